@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Collectives on a team.  Blocking, nonblocking and persistent are three ways to run one plan.
+ */
+#ifndef XMPI_COLL_H
+#define XMPI_COLL_H
+
+#include "coll/call.h"
+#include "pml/pml.h"
+
+struct tiny;       /* coll/tiny.c: flags in the node segment */
+struct plan_cache; /* coll/cache.c */
+
+/* What a collective needs of a communicator.  For an intercommunicator the team is the union of
+ * both groups: the group whose leader has the lower world rank comes first. */
+struct team {
+    struct channel channel; /* the collective context: ranks are team ranks */
+    int split;              /* intercommunicator: team ranks below it are the first group;
+                                 0 for an intracommunicator */
+    uint32_t sequence;      /* collectives started on this team so far */
+    bool one_node;
+    struct tiny *tiny; /* NULL: no shared flags */
+    struct plan_cache *cache;
+};
+
+/* Drawn by one member when a communicator is made, and sent to the others with the agreement
+ * that the call needs anyway: no allreduce for context ids. */
+struct ticket {
+    uint64_t context; /* even; + 1 is the collective channel's */
+    uint64_t tiny;    /* where the shared flags are; 0 = none */
+};
+void ticket_draw(struct ticket *ticket, int size, struct ranks *members);
+
+int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
+              int split);
+void team_close(struct team *team); /* nothing may be in flight */
+
+int coll_run(struct team *team, const struct call *call);
+int coll_start(struct team *team, const struct call *call, struct request **request);
+int coll_init(struct team *team, const struct call *call, struct request **request);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages between processes: channels, requests, send, receive, probe.  What src and coll may
+ * call, and all they may call.  Matching is our own and the same for every link, so wildcards,
+ * probes, cancel, truncation and order are decided in one place.
+ *
+ * A channel is a context: messages sent on one are received on the same one only.  A message is
+ * matched by (context, source, tag, step); order between two processes on one channel is kept
+ * for equal (source, tag, step).
+ */
+#ifndef XMPI_PML_H
+#define XMPI_PML_H
+
+#include "runtime/layout.h"
+#include "runtime/object.h"
+#include "runtime/progress.h"
+#include "runtime/ranks.h"
+
+struct match; /* pml/match.h */
+
+struct channel {
+    uint64_t context;     /* unique in the job while the channel lives */
+    int rank;             /* mine, as peers see it in their `source` */
+    int size;             /* peers I can name: 0 .. size - 1 */
+    struct ranks *peers;  /* peer -> world rank; one reference is the channel's */
+    struct match *match;  /* posted receives and unexpected messages */
+    struct channel *next; /* in the table of contexts */
+};
+
+/* `peers` is held, not copied.  Messages that arrived before the channel was opened wait for it. */
+int channel_open(struct channel *channel, uint64_t context, int rank, struct ranks *peers);
+/* Unexpected messages left over are dropped; posted receives must be gone. */
+void channel_close(struct channel *channel);
+
+enum { PML_ANY_SOURCE = -1, PML_ANY_TAG = -2 }; /* values of MPI_ANY_SOURCE, MPI_ANY_TAG */
+
+struct envelope {
+    int peer;           /* destination or source on the channel */
+    int tag;            /* any 32-bit value; wildcards only when receiving */
+    uint32_t step;      /* 0 for point-to-point; numbers the messages of a plan */
+    uint32_t signature; /* travels with the message: what the sender thinks this is; 0 = none */
+};
+
+struct result { /* how an operation ended; the internal form of MPI_Status */
+    int source, tag;
+    int error; /* MPI error class, 0 = fine */
+    bool cancelled;
+    size_t bytes; /* received (after truncation) or sent */
+};
+
+/* ---- requests: one form for everything a program can wait for ---- */
+
+struct request;
+struct request_ops {                        /* each member may be NULL only where it says so */
+    const char *name;                       /* "send", "receive", "allreduce", ... */
+    int (*start)(struct request *request);  /* persistent only: begin again; may not block */
+    int (*cancel)(struct request *request); /* NULL: cannot be cancelled */
+    void (*release)(struct request *request); /* give the memory back; request is complete or
+                                                 inactive */
+    int (*query)(struct request *request);    /* generalized requests: fill request->result */
+};
+
+struct request {
+    struct object object; /* OBJECT_REQUEST */
+    volatile int done;    /* 1: complete (or inactive); result is valid */
+    bool persistent, active;
+    bool orphan; /* freed by the user while in flight: release when done */
+    const struct request_ops *ops;
+    void (*on_done)(struct request *request); /* NULL, or called once when done is set, from
+                                                 inside progress: may start sends and receives,
+                                                 may not wait */
+    void *owner;                              /* for on_done */
+    struct result result;
+    void *comm; /* for src: whose error handler is asked; pml and coll do not look */
+};
+
+/* Set done, call on_done, release orphans.  For the rooms that complete requests. */
+void request_complete(struct request *request);
+
+/* Wait for it, copy the result, release it unless persistent (then it becomes inactive). */
+int request_wait(struct request *request, struct result *result);
+
+/* ---- sending and receiving ---- */
+
+enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_READY };
+
+int pml_open(void);  /* after boot_open */
+int pml_close(void); /* completes what is in flight from here; then the links go down */
+
+/* Blocking.  The short path: no request object for messages that fit the link's ring. */
+int pml_send(struct channel *channel, const struct buffer *data, const struct envelope *to,
+             enum send_mode mode);
+int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
+             struct result *result);
+
+int pml_isend(struct channel *channel, const struct buffer *data, const struct envelope *to,
+              enum send_mode mode, struct request **request);
+int pml_irecv(struct channel *channel, const struct buffer *data, const struct envelope *from,
+              struct request **request);
+
+/* Persistent: bound now, started by request->ops->start. */
+int pml_send_init(struct channel *channel, const struct buffer *data, const struct envelope *to,
+                  enum send_mode mode, struct request **request);
+int pml_recv_init(struct channel *channel, const struct buffer *data,
+                  const struct envelope *from, struct request **request);
+
+/* Is there a matching message?  One round of progress, then an answer. */
+int pml_iprobe(struct channel *channel, const struct envelope *from, bool *found,
+               struct result *result);
+
+struct message; /* a matched message: an OBJECT_MESSAGE, owned by who probed it */
+int pml_improbe(struct channel *channel, const struct envelope *from, struct message **message,
+                struct result *result); /* *message NULL: none yet */
+int pml_imrecv(struct message *message, const struct buffer *data, struct request **request);
+void *pml_message_comm(const struct message *message); /* what pml_message_tag_comm stored */
+void pml_message_set_comm(struct message *message, void *comm);
+
+/* Counters for MPI_T and XMPI_LOG. */
+struct pml_counters {
+    uint64_t sent, received, bytes_sent, bytes_received, unexpected, unexpected_bytes;
+};
+extern struct pml_counters pml_counters;
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The header of every packet, on every link.  48 bytes on a network; a ring slot in shared
+ * memory carries the same fields in its first 40.
+ *
+ *   EAGER    a whole message
+ *   RTS      asks to send `total` bytes; carries the first piece; request = sender's
+ *   CTS      the receiver matched it: request = sender's, peer_request = receiver's
+ *   DATA     a further piece at `total` = offset; request = receiver's
+ *   ACK      a synchronous send was matched; request = sender's
+ */
+#ifndef XMPI_WIRE_H
+#define XMPI_WIRE_H
+
+#include <stdint.h>
+
+enum wire_kind { WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS, WIRE_DATA, WIRE_ACK };
+enum wire_flag { WIRE_SYNC = 1 }; /* EAGER that wants an ACK */
+
+struct wire {
+    uint8_t kind, flags;
+    uint16_t bytes_high; /* unused on shm; keeps the size fields 64-bit safe on a network */
+    uint32_t source;     /* sender's rank on the channel */
+    uint64_t context;
+    int32_t tag;
+    uint32_t step;      /* step of a plan, 0 for point-to-point */
+    uint32_t signature; /* what the sender thinks this message is; 0 = not said */
+    uint32_t sequence;  /* per peer and link, for order across links and for resending */
+    uint32_t bytes;     /* payload in this packet */
+    uint32_t request;   /* id of the sender's (RTS, ACK wanted) or receiver's request */
+    uint64_t total;     /* bytes of the whole message (EAGER, RTS) or offset (DATA);
+                             CTS: receiver's request id and accepted bytes, see proto.c */
+};
+_Static_assert(sizeof(struct wire) == 48, "the wire header has a fixed size");
+
+#endif

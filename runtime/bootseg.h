@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The boot segment: one anonymous shared memory file per node and job, made by the launcher
+ * (or by the first rank under a foreign launcher, or privately by a singleton) and mapped by
+ * every rank.  It starts as zeros, is sparse, has no name anywhere, and vanishes with its last
+ * user.  It holds who is who, doorbells, and one area per local rank for the shared-memory link
+ * and the flag collectives.  A zeroed area is a valid empty one: nobody waits for anybody in
+ * MPI_Init.
+ *
+ *     header | rank records (nlocal) | node-of-rank table | area of local rank 0 | area 1 | ...
+ *
+ * Shared by library and launcher; versioned, and refused on mismatch.
+ */
+#ifndef XMPI_BOOTSEG_H
+#define XMPI_BOOTSEG_H
+
+#include "runtime/progress.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BOOT_MAGIC 0x746f6f6269706d78ull /* "xmpiboot" */
+#define BOOT_ENV   "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
+enum {
+    BOOT_VERSION = 1,
+    BOOT_JOB_CHARS = 48,
+    BOOT_TEXT_CHARS = 400,
+    BOOT_POOL_BYTES = 1 << 20,   /* per rank: everything but the rings */
+    BOOT_PAIR_BYTES = 4096 + 256 /* per ordered pair: ring of 64 slots of 64 bytes, control */
+};
+
+enum boot_state { /* of a rank; only ever grows */
+                  BOOT_STARTED =
+                      0, /* the launcher started it; it may not be an MPI program at all */
+                  BOOT_INITED = 1, /* inside MPI_Init .. MPI_Finalize */
+                  BOOT_FINALIZED = 2,
+};
+
+struct boot_place { /* where a rank may run; -1 unknown or more than one */
+    int16_t package, numa, l3, core;
+};
+
+struct boot_rank { /* one per local rank, its own cache lines */
+    struct doorbell bell;
+    char pad[56];
+    int32_t world_rank, appnum;
+    _Atomic int32_t pid;    /* claimed by this process in MPI_Init; 0 = nobody yet */
+    _Atomic uint32_t state; /* enum boot_state */
+    _Atomic uint32_t dead;  /* set by the launcher: the process is gone */
+    struct boot_place place;
+    char card[84]; /* what a link wants its peers to know */
+    char pad2[16];
+} __attribute__((aligned(64)));
+
+struct boot_header {
+    uint64_t magic;
+    uint32_t version, header_bytes;
+    uint64_t bytes; /* of the whole segment */
+    char job[BOOT_JOB_CHARS];
+    int32_t world_size, nlocal, node, nnodes;
+    int32_t cpus;    /* CPUs this job may use on this node (affinity mask, cgroup quota) */
+    int32_t crowded; /* ranks exceed cpus: wait politely */
+    int32_t launcher_pid;
+    int32_t universe; /* MPI_UNIVERSE_SIZE */
+    uint64_t ranks_offset, nodes_offset, area_offset,
+        area_bytes; /* area_bytes: per local rank */
+
+    struct doorbell launcher __attribute__((aligned(64)));
+    _Atomic uint32_t dead_epoch; /* grows with every rank found dead */
+
+    /* MPI_Abort: the first writer wins (0 -> 1), fills in, then stores 2. */
+    _Atomic uint32_t abort_state;
+    int32_t abort_rank, abort_code;
+    char abort_text[BOOT_TEXT_CHARS];
+} __attribute__((aligned(64)));
+
+/* What a segment for nlocal ranks of a job of world_size needs, in bytes. */
+size_t bootseg_bytes(int nlocal, int world_size);
+
+/* Fill in header and offsets of a zeroed mapping.  Ranks' records get world_rank = i; the caller
+ * corrects what differs. */
+void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size);
+
+/* 0, or what is wrong with this mapping ("not a boot segment", "version 2, this is 1", ...). */
+const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job);
+
+static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int local)
+{
+    return (struct boot_rank *)((char *)segment + segment->ranks_offset) + local;
+}
+
+static inline char *bootseg_area(struct boot_header *segment, int local)
+{
+    return (char *)segment + segment->area_offset + (size_t)local * segment->area_bytes;
+}
+
+#endif

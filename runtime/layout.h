@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A datatype as memory.  A layout describes where the bytes of one element lie: a list of runs,
+ * each `count` pieces of `length` bytes, `stride` apart.  Neighbouring pieces and equal strides
+ * are merged when a layout is made, so a vector of doubles is one run and a dense struct is one
+ * piece.  The packed form of a buffer is the bytes of all runs in type map order, element after
+ * element; any byte range of it can be packed or unpacked on its own, which is what pipelines
+ * and truncation need.
+ */
+#ifndef XMPI_LAYOUT_H
+#define XMPI_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The machine types that reductions and type signatures know. */
+enum basic {
+    BASIC_NONE, /* empty, or a mixture */
+    BASIC_INT8,
+    BASIC_INT16,
+    BASIC_INT32,
+    BASIC_INT64,
+    BASIC_UINT8,
+    BASIC_UINT16,
+    BASIC_UINT32,
+    BASIC_UINT64,
+    BASIC_FLOAT,
+    BASIC_DOUBLE,
+    BASIC_LONG_DOUBLE,
+    BASIC_FLOAT_COMPLEX,
+    BASIC_DOUBLE_COMPLEX,
+    BASIC_LONG_DOUBLE_COMPLEX,
+    BASIC_BOOL, /* C and C++ bool */
+    BASIC_LOGICAL8,
+    BASIC_LOGICAL16,
+    BASIC_LOGICAL32,
+    BASIC_LOGICAL64, /* Fortran, by bits */
+    BASIC_BYTE,      /* MPI_BYTE: bit operations */
+    BASIC_CHAR,      /* text: no operations */
+    BASIC_WCHAR,
+    BASIC_PACKED,
+    BASIC_FLOAT_INT,
+    BASIC_DOUBLE_INT,
+    BASIC_LONG_INT,
+    BASIC_2INT,
+    BASIC_SHORT_INT,
+    BASIC_LONG_DOUBLE_INT,
+    BASIC_2FLOAT,
+    BASIC_2DOUBLE, /* MINLOC, MAXLOC */
+    BASIC_COUNT
+};
+
+struct run {
+    ptrdiff_t offset; /* of the first piece, from the element's origin */
+    size_t length;    /* bytes of a piece */
+    size_t count;     /* pieces */
+    ptrdiff_t stride; /* bytes between the starts of pieces */
+    size_t packed;    /* bytes of the element packed before this run */
+};
+
+struct layout {
+    int32_t refs;
+    enum basic basic;     /* what every element consists of, BASIC_NONE for mixtures */
+    size_t size;          /* bytes of data in one element */
+    ptrdiff_t lb, extent; /* extent = ub - lb: distance between elements */
+    ptrdiff_t true_lb, true_extent;
+    bool dense;         /* one piece of `size` bytes and extent == size: n elements are
+                                  n * size bytes at true_lb */
+    uint32_t signature; /* hash of the type signature; equal types hash alike */
+    size_t nitems;      /* basic items in one element */
+    size_t nruns;
+    struct run *runs;
+    struct layout_items *items; /* the sequence of basics, compressed; see layout_items_* */
+};
+
+/* ---- making; all return a layout with one reference, NULL when memory is out ---- */
+struct layout *layout_basic(enum basic basic, size_t size, size_t alignment_extent);
+struct layout *layout_contiguous(size_t count, const struct layout *old);
+struct layout *layout_vector(size_t count, size_t block, ptrdiff_t stride_bytes,
+                             const struct layout *old);
+/* n blocks: block i is lengths[i] elements of old[i] (old[0] for all when same) at offsets[i]
+ * bytes.  Serves indexed, hindexed, *_block and struct. */
+struct layout *layout_blocks(size_t n, const size_t *lengths, const ptrdiff_t *offsets,
+                             const struct layout *const *old, bool same);
+struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t extent);
+struct layout *layout_hold(struct layout *layout);
+void layout_drop(struct layout *layout);
+
+/* How many basic items the first `bytes` packed bytes hold; -1 if they end inside an item. */
+int64_t layout_items_in(const struct layout *layout, size_t count, size_t bytes);
+
+/* ---- buffers: memory seen through a layout ---- */
+struct buffer {
+    void *base; /* the address MPI was given; may be MPI_BOTTOM (NULL) with absolute layouts */
+    size_t count;
+    const struct layout *layout;
+};
+
+static inline size_t buffer_bytes(const struct buffer *b)
+{
+    return b->count * b->layout->size;
+}
+
+/* The bytes themselves when they are one piece (dense, or a single run of one piece and count
+ * 1), NULL otherwise. */
+static inline char *buffer_flat(const struct buffer *b)
+{
+    return b->layout->dense ? (char *)b->base + b->layout->true_lb : NULL;
+}
+
+/* Copy packed bytes [skip, skip + bytes) of the buffer to or from `flat`.  The range must lie
+ * inside buffer_bytes. */
+void buffer_pack(const struct buffer *from, size_t skip, void *flat, size_t bytes);
+void buffer_unpack(const struct buffer *to, size_t skip, const void *flat, size_t bytes);
+
+/* Copy min(bytes of both) between two buffers whose signatures agree; regions may not overlap. */
+void buffer_copy(const struct buffer *to, const struct buffer *from);
+
+/* One byte per element: for flat memory. */
+extern struct layout layout_bytes;
+
+/* ---- arrays of counts as the user gave them: int[] or MPI_Count[]/MPI_Aint[] ---- */
+struct counts {
+    const int *narrow;
+    const int64_t *wide; /* used when not NULL */
+};
+static inline int64_t counts_at(struct counts c, int i)
+{
+    return c.wide ? c.wide[i] : c.narrow[i];
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The engine lock: one recursive lock around the library for MPI_THREAD_MULTIPLE.  Programs
+ * that asked for less pay one predicted branch.  Waiting loops let go of it between polls
+ * (see runtime/progress.c), so a thread that waits never stops the others.
+ */
+#ifndef XMPI_LOCK_H
+#define XMPI_LOCK_H
+
+#include <stdbool.h>
+
+extern bool threads_multiple; /* set once, by MPI_Init_thread, before a second thread calls */
+
+void engine_lock_slow(void);
+void engine_unlock_slow(void);
+
+static inline void engine_lock(void)
+{
+    if (__builtin_expect(threads_multiple, 0))
+        engine_lock_slow();
+}
+
+static inline void engine_unlock(void)
+{
+    if (__builtin_expect(threads_multiple, 0))
+        engine_unlock_slow();
+}
+
+/* Let other threads in: release all levels this thread holds, yield, take them again. */
+void engine_breathe(void);
+
+#endif

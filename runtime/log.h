@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One line per event on stderr: "xmpi[rank]: text".
+ */
+#ifndef XMPI_LOG_H
+#define XMPI_LOG_H
+
+/* Say something the user must see (a warning, a notice).  One write(2) per line. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Debug output, shown when XMPI_LOG >= level. */
+void log_at(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Rank shown in front of each line; -1 (the start value) shows none. */
+void log_rank(int world_rank);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every knob of the library in one table (params.def): name, type, default, one sentence.
+ * Read from the environment (XMPI_NAME) once; `xmpi info` and MPI_T list the same table.
+ * A value that cannot be read as its type is reported with the knob's name and the default used.
+ */
+#ifndef XMPI_PARAM_H
+#define XMPI_PARAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum param_type { PARAM_INT, PARAM_SIZE, PARAM_BOOL, PARAM_STRING };
+
+struct param {
+    const char *name; /* "SPIN"; the environment variable is XMPI_SPIN */
+    enum param_type type;
+    const char *standard; /* default, as text */
+    const char *help;
+    long long number;   /* value of INT, SIZE (bytes; 64k, 1M understood), BOOL */
+    const char *string; /* value of STRING, NULL when empty */
+    bool is_set;        /* came from the environment */
+};
+
+enum param_id {
+#define PARAM(id, type, standard, help) PARAM_ID_##id,
+#include "runtime/params.def"
+#undef PARAM
+    PARAM_COUNT
+};
+
+extern struct param params[PARAM_COUNT];
+
+/* Read the environment.  Idempotent. */
+void params_read(void);
+
+#define param_number(id) (params[PARAM_ID_##id].number)
+#define param_string(id) (params[PARAM_ID_##id].string)
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Progress and waiting.  One list of pollers, one wait policy; nothing else in the library may
+ * spin.  A waiting rank spins with `pause`, then yields, then sleeps on its doorbell (a futex in
+ * the node's segment); how long each phase lasts depends on whether ranks exceed CPUs.
+ *
+ *     struct wait w = WAIT_INIT;
+ *     while (!done)
+ *         wait_poll(&w);             // one round of progress; idles politely if nothing moved
+ */
+#ifndef XMPI_PROGRESS_H
+#define XMPI_PROGRESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A poller moves whatever it can without blocking and returns the number of events handled. */
+typedef int poller(void);
+
+void progress_add(poller *poll);
+void progress_remove(poller *poll);
+
+/* One round over all pollers; the number of events handled.  Never blocks. */
+int progress(void);
+
+struct wait {
+    uint32_t idle;  /* polls in a row that moved nothing */
+    uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
+    uint64_t since; /* clock when this wait began to idle, ns */
+};
+#define WAIT_INIT ((struct wait){ 0, 0, 0 })
+
+/* One round of progress; when nothing moved, idle according to the policy. */
+void wait_poll(struct wait *w);
+
+/* The same for a caller that polls its own flag and found nothing: progress now and then,
+ * idle every time.  The flag must be examined again after each call. */
+void wait_idle(struct wait *w);
+
+/* Done waiting: take down what wait_poll may have put up (the sleeping flag). */
+void wait_end(struct wait *w);
+
+/* Wait until *flag is not zero. */
+static inline void progress_until(const volatile int *flag)
+{
+    if (*flag)
+        return;
+    struct wait w = WAIT_INIT;
+    do
+        wait_poll(&w);
+    while (!*flag);
+    wait_end(&w);
+    atomic_thread_fence(memory_order_acquire);
+}
+
+/* ---- doorbells: one per rank of the node, in the boot segment ---- */
+
+struct doorbell {
+    _Atomic uint32_t sleeping; /* 1 while (or just before) the owner sleeps on `bell` */
+    _Atomic uint32_t bell;     /* futex word, counts rings */
+};
+
+/* Wake the owner if it sleeps.  Call after publishing what it waits for; costs one load of a
+ * line that nobody writes while the owner is awake. */
+void doorbell_wake(struct doorbell *bell);
+static inline void doorbell_ring(struct doorbell *bell)
+{
+    if (__builtin_expect(atomic_load_explicit(&bell->sleeping, memory_order_relaxed), 0))
+        doorbell_wake(bell);
+}
+
+/* Choose the policy.  `mine` is this process's doorbell (NULL: a private one), `crowded` says
+ * that ranks exceed CPUs on this node. */
+void progress_open(struct doorbell *mine, bool crowded);
+void progress_close(void);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reduction kernels: operation x basic type -> a function over arrays, compiled for several
+ * vector widths and chosen at load time by the compiler's function multiversioning.
+ */
+#ifndef XMPI_REDUCE_H
+#define XMPI_REDUCE_H
+
+#include "runtime/layout.h"
+
+enum reduce_op {
+    REDUCE_SUM,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_PROD,
+    REDUCE_BAND,
+    REDUCE_BOR,
+    REDUCE_BXOR,
+    REDUCE_LAND,
+    REDUCE_LOR,
+    REDUCE_LXOR,
+    REDUCE_MINLOC,
+    REDUCE_MAXLOC,
+    REDUCE_REPLACE,
+    REDUCE_NO_OP,
+    REDUCE_OPS
+};
+
+/* to[i] = a[i] op b[i] for n items; `to` may be a or b, other overlap is not allowed. */
+typedef void reduce_kernel(void *to, const void *a, const void *b, size_t n);
+
+/* NULL when the standard does not define the operation for the type (MPI 5.0, 6.9.2). */
+reduce_kernel *reduce_find(enum reduce_op op, enum basic basic);
+
+/* An operation bound to a datatype: what coll needs to fold two vectors. */
+struct reduction {
+    bool commutes;
+    const struct layout *layout; /* of one element */
+    reduce_kernel *kernel;       /* builtin: over layout->nitems items per element */
+    void (*user)(const struct reduction *r, const void *in, void *inout, size_t count);
+    void *function, *datatype; /* the user's function and datatype handle, for `user` */
+    bool wide;                 /* the function takes MPI_Count */
+};
+
+/* to = a op b over count elements; `to` may be a or b.  Elements lie at layout->extent. */
+void reduce_apply(const struct reduction *r, void *to, const void *a, const void *b,
+                  size_t count);
+
+#endif
