@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A communicator: what pml needs (a channel), what coll needs (a team), and what MPI adds.
+ */
+#ifndef XMPI_COMM_H
+#define XMPI_COMM_H
+
+#include "coll/coll.h"
+#include "mpi.h"
+#include "pml/pml.h"
+#include "runtime/object.h"
+
+struct attributes; /* src/attr.h */
+struct errhandler; /* src/errhan.h */
+struct group;      /* src/group.h */
+struct info;       /* src/info.h */
+struct topology;   /* src/topo.h */
+
+struct comm {
+    struct object object; /* OBJECT_COMM */
+    struct channel p2p;   /* peers: the group, or the remote group of an intercommunicator */
+    struct team team;     /* an intercommunicator's team is the union of both groups */
+    struct group *group;  /* mine */
+    struct group *remote; /* the other one; NULL for an intracommunicator */
+    struct errhandler *errhandler;
+    struct attributes *attributes; /* NULL: none */
+    struct topology *topology;     /* NULL: none */
+    struct info *info;             /* hints; NULL: none */
+    bool freed;                    /* the user's handle is gone; requests may still hold it */
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+extern struct comm comm_world, comm_self; /* behind MPI_COMM_WORLD, MPI_COMM_SELF */
+
+static inline int comm_rank(const struct comm *comm);
+static inline int comm_size(const struct comm *comm);        /* of the local group */
+static inline int comm_remote_size(const struct comm *comm); /* = comm_size when intra */
+static inline bool comm_is_inter(const struct comm *comm)
+{
+    return comm->remote != NULL;
+}
+
+/* Make a communicator over `group` (I am member `rank`).  Collective over the members only in so
+ * far as all need the same ticket: the caller has drawn and distributed it.  Takes a reference of
+ * the groups and of the error handler of `like` (NULL: MPI_ERRORS_ARE_FATAL). */
+int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
+             struct group *remote, const struct comm *like);
+
+/* Drop a reference; the last one closes channel and team. */
+void comm_release(struct comm *comm);
+
+#include "src/group.h"
+
+static inline int comm_rank(const struct comm *comm)
+{
+    return comm->p2p.rank;
+}
+
+static inline int comm_size(const struct comm *comm)
+{
+    return comm->group->ranks->n;
+}
+
+static inline int comm_remote_size(const struct comm *comm)
+{
+    return comm->p2p.size;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A group is a rank map and my position in it.
+ */
+#ifndef XMPI_GROUP_H
+#define XMPI_GROUP_H
+
+#include "runtime/object.h"
+#include "runtime/ranks.h"
+
+struct group {
+    struct object object; /* OBJECT_GROUP */
+    struct ranks *ranks;
+    int rank; /* mine, or MPI_UNDEFINED */
+};
+
+extern struct group group_empty; /* behind MPI_GROUP_EMPTY */
+
+/* A group over `ranks` (the reference is taken over, also on failure); NULL when memory is out. */
+struct group *group_new(struct ranks *ranks);
+struct group *group_hold(struct group *group);
+void group_drop(struct group *group);
+
+#endif

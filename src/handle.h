@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Handles to objects and back.  A handle below 4096 names a predefined object, any other one is
+ * an object's address (runtime/object.h).  All return NULL for what is no live object.
+ */
+#ifndef XMPI_HANDLE_H
+#define XMPI_HANDLE_H
+
+#include "src/comm.h"
+#include "src/op.h"
+#include "src/type.h"
+
+struct session;
+
+static inline bool handle_is_predefined(const void *handle)
+{
+    return (uintptr_t)handle < OBJECT_FIRST_ID;
+}
+
+struct comm *handle_comm(MPI_Comm handle);
+struct group *handle_group(MPI_Group handle);
+struct errhandler *handle_errhandler(MPI_Errhandler handle);
+struct info *handle_info(MPI_Info handle);
+struct request *handle_request(MPI_Request handle);
+struct message *handle_message(MPI_Message handle);
+struct session *handle_session(MPI_Session handle);
+
+/* Objects to handles; NULL gives the null handle of the kind. */
+MPI_Comm comm_handle(const struct comm *comm);
+MPI_Group group_handle(const struct group *group);
+MPI_Datatype type_handle(const struct type *type);
+MPI_Op op_handle(const struct op *op);
+MPI_Errhandler errhandler_handle(const struct errhandler *errhandler);
+MPI_Info info_handle(const struct info *info);
+MPI_Request request_handle(const struct request *request);
+
+#endif

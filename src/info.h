@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Info objects: ordered (key, value) pairs.
+ */
+#ifndef XMPI_INFO_H
+#define XMPI_INFO_H
+
+#include "runtime/object.h"
+
+struct info_pair {
+    char *key, *value;
+};
+
+struct info {
+    struct object object; /* OBJECT_INFO */
+    int n, capacity;
+    struct info_pair *pairs;
+};
+
+struct info *info_new(void);
+struct info *info_copy(const struct info *info); /* NULL gives an empty one */
+void info_delete(struct info *info);
+const char *info_get(const struct info *info, const char *key); /* NULL: not there */
+int info_set(struct info *info, const char *key, const char *value);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An operation: one of the standard's, or the user's function.
+ */
+#ifndef XMPI_OP_H
+#define XMPI_OP_H
+
+#include "mpi.h"
+#include "runtime/reduce.h"
+#include "src/type.h"
+
+struct op {
+    struct object object; /* OBJECT_OP */
+    const char *name;     /* "MPI_SUM"; user's: "user-defined" */
+    bool predefined, commutes, wide;
+    enum reduce_op builtin;
+    void *function; /* MPI_User_function * or MPI_User_function_c * */
+};
+
+struct op *op_of(MPI_Op handle);
+
+/* Bind an operation to a datatype; MPI_ERR_OP when the standard does not define the pair. */
+int op_bind(const struct op *op, const struct type *type, struct reduction *reduction);
+
+#endif
