@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The house rules that a machine can check: sizes (tools/measure.py) and format.
+top=${srcdir:-.} bad=0
+
+if [ "${PYTHON3:-python3}" = no ]; then
+    echo "skip house sizes: no python3"
+elif ${PYTHON3:-python3} "$top/tools/measure.py" "$top"; then
+    echo "ok house sizes"
+else
+    echo "not ok house sizes"
+    bad=1
+fi
+
+format=${CLANG_FORMAT:-clang-format}
+if [ "$format" = no ] || ! command -v "$format" > /dev/null; then
+    echo "skip house format: no clang-format"
+else
+    wrong=$(find "$top/include" "$top/src" "$top/coll" "$top/pml" "$top/runtime" "$top/launcher" \
+        "$top/test" "$top/examples" "$top/bench" -name '*.[ch]' ! -path '*/generated/*' |
+        xargs "$format" --style=file:"$top/.clang-format" --dry-run 2>&1 |
+        sed -n 's/^\([^:]*\):.*clang-formatted.*/\1/p' | sort -u)
+    if [ -z "$wrong" ]; then
+        echo "ok house format"
+    else
+        echo "not ok house format: run make format"
+        echo "$wrong"
+        bad=1
+    fi
+fi
+exit $bad

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the test scripts: finds the library under test, compiles against it, reports.
+#
+# With XMPI_PREFIX set the installed xmpicc and xmpirun of that prefix are tested, otherwise the
+# build tree in the current directory.  Each case prints one line: `ok`, `not ok` or `skip`, then
+# its name and, for the last two, why.
+top=$(CDPATH= cd "${srcdir:-.}" && pwd)
+build=$(pwd)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/xmpi-test.XXXXXX") || exit 99
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+failures=0
+
+if [ -n "${XMPI_PREFIX:-}" ]; then
+    XMPIRUN=$XMPI_PREFIX/bin/xmpirun
+    compile() { "$XMPI_PREFIX/bin/xmpicc" ${XMPI_TEST_SANITIZE:-} -g -O1 -Wall -Wextra "$@"; }
+    library=$XMPI_PREFIX/lib/libmpi_abi.so.1
+else
+    XMPIRUN=$build/launcher/xmpirun
+    compile()
+    {
+        ${XMPI_TEST_CC:-gcc} ${XMPI_TEST_SANITIZE:-} -g -O1 -Wall -Wextra -I"$top/include" \
+            -I"$top/src/generated" "$@" -L"$build/.libs" -Wl,-rpath,"$build/.libs" -lmpi_abi
+    }
+    library=$build/.libs/libmpi_abi.so.1
+fi
+export XMPIRUN
+[ -x "$XMPIRUN" ] || { echo "not ok: $XMPIRUN is not there: build first"; exit 99; }
+
+ok() { echo "ok $1"; }
+not_ok() { failures=$((failures + 1)); echo "not ok $1: $2"; }
+skip() { echo "skip $1: $2"; }
+
+# case NAME SECONDS COMMAND...: runs it with a time limit; its output is shown when it fails.
+case_run()
+{
+    name=$1 limit=$2
+    shift 2
+    if timeout -k 5 "$limit" "$@" > "$scratch/out" 2>&1 < /dev/null; then
+        ok "$name"
+    else
+        code=$?
+        [ $code = 124 ] && why="no end within $limit s" || why="exit code $code"
+        not_ok "$name" "$why"
+        sed 's/^/    | /' "$scratch/out" | tail -n 25
+    fi
+}
+
+finish() { [ $failures = 0 ]; exit $?; }

@@ -1,0 +1,26 @@
+# Tests.  `make check` runs the unit tests, the room, size and symbol checks, and the conformance and
+# fault suites on a few rank counts; ./run-tests runs all of it on more, and with sanitizers.
+check_SCRIPTS_LIST = test/rooms.sh test/house.sh test/symbols.sh test/conform.sh test/faults.sh
+
+if HAVE_CHECK
+include test/unit/runtime.mk
+include test/unit/layout.mk
+include test/unit/pml.mk
+include test/unit/coll.mk
+include test/unit/launcher.mk
+include test/unit/src.mk
+include test/unit/src_objects.mk
+include test/unit/src_types.mk
+endif
+TESTS += $(check_PROGRAMS) $(check_SCRIPTS_LIST)
+
+AM_TESTS_ENVIRONMENT = \
+    XMPI_TEST_CC='$(CC)' XMPI_TEST_CXX='$(CXX)' XMPI_TEST_SANITIZE='$(SANITIZE_CFLAGS)' \
+    PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
+    export XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE PYTHON3 CLANG_FORMAT;
+
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/fault test/api
+
+print-units:
+	@echo $(check_PROGRAMS)
+.PHONY: print-units

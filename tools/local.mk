@@ -1,0 +1,36 @@
+# The compiler wrappers, pkg-config file, and a directory of the usual names.
+bin_SCRIPTS += tools/xmpicc tools/xmpicxx
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = tools/xmpi.pc
+
+fill = $(SED) -e 's|@prefix@|$(prefix)|g' -e 's|@exec_prefix@|$(exec_prefix)|g' \
+    -e 's|@libdir@|$(libdir)|g' -e 's|@includedir@|$(includedir)|g' \
+    -e 's|@version@|$(PACKAGE_VERSION)|g'
+
+tools/xmpicc: tools/xmpicc.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) tools && $(fill) -e 's|@name@|xmpicc|g' \
+	    -e 's|@compiler_default@|gcc|g' -e 's|@variable@|XMPI_CC|g' \
+	    $(srcdir)/tools/xmpicc.in > $@.tmp && chmod +x $@.tmp && mv $@.tmp $@
+
+tools/xmpicxx: tools/xmpicc.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) tools && $(fill) -e 's|@name@|xmpicxx|g' \
+	    -e 's|@compiler_default@|g++|g' -e 's|@variable@|XMPI_CXX|g' \
+	    $(srcdir)/tools/xmpicc.in > $@.tmp && chmod +x $@.tmp && mv $@.tmp $@
+
+tools/xmpi.pc: tools/xmpi.pc.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) tools && $(fill) $(srcdir)/tools/xmpi.pc.in > $@
+
+CLEANFILES += tools/xmpicc tools/xmpicxx tools/xmpi.pc
+EXTRA_DIST += tools/xmpicc.in tools/xmpi.pc.in tools/measure.py
+
+# Build systems that insist on mpicc find it in lib/xmpi/bin.
+namesdir = $(libdir)/xmpi/bin
+install-data-hook:
+	$(MKDIR_P) $(DESTDIR)$(namesdir)
+	cd $(DESTDIR)$(namesdir) && for pair in mpicc:xmpicc mpicxx:xmpicxx mpic++:xmpicxx \
+	    mpiCC:xmpicxx mpirun:xmpirun mpiexec:xmpirun; do \
+	    $(LN_S) -f $(bindir)/$${pair#*:} $${pair%:*} || exit 1; done
+
+measure:
+	@$(PYTHON3) $(srcdir)/tools/measure.py $(srcdir)
+.PHONY: measure
