@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A collective as asked for: buffers, layouts, operation, root.  src fills it in; everything
- * below works from it.
+ * below works from it.  What the two parts mean, on an intracommunicator of p ranks (on an
+ * intercommunicator p is the size of the other group):
+ *
+ *     what                  send                           recv
+ *     bcast                 -                              the buffer, on every rank
+ *     gather(v)             1 block                        root: p blocks (v: counts, displs)
+ *     scatter(v)            root: p blocks (v: ...)        1 block
+ *     allgather(v)          1 block                        p blocks (v: counts, displs)
+ *     alltoall(v, w)        p blocks (v, w: ...)           p blocks (v, w: ...)
+ *     reduce, allreduce,    count elements                 count elements (reduce: base on the
+ *     scan, exscan                                         root only; count and layout always)
+ *     reduce_scatter        base, layout                   counts (vector), base, layout
+ *     reduce_scatter_block  base, layout                   count of one block, base, layout
+ *
+ * With in_place the part that the standard ignores is not looked at: `recv` on the root of
+ * scatter(v), `send` everywhere else.
  */
 #ifndef XMPI_CALL_H
 #define XMPI_CALL_H

@@ -31,10 +31,18 @@ struct ticket {
 };
 void ticket_draw(struct ticket *ticket, int size, struct ranks *members);
 
+/* The two communicators that exist without agreement: every process makes the same ticket for
+ * MPI_COMM_WORLD, and its own for MPI_COMM_SELF. */
+void ticket_world(struct ticket *ticket);
+void ticket_self(struct ticket *ticket);
+
 int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
               int split);
 void team_close(struct team *team); /* nothing may be in flight */
 
+/* Blocking; nonblocking (a request that is in flight); persistent (an inactive request, begun
+ * by request->ops->start).  The call and its arrays of counts may go away when these return,
+ * the buffers and layouts may not; layouts are held while a request lives. */
 int coll_run(struct team *team, const struct call *call);
 int coll_start(struct team *team, const struct call *call, struct request **request);
 int coll_init(struct team *team, const struct call *call, struct request **request);
