@@ -26,7 +26,13 @@ static inline void engine_unlock(void)
         engine_unlock_slow();
 }
 
-/* Let other threads in: release all levels this thread holds, yield, take them again. */
+/* Let other threads in: release all levels this thread holds, wait until one of them had the
+ * lock, take them again.  One load when nobody wants it. */
 void engine_breathe(void);
+
+/* Around a sleep: give up all levels and return their number, 0 when this thread holds none
+ * (always 0 without MPI_THREAD_MULTIPLE); take that many back. */
+int engine_release(void);
+void engine_retake(int levels);
 
 #endif

@@ -13,5 +13,6 @@ void log_at(int level, const char *format, ...) __attribute__((format(printf, 2,
 
 /* Rank shown in front of each line; -1 (the start value) shows none. */
 void log_rank(int world_rank);
+int log_rank_shown(void);
 
 #endif

@@ -31,11 +31,13 @@ enum object_kind {
 struct object {
     uint32_t kind; /* enum object_kind; OBJECT_FREE once deleted */
     int32_t refs;  /* the owner's handle and every internal user; see object_hold */
+    uint32_t
+        grains; /* its size in units of OBJECT_GRAIN; object_new writes it, leave it alone */
 };
 
 enum { OBJECT_GRAIN = 64, OBJECT_FIRST_ID = 4096 };
 
-extern char *object_base, *object_end; /* the reserved range */
+extern char *object_base, *object_end; /* the part of the reserved range that is in use */
 
 /* A zeroed object of `size` bytes, refs 1, aligned to a cache line; NULL when memory is out. */
 void *object_new(enum object_kind kind, size_t size);

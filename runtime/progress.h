@@ -27,9 +27,10 @@ int progress(void);
 struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
-    uint64_t since; /* clock when this wait began to idle, ns */
+    uint32_t rings; /* of the doorbell when it was armed */
+    uint64_t since; /* clock when this wait began to yield, ns */
 };
-#define WAIT_INIT ((struct wait){ 0, 0, 0 })
+#define WAIT_INIT ((struct wait){ 0, 0, 0, 0 })
 
 /* One round of progress; when nothing moved, idle according to the policy. */
 void wait_poll(struct wait *w);
@@ -57,18 +58,33 @@ static inline void progress_until(const volatile int *flag)
 /* ---- doorbells: one per rank of the node, in the boot segment ---- */
 
 struct doorbell {
-    _Atomic uint32_t sleeping; /* 1 while (or just before) the owner sleeps on `bell` */
+    _Atomic uint32_t sleeping; /* 1 while (or just before) the owner sleeps on `bell`; the
+                                  first ringer takes it down */
     _Atomic uint32_t bell;     /* futex word, counts rings */
 };
 
+/* Wake the owner whether it sleeps or not; for processes that have not called progress_open
+ * (the launcher) this is the only safe way to ring. */
+void doorbell_wake(struct doorbell *bell);
+
 /* Wake the owner if it sleeps.  Call after publishing what it waits for; costs one load of a
  * line that nobody writes while the owner is awake. */
-void doorbell_wake(struct doorbell *bell);
 static inline void doorbell_ring(struct doorbell *bell)
 {
+    atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&bell->sleeping, memory_order_relaxed), 0))
         doorbell_wake(bell);
 }
+
+/* The owner's side, see doorbell.c.  Register once per process that rings or sleeps; false when
+ * the kernel offers no barrier, then sleeps must be short.  Arm, look for work, sleep. */
+bool doorbell_register(void);
+uint32_t doorbell_arm(struct doorbell *bell);
+void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
+
+/* Work of this process was completed by other means than a poller (a message to oneself, a
+ * generalized request): wake threads of this process that sleep. */
+void progress_nudge(void);
 
 /* Choose the policy.  `mine` is this process's doorbell (NULL: a private one), `crowded` says
  * that ranks exceed CPUs on this node. */

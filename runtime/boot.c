@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which of the three ways to boot applies, and what they share.  The environment decides, in
+ * this order: XMPI_BOOT (our launcher), PMIX_NAMESPACE (a PMIx server), neither (a singleton).
+ * A way that was chosen must work: a rank that cannot join its job says so and fails, it does
+ * not become a singleton.  Launchers that tell ranks apart in variables of their own but give no
+ * PMIx are pointed out once, by their first rank.
+ */
+#include "runtime/boot_way.h"
+#include "runtime/fail.h"
+#include "runtime/log.h"
+
+#include "mpi.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct boot boot = { .size = 1, .nlocal = 1, .nnodes = 1, .appnum = -1, .universe = -1 };
+
+static const struct boot_way *way;
+
+/* ---- launchers that are not for us ---- */
+
+static const struct foreign {
+    const char *size, *rank; /* variables */
+    const char *launcher, *remedy;
+} foreigners[] = {
+    { "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun", "srun --mpi=pmix" },
+    { "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun", "xmpirun" },
+    { "PMI_SIZE", "PMI_RANK", "a PMI launcher (hydra?)", "xmpirun" },
+    { "PALS_SIZE", "PALS_RANKID", "PALS", "mpiexec --pmi=pmix" },
+    { "WORLD_SIZE", "LOCAL_RANK", "torchrun", "xmpirun (it sets the same variables)" },
+    { "SLURM_NTASKS", "SLURM_PROCID", "Slurm", "srun --mpi=pmix" },
+};
+
+static int variable_number(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : -1;
+}
+
+static void foreign_notice(void)
+{
+    for (size_t i = 0; i < sizeof foreigners / sizeof foreigners[0]; i++) {
+        const struct foreign *f = &foreigners[i];
+        int size = variable_number(f->size), rank = variable_number(f->rank);
+        if (size <= 1 || rank < 0)
+            continue;
+        if (rank == 0)
+            say("%s started %d processes but offers no PMIx: each runs as a job of one rank; "
+                "start with %s to have one job",
+                f->launcher, size, f->remedy);
+        return;
+    }
+}
+
+/* ---- opening and closing ---- */
+
+static bool variable_is_set(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text;
+}
+
+static const struct boot_way *way_choose(void)
+{
+    if (variable_is_set(BOOT_ENV))
+        return &boot_shm;
+    if (variable_is_set("PMIX_NAMESPACE"))
+        return &boot_pmix;
+    foreign_notice();
+    return &boot_one;
+}
+
+int boot_open(void)
+{
+    const struct boot_way *chosen = way_choose();
+    int error = chosen->open();
+    if (error)
+        return error;
+    way = chosen;
+    boot.how = way->name;
+    log_rank(boot.rank);
+    return MPI_SUCCESS;
+}
+
+void boot_close(void)
+{
+    if (!way)
+        return;
+    way->close();
+    way = NULL;
+    boot.segment = NULL;
+}
+
+void boot_reached(enum boot_state state)
+{
+    struct boot_rank *record = boot_record(boot.local_rank);
+    if (atomic_load_explicit(&record->state, memory_order_relaxed) < (uint32_t)state)
+        atomic_store_explicit(&record->state, state, memory_order_release);
+}
+
+void boot_abort(int code, const char *text)
+{
+    (way ? way : &boot_one)->abort(code, text);
+}
+
+void boot_leave(int code)
+{
+    if (ftrylockfile(stdout) == 0)
+        fflush_unlocked(stdout);
+    _exit(code & 255 ? code & 255 : 1);
+}
+
+/* ---- joining a segment ---- */
+
+static bool process_lives(int pid)
+{
+    return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+static int claim_refused(const struct boot_rank *record, int holder)
+{
+    int rank = record->world_rank;
+    if (holder == getppid())
+        return fail(
+            MPI_ERR_OTHER,
+            "this process was started by rank %d of the job (pid %d), which is an MPI "
+            "process itself; unset XMPI_BOOT in its environment to let it run on its own",
+            rank, holder);
+    if (process_lives(holder))
+        return fail(MPI_ERR_OTHER,
+                    "rank %d of this job is already running as pid %d; start each MPI program "
+                    "with an xmpirun of its own, or unset XMPI_BOOT",
+                    rank, holder);
+    return fail(MPI_ERR_OTHER,
+                "rank %d of this job has already run an MPI program (pid %d, gone); start each "
+                "MPI program with an xmpirun of its own, or unset XMPI_BOOT",
+                rank, holder);
+}
+
+/* The record is free, or ours (the library was closed and is opened again), or belongs to a
+ * process that died before it became an MPI process. */
+static int claim(struct boot_rank *record)
+{
+    int32_t holder = 0, me = getpid();
+    while (!atomic_compare_exchange_strong(&record->pid, &holder, me)) {
+        if (holder == me)
+            return MPI_SUCCESS;
+        if (atomic_load(&record->state) != BOOT_STARTED || process_lives(holder))
+            return claim_refused(record, holder);
+    }
+    return MPI_SUCCESS;
+}
+
+int boot_join(struct boot_header *segment, int local_rank)
+{
+    struct boot_rank *record = bootseg_rank(segment, local_rank);
+    int error = claim(record);
+    if (error)
+        return error;
+    boot = (struct boot){
+        .rank = record->world_rank,
+        .size = segment->world_size,
+        .local_rank = local_rank,
+        .nlocal = segment->nlocal,
+        .node = segment->node,
+        .nnodes = segment->nnodes,
+        .appnum = record->appnum,
+        .universe = segment->universe > 0 ? segment->universe : -1,
+        .crowded = segment->crowded,
+        .segment = segment,
+    };
+    return MPI_SUCCESS;
+}
+
+static bool record_is(int local, int world)
+{
+    return local >= 0 && local < boot.nlocal && boot_record(local)->world_rank == world;
+}
+
+int boot_local(int world)
+{
+    /* Ranks are dealt out node by node as a rule. */
+    int guess = world - boot_record(0)->world_rank;
+    if (record_is(guess, world))
+        return guess;
+    for (int i = 0; i < boot.nlocal; i++)
+        if (record_is(i, world))
+            return i;
+    return -1;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Booting under xmpirun: everything is in the boot segment, which the process inherited as an
+ * open file.  XMPI_BOOT=<launcher pid>:<fd>:<job id>:<local rank> says where.  A wrapper between
+ * launcher and rank may have closed the file (Python's subprocess does) or the number may mean
+ * another file by now; then the launcher's own is opened through /proc.  No message is sent and
+ * nobody is waited for.
+ */
+#include "runtime/boot_way.h"
+#include "runtime/fail.h"
+
+#include "mpi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct address {
+    int launcher, fd, local_rank;
+    char job[BOOT_JOB_CHARS];
+};
+
+/* The job id may hold anything but a colon. */
+static bool address_read(const char *text, struct address *a)
+{
+    int used = 0;
+    return sscanf(text, "%d:%d:%47[^:]:%d%n", &a->launcher, &a->fd, a->job, &a->local_rank,
+                  &used) == 4 &&
+           text[used] == '\0' && a->launcher > 0 && a->fd >= 0 && a->local_rank >= 0;
+}
+
+/* Map fd if it is the segment of this job; NULL and *why otherwise. */
+static struct boot_header *segment_map(int fd, const char *job, const char **why)
+{
+    struct stat file;
+    if (fstat(fd, &file) != 0) {
+        *why = strerror(errno);
+        return NULL;
+    }
+    /* A nameless regular file, or it is somebody else's. */
+    if (!S_ISREG(file.st_mode) || file.st_nlink != 0) {
+        *why = "another file";
+        return NULL;
+    }
+    size_t bytes = (size_t)file.st_size;
+    struct boot_header *segment =
+        bytes < sizeof *segment ? MAP_FAILED
+                                : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (segment == MAP_FAILED) {
+        *why = bytes < sizeof *segment ? "too short" : strerror(errno);
+        return NULL;
+    }
+    *why = bootseg_check(segment, bytes, job);
+    if (!*why)
+        return segment;
+    munmap(segment, bytes);
+    return NULL;
+}
+
+static struct boot_header *segment_map_of_launcher(const struct address *a, const char **why)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", a->launcher, a->fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        *why = strerror(errno);
+        return NULL;
+    }
+    struct boot_header *segment = segment_map(fd, a->job, why);
+    close(fd);
+    return segment;
+}
+
+static struct boot_header *segment_find(const struct address *a)
+{
+    const char *why;
+    struct boot_header *segment = segment_map(a->fd, a->job, &why);
+    if (segment)
+        return segment;
+    char inherited_why[160];
+    snprintf(inherited_why, sizeof inherited_why, "%s", why);
+    segment = segment_map_of_launcher(a, &why);
+    if (!segment)
+        fail(MPI_ERR_OTHER,
+             "cannot join job %s: inherited file %d: %s; /proc/%d/fd/%d of xmpirun: %s; was "
+             "xmpirun killed, or " BOOT_ENV " kept from an earlier job?",
+             a->job, a->fd, inherited_why, a->launcher, a->fd, why);
+    return segment;
+}
+
+static int shm_open_segment(void)
+{
+    const char *text = getenv(BOOT_ENV);
+    struct address a;
+    if (!address_read(text, &a))
+        return fail(MPI_ERR_OTHER,
+                    BOOT_ENV "=%s is not of the form pid:fd:job:rank; it is set by xmpirun and "
+                             "not meant to be set by hand",
+                    text);
+    struct boot_header *segment = segment_find(&a);
+    if (!segment)
+        return MPI_ERR_OTHER;
+    if (a.local_rank >= segment->nlocal) {
+        int nlocal = segment->nlocal;
+        munmap(segment, segment->bytes);
+        return fail(MPI_ERR_OTHER, BOOT_ENV "=%s names local rank %d, but the job has %d here",
+                    text, a.local_rank, nlocal);
+    }
+    int error = boot_join(segment, a.local_rank);
+    if (error)
+        munmap(segment, segment->bytes);
+    return error;
+}
+
+static void shm_close(void)
+{
+    munmap(boot.segment, boot.segment->bytes);
+}
+
+/* The first one to abort leaves code and text; the launcher prints it once and ends the rest. */
+static void shm_abort(int code, const char *text)
+{
+    struct boot_header *segment = boot.segment;
+    uint32_t nobody = 0;
+    if (atomic_compare_exchange_strong(&segment->abort_state, &nobody, 1)) {
+        segment->abort_rank = boot.rank;
+        segment->abort_code = code;
+        snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
+        atomic_store(&segment->abort_state, 2);
+        doorbell_wake(&segment->launcher);
+    }
+    boot_leave(code);
+}
+
+const struct boot_way boot_shm = { "launcher", shm_open_segment, shm_close, shm_abort };

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The three ways to boot, for boot.c alone.  `open` fills in `boot` and says what is wrong
+ * otherwise; `close` gives back what it took; `abort` ends the job.
+ */
+#ifndef XMPI_BOOT_WAY_H
+#define XMPI_BOOT_WAY_H
+
+#include "runtime/boot.h"
+
+struct boot_way {
+    const char *name;
+    int (*open)(void);
+    void (*close)(void);
+    void (*abort)(int code, const char *text) __attribute__((noreturn));
+};
+
+extern const struct boot_way boot_shm, boot_pmix, boot_one;
+
+/* Fill `boot` from a mapped segment and take this local rank's record for the process.
+ * MPI_ERR_OTHER when another process has it. */
+int boot_join(struct boot_header *segment, int local_rank);
+
+/* What programs print is worth most just before they die: flush stdout, unless another thread
+ * holds it, and leave with a code that means failure. */
+void boot_leave(int code) __attribute__((noreturn));
+
+#endif

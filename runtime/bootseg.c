@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The form of the boot segment.  Whoever makes one (launcher, first rank, singleton) maps
+ * bootseg_bytes of zeros and formats them; only the pages of the header, the rank records and
+ * a longer table are touched, the areas stay holes in the file until somebody uses them.
+ *
+ *     0          header
+ *     ...        rank records, nlocal of them
+ *     ...        node of each world rank, int32 each; all zero, and untouched, on one node
+ *     page       area of local rank 0: room for its pool and its nlocal rings
+ *     ...        area of local rank 1
+ *
+ * Used by library and launcher: libc only.
+ */
+#include "runtime/bootseg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+static uint64_t align(uint64_t bytes, uint64_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+struct shape {
+    uint64_t ranks, nodes, area, area_bytes, bytes;
+};
+
+static struct shape shape_of(int nlocal, int world_size)
+{
+    struct shape s;
+    uint64_t n = (uint64_t)nlocal;
+    s.ranks = align(sizeof(struct boot_header), 64);
+    s.nodes = s.ranks + n * sizeof(struct boot_rank);
+    s.area = align(s.nodes + (uint64_t)world_size * sizeof(int32_t), PAGE);
+    s.area_bytes = align(BOOT_POOL_BYTES + n * BOOT_PAIR_BYTES, PAGE);
+    s.bytes = s.area + n * s.area_bytes;
+    return s;
+}
+
+size_t bootseg_bytes(int nlocal, int world_size)
+{
+    return shape_of(nlocal, world_size).bytes;
+}
+
+void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size)
+{
+    struct shape s = shape_of(nlocal, world_size);
+    segment->version = BOOT_VERSION;
+    segment->header_bytes = sizeof *segment;
+    segment->bytes = s.bytes;
+    snprintf(segment->job, sizeof segment->job, "%s", job);
+    segment->world_size = segment->universe = world_size;
+    segment->nlocal = segment->cpus = nlocal;
+    segment->nnodes = 1;
+    segment->ranks_offset = s.ranks;
+    segment->nodes_offset = s.nodes;
+    segment->area_offset = s.area;
+    segment->area_bytes = s.area_bytes;
+    for (int i = 0; i < nlocal; i++) {
+        struct boot_rank *record = bootseg_rank(segment, i);
+        record->world_rank = i;
+        record->place = (struct boot_place){ -1, -1, -1, -1 };
+    }
+    segment->magic = BOOT_MAGIC; /* last: a half-made segment is none */
+}
+
+static bool shape_is_right(const struct boot_header *segment)
+{
+    if (segment->nlocal < 1 || segment->world_size < segment->nlocal)
+        return false;
+    struct shape s = shape_of(segment->nlocal, segment->world_size);
+    return segment->ranks_offset == s.ranks && segment->nodes_offset == s.nodes &&
+           segment->area_offset == s.area && segment->area_bytes == s.area_bytes &&
+           segment->bytes == s.bytes;
+}
+
+const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job)
+{
+    static char text[160];
+    if (mapped < sizeof *segment || segment->magic != BOOT_MAGIC)
+        return "not a boot segment";
+    if (segment->version != BOOT_VERSION || segment->header_bytes != sizeof *segment) {
+        snprintf(text, sizeof text,
+                 "made by another version of xmpirun (boot segment version %u with %u bytes of "
+                 "header, this library has %d with %zu)",
+                 segment->version, segment->header_bytes, BOOT_VERSION, sizeof *segment);
+        return text;
+    }
+    if (segment->bytes > mapped || !shape_is_right(segment))
+        return "damaged: its parts do not fit its size";
+    if (job && strncmp(segment->job, job, sizeof segment->job) != 0) {
+        snprintf(text, sizeof text, "the segment of another job (%.*s)",
+                 (int)sizeof segment->job, segment->job);
+        return text;
+    }
+    return NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Doorbells.  The owner, about to sleep:            A ringer:
+ *
+ *     sleeping = 1                                  publish what the owner waits for
+ *     b = bell                                      if (sleeping)            no fence here
+ *     barrier on all CPUs (membarrier)                  bell += 1
+ *     look for work once more                           if (sleeping: 1 -> 0)
+ *     sleep while bell == b                                 wake
+ *
+ * The barrier of the sleeper stands for the missing fence of the ringer: whatever a ringer
+ * published before it read sleeping == 0 is visible when the sleeper looks once more.  Ringers
+ * therefore pay one load while the owner is awake.  The first ringer takes the flag down, so
+ * the ones after it, until the owner really runs, pay no more either.
+ *
+ * Shared with the launcher: libc only.
+ */
+#include "runtime/progress.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool barrier_works;
+
+bool doorbell_register(void)
+{
+    barrier_works =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+    return barrier_works;
+}
+
+uint32_t doorbell_arm(struct doorbell *bell)
+{
+    atomic_store(&bell->sleeping, 1);
+    uint32_t rings = atomic_load(&bell->bell);
+    if (barrier_works)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+    return rings;
+}
+
+void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns)
+{
+    struct timespec most = { .tv_sec = (time_t)(most_ns / 1000000000u),
+                             .tv_nsec = (long)(most_ns % 1000000000u) };
+    syscall(SYS_futex, &bell->bell, FUTEX_WAIT, rings, &most, NULL, 0);
+}
+
+void doorbell_wake(struct doorbell *bell)
+{
+    atomic_fetch_add(&bell->bell, 1);
+    if (atomic_exchange(&bell->sleeping, 0))
+        syscall(SYS_futex, &bell->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

@@ -1,0 +1,16 @@
+# runtime/: what any system program would need.  Layouts and kernels are in layout.mk.
+AM_CPPFLAGS += $(PMIX_CFLAGS)
+libxmpi_core_la_SOURCES += \
+    runtime/boot.c runtime/boot.h runtime/boot_way.h \
+    runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
+    runtime/bootseg.c runtime/bootseg.h \
+    runtime/clock.h \
+    runtime/doorbell.c \
+    runtime/fail.c runtime/fail.h \
+    runtime/hw.c runtime/hw.h \
+    runtime/lock.c runtime/lock.h \
+    runtime/log.c runtime/log.h \
+    runtime/object.c runtime/object.h \
+    runtime/param.c runtime/param.h runtime/params.def \
+    runtime/progress.c runtime/progress.h \
+    runtime/ranks.c runtime/ranks.h

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading the knobs.  Every variable XMPI_* of the environment is looked at once: knobs are
+ * read, near misses of a knob's name are pointed out, everything else is left alone (other
+ * tools use the prefix too).  Complaints come from rank 0 alone, or from everybody when ranks
+ * are not known yet; a bad value never stops the program, its default is used.
+ */
+#include "runtime/param.h"
+#include "runtime/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern char **environ;
+
+static const char PREFIX[] = "XMPI_";
+enum { PREFIX_CHARS = sizeof PREFIX - 1, NAME_CHARS = 32 };
+
+struct param params[PARAM_COUNT] = {
+#define PARAM(id, type, standard, help)                                                        \
+    [PARAM_ID_##id] = { #id, PARAM_##type, standard, help, 0, NULL, false },
+#include "runtime/params.def"
+#undef PARAM
+};
+
+static void complain(const char *name, const char *value, const char *form,
+                     const char *standard)
+{
+    if (log_rank_shown() <= 0)
+        say("%s%s=%s is not %s; using the default, %s", PREFIX, name, value, form, standard);
+}
+
+/* ---- values ---- */
+
+static bool int_read(const char *text, long long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0;
+}
+
+/* 4096, 64k, 1M, 2G, with B or iB behind if one likes. */
+static bool size_read(const char *text, long long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    if (end == text || errno != 0 || *number < 0)
+        return false;
+    static const char units[] = "kmgt";
+    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    end += unit != NULL;
+    if (*number > (LLONG_MAX >> shift))
+        return false;
+    *number <<= shift;
+    return *end == '\0' || strcasecmp(end, "b") == 0 || (unit && strcasecmp(end, "ib") == 0);
+}
+
+static bool bool_read(const char *text, long long *number)
+{
+    static const char *const words[] = { "0", "1", "no", "yes", "false", "true", "off", "on" };
+    for (int i = 0; i < 8; i++)
+        if (strcasecmp(text, words[i]) == 0) {
+            *number = i % 2;
+            return true;
+        }
+    return false;
+}
+
+static const struct form {
+    const char *words;
+    bool (*read)(const char *text, long long *number);
+} forms[] = {
+    [PARAM_INT] = { "a whole number", int_read },
+    [PARAM_SIZE] = { "a number of bytes such as 4096, 64k or 1M", size_read },
+    [PARAM_BOOL] = { "a yes or no (1, 0, yes, no, true, false, on, off)", bool_read },
+};
+
+static void param_take(struct param *p, const char *text)
+{
+    if (p->type == PARAM_STRING) {
+        p->string = *text ? text : NULL;
+        return;
+    }
+    long long number;
+    if (forms[p->type].read(text, &number))
+        p->number = number;
+    else
+        complain(p->name, text, forms[p->type].words, p->standard);
+}
+
+/* ---- names ---- */
+
+/* Levenshtein distance between a[0..n) and the string b; both shorter than NAME_CHARS. */
+static int distance(const char *a, size_t n, const char *b)
+{
+    int row[NAME_CHARS + 1];
+    size_t m = strlen(b);
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int corner = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int changed = corner + (a[i - 1] != b[j - 1]);
+            int skipped = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            corner = row[j];
+            row[j] = changed < skipped ? changed : skipped;
+        }
+    }
+    return row[m];
+}
+
+/* Names of ours that are not knobs of the library. */
+static bool name_is_known(const char *name, size_t n)
+{
+    static const char *const known[] = { "BOOT", "CC", "CXX", "FC", "HOME", "PREFIX" };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strlen(known[i]) == n && memcmp(name, known[i], n) == 0)
+            return true;
+    return false;
+}
+
+static void name_doubt(const char *name, size_t n)
+{
+    if (n >= NAME_CHARS || name_is_known(name, n) || log_rank_shown() > 0)
+        return;
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        /* In a word of four letters two changes make any other word. */
+        int near = strlen(params[i].name) > 4 ? 2 : 1;
+        if (distance(name, n, params[i].name) <= near) {
+            say("%s%.*s is not a setting of xmpi; did you mean %s%s?", PREFIX, (int)n, name,
+                PREFIX, params[i].name);
+            return;
+        }
+    }
+}
+
+static void variable_read(const char *variable)
+{
+    const char *name = variable + PREFIX_CHARS;
+    const char *equals = strchr(name, '=');
+    if (!equals)
+        return;
+    size_t n = (size_t)(equals - name);
+    for (int i = 0; i < PARAM_COUNT; i++)
+        if (strlen(params[i].name) == n && memcmp(params[i].name, name, n) == 0) {
+            params[i].is_set = true;
+            param_take(&params[i], equals + 1);
+            return;
+        }
+    name_doubt(name, n);
+}
+
+void params_read(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    for (int i = 0; i < PARAM_COUNT; i++)
+        param_take(&params[i], params[i].standard);
+    for (char **variable = environ; variable && *variable; variable++)
+        if (strncmp(*variable, PREFIX, PREFIX_CHARS) == 0)
+            variable_read(*variable);
+}
