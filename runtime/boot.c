@@ -106,14 +106,13 @@ void boot_reached(enum boot_state state)
 
 void boot_abort(int code, const char *text)
 {
-    (way ? way : &boot_one)->abort(code, text);
-}
-
-void boot_leave(int code)
-{
+    int status = code & 255 ? code & 255 : 1;
+    (way ? way : &boot_one)->abort(status, text);
+    /* What a program printed is worth most just before it dies.  Another thread may hold stdout
+     * for ever; then it is lost. */
     if (ftrylockfile(stdout) == 0)
         fflush_unlocked(stdout);
-    _exit(code & 255 ? code & 255 : 1);
+    _exit(status);
 }
 
 /* ---- joining a segment ---- */

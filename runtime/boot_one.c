@@ -35,9 +35,9 @@ static void one_close(void)
 
 static void one_abort(int code, const char *text)
 {
+    (void)code;
     if (text && *text)
         say("%s", text);
-    boot_leave(code);
 }
 
 const struct boot_way boot_one = { "singleton", one_open, one_close, one_abort };

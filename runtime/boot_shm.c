@@ -134,7 +134,6 @@ static void shm_abort(int code, const char *text)
         atomic_store(&segment->abort_state, 2);
         doorbell_wake(&segment->launcher);
     }
-    boot_leave(code);
 }
 
 const struct boot_way boot_shm = { "launcher", shm_open_segment, shm_close, shm_abort };

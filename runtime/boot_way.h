@@ -12,7 +12,7 @@ struct boot_way {
     const char *name;
     int (*open)(void);
     void (*close)(void);
-    void (*abort)(int code, const char *text) __attribute__((noreturn));
+    void (*abort)(int code, const char *text);
 };
 
 extern const struct boot_way boot_shm, boot_pmix, boot_one;
@@ -20,9 +20,5 @@ extern const struct boot_way boot_shm, boot_pmix, boot_one;
 /* Fill `boot` from a mapped segment and take this local rank's record for the process.
  * MPI_ERR_OTHER when another process has it. */
 int boot_join(struct boot_header *segment, int local_rank);
-
-/* What programs print is worth most just before they die: flush stdout, unless another thread
- * holds it, and leave with a code that means failure. */
-void boot_leave(int code) __attribute__((noreturn));
 
 #endif
