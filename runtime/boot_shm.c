@@ -62,17 +62,17 @@ static struct boot_header *segment_map(int fd, const char *job, const char **why
     return NULL;
 }
 
-static struct boot_header *segment_map_of_launcher(const struct address *a, const char **why)
+struct boot_header *boot_map(int pid, int fd, const char *job, const char **why)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", a->launcher, a->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int opened = open(path, O_RDWR | O_CLOEXEC);
+    if (opened < 0) {
         *why = strerror(errno);
         return NULL;
     }
-    struct boot_header *segment = segment_map(fd, a->job, why);
-    close(fd);
+    struct boot_header *segment = segment_map(opened, job, why);
+    close(opened);
     return segment;
 }
 
@@ -84,7 +84,7 @@ static struct boot_header *segment_find(const struct address *a)
         return segment;
     char inherited_why[160];
     snprintf(inherited_why, sizeof inherited_why, "%s", why);
-    segment = segment_map_of_launcher(a, &why);
+    segment = boot_map(a->launcher, a->fd, a->job, &why);
     if (!segment)
         fail(MPI_ERR_OTHER,
              "cannot join job %s: inherited file %d: %s; /proc/%d/fd/%d of xmpirun: %s; was "

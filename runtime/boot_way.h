@@ -21,4 +21,8 @@ extern const struct boot_way boot_shm, boot_pmix, boot_one;
  * MPI_ERR_OTHER when another process has it. */
 int boot_join(struct boot_header *segment, int local_rank);
 
+/* Map the segment of `job` that process `pid` of this node has open as `fd`; NULL, and *why in
+ * words, when that cannot be. */
+struct boot_header *boot_map(int pid, int fd, const char *job, const char **why);
+
 #endif

@@ -119,7 +119,8 @@ static int distance(const char *a, size_t n, const char *b)
 /* Names of ours that are not knobs of the library. */
 static bool name_is_known(const char *name, size_t n)
 {
-    static const char *const known[] = { "BOOT", "CC", "CXX", "FC", "HOME", "PREFIX" };
+    static const char *const known[] = { "BOOT", "PMIX_RANK", "CC",    "CXX",
+                                         "FC",   "HOME",      "PREFIX" };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strlen(known[i]) == n && memcmp(name, known[i], n) == 0)
             return true;
