@@ -90,7 +90,8 @@ int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
 int xmpi_comm_split(comm_t comm, int color, int key, comm_out_t *newcomm);
 
 /* Partition a communicator by what its processes share; ranks follow key, then old rank. */
-int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info, comm_out_t *newcomm);
+int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info,
+                         comm_out_t *newcomm);
 
 /* Give a communicator back; what is in flight completes. */
 int xmpi_comm_free(comm_free_t *comm);
@@ -118,9 +119,9 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
 
 /* Join two groups without a communicator to begin with. */
 later int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
-                                      group_t remote_group, int remote_leader,
-                                      string_t stringtag, info_t info, errhandler_t errhandler,
-                                      comm_out_t *newintercomm);
+                                            group_t remote_group, int remote_leader,
+                                            string_t stringtag, info_t info,
+                                            errhandler_t errhandler, comm_out_t *newintercomm);
 
 /* One communicator of both groups; the one with `high` set comes second. */
 int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm);
@@ -174,7 +175,8 @@ later int xmpi_win_free_keyval(int_out_t *win_keyval);
 later int xmpi_win_set_attr(win_t win, int win_keyval, void *attribute_val);
 
 /* The value attached to a window. */
-later int xmpi_win_get_attr(win_t win, int win_keyval, pointer_out_t attribute_val, flag_t *flag);
+later int xmpi_win_get_attr(win_t win, int win_keyval, pointer_out_t attribute_val,
+                            flag_t *flag);
 
 /* Detach a value from a window. */
 later int xmpi_win_delete_attr(win_t win, int win_keyval);

@@ -17,8 +17,8 @@ int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t o
                      type_out_t *newtype);
 
 /* `count` blocks, their starts `stride` bytes apart. */
-int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride, type_t oldtype,
-                             type_out_t *newtype);
+int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride,
+                             type_t oldtype, type_out_t *newtype);
 
 /* Blocks of different lengths, displaced by multiples of the element. */
 int xmpi_type_indexed(count_t count, counts_t array_of_blocklengths,
@@ -41,13 +41,13 @@ int xmpi_type_create_hindexed_block(count_t count, count_t blocklength,
 
 /* Blocks of different types, displaced by bytes: a C struct. */
 int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
-                            extents_t array_of_displacements, const MPI_Datatype array_of_types[],
-                            type_out_t *newtype);
+                            extents_t array_of_displacements,
+                            const MPI_Datatype array_of_types[], type_out_t *newtype);
 
 /* A box cut out of an array with several dimensions. */
-int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes, counts_t array_of_subsizes,
-                              counts_t array_of_starts, int order, type_t oldtype,
-                              type_out_t *newtype);
+int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
+                              counts_t array_of_subsizes, counts_t array_of_starts, int order,
+                              type_t oldtype, type_out_t *newtype);
 
 /* The part of a distributed array that one process holds. */
 later int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_of_gsizes,
@@ -75,6 +75,12 @@ int xmpi_type_get_value_index(type_t value_type, type_t index_type, type_out_t *
 /* The address of a place in memory. */
 anytime int xmpi_get_address(const void *location, aint_out_t *address);
 
+/* base + disp, for addresses of MPI_Get_address. */
+manual MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
+
+/* addr1 - addr2, for addresses of MPI_Get_address. */
+manual MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
+
 /* How many bytes of data one element has. */
 int xmpi_type_size(type_t datatype, count_out_t *size);
 
@@ -82,13 +88,14 @@ int xmpi_type_size(type_t datatype, count_out_t *size);
 int xmpi_type_get_extent(type_t datatype, extent_out_t *lb, extent_out_t *extent);
 
 /* Lower bound and extent of the data alone, without padding. */
-int xmpi_type_get_true_extent(type_t datatype, extent_out_t *true_lb, extent_out_t *true_extent);
+int xmpi_type_get_true_extent(type_t datatype, extent_out_t *true_lb,
+                              extent_out_t *true_extent);
 
 /* How a datatype was made, and how many arguments MPI_Type_get_contents returns.
  * num_large_counts is NULL when called as MPI_Type_get_envelope. */
-int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers, count_out_t *num_addresses,
-                           large_out_t num_large_counts, count_out_t *num_datatypes,
-                           int_out_t *combiner);
+int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers,
+                           count_out_t *num_addresses, large_out_t num_large_counts,
+                           count_out_t *num_datatypes, int_out_t *combiner);
 
 /* The arguments a datatype was made with.  array_of_large_counts is NULL when called as
  * MPI_Type_get_contents. */
@@ -105,15 +112,16 @@ int xmpi_pack(in_t inbuf, count_t incount, committed_t datatype, out_t outbuf, b
               position_t *position, comm_t comm);
 
 /* Take elements from a packed buffer and move `position` behind them. */
-int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, out_t outbuf, count_t outcount,
-                committed_t datatype, comm_t comm);
+int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, out_t outbuf,
+                count_t outcount, committed_t datatype, comm_t comm);
 
 /* How many bytes MPI_Pack may need. */
 int xmpi_pack_size(count_t incount, committed_t datatype, comm_t comm, count_out_t *size);
 
 /* Pack in the portable representation "external32". */
-later int xmpi_pack_external(string_t datarep, in_t inbuf, count_t incount, committed_t datatype,
-                             out_t outbuf, extent_t outsize, extent_out_t *position);
+later int xmpi_pack_external(string_t datarep, in_t inbuf, count_t incount,
+                             committed_t datatype, out_t outbuf, extent_t outsize,
+                             extent_out_t *position);
 
 /* Unpack from the portable representation "external32". */
 later int xmpi_unpack_external(string_t datarep, in_t inbuf, extent_t insize,

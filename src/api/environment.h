@@ -71,8 +71,9 @@ int xmpi_file_get_errhandler(file_or_null_t file, errhandler_out_t *errhandler);
 int xmpi_file_call_errhandler(file_or_null_t fh, int errorcode);
 
 /* An error handler for sessions. */
-anytime int xmpi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
-                                           errhandler_out_t *errhandler);
+anytime int
+xmpi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+                               errhandler_out_t *errhandler);
 
 /* Set the error handler of a session. */
 int xmpi_session_set_errhandler(session_t session, errhandler_t errhandler);

@@ -40,23 +40,23 @@ struct type;
 struct win;
 
 /* ---- buffers ---- */
-typedef const void *in_t; /* read; NULL, MPI_BOTTOM and MPI_IN_PLACE pass */
-typedef void *out_t;      /* written, likewise */
-typedef void *inout_t;    /* read and written, likewise */
+typedef const void *in_t;   /* read; NULL, MPI_BOTTOM and MPI_IN_PLACE pass */
+typedef void *out_t;        /* written, likewise */
+typedef void *inout_t;      /* read and written, likewise */
 typedef const void *data_t; /* read; NULL is MPI_ERR_BUFFER when the count and datatype that
                                follow it say there is data and the type is predefined */
 typedef void *room_t;       /* written, likewise */
 
 /* ---- numbers; MPI_X has int where MPI_X_c has MPI_Count, unless said otherwise ---- */
-typedef int64_t count_t;     /* >= 0, else MPI_ERR_COUNT */
-typedef int64_t bytes_t;     /* a size in bytes, >= 0, else MPI_ERR_ARG */
-typedef int64_t wide_t;      /* any value */
-typedef int64_t count_out_t; /* count_out_t *: int *, MPI_UNDEFINED when it does not fit */
-typedef int64_t position_t;  /* position_t *: int *, in and out, 0 or more */
-typedef struct counts counts_t;    /* const int[] / const MPI_Count[], elements not checked */
-typedef struct counts displs_t;    /* const int[] / const MPI_Aint[], elements not checked */
-typedef MPI_Aint extent_t;         /* MPI_Aint / MPI_Count: a distance in bytes */
-typedef MPI_Aint extent_out_t;     /* extent_out_t *: MPI_Aint * / MPI_Count * */
+typedef int64_t count_t;        /* >= 0, else MPI_ERR_COUNT */
+typedef int64_t bytes_t;        /* a size in bytes, >= 0, else MPI_ERR_ARG */
+typedef int64_t wide_t;         /* any value */
+typedef int64_t count_out_t;    /* count_out_t *: int *, MPI_UNDEFINED when it does not fit */
+typedef int64_t position_t;     /* position_t *: int *, in and out, 0 or more */
+typedef struct counts counts_t; /* const int[] / const MPI_Count[], elements not checked */
+typedef struct counts displs_t; /* const int[] / const MPI_Aint[], elements not checked */
+typedef MPI_Aint extent_t;      /* MPI_Aint / MPI_Count: a distance in bytes */
+typedef MPI_Aint extent_out_t;  /* extent_out_t *: MPI_Aint * / MPI_Count * */
 typedef const MPI_Aint *extents_t; /* const MPI_Aint[] / const MPI_Count[] */
 typedef MPI_Aint unit_t;           /* int / MPI_Aint: a displacement unit, > 0 */
 typedef MPI_Aint unit_out_t;       /* unit_out_t *: int * / MPI_Aint * */
@@ -66,21 +66,25 @@ typedef MPI_Count *large_out_t;
 typedef MPI_Count *large_array_t;
 
 /* ---- numbers that are the same in both forms ---- */
-typedef int length_t;        /* int >= 0, else MPI_ERR_ARG */
-typedef int n_t;             /* how many requests: int >= 0, else MPI_ERR_COUNT */
-typedef MPI_Aint aint_t;     /* any value */
-typedef MPI_Aint size_arg_t; /* MPI_Aint >= 0, else MPI_ERR_SIZE */
-typedef MPI_Aint aint_out_t; /* aint_out_t *: not NULL */
-typedef int int_out_t;       /* int_out_t *: not NULL */
-typedef int flag_t;          /* flag_t *: int *, not NULL; the body writes 0 or 1 */
+typedef int length_t;             /* int >= 0, else MPI_ERR_ARG */
+typedef int n_t;                  /* how many requests: int >= 0, else MPI_ERR_COUNT */
+typedef MPI_Aint aint_t;          /* any value */
+typedef MPI_Aint size_arg_t;      /* MPI_Aint >= 0, else MPI_ERR_SIZE */
+typedef MPI_Aint aint_out_t;      /* aint_out_t *: not NULL */
+typedef MPI_Count large_result_t; /* large_result_t *: MPI_Count *, not NULL */
+typedef MPI_Offset offset_out_t;  /* offset_out_t *: not NULL */
+typedef int int_out_t;            /* int_out_t *: not NULL */
+typedef int flag_t;               /* flag_t *: int *, not NULL; the body writes 0 or 1 */
 
 /* ---- ranks and tags, checked against the communicator of the call ---- */
 typedef int dest_t;   /* a rank of the (remote) group or MPI_PROC_NULL */
 typedef int source_t; /* the same or MPI_ANY_SOURCE */
-typedef int root_t;   /* 0 .. size - 1; intercommunicator: a remote rank, MPI_ROOT, MPI_PROC_NULL */
-typedef int rank_t;   /* 0 .. size - 1 */
-typedef int tag_t;    /* 0 .. the value of MPI_TAG_UB */
-typedef int anytag_t; /* the same or MPI_ANY_TAG */
+typedef int
+    root_t; /* 0 .. size - 1; intercommunicator: a remote rank, MPI_ROOT, MPI_PROC_NULL */
+typedef int rank_t;        /* 0 .. size - 1 */
+typedef int target_rank_t; /* of the window's group, or MPI_PROC_NULL; the body checks */
+typedef int tag_t;         /* 0 .. the value of MPI_TAG_UB */
+typedef int anytag_t;      /* the same or MPI_ANY_TAG */
 
 /* ---- objects: the body gets them resolved and alive ---- */
 typedef struct comm *comm_t;
@@ -114,11 +118,11 @@ typedef struct type *part_type_t;
 typedef struct op *part_op_t;
 
 /* ---- handles that are handed through ---- */
-typedef MPI_Request request_t;          /* request_t *: pointer checked, handle not */
-typedef MPI_Message message_t;          /* message_t *: likewise */
-typedef MPI_Status *status_t;           /* may be MPI_STATUS_IGNORE */
-typedef const MPI_Status *status_in_t;  /* not NULL */
-typedef MPI_Status *status_out_t;       /* not NULL */
+typedef MPI_Request request_t;         /* request_t *: pointer checked, handle not */
+typedef MPI_Message message_t;         /* message_t *: likewise */
+typedef MPI_Status *status_t;          /* may be MPI_STATUS_IGNORE */
+typedef const MPI_Status *status_in_t; /* not NULL */
+typedef MPI_Status *status_out_t;      /* not NULL */
 
 /* ---- results: X_out_t * is struct X **, turned into a handle by the entry point ---- */
 typedef struct comm *comm_out_t;
@@ -145,9 +149,9 @@ typedef struct win *win_free_t;
 typedef struct file *file_free_t;
 
 /* ---- strings and other pointers ---- */
-typedef const char *string_t;  /* not NULL */
-typedef char *text_out_t;      /* not NULL */
-typedef void *pointer_out_t;   /* a place for a pointer or an attribute's value: not NULL */
+typedef const char *string_t; /* not NULL */
+typedef char *text_out_t;     /* not NULL */
+typedef void *pointer_out_t;  /* a place for a pointer or an attribute's value: not NULL */
 
 /* ---- user functions that have two forms ---- */
 struct user_function {

@@ -10,16 +10,20 @@
 /* ---- blocking ---- */
 
 /* Send a message and return once the buffer may be reused. */
-int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag, comm_t comm);
+int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+              comm_t comm);
 
 /* Send through the buffer that the program attached: never waits for the receiver. */
-int xmpi_bsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag, comm_t comm);
+int xmpi_bsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm);
 
 /* Send and return once the receiver has begun to receive. */
-int xmpi_ssend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag, comm_t comm);
+int xmpi_ssend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm);
 
 /* Send a message whose receive is known to be posted. */
-int xmpi_rsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag, comm_t comm);
+int xmpi_rsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm);
 
 /* Receive a message: wait until it is here. */
 int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
@@ -38,8 +42,8 @@ int xmpi_sendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_
 /* ---- nonblocking: complete the request with MPI_Wait or MPI_Test ---- */
 
 /* Start a send. */
-int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag, comm_t comm,
-               request_out_t *request);
+int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm, request_out_t *request);
 
 /* Start a send through the attached buffer. */
 int xmpi_ibsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -59,13 +63,14 @@ int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
 
 /* Start a send and a receive under one request. */
 later int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_t dest,
-                   tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
-                   source_t source, anytag_t recvtag, comm_t comm, request_out_t *request);
+                         tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
+                         source_t source, anytag_t recvtag, comm_t comm,
+                         request_out_t *request);
 
 /* Start a send and a receive that share a buffer. */
 later int xmpi_isendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_t dest,
-                           tag_t sendtag, source_t source, anytag_t recvtag, comm_t comm,
-                           request_out_t *request);
+                                 tag_t sendtag, source_t source, anytag_t recvtag, comm_t comm,
+                                 request_out_t *request);
 
 /* ---- persistent: prepared once, started any number of times ---- */
 
@@ -86,8 +91,8 @@ int xmpi_rsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
                     comm_t comm, request_out_t *request);
 
 /* Prepare a receive. */
-int xmpi_recv_init(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
-                   comm_t comm, request_out_t *request);
+int xmpi_recv_init(room_t buf, count_t count, committed_t datatype, source_t source,
+                   anytag_t tag, comm_t comm, request_out_t *request);
 
 /* Start a persistent operation. */
 int xmpi_start(request_t *request);
@@ -135,8 +140,8 @@ int xmpi_cancel(request_t *request);
 int xmpi_request_get_status(MPI_Request request, flag_t *flag, status_t status);
 
 /* Is one of several operations complete?  The requests stay as they are. */
-int xmpi_request_get_status_any(n_t count, const MPI_Request array_of_requests[], int_out_t *indx,
-                                flag_t *flag, status_t status);
+int xmpi_request_get_status_any(n_t count, const MPI_Request array_of_requests[],
+                                int_out_t *indx, flag_t *flag, status_t status);
 
 /* Are all of several operations complete?  The requests stay as they are. */
 int xmpi_request_get_status_all(n_t count, const MPI_Request array_of_requests[], flag_t *flag,
@@ -176,7 +181,8 @@ int xmpi_probe(source_t source, anytag_t tag, comm_t comm, status_t status);
 int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status_t status);
 
 /* Wait for a message and take it out of matching; MPI_Mrecv receives it. */
-int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message, status_t status);
+int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message,
+                status_t status);
 
 /* Is there a message?  If so, take it out of matching. */
 int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, message_t *message,

@@ -42,8 +42,8 @@ int xmpi_cartdim_get(intra_t comm, int_out_t *ndims);
 /* ---- graphs known whole to every process ---- */
 
 /* Arrange the processes as a graph: indx[i] is the number of edges of the nodes 0 to i. */
-later int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const int edges[],
-                            int reorder, comm_out_t *comm_graph);
+later int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[],
+                            const int edges[], int reorder, comm_out_t *comm_graph);
 
 /* The graph as it was given. */
 later int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[],
@@ -54,7 +54,8 @@ later int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const 
                          int_out_t *newrank);
 
 /* The neighbours of a rank. */
-later int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors, int neighbors[]);
+later int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors,
+                               int neighbors[]);
 
 /* How many neighbours a rank has. */
 later int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors);
@@ -83,8 +84,8 @@ later int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sour
                                     int destinations[], int destweights[]);
 
 /* How many neighbours I have. */
-later int xmpi_dist_graph_neighbors_count(intra_t comm, int_out_t *indegree, int_out_t *outdegree,
-                                          flag_t *weighted);
+later int xmpi_dist_graph_neighbors_count(intra_t comm, int_out_t *indegree,
+                                          int_out_t *outdegree, flag_t *weighted);
 
 /* Which topology a communicator has: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED. */
 int xmpi_topo_test(comm_t comm, int_out_t *status);
@@ -92,48 +93,86 @@ int xmpi_topo_test(comm_t comm, int_out_t *status);
 /* ---- collectives between neighbours ---- */
 
 /* Send one block to all neighbours and collect one of each. */
-later int xmpi_neighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, count_t recvcount, committed_t recvtype, intra_t comm);
+later int xmpi_neighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                  out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                  intra_t comm);
 
 /* Start an allgather between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, count_t recvcount, committed_t recvtype, intra_t comm, request_out_t *request);
+later int xmpi_ineighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                   out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                   intra_t comm, request_out_t *request);
 
 /* Prepare an allgather between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_allgather_init(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, count_t recvcount, committed_t recvtype, intra_t comm, info_t info, request_out_t *request);
+later int xmpi_neighbor_allgather_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                       out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                       intra_t comm, info_t info, request_out_t *request);
 
 /* Send one block to all neighbours and collect blocks of different lengths. */
-later int xmpi_neighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, counts_t recvcounts, displs_t displs, committed_t recvtype, intra_t comm);
+later int xmpi_neighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                   out_t recvbuf, counts_t recvcounts, displs_t displs,
+                                   committed_t recvtype, intra_t comm);
 
 /* Start an allgather of different lengths between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, counts_t recvcounts, displs_t displs, committed_t recvtype, intra_t comm, request_out_t *request);
+later int xmpi_ineighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                    out_t recvbuf, counts_t recvcounts, displs_t displs,
+                                    committed_t recvtype, intra_t comm, request_out_t *request);
 
 /* Prepare an allgather of different lengths between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_allgatherv_init(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, counts_t recvcounts, displs_t displs, committed_t recvtype, intra_t comm, info_t info, request_out_t *request);
+later int xmpi_neighbor_allgatherv_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                        out_t recvbuf, counts_t recvcounts, displs_t displs,
+                                        committed_t recvtype, intra_t comm, info_t info,
+                                        request_out_t *request);
 
 /* Exchange a block of its own with every neighbour. */
-later int xmpi_neighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, count_t recvcount, committed_t recvtype, intra_t comm);
+later int xmpi_neighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                 out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                 intra_t comm);
 
 /* Start an exchange between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, count_t recvcount, committed_t recvtype, intra_t comm, request_out_t *request);
+later int xmpi_ineighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                  out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                  intra_t comm, request_out_t *request);
 
 /* Prepare an exchange between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_alltoall_init(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf, count_t recvcount, committed_t recvtype, intra_t comm, info_t info, request_out_t *request);
+later int xmpi_neighbor_alltoall_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                      out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                      intra_t comm, info_t info, request_out_t *request);
 
 /* Exchange blocks of different lengths with every neighbour. */
-later int xmpi_neighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, committed_t sendtype, out_t recvbuf, counts_t recvcounts, displs_t rdispls, committed_t recvtype, intra_t comm);
+later int xmpi_neighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                                  committed_t sendtype, out_t recvbuf, counts_t recvcounts,
+                                  displs_t rdispls, committed_t recvtype, intra_t comm);
 
 /* Start an exchange of different lengths between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, committed_t sendtype, out_t recvbuf, counts_t recvcounts, displs_t rdispls, committed_t recvtype, intra_t comm, request_out_t *request);
+later int xmpi_ineighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                                   committed_t sendtype, out_t recvbuf, counts_t recvcounts,
+                                   displs_t rdispls, committed_t recvtype, intra_t comm,
+                                   request_out_t *request);
 
 /* Prepare an exchange of different lengths between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls, committed_t sendtype, out_t recvbuf, counts_t recvcounts, displs_t rdispls, committed_t recvtype, intra_t comm, info_t info, request_out_t *request);
+later int xmpi_neighbor_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                                       committed_t sendtype, out_t recvbuf, counts_t recvcounts,
+                                       displs_t rdispls, committed_t recvtype, intra_t comm,
+                                       info_t info, request_out_t *request);
 
 /* Exchange with every neighbour, each with its own count, place (in bytes) and datatype. */
-later int xmpi_neighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts, const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], intra_t comm);
+later int xmpi_neighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
+                                  const MPI_Datatype sendtypes[], out_t recvbuf,
+                                  counts_t recvcounts, const MPI_Aint rdispls[],
+                                  const MPI_Datatype recvtypes[], intra_t comm);
 
 /* Start an exchange of different datatypes between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts, const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], intra_t comm, request_out_t *request);
+later int xmpi_ineighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
+                                   const MPI_Datatype sendtypes[], out_t recvbuf,
+                                   counts_t recvcounts, const MPI_Aint rdispls[],
+                                   const MPI_Datatype recvtypes[], intra_t comm,
+                                   request_out_t *request);
 
 /* Prepare an exchange of different datatypes between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_alltoallw_init(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts, const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], intra_t comm, info_t info, request_out_t *request);
+later int xmpi_neighbor_alltoallw_init(in_t sendbuf, counts_t sendcounts,
+                                       const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                       out_t recvbuf, counts_t recvcounts,
+                                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                       intra_t comm, info_t info, request_out_t *request);
 
 #endif
