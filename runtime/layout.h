@@ -3,9 +3,15 @@
  * A datatype as memory.  A layout describes where the bytes of one element lie: a list of runs,
  * each `count` pieces of `length` bytes, `stride` apart.  Neighbouring pieces and equal strides
  * are merged when a layout is made, so a vector of doubles is one run and a dense struct is one
- * piece.  The packed form of a buffer is the bytes of all runs in type map order, element after
- * element; any byte range of it can be packed or unpacked on its own, which is what pipelines
- * and truncation need.
+ * piece.  A piece is plain memory or, where repetition does not collapse, an element of an inner
+ * layout: memory grows with the description of a type, never with its counts.
+ *
+ *     vector of doubles       run { length 8, count n, stride s }
+ *     array of { int, double} run { length 12, count n, stride 16 } -> inner: {0,4} {8,8}
+ *
+ * The packed form of a buffer is the bytes of all runs in type map order, element after element;
+ * any byte range of it can be packed or unpacked on its own, which is what pipelines and
+ * truncation need.
  */
 #ifndef XMPI_LAYOUT_H
 #define XMPI_LAYOUT_H
@@ -53,10 +59,12 @@ enum basic {
 
 struct run {
     ptrdiff_t offset; /* of the first piece, from the element's origin */
-    size_t length;    /* bytes of a piece */
+    size_t length;    /* bytes of data in a piece */
     size_t count;     /* pieces */
-    ptrdiff_t stride; /* bytes between the starts of pieces */
+    ptrdiff_t stride; /* bytes between the origins of pieces; any value when count is 1 */
     size_t packed;    /* bytes of the element packed before this run */
+    const struct layout *inner; /* NULL: a piece is `length` bytes in a row; otherwise it is one
+                                 * element of this layout, and length is its size */
 };
 
 struct layout {
@@ -65,17 +73,30 @@ struct layout {
     size_t size;          /* bytes of data in one element */
     ptrdiff_t lb, extent; /* extent = ub - lb: distance between elements */
     ptrdiff_t true_lb, true_extent;
-    bool dense;         /* one piece of `size` bytes and extent == size: n elements are
-                                  n * size bytes at true_lb */
-    uint32_t signature; /* hash of the type signature; equal types hash alike */
-    size_t nitems;      /* basic items in one element */
+    uint32_t align;     /* strictest alignment of the basic items, a power of two */
+    bool marked;        /* lb and ub were set by layout_resized here or in a component, and so
+                         * decide alone about lb and ub of what is made from it (MPI 5.0, 5.1.6) */
+    bool piece;         /* the data of one element are `size` bytes in a row at true_lb */
+    bool dense;         /* piece and extent == size: n elements are n * size bytes at true_lb */
+    uint32_t signature; /* of one element, see layout_signature */
+    size_t nitems;      /* basic items in one element, a pair (BASIC_DOUBLE_INT) counts one */
+    size_t nparts;      /* the same, a pair counts two: what MPI_Get_elements counts */
     size_t nruns;
     struct run *runs;
-    struct layout_items *items; /* the sequence of basics, compressed; see layout_items_* */
+    struct layout_items *items; /* the sequence of basics, compressed */
 };
 
-/* ---- making; all return a layout with one reference, NULL when memory is out ---- */
-struct layout *layout_basic(enum basic basic, size_t size, size_t alignment_extent);
+/* ---- making ----
+ * All return a layout with one reference, or NULL: memory is out (errno ENOMEM) or a size, bound
+ * or displacement does not fit into 63 bits (errno EOVERFLOW).  The old layouts stay the
+ * caller's.  Zero counts and lengths are welcome; what contributes no entry to the type map
+ * contributes nothing.  lb, ub and extent follow MPI 5.0, 5.1.6: the outermost bytes, the extent
+ * rounded up to a multiple of the strictest alignment, unless a component is `marked`.
+ */
+
+/* One item.  `extent` is sizeof the C type; for pairs `size` leaves out the padding:
+ * BASIC_DOUBLE_INT is (12, 16), its value at 0 and its index at 8. */
+struct layout *layout_basic(enum basic basic, size_t size, size_t extent);
 struct layout *layout_contiguous(size_t count, const struct layout *old);
 struct layout *layout_vector(size_t count, size_t block, ptrdiff_t stride_bytes,
                              const struct layout *old);
@@ -87,7 +108,20 @@ struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t 
 struct layout *layout_hold(struct layout *layout);
 void layout_drop(struct layout *layout);
 
-/* How many basic items the first `bytes` packed bytes hold; -1 if they end inside an item. */
+/* ---- asking ---- */
+
+/* A hash of the type signature of `count` elements: of the flat sequence of basic items, pairs
+ * as their two parts, however the type was put together; contiguous(2, int) x 3 and int x 6 are
+ * alike.  0 where there is nothing to compare: no items, or MPI_PACKED among them, which matches
+ * anything.  O(log count). */
+uint32_t layout_signature(const struct layout *layout, size_t count);
+
+/* The lowest byte of data of count elements, from the origin, in *low; the bytes from there to
+ * behind the highest one are returned.  Both 0 when there is no data. */
+size_t layout_span(const struct layout *layout, size_t count, ptrdiff_t *low);
+
+/* How many basic items (pairs as two) the first `bytes` packed bytes of count elements hold;
+ * -1 if they end inside an item or behind the last one. */
 int64_t layout_items_in(const struct layout *layout, size_t count, size_t bytes);
 
 /* ---- buffers: memory seen through a layout ---- */
@@ -102,11 +136,18 @@ static inline size_t buffer_bytes(const struct buffer *b)
     return b->count * b->layout->size;
 }
 
-/* The bytes themselves when they are one piece (dense, or a single run of one piece and count
- * 1), NULL otherwise. */
+/* The address `bytes` behind `base`, which may be MPI_BOTTOM. */
+static inline char *buffer_at(const void *base, ptrdiff_t bytes)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)bytes);
+}
+
+/* The bytes themselves when they are one piece (dense, or one piece and count 1), NULL
+ * otherwise. */
 static inline char *buffer_flat(const struct buffer *b)
 {
-    return b->layout->dense ? (char *)b->base + b->layout->true_lb : NULL;
+    const struct layout *l = b->layout;
+    return l->dense || (l->piece && b->count == 1) ? buffer_at(b->base, l->true_lb) : NULL;
 }
 
 /* Copy packed bytes [skip, skip + bytes) of the buffer to or from `flat`.  The range must lie
@@ -117,7 +158,8 @@ void buffer_unpack(const struct buffer *to, size_t skip, const void *flat, size_
 /* Copy min(bytes of both) between two buffers whose signatures agree; regions may not overlap. */
 void buffer_copy(const struct buffer *to, const struct buffer *from);
 
-/* One byte per element: for flat memory. */
+/* One byte per element: for flat memory.  Needs no making; hold and drop are harmless.  Its
+ * signature is 0: memory without a type has nothing to compare. */
 extern struct layout layout_bytes;
 
 /* ---- arrays of counts as the user gave them: int[] or MPI_Count[]/MPI_Aint[] ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reduction kernels: operation x basic type -> a function over arrays, compiled for several
- * vector widths and chosen at load time by the compiler's function multiversioning.
+ * Reductions: operation x basic type -> a function over arrays, compiled for several vector
+ * widths and chosen by the CPU the process runs on; and the act of folding two vectors of any
+ * datatype with such a function or with one of the user's.
  */
 #ifndef XMPI_REDUCE_H
 #define XMPI_REDUCE_H
@@ -26,24 +27,30 @@ enum reduce_op {
     REDUCE_OPS
 };
 
-/* to[i] = a[i] op b[i] for n items; `to` may be a or b, other overlap is not allowed. */
+/* to[i] = a[i] op b[i] for n items; `to` may be a or b, other overlap is not allowed.  Items are
+ * C objects: of the pairs, structs with their padding, which is never written.  REPLACE takes
+ * b, NO_OP keeps a. */
 typedef void reduce_kernel(void *to, const void *a, const void *b, size_t n);
 
-/* NULL when the standard does not define the operation for the type (MPI 5.0, 6.9.2). */
+/* NULL when the standard does not define the operation for the type (MPI 5.0, 6.9.2); REPLACE
+ * and NO_OP exist for every basic type but BASIC_NONE. */
 reduce_kernel *reduce_find(enum reduce_op op, enum basic basic);
 
 /* An operation bound to a datatype: what coll needs to fold two vectors. */
 struct reduction {
     bool commutes;
     const struct layout *layout; /* of one element */
-    reduce_kernel *kernel;       /* builtin: over layout->nitems items per element */
+    reduce_kernel *kernel;       /* builtin: the layout consists of one basic type */
     void (*user)(const struct reduction *r, const void *in, void *inout, size_t count);
     void *function, *datatype; /* the user's function and datatype handle, for `user` */
     bool wide;                 /* the function takes MPI_Count */
 };
 
-/* to = a op b over count elements; `to` may be a or b.  Elements lie at layout->extent. */
-void reduce_apply(const struct reduction *r, void *to, const void *a, const void *b,
-                  size_t count);
+/* to = a op b over count elements; `to` may be a or b.  Elements lie at layout->extent.  Only
+ * data is written, never gaps.  A user function may be called several times, each with a part of
+ * the elements.  Fails with MPI_ERR_NO_MEM only, and only for a user function that does not
+ * commute when `to` is a and count elements span more than 4 KiB. */
+int reduce_apply(const struct reduction *r, void *to, const void *a, const void *b,
+                 size_t count);
 
 #endif

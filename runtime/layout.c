@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Making layouts.  Every constructor is the same act: a draft collects `count` elements of some
+ * layout at `offset`, `step` apart, as often as needed, and is closed into a new layout.
+ *
+ *     contiguous, vector   one addition (a vector adds copies of a contiguous block)
+ *     indexed, struct      one addition per block
+ *
+ * Each addition costs O(1): the runs merge with the last one, the bounds are the outermost of
+ * the first and the last copy, the items extend the last span.
+ */
+#include "runtime/layout.h"
+#include "runtime/layout_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bounds {
+    ptrdiff_t low, high;
+    bool any;
+};
+
+struct draft {
+    struct run_list runs;
+    struct layout_items *items;
+    struct bounds data, marks; /* of the bytes; of explicit lower and upper bounds */
+    enum basic basic;
+    bool mixed, overflow, no_memory;
+    uint32_t align;
+    size_t size, nitems;
+};
+
+/* ---- arithmetic that notices ---- */
+
+static ptrdiff_t draft_add(struct draft *d, ptrdiff_t a, ptrdiff_t b)
+{
+    ptrdiff_t sum = 0;
+    d->overflow |= __builtin_add_overflow(a, b, &sum);
+    return sum;
+}
+
+static size_t draft_product(struct draft *d, size_t a, size_t b)
+{
+    ptrdiff_t product = 0;
+    d->overflow |= __builtin_mul_overflow(a, b, &product);
+    return (size_t)product;
+}
+
+static ptrdiff_t draft_distance(struct draft *d, size_t steps, ptrdiff_t step)
+{
+    ptrdiff_t distance = 0;
+    d->overflow |= __builtin_mul_overflow(steps, step, &distance);
+    return distance;
+}
+
+/* ---- collecting ---- */
+
+static void bounds_include(struct bounds *b, ptrdiff_t low, ptrdiff_t high)
+{
+    if (!b->any || low < b->low)
+        b->low = low;
+    if (!b->any || high > b->high)
+        b->high = high;
+    b->any = true;
+}
+
+static void draft_bound(struct draft *d, const struct layout *old, ptrdiff_t offset,
+                        ptrdiff_t distance)
+{
+    ptrdiff_t end = draft_add(d, offset, distance);
+    ptrdiff_t first = offset < end ? offset : end;
+    ptrdiff_t last = offset < end ? end : offset;
+    if (old->size) {
+        ptrdiff_t true_ub = old->true_lb + old->true_extent;
+        bounds_include(&d->data, draft_add(d, first, old->true_lb),
+                       draft_add(d, last, true_ub));
+    }
+    if (old->marked)
+        bounds_include(&d->marks, draft_add(d, first, old->lb),
+                       draft_add(d, last, old->lb + old->extent));
+}
+
+static void draft_count(struct draft *d, const struct layout *old, size_t count)
+{
+    if (old->size == 0)
+        return;
+    size_t bytes = draft_product(d, old->size, count);
+    if (d->size == 0)
+        d->basic = old->basic;
+    d->mixed |= d->basic != old->basic || old->basic == BASIC_NONE;
+    d->size = (size_t)draft_add(d, (ptrdiff_t)d->size, (ptrdiff_t)bytes);
+    d->nitems += old->nitems * count;
+    if (old->align > d->align)
+        d->align = old->align;
+}
+
+static bool draft_open(struct draft *d)
+{
+    *d = (struct draft){ .items = items_new(), .align = 1 };
+    if (!d->items)
+        errno = ENOMEM;
+    return d->items != NULL;
+}
+
+/* Add `count` elements of `old`, the first at `offset`, `step` apart. */
+static void draft_elements(struct draft *d, const struct layout *old, ptrdiff_t offset,
+                           size_t count, ptrdiff_t step)
+{
+    if (count == 0 || d->overflow || d->no_memory)
+        return;
+    draft_bound(d, old, offset, draft_distance(d, count - 1, step));
+    draft_count(d, old, count);
+    if (d->overflow)
+        return;
+    runs_append_elements(&d->runs, old, offset, count, step);
+    d->no_memory = d->runs.no_memory || !items_append_copies(d->items, old->items, count);
+}
+
+/* ---- finishing ---- */
+
+/* lb and extent: explicit marks alone, or else the data, padded to the alignment. */
+static bool layout_set_bounds(struct layout *l, const struct draft *d)
+{
+    l->true_lb = d->data.low;
+    l->true_extent = d->data.high - d->data.low;
+    l->marked = d->marks.any;
+    l->lb = d->marks.any ? d->marks.low : d->data.low;
+    ptrdiff_t extent = d->marks.any ? d->marks.high - d->marks.low : l->true_extent;
+    ptrdiff_t over = d->marks.any ? 0 : extent % (ptrdiff_t)d->align;
+    return !__builtin_add_overflow(extent, over ? (ptrdiff_t)d->align - over : 0, &l->extent);
+}
+
+static void layout_set_shape(struct layout *l)
+{
+    const struct run *first = l->runs;
+    l->piece = l->nruns == 0 || (l->nruns == 1 && first->count == 1 && !first->inner);
+    l->dense = l->piece && l->extent == (ptrdiff_t)l->size;
+}
+
+/* A byte range that no pointer difference can express is an overflow, too. */
+static bool bounds_fit(const struct bounds *b)
+{
+    ptrdiff_t span;
+    return !__builtin_sub_overflow(b->high, b->low, &span);
+}
+
+static struct layout *draft_close(struct draft *d)
+{
+    bool fits = !d->overflow && bounds_fit(&d->data) && bounds_fit(&d->marks);
+    struct layout *l = fits && !d->no_memory ? calloc(1, sizeof *l) : NULL;
+    if (!l || !layout_set_bounds(l, d)) {
+        errno = !fits || l ? EOVERFLOW : ENOMEM;
+        free(l);
+        free(d->runs.at);
+        items_drop(d->items);
+        return NULL;
+    }
+    runs_close(&d->runs);
+    l->refs = 1;
+    l->basic = d->mixed ? BASIC_NONE : d->basic;
+    l->size = d->size;
+    l->align = d->align;
+    l->nitems = d->nitems;
+    l->nparts = d->items->parts;
+    l->nruns = d->runs.n;
+    l->runs = d->runs.at;
+    l->items = d->items;
+    l->signature = items_signature(l->items, 1);
+    layout_set_shape(l);
+    return l;
+}
+
+static struct layout *layout_copies(size_t count, ptrdiff_t step, const struct layout *old)
+{
+    struct draft d;
+    if (!draft_open(&d))
+        return NULL;
+    draft_elements(&d, old, 0, count, step);
+    return draft_close(&d);
+}
+
+struct layout *layout_contiguous(size_t count, const struct layout *old)
+{
+    return layout_copies(count, old->extent, old);
+}
+
+struct layout *layout_vector(size_t count, size_t block, ptrdiff_t stride_bytes,
+                             const struct layout *old)
+{
+    struct layout *one = layout_contiguous(block, old);
+    if (!one)
+        return NULL;
+    struct layout *all = layout_copies(count, stride_bytes, one);
+    layout_drop(one);
+    return all;
+}
+
+struct layout *layout_blocks(size_t n, const size_t *lengths, const ptrdiff_t *offsets,
+                             const struct layout *const *old, bool same)
+{
+    struct draft d;
+    if (!draft_open(&d))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct layout *of = old[same ? 0 : i];
+        draft_elements(&d, of, offsets[i], lengths[i], of->extent);
+    }
+    return draft_close(&d);
+}
+
+struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t extent)
+{
+    ptrdiff_t ub;
+    if (__builtin_add_overflow(lb, extent, &ub)) {
+        errno = EOVERFLOW;
+        return NULL;
+    }
+    struct layout *l = malloc(sizeof *l);
+    struct run *runs = malloc((old->nruns ? old->nruns : 1) * sizeof *runs);
+    if (!l || !runs) {
+        free(l);
+        free(runs);
+        errno = ENOMEM;
+        return NULL;
+    }
+    *l = *old;
+    l->refs = 1;
+    l->runs = runs;
+    for (size_t i = 0; i < old->nruns; i++) {
+        runs[i] = old->runs[i];
+        if (runs[i].inner)
+            layout_hold((struct layout *)runs[i].inner);
+    }
+    l->items->refs++;
+    l->lb = lb;
+    l->extent = extent;
+    l->marked = true;
+    layout_set_shape(l);
+    return l;
+}
+
+struct layout *layout_hold(struct layout *layout)
+{
+    layout->refs++;
+    return layout;
+}
+
+void layout_drop(struct layout *layout)
+{
+    if (!layout || --layout->refs > 0)
+        return;
+    for (size_t i = 0; i < layout->nruns; i++)
+        layout_drop((struct layout *)layout->runs[i].inner);
+    free(layout->runs);
+    items_drop(layout->items);
+    free(layout);
+}
+
+/* ---- asking ---- */
+
+uint32_t layout_signature(const struct layout *layout, size_t count)
+{
+    return items_signature(layout->items, count);
+}
+
+size_t layout_span(const struct layout *layout, size_t count, ptrdiff_t *low)
+{
+    *low = 0;
+    if (count == 0 || layout->size == 0)
+        return 0;
+    ptrdiff_t distance = (ptrdiff_t)(count - 1) * layout->extent;
+    *low = layout->true_lb + (distance < 0 ? distance : 0);
+    return (size_t)(layout->true_extent + (distance < 0 ? -distance : distance));
+}
+
+int64_t layout_items_in(const struct layout *layout, size_t count, size_t bytes)
+{
+    if (bytes == 0)
+        return 0;
+    if (layout->size == 0 || bytes / layout->size + (bytes % layout->size > 0) > count)
+        return -1;
+    int64_t rest = items_within(layout->items, bytes % layout->size);
+    return rest < 0 ? -1 : (int64_t)(bytes / layout->size * layout->nparts) + rest;
+}

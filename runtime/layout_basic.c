@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The machine types: one row each with the C type that decides extent and alignment and, for
+ * the pairs of MINLOC and MAXLOC, the two parts.  Here every layout starts.
+ */
+#include "runtime/layout.h"
+#include "runtime/layout_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+struct part {
+    enum basic basic;
+    size_t size, offset;
+};
+
+static const struct basic_row {
+    size_t extent, align; /* 0: the number of bytes is the caller's choice */
+    struct part parts[2]; /* of a pair */
+} basic_rows[BASIC_COUNT] = {
+#define ITEM(basic, type) [BASIC_##basic] = { sizeof(type), _Alignof(type), { { 0, 0, 0 } } }
+#define PAIR(basic, value, value_type, index, index_type)                                      \
+    [BASIC_##basic] = { sizeof(struct {                                                        \
+                            value_type v;                                                      \
+                            index_type i;                                                      \
+                        }),                                                                    \
+                        _Alignof(struct {                                                      \
+                            value_type v;                                                      \
+                            index_type i;                                                      \
+                        }),                                                                    \
+                        { { BASIC_##value, sizeof(value_type), 0 },                            \
+                          { BASIC_##index, sizeof(index_type),                                 \
+                            __builtin_offsetof(                                                \
+                                struct {                                                       \
+                                    value_type v;                                              \
+                                    index_type i;                                              \
+                                },                                                             \
+                                i) } } }
+    ITEM(INT8, int8_t),
+    ITEM(INT16, int16_t),
+    ITEM(INT32, int32_t),
+    ITEM(INT64, int64_t),
+    ITEM(UINT8, uint8_t),
+    ITEM(UINT16, uint16_t),
+    ITEM(UINT32, uint32_t),
+    ITEM(UINT64, uint64_t),
+    ITEM(FLOAT, float),
+    ITEM(DOUBLE, double),
+    ITEM(LONG_DOUBLE, long double),
+    ITEM(FLOAT_COMPLEX, float _Complex),
+    ITEM(DOUBLE_COMPLEX, double _Complex),
+    ITEM(LONG_DOUBLE_COMPLEX, long double _Complex),
+    ITEM(BOOL, bool),
+    ITEM(LOGICAL8, int8_t),
+    ITEM(LOGICAL16, int16_t),
+    ITEM(LOGICAL32, int32_t),
+    ITEM(LOGICAL64, int64_t),
+    ITEM(BYTE, char),
+    ITEM(CHAR, char),
+    ITEM(WCHAR, wchar_t),
+    ITEM(PACKED, char),
+    PAIR(FLOAT_INT, FLOAT, float, INT32, int),
+    PAIR(DOUBLE_INT, DOUBLE, double, INT32, int),
+    PAIR(LONG_INT, INT64, long, INT32, int),
+    PAIR(2INT, INT32, int, INT32, int),
+    PAIR(SHORT_INT, INT16, short, INT32, int),
+    PAIR(LONG_DOUBLE_INT, LONG_DOUBLE, long double, INT32, int),
+    PAIR(2FLOAT, FLOAT, float, FLOAT, float),
+    PAIR(2DOUBLE, DOUBLE, double, DOUBLE, double),
+#undef ITEM
+#undef PAIR
+};
+
+_Static_assert(sizeof(long) == 8, "BASIC_LONG_INT holds a 64-bit value");
+
+size_t basic_extent(enum basic basic)
+{
+    return basic_rows[basic].extent;
+}
+
+/* The largest power of two up to 16 that divides the extent: for types without a C type. */
+static size_t align_guess(size_t extent)
+{
+    size_t align = 1;
+    while (align < 16 && extent && extent % (2 * align) == 0)
+        align *= 2;
+    return align;
+}
+
+static bool basic_is_pair(enum basic basic)
+{
+    return basic_rows[basic].parts[0].size > 0;
+}
+
+static bool layout_add_parts(struct layout *l, struct run_list *runs)
+{
+    const struct part *parts = basic_rows[l->basic].parts;
+    for (int i = 0; i < 2; i++) {
+        runs_append(runs, (struct run){ .offset = (ptrdiff_t)parts[i].offset,
+                                        .length = parts[i].size,
+                                        .count = 1 });
+        if (!items_append(l->items, parts[i].basic, parts[i].size, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool layout_add_item(struct layout *l, struct run_list *runs)
+{
+    runs_append(runs, (struct run){ .length = l->size, .count = 1 });
+    return items_append(l->items, l->basic, l->size, 1);
+}
+
+static void layout_describe(struct layout *l, const struct run_list *runs)
+{
+    l->runs = runs->at;
+    l->nruns = runs->n;
+    l->nitems = l->size > 0;
+    l->nparts = l->items->parts;
+    l->signature = items_signature(l->items, 1);
+    if (runs->n) {
+        const struct run *last = &runs->at[runs->n - 1];
+        l->true_extent = last->offset + (ptrdiff_t)last->length;
+    }
+    l->piece = runs->n <= 1;
+    l->dense = l->piece && l->extent == (ptrdiff_t)l->size;
+}
+
+struct layout *layout_basic(enum basic basic, size_t size, size_t extent)
+{
+    struct layout *l = calloc(1, sizeof *l);
+    struct run_list runs = { NULL, 0, 0, false };
+    if (!l || !(l->items = items_new()))
+        goto free_all;
+    l->refs = 1;
+    l->basic = basic;
+    l->size = size;
+    l->extent = (ptrdiff_t)extent;
+    size_t align = basic_rows[basic].align;
+    l->align = (uint32_t)(align ? align : align_guess(extent));
+    bool added = basic_is_pair(basic) ? layout_add_parts(l, &runs) : layout_add_item(l, &runs);
+    if (!added || runs.no_memory)
+        goto free_all;
+    runs_close(&runs);
+    layout_describe(l, &runs);
+    return l;
+
+free_all:
+    free(runs.at);
+    if (l)
+        items_drop(l->items);
+    free(l);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* ---- bytes, without making ---- */
+
+static struct run bytes_run = { .length = 1, .count = 1 };
+static struct item_span bytes_span = {
+    .count = 1, .bytes = 1, .parts = 1, .basic = BASIC_BYTE
+};
+static struct layout_items bytes_items = {
+    .refs = 1, .wild = true, .bytes = 1, .parts = 1, .n = 1, .room = 1, .spans = &bytes_span
+};
+struct layout layout_bytes = { .refs = 1,
+                               .basic = BASIC_BYTE,
+                               .size = 1,
+                               .extent = 1,
+                               .true_extent = 1,
+                               .align = 1,
+                               .piece = true,
+                               .dense = true,
+                               .nitems = 1,
+                               .nparts = 1,
+                               .nruns = 1,
+                               .runs = &bytes_run,
+                               .items = &bytes_items };

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of the layout share and nobody else needs: the list of runs while it grows,
+ * and the compressed sequence of basic items.
+ *
+ *     layout.c        a draft collects elements of other layouts; bounds; finishing
+ *     layout_runs.c   where the bytes lie, merged as they come
+ *     layout_items.c  what the bytes are: items, parts, signature
+ *     layout_basic.c  the machine types, where every layout starts
+ */
+#ifndef XMPI_LAYOUT_INSIDE_H
+#define XMPI_LAYOUT_INSIDE_H
+
+#include "runtime/layout.h"
+
+/* ---- runs ---- */
+
+struct run_list {
+    struct run *at;
+    size_t n, room;
+    bool no_memory; /* sticky; the list is useless then */
+};
+
+/* Can n copies of `run`, `step` apart, be one run again?  Then *all is that run. */
+bool run_repeat(const struct run *run, size_t n, ptrdiff_t step, struct run *all);
+
+/* Add a run behind the others in type map order.  O(1). */
+void runs_append(struct run_list *list, struct run run);
+
+/* Add `count` elements of a layout, `step` apart, the first at `offset`. */
+void runs_append_elements(struct run_list *list, const struct layout *old, ptrdiff_t offset,
+                          size_t count, ptrdiff_t step);
+
+/* No more runs: fill in `packed` and take a reference on every inner layout. */
+void runs_close(struct run_list *list);
+
+/* ---- items ---- */
+
+struct item_span {
+    size_t bytes_before, parts_before; /* in the sequence */
+    size_t count;                      /* repetitions */
+    size_t bytes, parts;               /* of one repetition */
+    enum basic basic;                  /* when inner is NULL: one item of `bytes` bytes */
+    struct layout_items *inner;
+};
+
+struct layout_items {
+    int32_t refs;
+    bool wild; /* MPI_PACKED is among them */
+    size_t bytes, parts;
+    uint64_t hash, power; /* see layout_items.c */
+    size_t n, room;
+    struct item_span *spans;
+};
+
+/* An empty sequence; NULL when memory is out. */
+struct layout_items *items_new(void);
+void items_drop(struct layout_items *items);
+
+/* Append `count` items of `bytes` bytes; `count` copies of a sequence.  Both return whether
+ * there was memory. */
+bool items_append(struct layout_items *items, enum basic basic, size_t bytes, size_t count);
+bool items_append_copies(struct layout_items *items, struct layout_items *old, size_t count);
+
+/* Parts in the first `bytes` bytes of the sequence, -1 when they end inside one. */
+int64_t items_within(const struct layout_items *items, size_t bytes);
+
+/* Hash of `count` copies of the sequence. */
+uint32_t items_signature(const struct layout_items *items, size_t count);
+
+/* ---- machine types ---- */
+
+/* Bytes from one item to the next in an array: sizeof the C type.  Differs from the size of the
+ * data for pairs with holes.  0 where `basic` alone does not say. */
+size_t basic_extent(enum basic basic);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How kernels are written, and how reduce.c finds them.  A kernel is one loop over items; the
+ * macros below make a function of it from a type and an expression in p (from a) and q (from b):
+ *
+ *     KERNEL(band8, uint8_t, (p & q))        one function, for the machine's baseline
+ *     KERNELS(sum_float, float, p + q)       one per vector width: sum_float, _avx2, _avx512
+ *     KERNEL_SCALAR(sum_long_double, ...)    one function for what has no vectors
+ *
+ * The loop may be vectorised without looking for overlap, because `to` is a, or b, or apart
+ * from both: item i is read before it is written and never needed again.
+ *
+ * Widths are chosen by a look at the CPU, not by load-time resolvers: those would cost a
+ * relocation each in every process, and not all compilers have them.
+ */
+#ifndef XMPI_REDUCE_KERNELS_H
+#define XMPI_REDUCE_KERNELS_H
+
+#include "runtime/reduce.h"
+
+/* Products and sums are rounded one by one: fused, they would differ between CPUs of one job. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#define KERNEL_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define KERNEL_LOOP _Pragma("GCC ivdep")
+#pragma GCC optimize("O3", "fp-contract=off")
+#endif
+
+enum reduce_width { REDUCE_BASELINE, REDUCE_AVX2, REDUCE_AVX512, REDUCE_WIDTHS };
+
+/* The widest kernels this CPU runs. */
+enum reduce_width reduce_width(void);
+
+/* The kernel for a width, or a narrower one where that has none; NULL where the standard does
+ * not define the operation.  One function per family of operations. */
+reduce_kernel *reduce_find_wide(enum reduce_op op, enum basic basic, enum reduce_width width);
+reduce_kernel *reduce_find_arith(enum reduce_op op, enum basic basic, enum reduce_width width);
+reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic);
+reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic);
+
+#define KERNEL_FOR(name, type, expression, attribute, loop)                                    \
+    attribute static void name(void *to, const void *a, const void *b, size_t n)               \
+    {                                                                                          \
+        type *t = to;                                                                          \
+        const type *x = a, *y = b;                                                             \
+        loop for (size_t i = 0; i < n; i++)                                                    \
+        {                                                                                      \
+            type p = x[i], q = y[i];                                                           \
+            t[i] = (type)(expression);                                                         \
+        }                                                                                      \
+    }
+
+#define KERNEL(name, type, expression)        KERNEL_FOR(name, type, expression, , KERNEL_LOOP)
+#define KERNEL_SCALAR(name, type, expression) KERNEL_FOR(name, type, expression, , )
+
+#if defined(__x86_64__)
+#define AVX2_CODE   __attribute__((target("avx2")))
+#define AVX512_CODE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define KERNELS(name, type, expression)                                                        \
+    KERNEL_FOR(name, type, expression, , KERNEL_LOOP)                                          \
+    KERNEL_FOR(name##_avx2, type, expression, AVX2_CODE, KERNEL_LOOP)                          \
+    KERNEL_FOR(name##_avx512, type, expression, AVX512_CODE, KERNEL_LOOP)
+#define WIDTHS(name)                                                                           \
+    {                                                                                          \
+        name, name##_avx2, name##_avx512                                                       \
+    }
+#else
+#define KERNELS(name, type, expression) KERNEL(name, type, expression)
+#define WIDTHS(name)                                                                           \
+    {                                                                                          \
+        name, NULL, NULL                                                                       \
+    }
+#endif
+
+#endif
