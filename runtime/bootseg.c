@@ -91,7 +91,7 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
     }
     if (segment->bytes > mapped || !shape_is_right(segment))
         return "damaged: its parts do not fit its size";
-    if (job && strncmp(segment->job, job, sizeof segment->job) != 0) {
+    if (job && strncmp(segment->job, job, sizeof segment->job - 1) != 0) {
         snprintf(text, sizeof text, "the segment of another job (%.*s)",
                  (int)sizeof segment->job, segment->job);
         return text;

@@ -151,8 +151,9 @@ static void variable_read(const char *variable)
     size_t n = (size_t)(equals - name);
     for (int i = 0; i < PARAM_COUNT; i++)
         if (strlen(params[i].name) == n && memcmp(params[i].name, name, n) == 0) {
-            params[i].is_set = true;
-            param_take(&params[i], equals + 1);
+            params[i].is_set = equals[1] != '\0' || params[i].type == PARAM_STRING;
+            if (params[i].is_set) /* an empty number means the default */
+                param_take(&params[i], equals + 1);
             return;
         }
     name_doubt(name, n);

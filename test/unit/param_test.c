@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The environment is read once per process; Check runs every test in a process of its own.
+ */
+#define _GNU_SOURCE 1 /* memfd_create */
+#include "runtime/log.h"
+#include "runtime/param.h"
+
+#include "test/unit/unit.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What params_read says on stderr. */
+static const char *complaints(void)
+{
+    static char text[4096];
+    int kept = dup(2), file = memfd_create("stderr", 0);
+    dup2(file, 2);
+    params_read();
+    dup2(kept, 2);
+    ssize_t n = pread(file, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    close(kept);
+    close(file);
+    return text;
+}
+
+static int lines(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+START_TEST(defaults_are_readable)
+{
+    ck_assert_str_eq(complaints(), "");
+    ck_assert_int_eq(param_number(SPIN), 2000);
+    ck_assert_int_eq(param_number(TINY), 1);
+    ck_assert_str_eq(param_string(POLITE), "auto");
+    ck_assert_ptr_null(param_string(COLL));
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        ck_assert(!params[i].is_set);
+        ck_assert_uint_gt(strlen(params[i].help), 10);
+    }
+}
+END_TEST
+
+START_TEST(values_come_from_the_environment)
+{
+    setenv("XMPI_SPIN", "17", 1);
+    setenv("XMPI_EAGER", "256k", 1);
+    setenv("XMPI_TINY", "off", 1);
+    setenv("XMPI_COLL", "allreduce=ring", 1);
+    ck_assert_str_eq(complaints(), "");
+    ck_assert_int_eq(param_number(SPIN), 17);
+    ck_assert_int_eq(param_number(EAGER), 256 << 10);
+    ck_assert_int_eq(param_number(TINY), 0);
+    ck_assert_str_eq(param_string(COLL), "allreduce=ring");
+    ck_assert(params[PARAM_ID_EAGER].is_set && !params[PARAM_ID_LOG].is_set);
+}
+END_TEST
+
+START_TEST(read_once)
+{
+    params_read();
+    setenv("XMPI_SPIN", "17", 1);
+    params_read();
+    ck_assert_int_eq(param_number(SPIN), 2000);
+}
+END_TEST
+
+static long long eager_of(const char *text)
+{
+    setenv("XMPI_EAGER", text, 1);
+    params_read();
+    return param_number(EAGER);
+}
+
+#define SIZE_TEST(name, text, bytes)                                                           \
+    START_TEST(name)                                                                           \
+    {                                                                                          \
+        ck_assert_int_eq(eager_of(text), bytes);                                               \
+    }                                                                                          \
+    END_TEST
+SIZE_TEST(size_plain, "4096", 4096)
+SIZE_TEST(size_zero, "0", 0)
+SIZE_TEST(size_bytes, "100B", 100)
+SIZE_TEST(size_kilo, "8K", 8192)
+SIZE_TEST(size_kilobytes, "8kb", 8192)
+SIZE_TEST(size_mebibytes, "3MiB", 3 << 20)
+SIZE_TEST(size_giga, "2g", 2ll << 30)
+SIZE_TEST(size_negative, "-1", 65536)
+SIZE_TEST(size_words, "lots", 65536)
+SIZE_TEST(size_empty, "", 65536)
+SIZE_TEST(size_trailing, "64kx", 65536)
+SIZE_TEST(size_ib_alone, "64ib", 65536)
+SIZE_TEST(size_too_big, "9999999999g", 65536)
+
+START_TEST(bad_values_are_named_and_replaced)
+{
+    setenv("XMPI_SPIN", "often", 1);
+    setenv("XMPI_TINY", "maybe", 1);
+    const char *said = complaints();
+    ck_assert_int_eq(lines(said), 2);
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_SPIN=often is not a whole number"));
+    ck_assert_ptr_nonnull(strstr(said, "2000"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_TINY=maybe"));
+    ck_assert_int_eq(param_number(SPIN), 2000);
+}
+END_TEST
+
+START_TEST(near_misses_are_pointed_out)
+{
+    setenv("XMPI_EXPLIAN", "all", 1);
+    setenv("XMPI_SPINS", "5", 1);
+    const char *said = complaints();
+    ck_assert_int_eq(lines(said), 2);
+    ck_assert_ptr_nonnull(strstr(said, "did you mean XMPI_EXPLAIN?"));
+    ck_assert_ptr_nonnull(strstr(said, "did you mean XMPI_SPIN?"));
+}
+END_TEST
+
+START_TEST(other_names_are_left_alone)
+{
+    setenv("XMPI_BOOT", "1:2:x:0", 1);
+    setenv("XMPI_CC", "gcc", 1);
+    setenv("XMPI_HOME", "/opt", 1);
+    setenv("XMPI_SOMETHING_ELSE_ALTOGETHER_AND_VERY_LONG_INDEED", "1", 1);
+    setenv("XMPI_", "1", 1);
+    ck_assert_str_eq(complaints(), "");
+}
+END_TEST
+
+START_TEST(only_the_first_rank_complains)
+{
+    log_rank(3);
+    setenv("XMPI_SPIN", "often", 1);
+    setenv("XMPI_SPINS", "5", 1);
+    ck_assert_str_eq(complaints(), "");
+    ck_assert_int_eq(param_number(SPIN), 2000);
+}
+END_TEST
+
+UNIT_MAIN("param", defaults_are_readable, values_come_from_the_environment, read_once,
+          size_plain, size_zero, size_bytes, size_kilo, size_kilobytes, size_mebibytes,
+          size_giga, size_negative, size_words, size_empty, size_trailing, size_ib_alone,
+          size_too_big, bad_values_are_named_and_replaced, near_misses_are_pointed_out,
+          other_names_are_left_alone, only_the_first_rank_complains)

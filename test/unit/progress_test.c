@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/clock.h"
+#include "runtime/lock.h"
+#include "runtime/progress.h"
+
+#include "test/unit/unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- what two processes share ---- */
+
+static struct shared {
+    struct doorbell bell[2];
+    _Atomic uint32_t mail[2]; /* what each process looks at */
+    volatile int flag;
+} * shared;
+
+static void share(void)
+{
+    shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void nap_ms(long ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+/* ---- pollers ---- */
+
+static int calls_a, calls_b, give_b;
+static int poll_a(void)
+{
+    calls_a++;
+    return 0;
+}
+static int poll_b(void)
+{
+    calls_b++;
+    int events = give_b;
+    give_b = 0;
+    return events;
+}
+
+START_TEST(pollers_are_all_called_and_counted)
+{
+    ck_assert_int_eq(progress(), 0);
+    progress_add(poll_a);
+    progress_add(poll_b);
+    give_b = 3;
+    ck_assert_int_eq(progress(), 3);
+    progress_remove(poll_a);
+    ck_assert_int_eq(progress(), 0);
+    ck_assert_int_eq(calls_a, 1);
+    ck_assert_int_eq(calls_b, 2);
+    progress_remove(poll_b);
+    progress_remove(poll_b);
+    progress();
+    ck_assert_int_eq(calls_b, 2);
+}
+END_TEST
+
+static int me; /* which of the two */
+static volatile int done;
+static uint32_t expected;
+static int poll_mail(void)
+{
+    if (atomic_load_explicit(&shared->mail[me], memory_order_acquire) < expected)
+        return 0;
+    done = 1;
+    return 1;
+}
+
+/* Wait for mail `n`, by the poller or by looking for oneself. */
+static void await_mail(uint32_t n, bool by_flag)
+{
+    expected = n;
+    done = 0;
+    if (!by_flag) {
+        progress_until(&done);
+        return;
+    }
+    struct wait w = WAIT_INIT;
+    while (atomic_load_explicit(&shared->mail[me], memory_order_acquire) < n)
+        wait_idle(&w);
+    wait_end(&w);
+}
+
+static void send_mail(uint32_t n)
+{
+    atomic_store_explicit(&shared->mail[1 - me], n, memory_order_release);
+    doorbell_ring(&shared->bell[1 - me]);
+}
+
+/* Ping-pong, now and then with a pause long enough for the other side to fall asleep. */
+static void play(int who, bool by_flag, bool crowded)
+{
+    me = who;
+    progress_open(&shared->bell[me], crowded);
+    progress_add(poll_mail);
+    for (uint32_t n = 1; n <= 600; n++) {
+        if (me == 0) {
+            if (n % 60 == 0)
+                nap_ms(5);
+            send_mail(n);
+            await_mail(n, by_flag);
+        } else {
+            await_mail(n, by_flag);
+            if (n % 70 == 0)
+                nap_ms(5);
+            send_mail(n);
+        }
+    }
+    progress_close();
+}
+
+static void play_in_two_processes(bool by_flag, bool crowded)
+{
+    share();
+    uint64_t start = clock_ns();
+    pid_t child = fork();
+    if (child == 0) {
+        play(1, by_flag, crowded);
+        _exit(0);
+    }
+    play(0, by_flag, crowded);
+    int status;
+    waitpid(child, &status, 0);
+    ck_assert_int_eq(status, 0);
+    /* Lost wake-ups would cost a timeout of 10 ms and more each; 600 exchanges with 18 naps of
+     * 5 ms take 0.1 s on an idle machine. */
+    ck_assert_msg(clock_ns() - start < 20000000000u, "took %g s",
+                  1e-9 * (double)(clock_ns() - start));
+    ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+    ck_assert_uint_eq(shared->bell[1].sleeping, 0);
+    ck_assert_uint_gt(shared->bell[0].bell + shared->bell[1].bell, 0); /* some did sleep */
+}
+
+START_TEST(processes_wake_each_other_polling)
+{
+    play_in_two_processes(false, false);
+}
+END_TEST
+
+START_TEST(processes_wake_each_other_by_flag)
+{
+    play_in_two_processes(true, false);
+}
+END_TEST
+
+START_TEST(processes_wake_each_other_crowded)
+{
+    play_in_two_processes(false, true);
+}
+END_TEST
+
+/* A long wait sleeps: it costs next to no CPU time, and ends soon after the ring. */
+static void sleep_until_rung(bool crowded)
+{
+    share();
+    pid_t child = fork();
+    if (child == 0) {
+        me = 1;
+        nap_ms(400);
+        send_mail(1);
+        _exit(0);
+    }
+    me = 0;
+    progress_open(&shared->bell[0], crowded);
+    progress_add(poll_mail);
+    double cpu = cpu_seconds();
+    await_mail(1, false);
+    cpu = cpu_seconds() - cpu;
+    waitpid(child, NULL, 0);
+    ck_assert_msg(cpu < 0.05, "used %g s of CPU in a wait of 0.4 s", cpu);
+}
+
+START_TEST(a_long_wait_sleeps)
+{
+    sleep_until_rung(false);
+}
+END_TEST
+
+START_TEST(a_long_crowded_wait_sleeps)
+{
+    sleep_until_rung(true);
+}
+END_TEST
+
+START_TEST(polite_always_sleeps_soon)
+{
+    setenv("XMPI_POLITE", "always", 1);
+    sleep_until_rung(false);
+}
+END_TEST
+
+START_TEST(polite_never_stays_awake)
+{
+    setenv("XMPI_POLITE", "never", 1);
+    share();
+    progress_open(&shared->bell[0], true);
+    struct wait w = WAIT_INIT;
+    uint64_t start = clock_ns();
+    while (clock_ns() - start < 30000000) {
+        wait_poll(&w);
+        ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+    }
+    wait_end(&w);
+}
+END_TEST
+
+/* Idle long enough to put the flag up; then the end of the wait takes it down. */
+START_TEST(the_flag_goes_up_and_comes_down)
+{
+    share();
+    progress_open(&shared->bell[0], true);
+    struct wait w = WAIT_INIT;
+    int polls = 0;
+    while (!shared->bell[0].sleeping && polls++ < 10000000)
+        wait_poll(&w);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 1);
+    wait_end(&w);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+    doorbell_ring(&shared->bell[0]); /* awake: costs a load, leaves no trace */
+    ck_assert_uint_eq(shared->bell[0].bell, 0);
+}
+END_TEST
+
+/* A ring between arming and sleeping is not lost: the sleep returns at once. */
+START_TEST(a_ring_before_the_sleep_counts)
+{
+    share();
+    doorbell_register();
+    uint32_t rings = doorbell_arm(&shared->bell[0]);
+    doorbell_ring(&shared->bell[0]);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+    uint64_t start = clock_ns();
+    doorbell_sleep(&shared->bell[0], rings, 30000000000u);
+    ck_assert_uint_lt(clock_ns() - start, 10000000000u);
+}
+END_TEST
+
+/* ---- threads: one sleeps, another one completes its work ---- */
+
+static volatile int thread_done;
+static volatile int give_event;
+static int poll_completes(void)
+{
+    if (!give_event)
+        return 0;
+    give_event = 0;
+    thread_done = 1;
+    return 1;
+}
+
+static void *thread_waits(void *unused)
+{
+    engine_lock();
+    progress_until(&thread_done);
+    engine_unlock();
+    return unused;
+}
+
+START_TEST(a_thread_that_moves_things_wakes_the_others)
+{
+    threads_multiple = true;
+    progress_open(NULL, false);
+    progress_add(poll_completes);
+    pthread_t thread;
+    pthread_create(&thread, NULL, thread_waits, NULL);
+    nap_ms(100); /* asleep by now, and without the lock */
+    engine_lock();
+    give_event = 1;
+    ck_assert_int_eq(progress(), 1);
+    engine_unlock();
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(thread_done, 1);
+}
+END_TEST
+
+START_TEST(a_nudge_wakes_threads_of_the_process)
+{
+    threads_multiple = true;
+    progress_open(NULL, true);
+    pthread_t thread;
+    pthread_create(&thread, NULL, thread_waits, NULL);
+    nap_ms(100);
+    engine_lock();
+    thread_done = 1;
+    progress_nudge();
+    engine_unlock();
+    pthread_join(thread, NULL);
+}
+END_TEST
+
+UNIT_MAIN("progress", pollers_are_all_called_and_counted, processes_wake_each_other_polling,
+          processes_wake_each_other_by_flag, processes_wake_each_other_crowded,
+          a_long_wait_sleeps, a_long_crowded_wait_sleeps, polite_always_sleeps_soon,
+          polite_never_stays_awake, the_flag_goes_up_and_comes_down,
+          a_ring_before_the_sleep_counts, a_thread_that_moves_things_wakes_the_others,
+          a_nudge_wakes_threads_of_the_process)
