@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Does this algorithm work?  All ranks' plans are performed in one process.  Blocks hold
+ * symbols instead of bytes, in units (one per block, but where the two groups of an
+ * intercommunicator cut one vector differently, as many as both cuts need).
+ *
+ * A symbol is a fingerprint of the ordered list of contributions in it: (hash, B^length) in the
+ * integers modulo 2^61 - 1, where joining two lists is associative and does not commute, so a
+ * wrong order, a missing, a doubled and a foreign contribution all show.  Beside it goes a plain
+ * sum, for algorithms that may fold in any order.  B^0 = 0 marks a unit that nobody wrote.
+ *
+ * Worlds are performed in several orders: first come first served, last first, two shuffles
+ * with sends that complete only when taken (zero buffering), and one shuffle in which they
+ * complete at once.  Folds have one landing buffer per rank, the least that run.c may have.
+ * A receive spoils its target when posted, and a send reads when taken, so that a missing
+ * dependency shows in some order.  Everything is done twice, on new input and used scratch,
+ * as persistent collectives do.
+ *
+ * Found: incomplete or wrong results, wrong order, deadlock without buffering, messages that
+ * nobody takes or sends, lengths that differ, input written, buffers touched that a rank does
+ * not have, blocks out of bounds.  Not found: what depends on bytes (coll/bind.c, run.c).
+ */
+#include "coll/check.h"
+
+#include "coll/bind.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- symbols ---- */
+
+struct symbol {
+    uint64_t hash, weight, sum;
+};
+
+static const uint64_t prime = (1ull << 61) - 1,
+                      base = 0x1234567887654321ull % ((1ull << 61) - 1);
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    unsigned __int128 x = (unsigned __int128)a * b;
+    uint64_t low = (uint64_t)x & prime, high = (uint64_t)(x >> 61), s = low + high;
+    return s >= prime ? s - prime : s;
+}
+
+static struct symbol join(struct symbol a, struct symbol b)
+{
+    if (a.weight == 0 || b.weight == 0)
+        return (struct symbol){ 0, 0, 0 };
+    uint64_t hash = times(a.hash, b.weight) + b.hash;
+    return (struct symbol){ hash >= prime ? hash - prime : hash, times(a.weight, b.weight),
+                            a.sum + b.sum };
+}
+
+static struct symbol atom(uint64_t salt, int rank, int unit)
+{
+    uint64_t x = salt * 0x9e3779b97f4a7c15ull + ((uint64_t)(unsigned)rank << 32) +
+                 (uint64_t)(unsigned)unit + 1;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    x ^= x >> 31;
+    return (struct symbol){ x % prime, base, x };
+}
+
+/* ---- the world ---- */
+
+enum order {
+    FIRST_COME,
+    LAST_FIRST,
+    SHUFFLED,
+    SHUFFLED_AGAIN,
+    EAGER,
+    IN_PROGRAM_ORDER,
+    ORDERS
+};
+
+struct memory {
+    struct symbol *unit;
+    int *start; /* start[b] = first unit of block b; nblocks + 1 entries */
+    int nblocks;
+    bool there; /* the caller gave this buffer */
+};
+
+struct progress {
+    int nwait;
+    bool posted, landed, done;
+    struct symbol *carried; /* a send's captured, or a fold's landed, units */
+};
+
+struct actor {
+    const struct plan *plan;
+    struct memory room[ROOMS];
+    struct progress *step;
+    int *partner; /* of each message step: the step at the peer */
+    int next_fold, landing;
+};
+
+struct action {
+    int rank, step;
+    bool transfer; /* the message of this send; otherwise begin the step */
+};
+
+struct stage {
+    const struct world *world;
+    struct verdict *verdict;
+    struct actor *actor;
+    struct action *queue;
+    int head, tail, cap;
+    enum order order;
+    uint64_t salt, random;
+    int done;
+};
+
+static bool wrong(struct stage *g, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool wrong(struct stage *g, const char *format, ...)
+{
+    char text[160];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    const struct world *w = g->world;
+    snprintf(g->verdict->text, sizeof(g->verdict->text),
+             "p %d root %d split %d pieces %d in place %d order %d: %s", w->p, w->root,
+             w->split, w->pieces, w->in_place, (int)g->order, text);
+    return false;
+}
+
+static bool reduces(enum collective what)
+{
+    return what >= COLL_REDUCE;
+}
+
+static bool reduce_scatters(enum collective what)
+{
+    return what == COLL_REDUCE_SCATTER || what == COLL_REDUCE_SCATTER_BLOCK;
+}
+
+/* The ranks that rank r hears from: everybody, or the other group. */
+struct range {
+    int first, n;
+};
+static struct range sources(const struct world *w, int r)
+{
+    if (w->split == 0)
+        return (struct range){ 0, w->p };
+    return r < w->split ? (struct range){ w->split, w->p - w->split }
+                        : (struct range){ 0, w->split };
+}
+
+static struct range own_group(const struct world *w, int r)
+{
+    if (w->split == 0)
+        return (struct range){ 0, w->p };
+    return r < w->split ? (struct range){ 0, w->split }
+                        : (struct range){ w->split, w->p - w->split };
+}
+
+static bool rooted(enum collective what)
+{
+    return what == COLL_GATHER || what == COLL_GATHERV || what == COLL_SCATTER ||
+           what == COLL_SCATTERV || what == COLL_REDUCE || what == COLL_BCAST;
+}
+
+static bool bystander(const struct world *w, int r)
+{
+    return w->split && rooted(w->what) && r != w->root &&
+           own_group(w, r).first == own_group(w, w->root).first;
+}
+
+static bool in_place_here(const struct world *w, int r)
+{
+    return w->in_place && (!rooted(w->what) || r == w->root);
+}
+
+/* Does rank r have this buffer? */
+static bool has_room(const struct world *w, int r, enum room room)
+{
+    bool root = r == w->root;
+    if (room == ROOM_TMP)
+        return true;
+    if (bystander(w, r))
+        return false;
+    if (w->what == COLL_BARRIER || (w->what == COLL_BCAST && room == ROOM_IN))
+        return false;
+    bool root_only =
+        (room == ROOM_IN && (w->what == COLL_SCATTER || w->what == COLL_SCATTERV)) ||
+        (room == ROOM_OUT &&
+         (w->what == COLL_GATHER || w->what == COLL_GATHERV || w->what == COLL_REDUCE));
+    if (root_only && !root)
+        return false;
+    bool remote_root = w->split && root && rooted(w->what) && w->what != COLL_BCAST;
+    if (remote_root &&
+        !root_only) /* the root of an intercommunicator only gives or only takes */
+        return false;
+    enum alias alias = bind_alias(w->what, in_place_here(w, r));
+    return !((room == ROOM_IN && (alias == ALIAS_SAME || alias == ALIAS_MINE)) ||
+             (room == ROOM_OUT && alias == ALIAS_INPUT));
+}
+
+/* How many blocks the standard gives a room, in pieces; 0 = the program may choose. */
+static int standard_blocks(const struct world *w, int r, enum room room)
+{
+    int each = w->pieces, all = sources(w, r).n * w->pieces;
+    if (room == ROOM_TMP || w->what == COLL_BARRIER)
+        return 0;
+    switch (w->what) {
+    case COLL_GATHER:
+    case COLL_GATHERV:
+    case COLL_ALLGATHER:
+    case COLL_ALLGATHERV:
+        return room == ROOM_IN ? each : all;
+    case COLL_SCATTER:
+    case COLL_SCATTERV:
+        return room == ROOM_IN ? all : each;
+    case COLL_ALLTOALL:
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
+        return all;
+    case COLL_REDUCE_SCATTER:
+    case COLL_REDUCE_SCATTER_BLOCK:
+        return room == ROOM_IN && !w->split ? all : each;
+    default:
+        return 0;
+    }
+}
+
+/* Units in a block.  One, but for the differing cuts of an intercommunicator. */
+static int units_in(const struct world *w, int r, enum room room, int block)
+{
+    if (!w->split || !reduce_scatters(w->what))
+        return 1;
+    int whole = w->split * (w->p - w->split), part = whole / own_group(w, r).n;
+    return room == ROOM_OUT || (room == ROOM_TMP && block >= 2) ? part : whole;
+}
+
+static bool lay_out(struct stage *g, int r)
+{
+    const struct world *w = g->world;
+    struct actor *a = &g->actor[r];
+    for (int room = 0; room < ROOMS; room++) {
+        struct memory *m = &a->room[room];
+        int n = a->plan->nblocks[room], must = standard_blocks(w, r, (enum room)room);
+        m->there = has_room(w, r, (enum room)room);
+        if (m->there && must && n != must)
+            return wrong(g, "rank %d cuts room %d in %d blocks instead of %d", r, room, n,
+                         must);
+        m->nblocks = n;
+        m->start = malloc(((size_t)n + 1) * sizeof(int));
+        m->start[0] = 0;
+        for (int b = 0; b < n; b++)
+            m->start[b + 1] = m->start[b] + units_in(w, r, (enum room)room, b);
+        m->unit = calloc((size_t)m->start[n] + 1, sizeof(*m->unit));
+    }
+    a->step = malloc(((size_t)a->plan->nsteps + 1) * sizeof(*a->step));
+    memset(a->step, 0, ((size_t)a->plan->nsteps + 1) * sizeof(*a->step));
+    a->partner = calloc((size_t)a->plan->nsteps + 1, sizeof(int));
+    return true;
+}
+
+static struct symbol *units(struct actor *a, struct span s)
+{
+    return a->room[s.room].unit + a->room[s.room].start[s.first];
+}
+
+static int count(const struct actor *a, struct span s)
+{
+    const int *start = a->room[s.room].start;
+    return start[s.first + s.n] - start[s.first];
+}
+
+/* ---- what can be seen without running ---- */
+
+static bool span_fits(struct stage *g, int r, int step, struct span s, bool written)
+{
+    const struct memory *m = &g->actor[r].room[s.room];
+    if (s.n == 0)
+        return true;
+    if (s.first < 0 || s.n < 0 || s.first + s.n > m->nblocks)
+        return wrong(g, "rank %d step %d: blocks %d..%d of %d", r, step, s.first,
+                     s.first + s.n - 1, m->nblocks);
+    if (!m->there)
+        return wrong(g, "rank %d step %d: uses room %d, which it does not have", r, step,
+                     s.room);
+    if (written && s.room == ROOM_IN)
+        return wrong(g, "rank %d step %d: writes its input", r, step);
+    return true;
+}
+
+static bool find_partner(struct stage *g, int r, int i)
+{
+    const struct step *s = &g->actor[r].plan->step[i];
+    if (s->peer < 0 || s->peer >= g->world->p || s->peer == r)
+        return wrong(g, "rank %d step %d: peer %d", r, i, s->peer);
+    struct actor *peer = &g->actor[s->peer];
+    for (int k = 0; k < peer->plan->nsteps; k++) {
+        const struct step *t = &peer->plan->step[k];
+        bool opposite = (s->verb == VERB_SEND) != (t->verb == VERB_SEND);
+        if (t->verb == VERB_COPY || t->peer != r || t->slot != s->slot || !opposite)
+            continue;
+        int mine = count(&g->actor[r], s->verb == VERB_SEND ? s->from : s->to);
+        int other = count(peer, t->verb == VERB_SEND ? t->from : t->to);
+        if (mine != other)
+            return wrong(g, "rank %d step %d: %d units, the other end has %d", r, i, mine,
+                         other);
+        g->actor[r].partner[i] = k;
+        return true;
+    }
+    return wrong(g, "rank %d step %d: message %u to or from %d has no other end", r, i, s->slot,
+                 s->peer);
+}
+
+static bool examine(struct stage *g)
+{
+    for (int r = 0; r < g->world->p; r++)
+        for (int i = 0; i < g->actor[r].plan->nsteps; i++) {
+            const struct step *s = &g->actor[r].plan->step[i];
+            if (!span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false))
+                return false;
+        }
+    for (int r = 0; r < g->world->p; r++)
+        for (int i = 0; i < g->actor[r].plan->nsteps; i++)
+            if (g->actor[r].plan->step[i].verb != VERB_COPY && !find_partner(g, r, i))
+                return false;
+    return true;
+}
+
+/* ---- performing ---- */
+
+static void enqueue(struct stage *g, int rank, int step, bool transfer)
+{
+    if (g->tail == g->cap) {
+        g->cap = g->cap ? 2 * g->cap : 256;
+        g->queue = realloc(g->queue, (size_t)g->cap * sizeof(*g->queue));
+    }
+    g->queue[g->tail++] = (struct action){ rank, step, transfer };
+}
+
+static struct action dequeue(struct stage *g)
+{
+    int at = g->head;
+    if (g->order == LAST_FIRST)
+        at = g->tail - 1;
+    if (g->order == SHUFFLED || g->order == SHUFFLED_AGAIN || g->order == EAGER) {
+        g->random = g->random * 6364136223846793005ull + 1442695040888963407ull;
+        at = g->head + (int)((g->random >> 33) % (uint64_t)(g->tail - g->head));
+    }
+    struct action chosen = g->queue[at];
+    if (g->order == FIRST_COME)
+        g->head++;
+    else
+        g->queue[at] = g->queue[--g->tail];
+    return chosen;
+}
+
+static void finish(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    a->step[i].done = true;
+    g->done++;
+    for (int k = 0; k < s->nnext; k++) {
+        int next = a->plan->next[s->first_next + k];
+        if (--a->step[next].nwait == 0)
+            enqueue(g, r, next, false);
+    }
+}
+
+/* This end is ready; when the other is too, the message can move. */
+static void post(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    a->step[i].posted = true;
+    if (!g->actor[s->peer].step[a->partner[i]].posted)
+        return;
+    if (s->verb == VERB_SEND)
+        enqueue(g, r, i, true);
+    else
+        enqueue(g, s->peer, a->partner[i], true);
+}
+
+static void combine(struct actor *a, const struct step *s, const struct symbol *incoming)
+{
+    int n = count(a, s->to);
+    struct symbol *to = units(a, s->to), *with = units(a, s->from);
+    for (int u = 0; u < n; u++)
+        to[u] =
+            s->side == INCOMING_FIRST ? join(incoming[u], with[u]) : join(with[u], incoming[u]);
+}
+
+/* Folds get the rank's one landing buffer in program order. */
+static void open_landing(struct stage *g, int r)
+{
+    struct actor *a = &g->actor[r];
+    if (a->landing)
+        return;
+    while (a->next_fold < a->plan->nsteps && a->plan->step[a->next_fold].verb != VERB_FOLD)
+        a->next_fold++;
+    if (a->next_fold == a->plan->nsteps)
+        return;
+    a->landing = 1;
+    post(g, r, a->next_fold++);
+}
+
+static void end_fold(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    combine(a, &a->plan->step[i], a->step[i].carried);
+    finish(g, r, i);
+    a->landing = 0;
+    open_landing(g, r);
+}
+
+static struct symbol *copy_units(struct actor *a, struct span s)
+{
+    size_t bytes = (size_t)count(a, s) * sizeof(struct symbol);
+    return memcpy(malloc(bytes + 1), units(a, s), bytes);
+}
+
+static void begin(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
+    switch ((enum verb)s->verb) {
+    case VERB_COPY:
+        memmove(units(a, s->to), units(a, s->from), bytes);
+        finish(g, r, i);
+        break;
+    case VERB_RECV:
+        memset(units(a, s->to), 0, bytes);
+        post(g, r, i);
+        break;
+    case VERB_SEND:
+        if (g->order == EAGER)
+            a->step[i].carried = copy_units(a, s->from);
+        post(g, r, i);
+        if (g->order == EAGER)
+            finish(g, r, i);
+        break;
+    case VERB_FOLD:
+        if (a->step[i].landed && !a->step[i].done)
+            end_fold(g, r, i);
+        break;
+    }
+}
+
+static void deliver(struct stage *g, int peer, int k, const struct symbol *incoming)
+{
+    struct actor *b = &g->actor[peer];
+    const struct step *t = &b->plan->step[k];
+    size_t bytes = (size_t)count(b, t->to) * sizeof(struct symbol);
+    if (t->verb == VERB_RECV) {
+        memcpy(units(b, t->to), incoming, bytes);
+        finish(g, peer, k);
+        return;
+    }
+    b->step[k].carried = memcpy(malloc(bytes + 1), incoming, bytes);
+    b->step[k].landed = true;
+    if (b->step[k].nwait == 0)
+        end_fold(g, peer, k);
+}
+
+static void transfer(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    const struct symbol *data = a->step[i].carried ? a->step[i].carried : units(a, s->from);
+    deliver(g, s->peer, a->partner[i], data);
+    if (g->order != EAGER)
+        finish(g, r, i);
+}
+
+/* As run_inline.c does: one step after the other, sends complete at once. */
+static bool advance(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    struct progress *sent = s->verb == VERB_SEND || s->verb == VERB_COPY
+                                ? NULL
+                                : &g->actor[s->peer].step[a->partner[i]];
+    if (sent && !sent->carried)
+        return false;
+    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
+    if (s->verb == VERB_SEND)
+        a->step[i].carried = copy_units(a, s->from);
+    else if (s->verb == VERB_COPY)
+        memmove(units(a, s->to), units(a, s->from), bytes);
+    else if (s->verb == VERB_RECV)
+        memcpy(units(a, s->to), sent->carried, bytes);
+    else
+        combine(a, s, sent->carried);
+    a->step[i].done = true;
+    g->done++;
+    return true;
+}
+
+static void perform_in_order(struct stage *g)
+{
+    int *pc = calloc((size_t)g->world->p, sizeof(int));
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int r = 0; r < g->world->p; r++)
+            while (pc[r] < g->actor[r].plan->nsteps && advance(g, r, pc[r])) {
+                pc[r]++;
+                moved = true;
+            }
+    }
+    free(pc);
+}
+
+static void perform(struct stage *g)
+{
+    for (int r = 0; r < g->world->p; r++) {
+        struct actor *a = &g->actor[r];
+        for (int i = 0; i < a->plan->nsteps; i++)
+            if (a->step[i].nwait == 0)
+                enqueue(g, r, i, false);
+        open_landing(g, r);
+    }
+    while (g->head < g->tail) {
+        struct action next = dequeue(g);
+        if (next.transfer)
+            transfer(g, next.rank, next.step);
+        else
+            begin(g, next.rank, next.step);
+    }
+}
+
+/* ---- before and after ---- */
+
+static void fill(struct memory *m, int first, int n, uint64_t salt, int rank)
+{
+    for (int u = 0; u < n; u++)
+        m->unit[first + u] = atom(salt, rank, u);
+}
+
+static void prepare(struct stage *g, int r)
+{
+    const struct world *w = g->world;
+    struct actor *a = &g->actor[r];
+    enum alias alias = bind_alias(w->what, in_place_here(w, r));
+    struct memory *in = &a->room[ROOM_IN], *out = &a->room[ROOM_OUT];
+    fill(in, 0, in->start[in->nblocks], g->salt, r);
+    if (alias == ALIAS_SAME || (w->what == COLL_BCAST && r == w->root))
+        fill(out, 0, out->start[out->nblocks], g->salt, r);
+    if (alias == ALIAS_MINE)
+        fill(out, r * w->pieces, w->pieces, g->salt, r);
+    if (w->what == COLL_BARRIER)
+        fill(&a->room[ROOM_TMP], 0, w->p > 1, g->salt, r);
+    for (int i = 0; i < a->plan->nsteps; i++) {
+        free(a->step[i].carried);
+        a->step[i] = (struct progress){ .nwait = a->plan->step[i].nwait };
+    }
+    a->next_fold = a->landing = 0;
+}
+
+static struct symbol summed(const struct stage *g, struct range who, int unit)
+{
+    struct symbol s = atom(g->salt, who.first, unit);
+    for (int r = who.first + 1; r < who.first + who.n; r++)
+        s = join(s, atom(g->salt, r, unit));
+    return s;
+}
+
+/* What unit u of rank r's OUT should be.  False: anything. */
+static bool expected(const struct stage *g, int r, int u, struct symbol *s)
+{
+    const struct world *w = g->world;
+    struct range from = sources(w, r), own = own_group(w, r);
+    int k = w->pieces, index = r - own.first;
+    switch (w->what) {
+    case COLL_BCAST:
+        *s = atom(g->salt, w->root, u);
+        return true;
+    case COLL_GATHER:
+    case COLL_GATHERV:
+    case COLL_ALLGATHER:
+    case COLL_ALLGATHERV:
+        *s = atom(g->salt, from.first + u / k, u % k);
+        return true;
+    case COLL_SCATTER:
+    case COLL_SCATTERV:
+        *s = atom(g->salt, w->root, index * k + u);
+        return true;
+    case COLL_ALLTOALL:
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
+        *s = atom(g->salt, from.first + u / k, index * k + u % k);
+        return true;
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+        *s = summed(g, from, u);
+        return true;
+    case COLL_REDUCE_SCATTER:
+    case COLL_REDUCE_SCATTER_BLOCK:
+        if (w->split)
+            k = w->split * (w->p - w->split) / own.n;
+        *s = summed(g, from, index * k + u);
+        return true;
+    case COLL_SCAN:
+        *s = summed(g, (struct range){ 0, r + 1 }, u);
+        return true;
+    case COLL_EXSCAN:
+        *s = summed(g, (struct range){ 0, r }, u);
+        return r > 0;
+    default:
+        return false;
+    }
+}
+
+static bool same(const struct world *w, struct symbol got, struct symbol want)
+{
+    if (got.weight != want.weight || got.sum != want.sum)
+        return false;
+    return got.hash == want.hash || (reduces(w->what) && !w->ordered);
+}
+
+static bool judge(struct stage *g, int r)
+{
+    const struct world *w = g->world;
+    struct actor *a = &g->actor[r];
+    struct memory *out = &a->room[ROOM_OUT], *in = &a->room[ROOM_IN];
+    struct symbol want;
+    for (int u = 0; out->there && u < out->start[out->nblocks]; u++)
+        if (expected(g, r, u, &want) && !same(w, out->unit[u], want))
+            return wrong(g, "rank %d: unit %d of its result is %s", r, u,
+                         out->unit[u].weight ? "wrong" : "undefined");
+    for (int u = 0; in->there && u < in->start[in->nblocks]; u++)
+        if (in->unit[u].hash != atom(g->salt, r, u).hash)
+            return wrong(g, "rank %d: unit %d of its input has changed", r, u);
+    for (int t = 0; w->what == COLL_BARRIER && w->p > 1 && t < w->p; t++)
+        if (a->room[ROOM_TMP].unit[t].hash != atom(g->salt, mod(r - t, w->p), 0).hash)
+            return wrong(g, "rank %d: did not hear of rank %d", r, mod(r - t, w->p));
+    return true;
+}
+
+static bool stuck(struct stage *g)
+{
+    for (int r = 0; r < g->world->p; r++)
+        for (int i = 0; i < g->actor[r].plan->nsteps; i++)
+            if (!g->actor[r].step[i].done)
+                return wrong(g, "deadlock: rank %d waits at step %d (verb %d, peer %d)", r, i,
+                             g->actor[r].plan->step[i].verb, g->actor[r].plan->step[i].peer);
+    return true;
+}
+
+static bool play(struct stage *g, enum order order)
+{
+    g->order = order;
+    g->random = 77 + (uint64_t)order;
+    for (int twice = 0; twice < 2; twice++) {
+        g->salt++;
+        g->head = g->tail = g->done = 0;
+        for (int r = 0; r < g->world->p; r++)
+            prepare(g, r);
+        if (order == IN_PROGRAM_ORDER)
+            perform_in_order(g);
+        else
+            perform(g);
+        if (!stuck(g))
+            return false;
+        for (int r = 0; r < g->world->p; r++)
+            if (!judge(g, r))
+                return false;
+    }
+    return true;
+}
+
+static void strike(struct stage *g)
+{
+    for (int r = 0; r < g->world->p; r++) {
+        struct actor *a = &g->actor[r];
+        for (int room = 0; room < ROOMS; room++) {
+            free(a->room[room].unit);
+            free(a->room[room].start);
+        }
+        for (int i = 0; a->step && i < a->plan->nsteps; i++)
+            free(a->step[i].carried);
+        free(a->step);
+        free(a->partner);
+    }
+    free(g->actor);
+    free(g->queue);
+}
+
+bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict)
+{
+    struct stage g = { .world = world, .verdict = verdict };
+    bool good = true;
+    verdict->text[0] = '\0';
+    g.actor = calloc((size_t)world->p, sizeof(*g.actor));
+    for (int r = 0; r < world->p; r++)
+        g.actor[r].plan = &plans[r];
+    for (int r = 0; good && r < world->p; r++)
+        good = lay_out(&g, r);
+    good = good && examine(&g);
+    for (int order = 0; good && order < ORDERS; order++)
+        if (order != IN_PROGRAM_ORDER || world->program_order)
+            good = play(&g, (enum order)order);
+    strike(&g);
+    return good;
+}
+
+bool check_make(const struct world *world, struct plan *plans, struct verdict *verdict)
+{
+    for (int r = 0; r < world->p; r++) {
+        struct plan_key key = { .me = r,
+                                .size = world->p,
+                                .root = world->root,
+                                .split = world->split,
+                                .pieces = world->pieces,
+                                .alias = bind_alias(world->what, in_place_here(world, r)) };
+        if (plan_make(&plans[r], &key, world->program)) {
+            snprintf(verdict->text, sizeof(verdict->text), "rank %d: no plan", r);
+            return false;
+        }
+    }
+    return true;
+}
+
+void check_free(const struct world *world, struct plan *plans)
+{
+    for (int r = 0; r < world->p; r++)
+        plan_free(&plans[r]);
+}
+
+bool check_world(const struct world *world, struct verdict *verdict)
+{
+    struct plan *plans = calloc((size_t)world->p, sizeof(*plans));
+    bool good = check_make(world, plans, verdict) && check_plans(world, plans, verdict);
+    check_free(world, plans);
+    free(plans);
+    return good;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The symbolic verifier: the plans of all ranks, performed in one process on symbols.
+ * Not part of the library; test/plan links it.
+ */
+#ifndef XMPI_CHECK_H
+#define XMPI_CHECK_H
+
+#include "coll/call.h"
+#include "coll/plan.h"
+
+#include <stddef.h>
+
+struct world {
+    enum collective what;
+    program *program;
+    int p, root, split, pieces;
+    bool in_place;
+    bool ordered;       /* the result must be in rank order, not only complete */
+    bool program_order; /* also perform it in program order, as coll/run_inline.c does */
+};
+
+struct verdict {
+    char text[240]; /* "" = correct */
+};
+
+/* Make the plans of all ranks and check them.  True = correct. */
+bool check_world(const struct world *world, struct verdict *verdict);
+
+/* The two halves, for tests that damage plans in between.  `plans` has world->p entries. */
+bool check_make(const struct world *world, struct plan *plans, struct verdict *verdict);
+bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict);
+void check_free(const struct world *world, struct plan *plans);
+
+#endif

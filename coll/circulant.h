@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef XMPI_CIRCULANT_H
+#define XMPI_CIRCULANT_H
+
+#include "coll/plan.h"
+
+/* Sum the p blocks of IN over all ranks so that rank me ends with the sum of block me in
+ * `last`; partial sums go to `room`, cut in p blocks.  See circulant.c. */
+void circulant_fold(struct plan *plan, int me, int p, enum room room, struct span last);
+
+/* From block me of OUT on each rank to all p blocks everywhere. */
+void circulant_spread(struct plan *plan, int me, int p);
+
+#endif

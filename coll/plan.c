@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Writing plans down, and inferring what waits for what.
+ *
+ * A step waits for the last writer of every block it reads, and for the last writer and all
+ * later readers of every block it writes: read after write, write after write, write after
+ * read, as in a processor.  One trace per block remembers its last writer and the readers
+ * since; walking the steps once in program order finds all edges.
+ *
+ *     step          reads    writes    waits for
+ *     0  send       in[1]              -
+ *     1  fold       in[0]    out[0]    -
+ *     2  send       out[0]             1       read after write
+ *     3  recv                out[0]    2       write after read (1 is implied)
+ *
+ * Costs O(blocks touched) time and, while closing, 12 bytes per block and per reader.
+ */
+#include "coll/plan.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct plan *plan)
+{
+    if (!plan->error)
+        plan->error = fail(MPI_ERR_NO_MEM, "no memory for a plan of %d steps on %d ranks",
+                           plan->nsteps, plan->key.size);
+    return plan->error;
+}
+
+void plan_rooms(struct plan *plan, int nin, int nout, int ntmp)
+{
+    plan->nblocks[ROOM_IN] = nin;
+    plan->nblocks[ROOM_OUT] = nout;
+    plan->nblocks[ROOM_TMP] = ntmp;
+}
+
+/* In place is decided here and nowhere else. */
+static struct span aliased(const struct plan *plan, struct span s)
+{
+    enum alias alias = plan->key.alias;
+    if (alias == ALIAS_SAME && s.room == ROOM_IN)
+        s.room = ROOM_OUT;
+    else if (alias == ALIAS_MINE && s.room == ROOM_IN)
+        s = out(s.first + plan->key.me, s.n);
+    else if (alias == ALIAS_INPUT && s.room == ROOM_OUT)
+        s = in(s.first + plan->key.me, s.n);
+    return s;
+}
+
+static bool grow(struct plan *plan)
+{
+    int cap = plan->cap ? 2 * plan->cap : 16;
+    struct step *more = realloc(plan->step, (size_t)cap * sizeof(*more));
+    if (!more)
+        return no_memory(plan), false;
+    plan->step = more;
+    plan->cap = cap;
+    return true;
+}
+
+void plan_emit(struct plan *plan, const struct step *step)
+{
+    struct span to = aliased(plan, step->to), from = aliased(plan, step->from);
+    bool empty = step->verb == VERB_SEND ? from.n == 0 : to.n == 0;
+    bool still = step->verb == VERB_COPY && to.room == from.room && to.first == from.first;
+    if (plan->error || empty || still)
+        return;
+    if (plan->nsteps == plan->cap && !grow(plan))
+        return;
+    struct step *s = &plan->step[plan->nsteps++];
+    *s = *step;
+    s->to = to;
+    s->from = from;
+}
+
+static const struct span nothing = { ROOM_TMP, 0, 0 };
+
+void plan_send(struct plan *plan, int to, struct span from)
+{
+    plan_emit(plan,
+              &(struct step){ .verb = VERB_SEND, .peer = to, .to = nothing, .from = from });
+}
+
+void plan_recv(struct plan *plan, int from, struct span to)
+{
+    plan_emit(plan,
+              &(struct step){ .verb = VERB_RECV, .peer = from, .to = to, .from = nothing });
+}
+
+void plan_fold(struct plan *plan, int from, struct span to, struct span with, enum side side)
+{
+    plan_emit(plan,
+              &(struct step){
+                  .verb = VERB_FOLD, .side = side, .peer = from, .to = to, .from = with });
+}
+
+void plan_copy(struct plan *plan, struct span to, struct span from)
+{
+    plan_emit(plan, &(struct step){ .verb = VERB_COPY, .peer = -1, .to = to, .from = from });
+}
+
+/* ---- hazards ---- */
+
+struct trace { /* of one block */
+    int writer;
+    int reader; /* newest in the list of readers since, -1 = none */
+};
+
+struct reading {
+    int step, older;
+};
+
+struct closing {
+    struct plan *plan;
+    int base[ROOMS]; /* first trace of each room */
+    struct trace *trace;
+    struct reading *reading;
+    int nreading, cap_reading;
+    int *seen;          /* seen[s] = now: the edge s -> now exists already */
+    int32_t (*pair)[2]; /* before, now */
+    int npair, cap_pair;
+};
+
+static void add_edge(struct closing *c, int before, int now)
+{
+    if (before < 0 || before == now || c->seen[before] == now || c->plan->error)
+        return;
+    c->seen[before] = now;
+    if (c->npair == c->cap_pair) {
+        int cap = c->cap_pair ? 2 * c->cap_pair : 64;
+        int32_t(*more)[2] = realloc(c->pair, (size_t)cap * sizeof(*more));
+        if (!more) {
+            no_memory(c->plan);
+            return;
+        }
+        c->pair = more;
+        c->cap_pair = cap;
+    }
+    c->pair[c->npair][0] = before;
+    c->pair[c->npair++][1] = now;
+    c->plan->step[now].nwait++;
+    c->plan->step[before].nnext++;
+}
+
+static void note_reader(struct closing *c, struct trace *t, int now)
+{
+    if (c->nreading == c->cap_reading) {
+        int cap = c->cap_reading ? 2 * c->cap_reading : 64;
+        struct reading *more = realloc(c->reading, (size_t)cap * sizeof(*more));
+        if (!more) {
+            no_memory(c->plan);
+            return;
+        }
+        c->reading = more;
+        c->cap_reading = cap;
+    }
+    c->reading[c->nreading] = (struct reading){ now, t->reader };
+    t->reader = c->nreading++;
+}
+
+static void find_hazards(struct closing *c, int now)
+{
+    const struct step *s = &c->plan->step[now];
+    for (int b = 0; b < s->from.n; b++) {
+        struct trace *t = &c->trace[c->base[s->from.room] + s->from.first + b];
+        add_edge(c, t->writer, now);
+        note_reader(c, t, now);
+    }
+    for (int b = 0; b < s->to.n; b++) {
+        struct trace *t = &c->trace[c->base[s->to.room] + s->to.first + b];
+        add_edge(c, t->writer, now);
+        for (int r = t->reader; r >= 0; r = c->reading[r].older)
+            add_edge(c, c->reading[r].step, now);
+        t->writer = now;
+        t->reader = -1;
+    }
+}
+
+/* Turn the list of edges into successor lists. */
+static void list_successors(struct closing *c)
+{
+    struct plan *plan = c->plan;
+    plan->next = malloc(((size_t)c->npair + 1) * sizeof(*plan->next));
+    if (!plan->next) {
+        no_memory(plan);
+        return;
+    }
+    plan->nnext = c->npair;
+    int at = 0;
+    for (int i = 0; i < plan->nsteps; i++) {
+        plan->step[i].first_next = at;
+        at += plan->step[i].nnext;
+        plan->step[i].nnext = 0;
+    }
+    for (int e = 0; e < c->npair; e++) {
+        struct step *s = &plan->step[c->pair[e][0]];
+        plan->next[s->first_next + s->nnext++] = c->pair[e][1];
+    }
+}
+
+static void infer(struct plan *plan)
+{
+    struct closing c = { .plan = plan };
+    int total = 0;
+    for (int r = 0; r < ROOMS; r++) {
+        c.base[r] = total;
+        total += plan->nblocks[r];
+    }
+    c.trace = malloc(((size_t)total + 1) * sizeof(*c.trace));
+    c.seen = malloc(((size_t)plan->nsteps + 1) * sizeof(*c.seen));
+    if (c.trace && c.seen) {
+        for (int i = 0; i < total; i++)
+            c.trace[i] = (struct trace){ -1, -1 };
+        for (int i = 0; i < plan->nsteps; i++)
+            c.seen[i] = -1;
+        for (int i = 0; i < plan->nsteps && !plan->error; i++)
+            find_hazards(&c, i);
+        if (!plan->error)
+            list_successors(&c);
+    } else {
+        no_memory(plan);
+    }
+    free(c.trace);
+    free(c.seen);
+    free(c.reading);
+    free(c.pair);
+}
+
+/* Number the messages of each pair in program order, and count the folds. */
+static void number_messages(struct plan *plan)
+{
+    uint32_t *sent = calloc(2 * (size_t)plan->key.size, sizeof(*sent));
+    if (!sent) {
+        no_memory(plan);
+        return;
+    }
+    uint32_t *got = sent + plan->key.size;
+    for (int i = 0; i < plan->nsteps; i++) {
+        struct step *s = &plan->step[i];
+        if (s->verb == VERB_SEND)
+            s->slot = sent[s->peer]++;
+        else if (s->verb != VERB_COPY)
+            s->slot = got[s->peer]++;
+        plan->nfolds += s->verb == VERB_FOLD;
+    }
+    free(sent);
+}
+
+void plan_close(struct plan *plan)
+{
+    if (!plan->error)
+        number_messages(plan);
+    if (!plan->error)
+        infer(plan);
+}
+
+int plan_make(struct plan *plan, const struct plan_key *key, program *f)
+{
+    *plan = (struct plan){ .key = *key, .root = key->root, .split = key->split };
+    f(plan, key->me, key->size);
+    if (key->pieces > 1 && !plan->error)
+        plan_segment(plan, key->pieces);
+    plan_close(plan);
+    return plan->error;
+}
+
+void plan_free(struct plan *plan)
+{
+    free(plan->step);
+    free(plan->next);
+    *plan = (struct plan){ .error = 0 };
+}

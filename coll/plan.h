@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A collective, written down before it is performed.
+ *
+ * A program is a pure function of (me, p) and of the plan's root or split.  It touches no
+ * memory, counts, datatypes or wires; it writes down what rank `me` of `p` does, in five verbs
+ * over blocks.  Blocks have no size and no address: coll/bind.c gives them both, so one program
+ * serves every count, datatype and buffer, and the v and w forms too.
+ *
+ * Program order is the meaning.  Dependencies are never written: plan_close infers them as a
+ * processor infers hazards, block by block, and numbers the messages of each pair, so that they
+ * match whatever order they become ready in.
+ *
+ * This is the only header of the house that an algorithm sees.
+ */
+#ifndef XMPI_PLAN_H
+#define XMPI_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum verb {
+    VERB_SEND, /* give `from` to the peer */
+    VERB_RECV, /* take `to` from the peer */
+    VERB_FOLD, /* take from the peer and combine: to = incoming op from, or from op incoming */
+    VERB_COPY, /* to = from, inside the rank */
+};
+
+/* What a plan may name: the caller's two buffers and scratch.  IN is never written. */
+enum room { ROOM_IN, ROOM_OUT, ROOM_TMP, ROOMS };
+
+enum side { INCOMING_FIRST, INCOMING_LAST };
+
+/* Blocks first .. first + n - 1 of a room. */
+struct span {
+    int32_t room, first, n;
+};
+
+struct step {
+    uint8_t verb, side;
+    int32_t peer;
+    uint32_t slot; /* n-th message from the sender to the receiver */
+    struct span to, from;
+    int32_t nwait;             /* steps this one waits for */
+    int32_t first_next, nnext; /* plan->next[]: the steps that wait for this one */
+};
+
+/* In place means that blocks of IN are blocks of OUT.  The translation happens in one function
+ * (emit, plan.c); programs do not know about it. */
+enum alias {
+    ALIAS_NONE,
+    ALIAS_SAME,  /* IN[b] is OUT[b]: reductions */
+    ALIAS_MINE,  /* IN[0] is OUT[me]: gather at the root, allgather */
+    ALIAS_INPUT, /* OUT[0] is IN[me]: scatter at the root */
+};
+
+/* What distinguishes two plans of one program on one team. */
+struct plan_key {
+    int me, size;
+    int root;  /* rooted collectives: a rank; 0 otherwise */
+    int split; /* intercommunicators: ranks below it are the first group; 0 otherwise */
+    enum alias alias;
+    int pieces; /* every block is cut in so many, for pipelining; >= 1 */
+};
+
+struct plan {
+    struct plan_key key;
+    int root, split; /* the key's, for programs */
+    int nblocks[ROOMS];
+    struct step *step;
+    int nsteps, cap;
+    int32_t *next;
+    int nnext;
+    int nfolds;
+    int error; /* an MPI error class once memory ran out; later verbs do nothing */
+};
+
+typedef void program(struct plan *plan, int me, int p);
+
+/* ---- for programs ---- */
+
+static inline int mod(int a, int p)
+{
+    int r = a % p;
+    return r < 0 ? r + p : r;
+}
+static inline int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+static inline struct span in(int first, int n)
+{
+    return (struct span){ ROOM_IN, first, n };
+}
+static inline struct span out(int first, int n)
+{
+    return (struct span){ ROOM_OUT, first, n };
+}
+static inline struct span tmp(int first, int n)
+{
+    return (struct span){ ROOM_TMP, first, n };
+}
+static inline struct span blocks(enum room room, int first, int n)
+{
+    return (struct span){ (int32_t)room, first, n };
+}
+
+/* How many blocks the program cuts each room in.  The first thing a program says. */
+void plan_rooms(struct plan *plan, int nin, int nout, int ntmp);
+
+/* The verbs.  Spans of no blocks write nothing down. */
+void plan_send(struct plan *plan, int to, struct span from);
+void plan_recv(struct plan *plan, int from, struct span to);
+void plan_fold(struct plan *plan, int from, struct span to, struct span with, enum side side);
+void plan_copy(struct plan *plan, struct span to, struct span from);
+
+/* Members first, first + stride, ... of the plan's ranks; I am member `me`. */
+struct group {
+    int first, stride, n, me, root;
+};
+struct homes { /* where the called program's rooms lie in the caller's */
+    struct span in, out, tmp;
+};
+/* Another program as a step: its ranks become the group's, its blocks are cut from the homes. */
+void plan_call(struct plan *plan, const struct group *group, const struct homes *homes,
+               program *f);
+
+/* n blocks from `first` on, counted modulo p: what lies before the end and what wraps round.
+ * Both ends of a message cut it alike. */
+struct wrapped {
+    struct span part[2];
+};
+static inline struct wrapped wrap(enum room room, int first, int n, int p)
+{
+    int start = mod(first, p), here = least(n, p - start);
+    return (struct wrapped){ { blocks(room, start, here), blocks(room, 0, n - here) } };
+}
+
+/* ---- for everybody else ---- */
+
+/* Run the program for the key, cut in pieces, infer hazards.  0 or MPI_ERR_NO_MEM; the plan is
+ * to be freed either way. */
+int plan_make(struct plan *plan, const struct plan_key *key, program *f);
+void plan_free(struct plan *plan);
+
+/* Append a step; the alias is applied here (plan.c, for shape.c). */
+void plan_emit(struct plan *plan, const struct step *step);
+
+/* Cut every block in k and every step with it (shape.c). */
+void plan_segment(struct plan *plan, int k);
+
+/* Infer dependencies, number messages (plan.c).  plan_make calls it. */
+void plan_close(struct plan *plan);
+
+/* One line per step; to be freed by the caller, NULL when memory is out (text.c). */
+char *plan_text(const struct plan *plan);
+
+#endif

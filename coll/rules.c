@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which algorithms there are, and when which is used.  First match wins; XMPI_EXPLAIN says which
+ * rule did, XMPI_COLL overrules them.
+ *
+ * Bytes are those that every rank knows, or ranks would choose differently:
+ *     bcast, reductions, scans         the vector (reduce_scatter: all blocks together)
+ *     gather, scatter, allgather,
+ *     alltoall                         one block (allgatherv: the mean block)
+ *     gatherv, scatterv, alltoallv, w  not known to all, so never asked for
+ */
+#include "coll/rules.h"
+
+#include "coll/algorithms.h"
+
+const struct algorithm algorithms[] = {
+    { COLL_BARRIER, "tiny", 0, .ordered = true },
+    { COLL_BARRIER, "dissemination", barrier_dissemination, .ordered = true },
+
+    { COLL_BCAST, "tiny", 0, .ordered = true },
+    { COLL_BCAST, "binomial", bcast_binomial, .ordered = true, .cut = true },
+    { COLL_BCAST, "chain", bcast_chain, .ordered = true, .cut = true },
+    { COLL_BCAST, "scatter-allgather", bcast_scatter_allgather, .ordered = true, .cut = true },
+
+    { COLL_GATHER, "linear", gather_linear, .ordered = true },
+    { COLL_GATHER, "binomial", gather_binomial, .ordered = true },
+    { COLL_GATHERV, "linear", gather_linear, .ordered = true },
+    { COLL_SCATTER, "linear", scatter_linear, .ordered = true },
+    { COLL_SCATTER, "binomial", scatter_binomial, .ordered = true },
+    { COLL_SCATTERV, "linear", scatter_linear, .ordered = true },
+
+    { COLL_ALLGATHER, "ring", allgather_ring, .ordered = true },
+    { COLL_ALLGATHER, "bruck", allgather_bruck, .ordered = true },
+    { COLL_ALLGATHER, "spread", allgather_spread, .ordered = true },
+    { COLL_ALLGATHERV, "ring", allgather_ring, .ordered = true },
+    { COLL_ALLGATHERV, "bruck", allgather_bruck, .ordered = true },
+    { COLL_ALLGATHERV, "spread", allgather_spread, .ordered = true },
+
+    { COLL_ALLTOALL, "spread", alltoall_spread, .ordered = true },
+    { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true },
+    { COLL_ALLTOALLV, "spread", alltoall_spread, .ordered = true },
+    { COLL_ALLTOALLW, "spread", alltoall_spread, .ordered = true },
+
+    { COLL_REDUCE, "binomial", reduce_binomial, .cut = true },
+    { COLL_REDUCE, "ordered", reduce_ordered, .ordered = true, .cut = true },
+    { COLL_REDUCE, "scatter-gather", reduce_scatter_gather, .cut = true },
+
+    { COLL_ALLREDUCE, "tiny", 0, .ordered = true },
+    { COLL_ALLREDUCE, "doubling", allreduce_doubling, .ordered = true, .cut = true },
+    { COLL_ALLREDUCE, "spread", allreduce_spread, .ordered = true, .cut = true },
+    { COLL_ALLREDUCE, "circulant", allreduce_circulant, .cut = true },
+    { COLL_ALLREDUCE, "ring", allreduce_ring, .cut = true },
+
+    { COLL_REDUCE_SCATTER, "circulant", reduce_scatter_circulant, .cut = true },
+    { COLL_REDUCE_SCATTER, "linear", reduce_scatter_linear, .ordered = true, .cut = true },
+    { COLL_REDUCE_SCATTER_BLOCK, "circulant", reduce_scatter_circulant, .cut = true },
+    { COLL_REDUCE_SCATTER_BLOCK, "linear", reduce_scatter_linear, .ordered = true,
+      .cut = true },
+
+    { COLL_SCAN, "doubling", scan_doubling, .ordered = true, .cut = true },
+    { COLL_EXSCAN, "doubling", exscan_doubling, .ordered = true, .cut = true },
+
+    { COLL_BARRIER, "union", barrier_dissemination, .ordered = true, .inter = true },
+    { COLL_BCAST, "tree", inter_bcast, .ordered = true, .inter = true },
+    { COLL_GATHER, "linear", inter_gather, .ordered = true, .inter = true },
+    { COLL_GATHERV, "linear", inter_gather, .ordered = true, .inter = true },
+    { COLL_SCATTER, "linear", inter_scatter, .ordered = true, .inter = true },
+    { COLL_SCATTERV, "linear", inter_scatter, .ordered = true, .inter = true },
+    { COLL_ALLGATHER, "spread", inter_allgather, .ordered = true, .inter = true },
+    { COLL_ALLGATHERV, "spread", inter_allgather, .ordered = true, .inter = true },
+    { COLL_ALLTOALL, "spread", inter_alltoall, .ordered = true, .inter = true },
+    { COLL_ALLTOALLV, "spread", inter_alltoall, .ordered = true, .inter = true },
+    { COLL_ALLTOALLW, "spread", inter_alltoall, .ordered = true, .inter = true },
+    { COLL_REDUCE, "leaders", inter_reduce, .ordered = true, .inter = true },
+    { COLL_ALLREDUCE, "leaders", inter_allreduce, .ordered = true, .inter = true },
+    { COLL_REDUCE_SCATTER, "leaders", inter_reduce_scatter, .ordered = true, .inter = true },
+    { COLL_REDUCE_SCATTER_BLOCK, "leaders", inter_reduce_scatter, .ordered = true,
+      .inter = true },
+    { COLL_KINDS, 0, 0, .ordered = false },
+};
+
+#define UPTO(x)                                                                                \
+    {                                                                                          \
+        0, x                                                                                   \
+    }
+#define FROM(x)                                                                                \
+    {                                                                                          \
+        x, SIZE_MAX                                                                            \
+    }
+#define END                                                                                    \
+    {                                                                                          \
+        .use = 0                                                                               \
+    }
+enum { KiB = 1 << 10, MiB = 1 << 20 };
+
+static const struct rule barrier_rules[] = {
+    { .one_node = true, .use = "tiny" },
+    { .use = "dissemination" },
+    END,
+};
+static const struct rule bcast_rules[] = {
+    { .one_node = true, .bytes = UPTO(48), .use = "tiny" },
+    { .bytes = UPTO(64 * KiB), .use = "binomial" },
+    { .ranks = UPTO(2), .use = "binomial" },
+    { .bytes = FROM(4 * MiB), .ranks = UPTO(16), .use = "chain", .pieces = 32 },
+    { .use = "scatter-allgather" },
+    END,
+};
+static const struct rule gather_rules[] = {
+    { .bytes = UPTO(2 * KiB), .use = "binomial" },
+    { .use = "linear" },
+    END,
+};
+static const struct rule scatter_rules[] = {
+    { .bytes = UPTO(2 * KiB), .use = "binomial" },
+    { .use = "linear" },
+    END,
+};
+static const struct rule allgather_rules[] = {
+    { .ranks = UPTO(4), .bytes = UPTO(64 * KiB), .use = "spread" },
+    { .bytes = UPTO(8 * KiB), .use = "bruck" },
+    { .use = "ring" },
+    END,
+};
+static const struct rule alltoall_rules[] = {
+    { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
+    { .use = "spread" },
+    END,
+};
+static const struct rule reduce_rules[] = {
+    { .ordered = true, .use = "ordered" },
+    { .bytes = UPTO(64 * KiB), .use = "binomial" },
+    { .ranks = UPTO(2), .use = "binomial" },
+    { .use = "scatter-gather" },
+    END,
+};
+static const struct rule allreduce_rules[] = {
+    { .one_node = true, .bytes = UPTO(48), .use = "tiny" },
+    { .bytes = UPTO(8 * KiB), .use = "doubling" },
+    { .ordered = true, .use = "spread" },
+    { .bytes = FROM(4 * MiB), .ranks = FROM(3), .use = "ring", .pieces = 4 },
+    { .use = "circulant" },
+    END,
+};
+static const struct rule reduce_scatter_rules[] = {
+    { .ordered = true, .use = "linear" },
+    { .use = "circulant" },
+    END,
+};
+static const struct rule linear_rules[] = { { .use = "linear" }, END };
+static const struct rule spread_rules[] = { { .use = "spread" }, END };
+static const struct rule doubling_rules[] = { { .use = "doubling" }, END };
+static const struct rule union_rules[] = { { .use = "union" }, END };
+static const struct rule tree_rules[] = { { .use = "tree" }, END };
+static const struct rule leaders_rules[] = { { .use = "leaders" }, END };
+
+static const struct {
+    const char *name;
+    const struct rule *within, *between;
+} collectives[COLL_KINDS] = {
+    [COLL_BARRIER] = { "barrier", barrier_rules, union_rules },
+    [COLL_BCAST] = { "bcast", bcast_rules, tree_rules },
+    [COLL_GATHER] = { "gather", gather_rules, linear_rules },
+    [COLL_GATHERV] = { "gatherv", linear_rules, linear_rules },
+    [COLL_SCATTER] = { "scatter", scatter_rules, linear_rules },
+    [COLL_SCATTERV] = { "scatterv", linear_rules, linear_rules },
+    [COLL_ALLGATHER] = { "allgather", allgather_rules, spread_rules },
+    [COLL_ALLGATHERV] = { "allgatherv", allgather_rules, spread_rules },
+    [COLL_ALLTOALL] = { "alltoall", alltoall_rules, spread_rules },
+    [COLL_ALLTOALLV] = { "alltoallv", spread_rules, spread_rules },
+    [COLL_ALLTOALLW] = { "alltoallw", spread_rules, spread_rules },
+    [COLL_REDUCE] = { "reduce", reduce_rules, leaders_rules },
+    [COLL_ALLREDUCE] = { "allreduce", allreduce_rules, leaders_rules },
+    [COLL_REDUCE_SCATTER] = { "reduce_scatter", reduce_scatter_rules, leaders_rules },
+    [COLL_REDUCE_SCATTER_BLOCK] = { "reduce_scatter_block", reduce_scatter_rules,
+                                    leaders_rules },
+    [COLL_SCAN] = { "scan", doubling_rules, 0 },
+    [COLL_EXSCAN] = { "exscan", doubling_rules, 0 },
+};
+
+const struct rule *rules_of(enum collective what, bool inter)
+{
+    return inter ? collectives[what].between : collectives[what].within;
+}
+
+const char *collective_name(enum collective what)
+{
+    return collectives[what].name;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two tables: the algorithms there are, and the rules by which one is chosen.
+ */
+#ifndef XMPI_RULES_H
+#define XMPI_RULES_H
+
+#include "coll/call.h"
+#include "coll/plan.h"
+
+struct algorithm {
+    enum collective what;
+    const char *name;
+    program *program; /* NULL: coll/tiny.c, which is no plan */
+    bool ordered;     /* folds in rank order: serves operations that do not commute */
+    bool inter;       /* between the groups of an intercommunicator, and only there */
+    bool cut;         /* may be cut in pieces */
+};
+
+extern const struct algorithm algorithms[]; /* ends with name NULL */
+
+struct reach { /* from <= x <= to */
+    size_t from, to;
+};
+
+/* First match wins.  A member that is not written matches everything. */
+struct rule {
+    bool ordered;  /* only if the operation does not commute */
+    bool one_node; /* only if all ranks share memory */
+    struct reach bytes, ranks;
+    const char *use; /* name of an algorithm; NULL ends a list */
+    int pieces;      /* 0 = whole */
+};
+
+/* The rules of a collective, within a communicator or between groups. */
+const struct rule *rules_of(enum collective what, bool inter);
+
+/* "allreduce", ... */
+const char *collective_name(enum collective what);
+
+#endif

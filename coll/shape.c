@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Plans made from plans.
+ *
+ *   plan_segment  cuts every block in k and every step with it.  The pieces of a block become
+ *                 independent, so a chain of ranks works like a pipeline:
+ *
+ *                     whole        rank 1  ####....          in 4    rank 1  #.......
+ *                                  rank 2  ....####                  rank 2  .#......   and so on
+ *
+ *   plan_call     embeds a program in a group of ranks and in spans of the caller's blocks.
+ *                 Hazards are inferred after embedding, so the levels of a hierarchy overlap
+ *                 without a line written for it.
+ */
+#include "coll/plan.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct span piece(struct span s, int k, int j)
+{
+    return (struct span){ s.room, s.first * k + j * s.n, s.n };
+}
+
+/* The steps were translated for in place already; cutting must not translate them again. */
+void plan_segment(struct plan *plan, int k)
+{
+    int n = plan->nsteps;
+    struct step *cut = malloc(((size_t)n * (size_t)k + 1) * sizeof(*cut));
+    if (!cut) {
+        plan->error = fail(MPI_ERR_NO_MEM, "no memory to cut a plan of %d steps in %d", n, k);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < k; j++) {
+            struct step *s = &cut[i * k + j];
+            *s = plan->step[i];
+            s->to = piece(s->to, k, j);
+            s->from = piece(s->from, k, j);
+        }
+    }
+    free(plan->step);
+    plan->step = cut;
+    plan->nsteps = plan->cap = n * k;
+    for (int r = 0; r < ROOMS; r++)
+        plan->nblocks[r] *= k;
+}
+
+/* Where a span of the called program lies in the caller's blocks. */
+static struct span embed(struct span s, struct span home, int nblocks)
+{
+    if (s.n == 0)
+        return s;
+    assert(home.n % nblocks == 0);
+    int each = home.n / nblocks;
+    return (struct span){ home.room, home.first + s.first * each, s.n * each };
+}
+
+void plan_call(struct plan *plan, const struct group *group, const struct homes *homes,
+               program *f)
+{
+    struct plan sub = { .key = { .me = group->me, .size = group->n, .pieces = 1 },
+                        .root = group->root };
+    f(&sub, group->me, group->n);
+    if (sub.error)
+        plan->error = sub.error;
+    const struct span home[ROOMS] = { homes->in, homes->out, homes->tmp };
+    for (int i = 0; i < sub.nsteps; i++) {
+        struct step s = sub.step[i];
+        s.to = embed(s.to, home[s.to.room], sub.nblocks[s.to.room]);
+        s.from = embed(s.from, home[s.from.room], sub.nblocks[s.from.room]);
+        if (s.verb != VERB_COPY)
+            s.peer = group->first + s.peer * group->stride;
+        plan_emit(plan, &s);
+    }
+    plan_free(&sub);
+}
