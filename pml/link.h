@@ -10,32 +10,41 @@
 #include "pml/wire.h"
 #include "runtime/layout.h"
 
+struct peer; /* pml/peer.h */
+
 struct link {
     const char *name; /* "self", "shm", "ofi" */
 
-    /* Can this link reach the world rank?  Called once per peer, before the first packet. */
+    size_t short_bytes; /* messages up to here are put whole or not at all */
+
+    int (*open)(void); /* MPI error class; before anything else */
+    void (*close)(void);
+
+    /* Can this link reach the world rank?  Asked once per peer, before connect. */
     bool (*reaches)(int world);
 
-    /* Most payload bytes a single packet can carry to a peer. */
-    size_t packet_bytes;
+    /* Make peer->lane, the link's own state for this peer.  MPI error class. */
+    int (*connect)(struct peer *peer);
 
-    /* Send one packet: header and `bytes` of payload starting at packed offset `skip` of data.
-     * Copies; on return the memory may be reused.  False: no room now, try after progress.
-     * Never blocks, never calls back. */
-    bool (*put)(int world, const struct wire *header, const struct buffer *data, size_t skip,
-                size_t bytes);
+    /* Send one packet: the header and a piece of the packed form of `data` that starts at
+     * `skip`.  The link decides how long the piece is: at most `bytes`, and more than 0 when
+     * `bytes` is.  Returns its length, or -1: no room now, try again after some progress.
+     * Copies; on return the memory may be reused.  Never blocks, never calls back.
+     * header->bytes is not looked at. */
+    long (*put)(struct peer *peer, const struct wire *header, const struct buffer *data,
+                size_t skip, size_t bytes);
 
     /* Take what has arrived and call pml_arrived for each packet, in order per peer.  Returns
      * the number of packets; bounded work. */
     int (*poll)(void);
 
-    int (*open)(void); /* MPI error class */
-    void (*close)(void);
+    /* Will this peer ever take packets again?  True when it ended or died. */
+    bool (*gone)(const struct peer *peer);
 };
 
 extern const struct link link_self, link_shm;
 
 /* Called by links.  `payload` (header->bytes of it) is valid during the call only. */
-void pml_arrived(int world, const struct wire *header, const char *payload);
+void pml_arrived(struct peer *peer, const struct wire *header, const char *payload);
 
 #endif

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The header of every packet, on every link.  48 bytes on a network; a ring slot in shared
- * memory carries the same fields in its first 40.
+ * memory carries the same fields in its first 36 (and `request`, `total` only where they say
+ * something).
  *
- *   EAGER    a whole message
+ *   EAGER    a message: all of it, or its first piece when bytes < total
+ *   MORE     the next piece of the EAGER message that this peer began last
  *   RTS      asks to send `total` bytes; carries the first piece; request = sender's
- *   CTS      the receiver matched it: request = sender's, peer_request = receiver's
- *   DATA     a further piece at `total` = offset; request = receiver's
+ *   CTS      the receiver matched it: request = sender's, peer_request = receiver's,
+ *            total = bytes it wants (the first piece included)
+ *   DATA     a further piece; total = its offset; request = receiver's
  *   ACK      a synchronous send was matched; request = sender's
+ *
+ * CTS, DATA and ACK use no other field; MORE none but `bytes`.
  */
 #ifndef XMPI_WIRE_H
 #define XMPI_WIRE_H
 
 #include <stdint.h>
 
-enum wire_kind { WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS, WIRE_DATA, WIRE_ACK };
+enum wire_kind { WIRE_EAGER = 1, WIRE_MORE, WIRE_RTS, WIRE_CTS, WIRE_DATA, WIRE_ACK };
 enum wire_flag { WIRE_SYNC = 1 }; /* EAGER that wants an ACK */
 
 struct wire {
@@ -23,13 +28,16 @@ struct wire {
     uint32_t source;     /* sender's rank on the channel */
     uint64_t context;
     int32_t tag;
-    uint32_t step;      /* step of a plan, 0 for point-to-point */
-    uint32_t signature; /* what the sender thinks this message is; 0 = not said */
-    uint32_t sequence;  /* per peer and link, for order across links and for resending */
-    uint32_t bytes;     /* payload in this packet */
-    uint32_t request;   /* id of the sender's (RTS, ACK wanted) or receiver's request */
-    uint64_t total;     /* bytes of the whole message (EAGER, RTS) or offset (DATA);
-                             CTS: receiver's request id and accepted bytes, see proto.c */
+    uint32_t step; /* step of a plan, 0 for point-to-point */
+    union {
+        uint32_t signature;    /* what the sender thinks this message is; 0 = not said */
+        uint32_t peer_request; /* CTS */
+    };
+    uint32_t sequence; /* per peer and link, for order across links and for resending */
+    uint32_t bytes;    /* payload in this packet */
+    uint32_t request;  /* id of the sender's (RTS, CTS, ACK, wish for an ACK) or the receiver's
+                          request (DATA) */
+    uint64_t total; /* bytes of the whole message (EAGER, RTS), wanted (CTS), offset (DATA) */
 };
 _Static_assert(sizeof(struct wire) == 48, "the wire header has a fixed size");
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Channels: the table context -> channel, and messages that are ahead of it.  A communicator is
+ * made at slightly different times on its members, so a message may come before its channel is
+ * open here; it waits in the early list, in order, and is delivered by channel_open.
+ */
+#include "mpi.h"
+#include "pml/arrived.h"
+#include "pml/proto.h"
+#include "runtime/fail.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CHAINS = 64 };
+
+static struct channel **chains, *last_found;
+static uint32_t mask, nchannels;
+
+static struct arrived *early, **early_end = &early;
+
+static uint32_t chain_of(uint64_t context)
+{
+    return (uint32_t)((context * 0x9e3779b97f4a7c15u) >> 32) & mask;
+}
+
+struct channel *channel_find(uint64_t context)
+{
+    if (__builtin_expect(last_found && last_found->context == context, 1))
+        return last_found;
+    if (!chains)
+        return NULL;
+    for (struct channel *channel = chains[chain_of(context)]; channel; channel = channel->next)
+        if (channel->context == context)
+            return last_found = channel;
+    return NULL;
+}
+
+static void channel_insert(struct channel *channel)
+{
+    struct channel **chain = &chains[chain_of(channel->context)];
+    channel->next = *chain;
+    *chain = channel;
+}
+
+/* Longer chains are no error, so a failing allocation matters only for the first table. */
+static bool table_grow(void)
+{
+    uint32_t old = chains ? mask + 1 : 0, n = old ? 2 * old : FIRST_CHAINS;
+    struct channel **grown = calloc(n, sizeof *grown);
+    if (!grown)
+        return old > 0;
+    struct channel **before = chains;
+    chains = grown;
+    mask = n - 1;
+    for (uint32_t i = 0; i < old; i++)
+        for (struct channel *channel = before[i], *next; channel; channel = next) {
+            next = channel->next;
+            channel_insert(channel);
+        }
+    free(before);
+    return true;
+}
+
+void channel_keep_early(struct arrived *arrived)
+{
+    arrived->next = NULL;
+    *early_end = arrived;
+    early_end = &arrived->next;
+}
+
+static void early_deliver(struct channel *channel)
+{
+    struct arrived **link = &early;
+    while (*link) {
+        struct arrived *arrived = *link;
+        if (arrived->header.context != channel->context) {
+            link = &arrived->next;
+            continue;
+        }
+        *link = arrived->next;
+        match_store(channel->match, &arrived->match, wire_key(&arrived->header));
+    }
+    early_end = link;
+}
+
+int channel_open(struct channel *channel, uint64_t context, int rank, struct ranks *peers)
+{
+    if ((!chains || nchannels > mask) && !table_grow())
+        return fail(MPI_ERR_NO_MEM, "no memory for the table of channels");
+    channel->match = match_new();
+    if (!channel->match)
+        return fail(MPI_ERR_NO_MEM, "no memory for a channel");
+    channel->context = context;
+    channel->rank = rank;
+    channel->size = peers->n;
+    channel->peers = ranks_hold(peers);
+    channel_insert(channel);
+    nchannels++;
+    if (early)
+        early_deliver(channel);
+    return 0;
+}
+
+void channel_close(struct channel *channel)
+{
+    struct match_arrived *left;
+    while ((left = match_oldest(channel->match)) != NULL) {
+        match_take(channel->match, left);
+        arrived_free((struct arrived *)left);
+    }
+    struct channel **link = &chains[chain_of(channel->context)];
+    while (*link != channel)
+        link = &(*link)->next;
+    *link = channel->next;
+    nchannels--;
+    if (last_found == channel)
+        last_found = NULL;
+    match_delete(channel->match);
+    channel->match = NULL;
+    ranks_drop(channel->peers);
+    channel->peers = NULL;
+}
+
+void channels_close(void)
+{
+    while (early) {
+        struct arrived *gone = early;
+        early = gone->next;
+        arrived_free(gone);
+    }
+    early_end = &early;
+    free(chains);
+    chains = NULL;
+    last_found = NULL;
+    nchannels = 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening, polling and closing the pml.  One round of progress: the links hand over what has
+ * arrived, then what waits for room is tried again.
+ */
+#include "mpi.h"
+#include "pml/arrived.h"
+#include "pml/proto.h"
+#include "pml/request.h"
+
+static int pml_poll(void)
+{
+    return link_shm.poll() + link_self.poll() + peers_flush();
+}
+
+int pml_open(void)
+{
+    int error = peers_open();
+    if (error)
+        return error;
+    error = link_self.open();
+    if (error)
+        goto close_peers;
+    error = link_shm.open();
+    if (error)
+        goto close_self;
+    progress_add(pml_poll);
+    return 0;
+close_self:
+    link_self.close();
+close_peers:
+    peers_close();
+    return error;
+}
+
+/* What this process still owes others must reach their rings; what they owe us does not matter
+ * any more. */
+int pml_close(void)
+{
+    struct wait w = WAIT_INIT;
+    while (peers_waiting())
+        wait_poll(&w);
+    wait_end(&w);
+    progress_remove(pml_poll);
+    link_shm.close();
+    link_self.close();
+    channels_close();
+    arrived_close();
+    requests_close();
+    peers_close();
+    return 0;
+}

@@ -1,0 +1,21 @@
+# pml/: messages between processes.
+libxmpi_core_la_SOURCES += \
+    pml/arrived.c pml/arrived.h \
+    pml/channel.c \
+    pml/engine.c \
+    pml/link.h \
+    pml/match.c pml/match.h \
+    pml/peer.c pml/peer.h \
+    pml/pml.h \
+    pml/probe.c \
+    pml/proto.c pml/proto.h \
+    pml/recv.c pml/recv.h \
+    pml/request.c pml/request.h \
+    pml/self.c \
+    pml/send.c pml/send.h \
+    pml/shm/area.h \
+    pml/shm/chunk.c \
+    pml/shm/lane.h \
+    pml/shm/link.c \
+    pml/shm/put.c \
+    pml/wire.h

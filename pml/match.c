@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Matching by hash.  Posted receives sit in one table under their key as posted, wildcards
+ * included, so a receive from any source with tag 7 is found under (ANY, 7).  A message is
+ * looked up once for each kind of receives that is posted at all (exact, any source, any tag,
+ * both); when several classes offer one, the smallest stamp, the receive posted first, wins.
+ *
+ *     posted:   one table    key (source|ANY, tag|ANY, step)    4 counters, one per kind
+ *     arrived:  4 tables     key (source, tag, step), (ANY, tag, step), (source, ANY, step),
+ *                            (ANY, ANY, step)
+ *
+ * A receive belongs to one kind and looks into that one table of arrived messages, whose
+ * chains are in order of arrival.  Most channels never see a wildcard, so the table of a kind
+ * is filled when the first receive of that kind asks, and kept up from then on.
+ *
+ * Tables are arrays of circular chains, doubled when there are more entries than chains; if
+ * memory for that is out, the chains grow longer and all stays right.  A post and its match cost
+ * about 5 ns at any depth.  Entries with equal keys are found oldest first at once; a long run of
+ * equal keys delays only others that hash to the same chain.
+ */
+#include "pml/match.h"
+
+#include "pml/pml.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { FIRST_CHAINS = 4 };
+
+struct table {
+    struct match_link *chains;
+    uint32_t mask, count;
+    struct match_link first[FIRST_CHAINS];
+};
+
+struct match {
+    uint64_t stamps;
+    uint32_t posted_in[MATCH_CLASSES];
+    uint32_t arrived_count;
+    uint32_t indexed; /* bit c: arrived[c] is kept up */
+    struct table posted;
+    struct table arrived[MATCH_CLASSES];
+    struct match_link all; /* arrived messages, oldest first */
+};
+
+static uint32_t key_hash(struct match_key key)
+{
+    uint64_t h = ((uint64_t)(uint32_t)key.source << 32 | (uint32_t)key.tag) ^
+                 (uint64_t)key.step * 0x9e3779b97f4a7c15u;
+    h *= 0xd6e8feb86659fd93u;
+    return (uint32_t)(h >> 32) ^ (uint32_t)(h >> 15);
+}
+
+static unsigned key_class(struct match_key key)
+{
+    return (key.source == PML_ANY_SOURCE ? MATCH_ANY_SOURCE_BIT : 0) |
+           (key.tag == PML_ANY_TAG ? MATCH_ANY_TAG_BIT : 0);
+}
+
+/* What a receive of this kind would ask for to get a message with an exact key. */
+static struct match_key key_in_class(struct match_key key, unsigned kind)
+{
+    if (kind & MATCH_ANY_SOURCE_BIT)
+        key.source = PML_ANY_SOURCE;
+    if (kind & MATCH_ANY_TAG_BIT)
+        key.tag = PML_ANY_TAG;
+    return key;
+}
+
+/* ---- chains and tables ---- */
+
+static void list_init(struct match_link *list)
+{
+    list->next = list->prev = list;
+}
+
+static void list_append(struct match_link *list, struct match_link *link)
+{
+    link->prev = list->prev;
+    link->next = list;
+    list->prev->next = link;
+    list->prev = link;
+}
+
+static void list_remove(struct match_link *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+}
+
+static void table_init(struct table *table)
+{
+    table->chains = table->first;
+    table->mask = FIRST_CHAINS - 1;
+    table->count = 0;
+    for (int i = 0; i < FIRST_CHAINS; i++)
+        list_init(&table->first[i]);
+}
+
+static void table_clear(struct table *table)
+{
+    assert(table->count == 0);
+    if (table->chains != table->first)
+        free(table->chains);
+}
+
+/* Twice the chains.  Entries of one key come from one old chain, so they keep their order. */
+static void table_grow(struct table *table)
+{
+    uint32_t old = table->mask + 1;
+    struct match_link *chains = malloc(2 * (size_t)old * sizeof *chains);
+    if (!chains)
+        return;
+    for (uint32_t i = 0; i < 2 * old; i++)
+        list_init(&chains[i]);
+    for (uint32_t i = 0; i < old; i++) {
+        struct match_link *link = table->chains[i].next;
+        while (link != &table->chains[i]) {
+            struct match_link *next = link->next;
+            list_append(&chains[((struct match_node *)link)->hash & (2 * old - 1)], link);
+            link = next;
+        }
+    }
+    if (table->chains != table->first)
+        free(table->chains);
+    table->chains = chains;
+    table->mask = 2 * old - 1;
+}
+
+static void table_add(struct table *table, struct match_node *node, struct match_key key)
+{
+    if (++table->count > table->mask)
+        table_grow(table);
+    node->key = key;
+    node->hash = key_hash(key);
+    list_append(&table->chains[node->hash & table->mask], &node->link);
+}
+
+static void table_remove(struct table *table, struct match_node *node)
+{
+    table->count--;
+    list_remove(&node->link);
+}
+
+/* The oldest entry with this key. */
+static struct match_node *table_find(const struct table *table, struct match_key key)
+{
+    uint32_t hash = key_hash(key);
+    struct match_link *chain = &table->chains[hash & table->mask];
+    for (struct match_link *link = chain->next; link != chain; link = link->next) {
+        struct match_node *node = (struct match_node *)link;
+        if (node->key.tag == key.tag && node->key.source == key.source &&
+            node->key.step == key.step)
+            return node;
+    }
+    return NULL;
+}
+
+/* ---- the pair of lists ---- */
+
+struct match *match_new(void)
+{
+    struct match *match = malloc(sizeof *match);
+    if (!match)
+        return NULL;
+    match->stamps = 0;
+    match->arrived_count = match->indexed = 0;
+    table_init(&match->posted);
+    for (int kind = 0; kind < MATCH_CLASSES; kind++) {
+        match->posted_in[kind] = 0;
+        table_init(&match->arrived[kind]);
+    }
+    list_init(&match->all);
+    return match;
+}
+
+void match_delete(struct match *match)
+{
+    table_clear(&match->posted);
+    for (int kind = 0; kind < MATCH_CLASSES; kind++)
+        table_clear(&match->arrived[kind]);
+    free(match);
+}
+
+void match_post(struct match *match, struct match_posted *posted, struct match_key key)
+{
+    posted->stamp = match->stamps++;
+    match->posted_in[key_class(key)]++;
+    table_add(&match->posted, &posted->node, key);
+}
+
+void match_unpost(struct match *match, struct match_posted *posted)
+{
+    match->posted_in[key_class(posted->node.key)]--;
+    table_remove(&match->posted, &posted->node);
+}
+
+struct match_posted *match_arrive(struct match *match, struct match_key key)
+{
+    struct match_posted *best = NULL;
+    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++) {
+        if (match->posted_in[kind] == 0)
+            continue;
+        struct match_posted *offer =
+            (struct match_posted *)table_find(&match->posted, key_in_class(key, kind));
+        if (offer && (!best || offer->stamp < best->stamp))
+            best = offer;
+    }
+    if (best)
+        match_unpost(match, best);
+    return best;
+}
+
+static void index_add(struct match *match, unsigned kind, struct match_arrived *arrived,
+                      struct match_key key)
+{
+    table_add(&match->arrived[kind], &arrived->node[kind], key_in_class(key, kind));
+}
+
+void match_store(struct match *match, struct match_arrived *arrived, struct match_key key)
+{
+    match->arrived_count++;
+    list_append(&match->all, &arrived->all);
+    arrived->node[0].key = key; /* for indexes made later */
+    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
+        if (match->indexed & 1u << kind)
+            index_add(match, kind, arrived, key);
+}
+
+static struct match_arrived *from_all(struct match_link *link)
+{
+    return (struct match_arrived *)((char *)link - offsetof(struct match_arrived, all));
+}
+
+/* The first receive of a kind: file the messages that are here already, in order. */
+static void index_build(struct match *match, unsigned kind)
+{
+    match->indexed |= 1u << kind;
+    for (struct match_link *link = match->all.next; link != &match->all; link = link->next)
+        index_add(match, kind, from_all(link), from_all(link)->node[0].key);
+}
+
+struct match_arrived *match_find(struct match *match, struct match_key key)
+{
+    if (match->arrived_count == 0)
+        return NULL;
+    unsigned kind = key_class(key);
+    if (!(match->indexed & 1u << kind))
+        index_build(match, kind);
+    struct match_node *node = table_find(&match->arrived[kind], key);
+    return node ? (struct match_arrived *)(node - kind) : NULL;
+}
+
+void match_take(struct match *match, struct match_arrived *arrived)
+{
+    match->arrived_count--;
+    list_remove(&arrived->all);
+    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
+        if (match->indexed & 1u << kind)
+            table_remove(&match->arrived[kind], &arrived->node[kind]);
+}
+
+struct match_arrived *match_oldest(struct match *match)
+{
+    return match->arrived_count ? from_all(match->all.next) : NULL;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A peer: another process (or this one) as the pml sees it.  Made when first talked to or first
+ * heard of, so a rank knows only the processes it exchanges messages with.
+ */
+#ifndef XMPI_PEER_H
+#define XMPI_PEER_H
+
+#include "pml/link.h"
+#include "pml/pml.h"
+
+#include <stddef.h>
+
+struct send;    /* pml/send.h */
+struct recv;    /* pml/recv.h */
+struct arrived; /* pml/arrived.h */
+struct note;    /* pml/proto.c */
+
+struct send_list {
+    struct send *first, *last;
+};
+
+struct peer {
+    const struct link *link;
+    void *lane; /* the link's */
+    int world;
+
+    /* Going out.  What the link had no room for waits here, each list in order. */
+    struct note *notes, *notes_last; /* CTS and ACK */
+    struct send_list queue;          /* messages that are not wholly with the link */
+    struct send_list streams;        /* rendezvous: DATA pieces still to be sent */
+    uint32_t unanswered;             /* sends that wait for a CTS or an ACK */
+    bool busy;                       /* in the list of peers with something to send */
+    struct peer *next_busy;
+
+    /* Coming in: the EAGER message whose MORE pieces are still to come. */
+    struct {
+        struct recv *recv;       /* where its pieces go: a receive, */
+        struct arrived *arrived; /* or the memory of an unexpected message, */
+        size_t offset, total;    /* or nowhere */
+    } in;
+
+    struct peer *next; /* of all peers */
+};
+
+/* world rank >> 8, world rank & 255 -> peer; pages are made when needed. */
+extern struct peer ***peer_pages;
+
+/* Make it known: choose the link and connect.  MPI_ERR_OTHER with a text when no link gets
+ * there. */
+int peer_make(int world, struct peer **peer);
+
+/* Of a world rank below boot.size. */
+static inline int peer_of(int world, struct peer **peer)
+{
+    struct peer **page = peer_pages[world >> 8];
+    if (__builtin_expect(page != NULL, 1)) {
+        *peer = page[world & 255];
+        if (__builtin_expect(*peer != NULL, 1))
+            return 0;
+    }
+    return peer_make(world, peer);
+}
+
+static inline int channel_peer(const struct channel *channel, int rank, struct peer **peer)
+{
+    return peer_of(ranks_world(channel->peers, rank), peer);
+}
+
+int peers_open(void);
+void peers_close(void); /* their lists must be empty */
+struct peer *peers_first(void);
+
+#endif

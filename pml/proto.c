@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What happens when a packet arrives, and what happens to packets that must wait.
+ *
+ *     sender                          receiver
+ *     EAGER [MORE ...]  ---------->   matched: into the buffer.  Not matched: kept (arrived.c)
+ *     EAGER + sync      ---------->   matched, now or later
+ *                       <----------   ACK
+ *     RTS + first piece ---------->   matched, now or later
+ *                       <----------   CTS: I take n bytes of it, call me by this name
+ *     DATA ... DATA     ---------->   each to its place; done after n bytes
+ *
+ * A link that has no room says so; then the packet waits with the peer, and the peer in a list
+ * that every round of progress goes through:
+ *
+ *     busy -> peer -> peer -> ...     notes    CTS and ACK; they go first, answers free memory
+ *                                     queue    messages in order, the first perhaps begun
+ *                                     streams  DATA pieces of granted rendezvous
+ *
+ * MORE pieces belong to the EAGER message the peer began last; the queue keeps other messages
+ * from coming between, and the other kinds name the request they belong to.
+ */
+#include "pml/proto.h"
+
+#include "mpi.h"
+#include "pml/recv.h"
+#include "pml/send.h"
+#include "runtime/boot.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pml_counters pml_counters;
+
+struct note { /* a control packet that waits for room */
+    struct note *next;
+    struct wire header;
+};
+
+static struct peer *busy;
+
+/* ---- arriving ---- */
+
+/* A message's first packet. */
+static void message_arrived(struct peer *peer, const struct wire *header, const char *payload)
+{
+    if (header->kind == WIRE_EAGER) {
+        peer->in.recv = NULL;
+        peer->in.arrived = NULL;
+        peer->in.offset = header->bytes;
+        peer->in.total = header->total;
+    }
+    struct channel *channel = channel_find(header->context);
+    if (channel) {
+        struct match_posted *posted = match_arrive(channel->match, wire_key(header));
+        if (posted) {
+            struct recv *recv = (struct recv *)((char *)posted - offsetof(struct recv, posted));
+            recv_accept(recv, peer, header, payload, header->bytes);
+            return;
+        }
+    }
+    struct arrived *arrived = arrived_new(peer, header, payload);
+    if (header->kind == WIRE_EAGER && header->bytes < header->total)
+        peer->in.arrived = arrived;
+    if (channel)
+        match_store(channel->match, &arrived->match, wire_key(header));
+    else
+        channel_keep_early(arrived);
+}
+
+/* The next piece of the message that is coming in. */
+static void more_arrived(struct peer *peer, size_t bytes, const char *payload)
+{
+    size_t offset = peer->in.offset;
+    assert(bytes <= peer->in.total - offset);
+    peer->in.offset += bytes;
+    struct recv *recv = peer->in.recv;
+    struct arrived *arrived = peer->in.arrived;
+    if (recv && recv_piece(recv, offset, payload, bytes)) {
+        peer->in.recv = NULL;
+        request_complete(&recv->request);
+    } else if (arrived) {
+        memcpy(arrived->data + offset, payload, bytes);
+        arrived->have += bytes;
+        if (arrived->have == peer->in.total)
+            peer->in.arrived = NULL;
+    }
+}
+
+static void data_arrived(const struct wire *header, const char *payload)
+{
+    struct recv *recv = request_named(header->request);
+    assert(recv);
+    if (!recv_piece(recv, header->total, payload, header->bytes))
+        return;
+    request_unname(recv->name);
+    recv->name = 0;
+    request_complete(&recv->request);
+}
+
+void pml_arrived(struct peer *peer, const struct wire *header, const char *payload)
+{
+    struct send *send;
+    switch (header->kind) {
+    case WIRE_EAGER:
+    case WIRE_RTS:
+        message_arrived(peer, header, payload);
+        return;
+    case WIRE_MORE:
+        more_arrived(peer, header->bytes, payload);
+        return;
+    case WIRE_DATA:
+        data_arrived(header, payload);
+        return;
+    case WIRE_CTS:
+        send = request_named(header->request);
+        assert(send);
+        send_granted(send, header->peer_request, header->total);
+        return;
+    case WIRE_ACK:
+        send = request_named(header->request);
+        assert(send);
+        send_matched(send);
+        return;
+    default:
+        assert(!"a packet of unknown kind");
+    }
+}
+
+/* ---- waiting for room ---- */
+
+void peer_has_work(struct peer *peer)
+{
+    if (peer->busy)
+        return;
+    peer->busy = true;
+    peer->next_busy = busy;
+    busy = peer;
+}
+
+void control_send(struct peer *peer, const struct wire *header)
+{
+    if (!peer->notes && peer->link->put(peer, header, NULL, 0, 0) >= 0)
+        return;
+    struct note *note = malloc(sizeof *note);
+    if (!note)
+        boot_abort(MPI_ERR_NO_MEM, "no memory for an answer to a message");
+    *note = (struct note){ .header = *header };
+    if (peer->notes)
+        peer->notes_last->next = note;
+    else
+        peer->notes = note;
+    peer->notes_last = note;
+    peer_has_work(peer);
+}
+
+static int notes_flush(struct peer *peer)
+{
+    int sent = 0;
+    while (peer->notes) {
+        struct note *note = peer->notes;
+        if (peer->link->put(peer, &note->header, NULL, 0, 0) < 0)
+            break;
+        peer->notes = note->next;
+        free(note);
+        sent++;
+    }
+    return sent;
+}
+
+/* Links never call back, so a list does not change while its head is being pushed; completing
+ * does call back, and may send more, so the head has left the list by then. */
+static struct send *list_first_out(struct send_list *list)
+{
+    struct send *send = list->first;
+    list->first = send->next;
+    return send;
+}
+
+static int queue_flush(struct peer *peer)
+{
+    int sent = 0;
+    while (peer->queue.first) {
+        size_t before = peer->queue.first->offset;
+        bool all = send_push(peer->queue.first);
+        sent += peer->queue.first->offset != before || all;
+        if (!all)
+            break;
+        send_pushed(list_first_out(&peer->queue));
+    }
+    return sent;
+}
+
+static int streams_flush(struct peer *peer)
+{
+    int sent = 0;
+    while (peer->streams.first) {
+        if (!send_stream(peer->streams.first, &sent))
+            break;
+        send_done(list_first_out(&peer->streams));
+    }
+    return sent;
+}
+
+static bool peer_waits(const struct peer *peer)
+{
+    return peer->notes || peer->queue.first || peer->streams.first;
+}
+
+int peers_flush(void)
+{
+    if (__builtin_expect(!busy, 1))
+        return 0;
+    int sent = 0;
+    struct peer *peer = busy;
+    busy = NULL;
+    while (peer) {
+        struct peer *next = peer->next_busy;
+        peer->busy = false;
+        sent += notes_flush(peer);
+        if (!peer->notes)
+            sent += queue_flush(peer) + streams_flush(peer);
+        if (peer_waits(peer))
+            peer_has_work(peer);
+        peer = next;
+    }
+    return sent;
+}
+
+/* ---- the end ---- */
+
+static void peer_forget(struct peer *peer)
+{
+    while (peer->notes) {
+        struct note *gone = peer->notes;
+        peer->notes = gone->next;
+        free(gone);
+    }
+    while (peer->queue.first)
+        send_done(list_first_out(&peer->queue));
+    while (peer->streams.first)
+        send_done(list_first_out(&peer->streams));
+    peer->unanswered = 0;
+}
+
+bool peers_waiting(void)
+{
+    bool waiting = false;
+    for (struct peer *peer = peers_first(); peer; peer = peer->next) {
+        if (!peer_waits(peer) && peer->unanswered == 0)
+            continue;
+        if (peer->link->gone(peer))
+            peer_forget(peer);
+        else
+            waiting = true;
+    }
+    return waiting;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The conversation between two pmls, below send and receive.
+ */
+#ifndef XMPI_PROTO_H
+#define XMPI_PROTO_H
+
+#include "pml/peer.h"
+
+/* Send a CTS or ACK now, or as soon as there is room. */
+void control_send(struct peer *peer, const struct wire *header);
+
+/* Something waits in one of the peer's lists: progress will come back to it. */
+void peer_has_work(struct peer *peer);
+
+/* Give waiting packets to the links; the number handed over. */
+int peers_flush(void);
+
+/* Is anything still waiting for room, or for an answer, at a peer that can still take it?
+ * Forgets what waits for peers that are gone. */
+bool peers_waiting(void);
+
+/* channel.c: the channel of a context, NULL: not open (yet).  Messages for such contexts are
+ * kept for channel_open. */
+struct channel *channel_find(uint64_t context);
+void channel_keep_early(struct arrived *arrived);
+void channels_close(void);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Receiving.  A receive first looks among the messages that are here; if none fits it is posted
+ * and completed from inside progress, by the packets of the message that matches it:
+ *
+ *     EAGER          bytes to their place; done when all pieces (MORE) are here
+ *     EAGER, sync    an ACK besides
+ *     RTS            first piece to its place, CTS back, then DATA pieces to their places
+ *
+ * A message longer than the buffer is an error of the receive alone: what fits is kept, the rest
+ * of an EAGER message is dropped, and the CTS asks for no more than fits.
+ *
+ * A blocking receive is the same with the request on the stack.
+ */
+#include "pml/recv.h"
+
+#include "mpi.h"
+#include "pml/proto.h"
+#include "runtime/fail.h"
+
+#include <string.h>
+
+/* ---- bytes ---- */
+
+static void recv_place(struct recv *recv, size_t offset, const char *payload, size_t bytes)
+{
+    char *flat = buffer_flat(&recv->data);
+    if (flat)
+        memcpy(flat + offset, payload, bytes);
+    else
+        buffer_unpack(&recv->data, offset, payload, bytes);
+}
+
+bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t bytes)
+{
+    if (offset >= recv->expected)
+        return recv->received == recv->expected;
+    if (bytes > recv->expected - offset)
+        bytes = recv->expected - offset;
+    recv_place(recv, offset, payload, bytes);
+    recv->received += bytes;
+    return recv->received == recv->expected;
+}
+
+/* ---- a match ---- */
+
+static int recv_too_long(const struct wire *header, size_t capacity)
+{
+    return fail(MPI_ERR_TRUNCATE,
+                "message of %zu bytes from rank %u with tag %d, the receive buffer holds %zu; "
+                "receive with a larger count or ask MPI_Probe for the size first",
+                (size_t)header->total, header->source, header->tag, capacity);
+}
+
+static int recv_mismatch(const struct wire *header, uint32_t mine)
+{
+    return fail(MPI_ERR_OTHER,
+                "rank %u sent something else than is received here (signatures %08x and %08x, "
+                "tag %d, step %u): the ranks do not call the same operation with matching "
+                "arguments",
+                header->source, header->signature, mine, header->tag, header->step);
+}
+
+static void recv_compare(struct recv *recv, const struct wire *header)
+{
+    size_t capacity = buffer_bytes(&recv->data);
+    recv->request.result.source = (int)header->source;
+    recv->request.result.tag = header->tag;
+    recv->expected = header->total;
+    recv->received = 0;
+    if (__builtin_expect(header->total > capacity, 0)) {
+        recv->expected = capacity;
+        recv->request.result.error = recv_too_long(header, capacity);
+    }
+    recv->request.result.bytes = recv->expected;
+    if (__builtin_expect(recv->signature != header->signature, 0) && recv->signature &&
+        header->signature)
+        recv->request.result.error = recv_mismatch(header, recv->signature);
+    pml_counters.received++;
+    pml_counters.bytes_received += recv->expected;
+}
+
+/* Tell the sender to go on (or, when nothing more is wanted, that it is done). */
+static void recv_clear_to_send(struct recv *recv, struct peer *peer, const struct wire *header)
+{
+    recv->name = 0;
+    if (recv->received < recv->expected)
+        recv->name = request_name(recv);
+    struct wire answer = { .kind = WIRE_CTS,
+                           .request = header->request,
+                           .peer_request = recv->name,
+                           .total = recv->expected };
+    if (recv->received < recv->expected && recv->name == 0) {
+        answer.total = recv->expected = recv->received;
+        recv->request.result.bytes = recv->received;
+        recv->request.result.error =
+            fail(MPI_ERR_NO_MEM, "too many large messages are being received at once");
+    }
+    control_send(peer, &answer);
+}
+
+void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header,
+                 const char *payload, size_t have)
+{
+    recv->waiting = false;
+    recv_compare(recv, header);
+    bool last = recv_piece(recv, 0, payload, have);
+    if (header->kind == WIRE_RTS) {
+        recv_clear_to_send(recv, peer, header);
+        last = recv->received == recv->expected;
+    } else if (have < header->total && !last) {
+        peer->in.recv = recv;
+        peer->in.arrived = NULL;
+    }
+    if (header->flags & WIRE_SYNC && header->kind == WIRE_EAGER) {
+        struct wire answer = { .kind = WIRE_ACK, .request = header->request };
+        control_send(peer, &answer);
+    }
+    if (last)
+        request_complete(&recv->request);
+}
+
+/* ---- posting ---- */
+
+static void recv_bind(struct recv *recv, struct channel *channel, const struct buffer *data,
+                      const struct envelope *from)
+{
+    recv->channel = channel;
+    recv->key = envelope_key(from);
+    recv->signature = from->signature;
+    recv->name = 0;
+    recv->data = *data;
+}
+
+static void recv_begin(struct recv *recv)
+{
+    struct match *match = recv->channel->match;
+    struct match_arrived *found = match_find(match, recv->key);
+    if (!found) {
+        recv->waiting = true;
+        match_post(match, &recv->posted, recv->key);
+        return;
+    }
+    struct arrived *arrived = (struct arrived *)found;
+    match_take(match, found);
+    recv_accept(recv, arrived->peer, &arrived->header, arrived->data, arrived->have);
+    arrived_free(arrived);
+}
+
+static int recv_start(struct request *request)
+{
+    struct recv *recv = (struct recv *)request;
+    request->done = 0;
+    request->active = true;
+    request->result = (struct result){ 0 };
+    recv_begin(recv);
+    return 0;
+}
+
+static int recv_cancel(struct request *request)
+{
+    struct recv *recv = (struct recv *)request;
+    if (request->done || !recv->waiting)
+        return 0;
+    match_unpost(recv->channel->match, &recv->posted);
+    recv->waiting = false;
+    request->result =
+        (struct result){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .cancelled = true };
+    request_complete(request);
+    return 0;
+}
+
+static void recv_release(struct request *request)
+{
+    struct recv *recv = (struct recv *)request;
+    if (recv->name)
+        request_unname(recv->name);
+    layout_drop((struct layout *)recv->data.layout);
+    request_free(request);
+}
+
+static const struct request_ops recv_ops = {
+    .name = "receive",
+    .start = recv_start,
+    .cancel = recv_cancel,
+    .release = recv_release,
+};
+
+static struct recv *recv_new(const struct buffer *data)
+{
+    struct recv *recv = (struct recv *)request_new(&recv_ops);
+    if (recv)
+        layout_hold((struct layout *)data->layout);
+    return recv;
+}
+
+static int recv_no_memory(void)
+{
+    return fail(MPI_ERR_NO_MEM, "no memory for one more receive request");
+}
+
+int pml_irecv(struct channel *channel, const struct buffer *data, const struct envelope *from,
+              struct request **request)
+{
+    struct recv *recv = recv_new(data);
+    if (!recv)
+        return recv_no_memory();
+    recv_bind(recv, channel, data, from);
+    *request = &recv->request;
+    recv_begin(recv);
+    return 0;
+}
+
+int pml_recv_init(struct channel *channel, const struct buffer *data,
+                  const struct envelope *from, struct request **request)
+{
+    struct recv *recv = recv_new(data);
+    if (!recv)
+        return recv_no_memory();
+    recv_bind(recv, channel, data, from);
+    recv->request.persistent = true;
+    recv->request.done = 1;
+    *request = &recv->request;
+    return 0;
+}
+
+int recv_arrived(struct arrived *arrived, const struct buffer *data, struct request **request)
+{
+    struct recv *recv = recv_new(data);
+    if (!recv)
+        return recv_no_memory();
+    struct envelope from = { .peer = 0 };
+    recv_bind(recv, NULL, data, &from);
+    *request = &recv->request;
+    recv_accept(recv, arrived->peer, &arrived->header, arrived->data, arrived->have);
+    arrived_free(arrived);
+    return 0;
+}
+
+int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
+             struct result *result)
+{
+    struct recv recv;
+    request_init(&recv.request, &recv_ops);
+    recv_bind(&recv, channel, data, from);
+    recv_begin(&recv);
+    progress_until(&recv.request.done);
+    if (recv.name)
+        request_unname(recv.name);
+    if (result)
+        *result = recv.request.result;
+    return recv.request.result.error;
+}

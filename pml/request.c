@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The life of a request: made, done, waited for, given back; and the names under which peers
+ * know it.
+ *
+ * Requests are objects (a program holds their addresses).  Two sizes are kept in lists of used
+ * ones, last in first out: whole sends and receives, and the small ones for sends that were
+ * over before they began, which is what most nonblocking sends of short messages are.
+ *
+ * A name is an index into a table of 20 bits and 12 bits that differ from use to use of the same
+ * index, so a late or doubled answer finds nobody rather than somebody else.
+ */
+#include "pml/request.h"
+
+#include "mpi.h"
+#include "runtime/fail.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- memory ---- */
+
+struct kept {
+    struct object object;
+    struct kept *next;
+};
+static struct kept *kept_requests, *kept_done;
+
+static void *take(struct kept **list, size_t bytes)
+{
+    struct kept *kept = *list;
+    if (!kept)
+        return object_new(OBJECT_REQUEST, bytes);
+    *list = kept->next;
+    kept->object.kind = OBJECT_REQUEST;
+    kept->object.refs = 1;
+    return kept;
+}
+
+static void keep(struct kept **list, void *object)
+{
+    struct kept *kept = object;
+    kept->object.kind = OBJECT_FREE;
+    kept->next = *list;
+    *list = kept;
+}
+
+struct request *request_new(const struct request_ops *ops)
+{
+    struct request *request = take(&kept_requests, REQUEST_BYTES);
+    if (request)
+        request_init(request, ops);
+    return request;
+}
+
+void request_free(struct request *request)
+{
+    keep(&kept_requests, request);
+}
+
+static void done_release(struct request *request)
+{
+    keep(&kept_done, request);
+}
+
+static const struct request_ops done_ops = { .name = "send", .release = done_release };
+
+struct request *request_new_done(void)
+{
+    struct request *request = take(&kept_done, REQUEST_DONE_BYTES);
+    if (request) {
+        request_init(request, &done_ops);
+        request->done = 1;
+    }
+    return request;
+}
+
+/* ---- the end of a request ---- */
+
+void request_complete(struct request *request)
+{
+    bool orphan = request->orphan; /* on_done may release the request */
+    request->done = 1;
+    if (request->on_done)
+        request->on_done(request);
+    if (orphan)
+        request->ops->release(request);
+}
+
+int request_wait(struct request *request, struct result *result)
+{
+    progress_until(&request->done);
+    int error = 0;
+    if (request->ops->query)
+        error = request->ops->query(request);
+    if (result)
+        *result = request->result;
+    if (error == 0)
+        error = request->result.error;
+    if (request->persistent)
+        request->active = false;
+    else
+        request->ops->release(request);
+    return error;
+}
+
+/* ---- names ---- */
+
+enum { INDEX_BITS = 20, FIRST_NAMES = 64 };
+
+struct name {
+    void *request; /* NULL: free */
+    uint32_t use;  /* upper bits of the name */
+    uint32_t next; /* free ones: index of the next, 0 = last; index 0 is not used */
+};
+static struct name *names;
+static uint32_t nnames, free_name;
+
+static bool names_grow(void)
+{
+    uint32_t old = nnames ? nnames : 1, n = nnames ? 2 * nnames : FIRST_NAMES;
+    if (n > 1u << INDEX_BITS)
+        return false;
+    struct name *grown = realloc(names, n * sizeof *grown);
+    if (!grown)
+        return false;
+    for (uint32_t i = old; i < n; i++)
+        grown[i] = (struct name){ .next = i + 1 < n ? i + 1 : 0 };
+    grown[0] = (struct name){ 0 };
+    names = grown;
+    free_name = old;
+    nnames = n;
+    return true;
+}
+
+uint32_t request_name(void *request)
+{
+    if (free_name == 0 && !names_grow())
+        return 0;
+    uint32_t i = free_name;
+    free_name = names[i].next;
+    names[i].request = request;
+    names[i].use++;
+    return names[i].use << INDEX_BITS | i;
+}
+
+static struct name *name_find(uint32_t name)
+{
+    uint32_t i = name & ((1u << INDEX_BITS) - 1);
+    return i < nnames && names[i].use << INDEX_BITS == (name ^ i) ? &names[i] : NULL;
+}
+
+void *request_named(uint32_t name)
+{
+    struct name *found = name_find(name);
+    return found ? found->request : NULL;
+}
+
+void request_unname(uint32_t name)
+{
+    struct name *found = name_find(name);
+    assert(found && found->request);
+    found->request = NULL;
+    found->next = free_name;
+    free_name = (uint32_t)(found - names);
+}
+
+void requests_close(void)
+{
+    while (kept_requests) {
+        struct kept *gone = kept_requests;
+        kept_requests = gone->next;
+        gone->object.kind = OBJECT_REQUEST;
+        object_delete(gone);
+    }
+    while (kept_done) {
+        struct kept *gone = kept_done;
+        kept_done = gone->next;
+        gone->object.kind = OBJECT_REQUEST;
+        object_delete(gone);
+    }
+    free(names);
+    names = NULL;
+    nnames = free_name = 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What send.c, recv.c and probe.c share: memory for requests, and short names under which a
+ * request is known to a peer.
+ */
+#ifndef XMPI_REQUEST_H
+#define XMPI_REQUEST_H
+
+#include "pml/pml.h"
+
+enum { REQUEST_BYTES = 320, REQUEST_DONE_BYTES = 128 }; /* see request_new, request_new_done */
+
+/* An object of REQUEST_BYTES, not cleared but for the members of struct request; NULL when
+ * memory is out.  Faster than object_new: used ones are kept. */
+struct request *request_new(const struct request_ops *ops);
+void request_free(struct request *request);
+
+/* Clear the members of struct request, which may lie on a stack. */
+static inline void request_init(struct request *request, const struct request_ops *ops)
+{
+    request->done = 0;
+    request->persistent = request->active = request->orphan = false;
+    request->ops = ops;
+    request->on_done = NULL;
+    request->owner = request->comm = NULL;
+    request->result = (struct result){ 0 };
+}
+
+/* A request that was complete when it was made and has nothing to say: an isend whose bytes are
+ * with the link already.  NULL when memory is out. */
+struct request *request_new_done(void);
+
+/* A number for a request that a peer is to mention in its answer, never 0; 0 when memory is
+ * out.  request_named: NULL for numbers nobody has. */
+uint32_t request_name(void *request);
+void *request_named(uint32_t name);
+void request_unname(uint32_t name);
+
+void requests_close(void);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sending.  Which way a message goes:
+ *
+ *     <= XMPI_EAGER    EAGER: handed to the link whole, piece by piece (MORE) if the link likes
+ *                      small pieces; done when the last byte is with the link, or, for a
+ *                      synchronous send, when the ACK is here as well
+ *     longer           RTS with the first piece; when the CTS is here, the rest as DATA
+ *
+ * What the link has no room for waits in the peer's queue, and later messages behind it, so
+ * order holds; progress tries again.  Nothing here blocks but pml_send itself, at its end.
+ *
+ * A short contiguous message to a peer with an empty queue never becomes a request: pml_send
+ * and pml_isend give it to the link and are done.
+ */
+#include "pml/send.h"
+
+#include "mpi.h"
+#include "pml/proto.h"
+#include "runtime/fail.h"
+#include "runtime/param.h"
+
+enum { PIECES_PER_ROUND = 16 };
+
+/* ---- packets ---- */
+
+void send_done(struct send *send)
+{
+    if (send->name) {
+        request_unname(send->name);
+        send->name = 0;
+        send->peer->unanswered--;
+    }
+    request_complete(&send->request);
+}
+
+bool send_push(struct send *send)
+{
+    struct peer *peer = send->peer;
+    size_t total = send->first.total;
+    while (!send->begun || send->offset < total) {
+        long put = peer->link->put(peer, &send->header, &send->data, send->offset,
+                                   total - send->offset);
+        if (put < 0)
+            return false;
+        send->begun = true;
+        send->offset += (size_t)put;
+        if (send->first.kind == WIRE_RTS)
+            return true;
+        send->header.kind = WIRE_MORE;
+        send->header.flags = 0;
+    }
+    return true;
+}
+
+void send_pushed(struct send *send)
+{
+    if (send->first.kind == WIRE_EAGER && (!(send->first.flags & WIRE_SYNC) || send->acked))
+        send_done(send);
+}
+
+bool send_stream(struct send *send, int *pieces)
+{
+    struct peer *peer = send->peer;
+    for (int i = 0; i < PIECES_PER_ROUND && send->offset < send->granted; i++) {
+        send->header.total = send->offset;
+        long put = peer->link->put(peer, &send->header, &send->data, send->offset,
+                                   send->granted - send->offset);
+        if (put < 0)
+            return false;
+        send->offset += (size_t)put;
+        ++*pieces;
+    }
+    return send->offset == send->granted;
+}
+
+void send_granted(struct send *send, uint32_t peer_name, size_t bytes)
+{
+    if (bytes <= send->offset) {
+        send_done(send);
+        return;
+    }
+    send->granted = bytes;
+    send->header = (struct wire){ .kind = WIRE_DATA, .request = peer_name };
+    send_append(&send->peer->streams, send);
+    peer_has_work(send->peer);
+}
+
+void send_matched(struct send *send)
+{
+    send->acked = true;
+    if (send->begun && send->offset == send->first.total)
+        send_done(send);
+}
+
+/* ---- beginning ---- */
+
+static void header_fill(struct wire *header, const struct channel *channel,
+                        const struct envelope *to, size_t total)
+{
+    header->kind = WIRE_EAGER;
+    header->flags = 0;
+    header->bytes_high = 0;
+    header->source = (uint32_t)channel->rank;
+    header->context = channel->context;
+    header->tag = to->tag;
+    header->step = to->step;
+    header->signature = to->signature;
+    header->sequence = 0;
+    header->request = 0;
+    header->total = total;
+}
+
+static int send_bind(struct send *send, struct channel *channel, const struct buffer *data,
+                     const struct envelope *to, enum send_mode mode)
+{
+    int error = channel_peer(channel, to->peer, &send->peer);
+    if (error)
+        return error;
+    size_t total = buffer_bytes(data);
+    send->data = *data;
+    header_fill(&send->first, channel, to, total);
+    if (total > (size_t)param_number(EAGER))
+        send->first.kind = WIRE_RTS;
+    if (mode == SEND_SYNCHRONOUS)
+        send->first.flags = WIRE_SYNC;
+    send->name = 0;
+    return 0;
+}
+
+static int send_begin(struct send *send)
+{
+    struct peer *peer = send->peer;
+    size_t total = send->first.total;
+    send->request.result.bytes = total;
+    send->offset = 0;
+    send->begun = send->acked = false;
+    send->header = send->first;
+    if (send->first.kind == WIRE_RTS || send->first.flags & WIRE_SYNC) {
+        send->name = send->header.request = request_name(send);
+        if (send->name == 0)
+            return fail(MPI_ERR_NO_MEM, "too many large or synchronous sends at once");
+        peer->unanswered++;
+    }
+    pml_counters.sent++;
+    pml_counters.bytes_sent += total;
+    if (!peer->queue.first && send_push(send)) {
+        send_pushed(send);
+        return 0;
+    }
+    send_append(&peer->queue, send);
+    peer_has_work(peer);
+    return 0;
+}
+
+/* ---- the short path ---- */
+
+/* Give a short message to the link at once.  False: it takes the long way. */
+static bool send_short(struct peer *peer, struct channel *channel, const struct buffer *data,
+                       const struct envelope *to, size_t total)
+{
+    if (peer->queue.first)
+        return false;
+    struct wire header;
+    header_fill(&header, channel, to, total);
+    if (peer->link->put(peer, &header, data, 0, total) < 0)
+        return false;
+    pml_counters.sent++;
+    pml_counters.bytes_sent += total;
+    return true;
+}
+
+static bool is_short(const struct peer *peer, size_t total, enum send_mode mode)
+{
+    return total <= peer->link->short_bytes && mode != SEND_SYNCHRONOUS &&
+           total <= (size_t)param_number(EAGER);
+}
+
+/* ---- requests ---- */
+
+static int send_start(struct request *request)
+{
+    struct send *send = (struct send *)request;
+    request->done = 0;
+    request->active = true;
+    request->result = (struct result){ 0 };
+    return send_begin(send);
+}
+
+static int send_cancel(struct request *request)
+{
+    (void)request; /* allowed to do nothing (MPI 5.0, 3.8.4): the send completes normally */
+    return 0;
+}
+
+static void send_release(struct request *request)
+{
+    layout_drop((struct layout *)((struct send *)request)->data.layout);
+    request_free(request);
+}
+
+static const struct request_ops send_ops = {
+    .name = "send",
+    .start = send_start,
+    .cancel = send_cancel,
+    .release = send_release,
+};
+
+static int send_new(struct send **send, const struct buffer *data)
+{
+    *send = (struct send *)request_new(&send_ops);
+    if (!*send)
+        return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
+    layout_hold((struct layout *)data->layout);
+    return 0;
+}
+
+static int isend_long(struct channel *channel, const struct buffer *data,
+                      const struct envelope *to, enum send_mode mode, struct request **request)
+{
+    struct send *send;
+    int error = send_new(&send, data);
+    if (error)
+        return error;
+    error = send_bind(send, channel, data, to, mode);
+    if (!error)
+        error = send_begin(send);
+    if (error)
+        send_release(&send->request);
+    else
+        *request = &send->request;
+    return error;
+}
+
+int pml_isend(struct channel *channel, const struct buffer *data, const struct envelope *to,
+              enum send_mode mode, struct request **request)
+{
+    size_t total = buffer_bytes(data);
+    struct peer *peer;
+    int error = channel_peer(channel, to->peer, &peer);
+    if (error)
+        return error;
+    if (!is_short(peer, total, mode))
+        return isend_long(channel, data, to, mode, request);
+    struct request *done = request_new_done();
+    if (!done)
+        return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
+    if (!send_short(peer, channel, data, to, total)) {
+        done->ops->release(done);
+        return isend_long(channel, data, to, mode, request);
+    }
+    *request = done;
+    return 0;
+}
+
+int pml_send(struct channel *channel, const struct buffer *data, const struct envelope *to,
+             enum send_mode mode)
+{
+    size_t total = buffer_bytes(data);
+    struct send send;
+    int error = channel_peer(channel, to->peer, &send.peer);
+    if (error)
+        return error;
+    if (is_short(send.peer, total, mode) && send_short(send.peer, channel, data, to, total))
+        return 0;
+    request_init(&send.request, &send_ops);
+    error = send_bind(&send, channel, data, to, mode);
+    if (!error)
+        error = send_begin(&send);
+    if (error)
+        return error;
+    progress_until(&send.request.done);
+    return 0;
+}
+
+int pml_send_init(struct channel *channel, const struct buffer *data, const struct envelope *to,
+                  enum send_mode mode, struct request **request)
+{
+    struct send *send;
+    int error = send_new(&send, data);
+    if (error)
+        return error;
+    error = send_bind(send, channel, data, to, mode);
+    if (error) {
+        send_release(&send->request);
+        return error;
+    }
+    send->request.persistent = true;
+    send->request.done = 1;
+    *request = &send->request;
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A send, from the call to the last byte with the link (and the answers it waits for).
+ */
+#ifndef XMPI_SEND_H
+#define XMPI_SEND_H
+
+#include "pml/peer.h"
+#include "pml/request.h"
+
+struct send {
+    struct request request; /* first: a send is a request */
+    struct peer *peer;
+    struct send *next; /* in one of the peer's lists */
+    struct buffer data;
+    size_t offset;      /* bytes handed to the link */
+    size_t granted;     /* rendezvous: the receiver wants so many */
+    struct wire first;  /* header of the first packet, kept for starting again */
+    struct wire header; /* of the next packet */
+    uint32_t name;      /* known to the receiver, or 0 */
+    bool begun;         /* the first packet is with the link */
+    bool acked;         /* synchronous: it was matched */
+};
+_Static_assert(sizeof(struct send) <= REQUEST_BYTES, "a send fits a request");
+
+static inline void send_append(struct send_list *list, struct send *send)
+{
+    send->next = NULL;
+    if (list->first)
+        list->last->next = send;
+    else
+        list->first = send;
+    list->last = send;
+}
+
+/* Hand packets of a message to the link: as much as there is room for.  True when the message
+ * needs no place in the queue any more; the caller takes it out and calls send_pushed, which may
+ * complete and thereby release it. */
+bool send_push(struct send *send);
+void send_pushed(struct send *send);
+
+/* The same for the DATA pieces of a granted rendezvous, a few per call; *pieces grows by those
+ * sent.  True: the caller takes it off the list and calls send_done. */
+bool send_stream(struct send *send, int *pieces);
+void send_done(struct send *send);
+
+/* Answers of the receiver. */
+void send_granted(struct send *send, uint32_t peer_name, size_t bytes);
+void send_matched(struct send *send);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What lies where in a rank's area of the boot segment.  All zeros is a valid empty area.
+ *
+ *     0             knocks: which ranks have written into a ring of this area
+ *     4 KiB         AREA_TINY_BYTES for the flag collectives (coll/tiny.c); not looked at here
+ *     196 KiB       chunks of 16 KiB: what this rank sends and does not fit a ring
+ *     1 MiB         one ring per local rank, BOOT_PAIR_BYTES each: what that rank sends here
+ *
+ * Local rank s writes the ring with index s in the area of the receiver, and reads the chunks of
+ * nobody but the sender whose ring names them.
+ */
+#ifndef XMPI_SHM_AREA_H
+#define XMPI_SHM_AREA_H
+
+#include "runtime/bootseg.h"
+
+enum {
+    AREA_TINY_OFFSET = 4096,
+    AREA_TINY_BYTES = 192 << 10,
+    AREA_CHUNKS_OFFSET = AREA_TINY_OFFSET + AREA_TINY_BYTES,
+    CHUNK_BYTES = 16 << 10,
+    CHUNKS = (BOOT_POOL_BYTES - AREA_CHUNKS_OFFSET) / CHUNK_BYTES,
+    AREA_MOST_RANKS = 16384 /* per node: bits in the page of knocks */
+};
+
+struct area {
+    _Atomic uint32_t knocks; /* grows with every bit set below */
+    char pad[60];
+    _Atomic uint64_t knocked[AREA_MOST_RANKS / 64]; /* bit s: ring s is in use */
+};
+_Static_assert(sizeof(struct area) <= AREA_TINY_OFFSET, "the knocks fit their page");
+
+enum { RING_SLOTS = 64, SLOT_BYTES = 64 };
+
+struct ring {
+    char slots[RING_SLOTS * SLOT_BYTES];
+    _Atomic uint32_t tail; /* packets before this position are consumed; written now and then */
+    char pad[BOOT_PAIR_BYTES - RING_SLOTS * SLOT_BYTES - 4];
+};
+_Static_assert(sizeof(struct ring) == BOOT_PAIR_BYTES, "a ring fills its place");
+
+static inline struct ring *area_ring(char *area, int from)
+{
+    return (struct ring *)(area + BOOT_POOL_BYTES) + from;
+}
+
+static inline char *area_chunk(char *area, unsigned chunk)
+{
+    return area + AREA_CHUNKS_OFFSET + (size_t)chunk * CHUNK_BYTES;
+}
+
+#endif

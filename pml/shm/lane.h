@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A lane: what this process knows about the two rings it shares with one local peer, and the
+ * form of a slot.
+ *
+ * A packet begins in the slot at position `head` (counted from 0, never wrapped; slot number =
+ * head % 64).  Its first word is written last and differs in every round, so the receiver polls
+ * that word and nothing else moves between the processors for a short message: one line.
+ *
+ *     one slot      header, payload up to 28 bytes (16 when request and total are sent)
+ *     more slots    the payload goes on, 60 bytes per slot behind a word that is 0: no bytes of a
+ *                   message can be taken for the beginning of a packet in the next round
+ *     chunk         the payload lies in one of the sender's chunks
+ *
+ * How far the receiver has come travels back with every packet the other way (`consumed`), and
+ * through ring->tail for senders that get no packets back.
+ */
+#ifndef XMPI_SHM_LANE_H
+#define XMPI_SHM_LANE_H
+
+#include "pml/peer.h"
+#include "pml/shm/area.h"
+
+enum {
+    SLOT_BODY = 28,
+    SLOT_EXTRA = 12, /* request and total, at the start of the body */
+    MORE_BODY = 60,
+    MOST_MORE_SLOTS = 16,
+    INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
+    SLOT_FULL = 0x80,   /* slot->flags: request and total are here */
+    PLACE_CHUNK = 0x100 /* slot->place: number of further slots, or this + chunk number */
+};
+
+struct slot {
+    _Atomic uint32_t word;
+    uint8_t kind, flags;
+    uint16_t consumed; /* position up to which the sender of this packet has read, low bits */
+    uint64_t context;
+    uint32_t source;
+    int32_t tag;
+    uint32_t step, signature;
+    uint16_t bytes, place;
+    char body[SLOT_BODY];
+};
+_Static_assert(sizeof(struct slot) == SLOT_BYTES, "a slot is a cache line");
+
+struct slot_more {
+    _Atomic uint32_t zero;
+    char body[MORE_BODY];
+};
+
+enum { CHUNKS_IN_FLIGHT = 16 }; /* per lane; a power of two */
+
+struct lane {
+    /* coming in */
+    struct slot *in;
+    uint32_t next;      /* position of the packet to come */
+    uint32_t published; /* in our tail */
+    struct peer *peer;
+    char *chunks; /* the peer's area, for its chunks */
+    struct ring *in_ring;
+    struct doorbell *bell; /* the peer's */
+
+    /* going out */
+    struct slot *out __attribute__((aligned(64)));
+    uint32_t head;  /* position of the next packet */
+    uint32_t freed; /* the peer has read up to here, as far as we know */
+    struct ring *out_ring;
+    uint32_t first_chunk, last_chunk; /* in flight: [first, last) in the arrays below */
+    bool knocked;
+    int local;
+    uint16_t chunk[CHUNKS_IN_FLIGHT];
+    uint32_t chunk_end[CHUNKS_IN_FLIGHT]; /* free when the peer has read up to here */
+};
+
+/* The word of a packet at this position: odd, so never 0. */
+static inline uint32_t slot_word(uint32_t position)
+{
+    return 2 * position + 1;
+}
+
+/* Look at the peer's tail. */
+static inline void lane_refresh(struct lane *lane)
+{
+    lane->freed = atomic_load_explicit(&lane->out_ring->tail, memory_order_acquire);
+}
+
+/* A chunk for the packet that ends before position `end`; -1: none now.  chunk.c */
+int chunk_take(struct lane *lane);
+void chunk_sent(struct lane *lane, int chunk, uint32_t end);
+void chunks_open(struct lane *lanes, int n);
+
+/* put.c: the link's put */
+long lane_put(struct peer *peer, const struct wire *header, const struct buffer *data,
+              size_t skip, size_t bytes);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Matching against an oracle: two plain lists in order, searched from the front.
+ */
+#include "pml/match.h"
+#include "pml/pml.h"
+
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+enum { MOST = 3000 };
+
+struct receive {
+    struct match_posted posted;
+    struct match_key key;
+};
+struct message {
+    struct match_arrived arrived;
+    struct match_key key;
+};
+
+/* The oracle: what is waiting, oldest first. */
+static struct receive *receives[MOST];
+static struct message *messages[MOST];
+static int nreceives, nmessages;
+static struct match *match;
+
+static uint64_t seed;
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+static bool accepts(struct match_key receive, struct match_key message)
+{
+    return (receive.source == PML_ANY_SOURCE || receive.source == message.source) &&
+           (receive.tag == PML_ANY_TAG || receive.tag == message.tag) &&
+           receive.step == message.step;
+}
+
+static int receive_for(struct match_key message)
+{
+    for (int i = 0; i < nreceives; i++)
+        if (accepts(receives[i]->key, message))
+            return i;
+    return -1;
+}
+
+static int message_for(struct match_key receive)
+{
+    for (int i = 0; i < nmessages; i++)
+        if (accepts(receive, messages[i]->key))
+            return i;
+    return -1;
+}
+
+static void receive_drop(int i)
+{
+    free(receives[i]);
+    memmove(&receives[i], &receives[i + 1], (size_t)(--nreceives - i) * sizeof receives[0]);
+}
+
+static void message_drop(int i)
+{
+    free(messages[i]);
+    memmove(&messages[i], &messages[i + 1], (size_t)(--nmessages - i) * sizeof messages[0]);
+}
+
+/* ---- one operation on both ---- */
+
+struct mix { /* how an experiment draws */
+    uint32_t sources, tags, steps;
+    uint32_t wild_percent, arrive_percent;
+};
+
+static struct match_key draw_exact(const struct mix *mix)
+{
+    return (struct match_key){ (int32_t)draw(mix->sources), (int32_t)draw(mix->tags),
+                               draw(mix->steps) };
+}
+
+static struct match_key draw_wanted(const struct mix *mix)
+{
+    struct match_key key = draw_exact(mix);
+    if (draw(100) < mix->wild_percent)
+        key.source = PML_ANY_SOURCE;
+    if (draw(100) < mix->wild_percent)
+        key.tag = PML_ANY_TAG;
+    return key;
+}
+
+static void do_arrive(struct match_key key)
+{
+    int expected = receive_for(key);
+    struct match_posted *posted = match_arrive(match, key);
+    ck_assert_ptr_eq(posted, expected < 0 ? NULL : &receives[expected]->posted);
+    if (posted) {
+        receive_drop(expected);
+        return;
+    }
+    struct message *message = malloc(sizeof *message);
+    message->key = key;
+    match_store(match, &message->arrived, key);
+    messages[nmessages++] = message;
+}
+
+static void do_receive(struct match_key key)
+{
+    int expected = message_for(key);
+    struct match_arrived *found = match_find(match, key);
+    ck_assert_ptr_eq(found, expected < 0 ? NULL : &messages[expected]->arrived);
+    if (found) {
+        match_take(match, found);
+        message_drop(expected);
+        return;
+    }
+    struct receive *receive = malloc(sizeof *receive);
+    receive->key = key;
+    match_post(match, &receive->posted, key);
+    receives[nreceives++] = receive;
+}
+
+static void do_probe(struct match_key key)
+{
+    int expected = message_for(key);
+    ck_assert_ptr_eq(match_find(match, key),
+                     expected < 0 ? NULL : &messages[expected]->arrived);
+}
+
+static void do_cancel(void)
+{
+    int i = (int)draw((uint32_t)nreceives);
+    match_unpost(match, &receives[i]->posted);
+    receive_drop(i);
+}
+
+static void drain(void)
+{
+    while (nreceives > 0) {
+        match_unpost(match, &receives[nreceives - 1]->posted);
+        receive_drop(nreceives - 1);
+    }
+    while (nmessages > 0) {
+        ck_assert_ptr_eq(match_oldest(match), &messages[0]->arrived);
+        match_take(match, &messages[0]->arrived);
+        message_drop(0);
+    }
+    ck_assert_ptr_null(match_oldest(match));
+}
+
+static void experiment(const struct mix *mix, int operations, int deepest)
+{
+    match = match_new();
+    for (int i = 0; i < operations; i++) {
+        uint32_t what = draw(100);
+        if (nmessages >= deepest || nreceives >= deepest)
+            drain();
+        else if (what < 5)
+            do_probe(draw_wanted(mix));
+        else if (what < 8 && nreceives > 0)
+            do_cancel();
+        else if (draw(100) < mix->arrive_percent)
+            do_arrive(draw_exact(mix));
+        else
+            do_receive(draw_wanted(mix));
+    }
+    drain();
+    match_delete(match);
+}
+
+START_TEST(random_operations_agree_with_the_oracle)
+{
+    static const struct mix mixes[] = { { 1, 1, 1, 0, 50 },       { 3, 4, 1, 0, 50 },
+                                        { 3, 4, 1, 30, 50 },      { 3, 4, 3, 30, 50 },
+                                        { 2, 2, 2, 60, 50 },      { 50, 50, 1, 5, 50 },
+                                        { 50, 50, 2, 5, 60 },     { 50, 50, 2, 5, 40 },
+                                        { 1000, 1000, 1, 2, 50 }, { 4, 1000000, 1, 1, 50 } };
+    for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++)
+        for (seed = 1; seed <= 4; seed++) {
+            uint64_t keep = seed;
+            experiment(&mixes[i], 20000, 40);
+            seed = keep;
+            experiment(&mixes[i], 5000, MOST - 1);
+            seed = keep;
+        }
+}
+END_TEST
+
+/* A wildcard that comes late must see earlier messages in order of arrival. */
+START_TEST(wildcard_after_many_exact)
+{
+    const struct mix mix = { 10, 10, 1, 0, 100 };
+    seed = 5;
+    match = match_new();
+    for (int i = 0; i < 1000; i++)
+        do_arrive(draw_exact(&mix));
+    do_receive((struct match_key){ 3, 3, 0 });
+    do_receive((struct match_key){ PML_ANY_SOURCE, 4, 0 });
+    for (int i = 0; i < 900; i++)
+        do_receive((struct match_key){ i % 2 ? PML_ANY_SOURCE : i % 10, PML_ANY_TAG, 0 });
+    drain();
+    match_delete(match);
+}
+END_TEST
+
+/* Wildcards never cross steps. */
+START_TEST(steps_are_exact)
+{
+    match = match_new();
+    do_arrive((struct match_key){ 0, 0, 7 });
+    do_receive((struct match_key){ PML_ANY_SOURCE, PML_ANY_TAG, 0 });
+    ck_assert_int_eq(nreceives, 1);
+    ck_assert_int_eq(nmessages, 1);
+    do_receive((struct match_key){ PML_ANY_SOURCE, PML_ANY_TAG, 7 });
+    ck_assert_int_eq(nmessages, 0);
+    drain();
+    match_delete(match);
+}
+END_TEST
+
+UNIT_MAIN("match", random_operations_agree_with_the_oracle, wildcard_after_many_exact,
+          steps_are_exact)
