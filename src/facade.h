@@ -21,4 +21,9 @@ extern enum library_state library_state; /* of the world model; sessions count s
  * MPI_COMM_SELF's, before and after init the initial one (MPI 5.0, 9.3). */
 int leave_error(struct entry *e, struct comm *comm) __attribute__((cold));
 
+/* Said by a body that is about to fail for an object the entry point has not seen (MPI_Wait: the
+ * communicator of the request): leave asks its error handler instead.  Holds a reference until
+ * then.  NULL is nobody.  Of several in one call the first counts. */
+void leave_blame(struct comm *comm) __attribute__((cold));
+
 #endif

@@ -14,12 +14,15 @@ struct op {
     const char *name;     /* "MPI_SUM"; user's: "user-defined" */
     bool predefined, commutes, wide;
     enum reduce_op builtin;
+    MPI_Op handle;
     void *function; /* MPI_User_function * or MPI_User_function_c * */
 };
 
+/* The operation behind a handle, NULL when it is none (O(1)). */
 struct op *op_of(MPI_Op handle);
 
-/* Bind an operation to a datatype; MPI_ERR_OP when the standard does not define the pair. */
+/* Bind an operation to a datatype; MPI_ERR_OP when the standard does not define the pair.  The
+ * reduction borrows from the type, and nothing from the operation. */
 int op_bind(const struct op *op, const struct type *type, struct reduction *reduction);
 
 #endif

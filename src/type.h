@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A datatype: a layout (memory) and what MPI remembers about how it was made.
+ * A datatype: a layout (memory) and what MPI remembers about how it was made.  References to a
+ * type are held by the user's handle, by requests that move its data, and by the recipes of
+ * types built from it, so MPI_Type_free never pulls memory from under anybody.
  */
 #ifndef XMPI_TYPE_H
 #define XMPI_TYPE_H
@@ -10,20 +12,54 @@
 #include "runtime/object.h"
 
 struct attributes;
-struct type_recipe; /* constructor and its arguments, for get_envelope and get_contents */
+struct recipe; /* src/recipe.h: constructor and its arguments */
 
 struct type {
-    struct object object; /* OBJECT_TYPE; predefined ones lie in a table of their own */
-    struct layout *layout;
+    struct object object;  /* OBJECT_TYPE; predefined ones lie in a table of their own */
+    struct layout *layout; /* NULL: an optional predefined type that is not supported here */
     bool predefined, committed;
-    MPI_Datatype handle; /* what the user holds */
-    struct type_recipe *recipe;
+    MPI_Datatype handle;   /* what the user holds */
+    struct recipe *recipe; /* NULL: predefined */
     struct attributes *attributes;
     char name[MPI_MAX_OBJECT_NAME];
 };
 
+enum { TYPE_FIRST = 0x200, TYPE_TABLE = 0x100 }; /* the handles of predefined datatypes */
+extern struct type types_predefined[TYPE_TABLE]; /* by the low eight bits of the handle */
+
+/* Fill the table of predefined types once; type_of does it when first asked for one. */
+void types_open(void);
+
 /* The type behind a handle, NULL when it is none (predefined and derived ones; O(1)). */
-struct type *type_of(MPI_Datatype handle);
+static inline struct type *type_of(MPI_Datatype handle)
+{
+    uintptr_t bits = (uintptr_t)handle;
+    if (__builtin_expect(bits - TYPE_FIRST < TYPE_TABLE, 1)) {
+        struct type *type = &types_predefined[bits - TYPE_FIRST];
+        if (__builtin_expect(!type->object.kind, 0)) {
+            types_open();
+            return type->object.kind ? type : NULL;
+        }
+        return type;
+    }
+    return object_is(handle, OBJECT_TYPE) ? (struct type *)handle : NULL;
+}
+
+/* A derived type over a layout and a recipe; both references are taken over, also on failure.
+ * NULL parts mean that making them failed: MPI_ERR_NO_MEM, or MPI_ERR_ARG when errno says that
+ * the layout does not fit into 63 bits. */
+int type_new(struct type **type, struct layout *layout, struct recipe *recipe);
+
+static inline struct type *type_hold(struct type *type)
+{
+    object_hold(type);
+    return type;
+}
+
+/* Drop a reference; the last one gives the memory back.  Predefined types stay. */
 void type_release(struct type *type);
+
+/* MPI_ERR_TYPE, with the argument's name, for an optional type without data. */
+int type_check_supported(const struct type *type, const char *argument);
 
 #endif

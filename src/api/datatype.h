@@ -50,7 +50,7 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
                               type_t oldtype, type_out_t *newtype);
 
 /* The part of a distributed array that one process holds. */
-later int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_of_gsizes,
+int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_of_gsizes,
                                   const int array_of_distribs[], const int array_of_dargs[],
                                   const int array_of_psizes[], int order, type_t oldtype,
                                   type_out_t *newtype);

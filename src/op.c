@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Operations: the table of the predefined ones by the low five bits of the handle, the user's
+ * functions, and the binding of either to a datatype, which is what collectives fold with.
+ */
+#include "src/op.h"
+
+#include "runtime/fail.h"
+#include "src/api/collective.h"
+
+#include <limits.h>
+
+enum { OP_FIRST = 0x20, OP_TABLE = 0x20 };
+
+#define ROW(mpi, op)                                                                           \
+    [(uintptr_t)(mpi)-OP_FIRST] = { .object = { .kind = OBJECT_OP, .refs = 1 },                \
+                                    .name = #mpi,                                              \
+                                    .predefined = true,                                        \
+                                    .commutes = true,                                          \
+                                    .builtin = op,                                             \
+                                    .handle = (mpi) }
+
+static struct op ops_predefined[OP_TABLE] = {
+    ROW(MPI_SUM, REDUCE_SUM),         ROW(MPI_MIN, REDUCE_MIN),
+    ROW(MPI_MAX, REDUCE_MAX),         ROW(MPI_PROD, REDUCE_PROD),
+    ROW(MPI_BAND, REDUCE_BAND),       ROW(MPI_BOR, REDUCE_BOR),
+    ROW(MPI_BXOR, REDUCE_BXOR),       ROW(MPI_LAND, REDUCE_LAND),
+    ROW(MPI_LOR, REDUCE_LOR),         ROW(MPI_LXOR, REDUCE_LXOR),
+    ROW(MPI_MINLOC, REDUCE_MINLOC),   ROW(MPI_MAXLOC, REDUCE_MAXLOC),
+    ROW(MPI_REPLACE, REDUCE_REPLACE), ROW(MPI_NO_OP, REDUCE_NO_OP),
+};
+
+struct op *op_of(MPI_Op handle)
+{
+    uintptr_t bits = (uintptr_t)handle;
+    if (bits - OP_FIRST < OP_TABLE) {
+        struct op *op = &ops_predefined[bits - OP_FIRST];
+        return op->object.kind ? op : NULL;
+    }
+    return object_is(handle, OBJECT_OP) ? (struct op *)handle : NULL;
+}
+
+/* ---- the user's functions ---- */
+
+/* MPI_User_function counts in int: longer vectors are handed over in pieces. */
+static void user_narrow(const struct reduction *r, const void *in, void *inout, size_t count)
+{
+    MPI_User_function *function = (MPI_User_function *)r->function;
+    MPI_Datatype datatype = r->datatype;
+    while (count > 0) {
+        int piece = count > INT_MAX ? INT_MAX : (int)count;
+        function((void *)in, inout, &piece, &datatype);
+        ptrdiff_t bytes = piece * r->layout->extent;
+        in = (const char *)in + bytes;
+        inout = (char *)inout + bytes;
+        count -= (size_t)piece;
+    }
+}
+
+static void user_wide(const struct reduction *r, const void *in, void *inout, size_t count)
+{
+    MPI_User_function_c *function = (MPI_User_function_c *)r->function;
+    MPI_Datatype datatype = r->datatype;
+    MPI_Count n = (MPI_Count)count;
+    function((void *)in, inout, &n, &datatype);
+}
+
+int op_bind(const struct op *op, const struct type *type, struct reduction *reduction)
+{
+    *reduction = (struct reduction){ .commutes = op->commutes, .layout = type->layout };
+    if (!op->predefined) {
+        reduction->user = op->wide ? user_wide : user_narrow;
+        reduction->function = op->function;
+        reduction->datatype = type->handle;
+        reduction->wide = op->wide;
+        return MPI_SUCCESS;
+    }
+    if (!type->predefined)
+        return fail(MPI_ERR_OP,
+                    "op: %s is defined for predefined datatypes only; make an "
+                    "operation for this one with MPI_Op_create",
+                    op->name);
+    reduction->kernel = reduce_find(op->builtin, type->layout->basic);
+    if (!reduction->kernel)
+        return fail(MPI_ERR_OP, "op: %s is not defined for %s", op->name, type->name);
+    return MPI_SUCCESS;
+}
+
+/* ---- bodies ---- */
+
+int xmpi_op_create(user_function_t user_fn, int commute, op_out_t *op)
+{
+    struct op *new = object_new(OBJECT_OP, sizeof *new);
+    if (!new)
+        return fail(MPI_ERR_NO_MEM, "no memory left for a new operation");
+    new->name = "user-defined";
+    new->commutes = commute != 0;
+    new->wide = user_fn.wide != NULL;
+    new->function = user_fn.wide ? (void *)user_fn.wide : (void *)user_fn.narrow;
+    new->handle = (MPI_Op) new;
+    *op = new;
+    return MPI_SUCCESS;
+}
+
+/* Reductions under way have copied what they need. */
+int xmpi_op_free(op_free_t *op)
+{
+    if ((*op)->predefined)
+        return fail(MPI_ERR_OP, "op: %s is predefined and cannot be freed", (*op)->name);
+    object_delete(*op);
+    *op = NULL;
+    return MPI_SUCCESS;
+}
+
+int xmpi_op_commutative(op_t op, flag_t *commute)
+{
+    *commute = op->commutes;
+    return MPI_SUCCESS;
+}
+
+int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t datatype,
+                      op_t op)
+{
+    struct reduction reduction;
+    int rc = op_bind(op, datatype, &reduction);
+    if (rc)
+        return rc;
+    if (op->builtin == REDUCE_REPLACE || op->builtin == REDUCE_NO_OP)
+        return fail(MPI_ERR_OP, "op: %s is for accumulating into windows only", op->name);
+    if (count > 0 && inbuf && inbuf == inoutbuf)
+        return fail(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");
+    reduce_apply(&reduction, inoutbuf, inbuf, inoutbuf, (size_t)count);
+    return MPI_SUCCESS;
+}

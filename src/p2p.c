@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sends and receives (MPI 5.0, chapter 3): MPI_PROC_NULL ends here, everything else becomes a
+ * buffer and an envelope for pml.  The way of a short message is MPI_Send, xmpi_send, pml_send.
+ * Requests keep communicator and datatype, see src/request.c.
+ */
+#include "pml/pml.h"
+
+#include "src/api/p2p.h"
+#include "src/comm.h"
+#include "src/request.h"
+#include "src/status.h"
+#include "src/type.h"
+
+static struct buffer buffer_of(const void *buf, int64_t count, const struct type *type)
+{
+    return (struct buffer){ (void *)buf, (size_t)count, type->layout };
+}
+
+static struct envelope envelope_of(int peer, int tag)
+{
+    return (struct envelope){ .peer = peer, .tag = tag };
+}
+
+/* ---- blocking ---- */
+
+int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+              comm_t comm)
+{
+    if (dest == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return pml_send(&comm->p2p, &data, &to, SEND_STANDARD);
+}
+
+int xmpi_ssend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm)
+{
+    if (dest == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return pml_send(&comm->p2p, &data, &to, SEND_SYNCHRONOUS);
+}
+
+int xmpi_rsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm)
+{
+    if (dest == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return pml_send(&comm->p2p, &data, &to, SEND_READY);
+}
+
+int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
+              comm_t comm, status_t status)
+{
+    if (source == MPI_PROC_NULL) {
+        status_write(status, &result_proc_null);
+        return MPI_SUCCESS;
+    }
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope from = envelope_of(source, tag);
+    struct result result;
+    int rc = pml_recv(&comm->p2p, &data, &from, &result);
+    status_write(status, &result);
+    return rc;
+}
+
+/* ---- nonblocking ---- */
+
+static int send_start(struct comm *comm, const struct buffer *data, const struct envelope *to,
+                      enum send_mode mode, struct type *type, struct request **request)
+{
+    if (to->peer == MPI_PROC_NULL)
+        return request_new_over(&result_proc_null, false, request);
+    int rc = pml_isend(&comm->p2p, data, to, mode, request);
+    if (!rc)
+        request_keep(*request, comm, type);
+    return rc;
+}
+
+int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+               comm_t comm, request_out_t *request)
+{
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return send_start(comm, &data, &to, SEND_STANDARD, datatype, request);
+}
+
+int xmpi_issend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                comm_t comm, request_out_t *request)
+{
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return send_start(comm, &data, &to, SEND_SYNCHRONOUS, datatype, request);
+}
+
+int xmpi_irsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                comm_t comm, request_out_t *request)
+{
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return send_start(comm, &data, &to, SEND_READY, datatype, request);
+}
+
+int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
+               comm_t comm, request_out_t *request)
+{
+    if (source == MPI_PROC_NULL)
+        return request_new_over(&result_proc_null, false, request);
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope from = envelope_of(source, tag);
+    int rc = pml_irecv(&comm->p2p, &data, &from, request);
+    if (!rc)
+        request_keep(*request, comm, datatype);
+    return rc;
+}
+
+/* ---- persistent ---- */
+
+static int send_prepare(struct comm *comm, const struct buffer *data, const struct envelope *to,
+                        enum send_mode mode, struct type *type, struct request **request)
+{
+    if (to->peer == MPI_PROC_NULL)
+        return request_new_over(&result_proc_null, true, request);
+    int rc = pml_send_init(&comm->p2p, data, to, mode, request);
+    if (!rc)
+        request_keep(*request, comm, type);
+    return rc;
+}
+
+int xmpi_send_init(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                   comm_t comm, request_out_t *request)
+{
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return send_prepare(comm, &data, &to, SEND_STANDARD, datatype, request);
+}
+
+int xmpi_ssend_init(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                    comm_t comm, request_out_t *request)
+{
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return send_prepare(comm, &data, &to, SEND_SYNCHRONOUS, datatype, request);
+}
+
+int xmpi_rsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                    comm_t comm, request_out_t *request)
+{
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope to = envelope_of(dest, tag);
+    return send_prepare(comm, &data, &to, SEND_READY, datatype, request);
+}
+
+int xmpi_recv_init(room_t buf, count_t count, committed_t datatype, source_t source,
+                   anytag_t tag, comm_t comm, request_out_t *request)
+{
+    if (source == MPI_PROC_NULL)
+        return request_new_over(&result_proc_null, true, request);
+    struct buffer data = buffer_of(buf, count, datatype);
+    struct envelope from = envelope_of(source, tag);
+    int rc = pml_recv_init(&comm->p2p, &data, &from, request);
+    if (!rc)
+        request_keep(*request, comm, datatype);
+    return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Packing into memory of the program's own (MPI 5.0, 5.2).  The packed form is that of
+ * runtime/layout.h: the data bytes in type map order, without a header, so that a packed buffer
+ * can be received as the plain type and the other way round.
+ */
+#include "runtime/fail.h"
+#include "src/api/datatype.h"
+#include "src/type.h"
+
+static int pack_bytes(int64_t count, const struct type *type, int64_t *bytes)
+{
+    if (!__builtin_mul_overflow(count, (int64_t)type->layout->size, bytes))
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_COUNT, "%lld elements of %zu bytes do not fit into 63 bits",
+                (long long)count, type->layout->size);
+}
+
+static int position_check(int64_t position, int64_t bytes, int64_t size, const char *buffer)
+{
+    if (position < 0 || position > size)
+        return fail(MPI_ERR_ARG, "position is %lld, %s has %lld bytes", (long long)position,
+                    buffer, (long long)size);
+    if (bytes > size - position)
+        return fail(MPI_ERR_TRUNCATE, "%lld bytes at position %lld exceed %s of %lld bytes",
+                    (long long)bytes, (long long)position, buffer, (long long)size);
+    return MPI_SUCCESS;
+}
+
+int xmpi_pack(in_t inbuf, count_t incount, committed_t datatype, out_t outbuf, bytes_t outsize,
+              position_t *position, comm_t comm)
+{
+    (void)comm;
+    int64_t bytes;
+    int rc = pack_bytes(incount, datatype, &bytes);
+    if (!rc)
+        rc = position_check(*position, bytes, outsize, "outbuf");
+    if (rc)
+        return rc;
+    struct buffer from = { (void *)inbuf, (size_t)incount, datatype->layout };
+    buffer_pack(&from, 0, (char *)outbuf + *position, (size_t)bytes);
+    *position += bytes;
+    return MPI_SUCCESS;
+}
+
+int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, out_t outbuf,
+                count_t outcount, committed_t datatype, comm_t comm)
+{
+    (void)comm;
+    int64_t bytes;
+    int rc = pack_bytes(outcount, datatype, &bytes);
+    if (!rc)
+        rc = position_check(*position, bytes, insize, "inbuf");
+    if (rc)
+        return rc;
+    struct buffer to = { outbuf, (size_t)outcount, datatype->layout };
+    buffer_unpack(&to, 0, (const char *)inbuf + *position, (size_t)bytes);
+    *position += bytes;
+    return MPI_SUCCESS;
+}
+
+int xmpi_pack_size(count_t incount, committed_t datatype, comm_t comm, count_out_t *size)
+{
+    (void)comm;
+    return pack_bytes(incount, datatype, size);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Probing, and receiving what was probed (MPI 5.0, 3.8).  A matched message holds a reference
+ * to its communicator, which passes on to the request that receives it.
+ */
+#include "pml/pml.h"
+
+#include "runtime/fail.h"
+#include "src/api/p2p.h"
+#include "src/comm.h"
+#include "src/facade.h"
+#include "src/request.h"
+#include "src/status.h"
+#include "src/type.h"
+
+int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status_t status)
+{
+    struct result result = result_proc_null;
+    bool found = true;
+    if (source != MPI_PROC_NULL) {
+        struct envelope from = { .peer = source, .tag = tag };
+        int rc = pml_iprobe(&comm->p2p, &from, &found, &result);
+        if (rc)
+            return rc;
+    }
+    *flag = found;
+    if (found)
+        status_write(status, &result);
+    return MPI_SUCCESS;
+}
+
+int xmpi_probe(source_t source, anytag_t tag, comm_t comm, status_t status)
+{
+    struct wait wait = WAIT_INIT;
+    int flag = 0;
+    int rc = xmpi_iprobe(source, tag, comm, &flag, status);
+    while (!rc && !flag) {
+        wait_poll(&wait);
+        rc = xmpi_iprobe(source, tag, comm, &flag, status);
+    }
+    wait_end(&wait);
+    return rc;
+}
+
+int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, message_t *message,
+                 status_t status)
+{
+    if (source == MPI_PROC_NULL) {
+        *flag = 1;
+        *message = MPI_MESSAGE_NO_PROC;
+        status_write(status, &result_proc_null);
+        return MPI_SUCCESS;
+    }
+    struct envelope from = { .peer = source, .tag = tag };
+    struct message *found;
+    struct result result;
+    int rc = pml_improbe(&comm->p2p, &from, &found, &result);
+    if (rc)
+        return rc;
+    *flag = found != NULL;
+    if (!found)
+        return MPI_SUCCESS;
+    object_hold(comm);
+    pml_message_set_comm(found, comm);
+    *message = (MPI_Message)found;
+    status_write(status, &result);
+    return MPI_SUCCESS;
+}
+
+int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message, status_t status)
+{
+    struct wait wait = WAIT_INIT;
+    int flag = 0;
+    int rc = xmpi_improbe(source, tag, comm, &flag, message, status);
+    while (!rc && !flag) {
+        wait_poll(&wait);
+        rc = xmpi_improbe(source, tag, comm, &flag, message, status);
+    }
+    wait_end(&wait);
+    return rc;
+}
+
+int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *message,
+                request_out_t *request)
+{
+    if (*message == MPI_MESSAGE_NO_PROC) {
+        *message = MPI_MESSAGE_NULL;
+        return request_new_over(&result_proc_null, false, request);
+    }
+    if (!object_is(*message, OBJECT_MESSAGE))
+        return fail(MPI_ERR_REQUEST, "message: %s",
+                    *message == MPI_MESSAGE_NULL ? "it is MPI_MESSAGE_NULL"
+                                                 : "it is no message");
+    struct message *matched = (struct message *)*message;
+    struct comm *comm = pml_message_comm(matched);
+    struct buffer data = { buf, (size_t)count, datatype->layout };
+    int rc = pml_imrecv(matched, &data, request);
+    if (rc) {
+        leave_blame(comm);
+        return rc;
+    }
+    *message = MPI_MESSAGE_NULL;
+    request_keep(*request, comm, datatype);
+    comm_release(comm); /* the message's reference */
+    return MPI_SUCCESS;
+}
+
+int xmpi_mrecv(room_t buf, count_t count, committed_t datatype, message_t *message,
+               status_t status)
+{
+    struct request *request;
+    int rc = xmpi_imrecv(buf, count, datatype, message, &request);
+    if (rc)
+        return rc;
+    MPI_Request handle = (MPI_Request)request;
+    return xmpi_wait(&handle, status);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Requests from the user's side: what they keep alive, how they end, and the calls that do not
+ * wait: start, free, cancel.  Waiting is in src/wait.c.
+ *
+ *     made --- complete --- finished (Wait, Test)        on_done lets the datatype go at `complete`,
+ *       \                                                finishing lets the communicator go
+ *        `---- freed ------ complete                     an orphan: on_done lets both go
+ *
+ * A persistent request keeps everything until it is freed.
+ */
+#include "src/request.h"
+
+#include "runtime/fail.h"
+#include "src/api/p2p.h"
+#include "src/facade.h"
+#include "src/greq.h"
+
+#include <stdlib.h>
+
+/* ---- what a request keeps ---- */
+
+struct keep {
+    void *memory;
+    int n;
+    struct type *types[];
+};
+
+static bool request_lets_go(const struct request *request)
+{
+    return !request->persistent || request->orphan;
+}
+
+static void comm_let_go(struct request *request)
+{
+    struct comm *comm = request->comm;
+    request->comm = NULL;
+    if (comm)
+        comm_release(comm);
+}
+
+/* on_done of orphans that keep no datatype. */
+static void orphan_done(struct request *request)
+{
+    comm_let_go(request);
+}
+
+static void type_done(struct request *request)
+{
+    if (!request_lets_go(request))
+        return;
+    struct type *type = request->owner;
+    request->owner = NULL;
+    if (type)
+        type_release(type);
+    if (request->orphan)
+        comm_let_go(request);
+}
+
+static void keep_free(struct keep *keep)
+{
+    if (!keep)
+        return;
+    for (int i = 0; i < keep->n; i++)
+        type_release(keep->types[i]);
+    free(keep->memory);
+    free(keep);
+}
+
+static void keep_done(struct request *request)
+{
+    if (!request_lets_go(request))
+        return;
+    keep_free(request->owner);
+    request->owner = NULL;
+    if (request->orphan)
+        comm_let_go(request);
+}
+
+/* A request that is done when we get it has no use for its datatype any more; on_done would not
+ * be called either. */
+static bool request_is_over(const struct request *request)
+{
+    return request->done && !request->persistent;
+}
+
+void request_keep(struct request *request, struct comm *comm, struct type *type)
+{
+    object_hold(comm);
+    request->comm = comm;
+    if (type->predefined || request_is_over(request))
+        return;
+    request->owner = type_hold(type);
+    request->on_done = type_done;
+}
+
+int request_keep_many(struct request *request, struct comm *comm, struct type *const *types,
+                      int n, void *memory)
+{
+    object_hold(comm);
+    request->comm = comm;
+    int derived = 0;
+    for (int i = 0; i < n; i++)
+        derived += types[i] && !types[i]->predefined;
+    if ((derived == 0 && !memory) || request_is_over(request)) {
+        free(memory);
+        return MPI_SUCCESS;
+    }
+    struct keep *keep = malloc(sizeof *keep + (size_t)derived * sizeof *types);
+    if (!keep)
+        return fail(MPI_ERR_NO_MEM, "no memory left for a nonblocking operation");
+    keep->memory = memory;
+    keep->n = 0;
+    for (int i = 0; i < n; i++)
+        if (types[i] && !types[i]->predefined)
+            keep->types[keep->n++] = type_hold(types[i]);
+    request->owner = keep;
+    request->on_done = keep_done;
+    return MPI_SUCCESS;
+}
+
+/* ---- requests without an operation ---- */
+
+static int over_start(struct request *request)
+{
+    request_complete(request);
+    return MPI_SUCCESS;
+}
+
+static void over_release(struct request *request)
+{
+    object_delete(request);
+}
+
+static const struct request_ops over_ops = { .name = "MPI_PROC_NULL",
+                                             .start = over_start,
+                                             .release = over_release };
+
+int request_new_over(const struct result *result, bool persistent, struct request **request)
+{
+    struct request *new = object_new(OBJECT_REQUEST, sizeof *new);
+    if (!new)
+        return fail(MPI_ERR_NO_MEM, "no memory left for a request");
+    new->ops = &over_ops;
+    new->done = 1;
+    new->persistent = persistent;
+    new->result = *result;
+    *request = new;
+    return MPI_SUCCESS;
+}
+
+/* ---- ending ---- */
+
+int request_of(MPI_Request handle, int index, struct request **request)
+{
+    *request = NULL;
+    if (handle == MPI_REQUEST_NULL)
+        return MPI_SUCCESS;
+    if (object_is(handle, OBJECT_REQUEST)) {
+        *request = (struct request *)handle;
+        return MPI_SUCCESS;
+    }
+    if (index < 0)
+        return fail(MPI_ERR_REQUEST, "request: the handle %p is no request", (void *)handle);
+    return fail(MPI_ERR_REQUEST, "array_of_requests[%d]: the handle %p is no request", index,
+                (void *)handle);
+}
+
+/* The text of an operation's failure, which may have happened in an earlier call. */
+static int request_fail(const struct request *request)
+{
+    const struct result *result = &request->result;
+    leave_blame(request->comm);
+    if (result->error == MPI_ERR_TRUNCATE)
+        return fail(result->error,
+                    "the message from rank %d with tag %d is longer than the receive buffer of "
+                    "%zu bytes",
+                    result->source, result->tag, result->bytes);
+    return fail(result->error, "the %s operation of the request failed", request->ops->name);
+}
+
+int request_look(struct request *request, struct result *result)
+{
+    int rc = request->ops->query ? request->ops->query(request) : MPI_SUCCESS;
+    *result = request->result;
+    if (!rc && result->error)
+        rc = request_fail(request);
+    return rc;
+}
+
+void request_discard(struct request *request)
+{
+    request->orphan = true; /* lets everything go */
+    if (request->on_done)
+        request->on_done(request);
+    else
+        comm_let_go(request);
+    request->ops->release(request);
+}
+
+int request_finish(struct request *request, MPI_Request *handle, struct result *result)
+{
+    int rc = request_look(request, result);
+    if (request->persistent) {
+        request->active = false;
+        return rc;
+    }
+    comm_let_go(request);
+    request->ops->release(request);
+    *handle = MPI_REQUEST_NULL;
+    int freed = greq_take_error();
+    return rc ? rc : freed;
+}
+
+/* ---- bodies ---- */
+
+static int request_start(MPI_Request handle, int index)
+{
+    struct request *request;
+    int rc = request_of(handle, index, &request);
+    if (rc)
+        return rc;
+    int at = index < 0 ? 0 : index;
+    if (!request || !request->persistent)
+        return fail(MPI_ERR_REQUEST, "request %d is not persistent and cannot be started", at);
+    if (request->active)
+        return fail(MPI_ERR_REQUEST, "request %d is active: complete it before the next start",
+                    at);
+    request->active = true;
+    request->done = 0;
+    rc = request->ops->start(request);
+    if (rc) {
+        request->active = false;
+        request->done = 1;
+        leave_blame(request->comm);
+    }
+    return rc;
+}
+
+int xmpi_start(request_t *request)
+{
+    return request_start(*request, -1);
+}
+
+int xmpi_startall(n_t count, MPI_Request array_of_requests[])
+{
+    for (int i = 0; i < count; i++) {
+        int rc = request_start(array_of_requests[i], i);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+static int request_check_not_null(MPI_Request handle, struct request **request)
+{
+    int rc = request_of(handle, -1, request);
+    if (!rc && !*request)
+        rc = fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL");
+    return rc;
+}
+
+int xmpi_request_free(request_t *request)
+{
+    struct request *gone;
+    int rc = request_check_not_null(*request, &gone);
+    if (rc)
+        return rc;
+    *request = MPI_REQUEST_NULL;
+    if (gone->done) {
+        request_discard(gone);
+        return greq_take_error();
+    }
+    gone->orphan = true;
+    if (!gone->on_done)
+        gone->on_done = orphan_done;
+    return MPI_SUCCESS;
+}
+
+int xmpi_cancel(request_t *request)
+{
+    struct request *unwanted;
+    int rc = request_check_not_null(*request, &unwanted);
+    if (rc)
+        return rc;
+    if (!request_is_live(unwanted))
+        return fail(MPI_ERR_REQUEST, "request is inactive: there is nothing to cancel");
+    return unwanted->ops->cancel ? unwanted->ops->cancel(unwanted) : MPI_SUCCESS;
+}

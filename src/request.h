@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What src adds to requests: the communicator whose error handler is asked, and the datatypes
+ * that must live as long as the operation.
+ *
+ *     request->comm    a reference, until the request is finished or, an orphan, done
+ *     request->owner   what on_done lets go of: a datatype, a struct keep; NULL: nothing
+ */
+#ifndef XMPI_SRC_REQUEST_H
+#define XMPI_SRC_REQUEST_H
+
+#include "src/comm.h"
+#include "src/type.h"
+
+/* The communicator and the datatype live on while the request needs them.  Call right after the
+ * request was made. */
+void request_keep(struct request *request, struct comm *comm, struct type *type);
+
+/* The same for a collective: `n` types, of which some may be NULL, and memory to free. */
+int request_keep_many(struct request *request, struct comm *comm, struct type *const *types,
+                      int n, void *memory);
+
+/* A request that is complete from the beginning, or, persistent, at every start: operations
+ * with MPI_PROC_NULL.  MPI_ERR_NO_MEM. */
+int request_new_over(const struct result *result, bool persistent, struct request **request);
+
+/* Is there something to wait for?  Null handles and inactive persistent requests have not. */
+static inline bool request_is_live(const struct request *request)
+{
+    return request && (!request->persistent || request->active);
+}
+
+/* The request behind a handle: NULL for MPI_REQUEST_NULL.  MPI_ERR_REQUEST names the argument:
+ * element `index` of array_of_requests, or `request` when index < 0. */
+int request_of(MPI_Request handle, int index, struct request **request);
+
+/* Take the result of a complete request, then give it back (persistent: make it inactive) and
+ * set the handle.  Returns the operation's error class and blames its communicator. */
+int request_finish(struct request *request, MPI_Request *handle, struct result *result);
+
+/* The result of a complete request that stays as it is. */
+int request_look(struct request *request, struct result *result);
+
+/* Release a request that is over. */
+void request_discard(struct request *request);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The life of a datatype: made, committed, duplicated, freed.  A derived type is an object whose
+ * address is its handle; it owns a layout and a recipe, both shared between duplicates.
+ * Committing costs nothing, because a layout is final when it is made.
+ */
+#include "src/type.h"
+
+#include "runtime/fail.h"
+#include "src/api/datatype.h"
+#include "src/attr.h"
+#include "src/recipe.h"
+
+#include <errno.h>
+#include <string.h>
+
+int type_new(struct type **type, struct layout *layout, struct recipe *recipe)
+{
+    bool too_large = !layout && errno == EOVERFLOW;
+    struct type *new = NULL;
+    if (layout && recipe && !recipe->failed)
+        new = object_new(OBJECT_TYPE, sizeof *new);
+    if (!new) {
+        layout_drop(layout);
+        recipe_drop(recipe);
+        if (too_large)
+            return fail(MPI_ERR_ARG, "the datatype's size or bounds do not fit into 63 bits");
+        return fail(MPI_ERR_NO_MEM, "no memory left for a new datatype");
+    }
+    new->layout = layout;
+    new->recipe = recipe;
+    new->handle = (MPI_Datatype) new;
+    *type = new;
+    return MPI_SUCCESS;
+}
+
+void type_release(struct type *type)
+{
+    if (!object_drop(type))
+        return;
+    if (type->predefined) { /* nobody owns the first reference of a predefined type */
+        object_hold(type);
+        return;
+    }
+    layout_drop(type->layout);
+    recipe_drop(type->recipe);
+    object_delete(type);
+}
+
+int type_check_supported(const struct type *type, const char *argument)
+{
+    if (type->layout)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_TYPE, "%s: %s is not supported on this platform", argument, type->name);
+}
+
+int xmpi_type_commit(type_at_t datatype)
+{
+    int rc = type_check_supported(datatype, "datatype");
+    if (rc)
+        return rc;
+    datatype->committed = true;
+    return MPI_SUCCESS;
+}
+
+/* Attributes go while the handle still works, because their callbacks are given it. */
+int xmpi_type_free(type_free_t *datatype)
+{
+    struct type *type = *datatype;
+    if (type->predefined)
+        return fail(MPI_ERR_TYPE, "datatype: %s is predefined and cannot be freed", type->name);
+    if (type->attributes) {
+        int rc = attributes_delete(ATTR_TYPE, type->handle, &type->attributes);
+        if (rc)
+            return rc;
+    }
+    type_release(type);
+    *datatype = NULL;
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_dup(type_t oldtype, type_out_t *newtype)
+{
+    int rc = type_check_supported(oldtype, "oldtype");
+    if (rc)
+        return rc;
+    struct recipe *recipe = recipe_new(MPI_COMBINER_DUP);
+    recipe_add_types(recipe, &oldtype, 1);
+    struct type *new;
+    rc = type_new(&new, layout_hold(oldtype->layout), recipe);
+    if (rc)
+        return rc;
+    new->committed = oldtype->committed;
+    rc = attributes_copy(ATTR_TYPE, oldtype->handle, oldtype->attributes, &new->attributes);
+    if (rc) {
+        type_release(new);
+        return rc;
+    }
+    *newtype = new;
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_set_name(type_t datatype, const char *type_name)
+{
+    size_t length = strnlen(type_name, MPI_MAX_OBJECT_NAME - 1);
+    memcpy(datatype->name, type_name, length);
+    datatype->name[length] = '\0';
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_get_name(type_t datatype, char *type_name, int *resultlen)
+{
+    size_t length = strlen(datatype->name);
+    memcpy(type_name, datatype->name, length + 1);
+    *resultlen = (int)length;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Datatypes cut out of arrays: subarray (a box) and darray (one process's share of a distributed
+ * array), MPI 5.0, 5.1.3 and 5.1.4.  Both are built from the fastest dimension outwards: at each
+ * level the inner layout is repeated along one dimension, its extent being a whole row, plane, ...
+ * of the full array.  The result starts at the array's origin and has its full extent.
+ *
+ *     sizes 4 x 6, box 2 x 3 at (1, 2):     . . . . . .
+ *                                           . . # # # .     row: 3 elements at 2, extent 6
+ *                                           . . # # # .     box: 2 rows at 1, extent 4 rows
+ *                                           . . . . . .
+ */
+#include "src/type.h"
+
+#include "runtime/fail.h"
+#include "src/api/datatype.h"
+#include "src/recipe.h"
+
+#include <errno.h>
+
+/* `length` elements of `old` at `start` in a dimension of `size` of them. */
+static struct layout *layout_slice(const struct layout *old, int64_t size, int64_t length,
+                                   int64_t start)
+{
+    size_t lengths = (size_t)length;
+    ptrdiff_t offset, extent;
+    if (__builtin_mul_overflow(start, old->extent, &offset) ||
+        __builtin_mul_overflow(size, old->extent, &extent)) {
+        errno = EOVERFLOW;
+        return NULL;
+    }
+    struct layout *box = layout_blocks(1, &lengths, &offset, &old, true);
+    struct layout *slice = box ? layout_resized(box, 0, extent) : NULL;
+    layout_drop(box);
+    return slice;
+}
+
+static int order_check(int order)
+{
+    if (order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_ARG, "order is %d, must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
+}
+
+static int subarray_check(int ndims, struct counts sizes, struct counts subsizes,
+                          struct counts starts)
+{
+    if (ndims < 1)
+        return fail(MPI_ERR_ARG, "ndims is %d, must be at least 1", ndims);
+    for (int i = 0; i < ndims; i++) {
+        int64_t size = counts_at(sizes, i), length = counts_at(subsizes, i);
+        int64_t start = counts_at(starts, i);
+        if (size < 1)
+            return fail(MPI_ERR_ARG, "array_of_sizes[%d] is %lld, must be at least 1", i,
+                        (long long)size);
+        if (length < 1 || length > size)
+            return fail(MPI_ERR_ARG, "array_of_subsizes[%d] is %lld, must be 1 to %lld", i,
+                        (long long)length, (long long)size);
+        if (start < 0 || start > size - length)
+            return fail(MPI_ERR_ARG, "array_of_starts[%d] is %lld, must be 0 to %lld", i,
+                        (long long)start, (long long)(size - length));
+    }
+    return MPI_SUCCESS;
+}
+
+static int arrays_check(const void *a, const void *b, const void *c)
+{
+    return a && b && c ? MPI_SUCCESS : fail(MPI_ERR_ARG, "an array argument is NULL");
+}
+
+static const void *counts_pointer(struct counts counts)
+{
+    return counts.wide ? (const void *)counts.wide : (const void *)counts.narrow;
+}
+
+int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
+                              counts_t array_of_subsizes, counts_t array_of_starts, int order,
+                              type_t oldtype, type_out_t *newtype)
+{
+    int rc = arrays_check(counts_pointer(array_of_sizes), counts_pointer(array_of_subsizes),
+                          counts_pointer(array_of_starts));
+    if (!rc)
+        rc = subarray_check(ndims, array_of_sizes, array_of_subsizes, array_of_starts);
+    if (!rc)
+        rc = order_check(order);
+    if (!rc)
+        rc = type_check_supported(oldtype, "oldtype");
+    if (rc)
+        return rc;
+    struct layout *layout = layout_hold(oldtype->layout);
+    for (int i = 0; i < ndims && layout; i++) { /* from the fastest dimension */
+        int d = order == MPI_ORDER_C ? ndims - 1 - i : i;
+        struct layout *inner = layout;
+        layout = layout_slice(inner, counts_at(array_of_sizes, d),
+                              counts_at(array_of_subsizes, d), counts_at(array_of_starts, d));
+        layout_drop(inner);
+    }
+    struct recipe *recipe = recipe_new(MPI_COMBINER_SUBARRAY);
+    recipe_add(recipe, VALUE_INTEGER, ndims);
+    recipe_add_counts(recipe, array_of_sizes, ndims);
+    recipe_add_counts(recipe, array_of_subsizes, ndims);
+    recipe_add_counts(recipe, array_of_starts, ndims);
+    recipe_add(recipe, VALUE_INTEGER, order);
+    recipe_add_types(recipe, &oldtype, 1);
+    return type_new(newtype, layout, recipe);
+}
+
+/* ---- darray ---- */
+
+/* One dimension of a distributed array as seen by one process. */
+struct share {
+    int64_t size;  /* elements of the whole dimension */
+    int64_t block; /* dealt out in blocks of this many */
+    int processes, mine;
+};
+
+/* My elements of one dimension: blocks mine, mine + processes, ... the last one may be short. */
+static struct layout *layout_share(const struct layout *old, const struct share *s)
+{
+    int64_t cycle = s->block * s->processes, first = s->block * s->mine;
+    int64_t whole = 0, rest = 0;
+    if (first < s->size) {
+        int64_t cycles = (s->size - first) / cycle, tail = (s->size - first) % cycle;
+        whole = cycles + (tail >= s->block);
+        rest = tail >= s->block ? 0 : tail;
+    }
+    struct layout *row =
+        layout_vector((size_t)whole, (size_t)s->block, cycle * old->extent, old);
+    if (!row)
+        return NULL;
+    size_t lengths[2] = { 1, (size_t)rest };
+    ptrdiff_t offsets[2] = { first * old->extent, (first + whole * cycle) * old->extent };
+    const struct layout *parts[2] = { row, old };
+    struct layout *both = layout_blocks(2, lengths, offsets, parts, false);
+    struct layout *share = both ? layout_resized(both, 0, s->size * old->extent) : NULL;
+    layout_drop(both);
+    layout_drop(row);
+    return share;
+}
+
+/* Block size of a distribution; 0 when the argument is wrong. */
+static int64_t share_block(int64_t size, int distribution, int darg, int processes)
+{
+    if (distribution == MPI_DISTRIBUTE_NONE)
+        return processes == 1 ? size : 0;
+    if (darg != MPI_DISTRIBUTE_DFLT_DARG && darg < 1)
+        return 0;
+    if (distribution == MPI_DISTRIBUTE_CYCLIC)
+        return darg == MPI_DISTRIBUTE_DFLT_DARG ? 1 : darg;
+    if (distribution != MPI_DISTRIBUTE_BLOCK)
+        return 0;
+    int64_t block =
+        darg == MPI_DISTRIBUTE_DFLT_DARG ? (size + processes - 1) / processes : darg;
+    return block * processes >= size ? block : 0;
+}
+
+struct darray {
+    int size, rank, ndims;
+    struct counts gsizes;
+    const int *distribs, *dargs, *psizes;
+    int order;
+};
+
+static int darray_check(const struct darray *a)
+{
+    if (a->size < 1 || a->rank < 0 || a->rank >= a->size)
+        return fail(MPI_ERR_ARG, "rank is %d and size %d: rank must be 0 to size - 1", a->rank,
+                    a->size);
+    if (a->ndims < 1)
+        return fail(MPI_ERR_ARG, "ndims is %d, must be at least 1", a->ndims);
+    int64_t processes = 1;
+    for (int i = 0; i < a->ndims; i++) {
+        int64_t size = counts_at(a->gsizes, i);
+        if (size < 1)
+            return fail(MPI_ERR_ARG, "array_of_gsizes[%d] is %lld, must be at least 1", i,
+                        (long long)size);
+        if (a->psizes[i] < 1)
+            return fail(MPI_ERR_ARG, "array_of_psizes[%d] is %d, must be at least 1", i,
+                        a->psizes[i]);
+        if (!share_block(size, a->distribs[i], a->dargs[i], a->psizes[i]))
+            return fail(MPI_ERR_ARG,
+                        "dimension %d: distribution %d with argument %d over %d processes does "
+                        "not cover %lld elements",
+                        i, a->distribs[i], a->dargs[i], a->psizes[i], (long long)size);
+        processes *= a->psizes[i];
+        if (processes > a->size)
+            break;
+    }
+    if (processes != a->size)
+        return fail(MPI_ERR_ARG, "array_of_psizes do not multiply to size (%d)", a->size);
+    return order_check(a->order);
+}
+
+/* Processes are numbered in C order whatever the order of the array (5.1.4). */
+static int darray_coordinate(const struct darray *a, int dimension)
+{
+    int below = 1;
+    for (int i = dimension + 1; i < a->ndims; i++)
+        below *= a->psizes[i];
+    return a->rank / below % a->psizes[dimension];
+}
+
+static struct layout *darray_layout(const struct darray *a, struct layout *element)
+{
+    struct layout *layout = layout_hold(element);
+    for (int i = 0; i < a->ndims && layout; i++) {
+        int d = a->order == MPI_ORDER_C ? a->ndims - 1 - i : i;
+        int64_t size = counts_at(a->gsizes, d);
+        struct share share = { .size = size,
+                               .block =
+                                   share_block(size, a->distribs[d], a->dargs[d], a->psizes[d]),
+                               .processes = a->psizes[d],
+                               .mine = darray_coordinate(a, d) };
+        struct layout *inner = layout;
+        layout = layout_share(inner, &share);
+        layout_drop(inner);
+    }
+    return layout;
+}
+
+static struct recipe *darray_recipe(const struct darray *a, struct type *oldtype)
+{
+    struct recipe *recipe = recipe_new(MPI_COMBINER_DARRAY);
+    recipe_add(recipe, VALUE_INTEGER, a->size);
+    recipe_add(recipe, VALUE_INTEGER, a->rank);
+    recipe_add(recipe, VALUE_INTEGER, a->ndims);
+    recipe_add_counts(recipe, a->gsizes, a->ndims);
+    recipe_add_integers(recipe, a->distribs, a->ndims);
+    recipe_add_integers(recipe, a->dargs, a->ndims);
+    recipe_add_integers(recipe, a->psizes, a->ndims);
+    recipe_add(recipe, VALUE_INTEGER, a->order);
+    recipe_add_types(recipe, &oldtype, 1);
+    return recipe;
+}
+
+int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_of_gsizes,
+                            const int array_of_distribs[], const int array_of_dargs[],
+                            const int array_of_psizes[], int order, type_t oldtype,
+                            type_out_t *newtype)
+{
+    struct darray array = { .size = size,
+                            .rank = rank,
+                            .ndims = ndims,
+                            .gsizes = array_of_gsizes,
+                            .distribs = array_of_distribs,
+                            .dargs = array_of_dargs,
+                            .psizes = array_of_psizes,
+                            .order = order };
+    int rc = arrays_check(array_of_distribs, array_of_dargs, array_of_psizes);
+    if (!rc)
+        rc = arrays_check(counts_pointer(array_of_gsizes), array_of_psizes, array_of_psizes);
+    if (!rc)
+        rc = darray_check(&array);
+    if (!rc)
+        rc = type_check_supported(oldtype, "oldtype");
+    if (rc)
+        return rc;
+    return type_new(newtype, darray_layout(&array, oldtype->layout),
+                    darray_recipe(&array, oldtype));
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Asking a datatype what it is: size, extent, and how it was made (MPI 5.0, 5.1.5 to 5.1.13).
+ * The types that MPI_Type_get_contents returns are new objects over the same layout and recipe,
+ * so that each can be freed on its own.
+ */
+#include "src/type.h"
+
+#include "runtime/fail.h"
+#include "src/api/datatype.h"
+#include "src/handle.h"
+#include "src/recipe.h"
+
+#include <complex.h>
+
+int xmpi_get_address(const void *location, aint_out_t *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_size(type_t datatype, count_out_t *size)
+{
+    *size = datatype->layout ? (int64_t)datatype->layout->size : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_get_extent(type_t datatype, extent_out_t *lb, extent_out_t *extent)
+{
+    int rc = type_check_supported(datatype, "datatype");
+    if (rc)
+        return rc;
+    *lb = datatype->layout->lb;
+    *extent = datatype->layout->extent;
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_get_true_extent(type_t datatype, extent_out_t *true_lb, extent_out_t *true_extent)
+{
+    int rc = type_check_supported(datatype, "datatype");
+    if (rc)
+        return rc;
+    *true_lb = datatype->layout->true_lb;
+    *true_extent = datatype->layout->true_extent;
+    return MPI_SUCCESS;
+}
+
+/* ---- how it was made ---- */
+
+/* Where a value of a recipe appears for the user. */
+static enum value_sort value_shown_as(const struct recipe *recipe, const struct value *value)
+{
+    if (value->sort == VALUE_INTEGER || recipe->large)
+        return value->sort == VALUE_INTEGER ? VALUE_INTEGER : VALUE_COUNT;
+    return value->sort == VALUE_COUNT ? VALUE_INTEGER : VALUE_ADDRESS;
+}
+
+static int64_t recipe_shown(const struct recipe *recipe, enum value_sort sort)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < recipe->nvalues; i++)
+        n += value_shown_as(recipe, &recipe->values[i]) == sort;
+    return n;
+}
+
+static int large_refuse(const struct type *type, const char *function)
+{
+    if (!type->recipe->large)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_TYPE, "datatype: it was made with large counts, ask with %s", function);
+}
+
+int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers,
+                           count_out_t *num_addresses, large_out_t num_large_counts,
+                           count_out_t *num_datatypes, int_out_t *combiner)
+{
+    const struct recipe *recipe = datatype->recipe;
+    if (!recipe) {
+        *num_integers = *num_addresses = *num_datatypes = 0;
+        if (num_large_counts)
+            *num_large_counts = 0;
+        *combiner = MPI_COMBINER_NAMED;
+        return MPI_SUCCESS;
+    }
+    int rc = num_large_counts ? 0 : large_refuse(datatype, "MPI_Type_get_envelope_c");
+    if (rc)
+        return rc;
+    *num_integers = recipe_shown(recipe, VALUE_INTEGER);
+    *num_addresses = recipe_shown(recipe, VALUE_ADDRESS);
+    *num_datatypes = (int64_t)recipe->ntypes;
+    if (num_large_counts)
+        *num_large_counts = recipe_shown(recipe, VALUE_COUNT);
+    *combiner = recipe->combiner;
+    return MPI_SUCCESS;
+}
+
+/* The user's own reference to a type: predefined ones are themselves. */
+static int type_again(struct type *type, MPI_Datatype *handle)
+{
+    if (!type->predefined) {
+        struct type *new;
+        int rc = type_new(&new, layout_hold(type->layout), recipe_hold(type->recipe));
+        if (rc)
+            return rc;
+        new->committed = type->committed;
+        type = new;
+    }
+    *handle = type->handle;
+    return MPI_SUCCESS;
+}
+
+static int types_again(const struct recipe *recipe, MPI_Datatype *handles)
+{
+    for (size_t i = 0; i < recipe->ntypes; i++) {
+        int rc = type_again(recipe->types[i], &handles[i]);
+        if (!rc)
+            continue;
+        while (i-- > 0)
+            type_release(type_of(handles[i]));
+        return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+static int room_check(const char *argument, int64_t room, int64_t needed)
+{
+    if (room >= needed)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_ARG, "%s is %lld, the datatype has %lld", argument, (long long)room,
+                (long long)needed);
+}
+
+int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_addresses,
+                           large_t max_large_counts, count_t max_datatypes,
+                           int array_of_integers[], MPI_Aint array_of_addresses[],
+                           large_array_t array_of_large_counts,
+                           MPI_Datatype array_of_datatypes[])
+{
+    const struct recipe *recipe = datatype->recipe;
+    if (!recipe)
+        return fail(MPI_ERR_TYPE, "datatype: %s is predefined and has no contents",
+                    datatype->name);
+    int rc = array_of_large_counts ? 0 : large_refuse(datatype, "MPI_Type_get_contents_c");
+    if (!rc)
+        rc = room_check("max_integers", max_integers, recipe_shown(recipe, VALUE_INTEGER));
+    if (!rc)
+        rc = room_check("max_addresses", max_addresses, recipe_shown(recipe, VALUE_ADDRESS));
+    if (!rc)
+        rc =
+            room_check("max_large_counts", max_large_counts, recipe_shown(recipe, VALUE_COUNT));
+    if (!rc)
+        rc = room_check("max_datatypes", max_datatypes, (int64_t)recipe->ntypes);
+    if (!rc)
+        rc = types_again(recipe, array_of_datatypes);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < recipe->nvalues; i++) {
+        const struct value *value = &recipe->values[i];
+        enum value_sort sort = value_shown_as(recipe, value);
+        if (sort == VALUE_INTEGER)
+            *array_of_integers++ = (int)value->number;
+        else if (sort == VALUE_ADDRESS)
+            *array_of_addresses++ = value->number;
+        else
+            *array_of_large_counts++ = value->number;
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- finding a predefined type ---- */
+
+static MPI_Datatype match_integer(int size)
+{
+    return size == 1   ? MPI_INTEGER1
+           : size == 2 ? MPI_INTEGER2
+           : size == 4 ? MPI_INTEGER4
+           : size == 8 ? MPI_INTEGER8
+                       : MPI_DATATYPE_NULL;
+}
+
+static MPI_Datatype match_real(int size)
+{
+    return size == 4                          ? MPI_REAL4
+           : size == 8                        ? MPI_REAL8
+           : size == (int)sizeof(long double) ? MPI_LONG_DOUBLE
+                                              : MPI_DATATYPE_NULL;
+}
+
+static MPI_Datatype match_complex(int size)
+{
+    return size == 8                                  ? MPI_COMPLEX8
+           : size == 16                               ? MPI_COMPLEX16
+           : size == (int)sizeof(long double complex) ? MPI_C_LONG_DOUBLE_COMPLEX
+                                                      : MPI_DATATYPE_NULL;
+}
+
+int xmpi_type_match_size(int typeclass, int size, type_out_t *datatype)
+{
+    MPI_Datatype match = MPI_DATATYPE_NULL;
+    if (typeclass == MPI_TYPECLASS_INTEGER)
+        match = match_integer(size);
+    else if (typeclass == MPI_TYPECLASS_REAL)
+        match = match_real(size);
+    else if (typeclass == MPI_TYPECLASS_COMPLEX)
+        match = match_complex(size);
+    else
+        return fail(MPI_ERR_ARG,
+                    "typeclass is %d, must be MPI_TYPECLASS_INTEGER, _REAL or "
+                    "_COMPLEX",
+                    typeclass);
+    if (match == MPI_DATATYPE_NULL)
+        return fail(MPI_ERR_ARG, "size is %d: no type of this class has that size", size);
+    *datatype = type_of(match);
+    return MPI_SUCCESS;
+}
+
+int xmpi_type_get_value_index(type_t value_type, type_t index_type, type_out_t *pair_type)
+{
+    static const struct {
+        MPI_Datatype value, index, pair;
+    } pairs[] = {
+        { MPI_FLOAT, MPI_INT, MPI_FLOAT_INT },
+        { MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT },
+        { MPI_LONG, MPI_INT, MPI_LONG_INT },
+        { MPI_INT, MPI_INT, MPI_2INT },
+        { MPI_SHORT, MPI_INT, MPI_SHORT_INT },
+        { MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT },
+        { MPI_REAL, MPI_REAL, MPI_2REAL },
+        { MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION },
+        { MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER },
+    };
+    *pair_type = NULL;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].value == value_type->handle && pairs[i].index == index_type->handle)
+            *pair_type = type_of(pairs[i].pair);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Wait, Test and Request_get_status in their forms one, any, all and some (MPI 5.0, 3.7.3 to
+ * 3.7.6).  All are the same three steps: look which requests are done, make progress or wait if
+ * that is not enough, and end those that are:
+ *
+ *     one, any    end one request, return its error
+ *     all, some   end several, their errors go to the statuses and MPI_ERR_IN_STATUS is returned
+ *
+ * Null and inactive requests are over, with an empty status.  We wait for all requests whatever
+ * failed among them, so MPI_ERR_PENDING never occurs.
+ */
+#include "src/request.h"
+
+#include "runtime/fail.h"
+#include "runtime/progress.h"
+#include "src/api/p2p.h"
+#include "src/status.h"
+
+/* ---- looking ---- */
+
+struct set {
+    int n;
+    MPI_Request *handles;
+    bool keep; /* MPI_Request_get_status_*: the requests stay as they are */
+};
+
+struct seen {
+    int live, done; /* requests with something to wait for; those of them that are complete */
+    int first;      /* index of the first complete one */
+};
+
+static int set_check(const struct set *set)
+{
+    if (set->n > 0 && !set->handles)
+        return fail(MPI_ERR_ARG, "array_of_requests is NULL, but count is %d", set->n);
+    for (int i = 0; i < set->n; i++) {
+        struct request *request;
+        int rc = request_of(set->handles[i], i, &request);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The handles have been checked. */
+static struct request *set_request(const struct set *set, int i)
+{
+    MPI_Request handle = set->handles[i];
+    return handle == MPI_REQUEST_NULL ? NULL : (struct request *)handle;
+}
+
+static struct seen set_look(const struct set *set)
+{
+    struct seen seen = { 0, 0, MPI_UNDEFINED };
+    for (int i = 0; i < set->n; i++) {
+        const struct request *request = set_request(set, i);
+        if (!request_is_live(request))
+            continue;
+        seen.live++;
+        if (request->done && seen.done++ == 0)
+            seen.first = i;
+    }
+    return seen;
+}
+
+/* One round of progress if nothing (or, with `all`, not everything) is done yet. */
+static struct seen set_test(const struct set *set, bool all)
+{
+    struct seen seen = set_look(set);
+    if (seen.done < (all ? seen.live : 1)) {
+        progress();
+        seen = set_look(set);
+    }
+    return seen;
+}
+
+/* Until something is done, if there is anything to wait for. */
+static struct seen set_wait(const struct set *set)
+{
+    struct seen seen = set_look(set);
+    if (seen.done > 0 || seen.live == 0)
+        return seen;
+    struct wait wait = WAIT_INIT;
+    do {
+        wait_poll(&wait);
+        seen = set_look(set);
+    } while (seen.done == 0);
+    wait_end(&wait);
+    return seen;
+}
+
+/* ---- ending ---- */
+
+static int set_end(const struct set *set, int i, struct result *result)
+{
+    struct request *request = set_request(set, i);
+    if (set->keep)
+        return request_look(request, result);
+    return request_finish(request, &set->handles[i], result);
+}
+
+/* The ending of `any`: nothing live gives MPI_UNDEFINED and an empty status. */
+static int set_end_one(const struct set *set, const struct seen *seen, int *index,
+                       MPI_Status *status)
+{
+    struct result result = result_empty;
+    int rc = MPI_SUCCESS;
+    if (seen->done > 0)
+        rc = set_end(set, seen->first, &result);
+    *index = seen->first;
+    status_write(status, &result);
+    return rc;
+}
+
+/* Several endings: their statuses in order of completion, and what failed first. */
+struct endings {
+    MPI_Status *statuses; /* MPI_STATUSES_IGNORE */
+    int n;
+    int failed; /* index of a request, -1: all well */
+};
+
+/* MPI_ERROR is written only when there is an error among them. */
+static void endings_add(struct endings *endings, const struct set *set, int i, bool live)
+{
+    struct result result = result_empty;
+    int rc = live ? set_end(set, i, &result) : MPI_SUCCESS;
+    MPI_Status *status = endings->statuses ? &endings->statuses[endings->n] : MPI_STATUS_IGNORE;
+    status_write(status, &result);
+    if (rc && endings->failed < 0) {
+        endings->failed = i;
+        for (int k = 0; endings->statuses && k < endings->n; k++)
+            endings->statuses[k].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (status && endings->failed >= 0)
+        status->MPI_ERROR = rc;
+    endings->n++;
+}
+
+static int endings_result(const struct endings *endings)
+{
+    if (endings->failed < 0)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_IN_STATUS, "array_of_requests[%d]: %s", endings->failed, fail_text());
+}
+
+/* The ending of `all`. */
+static int set_end_all(const struct set *set, MPI_Status *statuses)
+{
+    struct endings endings = { statuses, 0, -1 };
+    for (int i = 0; i < set->n; i++)
+        endings_add(&endings, set, i, request_is_live(set_request(set, i)));
+    return endings_result(&endings);
+}
+
+/* The ending of `some`. */
+static int set_end_some(const struct set *set, const struct seen *seen, int *outcount,
+                        int indices[], MPI_Status *statuses)
+{
+    *outcount = seen->live > 0 ? 0 : MPI_UNDEFINED;
+    if (seen->done == 0)
+        return MPI_SUCCESS;
+    struct endings endings = { statuses, 0, -1 };
+    for (int i = 0; i < set->n; i++) {
+        const struct request *request = set_request(set, i);
+        if (!request_is_live(request) || !request->done)
+            continue;
+        indices[endings.n] = i;
+        endings_add(&endings, set, i, true);
+    }
+    *outcount = endings.n;
+    return endings_result(&endings);
+}
+
+/* ---- one ---- */
+
+int xmpi_wait(request_t *request, status_t status)
+{
+    struct request *awaited;
+    int rc = request_of(*request, -1, &awaited);
+    if (rc)
+        return rc;
+    struct result result = result_empty;
+    if (request_is_live(awaited)) {
+        progress_until(&awaited->done);
+        rc = request_finish(awaited, request, &result);
+    }
+    status_write(status, &result);
+    return rc;
+}
+
+int xmpi_test(request_t *request, flag_t *flag, status_t status)
+{
+    struct request *tested;
+    int rc = request_of(*request, -1, &tested);
+    if (rc)
+        return rc;
+    struct result result = result_empty;
+    *flag = 1;
+    if (request_is_live(tested)) {
+        if (!tested->done)
+            progress();
+        *flag = tested->done;
+        if (!*flag)
+            return MPI_SUCCESS;
+        rc = request_finish(tested, request, &result);
+    }
+    status_write(status, &result);
+    return rc;
+}
+
+int xmpi_request_get_status(MPI_Request request, flag_t *flag, status_t status)
+{
+    struct request *tested;
+    int rc = request_of(request, -1, &tested);
+    if (rc)
+        return rc;
+    struct result result = result_empty;
+    *flag = 1;
+    if (request_is_live(tested)) {
+        if (!tested->done)
+            progress();
+        *flag = tested->done;
+        if (!*flag)
+            return MPI_SUCCESS;
+        rc = request_look(tested, &result);
+    }
+    status_write(status, &result);
+    return rc;
+}
+
+/* ---- any ---- */
+
+int xmpi_waitany(n_t count, MPI_Request array_of_requests[], int_out_t *indx, status_t status)
+{
+    struct set set = { count, array_of_requests, false };
+    int rc = set_check(&set);
+    if (rc)
+        return rc;
+    struct seen seen = set_wait(&set);
+    return set_end_one(&set, &seen, indx, status);
+}
+
+static int set_test_any(const struct set *set, int *index, int *flag, MPI_Status *status)
+{
+    int rc = set_check(set);
+    if (rc)
+        return rc;
+    struct seen seen = set_test(set, false);
+    *flag = seen.done > 0 || seen.live == 0;
+    *index = MPI_UNDEFINED;
+    return *flag ? set_end_one(set, &seen, index, status) : MPI_SUCCESS;
+}
+
+int xmpi_testany(n_t count, MPI_Request array_of_requests[], int_out_t *indx, flag_t *flag,
+                 status_t status)
+{
+    struct set set = { count, array_of_requests, false };
+    return set_test_any(&set, indx, flag, status);
+}
+
+int xmpi_request_get_status_any(n_t count, const MPI_Request array_of_requests[],
+                                int_out_t *indx, flag_t *flag, status_t status)
+{
+    struct set set = { count, (MPI_Request *)array_of_requests, true };
+    return set_test_any(&set, indx, flag, status);
+}
+
+/* ---- all ---- */
+
+int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+    struct set set = { count, array_of_requests, false };
+    int rc = set_check(&set);
+    if (rc)
+        return rc;
+    for (int i = 0; i < count; i++) {
+        struct request *request = set_request(&set, i);
+        if (request_is_live(request))
+            progress_until(&request->done);
+    }
+    return set_end_all(&set, array_of_statuses);
+}
+
+static int set_test_all(const struct set *set, int *flag, MPI_Status *statuses)
+{
+    int rc = set_check(set);
+    if (rc)
+        return rc;
+    struct seen seen = set_test(set, true);
+    *flag = seen.done == seen.live;
+    return *flag ? set_end_all(set, statuses) : MPI_SUCCESS;
+}
+
+int xmpi_testall(n_t count, MPI_Request array_of_requests[], flag_t *flag,
+                 MPI_Status *array_of_statuses)
+{
+    struct set set = { count, array_of_requests, false };
+    return set_test_all(&set, flag, array_of_statuses);
+}
+
+int xmpi_request_get_status_all(n_t count, const MPI_Request array_of_requests[], flag_t *flag,
+                                MPI_Status *array_of_statuses)
+{
+    struct set set = { count, (MPI_Request *)array_of_requests, true };
+    return set_test_all(&set, flag, array_of_statuses);
+}
+
+/* ---- some ---- */
+
+int xmpi_waitsome(n_t incount, MPI_Request array_of_requests[], int_out_t *outcount,
+                  int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    struct set set = { incount, array_of_requests, false };
+    int rc = set_check(&set);
+    if (rc)
+        return rc;
+    struct seen seen = set_wait(&set);
+    return set_end_some(&set, &seen, outcount, array_of_indices, array_of_statuses);
+}
+
+static int set_test_some(const struct set *set, int *outcount, int indices[],
+                         MPI_Status *statuses)
+{
+    int rc = set_check(set);
+    if (rc)
+        return rc;
+    struct seen seen = set_test(set, false);
+    return set_end_some(set, &seen, outcount, indices, statuses);
+}
+
+int xmpi_testsome(n_t incount, MPI_Request array_of_requests[], int_out_t *outcount,
+                  int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    struct set set = { incount, array_of_requests, false };
+    return set_test_some(&set, outcount, array_of_indices, array_of_statuses);
+}
+
+int xmpi_request_get_status_some(n_t incount, const MPI_Request array_of_requests[],
+                                 int_out_t *outcount, int array_of_indices[],
+                                 MPI_Status *array_of_statuses)
+{
+    struct set set = { incount, (MPI_Request *)array_of_requests, true };
+    return set_test_some(&set, outcount, array_of_indices, array_of_statuses);
+}
