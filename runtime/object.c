@@ -107,7 +107,7 @@ void *object_new(enum object_kind kind, size_t size)
     if (grains > MOST_GRAINS)
         return NULL;
     struct free_object **list = &free_lists[list_of(grains)];
-    struct object *object = &(*list)->object;
+    struct object *object = (struct object *)*list;
     if (object) {
         *list = (*list)->next;
         memset(object, 0, size);
