@@ -13,7 +13,8 @@
  * yielding for 2 ms.  Unless yields come back at once: then nobody else wants this CPU or, in a
  * session (scheduler autogroup) of our own, yields do not reach the others, and it sleeps soon.
  *
- * Threads: the engine lock is let go of between polls and while asleep.
+ * Calls that do not wait but are made again and again (tests, probes) yield in the same way and
+ * never sleep.  Threads: the engine lock is let go of between polls and while asleep.
  */
 #include "runtime/progress.h"
 #include "runtime/clock.h"
@@ -68,7 +69,7 @@ void progress_remove(poller *poll)
         }
 }
 
-int progress(void)
+static int round_over_pollers(void)
 {
     int events = 0;
     for (int i = 0; i < npollers; i++)
@@ -76,6 +77,26 @@ int progress(void)
     /* Another thread of ours may sleep on what was just completed. */
     if (__builtin_expect(sleepers > 0, 0) && events)
         doorbell_ring(bell);
+    return events;
+}
+
+static void yield(void)
+{
+    int levels = engine_release();
+    sched_yield();
+    engine_retake(levels);
+}
+
+int progress(void)
+{
+    static uint32_t empty; /* rounds in a row, over all calls that do not wait */
+    int events = round_over_pollers();
+    if (events)
+        empty = 0;
+    else if (empty < policy.spin)
+        empty++;
+    else
+        yield();
     return events;
 }
 
@@ -125,9 +146,7 @@ static void wait_yield(struct wait *w)
         w->phase = YIELDING;
         w->since = clock_ns();
     }
-    int levels = engine_release();
-    sched_yield();
-    engine_retake(levels);
+    yield();
     if (w->idle % YIELDS_PER_CLOCK != 0 || !wait_is_long(w))
         return;
     w->phase = ARMED;
@@ -144,7 +163,7 @@ static void wait_spin(void)
 
 void wait_poll(struct wait *w)
 {
-    if (progress()) {
+    if (round_over_pollers()) {
         wait_end(w);
         return;
     }

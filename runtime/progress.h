@@ -21,7 +21,8 @@ typedef int poller(void);
 void progress_add(poller *poll);
 void progress_remove(poller *poll);
 
-/* One round over all pollers; the number of events handled.  Never blocks. */
+/* One round over all pollers; the number of events handled.  For calls that do not wait: never
+ * blocks, but yields the CPU when many rounds in a row were empty. */
 int progress(void);
 
 struct wait {

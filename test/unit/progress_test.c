@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE 1 /* CPU_SET */
 #include "runtime/clock.h"
 #include "runtime/lock.h"
 #include "runtime/progress.h"
@@ -6,7 +7,9 @@
 #include "test/unit/unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -167,6 +170,64 @@ START_TEST(processes_wake_each_other_crowded)
 }
 END_TEST
 
+/* ---- calls that do not wait ---- */
+
+static void test_until_mail(uint32_t n)
+{
+    expected = n;
+    done = 0;
+    while (!done)
+        progress();
+}
+
+/* Both on one CPU, 60 exchanges by testing; seconds. */
+static double exchange_by_testing(const char *polite)
+{
+    setenv("XMPI_POLITE", polite, 1);
+    memset(shared, 0, sizeof *shared);
+    uint64_t start = clock_ns();
+    pid_t child = fork();
+    me = child == 0;
+    progress_open(&shared->bell[me], true);
+    progress_add(poll_mail);
+    for (uint32_t n = 1; n <= 60; n++) {
+        if (me == 1)
+            test_until_mail(n);
+        send_mail(n);
+        if (me == 0)
+            test_until_mail(n);
+    }
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return 1e-9 * (double)(clock_ns() - start);
+}
+
+/* A runner is a process: knobs are read once in each. */
+static double in_a_process(const char *polite)
+{
+    pid_t runner = fork();
+    if (runner == 0) {
+        double seconds = exchange_by_testing(polite);
+        atomic_store(&shared->mail[0], (uint32_t)(seconds * 1e6));
+        _exit(0);
+    }
+    waitpid(runner, NULL, 0);
+    return 1e-6 * shared->mail[0];
+}
+
+START_TEST(tests_give_way_where_ranks_exceed_cpus)
+{
+    share();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    double polite = in_a_process("auto"), rude = in_a_process("never");
+    ck_assert_msg(polite * 3 < rude, "%g s with yields, %g s without", polite, rude);
+}
+END_TEST
+
 /* A long wait sleeps: it costs next to no CPU time, and ends soon after the ring. */
 static void sleep_until_rung(bool crowded)
 {
@@ -308,7 +369,7 @@ END_TEST
 
 UNIT_MAIN("progress", pollers_are_all_called_and_counted, processes_wake_each_other_polling,
           processes_wake_each_other_by_flag, processes_wake_each_other_crowded,
-          a_long_wait_sleeps, a_long_crowded_wait_sleeps, polite_always_sleeps_soon,
-          polite_never_stays_awake, the_flag_goes_up_and_comes_down,
-          a_ring_before_the_sleep_counts, a_thread_that_moves_things_wakes_the_others,
-          a_nudge_wakes_threads_of_the_process)
+          tests_give_way_where_ranks_exceed_cpus, a_long_wait_sleeps,
+          a_long_crowded_wait_sleeps, polite_always_sleeps_soon, polite_never_stays_awake,
+          the_flag_goes_up_and_comes_down, a_ring_before_the_sleep_counts,
+          a_thread_that_moves_things_wakes_the_others, a_nudge_wakes_threads_of_the_process)
