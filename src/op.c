@@ -75,6 +75,8 @@ int op_bind(const struct op *op, const struct type *type, struct reduction *redu
         reduction->wide = op->wide;
         return MPI_SUCCESS;
     }
+    if (op->builtin == REDUCE_REPLACE || op->builtin == REDUCE_NO_OP)
+        return fail(MPI_ERR_OP, "op: %s is for accumulating into windows only", op->name);
     if (!type->predefined)
         return fail(MPI_ERR_OP,
                     "op: %s is defined for predefined datatypes only; make an "
@@ -125,8 +127,6 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
     int rc = op_bind(op, datatype, &reduction);
     if (rc)
         return rc;
-    if (op->builtin == REDUCE_REPLACE || op->builtin == REDUCE_NO_OP)
-        return fail(MPI_ERR_OP, "op: %s is for accumulating into windows only", op->name);
     if (count > 0 && inbuf && inbuf == inoutbuf)
         return fail(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");
     reduce_apply(&reduction, inoutbuf, inbuf, inoutbuf, (size_t)count);

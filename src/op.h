@@ -22,7 +22,8 @@ struct op {
 struct op *op_of(MPI_Op handle);
 
 /* Bind an operation to a datatype; MPI_ERR_OP when the standard does not define the pair.  The
- * reduction borrows from the type, and nothing from the operation. */
+ * reduction borrows from the type, and nothing from the operation.  MPI_REPLACE and MPI_NO_OP are
+ * not for folding. */
 int op_bind(const struct op *op, const struct type *type, struct reduction *reduction);
 
 #endif

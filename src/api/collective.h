@@ -15,7 +15,7 @@ int xmpi_barrier(comm_t comm);
 int xmpi_ibarrier(comm_t comm, request_out_t *request);
 
 /* Prepare a barrier that MPI_Start can start any number of times. */
-later int xmpi_barrier_init(comm_t comm, info_t info, request_out_t *request);
+int xmpi_barrier_init(comm_t comm, info_t info, request_out_t *request);
 
 /* Hand the root's data to every process of the communicator. */
 int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
@@ -26,7 +26,7 @@ int xmpi_ibcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t
                 comm_t comm, request_out_t *request);
 
 /* Prepare a broadcast that MPI_Start can start any number of times. */
-later int xmpi_bcast_init(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
+int xmpi_bcast_init(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
                           comm_t comm, info_t info, request_out_t *request);
 
 /* Collect one block of every process at the root, in the order of ranks. */
@@ -34,12 +34,12 @@ int xmpi_gather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_
                 root_count_t recvcount, root_type_t recvtype, root_t root, comm_t comm);
 
 /* Start a gather; complete it with MPI_Wait. */
-later int xmpi_igather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_igather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                        out_t recvbuf, root_count_t recvcount, root_type_t recvtype, root_t root,
                        comm_t comm, request_out_t *request);
 
 /* Prepare a gather that MPI_Start can start any number of times. */
-later int xmpi_gather_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_gather_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                            out_t recvbuf, root_count_t recvcount, root_type_t recvtype,
                            root_t root, comm_t comm, info_t info, request_out_t *request);
 
@@ -49,12 +49,12 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
                  comm_t comm);
 
 /* Start a gather of different lengths; complete it with MPI_Wait. */
-later int xmpi_igatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_igatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                         out_t recvbuf, counts_t recvcounts, displs_t displs,
                         root_type_t recvtype, root_t root, comm_t comm, request_out_t *request);
 
 /* Prepare a gather of different lengths that MPI_Start can start any number of times. */
-later int xmpi_gatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_gatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                             out_t recvbuf, counts_t recvcounts, displs_t displs,
                             root_type_t recvtype, root_t root, comm_t comm, info_t info,
                             request_out_t *request);
@@ -64,12 +64,12 @@ int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out
                  mine_count_t recvcount, mine_type_t recvtype, root_t root, comm_t comm);
 
 /* Start a scatter; complete it with MPI_Wait. */
-later int xmpi_iscatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype,
+int xmpi_iscatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype,
                         out_t recvbuf, mine_count_t recvcount, mine_type_t recvtype,
                         root_t root, comm_t comm, request_out_t *request);
 
 /* Prepare a scatter that MPI_Start can start any number of times. */
-later int xmpi_scatter_init(in_t sendbuf, root_count_t sendcount, root_type_t sendtype,
+int xmpi_scatter_init(in_t sendbuf, root_count_t sendcount, root_type_t sendtype,
                             out_t recvbuf, mine_count_t recvcount, mine_type_t recvtype,
                             root_t root, comm_t comm, info_t info, request_out_t *request);
 
@@ -79,13 +79,13 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
                   comm_t comm);
 
 /* Start a scatter of different lengths; complete it with MPI_Wait. */
-later int xmpi_iscatterv(in_t sendbuf, counts_t sendcounts, displs_t displs,
+int xmpi_iscatterv(in_t sendbuf, counts_t sendcounts, displs_t displs,
                          root_type_t sendtype, out_t recvbuf, mine_count_t recvcount,
                          mine_type_t recvtype, root_t root, comm_t comm,
                          request_out_t *request);
 
 /* Prepare a scatter of different lengths that MPI_Start can start any number of times. */
-later int xmpi_scatterv_init(in_t sendbuf, counts_t sendcounts, displs_t displs,
+int xmpi_scatterv_init(in_t sendbuf, counts_t sendcounts, displs_t displs,
                              root_type_t sendtype, out_t recvbuf, mine_count_t recvcount,
                              mine_type_t recvtype, root_t root, comm_t comm, info_t info,
                              request_out_t *request);
@@ -95,12 +95,12 @@ int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, o
                    count_t recvcount, committed_t recvtype, comm_t comm);
 
 /* Start an allgather; complete it with MPI_Wait. */
-later int xmpi_iallgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_iallgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                           out_t recvbuf, count_t recvcount, committed_t recvtype, comm_t comm,
                           request_out_t *request);
 
 /* Prepare an allgather that MPI_Start can start any number of times. */
-later int xmpi_allgather_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_allgather_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                               out_t recvbuf, count_t recvcount, committed_t recvtype,
                               comm_t comm, info_t info, request_out_t *request);
 
@@ -109,12 +109,12 @@ int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, 
                     counts_t recvcounts, displs_t displs, committed_t recvtype, comm_t comm);
 
 /* Start an allgather of different lengths; complete it with MPI_Wait. */
-later int xmpi_iallgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_iallgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                            out_t recvbuf, counts_t recvcounts, displs_t displs,
                            committed_t recvtype, comm_t comm, request_out_t *request);
 
 /* Prepare an allgather of different lengths that MPI_Start can start any number of times. */
-later int xmpi_allgatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_allgatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                                out_t recvbuf, counts_t recvcounts, displs_t displs,
                                committed_t recvtype, comm_t comm, info_t info,
                                request_out_t *request);
@@ -124,12 +124,12 @@ int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, ou
                   count_t recvcount, committed_t recvtype, comm_t comm);
 
 /* Start an all-to-all exchange; complete it with MPI_Wait. */
-later int xmpi_ialltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_ialltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                          out_t recvbuf, count_t recvcount, committed_t recvtype, comm_t comm,
                          request_out_t *request);
 
 /* Prepare an all-to-all exchange that MPI_Start can start any number of times. */
-later int xmpi_alltoall_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+int xmpi_alltoall_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                              out_t recvbuf, count_t recvcount, committed_t recvtype,
                              comm_t comm, info_t info, request_out_t *request);
 
@@ -139,13 +139,13 @@ int xmpi_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_typ
                    comm_t comm);
 
 /* Start an all-to-all exchange of different lengths; complete it with MPI_Wait. */
-later int xmpi_ialltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+int xmpi_ialltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                           mine_type_t sendtype, out_t recvbuf, counts_t recvcounts,
                           displs_t rdispls, committed_t recvtype, comm_t comm,
                           request_out_t *request);
 
 /* Prepare an all-to-all exchange of different lengths that MPI_Start can start any number of times. */
-later int xmpi_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+int xmpi_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                               mine_type_t sendtype, out_t recvbuf, counts_t recvcounts,
                               displs_t rdispls, committed_t recvtype, comm_t comm, info_t info,
                               request_out_t *request);
@@ -157,13 +157,13 @@ int xmpi_alltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                    displs_t rdispls, const MPI_Datatype recvtypes[], comm_t comm);
 
 /* Start an all-to-all exchange of different datatypes; complete it with MPI_Wait. */
-later int xmpi_ialltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+int xmpi_ialltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                           const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts,
                           displs_t rdispls, const MPI_Datatype recvtypes[], comm_t comm,
                           request_out_t *request);
 
 /* Prepare an all-to-all exchange of different datatypes that MPI_Start can start any number of times. */
-later int xmpi_alltoallw_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+int xmpi_alltoallw_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                               const MPI_Datatype sendtypes[], out_t recvbuf,
                               counts_t recvcounts, displs_t rdispls,
                               const MPI_Datatype recvtypes[], comm_t comm, info_t info,
@@ -174,11 +174,11 @@ int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t dat
                 part_op_t op, root_t root, comm_t comm);
 
 /* Start a reduction; complete it with MPI_Wait. */
-later int xmpi_ireduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
+int xmpi_ireduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
                        part_op_t op, root_t root, comm_t comm, request_out_t *request);
 
 /* Prepare a reduction that MPI_Start can start any number of times. */
-later int xmpi_reduce_init(in_t sendbuf, out_t recvbuf, part_count_t count,
+int xmpi_reduce_init(in_t sendbuf, out_t recvbuf, part_count_t count,
                            part_type_t datatype, part_op_t op, root_t root, comm_t comm,
                            info_t info, request_out_t *request);
 
@@ -191,7 +191,7 @@ int xmpi_iallreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t data
                     comm_t comm, request_out_t *request);
 
 /* Prepare an allreduce that MPI_Start can start any number of times. */
-later int xmpi_allreduce_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+int xmpi_allreduce_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
                               op_t op, comm_t comm, info_t info, request_out_t *request);
 
 /* Combine vectors of size x recvcount elements; every process gets the block of its rank. */
@@ -199,12 +199,12 @@ int xmpi_reduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
                               committed_t datatype, op_t op, comm_t comm);
 
 /* Start a reduce-scatter of equal blocks; complete it with MPI_Wait. */
-later int xmpi_ireduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
+int xmpi_ireduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
                                      committed_t datatype, op_t op, comm_t comm,
                                      request_out_t *request);
 
 /* Prepare a reduce-scatter of equal blocks that MPI_Start can start any number of times. */
-later int xmpi_reduce_scatter_block_init(in_t sendbuf, out_t recvbuf, count_t recvcount,
+int xmpi_reduce_scatter_block_init(in_t sendbuf, out_t recvbuf, count_t recvcount,
                                          committed_t datatype, op_t op, comm_t comm,
                                          info_t info, request_out_t *request);
 
@@ -213,12 +213,12 @@ int xmpi_reduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts, commit
                         op_t op, comm_t comm);
 
 /* Start a reduce-scatter; complete it with MPI_Wait. */
-later int xmpi_ireduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts,
+int xmpi_ireduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts,
                                committed_t datatype, op_t op, comm_t comm,
                                request_out_t *request);
 
 /* Prepare a reduce-scatter that MPI_Start can start any number of times. */
-later int xmpi_reduce_scatter_init(in_t sendbuf, out_t recvbuf, counts_t recvcounts,
+int xmpi_reduce_scatter_init(in_t sendbuf, out_t recvbuf, counts_t recvcounts,
                                    committed_t datatype, op_t op, comm_t comm, info_t info,
                                    request_out_t *request);
 
@@ -227,11 +227,11 @@ int xmpi_scan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, 
               intra_t comm);
 
 /* Start a prefix reduction; complete it with MPI_Wait. */
-later int xmpi_iscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
+int xmpi_iscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
                      intra_t comm, request_out_t *request);
 
 /* Prepare a prefix reduction that MPI_Start can start any number of times. */
-later int xmpi_scan_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+int xmpi_scan_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
                          op_t op, intra_t comm, info_t info, request_out_t *request);
 
 /* Combine the data of the processes before mine; rank 0 gets nothing. */
@@ -239,11 +239,11 @@ int xmpi_exscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype
                 intra_t comm);
 
 /* Start an exclusive prefix reduction; complete it with MPI_Wait. */
-later int xmpi_iexscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+int xmpi_iexscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
                        op_t op, intra_t comm, request_out_t *request);
 
 /* Prepare an exclusive prefix reduction that MPI_Start can start any number of times. */
-later int xmpi_exscan_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+int xmpi_exscan_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
                            op_t op, intra_t comm, info_t info, request_out_t *request);
 
 /* ---- operations ---- */

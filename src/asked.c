@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Filling in a collective: which arguments count on this rank, what the entry point could not
+ * check (arrays, MPI_IN_PLACE, aliases), and the struct call that coll works from.
+ *
+ * The rules are those of MPI 5.0, chapter 6: the root's blocks count on the root only, on
+ * intercommunicators blocks are counted by the remote group and there is no MPI_IN_PLACE.
+ */
+#include "src/asked.h"
+
+#include "runtime/fail.h"
+#include "src/asked_check.h"
+#include "src/request.h"
+
+#include <stdlib.h>
+
+static bool is_root(const struct comm *comm, int root)
+{
+    return comm_is_inter(comm) ? root == MPI_ROOT : root == comm_rank(comm);
+}
+
+/* On an intercommunicator only the processes of the other group have a block for the root. */
+static bool is_leaf(const struct comm *comm, int root)
+{
+    return !comm_is_inter(comm) || root >= 0;
+}
+
+static struct part part_of(const struct side *side)
+{
+    return (struct part){ .base = (void *)side->buf,
+                          .layout = side->type ? side->type->layout : NULL,
+                          .count = (size_t)side->count };
+}
+
+static struct part part_v(const struct side *side)
+{
+    return (struct part){ .base = (void *)side->buf,
+                          .layout = side->type ? side->type->layout : NULL,
+                          .vector = true,
+                          .counts = side->counts,
+                          .displs = side->displs };
+}
+
+static void asked_open(struct asked *asked, enum collective what, struct comm *comm, int root)
+{
+    *asked = (struct asked){ .comm = comm, .call = { .what = what, .root = root } };
+}
+
+static void asked_send(struct asked *asked, const struct side *side, struct part part)
+{
+    if (side->buf == MPI_IN_PLACE) {
+        asked->call.in_place = true;
+        return;
+    }
+    asked->types[0] = side->type;
+    asked->call.send = part;
+}
+
+static void asked_recv(struct asked *asked, const struct side *side, struct part part)
+{
+    if (side->buf == MPI_IN_PLACE) {
+        asked->call.in_place = true;
+        return;
+    }
+    asked->types[1] = side->type;
+    asked->call.recv = part;
+}
+
+/* ---- barrier and broadcast ---- */
+
+int asked_barrier(struct asked *asked, struct comm *comm)
+{
+    asked_open(asked, COLL_BARRIER, comm, 0);
+    return MPI_SUCCESS;
+}
+
+int asked_bcast(struct asked *asked, struct comm *comm, struct side buffer, int root)
+{
+    asked_open(asked, COLL_BCAST, comm, root);
+    if (!buffer.type)
+        return MPI_SUCCESS;
+    int rc = check_no_in_place(buffer.buf, "buffer");
+    if (!rc)
+        rc = check_memory(&buffer, "buffer");
+    asked_recv(asked, &buffer, part_of(&buffer));
+    return rc;
+}
+
+/* ---- gather and scatter ---- */
+
+static int check_rooted(struct comm *comm, const struct side *mine, const char *argument,
+                        int root)
+{
+    if (!is_leaf(comm, root))
+        return MPI_SUCCESS;
+    int rc = is_root(comm, root) ? check_in_place(comm, mine->buf, argument)
+                                 : check_no_in_place(mine->buf, argument);
+    return rc ? rc : check_memory(mine, argument);
+}
+
+int asked_gather(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+                 int root)
+{
+    asked_open(asked, COLL_GATHER, comm, root);
+    int rc = check_rooted(comm, &send, "sendbuf", root);
+    if (is_leaf(comm, root))
+        asked_send(asked, &send, part_of(&send));
+    if (!is_root(comm, root) || rc)
+        return rc;
+    rc = check_no_in_place(recv.buf, "recvbuf");
+    if (!rc)
+        rc = check_memory(&recv, "recvbuf");
+    if (!rc)
+        rc = check_apart(&send, &recv);
+    asked_recv(asked, &recv, part_of(&recv));
+    return rc;
+}
+
+int asked_gatherv(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+                  int root)
+{
+    asked_open(asked, COLL_GATHERV, comm, root);
+    int rc = check_rooted(comm, &send, "sendbuf", root);
+    if (is_leaf(comm, root))
+        asked_send(asked, &send, part_of(&send));
+    if (!is_root(comm, root) || rc)
+        return rc;
+    rc = check_no_in_place(recv.buf, "recvbuf");
+    if (!rc)
+        rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
+    asked_recv(asked, &recv, part_v(&recv));
+    return rc;
+}
+
+int asked_scatter(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+                  int root)
+{
+    asked_open(asked, COLL_SCATTER, comm, root);
+    int rc = check_rooted(comm, &recv, "recvbuf", root);
+    if (is_leaf(comm, root))
+        asked_recv(asked, &recv, part_of(&recv));
+    if (!is_root(comm, root) || rc)
+        return rc;
+    rc = check_no_in_place(send.buf, "sendbuf");
+    if (!rc)
+        rc = check_memory(&send, "sendbuf");
+    if (!rc)
+        rc = check_apart(&send, &recv);
+    asked_send(asked, &send, part_of(&send));
+    return rc;
+}
+
+int asked_scatterv(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+                   int root)
+{
+    asked_open(asked, COLL_SCATTERV, comm, root);
+    int rc = check_rooted(comm, &recv, "recvbuf", root);
+    if (is_leaf(comm, root))
+        asked_recv(asked, &recv, part_of(&recv));
+    if (!is_root(comm, root) || rc)
+        return rc;
+    rc = check_no_in_place(send.buf, "sendbuf");
+    if (!rc)
+        rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "displs");
+    asked_send(asked, &send, part_v(&send));
+    return rc;
+}
+
+/* ---- everybody to everybody ---- */
+
+/* What all of them ask of the two buffers. */
+static int check_pair(struct comm *comm, const struct side *send, const struct side *recv)
+{
+    int rc = check_in_place(comm, send->buf, "sendbuf");
+    return rc ? rc : check_no_in_place(recv->buf, "recvbuf");
+}
+
+static int asked_uniform(struct asked *asked, const struct side *send, const struct side *recv)
+{
+    int rc = check_pair(asked->comm, send, recv);
+    if (!rc)
+        rc = check_memory(send, "sendbuf");
+    if (!rc)
+        rc = check_memory(recv, "recvbuf");
+    if (!rc)
+        rc = check_apart(send, recv);
+    asked_send(asked, send, part_of(send));
+    asked_recv(asked, recv, part_of(recv));
+    return rc;
+}
+
+int asked_allgather(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+{
+    asked_open(asked, COLL_ALLGATHER, comm, 0);
+    return asked_uniform(asked, &send, &recv);
+}
+
+int asked_alltoall(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+{
+    asked_open(asked, COLL_ALLTOALL, comm, 0);
+    return asked_uniform(asked, &send, &recv);
+}
+
+int asked_allgatherv(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+{
+    asked_open(asked, COLL_ALLGATHERV, comm, 0);
+    int rc = check_pair(comm, &send, &recv);
+    if (!rc)
+        rc = check_memory(&send, "sendbuf");
+    if (!rc)
+        rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
+    asked_send(asked, &send, part_of(&send));
+    asked_recv(asked, &recv, part_v(&recv));
+    return rc;
+}
+
+int asked_alltoallv(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+{
+    asked_open(asked, COLL_ALLTOALLV, comm, 0);
+    int rc = check_pair(comm, &send, &recv);
+    if (!rc && send.buf != MPI_IN_PLACE)
+        rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "sdispls");
+    if (!rc)
+        rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "rdispls");
+    asked_send(asked, &send, part_v(&send));
+    asked_recv(asked, &recv, part_v(&recv));
+    return rc;
+}
+
+/* Resolve the n types of one side into the next n places of layouts and types. */
+static int asked_blocks(struct asked *asked, const struct side *side, int n,
+                        const struct layout **layouts)
+{
+    for (int i = 0; i < n; i++) {
+        struct type *type;
+        int rc = check_block_type(side, i, &type);
+        if (rc)
+            return rc;
+        layouts[i] = type->layout;
+        asked->block_types[asked->nblock_types++] = type;
+    }
+    return MPI_SUCCESS;
+}
+
+static int asked_open_w(struct asked *asked, const struct layout ***layouts, int n)
+{
+    size_t each = 2 * (size_t)n * sizeof(void *);
+    asked->memory = malloc(2 * each + 1);
+    if (!asked->memory)
+        return fail(MPI_ERR_NO_MEM, "no memory left for %d datatypes", 2 * n);
+    asked->block_types = asked->memory;
+    *layouts = (const struct layout **)((char *)asked->memory + each);
+    return MPI_SUCCESS;
+}
+
+int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+{
+    asked_open(asked, COLL_ALLTOALLW, comm, 0);
+    int n = comm_remote_size(comm);
+    bool in_place = send.buf == MPI_IN_PLACE;
+    const struct layout **layouts = NULL;
+    int rc = check_pair(comm, &send, &recv);
+    if (!rc)
+        rc = asked_open_w(asked, &layouts, n);
+    if (!rc && !in_place)
+        rc = check_blocks(&send, n, "sendbuf", "sdispls");
+    if (!rc && !in_place)
+        rc = asked_blocks(asked, &send, n, layouts);
+    if (!rc)
+        rc = check_blocks(&recv, n, "recvbuf", "rdispls");
+    if (!rc)
+        rc = asked_blocks(asked, &recv, n, layouts + n);
+    if (rc)
+        return rc;
+    asked_send(asked, &send, part_v(&send));
+    asked_recv(asked, &recv, part_v(&recv));
+    asked->call.send.layouts = in_place ? NULL : layouts;
+    asked->call.recv.layouts = layouts + n;
+    return MPI_SUCCESS;
+}
+
+/* ---- reductions ---- */
+
+/* The operands of one rank: count elements at sendbuf, or in place at recvbuf. */
+static void asked_operands(struct asked *asked, const void *sendbuf, const struct side *recv)
+{
+    struct side send = side(sendbuf, recv->count, recv->type);
+    asked_send(asked, &send, part_of(&send));
+}
+
+int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side recv,
+                 const struct op *op, int root)
+{
+    asked_open(asked, COLL_REDUCE, comm, root);
+    if (!op)
+        return MPI_SUCCESS; /* MPI_PROC_NULL on an intercommunicator */
+    int rc = op_bind(op, recv.type, &asked->call.reduction);
+    struct side send = side(sendbuf, recv.count, recv.type);
+    if (!rc)
+        rc = check_rooted(comm, &send, "sendbuf", root);
+    if (is_leaf(comm, root))
+        asked_send(asked, &send, part_of(&send));
+    if (!is_root(comm, root))
+        recv.buf = NULL;
+    else if (!rc)
+        rc = check_no_in_place(recv.buf, "recvbuf");
+    if (!rc && is_root(comm, root))
+        rc = check_memory(&recv, "recvbuf");
+    if (!rc && is_root(comm, root))
+        rc = check_apart(&send, &recv);
+    asked_recv(asked, &recv, part_of(&recv));
+    return rc;
+}
+
+int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
+               const void *sendbuf, struct side recv, const struct op *op)
+{
+    asked_open(asked, what, comm, 0);
+    bool vector = what == COLL_REDUCE_SCATTER;
+    int rc = op_bind(op, recv.type, &asked->call.reduction);
+    struct side send = side(sendbuf, recv.count, recv.type);
+    if (!rc)
+        rc = check_pair(comm, &send, &recv);
+    if (!rc && !vector)
+        rc = check_memory(&send, "sendbuf");
+    if (!rc)
+        rc = vector ? check_counts(&recv, comm_size(comm)) : check_memory(&recv, "recvbuf");
+    if (!rc && !vector)
+        rc = check_apart(&send, &recv);
+    asked_operands(asked, sendbuf, &recv);
+    asked_recv(asked, &recv, vector ? part_v(&recv) : part_of(&recv));
+    return rc;
+}
+
+/* ---- performing ---- */
+
+int asked_run(struct asked *asked, int rc)
+{
+    if (!rc)
+        rc = coll_run(&asked->comm->team, &asked->call);
+    free(asked->memory);
+    return rc;
+}
+
+/* Hand types and memory over to the request. */
+static int asked_keep(struct asked *asked, int rc, struct request **request)
+{
+    if (rc) {
+        free(asked->memory);
+        return rc;
+    }
+    struct type *const *types = asked->block_types ? asked->block_types : asked->types;
+    int n = asked->block_types ? asked->nblock_types : 2;
+    return request_keep_many(*request, asked->comm, types, n, asked->memory);
+}
+
+int asked_start(struct asked *asked, int rc, struct request **request)
+{
+    if (!rc)
+        rc = coll_start(&asked->comm->team, &asked->call, request);
+    return asked_keep(asked, rc, request);
+}
+
+int asked_init(struct asked *asked, int rc, struct request **request)
+{
+    if (!rc)
+        rc = coll_init(&asked->comm->team, &asked->call, request);
+    return asked_keep(asked, rc, request);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What can be wrong with the arguments of a collective beyond single values.
+ */
+#include "src/asked_check.h"
+
+#include "runtime/fail.h"
+
+#include <string.h>
+
+int check_in_place(const struct comm *comm, const void *buf, const char *argument)
+{
+    if (buf != MPI_IN_PLACE || !comm_is_inter(comm))
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE has no meaning on an intercommunicator",
+                argument);
+}
+
+int check_no_in_place(const void *buf, const char *argument)
+{
+    if (buf != MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here", argument);
+}
+
+int check_memory(const struct side *side, const char *argument)
+{
+    if (side->buf || side->count == 0 || !side->type || !side->type->predefined)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_BUFFER, "%s is NULL, but there are %lld elements of %s", argument,
+                (long long)side->count, side->type->name);
+}
+
+static bool counts_missing(struct counts counts)
+{
+    return !counts.wide && !counts.narrow;
+}
+
+int check_counts(const struct side *side, int n)
+{
+    if (counts_missing(side->counts))
+        return fail(MPI_ERR_ARG, "%s is NULL", side->argument);
+    for (int i = 0; i < n; i++)
+        if (counts_at(side->counts, i) < 0)
+            return fail(MPI_ERR_COUNT, "%s[%d] is %lld, must not be negative", side->argument,
+                        i, (long long)counts_at(side->counts, i));
+    return MPI_SUCCESS;
+}
+
+int check_blocks(const struct side *side, int n, const char *argument, const char *displs)
+{
+    int rc = check_counts(side, n);
+    if (rc)
+        return rc;
+    if (counts_missing(side->displs))
+        return fail(MPI_ERR_ARG, "%s is NULL", displs);
+    if (side->buf || !side->type || !side->type->predefined)
+        return MPI_SUCCESS;
+    for (int i = 0; i < n; i++)
+        if (counts_at(side->counts, i) > 0)
+            return fail(MPI_ERR_BUFFER, "%s is NULL, but %s[%d] is %lld", argument,
+                        side->argument, i, (long long)counts_at(side->counts, i));
+    return MPI_SUCCESS;
+}
+
+int check_apart(const struct side *send, const struct side *recv)
+{
+    if (send->buf != recv->buf || !send->buf || !send->type || !recv->type)
+        return MPI_SUCCESS;
+    if (send->count == 0 || recv->count == 0 || !send->type->layout->size)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_BUFFER,
+                "sendbuf and recvbuf are the same memory: say MPI_IN_PLACE if that is meant");
+}
+
+int check_block_type(const struct side *side, int i, struct type **type)
+{
+    const char *argument = strcmp(side->argument, "sendcounts") ? "recvtypes" : "sendtypes";
+    if (!side->types)
+        return fail(MPI_ERR_ARG, "%s is NULL", argument);
+    *type = type_of(side->types[i]);
+    if (!*type)
+        return fail(MPI_ERR_TYPE, "%s[%d] is %s", argument, i,
+                    side->types[i] == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "no datatype");
+    if (!(*type)->committed)
+        return fail(MPI_ERR_TYPE, "%s[%d] is not committed: call MPI_Type_commit", argument, i);
+    return MPI_SUCCESS;
+}

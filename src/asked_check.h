@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Checks of collective arguments that an entry point cannot make because they need to know
+ * which rank this is or what another argument says.  All return an error class with a text that
+ * names the argument.
+ */
+#ifndef XMPI_ASKED_CHECK_H
+#define XMPI_ASKED_CHECK_H
+
+#include "src/asked.h"
+
+/* MPI_IN_PLACE is welcome here, but not on an intercommunicator. */
+int check_in_place(const struct comm *comm, const void *buf, const char *argument);
+int check_no_in_place(const void *buf, const char *argument);
+
+/* There is memory where a predefined type and a count say that there is data. */
+int check_memory(const struct side *side, const char *argument);
+
+/* n counts, none of them negative; with displacements, and memory if any count says so. */
+int check_counts(const struct side *side, int n);
+int check_blocks(const struct side *side, int n, const char *argument, const char *displs);
+
+/* The two buffers are not the same memory (MPI 5.0, 2.3). */
+int check_apart(const struct side *send, const struct side *recv);
+
+/* Element i of the array of datatypes: live and committed. */
+int check_block_type(const struct side *side, int i, struct type **type);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The nonblocking collectives (MPI 5.0, 6.12): ask as the blocking ones do, start, and let the
+ * request keep the datatypes.  Arrays of counts and displacements stay the user's until the
+ * request is complete.
+ */
+#include "src/api/collective.h"
+#include "src/asked.h"
+
+int xmpi_ibarrier(comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_barrier(&asked, comm);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ibcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
+                comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_bcast(&asked, comm, side(buffer, count, datatype), root);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_igather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
+                 root_count_t recvcount, root_type_t recvtype, root_t root, comm_t comm,
+                 request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_gather(&asked, comm, side(sendbuf, sendcount, sendtype),
+                          side(recvbuf, recvcount, recvtype), root);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_igatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
+                  counts_t recvcounts, displs_t displs, root_type_t recvtype, root_t root,
+                  comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_gatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
+                           side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"), root);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iscatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
+                  mine_count_t recvcount, mine_type_t recvtype, root_t root, comm_t comm,
+                  request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_scatter(&asked, comm, side(sendbuf, sendcount, sendtype),
+                           side(recvbuf, recvcount, recvtype), root);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iscatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_t sendtype,
+                   out_t recvbuf, mine_count_t recvcount, mine_type_t recvtype, root_t root,
+                   comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_scatterv(&asked, comm,
+                            side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts"),
+                            side(recvbuf, recvcount, recvtype), root);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iallgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
+                    count_t recvcount, committed_t recvtype, comm_t comm,
+                    request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_allgather(&asked, comm, side(sendbuf, sendcount, sendtype),
+                             side(recvbuf, recvcount, recvtype));
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iallgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
+                     counts_t recvcounts, displs_t displs, committed_t recvtype, comm_t comm,
+                     request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_allgatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
+                              side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ialltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
+                   count_t recvcount, committed_t recvtype, comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_alltoall(&asked, comm, side(sendbuf, sendcount, sendtype),
+                            side(recvbuf, recvcount, recvtype));
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ialltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_type_t sendtype,
+                    out_t recvbuf, counts_t recvcounts, displs_t rdispls, committed_t recvtype,
+                    comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_alltoallv(&asked, comm,
+                             side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
+                             side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ialltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                    const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts,
+                    displs_t rdispls, const MPI_Datatype recvtypes[], comm_t comm,
+                    request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_alltoallw(&asked, comm,
+                             side_w(sendbuf, sendcounts, sdispls, sendtypes, "sendcounts"),
+                             side_w(recvbuf, recvcounts, rdispls, recvtypes, "recvcounts"));
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ireduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
+                 part_op_t op, root_t root, comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_reduce(&asked, comm, sendbuf, side(recvbuf, count, datatype), op, root);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iallreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
+                    comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc =
+        asked_fold(&asked, COLL_ALLREDUCE, comm, sendbuf, side(recvbuf, count, datatype), op);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ireduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
+                               committed_t datatype, op_t op, comm_t comm,
+                               request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_fold(&asked, COLL_REDUCE_SCATTER_BLOCK, comm, sendbuf,
+                        side(recvbuf, recvcount, datatype), op);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_ireduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts, committed_t datatype,
+                         op_t op, comm_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_fold(
+        &asked, COLL_REDUCE_SCATTER, comm, sendbuf,
+        side_v(recvbuf, recvcounts, (struct counts){ NULL, NULL }, datatype, "recvcounts"), op);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
+               intra_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_fold(&asked, COLL_SCAN, comm, sendbuf, side(recvbuf, count, datatype), op);
+    return asked_start(&asked, rc, request);
+}
+
+int xmpi_iexscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
+                 intra_t comm, request_out_t *request)
+{
+    struct asked asked;
+    int rc = asked_fold(&asked, COLL_EXSCAN, comm, sendbuf, side(recvbuf, count, datatype), op);
+    return asked_start(&asked, rc, request);
+}
