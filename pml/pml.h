@@ -38,7 +38,9 @@ struct envelope {
     int peer;           /* destination or source on the channel */
     int tag;            /* any 32-bit value; wildcards only when receiving */
     uint32_t step;      /* 0 for point-to-point; numbers the messages of a plan */
-    uint32_t signature; /* travels with the message: what the sender thinks this is; 0 = none */
+    uint32_t signature; /* travels with the message: what the sender thinks this is; 0 = none.
+                           In a receive: what is expected.  A message that says something else is
+                           received with an error (MPI_ERR_OTHER); 0 on either side says nothing */
 };
 
 struct result { /* how an operation ended; the internal form of MPI_Status */
@@ -74,10 +76,12 @@ struct request {
     void *comm; /* for src: whose error handler is asked; pml and coll do not look */
 };
 
-/* Set done, call on_done, release orphans.  For the rooms that complete requests. */
+/* Set done, call on_done, release orphans.  on_done may release the request, so nobody touches it
+ * afterwards.  For the rooms that complete requests. */
 void request_complete(struct request *request);
 
-/* Wait for it, copy the result, release it unless persistent (then it becomes inactive). */
+/* Wait for it, copy the result, release it unless persistent (then it becomes inactive).  Returns
+ * result.error. */
 int request_wait(struct request *request, struct result *result);
 
 /* ---- sending and receiving ---- */
@@ -87,12 +91,17 @@ enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_READY };
 int pml_open(void);  /* after boot_open */
 int pml_close(void); /* completes what is in flight from here; then the links go down */
 
-/* Blocking.  The short path: no request object for messages that fit the link's ring. */
+/* Blocking.  The short path: no request object for messages that fit the link's ring.  pml_recv
+ * returns result.error; `result` may be NULL.  A truncated message (MPI_ERR_TRUNCATE) leaves what
+ * fits in the buffer and its length in result.bytes. */
 int pml_send(struct channel *channel, const struct buffer *data, const struct envelope *to,
              enum send_mode mode);
 int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
              struct result *result);
 
+/* Nonblocking.  The request may be done already when it is returned; on_done set after that is not
+ * called any more, so look at `done` first.  The layout of `data` is held until release; the
+ * struct buffer itself is copied. */
 int pml_isend(struct channel *channel, const struct buffer *data, const struct envelope *to,
               enum send_mode mode, struct request **request);
 int pml_irecv(struct channel *channel, const struct buffer *data, const struct envelope *from,

@@ -1,3 +1,10 @@
-check_PROGRAMS += test/unit/match_test
-test_unit_match_test_SOURCES = test/unit/match_test.c
+check_PROGRAMS += test/unit/match_test test/unit/pml_test
+test_unit_match_test_SOURCES = test/unit/match_test.c test/unit/unit.h
 test_unit_match_test_LDADD = $(UNIT_LIBS)
+test_unit_pml_test_SOURCES = test/unit/pml_test.c test/unit/job.h test/unit/unit.h
+test_unit_pml_test_LDADD = $(UNIT_LIBS)
+
+# For tuning by hand; not built by default: make bench/pml_pingpong
+EXTRA_PROGRAMS = bench/pml_pingpong
+bench_pml_pingpong_SOURCES = bench/pml_pingpong.c test/unit/job.h
+bench_pml_pingpong_LDADD = $(UNIT_LIBS)

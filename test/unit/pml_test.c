@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages between real processes over shared memory, and to oneself: order, every size class,
+ * unexpected messages, wildcards, truncation, synchronous sends, probes, cancel, persistent
+ * requests, channels opened late, and ends of processes.
+ */
+#include "mpi.h"
+#include "runtime/fail.h"
+
+#include "test/unit/job.h"
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+enum { BIG = 4 << 20 };
+static const size_t sizes[] = { 0,     1,     7,     8,     16,    17,     28,      29,
+                                63,    64,    88,    89,    500,   975,    976,     977,
+                                1000,  4096,  8191,  8192,  8193,  16384,  16385,   40000,
+                                65535, 65536, 65537, 70000, 99999, 262144, 1000003, BIG };
+enum { NSIZES = sizeof sizes / sizeof sizes[0] };
+
+static unsigned char pattern(size_t i, int salt)
+{
+    return (unsigned char)(i * 7 + i / 251 + (size_t)salt * 31);
+}
+
+static unsigned char *filled(size_t bytes, int salt)
+{
+    unsigned char *p = malloc(bytes + 1);
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = pattern(i, salt);
+    return p;
+}
+
+static void check_filled(const unsigned char *p, size_t bytes, int salt)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i] != pattern(i, salt))
+            ck_abort_msg("byte %zu of %zu is wrong", i, bytes);
+}
+
+static void send_bytes(struct channel *c, void *p, size_t n, int to, int tag)
+{
+    struct buffer data = job_bytes(p, n);
+    struct envelope e = { .peer = to, .tag = tag };
+    ck_assert_int_eq(pml_send(c, &data, &e, SEND_STANDARD), 0);
+}
+
+static struct request *isend_bytes(struct channel *c, void *p, size_t n, int to, int tag,
+                                   enum send_mode mode)
+{
+    struct buffer data = job_bytes(p, n);
+    struct envelope e = { .peer = to, .tag = tag };
+    struct request *request = NULL;
+    ck_assert_int_eq(pml_isend(c, &data, &e, mode, &request), 0);
+    ck_assert(object_is(request, OBJECT_REQUEST));
+    return request;
+}
+
+static int recv_bytes(struct channel *c, void *p, size_t n, int from, int tag,
+                      struct result *result)
+{
+    struct buffer data = job_bytes(p, n);
+    struct envelope e = { .peer = from, .tag = tag };
+    return pml_recv(c, &data, &e, result);
+}
+
+static struct request *irecv_bytes(struct channel *c, void *p, size_t n, int from, int tag)
+{
+    struct buffer data = job_bytes(p, n);
+    struct envelope e = { .peer = from, .tag = tag };
+    struct request *request = NULL;
+    ck_assert_int_eq(pml_irecv(c, &data, &e, &request), 0);
+    return request;
+}
+
+/* Both have come this far. */
+static void meet(struct channel *c, int other)
+{
+    struct request *in = irecv_bytes(c, NULL, 0, other, 9999);
+    send_bytes(c, NULL, 0, other, 9999);
+    ck_assert_int_eq(request_wait(in, NULL), 0);
+}
+
+/* ---- two ranks ---- */
+
+static void every_size(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < NSIZES; i++) {
+            unsigned char *p = filled(sizes[i], i + rank);
+            if (rank == 0)
+                send_bytes(c, p, sizes[i], 1, i);
+            memset(p, 0, sizes[i]);
+            struct result r;
+            ck_assert_int_eq(recv_bytes(c, p, sizes[i], !rank, i, &r), 0);
+            check_filled(p, sizes[i], i + !rank);
+            ck_assert_uint_eq(r.bytes, sizes[i]);
+            ck_assert_int_eq(r.source, !rank);
+            ck_assert_int_eq(r.tag, i);
+            if (rank == 1) {
+                unsigned char *q = filled(sizes[i], i + rank);
+                send_bytes(c, q, sizes[i], 0, i);
+                free(q);
+            }
+            free(p);
+        }
+    channel_close(c);
+}
+START_TEST(messages_of_every_size)
+{
+    ck_assert(job_run(2, every_size));
+}
+END_TEST
+
+/* Many in flight, before any receive is posted, then received in another order. */
+static void unexpected(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    if (rank == 0) {
+        struct request *r[NSIZES];
+        unsigned char *p[NSIZES];
+        for (int i = 0; i < NSIZES; i++) {
+            p[i] = filled(sizes[i], i);
+            r[i] =
+                isend_bytes(c, p[i], sizes[i], 1, i, i % 3 ? SEND_STANDARD : SEND_SYNCHRONOUS);
+        }
+        meet(c, 1);
+        for (int i = 0; i < NSIZES; i++) {
+            struct result result;
+            ck_assert_int_eq(request_wait(r[i], &result), 0);
+            free(p[i]);
+        }
+    } else {
+        meet(c, 0);
+        for (int i = NSIZES - 1; i >= 0; i--) {
+            unsigned char *p = malloc(sizes[i] + 1);
+            ck_assert_int_eq(recv_bytes(c, p, sizes[i], i % 2 ? PML_ANY_SOURCE : 0, i, NULL),
+                             0);
+            check_filled(p, sizes[i], i);
+            free(p);
+        }
+        ck_assert_uint_gt(pml_counters.unexpected, NSIZES - 2);
+    }
+    channel_close(c);
+}
+START_TEST(messages_before_their_receives)
+{
+    ck_assert(job_run(2, unexpected));
+}
+END_TEST
+
+/* 3000 messages with one tag, sizes mixed so that all ways are taken: order must hold. */
+static void order(int rank, int n)
+{
+    enum { MESSAGES = 3000 };
+    static const size_t mixed[] = { 8, 70000, 8, 500, 8, 9000, 40, 30000, 8, 8, 2000 };
+    struct channel *c = job_world(rank, n);
+    static unsigned char p[70000];
+    struct request *r[64] = { 0 };
+    static unsigned char out[64][70000];
+    for (int i = 0; i < MESSAGES; i++) {
+        size_t bytes = mixed[i % 11];
+        if (rank == 0) {
+            if (r[i % 64])
+                request_wait(r[i % 64], NULL);
+            memcpy(out[i % 64], &i, sizeof i);
+            r[i % 64] = isend_bytes(c, out[i % 64], bytes, 1, 5, SEND_STANDARD);
+        } else {
+            struct result result;
+            int number;
+            ck_assert_int_eq(recv_bytes(c, p, sizeof p, i % 2 ? PML_ANY_SOURCE : 0,
+                                        i % 3 ? PML_ANY_TAG : 5, &result),
+                             0);
+            memcpy(&number, p, sizeof number);
+            ck_assert_int_eq(number, i);
+            ck_assert_uint_eq(result.bytes, bytes);
+        }
+    }
+    for (int i = 0; i < 64; i++)
+        if (r[i])
+            request_wait(r[i], NULL);
+    channel_close(c);
+}
+START_TEST(order_of_equal_messages)
+{
+    ck_assert(job_run(2, order));
+}
+END_TEST
+
+/* What does not fit is cut, told, and disturbs neither the sender nor the next message. */
+static void truncation(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int late = 0; late < 2; late++)
+        for (int i = 1; i < NSIZES; i++) {
+            size_t room = sizes[i] / 3;
+            unsigned char *p = filled(sizes[i] + 8, i);
+            if (rank == 0) {
+                struct request *r = isend_bytes(c, p, sizes[i], 1, i, SEND_STANDARD);
+                send_bytes(c, p, 8, 1, 100);
+                ck_assert_int_eq(request_wait(r, NULL), 0);
+            } else {
+                struct result result;
+                if (late)
+                    ck_assert_int_eq(recv_bytes(c, p, 8, 0, 100, NULL), 0);
+                memset(p, 0, sizes[i] + 8);
+                ck_assert_int_eq(recv_bytes(c, p, room, 0, i, &result), MPI_ERR_TRUNCATE);
+                ck_assert_int_eq(result.error, MPI_ERR_TRUNCATE);
+                ck_assert_uint_eq(result.bytes, room);
+                ck_assert_ptr_nonnull(strstr(fail_text(), "receive buffer holds"));
+                check_filled(p, room, i);
+                for (size_t k = room; k < sizes[i]; k++)
+                    ck_assert_int_eq(p[k], 0);
+                if (!late)
+                    ck_assert_int_eq(recv_bytes(c, p, 8, 0, 100, NULL), 0);
+            }
+            free(p);
+        }
+    channel_close(c);
+}
+START_TEST(truncation_is_the_receivers)
+{
+    ck_assert(job_run(2, truncation));
+}
+END_TEST
+
+/* A synchronous send is not complete before it is matched. */
+static void synchronous(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static unsigned char p[200000];
+    static const size_t bytes[] = { 0, 8, 500, 30000, 200000 };
+    for (int i = 0; i < 5; i++) {
+        if (rank == 0) {
+            struct request *r = isend_bytes(c, p, bytes[i], 1, i, SEND_SYNCHRONOUS);
+            meet(c, 1);
+            for (int k = 0; k < 200; k++)
+                progress();
+            ck_assert_int_eq(r->done, 0);
+            send_bytes(c, p, 1, 1, 50);
+            ck_assert_int_eq(request_wait(r, NULL), 0);
+        } else {
+            meet(c, 0);
+            ck_assert_int_eq(recv_bytes(c, p, 1, 0, 50, NULL), 0);
+            ck_assert_int_eq(recv_bytes(c, p, sizeof p, 0, i, NULL), 0);
+        }
+    }
+    channel_close(c);
+}
+START_TEST(synchronous_waits_for_the_match)
+{
+    ck_assert(job_run(2, synchronous));
+}
+END_TEST
+
+static void probes(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int i = 0; i < NSIZES; i++) {
+        if (rank == 0) {
+            unsigned char *p = filled(sizes[i], i);
+            struct request *first = isend_bytes(c, p, sizes[i], 1, i, SEND_STANDARD);
+            send_bytes(c, p, sizes[i], 1, i);
+            ck_assert_int_eq(request_wait(first, NULL), 0);
+            free(p);
+            continue;
+        }
+        struct envelope any = { .peer = PML_ANY_SOURCE, .tag = PML_ANY_TAG };
+        struct result r;
+        bool found = false;
+        while (!found)
+            ck_assert_int_eq(pml_iprobe(c, &any, &found, &r), 0);
+        ck_assert_uint_eq(r.bytes, sizes[i]);
+        ck_assert_int_eq(r.tag, i);
+        struct message *message = NULL;
+        ck_assert_int_eq(pml_improbe(c, &any, &message, &r), 0);
+        ck_assert(object_is(message, OBJECT_MESSAGE));
+        unsigned char *p = malloc(sizes[i] + 1), *q = malloc(sizes[i] + 1);
+        ck_assert_int_eq(recv_bytes(c, q, sizes[i], 0, i, NULL), 0); /* the second */
+        struct buffer data = job_bytes(p, sizes[i]);
+        struct request *request;
+        ck_assert_int_eq(pml_imrecv(message, &data, &request), 0);
+        ck_assert_int_eq(request_wait(request, &r), 0);
+        ck_assert_uint_eq(r.bytes, sizes[i]);
+        check_filled(p, sizes[i], i);
+        check_filled(q, sizes[i], i);
+        free(p);
+        free(q);
+    }
+    channel_close(c);
+}
+START_TEST(probes_and_matched_receives)
+{
+    ck_assert(job_run(2, probes));
+}
+END_TEST
+
+static void cancelled(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    char a[8] = "aaaaaaa", b[8];
+    if (rank == 0) {
+        meet(c, 1);
+        send_bytes(c, a, 8, 1, 3);
+    } else {
+        struct request *first = irecv_bytes(c, b, 8, 0, 3);
+        struct request *second = irecv_bytes(c, b, 8, PML_ANY_SOURCE, 3);
+        ck_assert_int_eq(first->ops->cancel(first), 0);
+        meet(c, 0);
+        struct result r;
+        ck_assert_int_eq(request_wait(first, &r), 0);
+        ck_assert(r.cancelled);
+        ck_assert_int_eq(request_wait(second, &r), 0);
+        ck_assert(!r.cancelled);
+        ck_assert_str_eq(a, b);
+    }
+    channel_close(c);
+}
+START_TEST(cancel_takes_a_receive_away)
+{
+    ck_assert(job_run(2, cancelled));
+}
+END_TEST
+
+static void persistent(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static const size_t bytes[] = { 8, 500, 20000, 100000 };
+    for (int i = 0; i < 4; i++) {
+        unsigned char *p = filled(bytes[i], 0);
+        struct buffer data = job_bytes(p, bytes[i]);
+        struct envelope e = { .peer = !rank, .tag = i };
+        struct request *r;
+        ck_assert_int_eq(rank == 0 ? pml_send_init(c, &data, &e, SEND_SYNCHRONOUS, &r)
+                                   : pml_recv_init(c, &data, &e, &r),
+                         0);
+        for (int round = 0; round < 20; round++) {
+            for (size_t k = 0; k < bytes[i] && rank == 0; k++)
+                p[k] = pattern(k, round);
+            ck_assert_int_eq(r->ops->start(r), 0);
+            struct result result;
+            ck_assert_int_eq(request_wait(r, &result), 0);
+            ck_assert_uint_eq(result.bytes, bytes[i]);
+            check_filled(p, bytes[i], round);
+            ck_assert(!r->active && r->done);
+        }
+        r->ops->release(r);
+        free(p);
+    }
+    channel_close(c);
+}
+START_TEST(persistent_requests_start_again)
+{
+    ck_assert(job_run(2, persistent));
+}
+END_TEST
+
+/* Messages for a channel that the receiver opens later. */
+static void early(int rank, int n)
+{
+    struct channel *c = job_world(rank, n), late;
+    struct ranks *all = ranks_range(n, 0, 1);
+    static unsigned char p[50000];
+    if (rank == 0) {
+        ck_assert_int_eq(channel_open(&late, 88, rank, all), 0);
+        struct request *r[20];
+        for (int i = 0; i < 20; i++)
+            r[i] = isend_bytes(&late, p, (size_t)i * 2500, 1, 1, SEND_STANDARD);
+        meet(c, 1);
+        for (int i = 0; i < 20; i++)
+            request_wait(r[i], NULL);
+    } else {
+        meet(c, 0);
+        ck_assert_int_eq(channel_open(&late, 88, rank, all), 0);
+        for (int i = 0; i < 20; i++) {
+            struct result result;
+            ck_assert_int_eq(recv_bytes(&late, p, sizeof p, 0, 1, &result), 0);
+            ck_assert_uint_eq(result.bytes, (size_t)i * 2500);
+        }
+    }
+    channel_close(&late);
+    channel_close(c);
+    ranks_drop(all);
+}
+START_TEST(messages_ahead_of_their_channel)
+{
+    ck_assert(job_run(2, early));
+}
+END_TEST
+
+/* Every other of 8-byte blocks, on either side. */
+static void strided(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static const size_t blocks[] = { 1, 2, 3, 50, 122, 2000, 30000 };
+    struct layout *vector = layout_resized(layout_contiguous(8, &layout_bytes), 0, 16);
+    for (int i = 0; i < 7; i++)
+        for (int way = 0; way < 4; way++) {
+            size_t bytes = blocks[i] * 8;
+            bool gaps = rank == 0 ? way & 1 : way & 2;
+            unsigned char *p = calloc(blocks[i], 16);
+            for (size_t k = 0; k < bytes && rank == 0; k++)
+                p[gaps ? k / 8 * 16 + k % 8 : k] = pattern(k, way);
+            struct buffer data =
+                gaps ? (struct buffer){ p, blocks[i], vector } : job_bytes(p, bytes);
+            struct envelope e = { .peer = !rank, .tag = way };
+            ck_assert_int_eq(rank == 0 ? pml_send(c, &data, &e, SEND_STANDARD)
+                                       : pml_recv(c, &data, &e, NULL),
+                             0);
+            for (size_t k = 0; k < bytes; k++)
+                ck_assert_int_eq(p[gaps ? k / 8 * 16 + k % 8 : k], pattern(k, way));
+            for (size_t k = 0; k < blocks[i] && gaps; k++)
+                ck_assert_int_eq(p[k * 16 + 8], 0);
+            free(p);
+        }
+    channel_close(c);
+}
+START_TEST(layouts_with_gaps)
+{
+    ck_assert(job_run(2, strided));
+}
+END_TEST
+
+/* ---- one rank ---- */
+
+static void to_self(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int i = 0; i < NSIZES; i++)
+        for (int way = 0; way < 3; way++) {
+            unsigned char *p = filled(sizes[i], i), *q = malloc(sizes[i] + 1);
+            struct request *r = NULL;
+            if (way == 0) { /* receive posted, blocking send */
+                r = irecv_bytes(c, q, sizes[i], 0, 1);
+                send_bytes(c, p, sizes[i], 0, 1);
+            } else {
+                r = isend_bytes(c, p, sizes[i], 0, 1,
+                                way == 1 ? SEND_STANDARD : SEND_SYNCHRONOUS);
+                ck_assert_int_eq(recv_bytes(c, q, sizes[i], 0, PML_ANY_TAG, NULL), 0);
+            }
+            ck_assert_int_eq(request_wait(r, NULL), 0);
+            check_filled(q, sizes[i], i);
+            free(p);
+            free(q);
+        }
+    char byte = 1;
+    send_bytes(c, &byte, 1, 0, 1); /* buffered up to the eager limit */
+    ck_assert_int_eq(recv_bytes(c, &byte, 1, 0, 1, NULL), 0);
+    channel_close(c);
+}
+START_TEST(messages_to_oneself)
+{
+    ck_assert(job_run(1, to_self));
+}
+END_TEST
+
+/* ---- more ranks ---- */
+
+static void all_to_all(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int i = 0; i < NSIZES - 1; i++) {
+        struct request *r[2 * 16];
+        unsigned char *in[16], *out[16];
+        for (int peer = 0; peer < n; peer++) {
+            in[peer] = malloc(sizes[i] + 1);
+            out[peer] = filled(sizes[i], rank * n + peer);
+            r[peer] = irecv_bytes(c, in[peer], sizes[i], peer, i);
+        }
+        for (int peer = 0; peer < n; peer++)
+            r[n + peer] = isend_bytes(c, out[peer], sizes[i], peer, i, SEND_STANDARD);
+        for (int k = 0; k < 2 * n; k++)
+            ck_assert_int_eq(request_wait(r[k], NULL), 0);
+        for (int peer = 0; peer < n; peer++) {
+            check_filled(in[peer], sizes[i], peer * n + rank);
+            free(in[peer]);
+            free(out[peer]);
+        }
+    }
+    channel_close(c);
+}
+START_TEST(all_to_all_of_four)
+{
+    ck_assert(job_run(4, all_to_all));
+}
+END_TEST
+START_TEST(all_to_all_of_nine)
+{
+    ck_assert(job_run(9, all_to_all));
+}
+END_TEST
+
+/* Everybody sends much to rank 0, which takes whatever comes; per source, order holds. */
+static void flood(int rank, int n)
+{
+    enum { EACH = 2000 };
+    struct channel *c = job_world(rank, n);
+    int seen[16] = { 0 };
+    static char p[5000];
+    if (rank == 0)
+        for (int i = 0; i < EACH * (n - 1); i++) {
+            struct result r;
+            int number;
+            ck_assert_int_eq(recv_bytes(c, p, sizeof p, PML_ANY_SOURCE, PML_ANY_TAG, &r), 0);
+            memcpy(&number, p, sizeof number);
+            ck_assert_int_eq(number, seen[r.source]++);
+        }
+    else
+        for (int i = 0; i < EACH; i++) {
+            memcpy(p, &i, sizeof i);
+            send_bytes(c, p, i % 7 == 0 ? 5000 : i % 5 == 0 ? 400 : 8, 0, i);
+        }
+    channel_close(c);
+}
+START_TEST(flood_of_one_rank)
+{
+    ck_assert(job_run(6, flood));
+}
+END_TEST
+
+/* A peer that does not read sits on chunks; messages to others go through all the same. */
+static void deaf(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static char p[60000];
+    if (rank == 0) {
+        struct request *r[5 * 20];
+        for (int i = 0; i < 20; i++)
+            for (int peer = 2; peer < n; peer++)
+                r[i * (n - 2) + peer - 2] = isend_bytes(c, p, sizeof p, peer, 1, SEND_STANDARD);
+        for (int i = 0; i < 50; i++)
+            send_bytes(c, p, sizeof p, 1, 1);
+        for (int peer = 2; peer < n; peer++)
+            kill(boot_record(peer)->pid, SIGUSR1);
+        for (int i = 0; i < 20 * (n - 2); i++)
+            request_wait(r[i], NULL);
+    } else {
+        if (rank > 1) {
+            int number;
+            sigset_t set;
+            sigemptyset(&set);
+            sigaddset(&set, SIGUSR1);
+            sigprocmask(SIG_BLOCK, &set, NULL);
+            boot_record(rank)->pid = getpid();
+            send_bytes(c, NULL, 0, 1, 2);
+            sigwait(&set, &number);
+        } else {
+            for (int peer = 2; peer < n; peer++)
+                recv_bytes(c, NULL, 0, peer, 2, NULL);
+        }
+        for (int i = 0; i < (rank == 1 ? 50 : 20); i++)
+            ck_assert_int_eq(recv_bytes(c, p, sizeof p, 0, 1, NULL), 0);
+    }
+    channel_close(c);
+}
+START_TEST(peers_that_do_not_read)
+{
+    ck_assert(job_run(7, deaf));
+}
+END_TEST
+
+/* ---- ends ---- */
+
+static void unread(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static char p[100000];
+    if (rank == 0) { /* freed while in flight: close must bring them to the other side */
+        for (int i = 0; i < 100; i++) {
+            struct request *r = isend_bytes(c, p, 1000 * (size_t)i, 1, 1, SEND_STANDARD);
+            if (r->done)
+                r->ops->release(r);
+            else
+                r->orphan = true;
+        }
+    } else {
+        usleep(20000);
+        for (int i = 0; i < 100; i++)
+            ck_assert_int_eq(recv_bytes(c, p, sizeof p, 0, 1, NULL), 0);
+    }
+    channel_close(c);
+}
+START_TEST(close_delivers_what_was_freed)
+{
+    ck_assert(job_run(2, unread));
+}
+END_TEST
+
+static void abandoned(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static char p[100000];
+    if (rank == 0)
+        for (int i = 0; i < 100; i++)
+            isend_bytes(c, p, sizeof p, 1, 1, SEND_STANDARD)->orphan = true;
+    else
+        usleep(20000); /* leaves without receiving anything */
+    channel_close(c);
+}
+START_TEST(close_does_not_wait_for_the_gone)
+{
+    ck_assert(job_run(2, abandoned));
+}
+END_TEST
+
+UNIT_MAIN("pml", messages_of_every_size, messages_before_their_receives,
+          order_of_equal_messages, truncation_is_the_receivers, synchronous_waits_for_the_match,
+          probes_and_matched_receives, cancel_takes_a_receive_away,
+          persistent_requests_start_again, messages_ahead_of_their_channel, layouts_with_gaps,
+          messages_to_oneself, all_to_all_of_four, all_to_all_of_nine, flood_of_one_rank,
+          peers_that_do_not_read, close_delivers_what_was_freed,
+          close_does_not_wait_for_the_gone)
