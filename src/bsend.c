@@ -180,6 +180,7 @@ static int prepared_start(struct request *request)
 
 static void prepared_release(struct request *request)
 {
+    layout_drop((struct layout *)((struct prepared *)request)->data.layout);
     object_delete(request);
 }
 
@@ -197,9 +198,10 @@ int xmpi_bsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
     prepared->request.done = 1;
     prepared->request.persistent = true;
     prepared->request.result = result_empty;
-    prepared->data = (struct buffer){ (void *)buf, (size_t)count, datatype->layout };
+    prepared->data =
+        (struct buffer){ (void *)buf, (size_t)count, layout_hold(datatype->layout) };
     prepared->to = (struct envelope){ .peer = dest, .tag = tag };
-    request_keep(&prepared->request, comm, datatype);
+    request_keep(&prepared->request, comm);
     *request = &prepared->request;
     return MPI_SUCCESS;
 }

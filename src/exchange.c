@@ -171,6 +171,8 @@ static int exchange_start(struct comm *comm, const struct exchange *x, void *cop
         joint_take(joint, send, joint_sent);
     else
         joint->left--;
+    request_keep(&joint->request, comm);
+    joint_part_over(joint);
     *started = joint;
     return MPI_SUCCESS;
 }
@@ -187,11 +189,8 @@ int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest
     int rc = exchange_start(comm, &x, NULL, &joint);
     if (rc)
         return rc;
-    struct type *types[2] = { sendtype, recvtype };
-    rc = request_keep_many(&joint->request, comm, types, 2, NULL);
-    joint_part_over(joint);
     *request = &joint->request;
-    return rc;
+    return MPI_SUCCESS;
 }
 
 int xmpi_isendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_t dest,
@@ -209,8 +208,6 @@ int xmpi_isendrecv_replace(room_t buf, count_t count, committed_t datatype, dest
     rc = exchange_start(comm, &x, copy, &joint);
     if (rc)
         return rc;
-    request_keep(&joint->request, comm, datatype);
-    joint_part_over(joint);
     *request = &joint->request;
     return MPI_SUCCESS;
 }

@@ -2,7 +2,7 @@
  *
  * Sends and receives (MPI 5.0, chapter 3): MPI_PROC_NULL ends here, everything else becomes a
  * buffer and an envelope for pml.  The way of a short message is MPI_Send, xmpi_send, pml_send.
- * Requests keep communicator and datatype, see src/request.c.
+ * Requests keep the communicator, see src/request.c; pml keeps the layout.
  */
 #include "pml/pml.h"
 
@@ -72,13 +72,13 @@ int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source, 
 /* ---- nonblocking ---- */
 
 static int send_start(struct comm *comm, const struct buffer *data, const struct envelope *to,
-                      enum send_mode mode, struct type *type, struct request **request)
+                      enum send_mode mode, struct request **request)
 {
     if (to->peer == MPI_PROC_NULL)
         return request_new_over(&result_proc_null, false, request);
     int rc = pml_isend(&comm->p2p, data, to, mode, request);
     if (!rc)
-        request_keep(*request, comm, type);
+        request_keep(*request, comm);
     return rc;
 }
 
@@ -87,7 +87,7 @@ int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag
 {
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope to = envelope_of(dest, tag);
-    return send_start(comm, &data, &to, SEND_STANDARD, datatype, request);
+    return send_start(comm, &data, &to, SEND_STANDARD, request);
 }
 
 int xmpi_issend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -95,7 +95,7 @@ int xmpi_issend(data_t buf, count_t count, committed_t datatype, dest_t dest, ta
 {
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope to = envelope_of(dest, tag);
-    return send_start(comm, &data, &to, SEND_SYNCHRONOUS, datatype, request);
+    return send_start(comm, &data, &to, SEND_SYNCHRONOUS, request);
 }
 
 int xmpi_irsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -103,7 +103,7 @@ int xmpi_irsend(data_t buf, count_t count, committed_t datatype, dest_t dest, ta
 {
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope to = envelope_of(dest, tag);
-    return send_start(comm, &data, &to, SEND_READY, datatype, request);
+    return send_start(comm, &data, &to, SEND_READY, request);
 }
 
 int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
@@ -115,20 +115,20 @@ int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
     struct envelope from = envelope_of(source, tag);
     int rc = pml_irecv(&comm->p2p, &data, &from, request);
     if (!rc)
-        request_keep(*request, comm, datatype);
+        request_keep(*request, comm);
     return rc;
 }
 
 /* ---- persistent ---- */
 
 static int send_prepare(struct comm *comm, const struct buffer *data, const struct envelope *to,
-                        enum send_mode mode, struct type *type, struct request **request)
+                        enum send_mode mode, struct request **request)
 {
     if (to->peer == MPI_PROC_NULL)
         return request_new_over(&result_proc_null, true, request);
     int rc = pml_send_init(&comm->p2p, data, to, mode, request);
     if (!rc)
-        request_keep(*request, comm, type);
+        request_keep(*request, comm);
     return rc;
 }
 
@@ -137,7 +137,7 @@ int xmpi_send_init(data_t buf, count_t count, committed_t datatype, dest_t dest,
 {
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope to = envelope_of(dest, tag);
-    return send_prepare(comm, &data, &to, SEND_STANDARD, datatype, request);
+    return send_prepare(comm, &data, &to, SEND_STANDARD, request);
 }
 
 int xmpi_ssend_init(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -145,7 +145,7 @@ int xmpi_ssend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
 {
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope to = envelope_of(dest, tag);
-    return send_prepare(comm, &data, &to, SEND_SYNCHRONOUS, datatype, request);
+    return send_prepare(comm, &data, &to, SEND_SYNCHRONOUS, request);
 }
 
 int xmpi_rsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -153,7 +153,7 @@ int xmpi_rsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
 {
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope to = envelope_of(dest, tag);
-    return send_prepare(comm, &data, &to, SEND_READY, datatype, request);
+    return send_prepare(comm, &data, &to, SEND_READY, request);
 }
 
 int xmpi_recv_init(room_t buf, count_t count, committed_t datatype, source_t source,
@@ -165,6 +165,6 @@ int xmpi_recv_init(room_t buf, count_t count, committed_t datatype, source_t sou
     struct envelope from = envelope_of(source, tag);
     int rc = pml_recv_init(&comm->p2p, &data, &from, request);
     if (!rc)
-        request_keep(*request, comm, datatype);
+        request_keep(*request, comm);
     return rc;
 }

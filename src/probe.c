@@ -100,7 +100,7 @@ int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *mess
         return rc;
     }
     *message = MPI_MESSAGE_NULL;
-    request_keep(*request, comm, datatype);
+    request_keep(*request, comm);
     comm_release(comm); /* the message's reference */
     return MPI_SUCCESS;
 }

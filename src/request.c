@@ -3,8 +3,8 @@
  * Requests from the user's side: what they keep alive, how they end, and the calls that do not
  * wait: start, free, cancel.  Waiting is in src/wait.c.
  *
- *     made --- complete --- finished (Wait, Test)        on_done lets the datatype go at `complete`,
- *       \                                                finishing lets the communicator go
+ *     made --- complete --- finished (Wait, Test)        on_done lets the datatypes of collectives
+ *       \                                                go, finishing the communicator
  *        `---- freed ------ complete                     an orphan: on_done lets both go
  *
  * A persistent request keeps everything until it is freed.
@@ -39,22 +39,10 @@ static void comm_let_go(struct request *request)
         comm_release(comm);
 }
 
-/* on_done of orphans that keep no datatype. */
+/* on_done of orphans that keep no datatypes. */
 static void orphan_done(struct request *request)
 {
     comm_let_go(request);
-}
-
-static void type_done(struct request *request)
-{
-    if (!request_lets_go(request))
-        return;
-    struct type *type = request->owner;
-    request->owner = NULL;
-    if (type)
-        type_release(type);
-    if (request->orphan)
-        comm_let_go(request);
 }
 
 static void keep_free(struct keep *keep)
@@ -77,28 +65,23 @@ static void keep_done(struct request *request)
         comm_let_go(request);
 }
 
-/* A request that is done when we get it has no use for its datatype any more; on_done would not
+/* A request that is done when we get it has no use for its datatypes any more; on_done would not
  * be called either. */
 static bool request_is_over(const struct request *request)
 {
     return request->done && !request->persistent;
 }
 
-void request_keep(struct request *request, struct comm *comm, struct type *type)
+void request_keep(struct request *request, struct comm *comm)
 {
     object_hold(comm);
     request->comm = comm;
-    if (type->predefined || request_is_over(request))
-        return;
-    request->owner = type_hold(type);
-    request->on_done = type_done;
 }
 
 int request_keep_many(struct request *request, struct comm *comm, struct type *const *types,
                       int n, void *memory)
 {
-    object_hold(comm);
-    request->comm = comm;
+    request_keep(request, comm);
     int derived = 0;
     for (int i = 0; i < n; i++)
         derived += types[i] && !types[i]->predefined;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What src adds to requests: the communicator whose error handler is asked, and the datatypes
- * that must live as long as the operation.
+ * that must live as long as a collective.
  *
  *     request->comm    a reference, until the request is finished or, an orphan, done
- *     request->owner   what on_done lets go of: a datatype, a struct keep; NULL: nothing
+ *     request->owner   collectives: a struct keep that on_done lets go of; NULL: nothing
  */
 #ifndef XMPI_SRC_REQUEST_H
 #define XMPI_SRC_REQUEST_H
@@ -12,11 +12,11 @@
 #include "src/comm.h"
 #include "src/type.h"
 
-/* The communicator and the datatype live on while the request needs them.  Call right after the
- * request was made. */
-void request_keep(struct request *request, struct comm *comm, struct type *type);
+/* The communicator lives on while the request needs it.  Call right after the request was made.
+ * (pml holds the layouts of sends and receives itself.) */
+void request_keep(struct request *request, struct comm *comm);
 
-/* The same for a collective: `n` types, of which some may be NULL, and memory to free. */
+/* The same for a collective with `n` types, of which some may be NULL, and memory to free. */
 int request_keep_many(struct request *request, struct comm *comm, struct type *const *types,
                       int n, void *memory);
 
