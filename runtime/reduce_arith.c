@@ -6,7 +6,8 @@
  * Integers wrap at their width; sums and products are computed unsigned, which gives the same
  * bits for both signs and is defined on overflow.  MIN and MAX compare once, `p < q ? p : q`:
  * with a NaN in either place the second operand wins.  A complex product is the four
- * multiplications of the textbook, without the repair of infinities that C's Annex G adds.
+ * multiplications of the textbook, without the repair of infinities that C's Annex G adds; it
+ * has no AVX-512 form because compilers fuse it there even when told not to.
  */
 #include "runtime/reduce_kernels.h"
 
@@ -35,9 +36,9 @@ KERNELS(prod_double, double, (p * q))
 KERNEL_SCALAR(sum_long_double, long double, p + q)
 KERNEL_SCALAR(prod_long_double, long double, (p * q))
 KERNELS(sum_float_complex, float _Complex, p + q)
-KERNELS(prod_float_complex, float _Complex, COMPLEX_PRODUCT(float, p, q))
+KERNELS_TO_AVX2(prod_float_complex, float _Complex, COMPLEX_PRODUCT(float, p, q))
 KERNELS(sum_double_complex, double _Complex, p + q)
-KERNELS(prod_double_complex, double _Complex, COMPLEX_PRODUCT(double, p, q))
+KERNELS_TO_AVX2(prod_double_complex, double _Complex, COMPLEX_PRODUCT(double, p, q))
 KERNEL_SCALAR(sum_long_double_complex, long double _Complex, p + q)
 KERNEL_SCALAR(prod_long_double_complex, long double _Complex,
               COMPLEX_PRODUCT(long double, p, q))
@@ -64,7 +65,9 @@ enum { ARITH_OPS = REDUCE_PROD + 1 };
                         [REDUCE_PROD] = WIDTHS(prod_##width) }
 #define REAL(basic, name) INTEGER(basic, name, name)
 #define COMPLEX(basic, name)                                                                   \
-    [BASIC_##basic] = { [REDUCE_SUM] = WIDTHS(sum_##name), [REDUCE_PROD] = WIDTHS(prod_##name) }
+    [BASIC_##basic] = {                                                                        \
+        [REDUCE_SUM] = WIDTHS(sum_##name), [REDUCE_PROD] = WIDTHS_TO_AVX2(prod_##name)         \
+    }
 
 static reduce_kernel *const arith[][ARITH_OPS][REDUCE_WIDTHS] = {
     INTEGER(INT8, 8, int8),

@@ -57,16 +57,27 @@ reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic);
 #if defined(__x86_64__)
 #define AVX2_CODE   __attribute__((target("avx2")))
 #define AVX512_CODE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define KERNELS_TO_AVX2(name, type, expression)                                                \
+    KERNEL(name, type, expression)                                                             \
+    KERNEL_FOR(name##_avx2, type, expression, AVX2_CODE, KERNEL_LOOP)
 #define KERNELS(name, type, expression)                                                        \
-    KERNEL_FOR(name, type, expression, , KERNEL_LOOP)                                          \
-    KERNEL_FOR(name##_avx2, type, expression, AVX2_CODE, KERNEL_LOOP)                          \
+    KERNELS_TO_AVX2(name, type, expression)                                                    \
     KERNEL_FOR(name##_avx512, type, expression, AVX512_CODE, KERNEL_LOOP)
+#define WIDTHS_TO_AVX2(name)                                                                   \
+    {                                                                                          \
+        name, name##_avx2, NULL                                                                \
+    }
 #define WIDTHS(name)                                                                           \
     {                                                                                          \
         name, name##_avx2, name##_avx512                                                       \
     }
 #else
-#define KERNELS(name, type, expression) KERNEL(name, type, expression)
+#define KERNELS_TO_AVX2(name, type, expression) KERNEL(name, type, expression)
+#define KERNELS(name, type, expression)         KERNEL(name, type, expression)
+#define WIDTHS_TO_AVX2(name)                                                                   \
+    {                                                                                          \
+        name, NULL, NULL                                                                       \
+    }
 #define WIDTHS(name)                                                                           \
     {                                                                                          \
         name, NULL, NULL                                                                       \

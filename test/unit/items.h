@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Random items of every basic type, for the reduction tests: special values of floating point,
+ * many ties among pairs, both truths.
+ */
+#ifndef XMPI_ITEMS_H
+#define XMPI_ITEMS_H
+
+#include "typemap.h"
+
+#include <complex.h>
+#include <math.h>
+
+enum { ITEM_BYTES = 32 };
+
+enum alias { APART, ONTO_A, ONTO_B, ALIASES };
+
+enum family { NOTHING, INTEGERS, REALS, COMPLEXES, LOGICALS, BYTES, PAIRS };
+
+static inline enum family family_of(enum basic b)
+{
+    if (b >= BASIC_INT8 && b <= BASIC_UINT64)
+        return INTEGERS;
+    if (b >= BASIC_FLOAT && b <= BASIC_LONG_DOUBLE)
+        return REALS;
+    if (b >= BASIC_FLOAT_COMPLEX && b <= BASIC_LONG_DOUBLE_COMPLEX)
+        return COMPLEXES;
+    if (b >= BASIC_BOOL && b <= BASIC_LOGICAL64)
+        return LOGICALS;
+    if (b >= BASIC_FLOAT_INT && b <= BASIC_2DOUBLE)
+        return PAIRS;
+    return b == BASIC_BYTE ? BYTES : NOTHING;
+}
+
+#define STORE(type, value)                                                                     \
+    do {                                                                                       \
+        type stored = (type)(value);                                                           \
+        memcpy(p, &stored, sizeof stored);                                                     \
+    } while (0)
+#define STORE_PAIR(value_type, index_type)                                                     \
+    do {                                                                                       \
+        struct {                                                                               \
+            value_type v;                                                                      \
+            index_type i;                                                                      \
+        } pair;                                                                                \
+        memset(&pair, 0x77, sizeof pair);                                                      \
+        pair.v = (value_type)chance(-2, 2);                                                    \
+        pair.i = (index_type)chance(-5, 5);                                                    \
+        memcpy(p, &pair, sizeof pair);                                                         \
+    } while (0)
+
+static inline double chance_real(void)
+{
+    static const double special[] = { 0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0 };
+    return chance(0, 4) ? (double)chance(-100000, 100000) / 64 : special[chance(0, 5)];
+}
+
+static inline void chance_pair(enum basic basic, char *p)
+{
+    switch (basic) {
+    case BASIC_FLOAT_INT:
+        STORE_PAIR(float, int);
+        break;
+    case BASIC_DOUBLE_INT:
+        STORE_PAIR(double, int);
+        break;
+    case BASIC_LONG_INT:
+        STORE_PAIR(long, int);
+        break;
+    case BASIC_2INT:
+        STORE_PAIR(int, int);
+        break;
+    case BASIC_SHORT_INT:
+        STORE_PAIR(short, int);
+        break;
+    case BASIC_LONG_DOUBLE_INT:
+        STORE_PAIR(long double, int);
+        break;
+    case BASIC_2FLOAT:
+        STORE_PAIR(float, float);
+        break;
+    default:
+        STORE_PAIR(double, double);
+    }
+}
+
+static inline void chance_item(enum basic basic, char *p)
+{
+    double real = (double)chance(-1000, 1000) / 7, imag = (double)chance(-1000, 1000) / 7;
+    switch (basic) {
+    case BASIC_FLOAT:
+        STORE(float, chance_real());
+        break;
+    case BASIC_DOUBLE:
+        STORE(double, chance_real());
+        break;
+    case BASIC_LONG_DOUBLE:
+        STORE(long double, chance_real());
+        break;
+    case BASIC_FLOAT_COMPLEX:
+        STORE(float complex, real + imag * I);
+        break;
+    case BASIC_DOUBLE_COMPLEX:
+        STORE(double complex, real + imag * I);
+        break;
+    case BASIC_LONG_DOUBLE_COMPLEX:
+        STORE(long double complex, real + imag * I);
+        break;
+    case BASIC_BOOL:
+        STORE(bool, chance(0, 1));
+        break;
+    default:
+        if (family_of(basic) == PAIRS) {
+            chance_pair(basic, p);
+        } else {
+            long long bits =
+                chance(0, 2) ? (long long)(chance_bits() * 0x10003) : chance(-1, 1);
+            memcpy(p, &bits, basic_extent(basic));
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Packing, unpacking and copying of random ranges of random datatypes, byte by byte against the
+ * type map.
+ */
+#include "typemap.h"
+
+/* A buffer of `count` elements in its own memory, with the address of each packed byte. */
+struct sample {
+    struct twin type;
+    struct buffer buffer;
+    size_t bytes, span;
+    char *storage;
+    size_t *where; /* packed byte -> index in storage */
+    bool overlaps; /* some byte of memory appears twice */
+};
+
+static void sample_locate(struct sample *s, ptrdiff_t low)
+{
+    bool *seen = calloc(s->span + 1, 1);
+    size_t at = 0;
+    for (size_t k = 0; k < s->buffer.count; k++)
+        for (size_t i = 0; i < s->type.map.n; i++) {
+            const struct entry *e = &s->type.map.entries[i];
+            ptrdiff_t origin = (ptrdiff_t)k * map_extent(&s->type.map) + e->at - low;
+            for (size_t j = 0; j < e->size; j++, at++) {
+                s->where[at] = (size_t)origin + j;
+                s->overlaps |= seen[s->where[at]];
+                seen[s->where[at]] = true;
+            }
+        }
+    ck_assert_uint_eq(at, s->bytes);
+    free(seen);
+}
+
+static struct sample sample_random(int depth)
+{
+    struct sample s = { .type = twin_random(depth) };
+    size_t count = (size_t)chance(0, 5);
+    s.bytes = count * map_bytes(&s.type.map);
+    ptrdiff_t low;
+    s.span = layout_span(s.type.layout, count, &low);
+    s.storage = malloc(s.span + 1);
+    s.where = malloc((s.bytes + 1) * sizeof *s.where);
+    s.buffer = (struct buffer){ buffer_at(s.storage, -low), count, s.type.layout };
+    sample_locate(&s, low);
+    return s;
+}
+
+static void sample_drop(struct sample *s)
+{
+    twin_drop(&s->type);
+    free(s->storage);
+    free(s->where);
+}
+
+static void fill_randomly(char *memory, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        memory[i] = (char)chance(-128, 127);
+}
+
+/* A range [skip, skip + bytes) inside the packed form, often all of it. */
+static void chance_range(size_t all, size_t *skip, size_t *bytes)
+{
+    *skip = chance(0, 2) ? (size_t)chance(0, (ptrdiff_t)all) : 0;
+    *bytes = chance(0, 2) ? (size_t)chance(0, (ptrdiff_t)(all - *skip)) : all - *skip;
+}
+
+static void check_pack(const struct sample *s)
+{
+    size_t skip, bytes;
+    chance_range(s->bytes, &skip, &bytes);
+    char *flat = malloc(bytes + 2);
+    memset(flat, 0x5a, bytes + 2);
+    buffer_pack(&s->buffer, skip, flat + 1, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        ck_assert_int_eq(flat[1 + i], s->storage[s->where[skip + i]]);
+    ck_assert_int_eq(flat[0], 0x5a);
+    ck_assert_int_eq(flat[bytes + 1], 0x5a);
+    free(flat);
+}
+
+static void check_unpack(const struct sample *s)
+{
+    size_t skip, bytes;
+    chance_range(s->bytes, &skip, &bytes);
+    char *flat = malloc(bytes + 1), *expected = malloc(s->span + 1);
+    fill_randomly(flat, bytes);
+    memcpy(expected, s->storage, s->span);
+    for (size_t i = 0; i < bytes; i++)
+        expected[s->where[skip + i]] = flat[i];
+    buffer_unpack(&s->buffer, skip, flat, bytes);
+    ck_assert_int_eq(memcmp(expected, s->storage, s->span), 0);
+    free(flat);
+    free(expected);
+}
+
+static void check_copy(const struct sample *to, const struct sample *from)
+{
+    size_t bytes = to->bytes < from->bytes ? to->bytes : from->bytes;
+    char *expected = malloc(to->span + 1);
+    memcpy(expected, to->storage, to->span);
+    for (size_t i = 0; i < bytes; i++)
+        expected[to->where[i]] = from->storage[from->where[i]];
+    buffer_copy(&to->buffer, &from->buffer);
+    ck_assert_int_eq(memcmp(expected, to->storage, to->span), 0);
+    free(expected);
+}
+
+static void check_flat(const struct sample *s)
+{
+    char *flat = buffer_flat(&s->buffer);
+    if (flat)
+        for (size_t i = 0; i < s->bytes; i++)
+            ck_assert_ptr_eq(flat + i, s->storage + s->where[i]);
+}
+
+START_TEST(random_ranges_move_the_right_bytes)
+{
+    chance_seed();
+    for (int round = 0; round < 3000; round++) {
+        struct sample a = sample_random(round % 5), b = sample_random(round / 5 % 5);
+        fill_randomly(a.storage, a.span);
+        fill_randomly(b.storage, b.span);
+        check_flat(&a);
+        for (int i = 0; i < 4; i++) {
+            check_pack(&a);
+            if (!a.overlaps)
+                check_unpack(&a);
+        }
+        if (!b.overlaps)
+            check_copy(&b, &a);
+        sample_drop(&a);
+        sample_drop(&b);
+    }
+}
+END_TEST
+
+/* Every loop of strided_copy, long enough for vectors, in both directions. */
+START_TEST(every_piece_length_is_copied)
+{
+    enum { PIECES = 300 };
+    for (size_t length = 1; length <= 70; length++)
+        for (ptrdiff_t gap = 0; gap < 20; gap += 7) {
+            ptrdiff_t stride = (ptrdiff_t)length + gap;
+            struct layout *l = layout_vector(PIECES, length, stride, &layout_bytes);
+            size_t span = (size_t)stride * PIECES;
+            char *memory = malloc(span), *again = calloc(span, 1);
+            char *flat = malloc(length * PIECES);
+            fill_randomly(memory, span);
+            buffer_pack(&(struct buffer){ memory, 1, l }, 0, flat, length * PIECES);
+            buffer_unpack(&(struct buffer){ again, 1, l }, 0, flat, length * PIECES);
+            for (size_t i = 0; i < PIECES; i++) {
+                size_t at = i * (size_t)stride;
+                ck_assert_int_eq(memcmp(flat + i * length, memory + at, length), 0);
+                ck_assert_int_eq(memcmp(again + at, memory + at, length), 0);
+                for (size_t j = length; j < (size_t)stride; j++)
+                    ck_assert_int_eq(again[at + j], 0);
+            }
+            free(memory);
+            free(again);
+            free(flat);
+            layout_drop(l);
+        }
+}
+END_TEST
+
+/* Absolute addresses in the type, MPI_BOTTOM as the buffer. */
+START_TEST(bottom_works_with_absolute_layouts)
+{
+    int x = 17, y = 42, got[2] = { 0, 0 };
+    struct layout *one = layout_basic(BASIC_INT32, 4, 4);
+    const struct layout *const ints[] = { one };
+    const ptrdiff_t offsets[] = { (ptrdiff_t)&y, (ptrdiff_t)&x };
+    struct layout *l = layout_blocks(2, (size_t[]){ 1, 1 }, offsets, ints, true);
+    buffer_pack(&(struct buffer){ NULL, 1, l }, 0, got, sizeof got);
+    ck_assert_int_eq(got[0], 42);
+    ck_assert_int_eq(got[1], 17);
+    struct layout *single = layout_blocks(1, (size_t[]){ 1 }, offsets, ints, true);
+    ck_assert_ptr_eq(buffer_flat(&(struct buffer){ NULL, 1, single }), &y);
+    layout_drop(single);
+    layout_drop(l);
+    layout_drop(one);
+}
+END_TEST
+
+/* Pipelines cut a buffer into chunks of any size. */
+START_TEST(chunks_join_without_a_seam)
+{
+    chance_seed();
+    for (int round = 0; round < 200; round++) {
+        struct sample s = sample_random(3);
+        fill_randomly(s.storage, s.span);
+        char *whole = malloc(s.bytes + 1), *parts = malloc(s.bytes + 1);
+        buffer_pack(&s.buffer, 0, whole, s.bytes);
+        size_t chunk = (size_t)chance(1, 60);
+        for (size_t at = 0; at < s.bytes; at += chunk) {
+            size_t n = s.bytes - at < chunk ? s.bytes - at : chunk;
+            buffer_pack(&s.buffer, at, parts + at, n);
+        }
+        ck_assert_int_eq(memcmp(whole, parts, s.bytes), 0);
+        free(whole);
+        free(parts);
+        sample_drop(&s);
+    }
+}
+END_TEST
+
+UNIT_MAIN("pack", random_ranges_move_the_right_bytes, every_piece_length_is_copied,
+          bottom_works_with_absolute_layouts, chunks_join_without_a_seam)
