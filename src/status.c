@@ -8,6 +8,7 @@
 #include "src/status.h"
 
 #include "runtime/fail.h"
+#include "src/api/external.h"
 #include "src/api/p2p.h"
 #include "src/type.h"
 
