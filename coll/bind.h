@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A plan meets a call: blocks become memory.
+ */
 #ifndef XMPI_BIND_H
 #define XMPI_BIND_H
 
@@ -29,5 +32,52 @@ static inline enum alias bind_alias(enum collective what, bool in_place)
         return ALIAS_NONE;
     }
 }
+
+enum cutting {
+    CUT_NOTHING, /* the rank does not have this room */
+    CUT_WHOLE,   /* one vector, cut evenly in elements; `copies` of it one after the other */
+    CUT_EACH,    /* blocks of `count` elements, one after the other */
+    CUT_LIST,    /* a count, a displacement, perhaps a layout per block */
+};
+
+/* A room as memory. */
+struct area {
+    enum cutting how;
+    void *base;
+    const struct layout *layout;
+    size_t count;     /* elements: of the vector (WHOLE), of a block before pieces (EACH) */
+    int nblocks;      /* WHOLE: blocks in the vector, pieces counted */
+    int pieces;       /* EACH, LIST */
+    ptrdiff_t copies; /* WHOLE: bytes from one copy to the next */
+    struct counts counts, displs; /* LIST; displs in elements, or bytes with `layouts` */
+    const struct layout *const *layouts;
+};
+
+struct bound {
+    const struct plan *plan;
+    const struct call *call;
+    struct area room[ROOMS];
+    int npeers;       /* blocks of a part: ranks, or ranks of the other group */
+    char *scratch;    /* TMP */
+    char *aside;      /* a buffer kept apart, see bind.c */
+    int64_t *offsets; /* computed counts and displacements */
+};
+
+/* Bind; nothing is copied yet.  The call must outlive the binding.  On failure nothing is left
+ * behind. */
+int bind_open(struct bound *bound, const struct plan *plan, const struct call *call);
+void bind_close(struct bound *bound);
+
+/* Before the first step and after the last: what is kept apart is brought up to date. */
+void bind_begin(const struct bound *bound);
+void bind_end(const struct bound *bound);
+
+/* The memory of a span.  *made: a layout that had to be made for it, to be dropped by the
+ * caller when the pml holds it, else NULL.  0 or MPI_ERR_NO_MEM. */
+int bind_span(const struct bound *bound, struct span span, struct buffer *buffer,
+              struct layout **made);
+
+/* No message of the plan is longer than so many bytes. */
+size_t bind_longest(const struct bound *bound);
 
 #endif

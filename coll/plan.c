@@ -230,7 +230,7 @@ static void infer(struct plan *plan)
     free(c.pair);
 }
 
-/* Number the messages of each pair in program order, and count the folds. */
+/* Number the messages of each pair in program order; note what the executor wants to know. */
 static void number_messages(struct plan *plan)
 {
     uint32_t *sent = calloc(2 * (size_t)plan->key.size, sizeof(*sent));
@@ -246,6 +246,8 @@ static void number_messages(struct plan *plan)
         else if (s->verb != VERB_COPY)
             s->slot = got[s->peer]++;
         plan->nfolds += s->verb == VERB_FOLD;
+        if (s->verb != VERB_COPY && s->to.n + s->from.n > plan->most)
+            plan->most = s->to.n > s->from.n ? s->to.n : s->from.n;
     }
     free(sent);
 }

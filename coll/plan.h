@@ -71,8 +71,8 @@ struct plan {
     int nsteps, cap;
     int32_t *next;
     int nnext;
-    int nfolds;
-    int error; /* an MPI error class once memory ran out; later verbs do nothing */
+    int nfolds, most; /* folds; most blocks in one message */
+    int error;        /* an MPI error class once memory ran out; later verbs do nothing */
 };
 
 typedef void program(struct plan *plan, int me, int p);

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Blocks to bytes.
+ *
+ *     room        bcast      gather, scatter,      reduce, allreduce,   reduce_scatter(_block)
+ *                            allgather, alltoall   scan, exscan
+ *     IN          -          part `send`           WHOLE                LIST or EACH
+ *     OUT         WHOLE      part `recv`           WHOLE                WHOLE
+ *     TMP         -          EACH, packed bytes    WHOLE, some copies   like IN
+ *
+ * A part is EACH, or LIST in the v and w forms.  Cutting a vector in elements gives equal pieces
+ * on all ranks only if all use the same datatype.  Reductions do by definition.  A broadcast
+ * in several blocks is cut in bytes instead, for which its data must lie in one piece.
+ *
+ * Kept apart (`aside`) and copied before or after:
+ *     bcast in several blocks, data with gaps       OUT, packed
+ *     alltoall(v, w) in place                       IN, packed: a copy of what will be replaced
+ *     reduce_scatter in place                       OUT: it lies at the start of the input,
+ *                                                   over blocks that others still need
+ *
+ * A span of LIST blocks that do not lie one behind the other gets a layout of its own, so that
+ * it is still one message; the other end need not know.
+ *
+ * Scratch is typed in reductions: user functions may look at the gaps and bounds of a type, so
+ * the address of element 0 is shifted by the type's lowest byte.
+ */
+#include "coll/bind.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool reduces(enum collective what)
+{
+    return what >= COLL_REDUCE;
+}
+
+static bool reduce_scatters(enum collective what)
+{
+    return what == COLL_REDUCE_SCATTER || what == COLL_REDUCE_SCATTER_BLOCK;
+}
+
+static bool exchanges(enum collective what)
+{
+    return what == COLL_ALLTOALL || what == COLL_ALLTOALLV || what == COLL_ALLTOALLW;
+}
+
+/* Where element boundary i of n falls: even to one element, equal on all ranks. */
+static size_t cut(size_t count, int n, int i)
+{
+    size_t parts = (size_t)n, at = (size_t)i;
+    return count / parts * at + count % parts * at / parts;
+}
+
+static int no_scratch(size_t bytes)
+{
+    return fail(MPI_ERR_NO_MEM, "no memory for %zu bytes of scratch of a collective", bytes);
+}
+
+/* Memory for count elements; *base is where element 0 would be. */
+static int typed_scratch(char **memory, void **base, const struct layout *layout, size_t count)
+{
+    ptrdiff_t low;
+    size_t bytes = layout_span(layout, count, &low);
+    *memory = malloc(bytes + 1);
+    if (!*memory)
+        return no_scratch(bytes);
+    *base = buffer_at(*memory, -low);
+    return 0;
+}
+
+/* ---- the rooms ---- */
+
+static struct area whole(void *base, const struct layout *layout, size_t count, int nblocks)
+{
+    return (struct area){ .how = layout ? CUT_WHOLE : CUT_NOTHING,
+                          .base = base,
+                          .layout = layout,
+                          .count = count,
+                          .nblocks = nblocks,
+                          .pieces = 1 };
+}
+
+static struct area part_area(const struct part *part)
+{
+    struct area area = { .how = CUT_EACH,
+                         .base = part->base,
+                         .layout = part->layout,
+                         .count = part->count,
+                         .pieces = 1 };
+    if (part->vector) {
+        area.how = CUT_LIST;
+        area.counts = part->counts;
+        area.displs = part->displs;
+        area.layouts = part->layouts;
+    }
+    if (!part->layout && !part->layouts)
+        area.how = CUT_NOTHING;
+    return area;
+}
+
+/* Packed bytes of one block of a part in which all are equal. */
+static size_t block_bytes(const struct area *area)
+{
+    return area->how == CUT_EACH ? area->count * area->layout->size : 0;
+}
+
+/* TMP of `count` elements per block of a room that is moved, not reduced: packed. */
+static int packed_scratch(struct bound *b, size_t bytes)
+{
+    int n = b->plan->nblocks[ROOM_TMP];
+    if (n == 0)
+        return 0;
+    b->scratch = malloc(bytes * (size_t)n + 1);
+    if (!b->scratch)
+        return no_scratch(bytes * (size_t)n);
+    b->room[ROOM_TMP] = (struct area){ .how = CUT_EACH,
+                                       .base = b->scratch,
+                                       .layout = &layout_bytes,
+                                       .count = bytes,
+                                       .pieces = 1 };
+    return 0;
+}
+
+static int bind_bcast(struct bound *b)
+{
+    const struct part *data = &b->call->recv;
+    if (b->plan->nblocks[ROOM_OUT] == 1 || !data->layout) {
+        b->room[ROOM_OUT] = whole(data->base, data->layout, data->count, 1);
+        return 0;
+    }
+    struct buffer user = { data->base, data->count, data->layout };
+    size_t bytes = buffer_bytes(&user);
+    char *flat = buffer_flat(&user);
+    if (!flat && !(flat = b->aside = malloc(bytes + 1)))
+        return no_scratch(bytes);
+    b->room[ROOM_OUT] = whole(flat, &layout_bytes, bytes, b->plan->nblocks[ROOM_OUT]);
+    return 0;
+}
+
+/* ---- reductions ---- */
+
+static int bind_reduction(struct bound *b)
+{
+    const struct call *call = b->call;
+    const struct layout *layout = call->reduction.layout;
+    const int *n = b->plan->nblocks;
+    size_t count = call->recv.count;
+    b->room[ROOM_IN] = whole(call->send.base, layout, count, n[ROOM_IN]);
+    b->room[ROOM_OUT] = whole(call->recv.base, layout, count, n[ROOM_OUT]);
+    if (n[ROOM_TMP] == 0)
+        return 0;
+    ptrdiff_t low, apart = (ptrdiff_t)layout_span(layout, count, &low) + 63;
+    apart -= apart % 64;
+    int copies = n[ROOM_TMP] / n[ROOM_IN];
+    b->scratch = malloc((size_t)apart * (size_t)copies + 1);
+    if (!b->scratch)
+        return no_scratch((size_t)apart * (size_t)copies);
+    b->room[ROOM_TMP] = whole(buffer_at(b->scratch, -low), layout, count, n[ROOM_IN]);
+    b->room[ROOM_TMP].copies = apart;
+    return 0;
+}
+
+/* Blocks of reduce_scatter lie one behind the other: their counts and displacements, `before`
+ * whole vectors later.  Returns the sum. */
+static int64_t list_blocks(struct bound *b, int before)
+{
+    const struct part *recv = &b->call->recv;
+    int n = b->npeers;
+    int64_t total = 0, *counts = b->offsets, *displs = counts + before + n;
+    for (int i = 0; i < n; i++)
+        total += counts[before + i] =
+            recv->vector ? counts_at(recv->counts, i) : (int64_t)recv->count;
+    for (int i = 0; i < before; i++) {
+        counts[i] = total;
+        displs[i] = i * total;
+    }
+    int64_t at = before * total;
+    for (int i = 0; i < n; i++) {
+        displs[before + i] = at;
+        at += counts[before + i];
+    }
+    return total;
+}
+
+static struct area listed(const struct bound *b, void *base, int nlisted)
+{
+    return (struct area){ .how = CUT_LIST,
+                          .base = base,
+                          .layout = b->call->reduction.layout,
+                          .pieces = b->plan->key.pieces,
+                          .counts = { .wide = b->offsets },
+                          .displs = { .wide = b->offsets + nlisted } };
+}
+
+static int bind_reduce_scatter(struct bound *b)
+{
+    const struct call *call = b->call;
+    const struct layout *layout = call->reduction.layout;
+    const struct plan *plan = b->plan;
+    bool inter = plan->split > 0;
+    int before = inter ? 2 : 0,
+        me = plan->key.me - (inter && plan->key.me >= plan->split ? plan->split : 0);
+    if (inter) /* recv counts are those of the own group */
+        b->npeers = plan->key.me < plan->split ? plan->split : plan->key.size - plan->split;
+    int nlisted = before + b->npeers;
+    b->offsets = malloc(2 * (size_t)nlisted * sizeof(*b->offsets));
+    if (!b->offsets)
+        return no_scratch(2 * (size_t)nlisted * sizeof(*b->offsets));
+    size_t total = (size_t)list_blocks(b, before), mine = (size_t)b->offsets[before + me];
+    void *input = call->in_place ? call->recv.base : call->send.base;
+    b->room[ROOM_IN] = inter ? whole(input, layout, total, 1) : listed(b, input, nlisted);
+    void *output = call->recv.base, *base = NULL;
+    int error = 0;
+    if (call->in_place)
+        error = typed_scratch(&b->aside, &output, layout, mine);
+    b->room[ROOM_OUT] = whole(output, layout, mine, plan->nblocks[ROOM_OUT]);
+    if (!error && plan->nblocks[ROOM_TMP])
+        error = typed_scratch(&b->scratch, &base, layout, total * (inter ? 3 : 1));
+    b->room[ROOM_TMP] = listed(b, base, nlisted);
+    return error;
+}
+
+/* ---- moving ---- */
+
+/* alltoall in place: IN is a packed copy of OUT, block behind block. */
+static int set_aside(struct bound *b)
+{
+    const struct area *out = &b->room[ROOM_OUT];
+    int n = b->npeers;
+    int64_t at = 0, *counts, *displs;
+    counts = b->offsets = malloc(2 * (size_t)n * sizeof(*counts));
+    if (!counts)
+        return no_scratch(2 * (size_t)n * sizeof(*counts));
+    displs = counts + n;
+    for (int i = 0; i < n; i++) {
+        size_t elements = out->how == CUT_EACH ? out->count : (size_t)counts_at(out->counts, i);
+        size_t size = out->layouts ? out->layouts[i]->size : out->layout->size;
+        displs[i] = at;
+        at += counts[i] = (int64_t)(elements * size);
+    }
+    b->aside = malloc((size_t)at + 1);
+    if (!b->aside)
+        return no_scratch((size_t)at);
+    b->room[ROOM_IN] = (struct area){ .how = CUT_LIST,
+                                      .base = b->aside,
+                                      .layout = &layout_bytes,
+                                      .pieces = 1,
+                                      .counts = { .wide = counts },
+                                      .displs = { .wide = displs } };
+    return 0;
+}
+
+static int bind_movement(struct bound *b)
+{
+    const struct call *call = b->call;
+    b->room[ROOM_IN] = part_area(&call->send);
+    b->room[ROOM_OUT] = part_area(&call->recv);
+    if (call->in_place && exchanges(call->what)) {
+        int error = set_aside(b);
+        if (error)
+            return error;
+    }
+    bool from_in = call->what == COLL_GATHER;
+    return packed_scratch(b, block_bytes(&b->room[from_in ? ROOM_IN : ROOM_OUT]));
+}
+
+int bind_open(struct bound *bound, const struct plan *plan, const struct call *call)
+{
+    *bound = (struct bound){ .plan = plan, .call = call, .npeers = plan->key.size };
+    if (plan->split)
+        bound->npeers = plan->key.me < plan->split ? plan->key.size - plan->split : plan->split;
+    int error;
+    if (plan->nsteps == 0) /* nothing to do, and perhaps no buffers: bystanders */
+        return 0;
+    if (call->what == COLL_BARRIER)
+        error = packed_scratch(bound, 0);
+    else if (call->what == COLL_BCAST)
+        error = bind_bcast(bound);
+    else if (reduce_scatters(call->what))
+        error = bind_reduce_scatter(bound);
+    else if (reduces(call->what))
+        error = bind_reduction(bound);
+    else
+        error = bind_movement(bound);
+    if (error)
+        bind_close(bound);
+    return error;
+}
+
+void bind_close(struct bound *bound)
+{
+    free(bound->scratch);
+    free(bound->aside);
+    free(bound->offsets);
+    bound->scratch = bound->aside = NULL;
+    bound->offsets = NULL;
+}
+
+/* ---- keeping apart ---- */
+
+static void copy_blocks_aside(const struct bound *b)
+{
+    struct buffer block;
+    struct layout *made;
+    for (int i = 0; i < b->npeers; i++) {
+        bind_span(b, out(i, 1), &block, &made); /* one block: nothing is made */
+        buffer_pack(&block, 0, b->aside + b->offsets[b->npeers + i], buffer_bytes(&block));
+    }
+}
+
+void bind_begin(const struct bound *b)
+{
+    if (!b->aside)
+        return;
+    const struct part *data = &b->call->recv;
+    struct buffer user = { data->base, data->count, data->layout };
+    if (b->call->what == COLL_BCAST && b->plan->key.me == b->plan->root)
+        buffer_pack(&user, 0, b->aside, buffer_bytes(&user));
+    else if (exchanges(b->call->what))
+        copy_blocks_aside(b);
+}
+
+void bind_end(const struct bound *b)
+{
+    if (!b->aside)
+        return;
+    const struct part *data = &b->call->recv;
+    const struct area *out = &b->room[ROOM_OUT];
+    struct buffer user = { data->base, data->count, data->layout };
+    if (b->call->what == COLL_BCAST && b->plan->key.me != b->plan->root)
+        buffer_unpack(&user, 0, b->aside, buffer_bytes(&user));
+    if (reduce_scatters(b->call->what)) {
+        struct buffer from = { out->base, out->count, out->layout };
+        struct buffer to = { data->base, out->count, out->layout };
+        buffer_copy(&to, &from);
+    }
+}
+
+/* ---- spans ---- */
+
+/* Elements [first, last) of block b of a list, when it is cut in pieces. */
+struct slice {
+    int64_t first, count; /* in elements from the area's base */
+};
+
+static struct slice slice_at(const struct area *a, int piece)
+{
+    int block = piece / a->pieces, j = piece % a->pieces;
+    size_t count = (size_t)counts_at(a->counts, block);
+    size_t from = cut(count, a->pieces, j), to = cut(count, a->pieces, j + 1);
+    return (struct slice){ counts_at(a->displs, block) + (int64_t)from, (int64_t)(to - from) };
+}
+
+static int span_scattered(const struct area *a, struct span s, struct buffer *buffer,
+                          struct layout **made)
+{
+    size_t *lengths = malloc((size_t)s.n * (sizeof(*lengths) + sizeof(ptrdiff_t)));
+    if (!lengths)
+        return no_scratch((size_t)s.n * 16);
+    ptrdiff_t *offsets = (ptrdiff_t *)(lengths + s.n);
+    for (int i = 0; i < s.n; i++) {
+        struct slice piece = slice_at(a, s.first + i);
+        lengths[i] = (size_t)piece.count;
+        offsets[i] = (ptrdiff_t)piece.first * a->layout->extent;
+    }
+    *made = layout_blocks((size_t)s.n, lengths, offsets, &a->layout, true);
+    free(lengths);
+    if (!*made)
+        return fail(MPI_ERR_NO_MEM, "no memory for the layout of %d blocks", s.n);
+    *buffer = (struct buffer){ a->base, 1, *made };
+    return 0;
+}
+
+static int span_list(const struct area *a, struct span s, struct buffer *buffer,
+                     struct layout **made)
+{
+    struct slice all = slice_at(a, s.first);
+    if (a->layouts) { /* alltoallw: displacements are bytes, spans are single blocks */
+        *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first), (size_t)all.count,
+                                   a->layouts[s.first] };
+        return 0;
+    }
+    for (int i = 1; i < s.n; i++) {
+        struct slice next = slice_at(a, s.first + i);
+        if (next.count && all.count && next.first != all.first + all.count)
+            return span_scattered(a, s, buffer, made);
+        if (all.count == 0)
+            all.first = next.first;
+        all.count += next.count;
+    }
+    *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first * a->layout->extent),
+                               (size_t)all.count, a->layout };
+    return 0;
+}
+
+int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
+              struct layout **made)
+{
+    const struct area *a = &bound->room[s.room];
+    size_t from, to;
+    ptrdiff_t shift = 0;
+    *made = NULL;
+    if (a->how == CUT_LIST)
+        return span_list(a, s, buffer, made);
+    if (a->how == CUT_EACH) {
+        from = (size_t)s.first * a->count;
+        to = from + (size_t)s.n * a->count;
+    } else {
+        int first = s.first % a->nblocks;
+        from = cut(a->count, a->nblocks, first);
+        to = cut(a->count, a->nblocks, first + s.n);
+        shift = (ptrdiff_t)(s.first / a->nblocks) * a->copies;
+    }
+    *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)from * a->layout->extent + shift),
+                               to - from, a->layout };
+    return 0;
+}
+
+/* Bytes of the longest block. */
+static size_t longest_block(const struct bound *bound, const struct area *a)
+{
+    size_t most = 0;
+    if (a->how == CUT_EACH)
+        return a->count * a->layout->size;
+    if (a->how == CUT_WHOLE)
+        return a->nblocks ? (a->count / (size_t)a->nblocks + 1) * a->layout->size : 0;
+    if (bound->plan->split) /* two kinds of blocks; not worth looking at */
+        return SIZE_MAX;
+    for (int i = 0; a->how == CUT_LIST && i < bound->npeers; i++) {
+        const struct layout *layout = a->layouts ? a->layouts[i] : a->layout;
+        size_t bytes = (size_t)counts_at(a->counts, i) * layout->size;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+size_t bind_longest(const struct bound *bound)
+{
+    size_t most = 0;
+    for (int r = 0; r < ROOMS; r++) {
+        size_t bytes = bound->plan->nblocks[r] ? longest_block(bound, &bound->room[r]) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most == SIZE_MAX ? most : most * (size_t)bound->plan->most;
+}

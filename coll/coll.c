@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Collectives: blocking, nonblocking and persistent are three ways to run one plan.
+ *
+ *     choose a rule  ->  get the plan  ->  bind it to the call  ->  run
+ *
+ * Blocking calls with small messages run in program order (run_inline.c), the others through
+ * the executor (run.c), which needs a request: on the stack here, an object of the user there.
+ *
+ * Messages carry the number of their collective.  Blocking and nonblocking ones are numbered in
+ * the order of the calls.  A persistent one keeps the number of its making, from a range of its
+ * own: its starts may come in any order among others, and successive starts of one keep their
+ * order because messages with the same number do.
+ */
+#include "coll/coll.h"
+
+#include "coll/cache.h"
+#include "coll/choose.h"
+#include "coll/run.h"
+#include "coll/tiny.h"
+#include "runtime/fail.h"
+#include "mpi.h"
+
+static const uint32_t numbers = 0x3fffffff, persistent_numbers = 0x40000000;
+
+/* A rank of the root's own group on an intercommunicator knows the root only as "not me, one
+ * of us"; its plan is empty whatever it takes for the root. */
+static int root_of(const struct team *team, const struct call *call)
+{
+    int me = team->channel.rank;
+    bool first = me < team->split;
+    if (team->split == 0)
+        return call->root;
+    if (call->root == MPI_ROOT)
+        return me;
+    if (call->root == MPI_PROC_NULL) {
+        int base = first ? 0 : team->split;
+        return me == base ? base + 1 : base;
+    }
+    return (first ? team->split : 0) + call->root;
+}
+
+static bool is_rooted(enum collective what)
+{
+    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
+           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
+}
+
+static struct plan_key key_of(const struct team *team, const struct call *call, int pieces)
+{
+    return (struct plan_key){ .me = team->channel.rank,
+                              .size = team->channel.size,
+                              .root = is_rooted(call->what) ? root_of(team, call) : 0,
+                              .split = team->split,
+                              .alias = bind_alias(call->what, call->in_place),
+                              .pieces = pieces };
+}
+
+static int plan_for(struct team *team, const struct call *call, const struct choice *choice,
+                    struct cached **cached)
+{
+    bool fresh;
+    struct plan_key key = key_of(team, call, choice->pieces);
+    int error = cache_get(&team->cache, choice->algorithm, &key, cached, &fresh);
+    if (!error && fresh && team->channel.rank == 0 && choice_wanted(call->what))
+        choice_explain(team, call, choice, &(*cached)->plan);
+    return error;
+}
+
+/* ---- blocking ---- */
+
+static int run_tiny(struct team *team, const struct call *call, const struct choice *choice)
+{
+    if (__builtin_expect(choice_wanted(call->what), 0) && team->channel.rank == 0 &&
+        cache_first_time(&team->cache, call->what))
+        choice_explain(team, call, choice, NULL);
+    return tiny_run(team->tiny, call);
+}
+
+static int run_to_end(struct team *team, const struct bound *bound, int tag)
+{
+    static const struct request_ops ops = { .name = "collective" };
+    struct execution run = { .request = { .ops = &ops }, .tag = tag };
+    int error = run_open(&run, team, bound);
+    if (error)
+        return error;
+    run_begin(&run);
+    progress_until(&run.request.done);
+    run_close(&run);
+    return run.request.result.error;
+}
+
+int coll_run(struct team *team, const struct call *call)
+{
+    struct choice choice;
+    int error = choose(team, call, BLOCKING, &choice);
+    if (error)
+        return error;
+    if (!choice.algorithm->program)
+        return run_tiny(team, call, &choice);
+    struct cached *cached;
+    error = plan_for(team, call, &choice, &cached);
+    if (error)
+        return error;
+    int tag = (int)(++team->sequence & numbers);
+    struct bound bound;
+    error = bind_open(&bound, &cached->plan, call);
+    if (!error && run_is_inline(&bound)) {
+        error = run_inline(team, &bound, tag);
+        bind_close(&bound);
+    } else if (!error) {
+        error = run_to_end(team, &bound, tag);
+    }
+    cache_drop(cached);
+    return error;
+}
+
+/* ---- with a request ---- */
+
+struct coll_request {
+    struct execution run; /* begins with the request */
+    struct call call;
+    struct cached *cached;
+};
+
+static int coll_restart(struct request *request)
+{
+    request->done = 0;
+    request->active = true;
+    run_begin((struct execution *)request);
+    return 0;
+}
+
+static void coll_release(struct request *request)
+{
+    struct coll_request *c = (struct coll_request *)request;
+    run_close(&c->run);
+    cache_drop(c->cached);
+    object_delete(c);
+}
+
+static const struct request_ops coll_ops = {
+    .name = "collective",
+    .start = coll_restart,
+    .release = coll_release,
+};
+
+static int coll_new(struct team *team, const struct call *call, enum mode mode,
+                    struct coll_request **made)
+{
+    struct choice choice;
+    int error = choose(team, call, mode, &choice);
+    if (error)
+        return error;
+    struct coll_request *c = object_new(OBJECT_REQUEST, sizeof(*c));
+    if (!c)
+        return fail(MPI_ERR_NO_MEM, "no memory for a collective request");
+    c->run.request.ops = &coll_ops;
+    c->call = *call;
+    error = plan_for(team, call, &choice, &c->cached);
+    if (error)
+        goto undo_object;
+    uint32_t number = ++team->sequence & numbers;
+    c->run.tag = (int)(mode == PERSISTENT ? number | persistent_numbers : number);
+    struct bound bound;
+    error = bind_open(&bound, &c->cached->plan, &c->call);
+    if (!error)
+        error = run_open(&c->run, team, &bound);
+    if (error)
+        goto undo_plan;
+    *made = c;
+    return 0;
+
+undo_plan:
+    cache_drop(c->cached);
+undo_object:
+    object_delete(c);
+    return error;
+}
+
+int coll_start(struct team *team, const struct call *call, struct request **request)
+{
+    struct coll_request *c;
+    int error = coll_new(team, call, NONBLOCKING, &c);
+    if (error)
+        return error;
+    c->run.request.active = true;
+    *request = &c->run.request;
+    run_begin(&c->run);
+    return 0;
+}
+
+int coll_init(struct team *team, const struct call *call, struct request **request)
+{
+    struct coll_request *c;
+    int error = coll_new(team, call, PERSISTENT, &c);
+    if (error)
+        return error;
+    c->run.request.persistent = true;
+    c->run.request.done = 1;
+    *request = &c->run.request;
+    return 0;
+}

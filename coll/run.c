@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The executor.  Each step counts what it waits for; at zero it goes to the list of ready steps;
+ * when it is over, the steps after it count down.  Nothing blocks: messages are posted, and go
+ * on from the callbacks of their requests, inside progress.
+ *
+ * A fold has two halves.  Recursive doubling shows why:
+ *
+ *     rank 0   send out -> 1        fold out <- 1        the fold may not touch `out` before
+ *     rank 1   send out -> 0        fold out <- 0        the send has read it
+ *
+ * If a fold were posted as a whole after its hazards, and the vectors were too long to be sent
+ * before they are asked for, both sends would wait for each other's receive.  So the receiving
+ * half ignores hazards: it is posted early, into a landing buffer of our own, and only the
+ * combining half waits.  Landings are given out in program order, up to LANDINGS and
+ * LANDING_BYTES, but always one; the verifier (check.c) proves that one is enough.
+ *
+ * Steps without bytes are over at once: both ends of a message know its length.  The exception
+ * is the barrier, whose empty messages say something.
+ *
+ * After an error the run goes on to its end, for the sake of the others, and reports the first.
+ */
+#include "coll/run.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANDING_BYTES = 4 << 20 };
+
+struct task {
+    struct execution *run;
+    int32_t step, waits; /* a fold waits for its message as well */
+    int16_t landing;     /* of a fold; -1 = none */
+};
+
+uint32_t run_signature(const struct bound *bound)
+{
+    uint32_t h = (uint32_t)bound->call->what * 0x9e3779b1u + (uint32_t)bound->plan->root;
+    h = (h ^ (h >> 15)) * 0x85ebca77u;
+    return (h ^ (h >> 13)) | 1;
+}
+
+int run_open(struct execution *run, struct team *team, const struct bound *bound)
+{
+    size_t n = (size_t)bound->plan->nsteps;
+    run->team = team;
+    run->plan = bound->plan;
+    run->bound = *bound;
+    run->signature = run_signature(bound);
+    run->task = malloc(n * (sizeof(*run->task) + sizeof(*run->ready)) + 1);
+    if (!run->task) {
+        bind_close(&run->bound);
+        return fail(MPI_ERR_NO_MEM, "no memory to run a plan of %zu steps", n);
+    }
+    run->ready = (int32_t *)(run->task + n);
+    return 0;
+}
+
+void run_close(struct execution *run)
+{
+    for (int i = 0; i < LANDINGS; i++)
+        free(run->landing[i].memory);
+    free(run->task);
+    bind_close(&run->bound);
+}
+
+static void note(struct execution *run, int error)
+{
+    if (error && !run->error)
+        run->error = error;
+}
+
+static void count_down(struct execution *run, int i)
+{
+    if (--run->task[i].waits == 0)
+        run->ready[run->tail++] = i;
+}
+
+static void step_over(struct execution *run, int i)
+{
+    const struct step *s = &run->plan->step[i];
+    run->left--;
+    for (int k = 0; k < s->nnext; k++)
+        count_down(run, run->plan->next[s->first_next + k]);
+}
+
+static void message_over(struct execution *run, int i)
+{
+    if (run->plan->step[i].verb == VERB_FOLD)
+        count_down(run, i);
+    else
+        step_over(run, i);
+}
+
+/* ---- messages ---- */
+
+static void work(struct execution *run);
+
+static void message_done(struct request *request)
+{
+    struct task *task = request->owner;
+    struct execution *run = task->run;
+    note(run, request->result.error);
+    message_over(run, task->step);
+    if (!run->busy)
+        work(run);
+}
+
+static void post(struct execution *run, int i, const struct buffer *data)
+{
+    const struct step *s = &run->plan->step[i];
+    struct envelope envelope = {
+        .peer = s->peer, .tag = run->tag, .step = s->slot, .signature = run->signature
+    };
+    struct request *request;
+    int error = s->verb == VERB_SEND
+                    ? pml_isend(&run->team->channel, data, &envelope, SEND_STANDARD, &request)
+                    : pml_irecv(&run->team->channel, data, &envelope, &request);
+    if (error) {
+        note(run, error);
+        message_over(run, i);
+    } else if (request->done) {
+        note(run, request->result.error);
+        request->ops->release(request);
+        message_over(run, i);
+    } else {
+        request->owner = &run->task[i];
+        request->on_done = message_done;
+        request->orphan = true;
+    }
+}
+
+static bool has_no_message(const struct execution *run, const struct buffer *data)
+{
+    return buffer_bytes(data) == 0 && run->bound.call->what != COLL_BARRIER;
+}
+
+static void begin_message(struct execution *run, int i)
+{
+    const struct step *s = &run->plan->step[i];
+    struct buffer data;
+    struct layout *made;
+    int error = bind_span(&run->bound, s->verb == VERB_SEND ? s->from : s->to, &data, &made);
+    note(run, error);
+    if (error || has_no_message(run, &data))
+        message_over(run, i);
+    else
+        post(run, i, &data);
+    layout_drop(made);
+}
+
+static void copy(struct execution *run, int i)
+{
+    const struct step *s = &run->plan->step[i];
+    struct buffer to, from;
+    struct layout *made[2] = { NULL, NULL };
+    int error = bind_span(&run->bound, s->to, &to, &made[0]);
+    if (!error)
+        error = bind_span(&run->bound, s->from, &from, &made[1]);
+    if (!error)
+        buffer_copy(&to, &from);
+    note(run, error);
+    layout_drop(made[0]);
+    layout_drop(made[1]);
+    step_over(run, i);
+}
+
+/* ---- folds ---- */
+
+/* A free landing of so many bytes.  False: not now. */
+static bool landing_take(struct execution *run, size_t bytes, int *taken)
+{
+    int free_one = -1, in_use = 0;
+    for (int i = 0; i < LANDINGS; i++) {
+        in_use += run->landing[i].used;
+        if (!run->landing[i].used && (free_one < 0 || run->landing[i].bytes >= bytes))
+            free_one = i;
+    }
+    if (free_one < 0 || (in_use > 0 && run->landing_bytes + bytes > LANDING_BYTES))
+        return false;
+    struct landing *landing = &run->landing[free_one];
+    if (landing->bytes < bytes) {
+        char *memory = malloc(bytes);
+        if (!memory && in_use > 0)
+            return false; /* wait until memory comes back */
+        if (!memory)
+            note(run, fail(MPI_ERR_NO_MEM, "no memory to receive %zu bytes", bytes));
+        free(landing->memory);
+        landing->memory = memory;
+        landing->bytes = memory ? bytes : 0;
+    }
+    landing->used = true;
+    run->landing_bytes += bytes;
+    *taken = free_one;
+    return true;
+}
+
+/* Post the receiving half of fold i if a landing is free. */
+static bool fold_post(struct execution *run, int i)
+{
+    const struct layout *layout = run->bound.call->reduction.layout;
+    struct buffer data;
+    struct layout *made; /* reductions are not scattered: nothing is made */
+    ptrdiff_t low;
+    int landing;
+    bind_span(&run->bound, run->plan->step[i].to, &data, &made);
+    run->task[i].landing = -1;
+    if (has_no_message(run, &data)) {
+        message_over(run, i);
+        return true;
+    }
+    size_t bytes = layout_span(layout, data.count, &low);
+    if (!landing_take(run, bytes, &landing))
+        return false;
+    run->task[i].landing = (int16_t)landing;
+    data.base = buffer_at(run->landing[landing].memory, -low);
+    if (run->landing[landing].memory)
+        post(run, i, &data);
+    else
+        message_over(run, i);
+    return true;
+}
+
+static void folds_post(struct execution *run)
+{
+    for (; run->next_fold < run->plan->nsteps; run->next_fold++)
+        if (run->plan->step[run->next_fold].verb == VERB_FOLD &&
+            !fold_post(run, run->next_fold))
+            return;
+}
+
+static void fold(struct execution *run, int i)
+{
+    const struct step *s = &run->plan->step[i];
+    const struct reduction *op = &run->bound.call->reduction;
+    int landing = run->task[i].landing;
+    struct buffer to, with;
+    struct layout *made;
+    bind_span(&run->bound, s->to, &to, &made);
+    bind_span(&run->bound, s->from, &with, &made);
+    if (landing >= 0) {
+        struct landing *l = &run->landing[landing];
+        ptrdiff_t low;
+        size_t bytes = layout_span(op->layout, to.count, &low);
+        void *incoming = buffer_at(l->memory, -low);
+        if (l->memory)
+            note(run, s->side == INCOMING_FIRST
+                          ? reduce_apply(op, to.base, incoming, with.base, to.count)
+                          : reduce_apply(op, to.base, with.base, incoming, to.count));
+        l->used = false;
+        run->landing_bytes -= bytes;
+    }
+    step_over(run, i);
+    folds_post(run);
+}
+
+/* ---- the loop ---- */
+
+static void finish(struct execution *run)
+{
+    bind_end(&run->bound);
+    run->request.result.error = run->error;
+    request_complete(&run->request); /* may be the end of the run's memory */
+}
+
+static void work(struct execution *run)
+{
+    run->busy = true;
+    while (run->head < run->tail) {
+        int i = run->ready[run->head++];
+        switch ((enum verb)run->plan->step[i].verb) {
+        case VERB_SEND:
+        case VERB_RECV:
+            begin_message(run, i);
+            break;
+        case VERB_COPY:
+            copy(run, i);
+            break;
+        case VERB_FOLD:
+            fold(run, i);
+            break;
+        }
+    }
+    run->busy = false;
+    if (run->left == 0)
+        finish(run);
+}
+
+/* Receives that wait for nothing are posted first, so that messages find them. */
+static void list_ready(struct execution *run)
+{
+    const struct plan *plan = run->plan;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < plan->nsteps; i++)
+            if (run->task[i].waits == 0 && (plan->step[i].verb == VERB_RECV) == (round == 0))
+                run->ready[run->tail++] = i;
+}
+
+void run_begin(struct execution *run)
+{
+    const struct plan *plan = run->plan;
+    run->head = run->tail = run->next_fold = 0;
+    run->left = plan->nsteps;
+    run->error = 0;
+    run->request.result = (struct result){ .error = 0 };
+    for (int i = 0; i < plan->nsteps; i++)
+        run->task[i] =
+            (struct task){ run, i, plan->step[i].nwait + (plan->step[i].verb == VERB_FOLD),
+                           -1 };
+    bind_begin(&run->bound);
+    run->busy = true;
+    list_ready(run);
+    folds_post(run);
+    work(run);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Performing a bound plan.
+ */
+#ifndef XMPI_RUN_H
+#define XMPI_RUN_H
+
+#include "coll/bind.h"
+#include "coll/coll.h"
+
+struct task; /* of one step, run.c */
+enum { LANDINGS = 8 };
+
+struct landing { /* where the message of a fold waits for its turn */
+    char *memory;
+    size_t bytes; /* capacity */
+    bool used;
+};
+
+struct execution {
+    struct request request; /* complete when the collective is */
+    struct team *team;
+    const struct plan *plan;
+    struct bound bound;
+    int tag;            /* number of this collective on its team */
+    uint32_t signature; /* what its messages say they are */
+    struct task *task;
+    int32_t *ready; /* steps that wait for nothing, in the order in which they came to */
+    int head, tail, left;
+    int next_fold; /* no fold before this step lacks a landing */
+    struct landing landing[LANDINGS];
+    size_t landing_bytes; /* of those in use */
+    bool busy;            /* steps are being taken from `ready` */
+    int error;            /* the first one */
+};
+
+/* Take over a binding and allocate.  The call must outlive the run.  On failure nothing is left
+ * behind, nor is the binding. */
+int run_open(struct execution *run, struct team *team, const struct bound *bound);
+void run_close(struct execution *run);
+
+/* Begin; never blocks.  request.done is set when all is over, perhaps at once.  The same run may
+ * begin again after that. */
+void run_begin(struct execution *run);
+
+/* Perform a bound plan in program order, blocking, without a run (run_inline.c).  Only where
+ * run_is_inline says so. */
+bool run_is_inline(const struct bound *bound);
+int run_inline(struct team *team, const struct bound *bound, int tag);
+
+/* What the messages of a call say they are. */
+uint32_t run_signature(const struct bound *bound);
+
+#endif

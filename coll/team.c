@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Teams and their tickets.  A context is a number nobody else ever draws: the drawer's world
+ * rank in the upper half, its own counter in the lower.  So tickets cost no agreement, and
+ * numbers are not used again: 2^31 per process.
+ */
+#include "coll/coll.h"
+
+#include "coll/cache.h"
+#include "coll/tiny.h"
+#include "runtime/boot.h"
+
+enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4 }; /* upper half 0: drawn by nobody */
+
+static bool on_this_node(const struct ranks *members)
+{
+    if (boot.nnodes == 1)
+        return true;
+    for (int i = 0; i < members->n; i++)
+        if (boot_local(ranks_world(members, i)) < 0)
+            return false;
+    return true;
+}
+
+void ticket_draw(struct ticket *ticket, int size, struct ranks *members)
+{
+    static uint32_t drawn;
+    drawn++;
+    ticket->context = (uint64_t)(boot.rank + 1) << 32 | (uint64_t)drawn * 2;
+    ticket->tiny = members && on_this_node(members) ? tiny_draw(size) : 0;
+}
+
+void ticket_world(struct ticket *ticket)
+{
+    *ticket = (struct ticket){ .context = CONTEXT_WORLD, .tiny = tiny_world() };
+}
+
+void ticket_self(struct ticket *ticket)
+{
+    *ticket = (struct ticket){ .context = CONTEXT_SELF };
+}
+
+int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
+              int split)
+{
+    *team = (struct team){ .split = split, .one_node = on_this_node(members) };
+    int error = channel_open(&team->channel, ticket->context + 1, rank, members);
+    if (error)
+        return error;
+    if (split == 0)
+        team->tiny = tiny_open(ticket->tiny, rank, members);
+    return 0;
+}
+
+void team_close(struct team *team)
+{
+    tiny_close(team->tiny);
+    cache_close(team->cache);
+    channel_close(&team->channel);
+}

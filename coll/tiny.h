@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Barrier, broadcast and allreduce of a few bytes over shared flags on one node.
+ */
+#ifndef XMPI_TINY_H
+#define XMPI_TINY_H
+
+#include "coll/coll.h"
+
+enum { TINY_BYTES = 48, TINY_RANKS = 64 };
+
+/* Draw a block in this process's area for n ranks: its name for a ticket, 0 when there is no
+ * room, or too many ranks. */
+uint64_t tiny_draw(int n);
+
+/* The block of MPI_COMM_WORLD, which needs no drawing; 0 when there is none. */
+uint64_t tiny_world(void);
+
+/* Use the block.  NULL: out of memory, or `name` is 0. */
+struct tiny *tiny_open(uint64_t name, int me, struct ranks *members);
+void tiny_close(struct tiny *tiny);
+
+/* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
+const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes);
+
+/* Perform it. */
+int tiny_run(struct tiny *tiny, const struct call *call);
+
+#endif
