@@ -8,8 +8,6 @@
 #include "mpi.h"
 #include "runtime/object.h"
 
-struct comm;
-
 enum errhandler_kind { ERRHANDLER_COMM, ERRHANDLER_SESSION, ERRHANDLER_WIN, ERRHANDLER_FILE };
 enum errhandler_does { ERRORS_FATAL, ERRORS_ABORT, ERRORS_RETURN, ERRORS_CALL };
 
@@ -17,12 +15,31 @@ struct errhandler {
     struct object object; /* OBJECT_ERRHANDLER */
     enum errhandler_kind kind;
     enum errhandler_does does;
-    void *function;
+    void *function; /* MPI_Comm_errhandler_function * or its siblings */
 };
 
 extern struct errhandler errors_are_fatal, errors_abort, errors_return;
 
-/* Hand an error code to the handler of an object; returns what the entry point returns. */
-int errhandler_call_comm(struct comm *comm, const char *function, int code);
+/* Stands for MPI_FILE_NULL, whose error handler is asked when a file cannot be opened and which
+ * new files inherit. */
+extern struct object no_file;
+
+/* Objects hold the error handler they use; the predefined ones are always there. */
+struct errhandler *errhandler_hold(struct errhandler *errhandler);
+void errhandler_drop(struct errhandler *errhandler);
+
+/* Which handler an object has: a communicator, session, window or file, or NULL for none. */
+struct errhandler *errhandler_of(void *owner);
+
+/* The object asked when an MPI_File function fails. */
+static inline void *file_owner(void *file)
+{
+    return file ? file : &no_file;
+}
+
+/* Hand an error to the handler of `owner`: returns `code`, or not at all.  `message` is what a
+ * fatal handler prints.  The caller had better not hold the engine lock: a user's function may
+ * take its time. */
+int errhandler_raise(void *owner, int code, const char *message);
 
 #endif

@@ -2,12 +2,22 @@
  *
  * Entering and leaving the library: what every generated entry point calls.  Checks record the
  * first failure with the function's and the argument's name and do nothing once one is recorded.
+ *
+ *     enter    one load and a predicted branch: is the library up?  Then the engine lock.
+ *     leave    a predicted branch; leave_error finds the error handler and calls it.
+ *
+ * A body that switches threads_multiple on takes the engine lock itself, since leave gives it
+ * back; one that switches it off gives the lock back.
  */
 #ifndef XMPI_FACADE_H
 #define XMPI_FACADE_H
 
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 #include "src/comm.h"
+
+#define ALIAS(weak_name, strong_name)                                                          \
+    extern __typeof__(strong_name) weak_name __attribute__((weak, alias(#strong_name)))
 
 struct entry {
     const char *function; /* "MPI_Send" */
@@ -16,14 +26,56 @@ struct entry {
 
 enum library_state { LIBRARY_FRESH, LIBRARY_ACTIVE, LIBRARY_FINALIZED };
 extern enum library_state library_state; /* of the world model; sessions count separately */
+extern int library_sessions;             /* how many are open */
 
-/* The error handler that applies when no communicator, session, window or file is at hand:
- * MPI_COMM_SELF's, before and after init the initial one (MPI 5.0, 9.3). */
-int leave_error(struct entry *e, struct comm *comm) __attribute__((cold));
+/* The world model is not up.  0 when a session is, else MPI_ERR_OTHER. */
+int enter_early(const char *function) __attribute__((cold));
+
+/* MPI_T functions need MPI_T_init_thread, and nothing else. */
+struct entry enter_tool(const char *function);
+int leave_tool(struct entry *e);
+
+/* Something failed: call the error handler of `owner`, a communicator, session, window or file.
+ * NULL: nothing is at hand, so it is MPI_COMM_SELF's, or before initialisation and after
+ * finalisation the initial one (MPI 5.0, 9.3).  Returns what the entry point returns. */
+int leave_error(struct entry *e, void *owner) __attribute__((cold));
+
+/* The end of a function that is not built. */
+int leave_unbuilt(struct entry *e, void *owner) __attribute__((cold));
 
 /* Said by a body that is about to fail for an object the entry point has not seen (MPI_Wait: the
  * communicator of the request): leave asks its error handler instead.  Holds a reference until
  * then.  NULL is nobody.  Of several in one call the first counts. */
 void leave_blame(struct comm *comm) __attribute__((cold));
+
+static inline struct entry enter(const char *function)
+{
+    struct entry e = { function, MPI_SUCCESS };
+    if (__builtin_expect(library_state != LIBRARY_ACTIVE, 0))
+        e.rc = enter_early(function);
+    engine_lock();
+    return e;
+}
+
+/* For functions that may be called before initialisation and after finalisation. */
+static inline struct entry enter_anytime(const char *function)
+{
+    engine_lock();
+    return (struct entry){ function, MPI_SUCCESS };
+}
+
+static inline int leave(struct entry *e, void *owner)
+{
+    if (__builtin_expect(e->rc != MPI_SUCCESS, 0))
+        return leave_error(e, owner);
+    engine_unlock();
+    return MPI_SUCCESS;
+}
+
+/* A result that has to fit into an int. */
+static inline int narrow(int64_t value)
+{
+    return value == (int)value ? (int)value : MPI_UNDEFINED;
+}
 
 #endif

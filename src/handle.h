@@ -10,20 +10,35 @@
 #include "src/op.h"
 #include "src/type.h"
 
+struct file;
+struct message;
 struct session;
+struct win;
 
 static inline bool handle_is_predefined(const void *handle)
 {
     return (uintptr_t)handle < OBJECT_FIRST_ID;
 }
 
-struct comm *handle_comm(MPI_Comm handle);
+static inline struct comm *handle_comm(MPI_Comm handle)
+{
+    struct comm *comm = handle == MPI_COMM_WORLD  ? &comm_world
+                        : handle == MPI_COMM_SELF ? &comm_self
+                                                  : NULL;
+    if (comm)
+        return comm->object.kind == OBJECT_COMM ? comm : NULL;
+    comm = (struct comm *)handle;
+    return object_is(comm, OBJECT_COMM) && !comm->freed ? comm : NULL;
+}
+
 struct group *handle_group(MPI_Group handle);
 struct errhandler *handle_errhandler(MPI_Errhandler handle);
 struct info *handle_info(MPI_Info handle);
 struct request *handle_request(MPI_Request handle);
 struct message *handle_message(MPI_Message handle);
 struct session *handle_session(MPI_Session handle);
+struct win *handle_win(MPI_Win handle);
+struct file *handle_file(MPI_File handle);
 
 /* Objects to handles; NULL gives the null handle of the kind. */
 MPI_Comm comm_handle(const struct comm *comm);
@@ -33,5 +48,9 @@ MPI_Op op_handle(const struct op *op);
 MPI_Errhandler errhandler_handle(const struct errhandler *errhandler);
 MPI_Info info_handle(const struct info *info);
 MPI_Request request_handle(const struct request *request);
+MPI_Message message_handle(const struct message *message);
+MPI_Session session_handle(const struct session *session);
+MPI_Win win_handle(const struct win *win);
+MPI_File file_handle(const struct file *file);
 
 #endif

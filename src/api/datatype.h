@@ -51,9 +51,9 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
 
 /* The part of a distributed array that one process holds. */
 int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_of_gsizes,
-                                  const int array_of_distribs[], const int array_of_dargs[],
-                                  const int array_of_psizes[], int order, type_t oldtype,
-                                  type_out_t *newtype);
+                            const int array_of_distribs[], const int array_of_dargs[],
+                            const int array_of_psizes[], int order, type_t oldtype,
+                            type_out_t *newtype);
 
 /* The same data with another lower bound and extent. */
 int xmpi_type_create_resized(type_t oldtype, extent_t lb, extent_t extent, type_out_t *newtype);

@@ -63,14 +63,13 @@ int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
 
 /* Start a send and a receive under one request. */
 int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_t dest,
-                         tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
-                         source_t source, anytag_t recvtag, comm_t comm,
-                         request_out_t *request);
+                   tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
+                   source_t source, anytag_t recvtag, comm_t comm, request_out_t *request);
 
 /* Start a send and a receive that share a buffer. */
 int xmpi_isendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_t dest,
-                                 tag_t sendtag, source_t source, anytag_t recvtag, comm_t comm,
-                                 request_out_t *request);
+                           tag_t sendtag, source_t source, anytag_t recvtag, comm_t comm,
+                           request_out_t *request);
 
 /* ---- persistent: prepared once, started any number of times ---- */
 

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Error handlers (MPI 5.0, 9.3).  A handler belongs to an object: a communicator, a session, a
+ * window or a file.  Errors that concern none of them go to MPI_COMM_SELF's handler, and to the
+ * initial one, which is fatal, while MPI_COMM_SELF does not exist.  A fatal handler ends the job
+ * with the error class as exit code and one message; a user's function gets the handle of the
+ * object and the code, and when it returns the call returns the code.
+ */
+#include "src/errhan.h"
+
+#include "runtime/boot.h"
+#include "runtime/fail.h"
+#include "src/api/environment.h"
+#include "src/error.h"
+#include "src/facade.h"
+#include "src/handle.h"
+#include "src/session.h"
+
+#include <stdio.h>
+
+#define PREDEFINED(what)                                                                       \
+    {                                                                                          \
+        .object = { .kind = OBJECT_ERRHANDLER, .refs = 1 }, .does = (what)                     \
+    }
+
+struct errhandler errors_are_fatal = PREDEFINED(ERRORS_FATAL);
+struct errhandler errors_abort = PREDEFINED(ERRORS_ABORT);
+struct errhandler errors_return = PREDEFINED(ERRORS_RETURN);
+
+struct object no_file = { .kind = OBJECT_FILE, .refs = 1 };
+static struct errhandler *errhandler_no_file = &errors_return;
+
+struct errhandler *errhandler_hold(struct errhandler *errhandler)
+{
+    object_hold(errhandler);
+    return errhandler;
+}
+
+static bool is_predefined(const struct errhandler *errhandler)
+{
+    return errhandler->does != ERRORS_CALL;
+}
+
+void errhandler_drop(struct errhandler *errhandler)
+{
+    if (object_drop(errhandler) && !is_predefined(errhandler))
+        object_delete(errhandler);
+}
+
+/* Where an object keeps its handler; NULL when it has no place for one. */
+static struct errhandler **place_of(void *owner)
+{
+    struct object *object = owner;
+    if (object && object->kind == OBJECT_COMM)
+        return &((struct comm *)owner)->errhandler;
+    if (object && object->kind == OBJECT_SESSION)
+        return &((struct session *)owner)->errhandler;
+    if (object == &no_file)
+        return &errhandler_no_file;
+    return NULL;
+}
+
+struct errhandler *errhandler_of(void *owner)
+{
+    struct errhandler **place = place_of(owner);
+    if (place)
+        return *place;
+    return comm_self.object.kind == OBJECT_COMM ? comm_self.errhandler : &errors_are_fatal;
+}
+
+/* ---- raising ---- */
+
+static void die(int code, const char *message)
+{
+    int class = error_class(code);
+    char text[MPI_MAX_ERROR_STRING + 40];
+    if (boot.size > 1)
+        snprintf(text, sizeof text, "rank %d of %d: %s", boot.rank, boot.size, message);
+    else
+        snprintf(text, sizeof text, "%s", message);
+    boot_abort(class > 0 ? class : MPI_ERR_OTHER, text);
+}
+
+static void call(const struct errhandler *errhandler, void *owner, int code)
+{
+    if (errhandler->kind == ERRHANDLER_SESSION) {
+        MPI_Session handle = session_handle(owner);
+        ((MPI_Session_errhandler_function *)errhandler->function)(&handle, &code);
+    } else if (errhandler->kind == ERRHANDLER_FILE) {
+        MPI_File handle = owner == &no_file ? MPI_FILE_NULL : file_handle(owner);
+        ((MPI_File_errhandler_function *)errhandler->function)(&handle, &code);
+    } else if (errhandler->kind == ERRHANDLER_WIN) {
+        MPI_Win handle = win_handle(owner);
+        ((MPI_Win_errhandler_function *)errhandler->function)(&handle, &code);
+    } else {
+        MPI_Comm handle = owner ? comm_handle(owner) : MPI_COMM_SELF;
+        ((MPI_Comm_errhandler_function *)errhandler->function)(&handle, &code);
+    }
+}
+
+int errhandler_raise(void *owner, int code, const char *message)
+{
+    if (!place_of(owner))
+        owner = NULL;
+    struct errhandler *errhandler = errhandler_hold(errhandler_of(owner));
+    if (errhandler->does == ERRORS_FATAL || errhandler->does == ERRORS_ABORT)
+        die(code, message);
+    if (errhandler->does == ERRORS_CALL)
+        call(errhandler, owner, code);
+    errhandler_drop(errhandler);
+    return code;
+}
+
+/* ---- making and freeing ---- */
+
+static int make(enum errhandler_kind kind, void *function, const char *argument,
+                struct errhandler **errhandler)
+{
+    if (!function)
+        return fail(MPI_ERR_ARG, "argument %s is NULL", argument);
+    struct errhandler *made = object_new(OBJECT_ERRHANDLER, sizeof *made);
+    if (!made)
+        return fail(MPI_ERR_NO_MEM, "no memory for an error handler");
+    made->kind = kind;
+    made->does = ERRORS_CALL;
+    made->function = function;
+    *errhandler = made;
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+                                errhandler_out_t *errhandler)
+{
+    return make(ERRHANDLER_COMM, (void *)comm_errhandler_fn, "comm_errhandler_fn", errhandler);
+}
+
+int xmpi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+                                   errhandler_out_t *errhandler)
+{
+    return make(ERRHANDLER_SESSION, (void *)session_errhandler_fn, "session_errhandler_fn",
+                errhandler);
+}
+
+int xmpi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+                               errhandler_out_t *errhandler)
+{
+    return make(ERRHANDLER_WIN, (void *)win_errhandler_fn, "win_errhandler_fn", errhandler);
+}
+
+int xmpi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+                                errhandler_out_t *errhandler)
+{
+    return make(ERRHANDLER_FILE, (void *)file_errhandler_fn, "file_errhandler_fn", errhandler);
+}
+
+/* A predefined handler may be "freed": MPI_Comm_get_errhandler hands them out like any other. */
+int xmpi_errhandler_free(errhandler_free_t *errhandler)
+{
+    if (!is_predefined(*errhandler))
+        errhandler_drop(*errhandler);
+    *errhandler = NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- attaching ---- */
+
+static int set(void *owner, enum errhandler_kind kind, struct errhandler *errhandler)
+{
+    static const char *const names[] = { "communicators", "sessions", "windows", "files" };
+    if (!is_predefined(errhandler) && errhandler->kind != kind)
+        return fail(MPI_ERR_ARG, "argument errhandler was made for %s; this needs one for %s",
+                    names[errhandler->kind], names[kind]);
+    struct errhandler **place = place_of(owner);
+    errhandler_hold(errhandler);
+    errhandler_drop(*place);
+    *place = errhandler;
+    return MPI_SUCCESS;
+}
+
+static int get(void *owner, struct errhandler **errhandler)
+{
+    *errhandler = errhandler_hold(errhandler_of(owner));
+    return MPI_SUCCESS;
+}
+
+/* MPI_X_call_errhandler: the program raises an error itself.  It returns MPI_SUCCESS when the
+ * handler returns. */
+static int raise_for(void *owner, const char *function, int code)
+{
+    const char *general = error_text(code);
+    if (!general)
+        return fail(MPI_ERR_ARG, "argument errorcode is %d; there is no such error code", code);
+    char message[MPI_MAX_ERROR_STRING];
+    snprintf(message, sizeof message, "%s: the program raised error %d, %s", function, code,
+             general);
+    error_remember(code, "raised by the program");
+    errhandler_raise(owner, code, message);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_set_errhandler(comm_t comm, errhandler_t errhandler)
+{
+    return set(comm, ERRHANDLER_COMM, errhandler);
+}
+
+int xmpi_comm_get_errhandler(comm_t comm, errhandler_out_t *errhandler)
+{
+    return get(comm, errhandler);
+}
+
+int xmpi_comm_call_errhandler(comm_t comm, int errorcode)
+{
+    return raise_for(comm, "MPI_Comm_call_errhandler", errorcode);
+}
+
+int xmpi_session_set_errhandler(session_t session, errhandler_t errhandler)
+{
+    return set(session, ERRHANDLER_SESSION, errhandler);
+}
+
+int xmpi_session_get_errhandler(session_t session, errhandler_out_t *errhandler)
+{
+    return get(session, errhandler);
+}
+
+int xmpi_session_call_errhandler(session_t session, int errorcode)
+{
+    return raise_for(session, "MPI_Session_call_errhandler", errorcode);
+}
+
+/* Files are not built; MPI_FILE_NULL has a handler all the same. */
+int xmpi_file_set_errhandler(file_or_null_t file, errhandler_t errhandler)
+{
+    return set(file ? (void *)file : &no_file, ERRHANDLER_FILE, errhandler);
+}
+
+int xmpi_file_get_errhandler(file_or_null_t file, errhandler_out_t *errhandler)
+{
+    return get(file ? (void *)file : &no_file, errhandler);
+}
+
+int xmpi_file_call_errhandler(file_or_null_t fh, int errorcode)
+{
+    return raise_for(fh ? (void *)fh : &no_file, "MPI_File_call_errhandler", errorcode);
+}

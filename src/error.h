@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Error codes, their classes and their texts.
+ */
+#ifndef XMPI_ERROR_H
+#define XMPI_ERROR_H
+
+#include <stdbool.h>
+
+/* The value of the attribute MPI_LASTUSEDCODE. */
+int error_last_used(void);
+
+/* The general text of a code or class, "MPI_ERR_TAG: invalid tag"; NULL when there is no such
+ * code. */
+const char *error_text(int code);
+
+/* The class of a code, -1 when there is no such code. */
+int error_class(int code);
+
+/* Remember what exactly went wrong when this thread's call failed with `code`, for
+ * MPI_Error_string. */
+void error_remember(int code, const char *details);
+
+#endif

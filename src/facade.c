@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The cold side of entering and leaving: calls at the wrong time, and what happens when a call
+ * has failed.  The message is made here, once:
+ *
+ *     MPI_Send: argument tag is -7; tags run from 0 to 2147483647 (MPI_COMM_WORLD, rank 0 of 4)
+ *
+ * A fatal handler prints it, MPI_Error_string appends it to the text of the class.
+ */
+#include "config.h"
+#include "src/facade.h"
+
+#include "src/errhan.h"
+#include "src/error.h"
+#include "src/tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum library_state library_state = LIBRARY_FRESH;
+int library_sessions;
+
+static _Thread_local struct comm *blamed;
+
+int enter_early(const char *function)
+{
+    if (library_sessions > 0)
+        return MPI_SUCCESS;
+    if (library_state == LIBRARY_FINALIZED)
+        return fail(MPI_ERR_OTHER, "%s was called after MPI_Finalize", function);
+    return fail(MPI_ERR_OTHER, "%s was called before MPI_Init", function);
+}
+
+struct entry enter_tool(const char *function)
+{
+    struct entry e = enter_anytime(function);
+    if (!tool_users && strcmp(function, "MPI_T_init_thread") != 0)
+        e.rc = fail(MPI_T_ERR_NOT_INITIALIZED, "call MPI_T_init_thread first");
+    return e;
+}
+
+int leave_tool(struct entry *e)
+{
+    if (e->rc != MPI_SUCCESS) {
+        error_remember(e->rc, fail_text());
+        fail_clear();
+    }
+    engine_unlock();
+    return e->rc;
+}
+
+void leave_blame(struct comm *comm)
+{
+    if (!comm || blamed)
+        return;
+    object_hold(comm);
+    blamed = comm;
+}
+
+/* ---- failing ---- */
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Which communicator, and who I am there. */
+static void tell_where(char *text, size_t room, const struct comm *comm)
+{
+    const char *kind = comm_is_inter(comm) ? "intercommunicator" : "communicator";
+    bool named = comm->name[0];
+    snprintf(text, room, " (%s%s%s, rank %d of %d)", named ? "" : "unnamed ",
+             named ? comm->name : kind,
+             named && comm_is_inter(comm) ? ", intercommunicator" : "", comm_rank(comm),
+             comm_size(comm));
+}
+
+static void tell(char *message, size_t room, const struct entry *e, const struct object *owner)
+{
+    const char *details = fail_text();
+    const char *general = error_text(e->rc);
+    if (!*details)
+        details = general ? general : "unknown error";
+    char where[MPI_MAX_OBJECT_NAME + 80] = "";
+    if (owner && owner->kind == OBJECT_COMM)
+        tell_where(where, sizeof where, (const struct comm *)owner);
+    bool has_name = begins_with(details, e->function);
+    snprintf(message, room, "%s%s%s%s", has_name ? "" : e->function, has_name ? "" : ": ",
+             details, where);
+}
+
+int leave_error(struct entry *e, void *owner)
+{
+    struct comm *comm = blamed;
+    blamed = NULL;
+    if (comm)
+        owner = comm;
+    char message[MPI_MAX_ERROR_STRING];
+    tell(message, sizeof message, e, owner);
+    error_remember(e->rc, message);
+    fail_clear();
+    engine_unlock();
+    int rc = errhandler_raise(owner, e->rc, message);
+    if (comm) {
+        engine_lock();
+        comm_release(comm);
+        engine_unlock();
+    }
+    return rc;
+}
+
+int leave_unbuilt(struct entry *e, void *owner)
+{
+    if (e->rc == MPI_SUCCESS)
+        e->rc = fail(MPI_ERR_UNSUPPORTED_OPERATION, "not built yet in xmpi " PACKAGE_VERSION);
+    return leave_error(e, owner);
+}

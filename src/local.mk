@@ -1,0 +1,81 @@
+# src/: the MPI standard as C functions.  Entry points, mpi_functions.h and the man pages follow
+# from the chapter headers in src/api; tarballs carry them, so that users need no Python.
+api_headers = \
+    src/api/abi.h src/api/collective.h src/api/comm.h src/api/datatype.h \
+    src/api/deprecated.h src/api/environment.h src/api/external.h src/api/info.h \
+    src/api/io.h src/api/kinds.h src/api/language.h src/api/p2p.h src/api/partitioned.h \
+    src/api/process.h src/api/rma.h src/api/tool.h src/api/topology.h
+
+api_entries = \
+    src/generated/entries_abi.c src/generated/entries_collective.c \
+    src/generated/entries_comm.c src/generated/entries_datatype.c \
+    src/generated/entries_deprecated.c src/generated/entries_environment.c \
+    src/generated/entries_external.c src/generated/entries_info.c \
+    src/generated/entries_io.c src/generated/entries_language.c \
+    src/generated/entries_p2p.c src/generated/entries_partitioned.c \
+    src/generated/entries_process.c src/generated/entries_rma.c \
+    src/generated/entries_tool.c src/generated/entries_topology.c
+
+libxmpi_core_la_SOURCES += $(api_headers) $(api_entries)
+
+# ---- the face ----
+libxmpi_core_la_SOURCES += \
+    src/abi.c \
+    src/checks.c src/checks.h \
+    src/errhan.c src/errhan.h \
+    src/error.c src/error.h \
+    src/facade.c src/facade.h \
+    src/handle.c src/handle.h \
+    src/manual.c \
+    src/tool.c src/tool.h
+
+# ---- communicators and what surrounds them ----
+libxmpi_core_la_SOURCES += \
+    src/attr.c src/attr.h \
+    src/cart.c \
+    src/comm.c src/comm.h \
+    src/context.c src/context.h \
+    src/deprecated.c \
+    src/dims.c \
+    src/environment.c \
+    src/group.c src/group.h \
+    src/info.c src/info.h \
+    src/init.c src/init.h \
+    src/inter.c \
+    src/session.c src/session.h \
+    src/split.c \
+    src/topo.c src/topo.h
+
+# ---- datatypes, messages, collectives ----
+libxmpi_core_la_SOURCES += \
+    src/asked.c src/asked.h src/asked_check.c \
+    src/bsend.c \
+    src/coll.c src/coll_init.c src/coll_start.c \
+    src/exchange.c \
+    src/greq.c src/greq.h \
+    src/op.c src/op.h \
+    src/p2p.c \
+    src/pack.c \
+    src/probe.c \
+    src/recipe.c src/recipe.h \
+    src/request.c src/request.h \
+    src/status.c src/status.h \
+    src/type.c src/type.h src/type_array.c src/type_make.c src/type_predefined.c \
+    src/typedesc.c \
+    src/wait.c
+
+# ---- what is generated: one stamp, made before everything else; the generator leaves files alone
+# that would not change ----
+api_stamp = $(srcdir)/src/generated/stamp
+BUILT_SOURCES += $(api_stamp)
+EXTRA_DIST    += src/gen_api.py src/generated/stamp
+
+$(api_stamp): $(api_headers) src/gen_api.py
+	@test "$(PYTHON3)" != no || { echo "src/api changed: python3 is needed"; exit 1; }
+	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --out $(srcdir)/src/generated && touch $@
+
+.PHONY: man missing
+man:
+	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --man man3
+missing:
+	$(PYTHON3) $(srcdir)/src/gen_api.py --missing
