@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The guardian.  Forked first, in a session of its own, so that no terminal, shell or batch
+ * system kills it along with the launcher.  It sleeps in read() on a pipe whose other end only
+ * the launcher holds:
+ *
+ *     launcher ---- pipe ----> guardian         shared page: process group of every rank
+ *        |  (end of file: the launcher is gone)
+ *        v
+ *     TERM to all groups, 200 ms, KILL to all groups, then KILL to whatever still carries
+ *     this job's XMPI_BOOT in its environment (a rank below a wrapper that left its group)
+ *
+ * Ranks also ask the kernel to die with the launcher (proc.c), but that does not reach programs
+ * below a wrapper script.  If the guardian itself is killed the launcher starts another one.
+ */
+#define _GNU_SOURCE 1 /* pipe2, memmem */
+#include "launcher/guard.h"
+
+#include "launcher/out.h"
+#include "runtime/bootseg.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct guard_page {
+    int nranks;
+    pid_t group[];
+};
+
+static struct {
+    struct guard_page *page;
+    pid_t pid;
+    int pipe; /* our end, never written */
+    char mark[BOOT_JOB_CHARS + 64]; /* "XMPI_BOOT=...:", in every rank's environment */
+} guard;
+
+/* ---- inside the guardian: system calls only ---- */
+
+static bool signal_groups(const struct guard_page *page, int signal)
+{
+    bool any = false;
+    for (int i = 0; i < page->nranks; i++)
+        if (page->group[i] > 1 && kill(-page->group[i], signal) == 0)
+            any = true;
+    return any;
+}
+
+/* Does this process have the mark in its environment?  It is looked for at the start of each
+ * string, in one buffer: our variable is near the end, but environments are small. */
+static bool carries_mark(int proc, const char *pid)
+{
+    static char environment[1 << 18];
+    char path[64];
+    snprintf(path, sizeof path, "%s/environ", pid);
+    int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t used = 0;
+    ssize_t n;
+    while (used < sizeof environment &&
+           (n = read(fd, environment + used, sizeof environment - used)) > 0)
+        used += (size_t)n;
+    close(fd);
+    return used && memmem(environment, used, guard.mark, strlen(guard.mark));
+}
+
+struct directory_entry { /* of getdents64 */
+    uint64_t inode;
+    int64_t next;
+    unsigned short bytes;
+    unsigned char type;
+    char name[];
+};
+
+/* Kill what carries the mark; the number found. */
+static int sweep(void)
+{
+    int found = 0, proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    static char entries[1 << 15] __attribute__((aligned(8)));
+    long n;
+    while (proc >= 0 && (n = syscall(SYS_getdents64, proc, entries, sizeof entries)) > 0)
+        for (long at = 0; at < n;) {
+            struct directory_entry *entry = (struct directory_entry *)(entries + at);
+            at += entry->bytes;
+            pid_t pid = (pid_t)strtol(entry->name, NULL, 10);
+            if (pid > 1 && pid != getpid() && carries_mark(proc, entry->name)) {
+                kill(pid, SIGKILL);
+                found++;
+            }
+        }
+    if (proc >= 0)
+        close(proc);
+    return found;
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+static void take_down(const struct guard_page *page)
+{
+    static const char last_words[] = "xmpirun: the launcher was killed; stopping its ranks\n";
+    if (write(STDERR_FILENO, last_words, sizeof last_words - 1) < 0)
+        (void)errno; /* nobody listens any more */
+    if (signal_groups(page, SIGTERM)) {
+        signal_groups(page, SIGCONT);
+        for (int waited = 0; waited < GUARD_GRACE_MS && signal_groups(page, 0); waited += 10)
+            pause_ms(10);
+        signal_groups(page, SIGKILL);
+    }
+    for (int tries = 0; tries < 20 && sweep() > 0; tries++)
+        pause_ms(5);
+}
+
+static void guardian(int pipe)
+{
+    setsid();
+    prctl(PR_SET_NAME, "xmpirun-guard");
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    /* Keep the pipe as descriptor 0 and stderr for the last words; nothing else of ours. */
+    dup2(pipe, 0);
+    close(1);
+    syscall(SYS_close_range, 3, ~0u, 0);
+    char byte;
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    take_down(guard.page);
+    _exit(0);
+}
+
+/* ---- the launcher's side ---- */
+
+static int start_guardian(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0)
+        guardian(ends[0]);
+    close(ends[0]);
+    if (pid < 0) {
+        close(ends[1]);
+        return -1;
+    }
+    guard.pid = pid;
+    guard.pipe = ends[1];
+    return 0;
+}
+
+bool guard_died(pid_t pid)
+{
+    if (!guard.pid || pid != guard.pid)
+        return false;
+    close(guard.pipe);
+    notice("the guardian process %d was killed; starting another one", (int)pid);
+    guard.pid = 0;
+    if (start_guardian() != 0)
+        complain("cannot start another guardian process: %s", strerror(errno));
+    return true;
+}
+
+int guard_open(const char *mark, int nranks)
+{
+    size_t bytes = sizeof *guard.page + (size_t)nranks * sizeof(pid_t);
+    guard.page =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (guard.page == MAP_FAILED) {
+        complain("out of memory for %d ranks", nranks);
+        return 1;
+    }
+    guard.page->nranks = nranks;
+    snprintf(guard.mark, sizeof guard.mark, "%s", mark);
+    if (start_guardian() != 0) {
+        complain("cannot start the guardian process: %s", strerror(errno));
+        return 1;
+    }
+    return 0;
+}
+
+pid_t guard_pid(void)
+{
+    return guard.pid;
+}
+
+pid_t *guard_group(int rank)
+{
+    return &guard.page->group[rank];
+}
+
+void guard_close(void)
+{
+    if (!guard.pid)
+        return;
+    pid_t pid = guard.pid;
+    guard.pid = 0;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}

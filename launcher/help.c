@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the table of options says to people: the help text, the manual page xmpirun(1), and the
+ * option that was probably meant.
+ */
+#include "launcher/cli.h"
+
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const section_titles[SECTION_COUNT] = {
+    "What to run",      "Environment of the ranks", "Where: hosts", "Where: CPUs",
+    "Standard streams", "Running",                  "Showing",      "Accepted and ignored",
+};
+
+static const char summary[] =
+    "xmpirun starts the ranks of a parallel program on this machine, passes on their output\n"
+    "line by line, and leaves nothing behind.";
+
+void help_version(FILE *to)
+{
+    fprintf(to, "xmpirun (xmpi) %s\n", PACKAGE_VERSION);
+}
+
+/* ---- help ---- */
+
+static const char *dashes(const char *spelling)
+{
+    return spelling[1] ? "--" : "-";
+}
+
+/* "--np, -n, -c N" of the option whose main row is `row`. */
+static void spellings(const struct option_row *row, char *text, size_t room)
+{
+    size_t used = 0;
+    for (int i = 0; i < noption_rows; i++) {
+        const struct option_row *other = &option_rows[i];
+        bool same = other == row || (!other->text && other->id == row->id);
+        if (same && used < room)
+            used += (size_t)snprintf(text + used, room - used, "%s%s%s", used ? ", " : "",
+                                     dashes(other->spelling), other->spelling);
+    }
+    if (row->metavar && *row->metavar && used < room)
+        snprintf(text + used, room - used, " %s", row->metavar);
+}
+
+/* Print words with a left margin and lines of at most 96 columns. */
+static void print_wrapped(FILE *to, const char *text, int margin)
+{
+    int column = margin;
+    fprintf(to, "%*s", margin, "");
+    while (*text) {
+        int bytes = (int)strcspn(text, " ");
+        if (column > margin && column + 1 + bytes > 96) {
+            fprintf(to, "\n%*s", margin, "");
+            column = margin;
+        }
+        column += fprintf(to, "%s%.*s", column > margin ? " " : "", bytes, text);
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    fputc('\n', to);
+}
+
+static void print_ignored(FILE *to)
+{
+    char text[4096] = "";
+    size_t used = 0;
+    for (int i = 0; i < noption_rows; i++)
+        if (option_rows[i].section == SECTION_IGNORED && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s--%s",
+                                     used ? " " : "", option_rows[i].spelling);
+    print_wrapped(to, text, 2);
+}
+
+void help_print(FILE *to)
+{
+    fprintf(to,
+            "usage: xmpirun [options] program [arguments] [: [options] program ...]\n\n%s\n"
+            "One or two dashes, `_` or `-`, --name VALUE or --name=VALUE are all the same.\n",
+            summary);
+    for (enum option_section section = 0; section < SECTION_IGNORED; section++) {
+        fprintf(to, "\n%s\n", section_titles[section]);
+        for (int i = 0; i < noption_rows; i++) {
+            const struct option_row *row = &option_rows[i];
+            if (row->section != section)
+                continue;
+            char text[512];
+            spellings(row, text, sizeof text);
+            print_wrapped(to, text, 2);
+            print_wrapped(to, row->text, 6);
+        }
+    }
+    fprintf(to, "\n%s (-v says why)\n", section_titles[SECTION_IGNORED]);
+    print_ignored(to);
+}
+
+/* ---- the manual page ---- */
+
+static const char *const codes[][2] = {
+    { "0", "every rank ended with 0" },
+    { "N", "exit code of the first rank that failed, or the code given to MPI_Abort" },
+    { "1", "a rank ended with 0 inside MPI, without MPI_Finalize" },
+    { "2", "the command line is wrong" },
+    { "124", "the time limit of --timeout was reached" },
+    { "126, 127", "the program cannot be executed; was not found" },
+    { "128 + N", "the first rank that failed was killed by signal N, or xmpirun itself was" },
+};
+
+/* roff reads a dash as a hyphen and a leading dot or quote as a command. */
+static void print_roff(FILE *to, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", to);
+    for (; *text; text++) {
+        if (*text == '-')
+            fputs("\\-", to);
+        else if (*text == '\\')
+            fputs("\\e", to);
+        else
+            fputc(*text, to);
+    }
+    fputc('\n', to);
+}
+
+void help_manual(FILE *to)
+{
+    fprintf(to,
+            ".TH XMPIRUN 1 \"\" \"xmpi %s\" \"xmpi\"\n.SH NAME\n"
+            "xmpirun \\- start a parallel program\n.SH SYNOPSIS\n"
+            ".B xmpirun\n[options] program [arguments] [: [options] program ...]\n"
+            ".SH DESCRIPTION\n%s\n",
+            PACKAGE_VERSION, summary);
+    for (enum option_section section = 0; section < SECTION_COUNT; section++) {
+        fprintf(to, ".SH \"%s\"\n", section_titles[section]);
+        for (int i = 0; i < noption_rows; i++) {
+            const struct option_row *row = &option_rows[i];
+            if (row->section != section)
+                continue;
+            char text[512];
+            spellings(row, text, sizeof text);
+            fputs(".TP\n", to);
+            print_roff(to, text);
+            print_roff(to, row->text);
+        }
+    }
+    fputs(".SH \"EXIT CODE\"\n", to);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        fprintf(to, ".TP\n%s\n%s\n", codes[i][0], codes[i][1]);
+}
+
+/* ---- typos ---- */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to change, add, drop or swap with a neighbour to turn a into b. */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    int na = (int)strnlen(a, MOST), nb = (int)strnlen(b, MOST);
+    int row[MOST + 1][MOST + 1];
+    for (int i = 0; i <= na; i++)
+        for (int j = 0; j <= nb; j++) {
+            if (!i || !j) {
+                row[i][j] = i + j;
+                continue;
+            }
+            int change = row[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            row[i][j] = least(change, 1 + least(row[i - 1][j], row[i][j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[i][j] = least(row[i][j], 1 + row[i - 2][j - 2]);
+        }
+    return row[na][nb];
+}
+
+const char *option_nearest(const char *typed)
+{
+    char bare[64];
+    snprintf(bare, sizeof bare, "%s", typed + strspn(typed, "-"));
+    bare[strcspn(bare, "=")] = 0;
+    for (char *p = bare; *p; p++)
+        *p = *p == '_' ? '-' : *p;
+    const char *best = NULL;
+    int best_distance = 1 + (int)strlen(bare) / 3;
+    for (int i = 0; i < noption_rows; i++) {
+        int d = distance(bare, option_rows[i].spelling);
+        if (d < best_distance || (d == best_distance && !best)) {
+            best = option_rows[i].spelling;
+            best_distance = d;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The life of a job.  One loop turns until the last rank has ended; what happens in between is
+ * decided by events (signals.c, reap.c, iof.c) and by three deadlines.  Then the output that is
+ * still on its way is passed on, whatever ranks left behind is ended, and the exit code is that
+ * of the first failure.
+ */
+#define _GNU_SOURCE 1
+#include "launcher/job.h"
+
+#include "launcher/cgroup.h"
+#include "launcher/guard.h"
+#include "launcher/out.h"
+#include "launcher/proc.h"
+#include "launcher/services.h"
+#include "runtime/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+void job_fail(struct job *job, int code, const char *format, ...)
+{
+    if (!job->failed) {
+        char text[1024];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        complain("%s", text);
+        job->exit_code = code;
+        job->failed = true;
+    }
+    job_stop(job, GRACE_MS);
+}
+
+/* ---- deadlines ---- */
+
+void job_set_deadline(struct job *job, enum deadline which, int ms)
+{
+    job->deadlines[which] = clock_ns() + (uint64_t)ms * 1000000u;
+}
+
+/* Milliseconds until the next deadline or tick; -1: there is none. */
+static int time_left(const struct job *job)
+{
+    uint64_t now = clock_ns();
+    int left = iof_timeout(now);
+    for (int i = 0; i < DEADLINE_COUNT; i++) {
+        if (!job->deadlines[i])
+            continue;
+        uint64_t ms = job->deadlines[i] <= now ? 0 : (job->deadlines[i] - now) / 1000000u + 1;
+        int most = ms > 1000000 ? 1000000 : (int)ms;
+        if (left < 0 || most < left)
+            left = most;
+    }
+    return left;
+}
+
+static bool is_due(struct job *job, enum deadline which, uint64_t now)
+{
+    if (!job->deadlines[which] || job->deadlines[which] > now)
+        return false;
+    job->deadlines[which] = 0;
+    return true;
+}
+
+/* A rank was lost below its wrapper, and the wrapper has not ended. */
+static int lost_rank(const struct job *job)
+{
+    for (int i = 0; i < job->nranks; i++)
+        if (!job->ranks[i].ended && job->ranks[i].claimed && job->ranks[i].claimed_death.fd < 0)
+            return i;
+    return -1;
+}
+
+static void act_on_deadlines(struct job *job)
+{
+    uint64_t now = clock_ns();
+    iof_tick(now);
+    if (is_due(job, DEADLINE_TIMEOUT, now))
+        job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks",
+                 job->options->timeout, job->running, job->nranks);
+    if (is_due(job, DEADLINE_STOP, now)) {
+        int lost = lost_rank(job);
+        if (lost >= 0)
+            job_fail(job, 1,
+                     "rank %d (pid %d, below a wrapper) has gone without calling MPI_Finalize",
+                     lost, (int)job->ranks[lost].claimed);
+        job_stop(job, GRACE_MS);
+    }
+    if (is_due(job, DEADLINE_KILL, now)) {
+        job->stopping = job->killed = true;
+        job_signal(job, SIGKILL);
+    }
+}
+
+/* One turn of everything. */
+static void turn(struct job *job)
+{
+    loop_turn(time_left(job));
+    job_look(job);
+    act_on_deadlines(job);
+}
+
+/* ---- the end ---- */
+
+/* Pass on what is still in the pipes.  Something that outlives its rank may hold them open: it
+ * gets a moment, then the end. */
+static void drain(struct job *job)
+{
+    memset(job->deadlines, 0, sizeof job->deadlines);
+    iof_drain();
+    if (!iof_is_done()) {
+        uint64_t last = clock_ns() + (job->killed ? 0 : DRAIN_MS * 1000000ull);
+        while (!iof_is_done() && clock_ns() < last && !job->killed)
+            loop_turn(10);
+    }
+    job_clean(job);
+    iof_drain();
+    bool quiet = false;
+    while (!iof_is_done() && !quiet && job->interrupted != SIGINT) {
+        quiet = out_is_idle(&out_stdout) && out_is_idle(&out_stderr);
+        loop_turn(10);
+        iof_drain();
+    }
+    iof_close();
+}
+
+static void flush_output(const struct job *job)
+{
+    while (!out_is_idle(&out_stdout) || !out_is_idle(&out_stderr)) {
+        if (job->interrupted && job->killed)
+            return;
+        loop_turn(-1);
+    }
+}
+
+static void print_exit_codes(const struct job *job)
+{
+    for (int i = 0; i < job->nranks; i++) {
+        char line[80];
+        int status = job->ranks[i].status;
+        int n = WIFSIGNALED(status)
+                    ? snprintf(line, sizeof line, "rank %d: signal %d\n", i, WTERMSIG(status))
+                    : snprintf(line, sizeof line, "rank %d: exit code %d\n", i,
+                               WEXITSTATUS(status));
+        out_write(&out_stderr, NULL, line, (size_t)n);
+    }
+}
+
+static int open_all(struct job *job)
+{
+    if (loop_open() != 0 || signals_open(job) != 0) {
+        complain("cannot set up the event loop: %s", strerror(errno));
+        return 1;
+    }
+    outs_open();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    return iof_open(&job->options->iof, job->nranks);
+}
+
+static int exit_code(const struct job *job)
+{
+    /* A failure that came first is the cause, whatever the user did then. */
+    if (job->interrupted && (!job->failed || job->exit_code >= 128))
+        return 128 + job->interrupted;
+    return job->exit_code;
+}
+
+int job_run(const struct options *options, const struct plan *plan)
+{
+    struct job job = { .options = options,
+                       .plan = plan,
+                       .nranks = plan->nranks,
+                       .ranks = calloc((size_t)plan->nranks, sizeof(struct rank)),
+                       .segment_fd = -1 };
+    if (!job.ranks)
+        abort();
+    proc_remember();
+    int status = open_all(&job);
+    if (!status && options->timeout > 0)
+        job.deadlines[DEADLINE_TIMEOUT] = clock_ns() + (uint64_t)(options->timeout * 1e9);
+    if (!status)
+        status = job_spawn(&job);
+    if (status) { /* some may run already */
+        job.failed = true;
+        job.exit_code = status;
+        job_stop(&job, 0);
+    } else {
+        services_started(&job);
+        job.oom_kills = cgroup_oom_kills();
+    }
+    while (job.running)
+        turn(&job);
+    drain(&job);
+    services_stop(&job);
+    if (options->exit_codes)
+        print_exit_codes(&job);
+    flush_output(&job);
+    guard_close();
+    free(job.ranks);
+    return exit_code(&job);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A job: its ranks from the first start to the last word.
+ *
+ *     starting --> running --> (stopping) --> draining --> over
+ *                     |             ^
+ *                     `-- failure --'    TERM, grace, KILL
+ */
+#ifndef XMPI_LAUNCHER_JOB_H
+#define XMPI_LAUNCHER_JOB_H
+
+#include "launcher/loop.h"
+#include "launcher/plan.h"
+#include "runtime/bootseg.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    EXIT_TIMED_OUT = 124,
+    GRACE_MS = 300,          /* between TERM and KILL after a failure */
+    POLITE_GRACE_MS = 5000,  /* when the user or a batch system asked us to end */
+    FINALIZE_GRACE_MS = 500, /* a rank ended without MPI_Finalize */
+    WRAPPER_GRACE_MS = 200,  /* an MPI process below a wrapper died: the wrapper may say how */
+    DRAIN_MS = 500,          /* output pipes still open after the last rank has ended */
+};
+
+struct rank {
+    pid_t pid;   /* the process we started; 0 before that and once it is reaped */
+    pid_t group; /* its process group, while anything may live in it; else 0 */
+    int status;  /* as from waitpid, once it has ended */
+    bool ended;
+    pid_t claimed; /* the MPI process, when it is a descendant of ours (a wrapper between) */
+    struct watch claimed_death;
+};
+
+enum deadline {
+    DEADLINE_TIMEOUT,  /* --timeout */
+    DEADLINE_STOP,     /* then job_stop: somebody did not finalize, a wrapper did not end */
+    DEADLINE_KILL,     /* then KILL to everything */
+    DEADLINE_COUNT
+};
+
+struct job {
+    const struct options *options;
+    const struct plan *plan;
+    char id[BOOT_JOB_CHARS]; /* no colon in it */
+    int nranks, running;     /* ranks that were started and have not ended */
+    struct rank *ranks;
+    struct boot_header *segment;
+    int segment_fd;
+    bool stopping, killed;  /* TERM, KILL has been sent */
+    int exit_code;          /* of the first failure; 0: none so far */
+    bool failed;
+    int interrupted;        /* signal that asked us to end, 0 none */
+    uint64_t deadlines[DEADLINE_COUNT]; /* clock_ns, 0: not set */
+    long oom_kills;
+};
+
+/* Run a job to its end; the exit code of xmpirun. */
+int job_run(const struct options *options, const struct plan *plan);
+
+/* ---- for services ---- */
+
+/* The job fails with this exit code, unless it has failed before: complain with the text, once,
+ * and stop all ranks. */
+void job_fail(struct job *job, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Send a signal to every process group of the job. */
+void job_signal(struct job *job, int signal);
+
+/* ---- between job.c, spawn.c, reap.c and signals.c ---- */
+
+int job_spawn(struct job *job);                /* 0 or exit status */
+void job_stop(struct job *job, int grace_ms);  /* TERM, and KILL after the grace */
+void job_reap(struct job *job);                /* SIGCHLD */
+void job_look(struct job *job);                /* MPI_Abort? a rank below a wrapper? */
+void job_clean(struct job *job);               /* nothing but us and the guardian is left */
+void job_set_deadline(struct job *job, enum deadline which, int ms);
+
+int signals_open(struct job *job); /* 0 or -1 with errno */
+
+#endif

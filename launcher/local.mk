@@ -1,0 +1,21 @@
+# The launcher.  All but main is a library of its own, so that unit tests can link it.  The two
+# files of runtime are the form of the boot segment and how to wake who sleeps in it.
+bin_PROGRAMS += launcher/xmpirun
+noinst_LTLIBRARIES += launcher/liblauncher.la
+
+launcher_liblauncher_la_SOURCES = \
+    launcher/appfile.c launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
+    launcher/cpuset.c launcher/cpuset.h launcher/environment.c launcher/environment.h \
+    launcher/feed.c launcher/feed.h launcher/guard.c launcher/guard.h launcher/help.c \
+    launcher/hosts.c launcher/hosts.h launcher/iof.c launcher/iof.h launcher/job.c \
+    launcher/job.h launcher/lines.c launcher/lines.h launcher/loop.c launcher/loop.h \
+    launcher/map.c launcher/map.h launcher/options.def launcher/out.c launcher/out.h \
+    launcher/pattern.c launcher/pattern.h launcher/plan.c launcher/plan.h launcher/proc.c \
+    launcher/proc.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
+    launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
+    launcher/verdict.c launcher/verdict.h \
+    runtime/bootseg.c runtime/doorbell.c
+launcher_liblauncher_la_LIBADD = -ldl
+
+launcher_xmpirun_SOURCES = launcher/main.c
+launcher_xmpirun_LDADD   = launcher/liblauncher.la

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpirun: from the command line to an exit code.
+ */
+#include "launcher/cli.h"
+#include "launcher/job.h"
+#include "launcher/plan.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Descriptors 0, 1 and 2 exist, so that nothing else gets these numbers. */
+static void open_missing_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    open_missing_streams();
+    struct options options;
+    int status = cli_parse(argc, argv, &options);
+    if (status || options.done)
+        return status;
+    struct plan plan;
+    status = plan_make(&options, &plan);
+    if (status)
+        return status;
+    if (options.dry_run || options.display_map)
+        plan_show(&options, &plan, stdout);
+    if (options.bindings)
+        plan_show_bindings(&plan, stderr);
+    if (options.dry_run)
+        return 0;
+    fflush(stdout);
+    return job_run(&options, &plan);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Placement.  A rank gets `pe` neighbouring units (cores, or hardware threads when they are
+ * asked for); which ones is decided by the level of --map-by:
+ *
+ *     slot, core        units in machine order      rank 0 1 2 3  on cores  0 1 | 2 3
+ *     numa, package..   one object after the other  rank 0 1 2 3  on cores  0 2 | 1 3
+ *     ppr:2:numa        two on each object          rank 0 1 2 3  on cores  0 1 | 2 3
+ *
+ * and --bind-to widens the units to the whole object they lie in.  When ranks run out of units
+ * they start again from the first: a job is never refused here.
+ *
+ * The default (map_decide) binds only where that cannot hurt: not when ranks exceed cores, not
+ * under a CPU quota (others share the cores), and not when the job fills only a part of a host
+ * that nobody manages, where several jobs would all crowd on core 0.  When it binds, every rank
+ * gets an equal share of the cores, so that its threads have room.
+ */
+#include "launcher/map.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words ---- */
+
+static const struct {
+    const char *word;
+    enum level level;
+} level_words[] = {
+    { "none", LEVEL_NONE },       { "slot", LEVEL_SLOT },       { "hwthread", LEVEL_HWTHREAD },
+    { "core", LEVEL_CORE },       { "l3cache", LEVEL_L3 },      { "numa", LEVEL_NUMA },
+    { "package", LEVEL_PACKAGE }, { "node", LEVEL_NODE },       { "socket", LEVEL_PACKAGE },
+    { "pu", LEVEL_HWTHREAD },     { "thread", LEVEL_HWTHREAD }, { "l3", LEVEL_L3 },
+    { "cpu", LEVEL_CORE },        { "machine", LEVEL_NODE },    { "board", LEVEL_NODE },
+    { "host", LEVEL_NODE },       { "numanode", LEVEL_NUMA },   { "rr", LEVEL_SLOT },
+};
+
+enum { LEVEL_WORDS = sizeof level_words / sizeof level_words[0] };
+
+const char *level_name(enum level level)
+{
+    for (int i = 0; i < LEVEL_WORDS; i++)
+        if (level_words[i].level == level)
+            return level_words[i].word;
+    return "default";
+}
+
+enum level level_parse(const char *word, size_t bytes)
+{
+    for (int i = 0; i < LEVEL_WORDS; i++)
+        if (strlen(level_words[i].word) == bytes && memcmp(level_words[i].word, word, bytes) == 0)
+            return level_words[i].level;
+    return LEVEL_UNSET;
+}
+
+/* ---- hosts ---- */
+
+/* How many ranks a host takes before it is the next one's turn. */
+static int host_share(const struct host *host, const struct map_options *options)
+{
+    if (options->per_host > 0)
+        return options->per_host;
+    if (options->by == LEVEL_NODE)
+        return 1;
+    int slots = host->slots > 0 ? host->slots : host->budget.slots;
+    return slots > 0 ? slots : 1;
+}
+
+void map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
+               int nranks, int *host_of)
+{
+    int host = 0, taken = 0;
+    for (int rank = 0; rank < nranks; rank++) {
+        if (taken >= host_share(&hosts[host], options)) {
+            host = (host + 1) % nhosts;
+            taken = 0;
+        }
+        host_of[rank] = host;
+        taken++;
+    }
+}
+
+/* ---- the policy ---- */
+
+bool map_is_crowded(const struct budget *budget, int nranks)
+{
+    return nranks > budget->slots;
+}
+
+static bool binding_is_harmless(const struct budget *budget, int nranks, bool batch)
+{
+    if (map_is_crowded(budget, nranks) || budget->slots < budget->cores)
+        return false;
+    return nranks == budget->slots || batch;
+}
+
+struct map_options map_decide(const struct map_options *wish, const struct budget *budget,
+                              int nranks, bool batch)
+{
+    struct map_options decided = *wish;
+    if (decided.to == LEVEL_UNSET && wish->pe > 1)
+        decided.to = LEVEL_CORE; /* cores per rank mean nothing without binding */
+    if (decided.to == LEVEL_UNSET)
+        decided.to = binding_is_harmless(budget, nranks, batch) ? LEVEL_CORE : LEVEL_NONE;
+    if (decided.by == LEVEL_UNSET)
+        decided.by = decided.to == LEVEL_HWTHREAD ? LEVEL_HWTHREAD : LEVEL_SLOT;
+    bool linear = decided.by == LEVEL_SLOT && !decided.per;
+    if (decided.pe == 0)
+        decided.pe = wish->to == LEVEL_UNSET && linear && nranks < budget->slots
+                         ? budget->slots / nranks
+                         : 1;
+    return decided;
+}
+
+/* ---- units: what a rank occupies ---- */
+
+struct unit {
+    int first, npus; /* pus[first .. first + npus), neighbours in the table */
+};
+
+static int object_of(const struct pu *pu, enum level level)
+{
+    switch (level) {
+    case LEVEL_CORE:
+        return pu->core;
+    case LEVEL_L3:
+        return pu->l3;
+    case LEVEL_NUMA:
+        return pu->numa;
+    case LEVEL_PACKAGE:
+        return pu->package;
+    case LEVEL_HWTHREAD:
+        return pu->cpu;
+    default:
+        return 0; /* the whole machine */
+    }
+}
+
+/* Cut the machine at `level`: neighbours with the same object form one unit. */
+static int units_cut(const struct topology *topology, enum level level, struct unit *units)
+{
+    int n = 0;
+    for (int i = 0; i < topology->npus; i++) {
+        const struct pu *pu = &topology->pus[i];
+        if (i && object_of(pu, level) == object_of(pu - 1, level))
+            units[n - 1].npus++;
+        else
+            units[n++] = (struct unit){ i, 1 };
+    }
+    return n;
+}
+
+/* The objects that ranks are dealt to, as ranges of units. */
+struct deal {
+    const struct topology *topology;
+    struct unit *units, *objects; /* objects: first, npus count units */
+    int nunits, nobjects;
+    int per, pe;
+};
+
+static void objects_cut(struct deal *deal, enum level level)
+{
+    deal->nobjects = 0;
+    for (int i = 0; i < deal->nunits; i++) {
+        const struct pu *pu = &deal->topology->pus[deal->units[i].first];
+        const struct pu *before = i ? &deal->topology->pus[deal->units[i - 1].first] : NULL;
+        if (before && object_of(pu, level) == object_of(before, level))
+            deal->objects[deal->nobjects - 1].npus++;
+        else
+            deal->objects[deal->nobjects++] = (struct unit){ i, 1 };
+    }
+}
+
+/* The j-th unit of this rank. */
+static const struct unit *unit_of(const struct deal *deal, int rank, int j)
+{
+    int round = rank / deal->per, within = rank % deal->per;
+    const struct unit *object = &deal->objects[round % deal->nobjects];
+    int index = (round / deal->nobjects * deal->per + within) * deal->pe + j;
+    return &deal->units[object->first + index % object->npus];
+}
+
+/* Add the CPUs of the unit, widened to `level`. */
+static void add_widened(const struct topology *topology, const struct unit *unit,
+                        enum level level, struct cpuset *cpus)
+{
+    if (level == LEVEL_HWTHREAD) {
+        cpuset_add(cpus, topology->pus[unit->first].cpu);
+        return;
+    }
+    for (int i = 0; i < topology->npus; i++)
+        if (object_of(&topology->pus[i], level) ==
+            object_of(&topology->pus[unit->first], level))
+            cpuset_add(cpus, topology->pus[i].cpu);
+}
+
+/* What all CPUs of the set (empty: all there are) have in common. */
+static struct boot_place place_of(const struct topology *topology, const struct cpuset *cpus)
+{
+    struct boot_place place = { -1, -1, -1, -1 };
+    bool anywhere = cpuset_is_empty(cpus), first = true;
+    for (int i = 0; i < topology->npus; i++) {
+        const struct pu *pu = &topology->pus[i];
+        if (!anywhere && !cpuset_has(cpus, pu->cpu))
+            continue;
+        struct boot_place here = { (int16_t)pu->package, (int16_t)pu->numa, (int16_t)pu->l3,
+                                   (int16_t)pu->core };
+        if (first)
+            place = here;
+        first = false;
+        place.package = place.package == here.package ? here.package : -1;
+        place.numa = place.numa == here.numa ? here.numa : -1;
+        place.l3 = place.l3 == here.l3 ? here.l3 : -1;
+        place.core = place.core == here.core ? here.core : -1;
+    }
+    return place;
+}
+
+void map_cpus(const struct topology *topology, const struct map_options *decided, int nranks,
+              struct placement *placements)
+{
+    size_t n = (size_t)topology->npus;
+    struct unit *memory = calloc(2 * n + 1, sizeof *memory);
+    if (!memory)
+        abort();
+    bool threads = decided->by == LEVEL_HWTHREAD;
+    struct deal deal = { .topology = topology, .units = memory, .objects = memory + n };
+    deal.nunits = units_cut(topology, threads ? LEVEL_HWTHREAD : LEVEL_CORE, deal.units);
+    /* Single cores and threads dealt in turn are the machine in order. */
+    bool linear = decided->by <= LEVEL_CORE && !decided->per;
+    objects_cut(&deal, linear ? LEVEL_NODE : decided->by);
+    deal.per = decided->per ? decided->per : 1;
+    deal.pe = decided->pe ? decided->pe : 1;
+    for (int rank = 0; rank < nranks; rank++) {
+        struct placement *placement = &placements[rank];
+        *placement = (struct placement){ 0 };
+        for (int j = 0; decided->to != LEVEL_NONE && j < deal.pe; j++)
+            add_widened(topology, unit_of(&deal, rank, j), decided->to, &placement->cpus);
+        placement->place = place_of(topology, &placement->cpus);
+    }
+    free(memory);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Placement: which ranks go to which host, and on which CPUs a rank may run there.  Pure
+ * functions of hosts, topologies and wishes, so that every decision can be tested on machines
+ * nobody here has.
+ */
+#ifndef XMPI_LAUNCHER_MAP_H
+#define XMPI_LAUNCHER_MAP_H
+
+#include "launcher/topo.h"
+#include "runtime/bootseg.h"
+
+#include <stdbool.h>
+
+enum { PER_HOST_SLOTS = -1 };
+
+struct map_options {
+    enum level by; /* LEVEL_UNSET: the default policy; LEVEL_SLOT: one core after the other */
+    int per;       /* ppr:N: this many ranks on each object; 0: one in turn */
+    int pe;        /* cores per rank; 0: not said */
+    enum level to; /* binding; LEVEL_UNSET, LEVEL_NONE */
+    int per_host;  /* -ppn; 0: not said; PER_HOST_SLOTS: as many as fit */
+};
+
+struct host {
+    const char *name;
+    int slots; /* places for ranks as the user said; 0: not said */
+    bool is_local;
+    struct budget budget; /* valid for local hosts */
+};
+
+struct placement { /* of one rank on its host */
+    struct cpuset cpus; /* empty: anywhere */
+    struct boot_place place;
+};
+
+/* Host of each rank: fill host after host up to their slots, or one each in turn (LEVEL_NODE),
+ * or per_host on each; what is left over goes round again.  Never refuses. */
+void map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
+               int nranks, int *host_of);
+
+/* Ranks exceed what this host can run at once. */
+bool map_is_crowded(const struct budget *budget, int nranks);
+
+/* Turn wishes and circumstances into a definite by, pe and to.  `batch`: the CPUs were given to
+ * this job by a batch system. */
+struct map_options map_decide(const struct map_options *wish, const struct budget *budget,
+                              int nranks, bool batch);
+
+/* CPUs and place of each of the host's ranks.  `decided` comes from map_decide. */
+void map_cpus(const struct topology *topology, const struct map_options *decided, int nranks,
+              struct placement *placements);
+
+/* "core", "numa", ... and back; LEVEL_UNSET for no such word. */
+const char *level_name(enum level level);
+enum level level_parse(const char *word, size_t bytes);
+
+#endif

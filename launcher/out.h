@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where the launcher writes: its stdout and stderr.  Nothing here blocks for long: when the
+ * reader is slow the text waits in memory, and iof stops reading from the ranks, so that
+ * signals, time limits and dying ranks are still attended to.
+ */
+#ifndef XMPI_LAUNCHER_OUT_H
+#define XMPI_LAUNCHER_OUT_H
+
+#include "launcher/loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum out_kind {
+    OUT_PLAIN,  /* a file or an unusual device: write and wait */
+    OUT_POLLED, /* our own non-blocking opening of the pipe or terminal */
+    OUT_SOCKET,
+};
+
+struct out {
+    struct watch watch;
+    enum out_kind kind;
+    bool is_tty;
+    bool broken;    /* the reader has gone: everything is thrown away */
+    char *pending;  /* bytes [first, used) could not be written yet */
+    size_t first, used, room;
+    const void *open_by; /* who left the cursor in the middle of a line (terminals only) */
+    void (*drained)(struct out *out); /* called when pending text has been written */
+};
+
+extern struct out out_stdout, out_stderr;
+
+/* Find out what stdout and stderr are.  After loop_open. */
+void outs_open(void);
+
+/* Write now, or keep and write later.  `by` names the author, for terminals. */
+void out_write(struct out *out, const void *by, const char *text, size_t bytes);
+
+/* So much is pending that its sources should stop. */
+bool out_is_full(const struct out *out);
+
+/* Nothing is pending. */
+bool out_is_idle(const struct out *out);
+
+/* "xmpirun: text" on stderr, one line, one write.  complain: the user must know.  notice: only
+ * with -v. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern bool notices_wanted, complaints_wanted;
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plan: how many ranks, on which host, on which CPUs.  The topology is only loaded when a
+ * decision or the user asks for it; most jobs start without.
+ */
+#include "launcher/plan.h"
+
+#include "launcher/hosts.h"
+#include "launcher/out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct draft { /* a plan in the making */
+    const struct options *options;
+    struct plan *plan;
+    struct host *here; /* the local host */
+    struct topology topology;
+    bool loaded;
+};
+
+/* Were the CPUs given to us by a batch system? */
+static bool in_batch(void)
+{
+    static const char *const marks[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID",
+                                         "FLUX_JOB_ID",  "COBALT_JOBID" };
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (getenv(marks[i]))
+            return true;
+    return false;
+}
+
+/* -1 when it cannot be loaded; the user hears of it if it was his wish. */
+static int need_topology(struct draft *draft, bool wished)
+{
+    const char *why;
+    if (draft->loaded)
+        return 0;
+    if (topology_load(&draft->topology, &draft->here->budget.allowed, &why) == 0) {
+        draft->loaded = true;
+        return 0;
+    }
+    (wished ? complain : notice)("ranks are not bound to CPUs: %s", why);
+    return -1;
+}
+
+/* ---- how many ranks ---- */
+
+static int objects_at(const struct topology *topology, enum level level)
+{
+    switch (level) {
+    case LEVEL_HWTHREAD:
+        return topology->npus;
+    case LEVEL_CORE:
+        return topology->ncores;
+    case LEVEL_L3:
+        return topology->nl3 ? topology->nl3 : 1;
+    case LEVEL_NUMA:
+        return topology->nnuma ? topology->nnuma : 1;
+    case LEVEL_PACKAGE:
+        return topology->npackages ? topology->npackages : 1;
+    default:
+        return 1;
+    }
+}
+
+/* The number of ranks when -np does not say. */
+static int default_np(struct draft *draft)
+{
+    const struct map_options *map = &draft->options->map;
+    const struct plan *plan = draft->plan;
+    if (map->per_host > 0)
+        return map->per_host * plan->nhosts;
+    if (map->per_host == PER_HOST_SLOTS)
+        return draft->here->budget.slots;
+    if (map->per > 0 && need_topology(draft, true) == 0)
+        return map->per * objects_at(&draft->topology, map->by);
+    int slots = 0;
+    for (int i = 0; i < plan->nhosts; i++)
+        slots += plan->hosts[i].slots;
+    return slots ? slots : 1;
+}
+
+static int count_ranks(struct draft *draft)
+{
+    const struct options *options = draft->options;
+    long total = 0;
+    for (int i = 0; i < options->napps; i++) {
+        struct app *app = &options->apps[i];
+        if (app->np < 0)
+            app->np = options->napps == 1 ? default_np(draft) : 1;
+        total += app->np;
+    }
+    if (total > 1 << 20) {
+        complain("%ld ranks are more than one machine can run", total);
+        return EXIT_USAGE;
+    }
+    draft->plan->nranks = (int)total;
+    return 0;
+}
+
+static int check_strict(const struct draft *draft)
+{
+    int room = draft->here->slots ? draft->here->slots : draft->here->budget.slots;
+    if (!draft->options->strict || draft->plan->nranks <= room)
+        return 0;
+    complain("%d ranks, but %d %s here, and --nooversubscribe was given", draft->plan->nranks,
+             room, draft->here->slots ? "slots" : "cores");
+    return EXIT_USAGE;
+}
+
+/* ---- which rank where ---- */
+
+static int place_ranks(struct draft *draft)
+{
+    const struct options *options = draft->options;
+    struct plan *plan = draft->plan;
+    size_t n = (size_t)plan->nranks;
+    plan->ranks = calloc(n, sizeof *plan->ranks);
+    int *host_of = calloc(n, sizeof *host_of), *next = calloc((size_t)plan->nhosts, sizeof *next);
+    if (!plan->ranks || !host_of || !next) {
+        complain("out of memory for %d ranks", plan->nranks);
+        return 1;
+    }
+    map_hosts(plan->hosts, plan->nhosts, &options->map, plan->nranks, host_of);
+    int rank = 0;
+    for (int app = 0; app < options->napps; app++)
+        for (int i = 0; i < options->apps[app].np; i++, rank++)
+            plan->ranks[rank] =
+                (struct planned){ app, host_of[rank], next[host_of[rank]]++ };
+    free(host_of);
+    free(next);
+    return 0;
+}
+
+/* Did the user ask for something that only a topology can answer? */
+static bool wants_topology(const struct options *options)
+{
+    const struct map_options *map = &options->map;
+    bool binds = map->to != LEVEL_UNSET && map->to != LEVEL_NONE;
+    return binds || map->pe > 1 || map->per || map->by > LEVEL_SLOT;
+}
+
+static int choose_cpus(struct draft *draft)
+{
+    const struct options *options = draft->options;
+    struct plan *plan = draft->plan;
+    const struct budget *budget = &draft->here->budget;
+    plan->crowded = map_is_crowded(budget, plan->nranks);
+    plan->decided = map_decide(&options->map, budget, plan->nranks, in_batch());
+    bool wished = wants_topology(options);
+    bool shown = options->display_map || options->dry_run || options->bindings;
+    if (plan->decided.to == LEVEL_NONE && !wished && !shown)
+        return 0;
+    if (need_topology(draft, wished) != 0) {
+        plan->decided.to = LEVEL_NONE;
+        return 0;
+    }
+    plan->placements = calloc((size_t)plan->nranks, sizeof *plan->placements);
+    if (!plan->placements) {
+        complain("out of memory for %d ranks", plan->nranks);
+        return 1;
+    }
+    map_cpus(&draft->topology, &plan->decided, plan->nranks, plan->placements);
+    return 0;
+}
+
+static void tell(const struct plan *plan, const struct host *here)
+{
+    const struct budget *b = &here->budget;
+    if (b->quota > 0)
+        notice("%d cores and %d CPUs may be used, %.2f CPUs' worth of time by cgroup quota",
+               b->cores, b->pus, b->quota);
+    else
+        notice("%d cores and %d CPUs may be used", b->cores, b->pus);
+    notice("%d ranks, bound to: %s%s", plan->nranks, level_name(plan->decided.to),
+           plan->crowded ? "; more ranks than cores: waiting ranks give way" : "");
+}
+
+int plan_make(const struct options *options, struct plan *plan)
+{
+    *plan = (struct plan){ 0 };
+    int status = hosts_find(options, &plan->hosts, &plan->nhosts);
+    if (status)
+        return status;
+    struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
+    budget_read(&draft.here->budget, options->hwthreads);
+    status = count_ranks(&draft);
+    if (!status)
+        status = check_strict(&draft);
+    if (!status)
+        status = place_ranks(&draft);
+    if (!status)
+        status = choose_cpus(&draft);
+    topology_free(&draft.topology);
+    if (!status)
+        tell(plan, draft.here);
+    return status;
+}
+
+/* ---- showing ---- */
+
+static const char *cpus_of(const struct plan *plan, int rank, char *text, size_t room)
+{
+    if (!plan->placements || cpuset_is_empty(&plan->placements[rank].cpus))
+        return "any";
+    return cpuset_format(&plan->placements[rank].cpus, text, room);
+}
+
+static void print_command(char *const *argv, FILE *to)
+{
+    for (int i = 0; argv[i]; i++)
+        fprintf(to, "%s%s", i ? " " : "", argv[i]);
+    fputc('\n', to);
+}
+
+void plan_show(const struct options *options, const struct plan *plan, FILE *to)
+{
+    const struct budget *b = &plan->hosts[0].budget;
+    char text[512];
+    fprintf(to, "%s: %d cores, %d CPUs (%s)", plan->hosts[0].name, b->cores, b->pus,
+            cpuset_format(&b->allowed, text, sizeof text));
+    if (b->quota > 0)
+        fprintf(to, ", quota %.2f", b->quota);
+    fprintf(to, "; %d ranks, map by %s, pe=%d, bind to %s%s\n", plan->nranks,
+            level_name(plan->decided.by), plan->decided.pe, level_name(plan->decided.to),
+            plan->crowded ? ", crowded" : "");
+    fprintf(to, "%-6s %-16s %-12s %s\n", "rank", "host", "cpus", "program");
+    for (int rank = 0; rank < plan->nranks; rank++) {
+        const struct planned *r = &plan->ranks[rank];
+        fprintf(to, "%-6d %-16s %-12s ", rank, plan->hosts[r->host].name,
+                cpus_of(plan, rank, text, sizeof text));
+        print_command(options->apps[r->app].argv, to);
+    }
+}
+
+void plan_show_bindings(const struct plan *plan, FILE *to)
+{
+    for (int rank = 0; rank < plan->nranks; rank++) {
+        char text[512];
+        const char *cpus = cpus_of(plan, rank, text, sizeof text);
+        const struct boot_place *p = plan->placements ? &plan->placements[rank].place : NULL;
+        if (!p || strcmp(cpus, "any") == 0)
+            fprintf(to, "rank %d is not bound\n", rank);
+        else
+            fprintf(to, "rank %d is bound to cpus %s (package %d, numa %d, core %d)\n", rank,
+                    cpus, p->package, p->numa, p->core);
+    }
+}

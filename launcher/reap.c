@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ends of processes.  The launcher is the subreaper of its job: whatever a rank leaves behind
+ * becomes our child, and waitpid tells of every death.  A process group is signalled only while
+ * something lives in it, so a number that the kernel has given to somebody else is never hit.
+ */
+#define _GNU_SOURCE 1
+#include "launcher/guard.h"
+#include "launcher/job.h"
+#include "launcher/out.h"
+#include "launcher/cgroup.h"
+#include "launcher/services.h"
+#include "launcher/verdict.h"
+#include "runtime/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct boot_rank *record_of(const struct job *job, int rank)
+{
+    return bootseg_rank(job->segment, job->plan->ranks[rank].local);
+}
+
+static enum boot_state state_of(const struct job *job, int rank)
+{
+    return (enum boot_state)atomic_load(&record_of(job, rank)->state);
+}
+
+static bool others_in_mpi(const struct job *job, int rank)
+{
+    for (int i = 0; i < job->nranks; i++)
+        if (i != rank && !job->ranks[i].ended && state_of(job, i) == BOOT_INITED)
+            return true;
+    return false;
+}
+
+/* Let the survivors know, wherever they wait. */
+static void announce_death(struct job *job, int rank)
+{
+    if (state_of(job, rank) == BOOT_FINALIZED)
+        return; /* nobody may wait for it any more, but its last messages may be on their way */
+    if (atomic_exchange(&record_of(job, rank)->dead, 1))
+        return;
+    atomic_fetch_add(&job->segment->dead_epoch, 1);
+    for (int i = 0; i < job->nranks; i++)
+        doorbell_ring(&record_of(job, i)->bell);
+}
+
+/* ---- MPI_Abort ---- */
+
+static bool look_for_abort(struct job *job)
+{
+    struct boot_header *segment = job->segment;
+    if (atomic_load(&segment->abort_state) != 2)
+        return false;
+    if (job->failed)
+        return true;
+    char text[BOOT_TEXT_CHARS];
+    snprintf(text, sizeof text, "%s", segment->abort_text);
+    size_t end = strlen(text);
+    while (end && text[end - 1] == '\n')
+        text[--end] = 0;
+    job_fail(job, abort_exit_code(segment->abort_code), "rank %d called MPI_Abort(%d)%s%s",
+             segment->abort_rank, segment->abort_code, end ? ": " : "", text);
+    return true;
+}
+
+/* ---- processes below wrappers ---- */
+
+static void claimed_died(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    struct job *job = watch->owner;
+    loop_drop(watch);
+    close(watch->fd);
+    watch->fd = -1;
+    for (int i = 0; i < job->nranks; i++) {
+        struct rank *rank = &job->ranks[i];
+        if (watch != &rank->claimed_death || state_of(job, i) == BOOT_FINALIZED)
+            continue;
+        announce_death(job, i);
+        if (!rank->ended && !job->deadlines[DEADLINE_STOP])
+            job_set_deadline(job, DEADLINE_STOP, WRAPPER_GRACE_MS);
+    }
+}
+
+/* The MPI process of this rank is not the process we started: watch it too. */
+static void watch_claimed(struct job *job, int number, pid_t pid)
+{
+    struct rank *rank = &job->ranks[number];
+    if (getpgid(pid) != rank->group)
+        return; /* another PID namespace: the number means nothing here */
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        return;
+    rank->claimed = pid;
+    rank->claimed_death = (struct watch){ .fd = fd, .ready = claimed_died, .owner = job };
+    if (!loop_add(&rank->claimed_death, EPOLLIN))
+        close(fd);
+}
+
+void job_look(struct job *job)
+{
+    if (!job->segment || look_for_abort(job))
+        return;
+    for (int i = 0; i < job->nranks; i++) {
+        const struct rank *rank = &job->ranks[i];
+        pid_t pid = atomic_load(&record_of(job, i)->pid);
+        if (pid && rank->pid && pid != rank->pid && !rank->claimed)
+            watch_claimed(job, i, pid);
+    }
+}
+
+/* ---- ends of ranks ---- */
+
+/* Why SIGKILL, when nobody here sent it? */
+static const char *kill_hint(const struct job *job, int signal)
+{
+    if (signal != SIGKILL)
+        return "";
+    long now = cgroup_oom_kills();
+    if (job->oom_kills >= 0 && now > job->oom_kills)
+        return "; the kernel ran out of memory: it has just killed a process for that";
+    return "";
+}
+
+static void report(struct job *job, int number, const struct ending *ending,
+                   const struct verdict *verdict)
+{
+    const struct app *app = &job->options->apps[job->plan->ranks[number].app];
+    char text[160], rest[64] = "";
+    verdict_text(ending, text, sizeof text);
+    int others = job->running;
+    bool stops = verdict->reaction == REACTION_STOP || verdict->reaction == REACTION_STOP_SOON;
+    if (stops && others)
+        snprintf(rest, sizeof rest, "; stopping the other %d rank%s", others,
+                 others == 1 ? "" : "s");
+    complain("rank %d (%s%s, pid %d) %s%s%s", number, app->argv[0],
+             ending->wrapped ? ", a wrapper" : "", (int)job->ranks[number].pid, text,
+             kill_hint(job, verdict->signal), rest);
+}
+
+/* A signal that we passed on, and that the rank obeyed, is no failure to report. */
+static bool was_asked_to(const struct job *job, const struct verdict *verdict)
+{
+    return job->interrupted && (verdict->signal == job->interrupted ||
+                                verdict->signal == SIGTERM || verdict->signal == SIGKILL);
+}
+
+static void judge(struct job *job, int number)
+{
+    struct rank *rank = &job->ranks[number];
+    int32_t mpi_pid = atomic_load(&record_of(job, number)->pid);
+    struct ending ending = { .wait_status = rank->status,
+                             .state = state_of(job, number),
+                             .wrapped = mpi_pid && mpi_pid != rank->pid,
+                             .others_in_mpi = others_in_mpi(job, number) };
+    struct verdict verdict = verdict_of(&ending);
+    if (verdict.reaction == REACTION_NONE || job->stopping)
+        return;
+    if (!job->failed && !was_asked_to(job, &verdict))
+        report(job, number, &ending, &verdict);
+    if (!job->failed)
+        job->exit_code = verdict.code;
+    job->failed = true;
+    if (verdict.reaction == REACTION_STOP)
+        job_stop(job, job->interrupted ? POLITE_GRACE_MS : GRACE_MS);
+    else if (verdict.reaction == REACTION_STOP_SOON)
+        job_set_deadline(job, DEADLINE_STOP, FINALIZE_GRACE_MS);
+}
+
+static void rank_ended(struct job *job, int number, int status)
+{
+    struct rank *rank = &job->ranks[number];
+    rank->status = status;
+    rank->ended = true;
+    job->running--;
+    announce_death(job, number);
+    judge(job, number);
+    services_rank_gone(job, number, status);
+    rank->pid = 0;
+}
+
+/* Forget the group if nothing lives in it any more. */
+static void check_group(struct rank *rank, int number)
+{
+    if (rank->group && !rank->pid && kill(-rank->group, 0) != 0 && errno == ESRCH) {
+        rank->group = 0;
+        *guard_group(number) = 0;
+    }
+}
+
+static void check_groups(struct job *job)
+{
+    for (int i = 0; i < job->nranks; i++)
+        if (job->ranks[i].group && !job->ranks[i].pid)
+            check_group(&job->ranks[i], i);
+}
+
+void job_reap(struct job *job)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (guard_died(pid))
+            continue;
+        look_for_abort(job);
+        int number = 0;
+        while (number < job->nranks && job->ranks[number].pid != pid)
+            number++;
+        if (number < job->nranks) {
+            rank_ended(job, number, status);
+            check_group(&job->ranks[number], number);
+        } else {
+            check_groups(job); /* a stray: perhaps the last of its group */
+        }
+    }
+}
+
+/* ---- stopping ---- */
+
+void job_signal(struct job *job, int signal)
+{
+    for (int i = 0; i < job->nranks; i++)
+        if (job->ranks[i].group)
+            kill(-job->ranks[i].group, signal);
+}
+
+void job_stop(struct job *job, int grace_ms)
+{
+    if (job->stopping)
+        return;
+    job->stopping = true;
+    job_signal(job, SIGTERM);
+    job_signal(job, SIGCONT);
+    job_set_deadline(job, DEADLINE_KILL, grace_ms);
+}
+
+/* Children that are neither ranks nor the guardian: orphans that left their group.  Returns how
+ * many there are. */
+static int kill_strays(void)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    int found = 0;
+    for (char *p = text, *end; *p; p = end) {
+        pid_t pid = (pid_t)strtol(p, &end, 10);
+        if (end == p)
+            break;
+        if (pid > 0 && pid != guard_pid()) {
+            kill(pid, SIGKILL);
+            found++;
+        }
+    }
+    return found;
+}
+
+static bool groups_left(struct job *job)
+{
+    job_reap(job);
+    check_groups(job);
+    for (int i = 0; i < job->nranks; i++)
+        if (job->ranks[i].group)
+            return true;
+    return false;
+}
+
+static void pause_ms(int ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
+}
+
+void job_clean(struct job *job)
+{
+    if (groups_left(job)) {
+        job_signal(job, job->killed ? SIGKILL : SIGTERM);
+        job_signal(job, SIGCONT);
+        for (int waited = 0; waited < GUARD_GRACE_MS && groups_left(job); waited += 2)
+            pause_ms(2);
+        job_signal(job, SIGKILL);
+        for (int waited = 0; waited < 1000 && groups_left(job); waited += 2)
+            pause_ms(2);
+    }
+    for (int tries = 0; tries < 100 && kill_strays(); tries++) {
+        pause_ms(2);
+        job_reap(job);
+    }
+}

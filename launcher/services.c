@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of services, and the calls to all of them.
+ */
+#include "launcher/services.h"
+
+#include <stddef.h>
+
+const struct service services[] = {
+    { 0 },
+};
+
+int services_start(struct job *job)
+{
+    int status = 0;
+    for (const struct service *s = services; s->name && !status; s++)
+        if (s->start)
+            status = s->start(job);
+    return status;
+}
+
+int services_rank_env(struct job *job, int rank, struct environment *env)
+{
+    int status = 0;
+    for (const struct service *s = services; s->name && !status; s++)
+        if (s->rank_env)
+            status = s->rank_env(job, rank, env);
+    return status;
+}
+
+void services_started(struct job *job)
+{
+    for (const struct service *s = services; s->name; s++)
+        if (s->started)
+            s->started(job);
+}
+
+void services_rank_gone(struct job *job, int rank, int wait_status)
+{
+    for (const struct service *s = services; s->name; s++)
+        if (s->rank_gone)
+            s->rank_gone(job, rank, wait_status);
+}
+
+void services_stop(struct job *job)
+{
+    for (const struct service *s = services; s->name; s++)
+        if (s->stop)
+            s->stop(job);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Signals to the launcher arrive as events on a signalfd:
+ *
+ *     CHLD              a process has ended
+ *     INT, QUIT         passed on; the second one kills (code 128 + signal)
+ *     TERM, HUP         passed on; KILL after a grace (code 128 + signal)
+ *     TSTP              passed on, then we stop ourselves; CONT passed on
+ *     USR1, USR2        passed on
+ *     URG               a rank rings: MPI_Abort, or an MPI process below a wrapper
+ *
+ * Ranks are in process groups of their own: the terminal's Ctrl-C reaches only us.  HUP stays
+ * ignored if it was (nohup); INT does not, although shells ignore it for background jobs.
+ */
+#include "launcher/iof.h"
+#include "launcher/job.h"
+#include "launcher/out.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static struct watch news;
+
+static void asked_to_end(struct job *job, int signal)
+{
+    if (job->interrupted || job->stopping) {
+        job->interrupted = job->interrupted ? job->interrupted : signal;
+        job->stopping = job->killed = true;
+        job_signal(job, SIGKILL);
+        job_set_deadline(job, DEADLINE_KILL, 0);
+        return;
+    }
+    job->interrupted = signal;
+    if (!job->running)
+        return;
+    job_signal(job, signal);
+    if (signal == SIGTERM || signal == SIGHUP)
+        job_set_deadline(job, DEADLINE_KILL, POLITE_GRACE_MS);
+}
+
+static void suspend(struct job *job)
+{
+    job_signal(job, SIGTSTP);
+    raise(SIGSTOP); /* until somebody continues us */
+}
+
+static void handle(struct job *job, int signal)
+{
+    switch (signal) {
+    case SIGCHLD:
+        job_reap(job);
+        break;
+    case SIGURG:
+        job_look(job);
+        break;
+    case SIGINT:
+    case SIGQUIT:
+    case SIGTERM:
+    case SIGHUP:
+        asked_to_end(job, signal);
+        break;
+    case SIGTSTP:
+        suspend(job);
+        break;
+    case SIGCONT:
+        iof_continued();
+        job_signal(job, SIGCONT);
+        break;
+    default:
+        job_signal(job, signal);
+    }
+}
+
+static void ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    struct signalfd_siginfo info[16];
+    ssize_t n = read(watch->fd, info, sizeof info);
+    for (ssize_t i = 0; i < n / (ssize_t)sizeof info[0]; i++)
+        handle(watch->owner, (int)info[i].ssi_signo);
+}
+
+int signals_open(struct job *job)
+{
+    static const int ours[] = { SIGCHLD, SIGURG,  SIGINT,  SIGQUIT, SIGTERM,
+                                SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGHUP };
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        sigaddset(&set, ours[i]);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t blocked = set;
+    sigaddset(&blocked, SIGTTIN); /* reading in the background shall fail, not stop us */
+    sigaddset(&blocked, SIGTTOU);
+    if (sigprocmask(SIG_BLOCK, &blocked, NULL) != 0)
+        return -1;
+    news = (struct watch){ .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+                           .ready = ready,
+                           .owner = job };
+    return news.fd < 0 || !loop_add(&news, EPOLLIN) ? -1 : 0;
+}

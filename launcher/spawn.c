@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Starting the ranks of a job: boot segment, environment, streams, processes.
+ *
+ * The segment is an anonymous file that every rank inherits; XMPI_BOOT tells its number, and
+ * our pid for those whose wrapper has closed it.  What differs between ranks is written into
+ * one set of buffers again and again: a child has copied it before proc_start returns.
+ */
+#define _GNU_SOURCE 1 /* memfd_create, asprintf */
+#include "launcher/environment.h"
+#include "launcher/guard.h"
+#include "launcher/job.h"
+#include "launcher/out.h"
+#include "launcher/proc.h"
+#include "launcher/program.h"
+#include "launcher/services.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the boot segment ---- */
+
+static int anonymous_file(void)
+{
+    enum { NOEXEC_SEAL = 8 }; /* MFD_NOEXEC_SEAL: not in the headers of older systems */
+    int fd = memfd_create("xmpi-job", NOEXEC_SEAL);
+    return fd < 0 && errno == EINVAL ? memfd_create("xmpi-job", 0) : fd;
+}
+
+static void fill_segment(struct job *job)
+{
+    const struct plan *plan = job->plan;
+    struct boot_header *segment = job->segment;
+    bootseg_format(segment, job->id, job->nranks, job->nranks);
+    segment->cpus = plan->hosts[0].budget.slots;
+    segment->crowded = plan->crowded;
+    segment->launcher_pid = getpid();
+    segment->universe = job->options->universe;
+    if (!segment->universe)
+        segment->universe = job->nranks > segment->cpus ? job->nranks : segment->cpus;
+    for (int rank = 0; rank < job->nranks; rank++) {
+        struct boot_rank *record = bootseg_rank(segment, plan->ranks[rank].local);
+        record->world_rank = rank;
+        record->appnum = plan->ranks[rank].app;
+        if (plan->placements)
+            record->place = plan->placements[rank].place;
+    }
+}
+
+static int make_segment(struct job *job)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(job->id, sizeof job->id, "%d-%llx", (int)getpid(),
+             (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
+    size_t bytes = bootseg_bytes(job->nranks, job->nranks);
+    job->segment_fd = anonymous_file();
+    if (job->segment_fd < 0 || ftruncate(job->segment_fd, (off_t)bytes) != 0)
+        goto failed;
+    job->segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        job->segment_fd, 0);
+    if (job->segment == MAP_FAILED)
+        goto failed;
+    fill_segment(job);
+    return 0;
+
+failed:
+    complain("cannot make the shared segment of %d ranks (%zu MiB, sparse): %s", job->nranks,
+             bytes >> 20, strerror(errno));
+    return 1;
+}
+
+/* ---- environment ---- */
+
+static char *variable(const char *name, const char *value)
+{
+    char *text;
+    if (asprintf(&text, "%s=%s", name, value) < 0)
+        abort();
+    return text;
+}
+
+/* A TCP port that nobody uses at the moment; 0: none. */
+static int free_port(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t bytes = sizeof address;
+    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) == 0 &&
+                getsockname(fd, (struct sockaddr *)&address, &bytes) == 0;
+    if (fd >= 0)
+        close(fd);
+    return good ? ntohs(address.sin_port) : 0;
+}
+
+/* Variables that all ranks of the job share. */
+static void common_variables(const struct job *job, struct strings *list)
+{
+    const struct options *options = job->options;
+    char size[16], port[16];
+    snprintf(size, sizeof size, "%d", job->nranks);
+    strings_add(list, variable("WORLD_SIZE", size));
+    strings_add(list, variable("LOCAL_WORLD_SIZE", size));
+    bool automatic = options->master_port && strcmp(options->master_port, "auto") == 0;
+    if (options->master_addr || automatic)
+        strings_add(list, variable("MASTER_ADDR",
+                                   options->master_addr ? options->master_addr : "127.0.0.1"));
+    if (automatic)
+        snprintf(port, sizeof port, "%d", free_port());
+    if (options->master_port)
+        strings_add(list, variable("MASTER_PORT", automatic ? port : options->master_port));
+}
+
+/* ---- ranks ---- */
+
+struct prepared { /* a program, ready to be started many times */
+    char *path;
+    struct environment env;
+};
+
+static int prepare(const struct job *job, struct prepared *prepared)
+{
+    struct strings common = { 0 };
+    common_variables(job, &common);
+    for (int i = 0; i < job->options->napps; i++) {
+        const struct app *app = &job->options->apps[i];
+        environment_build(&prepared[i].env, job->options, app, &common);
+        const char *path = environment_get(&prepared[i].env, "PATH");
+        if (!path)
+            path = getenv("PATH");
+        int status = program_find(app->argv[0], app->path, path ? path : "/usr/bin:/bin",
+                                  app->wdir, &prepared[i].path);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+static int start_rank(struct job *job, int number, struct prepared *prepared)
+{
+    const struct planned *planned = &job->plan->ranks[number];
+    const struct app *app = &job->options->apps[planned->app];
+    prepared += planned->app;
+    char boot[128], rank[32], local[32];
+    snprintf(boot, sizeof boot, "%s=%d:%d:%s:%d", BOOT_ENV, (int)getpid(), job->segment_fd,
+             job->id, planned->local);
+    snprintf(rank, sizeof rank, "RANK=%d", number);
+    snprintf(local, sizeof local, "LOCAL_RANK=%d", planned->local);
+    environment_reset(&prepared->env);
+    environment_add(&prepared->env, boot);
+    environment_add(&prepared->env, rank);
+    environment_add(&prepared->env, local);
+    int status = services_rank_env(job, number, &prepared->env);
+    if (status)
+        return status;
+    struct proc proc = { .path = prepared->path,
+                         .argv = app->argv,
+                         .envp = prepared->env.list,
+                         .wdir = app->wdir,
+                         .umask = app->umask,
+                         .group = guard_group(number) };
+    if (job->plan->placements)
+        proc.cpus = &job->plan->placements[number].cpus;
+    status = iof_prepare(number, proc.fds);
+    if (status)
+        return status;
+    if (proc_start(&proc) != 0)
+        status = program_explain(prepared->path, proc.failed, proc.error, app->wdir);
+    iof_started(number, proc.pid);
+    if (status)
+        return status;
+    job->ranks[number].pid = job->ranks[number].group = proc.pid;
+    job->running++;
+    return 0;
+}
+
+int job_spawn(struct job *job)
+{
+    struct prepared *prepared = calloc((size_t)job->options->napps, sizeof *prepared);
+    if (!prepared)
+        abort();
+    proc_need_files(4 * job->nranks + 64);
+    int status = make_segment(job);
+    char mark[128];
+    snprintf(mark, sizeof mark, "%s=%d:%d:%s:", BOOT_ENV, (int)getpid(), job->segment_fd,
+             job->id);
+    if (!status)
+        status = prepare(job, prepared);
+    if (!status)
+        status = guard_open(mark, job->nranks);
+    if (!status)
+        status = services_start(job);
+    for (int rank = 0; rank < job->nranks && !status; rank++)
+        status = start_rank(job, rank, prepared);
+    for (int i = 0; i < job->options->napps; i++) {
+        free(prepared[i].path);
+        free(prepared[i].env.list);
+    }
+    free(prepared);
+    return status;
+}

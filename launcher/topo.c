@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The topology, by hwloc.  hwloc is opened only when a decision depends on it (binding, mapping,
+ * a job as large as the machine): linking it would cost every start 0.1 ms, loading a topology
+ * costs 1 ms or more.  Three traps are avoided here:
+ *
+ *   plugins    by default hwloc opens its pci, opencl and gl plugins (3 ms, and the last talks
+ *              to X servers): they are hidden by pointing HWLOC_PLUGINS_PATH nowhere
+ *   filters    KEEP_STRUCTURE drops the core level when a core has one thread: what we need is
+ *              kept, and I/O left out
+ *   affinity   hwloc shows CPUs outside our mask: they are left out when copying
+ *
+ * The result is copied into a small table of our own, which is all that map.c knows.
+ */
+#include "launcher/topo.h"
+
+#include "launcher/cgroup.h"
+
+#include <dlfcn.h>
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The functions of hwloc that are used, looked up in the library at run time. */
+#define HWLOC_FUNCTIONS(row)                                                                   \
+    row(topology_init) row(topology_set_synthetic) row(topology_set_io_types_filter)           \
+        row(topology_set_type_filter) row(topology_load) row(topology_destroy)                 \
+            row(get_type_depth) row(get_nbobjs_by_depth) row(get_obj_by_depth)                 \
+                row(bitmap_first)
+#define DECLARE(name) __typeof__(&hwloc_##name) name;
+static struct {
+    HWLOC_FUNCTIONS(DECLARE)
+} lib;
+#define NAME(name) { "hwloc_" #name, (void **)&lib.name },
+static const struct {
+    const char *name;
+    void **function;
+} functions[] = { HWLOC_FUNCTIONS(NAME) };
+
+static const char *open_hwloc(void)
+{
+    static void *handle;
+    if (handle)
+        return NULL;
+    void *opened = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
+    if (!opened)
+        return "hwloc is not installed (Debian: libhwloc15)";
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        *functions[i].function = dlsym(opened, functions[i].name);
+        if (!*functions[i].function)
+            return "this hwloc lacks a function";
+    }
+    handle = opened;
+    return NULL;
+}
+
+static hwloc_obj_t ancestor(hwloc_obj_t object, hwloc_obj_type_t type)
+{
+    while (object && object->type != type)
+        object = object->parent;
+    return object;
+}
+
+struct numbering { /* of one kind of object */
+    int n;
+    unsigned *keys;
+};
+
+/* A dense number in order of appearance: hwloc's numbers count what we may not use. */
+static int number_of(struct numbering *kind, hwloc_obj_t object)
+{
+    if (!object)
+        return -1;
+    for (int i = kind->n - 1; i >= 0; i--) /* the latest is the likeliest */
+        if (kind->keys[i] == object->logical_index)
+            return i;
+    kind->keys[kind->n] = object->logical_index;
+    return kind->n++;
+}
+
+static hwloc_obj_t numa_of(hwloc_topology_t machine, hwloc_obj_t pu)
+{
+    int os_index = pu->nodeset ? lib.bitmap_first(pu->nodeset) : -1;
+    int depth = lib.get_type_depth(machine, HWLOC_OBJ_NUMANODE);
+    unsigned n = lib.get_nbobjs_by_depth(machine, depth);
+    for (unsigned i = 0; os_index >= 0 && i < n; i++) {
+        hwloc_obj_t node = lib.get_obj_by_depth(machine, depth, i);
+        if ((int)node->os_index == os_index)
+            return node;
+    }
+    return NULL;
+}
+
+enum { CORES, CACHES, NODES, PACKAGES, KINDS };
+
+static const char *copy_pus(struct topology *topology, hwloc_topology_t machine,
+                            const struct cpuset *allowed)
+{
+    int depth = lib.get_type_depth(machine, HWLOC_OBJ_PU);
+    unsigned n = lib.get_nbobjs_by_depth(machine, depth);
+    struct numbering kinds[KINDS];
+    unsigned *memory = calloc(KINDS * (size_t)n + 1, sizeof *memory);
+    topology->pus = calloc((size_t)n + 1, sizeof *topology->pus);
+    if (!memory || !topology->pus)
+        return "out of memory";
+    for (int k = 0; k < KINDS; k++)
+        kinds[k] = (struct numbering){ 0, memory + (unsigned)k * n };
+    topology->npus = 0;
+    for (unsigned i = 0; i < n; i++) {
+        hwloc_obj_t pu = lib.get_obj_by_depth(machine, depth, i);
+        if (pu->os_index >= CPUS_MAX || (allowed && !cpuset_has(allowed, (int)pu->os_index)))
+            continue;
+        hwloc_obj_t core = ancestor(pu, HWLOC_OBJ_CORE);
+        topology->pus[topology->npus++] = (struct pu){
+            .cpu = (int)pu->os_index,
+            .core = number_of(&kinds[CORES], core ? core : pu),
+            .l3 = number_of(&kinds[CACHES], ancestor(pu, HWLOC_OBJ_L3CACHE)),
+            .numa = number_of(&kinds[NODES], numa_of(machine, pu)),
+            .package = number_of(&kinds[PACKAGES], ancestor(pu, HWLOC_OBJ_PACKAGE)),
+        };
+    }
+    topology->ncores = kinds[CORES].n;
+    topology->nl3 = kinds[CACHES].n;
+    topology->nnuma = kinds[NODES].n;
+    topology->npackages = kinds[PACKAGES].n;
+    free(memory);
+    return topology->npus ? NULL : "hwloc finds no CPU that may be used";
+}
+
+static const char *load(struct topology *topology, const char *description,
+                        const struct cpuset *allowed)
+{
+    static const hwloc_obj_type_t kept[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE,
+                                             HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE, HWLOC_OBJ_PU };
+    hwloc_topology_t machine;
+    if (lib.topology_init(&machine) != 0)
+        return "out of memory";
+    const char *why = NULL;
+    if (description && lib.topology_set_synthetic(machine, description) != 0)
+        why = "not a synthetic topology";
+    lib.topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        lib.topology_set_type_filter(machine, kept[i], HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (!why && lib.topology_load(machine) != 0)
+        why = "hwloc cannot read the topology of this machine";
+    if (!why)
+        why = copy_pus(topology, machine, allowed);
+    lib.topology_destroy(machine);
+    return why;
+}
+
+int topology_synthetic(struct topology *topology, const char *description,
+                       const struct cpuset *allowed, const char **why)
+{
+    *topology = (struct topology){ 0 };
+    static const char plugins[] = "HWLOC_PLUGINS_PATH";
+    char *before = getenv(plugins);
+    before = before ? strdup(before) : NULL;
+    setenv(plugins, "/nonexistent", 1);
+    *why = open_hwloc();
+    if (!*why)
+        *why = load(topology, description, allowed);
+    if (before)
+        setenv(plugins, before, 1);
+    else
+        unsetenv(plugins);
+    free(before);
+    return *why ? -1 : 0;
+}
+
+int topology_load(struct topology *topology, const struct cpuset *allowed, const char **why)
+{
+    return topology_synthetic(topology, NULL, allowed, why);
+}
+
+void topology_free(struct topology *topology)
+{
+    free(topology->pus);
+    *topology = (struct topology){ 0 };
+}
+
+/* ---- the budget ---- */
+
+static bool read_line(const char *path, char *text, int room)
+{
+    FILE *file = fopen(path, "re");
+    bool good = file && fgets(text, room, file);
+    if (file)
+        fclose(file);
+    return good;
+}
+
+/* Cores among the allowed CPUs: those that are the first allowed one of their siblings. */
+static int count_cores(const struct cpuset *allowed, int pus)
+{
+    char text[256];
+    if (read_line("/sys/devices/system/cpu/smt/active", text, sizeof text) && text[0] == '0')
+        return pus;
+    int cores = 0;
+    for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+        if (!cpuset_has(allowed, cpu))
+            continue;
+        char path[96];
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+                 cpu);
+        struct cpuset siblings = { { 0 } };
+        bool known = read_line(path, text, sizeof text) && cpuset_parse(&siblings, text);
+        bool first = true;
+        for (int other = 0; known && other < cpu; other++)
+            if (cpuset_has(&siblings, other) && cpuset_has(allowed, other))
+                first = false;
+        cores += first;
+    }
+    return cores;
+}
+
+void budget_read(struct budget *budget, bool count_threads)
+{
+    cpuset_allowed(&budget->allowed);
+    budget->pus = cpuset_count(&budget->allowed);
+    budget->cores = count_threads ? budget->pus : count_cores(&budget->allowed, budget->pus);
+    budget->quota = cgroup_cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    budget->slots = budget->cores;
+    if (budget->quota > 0 && budget->quota < budget->slots) {
+        int whole = (int)budget->quota;
+        budget->slots = whole < budget->quota ? whole + 1 : whole;
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The machine as ranks see it: the CPUs this process may use, and what they share.
+ */
+#ifndef XMPI_LAUNCHER_TOPO_H
+#define XMPI_LAUNCHER_TOPO_H
+
+#include "launcher/cpuset.h"
+
+#include <stdbool.h>
+
+enum level { /* from small to large */
+    LEVEL_UNSET,
+    LEVEL_NONE,
+    LEVEL_SLOT,
+    LEVEL_HWTHREAD,
+    LEVEL_CORE,
+    LEVEL_L3,
+    LEVEL_NUMA,
+    LEVEL_PACKAGE,
+    LEVEL_NODE,
+};
+
+struct pu { /* a hardware thread; in the order of the machine, neighbours share the most */
+    int cpu;                       /* its number in the operating system */
+    int core, l3, numa, package;   /* logical, from 0; -1: there is no such thing */
+};
+
+struct topology {
+    int npus, ncores, nl3, nnuma, npackages;
+    struct pu *pus;
+};
+
+/* What may be used, without looking at the topology. */
+struct budget {
+    struct cpuset allowed;
+    int pus, cores; /* in `allowed` */
+    double quota;   /* CPUs' worth of time per second by cgroup; 0: no limit */
+    int slots;      /* min(cores, quota rounded up), at least 1 */
+};
+
+/* Cheap: one system call and a few small files. */
+void budget_read(struct budget *budget, bool count_threads);
+
+/* The topology of this machine by hwloc, restricted to `allowed`.  -1 when hwloc is not
+ * installed or fails (then *why is a text); 0 otherwise. */
+int topology_load(struct topology *topology, const struct cpuset *allowed, const char **why);
+
+/* The same from a description in hwloc's synthetic form ("package:2 core:4 pu:2"), for tests
+ * and --dry-run elsewhere.  `allowed` NULL: everything. */
+int topology_synthetic(struct topology *topology, const char *description,
+                       const struct cpuset *allowed, const char **why);
+
+void topology_free(struct topology *topology);
+
+#endif
