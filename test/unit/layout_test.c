@@ -345,7 +345,11 @@ START_TEST(signatures_tell_sequences_apart)
     struct layout *packed = layout_basic(BASIC_PACKED, 1, 1);
     ck_assert_uint_eq(layout_signature(packed, 12), 0);
     ck_assert_uint_eq(layout_signature(&layout_bytes, 12), 0);
-    struct layout *all[] = { two, six, a, b, packed };
+    const struct layout *const with_packed[] = { a, packed };
+    struct layout *mix = layout_blocks(2, ones, (ptrdiff_t[]){ 0, 16 }, with_packed, false);
+    struct layout *mixes = layout_contiguous(3, mix);
+    ck_assert_uint_eq(mixes->signature, 0);
+    struct layout *all[] = { two, six, a, b, packed, mix, mixes };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         layout_drop(all[i]);
     close_basics();
