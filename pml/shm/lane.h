@@ -25,7 +25,7 @@ enum {
     SLOT_BODY = 28,
     SLOT_EXTRA = 12, /* request and total, at the start of the body */
     MORE_BODY = 60,
-    MOST_MORE_SLOTS = 16,
+    MOST_MORE_SLOTS = 8,
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
     SLOT_FULL = 0x80,   /* slot->flags: request and total are here */
     PLACE_CHUNK = 0x100 /* slot->place: number of further slots, or this + chunk number */

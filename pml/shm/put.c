@@ -115,13 +115,15 @@ static inline long put_flat(struct lane *lane, const struct wire *header, const 
     uint32_t more = bytes <= room ? 0 : (uint32_t)((bytes - room + MORE_BODY - 1) / MORE_BODY);
     if (!lane_has_room(lane, 1 + more))
         return -1;
+    /* The first slot last and at one go: the receiver polls that line, and would take it away
+     * between two stores that are far apart. */
+    if (more)
+        more_fill(lane, from + room, bytes - room);
     struct slot *slot = lane_slot(lane, lane->head);
     slot_fill(slot, lane, header, full);
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
-    if (more)
-        more_fill(lane, from + room, bytes - room);
     lane_publish(lane, slot, 1 + more);
     return (long)bytes;
 }
@@ -144,10 +146,10 @@ static long put_inline(struct lane *lane, const struct wire *header, const struc
     return put_packed(lane, header, data, skip, bytes);
 }
 
-/* How long a piece: messages of a few chunks are cut so that both sides copy at once. */
+/* How long a piece: short messages are cut finer, so that both sides copy at once. */
 static size_t piece_bytes(size_t bytes)
 {
-    return bytes <= 8192 ? bytes : bytes < 4 * CHUNK_BYTES ? CHUNK_BYTES / 2 : CHUNK_BYTES;
+    return bytes <= 8192 ? bytes : bytes <= 32768 ? 8192 : CHUNK_BYTES;
 }
 
 static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct wire *header,
@@ -157,7 +159,9 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     if (!lane_has_room(lane, 1))
         return -1;
     int chunk = chunk_take(lane);
-    if (chunk < 0) /* small pieces always find their way, whoever sits on the chunks */
+    if (chunk < 0 && lane->first_chunk != lane->last_chunk)
+        return -1; /* this peer's own chunks will come back */
+    if (chunk < 0) /* peers that do not read sit on all of them: small pieces find their way */
         return put_inline(lane, header, data, skip, INLINE_BYTES - SLOT_EXTRA);
     bytes = piece_bytes(bytes);
     char *to = area_chunk(boot_area(boot.local_rank), (unsigned)chunk);
