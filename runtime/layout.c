@@ -283,3 +283,11 @@ int64_t layout_items_in(const struct layout *layout, size_t count, size_t bytes)
     int64_t rest = items_within(layout->items, bytes % layout->size);
     return rest < 0 ? -1 : (int64_t)(bytes / layout->size * layout->nparts) + rest;
 }
+
+size_t layout_bytes_in(const struct layout *layout, size_t parts)
+{
+    if (layout->nparts == 0)
+        return 0;
+    return parts / layout->nparts * layout->size +
+           items_bytes(layout->items, parts % layout->nparts);
+}

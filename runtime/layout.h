@@ -124,6 +124,10 @@ size_t layout_span(const struct layout *layout, size_t count, ptrdiff_t *low);
  * -1 if they end inside an item or behind the last one. */
 int64_t layout_items_in(const struct layout *layout, size_t count, size_t bytes);
 
+/* The other way round: the packed bytes of the first `parts` basic items (pairs as two) of as
+ * many elements as that takes; 0 for a layout without items. */
+size_t layout_bytes_in(const struct layout *layout, size_t parts);
+
 /* ---- buffers: memory seen through a layout ---- */
 struct buffer {
     void *base; /* the address MPI was given; may be MPI_BOTTOM (NULL) with absolute layouts */

@@ -65,6 +65,9 @@ bool items_append_copies(struct layout_items *items, struct layout_items *old, s
 /* Parts in the first `bytes` bytes of the sequence, -1 when they end inside one. */
 int64_t items_within(const struct layout_items *items, size_t bytes);
 
+/* Bytes of the first `parts` parts of the sequence, which has at least as many. */
+size_t items_bytes(const struct layout_items *items, size_t parts);
+
 /* Hash of `count` copies of the sequence. */
 uint32_t items_signature(const struct layout_items *items, size_t count);
 

@@ -161,6 +161,30 @@ int64_t items_within(const struct layout_items *items, size_t bytes)
     return more < 0 ? -1 : parts + more;
 }
 
+/* The last span that starts at or before part `parts`. */
+static const struct item_span *items_seek_part(const struct layout_items *items, size_t parts)
+{
+    size_t low = 0, high = items->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (items->spans[middle].parts_before <= parts)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &items->spans[low];
+}
+
+size_t items_bytes(const struct layout_items *items, size_t parts)
+{
+    if (parts == 0)
+        return 0;
+    const struct item_span *span = items_seek_part(items, parts);
+    size_t inside = parts - span->parts_before, rest = inside % span->parts;
+    size_t bytes = span->bytes_before + inside / span->parts * span->bytes;
+    return rest ? bytes + items_bytes(span->inner, rest) : bytes;
+}
+
 uint32_t items_signature(const struct layout_items *items, size_t count)
 {
     if (items->wild || items->parts == 0 || count == 0)

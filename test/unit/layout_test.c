@@ -34,6 +34,7 @@ static void check_items(const struct twin *t, size_t count)
             if (e->kind != ENTRY_DATA)
                 continue;
             ck_assert_int_eq(layout_items_in(t->layout, count, at), parts);
+            ck_assert_uint_eq(layout_bytes_in(t->layout, (size_t)parts), at);
             for (size_t cut = 1; cut < e->size; cut++)
                 ck_assert_int_eq(layout_items_in(t->layout, count, at + cut), -1);
             at += e->size;
