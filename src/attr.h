@@ -19,4 +19,8 @@ int attributes_copy(enum attr_owner owner, void *old_handle, struct attributes *
 /* Call the delete callbacks (last set first) and free.  A callback's error keeps what is left. */
 int attributes_delete(enum attr_owner owner, void *handle, struct attributes **attributes);
 
+/* A predefined attribute (MPI 5.0, 9.1.2): *flag is 0 where its value is not known, and
+ * MPI_ERR_KEYVAL comes back when there is no such key.  In src/environment.c. */
+int attribute_predefined(int keyval, void **value, int *flag);
+
 #endif

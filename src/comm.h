@@ -46,8 +46,21 @@ static inline bool comm_is_inter(const struct comm *comm)
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
              struct group *remote, const struct comm *like);
 
+/* The same in memory that is there already (the world, SELF; refs is left as it is). */
+int comm_open(struct comm *comm, const struct ticket *ticket, struct group *group,
+              struct group *remote, const struct comm *like);
+void comm_close(struct comm *comm);
+
 /* Drop a reference; the last one closes channel and team. */
 void comm_release(struct comm *comm);
+
+/* Keep of `info` what a communicator understands as a hint. */
+int comm_take_hints(struct comm *comm, const struct info *info);
+
+/* A communicator of the subgroup, whose members are the only ones to take part: *newcomm is NULL
+ * for others.  `step` (enum context_step) and `tag` keep concurrent calls apart. */
+int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t step,
+                  struct comm **newcomm);
 
 #include "src/group.h"
 

@@ -21,4 +21,10 @@ struct group *group_new(struct ranks *ranks);
 struct group *group_hold(struct group *group);
 void group_drop(struct group *group);
 
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.  O(n). */
+int group_compare(const struct group *a, const struct group *b, int *result);
+
+/* MPI_ERR_GROUP unless every member of `part` is one of `whole`.  O(n). */
+int group_check_inside(const struct group *part, const struct group *whole);
+
 #endif

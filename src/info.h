@@ -23,4 +23,8 @@ void info_delete(struct info *info);
 const char *info_get(const struct info *info, const char *key); /* NULL: not there */
 int info_set(struct info *info, const char *key, const char *value);
 
+/* What MPI_INFO_ENV stands for: how this program was started.  Looked up when first asked for;
+ * NULL when memory is out. */
+struct info *info_env(void);
+
 #endif

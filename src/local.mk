@@ -36,12 +36,14 @@ libxmpi_core_la_SOURCES += \
     src/comm.c src/comm.h \
     src/context.c src/context.h \
     src/deprecated.c \
-    src/dims.c \
+    src/dims.c src/dims.h \
+    src/dist_graph.c \
     src/environment.c \
+    src/graph.c \
     src/group.c src/group.h \
     src/info.c src/info.h \
     src/init.c src/init.h \
-    src/inter.c \
+    src/inter.c src/inter.h \
     src/session.c src/session.h \
     src/split.c \
     src/topo.c src/topo.h

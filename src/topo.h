@@ -6,6 +6,10 @@
 #define XMPI_TOPO_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+struct comm;
+struct group;
 
 enum topology_kind { TOPOLOGY_CART, TOPOLOGY_GRAPH, TOPOLOGY_DIST_GRAPH };
 
@@ -32,5 +36,18 @@ struct topology {
 
 struct topology *topology_copy(const struct topology *topology);
 void topology_delete(struct topology *topology);
+
+/* The same for a topology of a known kind. */
+struct topology *cart_copy(const struct topology *topology);
+struct topology *graph_copy(const struct topology *topology);
+struct topology *dist_graph_copy(const struct topology *topology);
+
+/* The first n processes of a communicator; NULL when memory is out. */
+struct group *topology_group(struct comm *comm, int n);
+
+/* Join the processes of `group` in a communicator with this topology.  Takes over both, also on
+ * failure; either may be NULL for want of memory.  `step` is an enum context_step. */
+int topology_comm(struct comm *old, struct group *group, uint32_t step,
+                  struct topology *topology, struct comm **newcomm);
 
 #endif

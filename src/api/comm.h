@@ -164,12 +164,12 @@ int xmpi_type_get_attr(type_t datatype, int type_keyval, pointer_out_t attribute
 int xmpi_type_delete_attr(type_t datatype, int type_keyval);
 
 /* A key under which values can be attached to windows. */
-later int xmpi_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
-                                 MPI_Win_delete_attr_function *win_delete_attr_fn,
-                                 int_out_t *win_keyval, void *extra_state);
+int xmpi_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+                           MPI_Win_delete_attr_function *win_delete_attr_fn,
+                           int_out_t *win_keyval, void *extra_state);
 
 /* Give a key back; attached values stay. */
-later int xmpi_win_free_keyval(int_out_t *win_keyval);
+int xmpi_win_free_keyval(int_out_t *win_keyval);
 
 /* Attach a value to a window. */
 later int xmpi_win_set_attr(win_t win, int win_keyval, void *attribute_val);

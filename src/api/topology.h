@@ -42,50 +42,46 @@ int xmpi_cartdim_get(intra_t comm, int_out_t *ndims);
 /* ---- graphs known whole to every process ---- */
 
 /* Arrange the processes as a graph: indx[i] is the number of edges of the nodes 0 to i. */
-later int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[],
-                            const int edges[], int reorder, comm_out_t *comm_graph);
+int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const int edges[],
+                      int reorder, comm_out_t *comm_graph);
 
 /* The graph as it was given. */
-later int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[],
-                         int edges[]);
+int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[], int edges[]);
 
 /* Where the graph would put me. */
-later int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int edges[],
-                         int_out_t *newrank);
+int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int edges[],
+                   int_out_t *newrank);
 
 /* The neighbours of a rank. */
-later int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors,
-                               int neighbors[]);
+int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors, int neighbors[]);
 
 /* How many neighbours a rank has. */
-later int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors);
+int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors);
 
 /* How many nodes and edges the graph has. */
-later int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges);
+int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges);
 
 /* ---- graphs of which every process knows a part ---- */
 
 /* Make a graph of edges that any process may contribute. */
-later int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
-                                 const int degrees[], const int destinations[],
-                                 const int weights[], info_t info, int reorder,
-                                 comm_out_t *comm_dist_graph);
+int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
+                           const int degrees[], const int destinations[], const int weights[],
+                           info_t info, int reorder, comm_out_t *comm_dist_graph);
 
 /* Make a graph of which every process gives its own edges. */
-later int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree,
-                                          const int sources[], const int sourceweights[],
-                                          length_t outdegree, const int destinations[],
-                                          const int destweights[], info_t info, int reorder,
-                                          comm_out_t *comm_dist_graph);
+int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const int sources[],
+                                    const int sourceweights[], length_t outdegree,
+                                    const int destinations[], const int destweights[],
+                                    info_t info, int reorder, comm_out_t *comm_dist_graph);
 
 /* My neighbours, with the weights of the edges. */
-later int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],
-                                    int sourceweights[], length_t maxoutdegree,
-                                    int destinations[], int destweights[]);
+int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],
+                              int sourceweights[], length_t maxoutdegree, int destinations[],
+                              int destweights[]);
 
 /* How many neighbours I have. */
-later int xmpi_dist_graph_neighbors_count(intra_t comm, int_out_t *indegree,
-                                          int_out_t *outdegree, flag_t *weighted);
+int xmpi_dist_graph_neighbors_count(intra_t comm, int_out_t *indegree, int_out_t *outdegree,
+                                    flag_t *weighted);
 
 /* Which topology a communicator has: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED. */
 int xmpi_topo_test(comm_t comm, int_out_t *status);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Cartesian topologies (MPI 5.0, 8.5).  Ranks run through the grid with the last dimension
+ * fastest:
+ *
+ *     dims 2 x 3      0 1 2      rank = coords[0] * 3 + coords[1]
+ *                     3 4 5
+ *
+ * Who belongs to a grid or to a slice of one follows from the arguments, so making them costs no
+ * more than telling the members their ticket: processes outside are not waited for.  Ranks are
+ * never reordered; the launcher has placed them.
+ */
+#include "runtime/fail.h"
+#include "src/api/topology.h"
+#include "src/context.h"
+#include "src/topo.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the shape ---- */
+
+static int no_memory(int ndims)
+{
+    return fail(MPI_ERR_NO_MEM, "no memory for a grid of %d dimensions", ndims);
+}
+
+static void coords_of(int ndims, const int *dims, int rank, int *coords)
+{
+    for (int i = ndims - 1; i >= 0; i--) {
+        coords[i] = rank % dims[i];
+        rank /= dims[i];
+    }
+}
+
+static int rank_of(int ndims, const int *dims, const int *coords)
+{
+    int rank = 0;
+    for (int i = 0; i < ndims; i++)
+        rank = rank * dims[i] + coords[i];
+    return rank;
+}
+
+/* A coordinate brought into 0 .. size - 1; for periodic dimensions. */
+static int wrapped(int64_t at, int size)
+{
+    int inside = (int)(at % size);
+    return inside < 0 ? inside + size : inside;
+}
+
+/* A grid in one piece of memory: dims, coords and periods lie behind the struct. */
+static struct topology *cart_new(int ndims)
+{
+    size_t n = (size_t)ndims;
+    struct topology *t = calloc(1, sizeof *t + n * (2 * sizeof(int) + sizeof(bool)));
+    if (!t)
+        return NULL;
+    t->kind = TOPOLOGY_CART;
+    t->cart.ndims = ndims;
+    t->cart.dims = (int *)(t + 1);
+    t->cart.coords = t->cart.dims + n;
+    t->cart.periods = (bool *)(t->cart.coords + n);
+    return t;
+}
+
+struct topology *cart_copy(const struct topology *old)
+{
+    struct topology *t = cart_new(old->cart.ndims);
+    if (!t)
+        return NULL;
+    size_t n = (size_t)old->cart.ndims;
+    memcpy(t->cart.dims, old->cart.dims, n * sizeof(int));
+    memcpy(t->cart.coords, old->cart.coords, n * sizeof(int));
+    memcpy(t->cart.periods, old->cart.periods, n * sizeof(bool));
+    return t;
+}
+
+/* The number of places, or an error when the group is too small for them. */
+static int cart_places(int size, int ndims, const int *dims, int *places)
+{
+    int64_t n = 1;
+    for (int i = 0; i < ndims; i++) {
+        if (dims[i] <= 0)
+            return fail(MPI_ERR_DIMS, "dims[%d] is %d, it must be 1 or more", i, dims[i]);
+        n *= dims[i];
+        if (n > INT_MAX)
+            n = INT_MAX;
+    }
+    if (n > size)
+        return fail(MPI_ERR_ARG, "the grid has %s%lld places, the communicator %d processes",
+                    n == INT_MAX ? "at least " : "", (long long)n, size);
+    *places = (int)n;
+    return MPI_SUCCESS;
+}
+
+/* ---- making ---- */
+
+int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const int periods[],
+                     int reorder, comm_out_t *comm_cart)
+{
+    (void)reorder;
+    int places, rank = comm_rank(comm_old);
+    int rc = cart_places(comm_size(comm_old), ndims, dims, &places);
+    *comm_cart = NULL;
+    if (rc || rank >= places)
+        return rc;
+    struct topology *shape = cart_new(ndims);
+    if (!shape)
+        return no_memory(ndims);
+    for (int i = 0; i < ndims; i++) {
+        shape->cart.dims[i] = dims[i];
+        shape->cart.periods[i] = periods[i] != 0;
+    }
+    coords_of(ndims, dims, rank, shape->cart.coords);
+    struct group *group = topology_group(comm_old, places);
+    return topology_comm(comm_old, group, STEP_TOPOLOGY, shape, comm_cart);
+}
+
+static int cart_of(const struct comm *comm, const struct topology **cart)
+{
+    *cart = comm->topology;
+    if (!comm->topology || comm->topology->kind != TOPOLOGY_CART)
+        return fail(MPI_ERR_TOPOLOGY, "comm has no Cartesian topology");
+    return MPI_SUCCESS;
+}
+
+/* The shape of my slice: the dimensions that remain. */
+static struct topology *slice_shape(const struct topology *cart, const int remain[])
+{
+    int n = 0;
+    for (int i = 0; i < cart->cart.ndims; i++)
+        n += remain[i] != 0;
+    struct topology *slice = cart_new(n);
+    n = 0;
+    for (int i = 0; slice && i < cart->cart.ndims; i++)
+        if (remain[i]) {
+            slice->cart.dims[n] = cart->cart.dims[i];
+            slice->cart.periods[n] = cart->cart.periods[i];
+            slice->cart.coords[n++] = cart->cart.coords[i];
+        }
+    return slice;
+}
+
+/* The processes of my slice: where it differs from me only in what remains. */
+static struct group *slice_group(struct comm *comm, const struct topology *cart,
+                                 const int remain[], const struct topology *slice)
+{
+    int n = 1, ndims = cart->cart.ndims;
+    for (int i = 0; i < slice->cart.ndims; i++)
+        n *= slice->cart.dims[i];
+    int *list = malloc((size_t)(n + 2 * ndims) * sizeof *list);
+    if (!list)
+        return NULL;
+    int *inside = list + n, *coords = inside + ndims;
+    for (int k = 0; k < n; k++) {
+        coords_of(slice->cart.ndims, slice->cart.dims, k, inside);
+        for (int i = 0, j = 0; i < ndims; i++)
+            coords[i] = remain[i] ? inside[j++] : cart->cart.coords[i];
+        list[k] = ranks_world(comm->group->ranks, rank_of(ndims, cart->cart.dims, coords));
+    }
+    struct group *group = group_new(ranks_list(n, list));
+    free(list);
+    return group;
+}
+
+int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
+{
+    const struct topology *cart;
+    int rc = cart_of(comm, &cart);
+    if (rc)
+        return rc;
+    struct topology *slice = slice_shape(cart, remain_dims);
+    struct group *group = slice ? slice_group(comm, cart, remain_dims, slice) : NULL;
+    return topology_comm(comm, group, STEP_SUBGRID, slice, newcomm);
+}
+
+int xmpi_cart_map(intra_t comm, length_t ndims, const int dims[], const int periods[],
+                  int_out_t *newrank)
+{
+    (void)periods;
+    int places, rc = cart_places(comm_size(comm), ndims, dims, &places);
+    if (!rc)
+        *newrank = comm_rank(comm) < places ? comm_rank(comm) : MPI_UNDEFINED;
+    return rc;
+}
+
+/* ---- asking ---- */
+
+int xmpi_cartdim_get(intra_t comm, int_out_t *ndims)
+{
+    const struct topology *cart;
+    int rc = cart_of(comm, &cart);
+    if (!rc)
+        *ndims = cart->cart.ndims;
+    return rc;
+}
+
+static int check_maxdims(const struct topology *cart, int maxdims)
+{
+    if (maxdims >= cart->cart.ndims)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_ARG, "maxdims is %d, the grid has %d dimensions", maxdims,
+                cart->cart.ndims);
+}
+
+int xmpi_cart_get(intra_t comm, length_t maxdims, int dims[], int periods[], int coords[])
+{
+    const struct topology *cart;
+    int rc = cart_of(comm, &cart);
+    if (!rc)
+        rc = check_maxdims(cart, maxdims);
+    for (int i = 0; !rc && i < cart->cart.ndims; i++) {
+        dims[i] = cart->cart.dims[i];
+        periods[i] = cart->cart.periods[i];
+        coords[i] = cart->cart.coords[i];
+    }
+    return rc;
+}
+
+int xmpi_cart_coords(intra_t comm, rank_t rank, length_t maxdims, int coords[])
+{
+    const struct topology *cart;
+    int rc = cart_of(comm, &cart);
+    if (!rc)
+        rc = check_maxdims(cart, maxdims);
+    if (!rc)
+        coords_of(cart->cart.ndims, cart->cart.dims, rank, coords);
+    return rc;
+}
+
+int xmpi_cart_rank(intra_t comm, const int coords[], int_out_t *rank)
+{
+    const struct topology *cart;
+    int rc = cart_of(comm, &cart), at = 0;
+    if (rc)
+        return rc;
+    for (int i = 0; i < cart->cart.ndims; i++) {
+        int size = cart->cart.dims[i];
+        if (!cart->cart.periods[i] && (coords[i] < 0 || coords[i] >= size))
+            return fail(MPI_ERR_ARG,
+                        "coords[%d] is %d; dimension %d is not periodic and has places 0 to %d",
+                        i, coords[i], i, size - 1);
+        at = at * size + wrapped(coords[i], size);
+    }
+    *rank = at;
+    return MPI_SUCCESS;
+}
+
+/* The process `disp` places on along a dimension, MPI_PROC_NULL beyond an open end. */
+static int neighbour(const struct topology *cart, int rank, int dimension, int64_t disp)
+{
+    int size = cart->cart.dims[dimension], mine = cart->cart.coords[dimension], distance = 1;
+    int64_t at = mine + disp;
+    if (cart->cart.periods[dimension])
+        at = wrapped(at, size);
+    if (at < 0 || at >= size)
+        return MPI_PROC_NULL;
+    for (int i = dimension + 1; i < cart->cart.ndims; i++)
+        distance *= cart->cart.dims[i];
+    return rank + ((int)at - mine) * distance;
+}
+
+int xmpi_cart_shift(intra_t comm, int direction, int disp, int_out_t *rank_source,
+                    int_out_t *rank_dest)
+{
+    const struct topology *cart;
+    int rc = cart_of(comm, &cart);
+    if (rc)
+        return rc;
+    if (direction < 0 || direction >= cart->cart.ndims)
+        return fail(MPI_ERR_DIMS, "direction is %d, the grid has %d dimensions counted from 0",
+                    direction, cart->cart.ndims);
+    *rank_source = neighbour(cart, comm_rank(comm), direction, -(int64_t)disp);
+    *rank_dest = neighbour(cart, comm_rank(comm), direction, disp);
+    return MPI_SUCCESS;
+}

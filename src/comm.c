@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Communicators: made of a ticket and groups, duplicated, asked, named, freed (MPI 5.0, 7.4).
+ *
+ * A communicator holds two channels (messages, collectives) and its groups by reference, so
+ * making one costs a few hundred bytes whatever its size.  It lives until its last reference is
+ * dropped: the user's handle is one, every request in flight is another.  Freeing is local;
+ * tickets are never used again, so nobody needs to wait for the others.
+ */
+#include "src/comm.h"
+
+#include "runtime/fail.h"
+#include "src/api/comm.h"
+#include "src/api/process.h"
+#include "src/attr.h"
+#include "src/context.h"
+#include "src/errhan.h"
+#include "src/handle.h"
+#include "src/info.h"
+#include "src/inter.h"
+#include "src/topo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct comm comm_world, comm_self;
+
+/* ---- making and ending ---- */
+
+static struct ranks *ranks_join(const struct ranks *a, const struct ranks *b)
+{
+    int *list = malloc(((size_t)a->n + (size_t)b->n) * sizeof *list);
+    if (!list)
+        return NULL;
+    for (int i = 0; i < a->n; i++)
+        list[i] = ranks_world(a, i);
+    for (int i = 0; i < b->n; i++)
+        list[a->n + i] = ranks_world(b, i);
+    struct ranks *both = ranks_list(a->n + b->n, list);
+    free(list);
+    return both;
+}
+
+bool inter_is_first(const struct group *group, const struct group *remote)
+{
+    return ranks_world(group->ranks, 0) < ranks_world(remote->ranks, 0);
+}
+
+/* The team of an intercommunicator is both groups, one after the other; all agree which one is
+ * first. */
+static int comm_open_team(struct comm *comm, const struct ticket *ticket)
+{
+    struct ranks *mine = comm->group->ranks;
+    if (!comm->remote)
+        return team_open(&comm->team, ticket, comm->group->rank, mine, 0);
+    struct ranks *theirs = comm->remote->ranks;
+    bool first = inter_is_first(comm->group, comm->remote);
+    struct ranks *both = first ? ranks_join(mine, theirs) : ranks_join(theirs, mine);
+    if (!both)
+        return fail(MPI_ERR_NO_MEM, "no memory for an intercommunicator of %d processes",
+                    mine->n + theirs->n);
+    int rank = first ? comm->group->rank : theirs->n + comm->group->rank;
+    int rc = team_open(&comm->team, ticket, rank, both, first ? mine->n : theirs->n);
+    ranks_drop(both);
+    return rc;
+}
+
+int comm_open(struct comm *comm, const struct ticket *ticket, struct group *group,
+              struct group *remote, const struct comm *like)
+{
+    comm->group = group;
+    comm->remote = remote;
+    struct ranks *peers = remote ? remote->ranks : group->ranks;
+    int rc = channel_open(&comm->p2p, ticket->context, group->rank, peers);
+    if (rc)
+        return rc;
+    rc = comm_open_team(comm, ticket);
+    if (rc) {
+        channel_close(&comm->p2p);
+        return rc;
+    }
+    group_hold(group);
+    if (remote)
+        group_hold(remote);
+    comm->errhandler = like ? like->errhandler : &errors_are_fatal;
+    object_hold(comm->errhandler);
+    return MPI_SUCCESS;
+}
+
+void comm_close(struct comm *comm)
+{
+    team_close(&comm->team);
+    channel_close(&comm->p2p);
+    group_drop(comm->group);
+    group_drop(comm->remote);
+    errhandler_drop(comm->errhandler);
+    topology_delete(comm->topology);
+    info_delete(comm->info);
+}
+
+int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
+             struct group *remote, const struct comm *like)
+{
+    struct comm *made = object_new(OBJECT_COMM, sizeof *made);
+    if (!made)
+        return fail(MPI_ERR_NO_MEM, "no memory for a communicator");
+    int rc = comm_open(made, ticket, group, remote, like);
+    if (rc)
+        object_delete(made);
+    else
+        *comm = made;
+    return rc;
+}
+
+void comm_release(struct comm *comm)
+{
+    if (!object_drop(comm))
+        return;
+    comm_close(comm);
+    object_delete(comm);
+}
+
+int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t step,
+                  struct comm **newcomm)
+{
+    *newcomm = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    struct circle members = circle_of_group(parent, group, tag, step);
+    struct ticket ticket;
+    int rc = circle_draw(&members, &ticket);
+    return rc ? rc : comm_new(newcomm, &ticket, group, NULL, parent);
+}
+
+/* ---- duplicates ---- */
+
+/* Everything that a duplicate has beside the groups; `info` are its hints. */
+static int comm_dress(struct comm *made, struct comm *old, const struct info *info)
+{
+    int rc = comm_take_hints(made, info);
+    if (rc)
+        return rc;
+    if (old->topology && !(made->topology = topology_copy(old->topology)))
+        return fail(MPI_ERR_NO_MEM, "no memory for a topology");
+    return attributes_copy(ATTR_COMM, comm_handle(old), old->attributes, &made->attributes);
+}
+
+static int comm_dup(struct comm *comm, const struct info *info, struct comm **newcomm)
+{
+    struct circle all = circle_of_team(comm, STEP_DUP);
+    struct ticket ticket;
+    struct comm *made;
+    all.two_groups = comm_is_inter(comm);
+    int rc = circle_draw(&all, &ticket);
+    if (!rc)
+        rc = comm_new(&made, &ticket, comm->group, comm->remote, comm);
+    if (rc)
+        return rc;
+    rc = comm_dress(made, comm, info);
+    if (rc)
+        comm_release(made);
+    else
+        *newcomm = made;
+    return rc;
+}
+
+int xmpi_comm_dup(comm_t comm, comm_out_t *newcomm)
+{
+    return comm_dup(comm, comm->info, newcomm);
+}
+
+int xmpi_comm_dup_with_info(comm_t comm, info_t info, comm_out_t *newcomm)
+{
+    return comm_dup(comm, info, newcomm);
+}
+
+/* ---- subgroups ---- */
+
+int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm)
+{
+    int rc = group_check_inside(group, comm->group);
+    if (rc)
+        return rc;
+    if (comm_is_inter(comm))
+        return inter_create(comm, group, newcomm);
+    return comm_of_group(comm, group, 0, STEP_CREATE, newcomm);
+}
+
+int xmpi_comm_create_group(intra_t comm, group_t group, tag_t tag, comm_out_t *newcomm)
+{
+    int rc = group_check_inside(group, comm->group);
+    return rc ? rc : comm_of_group(comm, group, tag, STEP_CREATE_GROUP, newcomm);
+}
+
+/* A number for a tag string, so that different strings meet in different messages (FNV-1a). */
+static uint64_t string_hash(const char *string)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *string; string++)
+        hash = (hash ^ (unsigned char)*string) * 0x100000001b3u;
+    return hash;
+}
+
+int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
+                                errhandler_t errhandler, comm_out_t *newcomm)
+{
+    uint64_t hash = string_hash(stringtag);
+    int rc = comm_of_group(&comm_world, group, (int)(uint32_t)hash,
+                           STEP_FROM_GROUP + (uint32_t)(hash >> 48), newcomm);
+    struct comm *made = rc ? NULL : *newcomm;
+    if (!made)
+        return rc;
+    errhandler_drop(made->errhandler);
+    made->errhandler = errhandler;
+    object_hold(errhandler);
+    rc = comm_take_hints(made, info);
+    if (rc)
+        comm_release(made);
+    return rc;
+}
+
+/* ---- freeing ---- */
+
+int xmpi_comm_free(comm_free_t *comm)
+{
+    struct comm *old = *comm;
+    if (old == &comm_world || old == &comm_self)
+        return fail(MPI_ERR_COMM, "%s cannot be freed; MPI_Finalize does that", old->name);
+    int rc = attributes_delete(ATTR_COMM, comm_handle(old), &old->attributes);
+    if (rc)
+        return rc;
+    old->freed = true;
+    comm_release(old);
+    *comm = NULL;
+    return MPI_SUCCESS;
+}
+
+/* Collective, unlike freeing: when it returns, everybody has stopped using the communicator. */
+int xmpi_comm_disconnect(comm_free_t *comm)
+{
+    if (*comm == &comm_world || *comm == &comm_self)
+        return fail(MPI_ERR_COMM, "%s cannot be disconnected", (*comm)->name);
+    struct call barrier = { .what = COLL_BARRIER };
+    int rc = coll_run(&(*comm)->team, &barrier);
+    return rc ? rc : xmpi_comm_free(comm);
+}
+
+/* ---- questions ---- */
+
+int xmpi_comm_size(comm_t comm, int_out_t *size)
+{
+    *size = comm_size(comm);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_rank(comm_t comm, int_out_t *rank)
+{
+    *rank = comm_rank(comm);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_remote_size(inter_t comm, int_out_t *size)
+{
+    *size = comm_remote_size(comm);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_test_inter(comm_t comm, flag_t *flag)
+{
+    *flag = comm_is_inter(comm);
+    return MPI_SUCCESS;
+}
+
+/* Processes are not started by others yet: everybody comes from the launcher. */
+int xmpi_comm_get_parent(comm_out_t *parent)
+{
+    *parent = NULL;
+    return MPI_SUCCESS;
+}
+
+/* The user's handle gets an object of its own: freeing it twice must not hurt ours. */
+static int group_give(const struct group *group, struct group **out)
+{
+    *out = group_new(ranks_hold(group->ranks));
+    return *out ? MPI_SUCCESS : fail(MPI_ERR_NO_MEM, "no memory for a group");
+}
+
+int xmpi_comm_group(comm_t comm, group_out_t *group)
+{
+    return group_give(comm->group, group);
+}
+
+int xmpi_comm_remote_group(inter_t comm, group_out_t *group)
+{
+    return group_give(comm->remote, group);
+}
+
+int xmpi_comm_compare(comm_t comm1, comm_t comm2, int_out_t *result)
+{
+    int remote = MPI_IDENT;
+    if (comm1 == comm2) {
+        *result = MPI_IDENT;
+        return MPI_SUCCESS;
+    }
+    *result = MPI_UNEQUAL;
+    if (comm_is_inter(comm1) != comm_is_inter(comm2))
+        return MPI_SUCCESS;
+    int local, rc = group_compare(comm1->group, comm2->group, &local);
+    if (!rc && comm_is_inter(comm1))
+        rc = group_compare(comm1->remote, comm2->remote, &remote);
+    if (rc)
+        return rc;
+    if (local == MPI_UNEQUAL || remote == MPI_UNEQUAL)
+        *result = MPI_UNEQUAL;
+    else if (local == MPI_SIMILAR || remote == MPI_SIMILAR)
+        *result = MPI_SIMILAR;
+    else
+        *result = MPI_CONGRUENT;
+    return MPI_SUCCESS;
+}
+
+/* ---- names ---- */
+
+int xmpi_comm_set_name(comm_t comm, string_t comm_name)
+{
+    snprintf(comm->name, sizeof comm->name, "%s", comm_name);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_get_name(comm_t comm, text_out_t comm_name, int_out_t *resultlen)
+{
+    *resultlen = snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", comm->name);
+    return MPI_SUCCESS;
+}
+
+/* ---- hints (MPI 5.0, 7.4.4) ---- */
+
+static const char *const hints[] = {
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+};
+
+int comm_take_hints(struct comm *comm, const struct info *info)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        const char *value = info_get(info, hints[i]);
+        if (!value || (strcmp(value, "true") && strcmp(value, "false")))
+            continue;
+        if ((!comm->info && !(comm->info = info_new())) ||
+            info_set(comm->info, hints[i], value))
+            return fail(MPI_ERR_NO_MEM, "no memory for hints");
+    }
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_set_info(comm_t comm, info_t info)
+{
+    return comm_take_hints(comm, info);
+}
+
+int xmpi_comm_get_info(comm_t comm, info_out_t *info_used)
+{
+    *info_used = info_copy(comm->info);
+    return *info_used ? MPI_SUCCESS : fail(MPI_ERR_NO_MEM, "no memory for an info object");
+}

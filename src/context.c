@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tickets reach the members of a new communicator.
+ *
+ * A communicator's identity is a 64-bit number that one member draws from a counter of its own
+ * (coll/coll.h), so nobody has to agree on anything: the others only have to be told.  They are
+ * told by a binomial tree over the members alone, on the parent's collective channel:
+ *
+ *         0            a message of 16 bytes per edge, ceil(log2 n) deep;
+ *       / | \          each process knows its parent and its children from
+ *      4  2  1         its position alone
+ *     / \  \
+ *    6   5  3 ...
+ *
+ * Numbers are never used twice, so a communicator that is freed here while it is still in use
+ * elsewhere does no harm, and 10^5 pairs of dup and free use up 10^5 of 2^31 numbers.
+ *
+ * Order: two processes that take part in two circles with equal step and tag do so in the same
+ * order, because the calls are collective; messages between two processes with equal tag and
+ * step keep their order; so circles of different membership on one channel never cross.
+ */
+#include "src/context.h"
+
+#include <string.h>
+
+struct circle circle_of_team(struct comm *comm, enum context_step step)
+{
+    struct channel *channel = &comm->team.channel;
+    return (struct circle){
+        .channel = channel, .n = channel->size, .rank = channel->rank, .step = step
+    };
+}
+
+struct circle circle_of_group(struct comm *comm, const struct group *group, int tag,
+                              enum context_step step)
+{
+    return (struct circle){ .channel = &comm->team.channel,
+                            .members = group->ranks,
+                            .n = group->ranks->n,
+                            .rank = group->rank,
+                            .tag = tag,
+                            .step = step };
+}
+
+/* The peer that is `place` members after the root. */
+static int circle_peer(const struct circle *circle, int place)
+{
+    int member = (circle->root + place) % circle->n;
+    if (!circle->members)
+        return member;
+    return ranks_find(circle->channel->peers, ranks_world(circle->members, member));
+}
+
+int context_send(struct channel *channel, int peer, int tag, uint32_t step, const void *data,
+                 size_t bytes)
+{
+    struct buffer buffer = { (void *)data, bytes, &layout_bytes };
+    struct envelope to = { .peer = peer, .tag = tag, .step = step };
+    return pml_send(channel, &buffer, &to, SEND_STANDARD);
+}
+
+int context_receive(struct channel *channel, int peer, int tag, uint32_t step, void *data,
+                    size_t bytes)
+{
+    struct buffer buffer = { data, bytes, &layout_bytes };
+    struct envelope from = { .peer = peer, .tag = tag, .step = step };
+    struct result result;
+    int rc = pml_recv(channel, &buffer, &from, &result);
+    return rc ? rc : result.error;
+}
+
+int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
+                 const struct swap *swap)
+{
+    struct buffer in = { swap->in, swap->in_bytes, &layout_bytes };
+    struct envelope from = { .peer = peer, .tag = tag, .step = step };
+    struct request *receive;
+    struct result result;
+    int rc = pml_irecv(channel, &in, &from, &receive);
+    if (rc)
+        return rc;
+    rc = context_send(channel, peer, tag, step, swap->out, swap->out_bytes);
+    int received = request_wait(receive, &result);
+    return rc ? rc : received ? received : result.error;
+}
+
+int circle_share(const struct circle *circle, void *data, size_t bytes)
+{
+    int place = (circle->rank - circle->root + circle->n) % circle->n;
+    int bit = 1, rc = MPI_SUCCESS;
+    while (bit < circle->n && !(place & bit))
+        bit <<= 1;
+    if (place > 0)
+        rc = context_receive(circle->channel, circle_peer(circle, place - bit), circle->tag,
+                             circle->step, data, bytes);
+    for (bit >>= 1; bit > 0 && !rc; bit >>= 1)
+        if (place + bit < circle->n)
+            rc = context_send(circle->channel, circle_peer(circle, place + bit), circle->tag,
+                              circle->step, data, bytes);
+    return rc;
+}
+
+int circle_collect(const struct circle *circle, const void *mine, size_t bytes, void *all)
+{
+    if (circle->rank != circle->root)
+        return context_send(circle->channel, circle_peer(circle, 0), circle->tag, circle->step,
+                            mine, bytes);
+    memcpy((char *)all + (size_t)circle->rank * bytes, mine, bytes);
+    int rc = MPI_SUCCESS;
+    for (int i = 1; i < circle->n && !rc; i++) {
+        size_t member = (size_t)((circle->root + i) % circle->n);
+        rc = context_receive(circle->channel, circle_peer(circle, i), circle->tag, circle->step,
+                             (char *)all + member * bytes, bytes);
+    }
+    return rc;
+}
+
+int circle_draw(const struct circle *circle, struct ticket *ticket)
+{
+    *ticket = (struct ticket){ 0 };
+    struct ranks *members = circle->members ? circle->members : circle->channel->peers;
+    if (circle->rank == circle->root)
+        ticket_draw(ticket, circle->n, circle->two_groups ? NULL : members);
+    return circle_share(circle, ticket, sizeof *ticket);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Graph topologies that every process knows whole (MPI 5.0, 8.5.3 and following).  Bookkeeping:
+ * the edges of node i are edges[index[i - 1]] to edges[index[i] - 1].  Every process holds all
+ * of it; programs with many processes want distributed graphs (src/dist_graph.c).
+ */
+#include "runtime/fail.h"
+#include "src/api/topology.h"
+#include "src/context.h"
+#include "src/topo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct topology *graph_new(int nnodes, int nedges)
+{
+    struct topology *t = calloc(1, sizeof *t + ((size_t)nnodes + (size_t)nedges) * sizeof(int));
+    if (!t)
+        return NULL;
+    t->kind = TOPOLOGY_GRAPH;
+    t->graph.nnodes = nnodes;
+    t->graph.nedges = nedges;
+    t->graph.index = (int *)(t + 1);
+    t->graph.edges = t->graph.index + nnodes;
+    return t;
+}
+
+static struct topology *graph_fill(int nnodes, const int index[], const int edges[])
+{
+    int nedges = nnodes > 0 ? index[nnodes - 1] : 0;
+    struct topology *t = graph_new(nnodes, nedges);
+    if (!t)
+        return NULL;
+    memcpy(t->graph.index, index, (size_t)nnodes * sizeof(int));
+    memcpy(t->graph.edges, edges, (size_t)nedges * sizeof(int));
+    return t;
+}
+
+struct topology *graph_copy(const struct topology *old)
+{
+    return graph_fill(old->graph.nnodes, old->graph.index, old->graph.edges);
+}
+
+static int graph_check(const struct comm *comm, int nnodes, const int index[],
+                       const int edges[])
+{
+    if (nnodes > comm_size(comm))
+        return fail(MPI_ERR_ARG, "the graph has %d nodes, the communicator %d processes",
+                    nnodes, comm_size(comm));
+    for (int i = 0, before = 0; i < nnodes; before = index[i++])
+        if (index[i] < before)
+            return fail(MPI_ERR_ARG, "indx[%d] is %d, less than the entry before it", i,
+                        index[i]);
+    for (int i = 0; nnodes > 0 && i < index[nnodes - 1]; i++)
+        if (edges[i] < 0 || edges[i] >= nnodes)
+            return fail(MPI_ERR_ARG, "edges[%d] is %d, the graph has nodes 0 to %d", i,
+                        edges[i], nnodes - 1);
+    return MPI_SUCCESS;
+}
+
+int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const int edges[],
+                      int reorder, comm_out_t *comm_graph)
+{
+    (void)reorder;
+    int rc = graph_check(comm_old, nnodes, indx, edges);
+    *comm_graph = NULL;
+    if (rc || comm_rank(comm_old) >= nnodes)
+        return rc;
+    struct group *group = topology_group(comm_old, nnodes);
+    return topology_comm(comm_old, group, STEP_TOPOLOGY, graph_fill(nnodes, indx, edges),
+                         comm_graph);
+}
+
+int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int edges[],
+                   int_out_t *newrank)
+{
+    int rc = graph_check(comm, nnodes, indx, edges);
+    if (!rc)
+        *newrank = comm_rank(comm) < nnodes ? comm_rank(comm) : MPI_UNDEFINED;
+    return rc;
+}
+
+/* ---- asking ---- */
+
+static int graph_of(const struct comm *comm, const struct topology **graph)
+{
+    *graph = comm->topology;
+    if (!comm->topology || comm->topology->kind != TOPOLOGY_GRAPH)
+        return fail(MPI_ERR_TOPOLOGY, "comm has no graph topology");
+    return MPI_SUCCESS;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges)
+{
+    const struct topology *t;
+    int rc = graph_of(comm, &t);
+    if (rc)
+        return rc;
+    *nnodes = t->graph.nnodes;
+    *nedges = t->graph.nedges;
+    return MPI_SUCCESS;
+}
+
+int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[], int edges[])
+{
+    const struct topology *t;
+    int rc = graph_of(comm, &t);
+    if (rc)
+        return rc;
+    memcpy(indx, t->graph.index, (size_t)smaller(maxindex, t->graph.nnodes) * sizeof(int));
+    memcpy(edges, t->graph.edges, (size_t)smaller(maxedges, t->graph.nedges) * sizeof(int));
+    return MPI_SUCCESS;
+}
+
+/* The first edge of a node, and how many it has. */
+static int edges_of(const struct topology *t, int node, int *n)
+{
+    int first = node > 0 ? t->graph.index[node - 1] : 0;
+    *n = t->graph.index[node] - first;
+    return first;
+}
+
+int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors)
+{
+    const struct topology *t;
+    int rc = graph_of(comm, &t);
+    if (!rc)
+        edges_of(t, rank, nneighbors);
+    return rc;
+}
+
+int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors, int neighbors[])
+{
+    const struct topology *t;
+    int rc = graph_of(comm, &t);
+    if (rc)
+        return rc;
+    int n, first = edges_of(t, rank, &n);
+    memcpy(neighbors, t->graph.edges + first, (size_t)smaller(maxneighbors, n) * sizeof(int));
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the three kinds of topologies share: making a communicator that has one, copying it with
+ * the communicator, giving it back.
+ *
+ * A topology is one allocation: its arrays lie behind the struct.
+ */
+#include "src/topo.h"
+
+#include "mpi.h"
+#include "runtime/fail.h"
+#include "src/api/topology.h"
+#include "src/context.h"
+
+#include <stdlib.h>
+
+struct group *topology_group(struct comm *comm, int n)
+{
+    const struct ranks *ranks = comm->group->ranks;
+    if (n == ranks->n)
+        return group_hold(comm->group);
+    int *list = malloc(((size_t)n + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        list[i] = ranks_world(ranks, i);
+    struct group *head = group_new(ranks_list(n, list));
+    free(list);
+    return head;
+}
+
+int topology_comm(struct comm *old, struct group *group, uint32_t step,
+                  struct topology *topology, struct comm **newcomm)
+{
+    int rc = topology && group ? comm_of_group(old, group, 0, step, newcomm)
+                               : fail(MPI_ERR_NO_MEM, "no memory for a topology");
+    if (!rc && *newcomm)
+        (*newcomm)->topology = topology;
+    else
+        topology_delete(topology);
+    group_drop(group);
+    return rc;
+}
+
+struct topology *topology_copy(const struct topology *topology)
+{
+    switch (topology->kind) {
+    case TOPOLOGY_CART:
+        return cart_copy(topology);
+    case TOPOLOGY_GRAPH:
+        return graph_copy(topology);
+    case TOPOLOGY_DIST_GRAPH:
+        return dist_graph_copy(topology);
+    }
+    return NULL;
+}
+
+void topology_delete(struct topology *topology)
+{
+    free(topology);
+}
+
+int xmpi_topo_test(comm_t comm, int_out_t *status)
+{
+    static const int names[] = { [TOPOLOGY_CART] = MPI_CART,
+                                 [TOPOLOGY_GRAPH] = MPI_GRAPH,
+                                 [TOPOLOGY_DIST_GRAPH] = MPI_DIST_GRAPH };
+    *status = comm->topology ? names[comm->topology->kind] : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
