@@ -10,7 +10,7 @@
  * Options of a section hold for its program; those that concern the job may stand anywhere.
  */
 #define _GNU_SOURCE 1 /* asprintf */
-#include "launcher/cli.h"
+#include "launcher/apply.h"
 
 #include "launcher/out.h"
 
@@ -20,32 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_id {
-#define OPTION(id, spelling, values, metavar, section, text) OPTION_##id,
-#define ALIAS(id, spelling)
-#define IGNORED(spelling, values, why)
-#include "launcher/options.def"
-#undef OPTION
-#undef ALIAS
-#undef IGNORED
-    OPTION_IGNORED
-};
-
 const struct option_row option_rows[] = {
 #define OPTION(id, spelling, values, metavar, section, text)                                   \
     { OPTION_##id, spelling, values, metavar, SECTION_##section, text },
-#define ALIAS(id, spelling)            { OPTION_##id, spelling, 0, NULL, SECTION_COUNT, NULL },
-#define IGNORED(spelling, values, why) { OPTION_IGNORED, spelling, values, "", SECTION_IGNORED, why },
+#define ALIAS(id, spelling) { OPTION_##id, spelling, 0, NULL, SECTION_COUNT, NULL },
+#define IGNORED(spelling, values, why)                                                         \
+    { OPTION_IGNORED, spelling, values, "", SECTION_IGNORED, why },
 #include "launcher/options.def"
 };
 const int noption_rows = sizeof option_rows / sizeof option_rows[0];
-
-struct parser {
-    struct options *options;
-    struct app *app;       /* the section being read */
-    const char *spelling;  /* of the option being read, as the user typed it */
-    struct strings values; /* of that option */
-};
 
 void strings_add(struct strings *list, char *text)
 {
@@ -54,418 +37,6 @@ void strings_add(struct strings *list, char *text)
         abort();
     list->text[list->n++] = text;
     list->text[list->n] = NULL;
-}
-
-/* ---- values ---- */
-
-static int bad_value(const struct parser *p, const char *expected)
-{
-    complain("%s %s: expected %s", p->spelling, p->values.text[0], expected);
-    return EXIT_USAGE;
-}
-
-/* The first value as a number between least and most. */
-static int number(const struct parser *p, int least, int most, int *to)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(p->values.text[0], &end, 10);
-    if (*end || end == p->values.text[0] || errno || value < least || value > most) {
-        complain("%s %s: expected a number from %d to %d", p->spelling, p->values.text[0], least,
-                 most);
-        return EXIT_USAGE;
-    }
-    *to = (int)value;
-    return 0;
-}
-
-static char *joined(const char *name, const char *value)
-{
-    char *text;
-    if (asprintf(&text, "%s=%s", name, value) < 0)
-        abort();
-    return text;
-}
-
-/* NAME VALUE, or NAME=VALUE in one word. */
-static int set_variable(struct parser *p, struct environment_changes *env)
-{
-    char *name = p->values.text[0];
-    strings_add(&env->set, p->values.n > 1 ? joined(name, p->values.text[1]) : name);
-    return 0;
-}
-
-/* -x NAME means "pass it on", which happens anyway unless the environment starts empty. */
-static int export_variable(struct parser *p)
-{
-    char *item = p->values.text[0];
-    size_t bytes = strcspn(item, "=");
-    if (item[bytes] == '=') {
-        strings_add(&p->app->env.set, item);
-        return 0;
-    }
-    const char *value = getenv(item);
-    if (value)
-        strings_add(&p->app->env.set, joined(item, value));
-    else if (!strchr(item, '*'))
-        notice("%s %s: there is no such variable", p->spelling, item);
-    return 0;
-}
-
-static int list_variables(struct parser *p, struct environment_changes *env)
-{
-    for (char *word = strtok(p->values.text[0], ", "); word; word = strtok(NULL, ", "))
-        strings_add(&env->only, word);
-    if (!env->only.n)
-        env->none = true;
-    return 0;
-}
-
-static int umask_value(const struct parser *p)
-{
-    char *end;
-    long mode = strtol(p->values.text[0], &end, 8);
-    if (*end || mode < 0 || mode > 0777)
-        return bad_value(p, "an octal file mode, such as 022");
-    p->app->umask = (int)mode;
-    return 0;
-}
-
-/* ---- placement ---- */
-
-/* "pe=4" and the like after the first colon of --map-by; unknown words are errors. */
-static int map_modifiers(const struct parser *p, const char *words)
-{
-    while (words && *words) {
-        size_t bytes = strcspn(words, ",:");
-        if (strncasecmp(words, "pe=", 3) == 0 && atoi(words + 3) > 0)
-            p->options->map.pe = atoi(words + 3);
-        else if (bytes == 15 && strncasecmp(words, "nooversubscribe", bytes) == 0)
-            p->options->strict = true;
-        else if (bytes == 7 && strncasecmp(words, "hwtcpus", bytes) == 0)
-            p->options->hwthreads = true;
-        else if (!(bytes == 13 && strncasecmp(words, "oversubscribe", bytes) == 0) &&
-                 !(bytes == 4 && strncasecmp(words, "span", bytes) == 0))
-            return bad_value(p, "after the colon pe=N, oversubscribe or nooversubscribe");
-        words += bytes + (words[bytes] != 0);
-    }
-    return 0;
-}
-
-static int map_by(const struct parser *p)
-{
-    struct map_options *map = &p->options->map;
-    const char *value = p->values.text[0];
-    if (strncasecmp(value, "ppr:", 4) == 0) {
-        char *end;
-        map->per = (int)strtol(value + 4, &end, 10);
-        if (map->per <= 0 || *end != ':')
-            return bad_value(p, "ppr:N:WHAT with a number N");
-        value = end + 1;
-    }
-    size_t bytes = strcspn(value, ":");
-    if (bytes) {
-        map->by = level_parse(value, bytes);
-        if (map->by == LEVEL_UNSET || map->by == LEVEL_NONE)
-            return bad_value(p, "slot, hwthread, core, l3cache, numa, package, node or ppr:N:..");
-    }
-    if (map->per && map->by == LEVEL_NODE) {
-        map->per_host = map->per;
-        map->per = 0;
-    }
-    return map_modifiers(p, value[bytes] ? value + bytes + 1 : NULL);
-}
-
-static int bind_to(const struct parser *p)
-{
-    const char *value = p->values.text[0];
-    size_t bytes = strcspn(value, ":"); /* what follows, such as overload-allowed, is granted */
-    enum level level = level_parse(value, bytes);
-    if (level == LEVEL_UNSET || level == LEVEL_SLOT)
-        return bad_value(p, "none, hwthread, core, l3cache, numa or package");
-    p->options->map.to = level == LEVEL_NODE ? LEVEL_NONE : level;
-    return 0;
-}
-
-static int per_host(const struct parser *p)
-{
-    const char *value = p->values.text[0];
-    if (strcmp(value, "auto") == 0 || strcmp(value, "cpu") == 0) {
-        p->options->map.per_host = PER_HOST_SLOTS;
-        return 0;
-    }
-    return number(p, 1, INT_MAX, &p->options->map.per_host);
-}
-
-static int placement_option(const struct parser *p, int id)
-{
-    struct options *options = p->options;
-    switch (id) {
-    case OPTION_MAP_BY:
-        return map_by(p);
-    case OPTION_BIND_TO:
-        return bind_to(p);
-    case OPTION_BIND_CORE:
-        options->map.to = LEVEL_CORE;
-        return 0;
-    case OPTION_BIND_NONE:
-        options->map.to = LEVEL_NONE;
-        return 0;
-    case OPTION_BY_SLOT:
-        options->map.by = LEVEL_SLOT;
-        return 0;
-    case OPTION_BY_NODE:
-        options->map.by = LEVEL_NODE;
-        return 0;
-    case OPTION_CPUS_PER_RANK:
-        return number(p, 1, CPUS_MAX, &options->map.pe);
-    case OPTION_STRICT:
-        options->strict = true;
-        return 0;
-    default:
-        options->hwthreads = true;
-        return 0;
-    }
-}
-
-/* ---- streams ---- */
-
-static int stdin_rank(const struct parser *p)
-{
-    const char *value = p->values.text[0];
-    int *to = &p->options->iof.stdin_rank;
-    if (strcmp(value, "all") == 0)
-        *to = STDIN_ALL;
-    else if (strcmp(value, "none") == 0)
-        *to = STDIN_NONE;
-    else
-        return number(p, 0, INT_MAX, to);
-    return 0;
-}
-
-static int output_directory(const struct parser *p, char *value)
-{
-    char *modifier = strrchr(value, ':');
-    if (modifier && strcasecmp(modifier, ":nocopy") == 0) {
-        *modifier = 0;
-        p->options->iof.files_only = true;
-    }
-    p->options->iof.directory = value;
-    return 0;
-}
-
-/* --output tag,timestamp,dir=D,file=P */
-static int output_list(const struct parser *p)
-{
-    struct iof_options *iof = &p->options->iof;
-    for (char *word = strtok(p->values.text[0], ","); word; word = strtok(NULL, ",")) {
-        if (strncmp(word, "tag", 3) == 0)
-            iof->tag = TAG_JOB;
-        else if (strcmp(word, "rank") == 0)
-            iof->tag = TAG_RANK;
-        else if (strcmp(word, "timestamp") == 0)
-            iof->timestamp = true;
-        else if (strncmp(word, "dir=", 4) == 0)
-            iof->directory = word + 4;
-        else if (strncmp(word, "file=", 5) == 0)
-            iof->outfile = joined("", word + 5) + 1;
-        else if (strcmp(word, "nocopy") == 0)
-            iof->files_only = true;
-        else
-            return bad_value(p, "tag, rank, timestamp, dir=DIR, file=PATTERN or nocopy");
-    }
-    return 0;
-}
-
-static int stream_option(const struct parser *p, int id)
-{
-    struct iof_options *iof = &p->options->iof;
-    char *value = p->values.n ? p->values.text[0] : NULL;
-    switch (id) {
-    case OPTION_STDIN:
-        return stdin_rank(p);
-    case OPTION_LABEL:
-        iof->tag = TAG_RANK;
-        return 0;
-    case OPTION_TAG:
-        iof->tag = TAG_JOB;
-        return 0;
-    case OPTION_TIMESTAMP:
-        iof->timestamp = true;
-        return 0;
-    case OPTION_PREPEND:
-        iof->tag = TAG_PATTERN;
-        iof->pattern = value;
-        return 0;
-    case OPTION_OUTPUT:
-        return output_list(p);
-    case OPTION_OUTPUT_DIR:
-        return output_directory(p, value);
-    case OPTION_OUTFILE:
-        iof->outfile = value;
-        return 0;
-    case OPTION_ERRFILE:
-        iof->errfile = value;
-        return 0;
-    default:
-        iof->pty = id == OPTION_PTY;
-        return 0;
-    }
-}
-
-/* ---- the job ---- */
-
-static int environment_option(struct parser *p, int id)
-{
-    struct options *options = p->options;
-    switch (id) {
-    case OPTION_EXPORT:
-        return export_variable(p);
-    case OPTION_ENV:
-        return set_variable(p, &p->app->env);
-    case OPTION_GENV:
-        return set_variable(p, &options->env);
-    case OPTION_UNSET:
-        strings_add(&p->app->env.unset, p->values.text[0]);
-        return 0;
-    case OPTION_ENVNONE:
-        p->app->env.none = true;
-        return 0;
-    case OPTION_GENVNONE:
-        options->env.none = true;
-        return 0;
-    case OPTION_ENVLIST:
-        return list_variables(p, &p->app->env);
-    case OPTION_GENVLIST:
-        return list_variables(p, &options->env);
-    case OPTION_MASTER_ADDR:
-        options->master_addr = p->values.text[0];
-        return 0;
-    case OPTION_MASTER_PORT:
-        options->master_port = p->values.text[0];
-        return 0;
-    default:
-        return 0; /* -envall: so it is */
-    }
-}
-
-static int process_option(struct parser *p, int id)
-{
-    struct options *options = p->options;
-    switch (id) {
-    case OPTION_NP:
-        return number(p, 1, INT_MAX, &p->app->np);
-    case OPTION_PER_HOST:
-        return per_host(p);
-    case OPTION_WDIR:
-        p->app->wdir = p->values.text[0];
-        return 0;
-    case OPTION_PATH:
-        p->app->path = p->values.text[0];
-        return 0;
-    case OPTION_UMASK:
-        return umask_value(p);
-    case OPTION_UNIVERSE:
-        return number(p, 1, INT_MAX, &options->universe);
-    case OPTION_HOST:
-        strings_add(&options->hosts, p->values.text[0]);
-        return 0;
-    case OPTION_HOSTFILE:
-        strings_add(&options->hostfiles, p->values.text[0]);
-        return 0;
-    default:
-        return number(p, 1, INT_MAX, &options->nnodes);
-    }
-}
-
-static int timeout_value(const struct parser *p)
-{
-    char *end;
-    p->options->timeout = strtod(p->values.text[0], &end);
-    if (*end || p->options->timeout <= 0)
-        return bad_value(p, "a number of seconds");
-    return 0;
-}
-
-static int pmix_value(const struct parser *p)
-{
-    static const char *words[] = { "auto", "always", "never" };
-    for (int i = 0; i < 3; i++)
-        if (strcmp(p->values.text[0], words[i]) == 0) {
-            p->options->pmix = (enum pmix_wish)i;
-            return 0;
-        }
-    return bad_value(p, "auto, always or never");
-}
-
-static int running_option(const struct parser *p, int id)
-{
-    struct options *options = p->options;
-    switch (id) {
-    case OPTION_TIMEOUT:
-        return timeout_value(p);
-    case OPTION_PMIX:
-        return pmix_value(p);
-    case OPTION_VERBOSE:
-        options->verbose = notices_wanted = true;
-        return 0;
-    case OPTION_QUIET:
-        options->quiet = true;
-        return 0;
-    default:
-        options->exit_codes = true;
-        return 0;
-    }
-}
-
-static int showing_option(const struct parser *p, int id)
-{
-    struct options *options = p->options;
-    const char *value = p->values.n ? p->values.text[0] : "";
-    switch (id) {
-    case OPTION_DRY_RUN:
-        options->dry_run = true;
-        return 0;
-    case OPTION_DISPLAY_MAP:
-        options->display_map = true;
-        return 0;
-    case OPTION_DISPLAY:
-        options->display_map |= strstr(value, "map") || strstr(value, "alloc");
-        options->bindings |= strstr(value, "bind") != NULL;
-        return 0;
-    case OPTION_BINDINGS:
-        options->bindings = true;
-        return 0;
-    case OPTION_VERSION:
-        help_version(stdout);
-        break;
-    default:
-        (strcmp(value, "man") == 0 ? help_manual : help_print)(stdout);
-    }
-    options->done = true;
-    return 0;
-}
-
-static int apply(struct parser *p, const struct option_row *row)
-{
-    switch (row->section) {
-    case SECTION_PROCESSES:
-    case SECTION_HOSTS:
-        return process_option(p, row->id);
-    case SECTION_ENVIRONMENT:
-        return environment_option(p, row->id);
-    case SECTION_PLACEMENT:
-        return placement_option(p, row->id);
-    case SECTION_STREAMS:
-        return stream_option(p, row->id);
-    case SECTION_RUNNING:
-        return running_option(p, row->id);
-    case SECTION_SHOWING:
-        return showing_option(p, row->id);
-    default:
-        notice("%s is ignored: %s", p->spelling, row->text);
-        return 0;
-    }
 }
 
 /* ---- words ---- */
@@ -504,7 +75,7 @@ static int unknown(const char *typed)
 }
 
 /* Read the option at words[*at] and its values; *at ends on the last of them. */
-static int read_option(struct parser *p, struct strings *words, int *at)
+static int read_option(struct option_use *p, struct strings *words, int *at)
 {
     char *word = words->text[*at];
     const char *bare = word + (word[1] == '-' ? 2 : 1);
@@ -534,7 +105,7 @@ static int read_option(struct parser *p, struct strings *words, int *at)
         if (env && p->values.n == 1 && strchr(p->values.text[0], '='))
             break;
     }
-    return apply(p, row);
+    return option_apply(p, row);
 }
 
 static struct app *app_add(struct options *options)
@@ -548,7 +119,7 @@ static struct app *app_add(struct options *options)
 }
 
 /* The program and its arguments, up to a `:` or the end; *at ends on the last. */
-static void read_program(struct parser *p, struct strings *words, int *at)
+static void read_program(struct option_use *p, struct strings *words, int *at)
 {
     struct strings argv = { 0 };
     while (*at < words->n && strcmp(words->text[*at], ":") != 0)
@@ -576,7 +147,7 @@ static bool is_configfile(const char *word)
 
 static int read_words(struct options *options, struct strings *words)
 {
-    struct parser p = { .options = options };
+    struct option_use p = { .options = options };
     int status = 0;
     for (int at = 0; at < words->n && !status && !options->done; at++) {
         char *word = words->text[at];

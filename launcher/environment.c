@@ -26,9 +26,9 @@ static bool starts(const char *text, const char *prefix)
 static bool is_launchers(const char *item)
 {
     static const char *const prefixes[] = {
-        BOOT_ENV "=", "RANK=",     "WORLD_SIZE=", "LOCAL_RANK=",
-        "LOCAL_WORLD_SIZE=", "PMI_",      "OMPI_COMM_WORLD_",
-        "MPI_LOCALRANKID=",  "MPI_LOCALNRANKS=",
+        BOOT_ENV "=",        "RANK=", "WORLD_SIZE=",      "LOCAL_RANK=",
+        "LOCAL_WORLD_SIZE=", "PMI_",  "OMPI_COMM_WORLD_", "MPI_LOCALRANKID=",
+        "MPI_LOCALNRANKS=",
     };
     if (starts(item, "PMIX_"))
         return !starts(item, "PMIX_MCA_");
@@ -69,7 +69,8 @@ static void start_from(struct environment *env, const struct environment_changes
         for (int i = 0; i < sources[s]->only.n; i++) {
             size_t bytes = strlen(sources[s]->only.text[i]);
             for (char **item = environ; *item; item++)
-                if (strncmp(*item, sources[s]->only.text[i], bytes) == 0 && (*item)[bytes] == '=')
+                if (strncmp(*item, sources[s]->only.text[i], bytes) == 0 &&
+                    (*item)[bytes] == '=')
                     set(env, *item);
         }
 }

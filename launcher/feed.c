@@ -101,7 +101,8 @@ static bool serve(struct reader *reader)
     if (reader->watch.fd < 0)
         return true;
     while (reader->done < feed.bytes) {
-        ssize_t n = write(reader->watch.fd, feed.piece + reader->done, feed.bytes - reader->done);
+        ssize_t n =
+            write(reader->watch.fd, feed.piece + reader->done, feed.bytes - reader->done);
         if (n > 0) {
             reader->done += (size_t)n;
         } else if (errno == EAGAIN) {

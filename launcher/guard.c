@@ -42,7 +42,7 @@ struct guard_page {
 static struct {
     struct guard_page *page;
     pid_t pid;
-    int pipe; /* our end, never written */
+    int pipe;                       /* our end, never written */
     char mark[BOOT_JOB_CHARS + 64]; /* "XMPI_BOOT=...:", in every rank's environment */
 } guard;
 
@@ -178,8 +178,7 @@ bool guard_died(pid_t pid)
 int guard_open(const char *mark, int nranks)
 {
     size_t bytes = sizeof *guard.page + (size_t)nranks * sizeof(pid_t);
-    guard.page =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    guard.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (guard.page == MAP_FAILED) {
         complain("out of memory for %d ranks", nranks);
         return 1;

@@ -11,8 +11,9 @@
 #include <string.h>
 
 static const char *const section_titles[SECTION_COUNT] = {
-    "What to run",      "Environment of the ranks", "Where: hosts", "Where: CPUs",
-    "Standard streams", "Running",                  "Showing",      "Accepted and ignored",
+    "What to run", "Environment of the ranks", "Where: hosts",
+    "Where: CPUs", "Standard streams",         "Running",
+    "Showing",     "Accepted and ignored",
 };
 
 static const char summary[] =
@@ -70,8 +71,8 @@ static void print_ignored(FILE *to)
     size_t used = 0;
     for (int i = 0; i < noption_rows; i++)
         if (option_rows[i].section == SECTION_IGNORED && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s--%s",
-                                     used ? " " : "", option_rows[i].spelling);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s--%s", used ? " " : "",
+                                     option_rows[i].spelling);
     print_wrapped(to, text, 2);
 }
 

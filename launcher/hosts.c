@@ -80,7 +80,8 @@ static int read_line(struct list *list, char *line)
     if (!name)
         return 0;
     int slots = 0;
-    for (char *word = strtok_r(NULL, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
+    for (char *word = strtok_r(NULL, " \t\r", &save); word;
+         word = strtok_r(NULL, " \t\r", &save))
         if (strncmp(word, "slots=", 6) == 0 || strncmp(word, "count=", 6) == 0)
             slots = atoi(word + 6);
         else if (strncmp(word, "cpu=", 4) == 0)

@@ -183,12 +183,11 @@ int iof_open(const struct iof_options *options, int nranks)
         return 1;
     }
     for (int i = 0; i < 2 * nranks; i++)
-        iof.streams[i] =
-            (struct stream){ .watch = { .fd = -1, .ready = stream_ready },
-                             .out = i % 2 ? &out_stderr : &out_stdout,
-                             .rank = i / 2,
-                             .which = 1 + i % 2,
-                             .file = -1 };
+        iof.streams[i] = (struct stream){ .watch = { .fd = -1, .ready = stream_ready },
+                                          .out = i % 2 ? &out_stderr : &out_stdout,
+                                          .rank = i / 2,
+                                          .which = 1 + i % 2,
+                                          .file = -1 };
     out_stdout.drained = out_stderr.drained = out_drained;
     return feed_open(options->stdin_rank, nranks);
 }
@@ -240,8 +239,8 @@ static int open_copy(const struct stream *stream)
 {
     char path[4096];
     int digits = snprintf(NULL, 0, "%d", iof.nranks - 1);
-    snprintf(path, sizeof path, "%s/1/rank.%0*d/%s", iof.options.directory, digits, stream->rank,
-             stream->which == 1 ? "stdout" : "stderr");
+    snprintf(path, sizeof path, "%s/1/rank.%0*d/%s", iof.options.directory, digits,
+             stream->rank, stream->which == 1 ? "stdout" : "stderr");
     return pattern_create(path);
 }
 
@@ -251,7 +250,8 @@ static int prepare_output(struct stream *stream, int *theirs)
     const char *pattern = stream->which == 1 ? iof.options.outfile : iof.options.errfile;
     if (pattern) {
         char path[4096];
-        struct pattern_words words = { stream->rank, 0, stream->which == 1 ? "stdout" : "stderr" };
+        struct pattern_words words = { stream->rank, 0,
+                                       stream->which == 1 ? "stdout" : "stderr" };
         pattern_fill(pattern, &words, path, sizeof path);
         *theirs = pattern_create(path);
         return *theirs < 0 ? 1 : 0;

@@ -18,10 +18,10 @@ struct iof_options {
     enum iof_tag tag;
     const char *pattern; /* TAG_PATTERN: %r rank, %h host, %s stdout or stderr, %p pid */
     bool timestamp;
-    int stdin_rank;        /* or STDIN_ALL, STDIN_NONE */
-    int pty;               /* 1 yes, 0 no, -1: when our stdout is a terminal */
-    const char *directory; /* --output-filename: DIR/1/rank.N/stdout, and still shown */
-    bool files_only;       /* not shown */
+    int stdin_rank;                /* or STDIN_ALL, STDIN_NONE */
+    int pty;                       /* 1 yes, 0 no, -1: when our stdout is a terminal */
+    const char *directory;         /* --output-filename: DIR/1/rank.N/stdout, and still shown */
+    bool files_only;               /* not shown */
     const char *outfile, *errfile; /* patterns with %r, %h; instead of being shown */
 };
 

@@ -36,9 +36,9 @@ struct rank {
 };
 
 enum deadline {
-    DEADLINE_TIMEOUT,  /* --timeout */
-    DEADLINE_STOP,     /* then job_stop: somebody did not finalize, a wrapper did not end */
-    DEADLINE_KILL,     /* then KILL to everything */
+    DEADLINE_TIMEOUT, /* --timeout */
+    DEADLINE_STOP,    /* then job_stop: somebody did not finalize, a wrapper did not end */
+    DEADLINE_KILL,    /* then KILL to everything */
     DEADLINE_COUNT
 };
 
@@ -50,10 +50,10 @@ struct job {
     struct rank *ranks;
     struct boot_header *segment;
     int segment_fd;
-    bool stopping, killed;  /* TERM, KILL has been sent */
-    int exit_code;          /* of the first failure; 0: none so far */
+    bool stopping, killed; /* TERM, KILL has been sent */
+    int exit_code;         /* of the first failure; 0: none so far */
     bool failed;
-    int interrupted;        /* signal that asked us to end, 0 none */
+    int interrupted;                    /* signal that asked us to end, 0 none */
     uint64_t deadlines[DEADLINE_COUNT]; /* clock_ns, 0: not set */
     long oom_kills;
 };
@@ -73,11 +73,11 @@ void job_signal(struct job *job, int signal);
 
 /* ---- between job.c, spawn.c, reap.c and signals.c ---- */
 
-int job_spawn(struct job *job);                /* 0 or exit status */
-void job_stop(struct job *job, int grace_ms);  /* TERM, and KILL after the grace */
-void job_reap(struct job *job);                /* SIGCHLD */
-void job_look(struct job *job);                /* MPI_Abort? a rank below a wrapper? */
-void job_clean(struct job *job);               /* nothing but us and the guardian is left */
+int job_spawn(struct job *job);               /* 0 or exit status */
+void job_stop(struct job *job, int grace_ms); /* TERM, and KILL after the grace */
+void job_reap(struct job *job);               /* SIGCHLD */
+void job_look(struct job *job);               /* MPI_Abort? a rank below a wrapper? */
+void job_clean(struct job *job);              /* nothing but us and the guardian is left */
 void job_set_deadline(struct job *job, enum deadline which, int ms);
 
 int signals_open(struct job *job); /* 0 or -1 with errno */

@@ -4,7 +4,7 @@ bin_PROGRAMS += launcher/xmpirun
 noinst_LTLIBRARIES += launcher/liblauncher.la
 
 launcher_liblauncher_la_SOURCES = \
-    launcher/appfile.c launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
+    launcher/appfile.c launcher/apply.c launcher/apply.h launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
     launcher/cpuset.c launcher/cpuset.h launcher/environment.c launcher/environment.h \
     launcher/feed.c launcher/feed.h launcher/guard.c launcher/guard.h launcher/help.c \
     launcher/hosts.c launcher/hosts.h launcher/iof.c launcher/iof.h launcher/job.c \

@@ -48,7 +48,8 @@ const char *level_name(enum level level)
 enum level level_parse(const char *word, size_t bytes)
 {
     for (int i = 0; i < LEVEL_WORDS; i++)
-        if (strlen(level_words[i].word) == bytes && memcmp(level_words[i].word, word, bytes) == 0)
+        if (strlen(level_words[i].word) == bytes &&
+            memcmp(level_words[i].word, word, bytes) == 0)
             return level_words[i].level;
     return LEVEL_UNSET;
 }

@@ -29,7 +29,7 @@ struct host {
     struct budget budget; /* valid for local hosts */
 };
 
-struct placement { /* of one rank on its host */
+struct placement {      /* of one rank on its host */
     struct cpuset cpus; /* empty: anywhere */
     struct boot_place place;
 };

@@ -22,8 +22,8 @@ struct out {
     struct watch watch;
     enum out_kind kind;
     bool is_tty;
-    bool broken;    /* the reader has gone: everything is thrown away */
-    char *pending;  /* bytes [first, used) could not be written yet */
+    bool broken;   /* the reader has gone: everything is thrown away */
+    char *pending; /* bytes [first, used) could not be written yet */
     size_t first, used, room;
     const void *open_by; /* who left the cursor in the middle of a line (terminals only) */
     void (*drained)(struct out *out); /* called when pending text has been written */

@@ -22,8 +22,8 @@ struct draft { /* a plan in the making */
 /* Were the CPUs given to us by a batch system? */
 static bool in_batch(void)
 {
-    static const char *const marks[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID",
-                                         "FLUX_JOB_ID",  "COBALT_JOBID" };
+    static const char *const marks[] = { "SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",
+                                         "JOB_ID",       "FLUX_JOB_ID", "COBALT_JOBID" };
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (getenv(marks[i]))
             return true;
@@ -117,7 +117,8 @@ static int place_ranks(struct draft *draft)
     struct plan *plan = draft->plan;
     size_t n = (size_t)plan->nranks;
     plan->ranks = calloc(n, sizeof *plan->ranks);
-    int *host_of = calloc(n, sizeof *host_of), *next = calloc((size_t)plan->nhosts, sizeof *next);
+    int *host_of = calloc(n, sizeof *host_of),
+        *next = calloc((size_t)plan->nhosts, sizeof *next);
     if (!plan->ranks || !host_of || !next) {
         complain("out of memory for %d ranks", plan->nranks);
         return 1;
@@ -126,8 +127,7 @@ static int place_ranks(struct draft *draft)
     int rank = 0;
     for (int app = 0; app < options->napps; app++)
         for (int i = 0; i < options->apps[app].np; i++, rank++)
-            plan->ranks[rank] =
-                (struct planned){ app, host_of[rank], next[host_of[rank]]++ };
+            plan->ranks[rank] = (struct planned){ app, host_of[rank], next[host_of[rank]]++ };
     free(host_of);
     free(next);
     return 0;

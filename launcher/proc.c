@@ -150,8 +150,7 @@ int proc_start(struct proc *proc)
         }
         keep.stack = stack;
     }
-    pid_t pid =
-        clone(child, keep.stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, proc);
+    pid_t pid = clone(child, keep.stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, proc);
     if (pid < 0) {
         proc->failed = "clone";
         return proc->error = errno;

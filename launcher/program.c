@@ -75,8 +75,8 @@ static int not_found(const char *name, const char *first, const char *path, cons
         complain("cannot find the program %s%s%s: there is no such file", name,
                  wdir ? " in the working directory " : "", wdir ? wdir : "");
     else
-        complain("cannot find the program %s; looked in %s%s%s and the working directory",
-                 name, first ? first : "", first ? ":" : "", path);
+        complain("cannot find the program %s; looked in %s%s%s and the working directory", name,
+                 first ? first : "", first ? ":" : "", path);
     return EXIT_NOT_FOUND;
 }
 

@@ -202,8 +202,8 @@ static int count_cores(const struct cpuset *allowed, int pus)
         if (!cpuset_has(allowed, cpu))
             continue;
         char path[96];
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
-                 cpu);
+        snprintf(path, sizeof path,
+                 "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         struct cpuset siblings = { { 0 } };
         bool known = read_line(path, text, sizeof text) && cpuset_parse(&siblings, text);
         bool first = true;

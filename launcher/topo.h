@@ -10,20 +10,20 @@
 #include <stdbool.h>
 
 enum level { /* from small to large */
-    LEVEL_UNSET,
-    LEVEL_NONE,
-    LEVEL_SLOT,
-    LEVEL_HWTHREAD,
-    LEVEL_CORE,
-    LEVEL_L3,
-    LEVEL_NUMA,
-    LEVEL_PACKAGE,
-    LEVEL_NODE,
+             LEVEL_UNSET,
+             LEVEL_NONE,
+             LEVEL_SLOT,
+             LEVEL_HWTHREAD,
+             LEVEL_CORE,
+             LEVEL_L3,
+             LEVEL_NUMA,
+             LEVEL_PACKAGE,
+             LEVEL_NODE,
 };
 
-struct pu { /* a hardware thread; in the order of the machine, neighbours share the most */
-    int cpu;                       /* its number in the operating system */
-    int core, l3, numa, package;   /* logical, from 0; -1: there is no such thing */
+struct pu {  /* a hardware thread; in the order of the machine, neighbours share the most */
+    int cpu; /* its number in the operating system */
+    int core, l3, numa, package; /* logical, from 0; -1: there is no such thing */
 };
 
 struct topology {

@@ -26,7 +26,8 @@ static int signal_of(const struct ending *e)
     if (WIFSIGNALED(e->wait_status))
         return WTERMSIG(e->wait_status);
     int code = WEXITSTATUS(e->wait_status);
-    bool shell_says_so = e->wrapped && e->state == BOOT_INITED && code > 128 && code < 128 + NSIG;
+    bool shell_says_so =
+        e->wrapped && e->state == BOOT_INITED && code > 128 && code < 128 + NSIG;
     return shell_says_so ? code - 128 : 0;
 }
 
@@ -46,9 +47,8 @@ struct verdict verdict_of(const struct ending *e)
 void verdict_text(const struct ending *e, char *text, size_t room)
 {
     int signal = signal_of(e), code = WEXITSTATUS(e->wait_status);
-    const char *core = WIFSIGNALED(e->wait_status) && WCOREDUMP(e->wait_status)
-                           ? ", core dumped"
-                           : "";
+    const char *core =
+        WIFSIGNALED(e->wait_status) && WCOREDUMP(e->wait_status) ? ", core dumped" : "";
     if (signal)
         snprintf(text, room, "was killed by signal %d (%s%s)", signal, strsignal(signal), core);
     else if (code)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct ending { /* of one rank */
+struct ending {            /* of one rank */
     int wait_status;       /* as from waitpid */
     enum boot_state state; /* how far it got in MPI */
     bool wrapped;          /* the MPI process was a descendant, not the process we started */
