@@ -3,14 +3,14 @@
  * A datatype as memory.  A layout describes where the bytes of one element lie: a list of runs,
  * each `count` pieces of `length` bytes, `stride` apart.  Neighbouring pieces and equal strides
  * are merged when a layout is made, so a vector of doubles is one run and a dense struct is one
- * piece.  A piece is plain memory or, where repetition does not collapse, an element of an inner
- * layout: memory grows with the description of a type, never with its counts.
+ * piece.  A piece is plain memory or, where repetition does not collapse, an element of an
+ * inner layout: memory grows with the description of a type, never with its counts.
  *
  *     vector of doubles       run { length 8, count n, stride s }
  *     array of { int, double} run { length 12, count n, stride 16 } -> inner: {0,4} {8,8}
  *
- * The packed form of a buffer is the bytes of all runs in type map order, element after element;
- * any byte range of it can be packed or unpacked on its own, which is what pipelines and
+ * The packed form of a buffer is the bytes of all runs in type map order, element after
+ * element; any byte range of it can be packed or unpacked on its own, which is what pipelines and
  * truncation need.
  */
 #ifndef XMPI_LAYOUT_H
@@ -75,7 +75,7 @@ struct layout {
     ptrdiff_t true_lb, true_extent;
     uint32_t align;     /* strictest alignment of the basic items, a power of two */
     bool marked;        /* lb and ub were set by layout_resized here or in a component, and so
-                         * decide alone about lb and ub of what is made from it (MPI 5.0, 5.1.6) */
+                         * decide alone about lb and ub of what is made of it: MPI 5.0, 5.1.6 */
     bool piece;         /* the data of one element are `size` bytes in a row at true_lb */
     bool dense;         /* piece and extent == size: n elements are n * size bytes at true_lb */
     uint32_t signature; /* of one element, see layout_signature */
@@ -87,11 +87,11 @@ struct layout {
 };
 
 /* ---- making ----
- * All return a layout with one reference, or NULL: memory is out (errno ENOMEM) or a size, bound
- * or displacement does not fit into 63 bits (errno EOVERFLOW).  The old layouts stay the
+ * All return a layout with one reference, or NULL: memory is out (errno ENOMEM) or a size,
+ * bound or displacement does not fit into 63 bits (errno EOVERFLOW).  The old layouts stay the
  * caller's.  Zero counts and lengths are welcome; what contributes no entry to the type map
- * contributes nothing.  lb, ub and extent follow MPI 5.0, 5.1.6: the outermost bytes, the extent
- * rounded up to a multiple of the strictest alignment, unless a component is `marked`.
+ * contributes nothing.  lb, ub and extent follow MPI 5.0, 5.1.6: the outermost bytes, the
+ * extent rounded up to a multiple of the strictest alignment, unless a component is `marked`.
  */
 
 /* One item.  `extent` is sizeof the C type; for pairs `size` leaves out the padding:
@@ -112,8 +112,8 @@ void layout_drop(struct layout *layout);
 
 /* A hash of the type signature of `count` elements: of the flat sequence of basic items, pairs
  * as their two parts, however the type was put together; contiguous(2, int) x 3 and int x 6 are
- * alike.  0 where there is nothing to compare: no items, or MPI_PACKED among them, which matches
- * anything.  O(log count). */
+ * alike.  0 where there is nothing to compare: no items, or MPI_PACKED among them, which
+ * matches anything.  O(log count). */
 uint32_t layout_signature(const struct layout *layout, size_t count);
 
 /* The lowest byte of data of count elements, from the origin, in *low; the bytes from there to
@@ -159,7 +159,8 @@ static inline char *buffer_flat(const struct buffer *b)
 void buffer_pack(const struct buffer *from, size_t skip, void *flat, size_t bytes);
 void buffer_unpack(const struct buffer *to, size_t skip, const void *flat, size_t bytes);
 
-/* Copy min(bytes of both) between two buffers whose signatures agree; regions may not overlap. */
+/* Copy min(bytes of both) between two buffers whose signatures agree; regions may not
+ * overlap. */
 void buffer_copy(const struct buffer *to, const struct buffer *from);
 
 /* One byte per element: for flat memory.  Needs no making; hold and drop are harmless.  Its

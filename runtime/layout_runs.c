@@ -8,8 +8,8 @@
  *     [..]  [..]  +  [..] where the stride says    -> run of 3
  *
  * The last run stays open for adjacent pieces until another one follows; only then it is folded
- * into the run before it.  Merging never changes the order of bytes, so pieces that go backwards
- * become a run with a negative stride.
+ * into the run before it.  Merging never changes the order of bytes, so pieces that go
+ * backwards become a run with a negative stride.
  */
 #include "runtime/layout_inside.h"
 

@@ -27,8 +27,8 @@ enum reduce_op {
     REDUCE_OPS
 };
 
-/* to[i] = a[i] op b[i] for n items; `to` may be a or b, other overlap is not allowed.  Items are
- * C objects: of the pairs, structs with their padding, which is never written.  REPLACE takes
+/* to[i] = a[i] op b[i] for n items; `to` may be a or b, other overlap is not allowed.  Items
+ * are C objects: of the pairs, structs with their padding, which is never written.  REPLACE takes
  * b, NO_OP keeps a. */
 typedef void reduce_kernel(void *to, const void *a, const void *b, size_t n);
 
@@ -47,8 +47,8 @@ struct reduction {
 };
 
 /* to = a op b over count elements; `to` may be a or b.  Elements lie at layout->extent.  Only
- * data is written, never gaps.  A user function may be called several times, each with a part of
- * the elements.  Fails with MPI_ERR_NO_MEM only, and only for a user function that does not
+ * data is written, never gaps.  A user function may be called several times, each with a part
+ * of the elements.  Fails with MPI_ERR_NO_MEM only, and only for a user function that does not
  * commute when `to` is a and count elements span more than 4 KiB. */
 int reduce_apply(const struct reduction *r, void *to, const void *a, const void *b,
                  size_t count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How kernels are written, and how reduce.c finds them.  A kernel is one loop over items; the
- * macros below make a function of it from a type and an expression in p (from a) and q (from b):
+ * macros below make a function of it from a type and an expression of p (in a) and q (in b):
  *
  *     KERNEL(band8, uint8_t, (p & q))        one function, for the machine's baseline
  *     KERNELS(sum_float, float, p + q)       one per vector width: sum_float, _avx2, _avx512
@@ -18,7 +18,7 @@
 
 #include "runtime/reduce.h"
 
-/* Products and sums are rounded one by one: fused, they would differ between CPUs of one job. */
+/* Products and sums are rounded one by one: fused, they would differ among CPUs of one job. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #define KERNEL_LOOP _Pragma("clang loop vectorize(assume_safety)")

@@ -4,8 +4,8 @@
  * and NO_OP over everything (MPI 5.0, 6.9.2 and 12.3.4).  Signs do not matter here, so kernels
  * are made per width.
  *
- * C truth is nonzero and the result 0 or 1.  Fortran compilers differ in what .TRUE. looks like,
- * but agree that zero is .FALSE.: LOGICAL results are therefore one of the operands or zero,
+ * C truth is nonzero and the result 0 or 1.  Fortran compilers differ in what .TRUE. looks
+ * like, but agree that zero is .FALSE.: LOGICAL results are therefore one of the operands or zero,
  * so that they keep the form of truth the program came with.
  */
 #include "runtime/reduce_kernels.h"
