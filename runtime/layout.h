@@ -10,8 +10,8 @@
  *     array of { int, double} run { length 12, count n, stride 16 } -> inner: {0,4} {8,8}
  *
  * The packed form of a buffer is the bytes of all runs in type map order, element after
- * element; any byte range of it can be packed or unpacked on its own, which is what pipelines and
- * truncation need.
+ * element; any byte range of it can be packed or unpacked on its own, which is what pipelines
+ * and truncation need.
  */
 #ifndef XMPI_LAYOUT_H
 #define XMPI_LAYOUT_H

@@ -28,8 +28,8 @@ enum reduce_op {
 };
 
 /* to[i] = a[i] op b[i] for n items; `to` may be a or b, other overlap is not allowed.  Items
- * are C objects: of the pairs, structs with their padding, which is never written.  REPLACE takes
- * b, NO_OP keeps a. */
+ * are C objects: of the pairs, structs with their padding, which is never written.  REPLACE
+ * takes b, NO_OP keeps a. */
 typedef void reduce_kernel(void *to, const void *a, const void *b, size_t n);
 
 /* NULL when the standard does not define the operation for the type (MPI 5.0, 6.9.2); REPLACE

@@ -5,8 +5,8 @@
  * are made per width.
  *
  * C truth is nonzero and the result 0 or 1.  Fortran compilers differ in what .TRUE. looks
- * like, but agree that zero is .FALSE.: LOGICAL results are therefore one of the operands or zero,
- * so that they keep the form of truth the program came with.
+ * like, but agree that zero is .FALSE.: LOGICAL results are therefore one of the operands or
+ * zero, so that they keep the form of truth the program came with.
  */
 #include "runtime/reduce_kernels.h"
 
