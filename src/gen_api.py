@@ -7,7 +7,6 @@ parameter types are the kinds of src/api/kinds.h.  From these come
 
     --out DIR    entries_<chapter>.c (MPI_X, PMPI_X and their _c twins) and mpi_functions.h
     --man DIR    one man page per function
-    --test DIR   arguments.c: every function called with each argument made wrong
     --missing    bodies that are expected (not marked `later`) and defined nowhere in src
 
 Entry points are meant to be read: see src/generated after a build, and kinds.h for the rules.
@@ -22,155 +21,123 @@ WIDTH = 96
 WORLD = ("anytime", "manual", "later")
 
 # ---- the kinds: how a parameter of a body looks to the user, and what the entry point does ----
-# user, wide   the parameter of MPI_X and of MPI_X_c ({n} is its name; None: there is none)
-# check        statement that checks, or `type = ` expression that resolves into {n}_
-# pass_        what the body gets (and pass_wide from MPI_X_c)
-# store        statement after success
-# bad          for test/api: (wrong value, error class); good is the right value
-OBJECTS = {  # kind: (user's type, struct, null handle, error class, good handle)
-    "comm": ("MPI_Comm", "comm", "MPI_COMM_NULL", "MPI_ERR_COMM", "MPI_COMM_SELF"),
-    "group": ("MPI_Group", "group", "MPI_GROUP_NULL", "MPI_ERR_GROUP", "MPI_GROUP_EMPTY"),
-    "type": ("MPI_Datatype", "type", "MPI_DATATYPE_NULL", "MPI_ERR_TYPE", "MPI_INT"),
-    "op": ("MPI_Op", "op", "MPI_OP_NULL", "MPI_ERR_OP", "MPI_SUM"),
-    "info": ("MPI_Info", "info", "MPI_INFO_NULL", "MPI_ERR_INFO", "good_info"),
-    "errhandler": ("MPI_Errhandler", "errhandler", "MPI_ERRHANDLER_NULL", "MPI_ERR_ERRHANDLER",
-                   "MPI_ERRORS_RETURN"),
-    "session": ("MPI_Session", "session", "MPI_SESSION_NULL", "MPI_ERR_SESSION", "good_session"),
-    "win": ("MPI_Win", "win", "MPI_WIN_NULL", "MPI_ERR_WIN", None),
-    "file": ("MPI_File", "file", "MPI_FILE_NULL", "MPI_ERR_FILE", None),
-    "request": ("MPI_Request", "request", "MPI_REQUEST_NULL", "MPI_ERR_REQUEST", None),
-}
-OWNERS = ("comm", "intra", "inter", "session", "win", "file", "file_or_null")
-NULL_POINTER = [("NULL", "MPI_ERR_ARG")]
+# OBJECTS: name of the object, the user's type; OWNERS: arguments whose error handler is called.
+OBJECTS = {"comm": "MPI_Comm", "group": "MPI_Group", "type": "MPI_Datatype", "op": "MPI_Op",
+           "info": "MPI_Info", "errhandler": "MPI_Errhandler", "session": "MPI_Session",
+           "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request"}
+NULLS = {"type": "MPI_DATATYPE_NULL"}
+OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session", "win": "win",
+          "file": "file", "file_or_null": "file"}
 
 
 class Kind:
-    def __init__(self, user, wide="", check="", pass_="{n}", pass_wide="", store="", bad=(),
-                 good="", first=2):
-        self.user, self.wide = user, wide if wide != "" else user
-        self.check, self.store, self.first = check, store, first
-        self.pass_, self.pass_wide = pass_, pass_wide or pass_
-        self.bad, self.good = bad, good
+    """user, wide: the parameter of MPI_X and of MPI_X_c, {n} is its name, None: there is none.
+    check, check_wide: statements before the call.  give, give_wide: what the body gets.
+    store: a statement after success, of MPI_X only when narrow.  turn: order of the checks."""
+
+    def __init__(self, user, wide="", check="", give="{n}", give_wide="", store="", turn=2,
+                 check_wide=None, narrow=False):
+        self.user, self.wide = user, wide or user
+        self.check, self.check_wide = check, check if check_wide is None else check_wide
+        self.give, self.give_wide = give, give_wide or give
+        self.store, self.store_wide = store, "" if narrow else store
+        self.turn = turn
 
 
-def same_check(name, *more):
+def checked(name, *more):
     return "check_%s(&e, %s{n}, \"{n}\");" % (name, "".join(m + ", " for m in more))
 
 
-def pointer(user, wide="", **more):
-    return Kind(user, wide, check=same_check("pointer"), bad=NULL_POINTER, **more)
+def resolved(what, user, struct, guard="", turn=2):
+    call = checked(what)[:-1]
+    return Kind((user + " {n}").replace("* ", "*"), give="{n}_", turn=turn, check="struct %s *{n}_ = %s;" % (
+        struct, guard + " ? " + call + " : NULL" if guard else call))
 
 
-def number(type_, bad, check, good="1", wide="", **more):
-    return Kind(type_ + " {n}", wide and wide + " {n}", check=check, bad=bad, good=good, **more)
+def narrowed(wide):
+    """A result that MPI_X returns as an int: the body writes to a variable in between."""
+    return Kind("int *{n}", wide + " *{n}", "%s {n}_ = 0;\n" % wide + checked("pointer"), "&{n}_",
+                "{n}", "*{n} = narrow({n}_);", check_wide=checked("pointer"), narrow=True)
 
 
-def narrowed(ctype):
-    return Kind(ctype + " *{n}", check="int64_t {n}_ = 0;\n" + same_check("pointer"),
-                pass_="&{n}_", store="*{n} = narrow({n}_);", bad=NULL_POINTER)
+def two_forms(narrow, wide, struct, check=""):
+    return Kind(narrow, wide, check, "(struct %s){ .narrow = {n} }" % struct,
+                "(struct %s){ .wide = {n} }" % struct)
 
 
-def resolved(what, user, struct, bad, good, guard="", first=2):
-    call = "check_%s(&e, {n}, \"{n}\")" % what
-    check = "struct %s *{n}_ = %s;" % (struct, (guard + " ? " + call + " : NULL") if guard else call)
-    return Kind(user + " {n}", check=check, pass_="{n}_", bad=bad, good=good, first=first)
+def number_kinds():
+    data = "check_data(&e, {n}, {next}, {next2}_, \"{n}\");"
+    position = "int64_t {n}_ = " + checked("position")
+    function = checked("function").replace("{n},", "{n} != NULL,", 1)
+    conversion = "MPI_Datarep_conversion_function"
+    return {
+        "in_t": Kind("const void *{n}"),
+        "out_t": Kind("void *{n}"),
+        "inout_t": Kind("void *{n}"),
+        "data_t": Kind("const void *{n}", check=data, turn=3),
+        "room_t": Kind("void *{n}", check=data, turn=3),
+        "count_t": Kind("int {n}", "MPI_Count {n}", checked("count")),
+        "bytes_t": Kind("int {n}", "MPI_Count {n}", checked("length")),
+        "wide_t": Kind("int {n}", "MPI_Count {n}"),
+        "unit_t": Kind("int {n}", "MPI_Aint {n}", checked("unit")),
+        "extent_t": Kind("MPI_Aint {n}", "MPI_Count {n}"),
+        "extent_out_t *": Kind("MPI_Aint *{n}", "MPI_Count *{n}", checked("pointer")),
+        "extents_t": Kind("const MPI_Aint {n}[]", "const MPI_Count {n}[]"),
+        "counts_t": two_forms("const int {n}[]", "const MPI_Count {n}[]", "counts"),
+        "displs_t": two_forms("const int {n}[]", "const MPI_Aint {n}[]", "counts"),
+        "count_out_t *": narrowed("MPI_Count"),
+        "unit_out_t *": narrowed("MPI_Aint"),
+        "position_t *": Kind("int *{n}", "MPI_Count *{n}", position, "&{n}_", "{n}",
+                             "*{n} = narrow({n}_);", check_wide=checked("position_c"), narrow=True),
+        "large_t": Kind(None, "MPI_Count {n}", checked("count"), "0", "{n}"),
+        "large_out_t": Kind(None, "MPI_Count *{n}", checked("pointer"), "NULL", "{n}"),
+        "large_array_t": Kind(None, "MPI_Count {n}[]", "", "NULL", "{n}"),
+        "length_t": Kind("int {n}", check=checked("length")),
+        "n_t": Kind("int {n}", check=checked("count")),
+        "aint_t": Kind("MPI_Aint {n}"),
+        "size_arg_t": Kind("MPI_Aint {n}", check=checked("size")),
+        "status_t": Kind("MPI_Status *{n}"),
+        "target_rank_t": Kind("int {n}"),
+        "tag_t": Kind("int {n}", check=checked("tag")),
+        "anytag_t": Kind("int {n}", check=checked("anytag")),
+        "user_function_t": two_forms("MPI_User_function *{n}", "MPI_User_function_c *{n}",
+                                     "user_function", function),
+        "conversion_t": two_forms(conversion + " *{n}", conversion + "_c *{n}",
+                                  "conversion_function"),
+    }
 
 
 def kinds():
-    k = {
-        "in_t": Kind("const void *{n}", good="memory"),
-        "out_t": Kind("void *{n}", good="memory"),
-        "inout_t": Kind("void *{n}", good="memory"),
-        "data_t": Kind("const void *{n}", check="check_data(&e, {n}, {next}, {next2}_, \"{n}\");",
-                       bad=[("NULL", "MPI_ERR_BUFFER")], good="memory", first=3),
-        "bytes_t": number("int", [("-1", "MPI_ERR_ARG")], same_check("length"), wide="MPI_Count"),
-        "count_t": number("int", [("-1", "MPI_ERR_COUNT")], same_check("count"), wide="MPI_Count"),
-        "wide_t": Kind("int {n}", "MPI_Count {n}", good="1"),
-        "position_t *": Kind("int *{n}", "MPI_Count *{n}",
-                             check="int64_t {n}_ = check_position(&e, {n}, \"{n}\");",
-                             pass_="&{n}_", store="*{n} = narrow({n}_);", bad=NULL_POINTER),
-        "counts_t": Kind("const int {n}[]", "const MPI_Count {n}[]", good="ints",
-                         pass_="(struct counts){ .narrow = {n} }",
-                         pass_wide="(struct counts){ .wide = {n} }"),
-        "extent_t": Kind("MPI_Aint {n}", "MPI_Count {n}", good="4"),
-        "extent_out_t *": pointer("MPI_Aint *{n}", "MPI_Count *{n}"),
-        "extents_t": Kind("const MPI_Aint {n}[]", "const MPI_Count {n}[]", good="aints"),
-        "unit_t": number("int", [("0", "MPI_ERR_DISP")], same_check("unit"), wide="MPI_Aint"),
-        "large_t": Kind(None, "MPI_Count {n}", check=same_check("count"), pass_="0", pass_wide="{n}"),
-        "large_out_t": Kind(None, "MPI_Count *{n}", check=same_check("pointer"), pass_="NULL",
-                            pass_wide="{n}"),
-        "large_array_t": Kind(None, "MPI_Count {n}[]", pass_="NULL", pass_wide="{n}"),
-        "length_t": number("int", [("-1", "MPI_ERR_ARG")], same_check("length")),
-        "n_t": number("int", [("-1", "MPI_ERR_COUNT")], same_check("count")),
-        "aint_t": Kind("MPI_Aint {n}", good="0"),
-        "size_arg_t": number("MPI_Aint", [("-1", "MPI_ERR_SIZE")], same_check("size")),
-        "status_t": Kind("MPI_Status *{n}", good="MPI_STATUS_IGNORE"),
-        "status_in_t": pointer("const MPI_Status *{n}"),
-        "status_out_t": pointer("MPI_Status *{n}"),
-        "request_t *": pointer("MPI_Request *{n}"),
-        "message_t *": pointer("MPI_Message *{n}"),
-        "string_t": pointer("const char *{n}"),
-        "text_out_t": pointer("char *{n}"),
-        "pointer_out_t": pointer("void *{n}"),
-        "target_rank_t": Kind("int {n}", good="0"),
-        "file_or_null_t": Kind("MPI_File {n}", pass_="{n}_", good="MPI_FILE_NULL", first=0,
-                               check="struct file *{n}_ = check_file_or_null(&e, {n}, \"{n}\");"),
-    }
-    k["room_t"] = Kind("void *{n}", check=k["data_t"].check, bad=k["data_t"].bad, good="memory",
-                       first=3)
-    k["displs_t"] = Kind("const int {n}[]", "const MPI_Aint {n}[]", good="ints",
-                         pass_=k["counts_t"].pass_, pass_wide=k["counts_t"].pass_wide)
-    for name, user in (("large_result", "MPI_Count"), ("offset_out", "MPI_Offset"),
-                       ("int_out", "int"), ("flag", "int"), ("aint_out", "MPI_Aint")):
-        k[name + "_t *"] = pointer(user + " *{n}")
-    for name, user, wide in (("count_out", "int", "MPI_Count"), ("unit_out", "int", "MPI_Aint")):
-        k[name + "_t *"] = narrowed(user)
-        k[name + "_t *"].wide = wide + " *{n}"
-        k[name + "_t *"].pass_wide = "{n}"
-    for name, bad in (("user", [("NULL", "MPI_ERR_ARG")]), ("conversion", [])):
-        user = {"user": "MPI_User", "conversion": "MPI_Datarep_conversion"}[name] + "_function"
-        k[{"user": "user_function_t", "conversion": "conversion_t"}[name]] = Kind(
-            user + " *{n}", user + "_c *{n}", bad=bad, good="NULL",
-            check="check_function(&e, {n} != NULL, \"{n}\");" if bad else "",
-            pass_="(struct %s_function){ .narrow = {n} }" % name,
-            pass_wide="(struct %s_function){ .wide = {n} }" % name)
-    for name, error, good in (("dest", "RANK", "0"), ("source", "RANK", "0"), ("rank", "RANK", "0"),
-                              ("root", "ROOT", "0")):
-        k[name + "_t"] = number("int", [("77", "MPI_ERR_" + error), ("-9", "MPI_ERR_" + error)],
-                                same_check(name, "{comm}"), good, first=1)
-    for name in "tag", "anytag":
-        k[name + "_t"] = number("int", [("-7", "MPI_ERR_TAG")], same_check(name))
-    for name, (user, struct, null, error, good) in OBJECTS.items():
-        bad = [(null, error), ("(%s)0x7890" % user, error)]
-        first = 0 if name in OWNERS else 2
-        if name != "request":
-            k[name + "_t"] = resolved(name, user, struct, bad, good, first=first)
-            k[name + "_free_t *"] = Kind(
-                user + " *{n}", pass_="&{n}_", first=first, bad=NULL_POINTER,
-                check="struct %s *{n}_ = check_%s_at(&e, {n}, \"{n}\");" % (struct, name),
-                store="*{n} = %s;" % null)
+    k = number_kinds()
+    for name, user in (("large_result_t *", "MPI_Count"), ("offset_out_t *", "MPI_Offset"),
+                       ("int_out_t *", "int"), ("flag_t *", "int"), ("aint_out_t *", "MPI_Aint"),
+                       ("status_in_t", "const MPI_Status"), ("status_out_t", "MPI_Status"),
+                       ("request_t *", "MPI_Request"), ("message_t *", "MPI_Message"),
+                       ("string_t", "const char"), ("text_out_t", "char"), ("pointer_out_t", "void")):
+        k[name] = Kind(user + " *{n}", check=checked("pointer"))
+    for name in "dest", "source", "rank", "root":
+        k[name + "_t"] = Kind("int {n}", check=checked(name, "{comm}"), turn=1)
+    for name, user in OBJECTS.items():
+        turn = 0 if name in OWNERS else 2
+        null = NULLS.get(name, "MPI_%s_NULL" % name.upper())
+        k[name + "_t"] = resolved(name, user, name, turn=turn)
+        k[name + "_free_t *"] = Kind(
+            user + " *{n}", check="struct %s *{n}_ = " % name + checked(name + "_at"), give="&{n}_",
+            store="*{n} = %s;" % null, turn=turn)
         k[name + "_out_t *"] = Kind(
-            user + " *{n}", check="struct %s *{n}_ = NULL;\n" % struct + same_check("pointer"),
-            pass_="&{n}_", store="*{n} = %s_handle({n}_);" % name, bad=NULL_POINTER)
-    user, struct, null, error, good = OBJECTS["comm"]
-    k["intra_t"] = resolved("intra", user, struct, k["comm_t"].bad, good, first=0)
-    k["inter_t"] = resolved("inter", user, struct, k["comm_t"].bad + [(good, error)], None, first=0)
-    user, struct, null, error, good = OBJECTS["type"]
-    bad = k["type_t"].bad
-    uncommitted = bad + [("uncommitted", error)]
-    k["committed_t"] = resolved("committed", user, struct, uncommitted, good)
-    k["type_at_t"] = Kind(user + " *{n}", pass_="{n}_", bad=NULL_POINTER,
-                          check="struct type *{n}_ = check_type_at(&e, {n}, \"{n}\");")
-    k["info_live_t"] = k["info_t"]
-    k["info_live_t"] = resolved("info_live", "MPI_Info", "info", k["info_t"].bad, "good_info")
-    k["info_t"].bad, k["info_t"].good = k["info_t"].bad[1:], "MPI_INFO_NULL"
+            user + " *{n}", check="struct %s *{n}_ = NULL;\n" % name + checked("pointer"),
+            give="&{n}_", store="*{n} = %s_handle({n}_);" % name)
+    for name in "intra", "inter":
+        k[name + "_t"] = resolved(name, "MPI_Comm", "comm", turn=0)
+    k["committed_t"] = resolved("committed", "MPI_Datatype", "type")
+    k["type_at_t"] = resolved("type_at", "MPI_Datatype *", "type")
+    k["info_live_t"] = resolved("info_live", "MPI_Info", "info")
+    k["file_or_null_t"] = resolved("file_or_null", "MPI_File", "file", turn=0)
     for where, guard in (("mine", "{mine}"), ("root", "at_root"), ("part", "takes_part")):
-        k[where + "_count_t"] = number(
-            "int", k["count_t"].bad, "if (%s)\n    check_count(&e, {n}, \"{n}\");" % guard,
-            wide="MPI_Count")
-        k[where + "_count_t"].pass_ = k[where + "_count_t"].pass_wide = "%s ? {n} : 0" % guard
-        k[where + "_type_t"] = resolved("committed", user, struct, uncommitted, good, guard)
-    k["part_op_t"] = resolved("op", "MPI_Op", "op", k["op_t"].bad, "MPI_SUM", "takes_part")
+        k[where + "_count_t"] = Kind("int {n}", "MPI_Count {n}", give=guard + " ? {n} : 0",
+                                     check="if (%s)\n    %s" % (guard, checked("count")))
+        k[where + "_type_t"] = resolved("committed", "MPI_Datatype", "type", guard)
+    k["part_op_t"] = resolved("op", "MPI_Op", "op", "takes_part")
     return k
 
 
@@ -188,7 +155,7 @@ class Parameter:
 
     def owner(self):
         base = self.type.removesuffix(" *").removesuffix("_t").removesuffix("_free")
-        return self.is_kind and not self.type.endswith("_out_t *") and base in OWNERS
+        return OWNERS.get(base) if self.is_kind and "_out_t" not in self.type else None
 
 
 class Function:
@@ -201,6 +168,8 @@ class Function:
         self.raw = parameters
         if "manual" not in self.words:
             self.owner = next((p for p in self.parameters if p.owner()), None)
+            if self.owner and "later" in self.words and "*" in self.owner.type:
+                self.owner = None
             self.tool = self.name.startswith("MPI_T_")
 
     def has_twin(self):
@@ -277,8 +246,7 @@ class Entry:
         self.f, self.wide = function, wide
         self.name = function.name + suffix
         self.checked = sorted((p for p in function.parameters if p.is_kind),
-                              key=lambda p: p.kind.first)
-        self.after = function.parameters
+                              key=lambda p: p.kind.turn)
 
     def expand(self, parameter, text):
         at = self.f.parameters.index(parameter)
@@ -310,26 +278,20 @@ class Entry:
     def checks(self):
         conditions = list(self.conditions())
         for p in self.checked:
-            if p.kind.first >= 2 and conditions:
+            if p.kind.turn >= 2:
                 yield from conditions
                 conditions = []
-            check = p.kind.check
-            if self.wide and p.kind.pass_wide != p.kind.pass_ and "int64_t {n}_ = 0;" in check:
-                check = same_check("pointer")
-            if self.wide and p.type == "position_t *":
-                check = check.replace("check_position", "check_position_c")
-            if (p.kind.wide if self.wide else p.kind.user) and check:
+            check = p.kind.check_wide if self.wide else p.kind.check
+            if check and (p.kind.wide if self.wide else p.kind.user):
                 yield from self.expand(p, check).split("\n")
 
     def arguments(self):
-        return ", ".join(self.expand(p, p.kind.pass_wide if self.wide else p.kind.pass_)
+        return ", ".join(self.expand(p, p.kind.give_wide if self.wide else p.kind.give)
                          for p in self.f.parameters)
 
     def stores(self):
         for p in self.f.parameters:
-            store = p.kind.store
-            if self.wide and "narrow(" in store:
-                store = "*{n} = {n}_;" if p.type == "position_t *" else ""
+            store = p.kind.store_wide if self.wide else p.kind.store
             if store:
                 yield self.expand(p, store)
 
@@ -349,7 +311,8 @@ class Entry:
         owner = self.owner()
         if self.f.is_("later"):
             if self.f.owner and self.f.owner.name + "_" in owner:
-                yield "    " + self.expand(self.f.owner, self.f.owner.kind.check)
+                yield "    struct {0} *{1}_ = handle_{0}({1});".format(self.f.owner.owner(),
+                                                                       self.f.owner.name)
             yield "    return leave_unbuilt(&e, %s);" % owner
         else:
             yield from ("    " + c for c in self.checks())
