@@ -39,8 +39,9 @@ struct stream {
     struct out *out;
     int rank, which; /* which: 1 stdout, 2 stderr */
     int pid;
-    int file;       /* a copy goes here; -1: no */
-    uint64_t since; /* when the line that is being kept began to wait; 0: none is */
+    bool ended, cut; /* its rank has ended; it was killed, perhaps inside a line */
+    int file;        /* a copy goes here; -1: no */
+    uint64_t since;  /* when the line that is being kept began to wait; 0: none is */
 };
 
 static struct {
@@ -118,19 +119,29 @@ static void pass_on(struct stream *stream, const char *data, size_t bytes)
     stream->since = stream->lines.used && stream->out->is_tty ? clock_ns() : 0;
 }
 
-static void stream_end(struct stream *stream)
+/* The last line may lack its newline.  That is passed on as it is, unless the rank was killed in
+ * the middle of the line: then the line must not run into somebody else's. */
+static void last_line(struct stream *stream)
 {
     char tag[256];
     struct lines_sink sink = sink_of(stream, tag, sizeof tag);
+    if (stream->cut)
+        lines_complete(&stream->lines);
     lines_flush(&stream->lines, &sink, true);
+    stream->since = 0;
+}
+
+static void stream_end(struct stream *stream)
+{
     loop_drop(&stream->watch);
     close(stream->watch.fd);
     stream->watch.fd = -1;
-    stream->since = 0;
     if (stream->file >= 0)
         close(stream->file);
     stream->file = -1;
     iof.open--;
+    if (stream->ended)
+        last_line(stream);
 }
 
 /* Read once; false when there is nothing (more) to read at the moment. */
@@ -293,6 +304,17 @@ void iof_started(int rank, int pid)
 
 /* ---- the end, and time ---- */
 
+void iof_ended(int rank, bool killed)
+{
+    for (int i = 0; i < 2; i++) {
+        struct stream *stream = &iof.streams[2 * rank + i];
+        stream->ended = true;
+        stream->cut = killed;
+        if (stream->watch.fd < 0)
+            last_line(stream);
+    }
+}
+
 bool iof_is_done(void)
 {
     return iof.open == 0;
@@ -311,9 +333,11 @@ void iof_drain(void)
 void iof_close(void)
 {
     for (int i = 0; i < 2 * iof.nranks; i++) {
-        if (iof.streams[i].watch.fd >= 0)
-            stream_end(&iof.streams[i]);
-        lines_free(&iof.streams[i].lines);
+        struct stream *stream = &iof.streams[i];
+        stream->ended = true;
+        if (stream->watch.fd >= 0)
+            stream_end(stream);
+        lines_free(&stream->lines);
     }
     feed_close();
 }

@@ -34,6 +34,9 @@ int iof_prepare(int rank, int fds[3]);
 /* The rank runs (or could not be started: pid 0): forget its ends of the pipes. */
 void iof_started(int rank, int pid);
 
+/* The rank has ended; what it wrote may still be in the pipes. */
+void iof_ended(int rank, bool killed);
+
 /* Every stream has ended. */
 bool iof_is_done(void);
 

@@ -90,11 +90,17 @@ void lines_feed(struct lines *lines, const struct lines_sink *sink, const char *
         lines_flush(lines, sink, false);
 }
 
+void lines_complete(struct lines *lines)
+{
+    bool complete = lines->used ? lines->held[lines->used - 1] == '\n' : !lines->open;
+    if (!complete)
+        hold(lines, "\n", 1);
+}
+
 void lines_flush(struct lines *lines, const struct lines_sink *sink, bool end)
 {
-    bool tagged = sink->tag && *sink->tag;
-    if (end && tagged && (lines->used || lines->open))
-        hold(lines, "\n", 1);
+    if (end && sink->tag && *sink->tag)
+        lines_complete(lines);
     if (lines->used)
         pass_on(lines, sink, lines->held, lines->used);
     lines->used = 0;

@@ -35,6 +35,9 @@ void lines_feed(struct lines *lines, const struct lines_sink *sink, const char *
 /* Pass on the line that has begun; with `end` nothing follows, so a tagged one is completed. */
 void lines_flush(struct lines *lines, const struct lines_sink *sink, bool end);
 
+/* End the line that has begun, if one has. */
+void lines_complete(struct lines *lines);
+
 void lines_free(struct lines *lines);
 
 #endif

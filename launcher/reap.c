@@ -183,6 +183,7 @@ static void rank_ended(struct job *job, int number, int status)
     rank->status = status;
     rank->ended = true;
     job->running--;
+    iof_ended(number, WIFSIGNALED(status) || job->stopping);
     announce_death(job, number);
     judge(job, number);
     services_rank_gone(job, number, status);

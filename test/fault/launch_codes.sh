@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The launcher's exit codes and messages, with ordinary programs.
+. "$(dirname "$0")/launch.inc"
+
+run 10 -np 4 true
+check "all ranks end with 0" $code 0
+check "nothing is said about success" "$(cat "$dir/err")" ""
+
+run 10 -np 4 sh -c 'exit $((RANK == 2 ? 7 : 0))'
+check "exit code of the rank that failed" $code 7
+check_says "the rank that failed is named" "rank 2 .*exited with code 7"
+
+run 10 -np 3 sh -c '[ $RANK = 1 ] && exit 3; sleep 0.4; [ $RANK = 2 ] && exit 5; exit 0'
+check "exit code of the first of several failures" $code 3
+run 10 -n 1 sh -c 'sleep 0.3; exit 4' : -n 1 sh -c 'exit 3'
+check "first failure in time of an MPMD job" $code 3
+
+run 10 -np 3 sh -c '[ $RANK = 0 ] && exit 1; sleep 0.3; echo done'
+check "a failed program without MPI does not stop the others" "$(wc -l < "$dir/out")" 2
+
+for signal in 9 11 15; do
+    run 10 -np 3 sh -c "[ \$RANK = 1 ] && kill -$signal \$\$; exec sleep 30"
+    check "a rank killed by signal $signal" $code $((128 + signal))
+    check_says "signal $signal is named" "rank 1 .*killed by signal $signal"
+done
+check "the others are gone" "$(leftovers_soon)" 0
+
+run 10 -np 4 ./no-such-program
+check "program not found" $code 127
+check "one message about it" "$(wc -l < "$dir/err")" 1
+run 10 -np 4 no-such-program
+check_says "it says where it looked" "/bin"
+echo text > "$dir/plain"
+run 10 -np 4 "$dir/plain"
+check "program not executable" $code 126
+check "one message about that" "$(wc -l < "$dir/err")" 1
+run 10 -np 2 /
+check "a directory is no program" $code 126
+printf '#!/no/such/interpreter\n' > "$dir/script" && chmod +x "$dir/script"
+run 10 -np 2 "$dir/script"
+check "interpreter of a script missing" $code 127
+check_says "that is explained" interpreter
+printf 'echo script $1\n' > "$dir/script"
+run 10 -np 1 "$dir/script" works
+check "a script without #! runs" "$(cat "$dir/out")" "script works"
+
+run 10 -np 2 --timeout 0.5 sleep 30
+check "time limit" $code 124
+check_says "time limit is named" "time limit"
+MPIEXEC_TIMEOUT=1 run 10 -np 2 sleep 30
+check "time limit by MPIEXEC_TIMEOUT" $code 124
+
+run 10 --no-such-option
+check "unknown option" $code 2
+run 10 --oversubscibe -np 2 true
+check_says "a typo is recognised" "did you mean --oversubscribe"
+run 10 -np x true
+check "not a number" $code 2
+run 10 -np
+check_says "missing value" "a value is missing"
+run 10
+check "no program" $code 2
+run 10 -np 2 -host no.such.host true
+check "another host" $code 2
+check_says "other hosts are not built yet" "not built yet"
+
+run 10 --mca btl tcp --allow-run-as-root --oversubscribe -iface lo -np 2 true
+check "options of other launchers are ignored" "$code $(cat "$dir/err")" "0 "
+run 10 -v --mca btl tcp -np 2 true
+check_says "and mentioned with -v" "mca is ignored"
+run 10 --nproc_per_node 3 sh -c 'echo $WORLD_SIZE'
+check "torchrun's spelling" "$(sort -u "$dir/out")" 3
+run 10 -np=2 -- sh -c 'echo $LOCAL_RANK/$LOCAL_WORLD_SIZE'
+check "local rank" "$(sort "$dir/out" | tr '\n' ' ')" "0/2 1/2 "
+
+# Ctrl-C, TERM, and other signals to xmpirun
+rm -f "$dir/there"
+start -np 3 sh -c "echo >> $dir/there; exec sleep 30"
+await_lines "$dir/there" 3
+kill -INT $pid
+collect
+check "interrupt is passed on" $code 130
+start -np 2 sh -c "trap '' INT; echo >> $dir/there; sleep 30; sleep 30"
+await_lines "$dir/there" 5
+kill -INT $pid
+sleep 0.2
+begin=$(now_ms)
+kill -INT $pid
+collect
+check "a second interrupt kills" $code 130
+[ $(($(now_ms) - begin)) -lt 1000 ] && ok "at once" || not_ok "at once" "it took longer than 1 s"
+start -np 2 sh -c "trap 'echo got; exit 0' TERM; echo >> $dir/there; while :; do sleep 0.05; done"
+await_lines "$dir/there" 7
+kill -TERM $pid
+collect
+check "TERM ends the job" $code 143
+check "ranks can clean up" "$(grep -c got "$dir/out")" 2
+start -np 2 sh -c "trap 'echo usr1; exit 0' USR1; echo >> $dir/there; while :; do sleep 0.05; done"
+await_lines "$dir/there" 9
+kill -USR1 $pid
+collect
+check "USR1 is passed on" "$code $(grep -c usr1 "$dir/out")" "0 2"
+start -np 2 sh -c "echo >> $dir/there; sleep 1; echo end"
+await_lines "$dir/there" 11
+kill -TSTP $pid
+sleep 0.3
+state=$(sed 's/.*) \(.\).*/\1/' /proc/$pid/stat)
+check "TSTP stops" "$state" T
+kill -CONT $pid
+collect
+check "CONT continues" "$code $(grep -c end "$dir/out")" "0 2"
+check "nothing is left" "$(leftovers_soon)" 0
+finish
