@@ -50,7 +50,7 @@ libxmpi_core_la_SOURCES += \
 
 # ---- datatypes, messages, collectives ----
 libxmpi_core_la_SOURCES += \
-    src/asked.c src/asked.h src/asked_check.c \
+    src/asked.c src/asked.h src/asked_check.c src/asked_check.h \
     src/bsend.c \
     src/coll.c src/coll_init.c src/coll_start.c \
     src/exchange.c \
