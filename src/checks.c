@@ -80,6 +80,18 @@ void bad_handle(struct entry *e, int class, const char *name, const void *handle
     e->rc = fail(class, "%s; it has to be a %s", fail_text(), what);
 }
 
+void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type,
+                   const char *name)
+{
+    if (!type)
+        bad_handle(e, MPI_ERR_TYPE, name, handle, "datatype");
+    else if (type->predefined)
+        bad_object(e, MPI_ERR_TYPE, name, "a datatype that this build does not have");
+    else
+        bad_object(e, MPI_ERR_TYPE, name,
+                   "a datatype that was not committed; call MPI_Type_commit first");
+}
+
 /* ---- handles ---- */
 
 struct group *check_group(struct entry *e, MPI_Group handle, const char *name)

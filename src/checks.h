@@ -16,20 +16,20 @@
 
 #define BAD(condition) (XMPI_CHECKING && __builtin_expect(condition, 0))
 
-/* ---- the bad cases: record `class` and a text that names function, argument and value ---- */
-void bad_number(struct entry *e, int class, const char *name, int64_t value, const char *rule)
-    __attribute__((cold));
+/* ---- the bad cases: record `class` and a text that names argument and value ----
+ * They are not marked cold: gcc would take the good case behind several checks for unlikely too
+ * and move it out of the way. */
+void bad_number(struct entry *e, int class, const char *name, int64_t value, const char *rule);
 void bad_rank(struct entry *e, int class, const char *name, int rank, const struct comm *comm,
-              const char *also) __attribute__((cold));
-void bad_tag(struct entry *e, const char *name, int tag, const char *also)
-    __attribute__((cold));
-void bad_root(struct entry *e, const char *name, int root, const struct comm *comm)
-    __attribute__((cold));
-void bad_pointer(struct entry *e, int class, const char *name) __attribute__((cold));
+              const char *also);
+void bad_tag(struct entry *e, const char *name, int tag, const char *also);
+void bad_root(struct entry *e, const char *name, int root, const struct comm *comm);
+void bad_pointer(struct entry *e, int class, const char *name);
 void bad_handle(struct entry *e, int class, const char *name, const void *handle,
-                const char *what) __attribute__((cold));
-void bad_object(struct entry *e, int class, const char *name, const char *rule)
-    __attribute__((cold));
+                const char *what);
+void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type,
+                   const char *name);
+void bad_object(struct entry *e, int class, const char *name, const char *rule);
 
 /* ---- numbers ---- */
 static inline void check_count(struct entry *e, int64_t count, const char *name)
@@ -203,12 +203,7 @@ static inline struct type *check_committed(struct entry *e, MPI_Datatype handle,
     struct type *type = type_of(handle);
     if (__builtin_expect(type && type->committed, 1))
         return type;
-    type = check_type(e, handle, name);
-    if (type)
-        bad_object(e, MPI_ERR_TYPE, name,
-                   type->predefined ? "a datatype that this build does not have"
-                                    : "a datatype that was not committed; call "
-                                      "MPI_Type_commit first");
+    bad_committed(e, handle, type, name);
     return NULL;
 }
 
