@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Buffered sends: many in flight, the buffer detached when they have left, no buffer and no room,
+ * persistent and nonblocking forms.
+ */
+#include "check.h"
+
+static int rank, size, left, right;
+
+static void test_ring(int n, int messages)
+{
+    int bytes, attached, *in = malloc(sizeof(int) * (size_t)n),
+                         *out = malloc(sizeof(int) * (size_t)n);
+    MPI_Pack_size(n, MPI_INT, MPI_COMM_WORLD, &bytes);
+    int room = messages * (bytes + MPI_BSEND_OVERHEAD);
+    char *buffer = malloc((size_t)room), *back;
+    MPI_Buffer_attach(buffer, room);
+    for (int i = 0; i < messages; i++) {
+        for (int k = 0; k < n; k++)
+            out[k] = rank * 1000 + i + k;
+        MPI_Request request;
+        if (i % 2) {
+            MPI_Bsend(out, n, MPI_INT, right, 1, MPI_COMM_WORLD);
+        } else {
+            MPI_Ibsend(out, n, MPI_INT, right, 1, MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        out[0] = out[n - 1] = -1; /* ours again */
+    }
+    for (int i = 0; i < messages; i++) {
+        MPI_Recv(in, n, MPI_INT, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(in[0] == left * 1000 + i && in[n - 1] == left * 1000 + i + n - 1);
+    }
+    MPI_Buffer_detach(&back, &attached);
+    CHECK(back == buffer && attached == room);
+    free(buffer);
+    free(in);
+    free(out);
+}
+
+/* Detaching waits for the messages, and only for them. */
+static void test_detach(void)
+{
+    enum { COUNT = 50000 };
+    int room = COUNT * (int)sizeof(int) + MPI_BSEND_OVERHEAD, attached;
+    char *buffer = malloc((size_t)room), *back;
+    int *data = calloc(COUNT, sizeof(int));
+    data[COUNT - 1] = rank;
+    MPI_Buffer_attach(buffer, room);
+    MPI_Request request;
+    int *in = calloc(COUNT, sizeof(int));
+    MPI_Irecv(in, COUNT, MPI_INT, left, 2, MPI_COMM_WORLD, &request);
+    MPI_Bsend(data, COUNT, MPI_INT, right, 2, MPI_COMM_WORLD);
+    MPI_Buffer_detach(&back, &attached);
+    free(buffer);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(in[COUNT - 1] == left);
+    free(data);
+    free(in);
+}
+
+static void test_errors(void)
+{
+    char small[1000], *back;
+    int room, value[500] = { 0 };
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int class;
+    MPI_Error_class(MPI_Bsend(value, 1, MPI_INT, rank, 3, comm), &class);
+    CHECK(class == MPI_ERR_BUFFER);
+    MPI_Buffer_attach(small, sizeof small);
+    MPI_Error_class(MPI_Bsend(value, 500, MPI_INT, rank, 3, comm), &class);
+    CHECK(class == MPI_ERR_BUFFER);
+    MPI_Error_class(MPI_Buffer_attach(small, sizeof small), &class);
+    CHECK(class == MPI_ERR_BUFFER);
+    MPI_Buffer_detach(&back, &room);
+    MPI_Comm_free(&comm);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+static void test_persistent(void)
+{
+    int out, in, room = 10 * ((int)sizeof(int) + MPI_BSEND_OVERHEAD);
+    char *buffer = malloc((size_t)room);
+    MPI_Buffer_attach(buffer, room);
+    MPI_Request request;
+    MPI_Bsend_init(&out, 1, MPI_INT, right, 4, MPI_COMM_WORLD, &request);
+    for (int round = 0; round < 30; round++) {
+        out = rank + round;
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        out = -1;
+        MPI_Recv(&in, 1, MPI_INT, left, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(in == left + round);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&request);
+    MPI_Buffer_detach(&buffer, &room);
+    free(buffer);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    left = (rank - 1 + size) % size;
+    right = (rank + 1) % size;
+    test_ring(1, 100);
+    test_ring(1000, 20);
+    test_ring(100000, 5);
+    test_detach();
+    test_errors();
+    test_persistent();
+    return check_done();
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Gatherv, scatterv, allgatherv, alltoallv, alltoallw in all forms: blocks of different lengths,
+ * some empty, with gaps between them that must stay as they are.
+ */
+#include "check.h"
+#include "forms.h"
+
+#include <string.h>
+
+static int rank, size;
+
+static int value(int from, int to, int i)
+{
+    return from * 100003 + to * 1009 + i;
+}
+
+/* Length of the block from one to another: uneven, often zero. */
+static int length(int from, int to, int scale)
+{
+    int n = (from * 5 + to * 3) % 7;
+    return n < 2 ? 0 : n * scale;
+}
+
+struct blocks {
+    int *counts, *displs, *data, total;
+};
+
+static struct blocks blocks_new(int incoming, int peer, int scale)
+{
+    struct blocks b = { calloc((size_t)size, sizeof(int)), calloc((size_t)size, sizeof(int)),
+                        NULL, 0 };
+    for (int i = 0; i < size; i++) {
+        int to = peer < 0 ? 0 : peer;
+        b.counts[i] = incoming ? length(i, to, scale) : length(to, i, scale);
+        b.total += 2; /* a gap before every block */
+        b.displs[i] = b.total;
+        b.total += b.counts[i];
+    }
+    b.data = malloc(sizeof(int) * (size_t)(b.total + 1));
+    memset(b.data, 0x5a, sizeof(int) * (size_t)(b.total + 1));
+    return b;
+}
+
+static void blocks_free(struct blocks *b)
+{
+    free(b->counts);
+    free(b->displs);
+    free(b->data);
+}
+
+/* Every block holds what its sender had for `to`, every gap what it held before. */
+static int blocks_good(const struct blocks *b, int to)
+{
+    int good = 1, at = 0;
+    for (int i = 0; i < size; i++) {
+        for (; at < b->displs[i]; at++)
+            good &= b->data[at] == 0x5a5a5a5a;
+        for (int k = 0; k < b->counts[i]; k++, at++)
+            good &= b->data[at] == value(i, to, k);
+    }
+    return good;
+}
+
+static void blocks_fill(struct blocks *b, int from)
+{
+    for (int i = 0; i < size; i++)
+        for (int k = 0; k < b->counts[i]; k++)
+            b->data[b->displs[i] + k] = value(from, i, k);
+}
+
+static void test_gatherv(enum form form, int scale)
+{
+    for (int root = 0; root < size; root++) {
+        struct blocks in = blocks_new(1, root, scale);
+        int n = length(rank, root, scale), *mine = malloc(sizeof(int) * (size_t)(n + 1));
+        for (int k = 0; k < n; k++)
+            mine[k] = value(rank, root, k);
+        int here = rank == root;
+        CHECK(all_gatherv(form, mine, n, MPI_INT, here ? in.data : NULL,
+                          here ? in.counts : NULL, here ? in.displs : NULL, MPI_INT, root,
+                          MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(!here || blocks_good(&in, root));
+        free(mine);
+        blocks_free(&in);
+    }
+}
+
+static void test_scatterv(enum form form, int scale)
+{
+    for (int root = 0; root < size; root++) {
+        struct blocks out = blocks_new(0, root, scale);
+        int n = length(root, rank, scale), *mine = calloc((size_t)n + 1, sizeof(int)), good = 1;
+        blocks_fill(&out, root);
+        int here = rank == root;
+        CHECK(all_scatterv(form, here ? out.data : NULL, here ? out.counts : NULL,
+                           here ? out.displs : NULL, MPI_INT, mine, n, MPI_INT, root,
+                           MPI_COMM_WORLD) == MPI_SUCCESS);
+        for (int k = 0; k < n; k++)
+            good &= mine[k] == value(root, rank, k);
+        CHECK(good);
+        free(mine);
+        blocks_free(&out);
+    }
+}
+
+static void test_allgatherv(enum form form, int scale)
+{
+    struct blocks in = blocks_new(1, 0, scale);
+    int n = length(rank, 0, scale), *mine = malloc(sizeof(int) * (size_t)(n + 1));
+    for (int k = 0; k < n; k++)
+        mine[k] = value(rank, 0, k);
+    CHECK(all_allgatherv(form, mine, n, MPI_INT, in.data, in.counts, in.displs, MPI_INT,
+                         MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(blocks_good(&in, 0));
+    free(mine);
+    blocks_free(&in);
+}
+
+static void test_alltoallv(enum form form, int scale)
+{
+    struct blocks in = blocks_new(1, rank, scale), out = blocks_new(0, rank, scale);
+    blocks_fill(&out, rank);
+    CHECK(all_alltoallv(form, out.data, out.counts, out.displs, MPI_INT, in.data, in.counts,
+                        in.displs, MPI_INT, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(blocks_good(&in, rank));
+    blocks_free(&in);
+    blocks_free(&out);
+}
+
+/* Displacements in bytes; odd senders describe their blocks as bytes. */
+static void test_alltoallw(enum form form, int scale)
+{
+    struct blocks in = blocks_new(1, rank, scale), out = blocks_new(0, rank, scale);
+    MPI_Datatype *in_types = malloc(sizeof(MPI_Datatype) * (size_t)size);
+    MPI_Datatype *out_types = malloc(sizeof(MPI_Datatype) * (size_t)size), whole;
+    MPI_Type_contiguous(sizeof(int), MPI_BYTE, &whole);
+    MPI_Type_commit(&whole);
+    blocks_fill(&out, rank);
+    int *in_bytes = malloc(sizeof(int) * (size_t)size);
+    int *out_bytes = malloc(sizeof(int) * (size_t)size);
+    for (int i = 0; i < size; i++) {
+        in_bytes[i] = in.displs[i] * (int)sizeof(int);
+        out_bytes[i] = out.displs[i] * (int)sizeof(int);
+        in_types[i] = i % 2 ? whole : MPI_INT;
+        out_types[i] = rank % 2 ? whole : MPI_INT;
+    }
+    CHECK(all_alltoallw(form, out.data, out.counts, out_bytes, out_types, in.data, in.counts,
+                        in_bytes, in_types, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(blocks_good(&in, rank));
+    MPI_Type_free(&whole);
+    free(in_bytes);
+    free(out_bytes);
+    free(in_types);
+    free(out_types);
+    blocks_free(&in);
+    blocks_free(&out);
+}
+
+int main(int argc, char **argv)
+{
+    static const int scales[] = { 0, 1, 10, 300, 8000 };
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (enum form form = BLOCKING; form < FORMS; form++)
+        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+            test_gatherv(form, scales[k]);
+            test_scatterv(form, scales[k]);
+            test_allgatherv(form, scales[k]);
+            test_alltoallv(form, scales[k]);
+            test_alltoallw(form, scales[k]);
+        }
+    return check_done();
+}
