@@ -246,8 +246,9 @@ static void number_messages(struct plan *plan)
         else if (s->verb != VERB_COPY)
             s->slot = got[s->peer]++;
         plan->nfolds += s->verb == VERB_FOLD;
-        if (s->verb != VERB_COPY && s->to.n + s->from.n > plan->most)
-            plan->most = s->to.n > s->from.n ? s->to.n : s->from.n;
+        int moved = s->to.n > s->from.n ? s->to.n : s->from.n;
+        if (s->verb != VERB_COPY && moved > plan->most)
+            plan->most = moved;
     }
     free(sent);
 }
