@@ -2,8 +2,9 @@
  *
  * Memory for unexpected messages.  The link's memory is never kept: bytes are copied out at
  * once, so one slow receive cannot stop other messages between the same processes.  Records are
- * reused, last in first out; up to 96 bytes lie in the record itself, longer ones in malloc'd
- * memory.  There is no limit but memory: a sender that runs away is stopped by nobody yet.
+ * reused, last in first out; up to 96 bytes lie in the record itself.  Longer ones get a block
+ * from a few lists, one per power of two, which keep at most 1 MiB each.  There is no limit but
+ * memory: a sender that runs away is stopped by nobody yet.
  */
 #include "pml/arrived.h"
 
@@ -15,6 +16,67 @@
 #include <string.h>
 
 static struct arrived *unused;
+
+/* ---- blocks of 2^8 .. 2^16 bytes ---- */
+
+enum { SMALLEST = 8, LARGEST = 16, KEEP_BYTES = 1 << 20 };
+
+struct block {
+    struct block *next;
+};
+static struct block *blocks[LARGEST - SMALLEST + 1];
+static int nblocks[LARGEST - SMALLEST + 1];
+
+static int block_class(size_t bytes)
+{
+    return bytes <= 1 << SMALLEST ? 0 : 64 - __builtin_clzll(bytes - 1) - SMALLEST;
+}
+
+static void *block_new(size_t bytes)
+{
+    if (bytes > 1 << LARGEST)
+        return malloc(bytes);
+    int size_class = block_class(bytes);
+    struct block *block = blocks[size_class];
+    if (!block)
+        return malloc((size_t)1 << (size_class + SMALLEST));
+    blocks[size_class] = block->next;
+    nblocks[size_class]--;
+    return block;
+}
+
+static void block_free(void *memory, size_t bytes)
+{
+    int size_class = bytes > 1 << LARGEST ? -1 : block_class(bytes);
+    if (size_class < 0 || nblocks[size_class] >= KEEP_BYTES >> (size_class + SMALLEST)) {
+        free(memory);
+        return;
+    }
+    struct block *block = memory;
+    block->next = blocks[size_class];
+    blocks[size_class] = block;
+    nblocks[size_class]++;
+}
+
+static void blocks_close(void)
+{
+    for (int size_class = 0; size_class <= LARGEST - SMALLEST; size_class++) {
+        while (blocks[size_class]) {
+            struct block *gone = blocks[size_class];
+            blocks[size_class] = gone->next;
+            free(gone);
+        }
+        nblocks[size_class] = 0;
+    }
+}
+
+/* ---- messages ---- */
+
+/* Room that a message needs while it waits. */
+static size_t room_for(const struct wire *header)
+{
+    return header->kind == WIRE_RTS ? header->bytes : header->total;
+}
 
 static void memory_out(const struct wire *header, size_t bytes)
 {
@@ -33,9 +95,9 @@ struct arrived *arrived_new(struct peer *peer, const struct wire *header, const 
         unused = arrived->next;
     else
         arrived = malloc(sizeof *arrived);
-    size_t room = header->kind == WIRE_RTS ? header->bytes : header->total;
+    size_t room = room_for(header);
     if (arrived)
-        arrived->data = room <= sizeof arrived->small ? arrived->small : malloc(room);
+        arrived->data = room <= sizeof arrived->small ? arrived->small : block_new(room);
     if (!arrived || !arrived->data)
         memory_out(header, room);
     arrived->peer = peer;
@@ -53,7 +115,7 @@ void arrived_free(struct arrived *arrived)
     if (arrived->peer->in.arrived == arrived)
         arrived->peer->in.arrived = NULL;
     if (arrived->data != arrived->small)
-        free(arrived->data);
+        block_free(arrived->data, room_for(&arrived->header));
     arrived->next = unused;
     unused = arrived;
 }
@@ -72,4 +134,5 @@ void arrived_close(void)
         unused = gone->next;
         free(gone);
     }
+    blocks_close();
 }

@@ -561,6 +561,113 @@ START_TEST(peers_that_do_not_read)
 }
 END_TEST
 
+/* ---- anything ---- */
+
+static uint64_t draws;
+static uint32_t draw(uint32_t below)
+{
+    draws = draws * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(draws >> 33) % below;
+}
+
+enum { SCRIPT = 60 };
+struct line { /* one message of a script that all ranks draw alike */
+    int from, to, mode, way;
+    size_t bytes, room; /* room: of the receive buffer */
+    struct request *send, *recv;
+    unsigned char *out, *in;
+};
+
+static void line_draw(struct line *m, int n)
+{
+    static const uint32_t most[] = { 1, 30, 60, 600, 1500, 10000, 70000, 300000 };
+    *m = (struct line){ .from = (int)draw((uint32_t)n),
+                        .to = (int)draw((uint32_t)n),
+                        .mode = draw(4) == 0 ? SEND_SYNCHRONOUS : SEND_STANDARD,
+                        .way = (int)draw(3),
+                        .bytes = draw(most[draw(8)]) };
+    m->room = draw(5) == 0 ? m->bytes / 2 : m->bytes + draw(3);
+}
+
+static void line_post(struct channel *c, struct line *m, int tag)
+{
+    m->in = calloc(1, m->room + 1);
+    m->recv = irecv_bytes(c, m->in, m->room, m->way == 1 ? PML_ANY_SOURCE : m->from, tag);
+}
+
+static void line_check(struct line *m, int tag)
+{
+    struct result r;
+    bool cut = m->bytes > m->room;
+    size_t landed = cut ? m->room : m->bytes;
+    ck_assert_int_eq(request_wait(m->recv, &r), cut ? MPI_ERR_TRUNCATE : 0);
+    ck_assert_uint_eq(r.bytes, landed);
+    ck_assert_int_eq(r.source, m->from);
+    ck_assert_int_eq(r.tag, tag);
+    check_filled(m->in, landed, tag);
+    free(m->in);
+}
+
+/* Some receives are posted before, some after the sends, in different orders. */
+static void script_play(struct channel *c, struct line *script, int rank, int tag)
+{
+    for (int i = SCRIPT - 1; i >= 0; i--)
+        if (script[i].to == rank && script[i].way < 2)
+            line_post(c, &script[i], tag + i);
+    for (int i = 0; i < SCRIPT; i++) {
+        struct line *m = &script[i];
+        if (m->from != rank)
+            continue;
+        m->out = filled(m->bytes, tag + i);
+        m->send = isend_bytes(c, m->out, m->bytes, m->to, tag + i, (enum send_mode)m->mode);
+    }
+    for (int i = 0; i < SCRIPT; i++)
+        if (script[i].to == rank && script[i].way == 2)
+            line_post(c, &script[i], tag + i);
+    for (int i = 0; i < SCRIPT; i++) {
+        if (script[i].to == rank)
+            line_check(&script[i], tag + i);
+        if (script[SCRIPT - 1 - i].from == rank) {
+            ck_assert_int_eq(request_wait(script[SCRIPT - 1 - i].send, NULL), 0);
+            free(script[SCRIPT - 1 - i].out);
+        }
+    }
+}
+
+static void anything(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static struct line script[SCRIPT];
+    draws = 42;
+    for (int round = 0; round < 60; round++) {
+        for (int i = 0; i < SCRIPT; i++)
+            line_draw(&script[i], n);
+        script_play(c, script, rank, round * SCRIPT);
+    }
+    channel_close(c);
+}
+START_TEST(random_scripts)
+{
+    for (int n = 1; n <= 5; n++)
+        ck_assert(job_run(n, anything));
+}
+END_TEST
+
+/* The limit between EAGER and rendezvous moves; nothing else may. */
+START_TEST(other_eager_limits)
+{
+    static const int limits[] = { 10, 400, 20000, 8 << 20 };
+    params_read();
+    for (int i = 0; i < 4; i++) {
+        params[PARAM_ID_EAGER].number = limits[i];
+        ck_assert(job_run(2, every_size));
+        ck_assert(job_run(2, unexpected));
+        ck_assert(job_run(2, truncation));
+        ck_assert(job_run(3, anything));
+    }
+}
+END_TEST
+
 /* ---- ends ---- */
 
 static void unread(int rank, int n)
@@ -610,5 +717,5 @@ UNIT_MAIN("pml", messages_of_every_size, messages_before_their_receives,
           probes_and_matched_receives, cancel_takes_a_receive_away,
           persistent_requests_start_again, messages_ahead_of_their_channel, layouts_with_gaps,
           messages_to_oneself, all_to_all_of_four, all_to_all_of_nine, flood_of_one_rank,
-          peers_that_do_not_read, close_delivers_what_was_freed,
-          close_does_not_wait_for_the_gone)
+          peers_that_do_not_read, random_scripts, other_eager_limits,
+          close_delivers_what_was_freed, close_does_not_wait_for_the_gone)
