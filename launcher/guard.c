@@ -8,7 +8,8 @@
  *        |  (end of file: the launcher is gone)
  *        v
  *     TERM to all groups, 200 ms, KILL to all groups, then KILL to whatever still carries
- *     this job's XMPI_BOOT in its environment (a rank below a wrapper that left its group)
+ *     this job's XMPI_BOOT in its environment (a rank below a wrapper that left its group);
+ *     at last the job's scratch directory, if it has one, is removed
  *
  * Ranks also ask the kernel to die with the launcher (proc.c), but that does not reach programs
  * below a wrapper script.  If the guardian itself is killed the launcher starts another one.
@@ -17,6 +18,7 @@
 #include "launcher/guard.h"
 
 #include "launcher/out.h"
+#include "launcher/scratch.h"
 #include "runtime/bootseg.h"
 
 #include <dirent.h>
@@ -35,6 +37,7 @@
 #include <unistd.h>
 
 struct guard_page {
+    char scratch[PATH_MAX];
     int nranks;
     pid_t group[];
 };
@@ -123,6 +126,8 @@ static void take_down(const struct guard_page *page)
     }
     for (int tries = 0; tries < 20 && sweep() > 0; tries++)
         pause_ms(5);
+    if (page->scratch[0])
+        scratch_remove_tree(page->scratch);
 }
 
 static void guardian(int pipe)
@@ -195,6 +200,11 @@ int guard_open(const char *mark, int nranks)
 pid_t guard_pid(void)
 {
     return guard.pid;
+}
+
+void guard_scratch(const char *path)
+{
+    snprintf(guard.page->scratch, sizeof guard.page->scratch, "%s", path);
 }
 
 pid_t *guard_group(int rank)

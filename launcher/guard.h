@@ -15,6 +15,9 @@ int guard_open(const char *mark, int nranks);
 /* Where the process group of a rank is written; the rank itself may do it before exec. */
 pid_t *guard_group(int rank);
 
+/* The directory that the guardian removes when the launcher is killed; "" for none. */
+void guard_scratch(const char *path);
+
 /* A child of ours has died: was it the guardian?  Then another one is started. */
 bool guard_died(pid_t pid);
 
