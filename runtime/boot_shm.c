@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,14 @@ static struct boot_header *segment_find(const struct address *a)
     return segment;
 }
 
+/* The launcher sleeps in epoll, not on a futex: it is called by a signal that does nothing to
+ * those who do not expect it (in another PID namespace the number may be a stranger's). */
+static void ring_launcher(const struct boot_header *segment)
+{
+    if (segment->launcher_pid > 1)
+        kill(segment->launcher_pid, SIGURG);
+}
+
 static int shm_open_segment(void)
 {
     const char *text = getenv(BOOT_ENV);
@@ -114,6 +123,8 @@ static int shm_open_segment(void)
     int error = boot_join(segment, a.local_rank);
     if (error)
         munmap(segment, segment->bytes);
+    else if (getppid() != segment->launcher_pid)
+        ring_launcher(segment); /* a wrapper between: the launcher does not know us yet */
     return error;
 }
 
@@ -132,7 +143,7 @@ static void shm_abort(int code, const char *text)
         segment->abort_code = code;
         snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
         atomic_store(&segment->abort_state, 2);
-        doorbell_wake(&segment->launcher);
+        ring_launcher(segment);
     }
 }
 

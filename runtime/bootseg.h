@@ -60,7 +60,8 @@ struct boot_header {
     int32_t world_size, nlocal, node, nnodes;
     int32_t cpus;    /* CPUs this job may use on this node (affinity mask, cgroup quota) */
     int32_t crowded; /* ranks exceed cpus: wait politely */
-    int32_t launcher_pid;
+    int32_t
+        launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */
     uint64_t ranks_offset, nodes_offset, area_offset,
         area_bytes; /* area_bytes: per local rank */
