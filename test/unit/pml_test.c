@@ -532,8 +532,11 @@ static void deaf(int rank, int n)
                 r[i * (n - 2) + peer - 2] = isend_bytes(c, p, sizeof p, peer, 1, SEND_STANDARD);
         for (int i = 0; i < 50; i++)
             send_bytes(c, p, sizeof p, 1, 1);
-        for (int peer = 2; peer < n; peer++)
+        for (int peer = 2; peer < n; peer++) {
+            while (atomic_load(&boot_record(peer)->pid) == 0)
+                usleep(100);
             kill(boot_record(peer)->pid, SIGUSR1);
+        }
         for (int i = 0; i < 20 * (n - 2); i++)
             request_wait(r[i], NULL);
     } else {
