@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * MPI_Comm_split and MPI_Comm_split_type: colours, keys, nobody, shared memory.
+ */
+#include "test/conform/check.h"
+
+static int me, n;
+
+static int rank_of(MPI_Comm comm)
+{
+    int rank;
+    CHECK_OK(MPI_Comm_rank(comm, &rank));
+    return rank;
+}
+
+static int size_of(MPI_Comm comm)
+{
+    int size;
+    CHECK_OK(MPI_Comm_size(comm, &size));
+    return size;
+}
+
+/* World rank of every member, as the members say. */
+static void members_of(MPI_Comm comm, int *members)
+{
+    CHECK_OK(MPI_Allgather(&me, 1, MPI_INT, members, 1, MPI_INT, comm));
+}
+
+static void test_colors(int colors)
+{
+    MPI_Comm comm;
+    int members[64];
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, me % colors, 0, &comm));
+    members_of(comm, members);
+    CHECK(size_of(comm) == (n - me % colors + colors - 1) / colors);
+    for (int i = 0; i < size_of(comm); i++)
+        CHECK(members[i] == me % colors + i * colors);
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
+static void test_keys(void)
+{
+    MPI_Comm comm;
+    int members[64];
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 3, -me, &comm));
+    members_of(comm, members);
+    CHECK(rank_of(comm) == n - 1 - me);
+    for (int i = 0; i < n; i++)
+        CHECK(members[i] == n - 1 - i);
+    CHECK_OK(MPI_Comm_free(&comm));
+    /* Equal keys keep the old order; the two halves change places. */
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, me < n / 2 ? 1 : -2147483647 - 1, &comm));
+    CHECK(rank_of(comm) == (me < n / 2 ? me + n - n / 2 : me - n / 2));
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
+static void test_undefined(void)
+{
+    MPI_Comm comm;
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, me == 0 ? 2147483647 : MPI_UNDEFINED, 0, &comm));
+    CHECK((comm == MPI_COMM_NULL) == (me != 0));
+    if (me == 0) {
+        CHECK(size_of(comm) == 1);
+        CHECK_OK(MPI_Comm_free(&comm));
+    }
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &comm));
+    CHECK(comm == MPI_COMM_NULL);
+}
+
+/* Splits of splits down to single processes, then messages on the way up. */
+static void test_nested(void)
+{
+    MPI_Comm stack[8] = { MPI_COMM_WORLD };
+    int depth = 0, sum;
+    while (size_of(stack[depth]) > 1) {
+        int half = (size_of(stack[depth]) + 1) / 2, rank = rank_of(stack[depth]);
+        CHECK_OK(MPI_Comm_split(stack[depth], rank < half, rank, &stack[depth + 1]));
+        depth++;
+    }
+    for (; depth > 0; depth--) {
+        int one = 1;
+        CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, stack[depth]));
+        CHECK(sum == size_of(stack[depth]));
+        CHECK_OK(MPI_Comm_free(&stack[depth]));
+    }
+}
+
+static void test_shared(void)
+{
+    MPI_Comm node, nobody;
+    char name[MPI_MAX_PROCESSOR_NAME] = "", first[MPI_MAX_PROCESSOR_NAME];
+    int length;
+    CHECK_OK(
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -me, MPI_INFO_NULL, &node));
+    CHECK_OK(MPI_Get_processor_name(name, &length));
+    memcpy(first, name, sizeof first);
+    CHECK_OK(MPI_Bcast(first, sizeof first, MPI_CHAR, 0, node));
+    CHECK(!strcmp(name, first));
+    int members[64];
+    members_of(node, members);
+    for (int i = 0; i + 1 < size_of(node); i++)
+        CHECK(members[i] > members[i + 1]);
+    CHECK_OK(MPI_Comm_free(&node));
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, 0, MPI_INFO_NULL, &nobody));
+    CHECK(nobody == MPI_COMM_NULL);
+    CHECK_ERROR(MPI_Comm_split_type(MPI_COMM_SELF, 12345, 0, MPI_INFO_NULL, &nobody),
+                MPI_ERR_ARG);
+}
+
+#if MPI_VERSION >= 4
+static void test_hardware(void)
+{
+    MPI_Comm part;
+    MPI_Info info;
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL,
+                                 &part));
+    if (part != MPI_COMM_NULL) {
+        CHECK(size_of(part) < n);
+        CHECK_OK(MPI_Comm_free(&part));
+    }
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "no such thing"));
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part));
+    CHECK(part == MPI_COMM_NULL);
+    CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory"));
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part));
+    if (part != MPI_COMM_NULL)
+        CHECK_OK(MPI_Comm_free(&part));
+    MPI_Info_free(&info);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    errors_return();
+    me = world_rank();
+    n = world_size();
+    for (int colors = 1; colors <= n; colors++)
+        test_colors(colors);
+    test_keys();
+    test_undefined();
+    test_nested();
+    test_shared();
+#if MPI_VERSION >= 4
+    test_hardware();
+#endif
+    return check_done();
+}
