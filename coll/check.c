@@ -11,7 +11,8 @@
  *
  * Worlds are performed in several orders: first come first served, last first, two shuffles
  * with sends that complete only when taken (zero buffering), and one shuffle in which they
- * complete at once.  Folds have one landing buffer per rank, the least that run.c may have.
+ * complete at once.  Folds have one landing buffer per rank, the least that run.c may have, or,
+ * in two orders, plenty.
  * A receive spoils its target when posted, and a send reads when taken, so that a missing
  * dependency shows in some order.  Everything is done twice, on new input and used scratch,
  * as persistent collectives do.
@@ -94,7 +95,8 @@ struct actor {
     struct memory room[ROOMS];
     struct progress *step;
     int *partner; /* of each message step: the step at the peer */
-    int next_fold, landing;
+    int next_fold;
+    bool landing; /* in use */
 };
 
 struct action {
@@ -392,18 +394,16 @@ static void combine(struct actor *a, const struct step *s, const struct symbol *
             s->side == INCOMING_FIRST ? join(incoming[u], with[u]) : join(with[u], incoming[u]);
 }
 
-/* Folds get the rank's one landing buffer in program order. */
+/* Folds get the rank's one landing buffer in program order; in two orders there are plenty. */
 static void open_landing(struct stage *g, int r)
 {
     struct actor *a = &g->actor[r];
-    if (a->landing)
-        return;
-    while (a->next_fold < a->plan->nsteps && a->plan->step[a->next_fold].verb != VERB_FOLD)
-        a->next_fold++;
-    if (a->next_fold == a->plan->nsteps)
-        return;
-    a->landing = 1;
-    post(g, r, a->next_fold++);
+    bool plenty = g->order == SHUFFLED_AGAIN || g->order == EAGER;
+    for (; a->next_fold < a->plan->nsteps && (plenty || !a->landing); a->next_fold++)
+        if (a->plan->step[a->next_fold].verb == VERB_FOLD) {
+            a->landing = true;
+            post(g, r, a->next_fold);
+        }
 }
 
 static void end_fold(struct stage *g, int r, int i)
@@ -411,7 +411,7 @@ static void end_fold(struct stage *g, int r, int i)
     struct actor *a = &g->actor[r];
     combine(a, &a->plan->step[i], a->step[i].carried);
     finish(g, r, i);
-    a->landing = 0;
+    a->landing = false;
     open_landing(g, r);
 }
 
@@ -556,7 +556,8 @@ static void prepare(struct stage *g, int r)
         free(a->step[i].carried);
         a->step[i] = (struct progress){ .nwait = a->plan->step[i].nwait };
     }
-    a->next_fold = a->landing = 0;
+    a->next_fold = 0;
+    a->landing = false;
 }
 
 static struct symbol summed(const struct stage *g, struct range who, int unit)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Does the verifier see mistakes?  One step of one rank of a right set of plans is damaged, and
+ * the verifier must object.  Every algorithm, 2 to 7 ranks, each kind of damage at random steps.
+ *
+ * A lost dependency may be implied by the messages of other ranks, and then is no mistake; so a
+ * share of survivors is allowed there, measured and written down.  Of all else none.
+ */
+#include "coll/check.h"
+#include "coll/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum damage {
+    DROPPED,
+    OTHER_PEER,
+    OTHER_TARGET,
+    OTHER_SOURCE,
+    OTHER_SIDE,
+    OTHER_SLOT,
+    NO_EDGE,
+    DAMAGES
+};
+
+static const struct {
+    const char *name;
+    int most; /* survivors per thousand */
+} kinds[DAMAGES] = {
+    [DROPPED] = { "step dropped", 0 },
+    [OTHER_PEER] = { "peer changed", 0 },
+    [OTHER_TARGET] = { "target block changed", 0 },
+    [OTHER_SOURCE] = { "source block changed", 0 },
+    [OTHER_SIDE] = { "fold on the other side", 0 },
+    [OTHER_SLOT] = { "message misnumbered", 0 },
+    [NO_EDGE] = { "dependency lost", 150 },
+};
+static int tried[DAMAGES], survived[DAMAGES];
+
+static uint64_t state = 1;
+static int draw(int below)
+{
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (int)((state >> 33) % (uint64_t)below);
+}
+
+static void infer_again(struct plan *plan)
+{
+    for (int i = 0; i < plan->nsteps; i++)
+        plan->step[i].nwait = plan->step[i].nnext = 0;
+    free(plan->next);
+    plan->next = NULL;
+    plan->nfolds = plan->most = 0;
+    plan_close(plan);
+}
+
+static bool shift(const struct plan *plan, struct span *s)
+{
+    int room = plan->nblocks[s->room];
+    if (s->n == 0 || s->n >= room)
+        return false;
+    s->first = (s->first + 1) % (room - s->n + 1);
+    return true;
+}
+
+/* Does `to` wait for `from` through other steps? */
+static bool implied(const struct plan *plan, int from, int to, bool directly)
+{
+    const struct step *s = &plan->step[from];
+    for (int k = 0; k < s->nnext; k++) {
+        int next = plan->next[s->first_next + k];
+        if ((next == to && directly) || (next < to && implied(plan, next, to, true)))
+            return true;
+    }
+    return false;
+}
+
+static bool lose_edge(struct plan *plan, struct step *s)
+{
+    if (s->nnext == 0 ||
+        implied(plan, (int)(s - plan->step), plan->next[s->first_next + s->nnext - 1], false))
+        return false;
+    plan->step[plan->next[s->first_next + s->nnext - 1]].nwait--;
+    s->nnext--;
+    return true;
+}
+
+/* Damage step i; false when this damage does not apply to it. */
+static bool damage(struct plan *plan, int i, enum damage kind, bool ordered)
+{
+    struct step *s = &plan->step[i];
+    bool message = s->verb != VERB_COPY, done = true;
+    switch (kind) {
+    case DROPPED:
+        memmove(s, s + 1, (size_t)(plan->nsteps - i - 1) * sizeof(*s));
+        plan->nsteps--;
+        break;
+    case OTHER_PEER:
+        if (!message || plan->key.size < 3)
+            return false;
+        do
+            s->peer = mod(s->peer + 1, plan->key.size);
+        while (s->peer == plan->key.me);
+        break;
+    case OTHER_TARGET:
+        done = shift(plan, &s->to);
+        break;
+    case OTHER_SOURCE:
+        done = shift(plan, &s->from);
+        break;
+    case OTHER_SIDE:
+        if (s->verb != VERB_FOLD || !ordered)
+            return false;
+        s->side = s->side == INCOMING_FIRST ? INCOMING_LAST : INCOMING_FIRST;
+        return true;
+    case OTHER_SLOT:
+        s->slot++;
+        return message;
+    default:
+        return lose_edge(plan, s);
+    }
+    if (done)
+        infer_again(plan);
+    return done;
+}
+
+static void try(const struct algorithm *a, const struct world *world, enum damage kind)
+{
+    struct plan plans[8];
+    struct verdict verdict;
+    memset(plans, 0, sizeof(plans));
+    check_make(world, plans, &verdict);
+    struct plan *victim = &plans[draw(world->p)];
+    if (victim->nsteps && damage(victim, draw(victim->nsteps), kind, a->ordered)) {
+        tried[kind]++;
+        survived[kind] += check_plans(world, plans, &verdict);
+    }
+    check_free(world, plans);
+}
+
+int main(void)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        for (int p = 2; a->program && p <= 7; p++)
+            for (int i = 0; i < 60; i++) {
+                struct world world = { .what = a->what,
+                                       .program = a->program,
+                                       .p = p,
+                                       .root = draw(p),
+                                       .pieces = a->cut ? 1 + draw(2) : 1,
+                                       .split = a->inter ? 1 + draw(p - 1) : 0,
+                                       .ordered = a->ordered };
+                try(a, &world, (enum damage)(i % DAMAGES));
+            }
+    int bad = 0;
+    for (int k = 0; k < DAMAGES; k++) {
+        bool fine = tried[k] > 100 && survived[k] * 1000 <= kinds[k].most * tried[k];
+        printf("%-24s %5d mutants, %4d survived%s\n", kinds[k].name, tried[k], survived[k],
+               fine ? "" : ": too many");
+        bad += !fine;
+    }
+    return bad != 0;
+}
