@@ -143,6 +143,7 @@ static void shm_abort(int code, const char *text)
         segment->abort_code = code;
         snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
         atomic_store(&segment->abort_state, 2);
+        doorbell_wake(&segment->launcher);
         ring_launcher(segment);
     }
 }
