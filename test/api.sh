@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The face of the library: wrong arguments, error handlers, handles, calls at the wrong time.
+. "${srcdir:-.}/test/lib.sh"
+
+build_program() # NAME [OPTIONS]
+{
+    program=$1
+    shift
+    compile -o "$scratch/$program" "$top/test/api/$program.c" "$@" > "$scratch/out" 2>&1 && return
+    not_ok "api/$program" "does not compile"
+    sed 's/^/    | /' "$scratch/out" | head -n 15
+    return 1
+}
+
+if [ "${PYTHON3:-python3}" = no ] || ! command -v "${PYTHON3:-python3}" > /dev/null; then
+    skip "api/wrong" "python3 is needed to write its cases"
+else
+    "${PYTHON3:-python3}" "$top/test/api/cases.py" > "$scratch/cases.h" ||
+        not_ok "api/cases" "cannot be written"
+    build_program wrong -I"$scratch" && case_run "api/wrong" 60 "$XMPIRUN" -np 1 "$scratch/wrong"
+fi
+for name in errors handles; do
+    build_program $name || continue
+    case_run "api/$name alone" 30 "$scratch/$name"
+    for np in 1 2; do
+        case_run "api/$name np=$np" 30 "$XMPIRUN" -np $np "$scratch/$name"
+    done
+done
+
+# dies WHICH CODE WORDS: the job ends with this exit code and says so, once
+dies()
+{
+    for run in "" "$XMPIRUN -np 2"; do
+        timeout 30 $run "$scratch/deadly" "$1" > "$scratch/out" 2>&1 < /dev/null
+        code=$?
+        if [ $code = "$2" ] && grep -q "$3" "$scratch/out"; then
+            ok "api/deadly $1 ${run:+np=2}"
+        else
+            not_ok "api/deadly $1 ${run:+np=2}" "exit code $code, wanted $2 and: $3"
+            sed 's/^/    | /' "$scratch/out" | head -n 10
+        fi
+    done
+}
+if build_program deadly; then
+    dies early 16 "MPI_Send was called before MPI_Init"
+    dies late 16 "MPI_Barrier was called after MPI_Finalize"
+    dies tag 4 "MPI_Send: argument tag is -7; tags run from 0 to"
+    dies abort-handler 4 "MPI_Send: argument tag is -7"
+    dies unbuilt 55 "MPI_Win_fence: not built yet in xmpi"
+fi
+finish
