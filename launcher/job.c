@@ -69,15 +69,6 @@ static bool is_due(struct job *job, enum deadline which, uint64_t now)
     return true;
 }
 
-/* A rank was lost below its wrapper, and the wrapper has not ended. */
-static int lost_rank(const struct job *job)
-{
-    for (int i = 0; i < job->nranks; i++)
-        if (!job->ranks[i].ended && job->ranks[i].claimed && job->ranks[i].claimed_death.fd < 0)
-            return i;
-    return -1;
-}
-
 static void act_on_deadlines(struct job *job)
 {
     uint64_t now = clock_ns();
@@ -86,11 +77,7 @@ static void act_on_deadlines(struct job *job)
         job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks",
                  job->options->timeout, job->running, job->nranks);
     if (is_due(job, DEADLINE_STOP, now)) {
-        int lost = lost_rank(job);
-        if (lost >= 0)
-            job_fail(job, 1,
-                     "rank %d (pid %d, below a wrapper) has gone without calling MPI_Finalize",
-                     lost, (int)job->ranks[lost].claimed);
+        job_report_lost(job);
         job_stop(job, GRACE_MS);
     }
     if (is_due(job, DEADLINE_KILL, now)) {
@@ -103,7 +90,7 @@ static void act_on_deadlines(struct job *job)
 static void turn(struct job *job)
 {
     loop_turn(time_left(job));
-    job_look(job);
+    job_is_aborted(job);
     act_on_deadlines(job);
 }
 

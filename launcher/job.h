@@ -33,6 +33,7 @@ struct rank {
     bool ended;
     pid_t claimed; /* the MPI process, when it is a descendant of ours (a wrapper between) */
     struct watch claimed_death;
+    bool lost; /* that process has gone without MPI_Finalize, its wrapper has not ended */
 };
 
 enum deadline {
@@ -73,11 +74,13 @@ void job_signal(struct job *job, int signal);
 
 /* ---- between job.c, spawn.c, reap.c and signals.c ---- */
 
-int job_spawn(struct job *job);               /* 0 or exit status */
-void job_stop(struct job *job, int grace_ms); /* TERM, and KILL after the grace */
-void job_reap(struct job *job);               /* SIGCHLD */
-void job_look(struct job *job);               /* MPI_Abort? a rank below a wrapper? */
-void job_clean(struct job *job);              /* nothing but us and the guardian is left */
+int job_spawn(struct job *job);                /* 0 or exit status */
+void job_stop(struct job *job, int grace_ms);  /* TERM, and KILL after the grace */
+void job_reap(struct job *job);                /* SIGCHLD */
+bool job_is_aborted(struct job *job);          /* MPI_Abort was called; acts on it, once */
+void job_look_below_wrappers(struct job *job); /* a rank rings */
+void job_report_lost(struct job *job);         /* below a wrapper; its wrapper does not end */
+void job_clean(struct job *job);               /* nothing but us and the guardian is left */
 void job_set_deadline(struct job *job, enum deadline which, int ms);
 
 int signals_open(struct job *job); /* 0 or -1 with errno */

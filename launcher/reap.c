@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -61,6 +62,7 @@ static bool look_for_abort(struct job *job)
     struct boot_header *segment = job->segment;
     if (atomic_load(&segment->abort_state) != 2)
         return false;
+    job_report_lost(job); /* then the abort is only its consequence */
     if (job->failed)
         return true;
     char text[BOOT_TEXT_CHARS];
@@ -68,55 +70,105 @@ static bool look_for_abort(struct job *job)
     size_t end = strlen(text);
     while (end && text[end - 1] == '\n')
         text[--end] = 0;
-    job_fail(job, abort_exit_code(segment->abort_code), "rank %d called MPI_Abort(%d)%s%s",
-             segment->abort_rank, segment->abort_code, end ? ": " : "", text);
+    int code = abort_exit_code(segment->abort_code);
+    if (strncmp(text, "rank ", 5) == 0)
+        job_fail(job, code, "%s", text);
+    else
+        job_fail(job, code, "rank %d ended the job with code %d%s%s", segment->abort_rank,
+                 segment->abort_code, end ? ": " : "", text);
     return true;
 }
 
-/* ---- processes below wrappers ---- */
+bool job_is_aborted(struct job *job)
+{
+    return job->segment && look_for_abort(job);
+}
+
+/* ---- MPI processes below wrappers ---- */
+
+/* It has gone; if it did not finalize, its wrapper gets a moment to end and say why. */
+static void claimed_gone(struct job *job, int number)
+{
+    struct rank *rank = &job->ranks[number];
+    if (rank->ended || state_of(job, number) != BOOT_INITED)
+        return;
+    announce_death(job, number);
+    rank->lost = true;
+    if (!job->deadlines[DEADLINE_STOP])
+        job_set_deadline(job, DEADLINE_STOP, WRAPPER_GRACE_MS);
+}
 
 static void claimed_died(struct watch *watch, uint32_t events)
 {
     (void)events;
     struct job *job = watch->owner;
-    loop_drop(watch);
-    close(watch->fd);
-    watch->fd = -1;
-    for (int i = 0; i < job->nranks; i++) {
-        struct rank *rank = &job->ranks[i];
-        if (watch != &rank->claimed_death || state_of(job, i) == BOOT_FINALIZED)
-            continue;
-        announce_death(job, i);
-        if (!rank->ended && !job->deadlines[DEADLINE_STOP])
-            job_set_deadline(job, DEADLINE_STOP, WRAPPER_GRACE_MS);
-    }
+    loop_drop(watch); /* the descriptor may still tell how */
+    for (int i = 0; i < job->nranks; i++)
+        if (watch == &job->ranks[i].claimed_death)
+            claimed_gone(job, i);
 }
 
 /* The MPI process of this rank is not the process we started: watch it too. */
 static void watch_claimed(struct job *job, int number, pid_t pid)
 {
     struct rank *rank = &job->ranks[number];
-    if (getpgid(pid) != rank->group)
-        return; /* another PID namespace: the number means nothing here */
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (fd < 0)
-        return;
     rank->claimed = pid;
     rank->claimed_death = (struct watch){ .fd = fd, .ready = claimed_died, .owner = job };
-    if (!loop_add(&rank->claimed_death, EPOLLIN))
-        close(fd);
+    if (fd < 0 && errno == ESRCH)
+        claimed_gone(job, number);
+    if (fd >= 0)
+        loop_add(&rank->claimed_death, EPOLLIN);
 }
 
-void job_look(struct job *job)
+/* Only those who have our PID namespace reach us with a signal, and only then their pids mean
+ * anything here. */
+void job_look_below_wrappers(struct job *job)
 {
-    if (!job->segment || look_for_abort(job))
-        return;
-    for (int i = 0; i < job->nranks; i++) {
+    for (int i = 0; job->segment && i < job->nranks; i++) {
         const struct rank *rank = &job->ranks[i];
         pid_t pid = atomic_load(&record_of(job, i)->pid);
         if (pid && rank->pid && pid != rank->pid && !rank->claimed)
             watch_claimed(job, i, pid);
     }
+}
+
+struct pidfd_info { /* of Linux 6.15; older headers do not have it */
+    uint64_t mask, cgroup;
+    uint32_t pid, tgid, ppid, ids[8];
+    int32_t exit_code;
+};
+
+/* The wait status of a process that is not our child, once its parent has waited for it; -1
+ * where the kernel cannot tell. */
+static int status_of_stranger(int pidfd)
+{
+    enum { WITH_EXIT_CODE = 8 };
+    struct pidfd_info info = { .mask = WITH_EXIT_CODE };
+    if (pidfd < 0 || ioctl(pidfd, _IOWR(0xFF, 11, struct pidfd_info), &info) != 0 ||
+        !(info.mask & WITH_EXIT_CODE))
+        return -1;
+    return info.exit_code;
+}
+
+void job_report_lost(struct job *job)
+{
+    int number = 0;
+    while (number < job->nranks && (!job->ranks[number].lost || job->ranks[number].ended))
+        number++;
+    if (number == job->nranks)
+        return;
+    const struct rank *rank = &job->ranks[number];
+    struct ending ending = { .wait_status = status_of_stranger(rank->claimed_death.fd),
+                             .state = BOOT_INITED };
+    char text[160] = "died without calling MPI_Finalize";
+    int code = 1;
+    if (ending.wait_status >= 0) {
+        code = verdict_of(&ending).code;
+        verdict_text(&ending, text, sizeof text);
+    }
+    job_fail(job, code, "rank %d (pid %d, below a wrapper) %s; stopping the job", number,
+             (int)rank->claimed, text);
 }
 
 /* ---- ends of ranks ---- */

@@ -54,7 +54,8 @@ static void handle(struct job *job, int signal)
         job_reap(job);
         break;
     case SIGURG:
-        job_look(job);
+        if (!job_is_aborted(job))
+            job_look_below_wrappers(job);
         break;
     case SIGINT:
     case SIGQUIT:
