@@ -171,14 +171,25 @@ int request_look(struct request *request, struct result *result)
     return rc;
 }
 
+/* The request before its communicator: releasing a collective needs the team. */
+static void request_release(struct request *request)
+{
+    struct comm *comm = request->comm;
+    request->comm = NULL;
+    request->ops->release(request);
+    if (comm)
+        comm_release(comm);
+}
+
 void request_discard(struct request *request)
 {
-    request->orphan = true; /* lets everything go */
+    struct comm *comm = request->comm;
+    request->comm = NULL;
+    request->orphan = true; /* lets the datatypes go */
     if (request->on_done)
         request->on_done(request);
-    else
-        comm_let_go(request);
-    request->ops->release(request);
+    request->comm = comm;
+    request_release(request);
 }
 
 int request_finish(struct request *request, MPI_Request *handle, struct result *result)
@@ -188,8 +199,7 @@ int request_finish(struct request *request, MPI_Request *handle, struct result *
         request->active = false;
         return rc;
     }
-    comm_let_go(request);
-    request->ops->release(request);
+    request_release(request);
     *handle = MPI_REQUEST_NULL;
     int freed = greq_take_error();
     return rc ? rc : freed;
