@@ -92,8 +92,9 @@ static int blocks_set_lengths(struct blocks *blocks, struct counts lengths)
     for (size_t i = 0; i < blocks->n; i++) {
         int64_t length = counts_at(lengths, (int)i);
         if (length < 0)
-            return fail(MPI_ERR_COUNT, "array_of_blocklengths[%zu] is %lld, must not be negative",
-                        i, (long long)length);
+            return fail(MPI_ERR_COUNT,
+                        "array_of_blocklengths[%zu] is %lld, must not be negative", i,
+                        (long long)length);
         blocks->lengths[i] = (size_t)length;
     }
     return MPI_SUCCESS;
