@@ -252,7 +252,7 @@ static int open_copy(const struct stream *stream)
     int digits = snprintf(NULL, 0, "%d", iof.nranks - 1);
     snprintf(path, sizeof path, "%s/1/rank.%0*d/%s", iof.options.directory, digits,
              stream->rank, stream->which == 1 ? "stdout" : "stderr");
-    return pattern_create(path);
+    return pattern_create(path, false);
 }
 
 /* The descriptor that the rank gets for stdout or stderr. */
@@ -264,7 +264,7 @@ static int prepare_output(struct stream *stream, int *theirs)
         struct pattern_words words = { stream->rank, 0,
                                        stream->which == 1 ? "stdout" : "stderr" };
         pattern_fill(pattern, &words, path, sizeof path);
-        *theirs = pattern_create(path);
+        *theirs = pattern_create(path, stream->rank > 0 && pattern_is_shared(pattern));
         return *theirs < 0 ? 1 : 0;
     }
     if (iof.options.directory && (stream->file = open_copy(stream)) < 0)

@@ -69,17 +69,23 @@ static int create_parents(const char *path)
     return 0;
 }
 
-int pattern_create(const char *path)
+bool pattern_is_shared(const char *pattern)
 {
-    static char latest[4096];
-    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    if (strcmp(path, latest) != 0)
-        flags |= O_TRUNC;
+    for (const char *p = pattern; *p; p++) {
+        if (*p == '%' && p[1] == 'r')
+            return false;
+        p += *p == '%' && p[1];
+    }
+    return true;
+}
+
+int pattern_create(const char *path, bool append)
+{
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (append ? 0 : O_TRUNC);
     int fd = open(path, flags, 0666);
     if (fd < 0 && errno == ENOENT && create_parents(path) == 0)
         fd = open(path, flags, 0666);
     if (fd < 0)
         complain("cannot create the output file %s: %s", path, strerror(errno));
-    snprintf(latest, sizeof latest, "%s", path);
     return fd;
 }

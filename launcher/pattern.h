@@ -6,6 +6,7 @@
 #ifndef XMPI_LAUNCHER_PATTERN_H
 #define XMPI_LAUNCHER_PATTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pattern_words {
@@ -17,8 +18,11 @@ struct pattern_words {
 void pattern_fill(const char *pattern, const struct pattern_words *words, char *text,
                   size_t room);
 
-/* Create a file for output, with the directories on its way, empty unless this launcher
- * created it just before.  A descriptor, or -1 after a complaint. */
-int pattern_create(const char *path);
+/* Does it name one file for all ranks? */
+bool pattern_is_shared(const char *pattern);
+
+/* Create a file for output, with the directories on its way; empty, or to append to.  A
+ * descriptor, or -1 after a complaint. */
+int pattern_create(const char *path, bool append);
 
 #endif
