@@ -5,8 +5,6 @@
  */
 #include "src/checks.h"
 
-#include "src/session.h"
-
 /* ---- texts ---- */
 
 void bad_number(struct entry *e, int class, const char *name, int64_t value, const char *rule)

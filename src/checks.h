@@ -13,6 +13,8 @@
 #include "src/errhan.h"
 #include "src/facade.h"
 #include "src/handle.h"
+#include "src/op.h"
+#include "src/type.h"
 
 #define BAD(condition) (XMPI_CHECKING && __builtin_expect(condition, 0))
 

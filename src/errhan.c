@@ -8,11 +8,9 @@
  */
 #include "src/errhan.h"
 
-#include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/environment.h"
 #include "src/error.h"
-#include "src/facade.h"
 #include "src/handle.h"
 #include "src/session.h"
 
@@ -70,17 +68,6 @@ struct errhandler *errhandler_of(void *owner)
 
 /* ---- raising ---- */
 
-static void die(int code, const char *message)
-{
-    int class = error_class(code);
-    char text[MPI_MAX_ERROR_STRING + 40];
-    if (boot.size > 1)
-        snprintf(text, sizeof text, "rank %d of %d: %s", boot.rank, boot.size, message);
-    else
-        snprintf(text, sizeof text, "%s", message);
-    boot_abort(class > 0 ? class : MPI_ERR_OTHER, text);
-}
-
 static void call(const struct errhandler *errhandler, void *owner, int code)
 {
     if (errhandler->kind == ERRHANDLER_SESSION) {
@@ -104,7 +91,7 @@ int errhandler_raise(void *owner, int code, const char *message)
         owner = NULL;
     struct errhandler *errhandler = errhandler_hold(errhandler_of(owner));
     if (errhandler->does == ERRORS_FATAL || errhandler->does == ERRORS_ABORT)
-        die(code, message);
+        error_die(code, message);
     if (errhandler->does == ERRORS_CALL)
         call(errhandler, owner, code);
     errhandler_drop(errhandler);

@@ -7,6 +7,7 @@
  */
 #include "src/error.h"
 
+#include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/environment.h"
 
@@ -191,6 +192,17 @@ void error_remember(int code, const char *details)
 {
     last.code = code;
     snprintf(last.details, sizeof last.details, "%s", details);
+}
+
+void error_die(int code, const char *message)
+{
+    int class = error_class(code);
+    char text[MPI_MAX_ERROR_STRING + 40];
+    if (boot.size > 1)
+        snprintf(text, sizeof text, "rank %d of %d: %s", boot.rank, boot.size, message);
+    else
+        snprintf(text, sizeof text, "%s", message);
+    boot_abort(class > 0 ? class : MPI_ERR_OTHER, text);
 }
 
 /* ---- bodies ---- */

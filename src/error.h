@@ -21,4 +21,7 @@ int error_class(int code);
  * MPI_Error_string. */
 void error_remember(int code, const char *details);
 
+/* End the job: the class is the exit code, the launcher prints the message once. */
+_Noreturn void error_die(int code, const char *message);
+
 #endif

@@ -8,7 +8,8 @@
 #include "src/errhan.h"
 #include "src/group.h"
 #include "src/info.h"
-#include "src/session.h"
+#include "src/op.h"
+#include "src/type.h"
 
 static void *live(const void *handle, enum object_kind kind)
 {

@@ -7,12 +7,12 @@
 #define XMPI_HANDLE_H
 
 #include "src/comm.h"
-#include "src/op.h"
-#include "src/type.h"
 
 struct file;
 struct message;
+struct op;
 struct session;
+struct type;
 struct win;
 
 static inline bool handle_is_predefined(const void *handle)

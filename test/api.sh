@@ -20,11 +20,11 @@ else
         not_ok "api/cases" "cannot be written"
     build_program wrong -I"$scratch" && case_run "api/wrong" 60 "$XMPIRUN" -np 1 "$scratch/wrong"
 fi
-for name in errors handles; do
-    build_program $name || continue
-    case_run "api/$name alone" 30 "$scratch/$name"
+for suite in errors handles; do
+    build_program $suite || continue
+    case_run "api/$suite alone" 30 "$scratch/$suite"
     for np in 1 2; do
-        case_run "api/$name np=$np" 30 "$XMPIRUN" -np $np "$scratch/$name"
+        case_run "api/$suite np=$np" 30 "$XMPIRUN" -np $np "$scratch/$suite"
     done
 done
 
