@@ -47,6 +47,7 @@ struct job {
     const struct options *options;
     const struct plan *plan;
     char id[BOOT_JOB_CHARS]; /* no colon in it */
+    char **programs;         /* the file of each app, for the services' start */
     int nranks, running;     /* ranks that were started and have not ended */
     struct rank *ranks;
     struct boot_header *segment;

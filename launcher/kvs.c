@@ -75,6 +75,12 @@ bool kvs_publish(struct kvs *kvs, const struct kvs_process *publisher, const cha
     return true;
 }
 
+void kvs_rollback(struct kvs *kvs, size_t n)
+{
+    while (kvs->n > n)
+        remove_at(kvs, kvs->n - 1);
+}
+
 const struct kvs_entry *kvs_find(const struct kvs *kvs, const struct kvs_process *asker,
                                  const char *key, enum kvs_range range)
 {
@@ -122,8 +128,7 @@ void kvs_ended(struct kvs *kvs, const struct kvs_process *publisher, enum kvs_li
 
 void kvs_clear(struct kvs *kvs)
 {
-    while (kvs->n)
-        remove_at(kvs, kvs->n - 1);
+    kvs_rollback(kvs, 0);
     free(kvs->entries);
     kvs->entries = NULL;
     kvs->room = 0;

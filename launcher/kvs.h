@@ -47,6 +47,9 @@ struct kvs {
 bool kvs_publish(struct kvs *kvs, const struct kvs_process *publisher, const char *key,
                  enum kvs_range range, enum kvs_life life, void *value);
 
+/* Take back what was published since the table had n entries; nothing was removed since. */
+void kvs_rollback(struct kvs *kvs, size_t n);
+
 /* The entry that `asker` sees under this key among those published by processes within `range`
  * of it; the narrowest when there are several; NULL: none. */
 const struct kvs_entry *kvs_find(const struct kvs *kvs, const struct kvs_process *asker,

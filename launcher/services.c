@@ -4,9 +4,12 @@
  */
 #include "launcher/services.h"
 
+#include "launcher/pmixsrv.h"
+
 #include <stddef.h>
 
 const struct service services[] = {
+    { "pmix", pmixsrv_start, pmixsrv_rank_env, NULL, pmixsrv_rank_gone, pmixsrv_stop },
     { 0 },
 };
 

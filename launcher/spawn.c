@@ -122,7 +122,7 @@ static void common_variables(const struct job *job, struct strings *list)
 /* ---- ranks ---- */
 
 struct prepared { /* a program, ready to be started many times */
-    char *path;
+    char *path; /* also in job->programs */
     struct environment env;
 };
 
@@ -140,6 +140,7 @@ static int prepare(const struct job *job, struct prepared *prepared)
                                   app->wdir, &prepared[i].path);
         if (status)
             return status;
+        job->programs[i] = prepared[i].path;
     }
     return 0;
 }
@@ -185,7 +186,8 @@ static int start_rank(struct job *job, int number, struct prepared *prepared)
 int job_spawn(struct job *job)
 {
     struct prepared *prepared = calloc((size_t)job->options->napps, sizeof *prepared);
-    if (!prepared)
+    job->programs = calloc((size_t)job->options->napps, sizeof *job->programs);
+    if (!prepared || !job->programs)
         abort();
     proc_need_files(4 * job->nranks + 64);
     int status = make_segment(job);
@@ -205,5 +207,7 @@ int job_spawn(struct job *job)
         free(prepared[i].env.list);
     }
     free(prepared);
+    free(job->programs);
+    job->programs = NULL;
     return status;
 }

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Registration data.  Everything about the job goes into one array of keys and values, with an
+ * array inside it for each program and each rank:
+ *
+ *     size, universe, host, directory, .. , {program 0: size, first rank}, ..
+ *                                           {rank 0: program, place, CPUs, ..}, ..
+ *
+ * The library copies it to every client that joins, so ranks are described as briefly as they
+ * can be: what the library works out from the list of hosts and ranks (local rank, node rank,
+ * node, host name) is left to it.
+ */
+#define _GNU_SOURCE 1 /* asprintf */
+#include "launcher/pmix_job.h"
+
+#include "launcher/pmix_lib.h"
+
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- lists of keys and values ---- */
+
+struct list {
+    pmix_info_t *items;
+    size_t n, room;
+};
+
+static pmix_value_t *put(struct list *list, const char *key, pmix_data_type_t type)
+{
+    if (list->n == list->room) {
+        list->room = list->room ? 2 * list->room : 8;
+        list->items = realloc(list->items, list->room * sizeof *list->items);
+        if (!list->items)
+            abort();
+    }
+    pmix_info_t *item = &list->items[list->n++];
+    memset(item, 0, sizeof *item);
+    strncpy(item->key, key, sizeof item->key - 1);
+    item->value.type = type;
+    return &item->value;
+}
+
+static void put_u32(struct list *list, const char *key, int value)
+{
+    put(list, key, PMIX_UINT32)->data.uint32 = (uint32_t)value;
+}
+
+static void put_rank(struct list *list, const char *key, int rank)
+{
+    put(list, key, PMIX_PROC_RANK)->data.rank = (pmix_rank_t)rank;
+}
+
+static void put_string(struct list *list, const char *key, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        abort();
+    put(list, key, PMIX_STRING)->data.string = copy;
+}
+
+/* `inner` becomes a part of `list`. */
+static void put_list(struct list *list, const char *key, const struct list *inner)
+{
+    pmix_data_array_t *array = malloc(sizeof *array);
+    if (!array)
+        abort();
+    *array = (pmix_data_array_t){ .type = PMIX_INFO, .size = inner->n, .array = inner->items };
+    put(list, key, PMIX_DATA_ARRAY)->data.darray = array;
+}
+
+static void list_free(struct list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        pmix_value_t *value = &list->items[i].value;
+        if (value->type == PMIX_DATA_ARRAY) {
+            struct list inner = { .items = value->data.darray->array,
+                                  .n = value->data.darray->size };
+            list_free(&inner);
+            free(value->data.darray);
+        } else if (value->type == PMIX_STRING) {
+            free(value->data.string);
+        } else if (value->type == PMIX_REGEX) {
+            pmix_lib.Value_destruct(value);
+        }
+    }
+    free(list->items);
+}
+
+/* ---- hosts and ranks ---- */
+
+/* Ranks of this host, "0,1,2". */
+static char *local_ranks(const struct job *job)
+{
+    char *text = malloc((size_t)job->nranks * 12 + 1), *end = text;
+    if (!text)
+        abort();
+    for (int rank = 0; rank < job->nranks; rank++)
+        end += sprintf(end, "%s%d", rank ? "," : "", rank);
+    return text;
+}
+
+static pmix_status_t put_regex(struct list *list, const char *key, const char *input,
+                               __typeof__(PMIx_generate_regex) *generate)
+{
+    char *regex = NULL;
+    pmix_status_t status = generate(input, &regex);
+    if (status != PMIX_SUCCESS)
+        return status;
+    put(list, key, PMIX_UNDEF);
+    status = pmix_lib.Info_load(&list->items[list->n - 1], key, regex, PMIX_REGEX);
+    free(regex);
+    return status;
+}
+
+static pmix_status_t put_maps(struct list *list, const struct job *job)
+{
+    char *ranks = local_ranks(job);
+    put_string(list, PMIX_LOCAL_PEERS, ranks);
+    pmix_status_t status =
+        put_regex(list, PMIX_NODE_MAP, job->plan->hosts[0].name, pmix_lib.generate_regex);
+    if (status == PMIX_SUCCESS)
+        status = put_regex(list, PMIX_PROC_MAP, ranks, pmix_lib.generate_ppn);
+    free(ranks);
+    return status;
+}
+
+/* ---- one rank ---- */
+
+struct words {
+    char text[96];
+    int used;
+};
+
+static void add(struct words *words, const char *name, int number)
+{
+    if (number >= 0)
+        words->used +=
+            snprintf(words->text + words->used, sizeof words->text - (size_t)words->used,
+                     ":%s%d", name, number);
+}
+
+/* Where a bound rank runs, in the form that clients compare: "hwloc:SK0:NM0:L30:CR2".  What is
+ * unknown, or spans several, is left out. */
+static void put_locality(struct list *list, const struct placement *placement)
+{
+    struct words words = { .text = "hwloc", .used = 5 };
+    add(&words, "SK", placement->place.package);
+    add(&words, "L3", placement->place.l3);
+    add(&words, "CR", placement->place.core);
+    add(&words, "NM", placement->place.numa);
+    if (words.used > 5)
+        put_string(list, PMIX_LOCALITY_STRING, words.text);
+}
+
+static void put_cpus(struct list *list, const struct placement *placement)
+{
+    char text[1024] = "hwloc:";
+    cpuset_format(&placement->cpus, text + 6, sizeof text - 6);
+    put_string(list, PMIX_CPUSET, text);
+}
+
+static int first_of(const struct plan *plan, int app)
+{
+    int rank = 0;
+    while (plan->ranks[rank].app != app)
+        rank++;
+    return rank;
+}
+
+static void put_process(struct list *job_list, const struct job *job, int rank)
+{
+    const struct plan *plan = job->plan;
+    int app = plan->ranks[rank].app;
+    struct list list = { 0 };
+    put_rank(&list, PMIX_RANK, rank); /* must be the first */
+    put_u32(&list, PMIX_APPNUM, app);
+    put_rank(&list, PMIX_GLOBAL_RANK, rank);
+    put_rank(&list, PMIX_APP_RANK, rank - first_of(plan, app));
+    if (plan->placements && !cpuset_is_empty(&plan->placements[rank].cpus)) {
+        put_locality(&list, &plan->placements[rank]);
+        put_cpus(&list, &plan->placements[rank]);
+    }
+    put_list(job_list, PMIX_PROC_DATA, &list);
+}
+
+/* ---- the job ---- */
+
+static void put_app(struct list *job_list, const struct job *job, int app)
+{
+    struct list list = { 0 };
+    put_u32(&list, PMIX_APPNUM, app); /* must be the first */
+    put_u32(&list, PMIX_APP_SIZE, job->options->apps[app].np);
+    put_rank(&list, PMIX_APPLDR, first_of(job->plan, app));
+    put_list(job_list, PMIX_APP_INFO_ARRAY, &list);
+}
+
+static pmix_status_t describe(struct list *list, const struct job *job, const char *nspace,
+                              const char *scratch)
+{
+    put_string(list, PMIX_JOBID, nspace);
+    put_u32(list, PMIX_JOB_SIZE, job->nranks);
+    put_u32(list, PMIX_UNIV_SIZE, job->segment->universe);
+    put_u32(list, PMIX_MAX_PROCS, job->segment->universe);
+    put_u32(list, PMIX_LOCAL_SIZE, job->nranks);
+    put_u32(list, PMIX_NODE_SIZE, job->nranks);
+    put_u32(list, PMIX_NUM_NODES, 1);
+    put_u32(list, PMIX_JOB_NUM_APPS, job->options->napps);
+    put_rank(list, PMIX_LOCALLDR, 0);
+    put_string(list, PMIX_TMPDIR, scratch);
+    put_string(list, PMIX_NSDIR, scratch);
+    pmix_status_t status = put_maps(list, job);
+    for (int app = 0; app < job->options->napps; app++)
+        if (job->options->apps[app].np > 0)
+            put_app(list, job, app);
+    for (int rank = 0; rank < job->nranks; rank++)
+        put_process(list, job, rank);
+    return status;
+}
+
+/* ---- registering ---- */
+
+struct registered { /* counts answers from the library's thread */
+    sem_t answers;
+    pmix_status_t status; /* of the last one that failed */
+};
+
+static void on_answer(pmix_status_t status, void *data)
+{
+    struct registered *registered = data;
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
+        registered->status = status;
+    sem_post(&registered->answers);
+}
+
+static pmix_status_t await(struct registered *registered, int answers)
+{
+    while (answers-- > 0)
+        while (sem_wait(&registered->answers) != 0)
+            ;
+    return registered->status;
+}
+
+static pmix_status_t register_ranks(struct registered *registered, const struct job *job,
+                                    const char *nspace)
+{
+    pmix_proc_t proc = { .rank = 0 };
+    strncpy(proc.nspace, nspace, sizeof proc.nspace - 1);
+    for (; proc.rank < (pmix_rank_t)job->nranks; proc.rank++) {
+        pmix_status_t status = pmix_lib.server_register_client(&proc, geteuid(), getegid(),
+                                                               NULL, on_answer, registered);
+        if (status != PMIX_SUCCESS)
+            on_answer(status, registered);
+    }
+    return await(registered, job->nranks);
+}
+
+pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const char *scratch)
+{
+    struct registered registered = { .status = PMIX_SUCCESS };
+    struct list list = { 0 };
+    sem_init(&registered.answers, 0, 0);
+    pmix_status_t status = describe(&list, job, nspace, scratch);
+    if (status == PMIX_SUCCESS)
+        status = pmix_lib.server_register_nspace(nspace, job->nranks, list.items, list.n,
+                                                 on_answer, &registered);
+    if (status == PMIX_SUCCESS)
+        status = await(&registered, 1);
+    if (status == PMIX_SUCCESS)
+        status = register_ranks(&registered, job, nspace);
+    list_free(&list);
+    sem_destroy(&registered.answers);
+    return status;
+}

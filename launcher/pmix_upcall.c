@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The queue of upcalls, and the way back.  A lock guards the queue; it is held for a few
+ * instructions.  Answers go back through the library's own thread, because the library puts them
+ * into the client's send queue without a lock.  The only public way to run something there is
+ * the callback of an asynchronous call, so answers ride on one that does nothing: forgetting a
+ * client of a job that does not exist.
+ *
+ * What one host can answer by itself is not queued at all: a fence is complete when the library
+ * asks (all ranks are here), connected processes need nothing from us, and events were already
+ * given to the clients.  Starting processes is not supported yet.
+ */
+#include "launcher/pmix_upcall.h"
+
+#include "launcher/pmix_lib.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct upcall *first, **end;
+    int bell;
+    const char *nspace;
+} queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .bell = -1 };
+
+static struct upcall *record(enum upcall_kind kind, const pmix_proc_t *from, void *data)
+{
+    struct upcall *u = calloc(1, sizeof *u);
+    if (!u)
+        abort();
+    u->kind = kind;
+    u->from = *from;
+    u->data = data;
+    return u;
+}
+
+static pmix_status_t enqueue(struct upcall *u)
+{
+    pthread_mutex_lock(&queue.lock);
+    *queue.end = u;
+    queue.end = &u->next;
+    pthread_mutex_unlock(&queue.lock);
+    uint64_t one = 1;
+    while (write(queue.bell, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+    return PMIX_SUCCESS;
+}
+
+struct upcall *upcalls_take(void)
+{
+    uint64_t count;
+    while (read(queue.bell, &count, sizeof count) < 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&queue.lock);
+    struct upcall *first = queue.first;
+    queue.first = NULL;
+    queue.end = &queue.first;
+    pthread_mutex_unlock(&queue.lock);
+    return first;
+}
+
+/* ---- called by the library, on its thread ---- */
+
+static pmix_status_t client_connected(const pmix_proc_t *proc, void *object, pmix_info_t *info,
+                                      size_t ninfo, pmix_op_cbfunc_t done, void *data)
+{
+    (void)object, (void)info, (void)ninfo, (void)done, (void)data;
+    enqueue(record(UPCALL_CONNECTED, proc, NULL));
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t client_finalized(const pmix_proc_t *proc, void *object,
+                                      pmix_op_cbfunc_t done, void *data)
+{
+    (void)object;
+    struct upcall *u = record(UPCALL_FINALIZED, proc, data);
+    u->op = done;
+    return enqueue(u);
+}
+
+static pmix_status_t abort_job(const pmix_proc_t *proc, void *object, int status,
+                               const char *text, pmix_proc_t *procs, size_t nprocs,
+                               pmix_op_cbfunc_t done, void *data)
+{
+    (void)object, (void)procs, (void)nprocs;
+    struct upcall *u = record(UPCALL_ABORT, proc, data);
+    u->code = status;
+    u->text = text;
+    u->op = done;
+    return enqueue(u);
+}
+
+static pmix_status_t publish(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
+                             pmix_op_cbfunc_t done, void *data)
+{
+    struct upcall *u = record(UPCALL_PUBLISH, proc, data);
+    u->info = info;
+    u->ninfo = ninfo;
+    u->op = done;
+    return enqueue(u);
+}
+
+static pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t *info,
+                            size_t ninfo, pmix_lookup_cbfunc_t done, void *data)
+{
+    struct upcall *u = record(UPCALL_LOOKUP, proc, data);
+    u->keys = keys;
+    u->info = info;
+    u->ninfo = ninfo;
+    u->lookup = done;
+    return enqueue(u);
+}
+
+static pmix_status_t unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t *info,
+                               size_t ninfo, pmix_op_cbfunc_t done, void *data)
+{
+    struct upcall *u = record(UPCALL_UNPUBLISH, proc, data);
+    u->keys = keys;
+    u->info = info;
+    u->ninfo = ninfo;
+    u->op = done;
+    return enqueue(u);
+}
+
+static pmix_status_t group(pmix_group_operation_t operation, char *name,
+                           const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                           size_t ninfo, pmix_info_cbfunc_t done, void *data)
+{
+    (void)name;
+    if (operation != PMIX_GROUP_CONSTRUCT || !nprocs)
+        return PMIX_OPERATION_SUCCEEDED;
+    struct upcall *u = record(UPCALL_GROUP, &procs[0], data);
+    u->info = info;
+    u->ninfo = ninfo;
+    u->group = done;
+    return enqueue(u);
+}
+
+static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
+                           size_t ninfo, char *blob, size_t bytes, pmix_modex_cbfunc_t done,
+                           void *data)
+{
+    (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    done(PMIX_SUCCESS, blob, bytes, data, free, blob); /* ours is the only contribution */
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t *info,
+                                  size_t ninfo, pmix_modex_cbfunc_t done, void *data)
+{
+    (void)proc, (void)info, (void)ninfo, (void)done, (void)data;
+    return PMIX_ERR_NOT_FOUND; /* the library knows all ranks of this host: this is none */
+}
+
+static pmix_status_t connect_all(const pmix_proc_t *procs, size_t nprocs,
+                                 const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
+                                 void *data)
+{
+    (void)info, (void)ninfo, (void)done, (void)data;
+    for (size_t i = 0; i < nprocs; i++)
+        if (strcmp(procs[i].nspace, queue.nspace) != 0)
+            return PMIX_ERR_NOT_FOUND;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t register_events(pmix_status_t *codes, size_t ncodes,
+                                     const pmix_info_t *info, size_t ninfo,
+                                     pmix_op_cbfunc_t done, void *data)
+{
+    (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)done, (void)data;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t deregister_events(pmix_status_t *codes, size_t ncodes,
+                                       pmix_op_cbfunc_t done, void *data)
+{
+    (void)codes, (void)ncodes, (void)done, (void)data;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t *source,
+                                  pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
+                                  pmix_op_cbfunc_t done, void *data)
+{
+    (void)code, (void)source, (void)range, (void)info, (void)ninfo, (void)done, (void)data;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                            pmix_info_t *info, size_t ninfo, pmix_info_t *results,
+                            size_t nresults, pmix_event_notification_cbfunc_fn_t done,
+                            void *data)
+{
+    (void)id, (void)status, (void)info, (void)ninfo, (void)results, (void)nresults;
+    enqueue(record(UPCALL_LOST, source, NULL));
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+/* ---- called by the launcher ---- */
+
+int upcalls_open(const char *nspace, pmix_server_module_t *module)
+{
+    *module = (pmix_server_module_t){ .client_connected2 = client_connected,
+                                      .client_finalized = client_finalized,
+                                      .abort = abort_job,
+                                      .fence_nb = fence,
+                                      .direct_modex = direct_modex,
+                                      .publish = publish,
+                                      .lookup = lookup,
+                                      .unpublish = unpublish,
+                                      .connect = connect_all,
+                                      .disconnect = connect_all,
+                                      .register_events = register_events,
+                                      .deregister_events = deregister_events,
+                                      .notify_event = notify_event,
+                                      .group = group };
+    queue.nspace = nspace;
+    queue.end = &queue.first;
+    queue.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return queue.bell;
+}
+
+pmix_status_t upcalls_watch_losses(void)
+{
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    return pmix_lib.Register_event_handler(&code, 1, NULL, 0, connection_lost, NULL, NULL);
+}
+
+void upcall_drop(struct upcall *u)
+{
+    for (size_t i = 0; i < u->nfound; i++)
+        pmix_lib.Value_destruct(&u->found[i].value);
+    free(u->found);
+    for (size_t i = 0; i < u->ngiven; i++)
+        pmix_lib.Value_destruct(&u->given[i].value);
+    free(u->given);
+    free(u);
+}
+
+static void drop(void *upcall)
+{
+    upcall_drop(upcall);
+}
+
+/* On the library's thread again. */
+static void deliver(pmix_status_t status, void *data)
+{
+    (void)status;
+    struct upcall *u = data;
+    if (u->group) {
+        u->group(u->status, u->given, u->ngiven, u->data, drop, u);
+        return;
+    }
+    if (u->lookup)
+        u->lookup(u->status, u->found, u->nfound, u->data);
+    else
+        u->op(u->status, u->data);
+    upcall_drop(u);
+}
+
+void upcall_answer(struct upcall *u, pmix_status_t status)
+{
+    static const pmix_proc_t nobody;
+    u->status = status;
+    if (u->op || u->lookup || u->group)
+        pmix_lib.server_deregister_client(&nobody, deliver, u);
+    else
+        upcall_drop(u);
+}

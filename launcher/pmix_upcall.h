@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Upcalls: what the PMIx library asks of its host, as records in a queue.
+ *
+ *     client --- socket --- libpmix's thread ---- queue, eventfd ----> launcher's thread
+ *        ^                    |        ^                                    |
+ *        `------ answer ------'        `--------- upcall_answer ------------'
+ *
+ * The library calls from a thread of its own, and a call back into it from there would wait for
+ * itself.  So an upcall only becomes a record here; the launcher's one thread works on it and
+ * answers.  What a record points to belongs to the library and lives until the answer.
+ */
+#ifndef XMPI_LAUNCHER_PMIX_UPCALL_H
+#define XMPI_LAUNCHER_PMIX_UPCALL_H
+
+#include <pmix_server.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum upcall_kind {
+    UPCALL_CONNECTED, /* no answer */
+    UPCALL_FINALIZED,
+    UPCALL_LOST, /* the connection of a client that has not finalized; no answer */
+    UPCALL_ABORT,
+    UPCALL_PUBLISH,
+    UPCALL_LOOKUP,
+    UPCALL_UNPUBLISH,
+    UPCALL_GROUP,
+};
+
+struct upcall {
+    struct upcall *next;
+    enum upcall_kind kind;
+    pmix_proc_t from;
+    int code;         /* ABORT: what the job shall end with */
+    const char *text; /* ABORT: why; may be NULL */
+    char **keys;      /* LOOKUP, UNPUBLISH; NULL: all */
+    const pmix_info_t *info;
+    size_t ninfo;
+
+    /* the answer */
+    pmix_status_t status;
+    pmix_pdata_t *found; /* LOOKUP; malloced, with values of their own */
+    size_t nfound;
+    pmix_info_t *given; /* GROUP: what all members are told; malloced, with values of its own */
+    size_t ngiven;
+    pmix_op_cbfunc_t op;
+    pmix_lookup_cbfunc_t lookup;
+    pmix_info_cbfunc_t group;
+    void *data;
+};
+
+static inline bool info_is(const pmix_info_t *info, const char *key)
+{
+    return strncmp(info->key, key, sizeof info->key) == 0;
+}
+
+/* The functions to hand to PMIx_server_init, and a descriptor that can be read when there are
+ * records.  -1 with errno: there are no descriptors left. */
+int upcalls_open(const char *nspace, pmix_server_module_t *module);
+
+/* Ask for UPCALL_LOST; after PMIx_server_init. */
+pmix_status_t upcalls_watch_losses(void);
+
+/* All records so far, oldest first. */
+struct upcall *upcalls_take(void);
+
+/* Send the answer and forget the record.  For the kinds without answer it only forgets. */
+void upcall_answer(struct upcall *upcall, pmix_status_t status);
+
+/* Forget it without an answer: the client is gone. */
+void upcall_drop(struct upcall *upcall);
+
+#endif
