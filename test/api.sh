@@ -20,7 +20,7 @@ else
         not_ok "api/cases" "cannot be written"
     build_program wrong -I"$scratch" && case_run "api/wrong" 60 "$XMPIRUN" -np 1 "$scratch/wrong"
 fi
-for suite in errors handles; do
+for suite in errors handles bodies; do
     build_program $suite || continue
     case_run "api/$suite alone" 30 "$scratch/$suite"
     for np in 1 2; do
