@@ -80,6 +80,8 @@ static void act_on_deadlines(struct job *job)
         job_report_lost(job);
         job_stop(job, GRACE_MS);
     }
+    if (is_due(job, DEADLINE_ABSENT, now))
+        job_look_for_absent(job);
     if (is_due(job, DEADLINE_KILL, now)) {
         job->stopping = job->killed = true;
         job_signal(job, SIGKILL);
@@ -168,6 +170,8 @@ int job_run(const struct options *options, const struct plan *plan)
                        .segment_fd = -1 };
     if (!job.ranks)
         abort();
+    for (int i = 0; i < job.nranks; i++)
+        job.ranks[i].claimed_death.fd = -1;
     proc_remember();
     int status = open_all(&job);
     if (!status && options->timeout > 0)

@@ -23,6 +23,7 @@ enum {
     POLITE_GRACE_MS = 5000,  /* when the user or a batch system asked us to end */
     FINALIZE_GRACE_MS = 500, /* a rank ended without MPI_Finalize */
     WRAPPER_GRACE_MS = 200,  /* an MPI process below a wrapper died: the wrapper may say how */
+    ABSENT_MS = 500,         /* how often to look whether MPI ranks wait for one that is not */
     DRAIN_MS = 500,          /* output pipes still open after the last rank has ended */
 };
 
@@ -39,6 +40,7 @@ struct rank {
 enum deadline {
     DEADLINE_TIMEOUT, /* --timeout */
     DEADLINE_STOP,    /* then job_stop: somebody did not finalize, a wrapper did not end */
+    DEADLINE_ABSENT,  /* then job_look_for_absent */
     DEADLINE_KILL,    /* then KILL to everything */
     DEADLINE_COUNT
 };
@@ -80,8 +82,9 @@ void job_stop(struct job *job, int grace_ms);  /* TERM, and KILL after the grace
 void job_reap(struct job *job);                /* SIGCHLD */
 bool job_is_aborted(struct job *job);          /* MPI_Abort was called; acts on it, once */
 void job_look_below_wrappers(struct job *job); /* a rank rings */
-void job_report_lost(struct job *job);         /* below a wrapper; its wrapper does not end */
-void job_clean(struct job *job);               /* nothing but us and the guardian is left */
+void job_look_for_absent(struct job *job);
+void job_report_lost(struct job *job); /* below a wrapper; its wrapper does not end */
+void job_clean(struct job *job);       /* nothing but us and the guardian is left */
 void job_set_deadline(struct job *job, enum deadline which, int ms);
 
 int signals_open(struct job *job); /* 0 or -1 with errno */

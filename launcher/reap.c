@@ -55,6 +55,24 @@ static void announce_death(struct job *job, int rank)
         doorbell_ring(&record_of(job, i)->bell);
 }
 
+struct pidfd_info { /* of Linux 6.15; older headers do not have it */
+    uint64_t mask, cgroup;
+    uint32_t pid, tgid, ppid, ids[8];
+    int32_t exit_code;
+};
+
+/* The wait status of a process that is not our child, once its parent has waited for it; -1
+ * where the kernel cannot tell. */
+static int status_of_stranger(int pidfd)
+{
+    enum { WITH_EXIT_CODE = 8 };
+    struct pidfd_info info = { .mask = WITH_EXIT_CODE };
+    if (pidfd < 0 || ioctl(pidfd, _IOWR(0xFF, 11, struct pidfd_info), &info) != 0 ||
+        !(info.mask & WITH_EXIT_CODE))
+        return -1;
+    return info.exit_code;
+}
+
 /* ---- MPI_Abort ---- */
 
 static bool look_for_abort(struct job *job)
@@ -133,24 +151,6 @@ void job_look_below_wrappers(struct job *job)
     }
 }
 
-struct pidfd_info { /* of Linux 6.15; older headers do not have it */
-    uint64_t mask, cgroup;
-    uint32_t pid, tgid, ppid, ids[8];
-    int32_t exit_code;
-};
-
-/* The wait status of a process that is not our child, once its parent has waited for it; -1
- * where the kernel cannot tell. */
-static int status_of_stranger(int pidfd)
-{
-    enum { WITH_EXIT_CODE = 8 };
-    struct pidfd_info info = { .mask = WITH_EXIT_CODE };
-    if (pidfd < 0 || ioctl(pidfd, _IOWR(0xFF, 11, struct pidfd_info), &info) != 0 ||
-        !(info.mask & WITH_EXIT_CODE))
-        return -1;
-    return info.exit_code;
-}
-
 void job_report_lost(struct job *job)
 {
     int number = 0;
@@ -200,6 +200,25 @@ static void report(struct job *job, int number, const struct ending *ending,
              kill_hint(job, verdict->signal), rest);
 }
 
+/* Some rank ended without MPI_Init.  That is fine for ordinary programs, but ranks inside MPI
+ * would wait for it for ever; they may also get there later. */
+void job_look_for_absent(struct job *job)
+{
+    int absent = 0;
+    while (absent < job->nranks &&
+           (!job->ranks[absent].ended || state_of(job, absent) != BOOT_STARTED))
+        absent++;
+    if (absent == job->nranks || job->stopping)
+        return;
+    if (!others_in_mpi(job, absent))
+        job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
+    else if (job->failed)
+        job_stop(job, GRACE_MS);
+    else
+        job_fail(job, 1, "rank %d ended without calling MPI_Init; the others wait for it",
+                 absent);
+}
+
 /* A signal that we passed on, and that the rank obeyed, is no failure to report. */
 static bool was_asked_to(const struct job *job, const struct verdict *verdict)
 {
@@ -215,6 +234,10 @@ static void judge(struct job *job, int number)
                              .state = state_of(job, number),
                              .wrapped = mpi_pid && mpi_pid != rank->pid,
                              .others_in_mpi = others_in_mpi(job, number) };
+    if (ending.wrapped && ending.state == BOOT_INITED) {
+        int status = status_of_stranger(rank->claimed_death.fd);
+        ending.wait_status = status > 0 ? status : ending.wait_status;
+    }
     struct verdict verdict = verdict_of(&ending);
     if (verdict.reaction == REACTION_NONE || job->stopping)
         return;
@@ -238,6 +261,8 @@ static void rank_ended(struct job *job, int number, int status)
     iof_ended(number, WIFSIGNALED(status) || job->stopping);
     announce_death(job, number);
     judge(job, number);
+    if (state_of(job, number) == BOOT_STARTED && !job->deadlines[DEADLINE_ABSENT])
+        job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
     services_rank_gone(job, number, status);
     rank->pid = 0;
 }
