@@ -35,12 +35,17 @@ close_peers:
 
 /* What this process still owes others must reach their rings; what they owe us does not matter
  * any more. */
-int pml_close(void)
+void pml_flush(void)
 {
     struct wait w = WAIT_INIT;
     while (peers_waiting())
         wait_poll(&w);
     wait_end(&w);
+}
+
+int pml_close(void)
+{
+    pml_flush();
     progress_remove(pml_poll);
     link_shm.close();
     link_self.close();

@@ -9,8 +9,11 @@
  *     world       the channels and groups of MPI_COMM_WORLD and MPI_COMM_SELF
  *
  * and go down the other way.  Nobody waits for anybody in either direction; what is still on
- * its way from here when the library ends is completed by pml_close.  The world model and every
- * session hold the library once.
+ * its way from here when the library ends is completed by pml_close.
+ *
+ * The world model and every session hold the library once.  When MPI_Finalize is the last user
+ * all goes down.  When a session is the last, others may already send for the next one, so the
+ * library stays open, flushed and without users, until a new session or the end of the process.
  */
 #include "src/init.h"
 
@@ -26,7 +29,8 @@
 #include <string.h>
 
 int thread_level = MPI_THREAD_SINGLE;
-static int users; /* who hold the library */
+static bool library_is_open;
+static int users; /* who hold it */
 static pthread_t main_thread;
 
 /* ---- the two communicators that are always there ---- */
@@ -83,6 +87,7 @@ static int library_open(void)
     if (rc)
         goto undo_pml;
     main_thread = pthread_self();
+    library_is_open = true;
     boot_reached(BOOT_INITED);
     return MPI_SUCCESS;
 undo_pml:
@@ -95,6 +100,7 @@ undo_progress:
 
 static int library_close(void)
 {
+    library_is_open = false;
     static_comm_close(&comm_self);
     static_comm_close(&comm_world);
     int rc = pml_close();
@@ -117,7 +123,7 @@ static void threads_admit(int level)
 
 int library_hold(int level)
 {
-    if (users == 0) {
+    if (!library_is_open) {
         int rc = library_open();
         if (rc)
             return rc;
@@ -127,9 +133,22 @@ int library_hold(int level)
     return MPI_SUCCESS;
 }
 
-int library_drop(void)
+int library_drop(bool for_good)
 {
-    return --users == 0 ? library_close() : MPI_SUCCESS;
+    if (--users > 0)
+        return MPI_SUCCESS;
+    if (for_good)
+        return library_close();
+    pml_flush();
+    boot_reached(BOOT_FINALIZED);
+    return MPI_SUCCESS;
+}
+
+/* The end of a process whose last user was a session. */
+__attribute__((destructor)) static void library_end(void)
+{
+    if (library_is_open && users == 0)
+        library_close();
 }
 
 /* ---- thread levels ---- */
@@ -212,7 +231,7 @@ int xmpi_finalize(void)
                                    "a session; MPI_Session_finalize ends that");
     int self = last_attributes(&comm_self), world = last_attributes(&comm_world);
     library_state = LIBRARY_FINALIZED;
-    int rc = library_drop();
+    int rc = library_drop(true);
     return self ? self : world ? world : rc;
 }
 

@@ -17,7 +17,8 @@ int thread_level_named(const char *name); /* -1: no such name */
  * them: the world model and every session is one. */
 int library_hold(int level);
 
-/* One user less; the last one completes what is in flight and takes everything down. */
-int library_drop(void);
+/* One user less; the last one completes what is in flight, and takes everything down if there
+ * will be no other. */
+int library_drop(bool for_good);
 
 #endif

@@ -80,7 +80,7 @@ int xmpi_session_finalize(session_free_t *session)
     object_delete(old);
     *session = NULL;
     library_sessions--;
-    return library_drop();
+    return library_drop(false);
 }
 
 int xmpi_session_get_info(session_t session, info_out_t *info_used)

@@ -65,19 +65,19 @@ int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges);
 
 /* Make a graph of edges that any process may contribute. */
 int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
-                           const int degrees[], const int destinations[], const int weights[],
+                           const int degrees[], const int destinations[], const int *weights,
                            info_t info, int reorder, comm_out_t *comm_dist_graph);
 
 /* Make a graph of which every process gives its own edges. */
 int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const int sources[],
-                                    const int sourceweights[], length_t outdegree,
-                                    const int destinations[], const int destweights[],
+                                    const int *sourceweights, length_t outdegree,
+                                    const int destinations[], const int *destweights,
                                     info_t info, int reorder, comm_out_t *comm_dist_graph);
 
 /* My neighbours, with the weights of the edges. */
 int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],
-                              int sourceweights[], length_t maxoutdegree, int destinations[],
-                              int destweights[]);
+                              int *sourceweights, length_t maxoutdegree, int destinations[],
+                              int *destweights);
 
 /* How many neighbours I have. */
 int xmpi_dist_graph_neighbors_count(intra_t comm, int_out_t *indegree, int_out_t *outdegree,
