@@ -92,6 +92,7 @@ def number_kinds():
         "large_t": Kind(None, "MPI_Count {n}", checked("count"), "0", "{n}"),
         "large_out_t": Kind(None, "MPI_Count *{n}", checked("pointer"), "NULL", "{n}"),
         "large_array_t": Kind(None, "MPI_Count {n}[]", "", "NULL", "{n}"),
+        "is_large_t": Kind(None, None, "", "false", "true"),
         "length_t": Kind("int {n}", check=checked("length")),
         "n_t": Kind("int {n}", check=checked("count")),
         "aint_t": Kind("MPI_Aint {n}"),
@@ -367,7 +368,7 @@ def man_page(f, chapter, sentences):
     if f.is_("later"):
         text += ["This function is not built yet: it raises MPI_ERR_UNSUPPORTED_OPERATION."]
     told = [(p.name, sentences.get(p.type.removesuffix(" *"))) for p in f.parameters
-            if not f.is_("manual") and p.is_kind]
+            if not f.is_("manual") and p.is_kind and p.kind.wide]
     if any(sentence for _, sentence in told):
         text.append(".SH ARGUMENTS")
         text += [".TP\n.I %s\n%s" % (name, sentence) for name, sentence in told if sentence]

@@ -8,13 +8,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
-struct recipe *recipe_new(int combiner)
+struct recipe *recipe_new(int combiner, bool large)
 {
     struct recipe *recipe = calloc(1, sizeof *recipe);
     if (!recipe)
         return NULL;
     recipe->refs = 1;
     recipe->combiner = combiner;
+    recipe->large = large;
     return recipe;
 }
 
@@ -39,7 +40,7 @@ void recipe_add(struct recipe *recipe, enum value_sort sort, int64_t number)
     }
     recipe->values[recipe->nvalues++] = (struct value){ number, sort };
     if (sort == VALUE_COUNT && (number > INT_MAX || number < INT_MIN))
-        recipe->large = true;
+        recipe->huge = true;
 }
 
 void recipe_add_counts(struct recipe *recipe, struct counts counts, int64_t n)

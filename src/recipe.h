@@ -2,8 +2,8 @@
  *
  * How a datatype was made: the constructor (an MPI_COMBINER_*) and its arguments in the order
  * that MPI_Type_get_contents returns them (MPI 5.0, 5.1.13).  Every argument is one value of a
- * sort; a large recipe shows its counts and addresses as large counts, a small one as integers
- * and addresses.
+ * sort; asked through MPI_Type_get_contents_c, a large recipe shows its counts and addresses as
+ * large counts, otherwise they are integers and addresses.
  */
 #ifndef XMPI_RECIPE_H
 #define XMPI_RECIPE_H
@@ -20,7 +20,8 @@ struct value {
 struct recipe {
     int32_t refs;
     int combiner;
-    bool large;  /* some count was given as an array of MPI_Count, or does not fit an int */
+    bool large;  /* made by MPI_Type_X_c */
+    bool huge;   /* some count does not fit an int */
     bool failed; /* memory ran out while it was written */
     size_t nvalues, capacity;
     struct value *values;
@@ -30,7 +31,7 @@ struct recipe {
 
 /* A recipe with one reference, NULL when memory is out.  The writers below accept NULL and
  * remember failure, so that a constructor asks once, by handing the recipe to type_new. */
-struct recipe *recipe_new(int combiner);
+struct recipe *recipe_new(int combiner, bool large);
 void recipe_add(struct recipe *recipe, enum value_sort sort, int64_t number);
 void recipe_add_counts(struct recipe *recipe, struct counts counts, int64_t n);
 void recipe_add_integers(struct recipe *recipe, const int *integers, int n);

@@ -84,7 +84,7 @@ int xmpi_type_dup(type_t oldtype, type_out_t *newtype)
     int rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
-    struct recipe *recipe = recipe_new(MPI_COMBINER_DUP);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_DUP, false);
     recipe_add_types(recipe, &oldtype, 1);
     struct type *new;
     rc = type_new(&new, layout_hold(oldtype->layout), recipe);

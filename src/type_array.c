@@ -95,7 +95,7 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
                               counts_at(array_of_subsizes, d), counts_at(array_of_starts, d));
         layout_drop(inner);
     }
-    struct recipe *recipe = recipe_new(MPI_COMBINER_SUBARRAY);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_SUBARRAY, false);
     recipe_add(recipe, VALUE_INTEGER, ndims);
     recipe_add_counts(recipe, array_of_sizes, ndims);
     recipe_add_counts(recipe, array_of_subsizes, ndims);
@@ -220,7 +220,7 @@ static struct layout *darray_layout(const struct darray *a, struct layout *eleme
 
 static struct recipe *darray_recipe(const struct darray *a, struct type *oldtype)
 {
-    struct recipe *recipe = recipe_new(MPI_COMBINER_DARRAY);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_DARRAY, false);
     recipe_add(recipe, VALUE_INTEGER, a->size);
     recipe_add(recipe, VALUE_INTEGER, a->rank);
     recipe_add(recipe, VALUE_INTEGER, a->ndims);

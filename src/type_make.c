@@ -12,24 +12,24 @@
 
 #include <stdlib.h>
 
-int xmpi_type_contiguous(count_t count, type_t oldtype, type_out_t *newtype)
+int xmpi_type_contiguous(count_t count, type_t oldtype, is_large_t large, type_out_t *newtype)
 {
     int rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
-    struct recipe *recipe = recipe_new(MPI_COMBINER_CONTIGUOUS);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_CONTIGUOUS, large);
     recipe_add(recipe, VALUE_COUNT, count);
     recipe_add_types(recipe, &oldtype, 1);
     return type_new(newtype, layout_contiguous((size_t)count, oldtype->layout), recipe);
 }
 
 int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t oldtype,
-                     type_out_t *newtype)
+                     is_large_t large, type_out_t *newtype)
 {
     int rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
-    struct recipe *recipe = recipe_new(MPI_COMBINER_VECTOR);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_VECTOR, large);
     recipe_add(recipe, VALUE_COUNT, count);
     recipe_add(recipe, VALUE_COUNT, blocklength);
     recipe_add(recipe, VALUE_COUNT, stride);
@@ -41,12 +41,12 @@ int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t o
 }
 
 int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride,
-                             type_t oldtype, type_out_t *newtype)
+                             type_t oldtype, is_large_t large, type_out_t *newtype)
 {
     int rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
-    struct recipe *recipe = recipe_new(MPI_COMBINER_HVECTOR);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_HVECTOR, large);
     recipe_add(recipe, VALUE_COUNT, count);
     recipe_add(recipe, VALUE_COUNT, blocklength);
     recipe_add(recipe, VALUE_ADDRESS, stride);
@@ -115,6 +115,7 @@ static bool counts_missing(struct counts counts)
 /* Lengths, one for all blocks or one each, and offsets, in elements or in bytes. */
 struct indexed {
     int combiner;
+    bool large; /* where no array of counts says so */
     int64_t n;
     const int64_t *length; /* of all blocks; NULL: lengths */
     struct counts lengths;
@@ -135,7 +136,7 @@ static int indexed_check(const struct indexed *indexed, const struct type *old)
 
 static struct recipe *indexed_recipe(const struct indexed *indexed, struct type *old)
 {
-    struct recipe *recipe = recipe_new(indexed->combiner);
+    struct recipe *recipe = recipe_new(indexed->combiner, indexed->large);
     recipe_add(recipe, VALUE_COUNT, indexed->n);
     if (indexed->length)
         recipe_add(recipe, VALUE_COUNT, *indexed->length);
@@ -211,9 +212,10 @@ int xmpi_type_create_hindexed(count_t count, counts_t array_of_blocklengths,
 
 int xmpi_type_create_hindexed_block(count_t count, count_t blocklength,
                                     extents_t array_of_displacements, type_t oldtype,
-                                    type_out_t *newtype)
+                                    is_large_t large, type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_HINDEXED_BLOCK,
+                               .large = large,
                                .n = count,
                                .length = &blocklength,
                                .offsets = array_of_displacements };
@@ -240,7 +242,7 @@ static int types_resolve(int64_t n, const MPI_Datatype *handles, struct type **t
 static struct recipe *struct_recipe(int64_t n, struct counts lengths, const MPI_Aint *offsets,
                                     struct type *const *types)
 {
-    struct recipe *recipe = recipe_new(MPI_COMBINER_STRUCT);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_STRUCT, false);
     recipe_add(recipe, VALUE_COUNT, n);
     recipe_add_counts(recipe, lengths, n);
     recipe_add_addresses(recipe, offsets, n);
@@ -293,12 +295,13 @@ free_blocks:
     return rc;
 }
 
-int xmpi_type_create_resized(type_t oldtype, extent_t lb, extent_t extent, type_out_t *newtype)
+int xmpi_type_create_resized(type_t oldtype, extent_t lb, extent_t extent, is_large_t large,
+                             type_out_t *newtype)
 {
     int rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
-    struct recipe *recipe = recipe_new(MPI_COMBINER_RESIZED);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_RESIZED, large);
     recipe_add(recipe, VALUE_ADDRESS, lb);
     recipe_add(recipe, VALUE_ADDRESS, extent);
     recipe_add_types(recipe, &oldtype, 1);

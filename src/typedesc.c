@@ -47,27 +47,29 @@ int xmpi_type_get_true_extent(type_t datatype, extent_out_t *true_lb, extent_out
 
 /* ---- how it was made ---- */
 
-/* Where a value of a recipe appears for the user. */
-static enum value_sort value_shown_as(const struct recipe *recipe, const struct value *value)
+/* Where a value of a recipe appears for the user; `large` when asked through the _c form. */
+static enum value_sort value_shown_as(const struct recipe *recipe, const struct value *value,
+                                      bool large)
 {
-    if (value->sort == VALUE_INTEGER || recipe->large)
+    if (value->sort == VALUE_INTEGER || (large && recipe->large))
         return value->sort == VALUE_INTEGER ? VALUE_INTEGER : VALUE_COUNT;
     return value->sort == VALUE_COUNT ? VALUE_INTEGER : VALUE_ADDRESS;
 }
 
-static int64_t recipe_shown(const struct recipe *recipe, enum value_sort sort)
+static int64_t recipe_shown(const struct recipe *recipe, enum value_sort sort, bool large)
 {
     int64_t n = 0;
     for (size_t i = 0; i < recipe->nvalues; i++)
-        n += value_shown_as(recipe, &recipe->values[i]) == sort;
+        n += value_shown_as(recipe, &recipe->values[i], large) == sort;
     return n;
 }
 
-static int large_refuse(const struct type *type, const char *function)
+static int huge_refuse(const struct type *type, const char *function)
 {
-    if (!type->recipe->large)
+    if (!type->recipe->huge)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_TYPE, "datatype: it was made with large counts, ask with %s", function);
+    return fail(MPI_ERR_TYPE, "datatype: it has counts that do not fit an int, ask with %s",
+                function);
 }
 
 int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers,
@@ -82,14 +84,15 @@ int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers,
         *combiner = MPI_COMBINER_NAMED;
         return MPI_SUCCESS;
     }
-    int rc = num_large_counts ? 0 : large_refuse(datatype, "MPI_Type_get_envelope_c");
+    int rc = num_large_counts ? 0 : huge_refuse(datatype, "MPI_Type_get_envelope_c");
     if (rc)
         return rc;
-    *num_integers = recipe_shown(recipe, VALUE_INTEGER);
-    *num_addresses = recipe_shown(recipe, VALUE_ADDRESS);
+    bool large = num_large_counts != NULL;
+    *num_integers = recipe_shown(recipe, VALUE_INTEGER, large);
+    *num_addresses = recipe_shown(recipe, VALUE_ADDRESS, large);
     *num_datatypes = (int64_t)recipe->ntypes;
     if (num_large_counts)
-        *num_large_counts = recipe_shown(recipe, VALUE_COUNT);
+        *num_large_counts = recipe_shown(recipe, VALUE_COUNT, large);
     *combiner = recipe->combiner;
     return MPI_SUCCESS;
 }
@@ -130,8 +133,30 @@ static int room_check(const char *argument, int64_t room, int64_t needed)
                 (long long)needed);
 }
 
+/* Where the user wants the values of a recipe. */
+struct rooms {
+    int *integers;
+    MPI_Aint *addresses;
+    MPI_Count *counts;
+};
+
+static void rooms_fill(struct rooms rooms, const struct recipe *recipe, bool large)
+{
+    for (size_t i = 0; i < recipe->nvalues; i++) {
+        const struct value *value = &recipe->values[i];
+        enum value_sort sort = value_shown_as(recipe, value, large);
+        if (sort == VALUE_INTEGER)
+            *rooms.integers++ = (int)value->number;
+        else if (sort == VALUE_ADDRESS)
+            *rooms.addresses++ = value->number;
+        else
+            *rooms.counts++ = value->number;
+    }
+}
+
+/* MPI_Type_get_contents comes without an array for large counts. */
 int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_addresses,
-                           large_t max_large_counts, count_t max_datatypes,
+                           large_t max_large_counts, count_t max_datatypes, is_large_t large,
                            int array_of_integers[], MPI_Aint array_of_addresses[],
                            large_array_t array_of_large_counts,
                            MPI_Datatype array_of_datatypes[])
@@ -140,30 +165,24 @@ int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_ad
     if (!recipe)
         return fail(MPI_ERR_TYPE, "datatype: %s is predefined and has no contents",
                     datatype->name);
-    int rc = array_of_large_counts ? 0 : large_refuse(datatype, "MPI_Type_get_contents_c");
+    int rc = large ? 0 : huge_refuse(datatype, "MPI_Type_get_contents_c");
     if (!rc)
-        rc = room_check("max_integers", max_integers, recipe_shown(recipe, VALUE_INTEGER));
+        rc = room_check("max_integers", max_integers,
+                        recipe_shown(recipe, VALUE_INTEGER, large));
     if (!rc)
-        rc = room_check("max_addresses", max_addresses, recipe_shown(recipe, VALUE_ADDRESS));
+        rc = room_check("max_addresses", max_addresses,
+                        recipe_shown(recipe, VALUE_ADDRESS, large));
     if (!rc)
-        rc =
-            room_check("max_large_counts", max_large_counts, recipe_shown(recipe, VALUE_COUNT));
+        rc = room_check("max_large_counts", max_large_counts,
+                        recipe_shown(recipe, VALUE_COUNT, large));
     if (!rc)
         rc = room_check("max_datatypes", max_datatypes, (int64_t)recipe->ntypes);
     if (!rc)
         rc = types_again(recipe, array_of_datatypes);
     if (rc)
         return rc;
-    for (size_t i = 0; i < recipe->nvalues; i++) {
-        const struct value *value = &recipe->values[i];
-        enum value_sort sort = value_shown_as(recipe, value);
-        if (sort == VALUE_INTEGER)
-            *array_of_integers++ = (int)value->number;
-        else if (sort == VALUE_ADDRESS)
-            *array_of_addresses++ = value->number;
-        else
-            *array_of_large_counts++ = value->number;
-    }
+    struct rooms rooms = { array_of_integers, array_of_addresses, array_of_large_counts };
+    rooms_fill(rooms, recipe, large);
     return MPI_SUCCESS;
 }
 

@@ -10,15 +10,15 @@
 /* ---- making datatypes ---- */
 
 /* `count` elements in a row. */
-int xmpi_type_contiguous(count_t count, type_t oldtype, type_out_t *newtype);
+int xmpi_type_contiguous(count_t count, type_t oldtype, is_large_t large, type_out_t *newtype);
 
 /* `count` blocks, their starts `stride` elements apart. */
 int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t oldtype,
-                     type_out_t *newtype);
+                     is_large_t large, type_out_t *newtype);
 
 /* `count` blocks, their starts `stride` bytes apart. */
 int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride,
-                             type_t oldtype, type_out_t *newtype);
+                             type_t oldtype, is_large_t large, type_out_t *newtype);
 
 /* Blocks of different lengths, displaced by multiples of the element. */
 int xmpi_type_indexed(count_t count, counts_t array_of_blocklengths,
@@ -37,7 +37,7 @@ int xmpi_type_create_indexed_block(count_t count, count_t blocklength,
 /* Blocks of one length, displaced by bytes. */
 int xmpi_type_create_hindexed_block(count_t count, count_t blocklength,
                                     extents_t array_of_displacements, type_t oldtype,
-                                    type_out_t *newtype);
+                                    is_large_t large, type_out_t *newtype);
 
 /* Blocks of different types, displaced by bytes: a C struct. */
 int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
@@ -56,7 +56,8 @@ int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_o
                             type_out_t *newtype);
 
 /* The same data with another lower bound and extent. */
-int xmpi_type_create_resized(type_t oldtype, extent_t lb, extent_t extent, type_out_t *newtype);
+int xmpi_type_create_resized(type_t oldtype, extent_t lb, extent_t extent, is_large_t large,
+                             type_out_t *newtype);
 
 /* A datatype like another one, with the attributes that want to be copied. */
 int xmpi_type_dup(type_t oldtype, type_out_t *newtype);
@@ -97,10 +98,9 @@ int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers,
                            count_out_t *num_addresses, large_out_t num_large_counts,
                            count_out_t *num_datatypes, int_out_t *combiner);
 
-/* The arguments a datatype was made with.  array_of_large_counts is NULL when called as
- * MPI_Type_get_contents. */
+/* The arguments a datatype was made with. */
 int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_addresses,
-                           large_t max_large_counts, count_t max_datatypes,
+                           large_t max_large_counts, count_t max_datatypes, is_large_t large,
                            int array_of_integers[], MPI_Aint array_of_addresses[],
                            large_array_t array_of_large_counts,
                            MPI_Datatype array_of_datatypes[]);

@@ -64,6 +64,7 @@ typedef MPI_Aint unit_out_t;       /* unit_out_t *: int * / MPI_Aint * */
 typedef MPI_Count large_t;
 typedef MPI_Count *large_out_t;
 typedef MPI_Count *large_array_t;
+typedef bool is_large_t; /* a parameter that neither has: was MPI_X_c called? */
 
 /* ---- numbers that are the same in both forms ---- */
 typedef int length_t;             /* int >= 0, else MPI_ERR_ARG */

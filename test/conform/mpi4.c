@@ -60,6 +60,13 @@ static void test_large_types(void)
     CHECK(counts[0] == four && types[0] == MPI_DOUBLE);
     MPI_Type_free(&huge);
     MPI_Type_free(&twice);
+    /* Small numbers through the large form are shown as they were given. */
+    CHECK_OK(MPI_Type_vector_c(2, 1, -3, MPI_INT, &twice));
+    CHECK_OK(MPI_Type_get_envelope_c(twice, &ni, &na, &nc, &nd, &combiner));
+    CHECK(combiner == MPI_COMBINER_VECTOR && ni == 0 && na == 0 && nc == 3 && nd == 1);
+    CHECK_OK(MPI_Type_get_contents_c(twice, 0, 0, 3, 1, integers, addresses, counts, types));
+    CHECK(counts[0] == 2 && counts[1] == 1 && counts[2] == -3);
+    MPI_Type_free(&twice);
 }
 
 static void test_isendrecv(void)

@@ -83,7 +83,7 @@ START_TEST(absent_types_say_so)
     ck_assert_ptr_nonnull(half);
     ck_assert_int_eq(xmpi_type_size(half, &size), MPI_SUCCESS);
     ck_assert_int_eq(size, MPI_UNDEFINED);
-    ck_assert_int_eq(xmpi_type_contiguous(2, half, &made), MPI_ERR_TYPE);
+    ck_assert_int_eq(xmpi_type_contiguous(2, half, false, &made), MPI_ERR_TYPE);
     ck_assert_int_eq(xmpi_type_dup(half, &made), MPI_ERR_TYPE);
     struct type *byte = type_of(MPI_BYTE);
     ck_assert_int_eq(xmpi_type_free(&byte), MPI_ERR_TYPE);
@@ -280,7 +280,7 @@ START_TEST(contents_tell_how_it_was_made)
     struct type *inner, *outer;
     int lengths[] = { 1, 2 };
     MPI_Aint offsets[] = { 0, 16 };
-    ck_assert_int_eq(xmpi_type_vector(3, 2, 4, type_of(MPI_INT), &inner), MPI_SUCCESS);
+    ck_assert_int_eq(xmpi_type_vector(3, 2, 4, type_of(MPI_INT), false, &inner), MPI_SUCCESS);
     MPI_Datatype parts[] = { MPI_DOUBLE, inner->handle };
     ck_assert_int_eq(xmpi_type_create_struct(2, ints(lengths), offsets, parts, &outer),
                      MPI_SUCCESS);
@@ -295,10 +295,10 @@ START_TEST(contents_tell_how_it_was_made)
     MPI_Aint addresses[2];
     MPI_Datatype types[2];
     ck_assert_int_eq(
-        xmpi_type_get_contents(outer, 3, 2, 0, 1, integers, addresses, NULL, types),
+        xmpi_type_get_contents(outer, 3, 2, 0, 1, false, integers, addresses, NULL, types),
         MPI_ERR_ARG);
     ck_assert_int_eq(
-        xmpi_type_get_contents(outer, 3, 2, 0, 2, integers, addresses, NULL, types),
+        xmpi_type_get_contents(outer, 3, 2, 0, 2, false, integers, addresses, NULL, types),
         MPI_SUCCESS);
     ck_assert(integers[0] == 2 && integers[1] == 1 && integers[2] == 2);
     ck_assert(addresses[0] == 0 && addresses[1] == 16);
@@ -317,7 +317,7 @@ START_TEST(large_counts_have_a_place_of_their_own)
 {
     struct type *type;
     int64_t count = (int64_t)1 << 33;
-    ck_assert_int_eq(xmpi_type_contiguous(count, type_of(MPI_CHAR), &type), MPI_SUCCESS);
+    ck_assert_int_eq(xmpi_type_contiguous(count, type_of(MPI_CHAR), true, &type), MPI_SUCCESS);
     int64_t ni, na, nd;
     MPI_Count nc, large[1];
     int combiner;
@@ -326,18 +326,19 @@ START_TEST(large_counts_have_a_place_of_their_own)
     ck_assert_int_eq(xmpi_type_get_envelope(type, &ni, &na, &nc, &nd, &combiner), MPI_SUCCESS);
     ck_assert(ni == 0 && na == 0 && nc == 1 && nd == 1);
     MPI_Datatype types[1];
-    ck_assert_int_eq(xmpi_type_get_contents(type, 0, 0, 1, 1, NULL, NULL, large, types),
+    ck_assert_int_eq(xmpi_type_get_contents(type, 0, 0, 1, 1, true, NULL, NULL, large, types),
                      MPI_SUCCESS);
     ck_assert_int_eq(large[0], count);
     free_type(type);
-    ck_assert_int_eq(xmpi_type_contiguous(INT64_MAX, type_of(MPI_DOUBLE), &type), MPI_ERR_ARG);
+    ck_assert_int_eq(xmpi_type_contiguous(INT64_MAX, type_of(MPI_DOUBLE), false, &type),
+                     MPI_ERR_ARG);
 }
 END_TEST
 
 START_TEST(a_freed_handle_is_no_type)
 {
     struct type *type, *dup;
-    ck_assert_int_eq(xmpi_type_contiguous(3, type_of(MPI_INT), &type), MPI_SUCCESS);
+    ck_assert_int_eq(xmpi_type_contiguous(3, type_of(MPI_INT), false, &type), MPI_SUCCESS);
     ck_assert(!type->committed);
     xmpi_type_commit(type);
     ck_assert_int_eq(xmpi_type_dup(type, &dup), MPI_SUCCESS);
@@ -402,7 +403,7 @@ START_TEST(packing_moves_the_position)
     int matrix[4][5], back[4][5] = { { 0 } };
     for (int i = 0; i < 20; i++)
         matrix[i / 5][i % 5] = i;
-    xmpi_type_vector(4, 1, 5, type_of(MPI_INT), &column);
+    xmpi_type_vector(4, 1, 5, type_of(MPI_INT), false, &column);
     char packed[40];
     int64_t position = 0, size;
     xmpi_pack_size(1, column, NULL, &size);
