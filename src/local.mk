@@ -76,8 +76,8 @@ $(api_stamp): $(api_headers) src/gen_api.py
 	@test "$(PYTHON3)" != no || { echo "src/api changed: python3 is needed"; exit 1; }
 	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --out $(srcdir)/src/generated && touch $@
 
-.PHONY: man missing
+.PHONY: man unwritten
 man:
 	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --man man3
-missing:
+unwritten:
 	$(PYTHON3) $(srcdir)/src/gen_api.py --missing
