@@ -7,8 +7,9 @@
  *
  * Blocks lie in a list by address; a new one goes into the first gap that is large enough.  A
  * block costs at most 128 bytes beyond its payload (MPI_BSEND_OVERHEAD allows 512).  With
- * MPI_BUFFER_AUTOMATIC every block is allocated and freed.  One buffer per process;
- * communicators and sessions do not have buffers of their own yet.
+ * MPI_BUFFER_AUTOMATIC every block is allocated and freed.  A pool is one attached buffer: of the
+ * process, or of a communicator, which lives at least until its buffer is detached.  Sessions do
+ * not have buffers of their own yet.
  */
 #include "pml/pml.h"
 
@@ -25,37 +26,51 @@ enum { GRAIN = 64 };
 
 struct block {
     struct block *next;
+    struct pool *pool;
     size_t bytes; /* of block and payload, a multiple of GRAIN */
     char payload[] __attribute__((aligned(16)));
 };
 _Static_assert(sizeof(struct block) + 2 * GRAIN <= MPI_BSEND_OVERHEAD,
                "the overhead is enough");
 
-static struct {
+struct flush { /* a request that is complete when the pool is empty */
+    struct request request;
+    struct flush *next;
+};
+
+struct pool {
+    struct comm *comm; /* NULL: the process's */
+    struct pool *next; /* of all communicators' */
     bool attached, automatic;
     void *user; /* as given */
     int64_t size;
     char *start, *end;    /* whole grains of it */
     struct block *blocks; /* in use, by address */
-} pool;
+    struct flush *flushes;
+};
+
+static struct pool process_pool;
+static struct pool *comm_pools;
 
 /* ---- blocks ---- */
 
-static void block_insert(struct block **link, struct block *block, size_t bytes)
+static void block_insert(struct pool *pool, struct block **link, struct block *block,
+                         size_t bytes)
 {
     block->bytes = bytes;
+    block->pool = pool;
     block->next = *link;
     *link = block;
 }
 
-static struct block *block_fit(size_t bytes)
+static struct block *block_fit(struct pool *pool, size_t bytes)
 {
-    char *gap = pool.start;
-    for (struct block **link = &pool.blocks;; link = &(*link)->next) {
-        char *gap_end = *link ? (char *)*link : pool.end;
+    char *gap = pool->start;
+    for (struct block **link = &pool->blocks;; link = &(*link)->next) {
+        char *gap_end = *link ? (char *)*link : pool->end;
         if (gap_end >= gap && (size_t)(gap_end - gap) >= bytes) {
             struct block *block = (struct block *)gap;
-            block_insert(link, block, bytes);
+            block_insert(pool, link, block, bytes);
             return block;
         }
         if (!*link)
@@ -64,37 +79,60 @@ static struct block *block_fit(size_t bytes)
     }
 }
 
-static struct block *block_new(size_t payload)
+static struct block *block_new(struct pool *pool, size_t payload)
 {
     size_t bytes = (sizeof(struct block) + payload + GRAIN - 1) / GRAIN * GRAIN;
-    if (pool.automatic) {
+    if (pool->automatic) {
         struct block *block = malloc(bytes);
         if (block)
-            block_insert(&pool.blocks, block, bytes);
+            block_insert(pool, &pool->blocks, block, bytes);
         return block;
     }
-    struct block *block = block_fit(bytes);
+    struct block *block = block_fit(pool, bytes);
     while (!block && progress() > 0) /* what has left makes room */
-        block = block_fit(bytes);
+        block = block_fit(pool, bytes);
     return block;
+}
+
+static void flushes_complete(struct pool *pool)
+{
+    struct flush *flush = pool->flushes;
+    pool->flushes = NULL;
+    while (flush) {
+        struct flush *next = flush->next;
+        request_complete(&flush->request);
+        flush = next;
+    }
 }
 
 static void block_free(struct block *block)
 {
-    struct block **link = &pool.blocks;
+    struct pool *pool = block->pool;
+    struct block **link = &pool->blocks;
     while (*link != block)
         link = &(*link)->next;
     *link = block->next;
-    if (pool.automatic)
+    if (pool->automatic)
         free(block);
+    if (!pool->blocks)
+        flushes_complete(pool);
 }
 
-static void pool_drain(void)
+static void pool_drain(struct pool *pool)
 {
     struct wait wait = WAIT_INIT;
-    while (pool.blocks)
+    while (pool->blocks)
         wait_poll(&wait);
     wait_end(&wait);
+}
+
+/* The communicator's own buffer, NULL when it has none. */
+static struct pool *pool_of(const struct comm *comm)
+{
+    struct pool *pool = comm_pools;
+    while (pool && pool->comm != comm)
+        pool = pool->next;
+    return pool;
 }
 
 /* ---- sending ---- */
@@ -106,15 +144,15 @@ static void bsend_done(struct request *request)
     comm_release(comm);
 }
 
-static int pool_refuse(size_t payload)
+static int pool_refuse(const struct pool *pool, size_t payload)
 {
-    if (!pool.attached)
+    if (!pool->attached)
         return fail(MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach first");
     return fail(
         MPI_ERR_BUFFER,
         "no room for a message of %zu bytes in the attached buffer of %lld bytes: attach "
         "a larger one (each message needs MPI_BSEND_OVERHEAD more than its data)",
-        payload, (long long)pool.size);
+        payload, (long long)pool->size);
 }
 
 static int bsend(struct comm *comm, const struct buffer *data, const struct envelope *to)
@@ -122,9 +160,12 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
     if (to->peer == MPI_PROC_NULL)
         return MPI_SUCCESS;
     size_t bytes = buffer_bytes(data);
-    struct block *block = pool.attached ? block_new(bytes) : NULL;
+    struct pool *pool = comm_pools ? pool_of(comm) : NULL;
+    if (!pool)
+        pool = &process_pool;
+    struct block *block = pool->attached ? block_new(pool, bytes) : NULL;
     if (!block)
-        return pool_refuse(bytes);
+        return pool_refuse(pool, bytes);
     buffer_pack(data, 0, block->payload, bytes);
     struct buffer packed = { block->payload, bytes, &layout_bytes };
     struct request *request;
@@ -206,38 +247,132 @@ int xmpi_bsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
     return MPI_SUCCESS;
 }
 
-/* ---- the buffer ---- */
+/* ---- attaching, detaching, flushing ---- */
 
-int xmpi_buffer_attach(void *buffer, bytes_t size)
+static int pool_attach(struct pool *pool, void *buffer, int64_t size)
 {
-    if (pool.attached)
-        return fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
-    pool.automatic = buffer == MPI_BUFFER_AUTOMATIC;
     if (!buffer && size > 0)
         return fail(MPI_ERR_BUFFER, "buffer is NULL, but size is %lld", (long long)size);
     uintptr_t start = ((uintptr_t)buffer + GRAIN - 1) / GRAIN * GRAIN;
     uintptr_t end = ((uintptr_t)buffer + (uintptr_t)size) / GRAIN * GRAIN;
-    pool.attached = true;
-    pool.user = buffer;
-    pool.size = pool.automatic ? 0 : size;
-    pool.start = (char *)start;
-    pool.end = (char *)(end > start ? end : start);
+    pool->automatic = buffer == MPI_BUFFER_AUTOMATIC;
+    pool->attached = true;
+    pool->user = buffer;
+    pool->size = pool->automatic ? 0 : size;
+    pool->start = (char *)start;
+    pool->end = (char *)(end > start ? end : start);
     return MPI_SUCCESS;
+}
+
+static void pool_detach(struct pool *pool, void *buffer_addr, int64_t *size)
+{
+    pool_drain(pool);
+    pool->attached = false;
+    *(void **)buffer_addr = pool->user;
+    *size = pool->size;
+}
+
+static int attached_already(void)
+{
+    return fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
+}
+
+static int attached_not(void)
+{
+    return fail(MPI_ERR_BUFFER, "no buffer is attached");
+}
+
+static void flush_release(struct request *request)
+{
+    object_delete(request);
+}
+
+static const struct request_ops flush_ops = { .name = "flush", .release = flush_release };
+
+/* Without blocks in use, or without a pool, there is nothing to wait for. */
+static int flush_start(struct pool *pool, struct request **request)
+{
+    if (!pool || !pool->blocks)
+        return request_new_over(&result_empty, false, request);
+    struct flush *flush = object_new(OBJECT_REQUEST, sizeof *flush);
+    if (!flush)
+        return fail(MPI_ERR_NO_MEM, "no memory left for a request");
+    flush->request.ops = &flush_ops;
+    flush->request.result = result_empty;
+    flush->next = pool->flushes;
+    pool->flushes = flush;
+    *request = &flush->request;
+    return MPI_SUCCESS;
+}
+
+int xmpi_buffer_attach(void *buffer, bytes_t size)
+{
+    return process_pool.attached ? attached_already()
+                                 : pool_attach(&process_pool, buffer, size);
 }
 
 int xmpi_buffer_detach(pointer_out_t buffer_addr, count_out_t *size)
 {
-    if (!pool.attached)
-        return fail(MPI_ERR_BUFFER, "no buffer is attached");
-    pool_drain();
-    pool.attached = false;
-    *(void **)buffer_addr = pool.user;
-    *size = pool.size;
+    if (!process_pool.attached)
+        return attached_not();
+    pool_detach(&process_pool, buffer_addr, size);
     return MPI_SUCCESS;
 }
 
 int xmpi_buffer_flush(void)
 {
-    pool_drain();
+    pool_drain(&process_pool);
     return MPI_SUCCESS;
+}
+
+int xmpi_buffer_iflush(request_out_t *request)
+{
+    return flush_start(&process_pool, request);
+}
+
+int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size)
+{
+    if (pool_of(comm))
+        return attached_already();
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return fail(MPI_ERR_NO_MEM, "no memory left to note a buffer");
+    int rc = pool_attach(pool, buffer, size);
+    if (rc) {
+        free(pool);
+        return rc;
+    }
+    object_hold(comm);
+    pool->comm = comm;
+    pool->next = comm_pools;
+    comm_pools = pool;
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size)
+{
+    struct pool *pool = pool_of(comm);
+    if (!pool)
+        return attached_not();
+    pool_detach(pool, buffer_addr, size);
+    struct pool **link = &comm_pools;
+    while (*link != pool)
+        link = &(*link)->next;
+    *link = pool->next;
+    free(pool);
+    comm_release(comm);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_flush_buffer(comm_t comm)
+{
+    struct pool *pool = pool_of(comm);
+    if (pool)
+        pool_drain(pool);
+    return MPI_SUCCESS;
+}
+
+int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request)
+{
+    return flush_start(pool_of(comm), request);
 }

@@ -207,19 +207,19 @@ int xmpi_buffer_detach(pointer_out_t buffer_addr, count_out_t *size);
 int xmpi_buffer_flush(void);
 
 /* Start waiting until all messages in the buffer have left. */
-later int xmpi_buffer_iflush(request_out_t *request);
+int xmpi_buffer_iflush(request_out_t *request);
 
 /* Give a communicator a buffer of its own. */
-later int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size);
+int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size);
 
 /* Take the buffer of a communicator back. */
-later int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size);
+int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size);
 
 /* Wait until all messages in the buffer of a communicator have left. */
-later int xmpi_comm_flush_buffer(comm_t comm);
+int xmpi_comm_flush_buffer(comm_t comm);
 
 /* Start waiting until all messages in the buffer of a communicator have left. */
-later int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request);
+int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request);
 
 /* Give a session a buffer. */
 later int xmpi_session_attach_buffer(session_t session, void *buffer, bytes_t size);

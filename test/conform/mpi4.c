@@ -160,7 +160,37 @@ static void test_automatic_buffer(void)
     MPI_Buffer_detach(&buffer, &n);
     CHECK(buffer == MPI_BUFFER_AUTOMATIC);
 }
+/* A communicator's own buffer, emptied by a request. */
+static void test_communicator_buffer(void)
+{
+    enum { ROOM = 10 * (4000 + MPI_BSEND_OVERHEAD) };
+    char *room = malloc(ROOM);
+    int data[1000] = { 0 }, in[1000], n;
+    void *buffer;
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    CHECK_OK(MPI_Comm_attach_buffer(comm, room, ROOM));
+    for (int i = 0; i < 10; i++) {
+        data[0] = rank + i;
+        CHECK_OK(MPI_Bsend(data, 1000, MPI_INT, right, 6, comm));
+    }
+    CHECK_OK(MPI_Comm_iflush_buffer(comm, &request));
+    for (int i = 0; i < 10; i++) {
+        MPI_Recv(in, 1000, MPI_INT, left, 6, comm, MPI_STATUS_IGNORE);
+        CHECK(in[0] == left + i);
+    }
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_flush_buffer(comm));
+    CHECK_OK(MPI_Comm_detach_buffer(comm, &buffer, &n));
+    CHECK(buffer == room && n == ROOM);
+    free(room);
+    MPI_Comm_free(&comm);
+}
 #else
+static void test_communicator_buffer(void)
+{
+}
 static void test_statuses(void)
 {
 }
@@ -185,5 +215,6 @@ int main(int argc, char **argv)
     test_statuses();
     test_looking();
     test_automatic_buffer();
+    test_communicator_buffer();
     return check_done();
 }
