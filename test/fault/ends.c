@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One rank ends in the way that the first argument names; the others wait for it in a barrier.
+ *     ends WAY RANK [FILE]      FILE gets a line from every rank that has passed MPI_Init
+ */
+#include <mpi.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int end(const char *way)
+{
+    if (strcmp(way, "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    else if (strcmp(way, "abort0") == 0)
+        MPI_Abort(MPI_COMM_SELF, 0);
+    else if (strcmp(way, "exit5") == 0)
+        _exit(5);
+    else if (strcmp(way, "exit0") == 0)
+        _exit(0);
+    else if (strcmp(way, "sleep") == 0)
+        sleep(100);
+    else if (strncmp(way, "signal", 6) == 0)
+        raise(atoi(way + 6));
+    else
+        return 0;
+    return 1;
+}
+
+static void say_there(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (fd < 0 || write(fd, "\n", 1) != 1)
+        _exit(99);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 99;
+    const char *way = argv[1], *rank_text = getenv("RANK");
+    int chosen = atoi(argv[2]), rank;
+    if (strcmp(way, "before") == 0 && rank_text && atoi(rank_text) == chosen)
+        return 4;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc > 3)
+        say_there(argv[3]);
+    if (rank == chosen)
+        end(way);
+    if (strcmp(way, "after") != 0)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    if (strcmp(way, "after") == 0 && rank == chosen)
+        return 6;
+    if (strcmp(way, "after") == 0)
+        usleep(300000);
+    printf("rank %d finished\n", rank);
+    return 0;
+}
