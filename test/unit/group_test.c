@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The set algebra of groups against a slow and obvious model: lists of world ranks.
+ */
+#include "src/group.h"
+
+#include "mpi.h"
+#include "runtime/boot.h"
+#include "runtime/fail.h"
+#include "src/api/comm.h"
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+enum { WORLD = 200, MOST = 64 };
+
+struct list {
+    int n, at[2 * MOST];
+};
+
+static struct group *group_of(const struct list *l)
+{
+    struct group *group = group_new(ranks_list(l->n, l->at));
+    ck_assert_ptr_nonnull(group);
+    return group;
+}
+
+static void same(const struct group *group, const struct list *l)
+{
+    ck_assert_int_eq(group->ranks->n, l->n);
+    for (int i = 0; i < l->n; i++)
+        ck_assert_int_eq(ranks_world(group->ranks, i), l->at[i]);
+}
+
+static int find(const struct list *l, int world)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->at[i] == world)
+            return i;
+    return -1;
+}
+
+/* n different world ranks: regular ones (stride > 0), or drawn by lot. */
+static struct list make(int n, int first, int stride)
+{
+    struct list l = { 0 };
+    while (l.n < n) {
+        int world = stride ? first + l.n * stride : rand() % WORLD;
+        if (find(&l, world) < 0)
+            l.at[l.n++] = world;
+    }
+    return l;
+}
+
+static struct list keep(const struct list *from, const struct list *other, int wanted)
+{
+    struct list l = { 0 };
+    for (int i = 0; i < from->n; i++)
+        if ((find(other, from->at[i]) >= 0) == wanted)
+            l.at[l.n++] = from->at[i];
+    return l;
+}
+
+static void check_pair(const struct list *a, const struct list *b)
+{
+    struct group *x = group_of(a), *y = group_of(b), *r;
+    struct list both = *a, rest = keep(b, a, 0), common = keep(a, b, 1), only = keep(a, b, 0);
+    memcpy(both.at + both.n, rest.at, sizeof(int) * (size_t)rest.n);
+    both.n += rest.n;
+    ck_assert_int_eq(xmpi_group_union(x, y, &r), 0);
+    same(r, &both);
+    group_drop(r);
+    ck_assert_int_eq(xmpi_group_intersection(x, y, &r), 0);
+    same(r, &common);
+    group_drop(r);
+    ck_assert_int_eq(xmpi_group_difference(x, y, &r), 0);
+    same(r, &only);
+    group_drop(r);
+    int result, positions[MOST], found[MOST];
+    ck_assert_int_eq(group_compare(x, y, &result), 0);
+    int wanted = a->n == b->n && only.n == 0 ? MPI_SIMILAR : MPI_UNEQUAL;
+    if (a->n == b->n && !memcmp(a->at, b->at, sizeof(int) * (size_t)a->n))
+        wanted = MPI_IDENT;
+    ck_assert_int_eq(result, wanted);
+    for (int i = 0; i < a->n; i++)
+        positions[i] = i;
+    ck_assert_int_eq(xmpi_group_translate_ranks(x, a->n, positions, y, found), 0);
+    for (int i = 0; i < a->n; i++) {
+        int at = find(b, a->at[i]);
+        ck_assert_int_eq(found[i], at < 0 ? MPI_UNDEFINED : at);
+    }
+    ck_assert_int_eq(group_check_inside(x, y), only.n == 0 ? 0 : MPI_ERR_GROUP);
+    group_drop(x);
+    group_drop(y);
+}
+
+START_TEST(test_algebra)
+{
+    srand(7);
+    for (int round = 0; round < 400; round++) {
+        struct list a = make(rand() % MOST, rand() % 20, rand() % 3);
+        struct list b = round % 5 ? make(rand() % MOST, rand() % 20, rand() % 3) : a;
+        if (round % 10 == 0 && b.n > 1) { /* the same members in another order */
+            int t = b.at[0];
+            b.at[0] = b.at[b.n - 1];
+            b.at[b.n - 1] = t;
+        }
+        check_pair(&a, &b);
+    }
+}
+END_TEST
+
+START_TEST(test_choose)
+{
+    srand(8);
+    for (int round = 0; round < 200; round++) {
+        struct list l = make(1 + rand() % (MOST - 1), 3, rand() % 3), in = { 0 }, out = l;
+        int picked[MOST], n = 0;
+        for (int i = l.n - 1; i >= 0; i--)
+            if (rand() % 2) {
+                picked[n++] = i;
+                in.at[in.n++] = l.at[i];
+            }
+        out = keep(&l, &in, 0);
+        struct group *g = group_of(&l), *r;
+        ck_assert_int_eq(xmpi_group_incl(g, n, picked, &r), 0);
+        same(r, &in);
+        group_drop(r);
+        ck_assert_int_eq(xmpi_group_excl(g, n, picked, &r), 0);
+        same(r, &out);
+        group_drop(r);
+        group_drop(g);
+    }
+}
+END_TEST
+
+START_TEST(test_ranges)
+{
+    struct list l = make(20, 100, 1), wanted = { 6, { 119, 116, 113, 102, 104, 100 } };
+    int ranges[][3] = { { 19, 12, -3 }, { 2, 5, 2 }, { 0, 0, 7 } };
+    struct group *g = group_of(&l), *r;
+    struct list others = keep(&l, &wanted, 0);
+    ck_assert_int_eq(xmpi_group_range_incl(g, 3, ranges, &r), 0);
+    same(r, &wanted);
+    group_drop(r);
+    ck_assert_int_eq(xmpi_group_range_excl(g, 3, ranges, &r), 0);
+    same(r, &others);
+    group_drop(r);
+    int backward[][3] = { { 19, 0, -1 } };
+    ck_assert_int_eq(xmpi_group_range_incl(g, 1, backward, &r), 0);
+    ck_assert_int_eq(ranks_world(r->ranks, 0), 119);
+    ck_assert_ptr_null(r->ranks->list); /* regular: no list */
+    group_drop(r);
+    group_drop(g);
+}
+END_TEST
+
+START_TEST(test_mistakes)
+{
+    struct list l = make(5, 0, 1);
+    struct group *g = group_of(&l), *r = NULL;
+    int twice[] = { 1, 3, 1 }, outside[] = { 5 }, at;
+    int still[][3] = { { 1, 3, 0 } }, wrong[][3] = { { 1, 3, -1 } }, far[][3] = { { 0, 5, 1 } };
+    int meet[][3] = { { 0, 2, 1 }, { 2, 4, 1 } };
+    ck_assert_int_eq(xmpi_group_incl(g, 3, twice, &r), MPI_ERR_RANK);
+    ck_assert_ptr_nonnull(strstr(fail_text(), "ranks[2]"));
+    ck_assert_int_eq(xmpi_group_excl(g, 1, outside, &r), MPI_ERR_RANK);
+    ck_assert_int_eq(xmpi_group_range_incl(g, 1, still, &r), MPI_ERR_ARG);
+    ck_assert_int_eq(xmpi_group_range_incl(g, 1, wrong, &r), MPI_ERR_ARG);
+    ck_assert_int_eq(xmpi_group_range_excl(g, 1, far, &r), MPI_ERR_RANK);
+    ck_assert_int_eq(xmpi_group_range_incl(g, 2, meet, &r), MPI_ERR_RANK);
+    ck_assert_ptr_nonnull(strstr(fail_text(), "ranges[1]"));
+    ck_assert_int_eq(xmpi_group_translate_ranks(g, 1, outside, g, &at), MPI_ERR_RANK);
+    ck_assert_ptr_null(r);
+    group_drop(g);
+}
+END_TEST
+
+START_TEST(test_mine)
+{
+    boot.rank = 42;
+    struct list with = { 3, { 7, 42, 1 } }, without = { 2, { 7, 1 } }, nobody = { 0 };
+    struct group *g = group_of(&with);
+    ck_assert_int_eq(g->rank, 1);
+    group_drop(g);
+    g = group_of(&without);
+    ck_assert_int_eq(g->rank, MPI_UNDEFINED);
+    group_drop(g);
+    g = group_of(&nobody);
+    ck_assert_ptr_eq(g, &group_empty);
+    ck_assert_int_eq(xmpi_group_free(&g), 0);
+    ck_assert_ptr_null(g);
+    boot.rank = 0;
+}
+END_TEST
+
+UNIT_MAIN("group", test_algebra, test_choose, test_ranges, test_mistakes, test_mine)
