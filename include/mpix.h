@@ -19,7 +19,7 @@ extern "C" {
 #define XMPI_VERSION_MAJOR 0
 #define XMPI_VERSION_MINOR 1
 #define XMPI_VERSION_PATCH 0
-#define XMPI_VERSION "0.1.0"
+#define XMPI_VERSION       "0.1.0"
 
 /* 1 when buffers in the memory of an NVIDIA GPU may be passed to every function, else 0. */
 #define MPIX_CUDA_AWARE_SUPPORT 0
