@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RULES = 12, EXPLAINED_STEPS = 100 };
+enum { MOST_RULES = 12, MOST_PIECES = 64, EXPLAINED_STEPS = 100 };
 
 /* Packed bytes as the rules count them (rules.c). */
 static size_t part_bytes(const struct part *part)
@@ -126,6 +126,15 @@ static int choose_forced(const struct team *team, const struct call *call, enum 
                 collective_name(call->what), a->name, why_not, names);
 }
 
+/* A power of two, so that few plans serve all sizes. */
+static int pieces_of(const struct rule *rule, size_t bytes)
+{
+    int pieces = 1;
+    while (rule->piece && pieces < MOST_PIECES && bytes / rule->piece >= (size_t)pieces * 2)
+        pieces *= 2;
+    return pieces;
+}
+
 int choose(const struct team *team, const struct call *call, enum mode mode,
            struct choice *choice)
 {
@@ -146,7 +155,7 @@ int choose(const struct team *team, const struct call *call, enum mode mode,
         const struct algorithm *a = rule_algorithm(call->what, inter, i, rules[i].use);
         if (objection(a, team, call, bytes, mode))
             continue;
-        *choice = (struct choice){ a, rules[i].pieces ? rules[i].pieces : 1, i };
+        *choice = (struct choice){ a, pieces_of(&rules[i], bytes), i };
         return 0;
     }
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no algorithm for %s%s",

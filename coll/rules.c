@@ -102,7 +102,7 @@ static const struct rule bcast_rules[] = {
     { .one_node = true, .bytes = UPTO(48), .use = "tiny" },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial" },
-    { .bytes = FROM(4 * MiB), .ranks = UPTO(16), .use = "chain", .pieces = 32 },
+    { .bytes = FROM(4 * MiB), .ranks = UPTO(16), .use = "chain", .piece = 64 * KiB },
     { .use = "scatter-allgather" },
     END,
 };
@@ -128,9 +128,9 @@ static const struct rule alltoall_rules[] = {
     END,
 };
 static const struct rule reduce_rules[] = {
-    { .ordered = true, .use = "ordered" },
+    { .ordered = true, .use = "ordered", .piece = 64 * KiB },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
-    { .ranks = UPTO(2), .use = "binomial" },
+    { .ranks = UPTO(2), .use = "binomial", .piece = 64 * KiB },
     { .use = "scatter-gather" },
     END,
 };
@@ -138,7 +138,7 @@ static const struct rule allreduce_rules[] = {
     { .one_node = true, .bytes = UPTO(48), .use = "tiny" },
     { .bytes = UPTO(8 * KiB), .use = "doubling" },
     { .ordered = true, .use = "spread" },
-    { .bytes = FROM(4 * MiB), .ranks = FROM(3), .use = "ring", .pieces = 4 },
+    { .bytes = FROM(4 * MiB), .ranks = FROM(3), .use = "ring", .piece = 1 * MiB },
     { .use = "circulant" },
     END,
 };

@@ -29,7 +29,7 @@ struct rule {
     bool one_node; /* only if all ranks share memory */
     struct reach bytes, ranks;
     const char *use; /* name of an algorithm; NULL ends a list */
-    int pieces;      /* 0 = whole */
+    size_t piece;    /* cut in pieces of about so many bytes; 0 = whole */
 };
 
 /* The rules of a collective, within a communicator or between groups. */

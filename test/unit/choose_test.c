@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Choosing: the rules lead to algorithms that exist and can serve, XMPI_COLL overrules them or
+ * says clearly why it cannot.
+ */
+#include "coll/choose.h"
+#include "coll/forced.h"
+#include "mpi.h"
+#include "runtime/fail.h"
+#include "runtime/param.h"
+
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+static struct layout four = { .refs = 1, .size = 4, .extent = 4, .dense = true, .piece = true };
+
+static struct call call_of(enum collective what, size_t count, bool commutes)
+{
+    static int counts[64];
+    struct call call = { .what = what };
+    call.send = call.recv = (struct part){ .layout = &four, .count = count };
+    for (int i = 0; i < 64; i++)
+        counts[i] = (int)count;
+    call.send.counts.narrow = call.recv.counts.narrow = counts;
+    call.reduction = (struct reduction){ .commutes = commutes, .layout = &four };
+    return call;
+}
+
+static struct team team_of(int size, int split)
+{
+    return (struct team){ .channel = { .size = size }, .split = split, .one_node = true };
+}
+
+START_TEST(every_rule_names_an_algorithm)
+{
+    for (int what = 0; what < COLL_KINDS; what++)
+        for (int inter = 0; inter < 2; inter++) {
+            const struct rule *r = rules_of((enum collective)what, inter);
+            for (; r && r->use; r++) {
+                const struct algorithm *a =
+                    algorithm_find((enum collective)what, inter, r->use);
+                ck_assert_msg(a != NULL, "%s: %s", collective_name((enum collective)what),
+                              r->use);
+                ck_assert(!r->piece || a->cut);
+            }
+        }
+}
+END_TEST
+
+START_TEST(there_is_always_one_that_serves)
+{
+    forced_read("");
+    for (int what = 0; what < COLL_KINDS; what++)
+        for (int ranks = 1; ranks <= 64; ranks *= 2)
+            for (size_t count = 0; count < 10000000; count = 3 * count + 1)
+                for (int commutes = 0; commutes < 2; commutes++)
+                    for (int mode = BLOCKING; mode <= PERSISTENT; mode++) {
+                        struct team team = team_of(ranks, 0);
+                        struct call call = call_of((enum collective)what, count, commutes);
+                        struct choice choice;
+                        ck_assert_int_eq(choose(&team, &call, (enum mode)mode, &choice), 0);
+                        ck_assert(what < COLL_REDUCE || commutes || choice.algorithm->ordered);
+                        ck_assert(choice.pieces >= 1 && choice.pieces <= 64);
+                    }
+}
+END_TEST
+
+START_TEST(between_groups_too)
+{
+    forced_read("allreduce=ring"); /* says nothing about intercommunicators */
+    for (int what = 0; what < COLL_SCAN; what++) {
+        struct team team = team_of(5, 2);
+        struct call call = call_of((enum collective)what, 10, false);
+        struct choice choice;
+        ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+        ck_assert(choice.algorithm->inter);
+    }
+}
+END_TEST
+
+START_TEST(a_name_overrules_the_rules)
+{
+    struct team team = team_of(4, 0);
+    struct call call = call_of(COLL_ALLREDUCE, 2, true);
+    struct choice choice;
+    ck_assert_int_eq(forced_read("bcast=chain:pieces=8,allreduce=ring:pieces=3"), 0);
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "ring");
+    ck_assert_int_eq(choice.pieces, 3);
+    call.what = COLL_REDUCE;
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+    ck_assert_int_ge(choice.rule, 0);
+}
+END_TEST
+
+static void expect_complaint(const char *text, const char *word)
+{
+    struct team team = team_of(4, 0);
+    struct call call = call_of(COLL_ALLREDUCE, 100, false);
+    struct choice choice;
+    forced_read(text);
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), word) != NULL, "\"%s\" lacks \"%s\"", fail_text(), word);
+}
+
+START_TEST(what_cannot_be_is_an_error_that_helps)
+{
+    expect_complaint("allreduce", "collective=algorithm");
+    expect_complaint("allreduze=ring", "there are: barrier bcast");
+    expect_complaint("allreduce=rnig", "doubling spread circulant ring");
+    expect_complaint("allreduce=ring:pieces=0", "pieces=n");
+    expect_complaint("allreduce=ring:slices=2", "pieces=n");
+    expect_complaint("allreduce=ring",
+                     "the operation does not commute; these can: doubling spread");
+    expect_complaint("allreduce=tiny", "no shared flags");
+    forced_read("gather=linear:pieces=2");
+    struct team team = team_of(4, 0);
+    struct call call = call_of(COLL_GATHER, 100, false);
+    struct choice choice;
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), MPI_ERR_OTHER);
+    ck_assert(strstr(fail_text(), "cannot be cut") != NULL);
+}
+END_TEST
+
+START_TEST(lists_are_searched_by_whole_words)
+{
+    ck_assert(list_has("bcast,allreduce", "allreduce"));
+    ck_assert(list_has("bcast", "bcast"));
+    ck_assert(!list_has("iallreduce,reduce_scatter", "reduce"));
+    ck_assert(!list_has("", "reduce"));
+}
+END_TEST
+
+UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
+          between_groups_too, a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
+          lists_are_searched_by_whole_words)
