@@ -183,6 +183,43 @@ static void test_free(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* What fails at completion is the communicator's affair: its handler is called, while those of
+ * MPI_COMM_WORLD and MPI_COMM_SELF would end the job. */
+static MPI_Comm blamed;
+
+static void note(MPI_Comm *comm, int *code, ...)
+{
+    (void)code;
+    blamed = *comm;
+}
+
+static void test_error_handler(void)
+{
+    int out[4] = { 0 }, in[4];
+    MPI_Request request, requests[2];
+    MPI_Status statuses[2];
+    MPI_Comm comm;
+    MPI_Errhandler handler;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(note, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Irecv(in, 1, MPI_INT, left, 0, comm, &request);
+    MPI_Send(out, 4, MPI_INT, right, 0, comm);
+    blamed = MPI_COMM_NULL;
+    CHECK_ERROR(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    CHECK(blamed == comm && request == MPI_REQUEST_NULL);
+    MPI_Irecv(in, 4, MPI_INT, left, 1, comm, &requests[0]);
+    MPI_Irecv(in, 2, MPI_INT, left, 2, comm, &requests[1]);
+    MPI_Send(out, 4, MPI_INT, right, 1, comm);
+    MPI_Send(out, 4, MPI_INT, right, 2, comm);
+    blamed = MPI_COMM_NULL;
+    CHECK_ERROR(MPI_Waitall(2, requests, statuses), MPI_ERR_IN_STATUS);
+    CHECK(blamed == comm);
+    CHECK_ERROR(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+}
+
 /* ---- generalized requests ---- */
 
 static int queries, frees, cancels;
@@ -251,6 +288,7 @@ int main(int argc, char **argv)
     test_get_status();
     test_cancel();
     test_free();
+    test_error_handler();
     test_generalized();
     return check_done();
 }
