@@ -123,6 +123,17 @@ static int read_all(const struct options *options, struct list *list)
     return status;
 }
 
+/* A batch system gave us more than we can use: the user pays for it, so he is told. */
+static void mention_idle_hosts(void)
+{
+    const char *count = getenv("SLURM_JOB_NUM_NODES");
+    if (count && atoi(count) > 1)
+        complain(
+            "this allocation has %s hosts, only this one is used: jobs on several hosts are "
+            "not built yet",
+            count);
+}
+
 int hosts_find(const struct options *options, struct host **hosts, int *nhosts)
 {
     struct list list = { 0 };
@@ -141,6 +152,7 @@ int hosts_find(const struct options *options, struct host **hosts, int *nhosts)
         char own[256] = "localhost";
         gethostname(own, sizeof own - 1);
         host_named(&list, own);
+        mention_idle_hosts();
     }
     *hosts = list.hosts;
     *nhosts = list.n;

@@ -270,7 +270,9 @@ static int prepare_output(struct stream *stream, int *theirs)
     if (iof.options.directory && (stream->file = open_copy(stream)) < 0)
         return 1;
     if (stream_open(stream, theirs) != 0) {
-        complain("cannot open a pipe for rank %d: %s", stream->rank, strerror(errno));
+        complain("cannot open a pipe for rank %d: %s%s", stream->rank, strerror(errno),
+                 errno == EMFILE ? " (each rank needs 4: raise the limit with `ulimit -n`)"
+                                 : "");
         return 1;
     }
     return 0;

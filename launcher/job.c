@@ -155,10 +155,7 @@ static int open_all(struct job *job)
 
 static int exit_code(const struct job *job)
 {
-    /* A failure that came first is the cause, whatever the user did then. */
-    if (job->interrupted && (!job->failed || job->exit_code >= 128))
-        return 128 + job->interrupted;
-    return job->exit_code;
+    return job->interrupted_first ? 128 + job->interrupted : job->exit_code;
 }
 
 int job_run(const struct options *options, const struct plan *plan)

@@ -58,6 +58,7 @@ struct job {
     int exit_code;         /* of the first failure; 0: none so far */
     bool failed;
     int interrupted;                    /* signal that asked us to end, 0 none */
+    bool interrupted_first;             /* ... before anything had failed */
     uint64_t deadlines[DEADLINE_COUNT]; /* clock_ns, 0: not set */
     long oom_kills;
 };

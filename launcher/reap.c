@@ -219,13 +219,6 @@ void job_look_for_absent(struct job *job)
                  absent);
 }
 
-/* A signal that we passed on, and that the rank obeyed, is no failure to report. */
-static bool was_asked_to(const struct job *job, const struct verdict *verdict)
-{
-    return job->interrupted && (verdict->signal == job->interrupted ||
-                                verdict->signal == SIGTERM || verdict->signal == SIGKILL);
-}
-
 static void judge(struct job *job, int number)
 {
     struct rank *rank = &job->ranks[number];
@@ -241,7 +234,8 @@ static void judge(struct job *job, int number)
     struct verdict verdict = verdict_of(&ending);
     if (verdict.reaction == REACTION_NONE || job->stopping)
         return;
-    if (!job->failed && !was_asked_to(job, &verdict))
+    /* Who was asked to end is free to choose how. */
+    if (!job->failed && !job->interrupted)
         report(job, number, &ending, &verdict);
     if (!job->failed)
         job->exit_code = verdict.code;

@@ -27,13 +27,15 @@ static struct watch news;
 static void asked_to_end(struct job *job, int signal)
 {
     if (job->interrupted || job->stopping) {
-        job->interrupted = job->interrupted ? job->interrupted : signal;
+        if (!job->interrupted)
+            job->interrupted = signal;
         job->stopping = job->killed = true;
         job_signal(job, SIGKILL);
         job_set_deadline(job, DEADLINE_KILL, 0);
         return;
     }
     job->interrupted = signal;
+    job->interrupted_first = !job->failed;
     if (!job->running)
         return;
     job_signal(job, signal);
