@@ -5,15 +5,15 @@
 . "${srcdir:-.}/test/lib.sh"
 
 for source in "$top"/test/conform/*.c; do
-    name=$(basename "$source" .c)
-    case " ${ONLY:-$name} " in *" $name "*) ;; *) continue ;; esac
-    if ! compile -I"$top" -o "$scratch/$name" "$source" -lm > "$scratch/out" 2>&1; then
-        not_ok "conform/$name" "does not compile"
+    program=$(basename "$source" .c)
+    case " ${ONLY:-$program} " in *" $program "*) ;; *) continue ;; esac
+    if ! compile -I"$top" -o "$scratch/$program" "$source" -lm > "$scratch/out" 2>&1; then
+        not_ok "conform/$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         continue
     fi
     for np in ${NP:-1 2 4}; do
-        case_run "conform/$name np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" "$scratch/$name"
+        case_run "conform/$program np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" "$scratch/$program"
     done
 done
 finish
