@@ -58,7 +58,10 @@ void proc_need_files(int files)
 
 /* ---- in the child ---- */
 
-static void give_up(struct proc *proc, const char *step)
+/* The address sanitizer does not know the child's stack. */
+#define ON_OWN_STACK __attribute__((no_sanitize("address")))
+
+ON_OWN_STACK static void give_up(struct proc *proc, const char *step)
 {
     proc->error = errno;
     proc->failed = step;
@@ -66,7 +69,7 @@ static void give_up(struct proc *proc, const char *step)
 }
 
 /* The three streams to 0, 1, 2.  Sources below 3 are moved out of the way first. */
-static void set_streams(struct proc *proc)
+ON_OWN_STACK static void set_streams(struct proc *proc)
 {
     int from[3];
     for (int i = 0; i < 3; i++) {
@@ -92,7 +95,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &keep.mask, NULL);
 }
 
-static void execute(struct proc *proc)
+ON_OWN_STACK static void execute(struct proc *proc)
 {
     execve(proc->path, proc->argv, proc->envp);
     if (errno != ENOEXEC)
@@ -109,7 +112,7 @@ static void execute(struct proc *proc)
     give_up(proc, "execve");
 }
 
-static int child(void *argument)
+ON_OWN_STACK static int child(void *argument)
 {
     struct proc *proc = argument;
     if (setpgid(0, 0) != 0)

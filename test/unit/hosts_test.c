@@ -102,8 +102,8 @@ START_TEST(environments_are_built_in_order)
     strings_add(&common, "WORLD_SIZE=4");
     struct environment env;
     environment_build(&env, &options, &app, &common);
+    char text[16];
     for (int rank = 0; rank < 3; rank++) {
-        char text[16];
         snprintf(text, sizeof text, "RANK=%d", rank);
         environment_reset(&env);
         environment_add(&env, text);
