@@ -70,14 +70,13 @@ libxmpi_core_la_SOURCES += \
 # that would not change ----
 api_stamp = $(srcdir)/src/generated/stamp
 BUILT_SOURCES += $(api_stamp)
-EXTRA_DIST    += src/gen_api.py src/generated/stamp
+EXTRA_DIST    += src/gen_api.py src/generated/stamp src/generated/man3
 
 $(api_stamp): $(api_headers) src/gen_api.py
 	@test "$(PYTHON3)" != no || { echo "src/api changed: python3 is needed"; exit 1; }
-	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --out $(srcdir)/src/generated && touch $@
+	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --out $(srcdir)/src/generated && \
+	    $(PYTHON3) $(srcdir)/src/gen_api.py --man $(srcdir)/src/generated/man3 && touch $@
 
-.PHONY: man unwritten
-man:
-	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --man man3
+.PHONY: unwritten
 unwritten:
 	$(PYTHON3) $(srcdir)/src/gen_api.py --missing

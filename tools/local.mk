@@ -26,6 +26,8 @@ EXTRA_DIST += tools/xmpicc.in tools/xmpi.pc.in tools/measure.py
 # Build systems that insist on mpicc find it in lib/xmpi/bin.
 namesdir = $(libdir)/xmpi/bin
 install-data-hook:
+	$(MKDIR_P) $(DESTDIR)$(mandir)/man3
+	$(INSTALL_DATA) $(srcdir)/src/generated/man3/*.3 $(DESTDIR)$(mandir)/man3/
 	$(MKDIR_P) $(DESTDIR)$(namesdir)
 	cd $(DESTDIR)$(namesdir) && for pair in mpicc:xmpicc mpicxx:xmpicxx mpic++:xmpicxx \
 	    mpiCC:xmpicxx mpirun:xmpirun mpiexec:xmpirun; do \
