@@ -95,8 +95,17 @@ void comm_close(struct comm *comm)
     group_drop(comm->group);
     group_drop(comm->remote);
     errhandler_drop(comm->errhandler);
+    comm_undress(comm);
+}
+
+void comm_undress(struct comm *comm)
+{
+    if (!comm)
+        return;
     topology_delete(comm->topology);
     info_delete(comm->info);
+    comm->topology = NULL;
+    comm->info = NULL;
 }
 
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
@@ -135,8 +144,7 @@ int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t st
 
 /* ---- duplicates ---- */
 
-/* Everything that a duplicate has beside the groups; `info` are its hints. */
-static int comm_dress(struct comm *made, struct comm *old, const struct info *info)
+int comm_dress(struct comm *made, struct comm *old, const struct info *info)
 {
     int rc = comm_take_hints(made, info);
     if (rc)

@@ -51,6 +51,11 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
               struct group *remote, const struct comm *like);
 void comm_close(struct comm *comm);
 
+/* Give a duplicate of `old` what it has beside the groups; `info` are its hints.  On failure
+ * comm_undress takes off what is there. */
+int comm_dress(struct comm *made, struct comm *old, const struct info *info);
+void comm_undress(struct comm *comm);
+
 /* Drop a reference; the last one closes channel and team. */
 void comm_release(struct comm *comm);
 

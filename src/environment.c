@@ -18,10 +18,11 @@
 
 int xmpi_get_processor_name(text_out_t name, int_out_t *resultlen)
 {
-    if (gethostname(name, MPI_MAX_PROCESSOR_NAME))
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    if (gethostname(host, sizeof host - 1))
         return fail(MPI_ERR_OTHER, "the system does not tell its name: %s", strerror(errno));
-    name[MPI_MAX_PROCESSOR_NAME - 1] = 0;
-    *resultlen = (int)strlen(name);
+    *resultlen = (int)strlen(host);
+    memcpy(name, host, strlen(host) + 1);
     return MPI_SUCCESS;
 }
 

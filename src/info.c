@@ -181,6 +181,13 @@ struct info *info_env(void)
     return rc ? NULL : env;
 }
 
+/* A program may look at it before MPI_Init and after MPI_Finalize, so it goes with the process. */
+__attribute__((destructor)) static void env_end(void)
+{
+    info_delete(env);
+    env = NULL;
+}
+
 int xmpi_info_create_env(int argc, char *argv[], info_out_t *info)
 {
     struct info *made = info_copy(info_env());

@@ -41,6 +41,7 @@ libxmpi_core_la_SOURCES += \
     src/environment.c \
     src/graph.c \
     src/group.c src/group.h \
+    src/idup.c \
     src/info.c src/info.h \
     src/init.c src/init.h \
     src/inter.c src/inter.h \

@@ -70,11 +70,11 @@ int xmpi_comm_dup(comm_t comm, comm_out_t *newcomm);
 int xmpi_comm_dup_with_info(comm_t comm, info_t info, comm_out_t *newcomm);
 
 /* Start to duplicate a communicator. */
-later int xmpi_comm_idup(comm_t comm, comm_out_t *newcomm, request_out_t *request);
+int xmpi_comm_idup(comm_t comm, comm_out_t *newcomm, request_out_t *request);
 
 /* Start to duplicate a communicator with other hints. */
-later int xmpi_comm_idup_with_info(comm_t comm, info_t info, comm_out_t *newcomm,
-                                   request_out_t *request);
+int xmpi_comm_idup_with_info(comm_t comm, info_t info, comm_out_t *newcomm,
+                             request_out_t *request);
 
 /* A communicator of a subgroup; called by all processes of the communicator. */
 int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm);

@@ -97,6 +97,25 @@ static void test_create_group(void)
     MPI_Group_free(&world);
 }
 
+/* Two at once, with traffic on the old one in between; freed in another order. */
+static void test_idup(void)
+{
+    MPI_Comm first, second;
+    MPI_Request requests[2];
+    CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &first, &requests[0]));
+    CHECK(sum_over(MPI_COMM_WORLD, 1) == n);
+    CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &second, &requests[1]));
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    CHECK(compare(first, second) == MPI_CONGRUENT);
+    CHECK(sum_over(first, 2) == 2 * n && sum_over(second, 3) == 3 * n);
+    CHECK_OK(MPI_Comm_free(&first));
+    CHECK_OK(MPI_Comm_idup(second, &first, &requests[0]));
+    CHECK_OK(MPI_Comm_free(&second));
+    CHECK_OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    CHECK(sum_over(first, 1) == n);
+    CHECK_OK(MPI_Comm_free(&first));
+}
+
 /* Wildcard receives of the user do not see our messages. */
 static void test_unseen(void)
 {
@@ -257,6 +276,7 @@ int main(int argc, char **argv)
     test_create();
     test_create_disjoint();
     test_create_group();
+    test_idup();
     test_unseen();
     test_names();
     test_hints();

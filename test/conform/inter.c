@@ -72,6 +72,11 @@ static void test_dup(MPI_Comm inter)
     CHECK(result == MPI_CONGRUENT);
     talk(dup);
     CHECK_OK(MPI_Comm_free(&dup));
+    MPI_Request request;
+    CHECK_OK(MPI_Comm_idup(inter, &dup, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    talk(dup);
+    CHECK_OK(MPI_Comm_free(&dup));
 }
 
 static void test_collective(MPI_Comm inter)
