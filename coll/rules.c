@@ -99,10 +99,10 @@ static const struct rule barrier_rules[] = {
     END,
 };
 static const struct rule bcast_rules[] = {
-    { .one_node = true, .bytes = UPTO(48), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(48), .use = "tiny" },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial" },
-    { .bytes = FROM(4 * MiB), .ranks = UPTO(16), .use = "chain", .piece = 64 * KiB },
+    { .bytes = FROM(512 * KiB), .ranks = UPTO(8), .use = "chain", .piece = 64 * KiB },
     { .use = "scatter-allgather" },
     END,
 };
@@ -117,8 +117,7 @@ static const struct rule scatter_rules[] = {
     END,
 };
 static const struct rule allgather_rules[] = {
-    { .ranks = UPTO(4), .bytes = UPTO(64 * KiB), .use = "spread" },
-    { .bytes = UPTO(8 * KiB), .use = "bruck" },
+    { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
     END,
 };

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Plans: what is inferred for a program, how plans are cut, embedded, printed and kept.  That the
+ * algorithms are right is shown in test/plan.
+ */
+#include "coll/algorithms.h"
+#include "coll/bind.h"
+#include "coll/cache.h"
+
+#include "test/unit/unit.h"
+
+static struct plan made(program *f, int me, int p, int pieces, enum alias alias)
+{
+    struct plan plan;
+    struct plan_key key = { .me = me, .size = p, .pieces = pieces, .alias = alias };
+    ck_assert_int_eq(plan_make(&plan, &key, f), 0);
+    return plan;
+}
+
+START_TEST(ring_is_inferred_as_drawn)
+{
+    static const char *const ring = //
+        "   0  send  in[1]                    ->   2.0   after -\n"
+        "   1  fold  out[0] in[0]             <-   0.0   first after -\n"
+        "   2  send  out[0]                   ->   2.1   after 1\n"
+        "   3  fold  out[3] in[3]             <-   0.1   first after -\n"
+        "   4  send  out[3]                   ->   2.2   after 3\n"
+        "   5  fold  out[2] in[2]             <-   0.2   first after -\n"
+        "   6  send  out[2]                   ->   2.3   after 5\n"
+        "   7  recv  out[1]                   <-   0.3   after -\n"
+        "   8  send  out[1]                   ->   2.4   after 7\n"
+        "   9  recv  out[0]                   <-   0.4   after 1 2\n"
+        "  10  send  out[0]                   ->   2.5   after 9\n"
+        "  11  recv  out[3]                   <-   0.5   after 3 4\n";
+    struct plan plan = made(allreduce_ring, 1, 4, 1, ALIAS_NONE);
+    char *text = plan_text(&plan);
+    ck_assert_str_eq(text, ring);
+    ck_assert_int_eq(plan.nfolds, 3);
+    ck_assert_int_eq(plan.most, 1);
+    free(text);
+    plan_free(&plan);
+}
+END_TEST
+
+static void three_readers(struct plan *plan, int me, int p)
+{
+    (void)me;
+    (void)p;
+    plan_rooms(plan, 1, 3, 1);
+    plan_copy(plan, tmp(0, 1), in(0, 1));
+    for (int b = 0; b < 3; b++)
+        plan_copy(plan, out(b, 1), tmp(0, 1));
+    plan_copy(plan, tmp(0, 1), out(2, 1));
+}
+
+START_TEST(a_writer_waits_for_all_readers)
+{
+    struct plan plan = made(three_readers, 0, 1, 1, ALIAS_NONE);
+    ck_assert_int_eq(plan.step[0].nnext, 4); /* three readers, and the writer after it */
+    ck_assert_int_eq(plan.step[4].nwait, 4);
+    for (int i = 1; i < 4; i++)
+        ck_assert_int_eq(plan.step[i].nwait, 1);
+    plan_free(&plan);
+}
+END_TEST
+
+START_TEST(pieces_are_independent)
+{
+    struct plan plan = made(three_readers, 0, 1, 4, ALIAS_NONE);
+    ck_assert_int_eq(plan.nsteps, 20);
+    ck_assert_int_eq(plan.nblocks[ROOM_OUT], 12);
+    for (int i = 16; i < 20; i++)
+        ck_assert_int_eq(plan.step[i].nwait, 4);
+    plan_free(&plan);
+}
+END_TEST
+
+START_TEST(in_place_copies_vanish)
+{
+    struct plan plan = made(allreduce_ring, 0, 1, 1, ALIAS_SAME);
+    ck_assert_int_eq(plan.nsteps, 0);
+    plan_free(&plan);
+    plan = made(allgather_ring, 2, 3, 1, ALIAS_MINE);
+    ck_assert_int_eq(plan.step[0].verb, VERB_SEND);
+    ck_assert_int_eq(plan.step[0].from.room, ROOM_OUT);
+    ck_assert_int_eq(plan.step[0].from.first, 2);
+    plan_free(&plan);
+}
+END_TEST
+
+static void called_twice(struct plan *plan, int me, int p)
+{
+    struct group pair = { .first = me % 2, .stride = 2, .n = p / 2, .me = me / 2 };
+    struct homes homes = { in(0, 4), out(4, 4), tmp(0, 0) };
+    plan_rooms(plan, 4, 8, 0);
+    plan_call(plan, &pair, &homes, allreduce_doubling);
+}
+
+START_TEST(a_called_program_lies_in_its_homes)
+{
+    struct plan plan = made(called_twice, 3, 4, 1, ALIAS_NONE);
+    ck_assert_int_eq(plan.nsteps, 2);
+    ck_assert_int_eq(plan.step[0].peer, 1);
+    ck_assert_int_eq(plan.step[0].from.n, 4);
+    ck_assert_int_eq(plan.step[1].to.first, 4);
+    plan_free(&plan);
+}
+END_TEST
+
+START_TEST(plans_are_kept_and_given_up)
+{
+    struct plan_cache *cache = NULL;
+    const struct algorithm *ring = algorithms;
+    while (ring->program != allreduce_ring)
+        ring++;
+    struct plan_key key = { .size = 64, .pieces = 1 };
+    struct cached *first, *again, *other;
+    bool fresh;
+    ck_assert_int_eq(cache_get(&cache, ring, &key, &first, &fresh), 0);
+    ck_assert(fresh);
+    ck_assert_int_eq(cache_get(&cache, ring, &key, &again, &fresh), 0);
+    ck_assert(!fresh && again == first);
+    cache_drop(again);
+    for (key.pieces = 2; key.pieces < 100; key.pieces++) { /* far more than are kept */
+        ck_assert_int_eq(cache_get(&cache, ring, &key, &other, &fresh), 0);
+        ck_assert(fresh);
+        cache_drop(other);
+    }
+    key.pieces = 1; /* in use all the time, so still there */
+    ck_assert_int_eq(cache_get(&cache, ring, &key, &again, &fresh), 0);
+    ck_assert(!fresh && again == first);
+    key.pieces = 2;
+    ck_assert_int_eq(cache_get(&cache, ring, &key, &other, &fresh), 0);
+    ck_assert(fresh);
+    cache_close(cache);
+}
+END_TEST
+
+UNIT_MAIN("plan", ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
+          pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
+          plans_are_kept_and_given_up)
