@@ -201,31 +201,24 @@ int xmpi_comm_create_group(intra_t comm, group_t group, tag_t tag, comm_out_t *n
     return rc ? rc : comm_of_group(comm, group, tag, STEP_CREATE_GROUP, newcomm);
 }
 
-/* A number for a tag string, so that different strings meet in different messages (FNV-1a). */
-static uint64_t string_hash(const char *string)
+int comm_adopt(struct comm **comm, const struct info *info, struct errhandler *errhandler)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *string; string++)
-        hash = (hash ^ (unsigned char)*string) * 0x100000001b3u;
-    return hash;
+    errhandler_drop((*comm)->errhandler);
+    (*comm)->errhandler = errhandler_hold(errhandler);
+    int rc = comm_take_hints(*comm, info);
+    if (rc) {
+        comm_release(*comm);
+        *comm = NULL;
+    }
+    return rc;
 }
 
 int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
                                 errhandler_t errhandler, comm_out_t *newcomm)
 {
-    uint64_t hash = string_hash(stringtag);
-    int rc = comm_of_group(&comm_world, group, (int)(uint32_t)hash,
-                           STEP_FROM_GROUP + (uint32_t)(hash >> 48), newcomm);
-    struct comm *made = rc ? NULL : *newcomm;
-    if (!made)
-        return rc;
-    errhandler_drop(made->errhandler);
-    made->errhandler = errhandler;
-    object_hold(errhandler);
-    rc = comm_take_hints(made, info);
-    if (rc)
-        comm_release(made);
-    return rc;
+    struct circle place = circle_of_string(group, stringtag, STEP_FROM_GROUP);
+    int rc = comm_of_group(&comm_world, group, place.tag, place.step, newcomm);
+    return rc || !*newcomm ? rc : comm_adopt(newcomm, info, errhandler);
 }
 
 /* ---- freeing ---- */

@@ -62,6 +62,10 @@ void comm_release(struct comm *comm);
 /* Keep of `info` what a communicator understands as a hint. */
 int comm_take_hints(struct comm *comm, const struct info *info);
 
+/* Hints and error handler for a communicator that has no parent to inherit from; it is released
+ * on failure. */
+int comm_adopt(struct comm **comm, const struct info *info, struct errhandler *errhandler);
+
 /* A communicator of the subgroup, whose members are the only ones to take part: *newcomm is NULL
  * for others.  `step` (enum context_step) and `tag` keep concurrent calls apart. */
 int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t step,

@@ -42,6 +42,23 @@ struct circle circle_of_group(struct comm *comm, const struct group *group, int 
                             .step = step };
 }
 
+/* A number for a tag string, so that different strings meet in different messages (FNV-1a). */
+static uint64_t string_hash(const char *string)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *string; string++)
+        hash = (hash ^ (unsigned char)*string) * 0x100000001b3u;
+    return hash;
+}
+
+struct circle circle_of_string(const struct group *group, const char *string,
+                               enum context_step step)
+{
+    uint64_t hash = string_hash(string);
+    return circle_of_group(&comm_world, group, (int)(uint32_t)hash,
+                           step + (uint32_t)(hash >> 48));
+}
+
 /* The peer that is `place` members after the root. */
 static int circle_peer(const struct circle *circle, int place)
 {

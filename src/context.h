@@ -21,7 +21,8 @@ enum context_step {
     STEP_INTER_LEADERS,
     STEP_INTER_CREATE,
     STEP_MERGE,
-    STEP_FROM_GROUP = 0x7fff0000, /* + 16 bits of the tag string's hash */
+    STEP_FROM_GROUP = 0x7fff0000,  /* + 16 bits of the tag string's hash */
+    STEP_FROM_GROUPS = 0x7ffd0000, /* likewise */
 };
 
 /* Processes that share something, and the wire between them. */
@@ -41,6 +42,10 @@ struct circle circle_of_team(struct comm *comm, enum context_step step);
 /* The members of a group that lies inside the communicator's team. */
 struct circle circle_of_group(struct comm *comm, const struct group *group, int tag,
                               enum context_step step);
+
+/* The members of any group, for the call that has this tag string. */
+struct circle circle_of_string(const struct group *group, const char *string,
+                               enum context_step step);
 
 /* The root's bytes reach all: a binomial tree, log2(n) messages deep.  Collective over the
  * circle; calls with equal step, tag and channel must come in the same order everywhere. */

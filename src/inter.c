@@ -173,6 +173,22 @@ static int meeting_share(struct circle *mine, struct meeting *meeting, int **the
     return circle_share(mine, *theirs, bytes);
 }
 
+/* Everybody of the group learns the outcome and makes the communicator. */
+static int meeting_end(struct circle *mine, struct meeting *meeting, int **theirs,
+                       struct group *local, struct comm *like, struct comm **newcomm)
+{
+    int rc = meeting_share(mine, meeting, theirs);
+    struct group *remote = rc ? NULL : group_of_list(meeting->n, *theirs);
+    free(*theirs);
+    if (rc)
+        return rc;
+    if (!remote)
+        return no_memory(meeting->n);
+    rc = comm_new(newcomm, &meeting->ticket, local, remote, like);
+    group_drop(remote);
+    return rc;
+}
+
 int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer_comm,
                           int remote_leader, int tag, comm_out_t *newintercomm)
 {
@@ -183,16 +199,59 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
     if (mine.rank == local_leader)
         meeting.error = leaders_meet(local_comm, handle_comm(peer_comm), remote_leader, tag,
                                      &meeting, &theirs);
-    int rc = meeting_share(&mine, &meeting, &theirs);
-    struct group *remote = rc ? NULL : group_of_list(meeting.n, theirs);
-    free(theirs);
-    if (rc)
-        return rc;
-    if (!remote)
-        return no_memory(meeting.n);
-    rc = comm_new(newintercomm, &meeting.ticket, local_comm->group, remote, local_comm);
-    group_drop(remote);
-    return rc;
+    return meeting_end(&mine, &meeting, &theirs, local_comm->group, local_comm, newintercomm);
+}
+
+/* ---- creation without a communicator to begin with ---- */
+
+/* The leaders know each other already: the one of the first group draws. */
+static int leaders_draw_directly(const struct circle *mine, const struct group *local,
+                                 const struct group *remote, int leader, struct ticket *ticket)
+{
+    int other = ranks_world(remote->ranks, leader); /* the circle's channel is the world's */
+    if (!inter_is_first(local, remote))
+        return context_receive(mine->channel, other, mine->tag, mine->step, ticket,
+                               sizeof *ticket);
+    ticket_draw(ticket, local->ranks->n + remote->ranks->n, NULL);
+    return context_send(mine->channel, other, mine->tag, mine->step, ticket, sizeof *ticket);
+}
+
+static int groups_meet(const struct circle *mine, struct group *local, struct group *remote,
+                       int leader, struct meeting *meeting, int **theirs)
+{
+    int n = remote->ranks->n;
+    if (leader < 0 || leader >= n)
+        return fail(MPI_ERR_RANK, "remote_leader is %d, remote_group has ranks 0 to %d", leader,
+                    n - 1);
+    *theirs = malloc((size_t)n * sizeof **theirs);
+    if (!*theirs)
+        return no_memory(n);
+    ranks_write(remote->ranks, *theirs);
+    int rc = check_disjoint(local, n, *theirs);
+    meeting->n = n;
+    return rc ? rc : leaders_draw_directly(mine, local, remote, leader, &meeting->ticket);
+}
+
+int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
+                                      group_t remote_group, int remote_leader,
+                                      string_t stringtag, info_t info, errhandler_t errhandler,
+                                      comm_out_t *newintercomm)
+{
+    int n = local_group->ranks->n;
+    if (local_group->rank == MPI_UNDEFINED)
+        return fail(MPI_ERR_GROUP, "this process is not in local_group");
+    if (local_leader < 0 || local_leader >= n)
+        return fail(MPI_ERR_RANK, "local_leader is %d, local_group has ranks 0 to %d",
+                    local_leader, n - 1);
+    struct circle mine = circle_of_string(local_group, stringtag, STEP_FROM_GROUPS);
+    struct meeting meeting = { 0 };
+    int *theirs = NULL;
+    mine.root = local_leader;
+    if (mine.rank == local_leader)
+        meeting.error =
+            groups_meet(&mine, local_group, remote_group, remote_leader, &meeting, &theirs);
+    int rc = meeting_end(&mine, &meeting, &theirs, local_group, NULL, newintercomm);
+    return rc ? rc : comm_adopt(newintercomm, info, errhandler);
 }
 
 /* ---- merging ---- */

@@ -118,10 +118,10 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
                           int remote_leader, int tag, comm_out_t *newintercomm);
 
 /* Join two groups without a communicator to begin with. */
-later int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
-                                            group_t remote_group, int remote_leader,
-                                            string_t stringtag, info_t info,
-                                            errhandler_t errhandler, comm_out_t *newintercomm);
+int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
+                                      group_t remote_group, int remote_leader,
+                                      string_t stringtag, info_t info, errhandler_t errhandler,
+                                      comm_out_t *newintercomm);
 
 /* One communicator of both groups; the one with `high` set comes second. */
 int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm);

@@ -14,6 +14,26 @@ static MPI_Comm comm_of(MPI_Session session, const char *pset, const char *tag)
     return comm;
 }
 
+/* The first process and the others make an intercommunicator. */
+static void test_intercomm(MPI_Session session, int rank, int size)
+{
+    MPI_Group all, one, rest;
+    MPI_Comm inter;
+    int zero = 0, sum = -1, expect = rank == 0 ? size * (size - 1) / 2 : 0;
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &all));
+    CHECK_OK(MPI_Group_incl(all, 1, &zero, &one));
+    CHECK_OK(MPI_Group_excl(all, 1, &zero, &rest));
+    CHECK_OK(MPI_Intercomm_create_from_groups(
+        rank == 0 ? one : rest, rank == 0 ? 0 : size - 2, rank == 0 ? rest : one,
+        rank == 0 ? size - 2 : 0, "first and rest", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
+    CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter));
+    CHECK(sum == expect);
+    CHECK_OK(MPI_Comm_free(&inter));
+    CHECK_OK(MPI_Group_free(&all));
+    CHECK_OK(MPI_Group_free(&one));
+    CHECK_OK(MPI_Group_free(&rest));
+}
+
 static int round_trip(int last)
 {
     MPI_Session first, second;
@@ -30,6 +50,8 @@ static int round_trip(int last)
     CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, more));
     CHECK(sum == size * (size - 1) / 2);
     CHECK_OK(MPI_Barrier(all));
+    if (size > 1)
+        test_intercomm(first, rank, size);
     if (rank == 0 && last)
         printf("ok\n");
     CHECK_OK(MPI_Comm_free(&all));
