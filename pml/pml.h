@@ -88,9 +88,9 @@ int request_wait(struct request *request, struct result *result);
 
 enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_READY };
 
-int pml_open(void);  /* after boot_open */
+int pml_open(void);   /* after boot_open */
 void pml_flush(void); /* completes what is in flight from here; nobody may poll for a while */
-int pml_close(void); /* completes what is in flight from here; then the links go down */
+int pml_close(void);  /* completes what is in flight from here; then the links go down */
 
 /* Blocking.  The short path: no request object for messages that fit the link's ring.  pml_recv
  * returns result.error; `result` may be NULL.  A truncated message (MPI_ERR_TRUNCATE) leaves what

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 }
 EOF
 for std in 98 11 17 20; do
-    data=$([ $std = 98 ] && echo '&all[0]' || echo 'all.data()')
+    data=$([ $std = 98 ] && echo '\&all[0]' || echo 'all.data()')
     sed "s/all.data()/$data/" both.cc > both$std.cc
     case_run "xmpicxx -std=c++$std" 60 "$cxx" -std=c++$std -Wall -Wextra -pedantic -Werror \
         -o both both$std.cc
