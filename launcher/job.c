@@ -98,22 +98,33 @@ static void turn(struct job *job)
 
 /* ---- the end ---- */
 
+static bool output_is_written(void)
+{
+    return out_is_idle(&out_stdout) && out_is_idle(&out_stderr);
+}
+
+/* Our reader has all the time to take what is left, unless we were asked to end. */
+static bool may_wait(const struct job *job, uint64_t since)
+{
+    if (!job->interrupted)
+        return true;
+    return !job->killed && clock_ns() - since < DRAIN_MS * 1000000ull;
+}
+
 /* Pass on what is still in the pipes.  Something that outlives its rank may hold them open: it
  * gets a moment, then the end. */
 static void drain(struct job *job)
 {
     memset(job->deadlines, 0, sizeof job->deadlines);
+    uint64_t begin = clock_ns();
     iof_drain();
-    if (!iof_is_done()) {
-        uint64_t last = clock_ns() + (job->killed ? 0 : DRAIN_MS * 1000000ull);
-        while (!iof_is_done() && clock_ns() < last && !job->killed)
-            loop_turn(10);
-    }
+    while (!iof_is_done() && !job->killed && clock_ns() - begin < DRAIN_MS * 1000000ull)
+        loop_turn(10);
     job_clean(job);
     iof_drain();
-    bool quiet = false;
-    while (!iof_is_done() && !quiet && job->interrupted != SIGINT) {
-        quiet = out_is_idle(&out_stdout) && out_is_idle(&out_stderr);
+    begin = clock_ns();
+    /* What is still open now is held by somebody out of our reach, or waits for our reader. */
+    while (!iof_is_done() && !output_is_written() && may_wait(job, begin)) {
         loop_turn(10);
         iof_drain();
     }
@@ -122,11 +133,9 @@ static void drain(struct job *job)
 
 static void flush_output(const struct job *job)
 {
-    while (!out_is_idle(&out_stdout) || !out_is_idle(&out_stderr)) {
-        if (job->interrupted && job->killed)
-            return;
-        loop_turn(-1);
-    }
+    uint64_t begin = clock_ns();
+    while (!output_is_written() && may_wait(job, begin))
+        loop_turn(job->interrupted ? 10 : -1);
 }
 
 static void print_exit_codes(const struct job *job)

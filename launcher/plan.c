@@ -169,11 +169,12 @@ static void tell(const struct plan *plan, const struct host *here)
 {
     const struct budget *b = &here->budget;
     if (b->quota > 0)
-        notice("%d cores and %d CPUs may be used, %.2f CPUs' worth of time by cgroup quota",
-               b->cores, b->pus, b->quota);
+        notice(
+            "cores that may be used: %d, CPUs: %d, CPUs' worth of time by cgroup quota: %.2f",
+            b->cores, b->pus, b->quota);
     else
-        notice("%d cores and %d CPUs may be used", b->cores, b->pus);
-    notice("%d ranks, bound to: %s%s", plan->nranks, level_name(plan->decided.to),
+        notice("cores that may be used: %d, CPUs: %d", b->cores, b->pus);
+    notice("ranks: %d, bound to: %s%s", plan->nranks, level_name(plan->decided.to),
            plan->crowded ? "; more ranks than cores: waiting ranks give way" : "");
 }
 
@@ -218,11 +219,11 @@ void plan_show(const struct options *options, const struct plan *plan, FILE *to)
 {
     const struct budget *b = &plan->hosts[0].budget;
     char text[512];
-    fprintf(to, "%s: %d cores, %d CPUs (%s)", plan->hosts[0].name, b->cores, b->pus,
+    fprintf(to, "%s: cores %d, cpus %d (%s)", plan->hosts[0].name, b->cores, b->pus,
             cpuset_format(&b->allowed, text, sizeof text));
     if (b->quota > 0)
         fprintf(to, ", quota %.2f", b->quota);
-    fprintf(to, "; %d ranks, map by %s, pe=%d, bind to %s%s\n", plan->nranks,
+    fprintf(to, "; ranks %d, map by %s, pe=%d, bind to %s%s\n", plan->nranks,
             level_name(plan->decided.by), plan->decided.pe, level_name(plan->decided.to),
             plan->crowded ? ", crowded" : "");
     fprintf(to, "%-6s %-16s %-12s %s\n", "rank", "host", "cpus", "program");

@@ -192,9 +192,10 @@ static void report(struct job *job, int number, const struct ending *ending,
     verdict_text(ending, text, sizeof text);
     int others = job->running;
     bool stops = verdict->reaction == REACTION_STOP || verdict->reaction == REACTION_STOP_SOON;
-    if (stops && others)
-        snprintf(rest, sizeof rest, "; stopping the other %d rank%s", others,
-                 others == 1 ? "" : "s");
+    if (stops && others == 1)
+        snprintf(rest, sizeof rest, "; stopping the other rank");
+    else if (stops && others)
+        snprintf(rest, sizeof rest, "; stopping the other %d ranks", others);
     complain("rank %d (%s%s, pid %d) %s%s%s", number, app->argv[0],
              ending->wrapped ? ", a wrapper" : "", (int)job->ranks[number].pid, text,
              kill_hint(job, verdict->signal), rest);

@@ -36,8 +36,10 @@ static void asked_to_end(struct job *job, int signal)
     }
     job->interrupted = signal;
     job->interrupted_first = !job->failed;
-    if (!job->running)
+    if (!job->running) {
+        job->killed = true; /* only output is left, and its reader does not take it */
         return;
+    }
     job_signal(job, signal);
     if (signal == SIGTERM || signal == SIGHUP)
         job_set_deadline(job, DEADLINE_KILL, POLITE_GRACE_MS);
