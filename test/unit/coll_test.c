@@ -542,7 +542,7 @@ static void each_algorithm(int rank, int n)
         char text[80];
         if (a->inter && n < 2)
             continue;
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 9; i++) {
             snprintf(text, sizeof(text), "%s=%s%s", collective_name(a->what), a->name,
                      a->cut && i % 3 == 2 ? ":pieces=3" : "");
             any_call(&s, a->what, a->inter ? NULL : text);
@@ -557,7 +557,7 @@ static void any_mixture(int rank, int n)
     make_types();
     open_teams(rank, n);
     state = (uint64_t)n * 1313;
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 300; i++) {
         struct team *team = draw(3) == 0 ? &plain : draw(2) && n > 1 ? &inter : &world;
         struct scene s = scene_of(team, rank, n);
         enum collective what = (enum collective)draw(COLL_KINDS);
