@@ -122,7 +122,7 @@ static void common_variables(const struct job *job, struct strings *list)
 /* ---- ranks ---- */
 
 struct prepared { /* a program, ready to be started many times */
-    char *path; /* also in job->programs */
+    char *path;   /* also in job->programs */
     struct environment env;
 };
 
