@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Communicators: made of a ticket and groups, duplicated, asked, named, freed (MPI 5.0, 7.4).
+ * Communicators: made of a ticket and groups, asked, named, given hints, freed (MPI 5.0, 7.4).
  *
  * A communicator holds two channels (messages, collectives) and its groups by reference, so
  * making one costs a few hundred bytes whatever its size.  It lives until its last reference is
@@ -13,18 +13,13 @@
 #include "src/api/comm.h"
 #include "src/api/process.h"
 #include "src/attr.h"
-#include "src/context.h"
 #include "src/errhan.h"
-#include "src/handle.h"
 #include "src/info.h"
 #include "src/inter.h"
-#include "src/topo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct comm comm_world, comm_self;
 
 /* ---- making and ending ---- */
 
@@ -98,16 +93,6 @@ void comm_close(struct comm *comm)
     comm_undress(comm);
 }
 
-void comm_undress(struct comm *comm)
-{
-    if (!comm)
-        return;
-    topology_delete(comm->topology);
-    info_delete(comm->info);
-    comm->topology = NULL;
-    comm->info = NULL;
-}
-
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
              struct group *remote, const struct comm *like)
 {
@@ -128,97 +113,6 @@ void comm_release(struct comm *comm)
         return;
     comm_close(comm);
     object_delete(comm);
-}
-
-int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t step,
-                  struct comm **newcomm)
-{
-    *newcomm = NULL;
-    if (group->rank == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    struct circle members = circle_of_group(parent, group, tag, step);
-    struct ticket ticket;
-    int rc = circle_draw(&members, &ticket);
-    return rc ? rc : comm_new(newcomm, &ticket, group, NULL, parent);
-}
-
-/* ---- duplicates ---- */
-
-int comm_dress(struct comm *made, struct comm *old, const struct info *info)
-{
-    int rc = comm_take_hints(made, info);
-    if (rc)
-        return rc;
-    if (old->topology && !(made->topology = topology_copy(old->topology)))
-        return fail(MPI_ERR_NO_MEM, "no memory for a topology");
-    return attributes_copy(ATTR_COMM, comm_handle(old), old->attributes, &made->attributes);
-}
-
-static int comm_dup(struct comm *comm, const struct info *info, struct comm **newcomm)
-{
-    struct circle all = circle_of_team(comm, STEP_DUP);
-    struct ticket ticket;
-    struct comm *made;
-    all.two_groups = comm_is_inter(comm);
-    int rc = circle_draw(&all, &ticket);
-    if (!rc)
-        rc = comm_new(&made, &ticket, comm->group, comm->remote, comm);
-    if (rc)
-        return rc;
-    rc = comm_dress(made, comm, info);
-    if (rc)
-        comm_release(made);
-    else
-        *newcomm = made;
-    return rc;
-}
-
-int xmpi_comm_dup(comm_t comm, comm_out_t *newcomm)
-{
-    return comm_dup(comm, comm->info, newcomm);
-}
-
-int xmpi_comm_dup_with_info(comm_t comm, info_t info, comm_out_t *newcomm)
-{
-    return comm_dup(comm, info, newcomm);
-}
-
-/* ---- subgroups ---- */
-
-int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm)
-{
-    int rc = group_check_inside(group, comm->group);
-    if (rc)
-        return rc;
-    if (comm_is_inter(comm))
-        return inter_create(comm, group, newcomm);
-    return comm_of_group(comm, group, 0, STEP_CREATE, newcomm);
-}
-
-int xmpi_comm_create_group(intra_t comm, group_t group, tag_t tag, comm_out_t *newcomm)
-{
-    int rc = group_check_inside(group, comm->group);
-    return rc ? rc : comm_of_group(comm, group, tag, STEP_CREATE_GROUP, newcomm);
-}
-
-int comm_adopt(struct comm **comm, const struct info *info, struct errhandler *errhandler)
-{
-    errhandler_drop((*comm)->errhandler);
-    (*comm)->errhandler = errhandler_hold(errhandler);
-    int rc = comm_take_hints(*comm, info);
-    if (rc) {
-        comm_release(*comm);
-        *comm = NULL;
-    }
-    return rc;
-}
-
-int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
-                                errhandler_t errhandler, comm_out_t *newcomm)
-{
-    struct circle place = circle_of_string(group, stringtag, STEP_FROM_GROUP);
-    int rc = comm_of_group(&comm_world, group, place.tag, place.step, newcomm);
-    return rc || !*newcomm ? rc : comm_adopt(newcomm, info, errhandler);
 }
 
 /* ---- freeing ---- */

@@ -32,6 +32,14 @@ struct comm {
 
 extern struct comm comm_world, comm_self; /* behind MPI_COMM_WORLD, MPI_COMM_SELF */
 
+/* The two come and go with the library. */
+int world_open(void);
+void world_close(void);
+
+/* What MPI_Finalize does first: the delete functions of MPI_COMM_SELF's attributes, last set
+ * first, then MPI_COMM_WORLD's.  They may still communicate. */
+int world_delete_attributes(void);
+
 static inline int comm_rank(const struct comm *comm);
 static inline int comm_size(const struct comm *comm);        /* of the local group */
 static inline int comm_remote_size(const struct comm *comm); /* = comm_size when intra */
@@ -39,6 +47,9 @@ static inline bool comm_is_inter(const struct comm *comm)
 {
     return comm->remote != NULL;
 }
+
+/* What the user holds; MPI_COMM_NULL for NULL. */
+MPI_Comm comm_handle(const struct comm *comm);
 
 /* Make a communicator over `group` (I am member `rank`).  Collective over the members only in so
  * far as all need the same ticket: the caller has drawn and distributed it.  Takes a reference of

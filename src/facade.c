@@ -12,13 +12,13 @@
 
 #include "src/errhan.h"
 #include "src/error.h"
+#include "src/library.h"
 #include "src/tool.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum library_state library_state = LIBRARY_FRESH;
-int library_sessions;
 
 static _Thread_local struct comm *blamed;
 

@@ -26,7 +26,6 @@ struct entry {
 
 enum library_state { LIBRARY_FRESH, LIBRARY_ACTIVE, LIBRARY_FINALIZED };
 extern enum library_state library_state; /* of the world model; sessions count separately */
-extern int library_sessions;             /* how many are open */
 
 /* The world model is not up.  0 when a session is, else MPI_ERR_OTHER. */
 int enter_early(const char *function) __attribute__((cold));

@@ -41,7 +41,6 @@ struct win *handle_win(MPI_Win handle);
 struct file *handle_file(MPI_File handle);
 
 /* Objects to handles; NULL gives the null handle of the kind. */
-MPI_Comm comm_handle(const struct comm *comm);
 MPI_Group group_handle(const struct group *group);
 MPI_Datatype type_handle(const struct type *type);
 MPI_Op op_handle(const struct op *op);

@@ -12,7 +12,7 @@
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/info.h"
-#include "src/init.h"
+#include "src/library.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ int info_set(struct info *info, const char *key, const char *value)
 /* ---- MPI_INFO_ENV ---- */
 
 static struct info *env;
-static enum library_state env_state; /* when it was made: some values come with MPI_Init */
+static bool env_knows_job; /* some values come with MPI_Init */
 
 /* Read a small file of strings that end in zeros; the number of bytes, 0 when it is not there. */
 static size_t read_strings(const char *path, char *to, size_t room)
@@ -166,17 +166,18 @@ static int env_job(struct info *info)
 
 struct info *info_env(void)
 {
-    if (env && env_state == library_state)
+    bool job = boot.segment != NULL;
+    if (env && env_knows_job == job)
         return env;
     if (!env && !(env = info_new()))
         return NULL;
-    env_state = library_state;
+    env_knows_job = job;
     char words[8192];
     size_t bytes = read_strings("/proc/self/cmdline", words, sizeof words);
     int rc = bytes ? env_command(env, words, bytes) : MPI_SUCCESS;
     if (!rc)
         rc = env_place(env);
-    if (!rc && library_state == LIBRARY_ACTIVE)
+    if (!rc && job)
         rc = env_job(env);
     return rc ? NULL : env;
 }

@@ -35,19 +35,23 @@ libxmpi_core_la_SOURCES += \
     src/cart.c \
     src/comm.c src/comm.h \
     src/context.c src/context.h \
+    src/create.c \
     src/deprecated.c \
     src/dims.c src/dims.h \
     src/dist_graph.c \
+    src/dup.c \
     src/environment.c \
     src/graph.c \
     src/group.c src/group.h \
     src/idup.c \
     src/info.c src/info.h \
-    src/init.c src/init.h \
+    src/init.c \
     src/inter.c src/inter.h \
+    src/library.c src/library.h \
     src/session.c src/session.h \
-    src/split.c \
-    src/topo.c src/topo.h
+    src/split.c src/split.h src/split_type.c \
+    src/topo.c src/topo.h \
+    src/world.c
 
 # ---- datatypes, messages, collectives ----
 libxmpi_core_la_SOURCES += \
@@ -59,6 +63,7 @@ libxmpi_core_la_SOURCES += \
     src/op.c src/op.h \
     src/p2p.c \
     src/pack.c \
+    src/part.c \
     src/probe.c \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \

@@ -9,11 +9,13 @@
 #include "src/session.h"
 
 #include "runtime/boot.h"
+#include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/api/process.h"
 #include "src/errhan.h"
+#include "src/group.h"
 #include "src/info.h"
-#include "src/init.h"
+#include "src/library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,12 +59,11 @@ int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *sessi
         rc = fail(MPI_ERR_NO_MEM, "no memory for a session");
         goto undo_objects;
     }
-    rc = library_hold(level);
+    rc = library_hold(USER_SESSION, level);
     if (rc)
         goto undo_objects;
     made->errhandler = errhandler_hold(errhandler);
     made->info = hints;
-    library_sessions++;
     *session = made;
     return MPI_SUCCESS;
 undo_objects:
@@ -79,8 +80,7 @@ int xmpi_session_finalize(session_free_t *session)
     info_delete(old->info);
     object_delete(old);
     *session = NULL;
-    library_sessions--;
-    return library_drop(false);
+    return library_drop(USER_SESSION);
 }
 
 int xmpi_session_get_info(session_t session, info_out_t *info_used)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Communicators of subgroups (MPI 5.0, 7.4.2).  Only the members of the new communicator talk to
+ * each other, whoever has to call; others return at once.
+ */
+#include "runtime/fail.h"
+#include "src/api/comm.h"
+#include "src/context.h"
+#include "src/errhan.h"
+#include "src/inter.h"
+
+int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t step,
+                  struct comm **newcomm)
+{
+    *newcomm = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    struct circle members = circle_of_group(parent, group, tag, step);
+    struct ticket ticket;
+    int rc = circle_draw(&members, &ticket);
+    return rc ? rc : comm_new(newcomm, &ticket, group, NULL, parent);
+}
+
+int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm)
+{
+    int rc = group_check_inside(group, comm->group);
+    if (rc)
+        return rc;
+    if (comm_is_inter(comm))
+        return inter_create(comm, group, newcomm);
+    return comm_of_group(comm, group, 0, STEP_CREATE, newcomm);
+}
+
+int xmpi_comm_create_group(intra_t comm, group_t group, tag_t tag, comm_out_t *newcomm)
+{
+    int rc = group_check_inside(group, comm->group);
+    return rc ? rc : comm_of_group(comm, group, tag, STEP_CREATE_GROUP, newcomm);
+}
+
+int comm_adopt(struct comm **comm, const struct info *info, struct errhandler *errhandler)
+{
+    errhandler_drop((*comm)->errhandler);
+    (*comm)->errhandler = errhandler_hold(errhandler);
+    int rc = comm_take_hints(*comm, info);
+    if (rc) {
+        comm_release(*comm);
+        *comm = NULL;
+    }
+    return rc;
+}
+
+int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
+                                errhandler_t errhandler, comm_out_t *newcomm)
+{
+    struct circle place = circle_of_string(group, stringtag, STEP_FROM_GROUP);
+    int rc = comm_of_group(&comm_world, group, place.tag, place.step, newcomm);
+    return rc || !*newcomm ? rc : comm_adopt(newcomm, info, errhandler);
+}

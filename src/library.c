@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rooms come up from below:
+ *
+ *     params      the environment is read once
+ *     boot        who am I, who else is there: one mapping, no messages
+ *     progress    how this process waits: it now knows whether ranks exceed CPUs
+ *     pml         links and matching
+ *     world       the channels and groups of MPI_COMM_WORLD and MPI_COMM_SELF
+ *
+ * and go down the other way.  Nobody waits for anybody in either direction; what is still on
+ * its way from here when the library ends is completed by pml_close.
+ *
+ * The world model and every session hold the library once.  When MPI_Finalize is the last user
+ * all goes down.  When a session is the last, others may already send for the next one, so the
+ * library stays open, flushed and without users, until a new session or the end of the process.
+ */
+#include "src/library.h"
+
+#include "mpi.h"
+#include "pml/pml.h"
+#include "runtime/boot.h"
+#include "runtime/lock.h"
+#include "runtime/param.h"
+#include "src/comm.h"
+
+#include <string.h>
+
+int library_sessions;
+int thread_level = MPI_THREAD_SINGLE;
+static bool library_is_open;
+static int users; /* who hold it */
+
+static int library_open(void)
+{
+    params_read();
+    int rc = boot_open();
+    if (rc)
+        return rc;
+    progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
+    rc = pml_open();
+    if (rc)
+        goto undo_progress;
+    rc = world_open();
+    if (rc)
+        goto undo_pml;
+    library_is_open = true;
+    boot_reached(BOOT_INITED);
+    return MPI_SUCCESS;
+undo_pml:
+    pml_close();
+undo_progress:
+    progress_close();
+    boot_close();
+    return rc;
+}
+
+static int library_close(void)
+{
+    library_is_open = false;
+    world_close();
+    int rc = pml_close();
+    progress_close();
+    boot_reached(BOOT_FINALIZED);
+    boot_close();
+    return rc;
+}
+
+/* From now on every call takes the engine lock; this one has passed the door without. */
+static void threads_admit(int level)
+{
+    if (level > thread_level)
+        thread_level = level;
+    if (level == MPI_THREAD_MULTIPLE && !threads_multiple) {
+        threads_multiple = true;
+        engine_lock();
+    }
+}
+
+int library_hold(enum library_user user, int level)
+{
+    if (!library_is_open) {
+        int rc = library_open();
+        if (rc)
+            return rc;
+    }
+    users++;
+    library_sessions += user == USER_SESSION;
+    threads_admit(level);
+    return MPI_SUCCESS;
+}
+
+int library_drop(enum library_user user)
+{
+    library_sessions -= user == USER_SESSION;
+    if (--users > 0)
+        return MPI_SUCCESS;
+    if (user == USER_WORLD)
+        return library_close();
+    pml_flush();
+    boot_reached(BOOT_FINALIZED);
+    return MPI_SUCCESS;
+}
+
+/* The end of a process whose last user was a session. */
+__attribute__((destructor)) static void library_end(void)
+{
+    if (library_is_open && users == 0)
+        library_close();
+}
+
+/* ---- thread levels ---- */
+
+static const struct level {
+    int level;
+    const char *name;
+} levels[] = {
+    { MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE" },
+    { MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED" },
+    { MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED" },
+    { MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE" },
+};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+const char *thread_level_name(int level)
+{
+    for (int i = 0; i < LEVELS; i++)
+        if (levels[i].level == level)
+            return levels[i].name;
+    return NULL;
+}
+
+int thread_level_named(const char *name)
+{
+    for (int i = 0; i < LEVELS; i++)
+        if (!strcmp(levels[i].name, name))
+            return levels[i].level;
+    return -1;
+}
