@@ -7,8 +7,7 @@
  *                                           {rank 0: program, place, CPUs, ..}, ..
  *
  * The library copies it to every client that joins, so ranks are described as briefly as they
- * can be: what the library works out from the list of hosts and ranks (local rank, node rank,
- * node, host name) is left to it.
+ * can be: host names, for example, it works out from the lists of hosts and ranks.
  */
 #define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/pmix_job.h"
@@ -47,6 +46,11 @@ static pmix_value_t *put(struct list *list, const char *key, pmix_data_type_t ty
 static void put_u32(struct list *list, const char *key, int value)
 {
     put(list, key, PMIX_UINT32)->data.uint32 = (uint32_t)value;
+}
+
+static void put_u16(struct list *list, const char *key, int value)
+{
+    put(list, key, PMIX_UINT16)->data.uint16 = (uint16_t)value;
 }
 
 static void put_rank(struct list *list, const char *key, int rank)
@@ -177,6 +181,9 @@ static void put_process(struct list *job_list, const struct job *job, int rank)
     int app = plan->ranks[rank].app;
     struct list list = { 0 };
     put_rank(&list, PMIX_RANK, rank); /* must be the first */
+    put_u16(&list, PMIX_LOCAL_RANK, plan->ranks[rank].local);
+    put_u16(&list, PMIX_NODE_RANK, plan->ranks[rank].local);
+    put_u32(&list, PMIX_NODEID, 0);
     put_u32(&list, PMIX_APPNUM, app);
     put_rank(&list, PMIX_GLOBAL_RANK, rank);
     put_rank(&list, PMIX_APP_RANK, rank - first_of(plan, app));

@@ -11,15 +11,20 @@
  *     sockets      send small messages at once: with Nagle's algorithm news of a death took
  *                  40 ms.  Connections inherit this from the listening socket.
  *
+ * What the library has to say about clients that die while they talk to it goes nowhere without
+ * -v: that a rank has died is told by the launcher.
+ *
  * All settings of the library are environment variables.  What an outer PMIx job left in ours
  * is taken out for good, ours are removed again, and what the user has set stays.
  */
 #define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/pmix_start.h"
 
+#include "launcher/out.h"
 #include "launcher/pmix_lib.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -35,6 +40,8 @@ extern char **environ;
 
 /* ---- the environment ---- */
 
+static char quiet[16]; /* number of a descriptor of /dev/null */
+
 static struct {
     const char *name, *value;
     bool set; /* by us */
@@ -42,11 +49,14 @@ static struct {
     { "PMIX_MCA_gds", "hash", false },
     { "PMIX_MCA_pmix_event_caching_window", "0", false },
     { "HWLOC_PLUGINS_PATH", "/nonexistent", false },
+    { "PMIX_OUTPUT_STDERR_FD", quiet, false },
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 static void settings_add(void)
 {
+    int fd = notices_wanted ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    snprintf(quiet, sizeof quiet, "%d", fd);
     for (int i = 0; i < SETTINGS; i++) {
         settings[i].set = !getenv(settings[i].name);
         setenv(settings[i].name, settings[i].value, 0);
@@ -177,9 +187,4 @@ const char *pmix_server_start(const char *nspace, const char *host, const char *
     if (!why)
         hurry_messages();
     return why;
-}
-
-void pmix_server_end(void)
-{
-    pmix_lib.server_finalize();
 }

@@ -92,7 +92,7 @@ static pmix_status_t abort_job(const pmix_proc_t *proc, void *object, int status
     (void)object, (void)procs, (void)nprocs;
     struct upcall *u = record(UPCALL_ABORT, proc, data);
     u->code = status;
-    u->text = text;
+    u->text = text ? strdup(text) : NULL; /* the library does not keep it */
     u->op = done;
     return enqueue(u);
 }
@@ -242,6 +242,7 @@ void upcall_drop(struct upcall *u)
     for (size_t i = 0; i < u->ngiven; i++)
         pmix_lib.Value_destruct(&u->given[i].value);
     free(u->given);
+    free(u->text);
     free(u);
 }
 

@@ -8,7 +8,7 @@
  *
  * The library calls from a thread of its own, and a call back into it from there would wait for
  * itself.  So an upcall only becomes a record here; the launcher's one thread works on it and
- * answers.  What a record points to belongs to the library and lives until the answer.
+ * answers.  Keys and values belong to the library and live until the answer.
  */
 #ifndef XMPI_LAUNCHER_PMIX_UPCALL_H
 #define XMPI_LAUNCHER_PMIX_UPCALL_H
@@ -32,9 +32,9 @@ struct upcall {
     struct upcall *next;
     enum upcall_kind kind;
     pmix_proc_t from;
-    int code;         /* ABORT: what the job shall end with */
-    const char *text; /* ABORT: why; may be NULL */
-    char **keys;      /* LOOKUP, UNPUBLISH; NULL: all */
+    int code;    /* ABORT: what the job shall end with */
+    char *text;  /* ABORT: why; malloced, may be NULL */
+    char **keys; /* LOOKUP, UNPUBLISH; NULL: all */
     const pmix_info_t *info;
     size_t ninfo;
 

@@ -373,7 +373,6 @@ void pmixsrv_stop(struct job *job)
     loop_drop(&server.news);
     loop_drop(&server.timer);
     names_clear();
-    pmix_server_end();
     close(server.timer.fd);
     forget_env();
     free(server.clients);
