@@ -7,6 +7,7 @@
 #include "mpi.h"
 #include "pml/arrived.h"
 #include "pml/proto.h"
+#include "pml/recv.h"
 #include "runtime/fail.h"
 
 #include <stdlib.h>
@@ -103,6 +104,9 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
 
 void channel_close(struct channel *channel)
 {
+    struct match_posted *posted;
+    while ((posted = match_any_posted(channel->match)) != NULL)
+        recv_abandon(posted);
     struct match_arrived *left;
     while ((left = match_oldest(channel->match)) != NULL) {
         match_take(channel->match, left);

@@ -211,6 +211,15 @@ struct match_posted *match_arrive(struct match *match, struct match_key key)
     return best;
 }
 
+struct match_posted *match_any_posted(struct match *match)
+{
+    struct table *posted = &match->posted;
+    for (uint32_t i = 0; posted->count > 0 && i <= posted->mask; i++)
+        if (posted->chains[i].next != &posted->chains[i])
+            return (struct match_posted *)posted->chains[i].next;
+    return NULL;
+}
+
 static void index_add(struct match *match, unsigned kind, struct match_arrived *arrived,
                       struct match_key key)
 {

@@ -57,6 +57,9 @@ void match_unpost(struct match *match, struct match_posted *posted);
  * return it, NULL when none accepts it. */
 struct match_posted *match_arrive(struct match *match, struct match_key key);
 
+/* Some receive, NULL when there is none: for emptying the list. */
+struct match_posted *match_any_posted(struct match *match);
+
 /* Messages: keep one that no receive wanted; find the oldest one a receive with this key
  * accepts (NULL: none); take one off the list. */
 void match_store(struct match *match, struct match_arrived *arrived, struct match_key key);

@@ -29,7 +29,7 @@ struct channel {
 
 /* `peers` is held, not copied.  Messages that arrived before the channel was opened wait for it. */
 int channel_open(struct channel *channel, uint64_t context, int rank, struct ranks *peers);
-/* Unexpected messages left over are dropped; posted receives must be gone. */
+/* Unexpected messages left over are dropped, posted receives complete as cancelled. */
 void channel_close(struct channel *channel);
 
 enum { PML_ANY_SOURCE = -1, PML_ANY_TAG = -2 }; /* values of MPI_ANY_SOURCE, MPI_ANY_TAG */

@@ -170,6 +170,11 @@ static int recv_cancel(struct request *request)
     return 0;
 }
 
+void recv_abandon(struct match_posted *posted)
+{
+    recv_cancel((struct request *)((char *)posted - offsetof(struct recv, posted)));
+}
+
 static void recv_release(struct request *request)
 {
     struct recv *recv = (struct recv *)request;

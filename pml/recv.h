@@ -31,6 +31,9 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
  * receive and calls request_complete. */
 bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 
+/* The channel of a posted receive closes: the receive completes as cancelled. */
+void recv_abandon(struct match_posted *posted);
+
 /* For recv.c's neighbours: a receive on a message that was found by a probe. */
 int recv_arrived(struct arrived *arrived, const struct buffer *data, struct request **request);
 

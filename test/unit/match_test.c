@@ -220,5 +220,25 @@ START_TEST(steps_are_exact)
 }
 END_TEST
 
+/* Closing a channel takes the receives off one by one. */
+START_TEST(receives_left_over_are_found)
+{
+    enum { LEFT = 40 };
+    struct match_posted posted[LEFT], *some;
+    match = match_new();
+    ck_assert_ptr_null(match_any_posted(match));
+    for (int i = 0; i < LEFT; i++)
+        match_post(match, &posted[i], (struct match_key){ i % 7, i % 3 ? i : PML_ANY_TAG, 0 });
+    int found = 0;
+    while ((some = match_any_posted(match)) != NULL) {
+        ck_assert(some >= posted && some < posted + LEFT);
+        match_unpost(match, some);
+        found++;
+    }
+    ck_assert_int_eq(found, LEFT);
+    match_delete(match);
+}
+END_TEST
+
 UNIT_MAIN("match", random_operations_agree_with_the_oracle, wildcard_after_many_exact,
-          steps_are_exact)
+          steps_are_exact, receives_left_over_are_found)
