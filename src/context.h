@@ -9,7 +9,7 @@
 #include "src/comm.h"
 
 /* Numbers of our own messages: no collective and no user has steps this high, so they share
- * channels with both and never match. */
+ * channels with both and never match.  From 0x80000000 on they number partitions (src/part.c). */
 enum context_step {
     STEP_DUP = 0x7ffe0000,
     STEP_CREATE,
@@ -21,6 +21,7 @@ enum context_step {
     STEP_INTER_LEADERS,
     STEP_INTER_CREATE,
     STEP_MERGE,
+    STEP_PARTITIONED,              /* how many partitions will come */
     STEP_FROM_GROUP = 0x7fff0000,  /* + 16 bits of the tag string's hash */
     STEP_FROM_GROUPS = 0x7ffd0000, /* likewise */
 };
