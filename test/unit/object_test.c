@@ -26,7 +26,7 @@ END_TEST
 
 START_TEST(nothing_is_an_object_before_the_first_one)
 {
-    int on_stack = 0;
+    struct object on_stack = { .kind = OBJECT_COMM };
     ck_assert_ptr_null(object_base);
     ck_assert(!object_is(&on_stack, OBJECT_COMM));
     ck_assert(!object_is(NULL, OBJECT_COMM));
