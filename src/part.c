@@ -17,6 +17,7 @@
 #include "runtime/fail.h"
 #include "src/api/partitioned.h"
 #include "src/context.h"
+#include "src/facade.h"
 #include "src/status.h"
 
 #include <stdlib.h>
@@ -415,7 +416,7 @@ static int partition_send(struct partitioned *part, int i)
 
 int xmpi_pready(int partition, MPI_Request request)
 {
-    struct partitioned *part;
+    struct partitioned *part = NULL;
     int rc = part_find_sender(request, &part);
     if (!rc)
         rc = partition_check(part, partition, "partition");
@@ -424,7 +425,7 @@ int xmpi_pready(int partition, MPI_Request request)
 
 int xmpi_pready_list(length_t length, const int array_of_partitions[], MPI_Request request)
 {
-    struct partitioned *part;
+    struct partitioned *part = NULL;
     int rc = part_find_sender(request, &part);
     if (!rc && length > 0 && !array_of_partitions)
         rc = fail(MPI_ERR_ARG, "array_of_partitions is NULL, but length is %d", length);
@@ -437,7 +438,7 @@ int xmpi_pready_list(length_t length, const int array_of_partitions[], MPI_Reque
 
 int xmpi_pready_range(int partition_low, int partition_high, MPI_Request request)
 {
-    struct partitioned *part;
+    struct partitioned *part = NULL;
     int rc = part_find_sender(request, &part);
     if (!rc)
         rc = partition_check(part, partition_low, "partition_low");
@@ -466,7 +467,7 @@ static bool partition_is_here(const struct partitioned *part, int partition)
 
 int xmpi_parrived(MPI_Request request, int partition, flag_t *flag)
 {
-    struct partitioned *part;
+    struct partitioned *part = NULL;
     int rc = part_of(request, true, &part);
     if (!rc)
         rc = partition_check(part, partition, "partition");
