@@ -4,8 +4,9 @@
  * functions that copy and delete it (MPI 5.0, 7.7).
  *
  * A key is a number for the user and a struct keyval inside.  The number holds a slot and how
- * often the slot was used before, so a freed key stays invalid.  A freed key lives on, without
- * a number, until the last attribute under it is gone.
+ * often the slot was used before, so a dead key stays invalid.  A freed key lives on until the
+ * last attribute under it is gone: a kept copy of its number still gets and deletes those, and
+ * may be freed again, but sets no more.
  *
  *     key number = KEYVAL_FIRST + generation << SLOT_BITS + slot
  *
@@ -30,7 +31,8 @@ enum { KEYVAL_FIRST = 4096, SLOT_BITS = 16, SLOT_MASK = (1 << SLOT_BITS) - 1 };
 enum { GENERATIONS = 1 << 14 };
 
 struct keyval {
-    int refs; /* the user's, and one per attribute */
+    int refs; /* the user's until it is freed, and one per attribute */
+    bool freed;
     int number;
     enum attr_owner owner;
     void *copy, *delete; /* functions, or 0 and 1 */
@@ -97,8 +99,10 @@ static void slot_give(int i)
 
 static void keyval_drop(struct keyval *keyval)
 {
-    if (--keyval->refs == 0)
-        free(keyval);
+    if (--keyval->refs > 0)
+        return;
+    slot_give((keyval->number - KEYVAL_FIRST) & SLOT_MASK);
+    free(keyval);
 }
 
 static const char *owner_name(enum attr_owner owner)
@@ -159,8 +163,10 @@ static int keyval_free(enum attr_owner owner, int *number)
     int rc = keyval_find(*number, owner, &keyval);
     if (rc)
         return rc;
-    slot_give((*number - KEYVAL_FIRST) & SLOT_MASK);
-    keyval_drop(keyval);
+    if (!keyval->freed) {
+        keyval->freed = true;
+        keyval_drop(keyval);
+    }
     *number = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
@@ -313,6 +319,11 @@ int attributes_copy(enum attr_owner owner, void *old_handle, struct attributes *
 static int attribute_set(struct attributes **where, struct keyval *keyval, void *handle,
                          void *value)
 {
+    if (keyval->freed)
+        return fail(MPI_ERR_KEYVAL,
+                    "keyval %d was freed; its attributes can only be read and "
+                    "deleted",
+                    keyval->number);
     if (attribute_find(*where, keyval) >= 0) {
         int rc = attribute_delete(*where, keyval, handle);
         if (rc)

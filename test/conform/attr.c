@@ -68,14 +68,19 @@ static void test_copy(void)
     CHECK_OK(MPI_Comm_delete_attr(first, none));
     CHECK(deletes == 2 && order[1] == 3 && value_of(first, none) == -1);
     CHECK_ERROR(MPI_Comm_delete_attr(MPI_COMM_WORLD, none), MPI_ERR_KEYVAL);
-    /* A freed key lives on with its attributes. */
-    int freed = add;
+    /* A freed key lives on with its attributes, also for those who kept its number. */
+    int freed = add, again = add;
     CHECK_OK(MPI_Comm_free_keyval(&freed));
     CHECK(freed == MPI_KEYVAL_INVALID);
+    CHECK_OK(MPI_Comm_free_keyval(&again));
+    CHECK(again == MPI_KEYVAL_INVALID && value_of(first, add) == 1);
+    CHECK_ERROR(MPI_Comm_set_attr(first, add, (void *)2), MPI_ERR_KEYVAL);
+    CHECK_OK(MPI_Comm_delete_attr(second, add));
+    CHECK(deletes == 3 && order[2] == 7 && value_of(second, add) == -1);
     CHECK_OK(MPI_Comm_free(&second));
-    CHECK(deletes == 3 && order[2] == 7);
     CHECK_OK(MPI_Comm_free(&first));
     CHECK(deletes == 4 && order[3] == 1);
+    CHECK_ERROR(MPI_Comm_free_keyval(&add), MPI_ERR_KEYVAL);
     CHECK_OK(MPI_Comm_free_keyval(&same));
     CHECK_OK(MPI_Comm_free_keyval(&none));
 }
