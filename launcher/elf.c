@@ -35,9 +35,15 @@ static const void *part(const struct file *f, uint64_t offset, uint64_t bytes)
     return offset <= f->size && bytes <= f->size - offset ? f->bytes + offset : NULL;
 }
 
+/* The same for what is made of 64-bit words. */
+static const void *table(const struct file *f, uint64_t offset, uint64_t bytes)
+{
+    return offset % sizeof(uint64_t) == 0 ? part(f, offset, bytes) : NULL;
+}
+
 static bool is_elf(struct file *f)
 {
-    f->header = part(f, 0, sizeof *f->header);
+    f->header = table(f, 0, sizeof *f->header);
     return f->header && memcmp(f->header->e_ident, ELFMAG, SELFMAG) == 0 &&
            f->header->e_ident[EI_CLASS] == ELFCLASS64 &&
            f->header->e_ident[EI_DATA] == ELFDATA2LSB;
@@ -55,7 +61,7 @@ struct dynamic {
 static const Elf64_Phdr *program_headers(const struct file *f)
 {
     return f->header->e_phentsize == sizeof(Elf64_Phdr)
-               ? part(f, f->header->e_phoff, f->header->e_phnum * sizeof(Elf64_Phdr))
+               ? table(f, f->header->e_phoff, f->header->e_phnum * sizeof(Elf64_Phdr))
                : NULL;
 }
 
@@ -74,7 +80,7 @@ static bool dynamic_find(const struct file *f, struct dynamic *d)
     *d = (struct dynamic){ 0 };
     for (int i = 0; segments && i < f->header->e_phnum; i++)
         if (segments[i].p_type == PT_DYNAMIC) {
-            d->entries = part(f, segments[i].p_offset, segments[i].p_filesz);
+            d->entries = table(f, segments[i].p_offset, segments[i].p_filesz);
             d->n = segments[i].p_filesz / sizeof *d->entries;
         }
     uint64_t address = 0;
@@ -151,7 +157,7 @@ static bool has_mark(const struct file *f)
 {
     const Elf64_Ehdr *h = f->header;
     const Elf64_Shdr *sections = h->e_shentsize == sizeof(Elf64_Shdr)
-                                     ? part(f, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr))
+                                     ? table(f, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr))
                                      : NULL;
     if (!sections || h->e_shstrndx >= h->e_shnum)
         return false;

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The PMIx server of a job: plain PMIx clients, and xmpi's own library when it boots over PMIx.
+. "${srcdir:-.}/test/lib.sh"
+XMPI_SCRATCH=${XMPI_SCRATCH:-$scratch}
+. "$(dirname "$0")/launch.inc"
+here=$(dirname "$0")
+
+if ! pkg-config --exists pmix 2> /dev/null; then
+    echo "skip launch: PMIx: no pmix.pc (Debian: libpmix-dev)"
+    exit 0
+fi
+client=$dir/client
+if ! gcc -std=gnu11 -g -O1 -Wall -Wextra "$here/pmix_client.c" -o "$client" \
+    $(pkg-config --cflags --libs pmix) 2> "$dir/err"; then
+    not_ok "a PMIx client compiles" "gcc failed"
+    finish
+fi
+if ! "$client" version > /dev/null 2>&1 && [ $? = 127 ]; then
+    echo "skip launch: PMIx: libpmix.so.2 cannot be loaded (Debian: libpmix2)"
+    exit 0
+fi
+
+# All that a server leaves behind would be in here.
+export XDG_RUNTIME_DIR="$dir/run"
+mkdir -p "$XDG_RUNTIME_DIR"
+nothing_left() { check "nothing is left behind by $1" "$(ls -A "$XDG_RUNTIME_DIR")" ""; }
+
+for np in 1 2 4 8; do
+    run 60 -np $np "$client"
+    check "PMIx client, np $np" "$code: $(cat "$dir/out")" "0: "
+done
+EXPECT_BOUND=1 run 20 -np 1 --bind-to core "$client"
+check "a bound PMIx client knows its place" $code 0
+run 20 -np 2 "$client" program 0 : -np 2 "$client" program 1
+check "PMIx clients of two programs" "$code: $(cat "$dir/out")" "0: "
+run 20 --pmix=never -np 1 "$client"
+check "--pmix=never: there is no server" $code 97
+nothing_left "jobs that end well"
+
+# ---- bad ends ----
+
+run 20 -np 4 "$client" abort 42
+check "PMIx_Abort: exit code" $code 42
+check_says "PMIx_Abort: who and why" "rank 1 called PMIx_Abort(42): out of cheese"
+run 20 -np 3 "$client" silent
+check "a client that ends without PMIx_Finalize" $code 1
+check_says "it is named" "rank 1 .*without calling"
+
+soon=no # libpmix with its own settings takes 40 ms
+for try in 1 2 3; do
+    run 20 -np 4 "$client" death
+    [ "$(sed -n 's/.*dead after \([0-9]*\) us/\1/p' "$dir/out" | sort -n | head -n 1)" -lt 20000 ] &&
+        soon=yes && break
+done
+check "a killed client: exit code" $code 137
+check "a killed client: all others are told" "$(grep -c "rank 3 is dead" "$dir/out")" 3
+check "a killed client: they are told at once" $soon yes
+run 20 -np 3 sh -c "\"$client\" death; sleep 20"
+check "a client killed below a wrapper" $code 1
+check_says "it is named, too" "rank 2 .*below a wrapper"
+nothing_left "jobs that end badly"
+check "no process is left" "$(leftovers_soon)" 0
+
+# ---- xmpi's own library over PMIx ----
+
+ring=$dir/ring
+compile "$here/pmix_mpi.c" -o "$ring" 2> "$dir/err" || not_ok "an MPI program compiles" "failed"
+for np in 1 2 4; do
+    run 20 --pmix=always -np $np env -u XMPI_BOOT "$ring" $np
+    check "MPI over PMIx, np $np" "$code: $(grep -c good "$dir/out")" "0: $np"
+done
+run 20 -np 4 env -u XMPI_BOOT "$ring" 4 5
+check "MPI_Abort over PMIx" $code 5
+run 20 -np 4 env -u XMPI_BOOT "$ring" 4 kill
+check "an MPI process killed over PMIx" $code 137
+
+run 20 -v -np 2 "$ring" 2
+check "an MPI program needs no server" "$(grep -c "PMIx server" "$dir/err")" 0
+run 20 -v -np 2 "$(command -v true)"
+check "an ordinary program needs no server" "$(grep -c "PMIx server" "$dir/err")" 0
+run 20 -v --pmix=always -np 2 "$ring" 2
+check "--pmix=always: there is a server" "$(grep -c "PMIx server" "$dir/err")" 1
+check "MPI beside a PMIx server" "$code: $(grep -c good "$dir/out")" "0: 2"
+nothing_left "MPI jobs"
+
+# ---- kill -9 ----
+
+wait_for_empty() {
+    tries=0
+    while [ -n "$(ls -A "$XDG_RUNTIME_DIR")" ] && [ $tries -lt 40 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+}
+start --pmix=always -np 2 sh -c 'echo >> "$PMIX_SERVER_TMPDIR/file"; mkdir "$PMIX_SERVER_TMPDIR/d$RANK";
+                                 echo >> '"$dir"'/there; exec sleep 30'
+await_lines "$dir/there" 2
+check "ranks may put files into their directory" "$(ls "$XDG_RUNTIME_DIR"/*/ | wc -l)" 3
+kill -9 "$pid"
+collect
+wait_for_empty
+nothing_left "a killed launcher"
+for after in 2 4 6 8 10 12 15 20 30 50; do
+    start -np 4 "$client" silent
+    sleep 0.0$(printf %02d $after)
+    kill -9 "$pid" 2> /dev/null
+    collect
+done
+wait_for_empty
+nothing_left "launchers killed at any time"
+check "no process of theirs is left" "$(leftovers_soon)" 0
+finish

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A plain PMIx client, for pmix.sh: no MPI in it.  The first argument says what to do; the exit
+ * code is 0 when all that was expected came true.
+ *
+ *     all            who am I, put, commit, fence, get, names, groups, connect, not supported
+ *     abort CODE     rank 1 aborts, the others wait for ever
+ *     death          the last rank kills itself; the others wait for the news of it
+ *     silent         rank 1 exits with 0 and without PMIx_Finalize
+ *     program N      its program number is N, and the program has two ranks
+ */
+#include <errno.h>
+#include <pmix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static pmix_proc_t me;
+static unsigned size;
+
+#define CHECK(condition)                                                                       \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            printf("rank %u: %s:%d: not true: %s\n", me.rank, __FILE__, __LINE__, #condition); \
+            exit(99);                                                                          \
+        }                                                                                      \
+    } while (0)
+
+static pmix_proc_t peer(pmix_rank_t rank)
+{
+    pmix_proc_t proc = me;
+    proc.rank = rank;
+    return proc;
+}
+
+static unsigned number(pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t proc = peer(rank);
+    pmix_value_t *value = NULL;
+    pmix_status_t status = PMIx_Get(&proc, key, NULL, 0, &value);
+    if (status != PMIX_SUCCESS) {
+        printf("rank %u: %s of %u: %s\n", me.rank, key, rank, PMIx_Error_string(status));
+        exit(98);
+    }
+    unsigned n = value->type == PMIX_UINT16 ? value->data.uint16 : value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    return n;
+}
+
+/* The text of a key; malloced, NULL when there is none. */
+static char *word(pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t proc = peer(rank);
+    pmix_value_t *value = NULL;
+    if (PMIx_Get(&proc, key, NULL, 0, &value) != PMIX_SUCCESS)
+        return NULL;
+    CHECK(value->type == PMIX_STRING);
+    char *text = strdup(value->data.string);
+    PMIX_VALUE_RELEASE(value);
+    return text;
+}
+
+static void fence(int collect)
+{
+    pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
+    bool yes = true;
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    CHECK(PMIx_Fence(&everybody, 1, collect ? &info : NULL, collect ? 1 : 0) == PMIX_SUCCESS);
+}
+
+static void check_identity(void)
+{
+    char *nspace = getenv("PMIX_NAMESPACE"), *rank = getenv("RANK");
+    CHECK(nspace && strcmp(nspace, me.nspace) == 0);
+    CHECK(rank && (unsigned)atoi(rank) == me.rank);
+    CHECK(size == (unsigned)atoi(getenv("WORLD_SIZE")));
+    CHECK(number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE) == size);
+    CHECK(number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE) >= size);
+    CHECK(number(PMIX_RANK_WILDCARD, PMIX_NUM_NODES) == 1);
+    for (unsigned r = 0; r < size; r++) {
+        CHECK(number(r, PMIX_LOCAL_RANK) == r);
+        CHECK(number(r, PMIX_NODE_RANK) == r);
+        CHECK(number(r, PMIX_NODEID) == 0);
+        CHECK(number(r, PMIX_APPNUM) == 0);
+    }
+    char *jobid = word(PMIX_RANK_WILDCARD, PMIX_JOBID);
+    CHECK(jobid && *jobid);
+    char *host = word(me.rank, PMIX_HOSTNAME);
+    CHECK(host && *host);
+    char *peers = word(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+    CHECK(peers && strncmp(peers, "0", 1) == 0);
+    unsigned commas = 0;
+    for (char *at = peers; *at; at++)
+        commas += *at == ',';
+    CHECK(commas + 1 == size);
+    free(jobid), free(host), free(peers);
+}
+
+/* Only of a bound rank; both or neither. */
+static void check_place(void)
+{
+    char *locality = word(me.rank, PMIX_LOCALITY_STRING), *cpus = word(me.rank, PMIX_CPUSET);
+    if (getenv("EXPECT_BOUND"))
+        CHECK(locality && cpus);
+    CHECK(!locality || strncmp(locality, "hwloc:", 6) == 0);
+    CHECK(!cpus || strncmp(cpus, "hwloc:", 6) == 0);
+    free(locality), free(cpus);
+}
+
+static void check_exchange(void)
+{
+    pmix_value_t value = { .type = PMIX_STRING };
+    char text[64];
+    snprintf(text, sizeof text, "card of %u", me.rank);
+    value.data.string = text;
+    CHECK(PMIx_Put(PMIX_GLOBAL, "test.card", &value) == PMIX_SUCCESS);
+    CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    fence(1);
+    for (unsigned r = 0; r < size; r++) {
+        char *card = word(r, "test.card"), expected[64];
+        snprintf(expected, sizeof expected, "card of %u", r);
+        CHECK(card && strcmp(card, expected) == 0);
+        free(card);
+    }
+    if (size == 1) { /* the library waits for two seconds */
+        pmix_proc_t nobody = peer(size);
+        pmix_value_t *none = NULL;
+        CHECK(PMIx_Get(&nobody, "test.card", NULL, 0, &none) != PMIX_SUCCESS);
+    }
+}
+
+/* ---- names ---- */
+
+static pmix_status_t publish(const char *key, unsigned n, pmix_data_range_t range,
+                             pmix_persistence_t life)
+{
+    pmix_info_t info[3];
+    PMIX_INFO_LOAD(&info[0], key, &n, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    PMIX_INFO_LOAD(&info[2], PMIX_PERSISTENCE, &life, PMIX_PERSIST);
+    return PMIx_Publish(info, 3);
+}
+
+/* wait: 0 do not, otherwise so many seconds */
+static pmix_status_t lookup(const char *key, int wait, unsigned *n, pmix_rank_t *by)
+{
+    pmix_pdata_t found;
+    pmix_info_t info[2];
+    int all = 0;
+    PMIX_PDATA_CONSTRUCT(&found);
+    strncpy(found.key, key, sizeof found.key - 1);
+    PMIX_INFO_LOAD(&info[0], PMIX_WAIT, &all, PMIX_INT);
+    PMIX_INFO_LOAD(&info[1], PMIX_TIMEOUT, &wait, PMIX_INT);
+    pmix_status_t status = PMIx_Lookup(&found, 1, info, wait ? 2 : 0);
+    if (status == PMIX_SUCCESS) {
+        *n = found.value.data.uint32;
+        *by = found.proc.rank;
+    }
+    return status;
+}
+
+static void check_names(void)
+{
+    unsigned n = 0;
+    pmix_rank_t by = 0;
+    char key[32], mine[32], *keys[] = { mine, NULL };
+    snprintf(mine, sizeof mine, "name%u", me.rank);
+    snprintf(key, sizeof key, "name%u", (me.rank + 1) % size);
+    CHECK(lookup("nobody's", 0, &n, &by) == PMIX_ERR_NOT_FOUND);
+    if (me.rank % 2)
+        usleep(20000); /* some wait for what is not there yet */
+    CHECK(publish(mine, 100 + me.rank, PMIX_RANGE_SESSION, PMIX_PERSIST_SESSION) ==
+          PMIX_SUCCESS);
+    CHECK(publish(mine, 1, PMIX_RANGE_SESSION, PMIX_PERSIST_SESSION) == PMIX_ERR_DUPLICATE_KEY);
+    CHECK(lookup(key, 20, &n, &by) == PMIX_SUCCESS);
+    CHECK(n == 100 + by && by == (me.rank + 1) % size);
+    CHECK(publish("own", me.rank, PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_PROC) == PMIX_SUCCESS);
+    CHECK(lookup("own", 0, &n, &by) == PMIX_SUCCESS && n == me.rank && by == me.rank);
+    fence(0);
+    CHECK(PMIx_Unpublish(keys, NULL, 0) == PMIX_SUCCESS);
+    CHECK(PMIx_Unpublish(keys, NULL, 0) == PMIX_ERR_NOT_FOUND);
+    fence(0);
+    CHECK(lookup(key, 0, &n, &by) == PMIX_ERR_NOT_FOUND);
+    if (me.rank == 0) {
+        if (size == 1)
+            CHECK(lookup("never", 1, &n, &by) == PMIX_ERR_TIMEOUT);
+        CHECK(publish("once", 7, PMIX_RANGE_NAMESPACE, PMIX_PERSIST_FIRST_READ) ==
+              PMIX_SUCCESS);
+        CHECK(lookup("once", 0, &n, &by) == PMIX_SUCCESS && n == 7);
+        CHECK(lookup("once", 0, &n, &by) == PMIX_ERR_NOT_FOUND);
+        CHECK(publish("x", 1, PMIX_RANGE_CUSTOM, PMIX_PERSIST_SESSION) ==
+              PMIX_ERR_NOT_SUPPORTED);
+    }
+    fence(0);
+}
+
+/* ---- groups, connections, spawn ---- */
+
+static size_t construct(const char *name)
+{
+    pmix_proc_t *members = calloc(size, sizeof *members);
+    for (unsigned r = 0; r < size; r++)
+        members[r] = peer(r);
+    pmix_info_t ask, *results = NULL;
+    size_t nresults = 0, context = 0;
+    bool yes = true;
+    PMIX_INFO_LOAD(&ask, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
+    CHECK(PMIx_Group_construct(name, members, size, &ask, 1, &results, &nresults) ==
+          PMIX_SUCCESS);
+    bool given = false;
+    for (size_t i = 0; i < nresults; i++)
+        if (PMIX_CHECK_KEY(&results[i], PMIX_GROUP_CONTEXT_ID)) {
+            given = true;
+            context = results[i].value.data.size;
+        }
+    CHECK(given);
+    free(members);
+    return context;
+}
+
+static void check_groups(void)
+{
+    size_t first = construct("one"), second = construct("two");
+    CHECK(first != second);
+    pmix_value_t value = { .type = PMIX_SIZE, .data.size = second };
+    CHECK(PMIx_Put(PMIX_GLOBAL, "test.context", &value) == PMIX_SUCCESS);
+    CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    fence(1);
+    pmix_proc_t other = peer((me.rank + 1) % size);
+    pmix_value_t *theirs = NULL;
+    CHECK(PMIx_Get(&other, "test.context", NULL, 0, &theirs) == PMIX_SUCCESS);
+    CHECK(theirs->data.size == second);
+    CHECK(PMIx_Group_destruct("one", NULL, 0) == PMIX_SUCCESS);
+    CHECK(PMIx_Group_destruct("two", NULL, 0) == PMIX_SUCCESS);
+}
+
+static void check_connections(void)
+{
+    pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
+    CHECK(PMIx_Connect(&everybody, 1, NULL, 0) == PMIX_SUCCESS);
+    CHECK(PMIx_Disconnect(&everybody, 1, NULL, 0) == PMIX_SUCCESS);
+    if (me.rank == 0) {
+        pmix_app_t app = { .cmd = "/bin/true", .maxprocs = 1 };
+        pmix_nspace_t child;
+        CHECK(PMIx_Spawn(NULL, 0, &app, 1, child) == PMIX_ERR_NOT_SUPPORTED);
+    }
+    fence(0);
+}
+
+/* ---- events ---- */
+
+static volatile sig_atomic_t told_of = -1; /* the first one */
+
+static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t info[], size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+    (void)id, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo && status == PMIX_ERR_PROC_ABORTED; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && told_of < 0)
+            told_of = (int)info[i].value.data.proc->rank;
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+/* The launcher stops a job that has lost a rank: survivors ignore its first signal, and have
+ * some 300 ms until the second one. */
+static void wait_for_news(void)
+{
+    signal(SIGTERM, SIG_IGN);
+    pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED };
+    CHECK(PMIx_Register_event_handler(codes, 1, NULL, 0, on_death, NULL, NULL) >= 0);
+    fence(0);
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    if (me.rank == size - 1)
+        kill(getpid(), SIGKILL);
+    for (int i = 0; i < 25000 && told_of < 0; i++)
+        usleep(200);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    CHECK(told_of == (int)size - 1);
+    printf("rank %u knows that rank %d is dead after %ld us\n", me.rank, (int)told_of,
+           (to.tv_sec - from.tv_sec) * 1000000L + (to.tv_nsec - from.tv_nsec) / 1000);
+    fflush(stdout);
+    _exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "all";
+    pmix_status_t status = PMIx_Init(&me, NULL, 0);
+    if (status != PMIX_SUCCESS) {
+        printf("PMIx_Init: %s\n", PMIx_Error_string(status));
+        return 97;
+    }
+    size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+    if (strcmp(what, "all") == 0) {
+        check_identity();
+        check_place();
+        check_exchange();
+        check_names();
+        check_groups();
+        check_connections();
+    } else if (strcmp(what, "program") == 0) {
+        CHECK(number(me.rank, PMIX_APPNUM) == (unsigned)atoi(argv[2]));
+        CHECK(number(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS) == 2);
+        check_exchange();
+    } else if (strcmp(what, "abort") == 0) {
+        fence(0);
+        if (me.rank == 1 % size)
+            PMIx_Abort(atoi(argv[2]), "out of cheese", NULL, 0);
+        pause();
+    } else if (strcmp(what, "death") == 0) {
+        wait_for_news();
+    } else if (strcmp(what, "silent") == 0) {
+        fence(0);
+        if (me.rank == 1 % size)
+            exit(0);
+        pause();
+    }
+    CHECK(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS);
+    return 0;
+}
