@@ -5,9 +5,9 @@
  *
  * "As close to each other as possible" is taken at its word: among all ways to write n as a
  * product of k sides, the one with the smallest difference between the largest and the smallest;
- * among those, the one with the smallest sides in front.  The search tries divisors of n for the
- * largest side, then for the next one, and leaves as soon as the sides must differ by as much as
- * in the best grid so far.  Divisors are few (1344 at most for an int), so it is instant.
+ * among those, the smallest sum; among those, the largest sides in front.  The search tries
+ * divisors of n for the largest side, then for the next one, and leaves as soon as the sides must
+ * differ by more than in the best grid so far.  Divisors are few (1344 at most for an int), so it is instant.
  */
 #include "src/dims.h"
 
@@ -22,7 +22,8 @@
 struct search {
     int *divisors, ndivisors; /* of n, ascending */
     int *sides, *best;        /* k each */
-    int k, spread;            /* largest - smallest side of best; INT_MAX: none yet */
+    int k;
+    int64_t spread, sum; /* of best: largest - smallest side; INT_MAX: none yet */
 };
 
 /* The largest r with r^k <= n. */
@@ -42,16 +43,28 @@ static int root_floor(int n, int k)
     return low;
 }
 
+/* All sides are chosen: are they the best so far?  Candidates come smallest sides in front first,
+ * so the later of two equals is wanted. */
+static void consider(struct search *s)
+{
+    int64_t spread = s->sides[0] - s->sides[s->k - 1], sum = 0;
+    for (int i = 0; i < s->k; i++)
+        sum += s->sides[i];
+    if (spread > s->spread || (spread == s->spread && sum > s->sum))
+        return;
+    s->spread = spread;
+    s->sum = sum;
+    memcpy(s->best, s->sides, (size_t)s->k * sizeof *s->best);
+}
+
 /* Choose sides at, at + 1, ... with product n, none larger than the one before. */
 static void search_sides(struct search *s, int at, int n)
 {
     int limit = at > 0 ? s->sides[at - 1] : n, left = s->k - at - 1;
     if (left == 0) {
         s->sides[at] = n;
-        if (n <= limit && s->sides[0] - n < s->spread) {
-            s->spread = s->sides[0] - n;
-            memcpy(s->best, s->sides, (size_t)s->k * sizeof *s->best);
-        }
+        if (n <= limit)
+            consider(s);
         return;
     }
     for (int i = 0; i < s->ndivisors && s->divisors[i] <= limit; i++) {
@@ -60,7 +73,7 @@ static void search_sides(struct search *s, int at, int n)
             continue;
         s->sides[at] = side;
         /* The smallest side is at most the root of what remains; that only shrinks from here. */
-        if (s->sides[0] - root_floor(n / side, left) >= s->spread)
+        if (s->sides[0] - root_floor(n / side, left) > s->spread)
             return;
         search_sides(s, at + 1, n / side);
     }

@@ -12,7 +12,6 @@
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/info.h"
-#include "src/library.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,7 +104,6 @@ int info_set(struct info *info, const char *key, const char *value)
 /* ---- MPI_INFO_ENV ---- */
 
 static struct info *env;
-static bool env_knows_job; /* some values come with MPI_Init */
 
 /* Read a small file of strings that end in zeros; the number of bytes, 0 when it is not there. */
 static size_t read_strings(const char *path, char *to, size_t room)
@@ -155,31 +153,26 @@ static int env_place(struct info *info)
 #endif
 }
 
-/* What is known once the library is up. */
-static int env_job(struct info *info)
+/* What does not depend on whether MPI is initialised. */
+static int env_fill(struct info *info)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%d", boot.size);
-    int rc = info_set(info, "maxprocs", text);
-    return rc ? rc : info_set(info, "thread_level", thread_level_name(thread_level));
+    char words[8192];
+    size_t bytes = read_strings("/proc/self/cmdline", words, sizeof words);
+    int rc = bytes ? env_command(info, words, bytes) : MPI_SUCCESS;
+    return rc ? rc : env_place(info);
 }
 
 struct info *info_env(void)
 {
-    bool job = boot.segment != NULL;
-    if (env && env_knows_job == job)
-        return env;
-    if (!env && !(env = info_new()))
+    if (!env && (!(env = info_new()) || env_fill(env)))
         return NULL;
-    env_knows_job = job;
-    char words[8192];
-    size_t bytes = read_strings("/proc/self/cmdline", words, sizeof words);
-    int rc = bytes ? env_command(env, words, bytes) : MPI_SUCCESS;
-    if (!rc)
-        rc = env_place(env);
-    if (!rc && job)
-        rc = env_job(env);
-    return rc ? NULL : env;
+    if (boot.segment && !info_get(env, "maxprocs")) {
+        char text[32];
+        snprintf(text, sizeof text, "%d", boot.size);
+        if (info_set(env, "maxprocs", text))
+            return NULL;
+    }
+    return env;
 }
 
 /* A program may look at it before MPI_Init and after MPI_Finalize, so it goes with the process. */
@@ -191,9 +184,11 @@ __attribute__((destructor)) static void env_end(void)
 
 int xmpi_info_create_env(int argc, char *argv[], info_out_t *info)
 {
-    struct info *made = info_copy(info_env());
-    if (!made)
+    struct info *made = info_new();
+    if (!made || env_fill(made)) {
+        info_delete(made);
         return no_memory();
+    }
     char words[8192];
     size_t used = 0;
     for (int i = 0; argv && i < argc && argv[i]; i++) {

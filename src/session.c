@@ -4,7 +4,7 @@
  * knowing of each other.  A session holds the library up, knows process sets by name and makes
  * groups of them; communicators come from groups (MPI_Comm_create_from_group, src/comm.c).
  *
- * There are the two process sets that the standard demands.
+ * There are the two process sets that the standard demands; their names are URIs, in any case.
  */
 #include "src/session.h"
 
@@ -19,6 +19,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const psets[] = { "mpi://WORLD", "mpi://SELF" };
 enum { PSETS = sizeof psets / sizeof psets[0] };
@@ -114,13 +115,14 @@ int xmpi_session_get_nth_pset(session_t session, info_t info, int n, int_out_t *
 
 static struct ranks *pset_ranks(const char *name)
 {
-    return strcmp(name, psets[0]) ? ranks_range(1, boot.rank, 1) : ranks_range(boot.size, 0, 1);
+    return strcasecmp(name, psets[0]) ? ranks_range(1, boot.rank, 1)
+                                      : ranks_range(boot.size, 0, 1);
 }
 
 static int pset_check(const char *name)
 {
     for (int i = 0; i < PSETS; i++)
-        if (!strcmp(name, psets[i]))
+        if (!strcasecmp(name, psets[i]))
             return MPI_SUCCESS;
     return fail(MPI_ERR_ARG, "there is no process set \"%s\"; there are %s and %s", name,
                 psets[0], psets[1]);
@@ -133,7 +135,7 @@ int xmpi_session_get_pset_info(session_t session, string_t pset_name, info_out_t
     if (rc)
         return rc;
     char size[32];
-    snprintf(size, sizeof size, "%d", strcmp(pset_name, psets[0]) ? 1 : boot.size);
+    snprintf(size, sizeof size, "%d", strcasecmp(pset_name, psets[0]) ? 1 : boot.size);
     struct info *made = info_new();
     if (!made || info_set(made, "mpi_size", size)) {
         info_delete(made);
