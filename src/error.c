@@ -226,7 +226,9 @@ int xmpi_error_string(int errorcode, text_out_t string, int_out_t *resultlen)
     const char *general = error_text(errorcode);
     if (!general)
         return fail_code(errorcode);
-    bool more = errorcode != MPI_SUCCESS && errorcode == last.code && last.details[0];
+    /* The text of an added code is the program's, to the letter. */
+    bool ours = errorcode != MPI_SUCCESS && errorcode <= MPI_ERR_LASTCODE;
+    bool more = ours && errorcode == last.code && last.details[0];
     int n = snprintf(string, MPI_MAX_ERROR_STRING, "%s%s%s", general, more ? ": " : "",
                      more ? last.details : "");
     *resultlen = n < MPI_MAX_ERROR_STRING ? n : MPI_MAX_ERROR_STRING - 1;
