@@ -80,6 +80,8 @@ struct topology *cart_copy(const struct topology *old)
 static int cart_places(int size, int ndims, const int *dims, int *places)
 {
     int64_t n = 1;
+    if (ndims > 0 && !dims)
+        return fail(MPI_ERR_ARG, "dims is NULL, ndims is %d", ndims);
     for (int i = 0; i < ndims; i++) {
         if (dims[i] <= 0)
             return fail(MPI_ERR_DIMS, "dims[%d] is %d, it must be 1 or more", i, dims[i]);
@@ -102,6 +104,8 @@ int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const i
     (void)reorder;
     int places, rank = comm_rank(comm_old);
     int rc = cart_places(comm_size(comm_old), ndims, dims, &places);
+    if (!rc && ndims > 0 && !periods)
+        rc = fail(MPI_ERR_ARG, "periods is NULL, ndims is %d", ndims);
     *comm_cart = NULL;
     if (rc || rank >= places)
         return rc;
