@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * PMIx_server_init takes 25 ms of CPU time when it is left alone.  These measures leave 4:
+ * PMIx_server_init takes 25 ms of CPU time when it is left alone.  These measures leave 2:
  *
  *     topology     The library would load the whole topology of the machine and only keep it.
  *                  It is given a trivial one: clients load their own, and where ranks run we

@@ -14,8 +14,8 @@
  * A client below a wrapper may die unseen.  Its connection tells: when the wrapper has not ended
  * a moment later, the job fails.
  *
- * Cost of a job with server: 5 ms of CPU time, plus 6 ms for each client, most of it in the
- * client's own PMIx_Init.
+ * Cost: 2 ms of CPU time for the server, 50 us more per rank, and 3 ms for each client, most of it
+ * in its own PMIx_Init.
  */
 #include "launcher/pmixsrv.h"
 
@@ -63,50 +63,6 @@ static pmix_proc_t proc_of(int rank)
     return proc;
 }
 
-/* ---- time ---- */
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return !a || (b && b < a) ? b : a;
-}
-
-static void set_timer(void)
-{
-    uint64_t next = names_deadline();
-    for (int i = 0; i < server.job->nranks; i++)
-        next = earlier(next, server.clients[i].lost);
-    struct itimerspec spec = { .it_value = { .tv_sec = (time_t)(next / 1000000000u),
-                                             .tv_nsec = (long)(next % 1000000000u) } };
-    timerfd_settime(server.timer.fd, TFD_TIMER_ABSTIME, &spec, NULL);
-}
-
-/* Lost, and what we started for it still runs: a wrapper. */
-static void check_lost(uint64_t now)
-{
-    for (int i = 0; i < server.job->nranks; i++) {
-        struct client *client = &server.clients[i];
-        if (!client->lost || client->lost > now)
-            continue;
-        client->lost = 0;
-        if (!server.job->ranks[i].ended)
-            job_fail(server.job, 1,
-                     "rank %d (a PMIx client below a wrapper) has gone without calling "
-                     "PMIx_Finalize",
-                     i);
-    }
-}
-
-static void timer_ready(struct watch *watch, uint32_t events)
-{
-    (void)events;
-    uint64_t count;
-    if (read(watch->fd, &count, sizeof count) < 0)
-        return;
-    names_tick(clock_ns());
-    check_lost(clock_ns());
-    set_timer();
-}
-
 /* ---- news of deaths ---- */
 
 struct news { /* lives until the library has sent it */
@@ -140,6 +96,52 @@ static void announce(int rank)
         free(news);
 }
 
+/* ---- time ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+static void set_timer(void)
+{
+    uint64_t next = names_deadline();
+    for (int i = 0; i < server.job->nranks; i++)
+        next = earlier(next, server.clients[i].lost);
+    struct itimerspec spec = { .it_value = { .tv_sec = (time_t)(next / 1000000000u),
+                                             .tv_nsec = (long)(next % 1000000000u) } };
+    timerfd_settime(server.timer.fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+/* Lost, and what we started for it still runs: a wrapper. */
+static void check_lost(uint64_t now)
+{
+    for (int i = 0; i < server.job->nranks; i++) {
+        struct client *client = &server.clients[i];
+        if (!client->lost || client->lost > now)
+            continue;
+        client->lost = 0;
+        if (server.job->ranks[i].ended)
+            continue;
+        job_fail(
+            server.job, 1,
+            "rank %d (a PMIx client below a wrapper) has gone without calling PMIx_Finalize",
+            i);
+        announce(i);
+    }
+}
+
+static void timer_ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    if (read(watch->fd, &count, sizeof count) < 0)
+        return;
+    names_tick(clock_ns());
+    check_lost(clock_ns());
+    set_timer();
+}
+
 /* ---- upcalls ---- */
 
 static void joined(int rank)
@@ -157,14 +159,12 @@ static void finalized(int rank)
     server.clients[rank].joined = false;
 }
 
+/* Mostly its process is about to end, and we will hear of that; only a wrapper does not tell.
+ * The others are not told yet: their reaction must not come before the first cause. */
 static void lost(int rank)
 {
-    struct client *client = &server.clients[rank];
-    if (!client->joined)
-        return;
-    announce(rank);
-    if (!server.job->ranks[rank].ended)
-        client->lost = clock_ns() + WRAPPER_GRACE_MS * 1000000ull;
+    if (server.clients[rank].joined && !server.job->ranks[rank].ended)
+        server.clients[rank].lost = clock_ns() + WRAPPER_GRACE_MS * 1000000ull;
 }
 
 static void abort_job(const struct upcall *u)
