@@ -83,8 +83,6 @@ static void more_arrived(struct peer *peer, size_t bytes, const char *payload)
     } else if (arrived) {
         memcpy(arrived->data + offset, payload, bytes);
         arrived->have += bytes;
-        if (arrived->have == peer->in.total)
-            peer->in.arrived = NULL;
     }
 }
 

@@ -110,7 +110,6 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
         last = recv->received == recv->expected;
     } else if (have < header->total && !last) {
         peer->in.recv = recv;
-        peer->in.arrived = NULL;
     }
     if (header->flags & WIRE_SYNC && header->kind == WIRE_EAGER) {
         struct wire answer = { .kind = WIRE_ACK, .request = header->request };

@@ -48,7 +48,6 @@ bool send_push(struct send *send)
         if (send->first.kind == WIRE_RTS)
             return true;
         send->header.kind = WIRE_MORE;
-        send->header.flags = 0;
     }
     return true;
 }

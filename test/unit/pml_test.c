@@ -262,6 +262,93 @@ START_TEST(synchronous_waits_for_the_match)
 }
 END_TEST
 
+/* A long EAGER message is matched, and its ACK sent, while most of it is not with the link yet:
+ * the buffer is the sender's until all of it is. */
+static void matched_half_way(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int round = 0; round < 3; round++) {
+        unsigned char *p = filled(1000000, round + 1);
+        if (rank == 0) {
+            meet(c, 1);
+            struct request *r = isend_bytes(c, p, 1000000, 1, 1, SEND_SYNCHRONOUS);
+            ck_assert_int_eq(request_wait(r, NULL), 0);
+            memset(p, 0, 1000000);
+            meet(c, 1);
+        } else {
+            memset(p, 0, 1000000);
+            struct request *r = irecv_bytes(c, p, 1000000, 0, 1);
+            meet(c, 0);
+            while (p[0] == 0)
+                progress();
+            usleep(5000);
+            ck_assert_int_eq(request_wait(r, NULL), 0);
+            check_filled(p, 1000000, round + 1);
+            meet(c, 0);
+        }
+        free(p);
+    }
+    channel_close(c);
+}
+START_TEST(ack_before_the_last_byte)
+{
+    params_read();
+    params[PARAM_ID_EAGER].number = 8 << 20;
+    ck_assert(job_run(2, matched_half_way));
+}
+END_TEST
+
+/* Answers that find the ring full wait, in order, none is lost. */
+static void answers(int rank, int n)
+{
+    enum { EACH = 62 };
+    struct channel *c = job_world(rank, n);
+    struct request *out[EACH];
+    for (int i = 0; i < EACH; i++) /* fills the ring in both directions */
+        out[i] = isend_bytes(c, NULL, 0, !rank, rank, rank ? SEND_STANDARD : SEND_SYNCHRONOUS);
+    if (rank == 0)
+        usleep(5000); /* and does not read meanwhile */
+    for (int i = 0; i < EACH; i++)
+        ck_assert_int_eq(recv_bytes(c, NULL, 0, !rank, !rank, NULL), 0);
+    for (int i = 0; i < EACH; i++)
+        ck_assert_int_eq(request_wait(out[i], NULL), 0);
+    channel_close(c);
+}
+START_TEST(answers_wait_for_room)
+{
+    ck_assert(job_run(2, answers));
+}
+END_TEST
+
+/* Both stream through chunks at once, so news of what is free comes by two ways. */
+static void crossing(int rank, int n)
+{
+    enum { WINDOW = 40, BYTES = 3000 };
+    struct channel *c = job_world(rank, n);
+    static unsigned char out[WINDOW][BYTES], in[WINDOW][BYTES];
+    for (int round = 0; round < 300; round++) {
+        struct request *r[2 * WINDOW];
+        for (int i = 0; i < WINDOW; i++)
+            r[i] = irecv_bytes(c, in[i], BYTES, !rank, i);
+        for (int i = 0; i < WINDOW; i++) {
+            memset(out[i], round + i + rank, BYTES);
+            r[WINDOW + i] = isend_bytes(c, out[i], BYTES, !rank, i, SEND_STANDARD);
+        }
+        for (int i = 0; i < 2 * WINDOW; i++)
+            ck_assert_int_eq(request_wait(r[i], NULL), 0);
+        for (int i = 0; i < WINDOW; i++) {
+            memset(out[i], round + i + !rank, BYTES);
+            ck_assert_mem_eq(in[i], out[i], BYTES);
+        }
+    }
+    channel_close(c);
+}
+START_TEST(streams_both_ways)
+{
+    ck_assert(job_run(2, crossing));
+}
+END_TEST
+
 static void probes(int rank, int n)
 {
     struct channel *c = job_world(rank, n);
@@ -364,30 +451,34 @@ START_TEST(persistent_requests_start_again)
 }
 END_TEST
 
-/* Messages for a channel that the receiver opens later. */
+/* Messages for channels that the receiver opens later. */
 static void early(int rank, int n)
 {
     struct channel *c = job_world(rank, n), late;
     struct ranks *all = ranks_range(n, 0, 1);
     static unsigned char p[50000];
-    if (rank == 0) {
-        ck_assert_int_eq(channel_open(&late, 88, rank, all), 0);
-        struct request *r[20];
-        for (int i = 0; i < 20; i++)
-            r[i] = isend_bytes(&late, p, (size_t)i * 2500, 1, 1, SEND_STANDARD);
-        meet(c, 1);
-        for (int i = 0; i < 20; i++)
-            request_wait(r[i], NULL);
-    } else {
-        meet(c, 0);
-        ck_assert_int_eq(channel_open(&late, 88, rank, all), 0);
-        for (int i = 0; i < 20; i++) {
-            struct result result;
-            ck_assert_int_eq(recv_bytes(&late, p, sizeof p, 0, 1, &result), 0);
-            ck_assert_uint_eq(result.bytes, (size_t)i * 2500);
+    for (uint64_t context = 88; context < 94; context++) {
+        if (rank == 0) {
+            ck_assert_int_eq(channel_open(&late, context, rank, all), 0);
+            struct request *r[20];
+            for (int i = 0; i < 20; i++)
+                r[i] = isend_bytes(&late, p, (size_t)i * 2500, 1, 1, SEND_STANDARD);
+            meet(c, 1);
+            for (int i = 0; i < 20; i++)
+                request_wait(r[i], NULL);
+        } else {
+            meet(c, 0);
+            ck_assert_int_eq(channel_open(&late, context, rank, all), 0);
+            for (int i = 0; i < 20; i++) {
+                struct result result;
+                ck_assert_int_eq(recv_bytes(&late, p, sizeof p, 0, 1, &result), 0);
+                ck_assert_uint_eq(result.bytes, (size_t)i * 2500);
+            }
         }
+        channel_close(&late);
+        if (context % 3 == 0) /* else rank 0 may be a channel ahead */
+            meet(c, !rank);
     }
-    channel_close(&late);
     channel_close(c);
     ranks_drop(all);
 }
@@ -723,8 +814,9 @@ START_TEST(close_does_not_wait_for_the_gone)
 }
 END_TEST
 
-UNIT_MAIN("pml", messages_of_every_size, messages_before_their_receives,
-          order_of_equal_messages, truncation_is_the_receivers, synchronous_waits_for_the_match,
+UNIT_MAIN("pml", ack_before_the_last_byte, answers_wait_for_room, streams_both_ways,
+          messages_of_every_size, messages_before_their_receives, order_of_equal_messages,
+          truncation_is_the_receivers, synchronous_waits_for_the_match,
           probes_and_matched_receives, cancel_takes_a_receive_away,
           persistent_requests_start_again, messages_ahead_of_their_channel, layouts_with_gaps,
           messages_to_oneself, all_to_all_of_four, all_to_all_of_nine, flood_of_one_rank,
