@@ -808,9 +808,26 @@ static void abandoned(int rank, int n)
         usleep(20000); /* leaves without receiving anything */
     channel_close(c);
 }
-START_TEST(close_does_not_wait_for_the_gone)
+START_TEST(close_does_not_wait_for_the_gone, close_does_not_wait_for_the_dead)
 {
     ck_assert(job_run(2, abandoned));
+}
+END_TEST
+
+/* The peer ends without a word; the launcher (here: job_run) marks it dead. */
+static void vanished(int rank, int n)
+{
+    static char p[100000];
+    if (rank == 1)
+        _exit(0);
+    struct channel *c = job_world(rank, n);
+    for (int i = 0; i < 100; i++)
+        isend_bytes(c, p, sizeof p, 1, 1, SEND_STANDARD)->orphan = true;
+    channel_close(c);
+}
+START_TEST(close_does_not_wait_for_the_dead)
+{
+    ck_assert(job_run(2, vanished));
 }
 END_TEST
 
@@ -821,4 +838,5 @@ UNIT_MAIN("pml", ack_before_the_last_byte, answers_wait_for_room, streams_both_w
           persistent_requests_start_again, messages_ahead_of_their_channel, layouts_with_gaps,
           messages_to_oneself, all_to_all_of_four, all_to_all_of_nine, flood_of_one_rank,
           peers_that_do_not_read, random_scripts, other_eager_limits,
-          close_delivers_what_was_freed, close_does_not_wait_for_the_gone)
+          close_delivers_what_was_freed, close_does_not_wait_for_the_gone,
+          close_does_not_wait_for_the_dead)
