@@ -808,7 +808,7 @@ static void abandoned(int rank, int n)
         usleep(20000); /* leaves without receiving anything */
     channel_close(c);
 }
-START_TEST(close_does_not_wait_for_the_gone, close_does_not_wait_for_the_dead)
+START_TEST(close_does_not_wait_for_the_gone)
 {
     ck_assert(job_run(2, abandoned));
 }
