@@ -150,6 +150,16 @@ struct file *check_file_or_null(struct entry *e, MPI_File handle, const char *na
     return handle == MPI_FILE_NULL ? NULL : check_file(e, handle, name);
 }
 
+struct comm *check_comm_or_null(struct entry *e, MPI_Comm handle, const char *name)
+{
+    return handle == MPI_COMM_NULL ? NULL : check_comm(e, handle, name);
+}
+
+struct type *check_type_or_null(struct entry *e, MPI_Datatype handle, const char *name)
+{
+    return handle == MPI_DATATYPE_NULL ? NULL : check_type(e, handle, name);
+}
+
 /* ---- handles behind a pointer ---- */
 
 #define CHECK_AT(function, check, result, handle_type)                                         \

@@ -223,9 +223,10 @@ int xmpi_comm_set_name(comm_t comm, string_t comm_name)
     return MPI_SUCCESS;
 }
 
-int xmpi_comm_get_name(comm_t comm, text_out_t comm_name, int_out_t *resultlen)
+int xmpi_comm_get_name(comm_or_null_t comm, text_out_t comm_name, int_out_t *resultlen)
 {
-    *resultlen = snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", comm->name);
+    *resultlen =
+        snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
     return MPI_SUCCESS;
 }
 

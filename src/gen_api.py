@@ -27,7 +27,7 @@ OBJECTS = {"comm": "MPI_Comm", "group": "MPI_Group", "type": "MPI_Datatype", "op
            "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request"}
 NULLS = {"type": "MPI_DATATYPE_NULL"}
 OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session", "win": "win",
-          "file": "file", "file_or_null": "file"}
+          "file": "file", "file_or_null": "file", "comm_or_null": "comm"}
 
 
 class Kind:
@@ -134,6 +134,8 @@ def kinds():
     k["type_at_t"] = resolved("type_at", "MPI_Datatype *", "type")
     k["info_live_t"] = resolved("info_live", "MPI_Info", "info")
     k["file_or_null_t"] = resolved("file_or_null", "MPI_File", "file", turn=0)
+    k["comm_or_null_t"] = resolved("comm_or_null", "MPI_Comm", "comm", turn=0)
+    k["type_or_null_t"] = resolved("type_or_null", "MPI_Datatype", "type")
     for where, guard in (("mine", "{mine}"), ("root", "at_root"), ("part", "takes_part")):
         k[where + "_count_t"] = Kind("int {n}", "MPI_Count {n}", give=guard + " ? {n} : 0",
                                      check="if (%s)\n    %s" % (guard, checked("count")))

@@ -110,8 +110,9 @@ int xmpi_type_set_name(type_t datatype, const char *type_name)
 
 int xmpi_type_get_name(type_t datatype, char *type_name, int *resultlen)
 {
-    size_t length = strlen(datatype->name);
-    memcpy(type_name, datatype->name, length + 1);
+    const char *name = datatype ? datatype->name : "MPI_DATATYPE_NULL";
+    size_t length = strlen(name);
+    memcpy(type_name, name, length + 1);
     *resultlen = (int)length;
     return MPI_SUCCESS;
 }

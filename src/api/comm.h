@@ -186,14 +186,14 @@ later int xmpi_win_delete_attr(win_t win, int win_keyval);
 /* Name a communicator. */
 int xmpi_comm_set_name(comm_t comm, string_t comm_name);
 
-/* The name of a communicator. */
-int xmpi_comm_get_name(comm_t comm, text_out_t comm_name, int_out_t *resultlen);
+/* The name of a communicator; MPI_COMM_NULL has one. */
+int xmpi_comm_get_name(comm_or_null_t comm, text_out_t comm_name, int_out_t *resultlen);
 
 /* Name a datatype. */
 int xmpi_type_set_name(type_t datatype, string_t type_name);
 
-/* The name of a datatype. */
-int xmpi_type_get_name(type_t datatype, text_out_t type_name, int_out_t *resultlen);
+/* The name of a datatype; MPI_DATATYPE_NULL has one. */
+int xmpi_type_get_name(type_or_null_t datatype, text_out_t type_name, int_out_t *resultlen);
 
 /* Name a window. */
 later int xmpi_win_set_name(win_t win, string_t win_name);

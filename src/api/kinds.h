@@ -103,6 +103,8 @@ typedef struct session *session_t;
 typedef struct win *win_t;
 typedef struct file *file_t;
 typedef struct file *file_or_null_t; /* NULL for MPI_FILE_NULL */
+typedef struct comm *comm_or_null_t; /* NULL for MPI_COMM_NULL */
+typedef struct type *type_or_null_t; /* NULL for MPI_DATATYPE_NULL */
 
 /* Collectives look at some arguments on some processes only; elsewhere the body gets 0 or NULL
  * and nothing is checked.

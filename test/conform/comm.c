@@ -139,6 +139,10 @@ static void test_names(void)
     MPI_Comm dup;
     CHECK_OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_WORLD") && length == 14);
+#if MPI_VERSION >= 5
+    CHECK_OK(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
+    CHECK(!strcmp(name, "MPI_COMM_NULL") && length == 13);
+#endif
     CHECK_OK(MPI_Comm_get_name(MPI_COMM_SELF, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_SELF"));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &dup));
