@@ -11,6 +11,8 @@ import re
 import sys
 
 ROOMS = ["include", "src", "coll", "pml", "runtime", "launcher", "tools", "examples"]
+# Functions whose parameters a foreign library prescribes, because it calls them.
+PRESCRIBED = {"launcher/pmix_upcall.c"}
 BOUNDS = {"p90": 40, "p99": 90, "max": 80, "home": 28, "args": 6, "file": 1000, "headers": 20}
 
 
@@ -103,7 +105,8 @@ def main():
                 lengths.append(length)
                 if length > BOUNDS["max"]:
                     broken.append(f"{short}:{at}: {name} has {length} lines; the bound is 80")
-                if arguments > BOUNDS["args"] and not (room == "src" and name.startswith("xmpi_")):
+                prescribed = room == "src" and name.startswith("xmpi_") or short in PRESCRIBED
+                if arguments > BOUNDS["args"] and not prescribed:
                     broken.append(f"{short}:{at}: {name} has {arguments} parameters; at most 6")
         every += [(lengths, files, total, comments, deepest)]
         if room == "all":

@@ -3,7 +3,7 @@
  * A plain PMIx client, for pmix.sh: no MPI in it.  The first argument says what to do; the exit
  * code is 0 when all that was expected came true.
  *
- *     all            who am I, put, commit, fence, get, names, groups, connect, not supported
+ *     all            who am I, put, commit, fence, get, names, groups, connect, events
  *     abort CODE     rank 1 aborts, the others wait for ever
  *     death          the last rank kills itself; the others wait for the news of it
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
@@ -267,6 +267,33 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
 }
 
+static volatile sig_atomic_t called = 0;
+
+static void on_call(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                    pmix_info_t info[], size_t ninfo, pmix_info_t *results, size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *data)
+{
+    (void)id, (void)status, (void)info, (void)ninfo, (void)results, (void)nresults;
+    if (source->rank == 0)
+        called = 1;
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+/* One client's own event reaches all others. */
+static void check_events(void)
+{
+    pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 7;
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_call, NULL, NULL) >= 0);
+    fence(0);
+    if (me.rank == 0)
+        CHECK(PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL) >= 0);
+    for (int i = 0; i < 25000 && me.rank && !called; i++)
+        usleep(200);
+    CHECK(me.rank == 0 || called);
+    fence(0);
+}
+
 /* The launcher stops a job that has lost a rank: survivors ignore its first signal, and have
  * some 300 ms until the second one. */
 static void wait_for_news(void)
@@ -305,6 +332,7 @@ int main(int argc, char **argv)
         check_names();
         check_groups();
         check_connections();
+        check_events();
     } else if (strcmp(what, "program") == 0) {
         CHECK(number(me.rank, PMIX_APPNUM) == (unsigned)atoi(argv[2]));
         CHECK(number(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS) == 2);

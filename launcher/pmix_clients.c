@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Clients, seen from the launcher's loop: upcalls and time arrive as events, and everything is
+ * done by the one thread that owns the job.
+ *
+ *     eventfd  ---- upcalls ----> one function each: here, or pmix_names.c
+ *     timerfd  ---- time -------> lookups that have waited enough, clients that were lost
+ *
+ * A client's connection breaks when it dies.  Normally its process ends at the same moment and
+ * the launcher reaps it; a client below a wrapper may die unseen, so when what was started for
+ * it still runs a moment later, the job fails.
+ */
+#include "launcher/pmix_clients.h"
+
+#include "launcher/pmix_lib.h"
+#include "launcher/pmix_names.h"
+#include "launcher/pmix_upcall.h"
+#include "launcher/verdict.h"
+#include "runtime/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+struct client {
+    bool joined;    /* PMIx_Init, and its record in the segment is ours to write */
+    bool announced; /* the others know that it has gone */
+    uint64_t lost;  /* its connection was lost: when to fail, as clock_ns; 0: it was not */
+};
+
+static struct {
+    struct job *job;
+    const char *nspace;
+    struct watch news, timer;
+    struct client *clients;
+    size_t next_context; /* of groups */
+} server;
+
+static struct boot_rank *record_of(int rank)
+{
+    return bootseg_rank(server.job->segment, server.job->plan->ranks[rank].local);
+}
+
+/* ---- news of deaths ---- */
+
+struct news { /* lives until the library has sent it */
+    pmix_proc_t dead;
+    pmix_info_t affected;
+};
+
+static void news_sent(pmix_status_t status, void *data)
+{
+    (void)status;
+    free(data);
+}
+
+static void announce(int rank)
+{
+    if (server.clients[rank].announced)
+        return;
+    server.clients[rank].announced = true;
+    struct news *news = calloc(1, sizeof *news);
+    if (!news)
+        abort();
+    news->dead = clients_proc(rank);
+    news->affected = (pmix_info_t){
+        .key = PMIX_EVENT_AFFECTED_PROC,
+        .value = { .type = PMIX_PROC, .data.proc = &news->dead },
+    };
+    pmix_status_t status =
+        pmix_lib.Notify_event(PMIX_ERR_PROC_ABORTED, &news->dead, PMIX_RANGE_NAMESPACE,
+                              &news->affected, 1, news_sent, news);
+    if (status != PMIX_SUCCESS)
+        free(news);
+}
+
+/* ---- time ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+static void set_timer(void)
+{
+    uint64_t next = names_deadline();
+    for (int i = 0; i < server.job->nranks; i++)
+        next = earlier(next, server.clients[i].lost);
+    struct itimerspec spec = { .it_value = { .tv_sec = (time_t)(next / 1000000000u),
+                                             .tv_nsec = (long)(next % 1000000000u) } };
+    timerfd_settime(server.timer.fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+/* Lost, and what we started for it still runs: a wrapper. */
+static void check_lost(uint64_t now)
+{
+    for (int i = 0; i < server.job->nranks; i++) {
+        struct client *client = &server.clients[i];
+        if (!client->lost || client->lost > now)
+            continue;
+        client->lost = 0;
+        if (server.job->ranks[i].ended)
+            continue;
+        job_fail(
+            server.job, 1,
+            "rank %d (a PMIx client below a wrapper) has gone without calling PMIx_Finalize",
+            i);
+        announce(i);
+    }
+}
+
+static void timer_ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    if (read(watch->fd, &count, sizeof count) < 0)
+        return;
+    names_tick(clock_ns());
+    check_lost(clock_ns());
+    set_timer();
+}
+
+/* ---- upcalls ---- */
+
+static void joined(int rank)
+{
+    uint32_t started = BOOT_STARTED;
+    if (atomic_compare_exchange_strong(&record_of(rank)->state, &started, BOOT_INITED))
+        server.clients[rank].joined = true;
+}
+
+/* MPI_Init may have followed PMIx_Init; then the record is MPI's. */
+static void finalized(int rank)
+{
+    if (server.clients[rank].joined && !atomic_load(&record_of(rank)->pid))
+        atomic_store(&record_of(rank)->state, BOOT_FINALIZED);
+    server.clients[rank].joined = false;
+}
+
+/* Mostly its process is about to end, and we will hear of that; only a wrapper does not tell.
+ * The others are not told yet: their reaction must not come before the first cause. */
+static void lost(int rank)
+{
+    if (server.clients[rank].joined && !server.job->ranks[rank].ended)
+        server.clients[rank].lost = clock_ns() + WRAPPER_GRACE_MS * 1000000ull;
+}
+
+static void abort_job(const struct upcall *u)
+{
+    job_fail(server.job, abort_exit_code(u->code), "rank %u called PMIx_Abort(%d)%s%s",
+             u->from.rank, u->code, u->text && *u->text ? ": " : "", u->text ? u->text : "");
+}
+
+/* Every group gets a number if it asks for one; what its members said about themselves goes back
+ * to them, because nobody on another host has anything to add. */
+static void construct_group(struct upcall *u)
+{
+    u->given = calloc(u->ninfo + 1, sizeof *u->given);
+    if (!u->given)
+        abort();
+    for (size_t i = 0; i < u->ninfo; i++) {
+        pmix_info_t *given = &u->given[u->ngiven];
+        if (info_is(&u->info[i], PMIX_GROUP_ASSIGN_CONTEXT_ID)) {
+            *given = (pmix_info_t){
+                .key = PMIX_GROUP_CONTEXT_ID,
+                .value = { .type = PMIX_SIZE, .data.size = server.next_context++ },
+            };
+        } else if (info_is(&u->info[i], PMIX_GROUP_ENDPT_DATA)) {
+            *given = (pmix_info_t){ .key = PMIX_GROUP_ENDPT_DATA };
+            pmix_lib.Value_xfer(&given->value, (pmix_value_t *)&u->info[i].value);
+        } else {
+            continue;
+        }
+        u->ngiven++;
+    }
+    upcall_answer(u, PMIX_SUCCESS);
+}
+
+static void handle(struct upcall *u)
+{
+    int rank = (int)u->from.rank;
+    switch (u->kind) {
+    case UPCALL_CONNECTED:
+        joined(rank);
+        break;
+    case UPCALL_FINALIZED:
+        finalized(rank);
+        break;
+    case UPCALL_LOST:
+        lost(rank);
+        break;
+    case UPCALL_ABORT:
+        abort_job(u);
+        break;
+    case UPCALL_PUBLISH:
+        names_publish(u);
+        return;
+    case UPCALL_LOOKUP:
+        names_lookup(u);
+        return;
+    case UPCALL_UNPUBLISH:
+        names_unpublish(u);
+        return;
+    case UPCALL_GROUP:
+        construct_group(u);
+        return;
+    }
+    upcall_answer(u, PMIX_SUCCESS);
+}
+
+static bool is_ours(const struct upcall *u)
+{
+    return strcmp(u->from.nspace, server.nspace) == 0 &&
+           u->from.rank < (pmix_rank_t)server.job->nranks;
+}
+
+static void news_ready(struct watch *watch, uint32_t events)
+{
+    (void)watch, (void)events;
+    for (struct upcall *u = upcalls_take(), *next; u; u = next) {
+        next = u->next;
+        if (is_ours(u))
+            handle(u);
+        else
+            upcall_answer(u, PMIX_ERR_NOT_FOUND);
+    }
+    set_timer();
+}
+
+/* ---- open, close ---- */
+
+int clients_open(struct job *job, const char *nspace, pmix_server_module_t *module)
+{
+    server.job = job;
+    server.nspace = nspace;
+    server.clients = calloc((size_t)job->nranks, sizeof *server.clients);
+    if (!server.clients)
+        abort();
+    server.news = (struct watch){ .fd = upcalls_open(nspace, module), .ready = news_ready };
+    server.timer =
+        (struct watch){ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+                        .ready = timer_ready };
+    bool good = server.news.fd >= 0 && server.timer.fd >= 0 &&
+                loop_add(&server.news, EPOLLIN) && loop_add(&server.timer, EPOLLIN);
+    return good ? 0 : -1;
+}
+
+pmix_status_t clients_watch(void)
+{
+    return upcalls_watch_losses();
+}
+
+void clients_close(void)
+{
+    loop_drop(&server.news);
+    loop_drop(&server.timer);
+    names_clear();
+    close(server.timer.fd);
+    free(server.clients);
+}
+
+pmix_proc_t clients_proc(int rank)
+{
+    pmix_proc_t proc = { .rank = (pmix_rank_t)rank };
+    strncpy(proc.nspace, server.nspace, sizeof proc.nspace - 1);
+    return proc;
+}
+
+static bool program_has_ended(const struct job *job, int app)
+{
+    for (int i = 0; i < job->nranks; i++)
+        if (job->plan->ranks[i].app == app && !job->ranks[i].ended)
+            return false;
+    return true;
+}
+
+void clients_gone(int rank, int wait_status)
+{
+    const struct job *job = server.job;
+    pmix_proc_t proc = clients_proc(rank);
+    int app = job->plan->ranks[rank].app;
+    if (wait_status != 0 || server.clients[rank].joined)
+        announce(rank);
+    names_ended(&proc, false);
+    if (!program_has_ended(job, app))
+        return;
+    for (int i = 0; i < job->nranks; i++) {
+        proc.rank = (pmix_rank_t)i;
+        if (job->plan->ranks[i].app == app)
+            names_ended(&proc, true);
+    }
+}
