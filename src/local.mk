@@ -59,6 +59,7 @@ libxmpi_core_la_SOURCES += \
     src/bsend.c \
     src/coll.c src/coll_init.c src/coll_start.c \
     src/exchange.c \
+    src/external32.c \
     src/greq.c src/greq.h \
     src/op.c src/op.h \
     src/p2p.c \
@@ -68,7 +69,7 @@ libxmpi_core_la_SOURCES += \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
     src/status.c src/status.h \
-    src/type.c src/type.h src/type_array.c src/type_make.c src/type_predefined.c \
+    src/type.c src/type.h src/type_array.c src/type_f90.c src/type_make.c src/type_predefined.c \
     src/typedesc.c \
     src/wait.c
 

@@ -11,12 +11,12 @@
 int xmpi_type_match_size(int typeclass, int size, type_out_t *datatype);
 
 /* The Fortran real type with p decimal digits and exponent range r. */
-later int xmpi_type_create_f90_real(int p, int r, type_out_t *newtype);
+int xmpi_type_create_f90_real(int p, int r, type_out_t *newtype);
 
 /* The Fortran complex type with p decimal digits and exponent range r. */
-later int xmpi_type_create_f90_complex(int p, int r, type_out_t *newtype);
+int xmpi_type_create_f90_complex(int p, int r, type_out_t *newtype);
 
 /* The Fortran integer type with r decimal digits. */
-later int xmpi_type_create_f90_integer(int r, type_out_t *newtype);
+int xmpi_type_create_f90_integer(int r, type_out_t *newtype);
 
 #endif
