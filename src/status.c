@@ -74,18 +74,6 @@ int xmpi_get_elements(status_in_t status, type_t datatype, count_out_t *count)
     return MPI_SUCCESS;
 }
 
-/* Bytes of the first `parts` basic items of one element.  Items of one size are arithmetic;
- * a mixture is searched. */
-static uint64_t layout_bytes_of(const struct layout *layout, uint64_t parts)
-{
-    if (layout->basic != BASIC_NONE && layout->nparts == layout->nitems)
-        return parts * (layout->size / layout->nparts);
-    uint64_t bytes = 0;
-    while (bytes < layout->size && layout_items_in(layout, 1, bytes) != (int64_t)parts)
-        bytes++;
-    return bytes;
-}
-
 int xmpi_status_set_elements(status_out_t status, type_t datatype, count_t count)
 {
     int rc = type_check_supported(datatype, "datatype");
@@ -95,9 +83,12 @@ int xmpi_status_set_elements(status_out_t status, type_t datatype, count_t count
     if (count > 0 && layout->nparts == 0)
         return fail(MPI_ERR_COUNT, "count is %lld, but the datatype has no elements",
                     (long long)count);
-    uint64_t whole = count ? (uint64_t)count / layout->nparts : 0;
-    uint64_t rest = count ? (uint64_t)count % layout->nparts : 0;
-    status_set_bytes(status, whole * layout->size + (rest ? layout_bytes_of(layout, rest) : 0));
+    int64_t bytes;
+    if (layout->nparts && __builtin_mul_overflow(count / (int64_t)layout->nparts + 1,
+                                                 (int64_t)layout->size, &bytes))
+        return fail(MPI_ERR_COUNT, "count is %lld: so many elements do not fit into 63 bits",
+                    (long long)count);
+    status_set_bytes(status, layout_bytes_in(layout, (size_t)count));
     return MPI_SUCCESS;
 }
 

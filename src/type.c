@@ -14,6 +14,14 @@
 #include <errno.h>
 #include <string.h>
 
+bool type_scale(int64_t n, ptrdiff_t each, ptrdiff_t *bytes)
+{
+    if (!__builtin_mul_overflow(n, each, bytes))
+        return true;
+    errno = EOVERFLOW;
+    return false;
+}
+
 int type_new(struct type **type, struct layout *layout, struct recipe *recipe)
 {
     bool too_large = !layout && errno == EOVERFLOW;
@@ -24,7 +32,8 @@ int type_new(struct type **type, struct layout *layout, struct recipe *recipe)
         layout_drop(layout);
         recipe_drop(recipe);
         if (too_large)
-            return fail(MPI_ERR_ARG, "the datatype's size or bounds do not fit into 63 bits");
+            return fail(MPI_ERR_COUNT, "the datatype's size or bounds do not fit into 63 bits: "
+                                       "counts, lengths or displacements are too large");
         return fail(MPI_ERR_NO_MEM, "no memory left for a new datatype");
     }
     new->layout = layout;

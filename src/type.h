@@ -46,9 +46,12 @@ static inline struct type *type_of(MPI_Datatype handle)
 }
 
 /* A derived type over a layout and a recipe; both references are taken over, also on failure.
- * NULL parts mean that making them failed: MPI_ERR_NO_MEM, or MPI_ERR_ARG when errno says that
- * the layout does not fit into 63 bits. */
+ * NULL parts mean that making them failed: MPI_ERR_NO_MEM, or MPI_ERR_COUNT when errno is
+ * EOVERFLOW, because the layout does not fit into 63 bits. */
 int type_new(struct type **type, struct layout *layout, struct recipe *recipe);
+
+/* *bytes = n * each; false and EOVERFLOW when that does not fit. */
+bool type_scale(int64_t n, ptrdiff_t each, ptrdiff_t *bytes);
 
 static inline struct type *type_hold(struct type *type)
 {

@@ -16,19 +16,14 @@
 #include "src/api/datatype.h"
 #include "src/recipe.h"
 
-#include <errno.h>
-
 /* `length` elements of `old` at `start` in a dimension of `size` of them. */
 static struct layout *layout_slice(const struct layout *old, int64_t size, int64_t length,
                                    int64_t start)
 {
     size_t lengths = (size_t)length;
     ptrdiff_t offset, extent;
-    if (__builtin_mul_overflow(start, old->extent, &offset) ||
-        __builtin_mul_overflow(size, old->extent, &extent)) {
-        errno = EOVERFLOW;
+    if (!type_scale(start, old->extent, &offset) || !type_scale(size, old->extent, &extent))
         return NULL;
-    }
     struct layout *box = layout_blocks(1, &lengths, &offset, &old, true);
     struct layout *slice = box ? layout_resized(box, 0, extent) : NULL;
     layout_drop(box);
@@ -117,22 +112,26 @@ struct share {
 /* My elements of one dimension: blocks mine, mine + processes, ... the last one may be short. */
 static struct layout *layout_share(const struct layout *old, const struct share *s)
 {
-    int64_t cycle = s->block * s->processes, first = s->block * s->mine;
-    int64_t whole = 0, rest = 0;
+    ptrdiff_t cycle, cycle_bytes, all_bytes;
+    if (!type_scale(s->block, s->processes, &cycle) ||
+        !type_scale(cycle, old->extent, &cycle_bytes) ||
+        !type_scale(s->size, old->extent, &all_bytes))
+        return NULL;
+    int64_t first = s->block * s->mine, whole = 0, rest = 0;
     if (first < s->size) {
         int64_t cycles = (s->size - first) / cycle, tail = (s->size - first) % cycle;
         whole = cycles + (tail >= s->block);
         rest = tail >= s->block ? 0 : tail;
     }
-    struct layout *row =
-        layout_vector((size_t)whole, (size_t)s->block, cycle * old->extent, old);
+    struct layout *row = layout_vector((size_t)whole, (size_t)s->block, cycle_bytes, old);
     if (!row)
         return NULL;
     size_t lengths[2] = { 1, (size_t)rest };
-    ptrdiff_t offsets[2] = { first * old->extent, (first + whole * cycle) * old->extent };
+    ptrdiff_t offsets[2] = { first * old->extent,
+                             rest ? (first + whole * cycle) * old->extent : 0 };
     const struct layout *parts[2] = { row, old };
     struct layout *both = layout_blocks(2, lengths, offsets, parts, false);
-    struct layout *share = both ? layout_resized(both, 0, s->size * old->extent) : NULL;
+    struct layout *share = both ? layout_resized(both, 0, all_bytes) : NULL;
     layout_drop(both);
     layout_drop(row);
     return share;
@@ -149,9 +148,8 @@ static int64_t share_block(int64_t size, int distribution, int darg, int process
         return darg == MPI_DISTRIBUTE_DFLT_DARG ? 1 : darg;
     if (distribution != MPI_DISTRIBUTE_BLOCK)
         return 0;
-    int64_t block =
-        darg == MPI_DISTRIBUTE_DFLT_DARG ? (size + processes - 1) / processes : darg;
-    return block * processes >= size ? block : 0;
+    int64_t block = darg == MPI_DISTRIBUTE_DFLT_DARG ? (size - 1) / processes + 1 : darg;
+    return block >= (size - 1) / processes + 1 ? block : 0;
 }
 
 struct darray {

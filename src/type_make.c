@@ -34,10 +34,11 @@ int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t o
     recipe_add(recipe, VALUE_COUNT, blocklength);
     recipe_add(recipe, VALUE_COUNT, stride);
     recipe_add_types(recipe, &oldtype, 1);
-    ptrdiff_t bytes = stride * oldtype->layout->extent;
-    return type_new(newtype,
-                    layout_vector((size_t)count, (size_t)blocklength, bytes, oldtype->layout),
-                    recipe);
+    ptrdiff_t bytes;
+    struct layout *layout = NULL;
+    if (type_scale(stride, oldtype->layout->extent, &bytes))
+        layout = layout_vector((size_t)count, (size_t)blocklength, bytes, oldtype->layout);
+    return type_new(newtype, layout, recipe);
 }
 
 int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride,
@@ -150,6 +151,21 @@ static struct recipe *indexed_recipe(const struct indexed *indexed, struct type 
     return recipe;
 }
 
+/* Where the blocks begin, in bytes.  False when that does not fit (EOVERFLOW). */
+static bool blocks_place(struct blocks *blocks, const struct indexed *indexed, ptrdiff_t extent)
+{
+    for (size_t i = 0; i < blocks->n; i++) {
+        if (indexed->length)
+            blocks->lengths[i] = (size_t)*indexed->length;
+        if (indexed->offsets)
+            blocks->offsets[i] = indexed->offsets[i];
+        else if (!type_scale(counts_at(indexed->displacements, (int)i), extent,
+                             &blocks->offsets[i]))
+            return false;
+    }
+    return true;
+}
+
 static int indexed_new(const struct indexed *indexed, struct type *old, struct type **newtype)
 {
     int rc = indexed_check(indexed, old);
@@ -162,18 +178,11 @@ static int indexed_new(const struct indexed *indexed, struct type *old, struct t
     blocks.layouts[0] = old->layout;
     if (!indexed->length)
         rc = blocks_set_lengths(&blocks, indexed->lengths);
-    for (size_t i = 0; i < blocks.n; i++) {
-        if (indexed->length)
-            blocks.lengths[i] = (size_t)*indexed->length;
-        blocks.offsets[i] =
-            indexed->offsets ? indexed->offsets[i]
-                             : counts_at(indexed->displacements, (int)i) * old->layout->extent;
-    }
+    struct layout *layout = NULL;
+    if (!rc && blocks_place(&blocks, indexed, old->layout->extent))
+        layout = layout_blocks(blocks.n, blocks.lengths, blocks.offsets, blocks.layouts, true);
     if (!rc)
-        rc = type_new(
-            newtype,
-            layout_blocks(blocks.n, blocks.lengths, blocks.offsets, blocks.layouts, true),
-            indexed_recipe(indexed, old));
+        rc = type_new(newtype, layout, indexed_recipe(indexed, old));
     blocks_free(&blocks);
     return rc;
 }

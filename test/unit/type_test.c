@@ -331,7 +331,34 @@ START_TEST(large_counts_have_a_place_of_their_own)
     ck_assert_int_eq(large[0], count);
     free_type(type);
     ck_assert_int_eq(xmpi_type_contiguous(INT64_MAX, type_of(MPI_DOUBLE), false, &type),
-                     MPI_ERR_ARG);
+                     MPI_ERR_COUNT);
+}
+END_TEST
+
+/* Whatever product does not fit into 63 bits. */
+START_TEST(what_is_too_large_is_refused)
+{
+    enum { HALF = 62 };
+    struct type *real = type_of(MPI_DOUBLE), *type;
+    const int64_t big[] = { (int64_t)1 << HALF, 1 }, one[] = { 1, 1 }, none[] = { 0, 0 };
+    const struct counts bigs = { .wide = big }, ones = { .wide = one },
+                        zeros = { .wide = none };
+    const int block = MPI_DISTRIBUTE_BLOCK, cyclic = MPI_DISTRIBUTE_CYCLIC, many = 1 << 30;
+    const int own = MPI_DISTRIBUTE_DFLT_DARG;
+    ck_assert_int_eq(xmpi_type_vector(2, 1, big[0], real, true, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_vector(2, 1, -big[0], real, true, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_create_hvector(4, 1, big[0], real, true, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_indexed(2, ones, bigs, real, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_indexed(2, bigs, ones, real, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_create_indexed_block(2, 1, bigs, real, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_create_subarray(1, bigs, ones, zeros, MPI_ORDER_C, real, &type),
+                     MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_create_darray(many, 0, 1, bigs, &block, &own, &many, MPI_ORDER_C,
+                                             real, &type),
+                     MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_create_darray(many, 0, 1, ones, &cyclic, &many, &many,
+                                             MPI_ORDER_C, real, &type),
+                     MPI_ERR_COUNT);
 }
 END_TEST
 
@@ -375,6 +402,8 @@ START_TEST(elements_are_counted)
     ck_assert_int_eq(count, MPI_UNDEFINED);
     xmpi_get_elements(&status, type_of(MPI_SHORT_INT), &count);
     ck_assert_int_eq(count, 2); /* a pair is two elements */
+    ck_assert_int_eq(xmpi_status_set_elements(&status, mixed, INT64_MAX), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_status_set_elements(&status, type_of(MPI_BYTE), INT64_MAX - 1), 0);
     free_type(mixed);
 }
 END_TEST
@@ -424,5 +453,5 @@ END_TEST
 UNIT_MAIN("type", every_predefined_type_is_itself, sizes_and_extents, absent_types_say_so,
           match_size_finds, subarray_is_a_box, subarray_refuses, darray_deals_out,
           contents_tell_how_it_was_made, large_counts_have_a_place_of_their_own,
-          a_freed_handle_is_no_type, elements_are_counted, statuses_hold_large_counts,
-          packing_moves_the_position)
+          what_is_too_large_is_refused, a_freed_handle_is_no_type, elements_are_counted,
+          statuses_hold_large_counts, packing_moves_the_position)
