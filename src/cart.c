@@ -80,8 +80,6 @@ struct topology *cart_copy(const struct topology *old)
 static int cart_places(int size, int ndims, const int *dims, int *places)
 {
     int64_t n = 1;
-    if (ndims > 0 && !dims)
-        return fail(MPI_ERR_ARG, "dims is NULL, ndims is %d", ndims);
     for (int i = 0; i < ndims; i++) {
         if (dims[i] <= 0)
             return fail(MPI_ERR_DIMS, "dims[%d] is %d, it must be 1 or more", i, dims[i]);
@@ -104,8 +102,6 @@ int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const i
     (void)reorder;
     int places, rank = comm_rank(comm_old);
     int rc = cart_places(comm_size(comm_old), ndims, dims, &places);
-    if (!rc && ndims > 0 && !periods)
-        rc = fail(MPI_ERR_ARG, "periods is NULL, ndims is %d", ndims);
     *comm_cart = NULL;
     if (rc || rank >= places)
         return rc;
@@ -172,6 +168,8 @@ int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
 {
     const struct topology *cart;
     int rc = cart_of(comm, &cart);
+    if (!rc && cart->cart.ndims > 0 && !remain_dims)
+        rc = fail(MPI_ERR_ARG, "remain_dims is NULL");
     if (rc)
         return rc;
     struct topology *slice = slice_shape(cart, remain_dims);
@@ -237,6 +235,8 @@ int xmpi_cart_rank(intra_t comm, const int coords[], int_out_t *rank)
 {
     const struct topology *cart;
     int rc = cart_of(comm, &cart), at = 0;
+    if (!rc && cart->cart.ndims > 0 && !coords)
+        rc = fail(MPI_ERR_ARG, "coords is NULL");
     if (rc)
         return rc;
     for (int i = 0; i < cart->cart.ndims; i++) {

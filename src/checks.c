@@ -41,6 +41,12 @@ void bad_pointer(struct entry *e, int class, const char *name)
         e->rc = fail(class, "argument %s is NULL", name);
 }
 
+void bad_buffer(struct entry *e, const char *name, const void *data)
+{
+    if (e->rc == MPI_SUCCESS)
+        e->rc = fail(MPI_ERR_BUFFER, "argument %s is %s", name, data ? "MPI_IN_PLACE" : "NULL");
+}
+
 void bad_object(struct entry *e, int class, const char *name, const char *rule)
 {
     if (e->rc == MPI_SUCCESS)

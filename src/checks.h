@@ -27,6 +27,7 @@ void bad_rank(struct entry *e, int class, const char *name, int rank, const stru
 void bad_tag(struct entry *e, const char *name, int tag, const char *also);
 void bad_root(struct entry *e, const char *name, int root, const struct comm *comm);
 void bad_pointer(struct entry *e, int class, const char *name);
+void bad_buffer(struct entry *e, const char *name, const void *data);
 void bad_handle(struct entry *e, int class, const char *name, const void *handle,
                 const char *what);
 void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type,
@@ -126,6 +127,12 @@ static inline void check_pointer(struct entry *e, const void *pointer, const cha
         bad_pointer(e, MPI_ERR_ARG, name);
 }
 
+static inline void check_array(struct entry *e, int length, const void *array, const char *name)
+{
+    if (BAD(!array && length > 0))
+        bad_pointer(e, MPI_ERR_ARG, name);
+}
+
 static inline void check_function(struct entry *e, bool given, const char *name)
 {
     if (BAD(!given))
@@ -151,12 +158,13 @@ static inline int64_t check_position_c(struct entry *e, const MPI_Count *positio
 }
 
 /* No address, but data of a predefined type is expected: derived types may hold absolute
- * addresses, and then MPI_BOTTOM, which is NULL, is right. */
+ * addresses, and then MPI_BOTTOM, which is NULL, is right.  MPI_IN_PLACE never is. */
 static inline void check_data(struct entry *e, const void *data, int64_t count,
                               const struct type *type, const char *name)
 {
-    if (BAD(!data && count > 0 && type && type->predefined))
-        bad_pointer(e, MPI_ERR_BUFFER, name);
+    if (BAD((uintptr_t)data <= (uintptr_t)MPI_IN_PLACE && count > 0 && type &&
+            (data || type->predefined)))
+        bad_buffer(e, name, data);
 }
 
 /* ---- objects ---- */

@@ -147,6 +147,9 @@ static int edges_check(const struct comm *comm, const struct edges *e, int64_t *
                     "degrees add up to %lld edges from one process, at most %d "
                     "are possible",
                     (long long)*total, INT_MAX / 2);
+    if (*total > 0 && !e->destinations)
+        return fail(MPI_ERR_ARG, "destinations is NULL, degrees add up to %lld",
+                    (long long)*total);
     int rc = ranks_check(comm, "sources", e->n, e->sources);
     if (!rc)
         rc = ranks_check(comm, "destinations", (int)*total, e->destinations);

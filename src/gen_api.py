@@ -67,6 +67,7 @@ def two_forms(narrow, wide, struct, check=""):
 
 def number_kinds():
     data = "check_data(&e, {n}, {next}, {next2}_, \"{n}\");"
+    array = checked("array", "{length}")
     position = "int64_t {n}_ = " + checked("position")
     function = checked("function").replace("{n},", "{n} != NULL,", 1)
     conversion = "MPI_Datarep_conversion_function"
@@ -99,6 +100,9 @@ def number_kinds():
         "size_arg_t": Kind("MPI_Aint {n}", check=checked("size")),
         "status_t": Kind("MPI_Status *{n}"),
         "target_rank_t": Kind("int {n}"),
+        "ints_t": Kind("const int {n}[]", check=array, turn=3),
+        "ints_out_t": Kind("int {n}[]", check=array, turn=3),
+        "ranges_t": Kind("int {n}[][3]", check=array, turn=3),
         "tag_t": Kind("int {n}", check=checked("tag")),
         "anytag_t": Kind("int {n}", check=checked("anytag")),
         "user_function_t": two_forms("MPI_User_function *{n}", "MPI_User_function_c *{n}",
@@ -258,8 +262,9 @@ class Entry:
         buffer_ = next((p.name for p in reversed(self.f.parameters[:at])
                         if p.type in ("in_t", "out_t", "inout_t")), "")
         mine = buffer_ + "_is_mine"
+        length = next((p.name for p in reversed(self.f.parameters[:at]) if p.type == "length_t"), "")
         for key, value in (("{n}", parameter.name), ("{next}", names[at + 1]), ("{comm}", owner),
-                           ("{next2}", names[at + 2]), ("{mine}", mine)):
+                           ("{next2}", names[at + 2]), ("{mine}", mine), ("{length}", length)):
             text = text.replace(key, value)
         return text
 

@@ -51,6 +51,9 @@ static int graph_check(const struct comm *comm, int nnodes, const int index[],
         if (index[i] < before)
             return fail(MPI_ERR_ARG, "indx[%d] is %d, less than the entry before it", i,
                         index[i]);
+    if (nnodes > 0 && index[nnodes - 1] > 0 && !edges)
+        return fail(MPI_ERR_ARG, "edges is NULL, indx says that there are %d",
+                    index[nnodes - 1]);
     for (int i = 0; nnodes > 0 && i < index[nnodes - 1]; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
             return fail(MPI_ERR_ARG, "edges[%d] is %d, the graph has nodes 0 to %d", i,

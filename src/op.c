@@ -127,6 +127,11 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
     int rc = op_bind(op, datatype, &reduction);
     if (rc)
         return rc;
+    if (count > 0 && datatype->predefined && (!inbuf || !inoutbuf))
+        return fail(MPI_ERR_BUFFER, "%s is NULL", inbuf ? "inoutbuf" : "inbuf");
+    if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
+        return fail(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here",
+                    inbuf == MPI_IN_PLACE ? "inbuf" : "inoutbuf");
     if (count > 0 && inbuf && inbuf == inoutbuf)
         return fail(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");
     reduce_apply(&reduction, inoutbuf, inbuf, inoutbuf, (size_t)count);

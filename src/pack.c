@@ -16,8 +16,11 @@ static int pack_bytes(int64_t count, const struct type *type, int64_t *bytes)
                 (long long)count, type->layout->size);
 }
 
-static int position_check(int64_t position, int64_t bytes, int64_t size, const char *buffer)
+static int position_check(const void *memory, int64_t position, int64_t bytes, int64_t size,
+                          const char *buffer)
 {
+    if (!memory && bytes > 0)
+        return fail(MPI_ERR_BUFFER, "%s is NULL", buffer);
     if (position < 0 || position > size)
         return fail(MPI_ERR_ARG, "position is %lld, %s has %lld bytes", (long long)position,
                     buffer, (long long)size);
@@ -27,14 +30,14 @@ static int position_check(int64_t position, int64_t bytes, int64_t size, const c
     return MPI_SUCCESS;
 }
 
-int xmpi_pack(in_t inbuf, count_t incount, committed_t datatype, out_t outbuf, bytes_t outsize,
-              position_t *position, comm_t comm)
+int xmpi_pack(data_t inbuf, count_t incount, committed_t datatype, out_t outbuf,
+              bytes_t outsize, position_t *position, comm_t comm)
 {
     (void)comm;
     int64_t bytes;
     int rc = pack_bytes(incount, datatype, &bytes);
     if (!rc)
-        rc = position_check(*position, bytes, outsize, "outbuf");
+        rc = position_check(outbuf, *position, bytes, outsize, "outbuf");
     if (rc)
         return rc;
     struct buffer from = { (void *)inbuf, (size_t)incount, datatype->layout };
@@ -43,14 +46,14 @@ int xmpi_pack(in_t inbuf, count_t incount, committed_t datatype, out_t outbuf, b
     return MPI_SUCCESS;
 }
 
-int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, out_t outbuf,
+int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
                 count_t outcount, committed_t datatype, comm_t comm)
 {
     (void)comm;
     int64_t bytes;
     int rc = pack_bytes(outcount, datatype, &bytes);
     if (!rc)
-        rc = position_check(*position, bytes, insize, "inbuf");
+        rc = position_check(inbuf, *position, bytes, insize, "inbuf");
     if (rc)
         return rc;
     struct buffer to = { outbuf, (size_t)outcount, datatype->layout };

@@ -237,6 +237,8 @@ int xmpi_start(request_t *request)
 
 int xmpi_startall(n_t count, MPI_Request array_of_requests[])
 {
+    if (count > 0 && !array_of_requests)
+        return fail(MPI_ERR_ARG, "array_of_requests is NULL, count is %d", count);
     for (int i = 0; i < count; i++) {
         int rc = request_start(array_of_requests[i], i);
         if (rc)

@@ -16,8 +16,8 @@ int xmpi_group_size(group_t group, int_out_t *size);
 int xmpi_group_rank(group_t group, int_out_t *rank);
 
 /* The ranks that processes of one group have in another. */
-int xmpi_group_translate_ranks(group_t group1, length_t n, const int ranks1[], group_t group2,
-                               int ranks2[]);
+int xmpi_group_translate_ranks(group_t group1, length_t n, ints_t ranks1, group_t group2,
+                               ints_out_t ranks2);
 
 /* Are two groups the same: MPI_IDENT, MPI_SIMILAR (other order) or MPI_UNEQUAL. */
 int xmpi_group_compare(group_t group1, group_t group2, int_out_t *result);
@@ -35,16 +35,16 @@ int xmpi_group_intersection(group_t group1, group_t group2, group_out_t *newgrou
 int xmpi_group_difference(group_t group1, group_t group2, group_out_t *newgroup);
 
 /* The processes with these ranks, in this order. */
-int xmpi_group_incl(group_t group, length_t n, const int ranks[], group_out_t *newgroup);
+int xmpi_group_incl(group_t group, length_t n, ints_t ranks, group_out_t *newgroup);
 
 /* All but the processes with these ranks. */
-int xmpi_group_excl(group_t group, length_t n, const int ranks[], group_out_t *newgroup);
+int xmpi_group_excl(group_t group, length_t n, ints_t ranks, group_out_t *newgroup);
 
 /* The processes with ranks in these ranges of (first, last, stride). */
-int xmpi_group_range_incl(group_t group, length_t n, int ranges[][3], group_out_t *newgroup);
+int xmpi_group_range_incl(group_t group, length_t n, ranges_t ranges, group_out_t *newgroup);
 
 /* All but the processes with ranks in these ranges of (first, last, stride). */
-int xmpi_group_range_excl(group_t group, length_t n, int ranges[][3], group_out_t *newgroup);
+int xmpi_group_range_excl(group_t group, length_t n, ranges_t ranges, group_out_t *newgroup);
 
 /* The group of a named set of processes. */
 int xmpi_group_from_session_pset(session_t session, string_t pset_name, group_out_t *newgroup);

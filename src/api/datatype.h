@@ -108,11 +108,11 @@ int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_ad
 /* ---- packing ---- */
 
 /* Append elements to a packed buffer and move `position` behind them. */
-int xmpi_pack(in_t inbuf, count_t incount, committed_t datatype, out_t outbuf, bytes_t outsize,
-              position_t *position, comm_t comm);
+int xmpi_pack(data_t inbuf, count_t incount, committed_t datatype, out_t outbuf,
+              bytes_t outsize, position_t *position, comm_t comm);
 
 /* Take elements from a packed buffer and move `position` behind them. */
-int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, out_t outbuf,
+int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
                 count_t outcount, committed_t datatype, comm_t comm);
 
 /* How many bytes MPI_Pack may need. */

@@ -68,6 +68,9 @@ typedef bool is_large_t; /* a parameter that neither has: was MPI_X_c called? */
 
 /* ---- numbers that are the same in both forms ---- */
 typedef int length_t;             /* int >= 0, else MPI_ERR_ARG */
+typedef const int *ints_t;        /* int[]; NULL only if the length_t before it is 0 */
+typedef int *ints_out_t;          /* written, likewise */
+typedef int (*ranges_t)[3];       /* int[][3], likewise */
 typedef int n_t;                  /* how many requests: int >= 0, else MPI_ERR_COUNT */
 typedef MPI_Aint aint_t;          /* any value */
 typedef MPI_Aint size_arg_t;      /* MPI_Aint >= 0, else MPI_ERR_SIZE */

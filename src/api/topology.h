@@ -10,20 +10,21 @@
 /* ---- Cartesian grids ---- */
 
 /* Arrange the processes as a grid; those that find no place get MPI_COMM_NULL. */
-int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const int periods[],
-                     int reorder, comm_out_t *comm_cart);
+int xmpi_cart_create(intra_t comm_old, length_t ndims, ints_t dims, ints_t periods, int reorder,
+                     comm_out_t *comm_cart);
 
 /* Fill in the zeros of dims so that the product is nnodes and the factors are close together. */
-int xmpi_dims_create(int nnodes, length_t ndims, int dims[]);
+int xmpi_dims_create(int nnodes, length_t ndims, ints_out_t dims);
 
 /* The coordinates of a rank. */
-int xmpi_cart_coords(intra_t comm, rank_t rank, length_t maxdims, int coords[]);
+int xmpi_cart_coords(intra_t comm, rank_t rank, length_t maxdims, ints_out_t coords);
 
 /* Dimensions, periods and my coordinates. */
-int xmpi_cart_get(intra_t comm, length_t maxdims, int dims[], int periods[], int coords[]);
+int xmpi_cart_get(intra_t comm, length_t maxdims, ints_out_t dims, ints_out_t periods,
+                  ints_out_t coords);
 
 /* Where the grid would put me: a hint for programs that reorder on their own. */
-int xmpi_cart_map(intra_t comm, length_t ndims, const int dims[], const int periods[],
+int xmpi_cart_map(intra_t comm, length_t ndims, ints_t dims, ints_t periods,
                   int_out_t *newrank);
 
 /* The rank at these coordinates; periodic dimensions wrap round. */
@@ -42,18 +43,19 @@ int xmpi_cartdim_get(intra_t comm, int_out_t *ndims);
 /* ---- graphs known whole to every process ---- */
 
 /* Arrange the processes as a graph: indx[i] is the number of edges of the nodes 0 to i. */
-int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const int edges[],
+int xmpi_graph_create(intra_t comm_old, length_t nnodes, ints_t indx, const int edges[],
                       int reorder, comm_out_t *comm_graph);
 
 /* The graph as it was given. */
 int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[], int edges[]);
 
 /* Where the graph would put me. */
-int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int edges[],
+int xmpi_graph_map(intra_t comm, length_t nnodes, ints_t indx, const int edges[],
                    int_out_t *newrank);
 
 /* The neighbours of a rank. */
-int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors, int neighbors[]);
+int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors,
+                         ints_out_t neighbors);
 
 /* How many neighbours a rank has. */
 int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors);
@@ -64,15 +66,15 @@ int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges);
 /* ---- graphs of which every process knows a part ---- */
 
 /* Make a graph of edges that any process may contribute. */
-int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
-                           const int degrees[], const int destinations[], const int *weights,
-                           info_t info, int reorder, comm_out_t *comm_dist_graph);
+int xmpi_dist_graph_create(intra_t comm_old, length_t n, ints_t sources, ints_t degrees,
+                           const int destinations[], const int *weights, info_t info,
+                           int reorder, comm_out_t *comm_dist_graph);
 
 /* Make a graph of which every process gives its own edges. */
-int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const int sources[],
+int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, ints_t sources,
                                     const int *sourceweights, length_t outdegree,
-                                    const int destinations[], const int *destweights,
-                                    info_t info, int reorder, comm_out_t *comm_dist_graph);
+                                    ints_t destinations, const int *destweights, info_t info,
+                                    int reorder, comm_out_t *comm_dist_graph);
 
 /* My neighbours, with the weights of the edges. */
 int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],

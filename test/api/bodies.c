@@ -57,6 +57,9 @@ static void topologies(void)
     MPI_Cart_create(MPI_COMM_SELF, 1, one, no, 0, &grid);
     FAILS(MPI_Cart_shift(grid, 1, 1, &n, &value), MPI_ERR_DIMS, "direction");
     FAILS(MPI_Cart_rank(grid, outside, &n), MPI_ERR_ARG, "coords");
+    FAILS(MPI_Cart_rank(grid, NULL, &n), MPI_ERR_ARG, "coords");
+    FAILS(MPI_Cart_sub(grid, NULL, &other), MPI_ERR_ARG, "remain_dims");
+    FAILS(MPI_Graph_create(MPI_COMM_SELF, 1, one, NULL, 0, &other), MPI_ERR_ARG, "edges");
     FAILS(MPI_Cart_coords(grid, 0, 0, ints), MPI_ERR_ARG, "maxdims");
     MPI_Comm_free(&grid);
 }
@@ -85,6 +88,9 @@ static void datatypes(void)
     n = 4;
     FAILS(MPI_Unpack(ints, 4, &n, more, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TRUNCATE, "inbuf");
     CHECK(n == 4);
+    n = 0;
+    FAILS(MPI_Pack(ints, 1, MPI_INT, NULL, 4, &n, MPI_COMM_WORLD), MPI_ERR_BUFFER, "outbuf");
+    FAILS(MPI_Unpack(NULL, 4, &n, more, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER, "inbuf");
 }
 
 static void operations(void)
@@ -95,6 +101,9 @@ static void operations(void)
     FAILS(MPI_Allreduce(ints, more, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_SELF), MPI_ERR_OP, "op");
     FAILS(MPI_Reduce(ints, more, 1, MPI_INT, MPI_MINLOC, 0, MPI_COMM_SELF), MPI_ERR_OP, "op");
     FAILS(MPI_Reduce_local(ints, more, 1, MPI_BYTE, MPI_PROD), MPI_ERR_OP, "op");
+    FAILS(MPI_Reduce_local(NULL, more, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER, "inbuf");
+    FAILS(MPI_Reduce_local(ints, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER,
+          "inoutbuf");
 }
 
 static void collectives(void)
@@ -130,6 +139,7 @@ static void requests(void)
     FAILS(MPI_Waitall(2, NULL, statuses), MPI_ERR_ARG, "array_of_requests");
     request = MPI_REQUEST_NULL;
     FAILS(MPI_Start(&request), MPI_ERR_REQUEST, "request");
+    FAILS(MPI_Startall(1, NULL), MPI_ERR_ARG, "array_of_requests");
     FAILS(MPI_Cancel(&request), MPI_ERR_REQUEST, "request");
     FAILS(MPI_Request_free(&request), MPI_ERR_REQUEST, "request");
     FAILS(MPI_Grequest_complete(request), MPI_ERR_REQUEST, "request");

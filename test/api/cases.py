@@ -51,11 +51,12 @@ def wrong_handles(name, null=True):
 def wrong_values():
     negative = [("-1", "COUNT")]
     pointer = [("NULL", "ARG")]
+    buffer = [("NULL", "BUFFER"), ("MPI_IN_PLACE", "BUFFER")]
     wrong = {"count_t": negative, "n_t": negative, "mine_count_t": negative,
              "root_count_t": negative, "part_count_t": negative, "large_t": negative,
              "bytes_t": [("-1", "ARG")], "length_t": [("-1", "ARG")],
-             "size_arg_t": [("-1", "SIZE")], "data_t": [("NULL", "BUFFER")],
-             "room_t": [("NULL", "BUFFER")], "user_function_t": pointer,
+             "size_arg_t": [("-1", "SIZE")], "data_t": buffer, "room_t": buffer,
+             "user_function_t": pointer,
              "dest_t": [("77", "RANK"), ("MPI_ANY_SOURCE", "RANK"), ("-9", "RANK")],
              "source_t": [("77", "RANK"), ("MPI_ROOT", "RANK"), ("-9", "RANK")],
              "rank_t": [("77", "RANK"), ("MPI_PROC_NULL", "RANK")],
@@ -77,6 +78,7 @@ def wrong_values():
     wrong["inter_t"] = wrong["inter_t"] + [("MPI_COMM_SELF", "COMM")]
     wrong["info_live_t"], wrong["info_t"] = wrong["info_t"], wrong_handles("info", null=False)
     wrong["part_op_t"] = wrong["op_t"]
+    wrong["ints_t"] = wrong["ints_out_t"] = wrong["ranges_t"] = pointer
     for kind in "committed_t", "mine_type_t", "root_type_t", "part_type_t":
         wrong[kind] = wrong["type_t"] + [("uncommitted", "TYPE"), ("MPI_REAL16", "TYPE")]
     return wrong
