@@ -30,6 +30,8 @@ program scatter_linear, scatter_binomial;
 program allgather_ring, allgather_bruck, allgather_spread;
 program alltoall_spread, alltoall_bruck;
 
+program neighbor_allgather, neighbor_alltoall;
+
 /* Between the two groups of an intercommunicator; the rank that is not in the root's group and
  * not the root itself takes no part in rooted ones. */
 program inter_bcast, inter_gather, inter_scatter, inter_allgather, inter_alltoall;

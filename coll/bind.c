@@ -3,7 +3,8 @@
  * Blocks to bytes.
  *
  *     room        bcast      gather, scatter,      reduce, allreduce,   reduce_scatter(_block)
- *                            allgather, alltoall   scan, exscan
+ *                            allgather, alltoall,  scan, exscan
+ *                            neighbor_...
  *     IN          -          part `send`           WHOLE                LIST or EACH
  *     OUT         WHOLE      part `recv`           WHOLE                WHOLE
  *     TMP         -          EACH, packed bytes    WHOLE, some copies   like IN
@@ -83,7 +84,7 @@ static struct area whole(void *base, const struct layout *layout, size_t count, 
                           .pieces = 1 };
 }
 
-static struct area part_area(const struct part *part)
+static struct area part_area(const struct part *part, int nblocks)
 {
     struct area area = { .how = CUT_EACH,
                          .base = part->base,
@@ -92,6 +93,7 @@ static struct area part_area(const struct part *part)
                          .pieces = 1 };
     if (part->vector) {
         area.how = CUT_LIST;
+        area.nblocks = nblocks;
         area.counts = part->counts;
         area.displs = part->displs;
         area.layouts = part->layouts;
@@ -190,6 +192,7 @@ static struct area listed(const struct bound *b, void *base, int nlisted)
     return (struct area){ .how = CUT_LIST,
                           .base = base,
                           .layout = b->call->reduction.layout,
+                          .nblocks = nlisted,
                           .pieces = b->plan->key.pieces,
                           .counts = { .wide = b->offsets },
                           .displs = { .wide = b->offsets + nlisted } };
@@ -247,6 +250,7 @@ static int set_aside(struct bound *b)
     b->room[ROOM_IN] = (struct area){ .how = CUT_LIST,
                                       .base = b->aside,
                                       .layout = &layout_bytes,
+                                      .nblocks = n,
                                       .pieces = 1,
                                       .counts = { .wide = counts },
                                       .displs = { .wide = displs } };
@@ -256,8 +260,8 @@ static int set_aside(struct bound *b)
 static int bind_movement(struct bound *b)
 {
     const struct call *call = b->call;
-    b->room[ROOM_IN] = part_area(&call->send);
-    b->room[ROOM_OUT] = part_area(&call->recv);
+    b->room[ROOM_IN] = part_area(&call->send, b->plan->nblocks[ROOM_IN]);
+    b->room[ROOM_OUT] = part_area(&call->recv, b->plan->nblocks[ROOM_OUT]);
     if (call->in_place && exchanges(call->what)) {
         int error = set_aside(b);
         if (error)
@@ -429,7 +433,7 @@ static size_t longest_block(const struct bound *bound, const struct area *a)
         return a->nblocks ? (a->count / (size_t)a->nblocks + 1) * a->layout->size : 0;
     if (bound->plan->split) /* two kinds of blocks; not worth looking at */
         return SIZE_MAX;
-    for (int i = 0; a->how == CUT_LIST && i < bound->npeers; i++) {
+    for (int i = 0; a->how == CUT_LIST && i < a->nblocks; i++) {
         const struct layout *layout = a->layouts ? a->layouts[i] : a->layout;
         size_t bytes = (size_t)counts_at(a->counts, i) * layout->size;
         most = bytes > most ? bytes : most;

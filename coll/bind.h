@@ -46,7 +46,7 @@ struct area {
     void *base;
     const struct layout *layout;
     size_t count;     /* elements: of the vector (WHOLE), of a block before pieces (EACH) */
-    int nblocks;      /* WHOLE: blocks in the vector, pieces counted */
+    int nblocks;      /* WHOLE: blocks in the vector, pieces counted; LIST: entries */
     int pieces;       /* EACH, LIST */
     ptrdiff_t copies; /* WHOLE: bytes from one copy to the next */
     struct counts counts, displs; /* LIST; displs in elements, or bytes with `layouts` */

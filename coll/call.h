@@ -15,6 +15,10 @@
  *     reduce_scatter        base, layout                   counts (vector), base, layout
  *     reduce_scatter_block  base, layout                   count of one block, base, layout
  *
+ *     neighbor_allgather(v) 1 block                        a block per source (v: ...)
+ *     neighbor_alltoall     a block per destination        a block per source (v, w: ...)
+ *     (v, w)                (v, w: ...)
+ *
  * With in_place the part that the standard ignores is not looked at: `recv` on the root of
  * scatter(v), `send` everywhere else.
  */
@@ -36,6 +40,11 @@ enum collective {
     COLL_ALLTOALL,
     COLL_ALLTOALLV,
     COLL_ALLTOALLW,
+    COLL_NEIGHBOR_ALLGATHER,
+    COLL_NEIGHBOR_ALLGATHERV,
+    COLL_NEIGHBOR_ALLTOALL,
+    COLL_NEIGHBOR_ALLTOALLV,
+    COLL_NEIGHBOR_ALLTOALLW,
     COLL_REDUCE,
     COLL_ALLREDUCE,
     COLL_REDUCE_SCATTER,
@@ -44,6 +53,12 @@ enum collective {
     COLL_EXSCAN,
     COLL_KINDS
 };
+
+/* Along the edges of the team's neighbours only. */
+static inline bool is_neighbourhood(enum collective what)
+{
+    return what >= COLL_NEIGHBOR_ALLGATHER && what <= COLL_NEIGHBOR_ALLTOALLW;
+}
 
 /* One of the two user buffers, as blocks (one per peer, or a single one). */
 struct part {

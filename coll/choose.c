@@ -39,7 +39,7 @@ static size_t listed_bytes(const struct part *part, int n)
 static size_t call_bytes(const struct team *team, const struct call *call)
 {
     int n = team->channel.size;
-    if (team->split)
+    if (team->split || is_neighbourhood(call->what))
         return 0; /* one algorithm each: nothing to decide */
     switch (call->what) {
     case COLL_GATHER:
@@ -198,6 +198,20 @@ static void reason_text(char *text, size_t size, const struct team *team,
     reach_text(text, size, "ranks", rule->ranks);
 }
 
+/* What rules know of the amount of data. */
+static void amount_text(char *text, size_t size, const struct team *team,
+                        const struct call *call)
+{
+    size_t bytes = call_bytes(team, call);
+    const struct neighbours *n = team->neighbours;
+    if (is_neighbourhood(call->what) && n)
+        snprintf(text, size, " from %d to %d neighbours", n->nsources, n->ndestinations);
+    else if (bytes)
+        snprintf(text, size, " of %zu bytes", bytes);
+    else
+        text[0] = '\0';
+}
+
 static void say_lines(char *text)
 {
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -207,13 +221,14 @@ static void say_lines(char *text)
 void choice_explain(const struct team *team, const struct call *call,
                     const struct choice *choice, const struct plan *plan)
 {
-    char reason[200];
+    char reason[200], amount[64];
+    amount_text(amount, sizeof(amount), team, call);
     reason_text(reason, sizeof(reason), team, call, choice);
     char pieces[32] = "";
     if (choice->pieces > 1)
         snprintf(pieces, sizeof(pieces), " in %d pieces", choice->pieces);
-    say("%s of %zu bytes on %d ranks: %s%s (%s)", collective_name(call->what),
-        call_bytes(team, call), team->channel.size, choice->algorithm->name, pieces, reason);
+    say("%s%s on %d ranks: %s%s (%s)", collective_name(call->what), amount, team->channel.size,
+        choice->algorithm->name, pieces, reason);
     if (!plan || plan->nsteps > EXPLAINED_STEPS)
         return;
     char *text = plan_text(plan);

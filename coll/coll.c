@@ -53,7 +53,9 @@ static struct plan_key key_of(const struct team *team, const struct call *call, 
                               .root = is_rooted(call->what) ? root_of(team, call) : 0,
                               .split = team->split,
                               .alias = bind_alias(call->what, call->in_place),
-                              .pieces = pieces };
+                              .pieces = pieces,
+                              .neighbours =
+                                  is_neighbourhood(call->what) ? team->neighbours : NULL };
 }
 
 static int plan_for(struct team *team, const struct call *call, const struct choice *choice,

@@ -10,6 +10,7 @@
 
 struct tiny;       /* coll/tiny.c: flags in the node segment */
 struct plan_cache; /* coll/cache.c */
+struct neighbours; /* coll/neighbours.h */
 
 /* What a collective needs of a communicator.  For an intercommunicator the team is the union of
  * both groups: the group whose leader has the lower world rank comes first. */
@@ -21,6 +22,8 @@ struct team {
     bool one_node;
     struct tiny *tiny; /* NULL: no shared flags */
     struct plan_cache *cache;
+    struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
+                                      as long as the team (plans depend on it), freed with it */
 };
 
 /* Drawn by one member when a communicator is made, and sent to the others with the agreement

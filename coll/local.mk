@@ -3,7 +3,7 @@ libxmpi_core_la_SOURCES += \
     coll/plan.c coll/plan.h coll/shape.c coll/text.c \
     coll/algorithms.h coll/circulant.c coll/circulant.h \
     coll/barrier.c coll/bcast.c coll/reduce.c coll/allreduce.c coll/reduce_scatter.c \
-    coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/inter.c \
+    coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/neighbor.c coll/neighbours.h coll/inter.c \
     coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/cache.c coll/cache.h coll/bind.c coll/bind.h \
     coll/run.c coll/run.h coll/run_inline.c \

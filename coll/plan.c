@@ -263,7 +263,9 @@ void plan_close(struct plan *plan)
 
 int plan_make(struct plan *plan, const struct plan_key *key, program *f)
 {
-    *plan = (struct plan){ .key = *key, .root = key->root, .split = key->split };
+    *plan = (struct plan){
+        .key = *key, .root = key->root, .split = key->split, .neighbours = key->neighbours
+    };
     f(plan, key->me, key->size);
     if (key->pieces > 1 && !plan->error)
         plan_segment(plan, key->pieces);

@@ -2,7 +2,7 @@
  *
  * A collective, written down before it is performed.
  *
- * A program is a pure function of (me, p) and of the plan's root or split.  It touches no
+ * A program is a pure function of (me, p) and of the plan's root, split or neighbours.  It touches no
  * memory, counts, datatypes or wires; it writes down what rank `me` of `p` does, in five verbs
  * over blocks.  Blocks have no size and no address: coll/bind.c gives them both, so one program
  * serves every count, datatype and buffer, and the v and w forms too.
@@ -15,6 +15,8 @@
  */
 #ifndef XMPI_PLAN_H
 #define XMPI_PLAN_H
+
+#include "coll/neighbours.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,11 +63,13 @@ struct plan_key {
     int split; /* intercommunicators: ranks below it are the first group; 0 otherwise */
     enum alias alias;
     int pieces; /* every block is cut in so many, for pipelining; >= 1 */
+    const struct neighbours *neighbours; /* neighbourhood collectives; the team's, else NULL */
 };
 
 struct plan {
     struct plan_key key;
     int root, split; /* the key's, for programs */
+    const struct neighbours *neighbours;
     int nblocks[ROOMS];
     struct step *step;
     int nsteps, cap;

@@ -7,7 +7,8 @@
  *     bcast, reductions, scans         the vector (reduce_scatter: all blocks together)
  *     gather, scatter, allgather,
  *     alltoall                         one block (allgatherv: the mean block)
- *     gatherv, scatterv, alltoallv, w  not known to all, so never asked for
+ *     gatherv, scatterv, alltoallv, w,
+ *     between neighbours               not known to all, so never asked for
  */
 #include "coll/rules.h"
 
@@ -40,6 +41,12 @@ const struct algorithm algorithms[] = {
     { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true },
     { COLL_ALLTOALLV, "spread", alltoall_spread, .ordered = true },
     { COLL_ALLTOALLW, "spread", alltoall_spread, .ordered = true },
+
+    { COLL_NEIGHBOR_ALLGATHER, "direct", neighbor_allgather, .ordered = true },
+    { COLL_NEIGHBOR_ALLGATHERV, "direct", neighbor_allgather, .ordered = true },
+    { COLL_NEIGHBOR_ALLTOALL, "direct", neighbor_alltoall, .ordered = true },
+    { COLL_NEIGHBOR_ALLTOALLV, "direct", neighbor_alltoall, .ordered = true },
+    { COLL_NEIGHBOR_ALLTOALLW, "direct", neighbor_alltoall, .ordered = true },
 
     { COLL_REDUCE, "binomial", reduce_binomial, .cut = true },
     { COLL_REDUCE, "ordered", reduce_ordered, .ordered = true, .cut = true },
@@ -148,6 +155,7 @@ static const struct rule reduce_scatter_rules[] = {
 };
 static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
+static const struct rule direct_rules[] = { { .use = "direct" }, END };
 static const struct rule doubling_rules[] = { { .use = "doubling" }, END };
 static const struct rule union_rules[] = { { .use = "union" }, END };
 static const struct rule tree_rules[] = { { .use = "tree" }, END };
@@ -168,6 +176,11 @@ static const struct {
     [COLL_ALLTOALL] = { "alltoall", alltoall_rules, spread_rules },
     [COLL_ALLTOALLV] = { "alltoallv", spread_rules, spread_rules },
     [COLL_ALLTOALLW] = { "alltoallw", spread_rules, spread_rules },
+    [COLL_NEIGHBOR_ALLGATHER] = { "neighbor_allgather", direct_rules, 0 },
+    [COLL_NEIGHBOR_ALLGATHERV] = { "neighbor_allgatherv", direct_rules, 0 },
+    [COLL_NEIGHBOR_ALLTOALL] = { "neighbor_alltoall", direct_rules, 0 },
+    [COLL_NEIGHBOR_ALLTOALLV] = { "neighbor_alltoallv", direct_rules, 0 },
+    [COLL_NEIGHBOR_ALLTOALLW] = { "neighbor_alltoallw", direct_rules, 0 },
     [COLL_REDUCE] = { "reduce", reduce_rules, leaders_rules },
     [COLL_ALLREDUCE] = { "allreduce", allreduce_rules, leaders_rules },
     [COLL_REDUCE_SCATTER] = { "reduce_scatter", reduce_scatter_rules, leaders_rules },

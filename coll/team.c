@@ -10,6 +10,8 @@
 #include "coll/tiny.h"
 #include "runtime/boot.h"
 
+#include <stdlib.h>
+
 enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4 }; /* upper half 0: drawn by nobody */
 
 static bool on_this_node(const struct ranks *members)
@@ -57,4 +59,5 @@ void team_close(struct team *team)
     tiny_close(team->tiny);
     cache_close(team->cache);
     channel_close(&team->channel);
+    free(team->neighbours);
 }
