@@ -207,6 +207,7 @@ static bool has_room(const struct world *w, int r, enum room room)
 static int standard_blocks(const struct world *w, int r, enum room room)
 {
     int each = w->pieces, all = sources(w, r).n * w->pieces;
+    const struct neighbours *near = w->neighbours ? w->neighbours[r] : NULL;
     if (room == ROOM_TMP || w->what == COLL_BARRIER)
         return 0;
     switch (w->what) {
@@ -222,6 +223,13 @@ static int standard_blocks(const struct world *w, int r, enum room room)
     case COLL_ALLTOALLV:
     case COLL_ALLTOALLW:
         return all;
+    case COLL_NEIGHBOR_ALLGATHER:
+    case COLL_NEIGHBOR_ALLGATHERV:
+        return room == ROOM_IN ? each : near->nsources;
+    case COLL_NEIGHBOR_ALLTOALL:
+    case COLL_NEIGHBOR_ALLTOALLV:
+    case COLL_NEIGHBOR_ALLTOALLW:
+        return room == ROOM_IN ? near->ndestinations : near->nsources;
     case COLL_REDUCE_SCATTER:
     case COLL_REDUCE_SCATTER_BLOCK:
         return room == ROOM_IN && !w->split ? all : each;
@@ -568,6 +576,27 @@ static struct symbol summed(const struct stage *g, struct range who, int unit)
     return s;
 }
 
+/* What comes along the edge that ends in block b of rank r: the k-th edge from a rank is the
+ * k-th that this rank has to here.  Nothing along an edge from nobody. */
+static struct symbol along_edge(const struct stage *g, int r, int b)
+{
+    const struct world *w = g->world;
+    const struct neighbours *near = w->neighbours[r];
+    int at = 0, k = 0;
+    while (near->source[at].block != b)
+        at++;
+    int peer = near->source[at].peer;
+    if (peer < 0)
+        return (struct symbol){ 0, 0, 0 };
+    for (int i = 0; i < at; i++)
+        k += near->source[i].peer == peer;
+    const struct edge *e = w->neighbours[peer]->destination;
+    while (e->peer != r || k-- > 0)
+        e++;
+    bool alike = w->what == COLL_NEIGHBOR_ALLGATHER || w->what == COLL_NEIGHBOR_ALLGATHERV;
+    return atom(g->salt, peer, alike ? 0 : e->block);
+}
+
 /* What unit u of rank r's OUT should be.  False: anything. */
 static bool expected(const struct stage *g, int r, int u, struct symbol *s)
 {
@@ -592,6 +621,13 @@ static bool expected(const struct stage *g, int r, int u, struct symbol *s)
     case COLL_ALLTOALLV:
     case COLL_ALLTOALLW:
         *s = atom(g->salt, from.first + u / k, index * k + u % k);
+        return true;
+    case COLL_NEIGHBOR_ALLGATHER:
+    case COLL_NEIGHBOR_ALLGATHERV:
+    case COLL_NEIGHBOR_ALLTOALL:
+    case COLL_NEIGHBOR_ALLTOALLV:
+    case COLL_NEIGHBOR_ALLTOALLW:
+        *s = along_edge(g, r, u);
         return true;
     case COLL_REDUCE:
     case COLL_ALLREDUCE:
@@ -715,6 +751,7 @@ bool check_make(const struct world *world, struct plan *plans, struct verdict *v
                                 .root = world->root,
                                 .split = world->split,
                                 .pieces = world->pieces,
+                                .neighbours = world->neighbours ? world->neighbours[r] : NULL,
                                 .alias = bind_alias(world->what, in_place_here(world, r)) };
         if (plan_make(&plans[r], &key, world->program)) {
             snprintf(verdict->text, sizeof(verdict->text), "rank %d: no plan", r);

@@ -16,6 +16,7 @@ struct world {
     program *program;
     int p, root, split, pieces;
     bool in_place;
+    const struct neighbours *const *neighbours; /* neighbourhood collectives: of each rank */
     bool ordered;       /* the result must be in rank order, not only complete */
     bool program_order; /* also perform it in program order, as coll/run_inline.c does */
 };

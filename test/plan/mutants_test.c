@@ -8,6 +8,7 @@
  */
 #include "coll/check.h"
 #include "coll/rules.h"
+#include "test/plan/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +152,12 @@ int main(void)
                                        .pieces = a->cut ? 1 + draw(2) : 1,
                                        .split = a->inter ? 1 + draw(p - 1) : 0,
                                        .ordered = a->ordered };
+                const struct neighbours *near[GRAPH_RANKS];
+                graph_make(p, near);
+                if (is_neighbourhood(a->what))
+                    world.neighbours = near;
                 try(a, &world, (enum damage)(i % DAMAGES));
+                graph_free(p, near);
             }
     int bad = 0;
     for (int k = 0; k < DAMAGES; k++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Every algorithm of the table, symbolically: 1 to 33 ranks, all roots (a choice of them from 9
- * ranks on), in place and not, whole and in pieces; between groups every split of 2 to 12 ranks.
+ * ranks on), in place and not, whole and in pieces; between groups every split of 2 to 12 ranks;
+ * between neighbours random graphs of 1 to 16.
  * An algorithm cannot be forgotten: the table that rules choose from is walked.
  */
 #include "coll/check.h"
 #include "coll/rules.h"
+#include "test/plan/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,10 +64,25 @@ static void between(const struct algorithm *a, int p, int split)
                                 .program_order = true });
 }
 
+static void along_edges(const struct algorithm *a, int p)
+{
+    const struct neighbours *near[GRAPH_RANKS];
+    graph_make(p, near);
+    try(a, &(struct world){ .what = a->what,
+                            .program = a->program,
+                            .p = p,
+                            .pieces = 1,
+                            .neighbours = near,
+                            .program_order = true });
+    graph_free(p, near);
+}
+
 int main(void)
 {
     for (const struct algorithm *a = algorithms; a->name; a++) {
-        if (!a->program)
+        for (int i = 0; is_neighbourhood(a->what) && i < 20 * GRAPH_RANKS; i++)
+            along_edges(a, 1 + i % GRAPH_RANKS);
+        if (!a->program || is_neighbourhood(a->what))
             continue;
         for (int p = 1; p <= 33 && !a->inter; p++)
             for (int root = 0; root < (takes_root(a->what) ? p : 1); root++)

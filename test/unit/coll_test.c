@@ -540,8 +540,8 @@ static void each_algorithm(int rank, int n)
     for (const struct algorithm *a = algorithms; a->name; a++) {
         struct scene s = scene_of(a->inter ? &inter : &world, rank, n);
         char text[80];
-        if (a->inter && n < 2)
-            continue;
+        if ((a->inter && n < 2) || is_neighbourhood(a->what))
+            continue; /* neighbours: test/conform/neighbor.c */
         for (int i = 0; i < 9; i++) {
             snprintf(text, sizeof(text), "%s=%s%s", collective_name(a->what), a->name,
                      a->cut && i % 3 == 2 ? ":pieces=3" : "");
@@ -561,7 +561,7 @@ static void any_mixture(int rank, int n)
         struct team *team = draw(3) == 0 ? &plain : draw(2) && n > 1 ? &inter : &world;
         struct scene s = scene_of(team, rank, n);
         enum collective what = (enum collective)draw(COLL_KINDS);
-        if (!rules_of(what, team->split > 0))
+        if (!rules_of(what, team->split > 0) || is_neighbourhood(what))
             continue;
         any_call(&s, what, NULL);
     }
