@@ -8,9 +8,11 @@
  */
 #include "src/asked.h"
 
+#include "coll/neighbours.h"
 #include "runtime/fail.h"
 #include "src/asked_check.h"
 #include "src/request.h"
+#include "src/topo.h"
 
 #include <stdlib.h>
 
@@ -242,15 +244,24 @@ static int asked_blocks(struct asked *asked, const struct side *side, int n,
     return MPI_SUCCESS;
 }
 
-static int asked_open_w(struct asked *asked, const struct layout ***layouts, int n)
+/* Both sides of an exchange with a type per block: nsend of them (0 in place), nrecv. */
+static int asked_typed(struct asked *asked, const struct side *send, int nsend,
+                       const struct side *recv, int nrecv)
 {
-    size_t each = 2 * (size_t)n * sizeof(void *);
-    asked->memory = malloc(2 * each + 1);
+    size_t n = (size_t)nsend + (size_t)nrecv;
+    asked->memory = malloc(2 * n * sizeof(void *) + 1);
     if (!asked->memory)
-        return fail(MPI_ERR_NO_MEM, "no memory left for %d datatypes", 2 * n);
+        return fail(MPI_ERR_NO_MEM, "no memory left for %zu datatypes", n);
     asked->block_types = asked->memory;
-    *layouts = (const struct layout **)((char *)asked->memory + each);
-    return MPI_SUCCESS;
+    const struct layout **layouts = (const struct layout **)asked->memory + n;
+    int rc = asked_blocks(asked, send, nsend, layouts);
+    if (!rc)
+        rc = asked_blocks(asked, recv, nrecv, layouts + nsend);
+    asked_send(asked, send, part_v(send));
+    asked_recv(asked, recv, part_v(recv));
+    asked->call.send.layouts = asked->call.in_place ? NULL : layouts;
+    asked->call.recv.layouts = layouts + nsend;
+    return rc;
 }
 
 int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, struct side recv)
@@ -258,25 +269,47 @@ int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, st
     asked_open(asked, COLL_ALLTOALLW, comm, 0);
     int n = comm_remote_size(comm);
     bool in_place = send.buf == MPI_IN_PLACE;
-    const struct layout **layouts = NULL;
     int rc = check_pair(comm, &send, &recv);
-    if (!rc)
-        rc = asked_open_w(asked, &layouts, n);
     if (!rc && !in_place)
         rc = check_blocks(&send, n, "sendbuf", "sdispls");
-    if (!rc && !in_place)
-        rc = asked_blocks(asked, &send, n, layouts);
     if (!rc)
         rc = check_blocks(&recv, n, "recvbuf", "rdispls");
-    if (!rc)
-        rc = asked_blocks(asked, &recv, n, layouts + n);
+    return rc ? rc : asked_typed(asked, &send, in_place ? 0 : n, &recv, n);
+}
+
+/* ---- between neighbours ---- */
+
+/* Blocks or one block; of none nothing is asked. */
+static int check_edges(const struct side *side, int n, const char *argument, const char *displs)
+{
+    if (side->argument)
+        return check_blocks(side, n, argument, displs);
+    return n > 0 ? check_memory(side, argument) : MPI_SUCCESS;
+}
+
+int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
+                   struct side send, struct side recv)
+{
+    asked_open(asked, what, comm, 0);
+    int rc = topology_neighbours(comm);
     if (rc)
         return rc;
-    asked_send(asked, &send, part_v(&send));
-    asked_recv(asked, &recv, part_v(&recv));
-    asked->call.send.layouts = in_place ? NULL : layouts;
-    asked->call.recv.layouts = layouts + n;
-    return MPI_SUCCESS;
+    int in = comm->team.neighbours->nsources, out = comm->team.neighbours->ndestinations;
+    rc = check_no_in_place(send.buf, "sendbuf");
+    if (!rc)
+        rc = check_no_in_place(recv.buf, "recvbuf");
+    if (!rc)
+        rc = check_edges(&send, out, "sendbuf", "sdispls");
+    if (!rc)
+        rc = check_edges(&recv, in, "recvbuf",
+                         what == COLL_NEIGHBOR_ALLGATHERV ? "displs" : "rdispls");
+    if (rc)
+        return rc;
+    if (what == COLL_NEIGHBOR_ALLTOALLW)
+        return asked_typed(asked, &send, out, &recv, in);
+    asked_send(asked, &send, send.argument ? part_v(&send) : part_of(&send));
+    asked_recv(asked, &recv, recv.argument ? part_v(&recv) : part_of(&recv));
+    return in > 0 && out > 0 && !recv.argument ? check_apart(&send, &recv) : MPI_SUCCESS;
 }
 
 /* ---- reductions ---- */

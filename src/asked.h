@@ -19,7 +19,7 @@ struct asked {
     struct comm *comm;
     struct call call;
     struct type *types[2]; /* of send and receive side, NULL: none or not significant */
-    void *memory;          /* alltoallw: layouts and types of all blocks */
+    void *memory;          /* alltoallw, neighbor_alltoallw: layouts and types of all blocks */
     struct type **block_types;
     int nblock_types;
 };
@@ -71,6 +71,10 @@ int asked_allgatherv(struct asked *asked, struct comm *comm, struct side send,
 int asked_alltoall(struct asked *asked, struct comm *comm, struct side send, struct side recv);
 int asked_alltoallv(struct asked *asked, struct comm *comm, struct side send, struct side recv);
 int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, struct side recv);
+
+/* Between neighbours: COLL_NEIGHBOR_...; sides as the collective without neighbours has them. */
+int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
+                   struct side send, struct side recv);
 
 /* Reductions: count and type are the receive side's. */
 int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side recv,

@@ -38,7 +38,7 @@ static bool counts_missing(struct counts counts)
 
 int check_counts(const struct side *side, int n)
 {
-    if (counts_missing(side->counts))
+    if (n > 0 && counts_missing(side->counts))
         return fail(MPI_ERR_ARG, "%s is NULL", side->argument);
     for (int i = 0; i < n; i++)
         if (counts_at(side->counts, i) < 0)
@@ -52,7 +52,7 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
     int rc = check_counts(side, n);
     if (rc)
         return rc;
-    if (counts_missing(side->displs))
+    if (n > 0 && counts_missing(side->displs))
         return fail(MPI_ERR_ARG, "%s is NULL", displs);
     if (side->buf || !side->type || !side->type->predefined)
         return MPI_SUCCESS;

@@ -10,6 +10,7 @@
  * more than telling the members their ticket: processes outside are not waited for.  Ranks are
  * never reordered; the launcher has placed them.
  */
+#include "coll/neighbours.h"
 #include "runtime/fail.h"
 #include "src/api/topology.h"
 #include "src/context.h"
@@ -277,5 +278,23 @@ int xmpi_cart_shift(intra_t comm, int direction, int disp, int_out_t *rank_sourc
                     direction, cart->cart.ndims);
     *rank_source = neighbour(cart, comm_rank(comm), direction, -(int64_t)disp);
     *rank_dest = neighbour(cart, comm_rank(comm), direction, disp);
+    return MPI_SUCCESS;
+}
+
+/* Per dimension the neighbour below and the one above.  What one sends down comes from above, so
+ * where both are the same process the sources are listed the other way round. */
+int cart_neighbours(const struct topology *cart, int rank, struct neighbours **made)
+{
+    int ndims = cart->cart.ndims;
+    struct neighbours *n = neighbours_new(2 * ndims, 2 * ndims);
+    if (!n)
+        return no_memory(ndims);
+    for (int i = 0, at = 0; i < ndims; i++, at += 2) {
+        struct edge below = { neighbour(cart, rank, i, -1), at };
+        struct edge above = { neighbour(cart, rank, i, 1), at + 1 };
+        n->destination[at] = n->source[at + 1] = below;
+        n->destination[at + 1] = n->source[at] = above;
+    }
+    *made = n;
     return MPI_SUCCESS;
 }

@@ -11,6 +11,7 @@
  * by one alltoall of counts and one alltoallv of records.  Neighbours then stand in the order of
  * the ranks that contributed them.  Memory: 12 bytes per record, 16 per process for a moment.
  */
+#include "coll/neighbours.h"
 #include "runtime/fail.h"
 #include "src/api/topology.h"
 #include "src/context.h"
@@ -345,4 +346,30 @@ int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],
     ints_copy(weights_room(sourceweights), t->dist.source_weights, in);
     ints_copy(weights_room(destweights), t->dist.destination_weights, out);
     return MPI_SUCCESS;
+}
+
+/* ---- the neighbours of collectives ---- */
+
+int dist_graph_neighbours(const struct topology *t, int rank, struct neighbours **made)
+{
+    int in = t->dist.indegree, out = t->dist.outdegree, to_me = 0, from_me = 0;
+    struct neighbours *n = neighbours_new(in, out);
+    if (!n)
+        return no_memory();
+    for (int i = 0; i < in; i++) {
+        n->source[i].peer = t->dist.sources[i];
+        from_me += t->dist.sources[i] == rank;
+    }
+    for (int i = 0; i < out; i++) {
+        n->destination[i].peer = t->dist.destinations[i];
+        to_me += t->dist.destinations[i] == rank;
+    }
+    if (to_me == from_me) {
+        *made = n;
+        return MPI_SUCCESS;
+    }
+    free(n);
+    return fail(MPI_ERR_TOPOLOGY,
+                "rank %d is among its own destinations %d times, among its sources %d times",
+                rank, to_me, from_me);
 }

@@ -4,6 +4,7 @@
  * the edges of node i are edges[index[i - 1]] to edges[index[i] - 1].  Every process holds all
  * of it; programs with many processes want distributed graphs (src/dist_graph.c).
  */
+#include "coll/neighbours.h"
 #include "runtime/fail.h"
 #include "src/api/topology.h"
 #include "src/context.h"
@@ -145,5 +146,47 @@ int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors, int n
         return rc;
     int n, first = edges_of(t, rank, &n);
     memcpy(neighbors, t->graph.edges + first, (size_t)smaller(maxneighbors, n) * sizeof(int));
+    return MPI_SUCCESS;
+}
+
+/* ---- the neighbours of collectives ---- */
+
+/* Both ends of every pair must list as many edges: one process's list says what it receives as
+ * well as what it sends (MPI 5.0, 8.6). */
+static int graph_check_pairs(const struct topology *t, int rank)
+{
+    int *surplus = calloc((size_t)t->graph.nnodes, sizeof *surplus);
+    if (!surplus)
+        return fail(MPI_ERR_NO_MEM, "no memory to look at %d nodes", t->graph.nnodes);
+    int n, first = edges_of(t, rank, &n), rc = MPI_SUCCESS;
+    for (int i = 0; i < n; i++)
+        surplus[t->graph.edges[first + i]]++;
+    for (int node = 0; node < t->graph.nnodes; node++) {
+        first = edges_of(t, node, &n);
+        for (int i = 0; i < n; i++)
+            surplus[node] -= t->graph.edges[first + i] == rank;
+    }
+    for (int node = 0; node < t->graph.nnodes && !rc; node++)
+        if (surplus[node])
+            rc = fail(MPI_ERR_TOPOLOGY,
+                      "the graph has %d edges %s from node %d to node %d than back; "
+                      "neighbourhood collectives need as many",
+                      abs(surplus[node]), surplus[node] > 0 ? "more" : "less", rank, node);
+    free(surplus);
+    return rc;
+}
+
+int graph_neighbours(const struct topology *t, int rank, struct neighbours **made)
+{
+    int rc = graph_check_pairs(t, rank);
+    if (rc)
+        return rc;
+    int count, first = edges_of(t, rank, &count);
+    struct neighbours *n = neighbours_new(count, count);
+    if (!n)
+        return fail(MPI_ERR_NO_MEM, "no memory for %d neighbours", count);
+    for (int i = 0; i < count; i++)
+        n->source[i].peer = n->destination[i].peer = t->graph.edges[first + i];
+    *made = n;
     return MPI_SUCCESS;
 }

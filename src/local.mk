@@ -61,6 +61,7 @@ libxmpi_core_la_SOURCES += \
     src/exchange.c \
     src/external32.c \
     src/greq.c src/greq.h \
+    src/neighbor.c \
     src/op.c src/op.h \
     src/p2p.c \
     src/pack.c \

@@ -55,6 +55,25 @@ struct topology *topology_copy(const struct topology *topology)
     return NULL;
 }
 
+int topology_neighbours(struct comm *comm)
+{
+    const struct topology *t = comm->topology;
+    struct neighbours **made = &comm->team.neighbours;
+    if (*made)
+        return MPI_SUCCESS;
+    if (!t)
+        return fail(MPI_ERR_TOPOLOGY, "comm has no topology and so no neighbours");
+    switch (t->kind) {
+    case TOPOLOGY_CART:
+        return cart_neighbours(t, comm_rank(comm), made);
+    case TOPOLOGY_GRAPH:
+        return graph_neighbours(t, comm_rank(comm), made);
+    case TOPOLOGY_DIST_GRAPH:
+        return dist_graph_neighbours(t, comm_rank(comm), made);
+    }
+    return MPI_SUCCESS;
+}
+
 void topology_delete(struct topology *topology)
 {
     free(topology);

@@ -10,6 +10,7 @@
 
 struct comm;
 struct group;
+struct neighbours;
 
 enum topology_kind { TOPOLOGY_CART, TOPOLOGY_GRAPH, TOPOLOGY_DIST_GRAPH };
 
@@ -41,6 +42,15 @@ void topology_delete(struct topology *topology);
 struct topology *cart_copy(const struct topology *topology);
 struct topology *graph_copy(const struct topology *topology);
 struct topology *dist_graph_copy(const struct topology *topology);
+
+/* See to it that comm->team has the neighbours that the topology gives this process.
+ * MPI_ERR_TOPOLOGY: there is no topology, or the other ends of some edges are missing. */
+int topology_neighbours(struct comm *comm);
+
+/* The same for a topology of a known kind: *made, to be freed. */
+int cart_neighbours(const struct topology *topology, int rank, struct neighbours **made);
+int graph_neighbours(const struct topology *topology, int rank, struct neighbours **made);
+int dist_graph_neighbours(const struct topology *topology, int rank, struct neighbours **made);
 
 /* The first n processes of a communicator; NULL when memory is out. */
 struct group *topology_group(struct comm *comm, int n);

@@ -91,86 +91,84 @@ int xmpi_topo_test(comm_t comm, int_out_t *status);
 /* ---- collectives between neighbours ---- */
 
 /* Send one block to all neighbours and collect one of each. */
-later int xmpi_neighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                  out_t recvbuf, count_t recvcount, committed_t recvtype,
-                                  intra_t comm);
+int xmpi_neighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                            out_t recvbuf, count_t recvcount, committed_t recvtype,
+                            intra_t comm);
 
 /* Start an allgather between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                   out_t recvbuf, count_t recvcount, committed_t recvtype,
-                                   intra_t comm, request_out_t *request);
+int xmpi_ineighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                             out_t recvbuf, count_t recvcount, committed_t recvtype,
+                             intra_t comm, request_out_t *request);
 
 /* Prepare an allgather between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_allgather_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                       out_t recvbuf, count_t recvcount, committed_t recvtype,
-                                       intra_t comm, info_t info, request_out_t *request);
+int xmpi_neighbor_allgather_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                 out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                 intra_t comm, info_t info, request_out_t *request);
 
 /* Send one block to all neighbours and collect blocks of different lengths. */
-later int xmpi_neighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                   out_t recvbuf, counts_t recvcounts, displs_t displs,
-                                   committed_t recvtype, intra_t comm);
+int xmpi_neighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                             out_t recvbuf, counts_t recvcounts, displs_t displs,
+                             committed_t recvtype, intra_t comm);
 
 /* Start an allgather of different lengths between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                    out_t recvbuf, counts_t recvcounts, displs_t displs,
-                                    committed_t recvtype, intra_t comm, request_out_t *request);
+int xmpi_ineighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                              out_t recvbuf, counts_t recvcounts, displs_t displs,
+                              committed_t recvtype, intra_t comm, request_out_t *request);
 
 /* Prepare an allgather of different lengths between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_allgatherv_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                        out_t recvbuf, counts_t recvcounts, displs_t displs,
-                                        committed_t recvtype, intra_t comm, info_t info,
-                                        request_out_t *request);
+int xmpi_neighbor_allgatherv_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                  out_t recvbuf, counts_t recvcounts, displs_t displs,
+                                  committed_t recvtype, intra_t comm, info_t info,
+                                  request_out_t *request);
 
 /* Exchange a block of its own with every neighbour. */
-later int xmpi_neighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                 out_t recvbuf, count_t recvcount, committed_t recvtype,
-                                 intra_t comm);
+int xmpi_neighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf,
+                           count_t recvcount, committed_t recvtype, intra_t comm);
 
 /* Start an exchange between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                  out_t recvbuf, count_t recvcount, committed_t recvtype,
-                                  intra_t comm, request_out_t *request);
+int xmpi_ineighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                            out_t recvbuf, count_t recvcount, committed_t recvtype,
+                            intra_t comm, request_out_t *request);
 
 /* Prepare an exchange between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_alltoall_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
-                                      out_t recvbuf, count_t recvcount, committed_t recvtype,
-                                      intra_t comm, info_t info, request_out_t *request);
+int xmpi_neighbor_alltoall_init(in_t sendbuf, count_t sendcount, committed_t sendtype,
+                                out_t recvbuf, count_t recvcount, committed_t recvtype,
+                                intra_t comm, info_t info, request_out_t *request);
 
 /* Exchange blocks of different lengths with every neighbour. */
-later int xmpi_neighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
-                                  committed_t sendtype, out_t recvbuf, counts_t recvcounts,
-                                  displs_t rdispls, committed_t recvtype, intra_t comm);
+int xmpi_neighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                            committed_t sendtype, out_t recvbuf, counts_t recvcounts,
+                            displs_t rdispls, committed_t recvtype, intra_t comm);
 
 /* Start an exchange of different lengths between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
-                                   committed_t sendtype, out_t recvbuf, counts_t recvcounts,
-                                   displs_t rdispls, committed_t recvtype, intra_t comm,
-                                   request_out_t *request);
+int xmpi_ineighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                             committed_t sendtype, out_t recvbuf, counts_t recvcounts,
+                             displs_t rdispls, committed_t recvtype, intra_t comm,
+                             request_out_t *request);
 
 /* Prepare an exchange of different lengths between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
-                                       committed_t sendtype, out_t recvbuf, counts_t recvcounts,
-                                       displs_t rdispls, committed_t recvtype, intra_t comm,
-                                       info_t info, request_out_t *request);
+int xmpi_neighbor_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
+                                 committed_t sendtype, out_t recvbuf, counts_t recvcounts,
+                                 displs_t rdispls, committed_t recvtype, intra_t comm,
+                                 info_t info, request_out_t *request);
 
 /* Exchange with every neighbour, each with its own count, place (in bytes) and datatype. */
-later int xmpi_neighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
-                                  const MPI_Datatype sendtypes[], out_t recvbuf,
-                                  counts_t recvcounts, const MPI_Aint rdispls[],
-                                  const MPI_Datatype recvtypes[], intra_t comm);
+int xmpi_neighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts,
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                            intra_t comm);
 
 /* Start an exchange of different datatypes between neighbours; complete it with MPI_Wait. */
-later int xmpi_ineighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
-                                   const MPI_Datatype sendtypes[], out_t recvbuf,
-                                   counts_t recvcounts, const MPI_Aint rdispls[],
-                                   const MPI_Datatype recvtypes[], intra_t comm,
-                                   request_out_t *request);
+int xmpi_ineighbor_alltoallw(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
+                             const MPI_Datatype sendtypes[], out_t recvbuf, counts_t recvcounts,
+                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                             intra_t comm, request_out_t *request);
 
 /* Prepare an exchange of different datatypes between neighbours that MPI_Start can start any number of times. */
-later int xmpi_neighbor_alltoallw_init(in_t sendbuf, counts_t sendcounts,
-                                       const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-                                       out_t recvbuf, counts_t recvcounts,
-                                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                                       intra_t comm, info_t info, request_out_t *request);
+int xmpi_neighbor_alltoallw_init(in_t sendbuf, counts_t sendcounts, const MPI_Aint sdispls[],
+                                 const MPI_Datatype sendtypes[], out_t recvbuf,
+                                 counts_t recvcounts, const MPI_Aint rdispls[],
+                                 const MPI_Datatype recvtypes[], intra_t comm, info_t info,
+                                 request_out_t *request);
 
 #endif
