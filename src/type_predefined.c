@@ -2,8 +2,9 @@
  *
  * The predefined datatypes of the ABI: one row each, found by the low eight bits of the handle.
  * A row says which machine type stands behind the name on this platform; Fortran's default kinds
- * are those of a compiler without options (INTEGER, LOGICAL, REAL: 4 bytes).  A row without a
- * machine type is an optional type that we do not have: its size is MPI_UNDEFINED.
+ * are those of a compiler without options (INTEGER, LOGICAL, REAL: 4 bytes).  Of two names for
+ * one type the row has the first in the standard's table.  A row without a machine type is an
+ * optional type that we do not have: its size is MPI_UNDEFINED.
  */
 #include "src/type.h"
 
@@ -44,14 +45,14 @@ static const struct row rows[] = {
     AS(MPI_SHORT, BASIC_INT16, short),
     AS(MPI_INT, BASIC_INT32, int),
     AS(MPI_LONG, BASIC_INT64, long),
-    AS(MPI_LONG_LONG, BASIC_INT64, long long),
+    AS(MPI_LONG_LONG_INT, BASIC_INT64, long long),
     AS(MPI_UNSIGNED_SHORT, BASIC_UINT16, unsigned short),
     AS(MPI_UNSIGNED, BASIC_UINT32, unsigned),
     AS(MPI_UNSIGNED_LONG, BASIC_UINT64, unsigned long),
     AS(MPI_UNSIGNED_LONG_LONG, BASIC_UINT64, unsigned long long),
 
     AS(MPI_FLOAT, BASIC_FLOAT, float),
-    AS(MPI_C_FLOAT_COMPLEX, BASIC_FLOAT_COMPLEX, float complex),
+    AS(MPI_C_COMPLEX, BASIC_FLOAT_COMPLEX, float complex),
     AS(MPI_CXX_FLOAT_COMPLEX, BASIC_FLOAT_COMPLEX, float complex),
     AS(MPI_DOUBLE, BASIC_DOUBLE, double),
     AS(MPI_C_DOUBLE_COMPLEX, BASIC_DOUBLE_COMPLEX, double complex),
