@@ -19,8 +19,14 @@ AM_TESTS_ENVIRONMENT = \
     PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
     export XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE PYTHON3 CLANG_FORMAT;
 
-EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/fault test/api
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/fault test/api test/plan test/unit
 
 print-units:
 	@echo $(check_PROGRAMS)
 .PHONY: print-units
+
+# Whole folders are distributed; what a build inside the source tree left in them is not.
+dist-hook:
+	find $(distdir)/test \( -name '*.o' -o -name '.deps' -o -name '.libs' -o -name '*_test' \
+	    -o -name '.dirstamp' -o -name '*.log' -o -name '*.trs' -o -name '__pycache__' \) \
+	    -prune -exec rm -rf {} +
