@@ -125,6 +125,16 @@ void channel_close(struct channel *channel)
     channel->peers = NULL;
 }
 
+size_t channel_posted(const struct channel *channel)
+{
+    return match_posted_count(channel->match);
+}
+
+size_t channel_unexpected(const struct channel *channel)
+{
+    return match_arrived_count(channel->match);
+}
+
 void channels_close(void)
 {
     while (early) {

@@ -269,6 +269,16 @@ void match_take(struct match *match, struct match_arrived *arrived)
             table_remove(&match->arrived[kind], &arrived->node[kind]);
 }
 
+size_t match_posted_count(const struct match *match)
+{
+    return match->posted.count;
+}
+
+size_t match_arrived_count(const struct match *match)
+{
+    return match->arrived_count;
+}
+
 struct match_arrived *match_oldest(struct match *match)
 {
     return match->arrived_count ? from_all(match->all.next) : NULL;

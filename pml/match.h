@@ -12,6 +12,7 @@
 #define XMPI_MATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Classes of receives: bit 0, any source; bit 1, any tag. */
@@ -65,6 +66,10 @@ struct match_posted *match_any_posted(struct match *match);
 void match_store(struct match *match, struct match_arrived *arrived, struct match_key key);
 struct match_arrived *match_find(struct match *match, struct match_key key);
 void match_take(struct match *match, struct match_arrived *arrived);
+
+/* How many receives are posted, how many messages have arrived before theirs. */
+size_t match_posted_count(const struct match *match);
+size_t match_arrived_count(const struct match *match);
 
 /* The oldest arrived message of all, NULL when there is none: for emptying the list. */
 struct match_arrived *match_oldest(struct match *match);

@@ -32,6 +32,10 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
 /* Unexpected messages left over are dropped, posted receives complete as cancelled. */
 void channel_close(struct channel *channel);
 
+/* What waits on a channel: receives for messages, messages for receives. */
+size_t channel_posted(const struct channel *channel);
+size_t channel_unexpected(const struct channel *channel);
+
 enum { PML_ANY_SOURCE = -1, PML_ANY_TAG = -2 }; /* values of MPI_ANY_SOURCE, MPI_ANY_TAG */
 
 struct envelope {

@@ -50,6 +50,13 @@ static struct {
     bool naps_grow;
 } policy = { .spin = 2000, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000 };
 
+static struct {
+    bool crowded; /* more ranks than CPUs */
+    bool barrier; /* the kernel has what makes long sleeps safe, see doorbell.c */
+} surroundings = { .barrier = true };
+
+uint64_t progress_idle_ns;
+
 static struct doorbell own_bell, *bell = &own_bell;
 static int sleepers; /* waits of this process that are armed or asleep */
 
@@ -190,9 +197,10 @@ void wait_idle(struct wait *w)
 
 void wait_end(struct wait *w)
 {
-    if (w->phase >= ARMED)
+    if (w->phase != SPINNING) {
+        progress_idle_ns += clock_ns() - w->since;
         wait_disarm(w);
-    w->phase = SPINNING;
+    }
     w->idle = 0;
 }
 
@@ -211,21 +219,28 @@ static void policy_choose(bool polite, bool barrier)
     policy.naps_grow = barrier;
 }
 
-void progress_open(struct doorbell *mine, bool crowded)
+void progress_tune(void)
 {
-    params_read();
     const char *wish = param_string(POLITE) ? param_string(POLITE) : "auto";
     bool never = strcmp(wish, "never") == 0;
     bool always = strcmp(wish, "always") == 0;
     if (!never && !always && strcmp(wish, "auto") != 0)
         say("XMPI_POLITE=%s is none of auto, always, never; taking auto", wish);
-    bell = mine ? mine : &own_bell;
-    /* A private bell is rung under the engine lock only; no barrier is needed. */
-    policy_choose(always || (crowded && !never), mine ? doorbell_register() : true);
+    policy_choose(always || (surroundings.crowded && !never), surroundings.barrier);
     if (never) { /* after four billion polls, minutes later, it yields all the same */
         policy.spin = UINT32_MAX;
         policy.awake_ns = policy.impatient_ns = UINT64_MAX;
     }
+}
+
+void progress_open(struct doorbell *mine, bool crowded)
+{
+    params_read();
+    bell = mine ? mine : &own_bell;
+    surroundings.crowded = crowded;
+    /* A private bell is rung under the engine lock only; no barrier is needed. */
+    surroundings.barrier = mine ? doorbell_register() : true;
+    progress_tune();
 }
 
 void progress_close(void)

@@ -90,6 +90,13 @@ void progress_nudge(void);
 /* Choose the policy.  `mine` is this process's doorbell (NULL: a private one), `crowded` says
  * that ranks exceed CPUs on this node. */
 void progress_open(struct doorbell *mine, bool crowded);
+
+/* Choose again: the knobs (XMPI_SPIN, XMPI_POLITE) were changed. */
+void progress_tune(void);
+
+/* Nanoseconds this process has spent in waits after it had stopped spinning. */
+extern uint64_t progress_idle_ns;
+
 void progress_close(void);
 
 #endif
