@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tools interface (MPI 5.0, 15.3).  The control variables are the knobs of runtime/param:
- * the library reads them when it starts, so tools can look at them and not change them.  There
- * are no performance variables, events and categories yet.  A handle is the address of a knob.
+ * The tools interface (MPI 5.0, 15.3): starting and ending it, enumerations, categories.  Every
+ * variable is in exactly one category; there are no categories in categories, and nothing of
+ * this changes while a program runs.
  */
 #include "src/tool.h"
 
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 #include "runtime/param.h"
 #include "src/api/tool.h"
 
@@ -15,79 +16,26 @@
 
 int tool_users;
 
+/* Calls take the engine lock only in programs with threads. */
 int xmpi_t_init_thread(int required, int *provided)
 {
     (void)required;
     params_read();
     tool_users++;
-    if (provided)
-        *provided =
-            MPI_THREAD_MULTIPLE; /* every call takes the engine lock when threads exist */
+    tool_int(provided, threads_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED);
     return MPI_SUCCESS;
 }
 
 int xmpi_t_finalize(void)
 {
-    tool_users--;
+    if (--tool_users == 0)
+        tool_pvars_close();
     return MPI_SUCCESS;
 }
 
-/* ---- counts ---- */
+/* ---- results and complaints ---- */
 
-static int number(int *place, int n)
-{
-    if (!place)
-        return fail(MPI_T_ERR_INVALID, "the place for the number is NULL");
-    *place = n;
-    return MPI_SUCCESS;
-}
-
-int xmpi_t_cvar_get_num(int *num_cvar)
-{
-    return number(num_cvar, PARAM_COUNT);
-}
-
-int xmpi_t_pvar_get_num(int *num_pvar)
-{
-    return number(num_pvar, 0);
-}
-
-int xmpi_t_source_get_num(int *num_sources)
-{
-    return number(num_sources, 0);
-}
-
-int xmpi_t_event_get_num(int *num_events)
-{
-    return number(num_events, 0);
-}
-
-int xmpi_t_category_get_num(int *num_cat)
-{
-    return number(num_cat, 0);
-}
-
-int xmpi_t_category_changed(int *update_number)
-{
-    return number(update_number, 0);
-}
-
-/* ---- control variables ---- */
-
-static MPI_Datatype type_of_param(const struct param *param)
-{
-    if (param->type == PARAM_STRING)
-        return MPI_CHAR;
-    return param->type == PARAM_BOOL ? MPI_INT : MPI_COUNT;
-}
-
-static const char *text_of_param(const struct param *param)
-{
-    return param->string ? param->string : "";
-}
-
-/* The convention of MPI_T for strings: *room says how much fits and becomes what is needed. */
-static void give_text(const char *text, char *to, int *room)
+void tool_text(const char *text, char *to, int *room)
 {
     int needed = (int)strlen(text) + 1;
     if (!room)
@@ -97,116 +45,181 @@ static void give_text(const char *text, char *to, int *room)
     *room = needed;
 }
 
-static void give_int(int *place, int value)
+void tool_int(int *place, int value)
 {
     if (place)
         *place = value;
 }
 
-static struct param *param_at(int index)
+int tool_number(int *place, int n)
 {
-    return index >= 0 && index < PARAM_COUNT ? &params[index] : NULL;
-}
-
-int xmpi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity,
-                         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc,
-                         int *desc_len, int *bind, int *scope)
-{
-    const struct param *param = param_at(cvar_index);
-    if (!param)
-        return fail(MPI_T_ERR_INVALID_INDEX,
-                    "argument cvar_index is %d; control variables run "
-                    "from 0 to %d",
-                    cvar_index, PARAM_COUNT - 1);
-    char full[80];
-    snprintf(full, sizeof full, "XMPI_%s", param->name);
-    give_text(full, name, name_len);
-    give_text(param->help, desc, desc_len);
-    give_int(verbosity, MPI_T_VERBOSITY_TUNER_BASIC);
-    give_int(bind, MPI_T_BIND_NO_OBJECT);
-    give_int(scope, MPI_T_SCOPE_READONLY);
-    if (datatype)
-        *datatype = type_of_param(param);
-    if (enumtype)
-        *enumtype = MPI_T_ENUM_NULL;
+    if (!place)
+        return fail(MPI_T_ERR_INVALID, "the place for the number is NULL");
+    *place = n;
     return MPI_SUCCESS;
 }
 
-int xmpi_t_cvar_get_index(const char *name, int *cvar_index)
+int tool_fail_null(const char *argument)
 {
-    if (!name || !cvar_index)
-        return fail(MPI_T_ERR_INVALID, "argument %s is NULL", name ? "cvar_index" : "name");
-    for (int i = 0; i < PARAM_COUNT; i++)
-        if (strncmp(name, "XMPI_", 5) == 0 && strcmp(name + 5, params[i].name) == 0) {
-            *cvar_index = i;
-            return MPI_SUCCESS;
-        }
-    return fail(MPI_T_ERR_INVALID_NAME, "there is no control variable %s", name);
+    return fail(MPI_T_ERR_INVALID, "argument %s is NULL", argument);
 }
 
-int xmpi_t_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
-                             int *count)
+int tool_fail_index(const char *argument, int index, int n, const char *things)
 {
-    (void)obj_handle;
-    struct param *param = param_at(cvar_index);
-    if (!param)
-        return fail(MPI_T_ERR_INVALID_INDEX,
-                    "argument cvar_index is %d; control variables run "
-                    "from 0 to %d",
-                    cvar_index, PARAM_COUNT - 1);
-    if (!handle || !count)
-        return fail(MPI_T_ERR_INVALID, "argument %s is NULL", handle ? "count" : "handle");
-    *handle = (MPI_T_cvar_handle)param;
-    *count = param->type == PARAM_STRING ? (int)strlen(text_of_param(param)) + 1 : 1;
+    if (n == 0)
+        return fail(MPI_T_ERR_INVALID_INDEX, "argument %s is %d; there are no %s", argument,
+                    index, things);
+    return fail(MPI_T_ERR_INVALID_INDEX, "argument %s is %d; %s run from 0 to %d", argument,
+                index, things, n - 1);
+}
+
+int tool_fail_name(const char *name, const char *thing)
+{
+    return fail(MPI_T_ERR_INVALID_NAME, "there is no %s \"%s\"", thing, name);
+}
+
+/* ---- enumerations ---- */
+
+static const char *const polite_items[] = { "auto", "always", "never" };
+const struct tool_enum tool_enum_polite = { "how a rank waits", 3, polite_items };
+
+static int enum_of(MPI_T_enum handle, const struct tool_enum **found)
+{
+    *found = &tool_enum_polite;
+    if ((const struct tool_enum *)handle == &tool_enum_polite)
+        return MPI_SUCCESS;
+    return fail(MPI_T_ERR_INVALID_HANDLE, "argument enumtype is no enumeration of a variable");
+}
+
+int xmpi_t_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
+{
+    const struct tool_enum *found;
+    int rc = enum_of(enumtype, &found);
+    if (rc)
+        return rc;
+    tool_int(num, found->n);
+    tool_text(found->name, name, name_len);
     return MPI_SUCCESS;
 }
 
-static const struct param *param_of(MPI_T_cvar_handle handle)
+int xmpi_t_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
 {
-    for (int i = 0; i < PARAM_COUNT; i++)
-        if ((MPI_T_cvar_handle)&params[i] == handle)
-            return &params[i];
-    return NULL;
-}
-
-static int fail_handle(void)
-{
-    return fail(MPI_T_ERR_INVALID_HANDLE, "argument handle is not one of "
-                                          "MPI_T_cvar_handle_alloc");
-}
-
-int xmpi_t_cvar_handle_free(MPI_T_cvar_handle *handle)
-{
-    if (!handle || !param_of(*handle))
-        return fail_handle();
-    *handle = MPI_T_CVAR_HANDLE_NULL;
+    const struct tool_enum *found;
+    int rc = enum_of(enumtype, &found);
+    if (rc)
+        return rc;
+    if (indx < 0 || indx >= found->n)
+        return tool_fail_index("indx", indx, found->n, "items");
+    tool_int(value, indx);
+    tool_text(found->items[indx], name, name_len);
     return MPI_SUCCESS;
 }
 
-int xmpi_t_cvar_read(MPI_T_cvar_handle handle, void *buf)
+/* ---- categories ---- */
+
+static const struct {
+    const char *name, *description;
+} categories[TOOL_CATEGORIES] = {
+    [CATEGORY_OTHER] = { "xmpi_other", "What belongs to no other category." },
+    [CATEGORY_MESSAGES] = { "xmpi_messages", "Messages between processes." },
+    [CATEGORY_WAITING] = { "xmpi_waiting", "How processes wait, and for how long." },
+    [CATEGORY_COLL] = { "xmpi_collectives", "Collective operations and their algorithms." },
+};
+
+/* The variables of a category: how many, and the first `room` of their indices. */
+static int category_members(int category, int n, enum tool_category (*category_of)(int index),
+                            int room, int *indices)
 {
-    const struct param *param = param_of(handle);
-    if (!param)
-        return fail_handle();
-    if (!buf)
-        return fail(MPI_T_ERR_INVALID, "argument buf is NULL");
-    if (param->type == PARAM_STRING)
-        strcpy(buf, text_of_param(param));
-    else if (param->type == PARAM_BOOL)
-        *(int *)buf = param->number != 0;
-    else
-        *(MPI_Count *)buf = param->number;
+    int members = 0;
+    for (int i = 0; i < n; i++) {
+        if ((int)category_of(i) != category)
+            continue;
+        if (members < room)
+            indices[members] = i;
+        members++;
+    }
+    return members;
+}
+
+static int category_check(int cat_index)
+{
+    if (cat_index >= 0 && cat_index < TOOL_CATEGORIES)
+        return MPI_SUCCESS;
+    return tool_fail_index("cat_index", cat_index, TOOL_CATEGORIES, "categories");
+}
+
+static int category_array_check(int cat_index, int len, const int *indices)
+{
+    int rc = category_check(cat_index);
+    if (!rc && len < 0)
+        rc = fail(MPI_T_ERR_INVALID, "argument len is %d, must not be negative", len);
+    if (!rc && len > 0 && !indices)
+        rc = tool_fail_null("indices");
+    return rc;
+}
+
+int xmpi_t_category_get_num(int *num_cat)
+{
+    return tool_number(num_cat, TOOL_CATEGORIES);
+}
+
+int xmpi_t_category_get_info(int cat_index, char *name, int *name_len, char *desc,
+                             int *desc_len, int *num_cvars, int *num_pvars, int *num_categories)
+{
+    int rc = category_check(cat_index);
+    if (rc)
+        return rc;
+    tool_text(categories[cat_index].name, name, name_len);
+    tool_text(categories[cat_index].description, desc, desc_len);
+    tool_int(num_cvars, category_members(cat_index, tool_cvars(), tool_cvar_category, 0, NULL));
+    tool_int(num_pvars, category_members(cat_index, tool_pvars(), tool_pvar_category, 0, NULL));
+    tool_int(num_categories, 0);
     return MPI_SUCCESS;
 }
 
-int xmpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+int xmpi_t_category_get_num_events(int cat_index, int *num_events)
 {
-    (void)buf;
-    const struct param *param = param_of(handle);
-    if (!param)
-        return fail_handle();
-    return fail(MPI_T_ERR_CVAR_SET_NEVER,
-                "XMPI_%s is read from the environment when the "
-                "program starts",
-                param->name);
+    int rc = category_check(cat_index);
+    return rc ? rc : tool_number(num_events, 0);
+}
+
+int xmpi_t_category_get_index(const char *name, int *cat_index)
+{
+    if (!name || !cat_index)
+        return tool_fail_null(name ? "cat_index" : "name");
+    for (int i = 0; i < TOOL_CATEGORIES; i++)
+        if (strcmp(name, categories[i].name) == 0)
+            return tool_number(cat_index, i);
+    return tool_fail_name(name, "category");
+}
+
+int xmpi_t_category_get_cvars(int cat_index, int len, int indices[])
+{
+    int rc = category_array_check(cat_index, len, indices);
+    if (!rc)
+        category_members(cat_index, tool_cvars(), tool_cvar_category, len, indices);
+    return rc;
+}
+
+int xmpi_t_category_get_pvars(int cat_index, int len, int indices[])
+{
+    int rc = category_array_check(cat_index, len, indices);
+    if (!rc)
+        category_members(cat_index, tool_pvars(), tool_pvar_category, len, indices);
+    return rc;
+}
+
+int xmpi_t_category_get_events(int cat_index, int len, int indices[])
+{
+    return category_array_check(cat_index, len, indices);
+}
+
+int xmpi_t_category_get_categories(int cat_index, int len, int indices[])
+{
+    return category_array_check(cat_index, len, indices);
+}
+
+int xmpi_t_category_changed(int *update_number)
+{
+    return tool_number(update_number, 0);
 }

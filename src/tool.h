@@ -1,10 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tools interface: how often it was started.
+ * What the parts of the tools interface share (MPI 5.0, 15.3):
+ *
+ *     tool.c         starting and ending, enumerations, categories
+ *     tool_cvar.c    control variables: the knobs of runtime/param
+ *     tool_pvar.c    performance variables: counters of pml and runtime
+ *     tool_event.c   events, of which there are none
  */
 #ifndef XMPI_TOOL_H
 #define XMPI_TOOL_H
 
+#include "mpi.h"
+
 extern int tool_users; /* calls of MPI_T_init_thread without MPI_T_finalize */
+
+/* ---- results; nobody has to want them ---- */
+
+/* Strings: *room says how much fits and becomes what is needed, the zero included. */
+void tool_text(const char *text, char *to, int *room);
+void tool_int(int *place, int value);
+
+/* The only result of a call: NULL is MPI_T_ERR_INVALID. */
+int tool_number(int *place, int n);
+
+/* ---- complaints ---- */
+int tool_fail_null(const char *argument);
+int tool_fail_index(const char *argument, int index, int n, const char *things);
+int tool_fail_name(const char *name, const char *thing);
+
+/* ---- categories ---- */
+enum tool_category { CATEGORY_OTHER, CATEGORY_MESSAGES, CATEGORY_WAITING, CATEGORY_COLL };
+enum { TOOL_CATEGORIES = CATEGORY_COLL + 1 };
+
+int tool_cvars(void); /* how many */
+int tool_pvars(void);
+enum tool_category tool_cvar_category(int index);
+enum tool_category tool_pvar_category(int index);
+
+/* ---- enumerations; an MPI_T_enum is the address of one ---- */
+struct tool_enum {
+    const char *name;
+    int n;
+    const char *const *items; /* their values are 0 .. n - 1 */
+};
+extern const struct tool_enum tool_enum_polite; /* of the control variable XMPI_POLITE */
+
+/* All sessions and handles of performance variables go. */
+void tool_pvars_close(void);
 
 #endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Control variables: the knobs of runtime/param under the names they have in the environment.
+ * A handle is the address of a knob.  Knobs that are looked at again and again can be set at any
+ * time, from the next message, wait or plan on; those that are read once, when the library or a
+ * communicator starts, or that must be equal on all ranks, are read-only.
+ *
+ *     whole numbers and sizes   MPI_COUNT
+ *     yes or no                 MPI_INT
+ *     a choice of words         MPI_INT with an enumeration
+ *     text                      MPI_CHAR; one that can be set has room for TEXT_ROOM bytes
+ */
+#include "src/tool.h"
+
+#include "runtime/fail.h"
+#include "runtime/param.h"
+#include "runtime/progress.h"
+#include "src/api/tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_ROOM = 256 };
+
+static const struct knob {
+    enum tool_category category;
+    bool settable;
+    void (*follow)(void);          /* called when it was set */
+    const struct tool_enum *words; /* what a string may be */
+    long long least;
+    char *text; /* TEXT_ROOM bytes for a string that can be set */
+} knobs[PARAM_COUNT] = {
+    [PARAM_ID_SPIN] = { CATEGORY_WAITING, true, progress_tune, NULL, 0, NULL },
+    [PARAM_ID_POLITE] = { CATEGORY_WAITING, false, NULL, &tool_enum_polite, 0, NULL },
+    [PARAM_ID_LOG] = { CATEGORY_OTHER, true, NULL, NULL, 0, NULL },
+    [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, true, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
+    [PARAM_ID_COLL] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
+    [PARAM_ID_EAGER] = { CATEGORY_MESSAGES, true, NULL, NULL, 0, NULL },
+    [PARAM_ID_TINY] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
+};
+
+int tool_cvars(void)
+{
+    return PARAM_COUNT;
+}
+
+enum tool_category tool_cvar_category(int index)
+{
+    return knobs[index].category;
+}
+
+int xmpi_t_cvar_get_num(int *num_cvar)
+{
+    return tool_number(num_cvar, PARAM_COUNT);
+}
+
+static MPI_Datatype knob_type(int index)
+{
+    if (params[index].type == PARAM_BOOL || knobs[index].words)
+        return MPI_INT;
+    return params[index].type == PARAM_STRING ? MPI_CHAR : MPI_COUNT;
+}
+
+static const char *knob_text(int index)
+{
+    return params[index].string ? params[index].string : "";
+}
+
+static int index_check(int cvar_index)
+{
+    if (cvar_index >= 0 && cvar_index < PARAM_COUNT)
+        return MPI_SUCCESS;
+    return tool_fail_index("cvar_index", cvar_index, PARAM_COUNT, "control variables");
+}
+
+int xmpi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity,
+                         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc,
+                         int *desc_len, int *bind, int *scope)
+{
+    int rc = index_check(cvar_index);
+    if (rc)
+        return rc;
+    char full[80];
+    snprintf(full, sizeof full, "XMPI_%s", params[cvar_index].name);
+    tool_text(full, name, name_len);
+    tool_text(params[cvar_index].help, desc, desc_len);
+    tool_int(verbosity, MPI_T_VERBOSITY_TUNER_BASIC);
+    tool_int(bind, MPI_T_BIND_NO_OBJECT);
+    tool_int(scope, knobs[cvar_index].settable ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_READONLY);
+    if (datatype)
+        *datatype = knob_type(cvar_index);
+    if (enumtype)
+        *enumtype = (MPI_T_enum)knobs[cvar_index].words;
+    return MPI_SUCCESS;
+}
+
+int xmpi_t_cvar_get_index(const char *name, int *cvar_index)
+{
+    if (!name || !cvar_index)
+        return tool_fail_null(name ? "cvar_index" : "name");
+    for (int i = 0; i < PARAM_COUNT; i++)
+        if (strncmp(name, "XMPI_", 5) == 0 && strcmp(name + 5, params[i].name) == 0)
+            return tool_number(cvar_index, i);
+    return tool_fail_name(name, "control variable");
+}
+
+/* ---- handles ---- */
+
+int xmpi_t_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
+                             int *count)
+{
+    (void)obj_handle; /* all variables belong to the process */
+    int rc = index_check(cvar_index);
+    if (rc)
+        return rc;
+    if (!handle || !count)
+        return tool_fail_null(handle ? "count" : "handle");
+    *handle = (MPI_T_cvar_handle)&params[cvar_index];
+    *count = 1;
+    if (knob_type(cvar_index) == MPI_CHAR)
+        *count = knobs[cvar_index].text ? TEXT_ROOM : (int)strlen(knob_text(cvar_index)) + 1;
+    return MPI_SUCCESS;
+}
+
+static int handle_check(MPI_T_cvar_handle handle, int *index)
+{
+    for (*index = 0; *index < PARAM_COUNT; ++*index)
+        if ((MPI_T_cvar_handle)&params[*index] == handle)
+            return MPI_SUCCESS;
+    return fail(MPI_T_ERR_INVALID_HANDLE, "argument handle is not one of "
+                                          "MPI_T_cvar_handle_alloc");
+}
+
+int xmpi_t_cvar_handle_free(MPI_T_cvar_handle *handle)
+{
+    int index;
+    int rc = handle ? handle_check(*handle, &index) : tool_fail_null("handle");
+    if (!rc)
+        *handle = MPI_T_CVAR_HANDLE_NULL;
+    return rc;
+}
+
+/* Which of the words it is; the first one stands for whatever is none of them. */
+static int word_number(const struct tool_enum *words, const char *text)
+{
+    for (int i = 0; i < words->n; i++)
+        if (strcmp(words->items[i], text) == 0)
+            return i;
+    return 0;
+}
+
+int xmpi_t_cvar_read(MPI_T_cvar_handle handle, void *buf)
+{
+    int index;
+    int rc = handle_check(handle, &index);
+    if (!rc && !buf)
+        rc = tool_fail_null("buf");
+    if (rc)
+        return rc;
+    if (knobs[index].words)
+        *(int *)buf = word_number(knobs[index].words, knob_text(index));
+    else if (params[index].type == PARAM_STRING)
+        strcpy(buf, knob_text(index));
+    else if (params[index].type == PARAM_BOOL)
+        *(int *)buf = params[index].number != 0;
+    else
+        *(MPI_Count *)buf = params[index].number;
+    return MPI_SUCCESS;
+}
+
+static int text_write(int index, const char *text)
+{
+    size_t length = strnlen(text, TEXT_ROOM);
+    if (length == TEXT_ROOM)
+        return fail(MPI_T_ERR_INVALID, "the text in buf is longer than %d bytes",
+                    TEXT_ROOM - 1);
+    memcpy(knobs[index].text, text, length + 1);
+    params[index].string = length ? knobs[index].text : NULL;
+    return MPI_SUCCESS;
+}
+
+static int number_write(int index, MPI_Count number)
+{
+    if (number < knobs[index].least)
+        return fail(MPI_T_ERR_INVALID, "XMPI_%s cannot be %lld; the least is %lld",
+                    params[index].name, (long long)number, knobs[index].least);
+    params[index].number = number;
+    return MPI_SUCCESS;
+}
+
+int xmpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+{
+    int index;
+    int rc = handle_check(handle, &index);
+    if (!rc && !buf)
+        rc = tool_fail_null("buf");
+    if (!rc && !knobs[index].settable)
+        rc = fail(MPI_T_ERR_CVAR_SET_NEVER,
+                  "XMPI_%s is read from the environment when the program starts",
+                  params[index].name);
+    if (rc)
+        return rc;
+    rc = knobs[index].text ? text_write(index, buf)
+                           : number_write(index, *(const MPI_Count *)buf);
+    if (!rc && knobs[index].follow)
+        knobs[index].follow();
+    return rc;
+}
