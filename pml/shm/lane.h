@@ -65,6 +65,7 @@ struct lane {
     struct slot *out __attribute__((aligned(64)));
     uint32_t head;  /* position of the next packet */
     uint32_t freed; /* the peer has read up to here, as far as we know */
+    uint32_t told;  /* where head was when the peer's ring was last seen empty */
     struct ring *out_ring;
     uint32_t first_chunk, last_chunk; /* in flight: [first, last) in the arrays below */
     bool knocked;

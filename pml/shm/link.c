@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PACKETS_PER_POLL = 32, PUBLISH_SLOTS = 16 };
+enum { PACKETS_PER_POLL = 32, PUBLISH_SLOTS = 16, OLD_NEWS = 1 << 15 };
 
 static struct area *mine;
 static uint32_t knocks; /* of mine->knocks, answered */
@@ -126,11 +126,12 @@ static inline bool lane_is_ready(const struct lane *lane)
 }
 
 /* What the peer has read of ours, told along with a packet.  An old packet may tell less than we
- * know from its tail. */
+ * know from its tail.  Its 16 bits say which position they mean only while we have not come too
+ * far since its ring was last empty, for it was written after that. */
 static inline void lane_learn(struct lane *lane, uint16_t consumed)
 {
     uint16_t more = (uint16_t)(consumed - (uint16_t)lane->freed);
-    if (more <= lane->head - lane->freed)
+    if (more <= lane->head - lane->freed && lane->head - lane->told < OLD_NEWS)
         lane->freed += more;
 }
 
@@ -203,6 +204,8 @@ static int lane_drain(struct lane *lane)
         chunk |= lane_take(lane);
         packets++;
     } while (packets < PACKETS_PER_POLL && lane_is_ready(lane));
+    if (packets < PACKETS_PER_POLL)
+        lane->told = lane->head;
     if (chunk || lane->next - lane->published >= PUBLISH_SLOTS) {
         lane->published = lane->next;
         atomic_store_explicit(&lane->in_ring->tail, lane->next, memory_order_release);

@@ -1,6 +1,8 @@
-check_PROGRAMS += test/unit/match_test test/unit/pml_test
+check_PROGRAMS += test/unit/match_test test/unit/lane_test test/unit/pml_test
 test_unit_match_test_SOURCES = test/unit/match_test.c test/unit/unit.h
 test_unit_match_test_LDADD = $(UNIT_LIBS)
+test_unit_lane_test_SOURCES = test/unit/lane_test.c test/unit/job.h test/unit/unit.h
+test_unit_lane_test_LDADD = $(UNIT_LIBS)
 test_unit_pml_test_SOURCES = test/unit/pml_test.c test/unit/job.h test/unit/unit.h
 test_unit_pml_test_LDADD = $(UNIT_LIBS)
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The counters of a lane: what an old packet tells about the way back (how far its sender had
+ * read) must not be taken for news once 16 bits have gone round.
+ */
+#include "mpi.h"
+#include "pml/shm/area.h"
+
+#include "test/unit/job.h"
+#include "test/unit/unit.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { ROUND = 1 << 16, PACE = 16, BURST = 600, FIRST = RING_SLOTS - 24 };
+
+/* Between the two, past the pml: in a part of the area that nobody uses here. */
+static _Atomic int *received(void)
+{
+    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
+}
+
+static void until_received(int n)
+{
+    while (atomic_load(received()) < n)
+        sched_yield();
+}
+
+static void send_number(struct channel *c, int number)
+{
+    struct buffer data = job_bytes(&number, sizeof number);
+    struct envelope to = { .peer = 1, .tag = 1 };
+    ck_assert_int_eq(pml_send(c, &data, &to, SEND_STANDARD), 0);
+}
+
+/* Without a single look at what comes in. */
+static void send_unseeing(struct channel *c, int n)
+{
+    for (int i = 0; i < n; i++) {
+        send_number(c, i);
+        if (i % PACE == PACE - 1)
+            until_received(i + 1);
+    }
+    until_received(n);
+}
+
+static void send_burst(struct channel *c)
+{
+    static int numbers[BURST];
+    struct request *requests[BURST];
+    struct envelope to = { .peer = 1, .tag = 1 };
+    for (int i = 0; i < BURST; i++) {
+        numbers[i] = i;
+        struct buffer data = job_bytes(&numbers[i], sizeof numbers[i]);
+        if (i == FIRST) /* now the old packet is read */
+            progress();
+        ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
+    }
+    atomic_store(received(), -1);
+    for (int i = 0; i < BURST; i++)
+        ck_assert_int_eq(request_wait(requests[i], NULL), 0);
+}
+
+static void receive_numbers(struct channel *c, int n, bool count)
+{
+    for (int i = 0; i < n; i++) {
+        int number = -1;
+        struct buffer data = job_bytes(&number, sizeof number);
+        struct envelope from = { .peer = 0, .tag = 1 };
+        ck_assert_int_eq(pml_recv(c, &data, &from, NULL), 0);
+        ck_assert_int_eq(number, i);
+        if (count)
+            atomic_store(received(), i + 1);
+    }
+}
+
+/* The receiver's only packet lies with the sender while the counter goes round but for `short_of`,
+ * which is less than what the burst has in the ring when the packet is read at last. */
+static void go_round(int rank, int n, int short_of)
+{
+    struct channel *c = job_world(rank, n);
+    if (rank == 0) {
+        send_unseeing(c, ROUND - short_of);
+        send_burst(c);
+    } else {
+        struct buffer nothing = job_bytes(NULL, 0);
+        struct envelope to = { .peer = 0, .tag = 2 };
+        ck_assert_int_eq(pml_send(c, &nothing, &to, SEND_STANDARD), 0);
+        receive_numbers(c, ROUND - short_of, true);
+        while (atomic_load(received()) >= 0)
+            sched_yield();
+        receive_numbers(c, BURST, false);
+    }
+    channel_close(c);
+}
+
+static void go_round_but_8(int rank, int n)
+{
+    go_round(rank, n, 8);
+}
+
+static void go_round_but_24(int rank, int n)
+{
+    go_round(rank, n, 24);
+}
+
+START_TEST(an_old_packet_is_no_news)
+{
+    ck_assert(job_run(2, go_round_but_8));
+    ck_assert(job_run(2, go_round_but_24));
+}
+END_TEST
+
+UNIT_MAIN("lane", an_old_packet_is_no_news)
