@@ -8,8 +8,9 @@
  * Blocks lie in a list by address; a new one goes into the first gap that is large enough.  A
  * block costs at most 128 bytes beyond its payload (MPI_BSEND_OVERHEAD allows 512).  With
  * MPI_BUFFER_AUTOMATIC every block is allocated and freed.  A pool is one attached buffer: of the
- * process, or of a communicator, which lives at least until its buffer is detached.  Sessions do
- * not have buffers of their own yet.
+ * process, of a session, or of a communicator, which lives at least until its buffer is detached.
+ * A send takes the communicator's pool, else that of the session it comes from, else the
+ * process's.
  */
 #include "pml/pml.h"
 
@@ -17,6 +18,7 @@
 #include "src/api/p2p.h"
 #include "src/comm.h"
 #include "src/request.h"
+#include "src/session.h"
 #include "src/status.h"
 #include "src/type.h"
 
@@ -39,8 +41,9 @@ struct flush { /* a request that is complete when the pool is empty */
 };
 
 struct pool {
-    struct comm *comm; /* NULL: the process's */
-    struct pool *next; /* of all communicators' */
+    struct comm *comm; /* whose it is, or NULL */
+    uint32_t session;  /* whose it is; neither: the process's */
+    struct pool *next; /* of all but the process's */
     bool attached, automatic;
     void *user; /* as given */
     int64_t size;
@@ -50,7 +53,7 @@ struct pool {
 };
 
 static struct pool process_pool;
-static struct pool *comm_pools;
+static struct pool *own_pools;
 
 /* ---- blocks ---- */
 
@@ -126,13 +129,21 @@ static void pool_drain(struct pool *pool)
     wait_end(&wait);
 }
 
-/* The communicator's own buffer, NULL when it has none. */
-static struct pool *pool_of(const struct comm *comm)
+/* The buffer of a communicator, or with comm NULL of a session; NULL when it has none. */
+static struct pool *pool_find(const struct comm *comm, uint32_t session)
 {
-    struct pool *pool = comm_pools;
-    while (pool && pool->comm != comm)
+    struct pool *pool = own_pools;
+    while (pool && (pool->comm != comm || pool->session != session))
         pool = pool->next;
     return pool;
+}
+
+static struct pool *pool_for(const struct comm *comm)
+{
+    struct pool *pool = own_pools ? pool_find(comm, 0) : NULL;
+    if (!pool && comm->session)
+        pool = pool_find(NULL, comm->session);
+    return pool ? pool : &process_pool;
 }
 
 /* ---- sending ---- */
@@ -160,9 +171,7 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
     if (to->peer == MPI_PROC_NULL)
         return MPI_SUCCESS;
     size_t bytes = buffer_bytes(data);
-    struct pool *pool = comm_pools ? pool_of(comm) : NULL;
-    if (!pool)
-        pool = &process_pool;
+    struct pool *pool = pool_for(comm);
     struct block *block = pool->attached ? block_new(pool, bytes) : NULL;
     if (!block)
         return pool_refuse(pool, bytes);
@@ -330,9 +339,11 @@ int xmpi_buffer_iflush(request_out_t *request)
     return flush_start(&process_pool, request);
 }
 
-int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size)
+/* ---- buffers of communicators and sessions ---- */
+
+static int own_attach(struct comm *comm, uint32_t session, void *buffer, int64_t size)
 {
-    if (pool_of(comm))
+    if (pool_find(comm, session))
         return attached_already();
     struct pool *pool = calloc(1, sizeof *pool);
     if (!pool)
@@ -342,37 +353,82 @@ int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size)
         free(pool);
         return rc;
     }
-    object_hold(comm);
+    if (comm)
+        object_hold(comm);
     pool->comm = comm;
-    pool->next = comm_pools;
-    comm_pools = pool;
+    pool->session = session;
+    pool->next = own_pools;
+    own_pools = pool;
     return MPI_SUCCESS;
 }
 
-int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size)
+static int own_detach(struct pool *pool, void *buffer_addr, int64_t *size)
 {
-    struct pool *pool = pool_of(comm);
     if (!pool)
         return attached_not();
     pool_detach(pool, buffer_addr, size);
-    struct pool **link = &comm_pools;
+    struct pool **link = &own_pools;
     while (*link != pool)
         link = &(*link)->next;
     *link = pool->next;
+    if (pool->comm)
+        comm_release(pool->comm);
     free(pool);
-    comm_release(comm);
     return MPI_SUCCESS;
 }
 
-int xmpi_comm_flush_buffer(comm_t comm)
+static int own_flush(struct pool *pool)
 {
-    struct pool *pool = pool_of(comm);
     if (pool)
         pool_drain(pool);
     return MPI_SUCCESS;
 }
 
+int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size)
+{
+    return own_attach(comm, 0, buffer, size);
+}
+
+int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size)
+{
+    return own_detach(pool_find(comm, 0), buffer_addr, size);
+}
+
+int xmpi_comm_flush_buffer(comm_t comm)
+{
+    return own_flush(pool_find(comm, 0));
+}
+
 int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request)
 {
-    return flush_start(pool_of(comm), request);
+    return flush_start(pool_find(comm, 0), request);
+}
+
+int xmpi_session_attach_buffer(session_t session, void *buffer, bytes_t size)
+{
+    return own_attach(NULL, session->number, buffer, size);
+}
+
+int xmpi_session_detach_buffer(session_t session, pointer_out_t buffer_addr, count_out_t *size)
+{
+    return own_detach(pool_find(NULL, session->number), buffer_addr, size);
+}
+
+int xmpi_session_flush_buffer(session_t session)
+{
+    return own_flush(pool_find(NULL, session->number));
+}
+
+int xmpi_session_iflush_buffer(session_t session, request_out_t *request)
+{
+    return flush_start(pool_find(NULL, session->number), request);
+}
+
+void bsend_forget(struct session *session)
+{
+    struct pool *pool = pool_find(NULL, session->number);
+    void *buffer;
+    int64_t size;
+    if (pool)
+        own_detach(pool, &buffer, &size);
 }

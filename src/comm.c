@@ -78,6 +78,7 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     group_hold(group);
     if (remote)
         group_hold(remote);
+    comm->session = group->session ? group->session : like ? like->session : 0;
     comm->errhandler = like ? like->errhandler : &errors_are_fatal;
     object_hold(comm->errhandler);
     return MPI_SUCCESS;
@@ -175,20 +176,24 @@ int xmpi_comm_get_parent(comm_out_t *parent)
 }
 
 /* The user's handle gets an object of its own: freeing it twice must not hurt ours. */
-static int group_give(const struct group *group, struct group **out)
+static int group_give(const struct comm *comm, const struct group *group, struct group **out)
 {
     *out = group_new(ranks_hold(group->ranks));
-    return *out ? MPI_SUCCESS : fail(MPI_ERR_NO_MEM, "no memory for a group");
+    if (!*out)
+        return fail(MPI_ERR_NO_MEM, "no memory for a group");
+    if (*out != &group_empty)
+        (*out)->session = comm->session;
+    return MPI_SUCCESS;
 }
 
 int xmpi_comm_group(comm_t comm, group_out_t *group)
 {
-    return group_give(comm->group, group);
+    return group_give(comm, comm->group, group);
 }
 
 int xmpi_comm_remote_group(inter_t comm, group_out_t *group)
 {
-    return group_give(comm->remote, group);
+    return group_give(comm, comm->remote, group);
 }
 
 int xmpi_comm_compare(comm_t comm1, comm_t comm2, int_out_t *result)

@@ -26,6 +26,7 @@ struct comm {
     struct attributes *attributes; /* NULL: none */
     struct topology *topology;     /* NULL: none */
     struct info *info;             /* hints; NULL: none */
+    uint32_t session;              /* see struct group */
     bool freed;                    /* the user's handle is gone; requests may still hold it */
     char name[MPI_MAX_OBJECT_NAME];
 };

@@ -70,6 +70,14 @@ static int group_of(struct ranks *ranks, struct group **newgroup)
     return MPI_SUCCESS;
 }
 
+/* What is made of a session's group is the session's. */
+static int group_inherit(int rc, struct group **made, const struct group *from)
+{
+    if (!rc && *made != &group_empty)
+        (*made)->session = from->session;
+    return rc;
+}
+
 static int group_no_memory(int n)
 {
     return fail(MPI_ERR_NO_MEM, "no memory for a group operation over %d processes", n);
@@ -150,17 +158,20 @@ static int group_sieve(const struct ranks *a, int head, const struct ranks *from
 int xmpi_group_union(group_t group1, group_t group2, group_out_t *newgroup)
 {
     const struct ranks *a = group1->ranks;
-    return group_sieve(a, a->n, group2->ranks, a, false, newgroup);
+    int rc = group_sieve(a, a->n, group2->ranks, a, false, newgroup);
+    return group_inherit(rc, newgroup, group1);
 }
 
 int xmpi_group_intersection(group_t group1, group_t group2, group_out_t *newgroup)
 {
-    return group_sieve(group1->ranks, 0, group1->ranks, group2->ranks, true, newgroup);
+    int rc = group_sieve(group1->ranks, 0, group1->ranks, group2->ranks, true, newgroup);
+    return group_inherit(rc, newgroup, group1);
 }
 
 int xmpi_group_difference(group_t group1, group_t group2, group_out_t *newgroup)
 {
-    return group_sieve(group1->ranks, 0, group1->ranks, group2->ranks, false, newgroup);
+    int rc = group_sieve(group1->ranks, 0, group1->ranks, group2->ranks, false, newgroup);
+    return group_inherit(rc, newgroup, group1);
 }
 
 /* ---- choosing by position ---- */
@@ -207,7 +218,7 @@ static int group_unmarked(const struct group *group, const bool *marks, struct g
             list[n++] = ranks_world(ranks, i);
     struct ranks *rest = ranks_list(n, list);
     free(list);
-    return group_of(rest, newgroup);
+    return group_inherit(group_of(rest, newgroup), newgroup, group);
 }
 
 /* The members at these positions, in this order. */
@@ -221,7 +232,7 @@ static int group_at(const struct group *group, int n, const int positions[],
         list[i] = ranks_world(group->ranks, positions[i]);
     struct ranks *ranks = ranks_list(n, list);
     free(list);
-    return group_of(ranks, newgroup);
+    return group_inherit(group_of(ranks, newgroup), newgroup, group);
 }
 
 int xmpi_group_incl(group_t group, length_t n, const int ranks[], group_out_t *newgroup)

@@ -11,7 +11,8 @@
 struct group {
     struct object object; /* OBJECT_GROUP */
     struct ranks *ranks;
-    int rank; /* mine, or MPI_UNDEFINED */
+    int rank;         /* mine, or MPI_UNDEFINED */
+    uint32_t session; /* number of the session it comes from, 0: the world model */
 };
 
 extern struct group group_empty; /* behind MPI_GROUP_EMPTY */

@@ -63,6 +63,8 @@ int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *sessi
     rc = library_hold(USER_SESSION, level);
     if (rc)
         goto undo_objects;
+    static uint32_t numbers;
+    made->number = ++numbers;
     made->errhandler = errhandler_hold(errhandler);
     made->info = hints;
     *session = made;
@@ -77,6 +79,7 @@ undo_objects:
 int xmpi_session_finalize(session_free_t *session)
 {
     struct session *old = *session;
+    bsend_forget(old);
     errhandler_drop(old->errhandler);
     info_delete(old->info);
     object_delete(old);
@@ -147,10 +150,12 @@ int xmpi_session_get_pset_info(session_t session, string_t pset_name, info_out_t
 
 int xmpi_group_from_session_pset(session_t session, string_t pset_name, group_out_t *newgroup)
 {
-    (void)session;
     int rc = pset_check(pset_name);
     if (rc)
         return rc;
     *newgroup = group_new(pset_ranks(pset_name));
-    return *newgroup ? MPI_SUCCESS : fail(MPI_ERR_NO_MEM, "no memory for a group");
+    if (!*newgroup)
+        return fail(MPI_ERR_NO_MEM, "no memory for a group");
+    (*newgroup)->session = session->number;
+    return MPI_SUCCESS;
 }

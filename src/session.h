@@ -9,8 +9,12 @@
 
 struct session {
     struct object object; /* OBJECT_SESSION */
+    uint32_t number;      /* of its groups and communicators; never 0, never used again */
     struct errhandler *errhandler;
     struct info *info; /* hints; NULL: none */
 };
+
+/* The session ends: wait until its attached buffer is empty, and detach it (src/bsend.c). */
+void bsend_forget(struct session *session);
 
 #endif

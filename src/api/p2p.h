@@ -222,16 +222,15 @@ int xmpi_comm_flush_buffer(comm_t comm);
 int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request);
 
 /* Give a session a buffer. */
-later int xmpi_session_attach_buffer(session_t session, void *buffer, bytes_t size);
+int xmpi_session_attach_buffer(session_t session, void *buffer, bytes_t size);
 
 /* Take the buffer of a session back. */
-later int xmpi_session_detach_buffer(session_t session, pointer_out_t buffer_addr,
-                                     count_out_t *size);
+int xmpi_session_detach_buffer(session_t session, pointer_out_t buffer_addr, count_out_t *size);
 
 /* Wait until all messages in the buffer of a session have left. */
-later int xmpi_session_flush_buffer(session_t session);
+int xmpi_session_flush_buffer(session_t session);
 
 /* Start waiting until all messages in the buffer of a session have left. */
-later int xmpi_session_iflush_buffer(session_t session, request_out_t *request);
+int xmpi_session_iflush_buffer(session_t session, request_out_t *request);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Buffered sends: many in flight, the buffer detached when they have left, no buffer and no room,
- * persistent and nonblocking forms.
+ * persistent and nonblocking forms, buffers of sessions and communicators.
  */
 #include "check.h"
 
@@ -103,6 +103,59 @@ static void test_persistent(void)
     free(buffer);
 }
 
+static void ring_of_one(MPI_Comm comm)
+{
+    int out = rank, in = -1;
+    CHECK_OK(MPI_Bsend(&out, 1, MPI_INT, right, 5, comm));
+    MPI_Recv(&in, 1, MPI_INT, left, 5, comm, MPI_STATUS_IGNORE);
+    CHECK(in == left);
+}
+
+/* A session's buffer serves its communicators, however they came about, and no others; one of a
+ * communicator goes before it. */
+static void test_session(void)
+{
+    enum { ROOM = 100 * (MPI_BSEND_OVERHEAD + 64) };
+    static char buffer[ROOM], other[ROOM];
+    char tiny[1], *back;
+    int value = 0, bytes;
+    MPI_Session session;
+    MPI_Group group, part;
+    MPI_Comm comms[3];
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Group_incl(group, 0, NULL, &part);
+    MPI_Group_union(group, part, &part);
+    MPI_Comm_create_from_group(part, "bsend", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comms[0]);
+    MPI_Comm_dup(comms[0], &comms[1]);
+    MPI_Comm_split(comms[1], 0, rank, &comms[2]);
+    CHECK_ERROR(MPI_Bsend(&value, 1, MPI_INT, rank, 5, comms[0]), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Session_detach_buffer(session, &back, &bytes), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Session_attach_buffer(session, buffer, ROOM));
+    CHECK_ERROR(MPI_Session_attach_buffer(session, other, ROOM), MPI_ERR_BUFFER);
+    for (int i = 0; i < 3; i++)
+        ring_of_one(comms[i]);
+    errors_return();
+    CHECK_ERROR(MPI_Bsend(&value, 1, MPI_INT, rank, 5, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Comm_attach_buffer(comms[1], tiny, sizeof tiny));
+    CHECK_ERROR(MPI_Bsend(&value, 1, MPI_INT, rank, 5, comms[1]), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Comm_detach_buffer(comms[1], &back, &bytes));
+    CHECK(back == tiny && bytes == 1);
+    ring_of_one(comms[1]);
+    MPI_Request request;
+    CHECK_OK(MPI_Session_flush_buffer(session));
+    CHECK_OK(MPI_Session_iflush_buffer(session, &request));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_OK(MPI_Session_detach_buffer(session, &back, &bytes));
+    CHECK(back == buffer && bytes == ROOM);
+    MPI_Session_attach_buffer(session, buffer, ROOM); /* left to MPI_Session_finalize */
+    for (int i = 0; i < 3; i++)
+        MPI_Comm_free(&comms[i]);
+    MPI_Group_free(&group);
+    MPI_Group_free(&part);
+    MPI_Session_finalize(&session);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -116,5 +169,6 @@ int main(int argc, char **argv)
     test_detach();
     test_errors();
     test_persistent();
+    test_session();
     return check_done();
 }
