@@ -114,6 +114,8 @@ int asked_gather(struct asked *asked, struct comm *comm, struct side send, struc
         rc = check_memory(&recv, "recvbuf");
     if (!rc)
         rc = check_apart(&send, &recv);
+    if (!rc)
+        rc = check_own_block(&send, &recv, comm);
     asked_recv(asked, &recv, part_of(&recv));
     return rc;
 }
@@ -130,6 +132,8 @@ int asked_gatherv(struct asked *asked, struct comm *comm, struct side send, stru
     rc = check_no_in_place(recv.buf, "recvbuf");
     if (!rc)
         rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
+    if (!rc)
+        rc = check_own_block(&send, &recv, comm);
     asked_recv(asked, &recv, part_v(&recv));
     return rc;
 }
@@ -148,6 +152,8 @@ int asked_scatter(struct asked *asked, struct comm *comm, struct side send, stru
         rc = check_memory(&send, "sendbuf");
     if (!rc)
         rc = check_apart(&send, &recv);
+    if (!rc)
+        rc = check_own_block(&recv, &send, comm);
     asked_send(asked, &send, part_of(&send));
     return rc;
 }
@@ -164,6 +170,8 @@ int asked_scatterv(struct asked *asked, struct comm *comm, struct side send, str
     rc = check_no_in_place(send.buf, "sendbuf");
     if (!rc)
         rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "displs");
+    if (!rc)
+        rc = check_own_block(&recv, &send, comm);
     asked_send(asked, &send, part_v(&send));
     return rc;
 }
@@ -194,7 +202,8 @@ static int asked_uniform(struct asked *asked, const struct side *send, const str
 int asked_allgather(struct asked *asked, struct comm *comm, struct side send, struct side recv)
 {
     asked_open(asked, COLL_ALLGATHER, comm, 0);
-    return asked_uniform(asked, &send, &recv);
+    int rc = asked_uniform(asked, &send, &recv);
+    return rc ? rc : check_own_block(&send, &recv, comm);
 }
 
 int asked_alltoall(struct asked *asked, struct comm *comm, struct side send, struct side recv)
@@ -211,6 +220,8 @@ int asked_allgatherv(struct asked *asked, struct comm *comm, struct side send, s
         rc = check_memory(&send, "sendbuf");
     if (!rc)
         rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
+    if (!rc)
+        rc = check_own_block(&send, &recv, comm);
     asked_send(asked, &send, part_of(&send));
     asked_recv(asked, &recv, part_v(&recv));
     return rc;
@@ -224,6 +235,8 @@ int asked_alltoallv(struct asked *asked, struct comm *comm, struct side send, st
         rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "sdispls");
     if (!rc)
         rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "rdispls");
+    if (!rc)
+        rc = check_apart_blocks(&send, &recv, comm_remote_size(comm));
     asked_send(asked, &send, part_v(&send));
     asked_recv(asked, &recv, part_v(&recv));
     return rc;
@@ -274,7 +287,9 @@ int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, st
         rc = check_blocks(&send, n, "sendbuf", "sdispls");
     if (!rc)
         rc = check_blocks(&recv, n, "recvbuf", "rdispls");
-    return rc ? rc : asked_typed(asked, &send, in_place ? 0 : n, &recv, n);
+    if (!rc)
+        rc = asked_typed(asked, &send, in_place ? 0 : n, &recv, n);
+    return rc ? rc : check_apart_blocks(&send, &recv, n);
 }
 
 /* ---- between neighbours ---- */
@@ -358,8 +373,11 @@ int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
         rc = check_memory(&send, "sendbuf");
     if (!rc)
         rc = vector ? check_counts(&recv, comm_size(comm)) : check_memory(&recv, "recvbuf");
-    if (!rc && !vector)
-        rc = check_apart(&send, &recv);
+    struct side own = recv;
+    if (!rc && vector)
+        send.count = own.count = counts_at(recv.counts, comm_rank(comm));
+    if (!rc)
+        rc = check_apart(&send, &own);
     asked_operands(asked, sendbuf, &recv);
     asked_recv(asked, &recv, vector ? part_v(&recv) : part_of(&recv));
     return rc;

@@ -63,14 +63,47 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
     return MPI_SUCCESS;
 }
 
+static int fail_same(void)
+{
+    return fail(MPI_ERR_BUFFER,
+                "sendbuf and recvbuf are the same memory: say MPI_IN_PLACE if that is meant");
+}
+
 int check_apart(const struct side *send, const struct side *recv)
 {
     if (send->buf != recv->buf || !send->buf || !send->type || !recv->type)
         return MPI_SUCCESS;
     if (send->count == 0 || recv->count == 0 || !send->type->layout->size)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_BUFFER,
-                "sendbuf and recvbuf are the same memory: say MPI_IN_PLACE if that is meant");
+    return fail_same();
+}
+
+/* Where block i of a side begins, NULL where it has no data or none that is known. */
+static const char *block_at(const struct side *side, int i)
+{
+    const struct type *type = side->types ? type_of(side->types[i]) : side->type;
+    bool vector = side->argument != NULL;
+    if (!side->buf || side->buf == MPI_IN_PLACE || !type || !type->layout->size)
+        return NULL;
+    if ((vector ? counts_at(side->counts, i) : side->count) == 0)
+        return NULL;
+    int64_t place = vector ? counts_at(side->displs, i) : i * side->count;
+    return (const char *)side->buf + place * (side->types ? 1 : type->layout->extent);
+}
+
+int check_apart_blocks(const struct side *send, const struct side *recv, int n)
+{
+    for (int i = 0; i < n && send->buf == recv->buf; i++)
+        if (block_at(send, i) && block_at(send, i) == block_at(recv, i))
+            return fail_same();
+    return MPI_SUCCESS;
+}
+
+int check_own_block(const struct side *mine, const struct side *all, const struct comm *comm)
+{
+    if (comm_is_inter(comm) || !block_at(mine, 0))
+        return MPI_SUCCESS;
+    return block_at(mine, 0) == block_at(all, comm_rank(comm)) ? fail_same() : MPI_SUCCESS;
 }
 
 int check_block_type(const struct side *side, int i, struct type **type)

@@ -20,8 +20,12 @@ int check_memory(const struct side *side, const char *argument);
 int check_counts(const struct side *side, int n);
 int check_blocks(const struct side *side, int n, const char *argument, const char *displs);
 
-/* The two buffers are not the same memory (MPI 5.0, 2.3). */
+/* The two buffers are not the same memory (MPI 5.0, 2.3): they begin together; block i of both
+ * does, for an i below n; or the one block of this rank lies where it belongs on the other side.
+ * What overlaps otherwise is not looked for, since strided types may well interleave. */
 int check_apart(const struct side *send, const struct side *recv);
+int check_apart_blocks(const struct side *send, const struct side *recv, int n);
+int check_own_block(const struct side *mine, const struct side *all, const struct comm *comm);
 
 /* Element i of the array of datatypes: live and committed. */
 int check_block_type(const struct side *side, int i, struct type **type);

@@ -52,6 +52,24 @@ int main(int argc, char **argv)
     CHECK_ERROR(MPI_Igatherv(a, 1, MPI_INT, b, negative, zero, MPI_INT, 0, self, &request),
                 MPI_ERR_COUNT);
 
+    /* My block where it already is, and blocks that begin together; not those that lie apart. */
+    int other[1] = { 2 };
+    CHECK_ERROR(MPI_Gatherv(a + 2, 1, MPI_INT, a, one, other, MPI_INT, 0, self),
+                MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Scatterv(a, one, other, MPI_INT, a + 2, 1, MPI_INT, 0, self),
+                MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Allgatherv(a + 2, 1, MPI_INT, a, one, other, MPI_INT, self),
+                MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Allgatherv(a, 1, MPI_INT, a, one, other, MPI_INT, self));
+    CHECK_ERROR(MPI_Alltoallv(a, one, other, MPI_INT, a, one, other, MPI_INT, self),
+                MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Alltoallv(a, one, zero, MPI_INT, a, one, other, MPI_INT, self));
+    CHECK_ERROR(MPI_Alltoallw(a, one, other, integer, a, one, other, integer, self),
+                MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Reduce_scatter(a, a, one, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Reduce_scatter(a, a, zero, MPI_INT, MPI_SUM, self));
+    CHECK_ERROR(MPI_Reduce_local(a, a, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+
     /* Nothing of this has left anything behind. */
     CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, a, 4, MPI_INT, MPI_SUM, self));
     CHECK_OK(MPI_Alltoallw(a, one, zero, integer, b, one, zero, integer, self));
