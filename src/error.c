@@ -115,6 +115,7 @@ enum {
 
 struct added {
     int class;  /* of a code; a class is its own; -1: removed */
+    int codes;  /* of a class: how many it has */
     char *text; /* NULL: none */
 };
 static struct added *added;
@@ -143,6 +144,9 @@ static int added_new(int class, int *code)
         added = more;
         added_room = room;
     }
+    struct added *of = added_find(class);
+    if (of)
+        of->codes++;
     *code = ADDED_FIRST + nadded;
     added[nadded++] = (struct added){ .class = class < 0 ? *code : class };
     return MPI_SUCCESS;
@@ -150,7 +154,9 @@ static int added_new(int class, int *code)
 
 static int added_remove(int code)
 {
-    struct added *a = added_find(code);
+    struct added *a = added_find(code), *of = added_find(a->class);
+    if (of && of != a)
+        of->codes--;
     free(a->text);
     *a = (struct added){ .class = -1 };
     return MPI_SUCCESS;
@@ -271,12 +277,12 @@ int xmpi_remove_error_class(int errorclass)
                     "argument errorclass is %d; it was not made with "
                     "MPI_Add_error_class",
                     errorclass);
-    for (int i = 0; i < nadded; i++)
-        if (added[i].class == errorclass && ADDED_FIRST + i != errorclass)
-            return fail(MPI_ERR_ARG,
-                        "argument errorclass is %d, which still has the error "
-                        "code %d; remove that first",
-                        errorclass, ADDED_FIRST + i);
+    int codes = added_find(errorclass)->codes;
+    if (codes > 0)
+        return fail(
+            MPI_ERR_ARG,
+            "argument errorclass is %d, which still has %d error codes; remove them first",
+            errorclass, codes);
     return added_remove(errorclass);
 }
 
