@@ -33,15 +33,16 @@ OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session"
 class Kind:
     """user, wide: the parameter of MPI_X and of MPI_X_c, {n} is its name, None: there is none.
     check, check_wide: statements before the call.  give, give_wide: what the body gets.
-    store: a statement after success, of MPI_X only when narrow.  turn: order of the checks."""
+    store: a statement after success, of MPI_X only when narrow.  undone: what the user's variable
+    is after failure, empty: what it was before.  turn: order of the checks."""
 
     def __init__(self, user, wide="", check="", give="{n}", give_wide="", store="", turn=2,
-                 check_wide=None, narrow=False):
+                 check_wide=None, narrow=False, undone=""):
         self.user, self.wide = user, wide or user
         self.check, self.check_wide = check, check if check_wide is None else check_wide
         self.give, self.give_wide = give, give_wide or give
         self.store, self.store_wide = store, "" if narrow else store
-        self.turn = turn
+        self.turn, self.undone = turn, undone
 
 
 def checked(name, *more):
@@ -131,7 +132,8 @@ def kinds():
             store="*{n} = %s;" % null, turn=turn)
         k[name + "_out_t *"] = Kind(
             user + " *{n}", check="struct %s *{n}_ = NULL;\n" % name + checked("pointer"),
-            give="&{n}_", store="*{n} = %s_handle({n}_);" % name)
+            give="&{n}_", store="*{n} = %s_handle({n}_);" % name,
+            undone="MPI_COMM_NULL" if name == "comm" else "")
     for name in "intra", "inter":
         k[name + "_t"] = resolved(name, "MPI_Comm", "comm", turn=0)
     k["committed_t"] = resolved("committed", "MPI_Datatype", "type")
@@ -332,6 +334,9 @@ class Entry:
                 yield from ("        " + s for s in stores)
                 if len(stores) > 1:
                     yield "    }"
+                for p in (p for p in self.f.parameters if p.kind.undone):
+                    yield "    if (e.rc != MPI_SUCCESS && %s)" % p.name
+                    yield "        *%s = %s;" % (p.name, p.kind.undone)
             yield "    return leave_tool(&e);" if self.f.tool else "    return leave(&e, %s);" % owner
         yield "}"
         yield "ALIAS(%s, P%s);" % (self.name, self.name)
