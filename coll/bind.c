@@ -327,10 +327,28 @@ void bind_begin(const struct bound *b)
         copy_blocks_aside(b);
 }
 
-void bind_end(const struct bound *b)
+/* How many contributions my result is the sum of. */
+static int64_t contributions(const struct bound *b)
 {
-    if (!b->aside)
-        return;
+    const struct plan_key *key = &b->plan->key;
+    if (b->call->what == COLL_SCAN || b->call->what == COLL_EXSCAN)
+        return key->me + (b->call->what == COLL_SCAN);
+    if (key->split == 0)
+        return key->size;
+    return key->me < key->split ? key->size - key->split : key->split;
+}
+
+/* A mean is a sum, divided where the result is. */
+static void finish_mean(const struct bound *b)
+{
+    const struct reduction *op = &b->call->reduction;
+    int64_t n = contributions(b);
+    if (b->call->recv.base && n > 0)
+        reduce_divide(op, b->call->recv.base, b->room[ROOM_OUT].count, n);
+}
+
+static void copy_back(const struct bound *b)
+{
     const struct part *data = &b->call->recv;
     const struct area *out = &b->room[ROOM_OUT];
     struct buffer user = { data->base, data->count, data->layout };
@@ -341,6 +359,14 @@ void bind_end(const struct bound *b)
         struct buffer to = { data->base, out->count, out->layout };
         buffer_copy(&to, &from);
     }
+}
+
+void bind_end(const struct bound *b)
+{
+    if (b->aside)
+        copy_back(b);
+    if (reduces(b->call->what) && b->call->reduction.mean)
+        finish_mean(b);
 }
 
 /* ---- spans ---- */

@@ -285,6 +285,8 @@ static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
     }
     wait_end(&w);
     t->known = s;
+    if (call->reduction.mean)
+        reduce_divide(&call->reduction, sum, data.count, t->n);
     copy_bytes(buffer_flat(&result), sum, buffer_bytes(&result));
     return error;
 }

@@ -25,6 +25,24 @@ extern "C" {
 #define MPIX_CUDA_AWARE_SUPPORT 0
 int MPIX_Query_cuda_support(void);
 
+/* ---- 16-bit floating point, and means ----
+ * Constants like those of mpi.h, with values in the ranges that MPI 5.0 (20.3) sets aside for
+ * predefined handles, at their upper ends.  The two datatypes have the values that MPICH gives
+ * them behind the standard ABI.  They may be used wherever a predefined datatype may. */
+
+/* Two bytes each: _Float16 or __fp16 (IEEE binary16) and __bf16 where the compiler has them, or
+ * uint16_t.  For MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX and MPIX_AVG; each combination of two items
+ * is computed in float and rounded to the nearest, ties to even. */
+#define MPIX_C_FLOAT16 ((MPI_Datatype)0x2f0)
+#define MPIX_BFLOAT16  ((MPI_Datatype)0x2f1)
+
+/* The arithmetic mean over the processes: the result of MPI_SUM, rounding and overflow
+ * included, divided once by the number of contributions, of MPI_Scan and MPI_Exscan by those
+ * up to the process.  For all reductions over a communicator and for floating point and
+ * complex numbers; integers have no mean among themselves, and MPI_Reduce_local has no
+ * processes: MPI_ERR_OP. */
+#define MPIX_AVG ((MPI_Op)0x3f)
+
 /* ---- handles as Fortran sees them ---- */
 
 typedef int MPI_Fint;

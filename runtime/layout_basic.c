@@ -45,6 +45,8 @@ static const struct basic_row {
     ITEM(UINT16, uint16_t),
     ITEM(UINT32, uint32_t),
     ITEM(UINT64, uint64_t),
+    ITEM(FLOAT16, uint16_t),
+    ITEM(BFLOAT16, uint16_t),
     ITEM(FLOAT, float),
     ITEM(DOUBLE, double),
     ITEM(LONG_DOUBLE, long double),

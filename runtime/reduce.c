@@ -18,9 +18,21 @@
 
 #include "mpi.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdlib.h>
 
 /* ---- finding ---- */
+
+#if defined(__x86_64__)
+/* Not all compilers know the name of the feature. */
+static bool cpu_converts_halves(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
+#endif
 
 enum reduce_width reduce_width(void)
 {
@@ -28,10 +40,11 @@ enum reduce_width reduce_width(void)
     if (known == REDUCE_WIDTHS) {
         known = REDUCE_BASELINE;
 #if defined(__x86_64__)
-        if (__builtin_cpu_supports("avx2"))
+        if (__builtin_cpu_supports("avx2") && cpu_converts_halves())
             known = REDUCE_AVX2;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        if (known == REDUCE_AVX2 && __builtin_cpu_supports("avx512f") &&
+            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl"))
             known = REDUCE_AVX512;
 #endif
     }
@@ -41,6 +54,8 @@ enum reduce_width reduce_width(void)
 reduce_kernel *reduce_find_wide(enum reduce_op op, enum basic basic, enum reduce_width width)
 {
     reduce_kernel *kernel = reduce_find_arith(op, basic, width);
+    if (!kernel)
+        kernel = reduce_find_half(op, basic, width);
     if (!kernel)
         kernel = reduce_find_logic(op, basic);
     return kernel ? kernel : reduce_find_loc(op, basic);

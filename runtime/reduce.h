@@ -44,7 +44,14 @@ struct reduction {
     void (*user)(const struct reduction *r, const void *in, void *inout, size_t count);
     void *function, *datatype; /* the user's function and datatype handle, for `user` */
     bool wide;                 /* the function takes MPI_Count */
+    bool mean;                 /* whoever holds the final result calls reduce_divide */
 };
+
+/* Real and complex floating-point numbers have a mean; of integers it would not be one. */
+bool reduce_has_mean(enum basic basic);
+
+/* Divide count elements of a sum by the number of contributions, in place. */
+void reduce_divide(const struct reduction *r, void *to, size_t count, int64_t by);
 
 /* to = a op b over count elements; `to` may be a or b.  Elements lie at layout->extent.  Only
  * data is written, never gaps.  A user function may be called several times, each with a part

@@ -36,6 +36,7 @@ enum reduce_width reduce_width(void);
  * not define the operation.  One function per family of operations. */
 reduce_kernel *reduce_find_wide(enum reduce_op op, enum basic basic, enum reduce_width width);
 reduce_kernel *reduce_find_arith(enum reduce_op op, enum basic basic, enum reduce_width width);
+reduce_kernel *reduce_find_half(enum reduce_op op, enum basic basic, enum reduce_width width);
 reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic);
 reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic);
 

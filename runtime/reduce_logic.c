@@ -90,6 +90,8 @@ static reduce_kernel *const logic[BASIC_COUNT][REDUCE_OPS] = {
     LOGICAL(32, 4),
     LOGICAL(64, 8),
     [BASIC_BYTE] = { BIT_ROWS(8), MOVE_ROWS(1) },
+    MOVED(FLOAT16, 2),
+    MOVED(BFLOAT16, 2),
     MOVED(FLOAT, 4),
     MOVED(DOUBLE, 8),
     MOVED(LONG_DOUBLE, 16),

@@ -5,6 +5,7 @@
  */
 #include "src/op.h"
 
+#include "mpix.h"
 #include "runtime/fail.h"
 #include "src/api/collective.h"
 
@@ -28,6 +29,7 @@ static struct op ops_predefined[OP_TABLE] = {
     ROW(MPI_LOR, REDUCE_LOR),         ROW(MPI_LXOR, REDUCE_LXOR),
     ROW(MPI_MINLOC, REDUCE_MINLOC),   ROW(MPI_MAXLOC, REDUCE_MAXLOC),
     ROW(MPI_REPLACE, REDUCE_REPLACE), ROW(MPI_NO_OP, REDUCE_NO_OP),
+    ROW(MPIX_AVG, REDUCE_SUM),
 };
 
 struct op *op_of(MPI_Op handle)
@@ -83,7 +85,8 @@ int op_bind(const struct op *op, const struct type *type, struct reduction *redu
                     "operation for this one with MPI_Op_create",
                     op->name);
     reduction->kernel = reduce_find(op->builtin, type->layout->basic);
-    if (!reduction->kernel)
+    reduction->mean = op->handle == MPIX_AVG;
+    if (!reduction->kernel || (reduction->mean && !reduce_has_mean(type->layout->basic)))
         return fail(MPI_ERR_OP, "op: %s is not defined for %s", op->name, type->name);
     return MPI_SUCCESS;
 }
@@ -127,6 +130,11 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
     int rc = op_bind(op, datatype, &reduction);
     if (rc)
         return rc;
+    if (reduction.mean)
+        return fail(MPI_ERR_OP,
+                    "op: %s is a mean over processes, and there are none here; "
+                    "fold with MPI_SUM and divide",
+                    op->name);
     if (count > 0 && datatype->predefined && (!inbuf || !inoutbuf))
         return fail(MPI_ERR_BUFFER, "%s is NULL", inbuf ? "inoutbuf" : "inbuf");
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)

@@ -5,8 +5,11 @@
  * are those of a compiler without options (INTEGER, LOGICAL, REAL: 4 bytes).  Of two names for
  * one type the row has the first in the standard's table.  A row without a machine type is an
  * optional type that we do not have: its size is MPI_UNDEFINED.
+ * The last rows are the 16-bit floating-point types of mpix.h.
  */
 #include "src/type.h"
+
+#include "mpix.h"
 
 #include <complex.h>
 #include <stdalign.h>
@@ -114,6 +117,9 @@ static const struct row rows[] = {
     ABSENT(MPI_REAL16),
     AS(MPI_COMPLEX16, BASIC_DOUBLE_COMPLEX, double complex),
     ABSENT(MPI_COMPLEX32),
+
+    AS(MPIX_C_FLOAT16, BASIC_FLOAT16, uint16_t),
+    AS(MPIX_BFLOAT16, BASIC_BFLOAT16, uint16_t),
 };
 
 struct type types_predefined[TYPE_TABLE];

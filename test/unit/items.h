@@ -21,7 +21,7 @@ static inline enum family family_of(enum basic b)
 {
     if (b >= BASIC_INT8 && b <= BASIC_UINT64)
         return INTEGERS;
-    if (b >= BASIC_FLOAT && b <= BASIC_LONG_DOUBLE)
+    if (b >= BASIC_FLOAT16 && b <= BASIC_LONG_DOUBLE)
         return REALS;
     if (b >= BASIC_FLOAT_COMPLEX && b <= BASIC_LONG_DOUBLE_COMPLEX)
         return COMPLEXES;
@@ -88,6 +88,10 @@ static inline void chance_item(enum basic basic, char *p)
 {
     double real = (double)chance(-1000, 1000) / 7, imag = (double)chance(-1000, 1000) / 7;
     switch (basic) {
+    case BASIC_FLOAT16:
+    case BASIC_BFLOAT16: /* all patterns: subnormals, infinities, NaNs of all kinds */
+        STORE(uint16_t, chance_bits());
+        break;
     case BASIC_FLOAT:
         STORE(float, chance_real());
         break;

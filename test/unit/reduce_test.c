@@ -4,9 +4,12 @@
  * with every permitted aliasing, against plain loops.
  */
 #include "runtime/layout_inside.h"
+#include "runtime/reduce_half.h"
 #include "runtime/reduce_kernels.h"
 
 #include "items.h"
+
+#include <float.h>
 
 enum { ITEMS = 70 };
 
@@ -114,6 +117,65 @@ static void expect_logical(enum reduce_op op, const char *got, const char *a, co
         ck_assert((isnan(s) && isnan(r)) || (r == s && !signbit(r) == !signbit(s)));           \
     } while (0)
 
+/* ---- 16 bits: values by their definition, and the nearest of all, ties to even ---- */
+
+struct small { /* a format: the digits of the fraction, the bias of the exponent */
+    int digits, bias;
+};
+static const struct small binary16 = { 10, 15 }, bfloat16 = { 7, 127 };
+
+static double small_value(const struct small *f, uint16_t bits)
+{
+    int exponent = (bits & 0x7fff) >> f->digits, fraction = bits & ((1 << f->digits) - 1);
+    double sign = bits & 0x8000 ? -1 : 1;
+    if (exponent == (0x7fff >> f->digits))
+        return fraction ? NAN : sign * INFINITY;
+    if (exponent > 0)
+        fraction += 1 << f->digits;
+    return sign * ldexp(fraction, (exponent ? exponent : 1) - f->bias - f->digits);
+}
+
+/* The magnitudes are in the order of their patterns: search, then choose between two. */
+static uint16_t small_nearest(const struct small *f, double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0, infinite = 0x7fff >> f->digits << f->digits;
+    uint16_t low = 0, high = infinite;
+    double magnitude = fabs(value);
+    double limit = ldexp(2 - ldexp(1, -f->digits - 1), f->bias); /* half a unit above all */
+    if (magnitude >= limit)
+        return sign | infinite;
+    while (high - low > 1) {
+        uint16_t middle = (uint16_t)((low + high) / 2);
+        if (small_value(f, middle) <= magnitude)
+            low = middle;
+        else
+            high = middle;
+    }
+    double below = magnitude - small_value(f, low), above = small_value(f, high) - magnitude;
+    bool up = above < below || (above == below && low & 1);
+    return sign | (up ? high : low);
+}
+
+static void expect_small(enum reduce_op op, const struct small *f, const char *got,
+                         const char *a, const char *b)
+{
+    uint16_t p, q, r;
+    memcpy(&p, a, 2);
+    memcpy(&q, b, 2);
+    memcpy(&r, got, 2);
+    double x = small_value(f, p), y = small_value(f, q);
+    if (op == REDUCE_MIN || op == REDUCE_MAX) {
+        bool first = op == REDUCE_MIN ? x < y : x > y;
+        ck_assert_int_eq(r, first ? p : q);
+        return;
+    }
+    double s = op == REDUCE_SUM ? x + y : x * y;
+    if (isnan(s))
+        ck_assert(isnan(small_value(f, r)));
+    else
+        ck_assert_msg(r == small_nearest(f, s), "%a %d %a: %04x", x, (int)op, y, r);
+}
+
 #define EXPECT_COMPLEX(type, real)                                                             \
     do {                                                                                       \
         type p, q, r;                                                                          \
@@ -183,6 +245,12 @@ static void expect_float(enum reduce_op op, enum basic basic, const char *got, c
                          const char *b)
 {
     switch (basic) {
+    case BASIC_FLOAT16:
+        expect_small(op, &binary16, got, a, b);
+        break;
+    case BASIC_BFLOAT16:
+        expect_small(op, &bfloat16, got, a, b);
+        break;
     case BASIC_FLOAT:
         EXPECT_REAL(float);
         break;
@@ -279,6 +347,65 @@ START_TEST(small_integers_wrap)
 }
 END_TEST
 
+/* Every pattern comes back, and halfway between neighbours the even one wins. */
+static void check_rounding(const struct small *f, float (*value)(uint16_t),
+                           uint16_t (*rounded)(float))
+{
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+        float v = value((uint16_t)bits);
+        if (isnan(small_value(f, (uint16_t)bits))) {
+            ck_assert(isnan(v) && isnan(small_value(f, rounded(v))));
+            continue;
+        }
+        ck_assert(v == small_value(f, (uint16_t)bits) && !signbit(v) == !(bits & 0x8000));
+        ck_assert_int_eq(rounded(v), bits);
+        float next = value((uint16_t)(bits + 1)), middle = v + (next - v) / 2;
+        if (isinf(v) || isnan(next) || isinf(next) || middle == v || middle == next)
+            continue;
+        ck_assert_int_eq(rounded(middle), bits + (bits & 1));
+        ck_assert_int_eq(rounded(nextafterf(middle, v)), bits);
+        ck_assert_int_eq(rounded(nextafterf(middle, next)), bits + 1);
+    }
+}
+
+START_TEST(halves_round_to_nearest_even)
+{
+    check_rounding(&binary16, half_value, half_rounded);
+    check_rounding(&bfloat16, bfloat_value, bfloat_rounded);
+    ck_assert_int_eq(half_rounded(65519), 0x7bff);
+    ck_assert_int_eq(half_rounded(65520), 0x7c00);
+    ck_assert_int_eq(half_rounded(-1e30f), 0xfc00);
+    ck_assert_int_eq(bfloat_rounded(FLT_MAX), 0x7f80);
+}
+END_TEST
+
+/* ---- means ---- */
+
+START_TEST(means_exist_for_real_and_complex_numbers)
+{
+    for (enum basic b = BASIC_NONE; b < BASIC_COUNT; b++)
+        ck_assert(reduce_has_mean(b) == (family_of(b) == REALS || family_of(b) == COMPLEXES));
+}
+END_TEST
+
+START_TEST(means_are_quotients)
+{
+    struct layout *layout = layout_basic(BASIC_FLOAT_COMPLEX, 8, 8);
+    struct reduction r = { .layout = layout, .mean = true };
+    float complex z[2] = { 3 - 6 * I, 1 + 2 * I };
+    reduce_divide(&r, z, 2, 3);
+    ck_assert(crealf(z[0]) == 1 && cimagf(z[0]) == -2);
+    ck_assert(crealf(z[1]) == 1.0f / 3 && cimagf(z[1]) == 2.0f / 3);
+    layout_drop(layout);
+    r.layout = layout = layout_basic(BASIC_BFLOAT16, 2, 2);
+    uint16_t h[2] = { bfloat_rounded(10), bfloat_rounded(-1) };
+    reduce_divide(&r, h, 2, 3);
+    ck_assert_int_eq(h[0], small_nearest(&bfloat16, 10.0 / 3));
+    ck_assert_int_eq(h[1], small_nearest(&bfloat16, -1.0 / 3));
+    layout_drop(layout);
+}
+END_TEST
+
 START_TEST(padding_of_pairs_is_not_written)
 {
     struct {
@@ -295,4 +422,6 @@ START_TEST(padding_of_pairs_is_not_written)
 END_TEST
 
 UNIT_MAIN("reduce", operations_exist_where_the_standard_says, kernels_agree_with_plain_loops,
-          small_integers_wrap, padding_of_pairs_is_not_written)
+          small_integers_wrap, halves_round_to_nearest_even,
+          means_exist_for_real_and_complex_numbers, means_are_quotients,
+          padding_of_pairs_is_not_written)
