@@ -91,9 +91,11 @@ static bool look_for_abort(struct job *job)
     int code = abort_exit_code(segment->abort_code);
     if (strncmp(text, "rank ", 5) == 0)
         job_fail(job, code, "%s", text);
+    else if (end)
+        job_fail(job, code, "rank %d: %s", segment->abort_rank, text);
     else
-        job_fail(job, code, "rank %d ended the job with code %d%s%s", segment->abort_rank,
-                 segment->abort_code, end ? ": " : "", text);
+        job_fail(job, code, "rank %d ended the job with code %d", segment->abort_rank,
+                 segment->abort_code);
     return true;
 }
 
