@@ -37,13 +37,13 @@ START_TEST(every_predefined_type_is_itself)
             continue;
         known++;
         ck_assert_ptr_eq(type->handle, (MPI_Datatype)bits);
-        ck_assert_int_eq(strncmp(type->name, "MPI_", 4), 0);
+        ck_assert(strncmp(type->name, "MPI_", 4) == 0 || strncmp(type->name, "MPIX_", 5) == 0);
         ck_assert(type->predefined);
         ck_assert(type->committed == (type->layout != NULL));
         if (type->layout && (bits & 0x2c0) == 0x240) /* sized: the handle says how much */
             ck_assert_uint_eq(type->layout->size, 1u << (bits >> 3 & 7));
     }
-    ck_assert_int_eq(known, 70);
+    ck_assert_int_eq(known, 72); /* two of them our own */
     ck_assert_ptr_null(type_of(MPI_DATATYPE_NULL));
     ck_assert_ptr_null(type_of((MPI_Datatype)0x12345678));
 }
