@@ -217,6 +217,19 @@ static inline struct type *check_committed(struct entry *e, MPI_Datatype handle,
     return NULL;
 }
 
+/* Of a message: what goes to nobody, MPI_PROC_NULL, may be of no datatype. */
+static inline struct type *check_peer_type(struct entry *e, int peer, MPI_Datatype handle,
+                                           const char *name)
+{
+    struct type *type = type_of(handle);
+    if (__builtin_expect(type && type->committed, 1))
+        return type;
+    if (peer == MPI_PROC_NULL && handle == MPI_DATATYPE_NULL)
+        return type_of(MPI_BYTE);
+    bad_committed(e, handle, type, name);
+    return NULL;
+}
+
 static inline struct op *check_op(struct entry *e, MPI_Op handle, const char *name)
 {
     struct op *op = op_of(handle);

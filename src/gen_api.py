@@ -268,7 +268,15 @@ class Entry:
         for key, value in (("{n}", parameter.name), ("{next}", names[at + 1]), ("{comm}", owner),
                            ("{next2}", names[at + 2]), ("{mine}", mine), ("{length}", length)):
             text = text.replace(key, value)
-        return text
+        return self.for_peer(at, text) if parameter.type == "committed_t" else text
+
+    def for_peer(self, at, text):
+        """The datatype of a message with one peer: nobody's, when that is MPI_PROC_NULL."""
+        types = [p.type for p in self.f.parameters]
+        peers = [p for p in self.f.parameters[at:] if p.type in ("dest_t", "source_t")]
+        if not peers or types.count("committed_t") < types.count("dest_t") + types.count("source_t"):
+            return text
+        return text.replace("check_committed(&e, ", "check_peer_type(&e, %s, " % peers[0].name)
 
     def conditions(self):
         """Variables for the arguments of collectives that only some processes look at."""

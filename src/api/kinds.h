@@ -95,7 +95,8 @@ typedef struct comm *comm_t;
 typedef struct comm *intra_t;     /* an intracommunicator */
 typedef struct comm *inter_t;     /* an intercommunicator */
 typedef struct type *type_t;      /* any live datatype */
-typedef struct type *committed_t; /* one that may be used in communication */
+typedef struct type *committed_t; /* one that may be used in communication; to or from
+                                     MPI_PROC_NULL also MPI_DATATYPE_NULL */
 typedef struct type *type_at_t;   /* MPI_Datatype *: pointer checked and handle resolved */
 typedef struct op *op_t;
 typedef struct group *group_t;
