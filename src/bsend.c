@@ -152,6 +152,7 @@ static void bsend_done(struct request *request)
 {
     struct comm *comm = request->comm;
     block_free(request->owner);
+    comm->orphans--;
     comm_release(comm);
 }
 
@@ -186,6 +187,7 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
         return rc;
     }
     object_hold(comm);
+    comm->orphans++;
     request->comm = comm;
     request->owner = block;
     request->on_done = bsend_done;

@@ -132,11 +132,22 @@ int xmpi_comm_free(comm_free_t *comm)
     return MPI_SUCCESS;
 }
 
-/* Collective, unlike freeing: when it returns, everybody has stopped using the communicator. */
+/* Messages whose requests were freed, and buffered ones. */
+static void orphans_wait(const struct comm *comm)
+{
+    struct wait wait = WAIT_INIT;
+    while (comm->orphans > 0)
+        wait_poll(&wait);
+    wait_end(&wait);
+}
+
+/* Collective, unlike freeing: when it returns, everybody has stopped using the communicator and
+ * every message has arrived. */
 int xmpi_comm_disconnect(comm_free_t *comm)
 {
     if (*comm == &comm_world || *comm == &comm_self)
         return fail(MPI_ERR_COMM, "%s cannot be disconnected", (*comm)->name);
+    orphans_wait(*comm);
     struct call barrier = { .what = COLL_BARRIER };
     int rc = coll_run(&(*comm)->team, &barrier);
     return rc ? rc : xmpi_comm_free(comm);

@@ -28,6 +28,7 @@ struct comm {
     struct info *info;             /* hints; NULL: none */
     uint32_t session;              /* see struct group */
     bool freed;                    /* the user's handle is gone; requests may still hold it */
+    int orphans;                   /* operations under way that nobody waits for */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -35,8 +35,10 @@ static void comm_let_go(struct request *request)
 {
     struct comm *comm = request->comm;
     request->comm = NULL;
-    if (comm)
-        comm_release(comm);
+    if (!comm)
+        return;
+    comm->orphans--;
+    comm_release(comm);
 }
 
 /* on_done of orphans that keep no datatypes. */
@@ -269,6 +271,9 @@ int xmpi_request_free(request_t *request)
     gone->orphan = true;
     if (!gone->on_done)
         gone->on_done = orphan_done;
+    struct comm *comm = gone->comm;
+    if (comm && (gone->on_done == orphan_done || gone->on_done == keep_done))
+        comm->orphans++; /* until comm_let_go */
     return MPI_SUCCESS;
 }
 
