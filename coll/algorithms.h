@@ -15,7 +15,7 @@ program barrier_dissemination;
 program bcast_binomial, bcast_chain, bcast_scatter_allgather;
 
 program reduce_binomial, reduce_scatter_gather;
-program reduce_ordered; /* ordered */
+program reduce_ordered, reduce_linear; /* ordered */
 
 program allreduce_ring, allreduce_circulant;
 program allreduce_doubling, allreduce_spread; /* ordered */
@@ -23,7 +23,7 @@ program allreduce_doubling, allreduce_spread; /* ordered */
 program reduce_scatter_circulant;
 program reduce_scatter_linear; /* ordered */
 
-program scan_doubling, exscan_doubling; /* ordered */
+program scan_doubling, exscan_doubling, scan_chain, exscan_chain; /* ordered */
 
 program gather_linear, gather_binomial;
 program scatter_linear, scatter_binomial;

@@ -13,10 +13,13 @@
 void allgather_ring(struct plan *plan, int me, int p)
 {
     plan_rooms(plan, 1, p, 0);
+    if (p > 1)
+        plan_send(plan, mod(me + 1, p), in(0, 1));
     plan_copy(plan, out(me, 1), in(0, 1));
     for (int hop = 0; hop < p - 1; hop++) {
         int give = mod(me - hop, p), take = mod(give - 1, p);
-        plan_send(plan, mod(me + 1, p), hop == 0 ? in(0, 1) : out(give, 1));
+        if (hop > 0)
+            plan_send(plan, mod(me + 1, p), out(give, 1));
         plan_recv(plan, mod(me - 1, p), out(take, 1));
     }
 }
@@ -24,10 +27,12 @@ void allgather_ring(struct plan *plan, int me, int p)
 void allgather_bruck(struct plan *plan, int me, int p)
 {
     plan_rooms(plan, 1, p, 0);
+    if (p > 1)
+        plan_send(plan, mod(me - 1, p), in(0, 1));
     plan_copy(plan, out(me, 1), in(0, 1));
     for (int have = 1; have < p; have *= 2) {
         int more = least(have, p - have);
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; have > 1 && k < 2; k++)
             plan_send(plan, mod(me - have, p), wrap(ROOM_OUT, me, more, p).part[k]);
         for (int k = 0; k < 2; k++)
             plan_recv(plan, mod(me + have, p), wrap(ROOM_OUT, me + have, more, p).part[k]);

@@ -8,6 +8,9 @@
  * reduce_ordered         the same tree counted from rank 0, where each rank's children hold
  *                        the ranks just after it, so that every fold is in rank order; then
  *                        rank 0 hands the result to the root.
+ * reduce_linear          everybody sends to the root, which folds down to rank 0 and then up to rank
+ *                        p-1, so in rank order.  p-1 messages at the root, but nobody waits
+ *                        for anybody but the root: best when ranks share CPUs.
  * reduce_scatter_gather  each rank sums up one of p blocks (circulant, see
  *                        allreduce_circulant), and the root collects them: 2n bytes at the root
  *                        instead of n log2 p.  Operations that commute, large vectors.
@@ -55,6 +58,22 @@ void reduce_ordered(struct plan *plan, int me, int p)
         plan_copy(plan, out(0, 1), sum);
     if (me == root && root != 0)
         plan_recv(plan, 0, out(0, 1));
+}
+
+void reduce_linear(struct plan *plan, int me, int p)
+{
+    bool root = me == plan->root;
+    struct span sum = in(0, 1);
+
+    plan_rooms(plan, 1, root ? 1 : 0, 0);
+    if (!root)
+        plan_send(plan, plan->root, sum);
+    for (int r = me - 1; root && r >= 0; r--, sum = out(0, 1))
+        plan_fold(plan, r, out(0, 1), sum, INCOMING_FIRST);
+    for (int r = me + 1; root && r < p; r++, sum = out(0, 1))
+        plan_fold(plan, r, out(0, 1), sum, INCOMING_LAST);
+    if (root)
+        plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */
 }
 
 void reduce_scatter_gather(struct plan *plan, int me, int p)
