@@ -92,7 +92,8 @@ static bool matches(const struct rule *rule, const struct team *team, const stru
                     size_t bytes)
 {
     return (!rule->ordered || order_matters(call)) && (!rule->one_node || team->one_node) &&
-           within(bytes, rule->bytes) && within((size_t)team->channel.size, rule->ranks);
+           (!rule->crowded || team->crowded) && within(bytes, rule->bytes) &&
+           within((size_t)team->channel.size, rule->ranks);
 }
 
 /* The algorithms that rules name, looked up once. */
@@ -191,8 +192,9 @@ static void reason_text(char *text, size_t size, const struct team *team,
         return;
     }
     const struct rule *rule = &rules_of(call->what, team->split > 0)[choice->rule];
-    snprintf(text, size, "rule %d%s%s", choice->rule + 1,
+    snprintf(text, size, "rule %d%s%s%s", choice->rule + 1,
              rule->one_node ? ", all ranks on one node" : "",
+             rule->crowded ? ", more ranks than CPUs" : "",
              rule->ordered ? ", the operation does not commute" : "");
     reach_text(text, size, "bytes", rule->bytes);
     reach_text(text, size, "ranks", rule->ranks);

@@ -20,6 +20,7 @@ struct team {
                                  0 for an intracommunicator */
     uint32_t sequence;      /* collectives started on this team so far */
     bool one_node;
+    bool crowded;      /* on one node that has more ranks than CPUs: all members know alike */
     struct tiny *tiny; /* NULL: no shared flags */
     struct plan_cache *cache;
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept

@@ -3,6 +3,9 @@
  * Which algorithms there are, and when which is used.  First match wins; XMPI_EXPLAIN says which
  * rule did, XMPI_COLL overrules them.
  *
+ * Crowded: with more ranks than CPUs a hop costs a turn of the scheduler, ten times a message, so
+ * what counts is how many hops lie one behind the other, not how many messages there are.
+ *
  * Bytes are those that every rank knows, or ranks would choose differently:
  *     bcast, reductions, scans         the vector (reduce_scatter: all blocks together)
  *     gather, scatter, allgather,
@@ -50,6 +53,7 @@ const struct algorithm algorithms[] = {
 
     { COLL_REDUCE, "binomial", reduce_binomial, .cut = true },
     { COLL_REDUCE, "ordered", reduce_ordered, .ordered = true, .cut = true },
+    { COLL_REDUCE, "linear", reduce_linear, .ordered = true, .cut = true },
     { COLL_REDUCE, "scatter-gather", reduce_scatter_gather, .cut = true },
 
     { COLL_ALLREDUCE, "tiny", 0, .ordered = true },
@@ -65,7 +69,9 @@ const struct algorithm algorithms[] = {
       .cut = true },
 
     { COLL_SCAN, "doubling", scan_doubling, .ordered = true, .cut = true },
+    { COLL_SCAN, "chain", scan_chain, .ordered = true, .cut = true },
     { COLL_EXSCAN, "doubling", exscan_doubling, .ordered = true, .cut = true },
+    { COLL_EXSCAN, "chain", exscan_chain, .ordered = true, .cut = true },
 
     { COLL_BARRIER, "union", barrier_dissemination, .ordered = true, .inter = true },
     { COLL_BCAST, "tree", inter_bcast, .ordered = true, .inter = true },
@@ -114,6 +120,7 @@ static const struct rule bcast_rules[] = {
     END,
 };
 static const struct rule gather_rules[] = {
+    { .crowded = true, .use = "linear" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
     END,
@@ -124,16 +131,19 @@ static const struct rule scatter_rules[] = {
     END,
 };
 static const struct rule allgather_rules[] = {
+    { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(2 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
     END,
 };
 static const struct rule alltoall_rules[] = {
+    { .crowded = true, .ranks = UPTO(32), .use = "spread" },
     { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
     { .use = "spread" },
     END,
 };
 static const struct rule reduce_rules[] = {
+    { .crowded = true, .ranks = UPTO(32), .bytes = UPTO(16 * KiB), .use = "linear" },
     { .ordered = true, .use = "ordered", .piece = 64 * KiB },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial", .piece = 64 * KiB },
@@ -156,7 +166,12 @@ static const struct rule reduce_scatter_rules[] = {
 static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
-static const struct rule doubling_rules[] = { { .use = "doubling" }, END };
+static const struct rule scan_rules[] = {
+    { .crowded = true, .ranks = UPTO(16), .bytes = UPTO(64 * KiB), .use = "chain" },
+    { .bytes = UPTO(64 * KiB), .use = "doubling" },
+    { .use = "chain", .piece = 32 * KiB },
+    END,
+};
 static const struct rule union_rules[] = { { .use = "union" }, END };
 static const struct rule tree_rules[] = { { .use = "tree" }, END };
 static const struct rule leaders_rules[] = { { .use = "leaders" }, END };
@@ -186,8 +201,8 @@ static const struct {
     [COLL_REDUCE_SCATTER] = { "reduce_scatter", reduce_scatter_rules, leaders_rules },
     [COLL_REDUCE_SCATTER_BLOCK] = { "reduce_scatter_block", reduce_scatter_rules,
                                     leaders_rules },
-    [COLL_SCAN] = { "scan", doubling_rules, 0 },
-    [COLL_EXSCAN] = { "exscan", doubling_rules, 0 },
+    [COLL_SCAN] = { "scan", scan_rules, 0 },
+    [COLL_EXSCAN] = { "exscan", scan_rules, 0 },
 };
 
 const struct rule *rules_of(enum collective what, bool inter)

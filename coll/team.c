@@ -46,6 +46,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
               int split)
 {
     *team = (struct team){ .split = split, .one_node = on_this_node(members) };
+    team->crowded = team->one_node && boot.crowded;
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         return error;

@@ -81,6 +81,41 @@ START_TEST(between_groups_too)
 }
 END_TEST
 
+static const char *chosen(bool crowded, enum collective what, int ranks, size_t count)
+{
+    struct team team = team_of(ranks, 0);
+    struct call call = call_of(what, count, true);
+    struct choice choice;
+    team.crowded = crowded;
+    forced_read("");
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+    return choice.algorithm->name;
+}
+
+START_TEST(ranks_that_share_cpus_avoid_hops)
+{
+    static const enum collective whats[] = { COLL_GATHER, COLL_REDUCE, COLL_SCAN, COLL_EXSCAN };
+    for (int i = 0; i < 4; i++)
+        ck_assert_str_ne(chosen(true, whats[i], 8, 2), chosen(false, whats[i], 8, 2));
+    ck_assert_str_eq(chosen(true, COLL_REDUCE, 8, 2), "linear");
+    ck_assert_str_eq(chosen(true, COLL_REDUCE, 8, 1 << 20), "scatter-gather");
+    ck_assert_str_eq(chosen(true, COLL_ALLTOALL, 8, 2), "spread");
+    ck_assert_str_eq(chosen(false, COLL_ALLTOALL, 8, 2), "bruck");
+}
+END_TEST
+
+START_TEST(long_prefix_sums_are_a_pipeline)
+{
+    struct team team = team_of(4, 0);
+    struct call call = call_of(COLL_SCAN, 1 << 20, true);
+    struct choice choice;
+    forced_read("");
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "chain");
+    ck_assert_int_gt(choice.pieces, 8);
+}
+END_TEST
+
 START_TEST(a_name_overrules_the_rules)
 {
     struct team team = team_of(4, 0);
@@ -135,5 +170,6 @@ START_TEST(lists_are_searched_by_whole_words)
 END_TEST
 
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
-          between_groups_too, a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
+          between_groups_too, ranks_that_share_cpus_avoid_hops, long_prefix_sums_are_a_pipeline,
+          a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
           lists_are_searched_by_whole_words)
