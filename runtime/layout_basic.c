@@ -70,6 +70,11 @@ static const struct basic_row {
     PAIR(LONG_DOUBLE_INT, LONG_DOUBLE, long double, INT32, int),
     PAIR(2FLOAT, FLOAT, float, FLOAT, float),
     PAIR(2DOUBLE, DOUBLE, double, DOUBLE, double),
+    PAIR(INT32_INT64, INT32, int32_t, INT64, int64_t),
+    PAIR(INT64_INT64, INT64, int64_t, INT64, int64_t),
+    PAIR(FLOAT_INT64, FLOAT, float, INT64, int64_t),
+    PAIR(DOUBLE_INT64, DOUBLE, double, INT64, int64_t),
+    PAIR(LONG_DOUBLE_INT64, LONG_DOUBLE, long double, INT64, int64_t),
 #undef ITEM
 #undef PAIR
 };

@@ -45,6 +45,11 @@ PAIR_WITH_HOLE(double_int, double, int)
 PAIR_WITH_HOLE(long_int, long, int)
 PAIR_WITH_HOLE(short_int, short, int)
 PAIR_WITH_HOLE(long_double_int, long double, int)
+PAIR_WITH_HOLE(int32_int64, int32_t, int64_t)
+PAIR(int64_int64, int64_t, int64_t)
+PAIR_WITH_HOLE(float_int64, float, int64_t)
+PAIR(double_int64, double, int64_t)
+PAIR_WITH_HOLE(long_double_int64, long double, int64_t)
 
 #define LOC_ROWS(name)  [REDUCE_MINLOC] = minloc_##name, [REDUCE_MAXLOC] = maxloc_##name
 #define MOVE_ROWS(name) [REDUCE_REPLACE] = replace_##name, [REDUCE_NO_OP] = no_op_##name
@@ -58,6 +63,11 @@ static reduce_kernel *const loc[BASIC_COUNT][REDUCE_OPS] = {
     [BASIC_LONG_INT] = { LOC_ROWS(long_int), MOVE_ROWS(long_int) },
     [BASIC_SHORT_INT] = { LOC_ROWS(short_int), MOVE_ROWS(short_int) },
     [BASIC_LONG_DOUBLE_INT] = { LOC_ROWS(long_double_int), MOVE_ROWS(long_double_int) },
+    [BASIC_INT32_INT64] = { LOC_ROWS(int32_int64), MOVE_ROWS(int32_int64) },
+    [BASIC_INT64_INT64] = { LOC_ROWS(int64_int64) },
+    [BASIC_FLOAT_INT64] = { LOC_ROWS(float_int64), MOVE_ROWS(float_int64) },
+    [BASIC_DOUBLE_INT64] = { LOC_ROWS(double_int64) },
+    [BASIC_LONG_DOUBLE_INT64] = { LOC_ROWS(long_double_int64), MOVE_ROWS(long_double_int64) },
 };
 
 reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic)

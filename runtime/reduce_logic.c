@@ -105,6 +105,8 @@ static reduce_kernel *const logic[BASIC_COUNT][REDUCE_OPS] = {
     MOVED(2INT, 8),
     MOVED(2FLOAT, 8),
     MOVED(2DOUBLE, 16),
+    MOVED(INT64_INT64, 16),
+    MOVED(DOUBLE_INT64, 16),
 };
 
 reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic)

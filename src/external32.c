@@ -74,6 +74,10 @@ static const struct form forms[BASIC_COUNT] = {
 static struct form form_of(const struct type *type)
 {
     const struct layout *layout = type->layout;
+    if (type->recipe && type->recipe->combiner == MPI_COMBINER_VALUE_INDEX)
+        return (struct form){ 2,
+                              { form_of(type->recipe->types[0]).part[0],
+                                form_of(type->recipe->types[1]).part[0] } };
     if (type->handle == MPI_LONG)
         return (struct form){ 1, { LONG } };
     if (type->handle == MPI_UNSIGNED_LONG)

@@ -70,8 +70,8 @@ libxmpi_core_la_SOURCES += \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
     src/status.c src/status.h \
-    src/type.c src/type.h src/type_array.c src/type_f90.c src/type_make.c src/type_predefined.c \
-    src/typedesc.c \
+    src/type.c src/type.h src/type_array.c src/type_make.c src/type_predefined.c \
+    src/type_unnamed.c src/typedesc.c \
     src/wait.c
 
 # ---- what is generated: one stamp, made before everything else; the generator leaves files alone

@@ -237,25 +237,3 @@ int xmpi_type_match_size(int typeclass, int size, type_out_t *datatype)
     *datatype = type_of(match);
     return MPI_SUCCESS;
 }
-
-int xmpi_type_get_value_index(type_t value_type, type_t index_type, type_out_t *pair_type)
-{
-    static const struct {
-        MPI_Datatype value, index, pair;
-    } pairs[] = {
-        { MPI_FLOAT, MPI_INT, MPI_FLOAT_INT },
-        { MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT },
-        { MPI_LONG, MPI_INT, MPI_LONG_INT },
-        { MPI_INT, MPI_INT, MPI_2INT },
-        { MPI_SHORT, MPI_INT, MPI_SHORT_INT },
-        { MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT },
-        { MPI_REAL, MPI_REAL, MPI_2REAL },
-        { MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION },
-        { MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER },
-    };
-    *pair_type = NULL;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (pairs[i].value == value_type->handle && pairs[i].index == index_type->handle)
-            *pair_type = type_of(pairs[i].pair);
-    return MPI_SUCCESS;
-}

@@ -68,7 +68,9 @@ int xmpi_type_commit(type_at_t datatype);
 /* Give a datatype back; what is in flight and what was made of it stays. */
 int xmpi_type_free(type_free_t *datatype);
 
-/* The predefined pair of a value and an index type; MPI_DATATYPE_NULL when there is none. */
+/* The predefined pair of a value and an index type; MPI_DATATYPE_NULL when there is none.  Beside
+ * the pairs with names there are those of signed integers of 32 and 64 bits, float, double and
+ * long double with indices of 32 or 64 bits. */
 int xmpi_type_get_value_index(type_t value_type, type_t index_type, type_out_t *pair_type);
 
 /* ---- asking ---- */

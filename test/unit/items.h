@@ -27,7 +27,7 @@ static inline enum family family_of(enum basic b)
         return COMPLEXES;
     if (b >= BASIC_BOOL && b <= BASIC_LOGICAL64)
         return LOGICALS;
-    if (b >= BASIC_FLOAT_INT && b <= BASIC_2DOUBLE)
+    if (b >= BASIC_FLOAT_INT && b <= BASIC_LONG_DOUBLE_INT64)
         return PAIRS;
     return b == BASIC_BYTE ? BYTES : NOTHING;
 }
@@ -78,6 +78,21 @@ static inline void chance_pair(enum basic basic, char *p)
         break;
     case BASIC_2FLOAT:
         STORE_PAIR(float, float);
+        break;
+    case BASIC_INT32_INT64:
+        STORE_PAIR(int32_t, int64_t);
+        break;
+    case BASIC_INT64_INT64:
+        STORE_PAIR(int64_t, int64_t);
+        break;
+    case BASIC_FLOAT_INT64:
+        STORE_PAIR(float, int64_t);
+        break;
+    case BASIC_DOUBLE_INT64:
+        STORE_PAIR(double, int64_t);
+        break;
+    case BASIC_LONG_DOUBLE_INT64:
+        STORE_PAIR(long double, int64_t);
         break;
     default:
         STORE_PAIR(double, double);

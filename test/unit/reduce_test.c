@@ -223,6 +223,11 @@ static void pair_values(enum basic basic, const void *p, long double out[2])
         PAIR_VALUES(LONG_DOUBLE_INT, long double, int)
         PAIR_VALUES(2FLOAT, float, float)
         PAIR_VALUES(2DOUBLE, double, double)
+        PAIR_VALUES(INT32_INT64, int32_t, int64_t)
+        PAIR_VALUES(INT64_INT64, int64_t, int64_t)
+        PAIR_VALUES(FLOAT_INT64, float, int64_t)
+        PAIR_VALUES(DOUBLE_INT64, double, int64_t)
+        PAIR_VALUES(LONG_DOUBLE_INT64, long double, int64_t)
     default:
         ck_abort();
     }

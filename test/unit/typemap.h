@@ -177,6 +177,7 @@ static const struct twin_basic {
     { BASIC_SHORT_INT, 6, 8, { BASIC_INT16, BASIC_INT32 }, { 2, 4 }, 4 },
     { BASIC_DOUBLE_INT, 12, 16, { BASIC_DOUBLE, BASIC_INT32 }, { 8, 4 }, 8 },
     { BASIC_LONG_DOUBLE_INT, 20, 32, { BASIC_LONG_DOUBLE, BASIC_INT32 }, { 16, 4 }, 16 },
+    { BASIC_FLOAT_INT64, 12, 16, { BASIC_FLOAT, BASIC_INT64 }, { 4, 8 }, 8 },
 };
 
 static inline void twin_drop(struct twin *t)
