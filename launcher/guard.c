@@ -60,8 +60,8 @@ static bool signal_groups(const struct guard_page *page, int signal)
     return any;
 }
 
-/* Does this process have the mark in its environment?  It is looked for at the start of each
- * string, in one buffer: our variable is near the end, but environments are small. */
+/* Does this process have the mark in its environment?  All of it is read into one buffer: our
+ * variable is near the end, but environments are small. */
 static bool carries_mark(int proc, const char *pid)
 {
     static char environment[1 << 18];
@@ -130,6 +130,17 @@ static void take_down(const struct guard_page *page)
         scratch_remove_tree(page->scratch);
 }
 
+/* Close what is open from 3 on.  Kernels before 5.9 and some sandboxes have no close_range; then
+ * those that a launcher of this size can have. */
+static void close_others(const struct guard_page *page)
+{
+    enum { FILES_PER_RANK = 8, OTHER_FILES = 1024 };
+    if (syscall(SYS_close_range, 3, ~0u, 0) == 0)
+        return;
+    for (int fd = 3; fd < FILES_PER_RANK * page->nranks + OTHER_FILES; fd++)
+        close(fd);
+}
+
 static void guardian(int pipe)
 {
     setsid();
@@ -137,10 +148,11 @@ static void guardian(int pipe)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    /* Keep the pipe as descriptor 0 and stderr for the last words; nothing else of ours. */
+    /* Keep the pipe as descriptor 0 and stderr for the last words; nothing else of ours, least of
+     * all the other end of the pipe. */
     dup2(pipe, 0);
     close(1);
-    syscall(SYS_close_range, 3, ~0u, 0);
+    close_others(guard.page);
     char byte;
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;

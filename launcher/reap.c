@@ -52,7 +52,7 @@ static void announce_death(struct job *job, int rank)
         return;
     atomic_fetch_add(&job->segment->dead_epoch, 1);
     for (int i = 0; i < job->nranks; i++)
-        doorbell_ring(&record_of(job, i)->bell);
+        doorbell_wake(&record_of(job, i)->bell);
 }
 
 struct pidfd_info { /* of Linux 6.15; older headers do not have it */
@@ -329,6 +329,8 @@ static int kill_strays(void)
     ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
         close(fd);
+    while (n == (ssize_t)sizeof text - 1 && text[n - 1] != ' ')
+        n--; /* half a number is somebody else's */
     text[n > 0 ? n : 0] = 0;
     int found = 0;
     for (char *p = text, *end; *p; p = end) {

@@ -18,6 +18,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,6 +33,17 @@ static int anonymous_file(void)
     enum { NOEXEC_SEAL = 8 }; /* MFD_NOEXEC_SEAL: not in the headers of older systems */
     int fd = memfd_create("xmpi-job", NOEXEC_SEAL);
     return fd < 0 && errno == EINVAL ? memfd_create("xmpi-job", 0) : fd;
+}
+
+/* A limit (ulimit -f) shall be an error that we can name, not a signal that ends us. */
+static bool file_stretch(int fd, size_t bytes)
+{
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    bool good = ftruncate(fd, (off_t)bytes) == 0;
+    int error = errno;
+    signal(SIGXFSZ, before);
+    errno = error;
+    return good;
 }
 
 static void fill_segment(struct job *job)
@@ -62,7 +74,7 @@ static int make_segment(struct job *job)
              (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
     size_t bytes = bootseg_bytes(job->nranks, job->nranks);
     job->segment_fd = anonymous_file();
-    if (job->segment_fd < 0 || ftruncate(job->segment_fd, (off_t)bytes) != 0)
+    if (job->segment_fd < 0 || !file_stretch(job->segment_fd, bytes))
         goto failed;
     job->segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                         job->segment_fd, 0);
@@ -72,8 +84,9 @@ static int make_segment(struct job *job)
     return 0;
 
 failed:
-    complain("cannot make the shared segment of %d ranks (%zu MiB, sparse): %s", job->nranks,
-             bytes >> 20, strerror(errno));
+    complain("cannot make the shared segment of %d ranks (%zu MiB, sparse): %s%s", job->nranks,
+             bytes >> 20, strerror(errno),
+             errno == EFBIG ? "; raise the limit with `ulimit -f unlimited`" : "");
     return 1;
 }
 

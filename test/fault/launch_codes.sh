@@ -110,5 +110,8 @@ check "TSTP stops" "$state" T
 kill -CONT $pid
 collect
 check "CONT continues" "$code $(grep -c end "$dir/out")" "0 2"
+(ulimit -f 100; run 10 -np 2 true; exit $code)
+check "a limit of file sizes is an error, not a signal" $? 1
+check_says "and says what to do" "ulimit -f"
 check "nothing is left" "$(leftovers_soon)" 0
 finish

@@ -35,6 +35,7 @@ of_job() { # pids of the job's processes whose command matches
         tr '\0' ' ' < "$p/cmdline" 2> /dev/null | grep -q "$1" && echo "${p#/proc/}"
     done
 }
+leftovers_pids() { grep -lsa "$mark" /proc/[0-9]*/environ 2> /dev/null | sed 's/[^0-9]//g'; }
 guardian() { # pid of the guardian of xmpirun $pid
     for p in $(cat /proc/"$pid"/task/"$pid"/children 2> /dev/null); do
         [ "$(cat /proc/"$p"/comm 2> /dev/null)" = xmpirun-guard ] && echo "$p"
@@ -46,6 +47,22 @@ kill -9 "$pid"
 collect
 check "xmpirun killed: wrappers and what is below them are gone" "$(leftovers_soon)" 0
 check_says "and that is said" "launcher was killed"
+
+# as on kernels before 5.9, and in sandboxes
+inject="strace -f -qq -o /dev/null -e trace=close_range -e inject=close_range:error=ENOSYS"
+if $inject true 2> /dev/null; then
+    rm -f "$there"
+    : > "$there"
+    env "$mark" $inject "$XMPIRUN" -np 3 sh "$dir/wrap.sh" > "$dir/out" 2> "$dir/err" < /dev/null &
+    pid=$!
+    await_lines "$there" 3
+    kill -9 $(cat /proc/"$pid"/task/"$pid"/children)
+    check "the same without close_range" "$(leftovers_soon)" 0
+    kill -9 $(leftovers_pids) 2> /dev/null
+    collect
+else
+    echo "skip launch: the same without close_range: no strace here"
+fi
 
 fresh
 kill -9 "$(of_job wrap.sh | head -n 1)"
