@@ -22,4 +22,16 @@ static inline void cpu_pause(void)
 #endif
 }
 
+/* Bring the line at this address into this processor's cache, to be written soon.  A hint. */
+static inline void cpu_want(const void *address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0"
+                     :
+                     : "m"(*(const char *)address)); /* the builtin asks to read */
+#else
+    __builtin_prefetch(address, 1, 3);
+#endif
+}
+
 #endif

@@ -4,23 +4,51 @@
  * ring.  Nothing is written into a chunk but payload: the receiver reads packets in order and
  * copies at once, so a chunk is free when the receiver has read past the packet that names it.
  *
- * Free chunks are a stack, so a ping-pong uses one chunk again and again and it stays in both
- * caches.  A lane may have 16 in flight, which is as much as pipelining needs, and leaves some
- * for others while a peer does not read.  When there is none, the link sends small pieces inline.
+ * Free chunks are a stack, so a few are used again and again and stay in the caches.  But what
+ * the receiver has read lies in its cache as well, and to take 64 lines away from it while
+ * writing costs as much as to send them.  So the chunks of the next message are chosen in
+ * advance, and fetched by polls that find nothing else to do:
+ *
+ *     unused (stack) -> ready (in order) -> in flight -> unused
+ *
+ * as many as were taken since the last pause.  That makes messages of 4 to 64 KiB a third faster.
+ * Not where ranks share processors and so have no pauses, but more memory than caches.
+ *
+ * A lane may have 16 in flight, which is as much as pipelining needs, and leaves some for others
+ * while a peer does not read.  When there is none, the link sends small pieces inline.
  */
 #include "pml/shm/lane.h"
+
+#include "runtime/boot.h"
+#include "runtime/clock.h"
 
 static uint16_t unused[CHUNKS];
 static int nunused;
 static struct lane *lanes;
 static int nlanes;
 
-enum { LOOK_AT_TAIL = 4 }; /* with so many in flight, see whether older ones are free */
+enum {
+    LOOK_AT_TAIL = 4, /* with so many in flight, see whether older ones are free */
+    MOST_READY = 16,  /* a power of two */
+    LINE = 64,
+    FETCH_BYTES = 32 * LINE /* per poll */
+};
+
+bool chunks_wanted;
+
+static struct {
+    uint16_t chunk[MOST_READY]; /* a ring; the last one may still be being fetched */
+    unsigned first, last;
+    unsigned taken; /* since the last pause, and not made up for */
+    size_t bytes;   /* the longest piece among them */
+    size_t fetched; /* of the last one; 0: all that is wanted */
+} ready;
 
 void chunks_open(struct lane *all, int n)
 {
     lanes = all;
     nlanes = n;
+    ready.first = ready.last = ready.taken = 0;
     nunused = CHUNKS;
     for (int i = 0; i < CHUNKS; i++)
         unused[i] = (uint16_t)(CHUNKS - 1 - i);
@@ -53,16 +81,49 @@ int chunk_take(struct lane *lane)
         lane_refresh(lane);
         lane_reclaim(lane);
     }
+    if (lane->last_chunk - lane->first_chunk == CHUNKS_IN_FLIGHT)
+        return -1;
+    if (ready.first != ready.last)
+        return ready.chunk[ready.first++ % MOST_READY];
     if (nunused == 0)
         lanes_reclaim();
-    if (nunused == 0 || lane->last_chunk - lane->first_chunk == CHUNKS_IN_FLIGHT)
-        return -1;
-    return unused[--nunused];
+    return nunused > 0 ? unused[--nunused] : -1;
 }
 
-void chunk_sent(struct lane *lane, int chunk, uint32_t end)
+void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)
 {
     uint32_t i = lane->last_chunk++ % CHUNKS_IN_FLIGHT;
     lane->chunk[i] = (uint16_t)chunk;
     lane->chunk_end[i] = end;
+    ready.bytes = ready.taken && ready.bytes > bytes ? ready.bytes : bytes;
+    ready.taken++;
+    ready.fetched = 0;
+    chunks_wanted = !boot.crowded;
+}
+
+/* One more chunk, if there is reason and room. */
+static bool ready_grow(void)
+{
+    if (ready.taken == 0 || ready.last - ready.first == MOST_READY || nunused == 0) {
+        ready.taken = 0;
+        return false;
+    }
+    ready.taken--;
+    ready.chunk[ready.last++ % MOST_READY] = unused[--nunused];
+    return true;
+}
+
+void chunks_fetch(void)
+{
+    if (ready.fetched == 0 && !ready_grow()) {
+        chunks_wanted = false;
+        return;
+    }
+    unsigned chunk = ready.chunk[(ready.last - 1) % MOST_READY];
+    const char *from = area_chunk(boot_area(boot.local_rank), chunk) + ready.fetched;
+    for (int i = 0; i < FETCH_BYTES; i += LINE)
+        cpu_want(from + i);
+    ready.fetched += FETCH_BYTES;
+    if (ready.fetched >= ready.bytes)
+        ready.fetched = 0;
 }

@@ -223,6 +223,8 @@ static int shm_poll(void)
     for (int i = 0; i < nactive; i++)
         if (lane_is_ready(active[i]))
             packets += lane_drain(active[i]);
+    if (chunks_wanted && packets == 0)
+        chunks_fetch();
     return packets;
 }
 

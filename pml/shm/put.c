@@ -10,6 +10,7 @@
 
 #include "mpi.h"
 #include "runtime/boot.h"
+#include "runtime/clock.h"
 
 #include <string.h>
 
@@ -106,6 +107,16 @@ static void more_fill(struct lane *lane, const char *from, size_t bytes)
     memcpy(more->body, from, bytes);
 }
 
+/* The next message is perhaps as long as this one: fetch the lines of its payload while there is
+ * nothing to do.  Not the line of its header, which the receiver polls. */
+static inline void lane_prepare(struct lane *lane, uint32_t more)
+{
+    if (lane->head + 1 + more - lane->freed > RING_SLOTS)
+        return;
+    for (uint32_t i = 1; i <= more; i++)
+        cpu_want(lane_slot(lane, lane->head + i));
+}
+
 /* Header and payload in 1 + more slots. */
 static inline long put_flat(struct lane *lane, const struct wire *header, const char *from,
                             size_t bytes)
@@ -125,6 +136,8 @@ static inline long put_flat(struct lane *lane, const struct wire *header, const 
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
     lane_publish(lane, slot, 1 + more);
+    if (more > 1)
+        lane_prepare(lane, more);
     return (long)bytes;
 }
 
@@ -146,10 +159,12 @@ static long put_inline(struct lane *lane, const struct wire *header, const struc
     return put_packed(lane, header, data, skip, bytes);
 }
 
-/* How long a piece: short messages are cut finer, so that both sides copy at once. */
+/* How long a piece: short messages are cut finer, so that both sides copy at once; unless only one
+ * of them has a processor. */
 static size_t piece_bytes(size_t bytes)
 {
-    return bytes <= 8192 ? bytes : bytes <= 32768 ? 8192 : CHUNK_BYTES;
+    size_t most = bytes <= 32768 && !boot.crowded ? CHUNK_BYTES / 2 : CHUNK_BYTES;
+    return bytes < most ? bytes : most;
 }
 
 static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct wire *header,
@@ -175,7 +190,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)(PLACE_CHUNK + chunk);
     lane_publish(lane, slot, 1);
-    chunk_sent(lane, chunk, lane->head);
+    chunk_sent(lane, chunk, lane->head, bytes);
     return (long)bytes;
 }
 
