@@ -27,6 +27,7 @@
  */
 #include "coll/bind.h"
 
+#include "coll/scratch.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -65,7 +66,7 @@ static int typed_scratch(char **memory, void **base, const struct layout *layout
 {
     ptrdiff_t low;
     size_t bytes = layout_span(layout, count, &low);
-    *memory = malloc(bytes + 1);
+    *memory = scratch_take(bytes);
     if (!*memory)
         return no_scratch(bytes);
     *base = buffer_at(*memory, -low);
@@ -115,7 +116,7 @@ static int packed_scratch(struct bound *b, size_t bytes)
     int n = b->plan->nblocks[ROOM_TMP];
     if (n == 0)
         return 0;
-    b->scratch = malloc(bytes * (size_t)n + 1);
+    b->scratch = scratch_take(bytes * (size_t)n);
     if (!b->scratch)
         return no_scratch(bytes * (size_t)n);
     b->room[ROOM_TMP] = (struct area){ .how = CUT_EACH,
@@ -136,7 +137,7 @@ static int bind_bcast(struct bound *b)
     struct buffer user = { data->base, data->count, data->layout };
     size_t bytes = buffer_bytes(&user);
     char *flat = buffer_flat(&user);
-    if (!flat && !(flat = b->aside = malloc(bytes + 1)))
+    if (!flat && !(flat = b->aside = scratch_take(bytes)))
         return no_scratch(bytes);
     b->room[ROOM_OUT] = whole(flat, &layout_bytes, bytes, b->plan->nblocks[ROOM_OUT]);
     return 0;
@@ -157,7 +158,7 @@ static int bind_reduction(struct bound *b)
     ptrdiff_t low, apart = (ptrdiff_t)layout_span(layout, count, &low) + 63;
     apart -= apart % 64;
     int copies = n[ROOM_TMP] / n[ROOM_IN];
-    b->scratch = malloc((size_t)apart * (size_t)copies + 1);
+    b->scratch = scratch_take((size_t)apart * (size_t)copies);
     if (!b->scratch)
         return no_scratch((size_t)apart * (size_t)copies);
     b->room[ROOM_TMP] = whole(buffer_at(b->scratch, -low), layout, count, n[ROOM_IN]);
@@ -244,7 +245,7 @@ static int set_aside(struct bound *b)
         displs[i] = at;
         at += counts[i] = (int64_t)(elements * size);
     }
-    b->aside = malloc((size_t)at + 1);
+    b->aside = scratch_take((size_t)at);
     if (!b->aside)
         return no_scratch((size_t)at);
     b->room[ROOM_IN] = (struct area){ .how = CUT_LIST,
@@ -296,8 +297,8 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
 
 void bind_close(struct bound *bound)
 {
-    free(bound->scratch);
-    free(bound->aside);
+    scratch_give(bound->scratch);
+    scratch_give(bound->aside);
     free(bound->offsets);
     bound->scratch = bound->aside = NULL;
     bound->offsets = NULL;

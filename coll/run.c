@@ -22,6 +22,7 @@
  */
 #include "coll/run.h"
 
+#include "coll/scratch.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -62,7 +63,7 @@ int run_open(struct execution *run, struct team *team, const struct bound *bound
 void run_close(struct execution *run)
 {
     for (int i = 0; i < LANDINGS; i++)
-        free(run->landing[i].memory);
+        scratch_give(run->landing[i].memory);
     free(run->task);
     bind_close(&run->bound);
 }
@@ -183,12 +184,12 @@ static bool landing_take(struct execution *run, size_t bytes, int *taken)
         return false;
     struct landing *landing = &run->landing[free_one];
     if (landing->bytes < bytes) {
-        char *memory = malloc(bytes);
+        char *memory = scratch_take(bytes);
         if (!memory && in_use > 0)
             return false; /* wait until memory comes back */
         if (!memory)
             note(run, fail(MPI_ERR_NO_MEM, "no memory to receive %zu bytes", bytes));
-        free(landing->memory);
+        scratch_give(landing->memory);
         landing->memory = memory;
         landing->bytes = memory ? bytes : 0;
     }

@@ -9,7 +9,7 @@
 #include "coll/coll.h"
 
 struct task; /* of one step, run.c */
-enum { LANDINGS = 8 };
+enum { LANDINGS = 4 };
 
 struct landing { /* where the message of a fold waits for its turn */
     char *memory;

@@ -7,6 +7,7 @@
 #include "coll/coll.h"
 
 #include "coll/cache.h"
+#include "coll/scratch.h"
 #include "coll/tiny.h"
 #include "runtime/boot.h"
 
@@ -42,6 +43,8 @@ void ticket_self(struct ticket *ticket)
     *ticket = (struct ticket){ .context = CONTEXT_SELF };
 }
 
+static int teams; /* that are open */
+
 int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
               int split)
 {
@@ -50,6 +53,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         return error;
+    teams++;
     if (split == 0)
         team->tiny = tiny_open(ticket->tiny, rank, members);
     return 0;
@@ -61,4 +65,6 @@ void team_close(struct team *team)
     cache_close(team->cache);
     channel_close(&team->channel);
     free(team->neighbours);
+    if (--teams == 0)
+        scratch_clear();
 }
