@@ -42,7 +42,7 @@ static struct info *session_hints(int level)
 {
     struct info *hints = info_new();
     if (hints && (info_set(hints, "thread_level", thread_level_name(level)) ||
-                  info_set(hints, "mpi_memory_alloc_kinds", "mpi,system"))) {
+                  info_set(hints, MEMORY_KINDS_KEY, MEMORY_KINDS))) {
         info_delete(hints);
         return NULL;
     }
