@@ -31,6 +31,13 @@ void arrived_result(const struct arrived *arrived, struct result *result);
 
 void arrived_close(void);
 
+/* Is it the message that this peer calls by this name? */
+static inline bool arrived_is(const struct peer *peer, uint32_t name,
+                              const struct arrived *arrived)
+{
+    return arrived->peer == peer && arrived->header.request == name;
+}
+
 static inline struct match_key wire_key(const struct wire *header)
 {
     return (struct match_key){ (int32_t)header->source, header->tag, header->step };

@@ -69,6 +69,17 @@ void channel_keep_early(struct arrived *arrived)
     early_end = &arrived->next;
 }
 
+struct arrived *channel_take_early(const struct peer *peer, uint32_t name)
+{
+    struct arrived **link = &early;
+    while (*link && !arrived_is(peer, name, *link))
+        link = &(*link)->next;
+    struct arrived *taken = *link;
+    if (taken && !(*link = taken->next))
+        early_end = link;
+    return taken;
+}
+
 static void early_deliver(struct channel *channel)
 {
     struct arrived **link = &early;

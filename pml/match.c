@@ -283,3 +283,8 @@ struct match_arrived *match_oldest(struct match *match)
 {
     return match->arrived_count ? from_all(match->all.next) : NULL;
 }
+
+struct match_arrived *match_next(struct match *match, struct match_arrived *arrived)
+{
+    return arrived->all.next == &match->all ? NULL : from_all(arrived->all.next);
+}

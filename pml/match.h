@@ -73,5 +73,7 @@ size_t match_arrived_count(const struct match *match);
 
 /* The oldest arrived message of all, NULL when there is none: for emptying the list. */
 struct match_arrived *match_oldest(struct match *match);
+/* The one that arrived after this one, NULL: it was the last. */
+struct match_arrived *match_next(struct match *match, struct match_arrived *arrived);
 
 #endif

@@ -121,6 +121,14 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
         assert(send);
         send_matched(send);
         return;
+    case WIRE_CANCEL:
+        cancel_arrived(peer, header);
+        return;
+    case WIRE_CANCELLED:
+        send = request_named(header->request);
+        assert(send);
+        send_cancelled(send);
+        return;
     default:
         assert(!"a packet of unknown kind");
     }

@@ -7,7 +7,7 @@
 
 #include "pml/peer.h"
 
-/* Send a CTS or ACK now, or as soon as there is room. */
+/* Send a packet without payload now, or as soon as there is room. */
 void control_send(struct peer *peer, const struct wire *header);
 
 /* Something waits in one of the peer's lists: progress will come back to it. */
@@ -20,10 +20,15 @@ int peers_flush(void);
  * Forgets what waits for peers that are gone. */
 bool peers_waiting(void);
 
+/* cancel.c: the sender no longer wants a message to be received. */
+void cancel_arrived(struct peer *peer, const struct wire *question);
+
 /* channel.c: the channel of a context, NULL: not open (yet).  Messages for such contexts are
  * kept for channel_open. */
 struct channel *channel_find(uint64_t context);
 void channel_keep_early(struct arrived *arrived);
+/* Take the early message with this name of this peer; NULL: there is none. */
+struct arrived *channel_take_early(const struct peer *peer, uint32_t name);
 void channels_close(void);
 
 #endif

@@ -133,7 +133,7 @@ static int send_begin(struct send *send)
     size_t total = send->first.total;
     send->request.result.bytes = total;
     send->offset = 0;
-    send->begun = send->acked = false;
+    send->begun = send->acked = send->cancelling = false;
     send->header = send->first;
     if (send->first.kind == WIRE_RTS || send->first.flags & WIRE_SYNC) {
         send->name = send->header.request = request_name(send);
@@ -184,12 +184,6 @@ static int send_start(struct request *request)
     request->active = true;
     request->result = (struct result){ 0 };
     return send_begin(send);
-}
-
-static int send_cancel(struct request *request)
-{
-    (void)request; /* allowed to do nothing (MPI 5.0, 3.8.4): the send completes normally */
-    return 0;
 }
 
 static void send_release(struct request *request)

@@ -19,7 +19,8 @@ struct send {
     struct wire header; /* of the next packet */
     uint32_t name;      /* known to the receiver, or 0 */
     bool begun;         /* the first packet is with the link */
-    bool acked;         /* synchronous: it was matched */
+    bool acked;         /* synchronous: it was matched, or will never be */
+    bool cancelling;    /* the receiver was asked to drop it */
 };
 _Static_assert(sizeof(struct send) <= REQUEST_BYTES, "a send fits a request");
 
@@ -47,5 +48,8 @@ void send_done(struct send *send);
 /* Answers of the receiver. */
 void send_granted(struct send *send, uint32_t peer_name, size_t bytes);
 void send_matched(struct send *send);
+void send_cancelled(struct send *send);
+
+int send_cancel(struct request *request);
 
 #endif

@@ -11,15 +11,26 @@
  *            total = bytes it wants (the first piece included)
  *   DATA     a further piece; total = its offset; request = receiver's
  *   ACK      a synchronous send was matched; request = sender's
+ *   CANCEL     drop the message with this request and context, if nothing has matched it
+ *   CANCELLED  it was dropped; request = sender's
  *
- * CTS, DATA and ACK use no other field; MORE none but `bytes`.
+ * CTS, DATA, ACK and CANCELLED use no other field; MORE none but `bytes`.
  */
 #ifndef XMPI_WIRE_H
 #define XMPI_WIRE_H
 
 #include <stdint.h>
 
-enum wire_kind { WIRE_EAGER = 1, WIRE_MORE, WIRE_RTS, WIRE_CTS, WIRE_DATA, WIRE_ACK };
+enum wire_kind {
+    WIRE_EAGER = 1,
+    WIRE_MORE,
+    WIRE_RTS,
+    WIRE_CTS,
+    WIRE_DATA,
+    WIRE_ACK,
+    WIRE_CANCEL,
+    WIRE_CANCELLED
+};
 enum wire_flag { WIRE_SYNC = 1 }; /* EAGER that wants an ACK */
 
 struct wire {

@@ -143,7 +143,10 @@ static void drain(void)
         receive_drop(nreceives - 1);
     }
     while (nmessages > 0) {
-        ck_assert_ptr_eq(match_oldest(match), &messages[0]->arrived);
+        struct match_arrived *oldest = match_oldest(match);
+        ck_assert_ptr_eq(oldest, &messages[0]->arrived);
+        ck_assert_ptr_eq(match_next(match, oldest),
+                         nmessages > 1 ? &messages[1]->arrived : NULL);
         match_take(match, &messages[0]->arrived);
         message_drop(0);
     }
