@@ -7,13 +7,14 @@
  *                     3 4 5
  *
  * Who belongs to a grid or to a slice of one follows from the arguments, so making them costs no
- * more than telling the members their ticket: processes outside are not waited for.  Ranks are
- * never reordered; the launcher has placed them.
+ * more than telling the members their ticket: processes outside are not waited for.  Except with
+ * reorder, when the whole communicator agrees on a map (src/remap.h).
  */
 #include "coll/neighbours.h"
 #include "runtime/fail.h"
 #include "src/api/topology.h"
 #include "src/context.h"
+#include "src/remap.h"
 #include "src/topo.h"
 
 #include <limits.h>
@@ -97,25 +98,71 @@ static int cart_places(int size, int ndims, const int *dims, int *places)
 
 /* ---- making ---- */
 
-int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const int periods[],
-                     int reorder, comm_out_t *comm_cart)
+static struct topology *cart_shape(int ndims, const int dims[], const int periods[], int rank)
 {
-    (void)reorder;
-    int places, rank = comm_rank(comm_old);
-    int rc = cart_places(comm_size(comm_old), ndims, dims, &places);
-    *comm_cart = NULL;
-    if (rc || rank >= places)
-        return rc;
     struct topology *shape = cart_new(ndims);
     if (!shape)
-        return no_memory(ndims);
+        return NULL;
     for (int i = 0; i < ndims; i++) {
         shape->cart.dims[i] = dims[i];
         shape->cart.periods[i] = periods[i] != 0;
     }
     coords_of(ndims, dims, rank, shape->cart.coords);
-    struct group *group = topology_group(comm_old, places);
-    return topology_comm(comm_old, group, STEP_TOPOLOGY, shape, comm_cart);
+    return shape;
+}
+
+/* One bond per place and dimension, to the place above; a ring of two has two. */
+static int cart_pattern(int places, int ndims, const int dims[], const int periods[],
+                        struct pattern *pattern)
+{
+    struct bond *bonds = malloc(((size_t)places * (size_t)ndims + 1) * sizeof *bonds);
+    *pattern = (struct pattern){ .n = places, .bonds = bonds, .ndims = ndims, .dims = dims };
+    if (!bonds)
+        return no_memory(ndims);
+    for (int place = 0; place < places; place++)
+        for (int i = ndims - 1, apart = 1; i >= 0; apart *= dims[i--]) {
+            int at = place / apart % dims[i];
+            if (at + 1 < dims[i])
+                bonds[pattern->nbonds++] = (struct bond){ place, place + apart, 1 };
+            else if (periods[i])
+                bonds[pattern->nbonds++] = (struct bond){ place, place - at * apart, 1 };
+        }
+    return MPI_SUCCESS;
+}
+
+/* Which process gets which place; NULL: everybody its own.  A pair has nothing to gain. */
+static int cart_remap(struct comm *comm, int places, int ndims, const int dims[],
+                      const int periods[], int **map)
+{
+    struct pattern pattern = { .n = places };
+    *map = NULL;
+    if (places <= 2)
+        return MPI_SUCCESS;
+    int rc = comm_rank(comm) == 0 ? cart_pattern(places, ndims, dims, periods, &pattern) : 0;
+    *map = malloc((size_t)places * sizeof **map);
+    if (!rc && !*map)
+        rc = no_memory(ndims);
+    if (!rc)
+        rc = remap_agree(comm, &pattern, "MPI_Cart_create", *map);
+    free((void *)pattern.bonds);
+    return rc;
+}
+
+int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const int periods[],
+                     int reorder, comm_out_t *comm_cart)
+{
+    int places, *map = NULL, rank = comm_rank(comm_old);
+    int rc = cart_places(comm_size(comm_old), ndims, dims, &places);
+    *comm_cart = NULL;
+    if (!rc && reorder)
+        rc = cart_remap(comm_old, places, ndims, dims, periods, &map);
+    if (!rc && rank < places) {
+        struct group *group = topology_group(comm_old, places, map);
+        struct topology *shape = cart_shape(ndims, dims, periods, group ? group->rank : 0);
+        rc = topology_comm(comm_old, group, STEP_TOPOLOGY, shape, comm_cart);
+    }
+    free(map);
+    return rc;
 }
 
 static int cart_of(const struct comm *comm, const struct topology **cart)
@@ -181,10 +228,14 @@ int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
 int xmpi_cart_map(intra_t comm, length_t ndims, const int dims[], const int periods[],
                   int_out_t *newrank)
 {
-    (void)periods;
+    struct pattern pattern;
     int places, rc = cart_places(comm_size(comm), ndims, dims, &places);
+    if (rc)
+        return rc;
+    rc = cart_pattern(places, ndims, dims, periods, &pattern);
     if (!rc)
-        *newrank = comm_rank(comm) < places ? comm_rank(comm) : MPI_UNDEFINED;
+        rc = remap_guess(comm, &pattern, newrank);
+    free((void *)pattern.bonds);
     return rc;
 }
 

@@ -22,6 +22,7 @@ enum context_step {
     STEP_INTER_CREATE,
     STEP_MERGE,
     STEP_PARTITIONED,              /* how many partitions will come */
+    STEP_ROLES,                    /* a topology's parts change hands */
     STEP_FROM_GROUP = 0x7fff0000,  /* + 16 bits of the tag string's hash */
     STEP_FROM_GROUPS = 0x7ffd0000, /* likewise */
 };

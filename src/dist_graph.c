@@ -10,11 +10,16 @@
  *
  * by one alltoall of counts and one alltoallv of records.  Neighbours then stand in the order of
  * the ranks that contributed them.  Memory: 12 bytes per record, 16 per process for a moment.
+ *
+ * With reorder all outgoing edges travel to rank 0, which maps them; then each process hands the
+ * edges of the part that is its old rank to who plays it.
  */
 #include "coll/neighbours.h"
 #include "runtime/fail.h"
 #include "src/api/topology.h"
 #include "src/context.h"
+#include "src/remap.h"
+#include "src/split.h"
 #include "src/topo.h"
 
 #include <limits.h>
@@ -84,6 +89,123 @@ static int weights_check(const char *name, int n, const int weights[])
     return MPI_SUCCESS;
 }
 
+/* ---- reordering ---- */
+
+/* A process's outgoing edges as bonds; *n of them. */
+static struct bond *bonds_of(const struct topology *t, int rank, int *n)
+{
+    struct bond *bonds = malloc(((size_t)t->dist.outdegree + 1) * sizeof *bonds);
+    *n = bonds ? t->dist.outdegree : 0;
+    for (int i = 0; i < *n; i++)
+        bonds[i] = (struct bond){ rank, t->dist.destinations[i],
+                                  t->dist.weighted ? t->dist.destination_weights[i] : 1 };
+    return bonds;
+}
+
+/* Everybody's numbers of bonds, and where they begin, on rank 0.  More than 2^31 - 1 in all are
+ * not looked at: *total is 0 then, and nobody's are sent. */
+static int gather_counts(struct comm *comm, int n, int *counts, int *places, int *total)
+{
+    int size = comm_size(comm), rc = team_allgather(comm, &n, sizeof n, counts);
+    int64_t sum = 0;
+    for (int i = 0; !rc && i < size; i++) {
+        places[i] = (int)sum;
+        sum += counts[i];
+        if (sum > INT_MAX)
+            break;
+    }
+    *total = sum > INT_MAX ? 0 : (int)sum;
+    return rc;
+}
+
+static int gather_bonds(struct comm *comm, struct bond *mine, struct bond *all,
+                        const int *counts, const int *places)
+{
+    struct layout *bond = layout_contiguous(sizeof *mine, &layout_bytes);
+    if (!bond)
+        return no_memory();
+    struct call call = {
+        .what = COLL_GATHERV,
+        .send = { .base = mine, .layout = bond, .count = (size_t)counts[comm_rank(comm)] },
+        .recv = { .base = all,
+                  .layout = bond,
+                  .vector = true,
+                  .counts = { .narrow = counts },
+                  .displs = { .narrow = places } },
+    };
+    int rc = coll_run(&comm->team, &call);
+    layout_drop(bond);
+    return rc;
+}
+
+static int dist_map(struct comm *comm, const struct topology *t, const char *function, int *map)
+{
+    int n, total, size = comm_size(comm), rank = comm_rank(comm);
+    struct bond *mine = bonds_of(t, rank, &n), *all = NULL;
+    int *counts = malloc(2 * (size_t)size * sizeof *counts);
+    int rc =
+        mine && counts ? gather_counts(comm, n, counts, counts + size, &total) : no_memory();
+    if (!rc && rank == 0)
+        all = malloc(((size_t)total + 1) * sizeof *all);
+    if (!rc && rank == 0 && !all)
+        rc = no_memory();
+    if (!rc && total > 0)
+        rc = gather_bonds(comm, mine, all, counts, counts + size);
+    struct pattern pattern = { .n = size, .nbonds = rc ? 0 : (size_t)total, .bonds = all };
+    if (!rc)
+        rc = remap_agree(comm, &pattern, function, map);
+    free(all);
+    free(counts);
+    free(mine);
+    return rc;
+}
+
+/* My old part goes to who plays it, *t becomes the one I play. */
+static int dist_pass(struct comm *comm, const int *map, struct topology **t)
+{
+    struct topology *old = *t;
+    size_t ints = ((size_t)old->dist.indegree + (size_t)old->dist.outdegree) *
+                  (old->dist.weighted ? 2 : 1);
+    int *out = malloc((2 + ints) * sizeof *out), *in;
+    if (!out)
+        return no_memory();
+    out[0] = old->dist.indegree;
+    out[1] = old->dist.outdegree;
+    memcpy(out + 2, old->dist.sources, ints * sizeof *out);
+    int rc = remap_pass(comm, map, out, (2 + ints) * sizeof *out, (void **)&in);
+    free(out);
+    if (rc)
+        return rc;
+    struct topology *new = dist_new(in[0], in[1], old->dist.weighted);
+    if (new) {
+        ints = ((size_t)in[0] + (size_t)in[1]) * (old->dist.weighted ? 2 : 1);
+        memcpy(new->dist.sources, in + 2, ints * sizeof *in);
+        topology_delete(old);
+        *t = new;
+    }
+    free(in);
+    return new ? MPI_SUCCESS : no_memory();
+}
+
+/* Takes over the topology, which may be NULL for want of memory. */
+static int dist_comm(struct comm *old, struct topology *t, int reorder, const char *function,
+                     struct comm **newcomm)
+{
+    int *map = NULL, size = comm_size(old), rc = MPI_SUCCESS;
+    if (t && reorder && size > 2) {
+        map = malloc((size_t)size * sizeof *map);
+        rc = map ? dist_map(old, t, function, map) : no_memory();
+        if (!rc)
+            rc = dist_pass(old, map, &t);
+    }
+    if (!rc)
+        rc = topology_comm(old, topology_group(old, size, map), STEP_TOPOLOGY, t, newcomm);
+    else
+        topology_delete(t);
+    free(map);
+    return rc;
+}
+
 /* ---- everybody gives its own edges ---- */
 
 int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const int sources[],
@@ -92,7 +214,6 @@ int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const i
                                     info_t info, int reorder, comm_out_t *comm_dist_graph)
 {
     (void)info;
-    (void)reorder;
     bool weighted = sourceweights != MPI_UNWEIGHTED && destweights != MPI_UNWEIGHTED;
     int rc = ranks_check(comm_old, "sources", indegree, sources);
     if (!rc)
@@ -112,8 +233,7 @@ int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const i
         ints_copy(t->dist.source_weights, sourceweights, indegree);
     if (weighted && outdegree > 0)
         ints_copy(t->dist.destination_weights, destweights, outdegree);
-    return topology_comm(comm_old, group_hold(comm_old->group), STEP_TOPOLOGY, t,
-                         comm_dist_graph);
+    return dist_comm(comm_old, t, reorder, "MPI_Dist_graph_create_adjacent", comm_dist_graph);
 }
 
 /* ---- edges from anywhere ---- */
@@ -279,7 +399,6 @@ int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
                            info_t info, int reorder, comm_out_t *comm_dist_graph)
 {
     (void)info;
-    (void)reorder;
     struct edges edges = {
         n, sources, degrees, destinations, weights, weights != MPI_UNWEIGHTED
     };
@@ -293,9 +412,7 @@ int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
         rc = exchange_run(comm_old, &x, &edges, &nrecords);
     struct topology *t = rc ? NULL : dist_of_records(x.in, nrecords, edges.weighted);
     exchange_close(&x);
-    return rc ? rc
-              : topology_comm(comm_old, group_hold(comm_old->group), STEP_TOPOLOGY, t,
-                              comm_dist_graph);
+    return rc ? rc : dist_comm(comm_old, t, reorder, "MPI_Dist_graph_create", comm_dist_graph);
 }
 
 /* ---- asking ---- */

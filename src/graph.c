@@ -8,6 +8,7 @@
 #include "runtime/fail.h"
 #include "src/api/topology.h"
 #include "src/context.h"
+#include "src/remap.h"
 #include "src/topo.h"
 
 #include <stdlib.h>
@@ -62,25 +63,63 @@ static int graph_check(const struct comm *comm, int nnodes, const int index[],
     return MPI_SUCCESS;
 }
 
+static int graph_pattern(int nnodes, const int index[], const int edges[],
+                         struct pattern *pattern)
+{
+    int nedges = nnodes > 0 ? index[nnodes - 1] : 0;
+    struct bond *bonds = malloc(((size_t)nedges + 1) * sizeof *bonds);
+    *pattern = (struct pattern){ .n = nnodes, .nbonds = (size_t)nedges, .bonds = bonds };
+    if (!bonds)
+        return fail(MPI_ERR_NO_MEM, "no memory for %d edges", nedges);
+    for (int node = 0, i = 0; node < nnodes; node++)
+        for (; i < index[node]; i++)
+            bonds[i] = (struct bond){ node, edges[i], 1 };
+    return MPI_SUCCESS;
+}
+
+/* Which process becomes which node; NULL: everybody its own. */
+static int graph_remap(struct comm *comm, int nnodes, const int index[], const int edges[],
+                       int **map)
+{
+    struct pattern pattern = { .n = nnodes };
+    *map = NULL;
+    if (nnodes <= 2)
+        return MPI_SUCCESS;
+    int rc = comm_rank(comm) == 0 ? graph_pattern(nnodes, index, edges, &pattern) : 0;
+    *map = malloc((size_t)nnodes * sizeof **map);
+    if (!rc && !*map)
+        rc = fail(MPI_ERR_NO_MEM, "no memory for %d nodes", nnodes);
+    if (!rc)
+        rc = remap_agree(comm, &pattern, "MPI_Graph_create", *map);
+    free((void *)pattern.bonds);
+    return rc;
+}
+
 int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const int edges[],
                       int reorder, comm_out_t *comm_graph)
 {
-    (void)reorder;
-    int rc = graph_check(comm_old, nnodes, indx, edges);
+    int *map = NULL, rc = graph_check(comm_old, nnodes, indx, edges);
     *comm_graph = NULL;
-    if (rc || comm_rank(comm_old) >= nnodes)
-        return rc;
-    struct group *group = topology_group(comm_old, nnodes);
-    return topology_comm(comm_old, group, STEP_TOPOLOGY, graph_fill(nnodes, indx, edges),
-                         comm_graph);
+    if (!rc && reorder)
+        rc = graph_remap(comm_old, nnodes, indx, edges, &map);
+    if (!rc && comm_rank(comm_old) < nnodes)
+        rc = topology_comm(comm_old, topology_group(comm_old, nnodes, map), STEP_TOPOLOGY,
+                           graph_fill(nnodes, indx, edges), comm_graph);
+    free(map);
+    return rc;
 }
 
 int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int edges[],
                    int_out_t *newrank)
 {
+    struct pattern pattern;
     int rc = graph_check(comm, nnodes, indx, edges);
+    if (rc)
+        return rc;
+    rc = graph_pattern(nnodes, indx, edges, &pattern);
     if (!rc)
-        *newrank = comm_rank(comm) < nnodes ? comm_rank(comm) : MPI_UNDEFINED;
+        rc = remap_guess(comm, &pattern, newrank);
+    free((void *)pattern.bonds);
     return rc;
 }
 

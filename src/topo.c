@@ -14,16 +14,24 @@
 
 #include <stdlib.h>
 
-struct group *topology_group(struct comm *comm, int n)
+static bool is_identity(int n, const int *map)
+{
+    for (int i = 0; map && i < n; i++)
+        if (map[i] != i)
+            return false;
+    return true;
+}
+
+struct group *topology_group(struct comm *comm, int n, const int *map)
 {
     const struct ranks *ranks = comm->group->ranks;
-    if (n == ranks->n)
+    if (n == ranks->n && is_identity(n, map))
         return group_hold(comm->group);
     int *list = malloc(((size_t)n + 1) * sizeof *list);
     if (!list)
         return NULL;
     for (int i = 0; i < n; i++)
-        list[i] = ranks_world(ranks, i);
+        list[i] = ranks_world(ranks, map ? map[i] : i);
     struct group *head = group_new(ranks_list(n, list));
     free(list);
     return head;

@@ -52,8 +52,9 @@ int cart_neighbours(const struct topology *topology, int rank, struct neighbours
 int graph_neighbours(const struct topology *topology, int rank, struct neighbours **made);
 int dist_graph_neighbours(const struct topology *topology, int rank, struct neighbours **made);
 
-/* The first n processes of a communicator; NULL when memory is out. */
-struct group *topology_group(struct comm *comm, int n);
+/* The first n processes of a communicator; rank i is process map[i], map NULL is the identity.
+ * NULL when memory is out. */
+struct group *topology_group(struct comm *comm, int n, const int *map);
 
 /* Join the processes of `group` in a communicator with this topology.  Takes over both, also on
  * failure; either may be NULL for want of memory.  `step` is an enum context_step. */

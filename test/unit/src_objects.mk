@@ -1,4 +1,7 @@
 # groups, grids, info, attributes
+check_PROGRAMS += test/unit/reorder_test
+test_unit_reorder_test_SOURCES = test/unit/reorder_test.c test/unit/unit.h
+test_unit_reorder_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/group_test test/unit/dims_test test/unit/info_test test/unit/attr_test
 test_unit_group_test_SOURCES = test/unit/group_test.c test/unit/unit.h
 test_unit_group_test_LDADD = $(UNIT_LIBS)
