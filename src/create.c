@@ -52,7 +52,10 @@ int comm_adopt(struct comm **comm, const struct info *info, struct errhandler *e
 int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
                                 errhandler_t errhandler, comm_out_t *newcomm)
 {
+    int rc = errhandler_check(errhandler, ERRHANDLER_COMM);
+    if (rc)
+        return rc;
     struct circle place = circle_of_string(group, stringtag, STEP_FROM_GROUP);
-    int rc = comm_of_group(&comm_world, group, place.tag, place.step, newcomm);
+    rc = comm_of_group(&comm_world, group, place.tag, place.step, newcomm);
     return rc || !*newcomm ? rc : comm_adopt(newcomm, info, errhandler);
 }

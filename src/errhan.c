@@ -58,8 +58,16 @@ static struct errhandler **place_of(void *owner)
     return NULL;
 }
 
+static bool is_errhandler(const void *owner)
+{
+    const struct object *object = owner;
+    return object && object->kind == OBJECT_ERRHANDLER;
+}
+
 struct errhandler *errhandler_of(void *owner)
 {
+    if (is_errhandler(owner))
+        return owner;
     struct errhandler **place = place_of(owner);
     if (place)
         return *place;
@@ -71,7 +79,7 @@ struct errhandler *errhandler_of(void *owner)
 static void call(const struct errhandler *errhandler, void *owner, int code)
 {
     if (errhandler->kind == ERRHANDLER_SESSION) {
-        MPI_Session handle = session_handle(owner);
+        MPI_Session handle = owner ? session_handle(owner) : MPI_SESSION_NULL;
         ((MPI_Session_errhandler_function *)errhandler->function)(&handle, &code);
     } else if (errhandler->kind == ERRHANDLER_FILE) {
         MPI_File handle = owner == &no_file ? MPI_FILE_NULL : file_handle(owner);
@@ -87,9 +95,9 @@ static void call(const struct errhandler *errhandler, void *owner, int code)
 
 int errhandler_raise(void *owner, int code, const char *message)
 {
+    struct errhandler *errhandler = errhandler_hold(errhandler_of(owner));
     if (!place_of(owner))
         owner = NULL;
-    struct errhandler *errhandler = errhandler_hold(errhandler_of(owner));
     if (errhandler->does == ERRORS_FATAL || errhandler->does == ERRORS_ABORT)
         error_die(code, message);
     if (errhandler->does == ERRORS_CALL)
@@ -151,12 +159,20 @@ int xmpi_errhandler_free(errhandler_free_t *errhandler)
 
 /* ---- attaching ---- */
 
-static int set(void *owner, enum errhandler_kind kind, struct errhandler *errhandler)
+int errhandler_check(const struct errhandler *errhandler, enum errhandler_kind kind)
 {
     static const char *const names[] = { "communicators", "sessions", "windows", "files" };
-    if (!is_predefined(errhandler) && errhandler->kind != kind)
-        return fail(MPI_ERR_ARG, "argument errhandler was made for %s; this needs one for %s",
-                    names[errhandler->kind], names[kind]);
+    if (is_predefined(errhandler) || errhandler->kind == kind)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_ARG, "argument errhandler was made for %s; this needs one for %s",
+                names[errhandler->kind], names[kind]);
+}
+
+static int set(void *owner, enum errhandler_kind kind, struct errhandler *errhandler)
+{
+    int rc = errhandler_check(errhandler, kind);
+    if (rc)
+        return rc;
     struct errhandler **place = place_of(owner);
     errhandler_hold(errhandler);
     errhandler_drop(*place);

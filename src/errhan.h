@@ -28,7 +28,11 @@ extern struct object no_file;
 struct errhandler *errhandler_hold(struct errhandler *errhandler);
 void errhandler_drop(struct errhandler *errhandler);
 
-/* Which handler an object has: a communicator, session, window or file, or NULL for none. */
+/* A user's function for one kind of object does not fit another. */
+int errhandler_check(const struct errhandler *errhandler, enum errhandler_kind kind);
+
+/* Which handler an object has: a communicator, session, window or file, or NULL for none.  Calls
+ * that make an object with a handler give the handler itself. */
 struct errhandler *errhandler_of(void *owner);
 
 /* The object asked when an MPI_File function fails. */

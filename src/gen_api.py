@@ -314,8 +314,9 @@ class Entry:
                 yield self.expand(p, store)
 
     def owner(self):
-        """Whose error handler is called."""
-        owner = self.f.owner.name + "_" if self.f.owner else "NULL"
+        """Whose error handler is called; what makes an object with a handler asks that one."""
+        given = [p.name + "_" for p in self.f.parameters if p.type == "errhandler_t"] + ["NULL"]
+        owner = self.f.owner.name + "_" if self.f.owner else given[0]
         if self.f.name.startswith("MPI_File_"):
             return "file_owner(%s)" % (owner if "file" in self.f.owner.type else "NULL"
                                        ) if self.f.owner else "file_owner(NULL)"

@@ -15,6 +15,7 @@
 #include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/context.h"
+#include "src/errhan.h"
 #include "src/handle.h"
 #include "src/inter.h"
 
@@ -237,7 +238,9 @@ int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
                                       string_t stringtag, info_t info, errhandler_t errhandler,
                                       comm_out_t *newintercomm)
 {
-    int n = local_group->ranks->n;
+    int n = local_group->ranks->n, rc = errhandler_check(errhandler, ERRHANDLER_COMM);
+    if (rc)
+        return rc;
     if (local_group->rank == MPI_UNDEFINED)
         return fail(MPI_ERR_GROUP, "this process is not in local_group");
     if (local_leader < 0 || local_leader >= n)
@@ -250,7 +253,7 @@ int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
     if (mine.rank == local_leader)
         meeting.error =
             groups_meet(&mine, local_group, remote_group, remote_leader, &meeting, &theirs);
-    int rc = meeting_end(&mine, &meeting, &theirs, local_group, NULL, newintercomm);
+    rc = meeting_end(&mine, &meeting, &theirs, local_group, NULL, newintercomm);
     return rc ? rc : comm_adopt(newintercomm, info, errhandler);
 }
 

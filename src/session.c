@@ -52,6 +52,8 @@ static struct info *session_hints(int level)
 int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *session)
 {
     int level, rc = session_level(info, &level);
+    if (!rc)
+        rc = errhandler_check(errhandler, ERRHANDLER_SESSION);
     if (rc)
         return rc;
     struct session *made = object_new(OBJECT_SESSION, sizeof *made);
