@@ -73,12 +73,14 @@ int check_apart(const struct side *send, const struct side *recv)
 {
     if (send->buf != recv->buf || !send->buf || !send->type || !recv->type)
         return MPI_SUCCESS;
+    if (send->type->layout->true_lb != recv->type->layout->true_lb)
+        return MPI_SUCCESS; /* they may lie between each other */
     if (send->count == 0 || recv->count == 0 || !send->type->layout->size)
         return MPI_SUCCESS;
     return fail_same();
 }
 
-/* Where block i of a side begins, NULL where it has no data or none that is known. */
+/* Where the data of block i of a side begins, NULL where it has no data or none that is known. */
 static const char *block_at(const struct side *side, int i)
 {
     const struct type *type = side->types ? type_of(side->types[i]) : side->type;
@@ -88,7 +90,8 @@ static const char *block_at(const struct side *side, int i)
     if ((vector ? counts_at(side->counts, i) : side->count) == 0)
         return NULL;
     int64_t place = vector ? counts_at(side->displs, i) : i * side->count;
-    return (const char *)side->buf + place * (side->types ? 1 : type->layout->extent);
+    return (const char *)side->buf + place * (side->types ? 1 : type->layout->extent) +
+           type->layout->true_lb;
 }
 
 int check_apart_blocks(const struct side *send, const struct side *recv, int n)

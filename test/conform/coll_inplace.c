@@ -181,6 +181,41 @@ static void test_reductions(enum form form, int n)
     free(data);
 }
 
+/* Every second int, beginning with this one. */
+static MPI_Datatype every_second(MPI_Aint first)
+{
+    MPI_Datatype one, type;
+    int length = 1;
+    first *= (MPI_Aint)sizeof(int);
+    MPI_Type_create_hindexed(1, &length, &first, MPI_INT, &one);
+    MPI_Type_create_resized(one, 0, 2 * sizeof(int), &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&one);
+    return type;
+}
+
+/* Not in place, though in one memory: what is sent lies between what is received. */
+static void test_between(enum form form)
+{
+    MPI_Datatype even = every_second(0), odd = every_second(1);
+    int *data = room(2 * size), good = 1;
+    for (int i = 0; i < size; i++)
+        data[2 * i] = value(rank, i, 0);
+    CHECK(!all_alltoall(form, data, 1, even, data, 1, odd, MPI_COMM_WORLD));
+    for (int i = 0; i < size; i++)
+        good &= data[2 * i] == value(rank, i, 0) && data[2 * i + 1] == value(i, rank, 0);
+    CHECK(!all_allgather(form, data + 2 * rank, 1, even, data, 1, odd, MPI_COMM_WORLD));
+    for (int i = 0; i < size; i++)
+        good &= data[2 * i + 1] == value(i, i, 0);
+    CHECK(!all_gather(form, data, 1, even, data, 1, odd, 0, MPI_COMM_WORLD));
+    for (int i = 0; rank == 0 && i < size; i++)
+        good &= data[2 * i + 1] == value(i, 0, 0);
+    CHECK(good);
+    free(data);
+    MPI_Type_free(&even);
+    MPI_Type_free(&odd);
+}
+
 int main(int argc, char **argv)
 {
     static const int counts[] = { 0, 1, 4, 200, 10000 };
@@ -188,12 +223,14 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     form_starts = 1;
-    for (enum form form = BLOCKING; form < FORMS; form++)
+    for (enum form form = BLOCKING; form < FORMS; form++) {
+        test_between(form);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
             test_gather_scatter(form, counts[k]);
             test_gatherv_scatterv(form, counts[k]);
             test_everybody(form, counts[k]);
             test_reductions(form, counts[k]);
         }
+    }
     return check_done();
 }
