@@ -99,9 +99,7 @@ void boot_close(void)
 
 void boot_reached(enum boot_state state)
 {
-    struct boot_rank *record = boot_record(boot.local_rank);
-    if (atomic_load_explicit(&record->state, memory_order_relaxed) < (uint32_t)state)
-        atomic_store_explicit(&record->state, state, memory_order_release);
+    atomic_store_explicit(&boot_record(boot.local_rank)->state, state, memory_order_release);
 }
 
 void boot_abort(int code, const char *text)

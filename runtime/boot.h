@@ -28,7 +28,7 @@ extern struct boot boot;
 int boot_open(void);
 void boot_close(void);
 
-/* Tell the launcher how far we are (enum boot_state). */
+/* Tell the launcher and the other ranks how far we are. */
 void boot_reached(enum boot_state state);
 
 /* End the whole job with this exit code.  The launcher prints the text once. */

@@ -29,11 +29,12 @@ enum {
     BOOT_PAIR_BYTES = 4096 + 256 /* per ordered pair: ring of 64 slots of 64 bytes, control */
 };
 
-enum boot_state { /* of a rank; only ever grows */
+enum boot_state { /* of a rank, as it says itself */
                   BOOT_STARTED =
                       0, /* the launcher started it; it may not be an MPI program at all */
-                  BOOT_INITED = 1, /* inside MPI_Init .. MPI_Finalize */
-                  BOOT_FINALIZED = 2,
+                  BOOT_INITED = 1,    /* between MPI_Init and MPI_Finalize, or in a session */
+                  BOOT_FINALIZED = 2, /* takes no message any more */
+                  BOOT_RESTING = 3,   /* its last session is over; it may begin another one */
 };
 
 struct boot_place { /* where a rank may run; -1 unknown or more than one */

@@ -8,12 +8,12 @@
  *     pml         links and matching
  *     world       the channels and groups of MPI_COMM_WORLD and MPI_COMM_SELF
  *
- * and go down the other way.  Nobody waits for anybody in either direction; what is still on
- * its way from here when the library ends is completed by pml_close.
+ * and go down the other way.  Nobody waits for anybody in either direction.
  *
- * The world model and every session hold the library once.  When MPI_Finalize is the last user
- * all goes down.  When a session is the last, others may already send for the next one, so the
- * library stays open, flushed and without users, until a new session or the end of the process.
+ * The world model and every session hold the library once.  When the last of them goes, what is
+ * still on its way from here is completed; but others may already send for a session that comes
+ * next, also after MPI_Finalize.  So the library stays open, flushed and without users, until
+ * that session or the end of the process.
  */
 #include "src/library.h"
 
@@ -25,11 +25,13 @@
 #include "src/comm.h"
 
 #include <string.h>
+#include <unistd.h>
 
 int library_sessions;
 int thread_level = MPI_THREAD_SINGLE;
 static bool library_is_open;
-static int users; /* who hold it */
+static pid_t opener; /* a child that was forked closes nothing */
+static int users;    /* who hold it */
 
 static int library_open(void)
 {
@@ -45,7 +47,6 @@ static int library_open(void)
     if (rc)
         goto undo_pml;
     library_is_open = true;
-    boot_reached(BOOT_INITED);
     return MPI_SUCCESS;
 undo_pml:
     pml_close();
@@ -55,15 +56,13 @@ undo_progress:
     return rc;
 }
 
-static int library_close(void)
+static void library_close(void)
 {
     library_is_open = false;
     world_close();
-    int rc = pml_close();
+    pml_close();
     progress_close();
-    boot_reached(BOOT_FINALIZED);
     boot_close();
-    return rc;
 }
 
 /* From now on every call takes the engine lock; this one has passed the door without. */
@@ -84,7 +83,8 @@ int library_hold(enum library_user user, int level)
         if (rc)
             return rc;
     }
-    users++;
+    if (users++ == 0)
+        boot_reached(BOOT_INITED);
     library_sessions += user == USER_SESSION;
     threads_admit(level);
     return MPI_SUCCESS;
@@ -95,17 +95,14 @@ int library_drop(enum library_user user)
     library_sessions -= user == USER_SESSION;
     if (--users > 0)
         return MPI_SUCCESS;
-    if (user == USER_WORLD)
-        return library_close();
     pml_flush();
-    boot_reached(BOOT_FINALIZED);
+    boot_reached(BOOT_RESTING);
     return MPI_SUCCESS;
 }
 
-/* The end of a process whose last user was a session. */
 __attribute__((destructor)) static void library_end(void)
 {
-    if (library_is_open && users == 0)
+    if (library_is_open && users == 0 && opener == getpid())
         library_close();
 }
 

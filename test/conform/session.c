@@ -34,6 +34,23 @@ static void test_intercomm(MPI_Session session, int rank, int size)
     CHECK_OK(MPI_Group_free(&rest));
 }
 
+/* The send is still under way when its process is through with the session. */
+static void test_late_receive(MPI_Comm comm, int rank)
+{
+    enum { BYTES = 300000 };
+    static char data[BYTES];
+    MPI_Request request;
+    if (rank == 0) {
+        CHECK_OK(MPI_Isend(data, BYTES, MPI_CHAR, 1, 5, comm, &request));
+        CHECK_OK(MPI_Request_free(&request));
+    } else if (rank == 1) {
+        double begin = MPI_Wtime();
+        while (MPI_Wtime() - begin < 0.05)
+            ;
+        CHECK_OK(MPI_Recv(data, BYTES, MPI_CHAR, 0, 5, comm, MPI_STATUS_IGNORE));
+    }
+}
+
 static int round_trip(int last)
 {
     MPI_Session first, second;
@@ -52,6 +69,8 @@ static int round_trip(int last)
     CHECK_OK(MPI_Barrier(all));
     if (size > 1)
         test_intercomm(first, rank, size);
+    if (size > 1)
+        test_late_receive(all, rank);
     if (rank == 0 && last)
         printf("ok\n");
     CHECK_OK(MPI_Comm_free(&all));

@@ -31,6 +31,28 @@ static int end(const char *way)
     return 1;
 }
 
+/* Two sessions, one after the other; the chosen rank ends in the second. */
+static int sessions(int chosen)
+{
+    for (int i = 0; i < 2; i++) {
+        MPI_Session session;
+        MPI_Group group;
+        MPI_Comm comm;
+        int rank;
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+        MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+        MPI_Comm_create_from_group(group, "ends", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+        MPI_Comm_rank(comm, &rank);
+        if (i == 1 && rank == chosen)
+            exit(5);
+        MPI_Barrier(comm);
+        MPI_Group_free(&group);
+        MPI_Comm_free(&comm);
+        MPI_Session_finalize(&session);
+    }
+    return 0;
+}
+
 static void say_there(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -47,6 +69,8 @@ int main(int argc, char **argv)
     int chosen = atoi(argv[2]), rank;
     if (strcmp(way, "before") == 0 && rank_text && atoi(rank_text) == chosen)
         return 4;
+    if (strcmp(way, "session5") == 0)
+        return sessions(chosen);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc > 3)
