@@ -112,6 +112,9 @@ int xmpi_session_get_nth_pset(session_t session, info_t info, int n, int_out_t *
     (void)info;
     if (n < 0 || n >= PSETS)
         return fail(MPI_ERR_ARG, "n is %d, there are %d process sets counted from 0", n, PSETS);
+    if (*pset_len > 0 && !pset_name)
+        return fail(MPI_ERR_ARG, "pset_name is NULL, pset_len says that it has %d bytes",
+                    *pset_len);
     if (*pset_len > 0)
         snprintf(pset_name, (size_t)*pset_len, "%s", psets[n]);
     *pset_len = (int)strlen(psets[n]) + 1;

@@ -181,6 +181,9 @@ static void sessions(void)
     n = sizeof text;
     FAILS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 1000, &n, text), MPI_ERR_ARG,
           "n is");
+    n = 4;
+    FAILS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &n, NULL), MPI_ERR_ARG,
+          "pset_name");
     MPI_Session_finalize(&session);
 }
 
