@@ -1,6 +1,6 @@
 # Tests.  `make check` runs the unit tests, the room, size and symbol checks, and the conformance and
 # fault suites on a few rank counts; ./run-tests runs all of it on more, and with sanitizers.
-check_SCRIPTS_LIST = test/rooms.sh test/house.sh test/symbols.sh test/conform.sh test/faults.sh test/programs.sh test/api.sh
+check_SCRIPTS_LIST = test/rooms.sh test/house.sh test/symbols.sh test/conform.sh test/faults.sh test/programs.sh test/api.sh test/info.sh
 
 if HAVE_CHECK
 include test/unit/runtime.mk
@@ -11,6 +11,7 @@ include test/unit/launcher.mk
 include test/unit/src.mk
 include test/unit/src_objects.mk
 include test/unit/src_types.mk
+include test/unit/tools.mk
 endif
 TESTS += $(check_PROGRAMS) $(check_SCRIPTS_LIST)
 

@@ -1,4 +1,15 @@
-# The compiler wrappers, pkg-config file, and a directory of the usual names.
+# The command xmpi, the compiler wrappers, pkg-config file, and a directory of the usual names.
+bin_PROGRAMS += tools/xmpi
+tools_xmpi_SOURCES = tools/xmpi.c tools/info.c tools/info.h tools/probe.c tools/probe.h \
+    tools/report.c tools/report.h
+tools_xmpi_CPPFLAGS = $(AM_CPPFLAGS) -DBUILD_CC='"$(CC)"' -DBUILD_CFLAGS='"$(CFLAGS)"' \
+    -DBUILD_SANITIZERS='"$(SANITIZE_CFLAGS)"' -DBUILD_PREFIX='"$(prefix)"'
+tools_xmpi_LDADD = libxmpi_core.la -lm
+nodist_man1_MANS += tools/xmpi.1
+tools/xmpi.1: tools/xmpi
+	$(AM_V_GEN)ASAN_OPTIONS=detect_leaks=0 tools/xmpi --help=man > $@.tmp && mv $@.tmp $@
+CLEANFILES += tools/xmpi.1
+
 bin_SCRIPTS += tools/xmpicc tools/xmpicxx
 pkgconfigdir = $(libdir)/pkgconfig
 nodist_pkgconfig_DATA = tools/xmpi.pc

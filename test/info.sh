@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The command xmpi: what info prints is there, is right where it can be compared, and is JSON.
+. "${srcdir:-.}/test/lib.sh"
+xmpi=${XMPI_PREFIX:+$XMPI_PREFIX/bin/xmpi}
+xmpi=${xmpi:-$build/tools/xmpi}
+
+expect() # name, exit code, wanted text, command...
+{
+    name=$1 wanted=$2 text=$3
+    shift 3
+    got=$(timeout 20 "$@" 2>&1)
+    code=$?
+    [ $code = "$wanted" ] || { not_ok "$name" "exit code $code instead of $wanted: $got"; return; }
+    case $got in
+    *"$text"*) ok "$name" ;;
+    *) not_ok "$name" "no \"$text\" in: $got" ;;
+    esac
+}
+
+expect "xmpi without a command" 2 "usage: xmpi COMMAND" "$xmpi"
+expect "xmpi with a wrong command" 2 "no command frob" "$xmpi" frob
+expect "xmpi help" 0 "info" "$xmpi" help
+expect "xmpi help info" 0 "usage: xmpi info" "$xmpi" help info
+expect "xmpi help frob" 2 "no command frob" "$xmpi" help frob
+expect "xmpi --version" 0 "xmpi " "$xmpi" --version
+expect "xmpi --help=man" 0 ".TH XMPI 1" "$xmpi" --help=man
+expect "xmpi info --frob" 2 "not an option" "$xmpi" info --frob
+expect "xmpi info: standard" 0 "MPI 5.0" "$xmpi" info
+expect "xmpi info: links" 0 "shm" "$xmpi" info
+expect "xmpi info --param" 0 "XMPI_EAGER" "$xmpi" info --param eager
+expect "xmpi info --param of nothing" 1 "no setting frob" "$xmpi" info --param frob
+expect "xmpi info: default" 0 "origin                 default" env -u XMPI_SPIN "$xmpi" info --param SPIN
+expect "xmpi info: environment" 0 "origin                 environment" env XMPI_SPIN=7 "$xmpi" info \
+    --param XMPI_SPIN
+expect "xmpi info: value" 0 "value                  131072" env XMPI_EAGER=128k "$xmpi" info --param EAGER
+expect "xmpi info: bad value" 0 "value                  2000" env XMPI_SPIN=x "$xmpi" info --param SPIN
+if cpu=$(taskset -cp $$ 2> /dev/null); then
+    cpu=$(echo "$cpu" | sed 's/.*: //; s/[-,].*//')
+    expect "xmpi info: affinity" 0 "affinity mask          $cpu
+" taskset -c "$cpu" "$xmpi" info
+else
+    skip "xmpi info: affinity" "needs taskset"
+fi
+
+# Every knob of the table is shown.
+for name in $(sed -n 's/^PARAM(\([A-Z_]*\),.*/\1/p' "$top/runtime/params.def"); do
+    expect "xmpi info: $name" 0 "XMPI_$name" "$xmpi" info --param "$name"
+done
+
+python=${PYTHON3:-python3}
+if [ "$python" = no ] || ! command -v "$python" > /dev/null; then
+    skip "xmpi info --json" "needs python3"
+else
+    env XMPI_EAGER=4k "$xmpi" info --json > "$scratch/json"
+    case_run "xmpi info --json" 20 "$python" -c '
+import json, sys
+facts = json.load(open(sys.argv[1]))
+assert facts["xmpi"]["standard"] == "MPI 5.0"
+assert facts["settings"]["EAGER"]["value"] == 4096
+assert facts["settings"]["EAGER"]["origin"] == "environment"
+assert facts["limits"]["eager bytes"] == 4096
+assert facts["links"]["self"]["works"] is True
+assert facts["CPUs"]["usable together"] >= 1' "$scratch/json"
+fi
+finish

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command xmpi: a table of subcommands, each a file of its own, and help about them.
+ */
+#include "config.h"
+#include "tools/info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int help_main(int argc, char **argv);
+
+static const struct subcommand {
+    const char *name, *arguments, *what;
+    int (*main)(int argc, char **argv);
+} subcommands[] = {
+    { "info", "[--json] [--param NAME]",
+      "what this xmpi is: version, build, links, libraries, CPUs, settings, limits",
+      info_main },
+    { "help", "[COMMAND]", "this text, or the help of a command", help_main },
+};
+enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
+
+static const struct subcommand *find(const char *name)
+{
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        if (!strcmp(subcommands[i].name, name))
+            return &subcommands[i];
+    return NULL;
+}
+
+static void usage(FILE *to)
+{
+    fputs("usage: xmpi COMMAND [arguments]\n\n", to);
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        fprintf(to, "  %-8s %-26s %s\n", subcommands[i].name, subcommands[i].arguments,
+                subcommands[i].what);
+    fputs("\nPrograms are compiled with xmpicc and started with xmpirun.\n", to);
+}
+
+static int help_main(int argc, char **argv)
+{
+    const struct subcommand *about = argc > 1 ? find(argv[1]) : NULL;
+    if (argc > 1 && !about) {
+        fprintf(stderr, "xmpi: there is no command %s\n", argv[1]);
+        return 2;
+    }
+    if (about && about->main != help_main) {
+        char *arguments[] = { argv[1], "--help", NULL };
+        return about->main(2, arguments);
+    }
+    usage(stdout);
+    return 0;
+}
+
+/* The manual page xmpi(1), for the build. */
+static int manual(void)
+{
+    printf(
+        ".TH XMPI 1 \"\" \"xmpi %s\" \"xmpi\"\n.SH NAME\n"
+        "xmpi \\- look at an installation of xmpi\n.SH SYNOPSIS\n.B xmpi\nCOMMAND [arguments]\n"
+        ".SH COMMANDS\n",
+        PACKAGE_VERSION);
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        printf(".TP\n.B %s\n%s\n.br\nPrints %s.\n", subcommands[i].name,
+               subcommands[i].arguments, subcommands[i].what);
+    fputs(
+        ".SH NOTES\n"
+        "Settings are read from the environment, XMPI_NAME for the setting NAME.\n"
+        "A running program tells what it decides with XMPI_LOG=1 (among other things the hop\n"
+        "cost of a topology before and after reordering) and XMPI_EXPLAIN=all (the plan of\n"
+        "each collective).\n"
+        ".SH \"EXIT CODE\"\n0; 1 when what was asked for is not there; 2 when the command\n"
+        "line is wrong.\n.SH \"SEE ALSO\"\nxmpirun(1)\n",
+        stdout);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    const struct subcommand *subcommand = find(name);
+    if (subcommand)
+        return subcommand->main(argc - 1, argv + 1);
+    if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        return help_main(1, argv);
+    if (!strcmp(name, "--help=man"))
+        return manual();
+    if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+        printf("xmpi %s\n", PACKAGE_VERSION);
+        return 0;
+    }
+    if (argc > 1)
+        fprintf(stderr, "xmpi: there is no command %s\n\n", name);
+    usage(stderr);
+    return 2;
+}
