@@ -75,33 +75,32 @@ static int typed_scratch(char **memory, void **base, const struct layout *layout
 
 /* ---- the rooms ---- */
 
-static struct area whole(void *base, const struct layout *layout, size_t count, int nblocks)
+/* Areas are filled member by member: a struct made elsewhere and copied would wait for itself. */
+static void area_whole(struct area *area, void *base, const struct layout *layout, size_t count,
+                       int nblocks)
 {
-    return (struct area){ .how = layout ? CUT_WHOLE : CUT_NOTHING,
-                          .base = base,
-                          .layout = layout,
-                          .count = count,
-                          .nblocks = nblocks,
-                          .pieces = 1 };
+    area->how = layout ? CUT_WHOLE : CUT_NOTHING;
+    area->base = base;
+    area->layout = layout;
+    area->count = count;
+    area->nblocks = nblocks;
+    area->pieces = 1;
+    area->copies = 0;
 }
 
-static struct area part_area(const struct part *part, int nblocks)
+static void area_part(struct area *area, const struct part *part, int nblocks)
 {
-    struct area area = { .how = CUT_EACH,
-                         .base = part->base,
-                         .layout = part->layout,
-                         .count = part->count,
-                         .pieces = 1 };
-    if (part->vector) {
-        area.how = CUT_LIST;
-        area.nblocks = nblocks;
-        area.counts = part->counts;
-        area.displs = part->displs;
-        area.layouts = part->layouts;
-    }
-    if (!part->layout && !part->layouts)
-        area.how = CUT_NOTHING;
-    return area;
+    area->how = part->vector ? CUT_LIST : CUT_EACH;
+    area->base = part->base;
+    area->layout = part->layout;
+    area->count = part->count;
+    area->nblocks = nblocks;
+    area->pieces = 1;
+    area->counts = part->counts;
+    area->displs = part->displs;
+    area->layouts = part->vector ? part->layouts : NULL;
+    if (!area->layout && !area->layouts)
+        area->how = CUT_NOTHING;
 }
 
 /* Packed bytes of one block of a part in which all are equal. */
@@ -131,7 +130,7 @@ static int bind_bcast(struct bound *b)
 {
     const struct part *data = &b->call->recv;
     if (b->plan->nblocks[ROOM_OUT] == 1 || !data->layout) {
-        b->room[ROOM_OUT] = whole(data->base, data->layout, data->count, 1);
+        area_whole(&b->room[ROOM_OUT], data->base, data->layout, data->count, 1);
         return 0;
     }
     struct buffer user = { data->base, data->count, data->layout };
@@ -139,7 +138,7 @@ static int bind_bcast(struct bound *b)
     char *flat = buffer_flat(&user);
     if (!flat && !(flat = b->aside = scratch_take(bytes)))
         return no_scratch(bytes);
-    b->room[ROOM_OUT] = whole(flat, &layout_bytes, bytes, b->plan->nblocks[ROOM_OUT]);
+    area_whole(&b->room[ROOM_OUT], flat, &layout_bytes, bytes, b->plan->nblocks[ROOM_OUT]);
     return 0;
 }
 
@@ -151,8 +150,8 @@ static int bind_reduction(struct bound *b)
     const struct layout *layout = call->reduction.layout;
     const int *n = b->plan->nblocks;
     size_t count = call->recv.count;
-    b->room[ROOM_IN] = whole(call->send.base, layout, count, n[ROOM_IN]);
-    b->room[ROOM_OUT] = whole(call->recv.base, layout, count, n[ROOM_OUT]);
+    area_whole(&b->room[ROOM_IN], call->send.base, layout, count, n[ROOM_IN]);
+    area_whole(&b->room[ROOM_OUT], call->recv.base, layout, count, n[ROOM_OUT]);
     if (n[ROOM_TMP] == 0)
         return 0;
     ptrdiff_t low, apart = (ptrdiff_t)layout_span(layout, count, &low) + 63;
@@ -161,7 +160,7 @@ static int bind_reduction(struct bound *b)
     b->scratch = scratch_take((size_t)apart * (size_t)copies);
     if (!b->scratch)
         return no_scratch((size_t)apart * (size_t)copies);
-    b->room[ROOM_TMP] = whole(buffer_at(b->scratch, -low), layout, count, n[ROOM_IN]);
+    area_whole(&b->room[ROOM_TMP], buffer_at(b->scratch, -low), layout, count, n[ROOM_IN]);
     b->room[ROOM_TMP].copies = apart;
     return 0;
 }
@@ -215,12 +214,15 @@ static int bind_reduce_scatter(struct bound *b)
         return no_scratch(2 * (size_t)nlisted * sizeof(*b->offsets));
     size_t total = (size_t)list_blocks(b, before), mine = (size_t)b->offsets[before + me];
     void *input = call->in_place ? call->recv.base : call->send.base;
-    b->room[ROOM_IN] = inter ? whole(input, layout, total, 1) : listed(b, input, nlisted);
+    if (inter)
+        area_whole(&b->room[ROOM_IN], input, layout, total, 1);
+    else
+        b->room[ROOM_IN] = listed(b, input, nlisted);
     void *output = call->recv.base, *base = NULL;
     int error = 0;
     if (call->in_place)
         error = typed_scratch(&b->aside, &output, layout, mine);
-    b->room[ROOM_OUT] = whole(output, layout, mine, plan->nblocks[ROOM_OUT]);
+    area_whole(&b->room[ROOM_OUT], output, layout, mine, plan->nblocks[ROOM_OUT]);
     if (!error && plan->nblocks[ROOM_TMP])
         error = typed_scratch(&b->scratch, &base, layout, total * (inter ? 3 : 1));
     b->room[ROOM_TMP] = listed(b, base, nlisted);
@@ -261,8 +263,8 @@ static int set_aside(struct bound *b)
 static int bind_movement(struct bound *b)
 {
     const struct call *call = b->call;
-    b->room[ROOM_IN] = part_area(&call->send, b->plan->nblocks[ROOM_IN]);
-    b->room[ROOM_OUT] = part_area(&call->recv, b->plan->nblocks[ROOM_OUT]);
+    area_part(&b->room[ROOM_IN], &call->send, b->plan->nblocks[ROOM_IN]);
+    area_part(&b->room[ROOM_OUT], &call->recv, b->plan->nblocks[ROOM_OUT]);
     if (call->in_place && exchanges(call->what)) {
         int error = set_aside(b);
         if (error)
@@ -274,7 +276,13 @@ static int bind_movement(struct bound *b)
 
 int bind_open(struct bound *bound, const struct plan *plan, const struct call *call)
 {
-    *bound = (struct bound){ .plan = plan, .call = call, .npeers = plan->key.size };
+    bound->plan = plan;
+    bound->call = call;
+    bound->npeers = plan->key.size;
+    bound->scratch = bound->aside = NULL;
+    bound->offsets = NULL;
+    for (int r = 0; r < ROOMS; r++)
+        bound->room[r].how = CUT_NOTHING;
     if (plan->split)
         bound->npeers = plan->key.me < plan->split ? plan->key.size - plan->split : plan->split;
     int error;
@@ -439,6 +447,10 @@ int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
     if (a->how == CUT_EACH) {
         from = (size_t)s.first * a->count;
         to = from + (size_t)s.n * a->count;
+    } else if (a->nblocks == 1) { /* the general case without its divisions */
+        from = 0;
+        to = a->count;
+        shift = (ptrdiff_t)s.first * a->copies;
     } else {
         int first = s.first % a->nblocks;
         from = cut(a->count, a->nblocks, first);
@@ -457,7 +469,8 @@ static size_t longest_block(const struct bound *bound, const struct area *a)
     if (a->how == CUT_EACH)
         return a->count * a->layout->size;
     if (a->how == CUT_WHOLE)
-        return a->nblocks ? (a->count / (size_t)a->nblocks + 1) * a->layout->size : 0;
+        return a->nblocks > 1 ? (a->count / (size_t)a->nblocks + 1) * a->layout->size
+                              : a->count * a->layout->size;
     if (bound->plan->split) /* two kinds of blocks; not worth looking at */
         return SIZE_MAX;
     for (int i = 0; a->how == CUT_LIST && i < a->nblocks; i++) {

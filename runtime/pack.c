@@ -269,7 +269,9 @@ void buffer_copy(const struct buffer *to, const struct buffer *from)
     if (bytes == 0)
         return;
     char *flat_to = buffer_flat(to), *flat_from = buffer_flat(from);
-    if (flat_to)
+    if (flat_to && flat_from)
+        memmove(flat_to, flat_from, bytes);
+    else if (flat_to)
         buffer_pack(from, 0, flat_to, bytes);
     else if (flat_from)
         buffer_unpack(to, 0, flat_from, bytes);

@@ -27,45 +27,49 @@ static bool is_leaf(const struct comm *comm, int root)
     return !comm_is_inter(comm) || root >= 0;
 }
 
-static struct part part_of(const struct side *side)
-{
-    return (struct part){ .base = (void *)side->buf,
-                          .layout = side->type ? side->type->layout : NULL,
-                          .count = (size_t)side->count };
-}
-
-static struct part part_v(const struct side *side)
-{
-    return (struct part){ .base = (void *)side->buf,
-                          .layout = side->type ? side->type->layout : NULL,
-                          .vector = true,
-                          .counts = side->counts,
-                          .displs = side->displs };
-}
-
 static void asked_open(struct asked *asked, enum collective what, struct comm *comm, int root)
 {
-    *asked = (struct asked){ .comm = comm, .call = { .what = what, .root = root } };
+    asked->comm = comm;
+    asked->types[0] = asked->types[1] = NULL;
+    asked->memory = NULL;
+    asked->block_types = NULL;
+    asked->nblock_types = 0;
+    asked->call.what = what;
+    asked->call.root = root;
+    asked->call.in_place = false;
+    asked->call.send = asked->call.recv = (struct part){ .base = NULL };
+    asked->call.reduction = (struct reduction){ .layout = NULL };
 }
 
-static void asked_send(struct asked *asked, const struct side *side, struct part part)
+/* Member by member: a struct made elsewhere and copied here would have to wait for its halves. */
+static void asked_part(struct part *part, const struct side *side)
+{
+    part->base = (void *)side->buf;
+    part->layout = side->type ? side->type->layout : NULL;
+    part->count = (size_t)side->count;
+    part->vector = side->argument != NULL;
+    part->counts = side->counts;
+    part->displs = side->displs;
+}
+
+static void asked_send(struct asked *asked, const struct side *side)
 {
     if (side->buf == MPI_IN_PLACE) {
         asked->call.in_place = true;
         return;
     }
     asked->types[0] = side->type;
-    asked->call.send = part;
+    asked_part(&asked->call.send, side);
 }
 
-static void asked_recv(struct asked *asked, const struct side *side, struct part part)
+static void asked_recv(struct asked *asked, const struct side *side)
 {
     if (side->buf == MPI_IN_PLACE) {
         asked->call.in_place = true;
         return;
     }
     asked->types[1] = side->type;
-    asked->call.recv = part;
+    asked_part(&asked->call.recv, side);
 }
 
 /* ---- barrier and broadcast ---- */
@@ -84,7 +88,7 @@ int asked_bcast(struct asked *asked, struct comm *comm, struct side buffer, int 
     int rc = check_no_in_place(buffer.buf, "buffer");
     if (!rc)
         rc = check_memory(&buffer, "buffer");
-    asked_recv(asked, &buffer, part_of(&buffer));
+    asked_recv(asked, &buffer);
     return rc;
 }
 
@@ -106,7 +110,7 @@ int asked_gather(struct asked *asked, struct comm *comm, struct side send, struc
     asked_open(asked, COLL_GATHER, comm, root);
     int rc = check_rooted(comm, &send, "sendbuf", root);
     if (is_leaf(comm, root))
-        asked_send(asked, &send, part_of(&send));
+        asked_send(asked, &send);
     if (!is_root(comm, root) || rc)
         return rc;
     rc = check_no_in_place(recv.buf, "recvbuf");
@@ -116,7 +120,7 @@ int asked_gather(struct asked *asked, struct comm *comm, struct side send, struc
         rc = check_apart(&send, &recv);
     if (!rc)
         rc = check_own_block(&send, &recv, comm);
-    asked_recv(asked, &recv, part_of(&recv));
+    asked_recv(asked, &recv);
     return rc;
 }
 
@@ -126,7 +130,7 @@ int asked_gatherv(struct asked *asked, struct comm *comm, struct side send, stru
     asked_open(asked, COLL_GATHERV, comm, root);
     int rc = check_rooted(comm, &send, "sendbuf", root);
     if (is_leaf(comm, root))
-        asked_send(asked, &send, part_of(&send));
+        asked_send(asked, &send);
     if (!is_root(comm, root) || rc)
         return rc;
     rc = check_no_in_place(recv.buf, "recvbuf");
@@ -134,7 +138,7 @@ int asked_gatherv(struct asked *asked, struct comm *comm, struct side send, stru
         rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
         rc = check_own_block(&send, &recv, comm);
-    asked_recv(asked, &recv, part_v(&recv));
+    asked_recv(asked, &recv);
     return rc;
 }
 
@@ -144,7 +148,7 @@ int asked_scatter(struct asked *asked, struct comm *comm, struct side send, stru
     asked_open(asked, COLL_SCATTER, comm, root);
     int rc = check_rooted(comm, &recv, "recvbuf", root);
     if (is_leaf(comm, root))
-        asked_recv(asked, &recv, part_of(&recv));
+        asked_recv(asked, &recv);
     if (!is_root(comm, root) || rc)
         return rc;
     rc = check_no_in_place(send.buf, "sendbuf");
@@ -154,7 +158,7 @@ int asked_scatter(struct asked *asked, struct comm *comm, struct side send, stru
         rc = check_apart(&send, &recv);
     if (!rc)
         rc = check_own_block(&recv, &send, comm);
-    asked_send(asked, &send, part_of(&send));
+    asked_send(asked, &send);
     return rc;
 }
 
@@ -164,7 +168,7 @@ int asked_scatterv(struct asked *asked, struct comm *comm, struct side send, str
     asked_open(asked, COLL_SCATTERV, comm, root);
     int rc = check_rooted(comm, &recv, "recvbuf", root);
     if (is_leaf(comm, root))
-        asked_recv(asked, &recv, part_of(&recv));
+        asked_recv(asked, &recv);
     if (!is_root(comm, root) || rc)
         return rc;
     rc = check_no_in_place(send.buf, "sendbuf");
@@ -172,7 +176,7 @@ int asked_scatterv(struct asked *asked, struct comm *comm, struct side send, str
         rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "displs");
     if (!rc)
         rc = check_own_block(&recv, &send, comm);
-    asked_send(asked, &send, part_v(&send));
+    asked_send(asked, &send);
     return rc;
 }
 
@@ -194,8 +198,8 @@ static int asked_uniform(struct asked *asked, const struct side *send, const str
         rc = check_memory(recv, "recvbuf");
     if (!rc)
         rc = check_apart(send, recv);
-    asked_send(asked, send, part_of(send));
-    asked_recv(asked, recv, part_of(recv));
+    asked_send(asked, send);
+    asked_recv(asked, recv);
     return rc;
 }
 
@@ -222,8 +226,8 @@ int asked_allgatherv(struct asked *asked, struct comm *comm, struct side send, s
         rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
         rc = check_own_block(&send, &recv, comm);
-    asked_send(asked, &send, part_of(&send));
-    asked_recv(asked, &recv, part_v(&recv));
+    asked_send(asked, &send);
+    asked_recv(asked, &recv);
     return rc;
 }
 
@@ -237,8 +241,8 @@ int asked_alltoallv(struct asked *asked, struct comm *comm, struct side send, st
         rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "rdispls");
     if (!rc)
         rc = check_apart_blocks(&send, &recv, comm_remote_size(comm));
-    asked_send(asked, &send, part_v(&send));
-    asked_recv(asked, &recv, part_v(&recv));
+    asked_send(asked, &send);
+    asked_recv(asked, &recv);
     return rc;
 }
 
@@ -270,8 +274,8 @@ static int asked_typed(struct asked *asked, const struct side *send, int nsend,
     int rc = asked_blocks(asked, send, nsend, layouts);
     if (!rc)
         rc = asked_blocks(asked, recv, nrecv, layouts + nsend);
-    asked_send(asked, send, part_v(send));
-    asked_recv(asked, recv, part_v(recv));
+    asked_send(asked, send);
+    asked_recv(asked, recv);
     asked->call.send.layouts = asked->call.in_place ? NULL : layouts;
     asked->call.recv.layouts = layouts + nsend;
     return rc;
@@ -322,19 +326,12 @@ int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
         return rc;
     if (what == COLL_NEIGHBOR_ALLTOALLW)
         return asked_typed(asked, &send, out, &recv, in);
-    asked_send(asked, &send, send.argument ? part_v(&send) : part_of(&send));
-    asked_recv(asked, &recv, recv.argument ? part_v(&recv) : part_of(&recv));
+    asked_send(asked, &send);
+    asked_recv(asked, &recv);
     return in > 0 && out > 0 && !recv.argument ? check_apart(&send, &recv) : MPI_SUCCESS;
 }
 
 /* ---- reductions ---- */
-
-/* The operands of one rank: count elements at sendbuf, or in place at recvbuf. */
-static void asked_operands(struct asked *asked, const void *sendbuf, const struct side *recv)
-{
-    struct side send = side(sendbuf, recv->count, recv->type);
-    asked_send(asked, &send, part_of(&send));
-}
 
 int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side recv,
                  const struct op *op, int root)
@@ -347,7 +344,7 @@ int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, st
     if (!rc)
         rc = check_rooted(comm, &send, "sendbuf", root);
     if (is_leaf(comm, root))
-        asked_send(asked, &send, part_of(&send));
+        asked_send(asked, &send);
     if (!is_root(comm, root))
         recv.buf = NULL;
     else if (!rc)
@@ -356,7 +353,7 @@ int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, st
         rc = check_memory(&recv, "recvbuf");
     if (!rc && is_root(comm, root))
         rc = check_apart(&send, &recv);
-    asked_recv(asked, &recv, part_of(&recv));
+    asked_recv(asked, &recv);
     return rc;
 }
 
@@ -373,14 +370,11 @@ int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
         rc = check_memory(&send, "sendbuf");
     if (!rc)
         rc = vector ? check_counts(&recv, comm_size(comm)) : check_memory(&recv, "recvbuf");
-    struct side own = recv;
-    if (!rc && vector)
-        send.count = own.count = counts_at(recv.counts, comm_rank(comm));
-    if (!rc)
-        rc = check_apart(&send, &own);
-    asked_operands(asked, sendbuf, &recv);
-    asked_recv(asked, &recv, vector ? part_v(&recv) : part_of(&recv));
-    return rc;
+    asked_send(asked, &send);
+    asked_recv(asked, &recv);
+    if (!rc && vector) /* of the result a rank has its own block */
+        send.count = recv.count = counts_at(recv.counts, comm_rank(comm));
+    return rc ? rc : check_apart(&send, &recv);
 }
 
 /* ---- performing ---- */
