@@ -1,4 +1,4 @@
-check_PROGRAMS += test/plan/plans_test test/plan/mutants_test test/unit/coll_test test/unit/choose_test test/unit/plan_test
+check_PROGRAMS += test/plan/plans_test test/plan/mutants_test test/unit/coll_test test/unit/choose_test test/unit/plan_test test/unit/coll_scratch_test
 test_plan_plans_test_SOURCES = test/plan/plans_test.c coll/check.c coll/check.h
 test_plan_plans_test_LDADD = $(UNIT_LIBS)
 test_plan_mutants_test_SOURCES = test/plan/mutants_test.c coll/check.c coll/check.h
@@ -9,3 +9,5 @@ test_unit_choose_test_SOURCES = test/unit/choose_test.c test/unit/unit.h
 test_unit_choose_test_LDADD = $(UNIT_LIBS)
 test_unit_plan_test_SOURCES = test/unit/plan_test.c test/unit/unit.h
 test_unit_plan_test_LDADD = $(UNIT_LIBS)
+test_unit_coll_scratch_test_SOURCES = test/unit/coll_scratch_test.c test/unit/unit.h
+test_unit_coll_scratch_test_LDADD = $(UNIT_LIBS)
