@@ -46,7 +46,8 @@ static bool others_in_mpi(const struct job *job, int rank)
 /* Let the survivors know, wherever they wait. */
 static void announce_death(struct job *job, int rank)
 {
-    if (state_of(job, rank) == BOOT_FINALIZED)
+    enum boot_state state = state_of(job, rank);
+    if (state == BOOT_FINALIZED || state == BOOT_RESTING)
         return; /* nobody may wait for it any more, but its last messages may be on their way */
     if (atomic_exchange(&record_of(job, rank)->dead, 1))
         return;

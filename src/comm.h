@@ -42,6 +42,9 @@ void world_close(void);
  * first, then MPI_COMM_WORLD's.  They may still communicate. */
 int world_delete_attributes(void);
 
+/* After MPI_Finalize errors go to the initial handler again (MPI 5.0, 9.3). */
+void world_forget_handlers(void);
+
 static inline int comm_rank(const struct comm *comm);
 static inline int comm_size(const struct comm *comm);        /* of the local group */
 static inline int comm_remote_size(const struct comm *comm); /* = comm_size when intra */

@@ -58,6 +58,7 @@ int xmpi_finalize(void)
         return fail(MPI_ERR_OTHER, "MPI_Finalize ends what MPI_Init began, and there is only "
                                    "a session; MPI_Session_finalize ends that");
     int callbacks = world_delete_attributes();
+    world_forget_handlers();
     library_state = LIBRARY_FINALIZED;
     int rc = library_drop(USER_WORLD);
     return callbacks ? callbacks : rc;

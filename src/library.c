@@ -47,6 +47,7 @@ static int library_open(void)
     if (rc)
         goto undo_pml;
     library_is_open = true;
+    opener = getpid();
     return MPI_SUCCESS;
 undo_pml:
     pml_close();
@@ -62,6 +63,7 @@ static void library_close(void)
     world_close();
     pml_close();
     progress_close();
+    boot_reached(BOOT_FINALIZED);
     boot_close();
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/fail.h"
 #include "src/attr.h"
 #include "src/comm.h"
+#include "src/errhan.h"
 
 #include <stdio.h>
 
@@ -51,6 +52,15 @@ void world_close(void)
 {
     always_close(&comm_self);
     always_close(&comm_world);
+}
+
+void world_forget_handlers(void)
+{
+    struct comm *both[] = { &comm_world, &comm_self };
+    for (int i = 0; i < 2; i++) {
+        errhandler_drop(both[i]->errhandler);
+        both[i]->errhandler = errhandler_hold(&errors_are_fatal);
+    }
 }
 
 int world_delete_attributes(void)
