@@ -29,6 +29,22 @@ static int mask_cpus(pid_t pid)
     return cpus;
 }
 
+int hw_only_cpu(void)
+{
+    cpu_set_t *mask = CPU_ALLOC(MOST_CPUS);
+    int only = -1;
+    if (!mask)
+        return -1;
+    size_t bytes = CPU_ALLOC_SIZE(MOST_CPUS);
+    CPU_ZERO_S(bytes, mask);
+    if (sched_getaffinity(0, bytes, mask) == 0 && CPU_COUNT_S(bytes, mask) == 1)
+        for (int cpu = 0; cpu < MOST_CPUS && only < 0; cpu++)
+            if (CPU_ISSET_S(cpu, bytes, mask))
+                only = cpu;
+    CPU_FREE(mask);
+    return only;
+}
+
 /* ---- quotas ---- */
 
 static bool file_read(const char *path, char *text, int chars)

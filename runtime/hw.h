@@ -10,4 +10,8 @@
  * the control group.  At least 1. */
 int hw_usable_cpus(void);
 
+/* The number of the only CPU (hardware thread) that this process may run on; -1: there are
+ * several. */
+int hw_only_cpu(void);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_Comm_split and MPI_Comm_split_type: colours, keys, nobody, shared memory.
+ * MPI_Comm_split and MPI_Comm_split_type: colours, keys, nobody, shared memory, hardware.
+ *
+ * conform-options: --bind-to core
  */
 #include "test/conform/check.h"
 
@@ -108,10 +110,19 @@ static void test_shared(void)
 }
 
 #if MPI_VERSION >= 4
-static void test_hardware(void)
+/* The value of a key, "" without one. */
+static void value_of(MPI_Info info, const char *key, char value[64])
 {
-    MPI_Comm part;
+    int length = 64, flag;
+    value[0] = '\0';
+    CHECK_OK(MPI_Info_get_string(info, key, &length, value, &flag));
+}
+
+static void test_unguided(void)
+{
+    MPI_Comm part, again;
     MPI_Info info;
+    char type[64];
     CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL,
                                  &part));
     if (part != MPI_COMM_NULL) {
@@ -119,15 +130,85 @@ static void test_hardware(void)
         CHECK_OK(MPI_Comm_free(&part));
     }
     CHECK_OK(MPI_Info_create(&info));
-    CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "no such thing"));
-    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part));
-    CHECK(part == MPI_COMM_NULL);
-    CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory"));
-    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part));
-    if (part != MPI_COMM_NULL)
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &part));
+    value_of(info, "mpi_hw_resource_type", type);
+    CHECK((part != MPI_COMM_NULL) == (type[0] != '\0'));
+    int result, got = part != MPI_COMM_NULL, all;
+    MPI_Allreduce(&got, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all) { /* asked for by its name, it is the same part */
+        CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &again));
+        CHECK_OK(MPI_Comm_compare(part, again, &result));
+        CHECK(result == MPI_CONGRUENT);
+        CHECK_OK(MPI_Comm_free(&again));
+    }
+    if (got)
         CHECK_OK(MPI_Comm_free(&part));
-    MPI_Info_free(&info);
+    CHECK_OK(MPI_Info_free(&info));
 }
+
+/* The size of the part that a resource type or process set gives, 0 for MPI_COMM_NULL. */
+static int part_size(int split_type, const char *key, const char *value)
+{
+    MPI_Comm part;
+    MPI_Info info;
+    int size = 0;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, key, value));
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, split_type, 0, info, &part));
+    if (part != MPI_COMM_NULL) {
+        size = size_of(part);
+        CHECK_OK(MPI_Comm_free(&part));
+    }
+    CHECK_OK(MPI_Info_free(&info));
+    return size;
+}
+
+static void test_guided(void)
+{
+    static const char key[] = "mpi_hw_resource_type";
+    MPI_Comm part;
+    CHECK(part_size(MPI_COMM_TYPE_HW_GUIDED, key, "no such thing") == 0);
+    CHECK(part_size(MPI_COMM_TYPE_HW_GUIDED, "something else", "mpi_shared_memory") == 0);
+    CHECK_OK(
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, MPI_INFO_NULL, &part));
+    CHECK(part == MPI_COMM_NULL);
+    CHECK(part_size(MPI_COMM_TYPE_HW_GUIDED, key, "mpi_shared_memory") > 0);
+    /* Different wishes are none. */
+    CHECK(n == 1 || part_size(MPI_COMM_TYPE_HW_GUIDED, key,
+                              me == 0 ? "mpi_shared_memory" : "no such thing") == 0);
+}
+
+#if MPI_VERSION >= 5 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+static void test_resource(void)
+{
+    static const char set[] = "mpi_pset_name", type[] = "mpi_hw_resource_type";
+    CHECK(part_size(MPI_COMM_TYPE_RESOURCE_GUIDED, set, "mpi://WORLD") == n);
+    CHECK(part_size(MPI_COMM_TYPE_RESOURCE_GUIDED, set, "mpi://SELF") == 1);
+    CHECK(part_size(MPI_COMM_TYPE_RESOURCE_GUIDED, set, "mpi://nobody") == 0);
+    CHECK(part_size(MPI_COMM_TYPE_RESOURCE_GUIDED, type, "no such thing") == 0);
+    CHECK(part_size(MPI_COMM_TYPE_RESOURCE_GUIDED, type, "mpi_shared_memory") ==
+          part_size(MPI_COMM_TYPE_HW_GUIDED, type, "mpi_shared_memory"));
+}
+
+/* Each type that the process is bound to one of gives a part that it is in, each other does not;
+ * a part lies in the part of the type around it. */
+static void test_types(void)
+{
+    MPI_Info hardware;
+    int nkeys;
+    CHECK_OK(MPI_Get_hw_resource_info(&hardware));
+    CHECK_OK(MPI_Info_get_nkeys(hardware, &nkeys));
+    for (int i = 0; i < nkeys; i++) {
+        char key[MPI_MAX_INFO_KEY], value[64];
+        CHECK_OK(MPI_Info_get_nthkey(hardware, i, key));
+        value_of(hardware, key, value);
+        CHECK(!strcmp(value, "true") || !strcmp(value, "false"));
+        int size = part_size(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", key);
+        CHECK((size > 0) == !strcmp(value, "true"));
+    }
+    CHECK_OK(MPI_Info_free(&hardware));
+}
+#endif
 #endif
 
 int main(int argc, char **argv)
@@ -143,7 +224,12 @@ int main(int argc, char **argv)
     test_nested();
     test_shared();
 #if MPI_VERSION >= 4
-    test_hardware();
+    test_unguided();
+    test_guided();
+#if MPI_VERSION >= 5 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    test_resource();
+    test_types();
+#endif
 #endif
     return check_done();
 }

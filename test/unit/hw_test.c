@@ -33,7 +33,7 @@ START_TEST(a_binding_of_one_rank_does_not_count)
 }
 END_TEST
 
-START_TEST(a_binding_of_all_counts)
+START_TEST(a_binding_of_all_counts, the_only_cpu_is_known)
 {
     bind_to_one();
     pid_t child = fork();
@@ -45,5 +45,16 @@ START_TEST(a_binding_of_all_counts)
 }
 END_TEST
 
+START_TEST(the_only_cpu_is_known)
+{
+    cpu_set_t mask;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof mask, &mask), 0);
+    ck_assert((hw_only_cpu() >= 0) == (CPU_COUNT(&mask) == 1));
+    bind_to_one();
+    ck_assert_int_eq(sched_getaffinity(0, sizeof mask, &mask), 0);
+    ck_assert(CPU_ISSET(hw_only_cpu(), &mask));
+}
+END_TEST
+
 UNIT_MAIN("hw", between_one_and_all, a_binding_of_one_rank_does_not_count,
-          a_binding_of_all_counts)
+          a_binding_of_all_counts, the_only_cpu_is_known)
