@@ -46,9 +46,8 @@ static bool others_in_mpi(const struct job *job, int rank)
 /* Let the survivors know, wherever they wait. */
 static void announce_death(struct job *job, int rank)
 {
-    enum boot_state state = state_of(job, rank);
-    if (state == BOOT_FINALIZED || state == BOOT_RESTING)
-        return; /* nobody may wait for it any more, but its last messages may be on their way */
+    if (state_of(job, rank) == BOOT_FINALIZED)
+        return; /* it has said so itself; others may end before it says it (_exit, exec) */
     if (atomic_exchange(&record_of(job, rank)->dead, 1))
         return;
     atomic_fetch_add(&job->segment->dead_epoch, 1);

@@ -53,6 +53,23 @@ static int sessions(int chosen)
     return 0;
 }
 
+/* Rank 0 sends what the chosen rank never receives; that one ends without a word to us. */
+static int unread(int chosen)
+{
+    static char data[300000];
+    int rank;
+    MPI_Request request;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        MPI_Isend(data, sizeof data, MPI_CHAR, chosen, 0, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    }
+    MPI_Finalize();
+    if (rank == chosen)
+        _exit(0);
+    return 0;
+}
+
 static void say_there(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -72,6 +89,8 @@ int main(int argc, char **argv)
     if (strcmp(way, "session5") == 0)
         return sessions(chosen);
     MPI_Init(&argc, &argv);
+    if (strcmp(way, "unread") == 0)
+        return unread(chosen);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc > 3)
         say_there(argv[3]);

@@ -38,6 +38,9 @@ ends_case "signal 15" signal15 143 "rank 1 .*signal 15"
 run 20 -np 4 "$ends" after 1
 check "exit(6) after MPI_Finalize: the others go on" "$code $(grep -c finished "$dir/out")" "6 3"
 
+run 10 -np 2 "$ends" unread 1
+check "_exit after MPI_Finalize, a message unread" $code 0
+
 # below wrappers that hide the end
 ends_case "MPI_Abort below a wrapper" - 9 "rank 1.*MPI_Abort" "$ends abort 1; sleep 100"
 ends_case "signal below a wrapper that says so" - 137 "rank 1 .*signal 9" "$ends signal9 1; exit \$?"
