@@ -68,7 +68,8 @@ struct request_ops {                        /* each member may be NULL only wher
 
 struct request {
     struct object object; /* OBJECT_REQUEST */
-    volatile int done;    /* 1: complete (or inactive); result is valid */
+    int done; /* 1: complete (or inactive); result is valid.  Like all of it, read and written
+                 under the engine lock where there are threads */
     bool persistent, active;
     bool orphan; /* freed by the user while in flight: release when done */
     const struct request_ops *ops;
@@ -81,7 +82,7 @@ struct request {
 };
 
 /* Set done, call on_done, release orphans.  on_done may release the request, so nobody touches it
- * afterwards.  For the rooms that complete requests. */
+ * afterwards.  Threads that wait for it are woken.  For the rooms that complete requests. */
 void request_complete(struct request *request);
 
 /* Wait for it, copy the result, release it unless persistent (then it becomes inactive).  Returns

@@ -81,6 +81,7 @@ void request_complete(struct request *request)
 {
     bool orphan = request->orphan; /* on_done may release the request */
     request->done = 1;
+    progress_completed();
     if (request->on_done)
         request->on_done(request);
     if (orphan)

@@ -39,7 +39,6 @@ uint32_t doorbell_arm(struct doorbell *bell)
     uint32_t rings = atomic_load(&bell->bell);
     if (barrier_works)
         syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-    atomic_thread_fence(memory_order_seq_cst);
     return rings;
 }
 

@@ -7,6 +7,7 @@ libxmpi_core_la_SOURCES += \
     runtime/clock.h \
     runtime/doorbell.c \
     runtime/fail.c runtime/fail.h \
+    runtime/follow.c runtime/follow.h \
     runtime/hw.c runtime/hw.h \
     runtime/lock.c runtime/lock.h \
     runtime/log.c runtime/log.h \

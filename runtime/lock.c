@@ -6,10 +6,12 @@
  *     state     0 free, 1 taken
  *     wanting   threads that try or sleep: engine_breathe does nothing while it is 0
  *     sleeping  threads on the futex: the one who unlocks wakes one of them
+ *     hungry    threads that were woken and found it taken again: others let them go first
  *
- * engine_breathe would starve the others if it took the lock back at once, since a thread that
- * was just woken needs microseconds to arrive; it therefore waits until somebody had the lock,
- * for a bounded time.
+ * A thread that was just woken needs microseconds to arrive, and one that makes call after call
+ * takes the lock back within nanoseconds.  So the second waits while the first is hungry, and
+ * engine_breathe waits until somebody had the lock; both for a bounded time, since whoever they
+ * wait for may have no CPU.
  */
 #include "runtime/lock.h"
 #include "runtime/clock.h"
@@ -17,18 +19,17 @@
 #include <assert.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-bool threads_multiple;
+atomic_bool threads_multiple, threads_beside;
 
-enum { TRIES = 200, BREATHE_TRIES = 1000, BREATHE_YIELDS = 4 };
+enum { TRIES = 200, PATIENCE_PAUSES = 200, PATIENCE_YIELDS = 8 };
 
 static struct {
     _Atomic uint32_t state;
-    _Atomic uint32_t wanting, sleeping;
+    _Atomic uint32_t wanting, sleeping, hungry;
     _Atomic uint32_t taken; /* counts how often it changed hands */
     _Atomic(const void *) owner;
     int levels; /* of the owner */
@@ -37,17 +38,30 @@ static struct {
 /* The address of this variable names the thread. */
 static _Thread_local char me __attribute__((tls_model("initial-exec")));
 
+static inline uint32_t count(const _Atomic uint32_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
 static bool lock_try(void)
 {
-    return atomic_load_explicit(&lock.state, memory_order_relaxed) == 0 &&
+    return count(&lock.state) == 0 &&
            atomic_exchange_explicit(&lock.state, 1, memory_order_acquire) == 0;
 }
 
 static void lock_sleep(void)
 {
+    bool hungry = false;
     atomic_fetch_add(&lock.sleeping, 1);
-    while (!lock_try())
-        syscall(SYS_futex, &lock.state, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+    while (!lock_try()) {
+        long woken = syscall(SYS_futex, &lock.state, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+        if (woken == 0 && !hungry && count(&lock.state) != 0) {
+            hungry = true;
+            atomic_fetch_add_explicit(&lock.hungry, 1, memory_order_relaxed);
+        }
+    }
+    if (hungry)
+        atomic_fetch_sub_explicit(&lock.hungry, 1, memory_order_relaxed);
     atomic_fetch_sub(&lock.sleeping, 1);
 }
 
@@ -64,13 +78,24 @@ static void lock_wait(void)
     atomic_fetch_sub_explicit(&lock.wanting, 1, memory_order_relaxed);
 }
 
+/* Until the lock changes hands, or long enough.  Without the lock. */
+static void lock_let_others(uint32_t before)
+{
+    for (int i = 0; i < PATIENCE_PAUSES && count(&lock.taken) == before; i++)
+        cpu_pause();
+    for (int i = 0; i < PATIENCE_YIELDS && count(&lock.taken) == before; i++)
+        sched_yield();
+}
+
 static void lock_take(int levels)
 {
+    if (__builtin_expect(count(&lock.hungry) != 0, 0))
+        lock_let_others(count(&lock.taken));
     if (!lock_try())
         lock_wait();
     atomic_store_explicit(&lock.owner, &me, memory_order_relaxed);
     lock.levels = levels;
-    atomic_store_explicit(&lock.taken, lock.taken + 1, memory_order_relaxed);
+    atomic_store_explicit(&lock.taken, count(&lock.taken) + 1, memory_order_relaxed);
 }
 
 static void lock_free(void)
@@ -86,7 +111,7 @@ static bool lock_is_mine(void)
     return atomic_load_explicit(&lock.owner, memory_order_relaxed) == &me;
 }
 
-void engine_lock_slow(void)
+void engine_take(void)
 {
     if (lock_is_mine())
         lock.levels++;
@@ -94,7 +119,7 @@ void engine_lock_slow(void)
         lock_take(1);
 }
 
-void engine_unlock_slow(void)
+void engine_give(void)
 {
     assert(lock_is_mine() && lock.levels > 0);
     if (--lock.levels == 0)
@@ -103,7 +128,7 @@ void engine_unlock_slow(void)
 
 int engine_release(void)
 {
-    if (!threads_multiple || !lock_is_mine())
+    if (!lock_is_mine())
         return 0;
     int levels = lock.levels;
     lock.levels = 0;
@@ -117,22 +142,15 @@ void engine_retake(int levels)
         lock_take(levels);
 }
 
-static bool lock_changed_hands(uint32_t before)
+bool engine_breathe(void)
 {
-    return atomic_load_explicit(&lock.taken, memory_order_relaxed) != before;
-}
-
-void engine_breathe(void)
-{
-    if (atomic_load_explicit(&lock.wanting, memory_order_relaxed) == 0)
-        return;
-    uint32_t before = atomic_load_explicit(&lock.taken, memory_order_relaxed);
+    if (__builtin_expect(count(&lock.wanting) == 0, 1))
+        return false;
+    uint32_t before = count(&lock.taken);
     int levels = engine_release();
     if (levels == 0)
-        return;
-    for (int i = 0; i < BREATHE_TRIES && !lock_changed_hands(before); i++)
-        cpu_pause();
-    for (int i = 0; i < BREATHE_YIELDS && !lock_changed_hands(before); i++)
-        sched_yield();
+        return false;
+    lock_let_others(before);
     engine_retake(levels);
+    return true;
 }

@@ -2,36 +2,55 @@
  *
  * The engine lock: one recursive lock around the library for MPI_THREAD_MULTIPLE.  Programs
  * that asked for less pay one predicted branch.  Waiting loops let go of it between polls
- * (see runtime/progress.c), so a thread that waits never stops the others.
+ * (see runtime/progress.c), so a thread that waits never stops the others; neither does one
+ * that runs a function of the program (an operation, an attribute's copy function).
+ *
+ *     threads_multiple     every call takes the lock
+ *     threads_beside       MPI_THREAD_FUNNELED and SERIALIZED: calls run without it, except for
+ *                          those that are always thread-safe (MPI_Info_create); what these share
+ *                          with the others is under engine_guard
+ *     neither              one thread; or the library is not up, and all that may be called is
+ *                          always thread-safe
  */
 #ifndef XMPI_LOCK_H
 #define XMPI_LOCK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
-extern bool threads_multiple; /* set once, by MPI_Init_thread, before a second thread calls */
+extern atomic_bool threads_multiple, threads_beside; /* change under the lock only */
 
-void engine_lock_slow(void);
-void engine_unlock_slow(void);
+/* Whoever takes it gives it back as often. */
+void engine_take(void);
+void engine_give(void);
 
-static inline void engine_lock(void)
+static inline bool threads_are_many(void)
 {
-    if (__builtin_expect(threads_multiple, 0))
-        engine_lock_slow();
+    return __builtin_expect(atomic_load_explicit(&threads_multiple, memory_order_relaxed), 0);
 }
 
-static inline void engine_unlock(void)
+/* Around what functions that are always thread-safe share with those that are not. */
+static inline bool engine_guard(void)
 {
-    if (__builtin_expect(threads_multiple, 0))
-        engine_unlock_slow();
+    if (__builtin_expect(!atomic_load_explicit(&threads_beside, memory_order_relaxed), 1))
+        return false;
+    engine_take();
+    return true;
 }
 
-/* Let other threads in: release all levels this thread holds, wait until one of them had the
- * lock, take them again.  One load when nobody wants it. */
-void engine_breathe(void);
+static inline void engine_unguard(bool guarded)
+{
+    if (__builtin_expect(guarded, 0))
+        engine_give();
+}
 
-/* Around a sleep: give up all levels and return their number, 0 when this thread holds none
- * (always 0 without MPI_THREAD_MULTIPLE); take that many back. */
+/* Let other threads in when some are waiting: release all levels this thread holds, wait until
+ * one of them had the lock, take them again.  True when there was somebody.  One load when
+ * nobody wants it. */
+bool engine_breathe(void);
+
+/* Around a sleep, or a function of the program: give up all levels and return their number, 0
+ * when this thread holds none; take that many back. */
 int engine_release(void);
 void engine_retake(int levels);
 

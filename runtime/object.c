@@ -9,9 +9,11 @@
  * Nothing is ever unmapped, so a stale handle always points at readable memory: its kind says
  * OBJECT_FREE, or that of the object that took its place.  Free objects wait in one list per
  * size.  Making and deleting costs some ten nanoseconds, opening more of the range a system call
- * per megabyte and more.  The caller holds the engine lock where threads may race.
+ * per megabyte and more.  The caller holds the engine lock where all calls take it; where only
+ * some do (runtime/lock.h), it is taken here.
  */
 #include "runtime/object.h"
+#include "runtime/lock.h"
 
 #include <assert.h>
 #include <string.h>
@@ -62,8 +64,10 @@ static bool range_reserve(void)
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (range == MAP_FAILED)
             continue;
-        object_base = object_end = fresh = range;
-        reserved_end = object_base + bytes;
+        fresh = range;
+        reserved_end = fresh + bytes;
+        __atomic_store_n(&object_base, fresh, __ATOMIC_RELAXED);
+        __atomic_store_n(&object_end, fresh, __ATOMIC_RELAXED);
         return true;
     }
     return false;
@@ -87,7 +91,7 @@ static bool range_open(size_t bytes)
         step = left;
     if (step < missing || mprotect(object_end, step, PROT_READ | PROT_WRITE) != 0)
         return false;
-    object_end += step;
+    __atomic_store_n(&object_end, object_end + step, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -100,22 +104,29 @@ static struct object *object_carve(size_t bytes)
     return object;
 }
 
+/* A used one of this size, or a new one. */
+static struct object *object_take(size_t grains)
+{
+    struct free_object **list = &free_lists[list_of(grains)];
+    struct object *object = (struct object *)*list;
+    if (!object)
+        return object_carve(grains * OBJECT_GRAIN);
+    *list = (*list)->next;
+    return object;
+}
+
 void *object_new(enum object_kind kind, size_t size)
 {
     assert(kind != OBJECT_FREE && size >= sizeof(struct object));
     size_t grains = grains_of(size);
     if (grains > MOST_GRAINS)
         return NULL;
-    struct free_object **list = &free_lists[list_of(grains)];
-    struct object *object = (struct object *)*list;
-    if (object) {
-        *list = (*list)->next;
-        memset(object, 0, size);
-    } else {
-        object = object_carve(grains * OBJECT_GRAIN); /* never used before: zero */
-        if (!object)
-            return NULL;
-    }
+    bool guarded = engine_guard();
+    struct object *object = object_take(grains);
+    engine_unguard(guarded);
+    if (!object)
+        return NULL;
+    memset(object, 0, size);
     object->kind = kind;
     object->refs = 1;
     object->grains = (uint32_t)grains;
@@ -127,10 +138,12 @@ void object_delete(void *memory)
     struct free_object *gone = memory;
     assert((char *)memory >= object_base && (char *)memory < object_end);
     assert(gone->object.kind != OBJECT_FREE);
+    bool guarded = engine_guard();
     struct free_object **list = &free_lists[list_of(gone->object.grains)];
     gone->object.kind = OBJECT_FREE;
     gone->next = *list;
     *list = gone;
+    engine_unguard(guarded);
 }
 
 int object_id(const void *object)

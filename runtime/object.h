@@ -37,7 +37,8 @@ struct object {
 
 enum { OBJECT_GRAIN = 64, OBJECT_FIRST_ID = 4096 };
 
-extern char *object_base, *object_end; /* the part of the reserved range that is in use */
+/* The part of the reserved range that is in use.  Read without a lock: relaxed atomics. */
+extern char *object_base, *object_end;
 
 /* A zeroed object of `size` bytes, refs 1, aligned to a cache line; NULL when memory is out. */
 void *object_new(enum object_kind kind, size_t size);
@@ -59,7 +60,8 @@ static inline bool object_drop(void *object)
 /* Is this bit pattern a live object of that kind?  Safe for anything. */
 static inline bool object_is(const void *p, enum object_kind kind)
 {
-    return (const char *)p >= object_base && (const char *)p < object_end &&
+    return (const char *)p >= __atomic_load_n(&object_base, __ATOMIC_RELAXED) &&
+           (const char *)p < __atomic_load_n(&object_end, __ATOMIC_RELAXED) &&
            (uintptr_t)p % OBJECT_GRAIN == 0 && ((const struct object *)p)->kind == kind;
 }
 

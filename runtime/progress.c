@@ -14,10 +14,21 @@
  * session (scheduler autogroup) of our own, yields do not reach the others, and it sleeps soon.
  *
  * Calls that do not wait but are made again and again (tests, probes) yield in the same way and
- * never sleep.  Threads: the engine lock is let go of between polls and while asleep.
+ * never sleep.
+ *
+ * Threads: the engine lock is let go of between polls when somebody wants it, and while asleep.
+ * Of several threads that wait, one leads, that is, polls; the others follow (runtime/follow.h):
+ *
+ *     nobody leads            whoever waits leads
+ *     the leader is awake     follow
+ *     the leader is asleep    lead; it sleeps on, and leads again when this wait is over
+ *
+ * A wait for memory that other processes write (wait_idle) neither leads nor follows, since no
+ * poller would tell.
  */
 #include "runtime/progress.h"
 #include "runtime/clock.h"
+#include "runtime/follow.h"
 #include "runtime/lock.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
@@ -35,7 +46,8 @@ enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
     CROWDED_SPIN = 20,
-    FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
+    FAST_YIELD_NS = 700,  /* quicker on average: it does not switch to anybody */
+    CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
 };
 static const uint64_t MICROSECOND = 1000, MILLISECOND = 1000000;
 
@@ -58,7 +70,11 @@ static struct {
 uint64_t progress_idle_ns;
 
 static struct doorbell own_bell, *bell = &own_bell;
-static int sleepers; /* waits of this process that are armed or asleep */
+static int sleepers; /* waits of this process that are armed or asleep on the bell */
+
+static struct wait *leader, *armed; /* the one that polls, and the one of them that sleeps */
+static int cpus = 1;                /* of this process */
+int waits_asleep;                   /* sleepers and followers */
 
 void progress_add(poller *poll)
 {
@@ -76,14 +92,23 @@ void progress_remove(poller *poll)
         }
 }
 
+/* Pollers are not called while one is at work: from a function of the program that it calls, or
+ * by another thread while that function runs. */
+static bool polling;
+
+static uint32_t empty; /* rounds in a row that moved nothing, in calls that do not wait */
+
 static int round_over_pollers(void)
 {
+    if (__builtin_expect(polling, 0))
+        return 0;
     int events = 0;
+    polling = true;
     for (int i = 0; i < npollers; i++)
         events += pollers[i]();
-    /* Another thread of ours may sleep on what was just completed. */
-    if (__builtin_expect(sleepers > 0, 0) && events)
-        doorbell_ring(bell);
+    polling = false;
+    if (events)
+        empty = 0;
     return events;
 }
 
@@ -96,10 +121,9 @@ static void yield(void)
 
 int progress(void)
 {
-    static uint32_t empty; /* rounds in a row, over all calls that do not wait */
     int events = round_over_pollers();
     if (events)
-        empty = 0;
+        progress_completed();
     else if (empty < policy.spin)
         empty++;
     else
@@ -109,7 +133,18 @@ int progress(void)
 
 void progress_nudge(void)
 {
-    doorbell_ring(bell);
+    if (sleepers > 0 && (!leader || leader == armed))
+        doorbell_ring(bell);
+}
+
+/* While polling, the end of the round wakes all at once. */
+void waits_wake(void)
+{
+    if (polling)
+        return;
+    followers_wake();
+    if (armed && (!armed->flag || *armed->flag))
+        doorbell_ring(bell);
 }
 
 /* ---- one wait ---- */
@@ -121,9 +156,36 @@ static void wait_arm(struct wait *w)
 
 static void wait_disarm(struct wait *w)
 {
-    if (w->phase >= ARMED && --sleepers == 0)
-        atomic_store_explicit(&bell->sleeping, 0, memory_order_relaxed);
+    if (w->phase >= ARMED) {
+        waits_asleep--;
+        if (--sleepers == 0)
+            atomic_store_explicit(&bell->sleeping, 0, memory_order_relaxed);
+    }
+    if (armed == w)
+        armed = NULL;
     w->phase = SPINNING;
+}
+
+/* Something moved, or the wait is over. */
+static void wait_reset(struct wait *w)
+{
+    if (w->phase != SPINNING) {
+        progress_idle_ns += clock_ns() - w->since;
+        wait_disarm(w);
+    }
+    w->idle = 0;
+}
+
+/* Behind the leader. */
+static void wait_follow(struct wait *w)
+{
+    wait_reset(w);
+    bool may_spin = followers < cpus - 1;
+    uint64_t since = clock_ns();
+    waits_asleep++;
+    follow(w->flag, may_spin ? policy.spin : 0, policy.nap_ns);
+    waits_asleep--;
+    progress_idle_ns += clock_ns() - since;
 }
 
 static void wait_sleep(struct wait *w)
@@ -143,8 +205,17 @@ static bool wait_is_long(const struct wait *w)
     uint64_t idle_ns = clock_ns() - w->since;
     if (idle_ns >= policy.awake_ns)
         return true;
-    uint64_t yields = w->idle - policy.spin;
-    return idle_ns >= policy.impatient_ns && idle_ns < yields * FAST_YIELD_NS;
+    return idle_ns >= policy.impatient_ns && idle_ns < w->yields * (uint64_t)FAST_YIELD_NS;
+}
+
+static void wait_begin_sleep(struct wait *w)
+{
+    w->phase = ARMED;
+    sleepers++;
+    waits_asleep++;
+    if (leader == w)
+        armed = w;
+    wait_arm(w);
 }
 
 static void wait_yield(struct wait *w)
@@ -152,31 +223,43 @@ static void wait_yield(struct wait *w)
     if (w->phase == SPINNING) {
         w->phase = YIELDING;
         w->since = clock_ns();
+        w->yields = 0;
     }
     yield();
-    if (w->idle % YIELDS_PER_CLOCK != 0 || !wait_is_long(w))
+    if (++w->yields % YIELDS_PER_CLOCK != 0 || !wait_is_long(w))
         return;
-    w->phase = ARMED;
-    sleepers++;
-    wait_arm(w);
+    if (leader == w && armed) { /* it can sleep for both */
+        leader = armed;
+        wait_follow(w);
+    } else {
+        wait_begin_sleep(w);
+    }
 }
 
-static void wait_spin(void)
+static void wait_spin(struct wait *w)
 {
-    if (threads_multiple)
-        engine_breathe();
+    if (engine_breathe())
+        w->idle += CONTENDED_POLLS;
     cpu_pause();
 }
 
-void wait_poll(struct wait *w)
+/* How many polls before it yields: few where more threads wait than have CPUs. */
+static uint32_t wait_spins(void)
+{
+    return followers < cpus || policy.spin < CROWDED_SPIN ? policy.spin : CROWDED_SPIN;
+}
+
+/* A round without a word to the other threads. */
+static void wait_round(struct wait *w)
 {
     if (round_over_pollers()) {
-        wait_end(w);
+        wait_reset(w);
+        progress_completed();
         return;
     }
-    if (w->idle < policy.spin) {
+    if (w->idle < wait_spins()) {
         w->idle++;
-        wait_spin();
+        wait_spin(w);
     } else if (w->phase < ARMED) {
         w->idle++;
         wait_yield(w);
@@ -185,23 +268,35 @@ void wait_poll(struct wait *w)
     }
 }
 
+void wait_poll(struct wait *w)
+{
+    if (threads_are_many() && leader != w) {
+        if (leader && leader != armed) {
+            wait_follow(w);
+            return;
+        }
+        leader = w;
+    }
+    wait_round(w);
+}
+
 void wait_idle(struct wait *w)
 {
     if (w->idle >= policy.spin || w->idle % POLLS_PER_PROGRESS == POLLS_PER_PROGRESS - 1) {
-        wait_poll(w);
+        wait_round(w);
         return;
     }
     w->idle++;
-    wait_spin();
+    wait_spin(w);
 }
 
 void wait_end(struct wait *w)
 {
-    if (w->phase != SPINNING) {
-        progress_idle_ns += clock_ns() - w->since;
-        wait_disarm(w);
-    }
-    w->idle = 0;
+    wait_reset(w);
+    if (leader == w)
+        leader = armed;
+    if (followers > 0 && !leader)
+        followers_wake_one();
 }
 
 /* ---- choosing the policy ---- */
@@ -231,6 +326,11 @@ void progress_tune(void)
         policy.spin = UINT32_MAX;
         policy.awake_ns = policy.impatient_ns = UINT64_MAX;
     }
+}
+
+void progress_cpus(int n)
+{
+    cpus = n;
 }
 
 void progress_open(struct doorbell *mine, bool crowded)

@@ -7,12 +7,16 @@
  *     struct wait w = WAIT_INIT;
  *     while (!done)
  *         wait_poll(&w);             // one round of progress; idles politely if nothing moved
+ *     wait_end(&w);
+ *
+ * What is waited for is read and written under the engine lock, so it needs no atomics.
  */
 #ifndef XMPI_PROGRESS_H
 #define XMPI_PROGRESS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A poller moves whatever it can without blocking and returns the number of events handled. */
@@ -29,31 +33,33 @@ struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
     uint32_t rings; /* of the doorbell when it was armed */
+    uint32_t yields;
     uint64_t since; /* clock when this wait began to yield, ns */
+    const int
+        *flag; /* not zero when the wait is over; NULL: the caller looks at other things */
 };
-#define WAIT_INIT ((struct wait){ 0, 0, 0, 0 })
+#define WAIT_INIT ((struct wait){ 0, 0, 0, 0, 0, NULL })
 
 /* One round of progress; when nothing moved, idle according to the policy. */
 void wait_poll(struct wait *w);
 
-/* The same for a caller that polls its own flag and found nothing: progress now and then,
- * idle every time.  The flag must be examined again after each call. */
+/* The same for a caller that polls memory which other processes write: progress now and then,
+ * idle every time.  It must be examined again after each call. */
 void wait_idle(struct wait *w);
 
 /* Done waiting: take down what wait_poll may have put up (the sleeping flag). */
 void wait_end(struct wait *w);
 
 /* Wait until *flag is not zero. */
-static inline void progress_until(const volatile int *flag)
+static inline void progress_until(const int *flag)
 {
     if (*flag)
         return;
-    struct wait w = WAIT_INIT;
+    struct wait w = { .flag = flag };
     do
         wait_poll(&w);
     while (!*flag);
     wait_end(&w);
-    atomic_thread_fence(memory_order_acquire);
 }
 
 /* ---- doorbells: one per rank of the node, in the boot segment ---- */
@@ -83,13 +89,26 @@ bool doorbell_register(void);
 uint32_t doorbell_arm(struct doorbell *bell);
 void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
 
-/* Work of this process was completed by other means than a poller (a message to oneself, a
- * generalized request): wake threads of this process that sleep. */
+/* There is work for the pollers that no doorbell tells of (a message to oneself). */
 void progress_nudge(void);
+
+/* Something was completed, perhaps by other means than a poller: wake the threads of this process
+ * that wait for it. */
+extern int waits_asleep; /* threads that others must wake */
+void waits_wake(void);
+static inline void progress_completed(void)
+{
+    if (__builtin_expect(waits_asleep > 0, 0))
+        waits_wake();
+}
 
 /* Choose the policy.  `mine` is this process's doorbell (NULL: a private one), `crowded` says
  * that ranks exceed CPUs on this node. */
 void progress_open(struct doorbell *mine, bool crowded);
+
+/* How many CPUs there are for the threads of this process, at least 1: so many of those that wait
+ * at the same time may spin. */
+void progress_cpus(int cpus);
 
 /* Choose again: the knobs (XMPI_SPIN, XMPI_POLITE) were changed. */
 void progress_tune(void);

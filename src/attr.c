@@ -10,14 +10,15 @@
  *
  *     key number = KEYVAL_FIRST + generation << SLOT_BITS + slot
  *
- * An object's attributes are one array in the order in which they were set.  Callbacks may set
- * and delete attributes of the same object; so nothing is remembered across a callback but the
- * key.  Copy and delete functions of value 0 and 1 are the standard's names for "do nothing"
+ * An object's attributes are one array in the order in which they were set.  Callbacks run
+ * without the engine lock, and they or other threads may set and delete attributes of the same
+ * object; so nothing is remembered across a callback but the key, which is held.  Copy and delete functions of value 0 and 1 are the standard's names for "do nothing"
  * and "copy the value", never addresses.
  */
 #include "src/attr.h"
 
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 #include "runtime/object.h"
 #include "src/api/comm.h"
 #include "src/comm.h"
@@ -214,7 +215,9 @@ static int value_copy(const struct keyval *k, void *handle, void *value, void **
         *flag = 1;
         return MPI_SUCCESS;
     }
+    int levels = engine_release();
     int rc = call_copy(k, handle, value, copied, flag);
+    engine_retake(levels);
     return rc ? fail(rc, "the copy function of keyval %d returned %d", k->number, rc) : rc;
 }
 
@@ -222,7 +225,9 @@ static int value_delete(const struct keyval *k, void *handle, void *value)
 {
     if (!k->delete)
         return MPI_SUCCESS;
+    int levels = engine_release();
     int rc = call_delete(k, handle, value);
+    engine_retake(levels);
     return rc ? fail(rc, "the delete function of keyval %d returned %d", k->number, rc) : rc;
 }
 
@@ -296,16 +301,26 @@ int attributes_delete(enum attr_owner owner, void *handle, struct attributes **a
     return MPI_SUCCESS;
 }
 
+/* One attribute for a new object, if its copy function likes. */
+static int attribute_copy(void *old_handle, const struct attribute *old, struct attributes **to)
+{
+    void *value = NULL;
+    int flag;
+    old->keyval->refs++;
+    int rc = value_copy(old->keyval, old_handle, old->value, &value, &flag);
+    if (!rc && flag)
+        rc = attribute_append(to, old->keyval, value);
+    keyval_drop(old->keyval);
+    return rc;
+}
+
 int attributes_copy(enum attr_owner owner, void *old_handle, struct attributes *from,
                     struct attributes **to)
 {
     *to = NULL;
     for (int i = 0; from && i < from->n; i++) {
         struct attribute old = from->list[i];
-        void *value = NULL;
-        int flag, rc = value_copy(old.keyval, old_handle, old.value, &value, &flag);
-        if (!rc && flag)
-            rc = attribute_append(to, old.keyval, value);
+        int rc = attribute_copy(old_handle, &old, to);
         if (rc) {
             attributes_delete(owner, old_handle, to);
             return rc;

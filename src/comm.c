@@ -79,8 +79,7 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     if (remote)
         group_hold(remote);
     comm->session = group->session ? group->session : like ? like->session : 0;
-    comm->errhandler = like ? like->errhandler : &errors_are_fatal;
-    object_hold(comm->errhandler);
+    comm->errhandler = errhandler_hold(like ? like->errhandler : &errors_are_fatal);
     return MPI_SUCCESS;
 }
 

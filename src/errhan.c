@@ -9,6 +9,7 @@
 #include "src/errhan.h"
 
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 #include "src/api/environment.h"
 #include "src/error.h"
 #include "src/handle.h"
@@ -30,7 +31,9 @@ static struct errhandler *errhandler_no_file = &errors_return;
 
 struct errhandler *errhandler_hold(struct errhandler *errhandler)
 {
+    bool guarded = engine_guard();
     object_hold(errhandler);
+    engine_unguard(guarded);
     return errhandler;
 }
 
@@ -41,8 +44,10 @@ static bool is_predefined(const struct errhandler *errhandler)
 
 void errhandler_drop(struct errhandler *errhandler)
 {
+    bool guarded = engine_guard();
     if (object_drop(errhandler) && !is_predefined(errhandler))
         object_delete(errhandler);
+    engine_unguard(guarded);
 }
 
 /* Where an object keeps its handler; NULL when it has no place for one. */
@@ -76,7 +81,7 @@ struct errhandler *errhandler_of(void *owner)
 
 /* ---- raising ---- */
 
-static void call(const struct errhandler *errhandler, void *owner, int code)
+static void call_function(const struct errhandler *errhandler, void *owner, int code)
 {
     if (errhandler->kind == ERRHANDLER_SESSION) {
         MPI_Session handle = owner ? session_handle(owner) : MPI_SESSION_NULL;
@@ -91,6 +96,14 @@ static void call(const struct errhandler *errhandler, void *owner, int code)
         MPI_Comm handle = owner ? comm_handle(owner) : MPI_COMM_SELF;
         ((MPI_Comm_errhandler_function *)errhandler->function)(&handle, &code);
     }
+}
+
+/* The function may take its time, or call MPI and wait. */
+static void call(const struct errhandler *errhandler, void *owner, int code)
+{
+    int levels = engine_release();
+    call_function(errhandler, owner, code);
+    engine_retake(levels);
 }
 
 int errhandler_raise(void *owner, int code, const char *message)
@@ -188,7 +201,7 @@ static int get(void *owner, struct errhandler **errhandler)
 
 /* MPI_X_call_errhandler: the program raises an error itself.  It returns MPI_SUCCESS when the
  * handler returns. */
-static int raise_for(void *owner, const char *function, int code)
+static int raise_known(void *owner, const char *function, int code)
 {
     const char *general = error_text(code);
     if (!general)
@@ -199,6 +212,14 @@ static int raise_for(void *owner, const char *function, int code)
     error_remember(code, "raised by the program");
     errhandler_raise(owner, code, message);
     return MPI_SUCCESS;
+}
+
+static int raise_for(void *owner, const char *function, int code)
+{
+    bool guarded = engine_guard();
+    int rc = raise_known(owner, function, code);
+    engine_unguard(guarded);
+    return rc;
 }
 
 int xmpi_comm_set_errhandler(comm_t comm, errhandler_t errhandler)

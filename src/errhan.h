@@ -42,8 +42,7 @@ static inline void *file_owner(void *file)
 }
 
 /* Hand an error to the handler of `owner`: returns `code`, or not at all.  `message` is what a
- * fatal handler prints.  The caller had better not hold the engine lock: a user's function may
- * take its time. */
+ * fatal handler prints. */
 int errhandler_raise(void *owner, int code, const char *message);
 
 #endif

@@ -45,7 +45,7 @@ int leave_tool(struct entry *e)
         error_remember(e->rc, fail_text());
         fail_clear();
     }
-    engine_unlock();
+    engine_give();
     return e->rc;
 }
 
@@ -89,23 +89,24 @@ static void tell(char *message, size_t room, const struct entry *e, const struct
              details, where);
 }
 
+/* The tables of error codes and handlers belong to functions that are always thread-safe, so the
+ * lock is taken here if the call has gone without. */
 int leave_error(struct entry *e, void *owner)
 {
     struct comm *comm = blamed;
     blamed = NULL;
     if (comm)
         owner = comm;
+    if (!e->locked)
+        engine_take();
     char message[MPI_MAX_ERROR_STRING];
     tell(message, sizeof message, e, owner);
     error_remember(e->rc, message);
     fail_clear();
-    engine_unlock();
     int rc = errhandler_raise(owner, e->rc, message);
-    if (comm) {
-        engine_lock();
+    if (comm)
         comm_release(comm);
-        engine_unlock();
-    }
+    engine_give();
     return rc;
 }
 

@@ -3,11 +3,11 @@
  * Entering and leaving the library: what every generated entry point calls.  Checks record the
  * first failure with the function's and the argument's name and do nothing once one is recorded.
  *
- *     enter    one load and a predicted branch: is the library up?  Then the engine lock.
+ *     enter    the engine lock, when threads may call at the same time; is the library up?
  *     leave    a predicted branch; leave_error finds the error handler and calls it.
  *
- * A body that switches threads_multiple on takes the engine lock itself, since leave gives it
- * back; one that switches it off gives the lock back.
+ * Functions that may be called at any time are always thread-safe, whatever the thread level,
+ * and take the lock always.
  */
 #ifndef XMPI_FACADE_H
 #define XMPI_FACADE_H
@@ -22,6 +22,7 @@
 struct entry {
     const char *function; /* "MPI_Send" */
     int rc;               /* MPI_SUCCESS or the class of the first failure */
+    bool locked;          /* the engine lock is to be given back */
 };
 
 enum library_state { LIBRARY_FRESH, LIBRARY_ACTIVE, LIBRARY_FINALIZED };
@@ -49,25 +50,27 @@ void leave_blame(struct comm *comm) __attribute__((cold));
 
 static inline struct entry enter(const char *function)
 {
-    struct entry e = { function, MPI_SUCCESS };
+    struct entry e = { function, MPI_SUCCESS, threads_are_many() };
+    if (e.locked)
+        engine_take();
     if (__builtin_expect(library_state != LIBRARY_ACTIVE, 0))
         e.rc = enter_early(function);
-    engine_lock();
     return e;
 }
 
 /* For functions that may be called before initialisation and after finalisation. */
 static inline struct entry enter_anytime(const char *function)
 {
-    engine_lock();
-    return (struct entry){ function, MPI_SUCCESS };
+    engine_take();
+    return (struct entry){ function, MPI_SUCCESS, true };
 }
 
 static inline int leave(struct entry *e, void *owner)
 {
     if (__builtin_expect(e->rc != MPI_SUCCESS, 0))
         return leave_error(e, owner);
-    engine_unlock();
+    if (__builtin_expect(e->locked, 0))
+        engine_give();
     return MPI_SUCCESS;
 }
 

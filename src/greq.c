@@ -2,11 +2,13 @@
  *
  * Generalized requests (MPI 5.0, 13.2): operations of the program that are waited for like ours.
  * The program's three functions sit behind the same request_ops as a receive: query when the
- * status is asked for, cancel, and free when the request is released.
+ * status is asked for, cancel, and free when the request is released.  They are called without the
+ * engine lock.
  */
 #include "src/greq.h"
 
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 #include "src/api/external.h"
 #include "src/request.h"
 #include "src/status.h"
@@ -34,7 +36,9 @@ static int greq_query(struct request *request)
     struct greq *greq = (struct greq *)request;
     MPI_Status status = { .MPI_ERROR = MPI_SUCCESS };
     status_write(&status, &result_empty);
+    int levels = engine_release();
     int rc = greq->query ? greq->query(greq->state, &status) : MPI_SUCCESS;
+    engine_retake(levels);
     request->result = status_read(&status);
     request->result.error = MPI_SUCCESS; /* the function's value is what counts */
     return rc ? fail(rc, "the query function of the generalized request returned %d", rc) : 0;
@@ -43,14 +47,18 @@ static int greq_query(struct request *request)
 static int greq_cancel(struct request *request)
 {
     struct greq *greq = (struct greq *)request;
-    int rc = greq->cancel ? greq->cancel(greq->state, request->done) : MPI_SUCCESS;
+    int done = request->done, levels = engine_release();
+    int rc = greq->cancel ? greq->cancel(greq->state, done) : MPI_SUCCESS;
+    engine_retake(levels);
     return rc ? fail(rc, "the cancel function of the generalized request returned %d", rc) : 0;
 }
 
 static void greq_release(struct request *request)
 {
     struct greq *greq = (struct greq *)request;
+    int levels = engine_release();
     int rc = greq->free ? greq->free(greq->state) : MPI_SUCCESS;
+    engine_retake(levels);
     if (rc)
         free_error = fail(rc, "the free function of the generalized request returned %d", rc);
     object_delete(greq);

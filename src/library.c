@@ -40,6 +40,7 @@ static int library_open(void)
     if (rc)
         return rc;
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
+    progress_cpus(boot.segment->cpus > boot.nlocal ? boot.segment->cpus / boot.nlocal : 1);
     rc = pml_open();
     if (rc)
         goto undo_progress;
@@ -67,15 +68,16 @@ static void library_close(void)
     boot_close();
 }
 
-/* From now on every call takes the engine lock; this one has passed the door without. */
+/* The calls that get here hold the engine lock.  The highest level asked for counts; a program
+ * that is at MPI_THREAD_FUNNELED and asks for more must do so while no other call is under way,
+ * since that one may have gone without the lock. */
 static void threads_admit(int level)
 {
-    if (level > thread_level)
-        thread_level = level;
-    if (level == MPI_THREAD_MULTIPLE && !threads_multiple) {
-        threads_multiple = true;
-        engine_lock();
-    }
+    if (level <= thread_level)
+        return;
+    thread_level = level;
+    threads_beside = level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED;
+    threads_multiple = level == MPI_THREAD_MULTIPLE;
 }
 
 int library_hold(enum library_user user, int level)
@@ -98,7 +100,8 @@ int library_drop(enum library_user user)
     if (--users > 0)
         return MPI_SUCCESS;
     pml_flush();
-    boot_reached(BOOT_RESTING);
+    if (users == 0) /* no other thread has begun a session meanwhile */
+        boot_reached(BOOT_RESTING);
     return MPI_SUCCESS;
 }
 

@@ -56,18 +56,24 @@ int MPIX_Query_cuda_support(void)
 
 /* ---- handles as integers ---- */
 
+/* Another thread may be making an object, so the lock is taken. */
 static int to_int(const void *handle, enum object_kind kind)
 {
     if (handle_is_predefined(handle))
         return (int)(intptr_t)handle;
-    return object_is(handle, kind) ? object_id(handle) : 0;
+    engine_take();
+    int integer = object_is(handle, kind) ? object_id(handle) : 0;
+    engine_give();
+    return integer;
 }
 
 static void *from_int(int integer, enum object_kind kind, void *null)
 {
     if (integer > 0 && integer < OBJECT_FIRST_ID)
         return (void *)(intptr_t)integer;
+    engine_take();
     void *object = integer > 0 ? object_from_id(integer, kind) : NULL;
+    engine_give();
     return object ? object : null;
 }
 

@@ -7,6 +7,7 @@
 
 #include "mpix.h"
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 #include "src/api/collective.h"
 
 #include <limits.h>
@@ -42,13 +43,14 @@ struct op *op_of(MPI_Op handle)
     return object_is(handle, OBJECT_OP) ? (struct op *)handle : NULL;
 }
 
-/* ---- the user's functions ---- */
+/* ---- the user's functions: called without the engine lock ---- */
 
 /* MPI_User_function counts in int: longer vectors are handed over in pieces. */
 static void user_narrow(const struct reduction *r, const void *in, void *inout, size_t count)
 {
     MPI_User_function *function = (MPI_User_function *)r->function;
     MPI_Datatype datatype = r->datatype;
+    int levels = engine_release();
     while (count > 0) {
         int piece = count > INT_MAX ? INT_MAX : (int)count;
         function((void *)in, inout, &piece, &datatype);
@@ -57,6 +59,7 @@ static void user_narrow(const struct reduction *r, const void *in, void *inout, 
         inout = (char *)inout + bytes;
         count -= (size_t)piece;
     }
+    engine_retake(levels);
 }
 
 static void user_wide(const struct reduction *r, const void *in, void *inout, size_t count)
@@ -64,7 +67,9 @@ static void user_wide(const struct reduction *r, const void *in, void *inout, si
     MPI_User_function_c *function = (MPI_User_function_c *)r->function;
     MPI_Datatype datatype = r->datatype;
     MPI_Count n = (MPI_Count)count;
+    int levels = engine_release();
     function((void *)in, inout, &n, &datatype);
+    engine_retake(levels);
 }
 
 int op_bind(const struct op *op, const struct type *type, struct reduction *reduction)

@@ -14,21 +14,20 @@ static volatile int inside;
 static void *count(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        engine_lock();
-        engine_lock();
+        engine_take();
+        engine_take();
         ck_assert_int_eq(inside, 0);
         inside = 1;
         counter++;
         inside = 0;
-        engine_unlock();
-        engine_unlock();
+        engine_give();
+        engine_give();
     }
     return unused;
 }
 
 START_TEST(one_thread_at_a_time)
 {
-    threads_multiple = true;
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, count, NULL);
@@ -41,18 +40,17 @@ END_TEST
 static volatile int turn_taken;
 static void *take_a_turn(void *unused)
 {
-    engine_lock();
+    engine_take();
     turn_taken = 1;
-    engine_unlock();
+    engine_give();
     return unused;
 }
 
 /* A thread that holds the lock at three levels and breathes lets the other one in. */
 START_TEST(breathing_lets_others_in_at_any_depth)
 {
-    threads_multiple = true;
     for (int i = 0; i < 3; i++)
-        engine_lock();
+        engine_take();
     pthread_t thread;
     pthread_create(&thread, NULL, take_a_turn, NULL);
     nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
@@ -62,16 +60,15 @@ START_TEST(breathing_lets_others_in_at_any_depth)
     ck_assert_int_eq(turn_taken, 1);
     pthread_join(thread, NULL);
     for (int i = 0; i < 3; i++)
-        engine_unlock();
+        engine_give();
     ck_assert_int_eq(engine_release(), 0); /* nothing is left */
 }
 END_TEST
 
 START_TEST(released_around_a_sleep)
 {
-    threads_multiple = true;
-    engine_lock();
-    engine_lock();
+    engine_take();
+    engine_take();
     int levels = engine_release();
     ck_assert_int_eq(levels, 2);
     pthread_t thread;
@@ -79,19 +76,80 @@ START_TEST(released_around_a_sleep)
     pthread_join(thread, NULL);
     ck_assert_int_eq(turn_taken, 1);
     engine_retake(levels);
-    engine_unlock();
-    engine_unlock();
+    engine_give();
+    engine_give();
 }
 END_TEST
 
-START_TEST(single_threaded_programs_do_not_lock)
+/* ---- fairness ---- */
+
+static atomic_int stop;
+static void *take_without_end(void *unused)
 {
-    engine_lock();
+    while (!atomic_load(&stop)) {
+        engine_take();
+        counter++;
+        engine_give();
+    }
+    return unused;
+}
+
+/* More threads than CPUs ask again and again; each gets the lock. */
+START_TEST(nobody_starves)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, take_without_end, NULL);
+    for (int i = 0; i < 200; i++) {
+        engine_take();
+        counter++;
+        engine_give();
+    }
+    atomic_store(&stop, 1);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_ge(counter, 200);
+}
+END_TEST
+
+/* ---- programs with one thread, or with bystanders ---- */
+
+START_TEST(one_thread_pays_nothing)
+{
+    ck_assert(!threads_are_many());
+    ck_assert(!engine_guard());
+    engine_unguard(false);
     ck_assert_int_eq(engine_release(), 0);
-    engine_breathe();
-    engine_unlock();
+    ck_assert(!engine_breathe());
+}
+END_TEST
+
+static void *guard_and_count(void *unused)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        bool guarded = engine_guard();
+        ck_assert(guarded);
+        counter++;
+        engine_unguard(guarded);
+    }
+    return unused;
+}
+
+START_TEST(what_bystanders_share_is_guarded)
+{
+    threads_beside = true;
+    pthread_t other;
+    pthread_create(&other, NULL, guard_and_count, NULL);
+    for (int i = 0; i < ROUNDS; i++) { /* a call that is always thread-safe */
+        engine_take();
+        counter++;
+        engine_give();
+    }
+    pthread_join(other, NULL);
+    ck_assert_int_eq(counter, 2 * ROUNDS);
 }
 END_TEST
 
 UNIT_MAIN("lock", one_thread_at_a_time, breathing_lets_others_in_at_any_depth,
-          released_around_a_sleep, single_threaded_programs_do_not_lock)
+          released_around_a_sleep, nobody_starves, one_thread_pays_nothing,
+          what_bystanders_share_is_guarded)

@@ -77,7 +77,7 @@ START_TEST(pollers_are_all_called_and_counted)
 END_TEST
 
 static int me; /* which of the two */
-static volatile int done;
+static int done;
 static uint32_t expected;
 static int poll_mail(void)
 {
@@ -316,7 +316,7 @@ END_TEST
 
 /* ---- threads: one sleeps, another one completes its work ---- */
 
-static volatile int thread_done;
+static int thread_done;
 static volatile int give_event;
 static int poll_completes(void)
 {
@@ -329,9 +329,9 @@ static int poll_completes(void)
 
 static void *thread_waits(void *unused)
 {
-    engine_lock();
+    engine_take();
     progress_until(&thread_done);
-    engine_unlock();
+    engine_give();
     return unused;
 }
 
@@ -343,10 +343,10 @@ START_TEST(a_thread_that_moves_things_wakes_the_others)
     pthread_t thread;
     pthread_create(&thread, NULL, thread_waits, NULL);
     nap_ms(100); /* asleep by now, and without the lock */
-    engine_lock();
+    engine_take();
     give_event = 1;
     ck_assert_int_eq(progress(), 1);
-    engine_unlock();
+    engine_give();
     pthread_join(thread, NULL);
     ck_assert_int_eq(thread_done, 1);
 }
@@ -359,11 +359,111 @@ START_TEST(a_nudge_wakes_threads_of_the_process)
     pthread_t thread;
     pthread_create(&thread, NULL, thread_waits, NULL);
     nap_ms(100);
-    engine_lock();
+    engine_take();
     thread_done = 1;
     progress_nudge();
-    engine_unlock();
+    engine_give();
     pthread_join(thread, NULL);
+}
+END_TEST
+
+/* ---- several threads wait: one leads, the others follow ---- */
+
+enum { WAITERS = 4 };
+static int flags[WAITERS];
+static atomic_int given; /* bit i: the poller may set flags[i] */
+static atomic_int returned;
+
+static int poll_given(void)
+{
+    int events = 0;
+    for (int i = 0; i < WAITERS; i++)
+        if (atomic_load(&given) >> i & 1 && !flags[i]) {
+            flags[i] = 1;
+            events++;
+        }
+    return events;
+}
+
+static void *wait_for_flag(void *flag)
+{
+    engine_take();
+    progress_until(flag);
+    engine_give();
+    atomic_fetch_add(&returned, 1);
+    return NULL;
+}
+
+static void waiters_start(pthread_t threads[WAITERS], bool crowded)
+{
+    threads_multiple = true;
+    progress_open(NULL, crowded);
+    progress_add(poll_given);
+    for (int i = 0; i < WAITERS; i++) {
+        pthread_create(&threads[i], NULL, wait_for_flag, &flags[i]);
+        nap_ms(20); /* the first one leads */
+    }
+}
+
+START_TEST(each_thread_is_woken_for_its_own_flag)
+{
+    pthread_t threads[WAITERS];
+    waiters_start(threads, true);
+    static const int order[WAITERS] = { 2, 0, 3, 1 };
+    for (int i = 0; i < WAITERS; i++) {
+        engine_take();
+        flags[order[i]] = 1;
+        progress_completed();
+        engine_give();
+        pthread_join(threads[order[i]], NULL);
+        ck_assert_int_eq(atomic_load(&returned), i + 1);
+    }
+}
+END_TEST
+
+/* Nobody rings: it is found because some thread always polls, at least every 10 ms. */
+START_TEST(when_the_leader_leaves_another_one_leads)
+{
+    pthread_t threads[WAITERS];
+    waiters_start(threads, false);
+    for (int i = 0; i < WAITERS; i++) {
+        atomic_fetch_or(&given, 1 << i);
+        pthread_join(threads[i], NULL);
+        ck_assert_int_eq(atomic_load(&returned), i + 1);
+    }
+}
+END_TEST
+
+/* A function of the program, called by a poller, gives up the lock: nobody polls meanwhile. */
+static int inside_poll, entered_twice;
+static int poll_calls_the_program(void)
+{
+    entered_twice += inside_poll++;
+    int levels = engine_release();
+    nap_ms(30);
+    engine_retake(levels);
+    inside_poll--;
+    return 0;
+}
+
+static void *poll_once(void *unused)
+{
+    engine_take();
+    progress();
+    engine_give();
+    return unused;
+}
+
+START_TEST(pollers_do_not_run_twice_at_once)
+{
+    threads_multiple = true;
+    progress_add(poll_calls_the_program);
+    pthread_t other;
+    pthread_create(&other, NULL, poll_once, NULL);
+    nap_ms(10);
+    poll_once(NULL);
+    pthread_join(other, NULL);
+    ck_assert_int_eq(entered_twice, 0);
 }
 END_TEST
 
@@ -372,4 +472,6 @@ UNIT_MAIN("progress", pollers_are_all_called_and_counted, processes_wake_each_ot
           tests_give_way_where_ranks_exceed_cpus, a_long_wait_sleeps,
           a_long_crowded_wait_sleeps, polite_always_sleeps_soon, polite_never_stays_awake,
           the_flag_goes_up_and_comes_down, a_ring_before_the_sleep_counts,
-          a_thread_that_moves_things_wakes_the_others, a_nudge_wakes_threads_of_the_process)
+          a_thread_that_moves_things_wakes_the_others, a_nudge_wakes_threads_of_the_process,
+          each_thread_is_woken_for_its_own_flag, when_the_leader_leaves_another_one_leads,
+          pollers_do_not_run_twice_at_once)
