@@ -281,8 +281,10 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
     bound->npeers = plan->key.size;
     bound->scratch = bound->aside = NULL;
     bound->offsets = NULL;
-    for (int r = 0; r < ROOMS; r++)
+    for (int r = 0; r < ROOMS; r++) {
         bound->room[r].how = CUT_NOTHING;
+        bound->room[r].count = 0; /* means are taken of what is there */
+    }
     if (plan->split)
         bound->npeers = plan->key.me < plan->split ? plan->key.size - plan->split : plan->split;
     int error;
