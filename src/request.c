@@ -216,6 +216,8 @@ static int request_start(MPI_Request handle, int index)
     if (rc)
         return rc;
     int at = index < 0 ? 0 : index;
+    if (request && (!request->persistent || request->active))
+        leave_blame(request->comm);
     if (!request || !request->persistent)
         return fail(MPI_ERR_REQUEST, "request %d is not persistent and cannot be started", at);
     if (request->active)

@@ -216,6 +216,14 @@ static void test_error_handler(void)
     CHECK_ERROR(MPI_Waitall(2, requests, statuses), MPI_ERR_IN_STATUS);
     CHECK(blamed == comm);
     CHECK_ERROR(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
+    MPI_Recv_init(in, 4, MPI_INT, left, 3, comm, &request);
+    MPI_Start(&request);
+    blamed = MPI_COMM_NULL;
+    CHECK_ERROR(MPI_Start(&request), MPI_ERR_REQUEST); /* twice */
+    CHECK(blamed == comm);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
     MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
 }
