@@ -10,6 +10,8 @@
 #include "coll/scratch.h"
 #include "coll/tiny.h"
 #include "runtime/boot.h"
+#include "runtime/fail.h"
+#include "mpi.h"
 
 #include <stdlib.h>
 
@@ -53,9 +55,14 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         return error;
-    teams++;
     if (split == 0)
         team->tiny = tiny_open(ticket->tiny, rank, members);
+    if (split == 0 && ticket->tiny && !team->tiny) {
+        /* The others have flags and would wait at them for us. */
+        channel_close(&team->channel);
+        return fail(MPI_ERR_NO_MEM, "no memory for the shared flags of a communicator");
+    }
+    teams++;
     return 0;
 }
 
