@@ -7,7 +7,6 @@
 #include "src/tool.h"
 
 #include "runtime/fail.h"
-#include "runtime/lock.h"
 #include "runtime/param.h"
 #include "src/api/tool.h"
 
@@ -16,13 +15,13 @@
 
 int tool_users;
 
-/* Calls take the engine lock only in programs with threads. */
+/* These functions take the engine lock at every thread level. */
 int xmpi_t_init_thread(int required, int *provided)
 {
     (void)required;
     params_read();
     tool_users++;
-    tool_int(provided, threads_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED);
+    tool_int(provided, MPI_THREAD_MULTIPLE);
     return MPI_SUCCESS;
 }
 

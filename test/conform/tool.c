@@ -311,11 +311,12 @@ int main(int argc, char **argv)
     int provided, cvars, pvars, categories;
     CHECK(MPI_T_cvar_get_num(&cvars) == MPI_T_ERR_NOT_INITIALIZED);
     CHECK(MPI_T_finalize() == MPI_T_ERR_NOT_INITIALIZED);
-    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
-    CHECK(provided >= MPI_THREAD_SINGLE && provided <= MPI_THREAD_MULTIPLE);
+    CHECK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) == MPI_SUCCESS);
+    CHECK(provided == MPI_THREAD_MULTIPLE);
     CHECK(MPI_T_cvar_get_num(&cvars) == MPI_SUCCESS && cvars > 0);
     controls(); /* before MPI_Init */
     MPI_Init(&argc, &argv);
+    CHECK(MPI_Query_thread(&provided) == MPI_SUCCESS && provided < MPI_THREAD_MULTIPLE);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_finalize(); /* counted */
     MPI_T_pvar_get_num(&pvars);
