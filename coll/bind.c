@@ -349,12 +349,13 @@ static int64_t contributions(const struct bound *b)
     return key->me < key->split ? key->size - key->split : key->split;
 }
 
-/* A mean is a sum, divided where the result is. */
+/* A mean is a sum, divided where the result is.  Without steps the rooms are not filled in, and
+ * what is there is one's own contribution or nothing. */
 static void finish_mean(const struct bound *b)
 {
     const struct reduction *op = &b->call->reduction;
     int64_t n = contributions(b);
-    if (b->call->recv.base && n > 0)
+    if (b->plan->nsteps > 0 && b->call->recv.base && n > 0)
         reduce_divide(op, b->call->recv.base, b->room[ROOM_OUT].count, n);
 }
 

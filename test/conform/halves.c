@@ -158,6 +158,21 @@ static void test_rooted(void)
         CHECK(out[i] == (rank ? rank + i : mean(0, size - 1, i)));
 }
 
+/* Alone there is nothing to do, and nothing to divide. */
+static void test_alone(void)
+{
+    double out[BLOCK] = { 3, 5, 7 }, in[BLOCK] = { 0 };
+    for (int round = 0; round < 50; round++) {
+        CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, out, BLOCK, MPI_DOUBLE, MPIX_AVG, MPI_COMM_SELF));
+        CHECK_OK(MPI_Scan(MPI_IN_PLACE, out, BLOCK, MPI_DOUBLE, MPIX_AVG, MPI_COMM_SELF));
+        CHECK_OK(MPI_Reduce(MPI_IN_PLACE, out, BLOCK, MPI_DOUBLE, MPIX_AVG, 0, MPI_COMM_SELF));
+        CHECK_OK(MPI_Reduce_scatter_block(MPI_IN_PLACE, out, BLOCK, MPI_DOUBLE, MPIX_AVG,
+                                          MPI_COMM_SELF));
+        CHECK_OK(MPI_Allreduce(out, in, BLOCK, MPI_DOUBLE, MPIX_AVG, MPI_COMM_SELF));
+        CHECK(out[0] == 3 && out[1] == 5 && out[2] == 7 && memcmp(in, out, sizeof in) == 0);
+    }
+}
+
 static void test_prefixes(void)
 {
     double out[BLOCK], in[BLOCK] = { -1, -1, -1 };
@@ -273,6 +288,7 @@ int main(int argc, char **argv)
         test_folds(&formats[i]);
     }
     test_rooted();
+    test_alone();
     test_prefixes();
     test_scattered();
     test_requests();
