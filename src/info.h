@@ -23,7 +23,7 @@ void info_delete(struct info *info);
 const char *info_get(const struct info *info, const char *key); /* NULL: not there */
 int info_set(struct info *info, const char *key, const char *value);
 
-/* Which memory may be given to communication (MPI 5.0, 12.4.3): the value of the key
+/* Which memory may be given to communication (MPI 5.0, 11.4.3): the value of the key
  * mpi_memory_alloc_kinds of every session and communicator. */
 #define MEMORY_KINDS_KEY "mpi_memory_alloc_kinds"
 #define MEMORY_KINDS     "mpi,system,mpi:alloc_mem"
