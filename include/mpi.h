@@ -295,7 +295,7 @@ typedef struct {
 #define MPI_SEEK_CUR             401
 #define MPI_SEEK_END             402
 #define MPI_SEEK_SET             403
-#define MPI_DISPLACEMENT_CURRENT (-1)
+#define MPI_DISPLACEMENT_CURRENT ((MPI_Offset)-1)
 
 /* ---- attribute keys ---- */
 #define MPI_KEYVAL_INVALID    0
