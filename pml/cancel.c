@@ -17,30 +17,13 @@
 #include "pml/proto.h"
 #include "pml/send.h"
 
-#include <assert.h>
-
-static void list_remove(struct send_list *list, struct send *send)
-{
-    struct send *before = NULL;
-    for (struct send *at = list->first; at != send; at = at->next) {
-        assert(at);
-        before = at;
-    }
-    if (before)
-        before->next = send->next;
-    else
-        list->first = send->next;
-    if (list->last == send)
-        list->last = before;
-}
-
 int send_cancel(struct request *request)
 {
     struct send *send = (struct send *)request;
     if (request->done || send->cancelling)
         return 0;
     if (!send->begun) {
-        list_remove(&send->peer->queue, send);
+        send_remove(&send->peer->queue, send);
         request->result = (struct result){ .cancelled = true };
         send_done(send);
     } else if (send->name) {
@@ -48,7 +31,7 @@ int send_cancel(struct request *request)
                                  .context = send->first.context,
                                  .request = send->name };
         send->cancelling = true;
-        control_send(send->peer, &question);
+        control_send(send->peer, &question, NULL);
     }
     return 0;
 }
@@ -83,5 +66,5 @@ void cancel_arrived(struct peer *peer, const struct wire *question)
         return;
     arrived_free(arrived);
     struct wire answer = { .kind = WIRE_CANCELLED, .request = question->request };
-    control_send(peer, &answer);
+    control_send(peer, &answer, NULL);
 }

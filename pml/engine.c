@@ -6,11 +6,12 @@
 #include "mpi.h"
 #include "pml/arrived.h"
 #include "pml/proto.h"
+#include "pml/pull.h"
 #include "pml/request.h"
 
 static int pml_poll(void)
 {
-    return link_shm.poll() + link_self.poll() + peers_flush();
+    return link_shm.poll() + link_self.poll() + peers_flush() + pulls_flush();
 }
 
 int pml_open(void)
@@ -24,6 +25,8 @@ int pml_open(void)
     error = link_shm.open();
     if (error)
         goto close_self;
+    pulls_open();
+    trips_open();
     progress_add(pml_poll);
     return 0;
 close_self:
@@ -47,6 +50,7 @@ int pml_close(void)
 {
     pml_flush();
     progress_remove(pml_poll);
+    trips_close();
     link_shm.close();
     link_self.close();
     channels_close();

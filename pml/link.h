@@ -7,10 +7,13 @@
 #ifndef XMPI_LINK_H
 #define XMPI_LINK_H
 
+#include "pml/claim.h"
 #include "pml/wire.h"
 #include "runtime/layout.h"
 
 struct peer; /* pml/peer.h */
+
+enum { LINK_WORDS = 4 };
 
 struct link {
     const char *name; /* "self", "shm", "ofi" */
@@ -37,6 +40,21 @@ struct link {
     /* Take what has arrived and call pml_arrived for each packet, in order per peer.  Returns
      * the number of packets; bounded work. */
     int (*poll)(void);
+
+    /* Long messages without a copy in between; NULL for links that cannot.  May we reach the memory
+     * of this peer?  Copy `bytes` from there; fewer than that were copied when it cannot be
+     * reached after all. */
+    bool (*reads)(struct peer *peer);
+    size_t (*read)(struct peer *peer, void *to, uint64_t from, size_t bytes);
+    size_t (*write)(struct peer *peer, uint64_t to, const void *from, size_t bytes);
+
+    /* LINK_WORDS words that we share with the peer, for messages that come in or go out. */
+    claim_word *(*words)(struct peer *peer, bool in);
+
+    /* A word for all who send to us, and the word of a peer: which classes of lengths (pml/way.h)
+     * had better be copied than read. */
+    void (*advise)(uint32_t copied);
+    uint32_t (*advised)(const struct peer *peer);
 
     /* Will this peer ever take packets again?  True when it ended or died. */
     bool (*gone)(const struct peer *peer);

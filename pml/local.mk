@@ -3,6 +3,7 @@ libxmpi_core_la_SOURCES += \
     pml/arrived.c pml/arrived.h \
     pml/cancel.c \
     pml/channel.c \
+    pml/claim.h \
     pml/engine.c \
     pml/link.h \
     pml/match.c pml/match.h \
@@ -10,13 +11,17 @@ libxmpi_core_la_SOURCES += \
     pml/pml.h \
     pml/probe.c \
     pml/proto.c pml/proto.h \
+    pml/pull.c pml/pull.h \
     pml/recv.c pml/recv.h \
     pml/request.c pml/request.h \
     pml/self.c \
     pml/send.c pml/send.h \
     pml/shm/area.h \
     pml/shm/chunk.c \
+    pml/shm/cma.c \
     pml/shm/lane.h \
     pml/shm/link.c \
     pml/shm/put.c \
+    pml/trip.c pml/trip.h \
+    pml/way.c pml/way.h \
     pml/wire.h

@@ -29,9 +29,13 @@ struct peer {
     struct note *notes, *notes_last; /* CTS and ACK */
     struct send_list queue;          /* messages that are not wholly with the link */
     struct send_list streams;        /* rendezvous: DATA pieces still to be sent */
+    struct send_list writes;         /* rendezvous: pieces that we may write ourselves */
     uint32_t unanswered;             /* sends that wait for a CTS or an ACK */
     bool busy;                       /* in the list of peers with something to send */
     struct peer *next_busy;
+
+    /* Claim words (pml/claim.h) of messages coming in: those in use, and the last generation. */
+    uint32_t words_used, generation;
 
     /* Coming in: the EAGER message whose MORE pieces are still to come. */
     struct {

@@ -133,6 +133,7 @@ void pml_message_set_comm(struct message *message, void *comm);
 /* Counters for MPI_T and XMPI_LOG. */
 struct pml_counters {
     uint64_t sent, received, bytes_sent, bytes_received, unexpected, unexpected_bytes;
+    uint64_t bytes_read, bytes_written; /* from and to the memory of other processes */
 };
 extern struct pml_counters pml_counters;
 

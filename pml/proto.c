@@ -10,12 +10,15 @@
  *                       <----------   CTS: I take n bytes of it, call me by this name
  *     DATA ... DATA     ---------->   each to its place; done after n bytes
  *
+ * (RTS + address, CTS + grant and WROTE: pull.c.)
+ *
  * A link that has no room says so; then the packet waits with the peer, and the peer in a list
  * that every round of progress goes through:
  *
  *     busy -> peer -> peer -> ...     notes    CTS and ACK; they go first, answers free memory
  *                                     queue    messages in order, the first perhaps begun
  *                                     streams  DATA pieces of granted rendezvous
+ *                                     writes   sends that write into the receiver's memory
  *
  * MORE pieces belong to the EAGER message the peer began last; the queue keeps other messages
  * from coming between, and the other kinds name the request they belong to.
@@ -36,6 +39,7 @@ struct pml_counters pml_counters;
 struct note { /* a control packet that waits for room */
     struct note *next;
     struct wire header;
+    struct wire_grant grant;
 };
 
 static struct peer *busy;
@@ -79,7 +83,7 @@ static void more_arrived(struct peer *peer, size_t bytes, const char *payload)
     struct arrived *arrived = peer->in.arrived;
     if (recv && recv_piece(recv, offset, payload, bytes)) {
         peer->in.recv = NULL;
-        request_complete(&recv->request);
+        recv_done(recv);
     } else if (arrived) {
         memcpy(arrived->data + offset, payload, bytes);
         arrived->have += bytes;
@@ -94,7 +98,7 @@ static void data_arrived(const struct wire *header, const char *payload)
         return;
     request_unname(recv->name);
     recv->name = 0;
-    request_complete(&recv->request);
+    recv_done(recv);
 }
 
 void pml_arrived(struct peer *peer, const struct wire *header, const char *payload)
@@ -114,7 +118,10 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
     case WIRE_CTS:
         send = request_named(header->request);
         assert(send);
-        send_granted(send, header->peer_request, header->total);
+        send_granted(send, header, payload);
+        return;
+    case WIRE_WROTE:
+        recv_written(header->request, header->total);
         return;
     case WIRE_ACK:
         send = request_named(header->request);
@@ -145,14 +152,25 @@ void peer_has_work(struct peer *peer)
     busy = peer;
 }
 
-void control_send(struct peer *peer, const struct wire *header)
+/* Control packets are short enough to be put whole or not at all. */
+static bool control_put(struct peer *peer, const struct wire *header,
+                        const struct wire_grant *grant)
 {
-    if (!peer->notes && peer->link->put(peer, header, NULL, 0, 0) >= 0)
+    struct buffer data = { (void *)grant, sizeof *grant, &layout_bytes };
+    size_t bytes = header->flags & WIRE_ADDRESS ? sizeof *grant : 0;
+    return peer->link->put(peer, header, &data, 0, bytes) >= 0;
+}
+
+void control_send(struct peer *peer, const struct wire *header, const struct wire_grant *grant)
+{
+    if (!peer->notes && control_put(peer, header, grant))
         return;
     struct note *note = malloc(sizeof *note);
     if (!note)
         boot_abort(MPI_ERR_NO_MEM, "no memory for an answer to a message");
     *note = (struct note){ .header = *header };
+    if (grant)
+        note->grant = *grant;
     if (peer->notes)
         peer->notes_last->next = note;
     else
@@ -166,7 +184,7 @@ static int notes_flush(struct peer *peer)
     int sent = 0;
     while (peer->notes) {
         struct note *note = peer->notes;
-        if (peer->link->put(peer, &note->header, NULL, 0, 0) < 0)
+        if (!control_put(peer, &note->header, &note->grant))
             break;
         peer->notes = note->next;
         free(note);
@@ -209,9 +227,18 @@ static int streams_flush(struct peer *peer)
     return sent;
 }
 
+static int writes_flush(struct peer *peer)
+{
+    if (!peer->writes.first)
+        return 0;
+    if (!send_write(peer->writes.first))
+        list_first_out(&peer->writes);
+    return 1;
+}
+
 static bool peer_waits(const struct peer *peer)
 {
-    return peer->notes || peer->queue.first || peer->streams.first;
+    return peer->notes || peer->queue.first || peer->streams.first || peer->writes.first;
 }
 
 int peers_flush(void)
@@ -226,7 +253,7 @@ int peers_flush(void)
         peer->busy = false;
         sent += notes_flush(peer);
         if (!peer->notes)
-            sent += queue_flush(peer) + streams_flush(peer);
+            sent += writes_flush(peer) + queue_flush(peer) + streams_flush(peer);
         if (peer_waits(peer))
             peer_has_work(peer);
         peer = next;
@@ -247,6 +274,8 @@ static void peer_forget(struct peer *peer)
         send_done(list_first_out(&peer->queue));
     while (peer->streams.first)
         send_done(list_first_out(&peer->streams));
+    while (peer->writes.first)
+        send_done(list_first_out(&peer->writes));
     peer->unanswered = 0;
 }
 

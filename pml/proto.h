@@ -7,8 +7,9 @@
 
 #include "pml/peer.h"
 
-/* Send a packet without payload now, or as soon as there is room. */
-void control_send(struct peer *peer, const struct wire *header);
+/* Send a packet without payload, or with a grant (which may be NULL), now or as soon as there is
+ * room. */
+void control_send(struct peer *peer, const struct wire *header, const struct wire_grant *grant);
 
 /* Something waits in one of the peer's lists: progress will come back to it. */
 void peer_has_work(struct peer *peer);

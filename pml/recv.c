@@ -5,7 +5,8 @@
  *
  *     EAGER          bytes to their place; done when all pieces (MORE) are here
  *     EAGER, sync    an ACK besides
- *     RTS            first piece to its place, CTS back, then DATA pieces to their places
+ *     RTS            first piece to its place, CTS back, then DATA pieces to their places; or,
+ *                    when it brought an address, see pull.c
  *
  * A message longer than the buffer is an error of the receive alone: what fits is kept, the rest
  * of an EAGER message is dropped, and the CTS asks for no more than fits.
@@ -16,6 +17,7 @@
 
 #include "mpi.h"
 #include "pml/proto.h"
+#include "pml/pull.h"
 #include "runtime/fail.h"
 
 #include <string.h>
@@ -40,6 +42,13 @@ bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t by
     recv_place(recv, offset, payload, bytes);
     recv->received += bytes;
     return recv->received == recv->expected;
+}
+
+void recv_done(struct recv *recv)
+{
+    if (recv->trip.measured)
+        trip_end(&recv->trip);
+    request_complete(&recv->request);
 }
 
 /* ---- a match ---- */
@@ -80,23 +89,21 @@ static void recv_compare(struct recv *recv, const struct wire *header)
     pml_counters.bytes_received += recv->expected;
 }
 
-/* Tell the sender to go on (or, when nothing more is wanted, that it is done). */
-static void recv_clear_to_send(struct recv *recv, struct peer *peer, const struct wire *header)
+void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender)
 {
     recv->name = 0;
     if (recv->received < recv->expected)
         recv->name = request_name(recv);
-    struct wire answer = { .kind = WIRE_CTS,
-                           .request = header->request,
-                           .peer_request = recv->name,
-                           .total = recv->expected };
+    struct wire answer = {
+        .kind = WIRE_CTS, .request = sender, .peer_request = recv->name, .total = recv->expected
+    };
     if (recv->received < recv->expected && recv->name == 0) {
         answer.total = recv->expected = recv->received;
         recv->request.result.bytes = recv->received;
         recv->request.result.error =
             fail(MPI_ERR_NO_MEM, "too many large messages are being received at once");
     }
-    control_send(peer, &answer);
+    control_send(peer, &answer, NULL);
 }
 
 void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header,
@@ -104,19 +111,30 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
 {
     recv->waiting = false;
     recv_compare(recv, header);
+    recv->trip.measured = false;
+    if (header->flags & (WIRE_PLAIN | WIRE_ADDRESS))
+        trip_begin(&recv->trip, peer, header, buffer_flat(&recv->data) != NULL,
+                   recv->expected == header->total);
+    if (header->flags & WIRE_ADDRESS) {
+        if (recv->trip.way != WAY_COPY && recv->expected > 0) {
+            pull_begin(recv, peer, header->request, payload);
+            return;
+        }
+        have = 0;
+    }
     bool last = recv_piece(recv, 0, payload, have);
     if (header->kind == WIRE_RTS) {
-        recv_clear_to_send(recv, peer, header);
+        recv_clear_to_send(recv, peer, header->request);
         last = recv->received == recv->expected;
     } else if (have < header->total && !last) {
         peer->in.recv = recv;
     }
     if (header->flags & WIRE_SYNC && header->kind == WIRE_EAGER) {
         struct wire answer = { .kind = WIRE_ACK, .request = header->request };
-        control_send(peer, &answer);
+        control_send(peer, &answer, NULL);
     }
     if (last)
-        request_complete(&recv->request);
+        recv_done(recv);
 }
 
 /* ---- posting ---- */

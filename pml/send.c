@@ -6,6 +6,7 @@
  *                      small pieces; done when the last byte is with the link, or, for a
  *                      synchronous send, when the ACK is here as well
  *     longer           RTS with the first piece; when the CTS is here, the rest as DATA
+ *     > 8 KiB, plain   RTS with the address, if the receiver advises it; it reads (pull.c)
  *
  * What the link has no room for waits in the peer's queue, and later messages behind it, so
  * order holds; progress tries again.  Nothing here blocks but pml_send itself, at its end.
@@ -17,8 +18,11 @@
 
 #include "mpi.h"
 #include "pml/proto.h"
+#include "pml/trip.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
+
+#include <string.h>
 
 enum { PIECES_PER_ROUND = 16 };
 
@@ -34,10 +38,22 @@ void send_done(struct send *send)
     request_complete(&send->request);
 }
 
+/* The first packet of a message that the receiver will read. */
+static bool send_address(struct send *send)
+{
+    uint64_t address = (uintptr_t)send->plain;
+    struct buffer data = { &address, sizeof address, &layout_bytes };
+    send->begun =
+        send->peer->link->put(send->peer, &send->header, &data, 0, sizeof address) >= 0;
+    return send->begun;
+}
+
 bool send_push(struct send *send)
 {
     struct peer *peer = send->peer;
     size_t total = send->first.total;
+    if (send->first.flags & WIRE_ADDRESS)
+        return send_address(send);
     while (!send->begun || send->offset < total) {
         long put = peer->link->put(peer, &send->header, &send->data, send->offset,
                                    total - send->offset);
@@ -73,15 +89,51 @@ bool send_stream(struct send *send, int *pieces)
     return send->offset == send->granted;
 }
 
-void send_granted(struct send *send, uint32_t peer_name, size_t bytes)
+bool send_write(struct send *send)
 {
-    if (bytes <= send->offset) {
+    struct peer *peer = send->peer;
+    struct claimed piece;
+    claim_word *word = &peer->link->words(peer, false)[send->grant.word];
+    send->writing = claim_take(word, send->grant.generation, send->granted, true, &piece);
+    if (!send->writing)
+        return false;
+    size_t written = peer->link->write(peer, send->grant.address + piece.offset,
+                                       send->plain + piece.offset, piece.bytes);
+    send->writing = written == piece.bytes;
+    pml_counters.bytes_written += written;
+    struct wire news = { .kind = WIRE_WROTE,
+                         .request = send->header.request,
+                         .total = send->writing ? written : 0 };
+    control_send(peer, &news, NULL);
+    return send->writing;
+}
+
+static void send_stop_writing(struct send *send)
+{
+    if (!send->writing)
+        return;
+    send_remove(&send->peer->writes, send);
+    send->writing = false;
+}
+
+void send_granted(struct send *send, const struct wire *cts, const char *payload)
+{
+    send_stop_writing(send);
+    if (cts->total <= send->offset) {
         send_done(send);
         return;
     }
-    send->granted = bytes;
-    send->header = (struct wire){ .kind = WIRE_DATA, .request = peer_name };
-    send_append(&send->peer->streams, send);
+    if (cts->flags & WIRE_ADDRESS) {
+        memcpy(&send->grant, payload, sizeof send->grant);
+        send->granted = cts->total;
+        send->header = (struct wire){ .request = cts->peer_request };
+        send->writing = true;
+        send_append(&send->peer->writes, send);
+    } else {
+        send->granted = cts->total;
+        send->header = (struct wire){ .kind = WIRE_DATA, .request = cts->peer_request };
+        send_append(&send->peer->streams, send);
+    }
     peer_has_work(send->peer);
 }
 
@@ -119,21 +171,38 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     size_t total = buffer_bytes(data);
     send->data = *data;
     header_fill(&send->first, channel, to, total);
-    if (total > (size_t)param_number(EAGER))
-        send->first.kind = WIRE_RTS;
+    send->plain = NULL;
+    if (total > WAY_SHORT && trip_offers(send->peer))
+        send->plain = buffer_flat(data);
     if (mode == SEND_SYNCHRONOUS)
         send->first.flags = WIRE_SYNC;
     send->name = 0;
     return 0;
 }
 
+/* With or without asking, with or without the address. */
+static void send_choose(struct send *send)
+{
+    size_t total = send->first.total, eager = (size_t)param_number(EAGER);
+    send->first.kind = total > eager ? WIRE_RTS : WIRE_EAGER;
+    if (!send->plain)
+        return;
+    send->first.flags = (uint8_t)((send->first.flags | WIRE_PLAIN) & ~WIRE_ADDRESS);
+    if (!trip_asks(send->peer, total) ||
+        (total <= eager && (params[PARAM_ID_EAGER].is_set || !send->peer->link->advised)))
+        return;
+    send->first.kind = WIRE_RTS;
+    send->first.flags |= WIRE_ADDRESS;
+}
+
 static int send_begin(struct send *send)
 {
     struct peer *peer = send->peer;
     size_t total = send->first.total;
+    send_choose(send);
     send->request.result.bytes = total;
     send->offset = 0;
-    send->begun = send->acked = send->cancelling = false;
+    send->begun = send->acked = send->cancelling = send->writing = false;
     send->header = send->first;
     if (send->first.kind == WIRE_RTS || send->first.flags & WIRE_SYNC) {
         send->name = send->header.request = request_name(send);

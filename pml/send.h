@@ -13,14 +13,17 @@ struct send {
     struct peer *peer;
     struct send *next; /* in one of the peer's lists */
     struct buffer data;
-    size_t offset;      /* bytes handed to the link */
-    size_t granted;     /* rendezvous: the receiver wants so many */
-    struct wire first;  /* header of the first packet, kept for starting again */
-    struct wire header; /* of the next packet */
-    uint32_t name;      /* known to the receiver, or 0 */
-    bool begun;         /* the first packet is with the link */
-    bool acked;         /* synchronous: it was matched, or will never be */
-    bool cancelling;    /* the receiver was asked to drop it */
+    size_t offset;           /* bytes handed to the link */
+    size_t granted;          /* rendezvous: the receiver wants so many */
+    struct wire first;       /* header of the first packet, kept for starting again */
+    struct wire header;      /* of the next packet */
+    uint32_t name;           /* known to the receiver, or 0 */
+    bool begun;              /* the first packet is with the link */
+    bool acked;              /* synchronous: it was matched, or will never be */
+    bool cancelling;         /* the receiver was asked to drop it */
+    bool writing;            /* in the peer's list of writes */
+    struct wire_grant grant; /* what we may write there */
+    char *plain; /* the data, if they are one piece that the peer may read, or NULL */
 };
 _Static_assert(sizeof(struct send) <= REQUEST_BYTES, "a send fits a request");
 
@@ -34,6 +37,19 @@ static inline void send_append(struct send_list *list, struct send *send)
     list->last = send;
 }
 
+static inline void send_remove(struct send_list *list, struct send *send)
+{
+    struct send *before = NULL;
+    for (struct send *at = list->first; at != send; at = at->next)
+        before = at;
+    if (before)
+        before->next = send->next;
+    else
+        list->first = send->next;
+    if (list->last == send)
+        list->last = before;
+}
+
 /* Hand packets of a message to the link: as much as there is room for.  True when the message
  * needs no place in the queue any more; the caller takes it out and calls send_pushed, which may
  * complete and thereby release it. */
@@ -45,8 +61,11 @@ void send_pushed(struct send *send);
 bool send_stream(struct send *send, int *pieces);
 void send_done(struct send *send);
 
+/* Write a piece into the receiver's memory.  False: there is none left to be written. */
+bool send_write(struct send *send);
+
 /* Answers of the receiver. */
-void send_granted(struct send *send, uint32_t peer_name, size_t bytes);
+void send_granted(struct send *send, const struct wire *cts, const char *payload);
 void send_matched(struct send *send);
 void send_cancelled(struct send *send);
 

@@ -6,15 +6,17 @@
  *
  *   EAGER    a message: all of it, or its first piece when bytes < total
  *   MORE     the next piece of the EAGER message that this peer began last
- *   RTS      asks to send `total` bytes; carries the first piece; request = sender's
+ *   RTS      asks to send `total` bytes; carries the first piece, or says where they lie;
+ *            request = sender's
  *   CTS      the receiver matched it: request = sender's, peer_request = receiver's,
- *            total = bytes it wants (the first piece included)
+ *            total = bytes it wants (the first piece included); no more than it has: all is done
  *   DATA     a further piece; total = its offset; request = receiver's
+ *   WROTE    the sender has written `total` further bytes itself; 0: it cannot; request = receiver's
  *   ACK      a synchronous send was matched; request = sender's
  *   CANCEL     drop the message with this request and context, if nothing has matched it
  *   CANCELLED  it was dropped; request = sender's
  *
- * CTS, DATA, ACK and CANCELLED use no other field; MORE none but `bytes`.
+ * CTS, DATA, WROTE, ACK and CANCELLED use no other field; MORE none but `bytes`.
  */
 #ifndef XMPI_WIRE_H
 #define XMPI_WIRE_H
@@ -27,11 +29,22 @@ enum wire_kind {
     WIRE_RTS,
     WIRE_CTS,
     WIRE_DATA,
+    WIRE_WROTE,
     WIRE_ACK,
     WIRE_CANCEL,
     WIRE_CANCELLED
 };
-enum wire_flag { WIRE_SYNC = 1 }; /* EAGER that wants an ACK */
+enum wire_flag {
+    WIRE_SYNC = 1,   /* EAGER that wants an ACK */
+    WIRE_PLAIN = 2,  /* EAGER, RTS: the data are one piece of memory */
+    WIRE_ADDRESS = 4 /* RTS: the payload is their address, 8 bytes.  CTS: it is a wire_grant */
+};
+
+/* The sender may write into the receiver's memory. */
+struct wire_grant {
+    uint64_t address;
+    uint32_t generation, word; /* of claims */
+};
 
 struct wire {
     uint8_t kind, flags;

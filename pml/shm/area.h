@@ -13,6 +13,7 @@
 #ifndef XMPI_SHM_AREA_H
 #define XMPI_SHM_AREA_H
 
+#include "pml/link.h"
 #include "runtime/bootseg.h"
 
 enum {
@@ -27,6 +28,8 @@ enum {
 struct area {
     _Atomic uint32_t knocks; /* grows with every bit set below */
     char pad[60];
+    _Atomic uint32_t advice; /* for senders: lengths that this rank had better not read */
+    char pad2[60];
     _Atomic uint64_t knocked[AREA_MOST_RANKS / 64]; /* bit s: ring s is in use */
 };
 _Static_assert(sizeof(struct area) <= AREA_TINY_OFFSET, "the knocks fit their page");
@@ -36,7 +39,9 @@ enum { RING_SLOTS = 64, SLOT_BYTES = 64 };
 struct ring {
     char slots[RING_SLOTS * SLOT_BYTES];
     _Atomic uint32_t tail; /* packets before this position are consumed; written now and then */
-    char pad[BOOT_PAIR_BYTES - RING_SLOTS * SLOT_BYTES - 4];
+    char pad[60];
+    claim_word claims[LINK_WORDS]; /* for long messages that go this way */
+    char pad2[BOOT_PAIR_BYTES - RING_SLOTS * SLOT_BYTES - 64 - 8 * LINK_WORDS];
 };
 _Static_assert(sizeof(struct ring) == BOOT_PAIR_BYTES, "a ring fills its place");
 

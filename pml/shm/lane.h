@@ -59,7 +59,8 @@ struct lane {
     struct peer *peer;
     char *chunks; /* the peer's area, for its chunks */
     struct ring *in_ring;
-    struct doorbell *bell; /* the peer's */
+    struct doorbell *bell;                     /* the peer's */
+    enum { CMA_UNKNOWN, CMA_YES, CMA_NO } cma; /* may we reach the peer's memory? */
 
     /* going out */
     struct slot *out __attribute__((aligned(64)));
@@ -93,6 +94,12 @@ void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes);
 extern bool chunks_wanted;
 void chunks_fetch(void);
 void chunks_open(struct lane *lanes, int n);
+
+/* cma.c: the link's reads, read and write */
+void cma_open(void);
+bool cma_reads(struct peer *peer);
+size_t cma_read(struct peer *peer, void *to, uint64_t from, size_t bytes);
+size_t cma_write(struct peer *peer, uint64_t to, const void *from, size_t bytes);
 
 /* put.c: the link's put */
 long lane_put(struct peer *peer, const struct wire *header, const struct buffer *data,

@@ -72,6 +72,8 @@ static int shm_open(void)
     for (int local = 0; local < boot.nlocal; local++)
         lane_open(&lanes[local], local);
     chunks_open(lanes, boot.nlocal);
+    if (boot.nlocal > 1)
+        cma_open();
     return 0;
 }
 
@@ -89,6 +91,24 @@ static bool shm_gone(const struct peer *peer)
     const struct lane *lane = peer->lane;
     struct boot_rank *record = boot_record(lane->local);
     return atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED;
+}
+
+static claim_word *shm_words(struct peer *peer, bool in)
+{
+    const struct lane *lane = peer->lane;
+    return in ? lane->in_ring->claims : lane->out_ring->claims;
+}
+
+static void shm_advise(uint32_t copied)
+{
+    atomic_store_explicit(&mine->advice, copied, memory_order_relaxed);
+}
+
+static uint32_t shm_advised(const struct peer *peer)
+{
+    const struct lane *lane = peer->lane;
+    const struct area *area = (const struct area *)lane->chunks;
+    return atomic_load_explicit(&area->advice, memory_order_relaxed);
 }
 
 /* ---- polling ---- */
@@ -237,5 +257,11 @@ const struct link link_shm = {
     .connect = shm_connect,
     .put = lane_put,
     .poll = shm_poll,
+    .reads = cma_reads,
+    .read = cma_read,
+    .write = cma_write,
+    .words = shm_words,
+    .advise = shm_advise,
+    .advised = shm_advised,
     .gone = shm_gone,
 };

@@ -1,4 +1,8 @@
-check_PROGRAMS += test/unit/match_test test/unit/lane_test test/unit/pml_test
+check_PROGRAMS += test/unit/way_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/pml_test
+test_unit_way_test_SOURCES = test/unit/way_test.c test/unit/unit.h
+test_unit_way_test_LDADD = $(UNIT_LIBS)
+test_unit_claim_test_SOURCES = test/unit/claim_test.c test/unit/unit.h
+test_unit_claim_test_LDADD = $(UNIT_LIBS)
 test_unit_match_test_SOURCES = test/unit/match_test.c test/unit/unit.h
 test_unit_match_test_LDADD = $(UNIT_LIBS)
 test_unit_lane_test_SOURCES = test/unit/lane_test.c test/unit/job.h test/unit/unit.h

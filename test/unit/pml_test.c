@@ -4,13 +4,17 @@
  * unexpected messages, wildcards, truncation, synchronous sends, probes, cancel, persistent
  * requests, channels opened late, and ends of processes.
  */
+#define _GNU_SOURCE
 #include "mpi.h"
+#include "pml/shm/area.h"
 #include "runtime/fail.h"
 
 #include "test/unit/job.h"
 #include "test/unit/unit.h"
 
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
 
 enum { BIG = 4 << 20 };
 static const size_t sizes[] = { 0,     1,     7,     8,     16,    17,     28,      29,
@@ -294,6 +298,7 @@ START_TEST(ack_before_the_last_byte)
 {
     params_read();
     params[PARAM_ID_EAGER].number = 8 << 20;
+    params[PARAM_ID_EAGER].is_set = true;
     ck_assert(job_run(2, matched_half_way));
 }
 END_TEST
@@ -762,11 +767,160 @@ START_TEST(other_eager_limits)
     params_read();
     for (int i = 0; i < 4; i++) {
         params[PARAM_ID_EAGER].number = limits[i];
+        params[PARAM_ID_EAGER].is_set = i % 2;
         ck_assert(job_run(2, every_size));
         ck_assert(job_run(2, unexpected));
         ck_assert(job_run(2, truncation));
         ck_assert(job_run(3, anything));
     }
+}
+END_TEST
+
+/* ---- single copy ---- */
+
+static void with_wish(const char *wish, int n, job_body *body)
+{
+    params_read();
+    params[PARAM_ID_SHM_SINGLE_COPY].string = wish;
+    ck_assert(job_run(n, body));
+}
+
+START_TEST(every_way_of_long_messages)
+{
+    static const char *const wishes[] = { "none", "cma", "both", "auto" };
+    static job_body *const bodies[] = { every_size,  unexpected, order,   truncation,
+                                        synchronous, probes,     strided, persistent };
+    for (int i = 0; i < 4; i++) {
+        for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++)
+            with_wish(wishes[i], 2, bodies[k]);
+        with_wish(wishes[i], 1, to_self);
+        with_wish(wishes[i], 4, all_to_all);
+        with_wish(wishes[i], 3, anything);
+    }
+}
+END_TEST
+
+/* Windows of messages, long enough that every way is learnt and taken. */
+static void windows(int rank, int n)
+{
+    enum { WINDOW = 24 };
+    static const size_t lengths[] = { 12000, 50000, 300000, 1500000 };
+    struct channel *c = job_world(rank, n);
+    for (int i = 0; i < 4; i++) {
+        size_t bytes = lengths[i];
+        unsigned char *out = malloc(bytes * WINDOW), *in = malloc(bytes * WINDOW);
+        for (int round = 0; round < 20; round++) {
+            struct request *r[2 * WINDOW];
+            for (int k = 0; k < WINDOW; k++) {
+                memset(in + bytes * (size_t)k, 0, bytes);
+                r[k] = irecv_bytes(c, in + bytes * (size_t)k, bytes, !rank, k);
+            }
+            for (int k = 0; k < WINDOW; k++) {
+                unsigned char *p = out + bytes * (size_t)k;
+                memset(p, 1 + rank + k + round, bytes);
+                r[WINDOW + k] = isend_bytes(c, p, bytes, !rank, k, SEND_STANDARD);
+            }
+            for (int k = 0; k < 2 * WINDOW; k++)
+                ck_assert_int_eq(request_wait(r[k], NULL), 0);
+            for (int k = 0; k < WINDOW; k++) {
+                unsigned char *p = in + bytes * (size_t)k;
+                ck_assert_int_eq(p[0], 1 + !rank + k + round);
+                ck_assert_mem_eq(p, p + 1, bytes - 1); /* all alike */
+            }
+        }
+        free(out);
+        free(in);
+    }
+    channel_close(c);
+}
+START_TEST(windows_of_long_messages)
+{
+    with_wish("both", 2, windows);
+    with_wish("auto", 2, windows);
+}
+END_TEST
+
+static uint64_t well_known = 42;
+static bool memory_may_be_read(void)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        uint64_t seen = 0;
+        struct iovec here = { &seen, sizeof seen }, there = { &well_known, sizeof seen };
+        _exit(process_vm_readv(getppid(), &here, 1, &there, 1, 0) == sizeof seen ? 0 : 1);
+    }
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* A sender that computes is not needed: its message arrives, its request completes later. */
+static void absent(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    static unsigned char p[400000];
+    _Atomic int *received =
+        (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET); /* not used here */
+    if (rank == 0) {
+        unsigned char *q = filled(sizeof p, 1);
+        struct request *r = isend_bytes(c, q, sizeof p, 1, 1, SEND_STANDARD);
+        /* not before the receiver says so, and without a single look */
+        while (atomic_load(received) == 0)
+            usleep(100);
+        ck_assert_int_eq(request_wait(r, NULL), 0);
+        free(q);
+    } else {
+        ck_assert_int_eq(recv_bytes(c, p, sizeof p, 0, 1, NULL), 0);
+        check_filled(p, sizeof p, 1);
+        ck_assert_uint_eq(pml_counters.bytes_read, sizeof p);
+        atomic_store(received, 1);
+    }
+    channel_close(c);
+}
+START_TEST(the_sender_may_be_away)
+{
+    if (!memory_may_be_read())
+        return; /* then he may not */
+    with_wish("cma", 2, absent);
+    with_wish("both", 2, absent);
+}
+END_TEST
+
+/* No rights: at first, or all of a sudden.  Everything is copied then. */
+static void forbidden(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        _exit(77);
+    prctl(PR_SET_DUMPABLE, 1);
+    meet(c, !rank);
+    for (int round = 0; round < 4; round++) {
+        if (round == 2 && rank == 1)
+            prctl(PR_SET_DUMPABLE, 0);
+        meet(c, !rank);
+        struct request *r[2 * NSIZES];
+        unsigned char *in[NSIZES], *out[NSIZES];
+        for (int i = 0; i < NSIZES; i++) {
+            in[i] = malloc(sizes[i] + 1);
+            out[i] = filled(sizes[i], i + rank);
+            r[i] = irecv_bytes(c, in[i], sizes[i], !rank, i);
+        }
+        for (int i = 0; i < NSIZES; i++)
+            r[NSIZES + i] = isend_bytes(c, out[i], sizes[i], !rank, i, SEND_STANDARD);
+        for (int i = 0; i < 2 * NSIZES; i++)
+            ck_assert_int_eq(request_wait(r[i], NULL), 0);
+        for (int i = 0; i < NSIZES; i++) {
+            check_filled(in[i], sizes[i], i + !rank);
+            free(in[i]);
+            free(out[i]);
+        }
+    }
+    channel_close(c);
+}
+START_TEST(memory_that_may_not_be_read)
+{
+    with_wish("auto", 2, forbidden);
+    with_wish("cma", 2, forbidden);
+    with_wish("both", 2, forbidden);
 }
 END_TEST
 
@@ -838,5 +992,6 @@ UNIT_MAIN("pml", ack_before_the_last_byte, answers_wait_for_room, streams_both_w
           persistent_requests_start_again, messages_ahead_of_their_channel, layouts_with_gaps,
           messages_to_oneself, all_to_all_of_four, all_to_all_of_nine, flood_of_one_rank,
           peers_that_do_not_read, random_scripts, other_eager_limits,
-          close_delivers_what_was_freed, close_does_not_wait_for_the_gone,
-          close_does_not_wait_for_the_dead)
+          every_way_of_long_messages, windows_of_long_messages, the_sender_may_be_away,
+          memory_that_may_not_be_read, close_delivers_what_was_freed,
+          close_does_not_wait_for_the_gone, close_does_not_wait_for_the_dead)

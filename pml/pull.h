@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Long messages that need no copy in between.
+ */
+#ifndef XMPI_PULL_H
+#define XMPI_PULL_H
+
+#include "pml/recv.h"
+
+void pulls_open(void);
+
+/* The sender's data lie at the address in `payload`: read them, from pulls_flush, and complete the
+ * receive. */
+void pull_begin(struct recv *recv, struct peer *peer, uint32_t sender, const char *payload);
+
+/* For progress: some of what is to be read; the number of pieces. */
+int pulls_flush(void);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How long messages travel.  The receiver decides between copying, reading and both (pull.c) by
+ * what earlier messages cost it (way.c).  But a message that is copied should come without
+ * asking, or with its first piece; so its sender must know before.  It looks at a word of advice
+ * from the receiver, and the receiver plans one message ahead:
+ *
+ *     next[class] = how the next message of this length should come -> advice
+ *
+ * A time runs from the match to the last byte, but not while an earlier message was being taken:
+ *
+ *     |-- message 1 --|-- message 2 --|            |-- message 3 --|
+ *
+ * XMPI_SHM_SINGLE_COPY=none, cma and both decide once and for all.  Memory with gaps is copied,
+ * unless ranks share processors: then the receiver had better finish alone, and reads into a
+ * small buffer first.
+ */
+#include "pml/trip.h"
+
+#include "runtime/boot.h"
+#include "runtime/clock.h"
+#include "runtime/log.h"
+#include "runtime/param.h"
+
+#include <string.h>
+
+enum wish { WISH_NONE, WISH_CMA, WISH_BOTH, WISH_AUTO };
+static const char *const wishes[] = { "none", "cma", "both", "auto" };
+static enum wish wish;
+static uint32_t advice; /* published; bits of way_bit */
+static enum way next[WAY_CLASSES];
+static int in_progress;   /* measured messages */
+static uint64_t last_end; /* when the last of them was complete */
+
+/* ---- advice ---- */
+
+static void advise(uint32_t copied)
+{
+    if (copied == advice)
+        return;
+    advice = copied;
+    link_shm.advise(copied);
+}
+
+static void wish_read(void)
+{
+    const char *text = param_string(SHM_SINGLE_COPY) ? param_string(SHM_SINGLE_COPY) : "auto";
+    for (wish = WISH_NONE; wish < WISH_AUTO; wish++)
+        if (strcmp(text, wishes[wish]) == 0)
+            return;
+    if (strcmp(text, wishes[WISH_AUTO]) != 0)
+        say("XMPI_SHM_SINGLE_COPY=%s is none of auto, cma, both, none; taking auto", text);
+}
+
+static void next_set(enum way way)
+{
+    for (int c = 0; c < WAY_CLASSES; c++)
+        next[c] = way;
+}
+
+void trips_open(void)
+{
+    wish_read();
+    ways_open(wish != WISH_NONE, !boot.crowded);
+    next_set(WAY_READ);
+    advice = 0;
+    last_end = 0;
+    in_progress = 0;
+    if (wish == WISH_NONE)
+        advise(UINT32_MAX);
+}
+
+void trips_close(void)
+{
+    ways_log();
+}
+
+void trips_refuse(void)
+{
+    ways_open(false, false);
+    next_set(WAY_COPY);
+    advise(UINT32_MAX);
+}
+
+bool trip_offers(const struct peer *peer)
+{
+    return peer->link->read && wish != WISH_NONE;
+}
+
+bool trip_asks(const struct peer *peer, size_t bytes)
+{
+    return wish == WISH_CMA || wish == WISH_BOTH || !peer->link->advised ||
+           !(peer->link->advised(peer) & way_bit(bytes));
+}
+
+/* ---- the choice ---- */
+
+/* The way of this message, and a plan for the next one like it. */
+static enum way plan(size_t bytes)
+{
+    int c = way_class(bytes);
+    enum way way = next[c];
+    next[c] = way_take(bytes, in_progress == 0);
+    advise(next[c] == WAY_COPY ? advice | way_bit(bytes) : advice & ~way_bit(bytes));
+    return way;
+}
+
+/* The way of a message with an address that is not measured. */
+static enum way way_fixed(const struct link *link, bool plain)
+{
+    if (wish == WISH_BOTH && plain && link->words)
+        return WAY_BOTH;
+    if (wish == WISH_AUTO && link->advise)
+        return boot.crowded ? WAY_READ : WAY_COPY;
+    return wish == WISH_NONE ? WAY_COPY : WAY_READ;
+}
+
+void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header, bool plain,
+                bool whole)
+{
+    bool asked = header->flags & WIRE_ADDRESS;
+    *trip = (struct trip){ .way = WAY_COPY, .bytes = header->total };
+    if (asked && !peer->link->reads(peer)) {
+        trips_refuse();
+        return;
+    }
+    if (wish != WISH_AUTO || !peer->link->advise || !plain) {
+        trip->way = asked ? way_fixed(peer->link, plain) : WAY_COPY;
+        return;
+    }
+    enum way way = plan(header->total);
+    trip->measured = whole;
+    in_progress += whole;
+    trip->lead = asked ? 0 : header->bytes;
+    trip->began = cpu_ticks();
+    if (!asked)
+        return;
+    /* A short one would have come without asking if its sender had known. */
+    bool is_late = way == WAY_COPY && header->total <= (uint64_t)param_number(EAGER);
+    trip->way = is_late ? WAY_READ : way;
+}
+
+/* ---- the time ---- */
+
+void trip_forget(struct trip *trip)
+{
+    in_progress -= trip->measured;
+    trip->measured = false;
+}
+
+void trip_end(struct trip *trip)
+{
+    uint64_t now = cpu_ticks();
+    bool alone = trip->began > last_end;
+    uint64_t ticks = now - (alone ? trip->began : last_end);
+    /* When nothing else was going on, the sender's copying of the first piece was a wait. */
+    if (alone)
+        ticks += ticks * trip->lead / trip->bytes;
+    way_took(trip->bytes, trip->way, ticks, alone);
+    last_end = now;
+    trip_forget(trip);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How one long message travels: the receiver's choice, and the time it took.
+ */
+#ifndef XMPI_TRIP_H
+#define XMPI_TRIP_H
+
+#include "pml/peer.h"
+#include "pml/way.h"
+
+struct trip { /* part of a receive */
+    enum way way;
+    bool measured;
+    uint32_t lead; /* bytes in the first packet */
+    size_t bytes;
+    uint64_t began; /* ticks */
+};
+
+void trips_open(void);
+void trips_close(void);
+
+/* The memory of others cannot be reached: copy everything from now on. */
+void trips_refuse(void);
+
+/* For senders of more than WAY_SHORT bytes.  May messages to this peer say where their data lie?
+ * Shall this one, or is it better copied? */
+bool trip_offers(const struct peer *peer);
+bool trip_asks(const struct peer *peer, size_t bytes);
+
+/* A message with WIRE_PLAIN or WIRE_ADDRESS was matched: choose its way.  `plain`: the receive
+ * buffer is one piece; `whole`: the message fits. */
+void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header, bool plain,
+                bool whole);
+
+/* A measured one has arrived, or shall not be measured after all. */
+void trip_end(struct trip *trip);
+void trip_forget(struct trip *trip);
+
+#endif

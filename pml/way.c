@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Learning which way is fastest.  No machine has one answer.  Reading the memory of another
+ * process costs a system call but copies once.  If the data were just computed it takes two or
+ * three times as long as copying them through a small buffer, because the kernel waits for line
+ * after line to come from the other cache; if they were sent before, half as long.  So every class of
+ * lengths is measured on the messages that are sent anyway, in runs of several that go the same
+ * way, for what one message leaves in the caches is part of the time of the next:
+ *
+ *     run: the first counts for nothing | the others: one sample | ...
+ *
+ *     at first     each way, TRIALS runs
+ *     then         the best; now and then a run of another one, more and more rarely while that
+ *                  changes nothing
+ *
+ * A run ends when no message is in progress: those that are copy for each other's time.
+ *
+ * A cost is ticks per KiB.  It follows smaller samples at once and larger ones slowly: what
+ * makes a message slow is often that somebody else had the processor.
+ */
+#include "pml/way.h"
+
+#include "runtime/log.h"
+
+#include <string.h>
+
+enum {
+    RUN = 5, /* messages, at least */
+    LONGEST_RUN = 256,
+    SAMPLE = 16,       /* messages for a sample while others are in progress; alone, RUN - 1 */
+    TRIALS = 2,        /* runs of a way until it is known */
+    MOST_TRIALS = 8,   /* that brought no sample: it cannot be measured */
+    SOON = 16,         /* runs of the best before another one gets a run, */
+    LATE = 512,        /* and at most */
+    OUTLIER = 4,       /* times the usual cost, not more */
+    FIRST_UNCACHED = 7 /* class of messages that no cache holds */
+};
+
+static struct way_state {
+    uint32_t cost[WAYS]; /* 1/16 ticks per KiB */
+    uint8_t runs[WAYS];  /* while learning */
+    uint8_t known[WAYS]; /* samples, up to TRIALS */
+    uint8_t best, other; /* other: had the last run that was not of the best */
+    uint16_t wait, left; /* runs of the best until the next of another one */
+    uint8_t way;         /* of this run */
+    uint16_t length;     /* of this run, so far */
+
+    uint8_t last;      /* way of the last message that is over */
+    bool alone;        /* it was */
+    uint32_t messages; /* over, that went this way, in this sample */
+    uint64_t ticks, bytes;
+} states[WAY_CLASSES];
+
+static bool allowed[WAYS];
+
+void ways_open(bool read, bool both)
+{
+    memset(states, 0, sizeof states);
+    allowed[WAY_COPY] = true;
+    allowed[WAY_READ] = read;
+    allowed[WAY_BOTH] = read && both;
+    uint8_t first = read ? WAY_READ : WAY_COPY;
+    for (int c = 0; c < WAY_CLASSES; c++)
+        states[c] = (struct way_state){
+            .best = first, .way = first, .last = WAYS, .wait = SOON, .left = SOON
+        };
+}
+
+/* ---- the way of the next message ---- */
+
+/* The way that had the fewest runs while some are not known; WAYS when all are. */
+static int way_unknown(const struct way_state *s)
+{
+    int least = WAYS;
+    bool learning = false;
+    for (int way = WAYS - 1; way >= 0; way--) {
+        if (!allowed[way])
+            continue;
+        learning |= s->known[way] < TRIALS && s->runs[way] < MOST_TRIALS;
+        if (least == WAYS || s->runs[way] < s->runs[least])
+            least = way;
+    }
+    return learning ? least : WAYS;
+}
+
+static int way_other(struct way_state *s)
+{
+    for (int i = 0; i < WAYS; i++) {
+        s->other = (uint8_t)((s->other + 1) % WAYS);
+        if (s->other != s->best && allowed[s->other])
+            return s->other;
+    }
+    return s->best;
+}
+
+static int run_choose(struct way_state *s)
+{
+    int way = way_unknown(s);
+    if (way != WAYS) {
+        s->runs[way]++;
+        return way;
+    }
+    if (--s->left > 0)
+        return s->best;
+    s->left = s->wait;
+    s->wait = s->wait < LATE ? 2 * s->wait : LATE;
+    return way_other(s);
+}
+
+enum way way_take(size_t bytes, bool quiet)
+{
+    struct way_state *s = &states[way_class(bytes)];
+    if (s->length >= (quiet ? RUN : LONGEST_RUN)) {
+        s->way = (uint8_t)run_choose(s);
+        s->length = 0;
+    }
+    s->length++;
+    return (enum way)s->way;
+}
+
+/* ---- what it cost ---- */
+
+static uint64_t cost_of(const struct way_state *s, int way)
+{
+    return s->known[way] > 0 ? s->cost[way] : UINT32_MAX;
+}
+
+static void cost_learn(struct way_state *s, int way, uint64_t cost)
+{
+    uint64_t old = s->cost[way];
+    if (cost > UINT32_MAX / OUTLIER)
+        cost = UINT32_MAX / OUTLIER;
+    if (s->known[way] == 0 || cost < old)
+        old = s->known[way] < TRIALS ? cost : (old + 3 * cost) / 4;
+    else if (s->known[way] == TRIALS)
+        old += ((cost < OUTLIER * old ? cost : OUTLIER * old) - old) / 8;
+    s->cost[way] = (uint32_t)old;
+    s->known[way] += s->known[way] < TRIALS;
+}
+
+/* What the sender wrote lies in its cache, and the program pays when it looks at it.  So
+ * `both` is better than copying only if it is better by half, where caches play a part. */
+static int best_way(const struct way_state *s, bool cached)
+{
+    uint64_t copy = cost_of(s, WAY_COPY), read = cost_of(s, WAY_READ),
+             both = cost_of(s, WAY_BOTH);
+    if (read <= both)
+        return read < copy ? WAY_READ : WAY_COPY;
+    return (cached ? both + both / 2 : both) < copy ? WAY_BOTH : WAY_COPY;
+}
+
+/* Small differences change nothing. */
+static void best_choose(struct way_state *s, bool cached)
+{
+    int best = best_way(s, cached);
+    uint64_t now = cost_of(s, s->best);
+    if (best == s->best || (best != WAY_COPY && cost_of(s, best) > now - now / 16))
+        return;
+    s->best = (uint8_t)best;
+    s->wait = s->left = SOON;
+}
+
+static void sample_end(struct way_state *s, int c)
+{
+    if (s->messages >= RUN - 1)
+        cost_learn(s, s->last, s->ticks * 16 * 1024 / s->bytes);
+    s->messages = 0;
+    s->ticks = s->bytes = 0;
+    if (way_unknown(s) == WAYS)
+        best_choose(s, s->alone && c < FIRST_UNCACHED);
+}
+
+void way_took(size_t bytes, enum way way, uint64_t ticks, bool alone)
+{
+    int c = way_class(bytes);
+    struct way_state *s = &states[c];
+    if (way != s->last) {
+        sample_end(s, c);
+        s->last = (uint8_t)way;
+        return; /* part of its time belongs to the other ways */
+    }
+    s->alone = alone;
+    s->ticks += ticks;
+    s->bytes += bytes;
+    if (++s->messages >= (alone ? RUN - 1 : SAMPLE))
+        sample_end(s, c);
+}
+
+/* ---- for people ---- */
+
+void ways_log(void)
+{
+    static const char *const names[] = { "copy", "read", "both" };
+    for (int c = 0; c < WAY_CLASSES; c++) {
+        const struct way_state *s = &states[c];
+        if (s->runs[WAY_COPY] > 0)
+            log_at(1, "messages from %d KiB: %s (copy %u, read %u, both %u ticks per KiB)",
+                   8 << c, names[s->best], s->cost[WAY_COPY] / 16, s->cost[WAY_READ] / 16,
+                   s->cost[WAY_BOTH] / 16);
+    }
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Learning the fastest way, with times that are made up.
+ */
+#include "pml/way.h"
+
+#include "test/unit/unit.h"
+
+enum { LENGTH = 100000 };
+
+/* n messages, one after another; what each way costs; how many went each way. */
+static void play(int n, const uint64_t cost[WAYS], bool alone, int went[WAYS])
+{
+    for (int way = 0; way < WAYS; way++)
+        went[way] = 0;
+    for (int i = 0; i < n; i++) {
+        enum way way = way_take(LENGTH, alone || i % 64 == 0);
+        way_took(LENGTH, way, cost[way], alone);
+        went[way]++;
+    }
+}
+
+START_TEST(classes_are_powers_of_two)
+{
+    ck_assert_int_eq(way_class(WAY_SHORT + 1), 0);
+    ck_assert_int_eq(way_class(16384), 0);
+    ck_assert_int_eq(way_class(16385), 1);
+    ck_assert_int_eq(way_class(4 << 20), 8);
+    ck_assert_int_eq(way_class((4 << 20) + 1), WAY_CLASSES - 1);
+    ck_assert_int_eq(way_class((size_t)1 << 40), WAY_CLASSES - 1);
+    ck_assert_uint_eq(way_bit(20000), 2);
+}
+END_TEST
+
+/* Whatever is fastest gets nearly all messages, the others a few now and then. */
+START_TEST(the_fastest_way_is_taken)
+{
+    for (int alone = 0; alone < 2; alone++)
+        for (int fastest = 0; fastest < WAYS; fastest++) {
+            uint64_t cost[WAYS] = { 9000, 9000, 9000 };
+            int went[WAYS];
+            cost[fastest] = 4000;
+            ways_open(true, true);
+            play(20000, cost, alone, went);
+            play(200000, cost, alone, went);
+            ck_assert_int_gt(went[fastest], 190000);
+            for (int way = 0; way < WAYS; way++)
+                ck_assert_int_gt(went[way], 0);
+        }
+}
+END_TEST
+
+START_TEST(the_world_changes)
+{
+    uint64_t reading[WAYS] = { 9000, 5000, 9000 }, copying[WAYS] = { 5000, 20000, 20000 };
+    int went[WAYS];
+    ways_open(true, true);
+    for (int round = 0; round < 3; round++) {
+        play(10000, reading, true, went);
+        play(1000, reading, true, went);
+        ck_assert_int_gt(went[WAY_READ], 900);
+        play(10000, copying, true, went);
+        play(1000, copying, true, went);
+        ck_assert_int_gt(went[WAY_COPY], 900);
+    }
+}
+END_TEST
+
+/* One message in twenty takes a hundred times as long: somebody else had the processor. */
+START_TEST(interruptions_do_not_count)
+{
+    int good = 0;
+    ways_open(true, true);
+    for (int i = 0; i < 20000; i++) {
+        enum way way = way_take(LENGTH, true);
+        uint64_t cost = way == WAY_READ ? 5000 : 9000;
+        way_took(LENGTH, way, i % 20 == 7 ? 100 * cost : cost, true);
+        good += way == WAY_READ;
+    }
+    ck_assert_int_gt(good, 15000);
+}
+END_TEST
+
+/* What the sender wrote has to be fetched by whoever looks at it: alone, a small gain is none. */
+START_TEST(both_must_be_better_by_half)
+{
+    uint64_t cost[WAYS] = { 9000, 20000, 7000 };
+    int went[WAYS];
+    ways_open(true, true);
+    play(10000, cost, true, went);
+    ck_assert_int_gt(went[WAY_COPY], 8000);
+    ways_open(true, true);
+    play(10000, cost, false, went);
+    ck_assert_int_gt(went[WAY_BOTH], 8000);
+}
+END_TEST
+
+START_TEST(ways_that_are_not_allowed)
+{
+    uint64_t cost[WAYS] = { 9000, 5000, 1000 };
+    int went[WAYS];
+    ways_open(true, false);
+    play(5000, cost, true, went);
+    ck_assert_int_eq(went[WAY_BOTH], 0);
+    ck_assert_int_gt(went[WAY_READ], 4000);
+    ways_open(false, false);
+    play(5000, cost, true, went);
+    ck_assert_int_eq(went[WAY_COPY], 5000);
+}
+END_TEST
+
+/* Copies whose time nobody learns (their receives came late) are not tried for ever. */
+START_TEST(a_way_without_times)
+{
+    int copies = 0;
+    ways_open(true, true);
+    for (int i = 0; i < 5000; i++) {
+        enum way way = way_take(LENGTH, true);
+        if (way == WAY_COPY)
+            copies++;
+        else
+            way_took(LENGTH, way, way == WAY_READ ? 5000 : 6000, true);
+    }
+    ck_assert_int_lt(copies, 500);
+}
+END_TEST
+
+UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
+          interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
+          a_way_without_times)
