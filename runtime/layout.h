@@ -80,16 +80,16 @@ struct layout {
     size_t size;          /* bytes of data in one element */
     ptrdiff_t lb, extent; /* extent = ub - lb: distance between elements */
     ptrdiff_t true_lb, true_extent;
-    uint32_t align;     /* strictest alignment of the basic items, a power of two */
-    bool marked;        /* lb and ub were set by layout_resized here or in a component, and so
+    uint32_t align; /* strictest alignment of the basic items, a power of two */
+    bool marked;    /* lb and ub were set by layout_resized here or in a component, and so
                          * decide alone about lb and ub of what is made of it: MPI 5.0, 5.1.6 */
-    bool piece;         /* the data of one element are `size` bytes in a row at true_lb */
-    bool dense;         /* piece and extent == size: n elements are n * size bytes at true_lb */
-    uint32_t signature; /* of one element, see layout_signature */
-    size_t nitems;      /* basic items in one element, a pair (BASIC_DOUBLE_INT) counts one */
-    size_t nparts;      /* the same, a pair counts two: what MPI_Get_elements counts */
+    bool piece;     /* the data of one element are `size` bytes in a row at true_lb */
+    bool dense;     /* piece and extent == size: n elements are n * size bytes at true_lb */
+    size_t nitems;  /* basic items in one element, a pair (BASIC_DOUBLE_INT) counts one */
+    size_t nparts;  /* the same, a pair counts two: what MPI_Get_elements counts */
     size_t nruns;
-    struct run *runs;
+    struct run *runs; /* &only, or malloced */
+    struct run only;
     struct layout_items *items; /* the sequence of basics, compressed */
 };
 
@@ -179,7 +179,7 @@ struct counts {
     const int *narrow;
     const int64_t *wide; /* used when not NULL */
 };
-static inline int64_t counts_at(struct counts c, int i)
+static inline int64_t counts_at(struct counts c, int64_t i)
 {
     return c.wide ? c.wide[i] : c.narrow[i];
 }

@@ -104,9 +104,9 @@ static bool layout_add_parts(struct layout *l, struct run_list *runs)
 {
     const struct part *parts = basic_rows[l->basic].parts;
     for (int i = 0; i < 2; i++) {
-        runs_append(runs, (struct run){ .offset = (ptrdiff_t)parts[i].offset,
-                                        .length = parts[i].size,
-                                        .count = 1 });
+        runs_append(runs, &(struct run){ .offset = (ptrdiff_t)parts[i].offset,
+                                         .length = parts[i].size,
+                                         .count = 1 });
         if (!items_append(l->items, parts[i].basic, parts[i].size, 1))
             return false;
     }
@@ -115,29 +115,27 @@ static bool layout_add_parts(struct layout *l, struct run_list *runs)
 
 static bool layout_add_item(struct layout *l, struct run_list *runs)
 {
-    runs_append(runs, (struct run){ .length = l->size, .count = 1 });
+    runs_append(runs, &(struct run){ .length = l->size, .count = 1 });
     return items_append(l->items, l->basic, l->size, 1);
 }
 
-static void layout_describe(struct layout *l, const struct run_list *runs)
+static void layout_describe(struct layout *l)
 {
-    l->runs = runs->at;
-    l->nruns = runs->n;
     l->nitems = l->size > 0;
     l->nparts = l->items->parts;
-    l->signature = items_signature(l->items, 1);
-    if (runs->n) {
-        const struct run *last = &runs->at[runs->n - 1];
+    if (l->nruns) {
+        const struct run *last = &l->runs[l->nruns - 1];
         l->true_extent = last->offset + (ptrdiff_t)last->length;
     }
-    l->piece = runs->n <= 1;
+    l->piece = l->nruns <= 1;
     l->dense = l->piece && l->extent == (ptrdiff_t)l->size;
 }
 
 struct layout *layout_basic(enum basic basic, size_t size, size_t extent)
 {
     struct layout *l = calloc(1, sizeof *l);
-    struct run_list runs = { NULL, 0, 0, false };
+    struct run_list runs;
+    runs_open(&runs);
     if (!l || !(l->items = items_new()))
         goto free_all;
     l->refs = 1;
@@ -147,14 +145,13 @@ struct layout *layout_basic(enum basic basic, size_t size, size_t extent)
     size_t align = basic_rows[basic].align;
     l->align = (uint32_t)(align ? align : align_guess(extent));
     bool added = basic_is_pair(basic) ? layout_add_parts(l, &runs) : layout_add_item(l, &runs);
-    if (!added || runs.no_memory)
+    if (!added || !runs_close(&runs, l))
         goto free_all;
-    runs_close(&runs);
-    layout_describe(l, &runs);
+    layout_describe(l);
     return l;
 
 free_all:
-    free(runs.at);
+    runs_drop(&runs);
     if (l)
         items_drop(l->items);
     free(l);

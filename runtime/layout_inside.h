@@ -4,6 +4,7 @@
  * and the compressed sequence of basic items.
  *
  *     layout.c        a draft collects elements of other layouts; bounds; finishing
+ *     layout_scale.c  copies of what is one run of like items, without a draft
  *     layout_runs.c   where the bytes lie, merged as they come
  *     layout_items.c  what the bytes are: items, parts, signature
  *     layout_basic.c  the machine types, where every layout starts
@@ -13,26 +14,42 @@
 
 #include "runtime/layout.h"
 
+#include <stdatomic.h>
+
 /* ---- runs ---- */
 
-struct run_list {
-    struct run *at;
+enum { RUNS_FEW = 4 };
+
+struct run_list {   /* stays where it is */
+    struct run *at; /* NULL, few, or malloced */
     size_t n, room;
     bool no_memory; /* sticky; the list is useless then */
+    struct run few[RUNS_FEW];
 };
+
+static inline void runs_open(struct run_list *list)
+{
+    list->at = NULL;
+    list->n = list->room = 0;
+    list->no_memory = false;
+}
 
 /* Can n copies of `run`, `step` apart, be one run again?  Then *all is that run. */
 bool run_repeat(const struct run *run, size_t n, ptrdiff_t step, struct run *all);
 
 /* Add a run behind the others in type map order.  O(1). */
-void runs_append(struct run_list *list, struct run run);
+void runs_append(struct run_list *list, const struct run *run);
 
 /* Add `count` elements of a layout, `step` apart, the first at `offset`. */
 void runs_append_elements(struct run_list *list, const struct layout *old, ptrdiff_t offset,
                           size_t count, ptrdiff_t step);
 
-/* No more runs: fill in `packed` and take a reference on every inner layout. */
-void runs_close(struct run_list *list);
+/* No more runs: fill in `packed`, take a reference on every inner layout and move them to the
+ * layout.  False when memory is out; then nothing was taken. */
+bool runs_close(struct run_list *list, struct layout *layout);
+
+/* The list is not wanted any more; it may be closed. */
+void runs_drop(struct run_list *list);
 
 /* ---- items ---- */
 
@@ -48,19 +65,30 @@ struct layout_items {
     int32_t refs;
     bool wild; /* MPI_PACKED is among them */
     size_t bytes, parts;
-    uint64_t hash, power; /* see layout_items.c */
+    atomic_bool hashed;
+    _Atomic uint64_t hash, power; /* see layout_items.c */
     size_t n, room;
-    struct item_span *spans;
+    struct item_span *spans; /* &only, or malloced */
+    struct item_span only;
 };
 
 /* An empty sequence; NULL when memory is out. */
 struct layout_items *items_new(void);
 void items_drop(struct layout_items *items);
 
+/* Is it one item again and again? */
+static inline bool items_are_alike(const struct layout_items *items)
+{
+    return items->n == 1 && !items->spans->inner;
+}
+
 /* Append `count` items of `bytes` bytes; `count` copies of a sequence.  Both return whether
  * there was memory. */
 bool items_append(struct layout_items *items, enum basic basic, size_t bytes, size_t count);
 bool items_append_copies(struct layout_items *items, struct layout_items *old, size_t count);
+
+/* A sequence of `count` copies of one of like items; NULL when memory is out. */
+struct layout_items *items_repeated(const struct layout_items *old, size_t count);
 
 /* Parts in the first `bytes` bytes of the sequence, -1 when they end inside one. */
 int64_t items_within(const struct layout_items *items, size_t bytes);
@@ -69,7 +97,15 @@ int64_t items_within(const struct layout_items *items, size_t bytes);
 size_t items_bytes(const struct layout_items *items, size_t parts);
 
 /* Hash of `count` copies of the sequence. */
-uint32_t items_signature(const struct layout_items *items, size_t count);
+uint32_t items_signature(struct layout_items *items, size_t count);
+
+/* ---- copies of simple layouts ---- */
+
+/* `count` blocks of `block` elements each, the blocks `stride` bytes apart, where that is one
+ * run of like items again; NULL when it is not, when something does not fit into 63 bits or
+ * when memory is out: the long way then finds out which. */
+struct layout *layout_scale(const struct layout *old, size_t block, size_t count,
+                            ptrdiff_t stride);
 
 /* ---- machine types ---- */
 

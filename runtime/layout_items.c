@@ -49,11 +49,11 @@ static struct digest digest_repeat(struct digest one, size_t count)
 
 struct layout_items *items_new(void)
 {
-    struct layout_items *items = calloc(1, sizeof *items);
+    struct layout_items *items = malloc(sizeof *items); /* calloc has no cache in glibc */
     if (!items)
         return NULL;
-    items->refs = 1;
-    items->power = 1;
+    *items = (struct layout_items){ .refs = 1, .room = 1 };
+    items->spans = &items->only;
     return items;
 }
 
@@ -63,49 +63,48 @@ void items_drop(struct layout_items *items)
         return;
     for (size_t i = 0; i < items->n; i++)
         items_drop(items->spans[i].inner);
-    free(items->spans);
+    if (items->spans != &items->only)
+        free(items->spans);
     free(items);
 }
 
 static bool spans_grow(struct layout_items *items)
 {
-    size_t room = items->room ? 2 * items->room : 2;
-    struct item_span *spans = realloc(items->spans, room * sizeof *spans);
+    size_t room = 4 * items->room;
+    bool inside = items->spans == &items->only;
+    struct item_span *spans = realloc(inside ? NULL : items->spans, room * sizeof *spans);
     if (!spans)
         return false;
+    if (inside)
+        *spans = items->only;
     items->spans = spans;
     items->room = room;
     return true;
 }
 
-static bool span_continues(const struct item_span *last, const struct item_span *span)
+/* Lengthen the last span or start a new one: `count` items of `bytes` bytes, or inner
+ * sequences of so many bytes and parts. */
+static bool items_extend(struct layout_items *items, size_t count, enum basic basic,
+                         size_t bytes, size_t parts, struct layout_items *inner)
 {
-    return last->inner == span->inner && last->basic == span->basic &&
-           last->bytes == span->bytes;
-}
-
-/* Lengthen the last span or start a new one. */
-static bool items_append_span(struct layout_items *items, struct item_span span,
-                              struct digest one)
-{
-    struct item_span *last = items->n ? &items->spans[items->n - 1] : NULL;
-    if (last && span_continues(last, &span)) {
-        last->count += span.count;
+    struct item_span *last = items->n > 0 ? &items->spans[items->n - 1] : NULL;
+    if (last && last->inner == inner && last->basic == basic && last->bytes == bytes) {
+        last->count += count;
     } else {
         if (items->n == items->room && !spans_grow(items))
             return false;
-        span.bytes_before = items->bytes;
-        span.parts_before = items->parts;
-        items->spans[items->n++] = span;
-        if (span.inner)
-            span.inner->refs++;
+        items->spans[items->n++] = (struct item_span){ .bytes_before = items->bytes,
+                                                       .parts_before = items->parts,
+                                                       .count = count,
+                                                       .bytes = bytes,
+                                                       .parts = parts,
+                                                       .basic = basic,
+                                                       .inner = inner };
+        if (inner)
+            inner->refs++;
     }
-    struct digest all = digest_join((struct digest){ items->hash, items->power },
-                                    digest_repeat(one, span.count));
-    items->hash = all.hash;
-    items->power = all.power;
-    items->bytes += span.count * span.bytes;
-    items->parts += span.count * span.parts;
+    items->bytes += count * bytes;
+    items->parts += count * parts;
     return true;
 }
 
@@ -113,24 +112,33 @@ bool items_append(struct layout_items *items, enum basic basic, size_t bytes, si
 {
     if (bytes == 0 || count == 0)
         return true;
-    if (basic == BASIC_PACKED)
-        items->wild = true;
-    struct item_span span = { .count = count, .bytes = bytes, .parts = 1, .basic = basic };
-    return items_append_span(items, span, digest_of_item(basic, bytes));
+    items->wild |= basic == BASIC_PACKED;
+    return items_extend(items, count, basic, bytes, 1, NULL);
 }
 
 bool items_append_copies(struct layout_items *items, struct layout_items *old, size_t count)
 {
     if (old->n == 0 || count == 0)
         return true;
-    const struct item_span *only = old->spans;
-    if (old->n == 1 && !only->inner)
-        return items_append(items, only->basic, only->bytes, only->count * count);
     items->wild |= old->wild;
-    struct item_span span = {
-        .count = count, .bytes = old->bytes, .parts = old->parts, .inner = old
-    };
-    return items_append_span(items, span, (struct digest){ old->hash, old->power });
+    const struct item_span *only = old->spans;
+    if (items_are_alike(old))
+        return items_extend(items, only->count * count, only->basic, only->bytes, 1, NULL);
+    return items_extend(items, count, BASIC_NONE, old->bytes, old->parts, old);
+}
+
+struct layout_items *items_repeated(const struct layout_items *old, size_t count)
+{
+    struct layout_items *items = items_new();
+    if (!items)
+        return NULL;
+    items->wild = old->wild;
+    items->n = 1;
+    items->only = old->spans[0];
+    items->only.count *= count;
+    items->bytes = old->bytes * count;
+    items->parts = old->parts * count;
+    return items;
 }
 
 /* The last span that starts at or before byte `bytes`. */
@@ -185,11 +193,30 @@ size_t items_bytes(const struct layout_items *items, size_t parts)
     return rest ? bytes + items_bytes(span->inner, rest) : bytes;
 }
 
-uint32_t items_signature(const struct layout_items *items, size_t count)
+/* Most datatypes are never asked, so a sequence is hashed when the first one asks; whoever comes
+ * at the same time finds the same. */
+static struct digest items_digest(struct layout_items *items)
+{
+    if (atomic_load_explicit(&items->hashed, memory_order_acquire))
+        return (struct digest){ items->hash, items->power };
+    struct digest all = { 0, 1 };
+    for (size_t i = 0; i < items->n; i++) {
+        const struct item_span *span = &items->spans[i];
+        struct digest one =
+            span->inner ? items_digest(span->inner) : digest_of_item(span->basic, span->bytes);
+        all = digest_join(all, digest_repeat(one, span->count));
+    }
+    atomic_store_explicit(&items->hash, all.hash, memory_order_relaxed);
+    atomic_store_explicit(&items->power, all.power, memory_order_relaxed);
+    atomic_store_explicit(&items->hashed, true, memory_order_release);
+    return all;
+}
+
+uint32_t items_signature(struct layout_items *items, size_t count)
 {
     if (items->wild || items->parts == 0 || count == 0)
         return 0;
-    uint64_t hash = digest_repeat((struct digest){ items->hash, items->power }, count).hash;
+    uint64_t hash = digest_repeat(items_digest(items), count).hash;
     uint32_t signature = (uint32_t)((hash ^ hash >> 29) * ITEMS_BASE >> 32);
     return signature ? signature : 1;
 }

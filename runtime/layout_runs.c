@@ -14,6 +14,7 @@
 #include "runtime/layout_inside.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Elements of at most this many runs are copied into the list instead of being referred to. */
 enum { RUNS_SPLICE = 8 };
@@ -33,6 +34,13 @@ static struct run run_tidy(struct run r)
     return r;
 }
 
+/* Are `count` strides of the run `distance` bytes?  Strides may be anything. */
+static bool run_ends_after(const struct run *run, ptrdiff_t stride, ptrdiff_t distance)
+{
+    ptrdiff_t end;
+    return !__builtin_mul_overflow(run->count, stride, &end) && end == distance;
+}
+
 bool run_repeat(const struct run *run, size_t n, ptrdiff_t step, struct run *all)
 {
     *all = *run;
@@ -40,7 +48,7 @@ bool run_repeat(const struct run *run, size_t n, ptrdiff_t step, struct run *all
         return true;
     if (run->count == 1)
         all->stride = step;
-    else if (step != (ptrdiff_t)run->count * run->stride)
+    else if (!run_ends_after(run, run->stride, step))
         return false;
     all->count *= n;
     *all = run_tidy(*all);
@@ -55,9 +63,11 @@ static void runs_settle(struct run_list *list)
     struct run *a = &list->at[list->n - 2], *b = &list->at[list->n - 1];
     if (a->length != b->length || a->inner != b->inner)
         return;
-    ptrdiff_t step = b->offset - a->offset;
+    ptrdiff_t step;
+    if (__builtin_sub_overflow(b->offset, a->offset, &step))
+        return;
     ptrdiff_t stride = a->count > 1 ? a->stride : b->count > 1 ? b->stride : step;
-    if ((b->count > 1 && b->stride != stride) || step != (ptrdiff_t)a->count * stride)
+    if ((b->count > 1 && b->stride != stride) || !run_ends_after(a, stride, step))
         return;
     a->stride = stride;
     a->count += b->count;
@@ -66,24 +76,33 @@ static void runs_settle(struct run_list *list)
 
 static bool runs_grow(struct run_list *list)
 {
-    size_t room = list->room ? 2 * list->room : 4;
-    struct run *at = realloc(list->at, room * sizeof *at);
+    if (!list->at) {
+        list->at = list->few;
+        list->room = RUNS_FEW;
+        return true;
+    }
+    size_t room = 2 * list->room;
+    bool inside = list->at == list->few;
+    struct run *at = realloc(inside ? NULL : list->at, room * sizeof *at);
     if (!at)
         return false;
+    if (inside)
+        memcpy(at, list->few, sizeof list->few);
     list->at = at;
     list->room = room;
     return true;
 }
 
-void runs_append(struct run_list *list, struct run run)
+void runs_append(struct run_list *list, const struct run *run)
 {
-    if (run.count == 0 || run.length == 0)
+    if (run->count == 0 || run->length == 0)
         return;
-    run = run_tidy(run);
+    bool solid = !run->inner && (run->count == 1 || run->stride == (ptrdiff_t)run->length);
+    size_t length = solid ? run->length * run->count : run->length;
     struct run *last = list->n ? &list->at[list->n - 1] : NULL;
-    if (last && run_is_piece(last) && run_is_piece(&run) &&
-        run.offset == last->offset + (ptrdiff_t)last->length) {
-        last->length += run.length;
+    if (solid && last && run_is_piece(last) &&
+        run->offset == last->offset + (ptrdiff_t)last->length) {
+        last->length += length;
         return;
     }
     runs_settle(list);
@@ -91,7 +110,11 @@ void runs_append(struct run_list *list, struct run run)
         list->no_memory = true;
         return;
     }
-    list->at[list->n++] = run;
+    list->at[list->n++] = (struct run){ .offset = run->offset,
+                                        .length = length,
+                                        .count = solid ? 1 : run->count,
+                                        .stride = run->stride,
+                                        .inner = run->inner };
 }
 
 /* An item that is not one piece (BASIC_SHORT_INT) is never taken apart: reductions need to see
@@ -109,42 +132,66 @@ void runs_append_elements(struct run_list *list, const struct layout *old, ptrdi
     struct run all;
     if (old->nruns == 1 && run_repeat(old->runs, count, step, &all)) {
         all.offset += offset;
-        runs_append(list, all);
+        runs_append(list, &all);
     } else if (count == 1 && layout_may_splice(old)) {
         for (size_t i = 0; i < old->nruns; i++) {
             struct run run = old->runs[i];
             run.offset += offset;
-            runs_append(list, run);
+            runs_append(list, &run);
         }
     } else {
-        runs_append(list, (struct run){ .offset = offset,
-                                        .length = old->size,
-                                        .count = count,
-                                        .stride = step,
-                                        .inner = old });
+        runs_append(list, &(struct run){ .offset = offset,
+                                         .length = old->size,
+                                         .count = count,
+                                         .stride = step,
+                                         .inner = old });
     }
 }
 
-/* Give back the room that was not needed. */
-static void runs_shrink(struct run_list *list)
+/* A single run lives in the layout; more are given no more room than they need. */
+static bool runs_settle_down(struct run_list *list, struct layout *l)
 {
-    if (list->n == list->room || list->n == 0)
-        return;
-    struct run *at = realloc(list->at, list->n * sizeof *at);
-    list->at = at ? at : list->at;
-    list->room = list->n;
+    l->runs = &l->only;
+    if (list->n == 0)
+        return true;
+    if (list->n == 1) {
+        l->only = list->at[0];
+        return true;
+    }
+    size_t bytes = list->n * sizeof *list->at;
+    bool inside = list->at == list->few;
+    struct run *at =
+        list->n == list->room && !inside ? list->at : realloc(inside ? NULL : list->at, bytes);
+    if (!at)
+        return false;
+    if (inside)
+        memcpy(at, list->few, bytes);
+    l->runs = at;
+    list->at = NULL;
+    return true;
 }
 
-void runs_close(struct run_list *list)
+bool runs_close(struct run_list *list, struct layout *l)
 {
     runs_settle(list);
-    runs_shrink(list);
+    if (list->no_memory || !runs_settle_down(list, l))
+        return false;
+    l->nruns = list->n;
     size_t packed = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        struct run *run = &list->at[i];
+    for (size_t i = 0; i < l->nruns; i++) {
+        struct run *run = &l->runs[i];
         run->packed = packed;
         packed += run->length * run->count;
         if (run->inner)
             layout_hold((struct layout *)run->inner);
     }
+    runs_drop(list);
+    return true;
+}
+
+void runs_drop(struct run_list *list)
+{
+    if (list->at != list->few)
+        free(list->at);
+    list->at = NULL;
 }

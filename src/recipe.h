@@ -17,6 +17,8 @@ struct value {
     enum value_sort sort;
 };
 
+enum { RECIPE_FEW = 12 };
+
 struct recipe {
     int32_t refs;
     int combiner;
@@ -24,9 +26,11 @@ struct recipe {
     bool huge;   /* some count does not fit an int */
     bool failed; /* memory ran out while it was written */
     size_t nvalues, capacity;
-    struct value *values;
+    struct value *values; /* `few`, or malloced */
     size_t ntypes;
-    struct type **types; /* references are held */
+    struct type **types; /* references are held; &only, or malloced */
+    struct type *only;
+    struct value few[RECIPE_FEW];
 };
 
 /* A recipe with one reference, NULL when memory is out.  The writers below accept NULL and

@@ -59,7 +59,7 @@ int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride
 
 /* ---- blocks: the common form of the indexed family and struct ---- */
 
-struct blocks {
+struct blocks { /* one allocation: layouts, lengths, offsets */
     size_t n;
     size_t *lengths;
     ptrdiff_t *offsets;
@@ -69,8 +69,6 @@ struct blocks {
 
 static void blocks_free(struct blocks *blocks)
 {
-    free(blocks->lengths);
-    free(blocks->offsets);
     free(blocks->layouts);
 }
 
@@ -79,19 +77,20 @@ static int blocks_new(struct blocks *blocks, int64_t n, bool same)
     size_t room = n ? (size_t)n : 1;
     blocks->n = (size_t)n;
     blocks->same = same;
-    blocks->lengths = malloc(room * sizeof *blocks->lengths);
-    blocks->offsets = malloc(room * sizeof *blocks->offsets);
-    blocks->layouts = malloc((same ? 1 : room) * sizeof *blocks->layouts);
-    if (blocks->lengths && blocks->offsets && blocks->layouts)
+    enum { EACH = sizeof *blocks->layouts + sizeof *blocks->lengths + sizeof *blocks->offsets };
+    blocks->layouts = room <= SIZE_MAX / EACH ? malloc(room * EACH) : NULL;
+    if (blocks->layouts) {
+        blocks->lengths = (size_t *)(blocks->layouts + room);
+        blocks->offsets = (ptrdiff_t *)(blocks->lengths + room);
         return MPI_SUCCESS;
-    blocks_free(blocks);
+    }
     return fail(MPI_ERR_NO_MEM, "no memory left for a datatype of %lld blocks", (long long)n);
 }
 
 static int blocks_set_lengths(struct blocks *blocks, struct counts lengths)
 {
     for (size_t i = 0; i < blocks->n; i++) {
-        int64_t length = counts_at(lengths, (int)i);
+        int64_t length = counts_at(lengths, (int64_t)i);
         if (length < 0)
             return fail(MPI_ERR_COUNT,
                         "array_of_blocklengths[%zu] is %lld, must not be negative", i,
@@ -159,7 +158,7 @@ static bool blocks_place(struct blocks *blocks, const struct indexed *indexed, p
             blocks->lengths[i] = (size_t)*indexed->length;
         if (indexed->offsets)
             blocks->offsets[i] = indexed->offsets[i];
-        else if (!type_scale(counts_at(indexed->displacements, (int)i), extent,
+        else if (!type_scale(counts_at(indexed->displacements, (int64_t)i), extent,
                              &blocks->offsets[i]))
             return false;
     }
