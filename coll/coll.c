@@ -89,6 +89,8 @@ static int run_to_end(struct team *team, const struct bound *bound, int tag)
     run_begin(&run);
     progress_until(&run.request.done);
     run_close(&run);
+    if (run.request.result.error)
+        fail_recall(&run);
     return run.request.result.error;
 }
 

@@ -68,10 +68,18 @@ void run_close(struct execution *run)
     bind_close(&run->bound);
 }
 
+/* The first error counts, and its text. */
 static void note(struct execution *run, int error)
 {
     if (error && !run->error)
-        run->error = error;
+        run->error = fail_keep(run, error);
+}
+
+static void note_of(struct execution *run, const struct request *request)
+{
+    if (request->result.error)
+        fail_recall(request);
+    note(run, request->result.error);
 }
 
 static void count_down(struct execution *run, int i)
@@ -104,7 +112,7 @@ static void message_done(struct request *request)
 {
     struct task *task = request->owner;
     struct execution *run = task->run;
-    note(run, request->result.error);
+    note_of(run, request);
     message_over(run, task->step);
     if (!run->busy)
         work(run);
@@ -124,7 +132,7 @@ static void post(struct execution *run, int i, const struct buffer *data)
         note(run, error);
         message_over(run, i);
     } else if (request->done) {
-        note(run, request->result.error);
+        note_of(run, request);
         request->ops->release(request);
         message_over(run, i);
     } else {

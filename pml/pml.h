@@ -72,6 +72,7 @@ struct request {
                  under the engine lock where there are threads */
     bool persistent, active;
     bool orphan; /* freed by the user while in flight: release when done */
+    bool collective; /* for src: neither cancelled nor freed before it is over */
     const struct request_ops *ops;
     void (*on_done)(struct request *request); /* NULL, or called once when done is set, from
                                                  inside progress: may start sends and receives,

@@ -79,12 +79,12 @@ static void recv_compare(struct recv *recv, const struct wire *header)
     recv->received = 0;
     if (__builtin_expect(header->total > capacity, 0)) {
         recv->expected = capacity;
-        recv->request.result.error = recv_too_long(header, capacity);
+        recv->request.result.error = fail_keep(recv, recv_too_long(header, capacity));
     }
     recv->request.result.bytes = recv->expected;
     if (__builtin_expect(recv->signature != header->signature, 0) && recv->signature &&
         header->signature)
-        recv->request.result.error = recv_mismatch(header, recv->signature);
+        recv->request.result.error = fail_keep(recv, recv_mismatch(header, recv->signature));
     pml_counters.received++;
     pml_counters.bytes_received += recv->expected;
 }
@@ -100,8 +100,8 @@ void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender)
     if (recv->received < recv->expected && recv->name == 0) {
         answer.total = recv->expected = recv->received;
         recv->request.result.bytes = recv->received;
-        recv->request.result.error =
-            fail(MPI_ERR_NO_MEM, "too many large messages are being received at once");
+        recv->request.result.error = fail_keep(
+            recv, fail(MPI_ERR_NO_MEM, "too many large messages are being received at once"));
     }
     control_send(peer, &answer, NULL);
 }
@@ -271,5 +271,7 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
         request_unname(recv.name);
     if (result)
         *result = recv.request.result;
+    if (__builtin_expect(recv.request.result.error, 0))
+        fail_recall(&recv);
     return recv.request.result.error;
 }

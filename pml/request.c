@@ -96,8 +96,10 @@ int request_wait(struct request *request, struct result *result)
         error = request->ops->query(request);
     if (result)
         *result = request->result;
-    if (error == 0)
+    if (error == 0 && request->result.error) {
         error = request->result.error;
+        fail_recall(request);
+    }
     if (request->persistent)
         request->active = false;
     else

@@ -19,7 +19,7 @@ void request_free(struct request *request);
 static inline void request_init(struct request *request, const struct request_ops *ops)
 {
     request->done = 0;
-    request->persistent = request->active = request->orphan = false;
+    request->persistent = request->active = request->orphan = request->collective = false;
     request->ops = ops;
     request->on_done = NULL;
     request->owner = request->comm = NULL;

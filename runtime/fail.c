@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The text of the last failure, one per thread.  Failing is cold: nothing here is tuned.
+ * The text of the last failure, one per thread, and the last few that were put aside for those who
+ * will ask.  Failing is cold: nothing here is tuned.
  */
 #include "runtime/fail.h"
 
@@ -32,4 +33,41 @@ const char *fail_text(void)
 void fail_clear(void)
 {
     text[0] = '\0';
+}
+
+/* ---- put aside ---- */
+
+static struct {
+    const void *whose;
+    char text[TEXT_CHARS];
+} kept[FAIL_KEPT];
+static int next_kept;
+
+static int kept_find(const void *whose)
+{
+    for (int i = 0; i < FAIL_KEPT; i++)
+        if (kept[i].whose == whose)
+            return i;
+    return -1;
+}
+
+int fail_keep(const void *whose, int error)
+{
+    int i = kept_find(whose);
+    if (i < 0) {
+        i = next_kept;
+        next_kept = (next_kept + 1) % FAIL_KEPT;
+    }
+    kept[i].whose = whose;
+    memcpy(kept[i].text, text, sizeof text);
+    return error;
+}
+
+bool fail_recall(const void *whose)
+{
+    int i = kept_find(whose);
+    if (i < 0 || !kept[i].text[0])
+        return false;
+    memcpy(text, kept[i].text, sizeof text);
+    return true;
 }

@@ -10,6 +10,8 @@
 #ifndef XMPI_FAIL_H
 #define XMPI_FAIL_H
 
+#include <stdbool.h>
+
 /* Record a text for the error class `class` (MPI_ERR_*) and return the class. */
 int fail(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
@@ -18,5 +20,13 @@ const char *fail_text(void);
 
 /* Forget the last failure of this thread. */
 void fail_clear(void);
+
+/* An operation's failure is often found long before anybody asks for it, by another call or another
+ * thread's progress.  fail_keep puts the text of this thread's last failure aside for `whose`, an
+ * address, and returns `error`; fail_recall makes it the text of the thread that asks.  False: none
+ * is known.  The last FAIL_KEPT are known.  Under the engine lock where there are threads. */
+enum { FAIL_KEPT = 32 };
+int fail_keep(const void *whose, int error) __attribute__((cold));
+bool fail_recall(const void *whose) __attribute__((cold));
 
 #endif

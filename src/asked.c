@@ -16,17 +16,6 @@
 
 #include <stdlib.h>
 
-static bool is_root(const struct comm *comm, int root)
-{
-    return comm_is_inter(comm) ? root == MPI_ROOT : root == comm_rank(comm);
-}
-
-/* On an intercommunicator only the processes of the other group have a block for the root. */
-static bool is_leaf(const struct comm *comm, int root)
-{
-    return !comm_is_inter(comm) || root >= 0;
-}
-
 static void asked_open(struct asked *asked, enum collective what, struct comm *comm, int root)
 {
     asked->comm = comm;
@@ -387,8 +376,8 @@ int asked_run(struct asked *asked, int rc)
     return rc;
 }
 
-/* Hand types and memory over to the request. */
-static int asked_keep(struct asked *asked, int rc, struct request **request)
+/* Hold types and memory for a request to come. */
+static int asked_hoard(struct asked *asked, int rc, struct keep **keep)
 {
     if (rc) {
         free(asked->memory);
@@ -396,19 +385,34 @@ static int asked_keep(struct asked *asked, int rc, struct request **request)
     }
     struct type *const *types = asked->block_types ? asked->block_types : asked->types;
     int n = asked->block_types ? asked->nblock_types : 2;
-    return request_keep_many(*request, asked->comm, types, n, asked->memory);
+    return request_hoard(types, n, asked->memory, keep);
+}
+
+static int asked_keep(struct asked *asked, int rc, struct keep *keep, struct request **request)
+{
+    if (rc)
+        request_hoard_free(keep);
+    else
+        request_keep_hoard(*request, asked->comm, keep);
+    return rc;
 }
 
 int asked_start(struct asked *asked, int rc, struct request **request)
 {
-    if (!rc)
-        rc = coll_start(&asked->comm->team, &asked->call, request);
-    return asked_keep(asked, rc, request);
+    struct keep *keep;
+    rc = asked_hoard(asked, rc, &keep);
+    if (rc)
+        return rc;
+    rc = coll_start(&asked->comm->team, &asked->call, request);
+    return asked_keep(asked, rc, keep, request);
 }
 
 int asked_init(struct asked *asked, int rc, struct request **request)
 {
-    if (!rc)
-        rc = coll_init(&asked->comm->team, &asked->call, request);
-    return asked_keep(asked, rc, request);
+    struct keep *keep;
+    rc = asked_hoard(asked, rc, &keep);
+    if (rc)
+        return rc;
+    rc = coll_init(&asked->comm->team, &asked->call, request);
+    return asked_keep(asked, rc, keep, request);
 }

@@ -210,7 +210,7 @@ int xmpi_ibsend(data_t buf, count_t count, committed_t datatype, dest_t dest, ta
     struct buffer data = { (void *)buf, (size_t)count, datatype->layout };
     struct envelope to = { .peer = dest, .tag = tag };
     int rc = bsend(comm, &data, &to);
-    return rc ? rc : request_new_over(&result_empty, false, request);
+    return rc ? rc : request_new_over(&result_empty, comm, false, request);
 }
 
 /* ---- persistent ---- */
@@ -304,7 +304,7 @@ static const struct request_ops flush_ops = { .name = "flush", .release = flush_
 static int flush_start(struct pool *pool, struct request **request)
 {
     if (!pool || !pool->blocks)
-        return request_new_over(&result_empty, false, request);
+        return request_new_over(&result_empty, NULL, false, request);
     struct flush *flush = object_new(OBJECT_REQUEST, sizeof *flush);
     if (!flush)
         return fail(MPI_ERR_NO_MEM, "no memory left for a request");

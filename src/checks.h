@@ -102,24 +102,6 @@ static inline void check_root(struct entry *e, const struct comm *comm, int root
         bad_root(e, name, root, comm);
 }
 
-/* ---- who looks at what in a rooted collective; false when the communicator is bad ---- */
-static inline bool is_root(const struct comm *comm, int root)
-{
-    return comm && root == (comm_is_inter(comm) ? MPI_ROOT : comm_rank(comm));
-}
-
-/* In the root's group of an intercommunicator, and not the root. */
-static inline bool is_bystander(const struct comm *comm, int root)
-{
-    return comm && comm_is_inter(comm) && root == MPI_PROC_NULL;
-}
-
-/* Has a block of its own: everybody, but not the root's group of an intercommunicator. */
-static inline bool is_leaf(const struct comm *comm, int root)
-{
-    return comm && !(comm_is_inter(comm) && root < 0);
-}
-
 /* ---- pointers ---- */
 static inline void check_pointer(struct entry *e, const void *pointer, const char *name)
 {

@@ -104,4 +104,22 @@ static inline int comm_remote_size(const struct comm *comm)
     return comm->p2p.size;
 }
 
+/* ---- who looks at what in a rooted collective (NULL: nobody) ---- */
+static inline bool is_root(const struct comm *comm, int root)
+{
+    return comm && root == (comm_is_inter(comm) ? MPI_ROOT : comm_rank(comm));
+}
+
+/* In the root's group of an intercommunicator, and not the root. */
+static inline bool is_bystander(const struct comm *comm, int root)
+{
+    return comm && comm_is_inter(comm) && root == MPI_PROC_NULL;
+}
+
+/* Has a block of its own: everybody, but not the root's group of an intercommunicator. */
+static inline bool is_leaf(const struct comm *comm, int root)
+{
+    return comm && !(comm_is_inter(comm) && root < 0);
+}
+
 #endif

@@ -111,7 +111,7 @@ int errhandler_raise(void *owner, int code, const char *message)
     struct errhandler *errhandler = errhandler_hold(errhandler_of(owner));
     if (!place_of(owner))
         owner = NULL;
-    if (errhandler->does == ERRORS_FATAL || errhandler->does == ERRORS_ABORT)
+    if (errhandler_is_fatal(errhandler))
         error_die(code, message);
     if (errhandler->does == ERRORS_CALL)
         call(errhandler, owner, code);

@@ -28,6 +28,12 @@ extern struct object no_file;
 struct errhandler *errhandler_hold(struct errhandler *errhandler);
 void errhandler_drop(struct errhandler *errhandler);
 
+/* Does an error end the job? */
+static inline bool errhandler_is_fatal(const struct errhandler *errhandler)
+{
+    return errhandler->does == ERRORS_FATAL || errhandler->does == ERRORS_ABORT;
+}
+
 /* A user's function for one kind of object does not fit another. */
 int errhandler_check(const struct errhandler *errhandler, enum errhandler_kind kind);
 

@@ -107,26 +107,34 @@ static void joint_part_over(struct joint *joint)
     request_complete(&joint->request);
 }
 
+/* The first error counts, and its text. */
 static void joint_error(struct joint *joint, int error)
 {
-    if (!joint->request.result.error)
-        joint->request.result.error = error;
+    if (error && !joint->request.result.error)
+        joint->request.result.error = fail_keep(joint, error);
+}
+
+static void joint_error_of(struct joint *joint, const struct request *part)
+{
+    if (part->result.error)
+        fail_recall(part);
+    joint_error(joint, part->result.error);
 }
 
 static void joint_sent(struct request *part)
 {
     struct joint *joint = part->owner;
-    joint_error(joint, part->result.error);
+    joint_error_of(joint, part);
     joint_part_over(joint);
 }
 
 static void joint_received(struct request *part)
 {
     struct joint *joint = part->owner;
+    joint_error_of(joint, part);
     int error = joint->request.result.error;
     joint->request.result = part->result;
-    if (error)
-        joint->request.result.error = error;
+    joint->request.result.error = error;
     joint_part_over(joint);
 }
 
@@ -163,6 +171,8 @@ static int exchange_start(struct comm *comm, const struct exchange *x, void *cop
         joint_error(joint, pml_irecv(&comm->p2p, &x->in, &x->from, &receive));
     if (x->to.peer != MPI_PROC_NULL)
         joint_error(joint, pml_isend(&comm->p2p, &x->out, &x->to, SEND_STANDARD, &send));
+    if (receive && joint->request.result.error)
+        receive->ops->cancel(receive); /* or we would wait for it */
     if (receive)
         joint_take(joint, receive, joint_received);
     else

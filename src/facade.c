@@ -3,7 +3,8 @@
  * The cold side of entering and leaving: calls at the wrong time, and what happens when a call
  * has failed.  The message is made here, once:
  *
- *     MPI_Send: argument tag is -7; tags run from 0 to 2147483647 (MPI_COMM_WORLD, rank 0 of 4)
+ *     MPI_Send: argument tag is -7; tags run from 0 to MPI_TAG_UB (2147483647)
+ *         (rank 2 of communicator "solver")
  *
  * A fatal handler prints it, MPI_Error_string appends it to the text of the class.
  */
@@ -68,11 +69,19 @@ static bool begins_with(const char *text, const char *start)
 static void tell_where(char *text, size_t room, const struct comm *comm)
 {
     const char *kind = comm_is_inter(comm) ? "intercommunicator" : "communicator";
-    bool named = comm->name[0];
-    snprintf(text, room, " (%s%s%s, rank %d of %d)", named ? "" : "unnamed ",
-             named ? comm->name : kind,
-             named && comm_is_inter(comm) ? ", intercommunicator" : "", comm_rank(comm),
-             comm_size(comm));
+    if (comm == &comm_world || comm == &comm_self)
+        snprintf(text, room, " (rank %d of %s)", comm_rank(comm), comm->name);
+    else if (comm->name[0])
+        snprintf(text, room, " (rank %d of %s \"%s\")", comm_rank(comm), kind, comm->name);
+    else
+        snprintf(text, room, " (rank %d of %d in an unnamed %s)", comm_rank(comm),
+                 comm_size(comm), kind);
+}
+
+/* What is said when the job ends begins with the rank of the world. */
+static bool tells_rank(const void *owner)
+{
+    return owner == &comm_world && errhandler_is_fatal(comm_world.errhandler);
 }
 
 static void tell(char *message, size_t room, const struct entry *e, const struct object *owner)
@@ -82,7 +91,7 @@ static void tell(char *message, size_t room, const struct entry *e, const struct
     if (!*details)
         details = general ? general : "unknown error";
     char where[MPI_MAX_OBJECT_NAME + 80] = "";
-    if (owner && owner->kind == OBJECT_COMM)
+    if (owner && owner->kind == OBJECT_COMM && !tells_rank(owner))
         tell_where(where, sizeof where, (const struct comm *)owner);
     bool has_name = begins_with(details, e->function);
     snprintf(message, room, "%s%s%s%s", has_name ? "" : e->function, has_name ? "" : ": ",

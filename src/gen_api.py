@@ -177,8 +177,6 @@ class Function:
         self.raw = parameters
         if "manual" not in self.words:
             self.owner = next((p for p in self.parameters if p.owner()), None)
-            if self.owner and "later" in self.words and "*" in self.owner.type:
-                self.owner = None
             self.tool = self.name.startswith("MPI_T_")
 
     def has_twin(self):
@@ -322,6 +320,12 @@ class Entry:
                                        ) if self.f.owner else "file_owner(NULL)"
         return owner
 
+    def owner_check(self, owner):
+        """Of a function that is not built: a bad window is an error of its own class."""
+        if self.f.owner and self.f.owner.name + "_" in owner:
+            start = "struct %s *%s_ =" % (self.f.owner.owner(), self.f.owner.name)
+            yield from ("    " + c for c in self.checks() if c.startswith(start))
+
     def lines(self):
         yield declaration(self.f, "P", self.name.removeprefix(self.f.name), self.wide)
         yield "{"
@@ -329,9 +333,7 @@ class Entry:
         yield "    struct entry e = enter%s(\"%s\");" % (how, self.name)
         owner = self.owner()
         if self.f.is_("later"):
-            if self.f.owner and self.f.owner.name + "_" in owner:
-                yield "    struct {0} *{1}_ = handle_{0}({1});".format(self.f.owner.owner(),
-                                                                       self.f.owner.name)
+            yield from self.owner_check(owner)
             yield "    return leave_unbuilt(&e, %s);" % owner
         else:
             yield from ("    " + c for c in self.checks())

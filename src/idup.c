@@ -50,7 +50,7 @@ static void idup_done(struct request *request)
     request->owner = NULL;
     int rc = idup_open(idup);
     if (rc && !request->result.error)
-        request->result.error = rc;
+        request->result.error = fail_keep(request, rc);
 }
 
 /* Open when the request is done, which may be now. */
@@ -125,7 +125,7 @@ static int idup_inter(struct idup *idup, struct request **request)
         for (int peer = 1; peer < channel->size && !rc; peer++)
             rc = ticket_send(idup, peer);
         if (!rc)
-            rc = request_new_over(&nothing, false, request);
+            rc = request_new_over(&nothing, NULL, false, request);
     }
     if (!rc)
         idup_when_done(*request, idup);
@@ -149,6 +149,7 @@ static int comm_idup(struct comm *comm, const struct info *info, struct comm **n
     if (rc)
         goto undo_hold;
     request_keep(*request, comm);
+    (*request)->collective = true;
     *newcomm = made;
     return MPI_SUCCESS;
 undo_hold:

@@ -75,7 +75,7 @@ static int send_start(struct comm *comm, const struct buffer *data, const struct
                       enum send_mode mode, struct request **request)
 {
     if (to->peer == MPI_PROC_NULL)
-        return request_new_over(&result_proc_null, false, request);
+        return request_new_over(&result_proc_null, comm, false, request);
     int rc = pml_isend(&comm->p2p, data, to, mode, request);
     if (!rc)
         request_keep(*request, comm);
@@ -110,7 +110,7 @@ int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
                comm_t comm, request_out_t *request)
 {
     if (source == MPI_PROC_NULL)
-        return request_new_over(&result_proc_null, false, request);
+        return request_new_over(&result_proc_null, comm, false, request);
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope from = envelope_of(source, tag);
     int rc = pml_irecv(&comm->p2p, &data, &from, request);
@@ -125,7 +125,7 @@ static int send_prepare(struct comm *comm, const struct buffer *data, const stru
                         enum send_mode mode, struct request **request)
 {
     if (to->peer == MPI_PROC_NULL)
-        return request_new_over(&result_proc_null, true, request);
+        return request_new_over(&result_proc_null, comm, true, request);
     int rc = pml_send_init(&comm->p2p, data, to, mode, request);
     if (!rc)
         request_keep(*request, comm);
@@ -160,7 +160,7 @@ int xmpi_recv_init(room_t buf, count_t count, committed_t datatype, source_t sou
                    anytag_t tag, comm_t comm, request_out_t *request)
 {
     if (source == MPI_PROC_NULL)
-        return request_new_over(&result_proc_null, true, request);
+        return request_new_over(&result_proc_null, comm, true, request);
     struct buffer data = buffer_of(buf, count, datatype);
     struct envelope from = envelope_of(source, tag);
     int rc = pml_recv_init(&comm->p2p, &data, &from, request);

@@ -68,11 +68,14 @@ static void piece_complete(struct partitioned *part)
 }
 
 /* A message is through: one that was sent, or one that has arrived. */
-static void piece_end(struct piece *piece, const struct result *result)
+static void piece_end(struct piece *piece, const struct request *request)
 {
+    const struct result *result = &request->result;
     struct partitioned *part = piece->part;
-    if (result->error && !part->request.result.error)
-        part->request.result.error = result->error;
+    if (result->error && !part->request.result.error) {
+        fail_recall(request);
+        part->request.result.error = fail_keep(part, result->error);
+    }
     if (part->receives) {
         part->request.result.bytes += result->bytes;
         piece->over = true;
@@ -88,16 +91,15 @@ static void piece_end(struct piece *piece, const struct result *result)
 
 static void piece_done(struct request *request)
 {
-    piece_end(request->owner, &request->result);
+    piece_end(request->owner, request);
 }
 
 /* Nobody but us knows the request, so it goes when it is done. */
 static void piece_follow(struct piece *piece, struct request *request)
 {
     if (request->done) {
-        struct result result = request->result;
+        piece_end(piece, request);
         request->ops->release(request);
-        piece_end(piece, &result);
         return;
     }
     request->owner = piece;
@@ -165,7 +167,7 @@ static void pieces_receive(struct partitioned *part)
         int rc = piece_receive(part, i);
         if (!rc)
             continue;
-        part->request.result.error = rc;
+        part->request.result.error = fail_keep(part, rc);
         part->left--;
     }
     piece_complete(part);
@@ -196,7 +198,7 @@ static void part_meet(struct partitioned *part, const struct hello *hello)
         pieces_receive(part);
         return;
     }
-    part->request.result.error = rc;
+    part->request.result.error = fail_keep(part, rc);
     request_complete(&part->request);
 }
 

@@ -85,7 +85,7 @@ int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *mess
 {
     if (*message == MPI_MESSAGE_NO_PROC) {
         *message = MPI_MESSAGE_NULL;
-        return request_new_over(&result_proc_null, false, request);
+        return request_new_over(&result_proc_null, NULL, false, request);
     }
     if (!object_is(*message, OBJECT_MESSAGE))
         return fail(MPI_ERR_REQUEST, "message: %s",

@@ -47,7 +47,7 @@ static void orphan_done(struct request *request)
     comm_let_go(request);
 }
 
-static void keep_free(struct keep *keep)
+void request_hoard_free(struct keep *keep)
 {
     if (!keep)
         return;
@@ -61,7 +61,7 @@ static void keep_done(struct request *request)
 {
     if (!request_lets_go(request))
         return;
-    keep_free(request->owner);
+    request_hoard_free(request->owner);
     request->owner = NULL;
     if (request->orphan)
         comm_let_go(request);
@@ -80,28 +80,39 @@ void request_keep(struct request *request, struct comm *comm)
     request->comm = comm;
 }
 
-int request_keep_many(struct request *request, struct comm *comm, struct type *const *types,
-                      int n, void *memory)
+int request_hoard(struct type *const *types, int n, void *memory, struct keep **keep)
 {
-    request_keep(request, comm);
     int derived = 0;
     for (int i = 0; i < n; i++)
         derived += types[i] && !types[i]->predefined;
-    if ((derived == 0 && !memory) || request_is_over(request)) {
-        free(memory);
+    *keep = NULL;
+    if (derived == 0 && !memory)
         return MPI_SUCCESS;
-    }
-    struct keep *keep = malloc(sizeof *keep + (size_t)derived * sizeof *types);
-    if (!keep)
+    *keep = malloc(sizeof **keep + (size_t)derived * sizeof *types);
+    if (!*keep) {
+        free(memory);
         return fail(MPI_ERR_NO_MEM, "no memory left for a nonblocking operation");
-    keep->memory = memory;
-    keep->n = 0;
+    }
+    (*keep)->memory = memory;
+    (*keep)->n = 0;
     for (int i = 0; i < n; i++)
         if (types[i] && !types[i]->predefined)
-            keep->types[keep->n++] = type_hold(types[i]);
+            (*keep)->types[(*keep)->n++] = type_hold(types[i]);
+    return MPI_SUCCESS;
+}
+
+void request_keep_hoard(struct request *request, struct comm *comm, struct keep *keep)
+{
+    request_keep(request, comm);
+    request->collective = true;
+    if (!keep)
+        return;
+    if (request_is_over(request)) {
+        request_hoard_free(keep);
+        return;
+    }
     request->owner = keep;
     request->on_done = keep_done;
-    return MPI_SUCCESS;
 }
 
 /* ---- requests without an operation ---- */
@@ -121,7 +132,8 @@ static const struct request_ops over_ops = { .name = "MPI_PROC_NULL",
                                              .start = over_start,
                                              .release = over_release };
 
-int request_new_over(const struct result *result, bool persistent, struct request **request)
+int request_new_over(const struct result *result, struct comm *comm, bool persistent,
+                     struct request **request)
 {
     struct request *new = object_new(OBJECT_REQUEST, sizeof *new);
     if (!new)
@@ -130,6 +142,8 @@ int request_new_over(const struct result *result, bool persistent, struct reques
     new->done = 1;
     new->persistent = persistent;
     new->result = *result;
+    if (comm)
+        request_keep(new, comm);
     *request = new;
     return MPI_SUCCESS;
 }
@@ -156,11 +170,8 @@ static int request_fail(const struct request *request)
 {
     const struct result *result = &request->result;
     leave_blame(request->comm);
-    if (result->error == MPI_ERR_TRUNCATE)
-        return fail(result->error,
-                    "the message from rank %d with tag %d is longer than the receive buffer of "
-                    "%zu bytes",
-                    result->source, result->tag, result->bytes);
+    if (fail_recall(request))
+        return result->error;
     return fail(result->error, "the %s operation of the request failed", request->ops->name);
 }
 
@@ -259,12 +270,24 @@ static int request_check_not_null(MPI_Request handle, struct request **request)
     return rc;
 }
 
+/* Of collectives nobody may know the end but all together (MPI 5.0, 6.12 and 6.13); an inactive
+ * persistent one may be freed. */
+static int fail_of_collective(const struct request *request, const char *what)
+{
+    leave_blame(request->comm);
+    return fail(MPI_ERR_REQUEST,
+                "request is that of a %scollective operation, which cannot be %s: wait for it",
+                request->persistent ? "active persistent " : "nonblocking ", what);
+}
+
 int xmpi_request_free(request_t *request)
 {
     struct request *gone;
     int rc = request_check_not_null(*request, &gone);
     if (rc)
         return rc;
+    if (gone->collective && request_is_live(gone))
+        return fail_of_collective(gone, "freed");
     *request = MPI_REQUEST_NULL;
     if (gone->done) {
         request_discard(gone);
@@ -285,7 +308,16 @@ int xmpi_cancel(request_t *request)
     int rc = request_check_not_null(*request, &unwanted);
     if (rc)
         return rc;
-    if (!request_is_live(unwanted))
+    bool live = request_is_live(unwanted);
+    if (live && unwanted->collective)
+        return fail_of_collective(unwanted, "cancelled");
+    if (live && unwanted->ops->cancel)
+        return unwanted->ops->cancel(unwanted);
+    if (live && unwanted->done)
+        return MPI_SUCCESS;
+    leave_blame(unwanted->comm);
+    if (!live)
         return fail(MPI_ERR_REQUEST, "request is inactive: there is nothing to cancel");
-    return unwanted->ops->cancel ? unwanted->ops->cancel(unwanted) : MPI_SUCCESS;
+    return fail(MPI_ERR_REQUEST, "request is that of a %s operation, which cannot be cancelled",
+                unwanted->ops->name);
 }

@@ -16,13 +16,18 @@
  * (pml holds the layouts of sends and receives itself.) */
 void request_keep(struct request *request, struct comm *comm);
 
-/* The same for a collective with `n` types, of which some may be NULL, and memory to free. */
-int request_keep_many(struct request *request, struct comm *comm, struct type *const *types,
-                      int n, void *memory);
+/* The same for a collective in two steps, so that nothing can go wrong any more once it runs.
+ * request_hoard: hold `n` types, of which some may be NULL, and memory to free, which is freed when
+ * this fails; *keep is NULL when there is nothing to hold.  request_keep_hoard: hand that over. */
+struct keep;
+int request_hoard(struct type *const *types, int n, void *memory, struct keep **keep);
+void request_hoard_free(struct keep *keep);
+void request_keep_hoard(struct request *request, struct comm *comm, struct keep *keep);
 
 /* A request that is complete from the beginning, or, persistent, at every start: operations
- * with MPI_PROC_NULL.  MPI_ERR_NO_MEM. */
-int request_new_over(const struct result *result, bool persistent, struct request **request);
+ * with MPI_PROC_NULL.  `comm` may be NULL.  MPI_ERR_NO_MEM. */
+int request_new_over(const struct result *result, struct comm *comm, bool persistent,
+                     struct request **request);
 
 /* Is there something to wait for?  Null handles and inactive persistent requests have not. */
 static inline bool request_is_live(const struct request *request)

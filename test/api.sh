@@ -51,6 +51,6 @@ if build_program deadly; then
     dies tag 4 "MPI_Send: argument tag is -7; tags run from 0 to" \
         "^xmpirun: rank [01]\( of 2\)*: "
     dies abort-handler 4 "MPI_Send: argument tag is -7" "^xmpirun: rank [01]\( of 2\)*: "
-    dies unbuilt 55 "MPI_Win_fence: not built yet in xmpi"
+    dies unbuilt 55 "MPI_Win_create: not built yet in xmpi"
 fi
 finish

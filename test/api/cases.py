@@ -37,7 +37,7 @@ TYPES = {
     "MPI_File *": "files", "MPI_Message *": "messages", "MPI_Offset *": "offsets",
 }
 CLASSES = {"comm": "COMM", "group": "GROUP", "type": "TYPE", "op": "OP", "info": "INFO",
-           "errhandler": "ERRHANDLER", "session": "SESSION"}
+           "errhandler": "ERRHANDLER", "session": "SESSION", "win": "WIN", "file": "FILE"}
 
 
 def wrong_handles(name, null=True):
@@ -107,6 +107,17 @@ def write_case(rows, function, suffix, wide, at, value, error, argument):
     rows.append('    { "%s", "%s", "%s", %s, case_%d },' % (name, argument, value, error, len(rows)))
 
 
+def write_unbuilt(rows, f, suffix, wide):
+    """A function that is not built says so, but a bad handle of its object comes first."""
+    owner = f.owner if f.owner and f.owner.type.split("_")[0] in ("comm", "win", "file") else None
+    if f.name.startswith("MPI_File_") and owner and owner.type.startswith("comm"):
+        owner = None
+    for value, error in WRONG.get(owner.type, []) if owner else []:
+        write_case(rows, f, suffix, wide, owner, value, "MPI_ERR_" + error, owner.name)
+    if not owner or owner.type.startswith("comm"):
+        write_case(rows, f, suffix, wide, None, "", "MPI_ERR_UNSUPPORTED_OPERATION", "")
+
+
 def main():
     rows = []
     print("/* Written by test/api/cases.py. */")
@@ -116,7 +127,7 @@ def main():
                 continue
             for suffix, wide in f.forms():
                 if f.is_("later"):
-                    write_case(rows, f, suffix, wide, None, "", "MPI_ERR_UNSUPPORTED_OPERATION", "")
+                    write_unbuilt(rows, f, suffix, wide)
                     continue
                 for p in f.parameters:
                     if not (p.kind.wide if wide else p.kind.user) or not p.is_kind:

@@ -87,27 +87,6 @@ static void test_free_receive(void)
     CHECK(in[0] == left + 10 && in[1] == left + 20);
 }
 
-/* The standard forbids to free a collective under way (MPI 5.0, 6.12); nothing may break. */
-static void test_free_collective(void)
-{
-    static int in[3], out[3];
-    MPI_Comm comm;
-    MPI_Request requests[3];
-    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    out[0] = out[1] = out[2] = 1;
-    CHECK_OK(MPI_Ibarrier(comm, &requests[0]));
-    CHECK_OK(MPI_Iallreduce(out, in, 3, MPI_INT, MPI_SUM, comm, &requests[1]));
-    CHECK_OK(MPI_Ibcast(&out[1], 1, MPI_INT, 0, comm, &requests[2]));
-    for (int i = 0; i < 3; i++)
-        CHECK_OK(MPI_Request_free(&requests[i]));
-    CHECK_OK(MPI_Barrier(comm));
-    int one = 1, sum = 0;
-    CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
-    CHECK(sum == n);
-    CHECK_OK(MPI_Comm_disconnect(&comm));
-    CHECK(in[0] == n && in[2] == n);
-}
-
 /* The message is matched after its send request was freed. */
 static void test_mprobe_freed(int count)
 {
@@ -249,7 +228,6 @@ int main(int argc, char **argv)
     for (int count = 1; count <= 1000000; count *= 100)
         test_free_started(count);
     test_free_receive();
-    test_free_collective();
     for (int count = 1; count <= 10000000; count *= 100)
         test_mprobe_freed(count);
     test_errors_in_status();
