@@ -182,7 +182,11 @@ static struct layout *draft_close(struct draft *d)
     l->nparts = d->items->parts;
     l->items = d->items;
     layout_set_shape(l);
-    return l;
+    if (layout_make_list(l))
+        return l;
+    layout_drop(l);
+    errno = ENOMEM;
+    return NULL;
 }
 
 static struct layout *layout_copies(size_t count, ptrdiff_t step, const struct layout *old)
@@ -256,6 +260,8 @@ struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t 
         if (l->runs[i].inner)
             layout_hold((struct layout *)l->runs[i].inner);
     l->items->refs++;
+    if (l->list)
+        l->list->refs++;
     l->lb = lb;
     l->extent = extent;
     l->marked = true;
@@ -277,6 +283,7 @@ void layout_drop(struct layout *layout)
         layout_drop((struct layout *)layout->runs[i].inner);
     if (layout->runs != &layout->only)
         free(layout->runs);
+    list_drop(layout->list);
     items_drop(layout->items);
     free(layout);
 }

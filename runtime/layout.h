@@ -74,6 +74,19 @@ struct run {
                                  * element of this layout, and length is its size */
 };
 
+/* Where bytes in a row begin; many of them without a rule are a list, see layout_list.c. */
+struct spot {
+    ptrdiff_t offset; /* from the element's origin */
+    size_t packed;    /* bytes of the element packed before */
+};
+
+struct spot_list {
+    int32_t refs;
+    size_t length; /* bytes in every spot; 0: they differ */
+    size_t n;
+    struct spot at[]; /* n, and the end */
+};
+
 struct layout {
     int32_t refs;
     enum basic basic;     /* what every element consists of, BASIC_NONE for mixtures */
@@ -90,6 +103,7 @@ struct layout {
     size_t nruns;
     struct run *runs; /* &only, or malloced */
     struct run only;
+    struct spot_list *list;     /* the runs once more, where a list is faster; else NULL */
     struct layout_items *items; /* the sequence of basics, compressed */
 };
 

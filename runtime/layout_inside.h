@@ -6,6 +6,7 @@
  *     layout.c        a draft collects elements of other layouts; bounds; finishing
  *     layout_scale.c  copies of what is one run of like items, without a draft
  *     layout_runs.c   where the bytes lie, merged as they come
+ *     layout_list.c   the same as a list, for irregular layouts
  *     layout_items.c  what the bytes are: items, parts, signature
  *     layout_basic.c  the machine types, where every layout starts
  */
@@ -50,6 +51,12 @@ bool runs_close(struct run_list *list, struct layout *layout);
 
 /* The list is not wanted any more; it may be closed. */
 void runs_drop(struct run_list *list);
+
+/* ---- lists ---- */
+
+/* Give a layout with all its runs a list where that is of use.  False: no memory. */
+bool layout_make_list(struct layout *layout);
+void list_drop(struct spot_list *list);
 
 /* ---- items ---- */
 

@@ -9,107 +9,53 @@
  *
  * The run that holds `skip` is found by binary search, the piece by a division; at most two
  * pieces are cut, the whole ones between them go through one loop.  Everything bottoms out in
- * strided_copy, whose loops know the usual piece lengths at compile time.  Nested layouts
- * recurse; elements made of single pieces are moved one run at a time over a block of elements
- * that stays in the first cache.
+ * the loops of copy.c.  Nested layouts recurse; elements made of several runs are moved one run
+ * at a time over a block of elements that stays in the first cache, irregular ones piece by
+ * piece.
  *
  * Moves between two layouts bounce through a small block on the stack.
  */
 #include "runtime/layout.h"
+#include "runtime/copy.h"
 #include "runtime/layout_inside.h"
 
 #include <string.h>
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
 
 enum {
     PACK_BLOCK_BYTES = 8192, /* elements moved together */
     PACK_BOUNCE_BYTES = 4096
 };
 
-/* Where pieces lie: the first one and the distance to the next. */
-struct side {
-    char *at;
-    ptrdiff_t step;
-};
-
-/* ---- pieces ---- */
-
 #define INLINE static inline __attribute__((always_inline))
-
-/* Four at a time, addressed from one base: a pointer that moves on with every piece would allow
- * one piece per cycle at most. */
-INLINE void fixed_loop(struct side to, struct side from, size_t length, size_t count)
-{
-    char *restrict t = to.at;
-    const char *restrict f = from.at;
-    for (; count >= 4; count -= 4, t += 4 * to.step, f += 4 * from.step) {
-        memcpy(t, f, length);
-        memcpy(t + to.step, f + from.step, length);
-        memcpy(t + 2 * to.step, f + 2 * from.step, length);
-        memcpy(t + 3 * to.step, f + 3 * from.step, length);
-    }
-    for (; count > 0; count--, t += to.step, f += from.step)
-        memcpy(t, f, length);
-}
-
-/* `length` is a constant; so is, in most uses, one of the steps. */
-INLINE void fixed_copy(struct side to, struct side from, size_t length, size_t count)
-{
-    if (to.step == (ptrdiff_t)length)
-        fixed_loop((struct side){ to.at, (ptrdiff_t)length }, from, length, count);
-    else if (from.step == (ptrdiff_t)length)
-        fixed_loop(to, (struct side){ from.at, (ptrdiff_t)length }, length, count);
-    else
-        fixed_loop(to, from, length, count);
-}
-
-/* Copy `count` pieces of `length` bytes. */
-static void strided_copy(struct side to, struct side from, size_t length, size_t count)
-{
-    switch (length) {
-#define LENGTH(n)                                                                              \
-    case n:                                                                                    \
-        fixed_copy(to, from, n, count);                                                        \
-        break
-        LENGTH(1);
-        LENGTH(2);
-        LENGTH(4);
-        LENGTH(8);
-        LENGTH(12);
-        LENGTH(16);
-        LENGTH(24);
-        LENGTH(32);
-#undef LENGTH
-    default:
-        for (; count > 0; count--, to.at += to.step, from.at += from.step)
-            memcpy(to.at, from.at, length);
-    }
-}
-
-/* Copy `count` pieces between memory and the packed form. */
-INLINE void strided_move(struct side mem, struct side flat, size_t length, size_t count,
-                         bool pack)
-{
-    strided_copy(pack ? flat : mem, pack ? mem : flat, length, count);
-}
 
 /* ---- whole elements ---- */
 
 static void elements_move(const struct layout *l, struct side mem, char *flat, size_t count,
                           bool pack);
 
+/* `count` rows of the pieces of a run that is plain: `mem` and `flat` say where rows lie. */
+static void rows_move(const struct run *run, struct side mem, struct side flat, size_t count,
+                      bool pack)
+{
+    struct side pieces = { mem.at, run->stride }, row = { flat.at, (ptrdiff_t)run->length };
+    if (run->count == 1)
+        copy_pieces(pack ? flat : mem, pack ? mem : flat, run->length, count);
+    else if (pack)
+        copy_rows(row, pieces, run->length, run->count,
+                  (struct rows){ count, flat.step, mem.step });
+    else
+        copy_rows(pieces, row, run->length, run->count,
+                  (struct rows){ count, mem.step, flat.step });
+}
+
 /* The first `count` pieces of a run; `mem` is the origin of the first one. */
 static void pieces_move(const struct run *run, char *mem, char *flat, size_t count, bool pack)
 {
-    struct side pieces = { mem, run->stride };
+    struct side pieces = { mem, run->stride }, row = { flat, (ptrdiff_t)run->length };
     if (run->inner)
         elements_move(run->inner, pieces, flat, count, pack);
     else
-        strided_move(pieces, (struct side){ flat, (ptrdiff_t)run->length }, run->length, count,
-                     pack);
+        copy_pieces(pack ? row : pieces, pack ? pieces : row, run->length, count);
 }
 
 /* One run of `count` elements, `mem` being their origins and `flat` their packed forms. */
@@ -118,8 +64,8 @@ static void run_move(const struct run *run, struct side mem, struct side flat, s
 {
     mem.at = buffer_at(mem.at, run->offset);
     flat.at += run->packed;
-    if (run->count == 1 && !run->inner) {
-        strided_move(mem, flat, run->length, count, pack);
+    if (!run->inner) {
+        rows_move(run, mem, flat, count, pack);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -129,8 +75,18 @@ static void run_move(const struct run *run, struct side mem, struct side flat, s
     }
 }
 
-static void elements_move(const struct layout *l, struct side mem, char *flat, size_t count,
-                          bool pack)
+static void lists_move(const struct layout *l, struct side mem, char *flat, size_t count,
+                       bool pack)
+{
+    for (size_t i = 0; i < count; i++, flat += l->size) {
+        copy_list(l->list, 0, l->list->n, mem.at, flat, pack);
+        mem.at = buffer_at(mem.at, mem.step);
+    }
+}
+
+/* Run by run over a block of elements that stays in the first cache. */
+static void blocks_move(const struct layout *l, struct side mem, char *flat, size_t count,
+                        bool pack)
 {
     size_t block = PACK_BLOCK_BYTES / l->size ? PACK_BLOCK_BYTES / l->size : 1;
     while (count > 0) {
@@ -143,10 +99,26 @@ static void elements_move(const struct layout *l, struct side mem, char *flat, s
     }
 }
 
+static void elements_move(const struct layout *l, struct side mem, char *flat, size_t count,
+                          bool pack)
+{
+    if (l->nruns == 1)
+        run_move(l->runs, mem, (struct side){ flat, (ptrdiff_t)l->size }, count, pack);
+    else if (l->list)
+        lists_move(l, mem, flat, count, pack);
+    else
+        blocks_move(l, mem, flat, count, pack);
+}
+
 /* ---- ranges ---- */
 
 static void element_range(const struct layout *l, char *mem, size_t skip, char *flat,
                           size_t bytes, bool pack);
+
+INLINE void bytes_move(char *mem, char *flat, size_t bytes, bool pack)
+{
+    memcpy(pack ? flat : mem, pack ? mem : flat, bytes);
+}
 
 /* Bytes [skip, skip + bytes) of one piece. */
 static void piece_range(const struct run *run, char *mem, size_t skip, char *flat, size_t bytes,
@@ -154,10 +126,8 @@ static void piece_range(const struct run *run, char *mem, size_t skip, char *fla
 {
     if (run->inner)
         element_range(run->inner, mem, skip, flat, bytes, pack);
-    else if (pack)
-        memcpy(flat, mem + skip, bytes);
     else
-        memcpy(mem + skip, flat, bytes);
+        bytes_move(buffer_at(mem, (ptrdiff_t)skip), flat, bytes, pack);
 }
 
 /* Bytes [skip, skip + bytes) of one run; `mem` is the origin of the element. */
@@ -195,8 +165,48 @@ static const struct run *run_seek(const struct layout *l, size_t skip)
     return &l->runs[low];
 }
 
-static void element_range(const struct layout *l, char *mem, size_t skip, char *flat,
-                          size_t bytes, bool pack)
+/* The piece of a list that holds packed byte `skip`; one behind the last where it ends. */
+static size_t spot_seek(const struct spot_list *list, size_t skip)
+{
+    if (list->length)
+        return skip / list->length;
+    size_t low = 0, high = list->n + 1;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (list->at[middle].packed <= skip)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Bytes [skip, skip + bytes) of an element with a list: the end of a piece, whole pieces, the
+ * beginning of one. */
+static void list_range(const struct spot_list *list, char *mem, size_t skip, char *flat,
+                       size_t bytes, bool pack)
+{
+    size_t end = skip + bytes, first = spot_seek(list, skip), last = spot_seek(list, end);
+    const struct spot *piece = &list->at[first];
+    if (skip > piece->packed) {
+        size_t inside = skip - piece->packed, left = piece[1].packed - skip;
+        size_t n = left < bytes ? left : bytes;
+        bytes_move(buffer_at(mem, piece->offset + (ptrdiff_t)inside), flat, n, pack);
+        flat += n;
+        skip += n;
+        first++;
+    }
+    if (first > last)
+        return;
+    copy_list(list, first, last, mem, flat, pack);
+    size_t rest = end - list->at[last].packed;
+    if (rest > 0)
+        bytes_move(buffer_at(mem, list->at[last].offset), flat + (list->at[last].packed - skip),
+                   rest, pack);
+}
+
+static void runs_range(const struct layout *l, char *mem, size_t skip, char *flat, size_t bytes,
+                       bool pack)
 {
     for (const struct run *run = run_seek(l, skip); bytes > 0; run++) {
         size_t inside = skip - run->packed;
@@ -207,6 +217,15 @@ static void element_range(const struct layout *l, char *mem, size_t skip, char *
         flat += n;
         bytes -= n;
     }
+}
+
+static void element_range(const struct layout *l, char *mem, size_t skip, char *flat,
+                          size_t bytes, bool pack)
+{
+    if (l->list)
+        list_range(l->list, mem, skip, flat, bytes, pack);
+    else
+        runs_range(l, mem, skip, flat, bytes, pack);
 }
 
 /* A buffer is a run of elements; of plain pieces when its layout allows. */
@@ -225,6 +244,11 @@ static void buffer_move(const struct buffer *b, size_t skip, char *flat, size_t 
 {
     if (bytes == 0)
         return;
+    char *solid = buffer_flat(b);
+    if (solid) {
+        bytes_move(solid + skip, flat, bytes, pack);
+        return;
+    }
     struct run all = buffer_run(b);
     if (bytes == buffer_bytes(b)) /* skip is 0: no divisions */
         pieces_move(&all, buffer_at(b->base, all.offset), flat, all.count, pack);

@@ -166,6 +166,74 @@ START_TEST(every_piece_length_is_copied)
 }
 END_TEST
 
+/* Hundreds of blocks at irregular places, of one length, of two, or of any; whole and in parts. */
+static struct layout *list_random(ptrdiff_t *offsets, size_t *lengths, size_t n, int kind)
+{
+    const struct layout *const bytes[] = { &layout_bytes };
+    ptrdiff_t next = chance(-3000, 0), unit = chance(1, 40);
+    for (size_t i = 0; i < n; i++) {
+        lengths[i] = (size_t)(kind == 0   ? unit
+                              : kind == 1 ? unit * chance(1, 2)
+                                          : chance(1, chance(0, 9) ? 20 : 200));
+        offsets[i] = next;
+        next += (ptrdiff_t)lengths[i] + (chance(0, 9) ? chance(0, 50) : 0);
+    }
+    return layout_blocks(n, lengths, offsets, bytes, true);
+}
+
+/* `want` is the packed form by the definition, of elements at offsets from base. */
+static void check_list(const struct layout *l, const char *want, char *base, size_t count)
+{
+    struct buffer buffer = { base, count, l };
+    size_t all = buffer_bytes(&buffer), skip, bytes;
+    char *flat = malloc(all + 1);
+    for (int i = 0; i < 20; i++) {
+        chance_range(all, &skip, &bytes);
+        flat[bytes] = 0x5a;
+        buffer_pack(&buffer, skip, flat, bytes);
+        ck_assert_int_eq(memcmp(flat, want + skip, bytes), 0);
+        ck_assert_int_eq(flat[bytes], 0x5a);
+        buffer_unpack(&buffer, skip, flat, bytes);
+    }
+    free(flat);
+}
+
+START_TEST(irregular_lists_move_the_right_bytes)
+{
+    enum { BLOCKS = 400, ELEMENTS = 3 };
+    ptrdiff_t offsets[BLOCKS];
+    size_t lengths[BLOCKS], lists = 0;
+    chance_seed();
+    for (int round = 0; round < 150; round++) {
+        size_t n = (size_t)chance(1, BLOCKS), at = 0;
+        struct layout *made = list_random(offsets, lengths, n, round % 3), *l = made;
+        if (round % 2)
+            l = layout_resized(made, made->lb, made->extent + 16);
+        size_t span = (size_t)l->extent * ELEMENTS;
+        char *memory = malloc(span), *again = malloc(span), *want = malloc(l->size * ELEMENTS);
+        fill_randomly(memory, span);
+        for (size_t k = 0; k < ELEMENTS; k++)
+            for (size_t i = 0; i < n; at += lengths[i], i++)
+                memcpy(want + at, memory - l->lb + (ptrdiff_t)k * l->extent + offsets[i],
+                       lengths[i]);
+        memcpy(again, memory, span);
+        check_list(l, want, memory - l->lb, ELEMENTS);
+        ck_assert_int_eq(memcmp(again, memory, span), 0); /* unpacked what was there */
+        buffer_unpack(&(struct buffer){ memory - l->lb, 1, l }, 0, want + l->size, l->size);
+        buffer_pack(&(struct buffer){ memory - l->lb, 1, l }, 0, want, l->size);
+        ck_assert_int_eq(memcmp(want, want + l->size, l->size), 0);
+        lists += l->list != NULL;
+        if (l != made)
+            layout_drop(made);
+        layout_drop(l);
+        free(memory);
+        free(again);
+        free(want);
+    }
+    ck_assert_uint_gt(lists, 100);
+}
+END_TEST
+
 /* Absolute addresses in the type, MPI_BOTTOM as the buffer. */
 START_TEST(bottom_works_with_absolute_layouts)
 {
@@ -208,4 +276,5 @@ START_TEST(chunks_join_without_a_seam)
 END_TEST
 
 UNIT_MAIN("pack", random_ranges_move_the_right_bytes, every_piece_length_is_copied,
-          bottom_works_with_absolute_layouts, chunks_join_without_a_seam)
+          irregular_lists_move_the_right_bytes, bottom_works_with_absolute_layouts,
+          chunks_join_without_a_seam)

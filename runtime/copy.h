@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Copying many short pieces of memory: what packing consists of.  Three patterns
+ *
+ *     pieces   `count` of them, a fixed distance apart on each side
+ *     rows     the same again and again: rows of pieces, the rows a fixed distance apart
+ *     list     pieces anywhere in memory, one behind the other in the packed form
+ *
+ * The two sides never overlap.
+ */
+#ifndef XMPI_COPY_H
+#define XMPI_COPY_H
+
+#include "runtime/layout.h"
+
+/* Where pieces lie: the first one and the distance to the next. */
+struct side {
+    char *at;
+    ptrdiff_t step;
+};
+
+struct rows {
+    size_t count;
+    ptrdiff_t to_step, from_step; /* from row to row */
+};
+
+/* Copy `count` pieces of `length` bytes, and that for each row. */
+void copy_rows(struct side to, struct side from, size_t length, size_t count, struct rows rows);
+
+static inline void copy_pieces(struct side to, struct side from, size_t length, size_t count)
+{
+    copy_rows(to, from, length, count, (struct rows){ 1, 0, 0 });
+}
+
+/* Pieces [first, end) of a list, of which the first begins at `flat`; `mem` is the element's
+ * origin. */
+void copy_list(const struct spot_list *list, size_t first, size_t end, char *mem, char *flat,
+               bool pack);
+
+#endif
