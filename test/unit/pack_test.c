@@ -137,32 +137,41 @@ START_TEST(random_ranges_move_the_right_bytes)
 }
 END_TEST
 
-/* Every loop of strided_copy, long enough for vectors, in both directions. */
+static void check_vector(size_t length, ptrdiff_t stride, size_t pieces)
+{
+    struct layout *l = layout_vector(pieces, length, stride, &layout_bytes);
+    size_t span = (size_t)stride * pieces;
+    char *memory = malloc(span), *again = calloc(span, 1), *flat = malloc(length * pieces);
+    fill_randomly(memory, span);
+    buffer_pack(&(struct buffer){ memory, 1, l }, 0, flat, length * pieces);
+    buffer_unpack(&(struct buffer){ again, 1, l }, 0, flat, length * pieces);
+    for (size_t i = 0; i < pieces; i++) {
+        size_t at = i * (size_t)stride;
+        ck_assert_int_eq(memcmp(flat + i * length, memory + at, length), 0);
+        ck_assert_int_eq(memcmp(again + at, memory + at, length), 0);
+        for (size_t j = length; j < (size_t)stride; j++)
+            if (again[at + j])
+                ck_abort_msg("byte %zu behind piece %zu was written", j, i);
+    }
+    free(memory);
+    free(again);
+    free(flat);
+    layout_drop(l);
+}
+
+/* Every loop of copy.c, long enough for vectors, in both directions. */
 START_TEST(every_piece_length_is_copied)
 {
-    enum { PIECES = 300 };
-    for (size_t length = 1; length <= 70; length++)
-        for (ptrdiff_t gap = 0; gap < 20; gap += 7) {
-            ptrdiff_t stride = (ptrdiff_t)length + gap;
-            struct layout *l = layout_vector(PIECES, length, stride, &layout_bytes);
-            size_t span = (size_t)stride * PIECES;
-            char *memory = malloc(span), *again = calloc(span, 1);
-            char *flat = malloc(length * PIECES);
-            fill_randomly(memory, span);
-            buffer_pack(&(struct buffer){ memory, 1, l }, 0, flat, length * PIECES);
-            buffer_unpack(&(struct buffer){ again, 1, l }, 0, flat, length * PIECES);
-            for (size_t i = 0; i < PIECES; i++) {
-                size_t at = i * (size_t)stride;
-                ck_assert_int_eq(memcmp(flat + i * length, memory + at, length), 0);
-                ck_assert_int_eq(memcmp(again + at, memory + at, length), 0);
-                for (size_t j = length; j < (size_t)stride; j++)
-                    ck_assert_int_eq(again[at + j], 0);
-            }
-            free(memory);
-            free(again);
-            free(flat);
-            layout_drop(l);
-        }
+    for (size_t length = 1; length <= 150; length++)
+        for (ptrdiff_t gap = 0; gap < 20; gap += 7)
+            check_vector(length, (ptrdiff_t)length + gap, 300);
+}
+END_TEST
+
+START_TEST(pieces_far_apart_are_copied)
+{
+    for (size_t length = 1; length <= 20; length++)
+        check_vector(length, 1024 + 8 * (ptrdiff_t)length, 1501);
 }
 END_TEST
 
@@ -276,5 +285,5 @@ START_TEST(chunks_join_without_a_seam)
 END_TEST
 
 UNIT_MAIN("pack", random_ranges_move_the_right_bytes, every_piece_length_is_copied,
-          irregular_lists_move_the_right_bytes, bottom_works_with_absolute_layouts,
-          chunks_join_without_a_seam)
+          pieces_far_apart_are_copied, irregular_lists_move_the_right_bytes,
+          bottom_works_with_absolute_layouts, chunks_join_without_a_seam)
