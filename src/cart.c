@@ -36,14 +36,6 @@ static void coords_of(int ndims, const int *dims, int rank, int *coords)
     }
 }
 
-static int rank_of(int ndims, const int *dims, const int *coords)
-{
-    int rank = 0;
-    for (int i = 0; i < ndims; i++)
-        rank = rank * dims[i] + coords[i];
-    return rank;
-}
-
 /* A coordinate brought into 0 .. size - 1; for periodic dimensions. */
 static int wrapped(int64_t at, int size)
 {
@@ -190,26 +182,26 @@ static struct topology *slice_shape(const struct topology *cart, const int remai
     return slice;
 }
 
-/* The processes of my slice: where it differs from me only in what remains. */
-static struct group *slice_group(struct comm *comm, const struct topology *cart,
-                                 const int remain[], const struct topology *slice)
+/* Add the places that differ from mine in what remains, from dimension `dim` on; `rank` is where
+ * the dimensions before it have led. */
+static void slice_add(struct ranks_draft *draft, const struct comm *comm, const int remain[],
+                      int dim, int rank)
 {
-    int n = 1, ndims = cart->cart.ndims;
-    for (int i = 0; i < slice->cart.ndims; i++)
-        n *= slice->cart.dims[i];
-    int *list = malloc((size_t)(n + 2 * ndims) * sizeof *list);
-    if (!list)
-        return NULL;
-    int *inside = list + n, *coords = inside + ndims;
-    for (int k = 0; k < n; k++) {
-        coords_of(slice->cart.ndims, slice->cart.dims, k, inside);
-        for (int i = 0, j = 0; i < ndims; i++)
-            coords[i] = remain[i] ? inside[j++] : cart->cart.coords[i];
-        list[k] = ranks_world(comm->group->ranks, rank_of(ndims, cart->cart.dims, coords));
+    const struct topology *cart = comm->topology;
+    if (dim == cart->cart.ndims) {
+        ranks_add(draft, ranks_world(comm->group->ranks, rank));
+        return;
     }
-    struct group *group = group_new(ranks_list(n, list));
-    free(list);
-    return group;
+    int size = cart->cart.dims[dim], mine = cart->cart.coords[dim];
+    for (int at = remain[dim] ? 0 : mine; at < (remain[dim] ? size : mine + 1); at++)
+        slice_add(draft, comm, remain, dim + 1, rank * size + at);
+}
+
+static struct group *slice_group(const struct comm *comm, const int remain[])
+{
+    struct ranks_draft draft = { 0 };
+    slice_add(&draft, comm, remain, 0, 0);
+    return group_new(ranks_finish(&draft));
 }
 
 int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
@@ -221,7 +213,7 @@ int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
     if (rc)
         return rc;
     struct topology *slice = slice_shape(cart, remain_dims);
-    struct group *group = slice ? slice_group(comm, cart, remain_dims, slice) : NULL;
+    struct group *group = slice ? slice_group(comm, remain_dims) : NULL;
     return topology_comm(comm, group, STEP_SUBGRID, slice, newcomm);
 }
 

@@ -23,20 +23,6 @@
 
 /* ---- making and ending ---- */
 
-static struct ranks *ranks_join(const struct ranks *a, const struct ranks *b)
-{
-    int *list = malloc(((size_t)a->n + (size_t)b->n) * sizeof *list);
-    if (!list)
-        return NULL;
-    for (int i = 0; i < a->n; i++)
-        list[i] = ranks_world(a, i);
-    for (int i = 0; i < b->n; i++)
-        list[a->n + i] = ranks_world(b, i);
-    struct ranks *both = ranks_list(a->n + b->n, list);
-    free(list);
-    return both;
-}
-
 bool inter_is_first(const struct group *group, const struct group *remote)
 {
     return ranks_world(group->ranks, 0) < ranks_world(remote->ranks, 0);

@@ -4,9 +4,11 @@
  *
  * Every operation turns positions of its arguments into world ranks, and asks of some of them
  * "where is this one in the other group?".  struct finder answers that in O(1): regular maps
- * compute it, long lists get a table indexed by world rank, short lists are searched.  So all
- * operations cost O(n), a table costs one zeroed page per 1024 world ranks it touches, and
- * nothing here talks to another process.
+ * compute it, long lists get a table indexed by world rank, short lists are searched.  Results
+ * grow as drafts (runtime/ranks.h), which need no memory while they are regular; positions are
+ * marked to find repetitions only when they neither rise nor fall all the way.  So all operations
+ * cost O(n) time, regular groups of 10^6 processes no more memory than small ones, and nothing
+ * here talks to another process.
  *
  * A group is immutable.  The empty group is always MPI_GROUP_EMPTY itself.
  */
@@ -60,24 +62,6 @@ void group_drop(struct group *group)
     object_delete(group);
 }
 
-/* Make a group of a map that may be NULL for want of memory. */
-static int group_of(struct ranks *ranks, struct group **newgroup)
-{
-    struct group *group = group_new(ranks);
-    if (!group)
-        return fail(MPI_ERR_NO_MEM, "no memory for a group");
-    *newgroup = group;
-    return MPI_SUCCESS;
-}
-
-/* What is made of a session's group is the session's. */
-static int group_inherit(int rc, struct group **made, const struct group *from)
-{
-    if (!rc && *made != &group_empty)
-        (*made)->session = from->session;
-    return rc;
-}
-
 static int group_no_memory(int n)
 {
     return fail(MPI_ERR_NO_MEM, "no memory for a group operation over %d processes", n);
@@ -124,137 +108,152 @@ static void finder_close(struct finder *f)
 
 /* ---- the set operations ---- */
 
-/* Append to `list` the members of `from` that are (or are not) in `other`, in their order. */
-static int sieve(int *list, const struct ranks *from, const struct finder *other, bool wanted)
+/* Add the members of `from` that are (or are not) in `other`, in their order. */
+static int sieve(struct ranks_draft *draft, const struct ranks *from, const struct ranks *other,
+                 bool wanted)
 {
-    int n = 0;
+    struct finder f;
+    if (!finder_open(&f, other))
+        return group_no_memory(other->n);
     for (int i = 0; i < from->n; i++) {
         int world = ranks_world(from, i);
-        if ((finder_find(other, world) >= 0) == wanted)
-            list[n++] = world;
+        if ((finder_find(&f, world) >= 0) == wanted)
+            ranks_add(draft, world);
     }
-    return n;
+    finder_close(&f);
+    return MPI_SUCCESS;
 }
 
-/* The first `head` members of a, then those of `from` that are (or are not) in `other`. */
-static int group_sieve(const struct ranks *a, int head, const struct ranks *from,
-                       const struct ranks *other, bool wanted, struct group **newgroup)
+/* The group that the draft has become, unless that went wrong; `from` gave it its members. */
+static int group_finish(int rc, struct ranks_draft *draft, const struct group *from,
+                        struct group **newgroup)
 {
-    int *list = malloc(((size_t)head + (size_t)from->n + 1) * sizeof *list);
-    struct finder f;
-    if (!list || !finder_open(&f, other)) {
-        free(list);
-        return group_no_memory(head + from->n);
+    struct ranks *ranks = ranks_finish(draft);
+    if (rc) {
+        ranks_drop(ranks);
+        return rc;
     }
-    for (int i = 0; i < head; i++)
-        list[i] = ranks_world(a, i);
-    int n = head + sieve(list + head, from, &f, wanted);
-    finder_close(&f);
-    struct ranks *ranks = ranks_list(n, list);
-    free(list);
-    return group_of(ranks, newgroup);
+    struct group *group = group_new(ranks);
+    if (!group)
+        return fail(MPI_ERR_NO_MEM, "no memory for a group");
+    if (group != &group_empty)
+        group->session = from->session; /* what is made of a session's group is the session's */
+    *newgroup = group;
+    return MPI_SUCCESS;
+}
+
+/* The members of `group` that are (or are not) in `other`. */
+static int group_sieve(const struct group *group, const struct ranks *other, bool wanted,
+                       struct group **newgroup)
+{
+    struct ranks_draft draft = { 0 };
+    int rc = sieve(&draft, group->ranks, other, wanted);
+    return group_finish(rc, &draft, group, newgroup);
 }
 
 int xmpi_group_union(group_t group1, group_t group2, group_out_t *newgroup)
 {
-    const struct ranks *a = group1->ranks;
-    int rc = group_sieve(a, a->n, group2->ranks, a, false, newgroup);
-    return group_inherit(rc, newgroup, group1);
+    struct ranks_draft draft = { 0 };
+    ranks_add_part(&draft, group1->ranks, group1->ranks->n, 0, 1);
+    int rc = sieve(&draft, group2->ranks, group1->ranks, false);
+    return group_finish(rc, &draft, group1, newgroup);
 }
 
 int xmpi_group_intersection(group_t group1, group_t group2, group_out_t *newgroup)
 {
-    int rc = group_sieve(group1->ranks, 0, group1->ranks, group2->ranks, true, newgroup);
-    return group_inherit(rc, newgroup, group1);
+    return group_sieve(group1, group2->ranks, true, newgroup);
 }
 
 int xmpi_group_difference(group_t group1, group_t group2, group_out_t *newgroup)
 {
-    int rc = group_sieve(group1->ranks, 0, group1->ranks, group2->ranks, false, newgroup);
-    return group_inherit(rc, newgroup, group1);
+    return group_sieve(group1, group2->ranks, false, newgroup);
 }
 
 /* ---- choosing by position ---- */
 
-/* A set of positions of a group, for finding repetitions and for leaving members out. */
-static bool *marks_new(const struct group *group)
-{
-    return calloc((size_t)group->ranks->n + 1, sizeof(bool));
-}
+/* Whoever was named before; `marks` are there when that is not obvious from the order. */
+struct naming {
+    const struct group *group;
+    const char *what; /* the argument */
+    bool *marks;      /* by position, or NULL */
+};
 
-static int mark(bool *marks, const struct group *group, int position, const char *what, int i)
+static int name(const struct naming *naming, int i, int position)
 {
-    int n = group->ranks->n;
+    int n = naming->group->ranks->n;
     if (position < 0 || position >= n)
-        return fail(MPI_ERR_RANK, "%s[%d] names rank %d, the group has ranks 0 to %d", what, i,
-                    position, n - 1);
-    if (marks[position])
-        return fail(MPI_ERR_RANK, "%s[%d] names rank %d, which was named before", what, i,
-                    position);
-    marks[position] = true;
+        return fail(MPI_ERR_RANK, "%s[%d] names rank %d, the group has ranks 0 to %d",
+                    naming->what, i, position, n - 1);
+    if (!naming->marks)
+        return MPI_SUCCESS;
+    if (naming->marks[position])
+        return fail(MPI_ERR_RANK, "%s[%d] names rank %d, which was named before", naming->what,
+                    i, position);
+    naming->marks[position] = true;
     return MPI_SUCCESS;
 }
 
-static int mark_list(bool *marks, const struct group *group, int n, const int positions[])
+/* False when memory is out. */
+static bool naming_open(struct naming *naming, const struct group *group, const char *what,
+                        bool obvious)
 {
-    for (int i = 0; i < n; i++) {
-        int rc = mark(marks, group, positions[i], "ranks", i);
-        if (rc)
-            return rc;
-    }
-    return MPI_SUCCESS;
+    *naming = (struct naming){ .group = group, .what = what };
+    if (obvious)
+        return true;
+    naming->marks = calloc((size_t)group->ranks->n + 1, sizeof *naming->marks);
+    return naming->marks;
 }
 
-/* Everything that is not marked. */
-static int group_unmarked(const struct group *group, const bool *marks, struct group **newgroup)
+static bool rises_or_falls(int n, const int positions[])
 {
-    const struct ranks *ranks = group->ranks;
-    int *list = malloc(((size_t)ranks->n + 1) * sizeof *list);
-    if (!list)
-        return group_no_memory(ranks->n);
-    int n = 0;
-    for (int i = 0; i < ranks->n; i++)
-        if (!marks[i])
-            list[n++] = ranks_world(ranks, i);
-    struct ranks *rest = ranks_list(n, list);
-    free(list);
-    return group_inherit(group_of(rest, newgroup), newgroup, group);
+    for (int i = 2; i < n; i++)
+        if ((positions[i] > positions[i - 1]) != (positions[1] > positions[0]) ||
+            positions[i] == positions[i - 1])
+            return false;
+    return n < 2 || positions[0] != positions[1];
 }
 
 /* The members at these positions, in this order. */
-static int group_at(const struct group *group, int n, const int positions[],
-                    struct group **newgroup)
+static int group_at(struct ranks_draft *draft, const struct group *group, int n,
+                    const int positions[])
 {
-    int *list = malloc(((size_t)n + 1) * sizeof *list);
-    if (!list)
-        return group_no_memory(n);
-    for (int i = 0; i < n; i++)
-        list[i] = ranks_world(group->ranks, positions[i]);
-    struct ranks *ranks = ranks_list(n, list);
-    free(list);
-    return group_inherit(group_of(ranks, newgroup), newgroup, group);
+    struct naming naming;
+    if (!naming_open(&naming, group, "ranks", rises_or_falls(n, positions)))
+        return group_no_memory(group->ranks->n);
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < n && !rc; i++) {
+        rc = name(&naming, i, positions[i]);
+        if (!rc)
+            ranks_add(draft, ranks_world(group->ranks, positions[i]));
+    }
+    free(naming.marks);
+    return rc;
+}
+
+/* The group without the members in the draft. */
+static int group_without(int rc, const struct group *group, struct ranks_draft *draft,
+                         struct group **newgroup)
+{
+    struct ranks *named = ranks_finish(draft);
+    if (!rc)
+        rc = named ? group_sieve(group, named, false, newgroup)
+                   : group_no_memory(group->ranks->n);
+    ranks_drop(named);
+    return rc;
 }
 
 int xmpi_group_incl(group_t group, length_t n, const int ranks[], group_out_t *newgroup)
 {
-    bool *marks = marks_new(group);
-    if (!marks)
-        return group_no_memory(group->ranks->n);
-    int rc = mark_list(marks, group, n, ranks);
-    free(marks);
-    return rc ? rc : group_at(group, n, ranks, newgroup);
+    struct ranks_draft draft = { 0 };
+    int rc = group_at(&draft, group, n, ranks);
+    return group_finish(rc, &draft, group, newgroup);
 }
 
 int xmpi_group_excl(group_t group, length_t n, const int ranks[], group_out_t *newgroup)
 {
-    bool *marks = marks_new(group);
-    if (!marks)
-        return group_no_memory(group->ranks->n);
-    int rc = mark_list(marks, group, n, ranks);
-    if (!rc)
-        rc = group_unmarked(group, marks, newgroup);
-    free(marks);
-    return rc;
+    struct ranks_draft draft = { 0 };
+    int rc = group_at(&draft, group, n, ranks);
+    return group_without(rc, group, &draft, newgroup);
 }
 
 /* ---- ranges: first, last, stride ---- */
@@ -273,53 +272,59 @@ static int range_check(const struct group *group, const int range[3], int i)
     return MPI_SUCCESS;
 }
 
-/* Mark what the ranges name and write it to `positions`; *count becomes how many. */
-static int ranges_expand(const struct group *group, int n, int ranges[][3], bool *marks,
-                         int *positions, int *count)
+/* Does each range lie above the one before it, so that nobody can be named twice? */
+static bool ranges_rise(int n, int ranges[][3])
 {
-    *count = 0;
+    for (int i = 1; i < n; i++) {
+        int before = ranges[i - 1][2] > 0 ? ranges[i - 1][1] : ranges[i - 1][0];
+        if ((ranges[i][2] > 0 ? ranges[i][0] : ranges[i][1]) <= before)
+            return false;
+    }
+    return true;
+}
+
+static int ranges_name(const struct naming *naming, struct ranks_draft *draft, int n,
+                       int ranges[][3])
+{
     for (int i = 0; i < n; i++) {
-        int rc = range_check(group, ranges[i], i);
+        int rc = range_check(naming->group, ranges[i], i);
         if (rc)
             return rc;
-        int64_t stride = ranges[i][2], steps = (ranges[i][1] - ranges[i][0]) / stride;
-        for (int64_t k = 0; k <= steps; k++) {
-            int position = (int)(ranges[i][0] + k * stride);
-            rc = mark(marks, group, position, "ranges", i);
-            if (rc)
-                return rc;
-            positions[(*count)++] = position;
-        }
+        int first = ranges[i][0], stride = ranges[i][2],
+            steps = (ranges[i][1] - first) / stride;
+        for (int k = 0; k <= steps && naming->marks && !rc; k++)
+            rc = name(naming, i, first + k * stride);
+        if (rc)
+            return rc;
+        ranks_add_part(draft, naming->group->ranks, steps + 1, first, steps ? stride : 1);
     }
     return MPI_SUCCESS;
 }
 
-static int group_ranges(const struct group *group, int n, int ranges[][3], bool include,
-                        struct group **newgroup)
+/* The members that the ranges name, in this order. */
+static int group_ranges(struct ranks_draft *draft, const struct group *group, int n,
+                        int ranges[][3])
 {
-    bool *marks = marks_new(group);
-    int *positions = malloc(((size_t)group->ranks->n + 1) * sizeof *positions);
-    int count = 0, rc;
-    if (!marks || !positions)
-        rc = group_no_memory(group->ranks->n);
-    else
-        rc = ranges_expand(group, n, ranges, marks, positions, &count);
-    if (!rc)
-        rc = include ? group_at(group, count, positions, newgroup)
-                     : group_unmarked(group, marks, newgroup);
-    free(positions);
-    free(marks);
+    struct naming naming;
+    if (!naming_open(&naming, group, "ranges", ranges_rise(n, ranges)))
+        return group_no_memory(group->ranks->n);
+    int rc = ranges_name(&naming, draft, n, ranges);
+    free(naming.marks);
     return rc;
 }
 
 int xmpi_group_range_incl(group_t group, length_t n, int ranges[][3], group_out_t *newgroup)
 {
-    return group_ranges(group, n, ranges, true, newgroup);
+    struct ranks_draft draft = { 0 };
+    int rc = group_ranges(&draft, group, n, ranges);
+    return group_finish(rc, &draft, group, newgroup);
 }
 
 int xmpi_group_range_excl(group_t group, length_t n, int ranges[][3], group_out_t *newgroup)
 {
-    return group_ranges(group, n, ranges, false, newgroup);
+    struct ranks_draft draft = { 0 };
+    int rc = group_ranges(&draft, group, n, ranges);
+    return group_without(rc, group, &draft, newgroup);
 }
 
 /* ---- questions ---- */
@@ -358,16 +363,6 @@ int xmpi_group_translate_ranks(group_t group1, length_t n, const int ranks1[], g
     return rc;
 }
 
-static bool ranks_are_equal(const struct ranks *a, const struct ranks *b)
-{
-    if (a == b)
-        return true;
-    for (int i = 0; i < a->n; i++)
-        if (ranks_world(a, i) != ranks_world(b, i))
-            return false;
-    return true;
-}
-
 int group_compare(const struct group *a, const struct group *b, int *result)
 {
     struct finder f;
@@ -391,6 +386,8 @@ int group_compare(const struct group *a, const struct group *b, int *result)
 int group_check_inside(const struct group *part, const struct group *whole)
 {
     struct finder f;
+    if (part->ranks == whole->ranks)
+        return MPI_SUCCESS;
     if (!finder_open(&f, whole->ranks))
         return group_no_memory(whole->ranks->n);
     int missing = -1;

@@ -41,15 +41,7 @@ static struct group *group_of_list(int n, const int *list)
 /* a then b, as one group; NULL when memory is out. */
 static struct group *group_join(const struct group *a, const struct group *b)
 {
-    int n = a->ranks->n + b->ranks->n;
-    int *list = malloc((size_t)n * sizeof *list);
-    if (!list)
-        return NULL;
-    ranks_write(a->ranks, list);
-    ranks_write(b->ranks, list + a->ranks->n);
-    struct group *both = group_of_list(n, list);
-    free(list);
-    return both;
+    return group_new(ranks_join(a->ranks, b->ranks));
 }
 
 int inter_new(struct comm *parent, struct group *group, struct group *remote, uint32_t step,

@@ -27,14 +27,12 @@ struct group *topology_group(struct comm *comm, int n, const int *map)
     const struct ranks *ranks = comm->group->ranks;
     if (n == ranks->n && is_identity(n, map))
         return group_hold(comm->group);
-    int *list = malloc(((size_t)n + 1) * sizeof *list);
-    if (!list)
-        return NULL;
-    for (int i = 0; i < n; i++)
-        list[i] = ranks_world(ranks, map ? map[i] : i);
-    struct group *head = group_new(ranks_list(n, list));
-    free(list);
-    return head;
+    struct ranks_draft head = { 0 };
+    if (!map)
+        ranks_add_part(&head, ranks, n, 0, 1);
+    for (int i = 0; map && i < n; i++)
+        ranks_add(&head, ranks_world(ranks, map[i]));
+    return group_new(ranks_finish(&head));
 }
 
 int topology_comm(struct comm *old, struct group *group, uint32_t step,

@@ -10,7 +10,11 @@
 #include "src/api/comm.h"
 #include "test/unit/unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { WORLD = 200, MOST = 64 };
 
@@ -194,4 +198,87 @@ START_TEST(test_mine)
 }
 END_TEST
 
-UNIT_MAIN("group", test_algebra, test_choose, test_ranges, test_mistakes, test_mine)
+/* ---- groups of a machine's size ---- */
+
+enum { MILLION = 1000000 };
+
+/* From here on no table for a million processes can be had, not even of bits. */
+static void forbid_tables(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%ld", &pages), 1);
+    fclose(file);
+    rlim_t bytes = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 100000;
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &(struct rlimit){ bytes, bytes }), 0);
+    ck_assert_ptr_null(malloc(MILLION / 8));
+}
+
+static struct group *regular(int rc, struct group *made, int n, int first, int stride)
+{
+    ck_assert_int_eq(rc, 0);
+    ck_assert_int_eq(made->ranks->n, n);
+    ck_assert_ptr_null(made->ranks->list);
+    for (int i = 0; i < n; i += 1 + n / 9)
+        ck_assert_int_eq(ranks_world(made->ranks, i), first + i * stride);
+    return made;
+}
+
+static struct group *range_of(struct group *g, int first, int last, int stride)
+{
+    struct group *made = NULL;
+    int range[1][3] = {
+        { first, last, stride },
+    };
+    int rc = xmpi_group_range_incl(g, 1, range, &made);
+    int from = ranks_world(g->ranks, first), step = stride * g->ranks->stride;
+    return regular(rc, made, (last - first) / stride + 1, from, step);
+}
+
+/* A regular group is {first, stride, n}, and so is on the way to it. */
+START_TEST(test_million)
+{
+#ifdef __SANITIZE_ADDRESS__
+    printf("skip groups without tables: the address sanitizer needs address space itself\n");
+#else
+    static int even[MILLION / 2];
+    struct group *r, *all = group_new(ranks_range(MILLION, 0, 1));
+    for (int i = 0; i < MILLION / 2; i++)
+        even[i] = 2 * i;
+    forbid_tables();
+    struct group *low = range_of(all, 0, MILLION / 2 - 1, 1);
+    struct group *high = range_of(all, MILLION / 2, MILLION - 1, 1);
+    struct group *back = range_of(all, MILLION - 1, 0, -1);
+    struct group *thirds = range_of(back, 1, MILLION - 1, 3);
+    int rc = xmpi_group_incl(all, MILLION / 2, even, &r);
+    struct group *evens = regular(rc, r, MILLION / 2, 0, 2);
+    rc = xmpi_group_excl(all, MILLION / 2, even, &r);
+    struct group *odds = regular(rc, r, MILLION / 2, 1, 2);
+    rc = xmpi_group_union(low, high, &r);
+    group_drop(regular(rc, r, MILLION, 0, 1));
+    rc = xmpi_group_intersection(evens, high, &r);
+    group_drop(regular(rc, r, MILLION / 4, MILLION / 2, 2));
+    rc = xmpi_group_difference(all, low, &r);
+    group_drop(regular(rc, r, MILLION / 2, MILLION / 2, 1));
+    int three[][3] = { { 10, 18, 4 }, { 22, 900022, 4 }, { 900026, 900026, 1 } };
+    rc = xmpi_group_range_incl(all, 3, three, &r);
+    group_drop(regular(rc, r, 225005, 10, 4));
+    int head[][3] = { { 99, 0, -1 } };
+    rc = xmpi_group_range_excl(all, 1, head, &r);
+    group_drop(regular(rc, r, MILLION - 100, 100, 1));
+    int result, positions[] = { 0, 999999, MPI_PROC_NULL }, found[3];
+    ck_assert_int_eq(group_compare(all, back, &result), 0);
+    ck_assert_int_eq(result, MPI_SIMILAR);
+    ck_assert_int_eq(xmpi_group_translate_ranks(all, 3, positions, back, found), 0);
+    ck_assert(found[0] == 999999 && found[1] == 0 && found[2] == MPI_PROC_NULL);
+    ck_assert_int_eq(group_check_inside(thirds, all), 0);
+    struct group *mine[] = { all, low, high, back, thirds, evens, odds };
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
+        group_drop(mine[i]);
+#endif
+}
+END_TEST
+
+UNIT_MAIN("group", test_million, test_algebra, test_choose, test_ranges, test_mistakes,
+          test_mine)

@@ -80,5 +80,58 @@ START_TEST(shared_by_reference)
 }
 END_TEST
 
+/* Pieces of any shape in any order give the list that they spell. */
+START_TEST(drafts_are_what_was_added)
+{
+    srand(11);
+    for (int round = 0; round < 3000; round++) {
+        struct ranks_draft draft = { 0 };
+        int world[200], n = 0, ordered[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+        int shuffled[] = { 3, 9, 0, 1, 2, 8, 8, 20, 5, 4 };
+        struct ranks *parts[] = { ranks_list(10, ordered), ranks_list(10, shuffled) };
+        for (int pieces = rand() % 6; pieces > 0; pieces--) {
+            int count = rand() % 5, stride = rand() % 7 - 3, first = rand() % 10;
+            bool goes_on = n > 0 && rand() % 2;
+            if (goes_on)
+                first = world[n - 1] + stride;
+            if (!goes_on && rand() % 2) {
+                struct ranks *part = parts[rand() % 2];
+                int at = rand() % 5, step = 1 + rand() % 2;
+                count = count > 3 ? 3 : count;
+                ranks_add_part(&draft, part, count, at, step);
+                for (int i = 0; i < count; i++)
+                    world[n++] = ranks_world(part, at + i * step);
+                continue;
+            }
+            ranks_add_range(&draft, count, first, stride);
+            for (int i = 0; i < count; i++)
+                world[n++] = first + i * stride;
+        }
+        struct ranks *made = ranks_finish(&draft), *model = ranks_list(n, world);
+        ck_assert_int_eq(!made->list, !model->list);
+        ck_assert(ranks_are_equal(made, model));
+        ranks_drop(model);
+        check_map(made, n, world);
+        ranks_drop(parts[0]);
+        ranks_drop(parts[1]);
+    }
+}
+END_TEST
+
+START_TEST(equal_maps)
+{
+    const int up[] = { 3, 4, 5 }, other[] = { 3, 4, 6 }, one[] = { 3 };
+    struct ranks *a = ranks_list(3, up), *b = ranks_list(3, other), *c = ranks_range(1, 3, 9);
+    struct ranks *d = ranks_list(1, one), *e = ranks_join(a, b), *f = ranks_join(a, c);
+    ck_assert(!ranks_are_equal(a, b) && !ranks_are_equal(a, d) && !ranks_are_equal(b, e));
+    ck_assert(ranks_are_equal(a, a) && ranks_are_equal(c, d));
+    ck_assert(e->n == 6 && f->n == 4 && ranks_world(f, 3) == 3);
+    struct ranks *all[] = { a, b, c, d, e, f };
+    for (int i = 0; i < 6; i++)
+        ranks_drop(all[i]);
+}
+END_TEST
+
 UNIT_MAIN("ranks", ranges_map_both_ways, regular_lists_become_ranges,
-          irregular_lists_are_copied, extremes_do_not_overflow, shared_by_reference)
+          irregular_lists_are_copied, extremes_do_not_overflow, shared_by_reference,
+          drafts_are_what_was_added, equal_maps)
