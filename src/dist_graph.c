@@ -16,10 +16,10 @@
  */
 #include "coll/neighbours.h"
 #include "runtime/fail.h"
+#include "src/agree.h"
 #include "src/api/topology.h"
 #include "src/context.h"
 #include "src/remap.h"
-#include "src/split.h"
 #include "src/topo.h"
 
 #include <limits.h>

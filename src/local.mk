@@ -31,6 +31,7 @@ libxmpi_core_la_SOURCES += \
 
 # ---- communicators and what surrounds them ----
 libxmpi_core_la_SOURCES += \
+    src/agree.c src/agree.h \
     src/attr.c src/attr.h \
     src/cart.c \
     src/comm.c src/comm.h \
@@ -50,7 +51,8 @@ libxmpi_core_la_SOURCES += \
     src/library.c src/library.h \
     src/remap.c src/remap.h src/reorder.c src/reorder.h \
     src/session.c src/session.h \
-    src/split.c src/split.h src/split_type.c \
+    src/split.c src/split.h src/split_guess.c src/split_guess.h \
+    src/split_sort.c src/split_sort.h src/split_type.c \
     src/topo.c src/topo.h \
     src/world.c
 

@@ -2,151 +2,157 @@
  *
  * Partitioning a communicator: MPI_Comm_split (MPI 5.0, 7.4.2).
  *
- * Everybody learns everybody's colour and key (one allgather of 8 bytes each), picks out those
- * of its own colour, sorts them by key and old rank, and the first of them draws the ticket.
+ *     guess     all votes follow a formula: two folds of 48 bytes, no table anywhere
+ *               (split_guess.c)
+ *     sort      otherwise: up a tree, sorted, down again (split_sort.c)
+ *     both      the first of a colour draws the ticket and tells the others (context.c)
  *
- *     rank    0  1  2  3  4  5        colour 7:  1 3 5     ranks in between are regular
- *     colour  4  7  4  7  4  7        colour 4:  0 2 4     and need no list
- *
- * Cost: O(n) time and 8 n bytes for a moment.  Keys that are in order already are not sorted;
- * a single colour in the old order shares the parent's group.
+ * A single colour in the old order shares the parent's group.  An intercommunicator's processes
+ * hear all votes, 8 bytes each, and sort both sides themselves.
  */
 #include "src/split.h"
 
 #include "runtime/fail.h"
+#include "src/agree.h"
 #include "src/api/comm.h"
 #include "src/context.h"
 #include "src/inter.h"
+#include "src/split_sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int no_memory(int n)
 {
     return fail(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes", n);
 }
 
-/* ---- gathering ---- */
+/* ---- intracommunicators ---- */
 
-int team_allgather(struct comm *comm, const void *mine, size_t bytes, void *all)
+static int votes_fold(struct comm *comm, struct vote vote, struct tally *all)
 {
-    if (comm_is_inter(comm)) {
-        struct circle circle = circle_of_team(comm, STEP_SPLIT);
-        int rc = circle_collect(&circle, mine, bytes, all);
-        return rc ? rc : circle_share(&circle, all, bytes * (size_t)circle.n);
-    }
-    struct call call = {
-        .what = COLL_ALLGATHER,
-        .send = { .base = (void *)mine, .layout = &layout_bytes, .count = bytes },
-        .recv = { .base = all, .layout = &layout_bytes, .count = bytes },
-    };
-    return coll_run(&comm->team, &call);
+    *all = tally_of(vote, comm_rank(comm));
+    return team_fold(comm, tally_fold, all, sizeof *all);
 }
 
-/* ---- choosing ---- */
-
-struct member {
-    int32_t key, rank; /* team rank */
-};
-
-static int member_order(const void *a, const void *b)
+/* *regular says whether the guess is right; the same everywhere. */
+static int votes_guess(struct comm *comm, struct vote mine, struct guess *guess, bool *regular)
 {
-    const struct member *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* Those of [first, end) with this colour, in the order of the new group; *moved says that the
- * order is not the old one. */
-static int members_choose(const struct vote *votes, int first, int end, int color,
-                          struct member *members, bool *moved)
-{
-    int n = 0;
-    *moved = false;
-    for (int i = first; i < end; i++)
-        if (votes[i].color == color) {
-            *moved = *moved || (n > 0 && members[n - 1].key > votes[i].key);
-            members[n++] = (struct member){ votes[i].key, i };
-        }
-    if (*moved)
-        qsort(members, (size_t)n, sizeof *members, member_order);
-    return n;
-}
-
-/* The new group among the members of `old`, whose team ranks begin with `first`. */
-static int group_choose(struct comm *comm, const struct vote *votes, int first,
-                        struct group *old, int color, struct group **made)
-{
-    int end = first + old->ranks->n;
-    struct member *members = malloc((size_t)old->ranks->n * sizeof *members);
-    int *list = malloc((size_t)old->ranks->n * sizeof *list);
-    *made = NULL;
-    if (members && list) {
-        bool moved;
-        int n = members_choose(votes, first, end, color, members, &moved);
-        for (int i = 0; i < n; i++)
-            list[i] = ranks_world(comm->team.channel.peers, members[i].rank);
-        *made = n == end - first && !moved ? group_hold(old) : group_new(ranks_list(n, list));
-    }
-    free(members);
-    free(list);
-    return *made ? MPI_SUCCESS : no_memory(old->ranks->n);
-}
-
-/* ---- splitting ---- */
-
-static int split_intra(struct comm *comm, const struct vote *votes, int color,
-                       struct comm **newcomm)
-{
-    struct group *group;
-    int rc = group_choose(comm, votes, 0, comm->group, color, &group);
-    if (rc)
+    struct tally all, check;
+    int rc = votes_fold(comm, mine, &all);
+    *regular = all.low.count == 0; /* nobody joins anybody */
+    if (rc || *regular || !guess_from(&all, comm_size(comm), guess))
         return rc;
+    bool fits = guess_fits(guess, mine, comm_rank(comm));
+    bool votes = mine.color != MPI_UNDEFINED;
+    rc = votes_fold(comm, (struct vote){ votes ? !fits : MPI_UNDEFINED, 0 }, &check);
+    *regular = !rc && check.high.color == 0 && check.high.count == guess_voters(guess);
+    return rc;
+}
+
+/* The parent's group where the members are all of it in its order, or a new one. */
+static struct group *group_of_part(struct comm *comm, struct ranks *ranks)
+{
+    if (!ranks || !ranks_are_equal(ranks, comm->group->ranks))
+        return group_new(ranks);
+    ranks_drop(ranks);
+    return group_hold(comm->group);
+}
+
+static struct ranks *guessed_ranks(struct comm *comm, const struct guess *guess, int32_t color)
+{
+    struct ranks_draft draft = { 0 };
+    int first, stride, n = guess_members(guess, color, &first, &stride);
+    ranks_add_part(&draft, comm->group->ranks, n, first, stride);
+    return ranks_finish(&draft);
+}
+
+static int intra_ranks(struct comm *comm, struct vote mine, struct ranks **ranks)
+{
+    struct guess guess;
+    struct classes classes = { 0 };
+    bool regular, joins = mine.color != MPI_UNDEFINED;
+    int rc = votes_guess(comm, mine, &guess, &regular);
+    if (!rc && !regular)
+        rc = split_sort(comm, mine, &classes);
+    *ranks = NULL;
+    if (!rc && joins)
+        *ranks = regular ? guessed_ranks(comm, &guess, mine.color)
+                         : classes_members(&classes, mine.color, comm->group->ranks);
+    free(classes.words);
+    return rc || !joins || *ranks ? rc : no_memory(comm_size(comm));
+}
+
+static int split_intra(struct comm *comm, struct vote mine, struct comm **newcomm)
+{
+    struct ranks *ranks;
+    int rc = intra_ranks(comm, mine, &ranks);
+    if (rc || !ranks)
+        return rc;
+    struct group *group = group_of_part(comm, ranks);
+    if (!group)
+        return no_memory(comm_size(comm));
     rc = comm_of_group(comm, group, 0, STEP_SPLIT, newcomm);
     group_drop(group);
     return rc;
 }
 
-static int split_inter(struct comm *comm, const struct vote *votes, int color,
-                       struct comm **newcomm)
+/* ---- intercommunicators ---- */
+
+/* Those of one side of the team, n from `base` on, that have my colour. */
+static struct group *side_choose(struct comm *comm, const struct vote *votes, int base, int n,
+                                 int32_t color)
+{
+    struct classes classes;
+    if (!classes_sort(votes + base, n, base, &classes))
+        return NULL;
+    struct ranks *ranks = classes_members(&classes, color, comm->team.channel.peers);
+    free(classes.words);
+    return group_new(ranks);
+}
+
+static int sides_join(struct comm *comm, const struct vote *votes, int32_t color,
+                      struct comm **newcomm)
 {
     bool first = inter_is_first(comm->group, comm->remote);
-    int split = comm->team.split;
-    struct group *group, *remote;
-    int rc = group_choose(comm, votes, first ? 0 : split, comm->group, color, &group);
-    if (rc)
-        return rc;
-    rc = group_choose(comm, votes, first ? split : 0, comm->remote, color, &remote);
-    if (!rc && remote->ranks->n > 0)
+    int split = comm->team.split, n = comm->team.channel.size, rc = MPI_SUCCESS;
+    struct group *low = side_choose(comm, votes, 0, split, color);
+    struct group *high = side_choose(comm, votes, split, n - split, color);
+    struct group *group = first ? low : high, *remote = first ? high : low;
+    if (!low || !high)
+        rc = no_memory(n);
+    else if (remote->ranks->n > 0)
         rc = inter_new(comm, group, remote, STEP_SPLIT, newcomm);
-    group_drop(remote);
-    group_drop(group);
+    group_drop(low);
+    group_drop(high);
     return rc;
 }
 
-int split_count(struct comm *comm, const struct vote *votes, struct comm **newcomm)
+static int split_inter(struct comm *comm, struct vote mine, struct comm **newcomm)
 {
-    int color = votes[comm->team.channel.rank].color;
-    if (color == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    return comm_is_inter(comm) ? split_inter(comm, votes, color, newcomm)
-                               : split_intra(comm, votes, color, newcomm);
+    int n = comm->team.channel.size;
+    struct vote *votes = malloc((size_t)n * sizeof *votes);
+    if (!votes)
+        return no_memory(n);
+    int rc = team_allgather(comm, &mine, sizeof mine, votes);
+    if (!rc && mine.color != MPI_UNDEFINED)
+        rc = sides_join(comm, votes, mine.color, newcomm);
+    free(votes);
+    return rc;
+}
+
+/* ---- both ---- */
+
+int split_by(struct comm *comm, int32_t color, int32_t key, struct comm **newcomm)
+{
+    struct vote mine = { color, key };
+    *newcomm = NULL;
+    return comm_is_inter(comm) ? split_inter(comm, mine, newcomm)
+                               : split_intra(comm, mine, newcomm);
 }
 
 int xmpi_comm_split(comm_t comm, int color, int key, comm_out_t *newcomm)
 {
     if (color < 0 && color != MPI_UNDEFINED)
         return fail(MPI_ERR_ARG, "color is %d, it must be 0 or more, or MPI_UNDEFINED", color);
-    struct vote mine = { color, key };
-    int n = comm->team.channel.size;
-    struct vote *votes = malloc((size_t)n * sizeof *votes);
-    *newcomm = NULL;
-    if (!votes)
-        return no_memory(n);
-    int rc = team_allgather(comm, &mine, sizeof mine, votes);
-    if (!rc)
-        rc = split_count(comm, votes, newcomm);
-    free(votes);
-    return rc;
+    return split_by(comm, color, key, newcomm);
 }

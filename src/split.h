@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two steps of splitting a communicator: hear everybody's vote, join those of my colour.
+ * Splitting a communicator, whoever chooses the colours.
  */
 #ifndef XMPI_SPLIT_H
 #define XMPI_SPLIT_H
 
-#include "src/comm.h"
+#include <stdint.h>
 
-struct vote {
-    int32_t color, key; /* MPI_UNDEFINED: no new communicator for this process */
-};
+struct comm;
 
-/* Every team member's record of `bytes`, in team order, everywhere. */
-int team_allgather(struct comm *comm, const void *mine, size_t bytes, void *all);
-
-/* All votes are known: join the processes of my colour; *newcomm stays as it is without one. */
-int split_count(struct comm *comm, const struct vote *votes, struct comm **newcomm);
+/* Join the processes of my colour; *newcomm is NULL without one (MPI_UNDEFINED). */
+int split_by(struct comm *comm, int32_t color, int32_t key, struct comm **newcomm);
 
 #endif

@@ -9,18 +9,19 @@
  *     package           0  1  0  1       HW_UNGUIDED: the same, the outermost part that they
  *     core              0  4  1  5         are not all together on; info says which it is
  *
- * Everybody's ballot goes to everybody, whatever is asked for, since a process that asks for
- * nothing (MPI_UNDEFINED) cannot know what the others ask for.
+ * The lowest and the highest of what is asked for go to everybody, since a process that asks for
+ * nothing (MPI_UNDEFINED) cannot know what the others ask for; then, when unguided, those of
+ * each level's numbers.  The rest is MPI_Comm_split.
  */
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "runtime/hw.h"
+#include "src/agree.h"
 #include "src/api/comm.h"
 #include "src/api/environment.h"
 #include "src/info.h"
 #include "src/split.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -69,15 +70,10 @@ static void places_fill(int32_t at[LEVELS])
     at[THREAD] = hw_only_cpu();
 }
 
-/* ---- ballots ---- */
+/* ---- what is asked for ---- */
 
 /* What a process asks for: a level, or one of these. */
 enum { ASK_NOBODY = -4, ASK_UNGUIDED, ASK_WORLD, ASK_SELF, ASK_UNKNOWN = LEVELS };
-
-struct ballot {
-    int32_t ask, key, rank; /* rank: in MPI_COMM_WORLD */
-    int32_t at[LEVELS];     /* -1: unknown, or more than one */
-};
 
 static int ask_level(const struct info *info)
 {
@@ -97,111 +93,97 @@ static int ask_resource(const struct info *info)
     return strcasecmp(pset, "mpi://SELF") ? ASK_UNKNOWN : ASK_SELF;
 }
 
-static int ballot_fill(struct ballot *ballot, int split_type, int key, const struct info *info)
+static int ask_read(int split_type, const struct info *info, int *ask)
 {
-    *ballot = (struct ballot){ .key = key, .rank = boot.rank };
-    places_fill(ballot->at);
     switch (split_type) {
     case MPI_UNDEFINED:
-        ballot->ask = ASK_NOBODY;
+        *ask = ASK_NOBODY;
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_SHARED:
-        ballot->ask = MACHINE;
+        *ask = MACHINE;
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_HW_GUIDED:
-        ballot->ask = ask_level(info);
+        *ask = ask_level(info);
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
-        ballot->ask = ask_resource(info);
+        *ask = ask_resource(info);
         return MPI_SUCCESS;
     case MPI_COMM_TYPE_HW_UNGUIDED:
-        ballot->ask = ASK_UNGUIDED;
+        *ask = ASK_UNGUIDED;
         return MPI_SUCCESS;
     }
     return fail(MPI_ERR_ARG, "split_type is %d, which is none of MPI_COMM_TYPE_...",
                 split_type);
 }
 
-/* ---- counting ---- */
+/* ---- agreeing ---- */
+
+/* Numbers and, to have the smallest too, their complements. */
+static int lows_and_highs(struct comm *comm, const int32_t *mine, int n, bool counts,
+                          int32_t *low, int32_t *high)
+{
+    int32_t both[2 * LEVELS];
+    for (int i = 0; i < n; i++) {
+        both[i] = counts ? mine[i] : INT32_MIN;
+        both[n + i] = counts ? ~mine[i] : INT32_MIN;
+    }
+    int rc = team_largest(comm, both, 2 * n);
+    for (int i = 0; i < n; i++) {
+        high[i] = both[i];
+        low[i] = ~both[n + i];
+    }
+    return rc;
+}
 
 /* The outermost level at which the processes that ask are not all together. */
-static int level_apart(const struct ballot *ballots, int n)
+static int level_apart(struct comm *comm, const int32_t at[LEVELS], bool asks, int *level)
 {
-    for (int level = 0; level < LEVELS; level++) {
-        const struct ballot *first = NULL;
-        for (int i = 0; i < n; i++) {
-            if (ballots[i].ask == ASK_NOBODY)
-                continue;
-            if (first && ballots[i].at[level] != first->at[level])
-                return level;
-            first = first ? first : &ballots[i];
-        }
-    }
-    return ASK_UNKNOWN;
+    int32_t low[LEVELS], high[LEVELS];
+    int rc = lows_and_highs(comm, at, LEVELS, asks, low, high);
+    for (*level = 0; !rc && *level < LEVELS && low[*level] == high[*level];)
+        ++*level;
+    return rc;
 }
 
-/* What they all ask for; an unguided one has become a level. */
-static int common_ask(const struct ballot *ballots, int n)
+/* What they all ask for; an unguided one becomes a level. */
+static int common_ask(struct comm *comm, const int32_t at[LEVELS], int mine, int *ask)
 {
-    int ask = ASK_NOBODY;
-    for (int i = 0; i < n; i++) {
-        if (ballots[i].ask == ASK_NOBODY)
-            continue;
-        if (ask != ASK_NOBODY && ballots[i].ask != ask)
-            return ASK_UNKNOWN;
-        ask = ballots[i].ask;
-    }
-    return ask == ASK_UNGUIDED ? level_apart(ballots, n) : ask;
+    int32_t low, high, me = mine;
+    bool asks = mine != ASK_NOBODY;
+    int rc = lows_and_highs(comm, &me, 1, asks, &low, &high);
+    *ask = low == high ? low : ASK_UNKNOWN; /* nobody asks: low > high */
+    return rc || *ask != ASK_UNGUIDED ? rc : level_apart(comm, at, asks, ask);
 }
 
-static int ballot_color(const struct ballot *ballot, int ask)
+static int32_t my_color(const int32_t at[LEVELS], int mine, int ask)
 {
-    if (ballot->ask == ASK_NOBODY || ask == ASK_UNKNOWN || ask == ASK_NOBODY)
+    if (mine == ASK_NOBODY || ask == ASK_UNKNOWN)
         return MPI_UNDEFINED;
     if (ask == ASK_WORLD)
         return 0;
     if (ask == ASK_SELF)
-        return ballot->rank;
-    int node = ballot->at[MACHINE], at = ballot->at[ask];
+        return boot.rank;
     if (ask == MACHINE)
-        return node;
-    return at < 0 ? MPI_UNDEFINED : node * 32768 + at;
-}
-
-static int ballots_count(const struct ballot *ballots, int n, struct vote *votes)
-{
-    int ask = common_ask(ballots, n);
-    for (int i = 0; i < n; i++)
-        votes[i] = (struct vote){ ballot_color(&ballots[i], ask), ballots[i].key };
-    return ask;
+        return at[MACHINE];
+    return at[ask] < 0 ? MPI_UNDEFINED : at[MACHINE] * 32768 + at[ask];
 }
 
 /* ---- bodies ---- */
 
-static int no_memory(int n)
-{
-    return fail(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes", n);
-}
-
 int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info,
                          comm_out_t *newcomm)
 {
-    struct ballot mine;
-    int n = comm_size(comm), level, rc = ballot_fill(&mine, split_type, key, info);
-    if (rc)
-        return rc;
-    struct ballot *ballots = malloc((size_t)n * sizeof *ballots);
-    struct vote *votes = malloc((size_t)n * sizeof *votes);
+    int32_t at[LEVELS];
+    int mine = ASK_UNKNOWN, ask, rc = ask_read(split_type, info, &mine);
     *newcomm = NULL;
-    rc = ballots && votes ? team_allgather(comm, &mine, sizeof mine, ballots) : no_memory(n);
-    if (!rc) {
-        level = ballots_count(ballots, n, votes);
-        rc = split_count(comm, votes, newcomm);
-        if (!rc && *newcomm && info && split_type == MPI_COMM_TYPE_HW_UNGUIDED)
-            rc = info_set(info, TYPE_KEY, names[level].name) ? no_memory(n) : MPI_SUCCESS;
-    }
-    free(ballots);
-    free(votes);
+    places_fill(at);
+    if (!rc)
+        rc = common_ask(comm, at, mine, &ask);
+    if (!rc)
+        rc = split_by(comm, my_color(at, mine, ask), key, newcomm);
+    if (!rc && *newcomm && info && split_type == MPI_COMM_TYPE_HW_UNGUIDED &&
+        info_set(info, TYPE_KEY, names[ask].name))
+        return fail(MPI_ERR_NO_MEM, "no memory for a value of an info object");
     return rc;
 }
 
