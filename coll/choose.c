@@ -13,9 +13,12 @@
 #include "coll/tiny.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
+#include "runtime/notice.h"
 #include "runtime/param.h"
 #include "mpi.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,11 +139,10 @@ static int pieces_of(const struct rule *rule, size_t bytes)
     return pieces;
 }
 
-int choose(const struct team *team, const struct call *call, enum mode mode,
-           struct choice *choice)
+static int choose_for(const struct team *team, const struct call *call, enum mode mode,
+                      size_t bytes, struct choice *choice)
 {
     bool inter = team->split > 0;
-    size_t bytes = call_bytes(team, call);
     const struct forced *forced = NULL;
     if (!inter) {
         int error = forced_get(call->what, &forced);
@@ -161,6 +163,31 @@ int choose(const struct team *team, const struct call *call, enum mode mode,
     }
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no algorithm for %s%s",
                 collective_name(call->what), inter ? " on an intercommunicator" : "");
+}
+
+uint64_t algorithms_chosen[MOST_ALGORITHMS];
+
+int algorithms_count(void)
+{
+    int n = 0;
+    while (algorithms[n].name)
+        n++;
+    assert(n <= MOST_ALGORITHMS);
+    return n;
+}
+
+int choose(const struct team *team, const struct call *call, enum mode mode,
+           struct choice *choice)
+{
+    size_t bytes = call_bytes(team, call);
+    int error = choose_for(team, call, mode, bytes, choice);
+    if (error)
+        return error;
+    ptrdiff_t i = choice->algorithm - algorithms;
+    algorithms_chosen[i]++;
+    if (notice_is_wanted(NOTICE_PLAN))
+        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)bytes, team->channel.size });
+    return 0;
 }
 
 /* ---- explaining ---- */

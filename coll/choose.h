@@ -19,6 +19,11 @@ struct choice {
 int choose(const struct team *team, const struct call *call, enum mode mode,
            struct choice *choice);
 
+/* How many algorithms there are, and how often each was chosen, in the order of the table. */
+enum { MOST_ALGORITHMS = 128 };
+int algorithms_count(void);
+extern uint64_t algorithms_chosen[MOST_ALGORITHMS];
+
 /* Does XMPI_EXPLAIN ask for this collective? */
 bool choice_wanted(enum collective what);
 

@@ -10,6 +10,7 @@
 
 #include "mpi.h"
 #include "runtime/boot.h"
+#include "runtime/notice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,14 @@ struct arrived *arrived_new(struct peer *peer, const struct wire *header, const 
     pml_counters.unexpected++;
     pml_counters.unexpected_bytes += header->bytes;
     return arrived;
+}
+
+void arrived_tell(const struct arrived *arrived)
+{
+    const struct wire *header = &arrived->header;
+    if (notice_is_wanted(NOTICE_UNEXPECTED) && header->step == 0)
+        notice_give(NOTICE_UNEXPECTED,
+                    (int64_t[]){ header->source, header->tag, (int64_t)header->total });
 }
 
 void arrived_free(struct arrived *arrived)

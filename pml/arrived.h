@@ -23,6 +23,9 @@ struct arrived {
 /* Keep a message.  Ends the job when memory is out: nobody could be told. */
 struct arrived *arrived_new(struct peer *peer, const struct wire *header, const char *payload);
 
+/* Somebody may want to know that it is unexpected. */
+void arrived_tell(const struct arrived *arrived);
+
 /* Forget it.  Pieces that are still to come will be dropped. */
 void arrived_free(struct arrived *arrived);
 

@@ -146,6 +146,15 @@ size_t channel_unexpected(const struct channel *channel)
     return match_arrived_count(channel->match);
 }
 
+size_t channel_unexpected_bytes(const struct channel *channel)
+{
+    size_t bytes = 0;
+    for (struct match_arrived *m = match_oldest(channel->match); m;
+         m = match_next(channel->match, m))
+        bytes += ((const struct arrived *)m)->header.total;
+    return bytes;
+}
+
 void channels_close(void)
 {
     while (early) {

@@ -35,6 +35,7 @@ void channel_close(struct channel *channel);
 /* What waits on a channel: receives for messages, messages for receives. */
 size_t channel_posted(const struct channel *channel);
 size_t channel_unexpected(const struct channel *channel);
+size_t channel_unexpected_bytes(const struct channel *channel); /* of data, here or to come */
 
 enum { PML_ANY_SOURCE = -1, PML_ANY_TAG = -2 }; /* values of MPI_ANY_SOURCE, MPI_ANY_TAG */
 
@@ -71,7 +72,7 @@ struct request {
     int done; /* 1: complete (or inactive); result is valid.  Like all of it, read and written
                  under the engine lock where there are threads */
     bool persistent, active;
-    bool orphan; /* freed by the user while in flight: release when done */
+    bool orphan;     /* freed by the user while in flight: release when done */
     bool collective; /* for src: neither cancelled nor freed before it is over */
     const struct request_ops *ops;
     void (*on_done)(struct request *request); /* NULL, or called once when done is set, from

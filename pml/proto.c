@@ -71,6 +71,7 @@ static void message_arrived(struct peer *peer, const struct wire *header, const 
         match_store(channel->match, &arrived->match, wire_key(header));
     else
         channel_keep_early(arrived);
+    arrived_tell(arrived);
 }
 
 /* The next piece of the message that is coming in. */

@@ -11,6 +11,7 @@ libxmpi_core_la_SOURCES += \
     runtime/hw.c runtime/hw.h \
     runtime/lock.c runtime/lock.h \
     runtime/log.c runtime/log.h \
+    runtime/notice.c runtime/notice.h \
     runtime/object.c runtime/object.h \
     runtime/param.c runtime/param.h runtime/params.def \
     runtime/progress.c runtime/progress.h \

@@ -31,6 +31,7 @@
 #include "runtime/follow.h"
 #include "runtime/lock.h"
 #include "runtime/log.h"
+#include "runtime/notice.h"
 #include "runtime/param.h"
 
 #include <assert.h>
@@ -191,6 +192,8 @@ static void wait_follow(struct wait *w)
 static void wait_sleep(struct wait *w)
 {
     uint64_t most = policy.nap_ns << (policy.naps_grow ? w->phase - ARMED : 0);
+    if (notice_is_wanted(NOTICE_SLEEP))
+        notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
     int levels = engine_release();
     doorbell_sleep(bell, w->rings, most);
     engine_retake(levels);

@@ -31,8 +31,8 @@ void bad_root(struct entry *e, const char *name, int root, const struct comm *co
 void bad_tag(struct entry *e, const char *name, int tag, const char *also)
 {
     if (e->rc == MPI_SUCCESS)
-        e->rc = fail(MPI_ERR_TAG, "argument %s is %d; tags run from 0 to MPI_TAG_UB (%d)%s", name, tag,
-                     INT32_MAX, also);
+        e->rc = fail(MPI_ERR_TAG, "argument %s is %d; tags run from 0 to MPI_TAG_UB (%d)%s",
+                     name, tag, INT32_MAX, also);
 }
 
 void bad_pointer(struct entry *e, int class, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The tools interface (MPI 5.0, 15.3): starting and ending it, enumerations, categories.  Every
- * variable is in exactly one category; there are no categories in categories, and nothing of
- * this changes while a program runs.
+ * variable and every event is in exactly one category.  The categories are a tree under "xmpi", and
+ * nothing of this changes while a program runs.
  */
 #include "src/tool.h"
 
@@ -25,10 +25,16 @@ int xmpi_t_init_thread(int required, int *provided)
     return MPI_SUCCESS;
 }
 
+static void tools_close(void)
+{
+    tool_pvars_close();
+    tool_events_close();
+}
+
 int xmpi_t_finalize(void)
 {
     if (--tool_users == 0)
-        tool_pvars_close();
+        tools_close();
     return MPI_SUCCESS;
 }
 
@@ -82,10 +88,21 @@ int tool_fail_name(const char *name, const char *thing)
 static const char *const polite_items[] = { "auto", "always", "never" };
 const struct tool_enum tool_enum_polite = { "how a rank waits", 3, polite_items };
 
+static const char *const copy_items[] = { "auto", "none", "cma", "both" };
+const struct tool_enum tool_enum_copy = { "who copies long messages", 4, copy_items };
+
+static bool enum_is_known(const struct tool_enum *wanted)
+{
+    for (int i = 0; i < tool_events(); i++)
+        if (wanted == tool_event_elements(i))
+            return true;
+    return wanted == &tool_enum_polite || wanted == &tool_enum_copy;
+}
+
 static int enum_of(MPI_T_enum handle, const struct tool_enum **found)
 {
-    *found = &tool_enum_polite;
-    if ((const struct tool_enum *)handle == &tool_enum_polite)
+    *found = (const struct tool_enum *)handle;
+    if (enum_is_known(*found))
         return MPI_SUCCESS;
     return fail(MPI_T_ERR_INVALID_HANDLE, "argument enumtype is no enumeration of a variable");
 }
@@ -118,12 +135,23 @@ int xmpi_t_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, 
 
 static const struct {
     const char *name, *description;
+    enum tool_category parent; /* of the first one: itself */
 } categories[TOOL_CATEGORIES] = {
-    [CATEGORY_OTHER] = { "xmpi_other", "What belongs to no other category." },
-    [CATEGORY_MESSAGES] = { "xmpi_messages", "Messages between processes." },
-    [CATEGORY_WAITING] = { "xmpi_waiting", "How processes wait, and for how long." },
-    [CATEGORY_COLL] = { "xmpi_collectives", "Collective operations and their algorithms." },
+    [CATEGORY_ALL] = { "xmpi", "Everything of this library.", CATEGORY_ALL },
+    [CATEGORY_OTHER] = { "xmpi_other", "What belongs to no other category.", CATEGORY_ALL },
+    [CATEGORY_MESSAGES] = { "xmpi_messages", "Messages between processes.", CATEGORY_ALL },
+    [CATEGORY_WAITING] = { "xmpi_waiting", "How processes wait, and for how long.",
+                           CATEGORY_ALL },
+    [CATEGORY_COLL] = { "xmpi_collectives", "Collective operations.", CATEGORY_ALL },
+    [CATEGORY_ALGORITHMS] = { "xmpi_algorithms", "How often each algorithm was chosen.",
+                              CATEGORY_COLL },
 };
+
+/* The parent of a category, as if it were a variable; the root has none. */
+static enum tool_category category_parent(int index)
+{
+    return index == CATEGORY_ALL ? TOOL_CATEGORIES : categories[index].parent;
+}
 
 /* The variables of a category: how many, and the first `room` of their indices. */
 static int category_members(int category, int n, enum tool_category (*category_of)(int index),
@@ -172,14 +200,18 @@ int xmpi_t_category_get_info(int cat_index, char *name, int *name_len, char *des
     tool_text(categories[cat_index].description, desc, desc_len);
     tool_int(num_cvars, category_members(cat_index, tool_cvars(), tool_cvar_category, 0, NULL));
     tool_int(num_pvars, category_members(cat_index, tool_pvars(), tool_pvar_category, 0, NULL));
-    tool_int(num_categories, 0);
+    tool_int(num_categories,
+             category_members(cat_index, TOOL_CATEGORIES, category_parent, 0, NULL));
     return MPI_SUCCESS;
 }
 
 int xmpi_t_category_get_num_events(int cat_index, int *num_events)
 {
     int rc = category_check(cat_index);
-    return rc ? rc : tool_number(num_events, 0);
+    if (rc)
+        return rc;
+    return tool_number(
+        num_events, category_members(cat_index, tool_events(), tool_event_category, 0, NULL));
 }
 
 int xmpi_t_category_get_index(const char *name, int *cat_index)
@@ -210,12 +242,18 @@ int xmpi_t_category_get_pvars(int cat_index, int len, int indices[])
 
 int xmpi_t_category_get_events(int cat_index, int len, int indices[])
 {
-    return category_array_check(cat_index, len, indices);
+    int rc = category_array_check(cat_index, len, indices);
+    if (!rc)
+        category_members(cat_index, tool_events(), tool_event_category, len, indices);
+    return rc;
 }
 
 int xmpi_t_category_get_categories(int cat_index, int len, int indices[])
 {
-    return category_array_check(cat_index, len, indices);
+    int rc = category_array_check(cat_index, len, indices);
+    if (!rc)
+        category_members(cat_index, TOOL_CATEGORIES, category_parent, len, indices);
+    return rc;
 }
 
 int xmpi_t_category_changed(int *update_number)

@@ -4,13 +4,15 @@
  *
  *     tool.c         starting and ending, enumerations, categories
  *     tool_cvar.c    control variables: the knobs of runtime/param
- *     tool_pvar.c    performance variables: counters of pml and runtime
- *     tool_event.c   events, of which there are none
+ *     tool_pvar.c    performance variables: counters of pml, coll and runtime (tool_pvar_table.c)
+ *     tool_event.c   events: the notices of runtime/notice.h
  */
 #ifndef XMPI_TOOL_H
 #define XMPI_TOOL_H
 
 #include "mpi.h"
+
+#include <stdbool.h>
 
 extern int tool_users; /* calls of MPI_T_init_thread without MPI_T_finalize */
 
@@ -29,13 +31,22 @@ int tool_fail_index(const char *argument, int index, int n, const char *things);
 int tool_fail_name(const char *name, const char *thing);
 
 /* ---- categories ---- */
-enum tool_category { CATEGORY_OTHER, CATEGORY_MESSAGES, CATEGORY_WAITING, CATEGORY_COLL };
-enum { TOOL_CATEGORIES = CATEGORY_COLL + 1 };
+enum tool_category {
+    CATEGORY_ALL, /* holds the others, and nothing else */
+    CATEGORY_OTHER,
+    CATEGORY_MESSAGES,
+    CATEGORY_WAITING,
+    CATEGORY_COLL,
+    CATEGORY_ALGORITHMS, /* within CATEGORY_COLL */
+    TOOL_CATEGORIES
+};
 
 int tool_cvars(void); /* how many */
 int tool_pvars(void);
+int tool_events(void);
 enum tool_category tool_cvar_category(int index);
 enum tool_category tool_pvar_category(int index);
+enum tool_category tool_event_category(int index);
 
 /* ---- enumerations; an MPI_T_enum is the address of one ---- */
 struct tool_enum {
@@ -43,9 +54,18 @@ struct tool_enum {
     int n;
     const char *const *items; /* their values are 0 .. n - 1 */
 };
-extern const struct tool_enum tool_enum_polite; /* of the control variable XMPI_POLITE */
+extern const struct tool_enum tool_enum_polite, tool_enum_copy; /* of control variables */
+
+/* The enumeration of an event: the names of its elements. */
+const struct tool_enum *tool_event_elements(int index);
+
+/* The performance variable that counts how often algorithm i of coll was chosen. */
+int tool_pvar_of_algorithm(int i);
 
 /* All sessions and handles of performance variables go. */
 void tool_pvars_close(void);
+
+/* Nobody is registered for events any more. */
+void tool_events_close(void);
 
 #endif

@@ -22,6 +22,7 @@
 
 enum { TEXT_ROOM = 256 };
 
+/* A knob without a row is in no particular category and cannot be set. */
 static const struct knob {
     enum tool_category category;
     bool settable;
@@ -36,7 +37,7 @@ static const struct knob {
     [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, true, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
     [PARAM_ID_COLL] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
     [PARAM_ID_EAGER] = { CATEGORY_MESSAGES, true, NULL, NULL, 0, NULL },
-    [PARAM_ID_SHM_SINGLE_COPY] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
+    [PARAM_ID_SHM_SINGLE_COPY] = { CATEGORY_MESSAGES, false, NULL, &tool_enum_copy, 0, NULL },
     [PARAM_ID_TINY] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
 };
 
@@ -47,7 +48,7 @@ int tool_cvars(void)
 
 enum tool_category tool_cvar_category(int index)
 {
-    return knobs[index].category;
+    return knobs[index].category ? knobs[index].category : CATEGORY_OTHER;
 }
 
 int xmpi_t_cvar_get_num(int *num_cvar)

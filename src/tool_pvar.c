@@ -9,7 +9,7 @@
  * Lengths of queues are bound to a communicator; they are what they are, always on and
  * read-only.
  */
-#include "src/tool.h"
+#include "src/tool_pvar.h"
 
 #include "runtime/fail.h"
 #include "src/api/tool.h"
@@ -18,61 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the variables ---- */
-
-static const struct pvar {
-    const char *name, *description;
-    int class;
-    enum tool_category category;
-    const uint64_t *counter;                         /* NULL: */
-    size_t (*length)(const struct channel *channel); /* of a queue of a communicator */
-} pvars[] = {
-    { "xmpi_messages_sent", "Messages that this process has begun to send.",
-      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.sent, NULL },
-    { "xmpi_messages_received", "Messages that receives of this process have matched.",
-      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.received, NULL },
-    { "xmpi_bytes_sent", "Bytes of data in the messages sent.", MPI_T_PVAR_CLASS_AGGREGATE,
-      CATEGORY_MESSAGES, &pml_counters.bytes_sent, NULL },
-    { "xmpi_bytes_received", "Bytes of data in the messages received.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_received, NULL },
-    { "xmpi_messages_unexpected", "Messages that arrived before their receive was posted.",
-      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.unexpected, NULL },
-    { "xmpi_bytes_unexpected", "Bytes that were kept for receives not yet posted.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.unexpected_bytes, NULL },
-    { "xmpi_bytes_read", "Bytes of messages that were read from the memory of their senders.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_read, NULL },
-    { "xmpi_bytes_written", "Bytes of messages written to the memory of their receivers.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_written, NULL },
-    { "xmpi_unexpected_queue", "Point-to-point messages that wait for a receive now.",
-      MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_unexpected },
-    { "xmpi_posted_queue", "Point-to-point receives that wait for a message now.",
-      MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_posted },
-    { "xmpi_time_idle",
-      "Seconds in calls that wait, not counting the polls at the beginning (XMPI_SPIN).",
-      MPI_T_PVAR_CLASS_TIMER, CATEGORY_WAITING, &progress_idle_ns, NULL },
-};
-enum { PVARS = sizeof pvars / sizeof *pvars };
-
-int tool_pvars(void)
-{
-    return PVARS;
-}
-
-enum tool_category tool_pvar_category(int index)
-{
-    return pvars[index].category;
-}
-
 int xmpi_t_pvar_get_num(int *num_pvar)
 {
-    return tool_number(num_pvar, PVARS);
+    return tool_number(num_pvar, tool_pvars());
 }
 
 static int index_check(int pvar_index)
 {
-    if (pvar_index >= 0 && pvar_index < PVARS)
+    if (pvar_index >= 0 && pvar_index < tool_pvars())
         return MPI_SUCCESS;
-    return tool_fail_index("pvar_index", pvar_index, PVARS, "performance variables");
+    return tool_fail_index("pvar_index", pvar_index, tool_pvars(), "performance variables");
 }
 
 int xmpi_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity,
@@ -83,7 +38,7 @@ int xmpi_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
     int rc = index_check(pvar_index);
     if (rc)
         return rc;
-    const struct pvar *pvar = &pvars[pvar_index];
+    const struct pvar *pvar = tool_pvar(pvar_index);
     tool_text(pvar->name, name, name_len);
     tool_text(pvar->description, desc, desc_len);
     tool_int(verbosity, MPI_T_VERBOSITY_USER_BASIC);
@@ -103,8 +58,8 @@ int xmpi_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
     if (!name || !pvar_index)
         return tool_fail_null(name ? "pvar_index" : "name");
-    for (int i = 0; i < PVARS; i++)
-        if (strcmp(name, pvars[i].name) == 0 && var_class == pvars[i].class)
+    for (int i = 0; i < tool_pvars(); i++)
+        if (strcmp(name, tool_pvar(i)->name) == 0 && var_class == tool_pvar(i)->class)
             return tool_number(pvar_index, i);
     return tool_fail_name(name, "performance variable of this class");
 }
@@ -207,7 +162,7 @@ int xmpi_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
         return rc;
     if (!handle || !count)
         return tool_fail_null(handle ? "count" : "handle");
-    const struct pvar *pvar = &pvars[pvar_index];
+    const struct pvar *pvar = tool_pvar(pvar_index);
     if (pvar->length && (!obj_handle || !handle_comm(*(MPI_Comm *)obj_handle)))
         return fail(MPI_T_ERR_INVALID, "argument obj_handle must point to a communicator");
     struct watch *made = calloc(1, sizeof *made);

@@ -75,29 +75,51 @@ static void indices(int cvars, int pvars, int categories)
     CHECK(MPI_T_cvar_get_index("no such thing", NULL) == MPI_T_ERR_INVALID);
 }
 
-/* Every variable in one category, and the arrays no longer than asked for. */
+/* Arrays are no longer than asked for, and sorted; the sum of all is returned. */
+typedef int members(int category, int len, int indices[]);
+
+static void members_hold(int category, members *get, int n, int most, int *seen)
+{
+    int list[TEXT];
+    memset(list, 255, sizeof list);
+    CHECK(get(category, TEXT, list) == MPI_SUCCESS);
+    for (int k = 0; k < n; k++) {
+        CHECK(list[k] >= 0 && list[k] < most && (k == 0 || list[k] > list[k - 1]));
+        seen[list[k]]++;
+    }
+    CHECK(list[n] == -1);
+    memset(list, 255, sizeof list);
+    CHECK(get(category, n / 2, list) == MPI_SUCCESS && list[n / 2] == -1);
+    CHECK(get(category, 0, NULL) == MPI_SUCCESS);
+    CHECK(get(category, -1, list) == MPI_T_ERR_INVALID);
+    CHECK(get(category, 1, NULL) == MPI_T_ERR_INVALID);
+}
+
+/* Every variable and every event in one category, and a tree of categories. */
 static void categories_hold(int categories, int cvars, int pvars)
 {
-    int controls = 0, counters = 0;
+    int events, seen[4][TEXT] = { { 0 } }, roots = 0;
+    MPI_T_event_get_num(&events);
     for (int i = 0; i < categories; i++) {
-        int c, p, sub, events, list[TEXT];
+        int c, p, sub, e;
         MPI_T_category_get_info(i, NULL, NULL, NULL, NULL, &c, &p, &sub);
-        MPI_T_category_get_num_events(i, &events);
-        CHECK(sub == 0 && events == 0);
-        memset(list, 255, sizeof list);
-        MPI_T_category_get_cvars(i, TEXT, list);
-        for (int k = 0; k < c; k++)
-            CHECK(list[k] >= 0 && list[k] < cvars && (k == 0 || list[k] > list[k - 1]));
-        CHECK(list[c] == -1);
-        memset(list, 255, sizeof list);
-        MPI_T_category_get_pvars(i, p / 2, list);
-        CHECK(list[p / 2] == -1);
-        controls += c;
-        counters += p;
-        CHECK(MPI_T_category_get_events(i, 0, NULL) == MPI_SUCCESS);
-        CHECK(MPI_T_category_get_categories(i, 0, NULL) == MPI_SUCCESS);
+        MPI_T_category_get_num_events(i, &e);
+        members_hold(i, MPI_T_category_get_cvars, c, cvars, seen[0]);
+        members_hold(i, MPI_T_category_get_pvars, p, pvars, seen[1]);
+        members_hold(i, MPI_T_category_get_events, e, events, seen[2]);
+        members_hold(i, MPI_T_category_get_categories, sub, categories, seen[3]);
     }
-    CHECK(controls == cvars && counters == pvars);
+    for (int i = 0; i < cvars; i++)
+        CHECK(seen[0][i] == 1);
+    for (int i = 0; i < pvars; i++)
+        CHECK(seen[1][i] == 1);
+    for (int i = 0; i < events; i++)
+        CHECK(seen[2][i] == 1);
+    for (int i = 0; i < categories; i++) {
+        CHECK(seen[3][i] <= 1);
+        roots += seen[3][i] == 0;
+    }
+    CHECK(roots == 1);
     int stamp;
     CHECK(MPI_T_category_changed(&stamp) == MPI_SUCCESS);
     CHECK(MPI_T_category_get_cvars(categories, 0, NULL) == MPI_T_ERR_INVALID_INDEX);
@@ -141,6 +163,25 @@ static void controls(void)
     handle = control("XMPI_POLITE", &count); /* a choice, and not to be changed */
     CHECK(count == 1 && MPI_T_cvar_read(handle, &choice) == MPI_SUCCESS && choice == 0);
     CHECK(MPI_T_cvar_write(handle, &choice) == MPI_T_ERR_CVAR_SET_NEVER);
+}
+
+/* What says that it can be set can be set to what it is; what does not, cannot. */
+static void scopes(int cvars)
+{
+    for (int i = 0; i < cvars; i++) {
+        int scope, bind, count;
+        char value[TEXT];
+        MPI_T_cvar_handle handle;
+        MPI_T_cvar_get_info(i, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, &scope);
+        CHECK(bind == MPI_T_BIND_NO_OBJECT);
+        CHECK(scope == MPI_T_SCOPE_LOCAL || scope == MPI_T_SCOPE_READONLY);
+        CHECK(MPI_T_cvar_handle_alloc(i, NULL, &handle, &count) == MPI_SUCCESS);
+        CHECK(count >= 1 && count <= TEXT && MPI_T_cvar_read(handle, value) == MPI_SUCCESS);
+        CHECK(MPI_T_cvar_write(handle, value) ==
+              (scope == MPI_T_SCOPE_LOCAL ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NEVER));
+        CHECK(MPI_T_cvar_read(handle, NULL) == MPI_T_ERR_INVALID);
+        CHECK(MPI_T_cvar_handle_free(&handle) == MPI_SUCCESS);
+    }
 }
 
 static void enumerations(void)
@@ -242,13 +283,17 @@ static void queues(void)
         counter(session, "xmpi_unexpected_queue", MPI_T_PVAR_CLASS_LEVEL, &comm);
     MPI_T_pvar_handle posted =
         counter(session, "xmpi_posted_queue", MPI_T_PVAR_CLASS_LEVEL, &comm);
+    MPI_T_pvar_handle bytes =
+        counter(session, "xmpi_unexpected_queue_bytes", MPI_T_PVAR_CLASS_LEVEL, &comm);
     int out = 1, in, index, count;
     MPI_Request requests[2];
+    CHECK(value_of(session, bytes) == 0);
     CHECK(value_of(session, waiting) == 0 && value_of(session, posted) == 0);
     MPI_Isend(&out, 1, MPI_INT, 0, 1, comm, &requests[0]);
     MPI_Irecv(&in, 1, MPI_INT, 0, 2, comm, &requests[1]);
     MPI_Probe(0, 1, comm, MPI_STATUS_IGNORE);
     CHECK(value_of(session, waiting) == 1 && value_of(session, posted) == 1);
+    CHECK(value_of(session, bytes) == sizeof out);
     MPI_Recv(&in, 1, MPI_INT, 0, 1, comm, MPI_STATUS_IGNORE);
     MPI_Send(&out, 1, MPI_INT, 0, 2, comm);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -292,20 +337,6 @@ static void idleness(void)
     MPI_T_pvar_session_free(&session);
 }
 
-static void no_events(void)
-{
-    int n = -1;
-    MPI_Count ticks;
-    CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 0);
-    CHECK(MPI_T_source_get_num(&n) == MPI_SUCCESS && n == 0);
-    CHECK(MPI_T_source_get_timestamp(0, &ticks) == MPI_T_ERR_INVALID_INDEX);
-    MPI_T_event_registration registration;
-    CHECK(MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, &registration) ==
-          MPI_T_ERR_INVALID_INDEX);
-    CHECK(MPI_T_event_handle_free(NULL, NULL, NULL) == MPI_T_ERR_INVALID_HANDLE);
-    CHECK(MPI_T_event_read(NULL, 0, &n) == MPI_T_ERR_INVALID_HANDLE);
-}
-
 int main(int argc, char **argv)
 {
     int provided, cvars, pvars, categories;
@@ -331,7 +362,7 @@ int main(int argc, char **argv)
     counters();
     queues();
     idleness();
-    no_events();
+    scopes(cvars);
     CHECK(MPI_T_cvar_get_num(NULL) == MPI_T_ERR_INVALID);
     MPI_T_finalize();
     CHECK(MPI_T_cvar_get_num(&cvars) == MPI_T_ERR_NOT_INITIALIZED);

@@ -1,5 +1,5 @@
 check_PROGRAMS += test/unit/boot_test test/unit/bootseg_test test/unit/fail_test test/unit/hw_test \
-    test/unit/lock_test test/unit/object_test test/unit/param_test test/unit/progress_test \
+    test/unit/lock_test test/unit/notice_test test/unit/object_test test/unit/param_test test/unit/progress_test \
     test/unit/ranks_test
 test_unit_boot_test_SOURCES = test/unit/boot_test.c test/unit/unit.h
 test_unit_boot_test_LDADD = $(UNIT_LIBS)
@@ -11,6 +11,8 @@ test_unit_hw_test_SOURCES = test/unit/hw_test.c
 test_unit_hw_test_LDADD = $(UNIT_LIBS)
 test_unit_lock_test_SOURCES = test/unit/lock_test.c
 test_unit_lock_test_LDADD = $(UNIT_LIBS)
+test_unit_notice_test_SOURCES = test/unit/notice_test.c test/unit/unit.h
+test_unit_notice_test_LDADD = $(UNIT_LIBS)
 test_unit_object_test_SOURCES = test/unit/object_test.c
 test_unit_object_test_LDADD = $(UNIT_LIBS)
 test_unit_param_test_SOURCES = test/unit/param_test.c
