@@ -70,10 +70,10 @@ static __inline__ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 
 static __inline__ int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
-    MPI_Aint lb, extent;
-    int rc = MPI_Type_get_extent(datatype, &lb, &extent);
+    MPI_Aint extent;
+    int rc = MPI_Type_get_extent(datatype, displacement, &extent); /* NULL is an error there */
     if (rc == MPI_SUCCESS)
-        *displacement = lb + extent;
+        *displacement += extent;
     return rc;
 }
 
