@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # MPI_THREAD_MULTIPLE: every program of test/thread with several numbers of threads and ranks.
-#   NP="1 2 4"   rank counts    THREADS="4 8"    ONLY="p2p fair"   programs
+#   NP="1 2 4"   rank counts    THREADS="4 8"    ONLY="p2p fair"   programs    STORM=1   seconds
+# The long one, by hand: NP=4 THREADS=8 ONLY=storm STORM=60 LIMIT=900
 # With a library built by configure --enable-sanitizers=thread the first race found ends a program;
 # reports that are suppressed have their reason in test/thread/tsan.supp.
 . "${srcdir:-.}/test/lib.sh"
@@ -17,7 +18,11 @@ for source in "$top"/test/thread/*.c; do
         sed 's/^/    | /' "$scratch/out" | head -n 15
         continue
     fi
-    [ "$program" = levels ] && variants="0 1 2 3" || variants=-
+    case $program in
+    levels) variants="0 1 2 3" ;;
+    storm) variants=${STORM:-1} ;;
+    *) variants=- ;;
+    esac
     for np in ${NP:-1 2 4}; do
         for threads in ${THREADS:-4 8}; do
             for variant in $variants; do
