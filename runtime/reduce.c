@@ -21,6 +21,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* ---- finding ---- */
@@ -57,13 +58,19 @@ reduce_kernel *reduce_find_wide(enum reduce_op op, enum basic basic, enum reduce
     if (!kernel)
         kernel = reduce_find_half(op, basic, width);
     if (!kernel)
-        kernel = reduce_find_logic(op, basic);
-    return kernel ? kernel : reduce_find_loc(op, basic);
+        kernel = reduce_find_logic(op, basic, width);
+    return kernel ? kernel : reduce_find_loc(op, basic, width);
 }
 
 reduce_kernel *reduce_find(enum reduce_op op, enum basic basic)
 {
-    return reduce_find_wide(op, basic, reduce_width());
+    static _Atomic(reduce_kernel *) found[REDUCE_OPS][BASIC_COUNT];
+    reduce_kernel *kernel = atomic_load_explicit(&found[op][basic], memory_order_relaxed);
+    if (kernel)
+        return kernel;
+    kernel = reduce_find_wide(op, basic, reduce_width());
+    atomic_store_explicit(&found[op][basic], kernel, memory_order_relaxed);
+    return kernel;
 }
 
 /* ---- builtin operations on layouts with holes ---- */

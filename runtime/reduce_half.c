@@ -106,8 +106,5 @@ reduce_kernel *reduce_find_half(enum reduce_op op, enum basic basic, enum reduce
 {
     if (op > REDUCE_PROD || (basic != BASIC_FLOAT16 && basic != BASIC_BFLOAT16))
         return NULL;
-    reduce_kernel *const *widths = halves[basic - BASIC_FLOAT16][op];
-    while (width > REDUCE_BASELINE && !widths[width])
-        width--;
-    return widths[width];
+    return reduce_widest(halves[basic - BASIC_FLOAT16][op], width);
 }

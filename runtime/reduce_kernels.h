@@ -37,8 +37,17 @@ enum reduce_width reduce_width(void);
 reduce_kernel *reduce_find_wide(enum reduce_op op, enum basic basic, enum reduce_width width);
 reduce_kernel *reduce_find_arith(enum reduce_op op, enum basic basic, enum reduce_width width);
 reduce_kernel *reduce_find_half(enum reduce_op op, enum basic basic, enum reduce_width width);
-reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic);
-reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic);
+reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic, enum reduce_width width);
+reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic, enum reduce_width width);
+
+/* Of one row of a table: the kernel of this width, or the next narrower one that there is. */
+static inline reduce_kernel *reduce_widest(reduce_kernel *const *widths,
+                                           enum reduce_width width)
+{
+    while (width > REDUCE_BASELINE && !widths[width])
+        width--;
+    return widths[width];
+}
 
 #define KERNEL_FOR(name, type, expression, attribute, loop)                                    \
     attribute static void name(void *to, const void *a, const void *b, size_t n)               \

@@ -13,17 +13,17 @@
 #include <string.h>
 
 #define BITS(width)                                                                            \
-    KERNEL(band##width, uint##width##_t, (p & q))                                              \
-    KERNEL(bor##width, uint##width##_t, p | q)                                                 \
-    KERNEL(bxor##width, uint##width##_t, p ^ q)
+    KERNELS(band##width, uint##width##_t, (p & q))                                             \
+    KERNELS(bor##width, uint##width##_t, p | q)                                                \
+    KERNELS(bxor##width, uint##width##_t, p ^ q)
 #define TRUTH(width)                                                                           \
-    KERNEL(land##width, uint##width##_t, (p != 0) & (q != 0))                                  \
-    KERNEL(lor##width, uint##width##_t, (p != 0) | (q != 0))                                   \
-    KERNEL(lxor##width, uint##width##_t, (p != 0) ^ (q != 0))
+    KERNELS(land##width, uint##width##_t, (p != 0) & (q != 0))                                 \
+    KERNELS(lor##width, uint##width##_t, (p != 0) | (q != 0))                                  \
+    KERNELS(lxor##width, uint##width##_t, (p != 0) ^ (q != 0))
 #define FORTRAN(width)                                                                         \
-    KERNEL(fland##width, uint##width##_t, p ? q : 0)                                           \
-    KERNEL(flor##width, uint##width##_t, p ? p : q)                                            \
-    KERNEL(flxor##width, uint##width##_t, !q ? p : !p ? q : 0)
+    KERNELS(fland##width, uint##width##_t, p ? q : 0)                                          \
+    KERNELS(flor##width, uint##width##_t, p ? p : q)                                           \
+    KERNELS(flxor##width, uint##width##_t, !q ? p : !p ? q : 0)
 
 BITS(8)
 BITS(16)
@@ -60,22 +60,25 @@ MOVES(8)
 MOVES(16)
 MOVES(32)
 
-#define MOVE_ROWS(bytes) [REDUCE_REPLACE] = replace##bytes, [REDUCE_NO_OP] = no_op##bytes
+#define MOVE_ROWS(bytes)                                                                       \
+    [REDUCE_REPLACE] = { replace##bytes }, [REDUCE_NO_OP] = { no_op##bytes }
 #define TRUTH_ROWS(width)                                                                      \
-    [REDUCE_LAND] = land##width, [REDUCE_LOR] = lor##width, [REDUCE_LXOR] = lxor##width
+    [REDUCE_LAND] = WIDTHS(land##width), [REDUCE_LOR] = WIDTHS(lor##width),                    \
+    [REDUCE_LXOR] = WIDTHS(lxor##width)
 #define BIT_ROWS(width)                                                                        \
-    [REDUCE_BAND] = band##width, [REDUCE_BOR] = bor##width, [REDUCE_BXOR] = bxor##width
+    [REDUCE_BAND] = WIDTHS(band##width), [REDUCE_BOR] = WIDTHS(bor##width),                    \
+    [REDUCE_BXOR] = WIDTHS(bxor##width)
 
 #define INTEGER(basic, width, bytes)                                                           \
     [BASIC_##basic] = { BIT_ROWS(width), TRUTH_ROWS(width), MOVE_ROWS(bytes) }
 #define LOGICAL(width, bytes)                                                                  \
-    [BASIC_LOGICAL##width] = { [REDUCE_LAND] = fland##width,                                   \
-                               [REDUCE_LOR] = flor##width,                                     \
-                               [REDUCE_LXOR] = flxor##width,                                   \
+    [BASIC_LOGICAL##width] = { [REDUCE_LAND] = WIDTHS(fland##width),                           \
+                               [REDUCE_LOR] = WIDTHS(flor##width),                             \
+                               [REDUCE_LXOR] = WIDTHS(flxor##width),                           \
                                MOVE_ROWS(bytes) }
 #define MOVED(basic, bytes) [BASIC_##basic] = { MOVE_ROWS(bytes) }
 
-static reduce_kernel *const logic[BASIC_COUNT][REDUCE_OPS] = {
+static reduce_kernel *const logic[BASIC_COUNT][REDUCE_OPS][REDUCE_WIDTHS] = {
     INTEGER(INT8, 8, 1),
     INTEGER(INT16, 16, 2),
     INTEGER(INT32, 32, 4),
@@ -109,7 +112,7 @@ static reduce_kernel *const logic[BASIC_COUNT][REDUCE_OPS] = {
     MOVED(DOUBLE_INT64, 16),
 };
 
-reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic)
+reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic, enum reduce_width width)
 {
-    return logic[basic][op];
+    return reduce_widest(logic[basic][op], width);
 }
