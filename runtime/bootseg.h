@@ -43,7 +43,7 @@ struct boot_place { /* where a rank may run; -1 unknown or more than one */
 
 struct boot_rank { /* one per local rank, its own cache lines */
     struct doorbell bell;
-    char pad[56];
+    char pad[52];
     int32_t world_rank, appnum;
     _Atomic int32_t pid;    /* claimed by this process in MPI_Init; 0 = nobody yet */
     _Atomic uint32_t state; /* enum boot_state */

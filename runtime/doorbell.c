@@ -13,6 +13,9 @@
  * therefore pay one load while the owner is awake.  The first ringer takes the flag down, so
  * the ones after it, until the owner really runs, pay no more either.
  *
+ * A barrier interrupts the other CPUs, 3-10 us each.  Where ranks sleep all the time (a session
+ * each, see progress.c) ringers fence after all, and nobody needs barriers.
+ *
  * Shared with the launcher: libc only.
  */
 #include "runtime/progress.h"
@@ -25,6 +28,7 @@
 #include <unistd.h>
 
 static bool barrier_works;
+bool doorbells_fence;
 
 bool doorbell_register(void)
 {
@@ -33,11 +37,11 @@ bool doorbell_register(void)
     return barrier_works;
 }
 
-uint32_t doorbell_arm(struct doorbell *bell)
+uint32_t doorbell_arm(struct doorbell *bell, bool barrier)
 {
     atomic_store(&bell->sleeping, 1);
     uint32_t rings = atomic_load(&bell->bell);
-    if (barrier_works)
+    if (barrier && barrier_works)
         syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
     return rings;
 }

@@ -5,13 +5,21 @@
  *     spinning   `pause` between polls, no clock, no system call
  *     yielding   sched_yield between polls, the clock now and then
  *     armed      the doorbell's sleeping flag is up; one more look at the world
- *     asleep     a futex with a timeout; back to armed after each wake-up
+ *     asleep     a futex with a timeout; after each wake-up a look, and armed again
  *
  * and back to spinning when anything moved.  With a CPU per rank it spins for some 50-100 us
- * and sleeps after a millisecond of yields.  Where ranks exceed CPUs it spins for 20 polls: a
- * yield hands the CPU to a rank that has work (1-3 us), a wake-up costs 10-80 us, so it goes on
- * yielding for 2 ms.  Unless yields come back at once: then nobody else wants this CPU or, in a
- * session (scheduler autogroup) of our own, yields do not reach the others, and it sleeps soon.
+ * and sleeps after a millisecond of yields.  Where ranks exceed CPUs a yield hands the CPU to a
+ * rank that has work (1-3 us), a wake-up costs 10-80 us, so it goes on yielding for 2 ms.  Unless
+ * yields come back at once: then nobody else wants this CPU or, in a session (scheduler autogroup)
+ * of our own, yields do not reach the others, and it sleeps soon.
+ *
+ * How long it spins there is learnt.  Two partners who happen to have a CPU each at the same time
+ * answer each other in a tenth of what a switch takes, so it pays to stay; others spin in vain.
+ * So waits that end while spinning make the next ones spin longer, those that do not shorter.
+ *
+ * Launchers that give each rank a session of its own also give it a scheduler group of its own,
+ * and a yield does not leave the group.  Such a rank sleeps at once while more ranks of the node
+ * are awake than there are CPUs, so that those who have work get them.
  *
  * Calls that do not wait but are made again and again (tests, probes) yield in the same way and
  * never sleep.
@@ -35,8 +43,10 @@
 #include "runtime/param.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_POLLERS = 16 };
 
@@ -46,7 +56,10 @@ enum { SPINNING, YIELDING, ARMED, ARMED_MOST = ARMED + 5 };
 enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
-    CROWDED_SPIN = 20,
+    CROWDED_LEAST = 20, /* polls before the first yield where ranks exceed CPUs */
+    CROWDED_MOST = 160,
+    CROWDED_GAIN = 4,
+    CROWDED_LOSS = 40,
     FAST_YIELD_NS = 700,  /* quicker on average: it does not switch to anybody */
     CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
 };
@@ -61,11 +74,17 @@ static struct {
     uint64_t impatient_ns; /* the same when yields come back at once */
     uint64_t nap_ns;       /* timeout of the first sleep */
     bool naps_grow;
+    bool learns; /* crowded: `spin` follows what waits find */
+    bool apart;  /* crowded, and yields do not reach the other ranks */
 } policy = { .spin = 2000, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000 };
 
 static struct {
     bool crowded; /* more ranks than CPUs */
     bool barrier; /* the kernel has what makes long sleeps safe, see doorbell.c */
+    bool apart;   /* yields do not reach the other ranks */
+    const struct doorbell *bells; /* of all ranks of the node, this far apart */
+    size_t stride;
+    int nbells, cpus;
 } surroundings = { .barrier = true };
 
 uint64_t progress_idle_ns;
@@ -150,9 +169,27 @@ void waits_wake(void)
 
 /* ---- one wait ---- */
 
+/* Of the ranks of the node: how many are awake?  Do all fence before they look at our flag? */
+static int look_around(bool *all_fence)
+{
+    const char *at = (const char *)surroundings.bells;
+    int awake = 0;
+    *all_fence = true;
+    for (int i = 0; i < surroundings.nbells; i++, at += surroundings.stride) {
+        const struct doorbell *other = (const struct doorbell *)at;
+        awake += atomic_load_explicit(&other->sleeping, memory_order_relaxed) == 0;
+        *all_fence &= atomic_load_explicit(&other->fences, memory_order_relaxed) != 0;
+    }
+    return awake;
+}
+
 static void wait_arm(struct wait *w)
 {
-    w->rings = doorbell_arm(bell);
+    bool all_fence = false;
+    if (policy.apart)
+        look_around(&all_fence);
+    w->rings = doorbell_arm(bell, !all_fence);
+    w->woken = false;
 }
 
 static void wait_disarm(struct wait *w)
@@ -167,9 +204,22 @@ static void wait_disarm(struct wait *w)
     w->phase = SPINNING;
 }
 
+/* Was it worth spinning? */
+static void spin_learn(const struct wait *w)
+{
+    if (w->phase == SPINNING && w->idle == 0)
+        return;
+    int spin = (int)policy.spin + (w->phase == SPINNING ? CROWDED_GAIN : -CROWDED_LOSS);
+    policy.spin = spin < CROWDED_LEAST  ? CROWDED_LEAST
+                  : spin > CROWDED_MOST ? CROWDED_MOST
+                                        : (uint32_t)spin;
+}
+
 /* Something moved, or the wait is over. */
 static void wait_reset(struct wait *w)
 {
+    if (policy.learns)
+        spin_learn(w);
     if (w->phase != SPINNING) {
         progress_idle_ns += clock_ns() - w->since;
         wait_disarm(w);
@@ -189,8 +239,13 @@ static void wait_follow(struct wait *w)
     progress_idle_ns += clock_ns() - since;
 }
 
+/* Awake again: perhaps there is work, so arming costs nothing before the next look. */
 static void wait_sleep(struct wait *w)
 {
+    if (w->woken) {
+        wait_arm(w);
+        return;
+    }
     uint64_t most = policy.nap_ns << (policy.naps_grow ? w->phase - ARMED : 0);
     if (notice_is_wanted(NOTICE_SLEEP))
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
@@ -199,7 +254,7 @@ static void wait_sleep(struct wait *w)
     engine_retake(levels);
     if (w->phase < ARMED_MOST)
         w->phase++;
-    wait_arm(w);
+    w->woken = true;
 }
 
 /* Is it time to sleep?  Asked every few yields. */
@@ -221,6 +276,15 @@ static void wait_begin_sleep(struct wait *w)
     wait_arm(w);
 }
 
+/* Are more ranks awake than can run, and our yields useless to them? */
+static bool is_in_the_way(void)
+{
+    if (!policy.apart)
+        return false;
+    bool all_fence;
+    return look_around(&all_fence) > surroundings.cpus;
+}
+
 static void wait_yield(struct wait *w)
 {
     if (w->phase == SPINNING) {
@@ -229,7 +293,7 @@ static void wait_yield(struct wait *w)
         w->yields = 0;
     }
     yield();
-    if (++w->yields % YIELDS_PER_CLOCK != 0 || !wait_is_long(w))
+    if (++w->yields % YIELDS_PER_CLOCK == 0 ? !wait_is_long(w) : !is_in_the_way())
         return;
     if (leader == w && armed) { /* it can sleep for both */
         leader = armed;
@@ -249,7 +313,7 @@ static void wait_spin(struct wait *w)
 /* How many polls before it yields: few where more threads wait than have CPUs. */
 static uint32_t wait_spins(void)
 {
-    return followers < cpus || policy.spin < CROWDED_SPIN ? policy.spin : CROWDED_SPIN;
+    return followers < cpus || policy.spin < CROWDED_LEAST ? policy.spin : CROWDED_LEAST;
 }
 
 /* A round without a word to the other threads. */
@@ -307,7 +371,8 @@ void wait_end(struct wait *w)
 static void policy_choose(bool polite, bool barrier)
 {
     long long spin = param_number(SPIN);
-    policy.spin = polite             ? CROWDED_SPIN
+    policy.learns = polite;
+    policy.spin = polite             ? CROWDED_LEAST
                   : spin < 0         ? 0
                   : spin > INT32_MAX ? INT32_MAX
                                      : (uint32_t)spin;
@@ -315,6 +380,9 @@ static void policy_choose(bool polite, bool barrier)
     policy.impatient_ns = polite ? 200 * MICROSECOND : MILLISECOND;
     policy.nap_ns = barrier ? 10 * MILLISECOND : MILLISECOND;
     policy.naps_grow = barrier;
+    policy.apart = polite && barrier && surroundings.apart && surroundings.nbells > 0;
+    if (policy.apart)
+        policy.impatient_ns = 20 * MICROSECOND;
 }
 
 void progress_tune(void)
@@ -336,11 +404,39 @@ void progress_cpus(int n)
     cpus = n;
 }
 
+/* Are we alone in our session, and is every session a scheduler group? */
+static bool session_is_apart(void)
+{
+    char groups = '0';
+    if (getsid(0) != getpid())
+        return false;
+    int file = open("/proc/sys/kernel/sched_autogroup_enabled", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    if (read(file, &groups, 1) != 1)
+        groups = '0';
+    close(file);
+    return groups == '1';
+}
+
+void progress_neighbours(const struct doorbell *bells, size_t stride, int n, int cpus)
+{
+    surroundings.bells = bells;
+    surroundings.stride = stride;
+    surroundings.nbells = n;
+    surroundings.cpus = cpus;
+    progress_tune();
+}
+
 void progress_open(struct doorbell *mine, bool crowded)
 {
     params_read();
     bell = mine ? mine : &own_bell;
     surroundings.crowded = crowded;
+    surroundings.apart = crowded && mine && session_is_apart();
+    surroundings.nbells = 0;
+    doorbells_fence = surroundings.apart;
+    atomic_store(&bell->fences, surroundings.apart);
     /* A private bell is rung under the engine lock only; no barrier is needed. */
     surroundings.barrier = mine ? doorbell_register() : true;
     progress_tune();

@@ -34,11 +34,12 @@ struct wait {
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
     uint32_t rings; /* of the doorbell when it was armed */
     uint32_t yields;
+    bool woken;     /* armed no more: it has slept */
     uint64_t since; /* clock when this wait began to yield, ns */
     const int
         *flag; /* not zero when the wait is over; NULL: the caller looks at other things */
 };
-#define WAIT_INIT ((struct wait){ 0, 0, 0, 0, 0, NULL })
+#define WAIT_INIT ((struct wait){ .flag = NULL })
 
 /* One round of progress; when nothing moved, idle according to the policy. */
 void wait_poll(struct wait *w);
@@ -68,25 +69,32 @@ struct doorbell {
     _Atomic uint32_t sleeping; /* 1 while (or just before) the owner sleeps on `bell`; the
                                   first ringer takes it down */
     _Atomic uint32_t bell;     /* futex word, counts rings */
+    _Atomic uint32_t fences;   /* 1: the owner fences before it looks at others' `sleeping` */
 };
 
 /* Wake the owner whether it sleeps or not; for processes that have not called progress_open
  * (the launcher) this is the only safe way to ring. */
 void doorbell_wake(struct doorbell *bell);
 
+extern bool doorbells_fence; /* this process's; see doorbell.c */
+
 /* Wake the owner if it sleeps.  Call after publishing what it waits for; costs one load of a
  * line that nobody writes while the owner is awake. */
 static inline void doorbell_ring(struct doorbell *bell)
 {
-    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(doorbells_fence, 0))
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&bell->sleeping, memory_order_relaxed), 0))
         doorbell_wake(bell);
 }
 
 /* The owner's side, see doorbell.c.  Register once per process that rings or sleeps; false when
- * the kernel offers no barrier, then sleeps must be short.  Arm, look for work, sleep. */
+ * the kernel offers no barrier, then sleeps must be short.  Arm, look for work, sleep.  `barrier`
+ * may be false when all who may ring fence. */
 bool doorbell_register(void);
-uint32_t doorbell_arm(struct doorbell *bell);
+uint32_t doorbell_arm(struct doorbell *bell, bool barrier);
 void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
 
 /* There is work for the pollers that no doorbell tells of (a message to oneself). */
@@ -105,6 +113,10 @@ static inline void progress_completed(void)
 /* Choose the policy.  `mine` is this process's doorbell (NULL: a private one), `crowded` says
  * that ranks exceed CPUs on this node. */
 void progress_open(struct doorbell *mine, bool crowded);
+
+/* The doorbells of the `n` ranks of the node, one every `stride` bytes, and the CPUs they share:
+ * for ranks that yields do not reach. */
+void progress_neighbours(const struct doorbell *bells, size_t stride, int n, int cpus);
 
 /* How many CPUs there are for the threads of this process, at least 1: so many of those that wait
  * at the same time may spin. */

@@ -40,6 +40,8 @@ static int library_open(void)
     if (rc)
         return rc;
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
+    progress_neighbours(&boot_record(0)->bell, sizeof(struct boot_rank), boot.nlocal,
+                        boot.segment->cpus);
     progress_cpus(boot.segment->cpus > boot.nlocal ? boot.segment->cpus / boot.nlocal : 1);
     rc = pml_open();
     if (rc)

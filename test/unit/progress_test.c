@@ -305,7 +305,7 @@ START_TEST(a_ring_before_the_sleep_counts)
 {
     share();
     doorbell_register();
-    uint32_t rings = doorbell_arm(&shared->bell[0]);
+    uint32_t rings = doorbell_arm(&shared->bell[0], true);
     doorbell_ring(&shared->bell[0]);
     ck_assert_uint_eq(shared->bell[0].sleeping, 0);
     uint64_t start = clock_ns();

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A rank that waits long uses hardly any CPU, whatever it waits for: a message, the receiver of a
+ * long one, a collective.  Measured by the processor time of the process, which does not depend on
+ * what else the machine does.
+ */
+#include "check.h"
+
+#include <time.h>
+
+enum { LONG_ONE = 300000, SLEEP_MS = 400 };
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void rest(void)
+{
+    struct timespec time = { 0, SLEEP_MS * 1000000L };
+    nanosleep(&time, NULL);
+}
+
+static char data[LONG_ONE];
+
+static void wait_for(int what)
+{
+    int next = (world_rank() + 1) % world_size();
+    if (what == 0)
+        MPI_Recv(data, 1, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (what == 1 && next == 0)
+        MPI_Send(data, LONG_ONE, MPI_CHAR, 0, 7, MPI_COMM_WORLD);
+    else if (what == 2)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void keep_waiting(int what)
+{
+    rest();
+    if (what == 0)
+        for (int to = 1; to < world_size(); to++)
+            MPI_Send(data, 1, MPI_CHAR, to, 7, MPI_COMM_WORLD);
+    else if (what == 1)
+        MPI_Recv(data, LONG_ONE, MPI_CHAR, world_size() - 1, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    setenv("XMPI_POLITE", "always", 1);
+    MPI_Init(&argc, &argv);
+    for (int what = 0; what < 3 && world_size() > 1; what++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double begin = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        if (world_rank() == 0)
+            keep_waiting(what);
+        else
+            wait_for(what);
+        used = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used;
+        double waited = seconds_of(CLOCK_MONOTONIC) - begin;
+        if (world_rank() > 0 && waited > 1e-3 * SLEEP_MS / 2)
+            CHECK(used < 0.01 * waited);
+    }
+    return check_done();
+}
