@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 typedef _Atomic uint64_t claim_word;
+enum { CLAIM_WORDS = 4 }; /* that two processes share, for each direction */
 
 /* A quarter of a message, but not too little for a system call nor too much for a look around. */
 static inline size_t claim_piece(size_t bytes)

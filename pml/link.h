@@ -13,8 +13,6 @@
 
 struct peer; /* pml/peer.h */
 
-enum { LINK_WORDS = 4 };
-
 struct link {
     const char *name; /* "self", "shm", "ofi" */
 
@@ -48,7 +46,7 @@ struct link {
     size_t (*read)(struct peer *peer, void *to, uint64_t from, size_t bytes);
     size_t (*write)(struct peer *peer, uint64_t to, const void *from, size_t bytes);
 
-    /* LINK_WORDS words that we share with the peer, for messages that come in or go out. */
+    /* CLAIM_WORDS words that we share with the peer, for messages that come in or go out. */
     claim_word *(*words)(struct peer *peer, bool in);
 
     /* A word for all who send to us, and the word of a peer: which classes of lengths (pml/way.h)

@@ -61,9 +61,9 @@ static void pull_share(struct recv *recv)
     if (recv->trip.way != WAY_BOTH || recv->shared)
         return;
     uint32_t word = 0;
-    while (word < LINK_WORDS && peer->words_used >> word & 1)
+    while (word < CLAIM_WORDS && peer->words_used >> word & 1)
         word++;
-    recv->name = word < LINK_WORDS ? request_name(recv) : 0;
+    recv->name = word < CLAIM_WORDS ? request_name(recv) : 0;
     if (recv->name == 0) {
         recv->trip.way = WAY_READ;
         return;

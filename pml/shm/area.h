@@ -13,7 +13,7 @@
 #ifndef XMPI_SHM_AREA_H
 #define XMPI_SHM_AREA_H
 
-#include "pml/link.h"
+#include "pml/claim.h"
 #include "runtime/bootseg.h"
 
 enum {
@@ -40,8 +40,8 @@ struct ring {
     char slots[RING_SLOTS * SLOT_BYTES];
     _Atomic uint32_t tail; /* packets before this position are consumed; written now and then */
     char pad[60];
-    claim_word claims[LINK_WORDS]; /* for long messages that go this way */
-    char pad2[BOOT_PAIR_BYTES - RING_SLOTS * SLOT_BYTES - 64 - 8 * LINK_WORDS];
+    claim_word claims[CLAIM_WORDS]; /* for long messages that go this way */
+    char pad2[BOOT_PAIR_BYTES - RING_SLOTS * SLOT_BYTES - 64 - 8 * CLAIM_WORDS];
 };
 _Static_assert(sizeof(struct ring) == BOOT_PAIR_BYTES, "a ring fills its place");
 
