@@ -152,6 +152,19 @@ static void test_large(void)
     CHECK_OK(MPI_Get_elements_c(&status, huge, &elements));
     CHECK_OK(MPI_Get_count(&status, huge, &count));
     CHECK(small == me && elements == 4 && count == MPI_UNDEFINED);
+    /* More elements than an int counts, of a message that says so. */
+    MPI_Count many = (MPI_Count)5 << 31;
+    CHECK_OK(MPI_Status_set_elements_c(&status, MPI_INT, many));
+    CHECK_OK(MPI_Get_count_c(&status, MPI_INT, &elements));
+    CHECK_OK(MPI_Get_count(&status, MPI_INT, &count));
+    CHECK(elements == many && count == MPI_UNDEFINED);
+    CHECK_OK(MPI_Get_elements_c(&status, MPI_2INT, &elements));
+    CHECK_OK(MPI_Get_elements(&status, MPI_2INT, &count));
+    CHECK(elements == many && count == MPI_UNDEFINED);
+    CHECK_OK(MPI_Get_elements_x(&status, MPI_SHORT, &elements));
+    CHECK(elements == 2 * many);
+    CHECK_OK(MPI_Get_count(&status, huge, &count));
+    CHECK(count == 5);
     /* Nothing of it is sent. */
     CHECK_OK(MPI_Sendrecv(&nothing, 0, huge, me, 0, &nothing, 0, huge, me, 0, MPI_COMM_WORLD,
                           &status));

@@ -312,6 +312,82 @@ START_TEST(structs_are_padded_like_c_structs)
 }
 END_TEST
 
+/* ---- more than there is memory for ---- */
+
+/* A chain of vectors of vectors, in numbers that cannot overflow. */
+struct huge {
+    __int128 size, parts, low, high, extent;
+    ptrdiff_t align;
+};
+
+static void huge_repeat(struct huge *h, size_t count, __int128 step)
+{
+    __int128 distance = (__int128)(count - 1) * step;
+    h->size *= count;
+    h->parts *= count;
+    *(distance < 0 ? &h->low : &h->high) += distance;
+    __int128 over = (h->high - h->low) % h->align;
+    h->extent = h->high - h->low + (over ? h->align - over : 0);
+}
+
+static __int128 huge_largest(const struct huge *h)
+{
+    __int128 low = h->low < 0 ? -h->low : h->low, high = h->high < 0 ? -h->high : h->high;
+    __int128 most = low > high ? low : high;
+    most = h->extent > most ? h->extent : most;
+    return h->size > most ? h->size : most;
+}
+
+static void check_huge(const struct layout *l, const struct huge *h)
+{
+    ck_assert(l->size == h->size && l->nparts == h->parts);
+    ck_assert(l->true_lb == h->low && l->true_extent == h->high - h->low);
+    ck_assert(l->lb == h->low && l->extent == h->extent);
+    size_t half = l->nparts / 2, bytes = layout_bytes_in(l, half);
+    ck_assert_int_eq(layout_items_in(l, 1, bytes), (int64_t)half);
+    ck_assert_int_eq(layout_items_in(l, 1, l->size), (int64_t)l->nparts);
+    ck_assert_int_eq(layout_items_in(l, 1, l->size + 1), -1);
+}
+
+/* One more level around *l; false when it does not fit any more. */
+static bool huge_grow(struct layout **l, struct huge *h)
+{
+    size_t block = (size_t)chance(1, 1 << chance(0, 18)), count = (size_t)chance(1, 1 << 20);
+    ptrdiff_t stride = chance(-1, 1) * chance(0, (ptrdiff_t)1 << chance(0, 50));
+    struct layout *old = *l;
+    *l = layout_vector(count, block, stride, old);
+    bool made = *l != NULL;
+    huge_repeat(h, block, h->extent);
+    __int128 inner = huge_largest(h);
+    huge_repeat(h, count, stride);
+    __int128 most = huge_largest(h) > inner ? huge_largest(h) : inner;
+    if (most < (__int128)1 << 61)
+        ck_assert(made);
+    if (most > INT64_MAX)
+        ck_assert(!made && errno == EOVERFLOW);
+    layout_drop(old);
+    return made;
+}
+
+START_TEST(huge_types_add_up)
+{
+    int refused = 0;
+    chance_seed();
+    for (int round = 0; round < 2000; round++) {
+        bool pair = chance(0, 1);
+        struct layout *l =
+            pair ? layout_basic(BASIC_DOUBLE_INT, 12, 16) : layout_basic(BASIC_INT32, 4, 4);
+        struct huge h = { l->size, l->nparts, 0, l->true_extent, l->extent, pair ? 8 : 4 };
+        check_huge(l, &h);
+        while (l && huge_grow(&l, &h))
+            check_huge(l, &h);
+        refused += !l;
+        layout_drop(l);
+    }
+    ck_assert_int_eq(refused, 2000);
+}
+END_TEST
+
 /* ---- items and signatures ---- */
 
 START_TEST(pairs_count_two_parts_and_one_item)
@@ -383,4 +459,4 @@ UNIT_MAIN("layout", random_types_match_their_type_map, regular_types_are_one_run
           irregular_types_merge_neighbours, counts_beyond_32_bits_cost_nothing,
           what_does_not_fit_is_refused, empty_types_are_types, set_bounds_decide_in_composites,
           structs_are_padded_like_c_structs, pairs_count_two_parts_and_one_item,
-          signatures_tell_sequences_apart, making_a_million_blocks_is_linear)
+          huge_types_add_up, signatures_tell_sequences_apart, making_a_million_blocks_is_linear)
