@@ -7,6 +7,7 @@
 #include "launcher/apply.h"
 
 #include "launcher/out.h"
+#include "runtime/psets.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -307,6 +308,14 @@ static int environment_option(struct option_use *p, int id)
     }
 }
 
+static int process_set(struct option_use *p)
+{
+    if (!pset_may_be_called(p->values.text[0]))
+        return bad_value(p, "a name without blanks and commas that does not begin with mpi://");
+    strings_add(&p->app->psets, p->values.text[0]);
+    return 0;
+}
+
 static int process_option(struct option_use *p, int id)
 {
     struct options *options = p->options;
@@ -323,6 +332,8 @@ static int process_option(struct option_use *p, int id)
         return 0;
     case OPTION_UMASK:
         return umask_value(p);
+    case OPTION_PSET:
+        return process_set(p);
     case OPTION_UNIVERSE:
         return number(p, 1, INT_MAX, &options->universe);
     case OPTION_HOST:

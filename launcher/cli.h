@@ -30,6 +30,7 @@ struct app { /* one program of an MPMD job */
     int np; /* -1: not said */
     const char *wdir, *path;
     int umask; /* -1: ours */
+    struct strings psets;
     struct environment_changes env;
 };
 

@@ -53,6 +53,7 @@ struct job {
     int nranks, running;     /* ranks that were started and have not ended */
     struct rank *ranks;
     struct boot_header *segment;
+    char *psets; /* process sets, as in the segment */
     int segment_fd;
     bool stopping, killed; /* TERM, KILL has been sent */
     int exit_code;         /* of the first failure; 0: none so far */

@@ -1,5 +1,6 @@
-# The launcher.  All but main is a library of its own, so that unit tests can link it.  The two
-# files of runtime are the form of the boot segment and how to wake who sleeps in it.
+# The launcher.  All but main is a library of its own, so that unit tests can link it.  The three
+# files of runtime are the form of the boot segment, how to wake who sleeps in it, and process
+# sets.
 bin_PROGRAMS += launcher/xmpirun
 noinst_LTLIBRARIES += launcher/liblauncher.la
 
@@ -13,12 +14,12 @@ launcher_liblauncher_la_SOURCES = \
     launcher/map.c launcher/map.h launcher/options.def launcher/out.c launcher/out.h \
     launcher/pattern.c launcher/pattern.h launcher/plan.c launcher/plan.h launcher/proc.c \
     launcher/pmix_clients.c launcher/pmix_clients.h launcher/pmix_job.c launcher/pmix_job.h launcher/pmix_lib.c launcher/pmix_lib.h \
-    launcher/pmix_names.c launcher/pmix_names.h launcher/pmix_start.c launcher/pmix_start.h \
+    launcher/pmix_names.c launcher/pmix_names.h launcher/pmix_sets.c launcher/pmix_sets.h launcher/pmix_start.c launcher/pmix_start.h \
     launcher/pmix_upcall.c launcher/pmix_upcall.h launcher/pmixsrv.c launcher/pmixsrv.h \
-    launcher/proc.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
+    launcher/proc.h launcher/psets.c launcher/psets.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
     launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
     launcher/verdict.c launcher/verdict.h \
-    runtime/bootseg.c runtime/doorbell.c
+    runtime/bootseg.c runtime/doorbell.c runtime/psets.c
 launcher_liblauncher_la_LIBADD = -ldl
 
 launcher_xmpirun_SOURCES = launcher/main.c

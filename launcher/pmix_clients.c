@@ -14,6 +14,7 @@
 
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_names.h"
+#include "launcher/pmix_sets.h"
 #include "launcher/pmix_upcall.h"
 #include "launcher/verdict.h"
 #include "runtime/clock.h"
@@ -206,6 +207,8 @@ static void handle(struct upcall *u)
     case UPCALL_GROUP:
         construct_group(u);
         return;
+    case UPCALL_QUERY:
+        break;
     }
     upcall_answer(u, PMIX_SUCCESS);
 }
@@ -221,7 +224,9 @@ static void news_ready(struct watch *watch, uint32_t events)
     (void)watch, (void)events;
     for (struct upcall *u = upcalls_take(), *next; u; u = next) {
         next = u->next;
-        if (is_ours(u))
+        if (u->kind == UPCALL_QUERY) /* the library asks in its own name */
+            sets_query(server.job, server.nspace, u);
+        else if (is_ours(u))
             handle(u);
         else
             upcall_answer(u, PMIX_ERR_NOT_FOUND);

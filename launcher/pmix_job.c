@@ -13,6 +13,7 @@
 #include "launcher/pmix_job.h"
 
 #include "launcher/pmix_lib.h"
+#include "launcher/pmix_sets.h"
 
 #include <semaphore.h>
 #include <stdarg.h>
@@ -278,6 +279,8 @@ pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const
         status = await(&registered, 1);
     if (status == PMIX_SUCCESS)
         status = register_ranks(&registered, job, nspace);
+    if (status == PMIX_SUCCESS)
+        sets_define(job, nspace);
     list_free(&list);
     sem_destroy(&registered.answers);
     return status;

@@ -143,6 +143,16 @@ static pmix_status_t group(pmix_group_operation_t operation, char *name,
     return enqueue(u);
 }
 
+static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                           pmix_info_cbfunc_t done, void *data)
+{
+    struct upcall *u = record(UPCALL_QUERY, proc, data);
+    u->queries = queries;
+    u->nqueries = nqueries;
+    u->group = done;
+    return enqueue(u);
+}
+
 static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                            size_t ninfo, char *blob, size_t bytes, pmix_modex_cbfunc_t done,
                            void *data)
@@ -221,7 +231,8 @@ int upcalls_open(const char *nspace, pmix_server_module_t *module)
                                       .register_events = register_events,
                                       .deregister_events = deregister_events,
                                       .notify_event = notify_event,
-                                      .group = group };
+                                      .group = group,
+                                      .query = query };
     queue.nspace = nspace;
     queue.end = &queue.first;
     queue.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -26,6 +26,7 @@ enum upcall_kind {
     UPCALL_LOOKUP,
     UPCALL_UNPUBLISH,
     UPCALL_GROUP,
+    UPCALL_QUERY,
 };
 
 struct upcall {
@@ -37,12 +38,14 @@ struct upcall {
     char **keys; /* LOOKUP, UNPUBLISH; NULL: all */
     const pmix_info_t *info;
     size_t ninfo;
+    const pmix_query_t *queries; /* QUERY */
+    size_t nqueries;
 
     /* the answer */
     pmix_status_t status;
     pmix_pdata_t *found; /* LOOKUP; malloced, with values of their own */
     size_t nfound;
-    pmix_info_t *given; /* GROUP: what all members are told; malloced, with values of its own */
+    pmix_info_t *given; /* GROUP, QUERY: what is told; malloced, with values of its own */
     size_t ngiven;
     pmix_op_cbfunc_t op;
     pmix_lookup_cbfunc_t lookup;

@@ -13,6 +13,7 @@
 #include "launcher/out.h"
 #include "launcher/proc.h"
 #include "launcher/program.h"
+#include "launcher/psets.h"
 #include "launcher/services.h"
 
 #include <arpa/inet.h>
@@ -50,7 +51,7 @@ static void fill_segment(struct job *job)
 {
     const struct plan *plan = job->plan;
     struct boot_header *segment = job->segment;
-    bootseg_format(segment, job->id, job->nranks, job->nranks);
+    bootseg_format(segment, job->id, job->nranks, job->nranks, job->psets);
     segment->cpus = plan->hosts[0].budget.slots;
     segment->crowded = plan->crowded;
     segment->launcher_pid = getpid();
@@ -72,7 +73,8 @@ static int make_segment(struct job *job)
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(job->id, sizeof job->id, "%d-%llx", (int)getpid(),
              (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
-    size_t bytes = bootseg_bytes(job->nranks, job->nranks);
+    job->psets = psets_write(job->options, job->plan);
+    size_t bytes = bootseg_bytes(job->nranks, job->nranks, job->psets);
     job->segment_fd = anonymous_file();
     if (job->segment_fd < 0 || !file_stretch(job->segment_fd, bytes))
         goto failed;

@@ -15,13 +15,13 @@
 
 static int one_open(void)
 {
-    size_t bytes = bootseg_bytes(1, 1);
+    size_t bytes = bootseg_bytes(1, 1, NULL);
     struct boot_header *segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (segment == MAP_FAILED)
         return fail(MPI_ERR_OTHER, "cannot get %zu bytes of memory to start: %s", bytes,
                     strerror(errno));
-    bootseg_format(segment, "alone", 1, 1);
+    bootseg_format(segment, "alone", 1, 1, NULL);
     segment->universe = 0;
     int error = boot_join(segment, 0);
     boot.appnum = -1;

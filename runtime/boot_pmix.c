@@ -21,6 +21,7 @@
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/log.h"
+#include "runtime/pmix_sets.h"
 
 #include "mpi.h"
 
@@ -54,7 +55,8 @@ static int segment_fd = -1; /* of local rank 0 */
 
 struct job {
     int size, local_rank, nlocal, node, nnodes, appnum, universe;
-    int *peers; /* world ranks of this node, ascending */
+    int *peers;  /* world ranks of this node, ascending */
+    char *psets; /* the first rank of the node knows them; NULL: none */
 };
 
 /* ---- the library ---- */
@@ -266,7 +268,7 @@ static int job_ask(struct job *job)
 
 static void segment_describe(struct boot_header *segment, const struct job *job)
 {
-    bootseg_format(segment, self.nspace, job->nlocal, job->size);
+    bootseg_format(segment, self.nspace, job->nlocal, job->size, job->psets);
     segment->node = job->node;
     segment->nnodes = job->nnodes;
     segment->universe = job->universe;
@@ -283,7 +285,7 @@ static void segment_describe(struct boot_header *segment, const struct job *job)
 
 static struct boot_header *segment_make(const struct job *job)
 {
-    size_t bytes = bootseg_bytes(job->nlocal, job->size);
+    size_t bytes = bootseg_bytes(job->nlocal, job->size, job->psets);
     segment_fd = memfd_create("xmpi", MFD_CLOEXEC);
     struct boot_header *segment = MAP_FAILED;
     if (segment_fd >= 0 && ftruncate(segment_fd, (off_t)bytes) == 0)
@@ -340,10 +342,12 @@ static struct boot_header *segment_lookup(const struct job *job)
     return segment;
 }
 
-static struct boot_header *segment_share(const struct job *job)
+static struct boot_header *segment_share(struct job *job)
 {
     struct boot_header *segment = NULL;
     bool first = job->local_rank == 0;
+    if (first)
+        job->psets = pmix_sets_ask(pmix.library, self.nspace);
     if (first && (!(segment = segment_make(job)) || segment_publish()))
         return NULL;
     if (job_fence())
@@ -373,6 +377,7 @@ static int pmix_open(void)
         error = MPI_ERR_OTHER;
     }
     free(job.peers);
+    free(job.psets);
     return error;
 }
 

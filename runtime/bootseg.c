@@ -7,6 +7,7 @@
  *     0          header
  *     ...        rank records, nlocal of them
  *     ...        node of each world rank, int32 each; all zero, and untouched, on one node
+ *     ...        process sets, a text
  *     page       area of local rank 0: room for its pool and its nlocal rings
  *     ...        area of local rank 1
  *
@@ -25,29 +26,36 @@ static uint64_t align(uint64_t bytes, uint64_t to)
 }
 
 struct shape {
-    uint64_t ranks, nodes, area, area_bytes, bytes;
+    uint64_t ranks, nodes, psets, area, area_bytes, bytes;
 };
 
-static struct shape shape_of(int nlocal, int world_size)
+static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
 {
     struct shape s;
     uint64_t n = (uint64_t)nlocal;
     s.ranks = align(sizeof(struct boot_header), 64);
     s.nodes = s.ranks + n * sizeof(struct boot_rank);
-    s.area = align(s.nodes + (uint64_t)world_size * sizeof(int32_t), PAGE);
+    s.psets = s.nodes + (uint64_t)world_size * sizeof(int32_t);
+    s.area = align(s.psets + psets_bytes, PAGE);
     s.area_bytes = align(BOOT_POOL_BYTES + n * BOOT_PAIR_BYTES, PAGE);
     s.bytes = s.area + n * s.area_bytes;
     return s;
 }
 
-size_t bootseg_bytes(int nlocal, int world_size)
+static uint64_t text_bytes(const char *psets)
 {
-    return shape_of(nlocal, world_size).bytes;
+    return psets ? strlen(psets) + 1 : 1;
 }
 
-void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size)
+size_t bootseg_bytes(int nlocal, int world_size, const char *psets)
 {
-    struct shape s = shape_of(nlocal, world_size);
+    return shape_of(nlocal, world_size, text_bytes(psets)).bytes;
+}
+
+void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size,
+                    const char *psets)
+{
+    struct shape s = shape_of(nlocal, world_size, text_bytes(psets));
     segment->version = BOOT_VERSION;
     segment->header_bytes = sizeof *segment;
     segment->bytes = s.bytes;
@@ -57,6 +65,8 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
     segment->nnodes = 1;
     segment->ranks_offset = s.ranks;
     segment->nodes_offset = s.nodes;
+    segment->psets_offset = s.psets;
+    segment->psets_bytes = text_bytes(psets);
     segment->area_offset = s.area;
     segment->area_bytes = s.area_bytes;
     for (int i = 0; i < nlocal; i++) {
@@ -64,6 +74,8 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
         record->world_rank = i;
         record->place = (struct boot_place){ -1, -1, -1, -1 };
     }
+    if (psets)
+        memcpy(bootseg_psets(segment), psets, segment->psets_bytes);
     segment->magic = BOOT_MAGIC; /* last: a half-made segment is none */
 }
 
@@ -71,10 +83,12 @@ static bool shape_is_right(const struct boot_header *segment)
 {
     if (segment->nlocal < 1 || segment->world_size < segment->nlocal)
         return false;
-    struct shape s = shape_of(segment->nlocal, segment->world_size);
+    if (segment->psets_bytes < 1 || segment->psets_bytes > segment->bytes)
+        return false;
+    struct shape s = shape_of(segment->nlocal, segment->world_size, segment->psets_bytes);
     return segment->ranks_offset == s.ranks && segment->nodes_offset == s.nodes &&
-           segment->area_offset == s.area && segment->area_bytes == s.area_bytes &&
-           segment->bytes == s.bytes;
+           segment->psets_offset == s.psets && segment->area_offset == s.area &&
+           segment->area_bytes == s.area_bytes && segment->bytes == s.bytes;
 }
 
 const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job)

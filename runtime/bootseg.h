@@ -7,7 +7,7 @@
  * and the flag collectives.  A zeroed area is a valid empty one: nobody waits for anybody in
  * MPI_Init.
  *
- *     header | rank records (nlocal) | node-of-rank table | area of local rank 0 | area 1 | ...
+ *     header | rank records (nlocal) | node-of-rank table | process sets | area of local rank 0 | ...
  *
  * Shared by library and launcher; versioned, and refused on mismatch.
  */
@@ -65,7 +65,8 @@ struct boot_header {
         launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */
     uint64_t ranks_offset, nodes_offset, area_offset,
-        area_bytes; /* area_bytes: per local rank */
+        area_bytes;                     /* area_bytes: per local rank */
+    uint64_t psets_offset, psets_bytes; /* a text (runtime/psets.h) with its NUL */
 
     struct doorbell launcher __attribute__((aligned(64)));
     _Atomic uint32_t dead_epoch; /* grows with every rank found dead */
@@ -76,12 +77,13 @@ struct boot_header {
     char abort_text[BOOT_TEXT_CHARS];
 } __attribute__((aligned(64)));
 
-/* What a segment for nlocal ranks of a job of world_size needs, in bytes. */
-size_t bootseg_bytes(int nlocal, int world_size);
+/* What a segment for nlocal ranks of a job of world_size needs, in bytes; psets NULL: none. */
+size_t bootseg_bytes(int nlocal, int world_size, const char *psets);
 
 /* Fill in header and offsets of a zeroed mapping.  Ranks' records get world_rank = i; the caller
  * corrects what differs. */
-void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size);
+void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size,
+                    const char *psets);
 
 /* 0, or what is wrong with this mapping ("not a boot segment", "version 2, this is 1", ...). */
 const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job);
@@ -89,6 +91,11 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
 static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int local)
 {
     return (struct boot_rank *)((char *)segment + segment->ranks_offset) + local;
+}
+
+static inline char *bootseg_psets(struct boot_header *segment)
+{
+    return (char *)segment + segment->psets_offset;
 }
 
 static inline char *bootseg_area(struct boot_header *segment, int local)

@@ -13,6 +13,8 @@ libxmpi_core_la_SOURCES += \
     runtime/log.c runtime/log.h \
     runtime/notice.c runtime/notice.h \
     runtime/object.c runtime/object.h \
+    runtime/pmix_sets.c runtime/pmix_sets.h \
     runtime/param.c runtime/param.h runtime/params.def \
     runtime/progress.c runtime/progress.h \
+    runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h

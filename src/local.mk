@@ -50,6 +50,7 @@ libxmpi_core_la_SOURCES += \
     src/init.c \
     src/inter.c src/inter.h \
     src/library.c src/library.h \
+    src/psets.c src/psets.h \
     src/remap.c src/remap.h src/reorder.c src/reorder.h \
     src/session.c src/session.h \
     src/split.c src/split.h src/split_guess.c src/split_guess.h \

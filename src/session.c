@@ -4,25 +4,19 @@
  * knowing of each other.  A session holds the library up, knows process sets by name and makes
  * groups of them; communicators come from groups (MPI_Comm_create_from_group, src/comm.c).
  *
- * There are the two process sets that the standard demands; their names are URIs, in any case.
+ * What process sets there are is in src/psets.c.
  */
 #include "src/session.h"
 
-#include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/api/process.h"
 #include "src/errhan.h"
-#include "src/group.h"
 #include "src/info.h"
 #include "src/library.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-static const char *const psets[] = { "mpi://WORLD", "mpi://SELF" };
-enum { PSETS = sizeof psets / sizeof psets[0] };
 
 /* Sessions are for components that do not know who else is there, so they get the strongest
  * level unless they ask for less. */
@@ -93,74 +87,4 @@ int xmpi_session_get_info(session_t session, info_out_t *info_used)
 {
     *info_used = info_copy(session->info);
     return *info_used ? MPI_SUCCESS : fail(MPI_ERR_NO_MEM, "no memory for an info object");
-}
-
-/* ---- process sets ---- */
-
-int xmpi_session_get_num_psets(session_t session, info_t info, int_out_t *npset_names)
-{
-    (void)session;
-    (void)info;
-    *npset_names = PSETS;
-    return MPI_SUCCESS;
-}
-
-int xmpi_session_get_nth_pset(session_t session, info_t info, int n, int_out_t *pset_len,
-                              char *pset_name)
-{
-    (void)session;
-    (void)info;
-    if (n < 0 || n >= PSETS)
-        return fail(MPI_ERR_ARG, "n is %d, there are %d process sets counted from 0", n, PSETS);
-    if (*pset_len > 0 && !pset_name)
-        return fail(MPI_ERR_ARG, "pset_name is NULL, pset_len says that it has %d bytes",
-                    *pset_len);
-    if (*pset_len > 0)
-        snprintf(pset_name, (size_t)*pset_len, "%s", psets[n]);
-    *pset_len = (int)strlen(psets[n]) + 1;
-    return MPI_SUCCESS;
-}
-
-static struct ranks *pset_ranks(const char *name)
-{
-    return strcasecmp(name, psets[0]) ? ranks_range(1, boot.rank, 1)
-                                      : ranks_range(boot.size, 0, 1);
-}
-
-static int pset_check(const char *name)
-{
-    for (int i = 0; i < PSETS; i++)
-        if (!strcasecmp(name, psets[i]))
-            return MPI_SUCCESS;
-    return fail(MPI_ERR_ARG, "there is no process set \"%s\"; there are %s and %s", name,
-                psets[0], psets[1]);
-}
-
-int xmpi_session_get_pset_info(session_t session, string_t pset_name, info_out_t *info)
-{
-    (void)session;
-    int rc = pset_check(pset_name);
-    if (rc)
-        return rc;
-    char size[32];
-    snprintf(size, sizeof size, "%d", strcasecmp(pset_name, psets[0]) ? 1 : boot.size);
-    struct info *made = info_new();
-    if (!made || info_set(made, "mpi_size", size)) {
-        info_delete(made);
-        return fail(MPI_ERR_NO_MEM, "no memory for an info object");
-    }
-    *info = made;
-    return MPI_SUCCESS;
-}
-
-int xmpi_group_from_session_pset(session_t session, string_t pset_name, group_out_t *newgroup)
-{
-    int rc = pset_check(pset_name);
-    if (rc)
-        return rc;
-    *newgroup = group_new(pset_ranks(pset_name));
-    if (!*newgroup)
-        return fail(MPI_ERR_NO_MEM, "no memory for a group");
-    (*newgroup)->session = session->number;
-    return MPI_SUCCESS;
 }

@@ -20,6 +20,7 @@
 #include "src/api/comm.h"
 #include "src/api/environment.h"
 #include "src/info.h"
+#include "src/psets.h"
 #include "src/split.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static void places_fill(int32_t at[LEVELS])
 /* ---- what is asked for ---- */
 
 /* What a process asks for: a level, or one of these. */
-enum { ASK_NOBODY = -4, ASK_UNGUIDED, ASK_WORLD, ASK_SELF, ASK_UNKNOWN = LEVELS };
+enum { ASK_NOBODY = -2, ASK_UNGUIDED, ASK_UNKNOWN = LEVELS, ASK_PSET /* + its number */ };
 
 static int ask_level(const struct info *info)
 {
@@ -88,9 +89,8 @@ static int ask_resource(const struct info *info)
     const char *pset = info_get(info, PSET_KEY);
     if (!pset || info_get(info, TYPE_KEY))
         return ask_level(info);
-    if (!strcasecmp(pset, "mpi://WORLD"))
-        return ASK_WORLD;
-    return strcasecmp(pset, "mpi://SELF") ? ASK_UNKNOWN : ASK_SELF;
+    int number = pset_find(pset);
+    return number < 0 ? ASK_UNKNOWN : ASK_PSET + number;
 }
 
 static int ask_read(int split_type, const struct info *info, int *ask)
@@ -155,17 +155,34 @@ static int common_ask(struct comm *comm, const int32_t at[LEVELS], int mine, int
     return rc || *ask != ASK_UNGUIDED ? rc : level_apart(comm, at, asks, ask);
 }
 
-static int32_t my_color(const int32_t at[LEVELS], int mine, int ask)
+/* The members of a set are one part, alone in mpi://SELF. */
+static int pset_color(int number, int32_t *color)
 {
-    if (mine == ASK_NOBODY || ask == ASK_UNKNOWN)
-        return MPI_UNDEFINED;
-    if (ask == ASK_WORLD)
-        return 0;
-    if (ask == ASK_SELF)
-        return boot.rank;
+    struct ranks *ranks = pset_ranks(number);
+    if (!ranks)
+        return fail(MPI_ERR_NO_MEM, "no memory for a process set");
+    if (ranks_find(ranks, boot.rank) >= 0)
+        *color = ranks_world(ranks, 0);
+    ranks_drop(ranks);
+    return MPI_SUCCESS;
+}
+
+static int32_t level_color(const int32_t at[LEVELS], int ask)
+{
     if (ask == MACHINE)
         return at[MACHINE];
     return at[ask] < 0 ? MPI_UNDEFINED : at[MACHINE] * 32768 + at[ask];
+}
+
+static int my_color(const int32_t at[LEVELS], int mine, int ask, int32_t *color)
+{
+    *color = MPI_UNDEFINED;
+    if (mine == ASK_NOBODY || ask == ASK_UNKNOWN)
+        return MPI_SUCCESS;
+    if (ask >= ASK_PSET)
+        return pset_color(ask - ASK_PSET, color);
+    *color = level_color(at, ask);
+    return MPI_SUCCESS;
 }
 
 /* ---- bodies ---- */
@@ -173,14 +190,16 @@ static int32_t my_color(const int32_t at[LEVELS], int mine, int ask)
 int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info,
                          comm_out_t *newcomm)
 {
-    int32_t at[LEVELS];
+    int32_t at[LEVELS], color;
     int mine = ASK_UNKNOWN, ask, rc = ask_read(split_type, info, &mine);
     *newcomm = NULL;
     places_fill(at);
     if (!rc)
         rc = common_ask(comm, at, mine, &ask);
     if (!rc)
-        rc = split_by(comm, my_color(at, mine, ask), key, newcomm);
+        rc = my_color(at, mine, ask, &color);
+    if (!rc)
+        rc = split_by(comm, color, key, newcomm);
     if (!rc && *newcomm && info && split_type == MPI_COMM_TYPE_HW_UNGUIDED &&
         info_set(info, TYPE_KEY, names[ask].name))
         return fail(MPI_ERR_NO_MEM, "no memory for a value of an info object");

@@ -23,11 +23,11 @@ static int segment_fd;
 /* What xmpirun does: a segment for n ranks in an inherited file. */
 static void launch(int n)
 {
-    size_t bytes = bootseg_bytes(n, n);
+    size_t bytes = bootseg_bytes(n, n, NULL);
     segment_fd = memfd_create("test", 0);
     ck_assert_int_eq(ftruncate(segment_fd, (off_t)bytes), 0);
     segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment_fd, 0);
-    bootseg_format(segment, "job-7", n, n);
+    bootseg_format(segment, "job-7", n, n, NULL);
     segment->crowded = 1;
 }
 

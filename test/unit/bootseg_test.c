@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char psets[] = "ocean\t0:2:1\n";
+
 static struct boot_header *segment_new(int nlocal, int size)
 {
-    void *memory = mmap(NULL, bootseg_bytes(nlocal, size), PROT_READ | PROT_WRITE,
+    void *memory = mmap(NULL, bootseg_bytes(nlocal, size, psets), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(memory, MAP_FAILED);
-    bootseg_format(memory, "job-1", nlocal, size);
+    bootseg_format(memory, "job-1", nlocal, size, psets);
     return memory;
 }
 
@@ -30,7 +32,9 @@ START_TEST(parts_do_not_overlap)
         ck_assert_uint_ge(s->ranks_offset, sizeof *s);
         ck_assert_uint_ge(s->nodes_offset,
                           s->ranks_offset + (size_t)n * sizeof(struct boot_rank));
-        ck_assert(bootseg_area(s, 0) >= start + s->nodes_offset + (size_t)size * 4);
+        ck_assert(bootseg_psets(s) >= start + s->nodes_offset + (size_t)size * 4);
+        ck_assert_str_eq(bootseg_psets(s), psets);
+        ck_assert(bootseg_area(s, 0) >= bootseg_psets(s) + sizeof psets);
         ck_assert_uint_ge(s->area_bytes, BOOT_POOL_BYTES + (size_t)n * BOOT_PAIR_BYTES);
         ck_assert(bootseg_area(s, n - 1) + s->area_bytes <= start + s->bytes);
         for (int r = 0; r < n; r++) {
@@ -75,7 +79,7 @@ START_TEST(long_job_names_are_cut_and_still_match_nothing_else)
     memset(job, 'j', sizeof job);
     job[99] = '\0';
     struct boot_header *s = segment_new(1, 1);
-    bootseg_format(s, job, 1, 1);
+    bootseg_format(s, job, 1, 1, NULL);
     ck_assert_uint_eq(strlen(s->job), BOOT_JOB_CHARS - 1);
     ck_assert_ptr_null(bootseg_check(s, s->bytes, s->job));
 }
@@ -85,10 +89,10 @@ END_TEST
 START_TEST(a_formatted_segment_is_sparse)
 {
     int fd = memfd_create("test", 0);
-    size_t bytes = bootseg_bytes(64, 64);
+    size_t bytes = bootseg_bytes(64, 64, NULL);
     ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    bootseg_format(memory, "job", 64, 64);
+    bootseg_format(memory, "job", 64, 64, NULL);
     struct stat file;
     fstat(fd, &file);
     ck_assert_uint_gt(bytes, 64u << 20);

@@ -20,3 +20,6 @@ test_unit_elf_test_SOURCES = test/unit/elf_test.c test/unit/unit.h
 test_unit_elf_test_LDADD = $(LAUNCHER_LIBS)
 test_unit_scratch_test_SOURCES = test/unit/scratch_test.c test/unit/unit.h
 test_unit_scratch_test_LDADD = $(LAUNCHER_LIBS)
+check_PROGRAMS += test/unit/psets_test
+test_unit_psets_test_SOURCES = test/unit/psets_test.c test/unit/unit.h
+test_unit_psets_test_LDADD = $(LAUNCHER_LIBS)
