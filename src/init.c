@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 static pthread_t main_thread;
+static int world_level; /* what was provided; sessions may raise the library's level later */
 
 static int world_init(int level)
 {
@@ -25,6 +26,7 @@ static int world_init(int level)
     if (rc)
         return rc;
     main_thread = pthread_self();
+    world_level = thread_level;
     library_state = LIBRARY_ACTIVE;
     return MPI_SUCCESS;
 }
@@ -48,7 +50,7 @@ int xmpi_init_thread(int *argc, char ***argv, int required, int_out_t *provided)
                     MPI_THREAD_MULTIPLE);
     int rc = world_init(required);
     if (!rc)
-        *provided = thread_level;
+        *provided = world_level;
     return rc;
 }
 
@@ -78,7 +80,7 @@ int xmpi_finalized(flag_t *flag)
 
 int xmpi_query_thread(int_out_t *provided)
 {
-    *provided = thread_level;
+    *provided = library_state == LIBRARY_ACTIVE ? world_level : thread_level;
     return MPI_SUCCESS;
 }
 

@@ -110,6 +110,33 @@ static void run_beside(void)
         CHECK(pthread_join(others[i], NULL) == 0);
 }
 
+static void session_level(MPI_Info info, const char *wanted, MPI_Session *session)
+{
+    char value[64];
+    int n = sizeof value, flag;
+    MPI_Info used;
+    CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, session));
+    CHECK_OK(MPI_Session_get_info(*session, &used));
+    CHECK_OK(MPI_Info_get_string(used, "thread_level", &n, value, &flag));
+    CHECK(flag && (!wanted || strcmp(value, wanted) == 0));
+    CHECK_OK(MPI_Info_free(&used));
+}
+
+static void sessions_beside(int level, int provided)
+{
+    MPI_Session modest, any;
+    MPI_Info info;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_SERIALIZED"));
+    session_level(info, "MPI_THREAD_SERIALIZED", &modest);
+    session_level(MPI_INFO_NULL, NULL, &any);
+    CHECK_OK(MPI_Info_free(&info));
+    ask_questions(level, provided);
+    main_work();
+    CHECK_OK(MPI_Session_finalize(&any));
+    CHECK_OK(MPI_Session_finalize(&modest));
+}
+
 int main(int argc, char **argv)
 {
     int level = levels[argc > 2 ? atoi(argv[2]) : 3], provided = -1, flag;
@@ -121,6 +148,7 @@ int main(int argc, char **argv)
     if (level > MPI_THREAD_SINGLE)
         run_beside();
     main_work();
+    sessions_beside(level, provided);
     int rc = check_done();
     CHECK_OK(MPI_Finalized(&flag));
     CHECK(flag);
