@@ -126,6 +126,41 @@ static void draft_elements(struct draft *d, const struct layout *old, ptrdiff_t 
     d->no_memory = d->runs.no_memory || !items_append_copies(d->items, old->items, count);
 }
 
+/* Are elements of this layout in a row nothing but their bytes in a row? */
+static bool layout_is_solid(const struct layout *l)
+{
+    return l->dense && l->size > 0 && l->lb == 0 && l->true_lb == 0 &&
+           items_are_alike(l->items);
+}
+
+/* Blocks of such elements are pieces, and need not be looked at as elements one by one. */
+static void draft_pieces(struct draft *d, const struct layout *old, size_t n,
+                         const size_t *lengths, const ptrdiff_t *offsets)
+{
+    struct bounds all = { 0, 0, false };
+    size_t total = 0;
+    runs_expect(&d->runs, n);
+    for (size_t i = 0; i < n && !d->runs.no_memory; i++) {
+        ptrdiff_t bytes, end;
+        if (lengths[i] == 0)
+            continue;
+        if (__builtin_mul_overflow(lengths[i], old->size, &bytes) ||
+            __builtin_add_overflow(offsets[i], bytes, &end) ||
+            __builtin_add_overflow(total, lengths[i], &total)) {
+            d->overflow = true;
+            return;
+        }
+        bounds_include(&all, offsets[i], end);
+        runs_append_piece(&d->runs, offsets[i], (size_t)bytes);
+    }
+    d->data = all;
+    if (old->marked)
+        d->marks = all;
+    if (total > 0)
+        draft_count(d, old, total);
+    d->no_memory = d->runs.no_memory || !items_append_copies(d->items, old->items, total);
+}
+
 /* ---- finishing ---- */
 
 /* lb and extent: explicit marks alone, or else the data, padded to the alignment. */
@@ -226,6 +261,10 @@ struct layout *layout_blocks(size_t n, const size_t *lengths, const ptrdiff_t *o
     struct draft d;
     if (!draft_open(&d))
         return NULL;
+    if (same && n > 0 && layout_is_solid(old[0])) {
+        draft_pieces(&d, old[0], n, lengths, offsets);
+        return draft_close(&d);
+    }
     for (size_t i = 0; i < n; i++) {
         const struct layout *of = old[same ? 0 : i];
         draft_elements(&d, of, offsets[i], lengths[i], of->extent);

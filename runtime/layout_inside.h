@@ -40,6 +40,10 @@ bool run_repeat(const struct run *run, size_t n, ptrdiff_t step, struct run *all
 
 /* Add a run behind the others in type map order.  O(1). */
 void runs_append(struct run_list *list, const struct run *run);
+void runs_append_piece(struct run_list *list, ptrdiff_t offset, size_t length);
+
+/* Up to n runs are coming: make room once. */
+void runs_expect(struct run_list *list, size_t n);
 
 /* Add `count` elements of a layout, `step` apart, the first at `offset`. */
 void runs_append_elements(struct run_list *list, const struct layout *old, ptrdiff_t offset,

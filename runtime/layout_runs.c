@@ -74,16 +74,13 @@ static void runs_settle(struct run_list *list)
     list->n--;
 }
 
-static bool runs_grow(struct run_list *list)
+/* Room for `room` runs, which is more than there is. */
+static bool runs_resize(struct run_list *list, size_t room)
 {
-    if (!list->at) {
-        list->at = list->few;
-        list->room = RUNS_FEW;
-        return true;
-    }
-    size_t room = 2 * list->room;
     bool inside = list->at == list->few;
-    struct run *at = realloc(inside ? NULL : list->at, room * sizeof *at);
+    struct run *at = room <= SIZE_MAX / sizeof *at
+                         ? realloc(inside ? NULL : list->at, room * sizeof *at)
+                         : NULL;
     if (!at)
         return false;
     if (inside)
@@ -93,15 +90,25 @@ static bool runs_grow(struct run_list *list)
     return true;
 }
 
-void runs_append(struct run_list *list, const struct run *run)
+static bool runs_grow(struct run_list *list)
 {
-    if (run->count == 0 || run->length == 0)
-        return;
-    bool solid = !run->inner && (run->count == 1 || run->stride == (ptrdiff_t)run->length);
-    size_t length = solid ? run->length * run->count : run->length;
+    if (list->at)
+        return runs_resize(list, 2 * list->room);
+    list->at = list->few;
+    list->room = RUNS_FEW;
+    return true;
+}
+
+void runs_expect(struct run_list *list, size_t n)
+{
+    if (n > RUNS_FEW && n > list->room)
+        list->no_memory |= !runs_resize(list, n);
+}
+
+void runs_append_piece(struct run_list *list, ptrdiff_t offset, size_t length)
+{
     struct run *last = list->n ? &list->at[list->n - 1] : NULL;
-    if (solid && last && run_is_piece(last) &&
-        run->offset == last->offset + (ptrdiff_t)last->length) {
+    if (last && run_is_piece(last) && offset == last->offset + (ptrdiff_t)last->length) {
         last->length += length;
         return;
     }
@@ -110,9 +117,26 @@ void runs_append(struct run_list *list, const struct run *run)
         list->no_memory = true;
         return;
     }
+    list->at[list->n++] =
+        (struct run){ .offset = offset, .length = length, .count = 1, .stride = 0 };
+}
+
+void runs_append(struct run_list *list, const struct run *run)
+{
+    if (run->count == 0 || run->length == 0)
+        return;
+    if (!run->inner && (run->count == 1 || run->stride == (ptrdiff_t)run->length)) {
+        runs_append_piece(list, run->offset, run->length * run->count);
+        return;
+    }
+    runs_settle(list);
+    if (list->n == list->room && !runs_grow(list)) {
+        list->no_memory = true;
+        return;
+    }
     list->at[list->n++] = (struct run){ .offset = run->offset,
-                                        .length = length,
-                                        .count = solid ? 1 : run->count,
+                                        .length = run->length,
+                                        .count = run->count,
                                         .stride = run->stride,
                                         .inner = run->inner };
 }
