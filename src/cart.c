@@ -103,25 +103,6 @@ static struct topology *cart_shape(int ndims, const int dims[], const int period
     return shape;
 }
 
-/* One bond per place and dimension, to the place above; a ring of two has two. */
-static int cart_pattern(int places, int ndims, const int dims[], const int periods[],
-                        struct pattern *pattern)
-{
-    struct bond *bonds = malloc(((size_t)places * (size_t)ndims + 1) * sizeof *bonds);
-    *pattern = (struct pattern){ .n = places, .bonds = bonds, .ndims = ndims, .dims = dims };
-    if (!bonds)
-        return no_memory(ndims);
-    for (int place = 0; place < places; place++)
-        for (int i = ndims - 1, apart = 1; i >= 0; apart *= dims[i--]) {
-            int at = place / apart % dims[i];
-            if (at + 1 < dims[i])
-                bonds[pattern->nbonds++] = (struct bond){ place, place + apart, 1 };
-            else if (periods[i])
-                bonds[pattern->nbonds++] = (struct bond){ place, place - at * apart, 1 };
-        }
-    return MPI_SUCCESS;
-}
-
 /* Which process gets which place; NULL: everybody its own.  A pair has nothing to gain. */
 static int cart_remap(struct comm *comm, int places, int ndims, const int dims[],
                       const int periods[], int **map)
@@ -130,7 +111,9 @@ static int cart_remap(struct comm *comm, int places, int ndims, const int dims[]
     *map = NULL;
     if (places <= 2)
         return MPI_SUCCESS;
-    int rc = comm_rank(comm) == 0 ? cart_pattern(places, ndims, dims, periods, &pattern) : 0;
+    if (comm_rank(comm) == 0 && !pattern_of_grid(places, ndims, dims, periods, &pattern))
+        return no_memory(ndims);
+    int rc = MPI_SUCCESS;
     *map = malloc((size_t)places * sizeof **map);
     if (!rc && !*map)
         rc = no_memory(ndims);
@@ -224,9 +207,9 @@ int xmpi_cart_map(intra_t comm, length_t ndims, const int dims[], const int peri
     int places, rc = cart_places(comm_size(comm), ndims, dims, &places);
     if (rc)
         return rc;
-    rc = cart_pattern(places, ndims, dims, periods, &pattern);
-    if (!rc)
-        rc = remap_guess(comm, &pattern, newrank);
+    if (!pattern_of_grid(places, ndims, dims, periods, &pattern))
+        return no_memory(ndims);
+    rc = remap_guess(comm, &pattern, newrank);
     free((void *)pattern.bonds);
     return rc;
 }

@@ -56,6 +56,24 @@ int64_t reorder_cost(const struct pattern *pattern, const struct seat *seats, co
     return cost;
 }
 
+bool pattern_of_grid(int n, int ndims, const int *dims, const int *periods,
+                     struct pattern *pattern)
+{
+    struct bond *bonds = malloc(((size_t)n * (size_t)ndims + 1) * sizeof *bonds);
+    *pattern = (struct pattern){ .n = n, .bonds = bonds, .ndims = ndims, .dims = dims };
+    if (!bonds)
+        return false;
+    for (int place = 0; place < n; place++)
+        for (int i = ndims - 1, apart = 1; i >= 0; apart *= dims[i--]) {
+            int at = place / apart % dims[i];
+            if (at + 1 < dims[i])
+                bonds[pattern->nbonds++] = (struct bond){ place, place + apart, 1 };
+            else if (periods[i])
+                bonds[pattern->nbonds++] = (struct bond){ place, place - at * apart, 1 };
+        }
+    return true;
+}
+
 /* ---- the work ---- */
 
 struct tie { /* to another part */

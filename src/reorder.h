@@ -34,6 +34,11 @@ struct pattern {
     const int *dims;
 };
 
+/* The bonds of a grid of n places, malloced: one per place and dimension to the place above, and
+ * round the end where it is periodic (a ring of two has two).  False when memory is out. */
+bool pattern_of_grid(int n, int ndims, const int *dims, const int *periods,
+                     struct pattern *pattern);
+
 /* The sum of weight * distance over all bonds, when part i is played by the process
  * seats[map[i]]; map NULL is the identity. */
 int64_t reorder_cost(const struct pattern *pattern, const struct seat *seats, const int *map);

@@ -35,6 +35,14 @@ expect "xmpi info: environment" 0 "origin                 environment" env XMPI_
     --param XMPI_SPIN
 expect "xmpi info: value" 0 "value                  131072" env XMPI_EAGER=128k "$xmpi" info --param EAGER
 expect "xmpi info: bad value" 0 "value                  2000" env XMPI_SPIN=x "$xmpi" info --param SPIN
+expect "xmpi info --grid" 0 "hop cost reordered     16" "$XMPIRUN" -np 2 --bind-to none \
+    "$xmpi" info --grid 2x1
+expect "xmpi info --grid: bound ranks" 0 "rank at each place" "$XMPIRUN" -np 4 --bind-to core "$xmpi" \
+    info --grid 2x2
+expect "xmpi info --torus" 0 "\"hop cost\": 32" "$XMPIRUN" -np 2 --bind-to none "$xmpi" \
+    info --torus 2x1 --json
+expect "xmpi info --grid without ranks" 2 "xmpirun -np 4 xmpi info" "$xmpi" info --grid 2x2
+expect "xmpi info --grid of nothing" 2 "is no grid" "$xmpi" info --grid 2y2
 if cpu=$(taskset -cp $$ 2> /dev/null); then
     cpu=$(echo "$cpu" | sed 's/.*: //; s/[-,].*//')
     expect "xmpi info: affinity" 0 "affinity mask          $cpu

@@ -12,6 +12,7 @@
 #include "pml/shm/area.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
+#include "tools/grid.h"
 #include "tools/probe.h"
 #include "tools/report.h"
 
@@ -221,21 +222,27 @@ static void show_limits(struct report *r)
 
 static void usage(FILE *to)
 {
-    fputs("usage: xmpi info [--json] [--param NAME]\n\n"
-          "Prints what this xmpi is, how it was built, which links work here, which libraries\n"
-          "it finds, the settings in force and their origin, and the limits.\n\n"
-          "  --param NAME   one setting only\n"
-          "  --json         one JSON object instead of text\n\n"
-          "What a running program decides it tells itself: with XMPI_LOG=1 among other things\n"
-          "the hop cost of a topology before and after reordering, with XMPI_EXPLAIN=all the\n"
-          "plan of each collective.  `xmpirun --dry-run` shows where ranks would go.\n",
-          to);
+    fputs(
+        "usage: xmpi info [--json] [--param NAME] [--grid 4x4 | --torus 4x4]\n\n"
+        "Prints what this xmpi is, how it was built, which links work here, which libraries\n"
+        "it finds, the settings in force and their origin, and the limits.\n\n"
+        "  --param NAME   one setting only\n"
+        "  --grid 4x4     what reordering would do for a grid on the ranks as they are bound:\n"
+        "                 hop cost before and after, and the rank at each place; as in\n"
+        "                 xmpirun -np 16 --bind-to core xmpi info --grid 4x4\n"
+        "  --torus 4x4    the same with the ends of the grid joined\n"
+        "  --json         one JSON object instead of text\n\n"
+        "What a running program decides it tells itself: with XMPI_LOG=1 among other things\n"
+        "the hop cost of a topology before and after reordering, with XMPI_EXPLAIN=all the\n"
+        "plan of each collective.  `xmpirun --dry-run` shows where ranks would go.\n",
+        to);
 }
 
 int info_main(int argc, char **argv)
 {
     bool json = false;
-    const char *param = NULL;
+    bool periodic = false;
+    const char *param = NULL, *grid = NULL;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--json")) {
             json = true;
@@ -243,6 +250,10 @@ int info_main(int argc, char **argv)
             param = argv[++i];
         } else if (!strncmp(argv[i], "--param=", 8)) {
             param = argv[i] + 8;
+        } else if ((!strcmp(argv[i], "--grid") || !strcmp(argv[i], "--torus")) &&
+                   i + 1 < argc) {
+            periodic = !strcmp(argv[i], "--torus");
+            grid = argv[++i];
         } else {
             bool help = !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
             if (!help)
@@ -251,6 +262,8 @@ int info_main(int argc, char **argv)
             return help ? 0 : 2;
         }
     }
+    if (grid)
+        return grid_show(grid, periodic, json);
     struct report r = report_open(stdout, json);
     int code = 0;
     if (param) {

@@ -14,7 +14,7 @@ static const struct subcommand {
     const char *name, *arguments, *what;
     int (*main)(int argc, char **argv);
 } subcommands[] = {
-    { "info", "[--json] [--param NAME]",
+    { "info", "[--json] [--param NAME] [--grid 4x4]",
       "what this xmpi is: version, build, links, libraries, CPUs, settings, limits",
       info_main },
     { "help", "[COMMAND]", "this text, or the help of a command", help_main },

@@ -10,36 +10,46 @@
 
 #include <limits.h>
 
-/* The smallest difference of sides over all non-increasing factorisations. */
-static int best_spread(int n, int k, int most, int first)
+/* Of all non-increasing factorisations: the smallest difference between first and last side, and
+ * among those the smallest sum. */
+struct best {
+    int spread, sum;
+};
+
+static void try_all(int n, int k, int most, int first, int sum, struct best *best)
 {
-    if (k == 1)
-        return n <= most ? (first ? first : n) - n : INT_MAX;
-    int best = INT_MAX;
-    for (int side = 1; side <= n && side <= most; side++)
-        if (n % side == 0) {
-            int spread = best_spread(n / side, k - 1, side, first ? first : side);
-            best = spread < best ? spread : best;
-        }
-    return best;
+    if (k == 1 && n <= most) {
+        int spread = (first ? first : n) - n;
+        if (spread < best->spread || (spread == best->spread && sum + n < best->sum))
+            *best = (struct best){ spread, sum + n };
+        return;
+    }
+    for (int side = 1; k > 1 && side <= n && side <= most; side++)
+        if (n % side == 0)
+            try_all(n / side, k - 1, side, first ? first : side, sum + side, best);
 }
 
 static void check(int n, int k)
 {
-    int sides[8], product = 1;
+    struct best best = { INT_MAX, INT_MAX };
+    int sides[8], product = 1, sum = 0;
+    try_all(n, k, n, 0, 0, &best);
     ck_assert_int_eq(dims_balance(n, k, sides), 0);
     for (int i = 0; i < k; i++) {
         product *= sides[i];
-        ck_assert(i == 0 || sides[i] <= sides[i - 1]);
+        sum += sides[i];
+        if (i > 0)
+            ck_assert_int_le(sides[i], sides[i - 1]);
     }
     ck_assert_int_eq(product, n);
-    ck_assert_int_eq(sides[0] - sides[k - 1], best_spread(n, k, n, 0));
+    ck_assert_int_eq(sides[0] - sides[k - 1], best.spread);
+    ck_assert_int_eq(sum, best.sum);
 }
 
 START_TEST(test_all)
 {
-    for (int n = 1; n <= 400; n++)
-        for (int k = 1; k <= 4; k++)
+    for (int n = 1; n <= 2000; n++)
+        for (int k = 1; k <= 5; k++)
             check(n, k);
 }
 END_TEST
