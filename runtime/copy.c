@@ -8,8 +8,8 @@
  *                     [................]
  *
  * Costs about a cycle per piece of up to 16 bytes, two of 32, four of 64 while both sides are in
- * the first cache.  Wider vectors than the baseline's do not help: pieces are short, and a store
- * per cycle is the limit.
+ * the first cache.  There is one version for all processors: AVX-512 would gain a tenth where
+ * pieces have 32 to 128 bytes and lie in the first cache, AVX2 nothing.
  */
 #include "runtime/copy.h"
 

@@ -59,32 +59,55 @@ int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride
 
 /* ---- blocks: the common form of the indexed family and struct ---- */
 
-struct blocks { /* one allocation: layouts, lengths, offsets */
+enum { BLOCKS_FEW = 16 };
+
+struct blocks {
     size_t n;
     size_t *lengths;
     ptrdiff_t *offsets;
     const struct layout **layouts; /* one per block, or one for all when `same` */
+    struct type **types;           /* of a struct */
     bool same;
+    void *room; /* of all four arrays; NULL: they are the short ones */
+    size_t few_lengths[BLOCKS_FEW];
+    ptrdiff_t few_offsets[BLOCKS_FEW];
+    const struct layout *few_layouts[BLOCKS_FEW];
+    struct type *few_types[BLOCKS_FEW];
 };
 
 static void blocks_free(struct blocks *blocks)
 {
-    free(blocks->layouts);
+    free(blocks->room);
+}
+
+static void blocks_use_few(struct blocks *blocks)
+{
+    blocks->lengths = blocks->few_lengths;
+    blocks->offsets = blocks->few_offsets;
+    blocks->layouts = blocks->few_layouts;
+    blocks->types = blocks->few_types;
 }
 
 static int blocks_new(struct blocks *blocks, int64_t n, bool same)
 {
-    size_t room = n ? (size_t)n : 1;
-    blocks->n = (size_t)n;
+    enum { EACH = 4 * sizeof(void *) };
+    size_t room = (size_t)n;
+    blocks->n = room;
     blocks->same = same;
-    enum { EACH = sizeof *blocks->layouts + sizeof *blocks->lengths + sizeof *blocks->offsets };
-    blocks->layouts = room <= SIZE_MAX / EACH ? malloc(room * EACH) : NULL;
-    if (blocks->layouts) {
-        blocks->lengths = (size_t *)(blocks->layouts + room);
-        blocks->offsets = (ptrdiff_t *)(blocks->lengths + room);
+    blocks->room = NULL;
+    if (room <= BLOCKS_FEW) {
+        blocks_use_few(blocks);
         return MPI_SUCCESS;
     }
-    return fail(MPI_ERR_NO_MEM, "no memory left for a datatype of %lld blocks", (long long)n);
+    blocks->room = room <= SIZE_MAX / EACH ? malloc(room * EACH) : NULL;
+    if (!blocks->room)
+        return fail(MPI_ERR_NO_MEM, "no memory left for a datatype of %lld blocks",
+                    (long long)n);
+    blocks->layouts = blocks->room;
+    blocks->types = (struct type **)(blocks->layouts + room);
+    blocks->lengths = (size_t *)(blocks->types + room);
+    blocks->offsets = (ptrdiff_t *)(blocks->lengths + room);
+    return MPI_SUCCESS;
 }
 
 static int blocks_set_lengths(struct blocks *blocks, struct counts lengths)
@@ -279,16 +302,12 @@ int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
         rc = blocks_new(&blocks, count, false);
     if (rc)
         return rc;
-    struct type **types = malloc((blocks.n + 1) * sizeof *types);
-    if (!types) {
-        rc = fail(MPI_ERR_NO_MEM, "no memory left for a struct of %zu blocks", blocks.n);
-        goto free_blocks;
-    }
+    struct type **types = blocks.types;
     rc = types_resolve(count, array_of_types, types);
     if (!rc)
         rc = blocks_set_lengths(&blocks, array_of_blocklengths);
     if (rc)
-        goto free_types;
+        goto free_blocks;
     for (size_t i = 0; i < blocks.n; i++) {
         blocks.offsets[i] = array_of_displacements[i];
         blocks.layouts[i] = types[i]->layout;
@@ -296,8 +315,6 @@ int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
     rc = type_new(
         newtype, layout_blocks(blocks.n, blocks.lengths, blocks.offsets, blocks.layouts, false),
         struct_recipe(count, array_of_blocklengths, array_of_displacements, types));
-free_types:
-    free(types);
 free_blocks:
     blocks_free(&blocks);
     return rc;
