@@ -105,29 +105,37 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
 /* One dimension of a distributed array as seen by one process. */
 struct share {
     int64_t size;  /* elements of the whole dimension */
-    int64_t block; /* dealt out in blocks of this many */
+    int64_t block; /* dealt out in blocks of this many, at most `size` */
     int processes, mine;
 };
+
+/* So many blocks, in elements; what reaches the end of the dimension ends there. */
+static int64_t share_product(const struct share *s, int64_t blocks)
+{
+    int64_t elements;
+    bool over = __builtin_mul_overflow(s->block, blocks, &elements);
+    return over || elements > s->size ? s->size : elements;
+}
 
 /* My elements of one dimension: blocks mine, mine + processes, ... the last one may be short. */
 static struct layout *layout_share(const struct layout *old, const struct share *s)
 {
-    ptrdiff_t cycle, cycle_bytes, all_bytes;
-    if (!type_scale(s->block, s->processes, &cycle) ||
-        !type_scale(cycle, old->extent, &cycle_bytes) ||
-        !type_scale(s->size, old->extent, &all_bytes))
+    ptrdiff_t all_bytes;
+    if (!type_scale(s->size, old->extent, &all_bytes))
         return NULL;
-    int64_t first = s->block * s->mine, whole = 0, rest = 0;
+    int64_t cycle = share_product(s, s->processes), first = share_product(s, s->mine);
+    int64_t whole = 0, rest = 0;
     if (first < s->size) {
         int64_t cycles = (s->size - first) / cycle, tail = (s->size - first) % cycle;
         whole = cycles + (tail >= s->block);
         rest = tail >= s->block ? 0 : tail;
     }
-    struct layout *row = layout_vector((size_t)whole, (size_t)s->block, cycle_bytes, old);
+    struct layout *row =
+        layout_vector((size_t)whole, (size_t)s->block, cycle * old->extent, old);
     if (!row)
         return NULL;
     size_t lengths[2] = { 1, (size_t)rest };
-    ptrdiff_t offsets[2] = { first * old->extent,
+    ptrdiff_t offsets[2] = { whole ? first * old->extent : 0,
                              rest ? (first + whole * cycle) * old->extent : 0 };
     const struct layout *parts[2] = { row, old };
     struct layout *both = layout_blocks(2, lengths, offsets, parts, false);
@@ -204,9 +212,9 @@ static struct layout *darray_layout(const struct darray *a, struct layout *eleme
     for (int i = 0; i < a->ndims && layout; i++) {
         int d = a->order == MPI_ORDER_C ? a->ndims - 1 - i : i;
         int64_t size = counts_at(a->gsizes, d);
+        int64_t block = share_block(size, a->distribs[d], a->dargs[d], a->psizes[d]);
         struct share share = { .size = size,
-                               .block =
-                                   share_block(size, a->distribs[d], a->dargs[d], a->psizes[d]),
+                               .block = block < size ? block : size,
                                .processes = a->psizes[d],
                                .mine = darray_coordinate(a, d) };
         struct layout *inner = layout;
