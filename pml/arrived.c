@@ -4,7 +4,7 @@
  * once, so one slow receive cannot stop other messages between the same processes.  Records are
  * reused, last in first out; up to 96 bytes lie in the record itself.  Longer ones get a block
  * from a few lists, one per power of two, which keep at most 1 MiB each.  There is no limit but
- * memory: a sender that runs away is stopped by nobody yet.
+ * memory on one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"
 
@@ -125,6 +125,8 @@ void arrived_free(struct arrived *arrived)
         arrived->peer->in.arrived = NULL;
     if (arrived->data != arrived->small)
         block_free(arrived->data, room_for(&arrived->header));
+    if (arrived->header.kind == WIRE_EAGER)
+        peer_frees(arrived->peer, arrived->header.total);
     arrived->next = unused;
     unused = arrived;
 }

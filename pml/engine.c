@@ -8,10 +8,14 @@
 #include "pml/proto.h"
 #include "pml/pull.h"
 #include "pml/request.h"
+#include "runtime/boot.h"
+
+static bool network; /* the job has other nodes */
 
 static int pml_poll(void)
 {
-    return link_shm.poll() + link_self.poll() + peers_flush() + pulls_flush();
+    int events = link_shm.poll() + link_self.poll() + peers_flush() + pulls_flush();
+    return __builtin_expect(network, 0) ? events + link_ofi.poll() : events;
 }
 
 int pml_open(void)
@@ -25,10 +29,17 @@ int pml_open(void)
     error = link_shm.open();
     if (error)
         goto close_self;
+    network = boot.nlocal < boot.size;
+    if (network)
+        error = link_ofi.open();
+    if (error)
+        goto close_shm;
     pulls_open();
     trips_open();
     progress_add(pml_poll);
     return 0;
+close_shm:
+    link_shm.close();
 close_self:
     link_self.close();
 close_peers:
@@ -36,12 +47,14 @@ close_peers:
     return error;
 }
 
-/* What this process still owes others must reach their rings; what they owe us does not matter
+/* What this process still owes others must reach their rings, or them; what they owe us does not matter
  * any more. */
 void pml_flush(void)
 {
     struct wait w = WAIT_INIT;
     while (peers_waiting())
+        wait_poll(&w);
+    while (network && !link_ofi.quiet(true))
         wait_poll(&w);
     wait_end(&w);
 }
@@ -55,6 +68,9 @@ int pml_close(void)
     link_self.close();
     channels_close();
     arrived_close();
+    if (network)
+        link_ofi.close();
+    network = false;
     requests_close();
     peers_close();
     return 0;

@@ -13,6 +13,21 @@
 
 struct peer; /* pml/peer.h */
 
+enum { LINK_CARD_BYTES = 64 };
+
+struct link_offer { /* begins what the link makes */
+    size_t bytes;
+    char card[LINK_CARD_BYTES]; /* what the peer must know */
+};
+
+struct link_fetch {
+    char *to;
+    const void *card; /* valid during the call only */
+    size_t bytes;
+    void (*done)(void *owner, bool good); /* from link->poll; not good: bytes are missing */
+    void *owner;
+};
+
 struct link {
     const char *name; /* "self", "shm", "ofi" */
 
@@ -54,11 +69,28 @@ struct link {
     void (*advise)(uint32_t copied);
     uint32_t (*advised)(const struct peer *peer);
 
+    /* The same for links that take their time; NULL for links that do not.  Let the peer read these
+     * bytes, until it is retracted; NULL: it cannot.  `fetch` begins reading; false: it cannot. */
+    struct link_offer *(*offer)(struct peer *peer, const void *data, size_t bytes);
+    void (*retract)(struct link_offer *offer);
+    bool (*fetch)(struct peer *peer, const struct link_fetch *fetch);
+
+    /* Links that bound how much may arrive unasked for (peer->window); NULL for others.  peer->freed
+     * has grown by a good part of the window since peer->told: tell the peer. */
+    void (*tell)(struct peer *peer);
+
+    /* Nothing more will be put for a while.  Has every peer got what was?  NULL: always.  When
+     * `leaving`, tell them not to wait for us.  */
+    bool (*quiet)(bool leaving);
+
     /* Will this peer ever take packets again?  True when it ended or died. */
     bool (*gone)(const struct peer *peer);
 };
 
-extern const struct link link_self, link_shm;
+extern const struct link link_self, link_shm, link_ofi;
+
+/* Called by links: this process will not be heard of again, because ... (a clause, kept as a copy). */
+void peer_lost(struct peer *peer, const char *because);
 
 /* Called by links.  `payload` (header->bytes of it) is valid during the call only. */
 void pml_arrived(struct peer *peer, const struct wire *header, const char *payload);

@@ -25,3 +25,22 @@ libxmpi_core_la_SOURCES += \
     pml/trip.c pml/trip.h \
     pml/way.c pml/way.h \
     pml/wire.h
+
+# The network link, or a file that says it was not built.
+if HAVE_LIBFABRIC
+AM_CPPFLAGS += $(FABRIC_CFLAGS)
+libxmpi_core_la_SOURCES += \
+    pml/ofi/card.c pml/ofi/card.h \
+    pml/ofi/cq.c \
+    pml/ofi/fabric.h \
+    pml/ofi/fetch.c \
+    pml/ofi/frame.c \
+    pml/ofi/link.c \
+    pml/ofi/load.c \
+    pml/ofi/nic.c pml/ofi/nic.h \
+    pml/ofi/select.c pml/ofi/select.h \
+    pml/ofi/trunk.c pml/ofi/trunk.h \
+    pml/ofi/watch.c
+else
+libxmpi_core_la_SOURCES += pml/ofi/absent.c
+endif

@@ -4,7 +4,7 @@
  * needed: 8 bytes per 256 ranks of the job, 2 KiB per touched page, 150 bytes per peer talked to.
  *
  * The links are asked in order: a rank reaches itself over "self", others of its node over
- * "shm".  A peer keeps its link for life, so messages to it stay in order.
+ * "shm", those of other nodes over "ofi".  A peer keeps its link for life, so messages to it stay in order.
  */
 #include "pml/peer.h"
 
@@ -12,6 +12,7 @@
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PAGE = 256 };
@@ -19,7 +20,7 @@ enum { PAGE = 256 };
 struct peer ***peer_pages;
 static struct peer *all;
 
-static const struct link *const links[] = { &link_self, &link_shm };
+static const struct link *const links[] = { &link_self, &link_shm, &link_ofi };
 enum { NLINKS = sizeof links / sizeof links[0] };
 
 int peers_open(void)
@@ -65,12 +66,19 @@ static struct peer **slot_of(int world)
     return *page ? &(*page)[world % PAGE] : NULL;
 }
 
+void peer_lost(struct peer *peer, const char *because)
+{
+    char text[512];
+    snprintf(text, sizeof text, "rank %d is lost: %s", peer->world, because);
+    boot_abort(MPI_ERR_OTHER, text);
+}
+
 int peer_make(int world, struct peer **peer)
 {
     const struct link *link = link_choose(world);
     if (!link)
-        return fail(MPI_ERR_OTHER,
-                    "rank %d is on another node: this build has no network link yet", world);
+        return fail(MPI_ERR_OTHER, "rank %d cannot be reached: the network link is not open",
+                    world);
     struct peer **slot = slot_of(world);
     struct peer *made = slot ? calloc(1, sizeof *made) : NULL;
     if (!made)

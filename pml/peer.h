@@ -37,6 +37,11 @@ struct peer {
     /* Claim words (pml/claim.h) of messages coming in: those in use, and the last generation. */
     uint32_t words_used, generation;
 
+    /* What may arrive there without a receive that waits for it, in bytes that are counted from
+     * the beginning and wrap around; 0: as much as we like (window).  Others are asked for: RTS. */
+    uint32_t window, spent, returned; /* spent by us, of which returned by the peer */
+    uint32_t freed, told; /* the other way: matched here, of which the peer was told */
+
     /* Coming in: the EAGER message whose MORE pieces are still to come. */
     struct {
         struct recv *recv;       /* where its pieces go: a receive, */
@@ -69,6 +74,33 @@ static inline int peer_of(int world, struct peer **peer)
 static inline int channel_peer(const struct channel *channel, int rank, struct peer **peer)
 {
     return peer_of(ranks_world(channel->peers, rank), peer);
+}
+
+/* A message costs its bytes and the record it is kept in. */
+static inline uint32_t message_cost(size_t bytes)
+{
+    return (uint32_t)bytes + 64;
+}
+
+/* May a message of so many bytes go to the peer without asking?  Then it goes. */
+static inline bool peer_spends(struct peer *peer, size_t bytes)
+{
+    if (__builtin_expect(peer->window == 0, 1))
+        return true;
+    if (peer->spent - peer->returned + message_cost(bytes) > peer->window)
+        return false;
+    peer->spent += message_cost(bytes);
+    return true;
+}
+
+/* A message of the peer that came without asking has left our memory, or needed none. */
+static inline void peer_frees(struct peer *peer, size_t bytes)
+{
+    if (__builtin_expect(peer->window == 0, 1))
+        return;
+    peer->freed += message_cost(bytes);
+    if (peer->freed - peer->told > peer->window / 4)
+        peer->link->tell(peer);
 }
 
 int peers_open(void);

@@ -37,10 +37,52 @@ void pulls_open(void)
     pulls.first = NULL;
 }
 
+/* The sender must copy after all, from the beginning. */
+static void pull_ask(struct recv *recv)
+{
+    recv->received = 0;
+    recv_clear_to_send(recv, recv->peer, recv->sender);
+    if (recv->received == recv->expected)
+        recv_done(recv);
+}
+
+/* ---- links that take their time ---- */
+
+static void pull_fetched(void *owner, bool good)
+{
+    struct recv *recv = owner;
+    if (!good) {
+        pull_ask(recv);
+        return;
+    }
+    struct wire answer = { .kind = WIRE_CTS, .request = recv->sender };
+    recv->received = recv->expected;
+    control_send(recv->peer, &answer, NULL);
+    recv_done(recv);
+}
+
+static void pull_fetch(struct recv *recv, const char *payload)
+{
+    struct link_fetch fetch = { .to = buffer_flat(&recv->data),
+                                .card = payload,
+                                .bytes = recv->expected,
+                                .done = pull_fetched,
+                                .owner = recv };
+    recv->shared = false;
+    if (!recv->peer->link->fetch(recv->peer, &fetch))
+        pull_ask(recv);
+}
+
+/* ---- one after another ---- */
+
 void pull_begin(struct recv *recv, struct peer *peer, uint32_t sender, const char *payload)
 {
     recv->peer = peer;
     recv->sender = sender;
+    if (peer->link->fetch) {
+        pull_fetch(recv, payload);
+        return;
+    }
     memcpy(&recv->address, payload, sizeof recv->address);
     recv->next = NULL;
     recv->queued = true;
@@ -140,17 +182,13 @@ static void pull_end(struct recv *recv)
     recv_done(recv);
 }
 
-/* The sender must copy after all, from the beginning. */
 static void pull_fall_back(struct recv *recv)
 {
     if (!recv->peer->link->reads(recv->peer))
         trips_refuse();
     trip_forget(&recv->trip);
     pull_unshare(recv);
-    recv->received = 0;
-    recv_clear_to_send(recv, recv->peer, recv->sender);
-    if (recv->received == recv->expected)
-        recv_done(recv);
+    pull_ask(recv);
 }
 
 /* The sender has written a piece, or says that it cannot. */

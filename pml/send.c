@@ -30,6 +30,9 @@ enum { PIECES_PER_ROUND = 16 };
 
 void send_done(struct send *send)
 {
+    if (send->offer)
+        send->peer->link->retract(send->offer);
+    send->offer = NULL;
     if (send->name) {
         request_unname(send->name);
         send->name = 0;
@@ -41,10 +44,12 @@ void send_done(struct send *send)
 /* The first packet of a message that the receiver will read. */
 static bool send_address(struct send *send)
 {
+    const struct link *link = send->peer->link;
     uint64_t address = (uintptr_t)send->plain;
     struct buffer data = { &address, sizeof address, &layout_bytes };
-    send->begun =
-        send->peer->link->put(send->peer, &send->header, &data, 0, sizeof address) >= 0;
+    if (send->offer)
+        data = (struct buffer){ send->offer->card, send->offer->bytes, &layout_bytes };
+    send->begun = link->put(send->peer, &send->header, &data, 0, data.count) >= 0;
     return send->begun;
 }
 
@@ -172,6 +177,7 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     send->data = *data;
     header_fill(&send->first, channel, to, total);
     send->plain = NULL;
+    send->offer = NULL;
     if (total > WAY_SHORT && trip_offers(send->peer))
         send->plain = buffer_flat(data);
     if (mode == SEND_SYNCHRONOUS)
@@ -180,14 +186,29 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     return 0;
 }
 
+/* Over links that take their time the receiver reads what it must be asked for anyway. */
+static void send_offer(struct send *send)
+{
+    send->first.flags &= (uint8_t)~WIRE_PLAIN;
+    if (send->first.kind != WIRE_RTS)
+        return;
+    send->offer = send->peer->link->offer(send->peer, send->plain, send->first.total);
+    if (send->offer)
+        send->first.flags |= WIRE_ADDRESS;
+}
+
 /* With or without asking, with or without the address. */
 static void send_choose(struct send *send)
 {
     size_t total = send->first.total, eager = (size_t)param_number(EAGER);
-    send->first.kind = total > eager ? WIRE_RTS : WIRE_EAGER;
+    send->first.kind = total <= eager && peer_spends(send->peer, total) ? WIRE_EAGER : WIRE_RTS;
     if (!send->plain)
         return;
     send->first.flags = (uint8_t)((send->first.flags | WIRE_PLAIN) & ~WIRE_ADDRESS);
+    if (send->peer->link->offer) {
+        send_offer(send);
+        return;
+    }
     if (!trip_asks(send->peer, total) ||
         (total <= eager && (params[PARAM_ID_EAGER].is_set || !send->peer->link->advised)))
         return;
@@ -227,12 +248,14 @@ static int send_begin(struct send *send)
 static bool send_short(struct peer *peer, struct channel *channel, const struct buffer *data,
                        const struct envelope *to, size_t total)
 {
-    if (peer->queue.first)
+    if (peer->queue.first || !peer_spends(peer, total))
         return false;
     struct wire header;
     header_fill(&header, channel, to, total);
-    if (peer->link->put(peer, &header, data, 0, total) < 0)
+    if (peer->link->put(peer, &header, data, 0, total) < 0) {
+        peer->spent -= peer->window ? message_cost(total) : 0;
         return false;
+    }
     pml_counters.sent++;
     pml_counters.bytes_sent += total;
     return true;

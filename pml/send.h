@@ -24,6 +24,7 @@ struct send {
     bool writing;            /* in the peer's list of writes */
     struct wire_grant grant; /* what we may write there */
     char *plain; /* the data, if they are one piece that the peer may read, or NULL */
+    struct link_offer *offer; /* the link's, while the peer may read them */
 };
 _Static_assert(sizeof(struct send) <= REQUEST_BYTES, "a send fits a request");
 

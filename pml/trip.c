@@ -84,7 +84,7 @@ void trips_refuse(void)
 
 bool trip_offers(const struct peer *peer)
 {
-    return peer->link->read && wish != WISH_NONE;
+    return peer->link->offer || (peer->link->read && wish != WISH_NONE);
 }
 
 bool trip_asks(const struct peer *peer, size_t bytes)
@@ -120,6 +120,10 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
 {
     bool asked = header->flags & WIRE_ADDRESS;
     *trip = (struct trip){ .way = WAY_COPY, .bytes = header->total };
+    if (peer->link->fetch) {
+        trip->way = asked && plain ? WAY_READ : WAY_COPY;
+        return;
+    }
     if (asked && !peer->link->reads(peer)) {
         trips_refuse();
         return;

@@ -12,10 +12,12 @@
 
 #include "mpi.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -172,22 +174,62 @@ int boot_join(struct boot_header *segment, int local_rank)
         .crowded = segment->crowded,
         .segment = segment,
     };
-    return MPI_SUCCESS;
+    return boot_divide();
 }
 
-static bool record_is(int local, int world)
+static bool record_is(int index, int world)
 {
-    return local >= 0 && local < boot.nlocal && boot_record(local)->world_rank == world;
+    return index >= 0 && index < boot.segment->nlocal &&
+           bootseg_rank(boot.segment, index)->world_rank == world;
+}
+
+/* Index in the segment, or -1. */
+static int segment_index(int world)
+{
+    /* Ranks are dealt out node by node as a rule. */
+    int guess = world - bootseg_rank(boot.segment, 0)->world_rank;
+    if (record_is(guess, world))
+        return guess;
+    for (int i = 0; i < boot.segment->nlocal; i++)
+        if (record_is(i, world))
+            return i;
+    return -1;
 }
 
 int boot_local(int world)
 {
-    /* Ranks are dealt out node by node as a rule. */
-    int guess = world - boot_record(0)->world_rank;
-    if (record_is(guess, world))
-        return guess;
-    for (int i = 0; i < boot.nlocal; i++)
-        if (record_is(i, world))
-            return i;
-    return -1;
+    int local = segment_index(world) - boot.first;
+    return local >= 0 && local < boot.nlocal ? local : -1;
+}
+
+/* ---- how the network reaches a process ---- */
+
+struct boot_rank *boot_neighbour(int world)
+{
+    int index = segment_index(world);
+    return index < 0 ? NULL : bootseg_rank(boot.segment, index);
+}
+
+int boot_publish(const void *card, size_t bytes)
+{
+    struct boot_contact *mine = &boot_record(boot.local_rank)->contact;
+    assert(bytes <= sizeof mine->card);
+    memcpy(mine->card, card, bytes);
+    atomic_store_explicit(&mine->bytes, (uint32_t)bytes, memory_order_release);
+    return boot.size > boot.segment->nlocal && way->publish ? way->publish(card, bytes)
+                                                            : MPI_SUCCESS;
+}
+
+int boot_contact(int world, void *card, size_t *bytes)
+{
+    const struct boot_rank *record = boot_neighbour(world);
+    if (!record && way->contact)
+        return way->contact(world, card, bytes);
+    if (!record)
+        return fail(MPI_ERR_OTHER,
+                    "rank %d is on another node, and this launcher tells nobody's address",
+                    world);
+    *bytes = atomic_load_explicit(&record->contact.bytes, memory_order_acquire);
+    memcpy(card, record->contact.card, *bytes);
+    return MPI_SUCCESS;
 }

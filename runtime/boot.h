@@ -15,6 +15,7 @@
 struct boot {
     int rank, size;         /* in MPI_COMM_WORLD */
     int local_rank, nlocal; /* on this node */
+    int first;              /* record in the segment of local rank 0, see boot_nodes.c */
     int node, nnodes;
     int appnum, universe; /* -1 where unknown */
     bool crowded;         /* more ranks than CPUs here */
@@ -37,14 +38,23 @@ void boot_abort(int code, const char *text) __attribute__((noreturn));
 /* Local rank of a world rank, or -1 when it lives on another node. */
 int boot_local(int world);
 
+/* Tell all processes of the job how the network reaches this one: at most BOOT_CONTACT_BYTES, once.
+ * boot_contact: what another process published, its length in *bytes; 0: nothing yet.  It may ask
+ * a server and take a while; MPI_ERR_OTHER with a text when there is nobody to ask. */
+int boot_publish(const void *card, size_t bytes);
+int boot_contact(int world, void *card, size_t *bytes);
+
+/* The record of a process that shares the segment but perhaps not the node; NULL: none does. */
+struct boot_rank *boot_neighbour(int world);
+
 static inline struct boot_rank *boot_record(int local)
 {
-    return bootseg_rank(boot.segment, local);
+    return bootseg_rank(boot.segment, boot.first + local);
 }
 
 static inline char *boot_area(int local)
 {
-    return bootseg_area(boot.segment, local);
+    return bootseg_area(boot.segment, boot.first + local);
 }
 
 #endif

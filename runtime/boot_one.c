@@ -40,4 +40,6 @@ static void one_abort(int code, const char *text)
         say("%s", text);
 }
 
-const struct boot_way boot_one = { "singleton", one_open, one_close, one_abort };
+const struct boot_way boot_one = {
+    .name = "singleton", .open = one_open, .close = one_close, .abort = one_abort
+};

@@ -36,6 +36,7 @@
 
 #define LIBRARY     "libpmix.so.2"
 #define SEGMENT_KEY "xmpi.segment"
+#define CONTACT_KEY "xmpi.contact"
 #define TAKEN_ENV   "XMPI_PMIX_RANK" /* <namespace>:<rank>:<pid> of the process that has it */
 
 static struct {
@@ -400,4 +401,49 @@ static void pmix_abort(int code, const char *text)
     pmix.abort(code, text, NULL, 0);
 }
 
-const struct boot_way boot_pmix = { "pmix", pmix_open, pmix_close, pmix_abort };
+/* ---- how the network reaches a process ---- */
+
+/* After the fence whoever asks gets an answer; nobody is told what he does not ask for. */
+static int pmix_publish(const void *card, size_t bytes)
+{
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
+    value.data.bo.bytes = (char *)card;
+    value.data.bo.size = bytes;
+    pmix_status_t status = pmix.put(PMIX_GLOBAL, CONTACT_KEY, &value);
+    if (status == PMIX_SUCCESS)
+        status = pmix.commit();
+    return status == PMIX_SUCCESS ? job_fence()
+                                  : pmix_failed(status, "cannot publish its network address");
+}
+
+static int pmix_contact(int world, void *card, size_t *bytes)
+{
+    pmix_proc_t proc = self;
+    proc.rank = (pmix_rank_t)world;
+    pmix_value_t *value = NULL;
+    pmix_status_t status = pmix.get(&proc, CONTACT_KEY, NULL, 0, &value);
+    if (status != PMIX_SUCCESS)
+        return pmix_failed(status, "cannot get the network address of another rank");
+    *bytes = 0;
+    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= BOOT_CONTACT_BYTES) {
+        *bytes = value->data.bo.size;
+        memcpy(card, value->data.bo.bytes, *bytes);
+    }
+    if (value->type == PMIX_BYTE_OBJECT)
+        free(value->data.bo.bytes);
+    free(value);
+    return *bytes ? MPI_SUCCESS
+                  : fail(MPI_ERR_OTHER,
+                         "PMIx job %s: what rank %d published under " CONTACT_KEY
+                         " is not understood",
+                         self.nspace, world);
+}
+
+const struct boot_way boot_pmix = {
+    .name = "pmix",
+    .open = pmix_open,
+    .close = pmix_close,
+    .abort = pmix_abort,
+    .publish = pmix_publish,
+    .contact = pmix_contact,
+};

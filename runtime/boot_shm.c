@@ -148,4 +148,6 @@ static void shm_abort(int code, const char *text)
     }
 }
 
-const struct boot_way boot_shm = { "launcher", shm_open_segment, shm_close, shm_abort };
+const struct boot_way boot_shm = {
+    .name = "launcher", .open = shm_open_segment, .close = shm_close, .abort = shm_abort
+};

@@ -22,9 +22,11 @@
 #define BOOT_MAGIC 0x746f6f6269706d78ull /* "xmpiboot" */
 #define BOOT_ENV   "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
 enum {
-    BOOT_VERSION = 1,
+    BOOT_VERSION = 2,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
+    BOOT_NODE_CHARS = 56,
+    BOOT_CONTACT_BYTES = 320,
     BOOT_POOL_BYTES = 1 << 20,   /* per rank: everything but the rings */
     BOOT_PAIR_BYTES = 4096 + 256 /* per ordered pair: ring of 64 slots of 64 bytes, control */
 };
@@ -41,6 +43,13 @@ struct boot_place { /* where a rank may run; -1 unknown or more than one */
     int16_t package, numa, l3, core;
 };
 
+struct boot_contact {       /* what processes of other nodes need to reach this one */
+    _Atomic uint32_t named; /* 1: `node` is valid; used where XMPI_NODE is set */
+    _Atomic uint32_t bytes; /* of `card`, 0: not published yet */
+    char node[BOOT_NODE_CHARS];
+    char card[BOOT_CONTACT_BYTES]; /* the network link's, see pml/ofi/card.h */
+};
+
 struct boot_rank { /* one per local rank, its own cache lines */
     struct doorbell bell;
     char pad[52];
@@ -51,6 +60,7 @@ struct boot_rank { /* one per local rank, its own cache lines */
     struct boot_place place;
     char card[84]; /* what a link wants its peers to know */
     char pad2[16];
+    struct boot_contact contact;
 } __attribute__((aligned(64)));
 
 struct boot_header {

@@ -2,7 +2,7 @@
 AM_CPPFLAGS += $(PMIX_CFLAGS)
 libxmpi_core_la_SOURCES += \
     runtime/boot.c runtime/boot.h runtime/boot_way.h \
-    runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
+    runtime/boot_nodes.c runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
     runtime/bootseg.c runtime/bootseg.h \
     runtime/clock.h \
     runtime/doorbell.c \

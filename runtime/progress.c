@@ -85,9 +85,11 @@ static struct {
     const struct doorbell *bells; /* of all ranks of the node, this far apart */
     size_t stride;
     int nbells, cpus;
+    bool silent; /* something rings no bell */
 } surroundings = { .barrier = true };
 
 uint64_t progress_idle_ns;
+uint32_t progress_naps;
 
 static struct doorbell own_bell, *bell = &own_bell;
 static int sleepers; /* waits of this process that are armed or asleep on the bell */
@@ -252,6 +254,7 @@ static void wait_sleep(struct wait *w)
     int levels = engine_release();
     doorbell_sleep(bell, w->rings, most);
     engine_retake(levels);
+    progress_naps++;
     if (w->phase < ARMED_MOST)
         w->phase++;
     w->woken = true;
@@ -383,6 +386,16 @@ static void policy_choose(bool polite, bool barrier)
     policy.apart = polite && barrier && surroundings.apart && surroundings.nbells > 0;
     if (policy.apart)
         policy.impatient_ns = 20 * MICROSECOND;
+    if (surroundings.silent) {
+        policy.nap_ns = 50 * MICROSECOND;
+        policy.naps_grow = true;
+    }
+}
+
+void progress_naps_short(bool yes)
+{
+    surroundings.silent = yes;
+    progress_tune();
 }
 
 void progress_tune(void)

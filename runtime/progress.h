@@ -125,6 +125,12 @@ void progress_cpus(int cpus);
 /* Choose again: the knobs (XMPI_SPIN, XMPI_POLITE) were changed. */
 void progress_tune(void);
 
+/* Sleep for 50 us to 1.6 ms at a time: something is to be polled that rings no bell. */
+void progress_naps_short(bool yes);
+
+/* How often this process has slept in waits.  For pollers that skip rounds: not after a nap. */
+extern uint32_t progress_naps;
+
 /* Nanoseconds this process has spent in waits after it had stopped spinning. */
 extern uint64_t progress_idle_ns;
 

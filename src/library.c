@@ -40,9 +40,11 @@ static int library_open(void)
     if (rc)
         return rc;
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
-    progress_neighbours(&boot_record(0)->bell, sizeof(struct boot_rank), boot.nlocal,
-                        boot.segment->cpus);
-    progress_cpus(boot.segment->cpus > boot.nlocal ? boot.segment->cpus / boot.nlocal : 1);
+    progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),
+                        boot.segment->nlocal, boot.segment->cpus);
+    progress_cpus(boot.segment->cpus > boot.segment->nlocal
+                      ? boot.segment->cpus / boot.segment->nlocal
+                      : 1);
     rc = pml_open();
     if (rc)
         goto undo_progress;

@@ -1,6 +1,6 @@
 # Tests.  `make check` runs the unit tests, the room, size and symbol checks, and the conformance and
 # fault suites on a few rank counts; ./run-tests runs all of it on more, and with sanitizers.
-check_SCRIPTS_LIST = test/rooms.sh test/house.sh test/symbols.sh test/conform.sh test/faults.sh test/programs.sh test/abi.sh test/api.sh test/info.sh test/threads.sh
+check_SCRIPTS_LIST = test/rooms.sh test/house.sh test/symbols.sh test/conform.sh test/faults.sh test/programs.sh test/abi.sh test/api.sh test/info.sh test/threads.sh test/network.sh
 
 if HAVE_CHECK
 include test/unit/runtime.mk
@@ -20,7 +20,7 @@ AM_TESTS_ENVIRONMENT = \
     CK_TIMEOUT_MULTIPLIER=8 PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
     export XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE CK_TIMEOUT_MULTIPLIER PYTHON3 CLANG_FORMAT;
 
-EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/fault test/api test/plan test/unit test/thread
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/network test/fault test/api test/plan test/unit test/thread
 
 print-units:
 	@echo $(check_PROGRAMS)

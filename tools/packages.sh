@@ -21,5 +21,5 @@ need_packages() # names...
 }
 
 build_packages="gcc g++ make binutils autoconf automake libtool pkg-config python3
-    libhwloc-dev libpmix-dev libpng-dev"
+    libhwloc-dev libpmix-dev libfabric-dev libpng-dev"
 test_packages="check clang clang-format procps iproute2 xz-utils file"

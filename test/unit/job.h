@@ -20,6 +20,8 @@
 
 typedef void job_body(int rank, int size);
 
+static bool job_apart; /* each rank is a node of its own */
+
 static inline struct boot_header *job_segment(int n)
 {
     size_t bytes = bootseg_bytes(n, n);
@@ -35,21 +37,23 @@ static inline void job_rank(struct boot_header *segment, int rank, int n, job_bo
 {
     boot = (struct boot){ .rank = rank,
                           .size = n,
-                          .local_rank = rank,
-                          .nlocal = n,
-                          .nnodes = 1,
+                          .local_rank = job_apart ? 0 : rank,
+                          .nlocal = job_apart ? 1 : n,
+                          .first = job_apart ? rank : 0,
+                          .node = job_apart ? rank : 0,
+                          .nnodes = job_apart ? n : 1,
                           .appnum = -1,
                           .universe = -1,
                           .crowded = n > sysconf(_SC_NPROCESSORS_ONLN),
                           .how = "test",
                           .segment = segment };
-    progress_open(&boot_record(rank)->bell, boot.crowded);
+    progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     if (pml_open() != 0)
         _exit(10);
     body(rank, n);
     if (pml_close() != 0)
         _exit(11);
-    atomic_store(&boot_record(rank)->state, BOOT_FINALIZED);
+    boot_reached(BOOT_FINALIZED);
     fflush(NULL);
     _exit(0);
 }

@@ -14,3 +14,9 @@ test_unit_pml_test_LDADD = $(UNIT_LIBS)
 EXTRA_PROGRAMS = bench/pml_pingpong
 bench_pml_pingpong_SOURCES = bench/pml_pingpong.c test/unit/job.h
 bench_pml_pingpong_LDADD = $(UNIT_LIBS)
+
+if HAVE_LIBFABRIC
+check_PROGRAMS += test/unit/select_test
+test_unit_select_test_SOURCES = test/unit/select_test.c test/unit/unit.h
+test_unit_select_test_LDADD = $(UNIT_LIBS)
+endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages between real processes over shared memory, and to oneself: order, every size class,
+ * Messages between real processes over shared memory, the network, and to oneself: order, every size class,
  * unexpected messages, wildcards, truncation, synchronous sends, probes, cancel, persistent
  * requests, channels opened late, and ends of processes.
  */
 #define _GNU_SOURCE
 #include "mpi.h"
+#include "pml/link.h"
 #include "pml/shm/area.h"
 #include "runtime/fail.h"
 
@@ -924,6 +925,42 @@ START_TEST(memory_that_may_not_be_read)
 }
 END_TEST
 
+/* ---- over the network ---- */
+
+static void apart(int n, job_body *body)
+{
+    params_read();
+    job_apart = true;
+    ck_assert(job_run(n, body));
+}
+
+START_TEST(the_same_over_the_network)
+{
+    if (!link_ofi.put)
+        return; /* not built */
+    static job_body *const bodies[] = { every_size,  unexpected, order,   truncation,
+                                        synchronous, probes,     strided, persistent };
+    for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++)
+        apart(2, bodies[k]);
+    apart(4, all_to_all);
+    apart(3, anything);
+}
+END_TEST
+
+/* Less may come unasked than one message is long, or than a burst of small ones. */
+START_TEST(small_windows_over_the_network)
+{
+    static const long long windows[] = { 1, 300, 70000 };
+    for (int i = 0; i < 3 && link_ofi.put; i++) {
+        params_read();
+        params[PARAM_ID_OFI_WINDOW].number = windows[i];
+        apart(2, every_size);
+        apart(2, unexpected);
+        apart(3, anything);
+    }
+}
+END_TEST
+
 /* ---- ends ---- */
 
 static void unread(int rank, int n)
@@ -993,5 +1030,6 @@ UNIT_MAIN("pml", ack_before_the_last_byte, answers_wait_for_room, streams_both_w
           messages_to_oneself, all_to_all_of_four, all_to_all_of_nine, flood_of_one_rank,
           peers_that_do_not_read, random_scripts, other_eager_limits,
           every_way_of_long_messages, windows_of_long_messages, the_sender_may_be_away,
-          memory_that_may_not_be_read, close_delivers_what_was_freed,
+          memory_that_may_not_be_read, the_same_over_the_network,
+          small_windows_over_the_network, close_delivers_what_was_freed,
           close_does_not_wait_for_the_gone, close_does_not_wait_for_the_dead)

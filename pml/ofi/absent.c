@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The link to other nodes in builds without libfabric: it says so when it is needed.
+ */
+#include "pml/peer.h"
+
+#include "mpi.h"
+#include "runtime/fail.h"
+
+static int absent_open(void)
+{
+    return fail(MPI_ERR_OTHER,
+                "messages to other nodes need libfabric, and this library was built without: "
+                "configure found no headers (Debian: libfabric-dev)");
+}
+
+static void absent_close(void)
+{
+}
+
+static bool absent_reaches(int world)
+{
+    (void)world;
+    return false;
+}
+
+const struct link link_ofi = {
+    .name = "ofi", .open = absent_open, .close = absent_close, .reaches = absent_reaches
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Cards are compared when two processes first talk.  Providers of one name speak different
+ * languages in different versions of libfabric, and what they do then is to wait for ever; so
+ * versions must agree, and whoever differs is named.
+ */
+#include "pml/ofi/card.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void card_fill(struct card *card)
+{
+    *card = (struct card){ .version = CARD_VERSION,
+                           .library = fabric.version(),
+                           .nnics = (uint16_t)nnics,
+                           .address_bytes = (uint16_t)nics[0].address_bytes };
+    snprintf(card->provider, sizeof card->provider, "%s", nics[0].info->fabric_attr->prov_name);
+    snprintf(card->iface, sizeof card->iface, "%.23s", nics[0].name);
+    if (gethostname(card->host, sizeof card->host - 1) != 0)
+        snprintf(card->host, sizeof card->host, "?");
+    for (int i = 0; i < nnics; i++)
+        memcpy(card->address[i], nics[i].address, sizeof card->address[i]);
+}
+
+const char *card_differs(const struct card *mine, const struct card *theirs, int rank)
+{
+    static char text[400];
+    if (theirs->version != mine->version) {
+        snprintf(text, sizeof text, "rank %d was built with another version of xmpi", rank);
+        return text;
+    }
+    if (theirs->library == mine->library && strcmp(theirs->provider, mine->provider) == 0 &&
+        theirs->address_bytes == mine->address_bytes)
+        return NULL;
+    snprintf(text, sizeof text,
+             "rank %d on %s uses libfabric %u.%u with provider %s (%s), this rank on %s uses "
+             "libfabric %u.%u with provider %s (%s): all nodes need the same libfabric, and "
+             "XMPI_OFI_PROVIDER can name a provider that all have",
+             rank, theirs->host, FI_MAJOR(theirs->library), FI_MINOR(theirs->library),
+             theirs->provider, theirs->iface, mine->host, FI_MAJOR(mine->library),
+             FI_MINOR(mine->library), mine->provider, mine->iface);
+    return text;
+}
+
+const char *card_place(const struct card *card)
+{
+    static char text[INET6_ADDRSTRLEN + 24];
+    char address[INET6_ADDRSTRLEN] = "";
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    memcpy(&in, card->address[0], sizeof in);
+    memcpy(&in6, card->address[0], sizeof in6);
+    if (card->address_bytes == sizeof in && in.sin_family == AF_INET) {
+        inet_ntop(AF_INET, &in.sin_addr, address, sizeof address);
+        snprintf(text, sizeof text, "%s port %d", address, ntohs(in.sin_port));
+    } else if (card->address_bytes == sizeof in6 && in6.sin6_family == AF_INET6) {
+        inet_ntop(AF_INET6, &in6.sin6_addr, address, sizeof address);
+        snprintf(text, sizeof text, "%s port %d", address, ntohs(in6.sin6_port));
+    } else {
+        snprintf(text, sizeof text, "%.23s", card->provider);
+    }
+    return text;
+}

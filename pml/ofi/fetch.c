@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Long messages without a copy in between: the sender registers its data with every nic and says
+ * where they lie, the receiver reads them, in pieces, over all nics at once:
+ *
+ *     offer (in the RTS):  address, and a key per nic
+ *     fetch:   piece 0 -> nic 0     piece 1 -> nic 1     piece 2 -> nic 0 ...
+ *
+ * A few pieces per nic are under way at a time.  When one fails, the rest is let come in and the
+ * caller hears that the fetch failed; it asks for the bytes as packets then.
+ */
+#include "pml/ofi/trunk.h"
+
+#include "runtime/fail.h"
+#include "runtime/log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE_BYTES = 1 << 20, LEAST_PIECE = 64 << 10, PIECES_PER_NIC = 4 };
+
+/* What travels in an RTS. */
+struct places {
+    uint64_t address[NIC_MOST], key[NIC_MOST];
+};
+_Static_assert(sizeof(struct places) <= LINK_CARD_BYTES, "the places fit an RTS");
+
+struct offer {
+    struct link_offer link; /* first */
+    struct fid_mr *mr[NIC_MOST];
+};
+
+void fetch_retract(struct link_offer *link)
+{
+    struct offer *offer = (struct offer *)link;
+    for (int i = 0; i < nnics; i++)
+        if (offer->mr[i])
+            fi_close(&offer->mr[i]->fid);
+    free(offer);
+}
+
+struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes)
+{
+    (void)peer;
+    struct places places = { 0 };
+    struct offer *offer = calloc(1, sizeof *offer);
+    if (!offer)
+        return NULL;
+    for (int i = 0; i < nnics; i++) {
+        if (nic_register(&nics[i], data, bytes, FI_REMOTE_READ, &offer->mr[i])) {
+            log_at(1, "%s; sent as packets", fail_text());
+            fetch_retract(&offer->link);
+            return NULL;
+        }
+        bool absolute = nics[i].info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+        places.address[i] = absolute ? (uintptr_t)data : 0;
+        places.key[i] = fi_mr_key(offer->mr[i]);
+    }
+    offer->link.bytes = sizeof places;
+    memcpy(offer->link.card, &places, sizeof places);
+    return &offer->link;
+}
+
+/* ---- the receiver ---- */
+
+struct fetch;
+struct read { /* one piece */
+    struct op op;
+    struct fetch *fetch;
+    int nic;
+    size_t bytes;
+    struct read *next;
+};
+
+struct fetch {
+    struct link_fetch what;
+    struct trunk *trunk;
+    struct places places;
+    size_t piece, offset; /* of the next one */
+    int under_way, nic;   /* pieces; the next one's */
+    bool failed, told;    /* the caller knows how it ended */
+    struct fid_mr *mr[NIC_MOST];
+    struct fetch *next;
+};
+
+static struct fetch *fetches;
+static struct read *unused;
+
+static struct read *read_new(void)
+{
+    struct read *read = unused;
+    if (read)
+        unused = read->next;
+    else
+        read = malloc(sizeof *read);
+    if (read)
+        read->op.kind = OP_READ;
+    return read;
+}
+
+static void read_free(struct read *read)
+{
+    read->next = unused;
+    unused = read;
+}
+
+static void fetch_tell(struct fetch *fetch, bool good)
+{
+    if (!fetch->told)
+        fetch->what.done(fetch->what.owner, good);
+    fetch->told = true;
+}
+
+static void fetch_end(struct fetch *fetch)
+{
+    for (int i = 0; i < nnics; i++)
+        if (fetch->mr[i])
+            fi_close(&fetch->mr[i]->fid);
+    fetch_tell(fetch, !fetch->failed);
+    free(fetch);
+}
+
+/* Have the next piece read.  False: the provider has no room now. */
+static bool fetch_post(struct fetch *fetch)
+{
+    int i = fetch->nic, theirs = i % fetch->trunk->card.nnics;
+    struct nic *nic = &nics[i];
+    size_t left = fetch->what.bytes - fetch->offset;
+    size_t bytes = left < fetch->piece ? left : fetch->piece;
+    struct read *read = nic->posted < nic->most_posted ? read_new() : NULL;
+    if (!read)
+        return false;
+    read->fetch = fetch;
+    read->nic = i;
+    read->bytes = bytes;
+    void *descriptor = fetch->mr[i] ? fi_mr_desc(fetch->mr[i]) : NULL;
+    ssize_t refused = fi_read(
+        nic->ep, fetch->what.to + fetch->offset, bytes, descriptor, fetch->trunk->to[i],
+        fetch->places.address[theirs] + fetch->offset, fetch->places.key[theirs], &read->op);
+    if (refused) {
+        read_free(read);
+        fetch->failed |= refused != -FI_EAGAIN;
+        return false;
+    }
+    nic->posted++;
+    fetch->under_way++;
+    fetch->offset += bytes;
+    fetch->nic = (i + 1) % nnics;
+    return true;
+}
+
+/* As many pieces as may be. */
+static void fetch_push(struct fetch *fetch)
+{
+    while (!fetch->failed && fetch->offset < fetch->what.bytes &&
+           fetch->under_way < PIECES_PER_NIC * nnics && fetch_post(fetch))
+        ;
+}
+
+static size_t piece_of(size_t bytes)
+{
+    size_t piece = (bytes + (size_t)nnics - 1) / (size_t)nnics;
+    piece = piece > PIECE_BYTES ? PIECE_BYTES : piece;
+    return piece < LEAST_PIECE ? LEAST_PIECE : piece;
+}
+
+bool fetch_begin(struct peer *peer, const struct link_fetch *what)
+{
+    struct trunk *trunk = peer->lane;
+    struct fetch *fetch = trunk->state != TRUNK_LOST ? calloc(1, sizeof *fetch) : NULL;
+    if (!fetch)
+        return false;
+    fetch->what = *what;
+    fetch->trunk = trunk;
+    memcpy(&fetch->places, what->card, sizeof fetch->places);
+    fetch->piece = piece_of(what->bytes);
+    for (int i = 0; i < nnics; i++)
+        if (nic_register(&nics[i], what->to, what->bytes, FI_READ, &fetch->mr[i]))
+            fetch->failed = true;
+    fetch->next = fetches;
+    fetches = fetch;
+    if (trunk->state == TRUNK_OPEN)
+        fetch_push(fetch);
+    return true;
+}
+
+void fetch_read_ended(struct op *op, int error)
+{
+    struct read *read = (struct read *)op;
+    struct fetch *fetch = read->fetch;
+    struct nic *nic = &nics[read->nic];
+    nic->posted--;
+    fetch->under_way--;
+    if (error) {
+        log_at(1, "network: reading from rank %d failed (%s); asking for packets",
+               fetch->trunk->peer->world, fabric.strerror(error));
+        fetch->failed = true;
+    } else {
+        nic->bytes_read += read->bytes;
+        pml_counters.bytes_read += read->bytes;
+    }
+    read_free(read);
+}
+
+/* Is it over?  When the peer is lost, what is under way may come back some day, but nobody waits
+ * for it. */
+static bool fetch_goes_on(struct fetch *fetch)
+{
+    if (fetch->trunk->state == TRUNK_LOST) {
+        fetch->failed = true;
+        fetch_tell(fetch, false);
+    }
+    if (fetch->trunk->state == TRUNK_OPEN)
+        fetch_push(fetch);
+    return fetch->under_way > 0 || (!fetch->failed && fetch->offset < fetch->what.bytes);
+}
+
+/* Who is told may begin another one. */
+void fetches_flush(void)
+{
+    struct fetch *fetch = fetches;
+    fetches = NULL;
+    while (fetch) {
+        struct fetch *next = fetch->next;
+        if (fetch_goes_on(fetch)) {
+            fetch->next = fetches;
+            fetches = fetch;
+        } else {
+            fetch_end(fetch);
+        }
+        fetch = next;
+    }
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The link to other nodes, over libfabric.  This file: opening, putting packets, polling.
+ *
+ * It is opened with the pml in jobs that have other nodes (or XMPI_SHM=0), and in no others, so
+ * a job on one node never loads libfabric.  Packets go over the first nic, in order; long
+ * messages are read from the sender's memory over all of them (fetch.c).
+ *
+ * Sending copies the packet: once for messages up to 64 KiB, and the copy is what makes it
+ * possible to send again.  How much may be on its way without an ack is bounded per peer; how
+ * much may arrive without a receive is bounded by peer->window (pml/peer.h).
+ */
+#include "pml/ofi/trunk.h"
+
+#include "mpi.h"
+#include "runtime/boot.h"
+#include "runtime/fail.h"
+#include "runtime/log.h"
+#include "runtime/param.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_UNACKED = 128, /* frames */
+    MOST_UNACKED_BYTES = 4 << 20,
+    POLLS_PER_WATCH = 16,
+    BUSY_POLLS = 7 /* of shared memory alone between two polls of an idle network */
+};
+
+static bool is_open;
+
+/* ---- opening and closing ---- */
+
+static uint16_t job_hash(const char *job)
+{
+    uint32_t hash = 2166136261u;
+    for (; *job; job++)
+        hash = (hash ^ (unsigned char)*job) * 16777619u;
+    return (uint16_t)(hash ^ hash >> 16);
+}
+
+static int ofi_open(void)
+{
+    int error = fabric_load();
+    if (!error)
+        error = nics_open(sizeof(struct head) + FRAME_PAYLOAD);
+    if (error)
+        return error;
+    error = receives_open();
+    if (error)
+        goto close_nics;
+    trunk_job = job_hash(boot.segment->job);
+    card_fill(&trunk_my_card);
+    error = boot_publish(&trunk_my_card, sizeof trunk_my_card);
+    if (error)
+        goto close_receives;
+    progress_naps_short(true);
+    is_open = true;
+    return 0;
+close_receives:
+    receives_close();
+close_nics:
+    nics_close();
+    return error;
+}
+
+static void counters_log(void)
+{
+    nics_log();
+    log_at(1, "network: %llu packets, %llu of them acks; %llu resent, %llu came twice",
+           (unsigned long long)ofi_counters.frames, (unsigned long long)ofi_counters.acks,
+           (unsigned long long)ofi_counters.resent, (unsigned long long)ofi_counters.doubled);
+}
+
+/* The process ends, or opens again.  What others have sent and nobody read makes the kernel cut
+ * connections, and cut off what they have not read either; but they have acked all of it. */
+static void ofi_close(void)
+{
+    if (!is_open)
+        return;
+    counters_log();
+    while (trunks) {
+        struct trunk *gone = trunks;
+        trunks = gone->next;
+        trunk_watch_end(gone);
+        free(gone);
+    }
+    frames_close();
+    receives_close();
+    nics_close();
+    progress_naps_short(false);
+    is_open = false;
+}
+
+/* ---- peers ---- */
+
+static bool ofi_reaches(int world)
+{
+    return is_open && boot_local(world) < 0;
+}
+
+static int ofi_connect(struct peer *peer)
+{
+    peer->window = (uint32_t)param_number(OFI_WINDOW);
+    return trunk_new(peer);
+}
+
+static bool ofi_gone(const struct peer *peer)
+{
+    return trunk_gone(peer->lane);
+}
+
+/* Everything was taken by those who are still there, and nobody waits for our acks. */
+static bool trunk_is_quiet(struct trunk *trunk)
+{
+    if (trunk->state != TRUNK_OPEN || trunk->left || trunk_gone(trunk))
+        return true;
+    trunk->owes_now |= trunk->owes;
+    return !trunk->first && !trunk->owes;
+}
+
+/* Nothing more will be sent: tell the others, once, that they need not wait for us. */
+static bool ofi_quiet(bool leaving)
+{
+    bool quiet = true;
+    trunks_leaving = leaving;
+    for (struct trunk *trunk = trunks; trunk; trunk = trunk->next)
+        quiet &= trunk_is_quiet(trunk);
+    for (struct trunk *trunk = trunks; leaving && quiet && trunk; trunk = trunk->next)
+        trunk_tell(trunk, HEAD_LEFT, false, 0);
+    return quiet;
+}
+
+/* ---- packets ---- */
+
+static void payload_copy(char *to, const struct buffer *data, size_t skip, size_t bytes)
+{
+    const char *flat = buffer_flat(data);
+    if (flat)
+        memcpy(to, flat + skip, bytes);
+    else
+        buffer_pack(data, skip, to, bytes);
+}
+
+static long ofi_put(struct peer *peer, const struct wire *header, const struct buffer *data,
+                    size_t skip, size_t bytes)
+{
+    struct trunk *trunk = peer->lane;
+    if (trunk->state != TRUNK_OPEN || trunk->unsent || trunk->rewinding ||
+        trunk->nunacked >= MOST_UNACKED || trunk->bytes >= MOST_UNACKED_BYTES)
+        return -1;
+    /* The first piece of a long message would have to be kept where nobody waits for it. */
+    if (header->kind == WIRE_RTS && !(header->flags & WIRE_ADDRESS))
+        bytes = 0;
+    if (bytes > FRAME_PAYLOAD)
+        bytes = FRAME_PAYLOAD;
+    struct frame *frame = frame_new(bytes);
+    if (!frame)
+        return -1;
+    trunks_leaving = false;
+    frame->head = (struct head){
+        .job = trunk_job, .kind = HEAD_PACKET, .from = (uint32_t)boot.rank, .wire = *header
+    };
+    frame->head.wire.bytes = (uint32_t)bytes;
+    if (bytes)
+        payload_copy(frame_payload(frame), data, skip, bytes);
+    trunk_append(trunk, frame);
+    return (long)bytes;
+}
+
+/* The peer was not told yet how much of what it sent has left our memory. */
+static void ofi_tell(struct peer *peer)
+{
+    struct trunk *trunk = peer->lane;
+    trunk->owes = trunk->owes_now = true;
+    trunk_attend(trunk);
+}
+
+static int ofi_poll(void)
+{
+    static unsigned skipped, polls;
+    static uint32_t naps;
+    if (boot.nlocal > 1 && naps == progress_naps && skipped < BUSY_POLLS) {
+        skipped++;
+        return 0;
+    }
+    naps = progress_naps;
+    int events = nics_poll();
+    trunks_attend(events == 0);
+    fetches_flush();
+    skipped = events ? BUSY_POLLS : 0;
+    if (++polls % POLLS_PER_WATCH == 0)
+        trunks_watch();
+    return events;
+}
+
+const struct link link_ofi = {
+    .name = "ofi",
+    .short_bytes = FRAME_PAYLOAD,
+    .open = ofi_open,
+    .close = ofi_close,
+    .reaches = ofi_reaches,
+    .connect = ofi_connect,
+    .put = ofi_put,
+    .poll = ofi_poll,
+    .offer = fetch_offer,
+    .retract = fetch_retract,
+    .fetch = fetch_begin,
+    .tell = ofi_tell,
+    .quiet = ofi_quiet,
+    .gone = ofi_gone,
+};

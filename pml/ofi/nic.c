@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening endpoints: reliable datagrams (no connections of our own), messages without tags (our
+ * matcher is the same for all links), receive buffers for many messages, reading of remote
+ * memory.  Providers are told all we can cope with and their answer says what they need.
+ *
+ *     fi_getinfo -> ranked (select.c) -> fabric -> domain -> address table, completions, endpoint
+ *
+ * Costs with TCP: 0.1 s for the first fi_getinfo, 0.1 ms and 0.1 MB for the rest.
+ */
+#include "pml/ofi/nic.h"
+
+#include "pml/ofi/select.h"
+
+#include "mpi.h"
+#include "runtime/boot.h"
+#include "runtime/fail.h"
+#include "runtime/log.h"
+#include "runtime/param.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct nic nics[NIC_MOST];
+int nnics;
+
+static int nic_failed(const struct nic *nic, const char *what, int error)
+{
+    char host[64] = "?";
+    gethostname(host, sizeof host - 1);
+    return fail(MPI_ERR_OTHER, "rank %d on %s: provider %s, interface %s: %s: %s", boot.rank,
+                host, nic->info->fabric_attr->prov_name, nic->name, what,
+                fabric.strerror(error < 0 ? -error : error));
+}
+
+/* ---- asking ---- */
+
+static void hints_fill(struct fi_info *hints)
+{
+    hints->caps =
+        FI_MSG | FI_RMA | FI_READ | FI_REMOTE_READ | FI_SEND | FI_RECV | FI_MULTI_RECV;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+    hints->domain_attr->mr_mode =
+        FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    hints->domain_attr->av_type = FI_AV_TABLE;
+}
+
+/* What there is.  NULL with a text: nothing. */
+static struct fi_info *infos_ask(void)
+{
+    struct fi_info *hints = fabric.dupinfo(NULL), *list = NULL;
+    if (!hints) {
+        fail(MPI_ERR_NO_MEM, "no memory to ask libfabric for its providers");
+        return NULL;
+    }
+    hints_fill(hints);
+    int error = fabric.getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &list);
+    fabric.freeinfo(hints);
+    if (error == 0)
+        return list;
+    uint32_t version = fabric.version();
+    fail(MPI_ERR_OTHER, "rank %d: libfabric %u.%u offers no provider that can be used: %s",
+         boot.rank, FI_MAJOR(version), FI_MINOR(version), fabric.strerror(-error));
+    return NULL;
+}
+
+static void infos_describe(const struct fi_info *list, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (; list && used + 1 < room; list = list->next) {
+        char address[SELECT_TEXT], one[160];
+        snprintf(one, sizeof one, "%s:%s(%s)", list->fabric_attr->prov_name,
+                 list->domain_attr->name, info_address(list, address));
+        if (!strstr(text, one))
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? " " : "", one);
+    }
+}
+
+static int none_fits(const struct fi_info *list, const struct wish *wish)
+{
+    char there[500], host[64] = "?";
+    gethostname(host, sizeof host - 1);
+    infos_describe(list, there, sizeof there);
+    return fail(MPI_ERR_OTHER,
+                "rank %d on %s: no network with provider %s and interface %s "
+                "(XMPI_OFI_PROVIDER, XMPI_OFI_IFACE); there are: %s",
+                boot.rank, host, wish->provider ? wish->provider : "(any)",
+                wish->iface ? wish->iface : "(any)", there);
+}
+
+/* ---- one nic ---- */
+
+static int nic_open_tables(struct nic *nic)
+{
+    struct fi_av_attr av = { .type = FI_AV_TABLE, .count = 64 };
+    struct fi_cq_attr cq = { .size = NIC_CQ_ENTRIES,
+                             .format = FI_CQ_FORMAT_DATA,
+                             .wait_obj = FI_WAIT_NONE };
+    int error = fi_av_open(nic->domain, &av, &nic->av, NULL);
+    if (error)
+        return nic_failed(nic, "fi_av_open", error);
+    error = fi_cq_open(nic->domain, &cq, &nic->cq, NULL);
+    return error ? nic_failed(nic, "fi_cq_open", error) : 0;
+}
+
+static int nic_open_endpoint(struct nic *nic, size_t least_receive)
+{
+    int error = fi_endpoint(nic->domain, nic->info, &nic->ep, NULL);
+    if (error)
+        return nic_failed(nic, "fi_endpoint", error);
+    error = fi_ep_bind(nic->ep, &nic->av->fid, 0);
+    if (!error)
+        error = fi_ep_bind(nic->ep, &nic->cq->fid, FI_TRANSMIT | FI_RECV);
+    if (!error)
+        error = fi_setopt(&nic->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least_receive,
+                          sizeof least_receive);
+    if (error)
+        return nic_failed(nic, "fi_ep_bind", error);
+    error = fi_enable(nic->ep);
+    if (error)
+        return nic_failed(nic, "fi_enable", error);
+    nic->address_bytes = sizeof nic->address;
+    error = fi_getname(&nic->ep->fid, nic->address, &nic->address_bytes);
+    return error ? nic_failed(nic, "fi_getname", error) : 0;
+}
+
+static void nic_name(struct nic *nic)
+{
+    char address[SELECT_TEXT];
+    snprintf(nic->name, sizeof nic->name, "%.20s%s%.26s", nic->info->domain_attr->name,
+             info_address(nic->info, address)[0] ? " " : "", address);
+}
+
+static int nic_open(struct nic *nic, const struct fi_info *info, size_t least_receive)
+{
+    *nic = (struct nic){ .info = fabric.dupinfo(info), .next_key = 1 };
+    if (!nic->info)
+        return fail(MPI_ERR_NO_MEM, "no memory for a network endpoint");
+    nic_name(nic);
+    if (info->ep_attr->max_msg_size < least_receive)
+        return nic_failed(nic, "its longest message is too short for a packet", FI_EMSGSIZE);
+    nic->inject = info->tx_attr->inject_size;
+    nic->most_posted = (int)(info->tx_attr->size < NIC_CQ_ENTRIES / 2 ? info->tx_attr->size
+                                                                      : NIC_CQ_ENTRIES / 2);
+    int error = fabric.fabric(nic->info->fabric_attr, &nic->fabric, NULL);
+    if (error)
+        return nic_failed(nic, "fi_fabric", error);
+    error = fi_domain(nic->fabric, nic->info, &nic->domain, NULL);
+    if (error)
+        return nic_failed(nic, "fi_domain", error);
+    error = nic_open_tables(nic);
+    return error ? error : nic_open_endpoint(nic, least_receive);
+}
+
+static void fid_close(struct fid *fid)
+{
+    if (fid)
+        fi_close(fid);
+}
+#define CLOSE(object) fid_close((object) ? &(object)->fid : NULL)
+
+static void nic_close(struct nic *nic)
+{
+    CLOSE(nic->ep);
+    CLOSE(nic->cq);
+    CLOSE(nic->av);
+    CLOSE(nic->domain);
+    CLOSE(nic->fabric);
+    if (nic->info)
+        fabric.freeinfo(nic->info);
+    *nic = (struct nic){ 0 };
+}
+
+int nic_register(struct nic *nic, const void *memory, size_t bytes, uint64_t access,
+                 struct fid_mr **mr)
+{
+    *mr = NULL;
+    if (access != FI_REMOTE_READ && !nic_needs_local(nic))
+        return 0;
+    int error = fi_mr_reg(nic->domain, memory, bytes, access, 0, nic->next_key++, 0, mr, NULL);
+    if (!error && nic->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+        error = fi_mr_bind(*mr, &nic->ep->fid, 0);
+        if (!error)
+            error = fi_mr_enable(*mr);
+        if (error) {
+            fi_close(&(*mr)->fid);
+            *mr = NULL;
+        }
+    }
+    return error ? nic_failed(nic, "fi_mr_reg", error) : 0;
+}
+
+/* ---- all ---- */
+
+static int nic_add(const struct fi_info *list, const struct wish *wish, size_t least_receive)
+{
+    const struct fi_info *info = info_select(list, wish, fabric.version());
+    if (!info)
+        return none_fits(list, wish);
+    struct nic *nic = &nics[nnics++];
+    int error = nic_open(nic, info, least_receive);
+    if (!error)
+        log_at(1, "network: provider %s, interface %s, libfabric %u.%u",
+               info->fabric_attr->prov_name, nic->name, FI_MAJOR(fabric.version()),
+               FI_MINOR(fabric.version()));
+    return error;
+}
+
+/* XMPI_OFI_NICS=a,b,... */
+static int nics_add(const struct fi_info *list, const struct wish *wish, const char *names,
+                    size_t least_receive)
+{
+    struct wish one = *wish;
+    char name[NIC_NAME_CHARS];
+    one.iface = name;
+    while (*names) {
+        size_t length = strcspn(names, ",");
+        if (length >= sizeof name || nnics == NIC_MOST)
+            return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: at most %d names of %zu characters",
+                        param_string(OFI_NICS), NIC_MOST, sizeof name - 1);
+        memcpy(name, names, length);
+        name[length] = '\0';
+        int error = nic_add(list, &one, least_receive);
+        if (error)
+            return error;
+        one.provider = nics[0].info->fabric_attr->prov_name;
+        names += length + (names[length] == ',');
+    }
+    return 0;
+}
+
+int nics_open(size_t least_receive)
+{
+    struct wish wish = { .provider = param_string(OFI_PROVIDER),
+                         .iface = param_string(OFI_IFACE),
+                         .alone = boot.size == boot.segment->nlocal && !param_string(NODE) };
+    struct fi_info *list = infos_ask();
+    if (!list)
+        return MPI_ERR_OTHER;
+    nnics = 0;
+    const char *names = param_string(OFI_NICS);
+    int error = names ? nics_add(list, &wish, names, least_receive)
+                      : nic_add(list, &wish, least_receive);
+    fabric.freeinfo(list);
+    if (error)
+        nics_close();
+    return error;
+}
+
+void nics_log(void)
+{
+    for (int i = 0; i < nnics; i++)
+        log_at(1, "network: %s: %llu bytes in packets sent, %llu bytes read", nics[i].name,
+               (unsigned long long)nics[i].bytes_sent, (unsigned long long)nics[i].bytes_read);
+}
+
+void nics_close(void)
+{
+    while (nnics > 0)
+        nic_close(&nics[--nnics]);
+}

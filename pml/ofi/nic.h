@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A nic: one libfabric endpoint with all that it needs.  Packets use the first one; long
+ * messages are divided among all (XMPI_OFI_NICS).
+ */
+#ifndef XMPI_OFI_NIC_H
+#define XMPI_OFI_NIC_H
+
+#include "pml/ofi/fabric.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    NIC_MOST = 4,
+    NIC_ADDRESS_BYTES = 32,
+    NIC_PROVIDER_CHARS = 24,
+    NIC_NAME_CHARS = 48,
+    NIC_CQ_ENTRIES = 4096
+};
+
+struct nic {
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    char name[NIC_NAME_CHARS]; /* "eth0 10.0.0.1" */
+    unsigned char address[NIC_ADDRESS_BYTES];
+    size_t address_bytes;
+    size_t inject; /* longest packet that needs no completion */
+    int posted, most_posted;
+    uint64_t next_key;
+    uint64_t bytes_sent, bytes_read; /* packets; long messages */
+};
+extern struct nic nics[NIC_MOST];
+extern int nnics;
+
+/* Open the nics that the environment asks for, or the best one.  `least_receive` is the room a
+ * receive buffer needs to take another packet.  MPI error class; nothing stays open then. */
+int nics_open(size_t least_receive);
+void nics_close(void);
+void nics_log(void);
+
+/* Memory that the nic moves itself must be registered with some. */
+static inline bool nic_needs_local(const struct nic *nic)
+{
+    return nic->info->domain_attr->mr_mode & FI_MR_LOCAL;
+}
+
+/* Register; *mr is NULL where that is not needed.  MPI error class. */
+int nic_register(struct nic *nic, const void *memory, size_t bytes, uint64_t access,
+                 struct fid_mr **mr);
+
+#endif
