@@ -5,6 +5,8 @@
  */
 #include "runtime/fail.h"
 
+#include "mpi.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +25,13 @@ int fail(int class, const char *format, ...)
     va_end(arguments);
     memcpy(text, fresh, sizeof text);
     return class;
+}
+
+int fail_null_array(const char *argument, long long n, const void *array)
+{
+    if (array || n <= 0)
+        return 0;
+    return fail(MPI_ERR_ARG, "argument %s is NULL, but has to hold %lld elements", argument, n);
 }
 
 const char *fail_text(void)

@@ -15,6 +15,7 @@
 #include "src/topo.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void asked_open(struct asked *asked, enum collective what, struct comm *comm, int root)
 {
@@ -244,6 +245,12 @@ static int asked_blocks(struct asked *asked, const struct side *side, int n,
         int rc = check_block_type(side, i, &type);
         if (rc)
             return rc;
+        struct side block = { .buf = side->buf,
+                              .count = counts_at(side->counts, i),
+                              .type = type };
+        rc = check_memory(&block, strcmp(side->argument, "sendcounts") ? "recvbuf" : "sendbuf");
+        if (rc)
+            return rc;
         layouts[i] = type->layout;
         asked->block_types[asked->nblock_types++] = type;
     }
@@ -346,6 +353,21 @@ int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, st
     return rc;
 }
 
+/* Of MPI_Reduce_scatter everybody gives all blocks and has one. */
+static int check_scattered(const struct side *send, const struct side *recv,
+                           const struct comm *comm)
+{
+    int rc = check_counts(recv, comm_size(comm));
+    struct side all = *send, mine = *recv;
+    for (int i = 0; !rc && i < comm_size(comm); i++)
+        all.count += counts_at(recv->counts, i);
+    if (!rc)
+        rc = check_memory(&all, "sendbuf");
+    if (!rc)
+        mine.count = counts_at(recv->counts, comm_rank(comm));
+    return rc ? rc : check_memory(&mine, "recvbuf");
+}
+
 int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
                const void *sendbuf, struct side recv, const struct op *op)
 {
@@ -358,7 +380,7 @@ int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
     if (!rc && !vector)
         rc = check_memory(&send, "sendbuf");
     if (!rc)
-        rc = vector ? check_counts(&recv, comm_size(comm)) : check_memory(&recv, "recvbuf");
+        rc = vector ? check_scattered(&send, &recv, comm) : check_memory(&recv, "recvbuf");
     asked_send(asked, &send);
     asked_recv(asked, &recv);
     if (!rc && vector) /* of the result a rank has its own block */

@@ -82,6 +82,9 @@ static int weights_check(const char *name, int n, const int weights[])
 {
     if (weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY)
         return MPI_SUCCESS;
+    int rc = fail_null_array(name, n, weights);
+    if (rc)
+        return rc;
     for (int i = 0; i < n; i++)
         if (weights[i] < 0)
             return fail(MPI_ERR_ARG, "%s[%d] is %d, weights are not negative", name, i,
@@ -454,6 +457,14 @@ int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],
 {
     const struct topology *t;
     int rc = dist_of(comm, &t);
+    if (!rc)
+        rc = fail_null_array("sources", maxindegree, sources);
+    if (!rc)
+        rc = fail_null_array("sourceweights", maxindegree, sourceweights);
+    if (!rc)
+        rc = fail_null_array("destinations", maxoutdegree, destinations);
+    if (!rc)
+        rc = fail_null_array("destweights", maxoutdegree, destweights);
     if (rc)
         return rc;
     int in = smaller(maxindegree, t->dist.indegree);

@@ -316,8 +316,11 @@ static int external_bytes(const char *datarep, int64_t count, const struct type 
                 (long long)count, type_external(type));
 }
 
-static int position_check(MPI_Aint position, MPI_Aint bytes, MPI_Aint size, const char *buffer)
+static int position_check(const void *memory, MPI_Aint position, MPI_Aint bytes, MPI_Aint size,
+                          const char *buffer)
 {
+    if (!memory && bytes > 0)
+        return fail(MPI_ERR_BUFFER, "argument %s is NULL", buffer);
     if (size < 0)
         return fail(MPI_ERR_ARG, "the size of %s is %lld, must not be negative", buffer,
                     (long long)size);
@@ -330,13 +333,13 @@ static int position_check(MPI_Aint position, MPI_Aint bytes, MPI_Aint size, cons
     return MPI_SUCCESS;
 }
 
-int xmpi_pack_external(string_t datarep, in_t inbuf, count_t incount, committed_t datatype,
+int xmpi_pack_external(string_t datarep, data_t inbuf, count_t incount, committed_t datatype,
                        out_t outbuf, extent_t outsize, extent_out_t *position)
 {
     MPI_Aint bytes;
     int rc = external_bytes(datarep, incount, datatype, &bytes);
     if (!rc)
-        rc = position_check(*position, bytes, outsize, "outbuf");
+        rc = position_check(outbuf, *position, bytes, outsize, "outbuf");
     if (rc || bytes == 0)
         return rc;
     struct stream stream;
@@ -351,12 +354,12 @@ int xmpi_pack_external(string_t datarep, in_t inbuf, count_t incount, committed_
 }
 
 int xmpi_unpack_external(string_t datarep, in_t inbuf, extent_t insize, extent_out_t *position,
-                         out_t outbuf, count_t outcount, committed_t datatype)
+                         room_t outbuf, count_t outcount, committed_t datatype)
 {
     MPI_Aint bytes;
     int rc = external_bytes(datarep, outcount, datatype, &bytes);
     if (!rc)
-        rc = position_check(*position, bytes, insize, "inbuf");
+        rc = position_check(inbuf, *position, bytes, insize, "inbuf");
     if (rc || bytes == 0)
         return rc;
     struct stream stream;

@@ -153,6 +153,10 @@ int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[
 {
     const struct topology *t;
     int rc = graph_of(comm, &t);
+    if (!rc)
+        rc = fail_null_array("indx", maxindex, indx);
+    if (!rc)
+        rc = fail_null_array("edges", maxedges, edges);
     if (rc)
         return rc;
     memcpy(indx, t->graph.index, (size_t)smaller(maxindex, t->graph.nnodes) * sizeof(int));

@@ -321,6 +321,8 @@ static int part_fill(struct partitioned *part, int partitions, int64_t count,
                      const struct type *type)
 {
     int64_t elements, bytes;
+    if (!part->data.base && partitions > 0 && count > 0 && type->predefined)
+        return fail(MPI_ERR_BUFFER, "argument buf is NULL");
     if (__builtin_mul_overflow(count, (int64_t)partitions, &elements) ||
         __builtin_mul_overflow(elements, (int64_t)type->layout->size, &bytes))
         return fail(MPI_ERR_COUNT,

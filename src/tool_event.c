@@ -83,6 +83,13 @@ static int source_check(int source_index)
     return tool_fail_index("source_index", source_index, SOURCES, "sources of events");
 }
 
+static int hints_check(MPI_Info info)
+{
+    if (info == MPI_INFO_NULL || handle_info(info))
+        return MPI_SUCCESS;
+    return fail(MPI_T_ERR_INVALID_HANDLE, "argument info is no info object");
+}
+
 /* A new info object with the hints that are in force, of which there are none. */
 static int no_hints(MPI_Info *info)
 {
@@ -223,8 +230,10 @@ static void listen_again(void)
 int xmpi_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
                               MPI_T_event_registration *event_registration)
 {
-    (void)obj_handle, (void)info; /* events belong to the process, and there are no hints */
+    (void)obj_handle; /* events belong to the process */
     int rc = event_check(event_index);
+    if (!rc)
+        rc = hints_check(info);
     if (!rc && !event_registration)
         rc = tool_fail_null("event_registration");
     if (rc)
@@ -242,9 +251,9 @@ int xmpi_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
 
 int xmpi_t_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
 {
-    (void)info; /* hints that nobody knows */
     struct registration *registration;
-    return registration_of(event_registration, &registration);
+    int rc = registration_of(event_registration, &registration);
+    return rc ? rc : hints_check(info);
 }
 
 int xmpi_t_event_handle_get_info(MPI_T_event_registration event_registration,
@@ -262,11 +271,12 @@ int xmpi_t_event_register_callback(MPI_T_event_registration event_registration,
                                    MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data,
                                    MPI_T_event_cb_function event_cb_function)
 {
-    (void)info;
     struct registration *registration;
     int level, rc = registration_of(event_registration, &registration);
     if (!rc)
         rc = level_of(cb_safety, &level);
+    if (!rc)
+        rc = hints_check(info);
     if (rc)
         return rc;
     registration->callbacks[level].function = event_cb_function;
@@ -277,10 +287,11 @@ int xmpi_t_event_register_callback(MPI_T_event_registration event_registration,
 int xmpi_t_event_callback_set_info(MPI_T_event_registration event_registration,
                                    MPI_T_cb_safety cb_safety, MPI_Info info)
 {
-    (void)info;
     struct registration *registration;
     int level, rc = registration_of(event_registration, &registration);
-    return rc ? rc : level_of(cb_safety, &level);
+    if (!rc)
+        rc = level_of(cb_safety, &level);
+    return rc ? rc : hints_check(info);
 }
 
 int xmpi_t_event_callback_get_info(MPI_T_event_registration event_registration,

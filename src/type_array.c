@@ -37,8 +37,8 @@ static int order_check(int order)
     return fail(MPI_ERR_ARG, "order is %d, must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
 }
 
-static int subarray_check(int ndims, struct counts sizes, struct counts subsizes,
-                          struct counts starts)
+static int subfail_null_array(int ndims, struct counts sizes, struct counts subsizes,
+                              struct counts starts)
 {
     if (ndims < 1)
         return fail(MPI_ERR_ARG, "ndims is %d, must be at least 1", ndims);
@@ -58,11 +58,6 @@ static int subarray_check(int ndims, struct counts sizes, struct counts subsizes
     return MPI_SUCCESS;
 }
 
-static int arrays_check(const void *a, const void *b, const void *c)
-{
-    return a && b && c ? MPI_SUCCESS : fail(MPI_ERR_ARG, "an array argument is NULL");
-}
-
 static const void *counts_pointer(struct counts counts)
 {
     return counts.wide ? (const void *)counts.wide : (const void *)counts.narrow;
@@ -72,10 +67,13 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
                               counts_t array_of_subsizes, counts_t array_of_starts, int order,
                               type_t oldtype, type_out_t *newtype)
 {
-    int rc = arrays_check(counts_pointer(array_of_sizes), counts_pointer(array_of_subsizes),
-                          counts_pointer(array_of_starts));
+    int rc = fail_null_array("array_of_sizes", ndims, counts_pointer(array_of_sizes));
     if (!rc)
-        rc = subarray_check(ndims, array_of_sizes, array_of_subsizes, array_of_starts);
+        rc = fail_null_array("array_of_subsizes", ndims, counts_pointer(array_of_subsizes));
+    if (!rc)
+        rc = fail_null_array("array_of_starts", ndims, counts_pointer(array_of_starts));
+    if (!rc)
+        rc = subfail_null_array(ndims, array_of_sizes, array_of_subsizes, array_of_starts);
     if (!rc)
         rc = order_check(order);
     if (!rc)
@@ -167,7 +165,7 @@ struct darray {
     int order;
 };
 
-static int darray_check(const struct darray *a)
+static int dfail_null_array(const struct darray *a)
 {
     if (a->size < 1 || a->rank < 0 || a->rank >= a->size)
         return fail(MPI_ERR_ARG, "rank is %d and size %d: rank must be 0 to size - 1", a->rank,
@@ -252,11 +250,15 @@ int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_o
                             .dargs = array_of_dargs,
                             .psizes = array_of_psizes,
                             .order = order };
-    int rc = arrays_check(array_of_distribs, array_of_dargs, array_of_psizes);
+    int rc = fail_null_array("array_of_gsizes", ndims, counts_pointer(array_of_gsizes));
     if (!rc)
-        rc = arrays_check(counts_pointer(array_of_gsizes), array_of_psizes, array_of_psizes);
+        rc = fail_null_array("array_of_distribs", ndims, array_of_distribs);
     if (!rc)
-        rc = darray_check(&array);
+        rc = fail_null_array("array_of_dargs", ndims, array_of_dargs);
+    if (!rc)
+        rc = fail_null_array("array_of_psizes", ndims, array_of_psizes);
+    if (!rc)
+        rc = dfail_null_array(&array);
     if (!rc)
         rc = type_check_supported(oldtype, "oldtype");
     if (rc)

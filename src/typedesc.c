@@ -177,11 +177,14 @@ int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_ad
                         recipe_shown(recipe, VALUE_COUNT, large));
     if (!rc)
         rc = room_check("max_datatypes", max_datatypes, (int64_t)recipe->ntypes);
-    if (!rc && ((max_integers > 0 && !array_of_integers) ||
-                (max_addresses > 0 && !array_of_addresses) ||
-                (max_large_counts > 0 && !array_of_large_counts) ||
-                (max_datatypes > 0 && !array_of_datatypes)))
-        rc = fail(MPI_ERR_ARG, "an array is NULL, but its max argument is not 0");
+    if (!rc)
+        rc = fail_null_array("array_of_integers", max_integers, array_of_integers);
+    if (!rc)
+        rc = fail_null_array("array_of_addresses", max_addresses, array_of_addresses);
+    if (!rc)
+        rc = fail_null_array("array_of_large_counts", max_large_counts, array_of_large_counts);
+    if (!rc)
+        rc = fail_null_array("array_of_datatypes", max_datatypes, array_of_datatypes);
     if (!rc)
         rc = types_again(recipe, array_of_datatypes);
     if (rc)

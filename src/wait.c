@@ -313,6 +313,8 @@ int xmpi_waitsome(n_t incount, MPI_Request array_of_requests[], int_out_t *outco
 {
     struct set set = { incount, array_of_requests, false };
     int rc = set_check(&set);
+    if (!rc)
+        rc = fail_null_array("array_of_indices", incount, array_of_indices);
     if (rc)
         return rc;
     struct seen seen = set_wait(&set);
@@ -323,6 +325,8 @@ static int set_test_some(const struct set *set, int *outcount, int indices[],
                          MPI_Status *statuses)
 {
     int rc = set_check(set);
+    if (!rc)
+        rc = fail_null_array("array_of_indices", set->n, indices);
     if (rc)
         return rc;
     struct seen seen = set_test(set, false);

@@ -19,6 +19,9 @@ else
     "${PYTHON3:-python3}" "$top/test/api/cases.py" > "$scratch/cases.h" ||
         not_ok "api/cases" "cannot be written"
     build_program wrong -I"$scratch" && case_run "api/wrong" 60 "$XMPIRUN" -np 1 "$scratch/wrong"
+    "${PYTHON3:-python3}" "$top/test/api/fuzz.py" > "$scratch/fuzz_cases.h" ||
+        not_ok "api/fuzz_cases" "cannot be written"
+    build_program fuzz -I"$scratch" && case_run "api/fuzz" 120 "$XMPIRUN" -np 1 "$scratch/fuzz"
 fi
 for suite in errors handles bodies; do
     build_program $suite || continue

@@ -121,12 +121,12 @@ int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
 int xmpi_pack_size(count_t incount, committed_t datatype, comm_t comm, count_out_t *size);
 
 /* Pack in the portable representation "external32". */
-int xmpi_pack_external(string_t datarep, in_t inbuf, count_t incount, committed_t datatype,
+int xmpi_pack_external(string_t datarep, data_t inbuf, count_t incount, committed_t datatype,
                        out_t outbuf, extent_t outsize, extent_out_t *position);
 
 /* Unpack from the portable representation "external32". */
 int xmpi_unpack_external(string_t datarep, in_t inbuf, extent_t insize, extent_out_t *position,
-                         out_t outbuf, count_t outcount, committed_t datatype);
+                         room_t outbuf, count_t outcount, committed_t datatype);
 
 /* How many bytes MPI_Pack_external needs. */
 int xmpi_pack_external_size(string_t datarep, count_t incount, committed_t datatype,
