@@ -17,6 +17,7 @@
 #include "coll/cache.h"
 #include "coll/choose.h"
 #include "coll/run.h"
+#include "coll/tell.h"
 #include "coll/tiny.h"
 #include "runtime/fail.h"
 #include "mpi.h"
@@ -38,12 +39,6 @@ static int root_of(const struct team *team, const struct call *call)
         return me == base ? base + 1 : base;
     }
     return (first ? team->split : 0) + call->root;
-}
-
-static bool is_rooted(enum collective what)
-{
-    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
-           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
 }
 
 static struct plan_key key_of(const struct team *team, const struct call *call, int pieces)
@@ -87,14 +82,14 @@ static int run_to_end(struct team *team, const struct bound *bound, int tag)
     if (error)
         return error;
     run_begin(&run);
-    progress_until(&run.request.done);
+    progress_until(&run.request.done, run_tell, &run);
     run_close(&run);
     if (run.request.result.error)
         fail_recall(&run);
     return run.request.result.error;
 }
 
-int coll_run(struct team *team, const struct call *call)
+static int run(struct team *team, const struct call *call)
 {
     struct choice choice;
     int error = choose(team, call, BLOCKING, &choice);
@@ -119,10 +114,21 @@ int coll_run(struct team *team, const struct call *call)
     return error;
 }
 
+int coll_run(struct team *team, const struct call *call)
+{
+    struct telling telling;
+    telling_begin(&telling, team, call);
+    record_now.inside = &telling.scope;
+    int error = run(team, call);
+    record_now.inside = NULL;
+    return error;
+}
+
 /* ---- with a request ---- */
 
 struct coll_request {
     struct execution run; /* begins with the request */
+    struct telling telling;
     struct call call;
     struct cached *cached;
 };
@@ -143,10 +149,18 @@ static void coll_release(struct request *request)
     object_delete(c);
 }
 
+static void coll_tell(const struct request *request, struct record_wait *wait)
+{
+    const struct coll_request *c = (const struct coll_request *)request;
+    telling_tell(&c->telling, wait);
+    run_tell(&c->run, wait);
+}
+
 static const struct request_ops coll_ops = {
     .name = "collective",
     .start = coll_restart,
     .release = coll_release,
+    .tell = coll_tell,
 };
 
 static int coll_new(struct team *team, const struct call *call, enum mode mode,
@@ -161,6 +175,7 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
         return fail(MPI_ERR_NO_MEM, "no memory for a collective request");
     c->run.request.ops = &coll_ops;
     c->call = *call;
+    telling_begin(&c->telling, team, &c->call);
     error = plan_for(team, call, &choice, &c->cached);
     if (error)
         goto undo_object;

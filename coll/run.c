@@ -23,7 +23,9 @@
 #include "coll/run.h"
 
 #include "coll/scratch.h"
+#include "coll/tell.h"
 #include "runtime/fail.h"
+#include "runtime/record.h"
 #include "mpi.h"
 
 #include <stdlib.h>
@@ -35,13 +37,31 @@ struct task {
     struct execution *run;
     int32_t step, waits; /* a fold waits for its message as well */
     int16_t landing;     /* of a fold; -1 = none */
+    bool heard;          /* its message is over */
 };
 
 uint32_t run_signature(const struct bound *bound)
 {
-    uint32_t h = (uint32_t)bound->call->what * 0x9e3779b1u + (uint32_t)bound->plan->root;
-    h = (h ^ (h >> 15)) * 0x85ebca77u;
-    return (h ^ (h >> 13)) | 1;
+    return call_signature(bound->call->what, bound->plan->root);
+}
+
+void run_tell(const void *what, struct record_wait *wait)
+{
+    const struct execution *run = what;
+    for (int i = 0; i < run->plan->nsteps; i++) {
+        const struct step *s = &run->plan->step[i];
+        const struct task *task = &run->task[i];
+        bool posted = task->waits <= (s->verb == VERB_FOLD);
+        if (s->verb == VERB_COPY || task->heard || !posted)
+            continue;
+        struct record_item *item = record_item_new(wait);
+        if (!item)
+            continue;
+        item->kind = s->verb == VERB_SEND ? RECORD_SEND : RECORD_RECV;
+        item->context = run->team->channel.context;
+        item->peer = s->peer;
+        item->world = ranks_world(run->team->channel.peers, s->peer);
+    }
 }
 
 int run_open(struct execution *run, struct team *team, const struct bound *bound)
@@ -98,6 +118,7 @@ static void step_over(struct execution *run, int i)
 
 static void message_over(struct execution *run, int i)
 {
+    run->task[i].heard = true;
     if (run->plan->step[i].verb == VERB_FOLD)
         count_down(run, i);
     else
@@ -317,8 +338,8 @@ void run_begin(struct execution *run)
     run->request.result = (struct result){ .error = 0 };
     for (int i = 0; i < plan->nsteps; i++)
         run->task[i] =
-            (struct task){ run, i, plan->step[i].nwait + (plan->step[i].verb == VERB_FOLD),
-                           -1 };
+            (struct task){ run, i, plan->step[i].nwait + (plan->step[i].verb == VERB_FOLD), -1,
+                           false };
     bind_begin(&run->bound);
     run->busy = true;
     list_ready(run);

@@ -48,6 +48,9 @@ void run_begin(struct execution *run);
 bool run_is_inline(const struct bound *bound);
 int run_inline(struct team *team, const struct bound *bound, int tag);
 
+/* A record_teller: the messages of a run that are posted and not over. */
+void run_tell(const void *run, struct record_wait *wait);
+
 /* What the messages of a call say they are. */
 uint32_t run_signature(const struct bound *bound);
 

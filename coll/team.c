@@ -8,6 +8,7 @@
 
 #include "coll/cache.h"
 #include "coll/scratch.h"
+#include "coll/tell.h"
 #include "coll/tiny.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
@@ -55,6 +56,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         return error;
+    pml_tell_signature = signature_tell;
     if (split == 0)
         team->tiny = tiny_open(ticket->tiny, rank, members);
     if (split == 0 && ticket->tiny && !team->tiny) {

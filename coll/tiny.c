@@ -23,6 +23,7 @@
 
 #include "pml/shm/area.h"
 #include "runtime/boot.h"
+#include "coll/tell.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "mpi.h"
@@ -56,6 +57,7 @@ struct tiny {
     uint64_t sequence; /* operations begun */
     uint64_t known;    /* everybody has begun this one */
     struct doorbell *bell[TINY_RANKS];
+    int world[TINY_RANKS];
 };
 
 /* ---- blocks ---- */
@@ -155,8 +157,10 @@ struct tiny *tiny_open(uint64_t name, int me, struct ranks *members)
     tiny->line = (struct line *)(tiny->block + 1);
     tiny->n = members->n;
     tiny->me = me;
-    for (int i = 0; i < tiny->n; i++)
-        tiny->bell[i] = &boot_record(boot_local(ranks_world(members, i)))->bell;
+    for (int i = 0; i < tiny->n; i++) {
+        tiny->world[i] = ranks_world(members, i);
+        tiny->bell[i] = &boot_record(boot_local(tiny->world[i]))->bell;
+    }
     return tiny;
 }
 
@@ -181,6 +185,24 @@ static inline bool line_says(const struct line *line, uint64_t s)
     return atomic_load_explicit(&line->sequence, memory_order_acquire) >= s;
 }
 
+/* Whose lines are awaited, for the flight recorder. */
+struct awaited {
+    const struct tiny *tiny;
+    uint64_t sequence;
+    int from; /* this rank alone; -1: all */
+};
+
+static void lines_tell(const void *what, struct record_wait *wait)
+{
+    const struct awaited *a = what;
+    for (int r = 0; r < a->tiny->n; r++) {
+        if ((a->from >= 0 && r != a->from) || r == a->tiny->me ||
+            line_says(line_of(a->tiny, r, a->sequence), a->sequence))
+            continue;
+        part_tell(wait, r, a->tiny->world[r]);
+    }
+}
+
 static void await(const struct line *line, uint64_t s, struct wait *w)
 {
     while (!line_says(line, s))
@@ -192,7 +214,8 @@ static void await_turn(struct tiny *t, uint64_t s)
 {
     if (t->known + 1 >= s)
         return;
-    struct wait w = WAIT_INIT;
+    struct awaited all = { t, s - 1, -1 };
+    struct wait w = WAIT_FOR(lines_tell, &all);
     for (int r = 0; r < t->n; r++)
         if (r != t->me)
             await(line_of(t, r, s - 1), s - 1, &w);
@@ -235,27 +258,30 @@ static inline void publish(struct tiny *t, uint64_t s, uint32_t signature,
             doorbell_ring(t->bell[r]);
 }
 
-static int mismatch(const struct tiny *t, int r)
+static int mismatch(uint32_t mine, int r, uint32_t signature)
 {
+    char theirs[64], ours[64];
+    signature_tell(signature, theirs, sizeof theirs);
+    signature_tell(mine, ours, sizeof ours);
     return fail(MPI_ERR_OTHER,
-                "rank %d of the communicator is in another collective, or has another root, "
-                "than this rank (%d): all ranks must call the same collectives in the same "
-                "order",
-                r, t->me);
+                "rank %d of the communicator is in %s, this rank is in %s: all ranks must call "
+                "the same collectives in the same order, with the same root",
+                r, theirs, ours);
 }
 
 /* ---- the three collectives ---- */
 
 static int tiny_barrier(struct tiny *t, uint64_t s, uint32_t signature)
 {
-    struct wait w = WAIT_INIT;
+    struct awaited all = { t, s, -1 };
+    struct wait w = WAIT_FOR(lines_tell, &all);
     int error = 0;
     publish(t, s, signature, NULL);
     for (int r = 0; r < t->n; r++) {
         const struct line *line = line_of(t, r, s);
         await(line, s, &w);
         if (line->signature != signature && !error)
-            error = mismatch(t, r);
+            error = mismatch(signature, r, line->signature);
     }
     wait_end(&w);
     t->known = s;
@@ -270,14 +296,15 @@ static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
     struct buffer result = { call->recv.base, call->recv.count, call->reduction.layout };
     size_t items = data.count * data.layout->nitems;
     char sum[TINY_BYTES] __attribute__((aligned(16)));
-    struct wait w = WAIT_INIT;
+    struct awaited all = { t, s, -1 };
+    struct wait w = WAIT_FOR(lines_tell, &all);
     int error = 0;
     publish(t, s, signature, &data);
     for (int r = 0; r < t->n; r++) {
         const struct line *line = line_of(t, r, s);
         await(line, s, &w);
         if (line->signature != signature && !error)
-            error = mismatch(t, r);
+            error = mismatch(signature, r, line->signature);
         if (r == 0)
             memcpy(sum, line->payload, TINY_BYTES);
         else
@@ -299,11 +326,12 @@ static int tiny_bcast(struct tiny *t, uint64_t s, uint32_t signature, const stru
     if (root)
         return 0;
     const struct line *line = line_of(t, call->root, s);
-    struct wait w = WAIT_INIT;
+    struct awaited root_alone = { t, s, call->root };
+    struct wait w = WAIT_FOR(lines_tell, &root_alone);
     await(line, s, &w);
     wait_end(&w);
     if (line->signature != signature)
-        return mismatch(t, call->root);
+        return mismatch(signature, call->root, line->signature);
     buffer_unpack(&data, 0, line->payload, buffer_bytes(&data));
     return 0;
 }
@@ -323,7 +351,8 @@ const char *tiny_objection(const struct team *team, const struct call *call, siz
 int tiny_run(struct tiny *tiny, const struct call *call)
 {
     uint64_t s = ++tiny->sequence;
-    uint32_t signature = (uint32_t)call->what << 16 ^ (uint32_t)call->root;
+    int root = is_rooted(call->what) ? call->root : 0;
+    uint32_t signature = call_signature(call->what, root);
     switch (call->what) {
     case COLL_BARRIER:
         return tiny_barrier(tiny, s, signature);

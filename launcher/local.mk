@@ -19,7 +19,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/proc.h launcher/psets.c launcher/psets.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
     launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
     launcher/verdict.c launcher/verdict.h \
-    runtime/bootseg.c runtime/doorbell.c runtime/psets.c
+    runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c
 launcher_liblauncher_la_LIBADD = -ldl
 
 launcher_xmpirun_SOURCES = launcher/main.c

@@ -36,6 +36,16 @@ struct channel *channel_find(uint64_t context)
     return NULL;
 }
 
+struct channel *channel_next(const struct channel *channel)
+{
+    if (channel && channel->next)
+        return channel->next;
+    uint32_t chain = channel ? chain_of(channel->context) + 1 : 0;
+    while (chains && chain <= mask && !chains[chain])
+        chain++;
+    return chains && chain <= mask ? chains[chain] : NULL;
+}
+
 static void channel_insert(struct channel *channel)
 {
     struct channel **chain = &chains[chain_of(channel->context)];

@@ -51,7 +51,7 @@ close_peers:
  * any more. */
 void pml_flush(void)
 {
-    struct wait w = WAIT_INIT;
+    struct wait w = WAIT_FOR(flush_tell, NULL);
     while (peers_waiting())
         wait_poll(&w);
     while (network && !link_ofi.quiet(true))

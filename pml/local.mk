@@ -22,6 +22,7 @@ libxmpi_core_la_SOURCES += \
     pml/shm/lane.h \
     pml/shm/link.c \
     pml/shm/put.c \
+    pml/tell.c \
     pml/trip.c pml/trip.h \
     pml/way.c pml/way.h \
     pml/wire.h

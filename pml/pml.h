@@ -32,6 +32,9 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
 /* Unexpected messages left over are dropped, posted receives complete as cancelled. */
 void channel_close(struct channel *channel);
 
+/* The channel with this context, NULL when it is not open. */
+struct channel *channel_find(uint64_t context);
+
 /* What waits on a channel: receives for messages, messages for receives. */
 size_t channel_posted(const struct channel *channel);
 size_t channel_unexpected(const struct channel *channel);
@@ -65,6 +68,8 @@ struct request_ops {                        /* each member may be NULL only wher
     void (*release)(struct request *request); /* give the memory back; request is complete or
                                                  inactive */
     int (*query)(struct request *request);    /* generalized requests: fill request->result */
+    void (*tell)(const struct request *request,
+                 struct record_wait *wait); /* NULL: it cannot say what it waits for */
 };
 
 struct request {
@@ -86,6 +91,15 @@ struct request {
 /* Set done, call on_done, release orphans.  on_done may release the request, so nobody touches it
  * afterwards.  Threads that wait for it are woken.  For the rooms that complete requests. */
 void request_complete(struct request *request);
+
+/* A record_teller: what a request waits for. */
+void request_tell(const void *request, struct record_wait *wait);
+
+/* Wait until it is complete, and leave it so. */
+static inline void request_await(const struct request *request)
+{
+    progress_until(&request->done, request_tell, request);
+}
 
 /* Wait for it, copy the result, release it unless persistent (then it becomes inactive).  Returns
  * result.error. */
@@ -125,12 +139,22 @@ int pml_recv_init(struct channel *channel, const struct buffer *data,
 int pml_iprobe(struct channel *channel, const struct envelope *from, bool *found,
                struct result *result);
 
+/* What a wait for a message looks for, for probe_tell, a record_teller. */
+struct probe {
+    const struct channel *channel;
+    int source, tag;
+};
+void probe_tell(const void *probe, struct record_wait *wait);
+
 struct message; /* a matched message: an OBJECT_MESSAGE, owned by who probed it */
 int pml_improbe(struct channel *channel, const struct envelope *from, struct message **message,
                 struct result *result); /* *message NULL: none yet */
 int pml_imrecv(struct message *message, const struct buffer *data, struct request **request);
 void *pml_message_comm(const struct message *message); /* what pml_message_tag_comm stored */
 void pml_message_set_comm(struct message *message, void *comm);
+
+/* Sets how a signature of an envelope reads, such as "MPI_Bcast with root 2". */
+extern void (*pml_tell_signature)(uint32_t signature, char *text, size_t room);
 
 /* Counters for MPI_T and XMPI_LOG. */
 struct pml_counters {

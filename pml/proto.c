@@ -244,6 +244,11 @@ static bool peer_waits(const struct peer *peer)
     return peer->notes || peer->queue.first || peer->streams.first || peer->writes.first;
 }
 
+bool peer_owes(const struct peer *peer)
+{
+    return peer_waits(peer) || peer->unanswered > 0;
+}
+
 int peers_flush(void)
 {
     if (__builtin_expect(!busy, 1))
@@ -286,7 +291,7 @@ bool peers_waiting(void)
 {
     bool waiting = false;
     for (struct peer *peer = peers_first(); peer; peer = peer->next) {
-        if (!peer_waits(peer) && peer->unanswered == 0)
+        if (!peer_owes(peer))
             continue;
         if (peer->link->gone(peer))
             peer_forget(peer);

@@ -24,9 +24,17 @@ bool peers_waiting(void);
 /* cancel.c: the sender no longer wants a message to be received. */
 void cancel_arrived(struct peer *peer, const struct wire *question);
 
-/* channel.c: the channel of a context, NULL: not open (yet).  Messages for such contexts are
- * kept for channel_open. */
-struct channel *channel_find(uint64_t context);
+/* Something of ours is still to go to this peer, or to be answered by it. */
+bool peer_owes(const struct peer *peer);
+
+/* A record_teller: whom we owe something. */
+void flush_tell(const void *what, struct record_wait *wait);
+
+/* channel.c: all that are open, one after the other: the first one after NULL, NULL after the
+ * last. */
+struct channel *channel_next(const struct channel *channel);
+
+/* Messages for contexts that have no channel yet are kept for channel_open. */
 void channel_keep_early(struct arrived *arrived);
 /* Take the early message with this name of this peer; NULL: there is none. */
 struct arrived *channel_take_early(const struct peer *peer, uint32_t name);

@@ -20,6 +20,7 @@
 #include "pml/pull.h"
 #include "runtime/fail.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- bytes ---- */
@@ -61,13 +62,21 @@ static int recv_too_long(const struct wire *header, size_t capacity)
                 (size_t)header->total, header->source, header->tag, capacity);
 }
 
+void (*pml_tell_signature)(uint32_t signature, char *text, size_t room);
+
 static int recv_mismatch(const struct wire *header, uint32_t mine)
 {
+    char theirs[64], ours[64];
+    snprintf(theirs, sizeof theirs, "signature %08x", header->signature);
+    snprintf(ours, sizeof ours, "signature %08x", mine);
+    if (pml_tell_signature) {
+        pml_tell_signature(header->signature, theirs, sizeof theirs);
+        pml_tell_signature(mine, ours, sizeof ours);
+    }
     return fail(MPI_ERR_OTHER,
-                "rank %u sent something else than is received here (signatures %08x and %08x, "
-                "tag %d, step %u): the ranks do not call the same operation with matching "
-                "arguments",
-                header->source, header->signature, mine, header->tag, header->step);
+                "rank %u of the communicator is in %s, this rank is in %s: all ranks must call "
+                "the same operations in the same order, with matching arguments",
+                header->source, theirs, ours);
 }
 
 static void recv_compare(struct recv *recv, const struct wire *header)
@@ -206,6 +215,7 @@ static const struct request_ops recv_ops = {
     .start = recv_start,
     .cancel = recv_cancel,
     .release = recv_release,
+    .tell = recv_tell,
 };
 
 static struct recv *recv_new(const struct buffer *data)
@@ -230,6 +240,7 @@ int pml_irecv(struct channel *channel, const struct buffer *data, const struct e
     recv_bind(recv, channel, data, from);
     *request = &recv->request;
     recv_begin(recv);
+    message_record(channel, from, buffer_bytes(data));
     return 0;
 }
 
@@ -266,7 +277,8 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
     request_init(&recv.request, &recv_ops);
     recv_bind(&recv, channel, data, from);
     recv_begin(&recv);
-    progress_until(&recv.request.done);
+    message_record(channel, from, buffer_bytes(data));
+    request_await(&recv.request);
     if (recv.name)
         request_unname(recv.name);
     if (result)

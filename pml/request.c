@@ -90,7 +90,7 @@ void request_complete(struct request *request)
 
 int request_wait(struct request *request, struct result *result)
 {
-    progress_until(&request->done);
+    request_await(request);
     int error = 0;
     if (request->ops->query)
         error = request->ops->query(request);

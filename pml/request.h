@@ -36,6 +36,10 @@ uint32_t request_name(void *request);
 void *request_named(uint32_t name);
 void request_unname(uint32_t name);
 
+/* A message begins: an event of the flight recorder, unless it belongs to a collective, which is
+ * one event in all.  Best called after the message has left, when nobody waits for us. */
+void message_record(const struct channel *channel, const struct envelope *e, size_t bytes);
+
 void requests_close(void);
 
 #endif

@@ -289,6 +289,7 @@ static const struct request_ops send_ops = {
     .start = send_start,
     .cancel = send_cancel,
     .release = send_release,
+    .tell = send_tell,
 };
 
 static int send_new(struct send **send, const struct buffer *data)
@@ -314,6 +315,7 @@ static int isend_long(struct channel *channel, const struct buffer *data,
         send_release(&send->request);
     else
         *request = &send->request;
+    message_record(channel, to, buffer_bytes(data));
     return error;
 }
 
@@ -335,6 +337,7 @@ int pml_isend(struct channel *channel, const struct buffer *data, const struct e
         return isend_long(channel, data, to, mode, request);
     }
     *request = done;
+    message_record(channel, to, total);
     return 0;
 }
 
@@ -346,15 +349,18 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
     int error = channel_peer(channel, to->peer, &send.peer);
     if (error)
         return error;
-    if (is_short(send.peer, total, mode) && send_short(send.peer, channel, data, to, total))
+    if (is_short(send.peer, total, mode) && send_short(send.peer, channel, data, to, total)) {
+        message_record(channel, to, total);
         return 0;
+    }
     request_init(&send.request, &send_ops);
     error = send_bind(&send, channel, data, to, mode);
     if (!error)
         error = send_begin(&send);
     if (error)
         return error;
-    progress_until(&send.request.done);
+    message_record(channel, to, total);
+    request_await(&send.request);
     return 0;
 }
 

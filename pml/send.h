@@ -72,4 +72,7 @@ void send_cancelled(struct send *send);
 
 int send_cancel(struct request *request);
 
+/* What it waits for, for the flight recorder. */
+void send_tell(const struct request *request, struct record_wait *wait);
+
 #endif

@@ -8,6 +8,7 @@
  */
 #include "runtime/boot_way.h"
 #include "runtime/fail.h"
+#include "runtime/record.h"
 
 #include "mpi.h"
 
@@ -141,6 +142,7 @@ static void shm_abort(int code, const char *text)
     if (atomic_compare_exchange_strong(&segment->abort_state, &nobody, 1)) {
         segment->abort_rank = boot.rank;
         segment->abort_code = code;
+        record_place(record_now.caller, segment->abort_place, sizeof segment->abort_place);
         snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
         atomic_store(&segment->abort_state, 2);
         doorbell_wake(&segment->launcher);

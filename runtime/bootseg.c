@@ -8,12 +8,14 @@
  *     ...        rank records, nlocal of them
  *     ...        node of each world rank, int32 each; all zero, and untouched, on one node
  *     ...        process sets, a text
+ *     page       flight recorders, nlocal of them (runtime/record.h)
  *     page       area of local rank 0: room for its pool and its nlocal rings
  *     ...        area of local rank 1
  *
  * Used by library and launcher: libc only.
  */
 #include "runtime/bootseg.h"
+#include "runtime/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +28,7 @@ static uint64_t align(uint64_t bytes, uint64_t to)
 }
 
 struct shape {
-    uint64_t ranks, nodes, psets, area, area_bytes, bytes;
+    uint64_t ranks, nodes, psets, records, area, area_bytes, bytes;
 };
 
 static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
@@ -36,7 +38,8 @@ static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
     s.ranks = align(sizeof(struct boot_header), 64);
     s.nodes = s.ranks + n * sizeof(struct boot_rank);
     s.psets = s.nodes + (uint64_t)world_size * sizeof(int32_t);
-    s.area = align(s.psets + psets_bytes, PAGE);
+    s.records = align(s.psets + psets_bytes, PAGE);
+    s.area = align(s.records + n * sizeof(struct record_area), PAGE);
     s.area_bytes = align(BOOT_POOL_BYTES + n * BOOT_PAIR_BYTES, PAGE);
     s.bytes = s.area + n * s.area_bytes;
     return s;
@@ -67,6 +70,8 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
     segment->nodes_offset = s.nodes;
     segment->psets_offset = s.psets;
     segment->psets_bytes = text_bytes(psets);
+    segment->records_offset = s.records;
+    segment->record_bytes = sizeof(struct record_area);
     segment->area_offset = s.area;
     segment->area_bytes = s.area_bytes;
     for (int i = 0; i < nlocal; i++) {
@@ -87,8 +92,10 @@ static bool shape_is_right(const struct boot_header *segment)
         return false;
     struct shape s = shape_of(segment->nlocal, segment->world_size, segment->psets_bytes);
     return segment->ranks_offset == s.ranks && segment->nodes_offset == s.nodes &&
-           segment->psets_offset == s.psets && segment->area_offset == s.area &&
-           segment->area_bytes == s.area_bytes && segment->bytes == s.bytes;
+           segment->psets_offset == s.psets && segment->records_offset == s.records &&
+           segment->record_bytes == sizeof(struct record_area) &&
+           segment->area_offset == s.area && segment->area_bytes == s.area_bytes &&
+           segment->bytes == s.bytes;
 }
 
 const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job)

@@ -7,7 +7,8 @@
  * and the flag collectives.  A zeroed area is a valid empty one: nobody waits for anybody in
  * MPI_Init.
  *
- *     header | rank records (nlocal) | node-of-rank table | process sets | area of local rank 0 | ...
+ *     header | rank records (nlocal) | node-of-rank table | process sets |
+ *     flight recorders (nlocal) | area of local rank 0 | area 1 | ...
  *
  * Shared by library and launcher; versioned, and refused on mismatch.
  */
@@ -27,6 +28,7 @@ enum {
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
     BOOT_CONTACT_BYTES = 320,
+    BOOT_PLACE_CHARS = 320,
     BOOT_POOL_BYTES = 1 << 20,   /* per rank: everything but the rings */
     BOOT_PAIR_BYTES = 4096 + 256 /* per ordered pair: ring of 64 slots of 64 bytes, control */
 };
@@ -63,6 +65,8 @@ struct boot_rank { /* one per local rank, its own cache lines */
     struct boot_contact contact;
 } __attribute__((aligned(64)));
 
+struct record_area; /* runtime/record.h */
+
 struct boot_header {
     uint64_t magic;
     uint32_t version, header_bytes;
@@ -74,8 +78,8 @@ struct boot_header {
     int32_t
         launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */
-    uint64_t ranks_offset, nodes_offset, area_offset,
-        area_bytes;                     /* area_bytes: per local rank */
+    uint64_t ranks_offset, nodes_offset, records_offset, area_offset;
+    uint64_t record_bytes, area_bytes;  /* per local rank */
     uint64_t psets_offset, psets_bytes; /* a text (runtime/psets.h) with its NUL */
 
     struct doorbell launcher __attribute__((aligned(64)));
@@ -85,6 +89,7 @@ struct boot_header {
     _Atomic uint32_t abort_state;
     int32_t abort_rank, abort_code;
     char abort_text[BOOT_TEXT_CHARS];
+    char abort_place[BOOT_PLACE_CHARS]; /* of the call that failed, see record_place */
 } __attribute__((aligned(64)));
 
 /* What a segment for nlocal ranks of a job of world_size needs, in bytes; psets NULL: none. */
@@ -106,6 +111,12 @@ static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int lo
 static inline char *bootseg_psets(struct boot_header *segment)
 {
     return (char *)segment + segment->psets_offset;
+}
+
+static inline struct record_area *bootseg_record(struct boot_header *segment, int local)
+{
+    return (struct record_area *)((char *)segment + segment->records_offset +
+                                  (size_t)local * segment->record_bytes);
 }
 
 static inline char *bootseg_area(struct boot_header *segment, int local)

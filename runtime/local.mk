@@ -17,4 +17,5 @@ libxmpi_core_la_SOURCES += \
     runtime/param.c runtime/param.h runtime/params.def \
     runtime/progress.c runtime/progress.h \
     runtime/psets.c runtime/psets.h \
-    runtime/ranks.c runtime/ranks.h
+    runtime/ranks.c runtime/ranks.h \
+    runtime/record.c runtime/record.h runtime/record_read.c

@@ -41,6 +41,7 @@
 #include "runtime/log.h"
 #include "runtime/notice.h"
 #include "runtime/param.h"
+#include "runtime/record.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -56,7 +57,8 @@ enum { SPINNING, YIELDING, ARMED, ARMED_MOST = ARMED + 5 };
 enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
-    CROWDED_LEAST = 20, /* polls before the first yield where ranks exceed CPUs */
+    TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
+    CROWDED_LEAST = 20,    /* polls before the first yield where ranks exceed CPUs */
     CROWDED_MOST = 160,
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
@@ -217,11 +219,20 @@ static void spin_learn(const struct wait *w)
                                         : (uint32_t)spin;
 }
 
+/* Let others know what it waits for: once, and again when something has moved. */
+static void wait_tell(struct wait *w)
+{
+    if (!w->told)
+        record_wait_tell(&w->slot, &w->call, w->tell, w->what);
+    w->told = true;
+}
+
 /* Something moved, or the wait is over. */
 static void wait_reset(struct wait *w)
 {
     if (policy.learns)
         spin_learn(w);
+    w->told = false;
     if (w->phase != SPINNING) {
         progress_idle_ns += clock_ns() - w->since;
         wait_disarm(w);
@@ -237,6 +248,8 @@ static void wait_follow(struct wait *w)
     uint64_t since = clock_ns();
     waits_asleep++;
     follow(w->flag, may_spin ? policy.spin : 0, policy.nap_ns);
+    if (w->flag && !*w->flag)
+        wait_tell(w);
     waits_asleep--;
     progress_idle_ns += clock_ns() - since;
 }
@@ -298,6 +311,7 @@ static void wait_yield(struct wait *w)
     yield();
     if (++w->yields % YIELDS_PER_CLOCK == 0 ? !wait_is_long(w) : !is_in_the_way())
         return;
+    wait_tell(w);
     if (leader == w && armed) { /* it can sleep for both */
         leader = armed;
         wait_follow(w);
@@ -308,6 +322,8 @@ static void wait_yield(struct wait *w)
 
 static void wait_spin(struct wait *w)
 {
+    if (w->idle == TELLING_SPIN)
+        wait_tell(w);
     if (engine_breathe())
         w->idle += CONTENDED_POLLS;
     cpu_pause();
@@ -363,6 +379,9 @@ void wait_idle(struct wait *w)
 void wait_end(struct wait *w)
 {
     wait_reset(w);
+    if (__builtin_expect(w->slot, 0))
+        record_wait_over(w->slot);
+    record_now = w->call;
     if (leader == w)
         leader = armed;
     if (followers > 0 && !leader)

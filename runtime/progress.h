@@ -29,6 +29,32 @@ void progress_remove(poller *poll);
  * blocks, but yields the CPU when many rounds in a row were empty. */
 int progress(void);
 
+/* What the flight recorder (runtime/record.h) is told about a wait: `tell` fills in a record_wait
+ * that is zeros where it writes.  Called when the wait has stopped spinning, under the engine
+ * lock; most waits are over before. */
+struct record_wait;
+typedef void record_teller(const void *what, struct record_wait *wait);
+
+/* Begins what surrounds waits and can tell about itself; `tell` gets the scope. */
+struct record_scope {
+    record_teller *tell;
+};
+
+/* The call of the user that is under way: its name, a constant, and where it returns to. */
+struct record_call {
+    const char *function;
+    const void *caller;
+    const struct record_scope *inside; /* a collective that the call performs; NULL: none */
+};
+extern struct record_call record_now;
+
+/* The user enters a function of the library. */
+static inline __attribute__((always_inline)) void record_enter(const char *function,
+                                                               const void *caller)
+{
+    record_now = (struct record_call){ function, caller, NULL };
+}
+
 struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
@@ -38,8 +64,15 @@ struct wait {
     uint64_t since; /* clock when this wait began to yield, ns */
     const int
         *flag; /* not zero when the wait is over; NULL: the caller looks at other things */
+    record_teller *tell; /* says what is waited for; NULL: nobody can */
+    const void *what;
+    struct record_call call; /* of the user, when this wait began */
+    int slot;                /* in the flight recorder, 0 = none yet */
+    bool told;               /* since something moved */
 };
-#define WAIT_INIT ((struct wait){ .flag = NULL })
+#define WAIT_INIT WAIT_FOR(NULL, NULL)
+#define WAIT_FOR(teller, about)                                                                \
+    ((struct wait){ .tell = (teller), .what = (about), .call = record_now })
 
 /* One round of progress; when nothing moved, idle according to the policy. */
 void wait_poll(struct wait *w);
@@ -51,12 +84,13 @@ void wait_idle(struct wait *w);
 /* Done waiting: take down what wait_poll may have put up (the sleeping flag). */
 void wait_end(struct wait *w);
 
-/* Wait until *flag is not zero. */
-static inline void progress_until(const int *flag)
+/* Wait until *flag is not zero; `tell` can say what that means (runtime/record.h). */
+static inline void progress_until(const int *flag, record_teller *tell, const void *what)
 {
     if (*flag)
         return;
-    struct wait w = { .flag = flag };
+    struct wait w = WAIT_FOR(tell, what);
+    w.flag = flag;
     do
         wait_poll(&w);
     while (!*flag);

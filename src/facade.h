@@ -48,20 +48,25 @@ int leave_unbuilt(struct entry *e, void *owner) __attribute__((cold));
  * then.  NULL is nobody.  Of several in one call the first counts. */
 void leave_blame(struct comm *comm) __attribute__((cold));
 
-static inline struct entry enter(const char *function)
+/* Inlined always: the return address has to be the one into the program. */
+#define ENTRY_INLINE static inline __attribute__((always_inline))
+
+ENTRY_INLINE struct entry enter(const char *function)
 {
     struct entry e = { function, MPI_SUCCESS, threads_are_many() };
     if (e.locked)
         engine_take();
+    record_enter(function, __builtin_return_address(0));
     if (__builtin_expect(library_state != LIBRARY_ACTIVE, 0))
         e.rc = enter_early(function);
     return e;
 }
 
 /* For functions that may be called before initialisation and after finalisation. */
-static inline struct entry enter_anytime(const char *function)
+ENTRY_INLINE struct entry enter_anytime(const char *function)
 {
     engine_take();
+    record_enter(function, __builtin_return_address(0));
     return (struct entry){ function, MPI_SUCCESS, true };
 }
 

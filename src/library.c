@@ -22,6 +22,7 @@
 #include "runtime/boot.h"
 #include "runtime/lock.h"
 #include "runtime/param.h"
+#include "runtime/record.h"
 #include "src/comm.h"
 
 #include <string.h>
@@ -39,12 +40,14 @@ static int library_open(void)
     int rc = boot_open();
     if (rc)
         return rc;
+    record_open(bootseg_record(boot.segment, boot.local_rank));
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),
                         boot.segment->nlocal, boot.segment->cpus);
     progress_cpus(boot.segment->cpus > boot.segment->nlocal
                       ? boot.segment->cpus / boot.segment->nlocal
                       : 1);
+    record_comm_name = comm_name_of;
     rc = pml_open();
     if (rc)
         goto undo_progress;
@@ -58,6 +61,7 @@ undo_pml:
     pml_close();
 undo_progress:
     progress_close();
+    record_open(NULL);
     boot_close();
     return rc;
 }
@@ -69,6 +73,7 @@ static void library_close(void)
     pml_close();
     progress_close();
     boot_reached(BOOT_FINALIZED);
+    record_open(NULL);
     boot_close();
 }
 

@@ -31,7 +31,8 @@ int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status
 
 int xmpi_probe(source_t source, anytag_t tag, comm_t comm, status_t status)
 {
-    struct wait wait = WAIT_INIT;
+    struct probe probe = { &comm->p2p, source, tag };
+    struct wait wait = WAIT_FOR(probe_tell, &probe);
     int flag = 0;
     int rc = xmpi_iprobe(source, tag, comm, &flag, status);
     while (!rc && !flag) {
@@ -69,7 +70,8 @@ int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, messa
 
 int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message, status_t status)
 {
-    struct wait wait = WAIT_INIT;
+    struct probe probe = { &comm->p2p, source, tag };
+    struct wait wait = WAIT_FOR(probe_tell, &probe);
     int flag = 0;
     int rc = xmpi_improbe(source, tag, comm, &flag, message, status);
     while (!rc && !flag) {

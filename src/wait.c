@@ -14,6 +14,7 @@
 
 #include "runtime/fail.h"
 #include "runtime/progress.h"
+#include "runtime/record.h"
 #include "src/api/p2p.h"
 #include "src/status.h"
 
@@ -75,13 +76,31 @@ static struct seen set_test(const struct set *set, bool all)
     return seen;
 }
 
+/* For the flight recorder: what is not done yet; all of it has to be, */
+static void set_tell_all(const void *what, struct record_wait *wait)
+{
+    const struct set *set = what;
+    for (int i = 0; i < set->n; i++) {
+        const struct request *request = set_request(set, i);
+        if (request_is_live(request) && !request->done)
+            request_tell(request, wait);
+    }
+}
+
+/* or any. */
+static void set_tell_any(const void *what, struct record_wait *wait)
+{
+    wait->any = 1;
+    set_tell_all(what, wait);
+}
+
 /* Until something is done, if there is anything to wait for. */
 static struct seen set_wait(const struct set *set)
 {
     struct seen seen = set_look(set);
     if (seen.done > 0 || seen.live == 0)
         return seen;
-    struct wait wait = WAIT_INIT;
+    struct wait wait = WAIT_FOR(set_tell_any, set);
     do {
         wait_poll(&wait);
         seen = set_look(set);
@@ -182,7 +201,7 @@ int xmpi_wait(request_t *request, status_t status)
         return rc;
     struct result result = result_empty;
     if (request_is_live(awaited)) {
-        progress_until(&awaited->done);
+        request_await(awaited);
         rc = request_finish(awaited, request, &result);
     }
     status_write(status, &result);
@@ -277,7 +296,7 @@ int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_o
     for (int i = 0; i < count; i++) {
         struct request *request = set_request(&set, i);
         if (request_is_live(request))
-            progress_until(&request->done);
+            progress_until(&request->done, set_tell_all, &set);
     }
     return set_end_all(&set, array_of_statuses);
 }

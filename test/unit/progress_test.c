@@ -93,7 +93,7 @@ static void await_mail(uint32_t n, bool by_flag)
     expected = n;
     done = 0;
     if (!by_flag) {
-        progress_until(&done);
+        progress_until(&done, NULL, NULL);
         return;
     }
     struct wait w = WAIT_INIT;
@@ -330,7 +330,7 @@ static int poll_completes(void)
 static void *thread_waits(void *unused)
 {
     engine_take();
-    progress_until(&thread_done);
+    progress_until(&thread_done, NULL, NULL);
     engine_give();
     return unused;
 }
@@ -388,7 +388,7 @@ static int poll_given(void)
 static void *wait_for_flag(void *flag)
 {
     engine_take();
-    progress_until(flag);
+    progress_until(flag, NULL, NULL);
     engine_give();
     atomic_fetch_add(&returned, 1);
     return NULL;

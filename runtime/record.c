@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The owner's side of the flight recorder: names, waits, places.  Before record_open and without
+ * a launcher everything goes to a private area, so that nobody has to ask whether there is one;
+ * its pages are touched only when used.
+ *
+ * Names are found by their address, which is a constant of the library: a table of pointers that
+ * is private, and their texts at the same index in the area.
+ */
+#define _GNU_SOURCE 1 /* dl_iterate_phdr */
+#include "runtime/record.h"
+#include "runtime/clock.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct record_area own_area;
+
+struct record_area *record_area = &own_area;
+struct record_call record_now;
+static const char *keys[RECORD_NAMES];
+void (*record_comm_name)(uint64_t context, char *name, size_t room);
+
+void record_open(struct record_area *area)
+{
+    record_area = area ? area : &own_area;
+    memset(keys, 0, sizeof keys);
+    record_area->ticks_open = cpu_ticks();
+    record_area->ns_open = clock_ns();
+}
+
+/* ---- names ---- */
+
+static inline uint32_t name_hash(const char *function)
+{
+    uintptr_t p = (uintptr_t)function;
+    return (uint32_t)(p ^ p >> 8) % RECORD_NAMES;
+}
+
+/* Index 0 is for what finds no place and for work without a call. */
+static uint32_t __attribute__((cold, noinline)) name_new(const char *function)
+{
+    uint32_t first = name_hash(function);
+    if (!function)
+        return 0;
+    for (uint32_t k = 0; k < RECORD_NAMES; k++) {
+        uint32_t i = (first + k) % RECORD_NAMES;
+        if (keys[i] == function)
+            return i;
+        if (keys[i] || i == 0)
+            continue;
+        keys[i] = function;
+        snprintf(record_area->names[i], RECORD_NAME_CHARS, "%s", function);
+        return i;
+    }
+    return 0;
+}
+
+uint32_t record_name(const char *function)
+{
+    uint32_t i = name_hash(function);
+    return __builtin_expect(keys[i] == function, 1) ? i : name_new(function);
+}
+
+/* ---- events ---- */
+
+void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
+{
+    struct record_area *area = record_area;
+    struct record_event *event = &area->ring[area->head % RECORD_EVENTS];
+    event->ticks = cpu_ticks();
+    event->context = context;
+    event->peer = peer;
+    event->tag = tag;
+    event->bytes_name = bytes << 8 | record_name(record_now.function);
+    area->head++;
+}
+
+/* ---- waits ---- */
+
+void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS])
+{
+    name[0] = '\0';
+    if (record_comm_name)
+        record_comm_name(context, name, RECORD_COMM_CHARS);
+}
+
+struct record_item *record_item_new(struct record_wait *wait)
+{
+    if (wait->nitems++ >= RECORD_ITEMS)
+        return NULL;
+    struct record_item *item = &wait->items[wait->nitems - 1];
+    item->peer = item->world = -1;
+    item->tag = -2;
+    return item;
+}
+
+static int slot_take(void)
+{
+    struct record_area *area = record_area;
+    for (int i = 0; i < RECORD_WAITS; i++) {
+        struct record_wait *wait = &area->waits[i];
+        if (wait->serial)
+            continue;
+        if (++area->serial == 0) /* 0 marks a free slot */
+            area->serial = 1;
+        wait->serial = area->serial;
+        wait->since = clock_ns();
+        return i + 1;
+    }
+    return 0;
+}
+
+/* The version is odd in between. */
+static void wait_open(struct record_wait *wait)
+{
+    uint32_t version = atomic_load_explicit(&wait->version, memory_order_relaxed);
+    atomic_store_explicit(&wait->version, version + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static void wait_close(struct record_wait *wait)
+{
+    uint32_t version = atomic_load_explicit(&wait->version, memory_order_relaxed);
+    atomic_store_explicit(&wait->version, version + 1, memory_order_release);
+}
+
+void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
+                      const void *what)
+{
+    if (!*slot && !(*slot = slot_take()))
+        return;
+    struct record_wait *wait = &record_area->waits[*slot - 1];
+    wait_open(wait);
+    wait->caller = (uint64_t)(uintptr_t)call->caller;
+    snprintf(wait->call, sizeof wait->call, "%s", call->function ? call->function : "");
+    memset(&wait->nitems, 0, sizeof *wait - offsetof(struct record_wait, nitems));
+    if (call->inside)
+        call->inside->tell(call->inside, wait);
+    if (tell)
+        tell(what, wait);
+    wait_close(wait);
+}
+
+void record_wait_over(int slot)
+{
+    struct record_wait *wait = &record_area->waits[slot - 1];
+    wait_open(wait);
+    wait->serial = 0;
+    wait_close(wait);
+}
+
+/* ---- places ---- */
+
+struct search {
+    uintptr_t address;
+    char *text;
+    size_t room;
+};
+
+static int look_in(struct dl_phdr_info *module, size_t bytes, void *data)
+{
+    (void)bytes;
+    struct search *search = data;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        uintptr_t start = module->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD || search->address - start >= part->p_memsz)
+            continue;
+        const char *name =
+            module->dlpi_name && *module->dlpi_name ? module->dlpi_name : "/proc/self/exe";
+        snprintf(search->text, search->room, "%s+0x%lx", name,
+                 (unsigned long)(search->address - module->dlpi_addr));
+        return 1;
+    }
+    return 0;
+}
+
+void record_place(const void *address, char *text, size_t room)
+{
+    struct search search = { (uintptr_t)address, text, room };
+    *text = '\0';
+    if (address)
+        dl_iterate_phdr(look_in, &search);
+}

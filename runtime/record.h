@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The flight recorder: what a rank has done last, and what it waits for, in memory that others
+ * can read while the rank is stuck (its record area in the boot segment).
+ *
+ *     record_area   names     texts of the MPI functions that the events mention
+ *                   waits     one slot per wait under way that has left the spin phase
+ *                   ring      the last 4096 events: messages and collectives, as they began
+ *
+ * An event costs the counter of the CPU and four stores into a line that comes next anyway: no
+ * lock, no call of the system.  A wait costs nothing until it stops spinning; then it is told in
+ * full (record_wait_tell) by whoever began it, through a function in struct wait.
+ *
+ * The owner writes under the engine lock.  Readers never write: a wait has a version that is odd
+ * while it changes (record_wait_read); of the ring they take what is not the oldest.
+ *
+ * Not here: who waits for whom (launcher/blame.c), and time lines (runtime/trace.c).
+ */
+#ifndef XMPI_RECORD_H
+#define XMPI_RECORD_H
+
+#include "runtime/progress.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RECORD_EVENTS = 4096,
+    RECORD_NAMES = 256, /* functions that events can mention */
+    RECORD_NAME_CHARS = 40,
+    RECORD_COMM_CHARS = 32,
+    RECORD_WAITS = 4, /* at the same time, by threads; more are not told */
+    RECORD_ITEMS = 6, /* things that one wait waits for; more are counted */
+};
+
+struct record_event {
+    uint64_t ticks;      /* cpu_ticks when it began */
+    uint64_t context;    /* of the channel: a communicator's, or + 1 for its collectives */
+    int32_t peer, tag;   /* of a collective: root or -1, and its number */
+    uint64_t bytes_name; /* bytes << 8 | index of the name */
+};
+
+enum record_kind {
+    RECORD_OTHER, /* something else: `peer` may still say who has to act */
+    RECORD_SEND,  /* until peer receives */
+    RECORD_RECV,  /* until peer sends */
+    RECORD_PROBE, /* likewise */
+    RECORD_PART,  /* until peer takes part in the collective */
+};
+
+struct record_item { /* one thing that is waited for */
+    uint64_t context, bytes;
+    int32_t kind;        /* enum record_kind */
+    int32_t peer, world; /* in the communicator and in the job; -1: any */
+    int32_t tag;         /* -2: any, as in MPI */
+    char comm[RECORD_COMM_CHARS];
+};
+
+/* A message that is here but was not asked for, and looks as if it was meant. */
+struct record_near {
+    int32_t found;       /* 0: nothing like that */
+    int32_t source, tag; /* of the message */
+    uint64_t bytes;
+    char comm[RECORD_COMM_CHARS];
+};
+
+struct record_collective {        /* the collective that the wait belongs to */
+    char name[RECORD_NAME_CHARS]; /* "" = none */
+    char comm[RECORD_COMM_CHARS];
+    uint64_t context;
+    uint32_t number; /* of the collectives on this communicator, from 1 */
+    int32_t root;    /* -1: it has none */
+    int32_t size;    /* of the communicator */
+    uint64_t bytes;  /* of the longest message in it, so far as this rank knows */
+};
+
+struct record_wait {
+    _Atomic uint32_t version; /* odd: being written */
+    uint32_t serial;          /* of the wait: 0 = the slot is free */
+    uint64_t since;           /* clock_ns */
+    uint64_t caller;          /* where the user's call returns to, in the process */
+    char call[RECORD_NAME_CHARS];
+    int32_t nitems; /* may exceed RECORD_ITEMS */
+    int32_t any;    /* one of them is enough */
+    struct record_item items[RECORD_ITEMS];
+    struct record_collective collective;
+    struct record_near near;
+};
+
+struct record_area {
+    uint64_t head;                /* events ever written */
+    uint64_t ticks_open, ns_open; /* cpu_ticks and clock_ns at the same moment */
+    uint32_t serial;              /* of the last wait told */
+    struct record_wait waits[RECORD_WAITS];
+    char names[RECORD_NAMES][RECORD_NAME_CHARS];
+    struct record_event ring[RECORD_EVENTS] __attribute__((aligned(64)));
+} __attribute__((aligned(64)));
+
+/* ---- the owner's side ---- */
+
+extern struct record_area *record_area;
+
+/* Write into this area, which is zeros, from now on; NULL: into a private one. */
+void record_open(struct record_area *area);
+
+/* Index of a function's name, a constant, in the table of the area. */
+uint32_t record_name(const char *function);
+
+/* The call that is under way begins to do this. */
+void record_event(uint64_t context, int peer, int tag, uint64_t bytes);
+
+/* Tell of a wait; *slot is 0 or what an earlier telling of the same wait left there. */
+void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
+                      const void *what);
+void record_wait_over(int slot);
+
+/* Room for one more item, cleared; NULL: they are only counted from here on. */
+struct record_item *record_item_new(struct record_wait *wait);
+
+/* The name of the communicator with this context; set by who knows. */
+extern void (*record_comm_name)(uint64_t context, char *name, size_t room);
+void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);
+
+/* "file+0x1234" of an address in this process, as addr2line wants it; "" when unknown. */
+void record_place(const void *address, char *text, size_t room);
+
+/* ---- the readers' side ---- */
+
+/* A copy of a wait that does not change meanwhile; false: the slot is free, or its owner died
+ * while it wrote. */
+bool record_wait_read(const struct record_wait *wait, struct record_wait *copy);
+
+/* Event number n (from 0) of those ever written; false when it is gone already or to come. */
+bool record_event_read(const struct record_area *area, uint64_t n, struct record_event *copy);
+
+/* The time of an event on clock_ns, for a reader on the same node. */
+uint64_t record_event_ns(const struct record_area *area, const struct record_event *event);
+
+#endif
