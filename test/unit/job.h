@@ -24,12 +24,12 @@ static bool job_apart; /* each rank is a node of its own */
 
 static inline struct boot_header *job_segment(int n)
 {
-    size_t bytes = bootseg_bytes(n, n);
+    size_t bytes = bootseg_bytes(n, n, NULL);
     struct boot_header *segment =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (segment == MAP_FAILED)
         abort();
-    bootseg_format(segment, "test", n, n);
+    bootseg_format(segment, "test", n, n, NULL);
     return segment;
 }
 
@@ -88,7 +88,7 @@ static inline bool job_run(int n, job_body *body)
                 kill(pids[rank], SIGKILL);
     }
     free(pids);
-    munmap(segment, bootseg_bytes(n, n));
+    munmap(segment, bootseg_bytes(n, n, NULL));
     return good;
 }
 
