@@ -112,6 +112,11 @@ void doorbell_wake(struct doorbell *bell);
 
 extern bool doorbells_fence; /* this process's; see doorbell.c */
 
+/* The thread sanitizer does not know fences; all that this one orders is atomic. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+
 /* Wake the owner if it sleeps.  Call after publishing what it waits for; costs one load of a
  * line that nobody writes while the owner is awake. */
 static inline void doorbell_ring(struct doorbell *bell)
