@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the machine offers, as far as the library needs to know when it starts.
+ * What the machine offers, as far as the library needs to know.
  */
 #ifndef XMPI_HW_H
 #define XMPI_HW_H
@@ -13,5 +13,15 @@ int hw_usable_cpus(void);
 /* The number of the only CPU (hardware thread) that this process may run on; -1: there are
  * several. */
 int hw_only_cpu(void);
+
+/* Where this process runs, by its affinity mask: the number of the package, NUMA node, L3 cache
+ * and core that all its CPUs are in.  Numbers are unique on the node; -1: several, or unknown. */
+struct hw_place {
+    int package, numa, l3, core;
+};
+struct hw_place hw_place(void);
+
+/* The same for n CPUs of a machine that is described below `folder` (/sys/devices/system). */
+struct hw_place hw_place_of(const char *folder, const int *cpus, int n);
 
 #endif

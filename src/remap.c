@@ -2,8 +2,9 @@
  *
  * Reordering for topologies.  Rank 0 hears where everybody sits, maps the pattern (src/reorder.c)
  * and tells all: two collectives, 12 bytes per process there and 4 back.  The launcher has
- * written down where processes are bound; of those that are not bound only the node is known, so
- * that a job on one node keeps its order.
+ * written down where it binds processes; others look at their own binding, and of those that are
+ * not bound only the node is known, so that a job on one node keeps its order.  MPI_Cart_map and
+ * MPI_Graph_map, which must not talk, know what the launcher wrote.
  *
  *     part     0  1  2  3           process map[i] becomes rank i of the new communicator,
  *     map      2  0  3  1           and gets the neighbours that were described for i
@@ -13,6 +14,7 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/hw.h"
 #include "runtime/log.h"
 #include "src/context.h"
 
@@ -30,11 +32,22 @@ static struct seat seat_of_local(int local)
     return (struct seat){ boot.node, p->package, p->numa, p->l3, p->core };
 }
 
+/* Where this process sits: by the launcher, or else as it finds itself bound. */
+static struct seat my_seat(void)
+{
+    struct seat seat = seat_of_local(boot.local_rank);
+    if (seat.package >= 0 || seat.numa >= 0 || seat.l3 >= 0 || seat.core >= 0)
+        return seat;
+    struct hw_place place = hw_place();
+    return (struct seat){ boot.node, (int16_t)place.package, (int16_t)place.numa,
+                          (int16_t)place.l3, (int16_t)place.core };
+}
+
 /* ---- agreeing ---- */
 
 static int gather_seats(struct comm *comm, struct seat *seats)
 {
-    struct seat mine = seat_of_local(boot.local_rank);
+    struct seat mine = my_seat();
     struct call call = {
         .what = COLL_GATHER,
         .send = { .base = &mine, .layout = &layout_bytes, .count = sizeof mine },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * MPI_Comm_split_type: processes that share something become a colour (MPI 5.0, 7.4.2): the
- * node, a process set, or a part of the hardware that they are bound to, as the launcher wrote
- * it down.  Who is bound to several such parts, or to none that is known, gets MPI_COMM_NULL;
- * so does everybody when the processes ask for different things, or for something unknown.
+ * node, a process set, or a part of the hardware that they are bound to.  Who is bound to several
+ * such parts, or to none that is known, gets MPI_COMM_NULL; so does everybody when the processes
+ * ask for different things, or for something unknown.
  *
  *     rank              0  1  2  3       HW_GUIDED, hwloc://Package:  { 0 2 } { 1 3 }
  *     package           0  1  0  1       HW_UNGUIDED: the same, the outermost part that they
@@ -62,12 +62,12 @@ static int level_named(const char *text)
 
 static void places_fill(int32_t at[LEVELS])
 {
-    const struct boot_place *place = &boot_record(boot.local_rank)->place;
+    struct hw_place place = hw_place();
     at[MACHINE] = boot.node;
-    at[PACKAGE] = place->package;
-    at[NUMA] = place->numa;
-    at[L3] = place->l3;
-    at[CORE] = place->core;
+    at[PACKAGE] = place.package;
+    at[NUMA] = place.numa;
+    at[L3] = place.l3;
+    at[CORE] = place.core;
     at[THREAD] = hw_only_cpu();
 }
 
@@ -193,7 +193,9 @@ int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info,
     int32_t at[LEVELS], color;
     int mine = ASK_UNKNOWN, ask, rc = ask_read(split_type, info, &mine);
     *newcomm = NULL;
-    places_fill(at);
+    at[MACHINE] = boot.node;
+    if (mine == ASK_UNGUIDED || (mine > MACHINE && mine < LEVELS))
+        places_fill(at);
     if (!rc)
         rc = common_ask(comm, at, mine, &ask);
     if (!rc)

@@ -10,6 +10,7 @@
 #include "src/api/comm.h"
 #include "test/unit/unit.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,25 @@ static struct group *range_of(struct group *g, int first, int last, int stride)
     return regular(rc, made, (last - first) / stride + 1, from, step);
 }
 
+/* Bytes per group, as malloc counts them (a sanitizer's does not). */
+START_TEST(test_memory)
+{
+    enum { GROUPS = 1000 };
+    static struct group *groups[GROUPS];
+    struct group *all = group_new(ranks_range(MILLION, 0, 1));
+    int range[1][3] = { { 1, MILLION - 1, 2 } };
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < GROUPS; i++)
+        ck_assert_int_eq(xmpi_group_range_incl(all, 1, range, &groups[i]), 0);
+    size_t bytes = (mallinfo2().uordblks - before) / GROUPS;
+    printf("a group of %d processes takes %zu bytes\n", MILLION / 2, bytes);
+    ck_assert_uint_lt(bytes, 200);
+    for (int i = 0; i < GROUPS; i++)
+        group_drop(groups[i]);
+    group_drop(all);
+}
+END_TEST
+
 /* A regular group is {first, stride, n}, and so is on the way to it. */
 START_TEST(test_million)
 {
@@ -280,5 +300,5 @@ START_TEST(test_million)
 }
 END_TEST
 
-UNIT_MAIN("group", test_million, test_algebra, test_choose, test_ranges, test_mistakes,
-          test_mine)
+UNIT_MAIN("group", test_memory, test_million, test_algebra, test_choose, test_ranges,
+          test_mistakes, test_mine)

@@ -23,3 +23,6 @@ test_unit_ranks_test_SOURCES = test/unit/ranks_test.c
 test_unit_ranks_test_LDADD = $(UNIT_LIBS)
 test_unit_record_test_SOURCES = test/unit/record_test.c
 test_unit_record_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/hw_place_test
+test_unit_hw_place_test_SOURCES = test/unit/hw_place_test.c test/unit/unit.h
+test_unit_hw_place_test_LDADD = $(UNIT_LIBS)
