@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in traffic maps flood; do
+for program in traffic maps flood away; do
     compile -I"$top" -o "$scratch/$program" "$top/test/network/$program.c" > "$scratch/out" 2>&1 || {
         not_ok "network/$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -92,7 +92,118 @@ part_conform() # some of the conformance suite; all of it: XMPI_SHM=0 test/confo
     done
 }
 
-for part in ${ONLY:-alone traffic nodes errors conform}; do
+# ---- two network namespaces, with two cables between them ----
+
+namespaces_open()
+{
+    left=xmpi-$$-l right=xmpi-$$-r
+    ip netns add $left 2> "$scratch/netns" && ip netns add $right 2>> "$scratch/netns" || return 1
+    for cable in 0 1; do
+        ip link add xl$$$cable type veth peer name xr$$$cable || return 1
+        ip link set xl$$$cable netns $left name cable$cable
+        ip link set xr$$$cable netns $right name cable$cable
+        ip -n $left addr add 10.77.$cable.1/24 dev cable$cable
+        ip -n $right addr add 10.77.$cable.2/24 dev cable$cable
+        ip -n $left link set cable$cable up
+        ip -n $right link set cable$cable up
+    done 2>> "$scratch/netns"
+    for node in $left $right; do ip -n $node link set lo up; done
+    cat > "$scratch/on_nodes" << END
+#!/bin/sh
+node=$left
+[ \$RANK -lt \$HALF ] || node=$right
+XMPI_NODE=\$node XMPI_OFI_IFACE=cable0 exec ip netns exec \$node "\$@"
+END
+    chmod +x "$scratch/on_nodes"
+}
+
+namespaces_close()
+{
+    ip netns del $left 2> /dev/null
+    ip netns del $right 2> /dev/null
+    rm -rf "$scratch"
+}
+
+# while_talking COMMAND...: run it when the ranks have begun to talk.
+while_talking()
+{
+    for i in $(seq 300); do
+        [ ! -e "$scratch/talking" ] || break
+        sleep 0.1
+    done
+    "$@"
+}
+
+cable() { ip -n "$left" link set cable0 "$1"; }
+pull_for_a_while() { cable down; sleep 2; cable up; }
+cut_connections() { for i in 1 2 3; do ip netns exec "$left" ss -K dst 10.77.0.2; sleep 0.4; done; }
+
+# traffic_while NAME COMMAND: 8 s of traffic, during which something happens.
+traffic_while()
+{
+    rm -f "$scratch/talking"
+    while_talking "$2" > /dev/null 2>&1 &
+    HALF=1 XMPI_LOG=1 case_run "$1" 60 "$XMPIRUN" -np 2 "$scratch/on_nodes" \
+        "$scratch/traffic" 10 6 "$scratch/talking"
+    wait
+}
+
+part_namespaces()
+{
+    trap namespaces_close EXIT
+    if ! namespaces_open; then
+        skip "network/namespaces" "$(tail -n 1 "$scratch/netns")"
+        return
+    fi
+    HALF=2 case_run "network/two namespaces, two ranks each" 60 "$XMPIRUN" -np 4 \
+        "$scratch/on_nodes" "$scratch/traffic" 10
+    HALF=1 XMPI_OFI_TIMEOUT=2 case_run "network/a peer that computes is not lost" 60 \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
+    both_cables
+    traffic_while "network/cable pulled and put back" pull_for_a_while
+    if ip netns exec "$left" ss -K dst 10.77.0.2 > /dev/null 2>&1; then
+        traffic_while "network/connections cut" cut_connections
+        if grep -q 'network: .* [1-9][0-9]* resent' "$scratch/out"; then
+            ok "network/what was lost is sent again"
+        else
+            not_ok "network/what was lost is sent again" "nothing was"
+        fi
+    else
+        skip "network/connections cut" "this kernel's ss cannot cut connections"
+    fi
+    cable_gone
+}
+
+# Long messages are divided: each cable carries between a third and two.
+both_cables()
+{
+    HALF=1 XMPI_OFI_NICS=cable0,cable1 XMPI_LOG=1 case_run "network/two cables" 60 \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/traffic" 20
+    shares=$(sed -n 's/.*network: cable\([01]\) .* sent, \([0-9]*\) bytes read/\1 \2/p' \
+        "$scratch/out" | awk '{ n[$1] += $2 } END { print int(100 * n[0] / (n[0] + n[1] + 1)) }')
+    if [ "${shares:-0}" -ge 33 ] && [ "$shares" -le 67 ]; then
+        ok "network/each cable carries its part"
+    else
+        not_ok "network/each cable carries its part" "the first one carried $shares %"
+    fi
+}
+
+cable_gone()
+{
+    rm -f "$scratch/talking"
+    while_talking cable down &
+    HALF=1 XMPI_OFI_TIMEOUT=8 wrong "network/cable pulled" 'rank [01] .*lost: no answer' \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/traffic" 10 60 "$scratch/talking"
+    wait
+    seconds=$(($(date +%s) - $(stat -c %Y "$scratch/talking")))
+    if [ $seconds -le 10 ]; then
+        ok "network/said within the time-out"
+    else
+        not_ok "network/said within the time-out" "it took $seconds s"
+    fi
+}
+
+for part in ${ONLY:-alone traffic nodes errors conform namespaces}; do
     "part_$part"
 done
 finish

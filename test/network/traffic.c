@@ -2,7 +2,8 @@
  *
  * Random messages between all pairs, every byte checked: short and long, from any source and from
  * one, early and late, synchronous, with gaps, and bursts that exceed what may be sent unasked.
- *     traffic [rounds [seconds]]     at least so many rounds, and for so long
+ *     traffic [rounds [seconds [file]]]     at least so many rounds, and for so long; the file is made
+ *                                           when all have talked to each other
  */
 #include "test/conform/check.h"
 
@@ -40,6 +41,13 @@ static int is_filled(const unsigned char *p, int n, int seed)
         if (p[i] != (unsigned char)(seed * 37 + i * 7 + (i >> 8)))
             return 0;
     return 1;
+}
+
+static void file_make(const char *name)
+{
+    FILE *file = fopen(name, "w");
+    if (file)
+        fclose(file);
 }
 
 static unsigned char *out[PER_ROUND], *in[PER_ROUND];
@@ -97,6 +105,8 @@ int main(int argc, char **argv)
     for (int round = 0; n > 1 && again; round++) {
         round_of(round, rank, n);
         again = round + 1 < rounds || time(NULL) < end;
+        if (argc > 3 && rank == 0 && round == n)
+            file_make(argv[3]);
         MPI_Bcast(&again, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     for (int i = 0; i < PER_ROUND; i++) {
