@@ -17,6 +17,7 @@
 #define _GNU_SOURCE 1 /* pipe2, memmem */
 #include "launcher/guard.h"
 
+#include "launcher/bare.h"
 #include "launcher/out.h"
 #include "launcher/scratch.h"
 #include "runtime/bootseg.h"
@@ -60,32 +61,29 @@ static bool signal_groups(const struct guard_page *page, int signal)
     return any;
 }
 
-/* Does this process have the mark in its environment?  All of it is read into one buffer: our
- * variable is near the end, but environments are small. */
+/* Does this process have the mark in its environment?  It is read piece by piece; the end of a piece
+ * is kept, since the mark may lie across. */
 static bool carries_mark(int proc, const char *pid)
 {
-    static char environment[1 << 18];
+    static char piece[1 << 16];
+    const size_t length = strlen(guard.mark);
     char path[64];
     snprintf(path, sizeof path, "%s/environ", pid);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    size_t used = 0;
+    size_t kept = 0;
     ssize_t n;
-    while (used < sizeof environment &&
-           (n = read(fd, environment + used, sizeof environment - used)) > 0)
-        used += (size_t)n;
+    bool found = false;
+    while (!found && (n = read(fd, piece + kept, sizeof piece - kept)) > 0) {
+        size_t used = kept + (size_t)n;
+        found = memmem(piece, used, guard.mark, length) != NULL;
+        kept = used < length ? used : length - 1;
+        memmove(piece, piece + used - kept, kept);
+    }
     close(fd);
-    return used && memmem(environment, used, guard.mark, strlen(guard.mark));
+    return found;
 }
-
-struct directory_entry { /* of getdents64 */
-    uint64_t inode;
-    int64_t next;
-    unsigned short bytes;
-    unsigned char type;
-    char name[];
-};
 
 /* Kill what carries the mark; the number found. */
 static int sweep(void)
@@ -93,7 +91,7 @@ static int sweep(void)
     int found = 0, proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     static char entries[1 << 15] __attribute__((aligned(8)));
     long n;
-    while (proc >= 0 && (n = syscall(SYS_getdents64, proc, entries, sizeof entries)) > 0)
+    while (proc >= 0 && (n = directory_read(proc, entries, sizeof entries)) > 0)
         for (long at = 0; at < n;) {
             struct directory_entry *entry = (struct directory_entry *)(entries + at);
             at += entry->bytes;
@@ -106,11 +104,6 @@ static int sweep(void)
     if (proc >= 0)
         close(proc);
     return found;
-}
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
 static void take_down(const struct guard_page *page)

@@ -271,7 +271,7 @@ static int prepare_output(struct stream *stream, int *theirs)
         return 1;
     if (stream_open(stream, theirs) != 0) {
         complain("cannot open a pipe for rank %d: %s%s", stream->rank, strerror(errno),
-                 errno == EMFILE ? " (each rank needs 4: raise the limit with `ulimit -n`)"
+                 errno == EMFILE ? " (each rank needs 2: raise the limit with `ulimit -n`)"
                                  : "");
         return 1;
     }

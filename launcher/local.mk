@@ -8,7 +8,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/appfile.c launcher/apply.c launcher/apply.h launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
     launcher/cpuset.c launcher/cpuset.h launcher/environment.c launcher/environment.h \
     launcher/elf.c launcher/elf.h launcher/kvs.c launcher/kvs.h launcher/scratch.c launcher/scratch.h \
-    launcher/feed.c launcher/feed.h launcher/guard.c launcher/guard.h launcher/help.c \
+    launcher/bare.h launcher/feed.c launcher/feed.h launcher/guard.c launcher/guard.h launcher/help.c \
     launcher/hosts.c launcher/hosts.h launcher/iof.c launcher/iof.h launcher/job.c \
     launcher/job.h launcher/lines.c launcher/lines.h launcher/loop.c launcher/loop.h \
     launcher/map.c launcher/map.h launcher/options.def launcher/out.c launcher/out.h \

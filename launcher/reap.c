@@ -5,6 +5,7 @@
  * something lives in it, so a number that the kernel has given to somebody else is never hit.
  */
 #define _GNU_SOURCE 1
+#include "launcher/bare.h"
 #include "launcher/guard.h"
 #include "launcher/job.h"
 #include "launcher/out.h"
@@ -353,11 +354,6 @@ static bool groups_left(struct job *job)
         if (job->ranks[i].group)
             return true;
     return false;
-}
-
-static void pause_ms(int ms)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
 }
 
 void job_clean(struct job *job)

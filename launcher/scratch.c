@@ -12,6 +12,7 @@
 #define _GNU_SOURCE 1 /* O_DIRECTORY, syscall */
 #include "launcher/scratch.h"
 
+#include "launcher/bare.h"
 #include "launcher/guard.h"
 
 #include <errno.h>
@@ -30,14 +31,6 @@ enum { DEEPEST = 64 }; /* of nested directories that are removed */
 static char path[PATH_MAX];
 
 /* ---- removing ---- */
-
-struct directory_entry { /* of getdents64 */
-    uint64_t inode;
-    int64_t next;
-    unsigned short bytes;
-    unsigned char type;
-    char name[];
-};
 
 static bool is_dots(const char *name)
 {
@@ -69,8 +62,7 @@ static void remove_content(int directory, int depth)
         found = 0;
         lseek(directory, 0, SEEK_SET);
         long n;
-        while (depth < DEEPEST &&
-               (n = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        while (depth < DEEPEST && (n = directory_read(directory, entries, sizeof entries)) > 0)
             for (long at = 0; at < n;) {
                 struct directory_entry *entry = (struct directory_entry *)(entries + at);
                 at += entry->bytes;

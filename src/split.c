@@ -21,11 +21,6 @@
 
 #include <stdlib.h>
 
-static int no_memory(int n)
-{
-    return fail(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes", n);
-}
-
 /* ---- intracommunicators ---- */
 
 static int votes_fold(struct comm *comm, struct vote vote, struct tally *all)
@@ -79,7 +74,7 @@ static int intra_ranks(struct comm *comm, struct vote mine, struct ranks **ranks
         *ranks = regular ? guessed_ranks(comm, &guess, mine.color)
                          : classes_members(&classes, mine.color, comm->group->ranks);
     free(classes.words);
-    return rc || !joins || *ranks ? rc : no_memory(comm_size(comm));
+    return rc || !joins || *ranks ? rc : split_no_memory(comm_size(comm));
 }
 
 static int split_intra(struct comm *comm, struct vote mine, struct comm **newcomm)
@@ -90,7 +85,7 @@ static int split_intra(struct comm *comm, struct vote mine, struct comm **newcom
         return rc;
     struct group *group = group_of_part(comm, ranks);
     if (!group)
-        return no_memory(comm_size(comm));
+        return split_no_memory(comm_size(comm));
     rc = comm_of_group(comm, group, 0, STEP_SPLIT, newcomm);
     group_drop(group);
     return rc;
@@ -119,7 +114,7 @@ static int sides_join(struct comm *comm, const struct vote *votes, int32_t color
     struct group *high = side_choose(comm, votes, split, n - split, color);
     struct group *group = first ? low : high, *remote = first ? high : low;
     if (!low || !high)
-        rc = no_memory(n);
+        rc = split_no_memory(n);
     else if (remote->ranks->n > 0)
         rc = inter_new(comm, group, remote, STEP_SPLIT, newcomm);
     group_drop(low);
@@ -132,7 +127,7 @@ static int split_inter(struct comm *comm, struct vote mine, struct comm **newcom
     int n = comm->team.channel.size;
     struct vote *votes = malloc((size_t)n * sizeof *votes);
     if (!votes)
-        return no_memory(n);
+        return split_no_memory(n);
     int rc = team_allgather(comm, &mine, sizeof mine, votes);
     if (!rc && mine.color != MPI_UNDEFINED)
         rc = sides_join(comm, votes, mine.color, newcomm);

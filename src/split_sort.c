@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(int n)
+int split_no_memory(int n)
 {
     return fail(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes", n);
 }
@@ -184,7 +184,7 @@ static int classes_receive(struct channel *channel, int parent, struct classes *
     int rc = context_receive(channel, parent, 0, STEP_SPLIT, &length, sizeof length);
     *classes = (struct classes){ rc ? NULL : malloc((length + 1) * sizeof(int32_t)), length };
     if (!rc && !classes->words)
-        rc = no_memory(channel->size);
+        rc = split_no_memory(channel->size);
     if (!rc && length > 0)
         rc = context_receive(channel, parent, 0, STEP_SPLIT, classes->words,
                              length * sizeof *classes->words);
@@ -200,7 +200,7 @@ static int classes_down(struct channel *channel, int span, const struct vote *vo
     for (bit >>= 1; bit > 0 && !rc; bit >>= 1) {
         struct classes theirs;
         if (!classes_pick(mine, votes + bit, child_votes(me, bit, n), &theirs))
-            return no_memory(n);
+            return split_no_memory(n);
         rc = classes_send(channel, me + bit, &theirs);
         free(theirs.words);
     }
@@ -214,13 +214,13 @@ int split_sort(struct comm *comm, struct vote mine, struct classes *classes)
     struct vote *votes = malloc((size_t)(span < n ? span : n) * sizeof *votes);
     *classes = (struct classes){ 0 };
     if (!votes)
-        return no_memory(n);
+        return split_no_memory(n);
     votes[0] = mine;
     int rc = votes_up(channel, span, votes);
     if (!rc && channel->rank > 0)
         rc = classes_receive(channel, channel->rank - span, classes);
     else if (!rc && !classes_sort(votes, n, 0, classes))
-        rc = no_memory(n);
+        rc = split_no_memory(n);
     if (!rc)
         rc = classes_down(channel, span, votes, classes);
     free(votes);

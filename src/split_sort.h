@@ -31,6 +31,9 @@ bool classes_pick(const struct classes *all, const struct vote *votes, int n,
 struct ranks *classes_members(const struct classes *classes, int32_t color,
                               const struct ranks *peers);
 
+/* MPI_ERR_NO_MEM in words, for n processes. */
+int split_no_memory(int n);
+
 /* Tell everybody in the team its colour's class, collectively; the words are to be freed. */
 int split_sort(struct comm *comm, struct vote mine, struct classes *classes);
 

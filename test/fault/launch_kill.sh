@@ -48,6 +48,16 @@ collect
 check "xmpirun killed: wrappers and what is below them are gone" "$(leftovers_soon)" 0
 check_says "and that is said" "launcher was killed"
 
+# an environment of half a megabyte
+fill=$(head -c 100000 /dev/zero | tr '\0' x)
+export BIG_1="$fill" BIG_2="$fill" BIG_3="$fill" ZBIG_4="$fill" ZBIG_5="$fill"
+fresh
+kill -9 "$pid"
+collect
+check "the same with a large environment" "$(leftovers_soon)" 0
+kill -9 $(leftovers_pids) 2> /dev/null
+unset BIG_1 BIG_2 BIG_3 ZBIG_4 ZBIG_5 fill
+
 # as on kernels before 5.9, and in sandboxes
 inject="strace -f -qq -o /dev/null -e trace=close_range -e inject=close_range:error=ENOSYS"
 if $inject true 2> /dev/null; then
