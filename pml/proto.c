@@ -153,6 +153,7 @@ void peer_has_work(struct peer *peer)
     peer->busy = true;
     peer->next_busy = busy;
     busy = peer;
+    progress_nudge();
 }
 
 /* Control packets are short enough to be put whole or not at all. */

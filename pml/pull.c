@@ -92,6 +92,7 @@ void pull_begin(struct recv *recv, struct peer *peer, uint32_t sender, const cha
     else
         pulls.first = recv;
     pulls.last = recv;
+    progress_nudge();
 }
 
 /* ---- from both ends ---- */

@@ -84,6 +84,10 @@ void wait_idle(struct wait *w);
 /* Done waiting: take down what wait_poll may have put up (the sleeping flag). */
 void wait_end(struct wait *w);
 
+/* For a thread that does nothing else: one round of progress, then sleep until there is something
+ * to do.  Stands back while another thread waits. */
+void progress_assist(struct wait *w);
+
 /* Wait until *flag is not zero; `tell` can say what that means (runtime/record.h). */
 static inline void progress_until(const int *flag, record_teller *tell, const void *what)
 {

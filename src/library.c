@@ -19,6 +19,7 @@
 
 #include "mpi.h"
 #include "pml/pml.h"
+#include "runtime/assist.h"
 #include "runtime/boot.h"
 #include "runtime/lock.h"
 #include "runtime/param.h"
@@ -54,9 +55,14 @@ static int library_open(void)
     rc = world_open();
     if (rc)
         goto undo_pml;
+    rc = param_number(ASYNC) ? assist_open() : MPI_SUCCESS;
+    if (rc)
+        goto undo_world;
     library_is_open = true;
     opener = getpid();
     return MPI_SUCCESS;
+undo_world:
+    world_close();
 undo_pml:
     pml_close();
 undo_progress:
@@ -69,6 +75,7 @@ undo_progress:
 static void library_close(void)
 {
     library_is_open = false;
+    assist_close();
     world_close();
     pml_close();
     progress_close();
@@ -79,14 +86,14 @@ static void library_close(void)
 
 /* The calls that get here hold the engine lock.  The highest level asked for counts; a program
  * that is at MPI_THREAD_FUNNELED and asks for more must do so while no other call is under way,
- * since that one may have gone without the lock. */
+ * since that one may have gone without the lock.  The library's own thread (XMPI_ASYNC) changes
+ * nothing in what the program may do. */
 static void threads_admit(int level)
 {
-    if (level <= thread_level)
-        return;
-    thread_level = level;
-    threads_beside = level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED;
-    threads_multiple = level == MPI_THREAD_MULTIPLE;
+    if (level > thread_level)
+        thread_level = level;
+    threads_multiple = thread_level == MPI_THREAD_MULTIPLE || param_number(ASYNC);
+    threads_beside = thread_level != MPI_THREAD_SINGLE && !threads_multiple;
 }
 
 int library_hold(enum library_user user, int level)

@@ -33,6 +33,7 @@ static const struct knob {
 } knobs[PARAM_COUNT] = {
     [PARAM_ID_SPIN] = { CATEGORY_WAITING, true, progress_tune, NULL, 0, NULL },
     [PARAM_ID_POLITE] = { CATEGORY_WAITING, false, NULL, &tool_enum_polite, 0, NULL },
+    [PARAM_ID_ASYNC] = { CATEGORY_WAITING, false, NULL, NULL, 0, NULL },
     [PARAM_ID_LOG] = { CATEGORY_OTHER, true, NULL, NULL, 0, NULL },
     [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, true, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
     [PARAM_ID_COLL] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
