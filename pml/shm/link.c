@@ -15,6 +15,7 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/log.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -72,6 +73,12 @@ static int shm_open(void)
     for (int local = 0; local < boot.nlocal; local++)
         lane_open(&lanes[local], local);
     chunks_open(lanes, boot.nlocal);
+    if (boot.local_rank == 0)
+        log_at(1,
+               "shared memory: at most %d KiB per rank and %.2f KiB per pair, %.1f MiB in all",
+               BOOT_POOL_BYTES >> 10, BOOT_PAIR_BYTES / 1024.0,
+               boot.nlocal * (BOOT_POOL_BYTES + (double)boot.nlocal * BOOT_PAIR_BYTES) /
+                   (1 << 20));
     if (boot.nlocal > 1)
         cma_open();
     return 0;
