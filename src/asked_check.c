@@ -12,23 +12,23 @@ int check_in_place(const struct comm *comm, const void *buf, const char *argumen
 {
     if (buf != MPI_IN_PLACE || !comm_is_inter(comm))
         return MPI_SUCCESS;
-    return fail(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE has no meaning on an intercommunicator",
-                argument);
+    return fail(MPI_ERR_BUFFER,
+                "argument %s: MPI_IN_PLACE has no meaning on an intercommunicator", argument);
 }
 
 int check_no_in_place(const void *buf, const char *argument)
 {
     if (buf != MPI_IN_PLACE)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here", argument);
+    return fail(MPI_ERR_BUFFER, "argument %s: MPI_IN_PLACE is not allowed here", argument);
 }
 
 int check_memory(const struct side *side, const char *argument)
 {
     if (side->buf || side->count == 0 || !side->type || !side->type->predefined)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_BUFFER, "%s is NULL, but there are %lld elements of %s", argument,
-                (long long)side->count, side->type->name);
+    return fail(MPI_ERR_BUFFER, "argument %s is NULL, but there are %lld elements of %s",
+                argument, (long long)side->count, side->type->name);
 }
 
 static bool counts_missing(struct counts counts)
@@ -39,11 +39,11 @@ static bool counts_missing(struct counts counts)
 int check_counts(const struct side *side, int n)
 {
     if (n > 0 && counts_missing(side->counts))
-        return fail(MPI_ERR_ARG, "%s is NULL", side->argument);
+        return fail(MPI_ERR_ARG, "argument %s is NULL", side->argument);
     for (int i = 0; i < n; i++)
         if (counts_at(side->counts, i) < 0)
-            return fail(MPI_ERR_COUNT, "%s[%d] is %lld, must not be negative", side->argument,
-                        i, (long long)counts_at(side->counts, i));
+            return fail(MPI_ERR_COUNT, "argument %s[%d] is %lld, must not be negative",
+                        side->argument, i, (long long)counts_at(side->counts, i));
     return MPI_SUCCESS;
 }
 
@@ -53,12 +53,12 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
     if (rc)
         return rc;
     if (n > 0 && counts_missing(side->displs))
-        return fail(MPI_ERR_ARG, "%s is NULL", displs);
+        return fail(MPI_ERR_ARG, "argument %s is NULL", displs);
     if (side->buf || !side->type || !side->type->predefined)
         return MPI_SUCCESS;
     for (int i = 0; i < n; i++)
         if (counts_at(side->counts, i) > 0)
-            return fail(MPI_ERR_BUFFER, "%s is NULL, but %s[%d] is %lld", argument,
+            return fail(MPI_ERR_BUFFER, "argument %s is NULL, but %s[%d] is %lld", argument,
                         side->argument, i, (long long)counts_at(side->counts, i));
     return MPI_SUCCESS;
 }
@@ -113,12 +113,13 @@ int check_block_type(const struct side *side, int i, struct type **type)
 {
     const char *argument = strcmp(side->argument, "sendcounts") ? "recvtypes" : "sendtypes";
     if (!side->types)
-        return fail(MPI_ERR_ARG, "%s is NULL", argument);
+        return fail(MPI_ERR_ARG, "argument %s is NULL", argument);
     *type = type_of(side->types[i]);
     if (!*type)
-        return fail(MPI_ERR_TYPE, "%s[%d] is %s", argument, i,
+        return fail(MPI_ERR_TYPE, "argument %s[%d] is %s", argument, i,
                     side->types[i] == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "no datatype");
     if (!(*type)->committed)
-        return fail(MPI_ERR_TYPE, "%s[%d] is not committed: call MPI_Type_commit", argument, i);
+        return fail(MPI_ERR_TYPE, "argument %s[%d] is not committed: call MPI_Type_commit",
+                    argument, i);
     return MPI_SUCCESS;
 }

@@ -144,7 +144,7 @@ static int keyval_create(enum attr_owner owner, void *copy, void *delete, void *
 static int keyval_find(int number, enum attr_owner owner, struct keyval **keyval)
 {
     if (number == MPI_KEYVAL_INVALID)
-        return fail(MPI_ERR_KEYVAL, "keyval is MPI_KEYVAL_INVALID");
+        return fail(MPI_ERR_KEYVAL, "argument keyval is MPI_KEYVAL_INVALID");
     if (number > MPI_KEYVAL_INVALID && number < KEYVAL_FIRST)
         return fail(MPI_ERR_KEYVAL, "keyval %d is predefined and cannot be changed", number);
     int i = (number - KEYVAL_FIRST) & SLOT_MASK;

@@ -263,7 +263,8 @@ int xmpi_bsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
 static int pool_attach(struct pool *pool, void *buffer, int64_t size)
 {
     if (!buffer && size > 0)
-        return fail(MPI_ERR_BUFFER, "buffer is NULL, but size is %lld", (long long)size);
+        return fail(MPI_ERR_BUFFER, "argument buffer is NULL, but size is %lld",
+                    (long long)size);
     uintptr_t start = ((uintptr_t)buffer + GRAIN - 1) / GRAIN * GRAIN;
     uintptr_t end = ((uintptr_t)buffer + (uintptr_t)size) / GRAIN * GRAIN;
     pool->automatic = buffer == MPI_BUFFER_AUTOMATIC;

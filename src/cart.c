@@ -76,7 +76,8 @@ static int cart_places(int size, int ndims, const int *dims, int *places)
     int64_t n = 1;
     for (int i = 0; i < ndims; i++) {
         if (dims[i] <= 0)
-            return fail(MPI_ERR_DIMS, "dims[%d] is %d, it must be 1 or more", i, dims[i]);
+            return fail(MPI_ERR_DIMS, "argument dims[%d] is %d, it must be 1 or more", i,
+                        dims[i]);
         n *= dims[i];
         if (n > INT_MAX)
             n = INT_MAX;
@@ -144,7 +145,7 @@ static int cart_of(const struct comm *comm, const struct topology **cart)
 {
     *cart = comm->topology;
     if (!comm->topology || comm->topology->kind != TOPOLOGY_CART)
-        return fail(MPI_ERR_TOPOLOGY, "comm has no Cartesian topology");
+        return fail(MPI_ERR_TOPOLOGY, "argument comm has no Cartesian topology");
     return MPI_SUCCESS;
 }
 
@@ -192,7 +193,7 @@ int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
     const struct topology *cart;
     int rc = cart_of(comm, &cart);
     if (!rc && cart->cart.ndims > 0 && !remain_dims)
-        rc = fail(MPI_ERR_ARG, "remain_dims is NULL");
+        rc = fail(MPI_ERR_ARG, "argument remain_dims is NULL");
     if (rc)
         return rc;
     struct topology *slice = slice_shape(cart, remain_dims);
@@ -229,7 +230,7 @@ static int check_maxdims(const struct topology *cart, int maxdims)
 {
     if (maxdims >= cart->cart.ndims)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_ARG, "maxdims is %d, the grid has %d dimensions", maxdims,
+    return fail(MPI_ERR_ARG, "argument maxdims is %d, the grid has %d dimensions", maxdims,
                 cart->cart.ndims);
 }
 
@@ -263,14 +264,15 @@ int xmpi_cart_rank(intra_t comm, const int coords[], int_out_t *rank)
     const struct topology *cart;
     int rc = cart_of(comm, &cart), at = 0;
     if (!rc && cart->cart.ndims > 0 && !coords)
-        rc = fail(MPI_ERR_ARG, "coords is NULL");
+        rc = fail(MPI_ERR_ARG, "argument coords is NULL");
     if (rc)
         return rc;
     for (int i = 0; i < cart->cart.ndims; i++) {
         int size = cart->cart.dims[i];
         if (!cart->cart.periods[i] && (coords[i] < 0 || coords[i] >= size))
             return fail(MPI_ERR_ARG,
-                        "coords[%d] is %d; dimension %d is not periodic and has places 0 to %d",
+                        "argument coords[%d] is %d; dimension %d is not periodic and has "
+                        "places 0 to %d",
                         i, coords[i], i, size - 1);
         at = at * size + wrapped(coords[i], size);
     }
@@ -300,7 +302,8 @@ int xmpi_cart_shift(intra_t comm, int direction, int disp, int_out_t *rank_sourc
     if (rc)
         return rc;
     if (direction < 0 || direction >= cart->cart.ndims)
-        return fail(MPI_ERR_DIMS, "direction is %d, the grid has %d dimensions counted from 0",
+        return fail(MPI_ERR_DIMS,
+                    "argument direction is %d, the grid has %d dimensions counted from 0",
                     direction, cart->cart.ndims);
     *rank_source = neighbour(cart, comm_rank(comm), direction, -(int64_t)disp);
     *rank_dest = neighbour(cart, comm_rank(comm), direction, disp);

@@ -121,16 +121,17 @@ int xmpi_dims_create(int nnodes, length_t ndims, int dims[])
     int64_t fixed = 1;
     int open = 0;
     if (nnodes < 1)
-        return fail(MPI_ERR_ARG, "nnodes is %d, it must be 1 or more", nnodes);
+        return fail(MPI_ERR_ARG, "argument nnodes is %d, it must be 1 or more", nnodes);
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 0)
-            return fail(MPI_ERR_DIMS, "dims[%d] is %d, it must be 0 (choose) or more", i,
-                        dims[i]);
+            return fail(MPI_ERR_DIMS, "argument dims[%d] is %d, it must be 0 (choose) or more",
+                        i, dims[i]);
         open += dims[i] == 0;
         fixed *= dims[i] > 0 && fixed <= nnodes ? dims[i] : 1;
     }
     if (nnodes % fixed != 0 || (open == 0 && ndims > 0 && fixed != nnodes))
-        return fail(MPI_ERR_DIMS, "nnodes is %d, which the given dims (product %lld) do not %s",
+        return fail(MPI_ERR_DIMS,
+                    "argument nnodes is %d, which the given dims (product %lld) do not %s",
                     nnodes, (long long)fixed, open ? "divide" : "make");
     if (open == 0)
         return MPI_SUCCESS;

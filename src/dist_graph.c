@@ -73,8 +73,9 @@ static int ranks_check(const struct comm *comm, const char *name, int n, const i
 {
     for (int i = 0; i < n; i++)
         if (ranks[i] < 0 || ranks[i] >= comm_size(comm))
-            return fail(MPI_ERR_RANK, "%s[%d] is %d, the communicator has ranks 0 to %d", name,
-                        i, ranks[i], comm_size(comm) - 1);
+            return fail(MPI_ERR_RANK,
+                        "argument %s[%d] is %d, the communicator has ranks 0 to %d", name, i,
+                        ranks[i], comm_size(comm) - 1);
     return MPI_SUCCESS;
 }
 
@@ -87,7 +88,7 @@ static int weights_check(const char *name, int n, const int weights[])
         return rc;
     for (int i = 0; i < n; i++)
         if (weights[i] < 0)
-            return fail(MPI_ERR_ARG, "%s[%d] is %d, weights are not negative", name, i,
+            return fail(MPI_ERR_ARG, "argument %s[%d] is %d, weights are not negative", name, i,
                         weights[i]);
     return MPI_SUCCESS;
 }
@@ -262,7 +263,7 @@ static int edges_check(const struct comm *comm, const struct edges *e, int64_t *
     *total = 0;
     for (int i = 0; i < e->n; i++) {
         if (e->degrees[i] < 0)
-            return fail(MPI_ERR_ARG, "degrees[%d] is %d, it must not be negative", i,
+            return fail(MPI_ERR_ARG, "argument degrees[%d] is %d, it must not be negative", i,
                         e->degrees[i]);
         *total += e->degrees[i];
     }
@@ -272,7 +273,7 @@ static int edges_check(const struct comm *comm, const struct edges *e, int64_t *
                     "are possible",
                     (long long)*total, INT_MAX / 2);
     if (*total > 0 && !e->destinations)
-        return fail(MPI_ERR_ARG, "destinations is NULL, degrees add up to %lld",
+        return fail(MPI_ERR_ARG, "argument destinations is NULL, degrees add up to %lld",
                     (long long)*total);
     int rc = ranks_check(comm, "sources", e->n, e->sources);
     if (!rc)
@@ -424,7 +425,7 @@ static int dist_of(const struct comm *comm, const struct topology **dist)
 {
     *dist = comm->topology;
     if (!comm->topology || comm->topology->kind != TOPOLOGY_DIST_GRAPH)
-        return fail(MPI_ERR_TOPOLOGY, "comm has no distributed graph topology");
+        return fail(MPI_ERR_TOPOLOGY, "argument comm has no distributed graph topology");
     return MPI_SUCCESS;
 }
 

@@ -142,12 +142,12 @@ static int integer_narrow(const struct part *part, char *to, const char *from)
     char fill = part->change == TO_INT && from[part->external - 1] & 0x80 ? -1 : 0;
     for (int i = part->external; i < part->native; i++)
         if (from[i] != fill)
-            return fail(
-                MPI_ERR_CONVERSION,
-                "inbuf holds an integer or character that does not fit into the %d bytes "
-                "that external32 has for its datatype; use a larger one, such as "
-                "MPI_INT64_T",
-                part->external);
+            return fail(MPI_ERR_CONVERSION,
+                        "argument inbuf holds an integer or character that does not fit into "
+                        "the %d bytes "
+                        "that external32 has for its datatype; use a larger one, such as "
+                        "MPI_INT64_T",
+                        part->external);
     bytes_reverse(to, from, part->external);
     return MPI_SUCCESS;
 }
@@ -309,7 +309,7 @@ static int external_bytes(const char *datarep, int64_t count, const struct type 
                           MPI_Aint *bytes)
 {
     if (strcmp(datarep, "external32") != 0)
-        return fail(MPI_ERR_ARG, "datarep is \"%s\", must be \"external32\"", datarep);
+        return fail(MPI_ERR_ARG, "argument datarep is \"%s\", must be \"external32\"", datarep);
     if (!__builtin_mul_overflow(count, (int64_t)type_external(type), bytes))
         return MPI_SUCCESS;
     return fail(MPI_ERR_COUNT, "%lld elements of %zu bytes do not fit into 63 bits",
@@ -325,8 +325,8 @@ static int position_check(const void *memory, MPI_Aint position, MPI_Aint bytes,
         return fail(MPI_ERR_ARG, "the size of %s is %lld, must not be negative", buffer,
                     (long long)size);
     if (position < 0 || position > size)
-        return fail(MPI_ERR_ARG, "position is %lld, %s has %lld bytes", (long long)position,
-                    buffer, (long long)size);
+        return fail(MPI_ERR_ARG, "argument position is %lld, %s has %lld bytes",
+                    (long long)position, buffer, (long long)size);
     if (bytes > size - position)
         return fail(MPI_ERR_TRUNCATE, "%lld bytes at position %lld exceed %s of %lld bytes",
                     (long long)bytes, (long long)position, buffer, (long long)size);

@@ -51,14 +51,14 @@ static int graph_check(const struct comm *comm, int nnodes, const int index[],
                     nnodes, comm_size(comm));
     for (int i = 0, before = 0; i < nnodes; before = index[i++])
         if (index[i] < before)
-            return fail(MPI_ERR_ARG, "indx[%d] is %d, less than the entry before it", i,
-                        index[i]);
+            return fail(MPI_ERR_ARG, "argument indx[%d] is %d, less than the entry before it",
+                        i, index[i]);
     if (nnodes > 0 && index[nnodes - 1] > 0 && !edges)
-        return fail(MPI_ERR_ARG, "edges is NULL, indx says that there are %d",
+        return fail(MPI_ERR_ARG, "argument edges is NULL, indx says that there are %d",
                     index[nnodes - 1]);
     for (int i = 0; nnodes > 0 && i < index[nnodes - 1]; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            return fail(MPI_ERR_ARG, "edges[%d] is %d, the graph has nodes 0 to %d", i,
+            return fail(MPI_ERR_ARG, "argument edges[%d] is %d, the graph has nodes 0 to %d", i,
                         edges[i], nnodes - 1);
     return MPI_SUCCESS;
 }
@@ -129,7 +129,7 @@ static int graph_of(const struct comm *comm, const struct topology **graph)
 {
     *graph = comm->topology;
     if (!comm->topology || comm->topology->kind != TOPOLOGY_GRAPH)
-        return fail(MPI_ERR_TOPOLOGY, "comm has no graph topology");
+        return fail(MPI_ERR_TOPOLOGY, "argument comm has no graph topology");
     return MPI_SUCCESS;
 }
 

@@ -92,9 +92,9 @@ int xmpi_grequest_complete(MPI_Request request)
     if (rc)
         return rc;
     if (!done || done->ops != &greq_ops)
-        return fail(MPI_ERR_REQUEST, "request is no generalized request");
+        return fail(MPI_ERR_REQUEST, "argument request is no generalized request");
     if (done->done)
-        return fail(MPI_ERR_REQUEST, "request is complete already");
+        return fail(MPI_ERR_REQUEST, "argument request is complete already");
     request_complete(done);
     return greq_take_error();
 }

@@ -262,7 +262,7 @@ static int range_check(const struct group *group, const int range[3], int i)
 {
     int first = range[0], last = range[1], stride = range[2], n = group->ranks->n;
     if (stride == 0)
-        return fail(MPI_ERR_ARG, "ranges[%d] has stride 0", i);
+        return fail(MPI_ERR_ARG, "argument ranges[%d] has stride 0", i);
     if (first < 0 || first >= n || last < 0 || last >= n)
         return fail(MPI_ERR_RANK, "ranges[%d] goes from %d to %d, the group has ranks 0 to %d",
                     i, first, last, n - 1);
@@ -352,8 +352,8 @@ int xmpi_group_translate_ranks(group_t group1, length_t n, const int ranks1[], g
         if (ranks1[i] == MPI_PROC_NULL) {
             ranks2[i] = MPI_PROC_NULL;
         } else if (ranks1[i] < 0 || ranks1[i] >= size) {
-            rc = fail(MPI_ERR_RANK, "ranks1[%d] is %d, group1 has ranks 0 to %d", i, ranks1[i],
-                      size - 1);
+            rc = fail(MPI_ERR_RANK, "argument ranks1[%d] is %d, group1 has ranks 0 to %d", i,
+                      ranks1[i], size - 1);
         } else {
             int at = finder_find(&f, ranks_world(group1->ranks, ranks1[i]));
             ranks2[i] = at < 0 ? MPI_UNDEFINED : at;

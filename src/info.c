@@ -210,13 +210,13 @@ int xmpi_info_create_env(int argc, char *argv[], info_out_t *info)
 
 static int info_check(const struct info *info)
 {
-    return info ? MPI_SUCCESS : fail(MPI_ERR_INFO, "info is MPI_INFO_NULL");
+    return info ? MPI_SUCCESS : fail(MPI_ERR_INFO, "argument info is MPI_INFO_NULL");
 }
 
 static int info_check_writable(const struct info *info)
 {
     if (info && info == env)
-        return fail(MPI_ERR_INFO, "info is MPI_INFO_ENV, which cannot be changed; "
+        return fail(MPI_ERR_INFO, "argument info is MPI_INFO_ENV, which cannot be changed; "
                                   "MPI_Info_dup makes a copy that can");
     return info_check(info);
 }
@@ -225,10 +225,10 @@ static int key_check(const char *key)
 {
     size_t n = strlen(key);
     if (n == 0)
-        return fail(MPI_ERR_INFO_KEY, "key is the empty string");
+        return fail(MPI_ERR_INFO_KEY, "argument key is the empty string");
     if (n >= MPI_MAX_INFO_KEY)
-        return fail(MPI_ERR_INFO_KEY, "key has %zu characters, at most %d are allowed", n,
-                    MPI_MAX_INFO_KEY - 1);
+        return fail(MPI_ERR_INFO_KEY, "argument key has %zu characters, at most %d are allowed",
+                    n, MPI_MAX_INFO_KEY - 1);
     return MPI_SUCCESS;
 }
 
@@ -236,7 +236,8 @@ static int value_check(const char *value)
 {
     size_t n = strlen(value);
     if (n >= MPI_MAX_INFO_VAL)
-        return fail(MPI_ERR_INFO_VALUE, "value has %zu characters, at most %d are allowed", n,
+        return fail(MPI_ERR_INFO_VALUE,
+                    "argument value has %zu characters, at most %d are allowed", n,
                     MPI_MAX_INFO_VAL - 1);
     return MPI_SUCCESS;
 }
@@ -316,7 +317,8 @@ int xmpi_info_get_nthkey(info_t info, int n, text_out_t key)
     if (rc)
         return rc;
     if (n < 0 || n >= info->n)
-        return fail(MPI_ERR_ARG, "n is %d, the info has %d keys counted from 0", n, info->n);
+        return fail(MPI_ERR_ARG, "argument n is %d, the info has %d keys counted from 0", n,
+                    info->n);
     strcpy(key, info->pairs[n].key);
     return MPI_SUCCESS;
 }
@@ -328,13 +330,14 @@ int xmpi_info_get_string(info_t info, string_t key, int_out_t *buflen, char *val
     if (rc)
         return rc;
     if (*buflen < 0)
-        return fail(MPI_ERR_ARG, "buflen is %d, a length cannot be negative", *buflen);
+        return fail(MPI_ERR_ARG, "argument buflen is %d, a length cannot be negative", *buflen);
     const char *found = info_get(info, key);
     *flag = found != NULL;
     if (!found)
         return MPI_SUCCESS;
     if (*buflen > 0 && !value)
-        return fail(MPI_ERR_ARG, "value is NULL, buflen promises room for %d bytes", *buflen);
+        return fail(MPI_ERR_ARG, "argument value is NULL, buflen promises room for %d bytes",
+                    *buflen);
     if (*buflen > 0)
         snprintf(value, (size_t)*buflen, "%s", found);
     *buflen = (int)strlen(found) + 1;
@@ -349,9 +352,10 @@ int xmpi_info_get(info_t info, string_t key, int valuelen, char *value, flag_t *
     if (rc)
         return rc;
     if (valuelen < 0)
-        return fail(MPI_ERR_ARG, "valuelen is %d, a length cannot be negative", valuelen);
+        return fail(MPI_ERR_ARG, "argument valuelen is %d, a length cannot be negative",
+                    valuelen);
     if (!value)
-        return fail(MPI_ERR_ARG, "value is NULL");
+        return fail(MPI_ERR_ARG, "argument value is NULL");
     const char *found = info_get(info, key);
     *flag = found != NULL;
     if (found) { /* valuelen does not count the zero at the end */

@@ -43,11 +43,12 @@ int xmpi_init_thread(int *argc, char ***argv, int required, int_out_t *provided)
     (void)argc;
     (void)argv;
     if (!thread_level_name(required))
-        return fail(MPI_ERR_ARG,
-                    "required is %d, which is no thread level; MPI_THREAD_SINGLE is %d, "
-                    "FUNNELED %d, SERIALIZED %d, MULTIPLE %d",
-                    required, MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
-                    MPI_THREAD_MULTIPLE);
+        return fail(
+            MPI_ERR_ARG,
+            "argument required is %d, which is no thread level; MPI_THREAD_SINGLE is %d, "
+            "FUNNELED %d, SERIALIZED %d, MULTIPLE %d",
+            required, MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+            MPI_THREAD_MULTIPLE);
     int rc = world_init(required);
     if (!rc)
         *provided = world_level;

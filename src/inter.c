@@ -125,12 +125,13 @@ static int leaders_draw(struct comm *local, struct comm *peer, int remote, int t
 static int leader_check(struct comm *peer, int remote, int tag)
 {
     if (!peer)
-        return fail(MPI_ERR_COMM, "peer_comm is no communicator, and this is the leader");
+        return fail(MPI_ERR_COMM,
+                    "argument peer_comm is no communicator, and this is the leader");
     if (remote < 0 || remote >= comm_remote_size(peer))
-        return fail(MPI_ERR_RANK, "remote_leader is %d, peer_comm has ranks 0 to %d", remote,
-                    comm_remote_size(peer) - 1);
+        return fail(MPI_ERR_RANK, "argument remote_leader is %d, peer_comm has ranks 0 to %d",
+                    remote, comm_remote_size(peer) - 1);
     if (tag < 0)
-        return fail(MPI_ERR_TAG, "tag is %d, tags are 0 or more", tag);
+        return fail(MPI_ERR_TAG, "argument tag is %d, tags are 0 or more", tag);
     return MPI_SUCCESS;
 }
 
@@ -214,7 +215,8 @@ static int groups_meet(const struct circle *mine, struct group *local, struct gr
 {
     int n = remote->ranks->n;
     if (leader < 0 || leader >= n)
-        return fail(MPI_ERR_RANK, "remote_leader is %d, remote_group has ranks 0 to %d", leader,
+        return fail(MPI_ERR_RANK,
+                    "argument remote_leader is %d, remote_group has ranks 0 to %d", leader,
                     n - 1);
     *theirs = malloc((size_t)n * sizeof **theirs);
     if (!*theirs)
@@ -236,7 +238,7 @@ int xmpi_intercomm_create_from_groups(group_t local_group, int local_leader,
     if (local_group->rank == MPI_UNDEFINED)
         return fail(MPI_ERR_GROUP, "this process is not in local_group");
     if (local_leader < 0 || local_leader >= n)
-        return fail(MPI_ERR_RANK, "local_leader is %d, local_group has ranks 0 to %d",
+        return fail(MPI_ERR_RANK, "argument local_leader is %d, local_group has ranks 0 to %d",
                     local_leader, n - 1);
     struct circle mine = circle_of_string(local_group, stringtag, STEP_FROM_GROUPS);
     struct meeting meeting = { 0 };

@@ -83,16 +83,17 @@ int op_bind(const struct op *op, const struct type *type, struct reduction *redu
         return MPI_SUCCESS;
     }
     if (op->builtin == REDUCE_REPLACE || op->builtin == REDUCE_NO_OP)
-        return fail(MPI_ERR_OP, "op: %s is for accumulating into windows only", op->name);
+        return fail(MPI_ERR_OP, "argument op: %s is for accumulating into windows only",
+                    op->name);
     if (!type->predefined)
         return fail(MPI_ERR_OP,
-                    "op: %s is defined for predefined datatypes only; make an "
+                    "argument op: %s is defined for predefined datatypes only; make an "
                     "operation for this one with MPI_Op_create",
                     op->name);
     reduction->kernel = reduce_find(op->builtin, type->layout->basic);
     reduction->mean = op->handle == MPIX_AVG;
     if (!reduction->kernel || (reduction->mean && !reduce_has_mean(type->layout->basic)))
-        return fail(MPI_ERR_OP, "op: %s is not defined for %s", op->name, type->name);
+        return fail(MPI_ERR_OP, "argument op: %s is not defined for %s", op->name, type->name);
     return MPI_SUCCESS;
 }
 
@@ -116,7 +117,8 @@ int xmpi_op_create(user_function_t user_fn, int commute, op_out_t *op)
 int xmpi_op_free(op_free_t *op)
 {
     if ((*op)->predefined)
-        return fail(MPI_ERR_OP, "op: %s is predefined and cannot be freed", (*op)->name);
+        return fail(MPI_ERR_OP, "argument op: %s is predefined and cannot be freed",
+                    (*op)->name);
     object_delete(*op);
     *op = NULL;
     return MPI_SUCCESS;
@@ -137,13 +139,13 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
         return rc;
     if (reduction.mean)
         return fail(MPI_ERR_OP,
-                    "op: %s is a mean over processes, and there are none here; "
+                    "argument op: %s is a mean over processes, and there are none here; "
                     "fold with MPI_SUM and divide",
                     op->name);
     if (count > 0 && datatype->predefined && (!inbuf || !inoutbuf))
-        return fail(MPI_ERR_BUFFER, "%s is NULL", inbuf ? "inoutbuf" : "inbuf");
+        return fail(MPI_ERR_BUFFER, "argument %s is NULL", inbuf ? "inoutbuf" : "inbuf");
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
-        return fail(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE is not allowed here",
+        return fail(MPI_ERR_BUFFER, "argument %s: MPI_IN_PLACE is not allowed here",
                     inbuf == MPI_IN_PLACE ? "inbuf" : "inoutbuf");
     if (count > 0 && inbuf && inbuf == inoutbuf)
         return fail(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");

@@ -20,10 +20,10 @@ static int position_check(const void *memory, int64_t position, int64_t bytes, i
                           const char *buffer)
 {
     if (!memory && bytes > 0)
-        return fail(MPI_ERR_BUFFER, "%s is NULL", buffer);
+        return fail(MPI_ERR_BUFFER, "argument %s is NULL", buffer);
     if (position < 0 || position > size)
-        return fail(MPI_ERR_ARG, "position is %lld, %s has %lld bytes", (long long)position,
-                    buffer, (long long)size);
+        return fail(MPI_ERR_ARG, "argument position is %lld, %s has %lld bytes",
+                    (long long)position, buffer, (long long)size);
     if (bytes > size - position)
         return fail(MPI_ERR_TRUNCATE, "%lld bytes at position %lld exceed %s of %lld bytes",
                     (long long)bytes, (long long)position, buffer, (long long)size);

@@ -368,7 +368,7 @@ static int part_of(MPI_Request handle, bool receives, struct partitioned **part)
     if (rc)
         return rc;
     if (!request || request->ops != (receives ? &precv_ops : &psend_ops))
-        return fail(MPI_ERR_REQUEST, "request is not one of %s",
+        return fail(MPI_ERR_REQUEST, "argument request is not one of %s",
                     receives ? "MPI_Precv_init" : "MPI_Psend_init");
     *part = (struct partitioned *)request;
     return MPI_SUCCESS;
@@ -379,8 +379,8 @@ static int partition_check(const struct partitioned *part, int partition, const 
     if (partition >= 0 && partition < part->partitions)
         return MPI_SUCCESS;
     leave_blame(part->request.comm);
-    return fail(MPI_ERR_ARG, "%s is %d, the request has %d partitions counted from 0", argument,
-                partition, part->partitions);
+    return fail(MPI_ERR_ARG, "argument %s is %d, the request has %d partitions counted from 0",
+                argument, partition, part->partitions);
 }
 
 static int part_find_sender(MPI_Request handle, struct partitioned **part)
@@ -389,7 +389,7 @@ static int part_find_sender(MPI_Request handle, struct partitioned **part)
     if (rc || (*part)->request.active)
         return rc;
     leave_blame((*part)->request.comm);
-    return fail(MPI_ERR_REQUEST, "request is inactive: start it first");
+    return fail(MPI_ERR_REQUEST, "argument request is inactive: start it first");
 }
 
 static int partition_send(struct partitioned *part, int i)
@@ -432,7 +432,8 @@ int xmpi_pready_list(length_t length, const int array_of_partitions[], MPI_Reque
     struct partitioned *part = NULL;
     int rc = part_find_sender(request, &part);
     if (!rc && length > 0 && !array_of_partitions)
-        rc = fail(MPI_ERR_ARG, "array_of_partitions is NULL, but length is %d", length);
+        rc =
+            fail(MPI_ERR_ARG, "argument array_of_partitions is NULL, but length is %d", length);
     for (int i = 0; i < length && !rc; i++)
         rc = partition_check(part, array_of_partitions[i], "an element of array_of_partitions");
     for (int i = 0; i < length && !rc; i++)

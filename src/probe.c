@@ -90,7 +90,7 @@ int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *mess
         return request_new_over(&result_proc_null, NULL, false, request);
     }
     if (!object_is(*message, OBJECT_MESSAGE))
-        return fail(MPI_ERR_REQUEST, "message: %s",
+        return fail(MPI_ERR_REQUEST, "argument message: %s",
                     *message == MPI_MESSAGE_NULL ? "it is MPI_MESSAGE_NULL"
                                                  : "it is no message");
     struct message *matched = (struct message *)*message;

@@ -121,9 +121,11 @@ int xmpi_session_get_nth_pset(session_t session, info_t info, int n, int_out_t *
     (void)session;
     (void)info;
     if (!my_set(&count, &name, &chars))
-        return fail(MPI_ERR_ARG, "n is %d, there are %d process sets counted from 0", n, count);
+        return fail(MPI_ERR_ARG, "argument n is %d, there are %d process sets counted from 0",
+                    n, count);
     if (*pset_len > 0 && !pset_name)
-        return fail(MPI_ERR_ARG, "pset_name is NULL, pset_len says that it has %d bytes",
+        return fail(MPI_ERR_ARG,
+                    "argument pset_name is NULL, pset_len says that it has %d bytes",
                     *pset_len);
     if (*pset_len > 0)
         snprintf(pset_name, (size_t)*pset_len, "%.*s", chars, name);

@@ -160,7 +160,8 @@ int request_of(MPI_Request handle, int index, struct request **request)
         return MPI_SUCCESS;
     }
     if (index < 0)
-        return fail(MPI_ERR_REQUEST, "request: the handle %p is no request", (void *)handle);
+        return fail(MPI_ERR_REQUEST, "argument request: the handle %p is no request",
+                    (void *)handle);
     return fail(MPI_ERR_REQUEST, "array_of_requests[%d]: the handle %p is no request", index,
                 (void *)handle);
 }
@@ -253,7 +254,7 @@ int xmpi_start(request_t *request)
 int xmpi_startall(n_t count, MPI_Request array_of_requests[])
 {
     if (count > 0 && !array_of_requests)
-        return fail(MPI_ERR_ARG, "array_of_requests is NULL, count is %d", count);
+        return fail(MPI_ERR_ARG, "argument array_of_requests is NULL, count is %d", count);
     for (int i = 0; i < count; i++) {
         int rc = request_start(array_of_requests[i], i);
         if (rc)
@@ -266,7 +267,7 @@ static int request_check_not_null(MPI_Request handle, struct request **request)
 {
     int rc = request_of(handle, -1, request);
     if (!rc && !*request)
-        rc = fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL");
+        rc = fail(MPI_ERR_REQUEST, "argument request is MPI_REQUEST_NULL");
     return rc;
 }
 
@@ -275,9 +276,10 @@ static int request_check_not_null(MPI_Request handle, struct request **request)
 static int fail_of_collective(const struct request *request, const char *what)
 {
     leave_blame(request->comm);
-    return fail(MPI_ERR_REQUEST,
-                "request is that of a %scollective operation, which cannot be %s: wait for it",
-                request->persistent ? "active persistent " : "nonblocking ", what);
+    return fail(
+        MPI_ERR_REQUEST,
+        "argument request is that of a %scollective operation, which cannot be %s: wait for it",
+        request->persistent ? "active persistent " : "nonblocking ", what);
 }
 
 int xmpi_request_free(request_t *request)
@@ -317,7 +319,9 @@ int xmpi_cancel(request_t *request)
         return MPI_SUCCESS;
     leave_blame(unwanted->comm);
     if (!live)
-        return fail(MPI_ERR_REQUEST, "request is inactive: there is nothing to cancel");
-    return fail(MPI_ERR_REQUEST, "request is that of a %s operation, which cannot be cancelled",
+        return fail(MPI_ERR_REQUEST,
+                    "argument request is inactive: there is nothing to cancel");
+    return fail(MPI_ERR_REQUEST,
+                "argument request is that of a %s operation, which cannot be cancelled",
                 unwanted->ops->name);
 }

@@ -25,10 +25,11 @@ static int session_level(const struct info *info, int *level)
     const char *name = info_get(info, "thread_level");
     *level = name ? thread_level_named(name) : MPI_THREAD_MULTIPLE;
     if (*level < 0)
-        return fail(MPI_ERR_INFO_VALUE,
-                    "info has thread_level \"%s\"; it must be the name of a level, such as "
-                    "MPI_THREAD_MULTIPLE",
-                    name);
+        return fail(
+            MPI_ERR_INFO_VALUE,
+            "argument info has thread_level \"%s\"; it must be the name of a level, such as "
+            "MPI_THREAD_MULTIPLE",
+            name);
     return MPI_SUCCESS;
 }
 

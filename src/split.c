@@ -148,6 +148,7 @@ int split_by(struct comm *comm, int32_t color, int32_t key, struct comm **newcom
 int xmpi_comm_split(comm_t comm, int color, int key, comm_out_t *newcomm)
 {
     if (color < 0 && color != MPI_UNDEFINED)
-        return fail(MPI_ERR_ARG, "color is %d, it must be 0 or more, or MPI_UNDEFINED", color);
+        return fail(MPI_ERR_ARG, "argument color is %d, it must be 0 or more, or MPI_UNDEFINED",
+                    color);
     return split_by(comm, color, key, newcomm);
 }

@@ -112,7 +112,7 @@ static int ask_read(int split_type, const struct info *info, int *ask)
         *ask = ASK_UNGUIDED;
         return MPI_SUCCESS;
     }
-    return fail(MPI_ERR_ARG, "split_type is %d, which is none of MPI_COMM_TYPE_...",
+    return fail(MPI_ERR_ARG, "argument split_type is %d, which is none of MPI_COMM_TYPE_...",
                 split_type);
 }
 

@@ -81,12 +81,13 @@ int xmpi_status_set_elements(status_out_t status, type_t datatype, count_t count
         return rc;
     const struct layout *layout = datatype->layout;
     if (count > 0 && layout->nparts == 0)
-        return fail(MPI_ERR_COUNT, "count is %lld, but the datatype has no elements",
+        return fail(MPI_ERR_COUNT, "argument count is %lld, but the datatype has no elements",
                     (long long)count);
     int64_t bytes;
     if (layout->nparts && __builtin_mul_overflow(count / (int64_t)layout->nparts + 1,
                                                  (int64_t)layout->size, &bytes))
-        return fail(MPI_ERR_COUNT, "count is %lld: so many elements do not fit into 63 bits",
+        return fail(MPI_ERR_COUNT,
+                    "argument count is %lld: so many elements do not fit into 63 bits",
                     (long long)count);
     status_set_bytes(status, layout_bytes_in(layout, (size_t)count));
     return MPI_SUCCESS;

@@ -68,7 +68,7 @@ int topology_neighbours(struct comm *comm)
     if (*made)
         return MPI_SUCCESS;
     if (!t)
-        return fail(MPI_ERR_TOPOLOGY, "comm has no topology and so no neighbours");
+        return fail(MPI_ERR_TOPOLOGY, "argument comm has no topology and so no neighbours");
     switch (t->kind) {
     case TOPOLOGY_CART:
         return cart_neighbours(t, comm_rank(comm), made);

@@ -60,7 +60,8 @@ int type_check_supported(const struct type *type, const char *argument)
 {
     if (type->layout)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_TYPE, "%s: %s is not supported on this platform", argument, type->name);
+    return fail(MPI_ERR_TYPE, "argument %s: %s is not supported on this platform", argument,
+                type->name);
 }
 
 int xmpi_type_commit(type_at_t datatype)
@@ -77,7 +78,8 @@ int xmpi_type_free(type_free_t *datatype)
 {
     struct type *type = *datatype;
     if (type->predefined)
-        return fail(MPI_ERR_TYPE, "datatype: %s is predefined and cannot be freed", type->name);
+        return fail(MPI_ERR_TYPE, "argument datatype: %s is predefined and cannot be freed",
+                    type->name);
     if (type->attributes) {
         int rc = attributes_delete(ATTR_TYPE, type->handle, &type->attributes);
         if (rc)

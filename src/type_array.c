@@ -34,26 +34,28 @@ static int order_check(int order)
 {
     if (order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_ARG, "order is %d, must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
+    return fail(MPI_ERR_ARG, "argument order is %d, must be MPI_ORDER_C or MPI_ORDER_FORTRAN",
+                order);
 }
 
 static int subfail_null_array(int ndims, struct counts sizes, struct counts subsizes,
                               struct counts starts)
 {
     if (ndims < 1)
-        return fail(MPI_ERR_ARG, "ndims is %d, must be at least 1", ndims);
+        return fail(MPI_ERR_ARG, "argument ndims is %d, must be at least 1", ndims);
     for (int i = 0; i < ndims; i++) {
         int64_t size = counts_at(sizes, i), length = counts_at(subsizes, i);
         int64_t start = counts_at(starts, i);
         if (size < 1)
-            return fail(MPI_ERR_ARG, "array_of_sizes[%d] is %lld, must be at least 1", i,
-                        (long long)size);
+            return fail(MPI_ERR_ARG, "argument array_of_sizes[%d] is %lld, must be at least 1",
+                        i, (long long)size);
         if (length < 1 || length > size)
-            return fail(MPI_ERR_ARG, "array_of_subsizes[%d] is %lld, must be 1 to %lld", i,
+            return fail(MPI_ERR_ARG,
+                        "argument array_of_subsizes[%d] is %lld, must be 1 to %lld", i,
                         (long long)length, (long long)size);
         if (start < 0 || start > size - length)
-            return fail(MPI_ERR_ARG, "array_of_starts[%d] is %lld, must be 0 to %lld", i,
-                        (long long)start, (long long)(size - length));
+            return fail(MPI_ERR_ARG, "argument array_of_starts[%d] is %lld, must be 0 to %lld",
+                        i, (long long)start, (long long)(size - length));
     }
     return MPI_SUCCESS;
 }
@@ -168,19 +170,19 @@ struct darray {
 static int dfail_null_array(const struct darray *a)
 {
     if (a->size < 1 || a->rank < 0 || a->rank >= a->size)
-        return fail(MPI_ERR_ARG, "rank is %d and size %d: rank must be 0 to size - 1", a->rank,
-                    a->size);
+        return fail(MPI_ERR_ARG, "argument rank is %d and size %d: rank must be 0 to size - 1",
+                    a->rank, a->size);
     if (a->ndims < 1)
-        return fail(MPI_ERR_ARG, "ndims is %d, must be at least 1", a->ndims);
+        return fail(MPI_ERR_ARG, "argument ndims is %d, must be at least 1", a->ndims);
     int64_t processes = 1;
     for (int i = 0; i < a->ndims; i++) {
         int64_t size = counts_at(a->gsizes, i);
         if (size < 1)
-            return fail(MPI_ERR_ARG, "array_of_gsizes[%d] is %lld, must be at least 1", i,
-                        (long long)size);
+            return fail(MPI_ERR_ARG, "argument array_of_gsizes[%d] is %lld, must be at least 1",
+                        i, (long long)size);
         if (a->psizes[i] < 1)
-            return fail(MPI_ERR_ARG, "array_of_psizes[%d] is %d, must be at least 1", i,
-                        a->psizes[i]);
+            return fail(MPI_ERR_ARG, "argument array_of_psizes[%d] is %d, must be at least 1",
+                        i, a->psizes[i]);
         if (!share_block(size, a->distribs[i], a->dargs[i], a->psizes[i]))
             return fail(MPI_ERR_ARG,
                         "dimension %d: distribution %d with argument %d over %d processes does "

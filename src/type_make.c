@@ -116,7 +116,7 @@ static int blocks_set_lengths(struct blocks *blocks, struct counts lengths)
         int64_t length = counts_at(lengths, (int64_t)i);
         if (length < 0)
             return fail(MPI_ERR_COUNT,
-                        "array_of_blocklengths[%zu] is %lld, must not be negative", i,
+                        "argument array_of_blocklengths[%zu] is %lld, must not be negative", i,
                         (long long)length);
         blocks->lengths[i] = (size_t)length;
     }
@@ -126,7 +126,8 @@ static int blocks_set_lengths(struct blocks *blocks, struct counts lengths)
 static int array_check(bool missing, int64_t n, const char *argument)
 {
     if (missing && n > 0)
-        return fail(MPI_ERR_ARG, "%s is NULL, but count is %lld", argument, (long long)n);
+        return fail(MPI_ERR_ARG, "argument %s is NULL, but count is %lld", argument,
+                    (long long)n);
     return MPI_SUCCESS;
 }
 
@@ -260,7 +261,7 @@ static int types_resolve(int64_t n, const MPI_Datatype *handles, struct type **t
     for (int64_t i = 0; i < n; i++) {
         types[i] = type_of(handles[i]);
         if (!types[i])
-            return fail(MPI_ERR_TYPE, "array_of_types[%lld] is %s", (long long)i,
+            return fail(MPI_ERR_TYPE, "argument array_of_types[%lld] is %s", (long long)i,
                         handles[i] == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "no datatype");
         if (!types[i]->layout)
             return fail(MPI_ERR_TYPE,

@@ -104,8 +104,8 @@ static int precision_check(const char *argument, int value)
 {
     if (value >= 0 || value == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_ARG, "%s is %d, must not be negative, or MPI_UNDEFINED", argument,
-                value);
+    return fail(MPI_ERR_ARG, "argument %s is %d, must not be negative, or MPI_UNDEFINED",
+                argument, value);
 }
 
 /* The first one that is good enough; what is MPI_UNDEFINED wants nothing. */
@@ -124,9 +124,10 @@ static int real_find(int p, int r, const struct real **real)
             *real = &reals[i];
             return MPI_SUCCESS;
         }
-    return fail(MPI_ERR_ARG,
-                "p is %d and r is %d: the largest real here has %d digits and range %d", p, r,
-                reals[REALS - 1].digits, reals[REALS - 1].range);
+    return fail(
+        MPI_ERR_ARG,
+        "argument p is %d and r is %d: the largest real here has %d digits and range %d", p, r,
+        reals[REALS - 1].digits, reals[REALS - 1].range);
 }
 
 int xmpi_type_create_f90_real(int p, int r, type_out_t *newtype)
@@ -160,13 +161,13 @@ int xmpi_type_create_f90_integer(int r, type_out_t *newtype)
         { 2, MPI_INTEGER1 }, { 4, MPI_INTEGER2 }, { 9, MPI_INTEGER4 }, { 18, MPI_INTEGER8 }
     };
     if (r < 0)
-        return fail(MPI_ERR_ARG, "r is %d, must not be negative", r);
+        return fail(MPI_ERR_ARG, "argument r is %d, must not be negative", r);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
         if (r <= integers[i].range) {
             struct wish wish = { .combiner = MPI_COMBINER_F90_INTEGER, .r = r };
             return type_like(&wish, integers[i].integer, newtype);
         }
-    return fail(MPI_ERR_ARG, "r is %d: the largest integer here has 18 digits", r);
+    return fail(MPI_ERR_ARG, "argument r is %d: the largest integer here has 18 digits", r);
 }
 
 /* ---- pairs ---- */

@@ -68,7 +68,8 @@ static int huge_refuse(const struct type *type, const char *function)
 {
     if (!type->recipe->huge)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_TYPE, "datatype: it has counts that do not fit an int, ask with %s",
+    return fail(MPI_ERR_TYPE,
+                "argument datatype: it has counts that do not fit an int, ask with %s",
                 function);
 }
 
@@ -129,8 +130,8 @@ static int room_check(const char *argument, int64_t room, int64_t needed)
 {
     if (room >= needed)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_ARG, "%s is %lld, the datatype has %lld", argument, (long long)room,
-                (long long)needed);
+    return fail(MPI_ERR_ARG, "argument %s is %lld, the datatype has %lld", argument,
+                (long long)room, (long long)needed);
 }
 
 /* Where the user wants the values of a recipe. */
@@ -163,7 +164,7 @@ int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_ad
 {
     const struct recipe *recipe = datatype->recipe;
     if (!recipe)
-        return fail(MPI_ERR_TYPE, "datatype: %s is predefined and has no contents",
+        return fail(MPI_ERR_TYPE, "argument datatype: %s is predefined and has no contents",
                     datatype->name);
     int rc = large ? 0 : huge_refuse(datatype, "MPI_Type_get_contents_c");
     if (!rc)
@@ -232,11 +233,12 @@ int xmpi_type_match_size(int typeclass, int size, type_out_t *datatype)
         match = match_complex(size);
     else
         return fail(MPI_ERR_ARG,
-                    "typeclass is %d, must be MPI_TYPECLASS_INTEGER, _REAL or "
+                    "argument typeclass is %d, must be MPI_TYPECLASS_INTEGER, _REAL or "
                     "_COMPLEX",
                     typeclass);
     if (match == MPI_DATATYPE_NULL)
-        return fail(MPI_ERR_ARG, "size is %d: no type of this class has that size", size);
+        return fail(MPI_ERR_ARG, "argument size is %d: no type of this class has that size",
+                    size);
     *datatype = type_of(match);
     return MPI_SUCCESS;
 }

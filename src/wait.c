@@ -34,7 +34,7 @@ struct seen {
 static int set_check(const struct set *set)
 {
     if (set->n > 0 && !set->handles)
-        return fail(MPI_ERR_ARG, "array_of_requests is NULL, but count is %d", set->n);
+        return fail(MPI_ERR_ARG, "argument array_of_requests is NULL, but count is %d", set->n);
     for (int i = 0; i < set->n; i++) {
         struct request *request;
         int rc = request_of(set->handles[i], i, &request);
