@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Teams and their tickets.  A context is a number nobody else ever draws: the drawer's world
- * rank in the upper half, its own counter in the lower.  So tickets cost no agreement, and
- * numbers are not used again: 2^31 per process.
+ * rank in the upper 24 bits, its own counter in the lower 40.  So tickets cost no agreement, and
+ * numbers are not used again: there are 2^39 per process, a million per second for six days.
  */
 #include "coll/coll.h"
 
@@ -16,7 +16,8 @@
 
 #include <stdlib.h>
 
-enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4 }; /* upper half 0: drawn by nobody */
+enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4 }; /* upper bits 0: drawn by nobody */
+enum { RANK_SHIFT = 40 };
 
 static bool on_this_node(const struct ranks *members)
 {
@@ -30,9 +31,9 @@ static bool on_this_node(const struct ranks *members)
 
 void ticket_draw(struct ticket *ticket, int size, struct ranks *members)
 {
-    static uint32_t drawn;
+    static uint64_t drawn;
     drawn++;
-    ticket->context = (uint64_t)(boot.rank + 1) << 32 | (uint64_t)drawn * 2;
+    ticket->context = (uint64_t)(boot.rank + 1) << RANK_SHIFT | drawn * 2;
     ticket->tiny = members && on_this_node(members) ? tiny_draw(size) : 0;
 }
 

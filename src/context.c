@@ -13,7 +13,7 @@
  *    6   5  3 ...
  *
  * Numbers are never used twice, so a communicator that is freed here while it is still in use
- * elsewhere does no harm, and 10^5 pairs of dup and free use up 10^5 of 2^31 numbers.
+ * elsewhere does no harm, and 10^6 pairs of dup and free use up 10^6 of 2^39 numbers.
  *
  * Order: two processes that take part in two circles with equal step and tag do so in the same
  * order, because the calls are collective; messages between two processes with equal tag and
