@@ -19,6 +19,7 @@
 #include "coll/run.h"
 #include "coll/tell.h"
 #include "coll/tiny.h"
+#include "pml/failure.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -84,15 +85,15 @@ static int run_to_end(struct team *team, const struct bound *bound, int tag)
     run_begin(&run);
     progress_until(&run.request.done, run_tell, &run);
     run_close(&run);
-    if (run.request.result.error)
-        fail_recall(&run);
-    return run.request.result.error;
+    return request_failure(&run.request);
 }
 
 static int run(struct team *team, const struct call *call)
 {
     struct choice choice;
-    int error = choose(team, call, BLOCKING, &choice);
+    int error = channel_check(&team->channel);
+    if (!error)
+        error = choose(team, call, BLOCKING, &choice);
     if (error)
         return error;
     if (!choice.algorithm->program)
@@ -135,9 +136,13 @@ struct coll_request {
 
 static int coll_restart(struct request *request)
 {
+    struct execution *run = (struct execution *)request;
+    int error = channel_check(&run->team->channel);
+    if (error)
+        return error;
     request->done = 0;
     request->active = true;
-    run_begin((struct execution *)request);
+    run_begin(run);
     return 0;
 }
 
@@ -167,7 +172,9 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
                     struct coll_request **made)
 {
     struct choice choice;
-    int error = choose(team, call, mode, &choice);
+    int error = channel_check(&team->channel);
+    if (!error)
+        error = choose(team, call, mode, &choice);
     if (error)
         return error;
     struct coll_request *c = object_new(OBJECT_REQUEST, sizeof(*c));

@@ -18,15 +18,18 @@
  * Steps without bytes are over at once: both ends of a message know its length.  The exception
  * is the barrier, whose empty messages say something.
  *
- * After an error the run goes on to its end, for the sake of the others, and reports the first.
+ * After an error the run goes on to its end, for the sake of the others, and reports the first.  Not
+ * so when a process is lost: then all of them end (pml/failure.h), so the steps that are left are
+ * passed over without a message.
  */
 #include "coll/run.h"
 
 #include "coll/scratch.h"
 #include "coll/tell.h"
+#include "pml/failure.h"
 #include "runtime/fail.h"
 #include "runtime/record.h"
-#include "mpi.h"
+#include "mpix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,13 +96,12 @@ static void note(struct execution *run, int error)
 {
     if (error && !run->error)
         run->error = fail_keep(run, error);
+    run->broken |= error == MPIX_ERR_PROC_FAILED;
 }
 
 static void note_of(struct execution *run, const struct request *request)
 {
-    if (request->result.error)
-        fail_recall(request);
-    note(run, request->result.error);
+    note(run, request_failure(request));
 }
 
 static void count_down(struct execution *run, int i)
@@ -142,9 +144,11 @@ static void message_done(struct request *request)
 static void post(struct execution *run, int i, const struct buffer *data)
 {
     const struct step *s = &run->plan->step[i];
-    struct envelope envelope = {
-        .peer = s->peer, .tag = run->tag, .step = s->slot, .signature = run->signature
-    };
+    struct envelope envelope = { .peer = s->peer,
+                                 .tag = run->tag,
+                                 .step = s->slot,
+                                 .signature = run->signature,
+                                 .group = run->team->channel.peers };
     struct request *request;
     int error = s->verb == VERB_SEND
                     ? pml_isend(&run->team->channel, data, &envelope, SEND_STANDARD, &request)
@@ -173,6 +177,10 @@ static void begin_message(struct execution *run, int i)
     const struct step *s = &run->plan->step[i];
     struct buffer data;
     struct layout *made;
+    if (run->broken) {
+        message_over(run, i);
+        return;
+    }
     int error = bind_span(&run->bound, s->verb == VERB_SEND ? s->from : s->to, &data, &made);
     note(run, error);
     if (error || has_no_message(run, &data))
@@ -238,7 +246,7 @@ static bool fold_post(struct execution *run, int i)
     int landing;
     bind_span(&run->bound, run->plan->step[i].to, &data, &made);
     run->task[i].landing = -1;
-    if (has_no_message(run, &data)) {
+    if (run->broken || has_no_message(run, &data)) {
         message_over(run, i);
         return true;
     }
@@ -276,7 +284,7 @@ static void fold(struct execution *run, int i)
         ptrdiff_t low;
         size_t bytes = layout_span(op->layout, to.count, &low);
         void *incoming = buffer_at(l->memory, -low);
-        if (l->memory)
+        if (l->memory && !run->broken)
             note(run, s->side == INCOMING_FIRST
                           ? reduce_apply(op, to.base, incoming, with.base, to.count)
                           : reduce_apply(op, to.base, with.base, incoming, to.count));
@@ -291,8 +299,12 @@ static void fold(struct execution *run, int i)
 
 static void finish(struct execution *run)
 {
+    const struct channel *channel = &run->team->channel;
     bind_end(&run->bound);
+    note(run, channel_check(channel));
     run->request.result.error = run->error;
+    if (run->broken)
+        run->request.result.lost = (unsigned)(failure_among(channel->peers) + 1);
     request_complete(&run->request); /* may be the end of the run's memory */
 }
 
@@ -335,6 +347,7 @@ void run_begin(struct execution *run)
     run->head = run->tail = run->next_fold = 0;
     run->left = plan->nsteps;
     run->error = 0;
+    run->broken = false;
     run->request.result = (struct result){ .error = 0 };
     for (int i = 0; i < plan->nsteps; i++)
         run->task[i] =

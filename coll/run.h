@@ -32,6 +32,7 @@ struct execution {
     size_t landing_bytes; /* of those in use */
     bool busy;            /* steps are being taken from `ready` */
     int error;            /* the first one */
+    bool broken;          /* a process is lost: no more messages */
 };
 
 /* Take over a binding and allocate.  The call must outlive the run.  On failure nothing is left

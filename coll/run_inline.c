@@ -7,6 +7,8 @@
  */
 #include "coll/run.h"
 
+#include "mpix.h"
+#include "pml/failure.h"
 #include "runtime/param.h"
 
 enum { INLINE_BYTES = 8 << 10 };
@@ -31,9 +33,11 @@ static int inline_message(const struct inlined *r, const struct step *s,
                           const struct buffer *data)
 {
     struct channel *channel = &r->team->channel;
-    struct envelope envelope = {
-        .peer = s->peer, .tag = r->tag, .step = s->slot, .signature = r->signature
-    };
+    struct envelope envelope = { .peer = s->peer,
+                                 .tag = r->tag,
+                                 .step = s->slot,
+                                 .signature = r->signature,
+                                 .group = channel->peers };
     if (buffer_bytes(data) == 0 && r->bound->call->what != COLL_BARRIER)
         return 0;
     if (s->verb == VERB_SEND)
@@ -81,11 +85,11 @@ int run_inline(struct team *team, const struct bound *bound, int tag)
     struct inlined r = { team, bound, tag, run_signature(bound) };
     int first = 0;
     bind_begin(bound);
-    for (int i = 0; i < bound->plan->nsteps; i++) {
+    for (int i = 0; i < bound->plan->nsteps && first != MPIX_ERR_PROC_FAILED; i++) {
         int error = inline_step(&r, &bound->plan->step[i]);
         if (!first)
             first = error;
     }
     bind_end(bound);
-    return first;
+    return first ? first : channel_check(&team->channel);
 }

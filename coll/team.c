@@ -59,7 +59,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
         return error;
     pml_tell_signature = signature_tell;
     if (split == 0)
-        team->tiny = tiny_open(ticket->tiny, rank, members);
+        team->tiny = tiny_open(ticket->tiny, &team->channel);
     if (split == 0 && ticket->tiny && !team->tiny) {
         /* The others have flags and would wait at them for us. */
         channel_close(&team->channel);

@@ -21,6 +21,7 @@
  */
 #include "coll/tiny.h"
 
+#include "pml/failure.h"
 #include "pml/shm/area.h"
 #include "runtime/boot.h"
 #include "coll/tell.h"
@@ -54,8 +55,9 @@ struct tiny {
     struct block *block;
     struct line *line; /* rank r: 2r even, 2r + 1 odd */
     int n, me;
-    uint64_t sequence; /* operations begun */
-    uint64_t known;    /* everybody has begun this one */
+    const struct channel *channel; /* the team's: who may be lost */
+    uint64_t sequence;             /* operations begun */
+    uint64_t known;                /* everybody has begun this one */
     struct doorbell *bell[TINY_RANKS];
     int world[TINY_RANKS];
 };
@@ -148,15 +150,17 @@ uint64_t tiny_world(void)
     return fits && param_number(TINY) ? 1ull << 32 : 0;
 }
 
-struct tiny *tiny_open(uint64_t name, int me, struct ranks *members)
+struct tiny *tiny_open(uint64_t name, const struct channel *channel)
 {
+    struct ranks *members = channel->peers;
     struct tiny *tiny = name ? calloc(1, sizeof(*tiny)) : NULL;
     if (!tiny)
         return NULL;
     tiny->block = block_at((int)(name >> 32) - 1, (uint32_t)name);
     tiny->line = (struct line *)(tiny->block + 1);
     tiny->n = members->n;
-    tiny->me = me;
+    tiny->me = channel->rank;
+    tiny->channel = channel;
     for (int i = 0; i < tiny->n; i++) {
         tiny->world[i] = ranks_world(members, i);
         tiny->bell[i] = &boot_record(boot_local(tiny->world[i]))->bell;
@@ -203,24 +207,31 @@ static void lines_tell(const void *what, struct record_wait *wait)
     }
 }
 
-static void await(const struct line *line, uint64_t s, struct wait *w)
+/* MPIX_ERR_PROC_FAILED when somebody is lost before the line says so. */
+static int await(const struct tiny *t, const struct line *line, uint64_t s, struct wait *w)
 {
-    while (!line_says(line, s))
+    int error = 0;
+    while (!line_says(line, s) && !error) {
         wait_idle(w);
+        error = channel_check(t->channel);
+    }
+    return line_says(line, s) ? 0 : error;
 }
 
 /* Before the line of s - 2 is overwritten: everybody has begun s - 1. */
-static void await_turn(struct tiny *t, uint64_t s)
+static int await_turn(struct tiny *t, uint64_t s)
 {
+    int error = 0;
     if (t->known + 1 >= s)
-        return;
+        return 0;
     struct awaited all = { t, s - 1, -1 };
     struct wait w = WAIT_FOR(lines_tell, &all);
-    for (int r = 0; r < t->n; r++)
+    for (int r = 0; r < t->n && !error; r++)
         if (r != t->me)
-            await(line_of(t, r, s - 1), s - 1, &w);
+            error = await(t, line_of(t, r, s - 1), s - 1, &w);
     wait_end(&w);
     t->known = s - 1;
+    return error;
 }
 
 /* memcpy for sizes that the compiler does not know but that mostly are a word. */
@@ -244,11 +255,13 @@ static void put_payload(struct line *line, const struct buffer *data)
 }
 
 /* Write one's line of operation s and wake who sleeps. */
-static inline void publish(struct tiny *t, uint64_t s, uint32_t signature,
-                           const struct buffer *data)
+static inline int publish(struct tiny *t, uint64_t s, uint32_t signature,
+                          const struct buffer *data)
 {
     struct line *mine = line_of(t, t->me, s);
-    await_turn(t, s);
+    int error = await_turn(t, s);
+    if (error)
+        return error;
     mine->signature = signature;
     if (data)
         put_payload(mine, data);
@@ -256,6 +269,7 @@ static inline void publish(struct tiny *t, uint64_t s, uint32_t signature,
     for (int r = 0; r < t->n; r++)
         if (r != t->me)
             doorbell_ring(t->bell[r]);
+    return 0;
 }
 
 static int mismatch(uint32_t mine, int r, uint32_t signature)
@@ -275,15 +289,16 @@ static int tiny_barrier(struct tiny *t, uint64_t s, uint32_t signature)
 {
     struct awaited all = { t, s, -1 };
     struct wait w = WAIT_FOR(lines_tell, &all);
-    int error = 0;
-    publish(t, s, signature, NULL);
-    for (int r = 0; r < t->n; r++) {
+    int error = 0, lost = publish(t, s, signature, NULL);
+    for (int r = 0; r < t->n && !lost; r++) {
         const struct line *line = line_of(t, r, s);
-        await(line, s, &w);
-        if (line->signature != signature && !error)
+        lost = await(t, line, s, &w);
+        if (!lost && line->signature != signature && !error)
             error = mismatch(signature, r, line->signature);
     }
     wait_end(&w);
+    if (lost)
+        return lost;
     t->known = s;
     return error;
 }
@@ -298,11 +313,12 @@ static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
     char sum[TINY_BYTES] __attribute__((aligned(16)));
     struct awaited all = { t, s, -1 };
     struct wait w = WAIT_FOR(lines_tell, &all);
-    int error = 0;
-    publish(t, s, signature, &data);
-    for (int r = 0; r < t->n; r++) {
+    int error = 0, lost = publish(t, s, signature, &data);
+    for (int r = 0; r < t->n && !lost; r++) {
         const struct line *line = line_of(t, r, s);
-        await(line, s, &w);
+        lost = await(t, line, s, &w);
+        if (lost)
+            break;
         if (line->signature != signature && !error)
             error = mismatch(signature, r, line->signature);
         if (r == 0)
@@ -311,6 +327,8 @@ static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
             call->reduction.kernel(sum, sum, line->payload, items);
     }
     wait_end(&w);
+    if (lost)
+        return lost;
     t->known = s;
     if (call->reduction.mean)
         reduce_divide(&call->reduction, sum, data.count, t->n);
@@ -322,14 +340,16 @@ static int tiny_bcast(struct tiny *t, uint64_t s, uint32_t signature, const stru
 {
     struct buffer data = { call->recv.base, call->recv.count, call->recv.layout };
     bool root = call->root == t->me;
-    publish(t, s, signature, root ? &data : NULL);
-    if (root)
-        return 0;
+    int error = publish(t, s, signature, root ? &data : NULL);
+    if (error || root)
+        return error;
     const struct line *line = line_of(t, call->root, s);
     struct awaited root_alone = { t, s, call->root };
     struct wait w = WAIT_FOR(lines_tell, &root_alone);
-    await(line, s, &w);
+    error = await(t, line, s, &w);
     wait_end(&w);
+    if (error)
+        return error;
     if (line->signature != signature)
         return mismatch(signature, call->root, line->signature);
     buffer_unpack(&data, 0, line->payload, buffer_bytes(&data));

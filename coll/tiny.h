@@ -17,13 +17,13 @@ uint64_t tiny_draw(int n);
 uint64_t tiny_world(void);
 
 /* Use the block.  NULL: out of memory, or `name` is 0. */
-struct tiny *tiny_open(uint64_t name, int me, struct ranks *members);
+struct tiny *tiny_open(uint64_t name, const struct channel *channel);
 void tiny_close(struct tiny *tiny);
 
 /* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
 const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes);
 
-/* Perform it. */
+/* Perform it.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
 int tiny_run(struct tiny *tiny, const struct call *call);
 
 #endif

@@ -43,6 +43,14 @@ int MPIX_Query_cuda_support(void);
  * processes: MPI_ERR_OP. */
 #define MPIX_AVG ((MPI_Op)0x3f)
 
+/* ---- processes that fail ----
+ * The class of errors for what depends on a process that has died, with the rank and the cause in
+ * the text of MPI_Error_string.  Under `xmpirun --keep-going` and an error handler that returns,
+ * survivors go on: each call that needs the lost process ends with this class, and others work.
+ * Receives from MPI_ANY_SOURCE, and collectives, need all processes of their communicator, so they
+ * end too, and fail from then on; what has arrived can be received. */
+#define MPIX_ERR_PROC_FAILED 16380
+
 /* ---- handles as Fortran sees them ---- */
 
 typedef int MPI_Fint;

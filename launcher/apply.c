@@ -381,6 +381,9 @@ static int running_option(const struct option_use *p, int id)
     case OPTION_QUIET:
         options->quiet = true;
         return 0;
+    case OPTION_KEEP_GOING:
+        options->keep_going = true;
+        return 0;
     default:
         options->exit_codes = true;
         return 0;

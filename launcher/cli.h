@@ -49,7 +49,7 @@ struct options {
     double timeout; /* seconds; 0: none */
     enum pmix_wish pmix;
     int universe; /* 0: not said */
-    bool verbose, quiet, exit_codes;
+    bool verbose, quiet, exit_codes, keep_going;
     bool dry_run, display_map, bindings;
     bool done; /* --help, --version: printed already, nothing to run */
 };

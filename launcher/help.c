@@ -102,7 +102,9 @@ void help_print(FILE *to)
 
 static const char *const codes[][2] = {
     { "0", "every rank ended with 0" },
-    { "N", "exit code of the first rank that failed, or the code given to MPI_Abort" },
+    { "N",
+      "exit code of the first rank that failed (with --keep-going too, whatever becomes of "
+      "the others), or the code given to MPI_Abort" },
     { "1", "a rank ended with 0 inside MPI, without MPI_Finalize" },
     { "2", "the command line is wrong" },
     { "124", "the time limit of --timeout was reached" },

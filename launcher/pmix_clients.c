@@ -12,6 +12,7 @@
  */
 #include "launcher/pmix_clients.h"
 
+#include "launcher/cli.h"
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_names.h"
 #include "launcher/pmix_sets.h"
@@ -104,10 +105,11 @@ static void check_lost(uint64_t now)
         client->lost = 0;
         if (server.job->ranks[i].ended)
             continue;
-        job_fail(
-            server.job, 1,
-            "rank %d (a PMIx client below a wrapper) has gone without calling PMIx_Finalize",
-            i);
+        if (!server.job->options->keep_going)
+            job_fail(server.job, 1,
+                     "rank %d (a PMIx client below a wrapper) has gone without calling "
+                     "PMIx_Finalize",
+                     i);
         announce(i);
     }
 }

@@ -45,15 +45,15 @@ static bool others_in_mpi(const struct job *job, int rank)
 }
 
 /* Let the survivors know, wherever they wait. */
-static void announce_death(struct job *job, int rank)
+static void announce_death(struct job *job, int rank, uint32_t dead)
 {
-    if (state_of(job, rank) == BOOT_FINALIZED)
+    enum boot_state state = state_of(job, rank);
+    if (state == BOOT_STARTED && !job->options->keep_going)
+        dead |= BOOT_DEAD_OUTSIDE; /* see job_look_for_absent */
+    if (state == BOOT_FINALIZED && atomic_load(&job->segment->dead_epoch) == 0)
         return; /* it has said so itself; others may end before it says it (_exit, exec) */
-    if (atomic_exchange(&record_of(job, rank)->dead, 1))
-        return;
-    atomic_fetch_add(&job->segment->dead_epoch, 1);
-    for (int i = 0; i < job->nranks; i++)
-        doorbell_wake(&record_of(job, i)->bell);
+    boot_announce(job->segment, job->plan->ranks[rank].local,
+                  state == BOOT_FINALIZED ? 0 : dead);
 }
 
 struct pidfd_info { /* of Linux 6.15; older headers do not have it */
@@ -107,15 +107,17 @@ bool job_is_aborted(struct job *job)
 
 /* ---- MPI processes below wrappers ---- */
 
-/* It has gone; if it did not finalize, its wrapper gets a moment to end and say why. */
+/* It has gone; if it did not finalize, its wrapper gets a moment to end and say why before the others
+ * hear of it. */
 static void claimed_gone(struct job *job, int number)
 {
     struct rank *rank = &job->ranks[number];
     if (rank->ended || state_of(job, number) != BOOT_INITED)
         return;
-    announce_death(job, number);
     rank->lost = true;
-    if (!job->deadlines[DEADLINE_STOP])
+    if (job->options->keep_going)
+        announce_death(job, number, BOOT_DEAD);
+    else if (!job->deadlines[DEADLINE_STOP])
         job_set_deadline(job, DEADLINE_STOP, WRAPPER_GRACE_MS);
 }
 
@@ -177,31 +179,31 @@ void job_report_lost(struct job *job)
 /* ---- ends of ranks ---- */
 
 /* Why SIGKILL, when nobody here sent it? */
-static const char *kill_hint(const struct job *job, int signal)
+static bool is_out_of_memory(struct job *job, int signal)
 {
     if (signal != SIGKILL)
-        return "";
-    long now = cgroup_oom_kills();
-    if (job->oom_kills >= 0 && now > job->oom_kills)
-        return "; the kernel ran out of memory: it has just killed a process for that";
-    return "";
+        return false;
+    long before = job->oom_kills, now = cgroup_oom_kills();
+    job->oom_kills = now;
+    return before >= 0 && now > before;
 }
 
-static void report(struct job *job, int number, const struct ending *ending,
-                   const struct verdict *verdict)
+static void report(struct job *job, int number, const struct ending *ending, const char *hint)
 {
     const struct app *app = &job->options->apps[job->plan->ranks[number].app];
     char text[160], rest[64] = "";
     verdict_text(ending, text, sizeof text);
     int others = job->running;
-    bool stops = verdict->reaction == REACTION_STOP || verdict->reaction == REACTION_STOP_SOON;
+    enum reaction reaction = verdict_of(ending).reaction;
+    bool stops = reaction == REACTION_STOP || reaction == REACTION_STOP_SOON;
+    const char *fate = job->options->keep_going ? "going on with" : "stopping";
     if (stops && others == 1)
-        snprintf(rest, sizeof rest, "; stopping the other rank");
+        snprintf(rest, sizeof rest, "; %s the other rank", fate);
     else if (stops && others)
-        snprintf(rest, sizeof rest, "; stopping the other %d ranks", others);
+        snprintf(rest, sizeof rest, "; %s the other %d ranks", fate, others);
     complain("rank %d (%s%s, pid %d) %s%s%s", number, app->argv[0],
-             ending->wrapped ? ", a wrapper" : "", (int)job->ranks[number].pid, text,
-             kill_hint(job, verdict->signal), rest);
+             ending->wrapped ? ", a wrapper" : "", (int)job->ranks[number].pid, text, hint,
+             rest);
 }
 
 /* Some rank ended without MPI_Init.  That is fine for ordinary programs, but ranks inside MPI
@@ -212,7 +214,7 @@ void job_look_for_absent(struct job *job)
     while (absent < job->nranks &&
            (!job->ranks[absent].ended || state_of(job, absent) != BOOT_STARTED))
         absent++;
-    if (absent == job->nranks || job->stopping)
+    if (absent == job->nranks || job->stopping || job->options->keep_going)
         return;
     if (!others_in_mpi(job, absent))
         job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
@@ -223,9 +225,9 @@ void job_look_for_absent(struct job *job)
                  absent);
 }
 
-static void judge(struct job *job, int number)
+static struct ending ending_of(const struct job *job, int number)
 {
-    struct rank *rank = &job->ranks[number];
+    const struct rank *rank = &job->ranks[number];
     int32_t mpi_pid = atomic_load(&record_of(job, number)->pid);
     struct ending ending = { .wait_status = rank->status,
                              .state = state_of(job, number),
@@ -235,19 +237,41 @@ static void judge(struct job *job, int number)
         int status = status_of_stranger(rank->claimed_death.fd);
         ending.wait_status = status > 0 ? status : ending.wait_status;
     }
-    struct verdict verdict = verdict_of(&ending);
+    return ending;
+}
+
+/* With --keep-going each bad end is told, since none is the consequence of another; the exit code is
+ * the first one's. */
+static void judge(struct job *job, int number, const struct ending *ending, bool out_of_memory)
+{
+    struct verdict verdict = verdict_of(ending);
+    bool goes_on = job->options->keep_going && !job->interrupted;
     if (verdict.reaction == REACTION_NONE || job->stopping)
         return;
     /* Who was asked to end is free to choose how. */
-    if (!job->failed && !job->interrupted)
-        report(job, number, &ending, &verdict);
+    if ((!job->failed || goes_on) && !job->interrupted)
+        report(job, number, ending,
+               out_of_memory
+                   ? "; the kernel ran out of memory: it has just killed a process for that"
+                   : "");
     if (!job->failed)
         job->exit_code = verdict.code;
     job->failed = true;
+    if (goes_on)
+        return;
     if (verdict.reaction == REACTION_STOP)
         job_stop(job, job->interrupted ? POLITE_GRACE_MS : GRACE_MS);
     else if (verdict.reaction == REACTION_STOP_SOON)
         job_set_deadline(job, DEADLINE_STOP, FINALIZE_GRACE_MS);
+}
+
+/* What the survivors are told. */
+static uint32_t word_of(const struct ending *ending, bool out_of_memory)
+{
+    if (ending->wrapped && !WIFSIGNALED(ending->wait_status))
+        return BOOT_DEAD; /* the wrapper's code, not the rank's */
+    return BOOT_DEAD | BOOT_DEAD_STATUS | (out_of_memory ? BOOT_DEAD_MEMORY : 0) |
+           ((uint32_t)ending->wait_status & 0xffff);
 }
 
 static void rank_ended(struct job *job, int number, int status)
@@ -257,8 +281,10 @@ static void rank_ended(struct job *job, int number, int status)
     rank->ended = true;
     job->running--;
     iof_ended(number, WIFSIGNALED(status) || job->stopping);
-    announce_death(job, number);
-    judge(job, number);
+    struct ending ending = ending_of(job, number);
+    bool out_of_memory = is_out_of_memory(job, verdict_of(&ending).signal);
+    announce_death(job, number, word_of(&ending, out_of_memory));
+    judge(job, number, &ending, out_of_memory);
     if (state_of(job, number) == BOOT_STARTED && !job->deadlines[DEADLINE_ABSENT])
         job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
     services_rank_gone(job, number, status);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Opening, polling and closing the pml.  One round of progress: the links hand over what has
- * arrived, then what waits for room is tried again.
+ * arrived, then what waits for room is tried again, then news of losses are looked for.
  */
-#include "mpi.h"
 #include "pml/arrived.h"
+#include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/pull.h"
 #include "pml/request.h"
@@ -14,8 +14,11 @@ static bool network; /* the job has other nodes */
 
 static int pml_poll(void)
 {
-    int events = link_shm.poll() + link_self.poll() + peers_flush() + pulls_flush();
-    return __builtin_expect(network, 0) ? events + link_ofi.poll() : events;
+    int events = link_shm.poll() + link_self.poll();
+    if (__builtin_expect(network, 0))
+        events += link_ofi.poll();
+    events += peers_flush() + pulls_flush();
+    return events + failures_poll();
 }
 
 int pml_open(void)
@@ -35,6 +38,7 @@ int pml_open(void)
     if (error)
         goto close_shm;
     pulls_open();
+    failures_open();
     trips_open();
     progress_add(pml_poll);
     return 0;
@@ -52,11 +56,15 @@ close_peers:
 void pml_flush(void)
 {
     struct wait w = WAIT_FOR(flush_tell, NULL);
-    while (peers_waiting())
+    uint64_t since = 0;
+    bool waiting;
+    while ((waiting = peers_waiting()) && !failures_hurry(&since))
         wait_poll(&w);
-    while (network && !link_ofi.quiet(true))
+    while (network && !link_ofi.quiet(true) && !failures_hurry(&since))
         wait_poll(&w);
     wait_end(&w);
+    if (waiting)
+        peers_forget();
 }
 
 int pml_close(void)
@@ -73,5 +81,6 @@ int pml_close(void)
     network = false;
     requests_close();
     peers_close();
+    failures_close();
     return 0;
 }

@@ -83,13 +83,21 @@ struct link {
      * `leaving`, tell them not to wait for us.  */
     bool (*quiet)(bool leaving);
 
+    /* The peer has died.  Has everything that it sent been handed over?  NULL: always. */
+    bool (*drained)(const struct peer *peer);
+
+    /* The peer is lost, whoever found that out; the link's last call for it.  NULL: does not matter. */
+    void (*lose)(struct peer *peer);
+
     /* Will this peer ever take packets again?  True when it ended or died. */
     bool (*gone)(const struct peer *peer);
 };
 
-extern const struct link link_self, link_shm, link_ofi;
+extern const struct link link_self, link_shm, link_ofi, link_lost;
 
-/* Called by links: this process will not be heard of again, because ... (a clause, kept as a copy). */
+/* Called by links: this process will not be heard of again, because ... (a clause, kept as a copy).
+ * Nothing happens at once: at the end of the round of progress all that depends on it ends, and the
+ * peer's link becomes link_lost.  failure.c */
 void peer_lost(struct peer *peer, const char *because);
 
 /* Called by links.  `payload` (header->bytes of it) is valid during the call only. */

@@ -4,7 +4,9 @@ libxmpi_core_la_SOURCES += \
     pml/cancel.c \
     pml/channel.c \
     pml/claim.h \
+    pml/doom.c \
     pml/engine.c \
+    pml/failure.c pml/failure.h \
     pml/link.h \
     pml/match.c pml/match.h \
     pml/peer.c pml/peer.h \

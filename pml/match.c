@@ -211,13 +211,27 @@ struct match_posted *match_arrive(struct match *match, struct match_key key)
     return best;
 }
 
-struct match_posted *match_any_posted(struct match *match)
+/* The first one of this chain or of a later one. */
+static struct match_posted *posted_from(const struct table *posted, uint32_t chain)
 {
-    struct table *posted = &match->posted;
-    for (uint32_t i = 0; posted->count > 0 && i <= posted->mask; i++)
+    for (uint32_t i = chain; posted->count > 0 && i <= posted->mask; i++)
         if (posted->chains[i].next != &posted->chains[i])
             return (struct match_posted *)posted->chains[i].next;
     return NULL;
+}
+
+struct match_posted *match_any_posted(struct match *match)
+{
+    return posted_from(&match->posted, 0);
+}
+
+struct match_posted *match_next_posted(struct match *match, const struct match_posted *posted)
+{
+    uint32_t chain = posted->node.hash & match->posted.mask;
+    struct match_link *next = posted->node.link.next;
+    if (next != &match->posted.chains[chain])
+        return (struct match_posted *)next;
+    return posted_from(&match->posted, chain + 1);
 }
 
 static void index_add(struct match *match, unsigned kind, struct match_arrived *arrived,

@@ -58,8 +58,9 @@ void match_unpost(struct match *match, struct match_posted *posted);
  * return it, NULL when none accepts it. */
 struct match_posted *match_arrive(struct match *match, struct match_key key);
 
-/* Some receive, NULL when there is none: for emptying the list. */
+/* All receives, in no order: some first one, and the one after that; NULL: no more. */
 struct match_posted *match_any_posted(struct match *match);
+struct match_posted *match_next_posted(struct match *match, const struct match_posted *posted);
 
 /* Messages: keep one that no receive wanted; find the oldest one a receive with this key
  * accepts (NULL: none); take one off the list. */

@@ -9,10 +9,10 @@
 #include "pml/peer.h"
 
 #include "mpi.h"
+#include "pml/failure.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { PAGE = 256 };
@@ -66,13 +66,6 @@ static struct peer **slot_of(int world)
     return *page ? &(*page)[world % PAGE] : NULL;
 }
 
-void peer_lost(struct peer *peer, const char *because)
-{
-    char text[512];
-    snprintf(text, sizeof text, "rank %d is lost: %s", peer->world, because);
-    boot_abort(MPI_ERR_OTHER, text);
-}
-
 int peer_make(int world, struct peer **peer)
 {
     const struct link *link = link_choose(world);
@@ -89,6 +82,10 @@ int peer_make(int world, struct peer **peer)
     if (error) {
         free(made);
         return error;
+    }
+    if (failure_is(world)) {
+        made->lost = true;
+        made->link = &link_lost;
     }
     made->next = all;
     *slot = *peer = all = made;

@@ -24,6 +24,7 @@ struct peer {
     const struct link *link;
     void *lane; /* the link's */
     int world;
+    bool lost; /* nothing more is sent to it, or expected from it */
 
     /* Going out.  What the link had no room for waits here, each list in order. */
     struct note *notes, *notes_last; /* CTS and ACK */
@@ -69,6 +70,13 @@ static inline int peer_of(int world, struct peer **peer)
             return 0;
     }
     return peer_make(world, peer);
+}
+
+/* The same if it is known already, or NULL. */
+static inline struct peer *peer_known(int world)
+{
+    struct peer **page = peer_pages[world >> 8];
+    return page ? page[world & 255] : NULL;
 }
 
 static inline int channel_peer(const struct channel *channel, int rank, struct peer **peer)

@@ -49,13 +49,17 @@ struct envelope {
     uint32_t signature; /* travels with the message: what the sender thinks this is; 0 = none.
                            In a receive: what is expected.  A message that says something else is
                            received with an error (MPI_ERR_OTHER); 0 on either side says nothing */
+    const struct ranks
+        *group; /* NULL, or who takes part in what this message belongs to: when one
+                                  of them is lost the message is given up (pml/failure.h) */
 };
 
 struct result { /* how an operation ended; the internal form of MPI_Status */
     int source, tag;
     int error; /* MPI error class, 0 = fine */
-    bool cancelled;
-    size_t bytes; /* received (after truncation) or sent */
+    bool cancelled : 1;
+    unsigned lost : 31; /* MPIX_ERR_PROC_FAILED: whose loss, world rank + 1; 0 = nobody's */
+    size_t bytes;       /* received (after truncation) or sent */
 };
 
 /* ---- requests: one form for everything a program can wait for ---- */

@@ -6,6 +6,7 @@
  */
 #include "mpi.h"
 #include "pml/arrived.h"
+#include "pml/failure.h"
 #include "pml/recv.h"
 #include "runtime/fail.h"
 
@@ -24,13 +25,22 @@ static struct arrived *probe(struct channel *channel, const struct envelope *fro
     return (struct arrived *)match_find(channel->match, envelope_key(from));
 }
 
+/* Nothing is here.  Can it still come? */
+static int probe_nothing(const struct channel *channel, const struct envelope *from)
+{
+    struct match_key key = envelope_key(from);
+    int world = recv_doomed(channel, &key, NULL);
+    return world < 0 ? 0 : failure_fail(world);
+}
+
 int pml_iprobe(struct channel *channel, const struct envelope *from, bool *found,
                struct result *result)
 {
     struct arrived *arrived = probe(channel, from);
     *found = arrived != NULL;
-    if (arrived)
-        arrived_result(arrived, result);
+    if (!arrived)
+        return probe_nothing(channel, from);
+    arrived_result(arrived, result);
     return 0;
 }
 
@@ -40,7 +50,7 @@ int pml_improbe(struct channel *channel, const struct envelope *from, struct mes
     *message = NULL;
     struct arrived *arrived = probe(channel, from);
     if (!arrived)
-        return 0;
+        return probe_nothing(channel, from);
     struct message *made = object_new(OBJECT_MESSAGE, sizeof *made);
     if (!made)
         return fail(MPI_ERR_NO_MEM, "no memory for a matched message");

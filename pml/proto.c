@@ -28,6 +28,7 @@
 #include "mpi.h"
 #include "pml/recv.h"
 #include "pml/send.h"
+#include "pml/send.h"
 #include "runtime/boot.h"
 
 #include <assert.h>
@@ -104,9 +105,19 @@ static void data_arrived(const struct wire *header, const char *payload)
     recv_done(recv);
 }
 
+/* Somebody grants us what we have given up meanwhile (doom.c). */
+static void withdrawn_granted(struct peer *peer, const struct wire *cts)
+{
+    struct wire answer = { .kind = WIRE_WITHDRAWN, .request = cts->peer_request };
+    if (cts->peer_request)
+        control_send(peer, &answer, NULL);
+}
+
 void pml_arrived(struct peer *peer, const struct wire *header, const char *payload)
 {
     struct send *send;
+    if (__builtin_expect(peer->lost, 0))
+        return;
     switch (header->kind) {
     case WIRE_EAGER:
     case WIRE_RTS:
@@ -120,8 +131,13 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
         return;
     case WIRE_CTS:
         send = request_named(header->request);
-        assert(send);
-        send_granted(send, header, payload);
+        if (send)
+            send_granted(send, header, payload);
+        else
+            withdrawn_granted(peer, header);
+        return;
+    case WIRE_WITHDRAWN:
+        recv_withdrawn(header->request);
         return;
     case WIRE_WROTE:
         recv_written(header->request, header->total);
@@ -167,6 +183,8 @@ static bool control_put(struct peer *peer, const struct wire *header,
 
 void control_send(struct peer *peer, const struct wire *header, const struct wire_grant *grant)
 {
+    if (peer->lost)
+        return;
     if (!peer->notes && control_put(peer, header, grant))
         return;
     struct note *note = malloc(sizeof *note);
@@ -272,13 +290,18 @@ int peers_flush(void)
 
 /* ---- the end ---- */
 
-static void peer_forget(struct peer *peer)
+void peer_forget_notes(struct peer *peer)
 {
     while (peer->notes) {
         struct note *gone = peer->notes;
         peer->notes = gone->next;
         free(gone);
     }
+}
+
+static void peer_forget(struct peer *peer)
+{
+    peer_forget_notes(peer);
     while (peer->queue.first)
         send_done(list_first_out(&peer->queue));
     while (peer->streams.first)
@@ -286,6 +309,12 @@ static void peer_forget(struct peer *peer)
     while (peer->writes.first)
         send_done(list_first_out(&peer->writes));
     peer->unanswered = 0;
+}
+
+void peers_forget(void)
+{
+    for (struct peer *peer = peers_first(); peer; peer = peer->next)
+        peer_forget(peer);
 }
 
 bool peers_waiting(void)

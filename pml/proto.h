@@ -17,9 +17,20 @@ void peer_has_work(struct peer *peer);
 /* Give waiting packets to the links; the number handed over. */
 int peers_flush(void);
 
+/* Answers to a peer that nobody will send. */
+void peer_forget_notes(struct peer *peer);
+
+/* doom.c: this process is lost: end every send to it and receive from it, and what needs it for
+ * another reason: receives from any source on its channels, messages of groups it belongs to.
+ * `peer` NULL: we never talked to it. */
+void doom_process(int world, struct peer *peer);
+
 /* Is anything still waiting for room, or for an answer, at a peer that can still take it?
  * Forgets what waits for peers that are gone. */
 bool peers_waiting(void);
+
+/* Complete all that waits, whether or not anybody gets it. */
+void peers_forget(void);
 
 /* cancel.c: the sender no longer wants a message to be received. */
 void cancel_arrived(struct peer *peer, const struct wire *question);
@@ -38,6 +49,8 @@ struct channel *channel_next(const struct channel *channel);
 void channel_keep_early(struct arrived *arrived);
 /* Take the early message with this name of this peer; NULL: there is none. */
 struct arrived *channel_take_early(const struct peer *peer, uint32_t name);
+/* All channels, one after the other: the first after NULL, NULL after the last. */
+struct channel *channel_after(const struct channel *channel);
 void channels_close(void);
 
 #endif

@@ -22,6 +22,7 @@
  */
 #include "pml/pull.h"
 
+#include "pml/failure.h"
 #include "pml/proto.h"
 
 #include <string.h>
@@ -40,6 +41,11 @@ void pulls_open(void)
 /* The sender must copy after all, from the beginning. */
 static void pull_ask(struct recv *recv)
 {
+    if (recv->peer->lost) {
+        recv_doom(recv, recv->peer->world);
+        failure_complete(&recv->request);
+        return;
+    }
     recv->received = 0;
     recv_clear_to_send(recv, recv->peer, recv->sender);
     if (recv->received == recv->expected)
@@ -207,6 +213,34 @@ void recv_written(uint32_t name, size_t bytes)
     else if (recv->received == recv->expected)
         pull_end(recv);
 }
+
+/* ---- giving up ---- */
+
+void pull_leave(struct recv *recv)
+{
+    struct recv *before = NULL, *at = pulls.first;
+    for (; at && at != recv; at = at->next)
+        before = at;
+    if (at) {
+        *(before ? &before->next : &pulls.first) = recv->next;
+        if (pulls.last == recv)
+            pulls.last = before;
+        recv->queued = false;
+    }
+    pull_unshare(recv);
+}
+
+struct recv *pull_take(const struct peer *peer)
+{
+    struct recv *recv = pulls.first;
+    while (recv && recv->peer != peer)
+        recv = recv->next;
+    if (recv)
+        pull_leave(recv);
+    return recv;
+}
+
+/* ---- progress ---- */
 
 int pulls_flush(void)
 {

@@ -13,6 +13,12 @@ void pulls_open(void);
  * receive. */
 void pull_begin(struct recv *recv, struct peer *peer, uint32_t sender, const char *payload);
 
+/* A receive from this peer that is being read, taken out; NULL: none. */
+struct recv *pull_take(const struct peer *peer);
+
+/* Stop reading this one, if it is being read. */
+void pull_leave(struct recv *recv);
+
 /* For progress: some of what is to be read; the number of pieces. */
 int pulls_flush(void);
 

@@ -16,6 +16,7 @@
 #include "pml/recv.h"
 
 #include "mpi.h"
+#include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/pull.h"
 #include "runtime/fail.h"
@@ -119,8 +120,13 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
                  const char *payload, size_t have)
 {
     recv->waiting = false;
+    recv->peer = peer;
+    if (__builtin_expect(peer->lost, 0) && have < header->total) {
+        recv_doom(recv, peer->world); /* the rest will not come */
+        failure_complete(&recv->request);
+        return;
+    }
     recv_compare(recv, header);
-    recv->trip.measured = false;
     if (header->flags & (WIRE_PLAIN | WIRE_ADDRESS))
         trip_begin(&recv->trip, peer, header, buffer_flat(&recv->data) != NULL,
                    recv->expected == header->total);
@@ -155,7 +161,22 @@ static void recv_bind(struct recv *recv, struct channel *channel, const struct b
     recv->key = envelope_key(from);
     recv->signature = from->signature;
     recv->name = 0;
+    recv->group = from->group;
+    recv->trip.measured = recv->shared = false;
     recv->data = *data;
+}
+
+/* Nothing is here for it. */
+static void recv_post(struct recv *recv)
+{
+    int world = recv_doomed(recv->channel, &recv->key, recv->group);
+    if (__builtin_expect(world >= 0, 0)) {
+        recv_doom(recv, world);
+        failure_complete(&recv->request);
+        return;
+    }
+    recv->waiting = true;
+    match_post(recv->channel->match, &recv->posted, recv->key);
 }
 
 static void recv_begin(struct recv *recv)
@@ -163,8 +184,7 @@ static void recv_begin(struct recv *recv)
     struct match *match = recv->channel->match;
     struct match_arrived *found = match_find(match, recv->key);
     if (!found) {
-        recv->waiting = true;
-        match_post(match, &recv->posted, recv->key);
+        recv_post(recv);
         return;
     }
     struct arrived *arrived = (struct arrived *)found;
@@ -217,6 +237,11 @@ static const struct request_ops recv_ops = {
     .release = recv_release,
     .tell = recv_tell,
 };
+
+bool request_is_recv(const struct request *request)
+{
+    return request->ops == &recv_ops;
+}
 
 static struct recv *recv_new(const struct buffer *data)
 {
@@ -283,7 +308,5 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
         request_unname(recv.name);
     if (result)
         *result = recv.request.result;
-    if (__builtin_expect(recv.request.result.error, 0))
-        fail_recall(&recv);
-    return recv.request.result.error;
+    return request_failure(&recv.request);
 }

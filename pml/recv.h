@@ -15,15 +15,16 @@ struct recv {
     struct channel *channel; /* NULL: came from a matched probe */
     struct match_key key;
     uint32_t signature;
-    uint32_t name; /* known to the sender, while a rendezvous goes on; or 0 */
+    uint32_t name;             /* known to the sender, while a rendezvous goes on; or 0 */
+    const struct ranks *group; /* of the envelope */
     struct buffer data;
-    size_t expected; /* bytes that will land in `data` */
-    size_t received; /* of them */
-    bool waiting;    /* posted, not matched */
+    size_t expected;   /* bytes that will land in `data` */
+    size_t received;   /* of them */
+    bool waiting;      /* posted, not matched */
+    struct peer *peer; /* who sent it, once it is matched */
 
     /* long messages, see pull.c */
     struct trip trip;
-    struct peer *peer;
     uint64_t address;            /* of the sender's data */
     uint32_t sender;             /* name of its request */
     uint32_t generation, word;   /* WAY_BOTH: of claims */
@@ -51,6 +52,19 @@ void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender);
 
 /* What it waits for, for the flight recorder. */
 void recv_tell(const struct request *request, struct record_wait *wait);
+
+/* doom.c: who is lost of those that a receive like this depends on, as a world rank, or -1. */
+int recv_doomed(const struct channel *channel, const struct match_key *key,
+                const struct ranks *group);
+
+/* The receive is over, for the loss of this process (-1: of somebody).  The caller has taken it out
+ * of all lists, and says failure_complete. */
+void recv_doom(struct recv *recv, int world);
+
+/* The sender of a message that we have matched has given it up. */
+void recv_withdrawn(uint32_t name);
+
+bool request_is_recv(const struct request *request);
 
 /* The channel of a posted receive closes: the receive completes as cancelled. */
 void recv_abandon(struct match_posted *posted);

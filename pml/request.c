@@ -13,6 +13,7 @@
 #include "pml/request.h"
 
 #include "mpi.h"
+#include "pml/failure.h"
 #include "runtime/fail.h"
 
 #include <assert.h>
@@ -96,10 +97,8 @@ int request_wait(struct request *request, struct result *result)
         error = request->ops->query(request);
     if (result)
         *result = request->result;
-    if (error == 0 && request->result.error) {
-        error = request->result.error;
-        fail_recall(request);
-    }
+    if (error == 0)
+        error = request_failure(request);
     if (request->persistent)
         request->active = false;
     else
@@ -166,6 +165,14 @@ void request_unname(uint32_t name)
     found->request = NULL;
     found->next = free_name;
     free_name = (uint32_t)(found - names);
+}
+
+void *request_next_named(uint32_t *at)
+{
+    while (++*at < nnames)
+        if (names[*at].request)
+            return names[*at].request;
+    return NULL;
 }
 
 void requests_close(void)

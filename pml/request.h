@@ -40,6 +40,9 @@ void request_unname(uint32_t name);
  * one event in all.  Best called after the message has left, when nobody waits for us. */
 void message_record(const struct channel *channel, const struct envelope *e, size_t bytes);
 
+/* All that have names, NULL after the last; *at begins with 0. */
+void *request_next_named(uint32_t *at);
+
 void requests_close(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include "pml/send.h"
 
 #include "mpi.h"
+#include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/trip.h"
 #include "runtime/fail.h"
@@ -28,7 +29,7 @@ enum { PIECES_PER_ROUND = 16 };
 
 /* ---- packets ---- */
 
-void send_done(struct send *send)
+void send_forget(struct send *send)
 {
     if (send->offer)
         send->peer->link->retract(send->offer);
@@ -38,6 +39,11 @@ void send_done(struct send *send)
         send->name = 0;
         send->peer->unanswered--;
     }
+}
+
+void send_done(struct send *send)
+{
+    send_forget(send);
     request_complete(&send->request);
 }
 
@@ -183,6 +189,7 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     if (mode == SEND_SYNCHRONOUS)
         send->first.flags = WIRE_SYNC;
     send->name = 0;
+    send->group = to->group;
     return 0;
 }
 
@@ -220,9 +227,14 @@ static int send_begin(struct send *send)
 {
     struct peer *peer = send->peer;
     size_t total = send->first.total;
+    if (__builtin_expect(failures > 0, 0)) {
+        int world = peer->lost ? peer->world : send->group ? failure_among(send->group) : -1;
+        if (world >= 0)
+            return failure_fail(world);
+    }
     send_choose(send);
     send->request.result.bytes = total;
-    send->offset = 0;
+    send->offset = send->granted = 0;
     send->begun = send->acked = send->cancelling = send->writing = false;
     send->header = send->first;
     if (send->first.kind == WIRE_RTS || send->first.flags & WIRE_SYNC) {
@@ -291,6 +303,11 @@ static const struct request_ops send_ops = {
     .release = send_release,
     .tell = send_tell,
 };
+
+bool request_is_send(const struct request *request)
+{
+    return request->ops == &send_ops;
+}
 
 static int send_new(struct send **send, const struct buffer *data)
 {
@@ -361,7 +378,7 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
         return error;
     message_record(channel, to, total);
     request_await(&send.request);
-    return 0;
+    return request_failure(&send.request);
 }
 
 int pml_send_init(struct channel *channel, const struct buffer *data, const struct envelope *to,

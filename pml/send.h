@@ -13,16 +13,17 @@ struct send {
     struct peer *peer;
     struct send *next; /* in one of the peer's lists */
     struct buffer data;
-    size_t offset;           /* bytes handed to the link */
-    size_t granted;          /* rendezvous: the receiver wants so many */
-    struct wire first;       /* header of the first packet, kept for starting again */
-    struct wire header;      /* of the next packet */
-    uint32_t name;           /* known to the receiver, or 0 */
-    bool begun;              /* the first packet is with the link */
-    bool acked;              /* synchronous: it was matched, or will never be */
-    bool cancelling;         /* the receiver was asked to drop it */
-    bool writing;            /* in the peer's list of writes */
-    struct wire_grant grant; /* what we may write there */
+    size_t offset;             /* bytes handed to the link */
+    size_t granted;            /* rendezvous: the receiver wants so many */
+    struct wire first;         /* header of the first packet, kept for starting again */
+    struct wire header;        /* of the next packet */
+    uint32_t name;             /* known to the receiver, or 0 */
+    bool begun;                /* the first packet is with the link */
+    bool acked;                /* synchronous: it was matched, or will never be */
+    bool cancelling;           /* the receiver was asked to drop it */
+    bool writing;              /* in the peer's list of writes */
+    struct wire_grant grant;   /* what we may write there */
+    const struct ranks *group; /* of the envelope */
     char *plain; /* the data, if they are one piece that the peer may read, or NULL */
     struct link_offer *offer; /* the link's, while the peer may read them */
 };
@@ -62,6 +63,9 @@ void send_pushed(struct send *send);
 bool send_stream(struct send *send, int *pieces);
 void send_done(struct send *send);
 
+/* The peer may not read the data any more, and its answer finds nobody. */
+void send_forget(struct send *send);
+
 /* Write a piece into the receiver's memory.  False: there is none left to be written. */
 bool send_write(struct send *send);
 
@@ -74,5 +78,7 @@ int send_cancel(struct request *request);
 
 /* What it waits for, for the flight recorder. */
 void send_tell(const struct request *request, struct record_wait *wait);
+
+bool request_is_send(const struct request *request);
 
 #endif

@@ -16,6 +16,8 @@
  *   CANCEL     drop the message with this request and context, if nothing has matched it
  *   CANCELLED  it was dropped; request = sender's
  *
+ *   WITHDRAWN  it was given up because a process was lost; request = receiver's
+ *
  * CTS, DATA, WROTE, ACK and CANCELLED use no other field; MORE none but `bytes`.
  */
 #ifndef XMPI_WIRE_H
@@ -32,7 +34,8 @@ enum wire_kind {
     WIRE_WROTE,
     WIRE_ACK,
     WIRE_CANCEL,
-    WIRE_CANCELLED
+    WIRE_CANCELLED,
+    WIRE_WITHDRAWN
 };
 enum wire_flag {
     WIRE_SYNC = 1,   /* EAGER that wants an ACK */

@@ -119,3 +119,15 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
     }
     return NULL;
 }
+
+bool boot_announce(struct boot_header *segment, int local, uint32_t dead)
+{
+    uint32_t alive = 0;
+    if (dead &&
+        !atomic_compare_exchange_strong(&bootseg_rank(segment, local)->dead, &alive, dead))
+        return false;
+    atomic_fetch_add(&segment->dead_epoch, 1);
+    for (int i = 0; i < segment->nlocal; i++)
+        doorbell_wake(&bootseg_rank(segment, i)->bell);
+    return true;
+}

@@ -17,6 +17,7 @@
 
 #include "runtime/progress.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,13 @@ enum boot_state { /* of a rank, as it says itself */
                   BOOT_RESTING = 3,   /* its last session is over; it may begin another one */
 };
 
+enum boot_dead {
+    BOOT_DEAD = 1 << 16,        /* how is not known */
+    BOOT_DEAD_STATUS = 1 << 17, /* the lower 16 bits are its wait status */
+    BOOT_DEAD_MEMORY = 1 << 18, /* the kernel killed it to get memory */
+    BOOT_DEAD_OUTSIDE = 1 << 19 /* it has not come to MPI; the launcher deals with that */
+};
+
 struct boot_place { /* where a rank may run; -1 unknown or more than one */
     int16_t package, numa, l3, core;
 };
@@ -58,10 +66,11 @@ struct boot_rank { /* one per local rank, its own cache lines */
     int32_t world_rank, appnum;
     _Atomic int32_t pid;    /* claimed by this process in MPI_Init; 0 = nobody yet */
     _Atomic uint32_t state; /* enum boot_state */
-    _Atomic uint32_t dead;  /* set by the launcher: the process is gone */
+    _Atomic uint32_t dead;  /* the process is gone: enum boot_dead */
     struct boot_place place;
-    char card[84]; /* what a link wants its peers to know */
-    char pad2[16];
+    char card[84];      /* what a link wants its peers to know */
+    uint32_t namespace; /* of pids: pid is a number of this one; 0 = unknown */
+    char pad2[12];
     struct boot_contact contact;
 } __attribute__((aligned(64)));
 
@@ -83,7 +92,8 @@ struct boot_header {
     uint64_t psets_offset, psets_bytes; /* a text (runtime/psets.h) with its NUL */
 
     struct doorbell launcher __attribute__((aligned(64)));
-    _Atomic uint32_t dead_epoch; /* grows with every rank found dead */
+    _Atomic uint32_t
+        dead_epoch; /* grows with every death, and with those who leave after one */
 
     /* MPI_Abort: the first writer wins (0 -> 1), fills in, then stores 2. */
     _Atomic uint32_t abort_state;
@@ -102,6 +112,10 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
 
 /* 0, or what is wrong with this mapping ("not a boot segment", "version 2, this is 1", ...). */
 const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job);
+
+/* Tell all ranks of the node that this one has died (or, `dead` 0, that something of that kind has
+ * changed), wherever they wait.  False: it was known. */
+bool boot_announce(struct boot_header *segment, int local, uint32_t dead);
 
 static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int local)
 {

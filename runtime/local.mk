@@ -6,6 +6,7 @@ libxmpi_core_la_SOURCES += \
     runtime/boot_nodes.c runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
     runtime/bootseg.c runtime/bootseg.h \
     runtime/clock.h \
+    runtime/death.c runtime/death.h \
     runtime/doorbell.c \
     runtime/fail.c runtime/fail.h \
     runtime/follow.c runtime/follow.h \

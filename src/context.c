@@ -21,6 +21,8 @@
  */
 #include "src/context.h"
 
+#include "pml/failure.h"
+
 #include <string.h>
 
 struct circle circle_of_team(struct comm *comm, enum context_step step)
@@ -76,40 +78,60 @@ int context_send(struct channel *channel, int peer, int tag, uint32_t step, cons
     return pml_send(channel, &buffer, &to, SEND_STANDARD);
 }
 
+/* The peer may be waiting for somebody else of the group. */
+static int receive_among(struct channel *channel, const struct ranks *group,
+                         const struct envelope *from, void *data, size_t bytes)
+{
+    struct buffer buffer = { data, bytes, &layout_bytes };
+    struct envelope with = *from;
+    with.group = group ? group : channel->peers;
+    return pml_recv(channel, &buffer, &with, NULL);
+}
+
 int context_receive(struct channel *channel, int peer, int tag, uint32_t step, void *data,
                     size_t bytes)
 {
-    struct buffer buffer = { data, bytes, &layout_bytes };
     struct envelope from = { .peer = peer, .tag = tag, .step = step };
-    struct result result;
-    int rc = pml_recv(channel, &buffer, &from, &result);
-    return rc ? rc : result.error;
+    return receive_among(channel, NULL, &from, data, bytes);
+}
+
+static int circle_receive(const struct circle *circle, int place, void *data, size_t bytes)
+{
+    struct envelope from = { .peer = circle_peer(circle, place),
+                             .tag = circle->tag,
+                             .step = circle->step };
+    return receive_among(circle->channel, circle->members, &from, data, bytes);
+}
+
+/* 0, or that a member is lost: then nobody begins. */
+static int circle_check(const struct circle *circle)
+{
+    int world = failure_among(circle->members ? circle->members : circle->channel->peers);
+    return world < 0 ? MPI_SUCCESS : failure_fail(world);
 }
 
 int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
                  const struct swap *swap)
 {
     struct buffer in = { swap->in, swap->in_bytes, &layout_bytes };
-    struct envelope from = { .peer = peer, .tag = tag, .step = step };
+    struct envelope from = { .peer = peer, .tag = tag, .step = step, .group = channel->peers };
     struct request *receive;
-    struct result result;
     int rc = pml_irecv(channel, &in, &from, &receive);
     if (rc)
         return rc;
     rc = context_send(channel, peer, tag, step, swap->out, swap->out_bytes);
-    int received = request_wait(receive, &result);
-    return rc ? rc : received ? received : result.error;
+    int received = request_wait(receive, NULL);
+    return rc ? rc : received;
 }
 
 int circle_share(const struct circle *circle, void *data, size_t bytes)
 {
     int place = (circle->rank - circle->root + circle->n) % circle->n;
-    int bit = 1, rc = MPI_SUCCESS;
+    int bit = 1, rc = circle_check(circle);
     while (bit < circle->n && !(place & bit))
         bit <<= 1;
-    if (place > 0)
-        rc = context_receive(circle->channel, circle_peer(circle, place - bit), circle->tag,
-                             circle->step, data, bytes);
+    if (place > 0 && !rc)
+        rc = circle_receive(circle, place - bit, data, bytes);
     for (bit >>= 1; bit > 0 && !rc; bit >>= 1)
         if (place + bit < circle->n)
             rc = context_send(circle->channel, circle_peer(circle, place + bit), circle->tag,
@@ -119,15 +141,16 @@ int circle_share(const struct circle *circle, void *data, size_t bytes)
 
 int circle_collect(const struct circle *circle, const void *mine, size_t bytes, void *all)
 {
+    int rc = circle_check(circle);
+    if (rc)
+        return rc;
     if (circle->rank != circle->root)
         return context_send(circle->channel, circle_peer(circle, 0), circle->tag, circle->step,
                             mine, bytes);
     memcpy((char *)all + (size_t)circle->rank * bytes, mine, bytes);
-    int rc = MPI_SUCCESS;
     for (int i = 1; i < circle->n && !rc; i++) {
         size_t member = (size_t)((circle->root + i) % circle->n);
-        rc = context_receive(circle->channel, circle_peer(circle, i), circle->tag, circle->step,
-                             (char *)all + member * bytes, bytes);
+        rc = circle_receive(circle, i, (char *)all + member * bytes, bytes);
     }
     return rc;
 }

@@ -7,6 +7,7 @@
  */
 #include "src/error.h"
 
+#include "mpix.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/environment.h"
@@ -104,10 +105,17 @@ static const char *const tool_texts[] = {
     "MPI_T_ERR_PVAR_NO_ATOMIC: the variable cannot be read and reset at once",
 };
 
+/* Of mpix.h, from MPIX_ERR_PROC_FAILED on. */
+static const char *const extra_texts[] = {
+    "MPIX_ERR_PROC_FAILED: a process has failed",
+};
+
 enum {
     CLASSES = sizeof class_texts / sizeof *class_texts,
     TOOL_FIRST = MPI_T_ERR_CANNOT_INIT,
     TOOL_CLASSES = sizeof tool_texts / sizeof *tool_texts,
+    EXTRA_FIRST = MPIX_ERR_PROC_FAILED,
+    EXTRA_CLASSES = sizeof extra_texts / sizeof *extra_texts,
     ADDED_FIRST = MPI_ERR_LASTCODE + 1
 };
 
@@ -175,6 +183,8 @@ int error_class(int code)
         return code;
     if (code >= TOOL_FIRST && code < TOOL_FIRST + TOOL_CLASSES)
         return code;
+    if (code >= EXTRA_FIRST && code < EXTRA_FIRST + EXTRA_CLASSES)
+        return code;
     const struct added *a = added_find(code);
     return a ? a->class : -1;
 }
@@ -185,6 +195,8 @@ const char *error_text(int code)
         return class_texts[code];
     if (code >= TOOL_FIRST && code < TOOL_FIRST + TOOL_CLASSES)
         return tool_texts[code - TOOL_FIRST];
+    if (code >= EXTRA_FIRST && code < EXTRA_FIRST + EXTRA_CLASSES)
+        return extra_texts[code - EXTRA_FIRST];
     const struct added *a = added_find(code);
     return !a ? NULL : a->text ? a->text : "";
 }

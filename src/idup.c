@@ -31,11 +31,12 @@ static void idup_drop(struct idup *idup)
         free(idup);
 }
 
-/* The ticket is here. */
-static int idup_open(struct idup *idup)
+/* The ticket is here, or will not come (`rc`). */
+static int idup_open(struct idup *idup, int rc)
 {
     struct comm *old = idup->old, *made = idup->made;
-    int rc = comm_open(made, &idup->ticket, old->group, old->remote, old);
+    if (!rc)
+        rc = comm_open(made, &idup->ticket, old->group, old->remote, old);
     if (rc)
         made->freed = true; /* a handle to nothing */
     comm_release(old);
@@ -48,7 +49,7 @@ static void idup_done(struct request *request)
     struct idup *idup = request->owner;
     request->on_done = NULL;
     request->owner = NULL;
-    int rc = idup_open(idup);
+    int rc = idup_open(idup, request->result.error);
     if (rc && !request->result.error)
         request->result.error = fail_keep(request, rc);
 }
@@ -115,7 +116,7 @@ static int idup_inter(struct idup *idup, struct request **request)
 {
     struct channel *channel = &idup->old->team.channel;
     struct buffer data = ticket_buffer(idup);
-    struct envelope from = { .peer = 0, .step = STEP_DUP };
+    struct envelope from = { .peer = 0, .step = STEP_DUP, .group = channel->peers };
     struct result nothing = { 0 };
     int rc = MPI_SUCCESS;
     if (channel->rank > 0) {

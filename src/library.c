@@ -18,6 +18,7 @@
 #include "src/library.h"
 
 #include "mpi.h"
+#include "pml/failure.h"
 #include "pml/pml.h"
 #include "runtime/assist.h"
 #include "runtime/boot.h"
@@ -81,6 +82,8 @@ static void library_close(void)
     progress_close();
     boot_reached(BOOT_FINALIZED);
     record_open(NULL);
+    if (failures_any())
+        boot_announce(boot.segment, 0, 0);
     boot_close();
 }
 
@@ -110,6 +113,18 @@ int library_hold(enum library_user user, int level)
     return MPI_SUCCESS;
 }
 
+/* Others may have messages for a session that comes next.  But after a loss those who wait for a
+ * process that gave up would wait for ever; so MPI_Finalize is the end then. */
+static void library_rest(enum library_user user)
+{
+    if (user == USER_SESSION || !failures_any()) {
+        boot_reached(BOOT_RESTING);
+        return;
+    }
+    boot_reached(BOOT_FINALIZED);
+    boot_announce(boot.segment, 0, 0);
+}
+
 int library_drop(enum library_user user)
 {
     library_sessions -= user == USER_SESSION;
@@ -117,7 +132,7 @@ int library_drop(enum library_user user)
         return MPI_SUCCESS;
     pml_flush();
     if (users == 0) /* no other thread has begun a session meanwhile */
-        boot_reached(BOOT_RESTING);
+        library_rest(user);
     return MPI_SUCCESS;
 }
 

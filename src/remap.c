@@ -133,15 +133,16 @@ int remap_guess(struct comm *comm, const struct pattern *pattern, int *newrank)
 static int pass(struct channel *channel, const int to_from[2], const struct swap *swap)
 {
     struct buffer in = { swap->in, swap->in_bytes, &layout_bytes };
-    struct envelope envelope = { .peer = to_from[1], .step = STEP_ROLES };
+    struct envelope envelope = { .peer = to_from[1],
+                                 .step = STEP_ROLES,
+                                 .group = channel->peers };
     struct request *receive;
-    struct result result;
     int rc = pml_irecv(channel, &in, &envelope, &receive);
     if (rc)
         return rc;
     rc = context_send(channel, to_from[0], 0, STEP_ROLES, swap->out, swap->out_bytes);
-    int received = request_wait(receive, &result);
-    return rc ? rc : received ? received : result.error;
+    int received = request_wait(receive, NULL);
+    return rc ? rc : received;
 }
 
 int remap_pass(struct comm *comm, const int *map, const void *out, size_t out_bytes, void **in)

@@ -11,6 +11,7 @@
  */
 #include "src/request.h"
 
+#include "pml/failure.h"
 #include "runtime/fail.h"
 #include "src/api/p2p.h"
 #include "src/facade.h"
@@ -171,8 +172,8 @@ static int request_fail(const struct request *request)
 {
     const struct result *result = &request->result;
     leave_blame(request->comm);
-    if (fail_recall(request))
-        return result->error;
+    if (result->lost || fail_recall(request))
+        return request_failure(request);
     return fail(result->error, "the %s operation of the request failed", request->ops->name);
 }
 

@@ -111,6 +111,11 @@ static bool ofi_gone(const struct peer *peer)
     return trunk_gone(peer->lane);
 }
 
+static void ofi_lose(struct peer *peer)
+{
+    trunk_lost(peer->lane, "its process has died");
+}
+
 /* Everything was taken by those who are still there, and nobody waits for our acks. */
 static bool trunk_is_quiet(struct trunk *trunk)
 {
@@ -209,5 +214,6 @@ const struct link link_ofi = {
     .fetch = fetch_begin,
     .tell = ofi_tell,
     .quiet = ofi_quiet,
+    .lose = ofi_lose,
     .gone = ofi_gone,
 };

@@ -108,8 +108,9 @@ static size_t lane_copy(struct lane *lane, attach *copy, void *mine, uint64_t th
     memcpy(&card, boot_record(lane->local)->card, sizeof card);
     errno = 0;
     size_t done = cma_copy(copy, card.pid, mine, theirs, bytes);
-    /* EFAULT: this piece of memory (a mapped device, perhaps), and not the peer. */
-    if (__builtin_expect(done < bytes && errno != EFAULT, 0))
+    /* EFAULT: this piece of memory (a mapped device, perhaps), and not the peer.  ESRCH: it has died,
+     * and others have not. */
+    if (__builtin_expect(done < bytes && errno != EFAULT && errno != ESRCH, 0))
         lane->cma = CMA_NO;
     return done;
 }

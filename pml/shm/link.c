@@ -100,6 +100,13 @@ static bool shm_gone(const struct peer *peer)
     return atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED;
 }
 
+static bool lane_is_ready(const struct lane *lane);
+
+static bool shm_drained(const struct peer *peer)
+{
+    return !lane_is_ready(peer->lane);
+}
+
 static claim_word *shm_words(struct peer *peer, bool in)
 {
     const struct lane *lane = peer->lane;
@@ -270,5 +277,6 @@ const struct link link_shm = {
     .words = shm_words,
     .advise = shm_advise,
     .advised = shm_advised,
+    .drained = shm_drained,
     .gone = shm_gone,
 };

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who is lost, and how we learn of it.
+ *
+ *     deaths (runtime/death.h)   the epoch has changed: look at the records of this node, and take
+ *                                the strangers we were told of
+ *     links                      peer_lost: put on a list, since links must not be called back
+ *
+ * A dead process may have sent something that is still in its ring: news wait until the link has
+ * handed over everything (link->drained).  Then the process is lost: its peer gets a link that
+ * takes nothing, so that sending costs no test; and all that depends on it ends (doom.c).
+ *
+ * Once somebody is lost, those who leave MPI are lost as well, when they leave.  Survivors of an
+ * error give up at different places and so wait for each other; each one that leaves frees those
+ * who wait for it.  In a job without losses nobody is told: to leave early is no failure.
+ */
+#include "pml/failure.h"
+
+#include "mpix.h"
+#include "pml/proto.h"
+#include "runtime/clock.h"
+#include "runtime/death.h"
+#include "runtime/fail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CAUSE_CHARS = 200 };
+
+struct loss {
+    int world;
+    char cause[CAUSE_CHARS]; /* "was killed by ..." */
+};
+
+int failures;
+uint32_t failures_epoch, failures_naps;
+const _Atomic uint32_t *failures_news;
+bool failures_wanted;
+
+static struct loss *losses;
+static unsigned char *lost; /* bit per world rank; NULL: none */
+static struct report {      /* what links say */
+    struct report *next;
+    struct loss loss;
+} * reports;
+
+void failures_open(void)
+{
+    failures = 0;
+    failures_news = &boot.segment->dead_epoch;
+    failures_epoch = 0; /* some may have died before we came */
+    failures_wanted = false;
+    failures_naps = progress_naps;
+}
+
+void failures_close(void)
+{
+    while (reports) {
+        struct report *gone = reports;
+        reports = gone->next;
+        free(gone);
+    }
+    free(losses);
+    free(lost);
+    losses = NULL; /* their number stays, for who closes last */
+    lost = NULL;
+    death_close();
+}
+
+/* ---- asking ---- */
+
+bool failure_is(int world)
+{
+    return lost && lost[world / 8] >> world % 8 & 1;
+}
+
+int failure_among(const struct ranks *ranks)
+{
+    for (int i = 0; i < failures; i++)
+        if (ranks_find(ranks, losses[i].world) >= 0)
+            return losses[i].world;
+    return -1;
+}
+
+int failure_fail(int world)
+{
+    for (int i = 0; i < failures; i++)
+        if (losses[i].world == world)
+            return fail(MPIX_ERR_PROC_FAILED, "rank %d of the job %s", world, losses[i].cause);
+    return fail(MPIX_ERR_PROC_FAILED, "a process that is needed for this has failed");
+}
+
+int failure_recall(const struct request *request)
+{
+    if (request->result.lost)
+        return failure_fail((int)request->result.lost - 1);
+    fail_recall(request);
+    return request->result.error;
+}
+
+struct result failure_result(int world)
+{
+    return (struct result){ .source = PML_ANY_SOURCE,
+                            .tag = PML_ANY_TAG,
+                            .error = MPIX_ERR_PROC_FAILED,
+                            .lost = (unsigned)(world + 1) };
+}
+
+void failure_complete(struct request *request)
+{
+    fail_keep(request, request_failure(request));
+    request_complete(request);
+}
+
+/* ---- a loss ---- */
+
+static void no_memory(void)
+{
+    boot_abort(MPI_ERR_NO_MEM, "no memory to remember that a process has died");
+}
+
+static void loss_remember(const struct loss *loss)
+{
+    struct loss *more = realloc(losses, (size_t)(failures + 1) * sizeof *more);
+    if (!lost)
+        lost = calloc(1, (size_t)boot.size / 8 + 1);
+    if (!more || !lost)
+        no_memory();
+    losses = more;
+    losses[failures++] = *loss;
+    lost[loss->world / 8] |= (unsigned char)(1 << loss->world % 8);
+}
+
+static void process_lose(const struct loss *loss)
+{
+    struct peer *peer = peer_known(loss->world);
+    loss_remember(loss);
+    if (peer)
+        peer->lost = true;
+    doom_process(loss->world, peer);
+    if (!peer)
+        return;
+    if (peer->link->lose)
+        peer->link->lose(peer);
+    peer->link = &link_lost;
+}
+
+static bool is_drained(int world)
+{
+    const struct peer *peer = peer_known(world);
+    return !peer || !peer->link->drained || peer->link->drained(peer);
+}
+
+/* ---- news ---- */
+
+static void host_name(char *name, size_t room)
+{
+    if (gethostname(name, room) != 0)
+        snprintf(name, room, "?");
+    name[room - 1] = '\0';
+}
+
+/* Is this rank of our segment lost, and why? */
+static bool record_is_lost(const struct boot_rank *record, struct loss *loss)
+{
+    uint32_t dead = atomic_load(&record->dead), state = atomic_load(&record->state);
+    bool left = state == BOOT_FINALIZED || state == BOOT_RESTING;
+    if (dead & BOOT_DEAD_OUTSIDE)
+        return false;
+    if (dead && left)
+        dead = 0;
+    else if (!dead)
+        left = left && state == BOOT_FINALIZED;
+    if (!dead && (!left || failures == 0))
+        return false;
+    char how[120], host[64];
+    death_text(dead, how, sizeof how);
+    host_name(host, sizeof host);
+    loss->world = record->world_rank;
+    snprintf(loss->cause, sizeof loss->cause, "(host %s, pid %d) %s", host,
+             (int)atomic_load(&record->pid), how);
+    return true;
+}
+
+static int lose(const struct loss *loss)
+{
+    if (failure_is(loss->world) || loss->world == boot.rank)
+        return 0;
+    process_lose(loss);
+    return 1;
+}
+
+static int look_at_node(void)
+{
+    int news = 0;
+    struct loss loss;
+    for (int i = 0; i < boot.segment->nlocal; i++) {
+        if (!record_is_lost(bootseg_rank(boot.segment, i), &loss))
+            continue;
+        if (is_drained(loss.world))
+            news += lose(&loss);
+        else
+            failures_wanted = true;
+    }
+    return news;
+}
+
+static int look_at_strangers(void)
+{
+    int news = 0;
+    struct loss loss = { .cause = "(on another node) has died" };
+    while ((loss.world = death_of_stranger()) >= 0)
+        news += lose(&loss);
+    return news;
+}
+
+static int look_at_reports(void)
+{
+    int news = 0;
+    while (reports) {
+        struct report *report = reports;
+        reports = report->next;
+        news += lose(&report->loss);
+        free(report);
+    }
+    return news;
+}
+
+int failures_look(void)
+{
+    if (progress_naps != failures_naps) {
+        failures_naps = progress_naps;
+        death_watch();
+    }
+    uint32_t epoch = death_epoch();
+    if (epoch == failures_epoch && !failures_wanted)
+        return 0;
+    /* What was sent before the death is in the rings now; they are polled before we are called. */
+    bool fresh = epoch != failures_epoch;
+    failures_epoch = epoch;
+    failures_wanted = fresh;
+    if (fresh)
+        return 1;
+    int before = failures, news = look_at_reports() + look_at_strangers() + look_at_node();
+    if (before == 0 && failures > 0)
+        failures_wanted = true; /* who had left before is lost now */
+    return news;
+}
+
+bool failures_hurry(uint64_t *since)
+{
+    enum { PATIENCE_MS = 200 };
+    if (failures == 0)
+        return false;
+    if (*since == 0)
+        *since = clock_ns();
+    return clock_ns() - *since > PATIENCE_MS * 1000000ull;
+}
+
+void peer_lost(struct peer *peer, const char *because)
+{
+    if (peer->lost)
+        return;
+    struct report *report = malloc(sizeof *report);
+    if (!report)
+        no_memory();
+    report->next = reports;
+    report->loss.world = peer->world;
+    snprintf(report->loss.cause, sizeof report->loss.cause, "is lost: %s", because);
+    reports = report;
+    failures_wanted = true;
+}
+
+/* ---- for collectives ---- */
+
+/* One that we know of, or one that is dead though we have not acted on it. */
+int channel_examine(const struct channel *channel)
+{
+    int world = failure_among(channel->peers);
+    if (world >= 0)
+        return failure_fail(world);
+    struct loss loss;
+    for (int i = 0; i < boot.segment->nlocal; i++)
+        if (record_is_lost(bootseg_rank(boot.segment, i), &loss) && loss.world != boot.rank &&
+            ranks_find(channel->peers, loss.world) >= 0)
+            return fail(MPIX_ERR_PROC_FAILED, "rank %d of the job %s", loss.world, loss.cause);
+    return 0;
+}
+
+/* ---- the link of the lost ---- */
+
+static long lost_put(struct peer *peer, const struct wire *header, const struct buffer *data,
+                     size_t skip, size_t bytes)
+{
+    (void)peer, (void)header, (void)data, (void)skip, (void)bytes;
+    return -1;
+}
+
+static bool lost_reads(struct peer *peer)
+{
+    (void)peer;
+    return false;
+}
+
+static bool lost_is_gone(const struct peer *peer)
+{
+    (void)peer;
+    return true;
+}
+
+const struct link link_lost = {
+    .name = "lost",
+    .put = lost_put,
+    .reads = lost_reads,
+    .gone = lost_is_gone,
+};

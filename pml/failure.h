@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Processes that are lost: dead, or gone from MPI after somebody else has died.  What is lost stays
+ * lost.  Whatever depends on a lost process ends with MPIX_ERR_PROC_FAILED (README, Failure).
+ */
+#ifndef XMPI_FAILURE_H
+#define XMPI_FAILURE_H
+
+#include "pml/pml.h"
+
+extern int failures;            /* processes that are lost, as far as we have looked */
+extern uint32_t failures_epoch; /* of deaths, up to which we have looked */
+extern const _Atomic uint32_t *failures_news; /* the epoch now (runtime/death.h) */
+
+static inline bool failures_are_new(void)
+{
+    return atomic_load_explicit(failures_news, memory_order_acquire) != failures_epoch;
+}
+
+/* World rank of the first loss among these processes, -1: none that we know of. */
+int failure_among(const struct ranks *ranks);
+bool failure_is(int world);
+
+/* fail(MPIX_ERR_PROC_FAILED, who and why); -1: somebody. */
+int failure_fail(int world);
+
+/* How a request ends for the loss of this process (-1: of somebody), and its end. */
+struct result failure_result(int world);
+void failure_complete(struct request *request);
+
+/* The error of a request, 0 when all is well; its text becomes that of the thread. */
+int failure_recall(const struct request *request);
+static inline int request_failure(const struct request *request)
+{
+    return __builtin_expect(request->result.error, 0) ? failure_recall(request) : 0;
+}
+
+/* ---- for collectives ---- */
+
+int channel_examine(const struct channel *channel);
+
+/* 0, or the error of a collective on this channel: a process of it is lost.  Looks at what the
+ * launcher knows now: when one process ends a collective for a loss and then touches memory that
+ * another one reads, this one will see the loss after it has read. */
+static inline int channel_check(const struct channel *channel)
+{
+    if (__builtin_expect(failures == 0 && !failures_are_new(), 1))
+        return 0;
+    return channel_examine(channel);
+}
+
+/* ---- for progress ---- */
+
+void failures_open(void);
+void failures_close(void);
+
+/* Has there been a loss, also if it has not been acted on?  Then who leaves says so: those who wait
+ * for it shall know. */
+static inline bool failures_any(void)
+{
+    return failures > 0 || failures_are_new();
+}
+
+/* For waiting at the end: survivors may have given up at different places, and one would wait for the
+ * other for ever.  True when that has lasted for 200 ms since the first call, where *since was 0. */
+bool failures_hurry(uint64_t *since);
+
+/* Look for news and end what depends on those who are lost; the number of news. */
+int failures_look(void);
+extern bool failures_wanted;   /* there are some we know of and have not acted on */
+extern uint32_t failures_naps; /* of progress_naps, at the last look */
+static inline int failures_poll(void)
+{
+    if (__builtin_expect(
+            !failures_are_new() && progress_naps == failures_naps && !failures_wanted, 1))
+        return 0;
+    return failures_look();
+}
+
+#endif

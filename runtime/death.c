@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See death.h.  A pidfd rather than kill(pid, 0): it tells of a process that has died and was not
+ * reaped, as when xmpirun is stopped or some other launcher does not care; and it cannot mean a
+ * process that came later.  It needs one PID namespace: ranks say which one is theirs, and those
+ * of another one are not watched.
+ *
+ * Those of a segment that are no node (XMPI_SHM=0) watch each other as well.
+ *
+ * Each rank watches one other, so the cost does not grow with the number of ranks: one descriptor
+ * and, while it sleeps, ten system calls per second.
+ */
+#define _GNU_SOURCE
+#include "runtime/death.h"
+
+#include "runtime/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- processes on other nodes ---- */
+
+struct stranger {
+    struct stranger *next;
+    int world;
+};
+static struct stranger *_Atomic strangers;
+
+int death_tell(int world)
+{
+    const struct boot_rank *record = boot_neighbour(world);
+    if (record) {
+        boot_announce(boot.segment, (int)(record - bootseg_rank(boot.segment, 0)), BOOT_DEAD);
+        return 0;
+    }
+    struct stranger *stranger = malloc(sizeof *stranger);
+    if (!stranger)
+        return -1;
+    stranger->world = world;
+    stranger->next = atomic_load(&strangers);
+    while (!atomic_compare_exchange_weak(&strangers, &stranger->next, stranger))
+        ;
+    atomic_fetch_add(&boot.segment->dead_epoch, 1);
+    doorbell_wake(&boot_record(boot.local_rank)->bell);
+    return 0;
+}
+
+int death_of_stranger(void)
+{
+    struct stranger *stranger = atomic_load(&strangers);
+    while (stranger && !atomic_compare_exchange_weak(&strangers, &stranger, stranger->next))
+        ;
+    int world = stranger ? stranger->world : -1;
+    free(stranger);
+    return world;
+}
+
+/* ---- words ---- */
+
+void death_text(uint32_t dead, char *text, size_t room)
+{
+    int status = (int)(dead & 0xffff);
+    if (dead == 0)
+        snprintf(text, room, "has left MPI after a failure");
+    else if (!(dead & BOOT_DEAD_STATUS))
+        snprintf(text, room, "has died");
+    else if (WIFSIGNALED(status))
+        snprintf(text, room, "was killed by signal %d (%s%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), dead & BOOT_DEAD_MEMORY ? ", out of memory" : "");
+    else
+        snprintf(text, room, "exited with code %d without calling MPI_Finalize",
+                 WEXITSTATUS(status));
+}
+
+/* ---- watching the neighbour ---- */
+
+enum { WATCH_MS = 200, PATIENT_LOOKS = 3 };
+
+static struct {
+    int fd;        /* pidfd + 1; 0: none */
+    int index;     /* of its record */
+    int gone;      /* looks that found it dead; who reaps it gets some more to say why */
+    uint64_t next; /* when to look again */
+} watched;
+
+static bool is_watchable(const struct boot_rank *record)
+{
+    return atomic_load(&record->state) == BOOT_INITED && !atomic_load(&record->dead) &&
+           record->namespace != 0 &&
+           record->namespace == boot_record(boot.local_rank)->namespace;
+}
+
+static void watch_drop(void)
+{
+    if (watched.fd)
+        close(watched.fd - 1);
+    watched.fd = 0;
+    watched.gone = 0;
+}
+
+/* The next one behind us that is inside MPI. */
+static void watch_choose(void)
+{
+    int n = boot.segment->nlocal;
+    for (int i = 1; i < n && !watched.fd; i++) {
+        int index = (boot.first + boot.local_rank + i) % n;
+        const struct boot_rank *record = bootseg_rank(boot.segment, index);
+        if (!is_watchable(record))
+            continue;
+        watched.index = index;
+        watched.fd = (int)syscall(SYS_pidfd_open, atomic_load(&record->pid), 0) + 1;
+        if (watched.fd == 0 && errno == ESRCH)
+            boot_announce(boot.segment, index, BOOT_DEAD);
+        else if (watched.fd == 0)
+            return;
+    }
+}
+
+void death_watch(void)
+{
+    uint64_t now = clock_ns();
+    if (now < watched.next)
+        return;
+    watched.next = now + WATCH_MS * 1000000ull;
+    if (watched.fd && !is_watchable(bootseg_rank(boot.segment, watched.index)))
+        watch_drop();
+    if (!watched.fd)
+        watch_choose();
+    struct pollfd look = { .fd = watched.fd - 1, .events = POLLIN };
+    if (!watched.fd || poll(&look, 1, 0) <= 0)
+        return;
+    if (++watched.gone == PATIENT_LOOKS)
+        boot_announce(boot.segment, watched.index, BOOT_DEAD);
+}
+
+void death_close(void)
+{
+    watch_drop();
+    while (death_of_stranger() >= 0)
+        ;
+}

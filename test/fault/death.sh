@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A rank dies under --keep-going: each survivor gets the error, in each kind of call and amid mixed
+# traffic, and nothing is left.  DEATHS=200 for more of the latter.
+srcdir=${top:-.}
+. "$srcdir/test/lib.sh"
+XMPI_SCRATCH=$scratch
+. "$top/test/fault/launch.inc"
+death=$scratch/dying traffic=$scratch/traffic
+compile -o "$death" "$top/test/fault/death.c" &&
+    compile -o "$traffic" "$top/test/fault/death_traffic.c" ||
+    { not_ok "death" "does not compile"; finish; }
+mkdir -p "$dir/tmp"
+export TMPDIR="$dir/tmp"
+
+# survivors NAME ATLEAST: the last run ended with code 137 and so many survivors came back
+survivors() {
+    back=$(grep -c '^back' "$dir/out")
+    if [ $code = 137 ] && [ "$back" -ge "$2" ] && ! grep -q '^bad' "$dir/out"; then
+        ok "$1"
+    else
+        not_ok "$1" "exit code $code, $back of $2 survivors came back"
+        grep '^bad' "$dir/out" | head -n 5
+    fi
+}
+
+for call in recv recv_long send_long ssend flood any any_request barrier allreduce allreduce_long \
+    alltoall_long bcast ibarrier waitall probe mprobe dup split sendrecv start test finalize \
+    chain late; do
+    run 20 --keep-going -np 4 "$death" $call 1
+    survivors "a rank dies while the others are in: $call" 3
+done
+run 20 --keep-going -np 3 "$death" recv 0
+survivors "rank 0 dies" 2
+XMPI_POLITE=always run 20 --keep-going -np 3 "$death" barrier 2
+survivors "the others sleep" 2
+XMPI_SHM_SINGLE_COPY=none run 20 --keep-going -np 3 "$death" send_long 1
+survivors "a long message is being copied" 2
+XMPI_SHM_SINGLE_COPY=cma run 20 --keep-going -np 3 "$death" send_long 1
+survivors "a long message is being read" 2
+
+# xmpirun does not reap: the others find out by themselves
+start --keep-going -np 3 -x DEATH_READY="$dir/ready" "$death" recv 1
+while [ ! -e "$dir/ready" ] && kill -0 $pid 2> /dev/null; do sleep 0.01; done
+kill -STOP $pid
+sleep 3.2
+kill -CONT $pid
+collect
+survivors "xmpirun sleeps meanwhile" 2
+
+# by default the job ends, with the first cause
+run 20 -np 3 "$death" barrier 1
+check "without --keep-going: the exit code" $code 137
+check_says "without --keep-going: the cause" "rank 1 .*signal 9"
+
+i=0 wrong=0
+while [ $i -lt "${DEATHS:-20}" ]; do
+    i=$((i + 1))
+    np=$((3 + i % 4)) victims=$((1 + i % 3 / 2))
+    run 20 --keep-going -np $np "$traffic" $i $victims
+    back=$(grep -c '^back' "$dir/out")
+    [ $code = 137 ] && [ "$back" -ge $((np - victims)) ] && continue
+    wrong=$((wrong + 1))
+    echo "    | seed $i, $np ranks: exit code $code, $back back"
+    grep '^bad' "$dir/out" | head -n 3
+done
+check "kills amid mixed traffic: survivors that did not come back, of $i jobs" $wrong 0
+check "no process is left" "$(leftovers_soon)" 0
+check "no file is left" "$(ls -A "$TMPDIR" | wc -l) $(ls -A /dev/shm 2> /dev/null | grep -ci xmpi)" "0 0"
+finish
