@@ -54,6 +54,15 @@ static int shm_connect(struct peer *peer)
     return 0;
 }
 
+static void shm_say(void)
+{
+    double all = boot.nlocal * (BOOT_POOL_BYTES + (double)boot.nlocal * BOOT_PAIR_BYTES);
+    if (boot.local_rank == 0)
+        log_at(1,
+               "shared memory: at most %d KiB per rank and %.2f KiB per pair, %.1f MiB in all",
+               BOOT_POOL_BYTES >> 10, BOOT_PAIR_BYTES / 1024.0, all / (1 << 20));
+}
+
 static int shm_open(void)
 {
     if (boot.nlocal > AREA_MOST_RANKS)
@@ -73,12 +82,7 @@ static int shm_open(void)
     for (int local = 0; local < boot.nlocal; local++)
         lane_open(&lanes[local], local);
     chunks_open(lanes, boot.nlocal);
-    if (boot.local_rank == 0)
-        log_at(1,
-               "shared memory: at most %d KiB per rank and %.2f KiB per pair, %.1f MiB in all",
-               BOOT_POOL_BYTES >> 10, BOOT_PAIR_BYTES / 1024.0,
-               boot.nlocal * (BOOT_POOL_BYTES + (double)boot.nlocal * BOOT_PAIR_BYTES) /
-                   (1 << 20));
+    shm_say();
     if (boot.nlocal > 1)
         cma_open();
     return 0;
@@ -235,6 +239,8 @@ static int lane_drain(struct lane *lane)
     int packets = 0;
     bool chunk = false;
     do {
+        if (packets > 0) /* the sender is ahead of us */
+            __builtin_prefetch(&lane->in[(lane->next + 2) % RING_SLOTS], 0, 3);
         chunk |= lane_take(lane);
         packets++;
     } while (packets < PACKETS_PER_POLL && lane_is_ready(lane));
