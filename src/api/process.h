@@ -41,10 +41,11 @@ anytime int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_
 /* Close a session. */
 int xmpi_session_finalize(session_free_t *session);
 
-/* How many named sets of processes there are. */
+/* How many named sets of processes the calling one belongs to: mpi://WORLD, mpi://SELF and those
+ * of the launcher (xmpirun --pset, xmpi://app/1, xmpi://host/NAME, ..). */
 int xmpi_session_get_num_psets(session_t session, info_t info, int_out_t *npset_names);
 
-/* The name of the n-th set.  On return pset_len is the length needed, with the terminating
+/* The name of the n-th of these sets.  On return pset_len is the length needed, with the terminating
  * zero. */
 int xmpi_session_get_nth_pset(session_t session, info_t info, int n, int_out_t *pset_len,
                               char *pset_name);
@@ -52,7 +53,7 @@ int xmpi_session_get_nth_pset(session_t session, info_t info, int n, int_out_t *
 /* Hints about a session. */
 int xmpi_session_get_info(session_t session, info_out_t *info_used);
 
-/* What is known about a set, such as its size. */
+/* What is known about a set: mpi_size, the number of its members. */
 int xmpi_session_get_pset_info(session_t session, string_t pset_name, info_out_t *info);
 
 /* ---- starting processes and meeting others ---- */
