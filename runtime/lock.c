@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine lock.  Taking it free costs one locked instruction, giving it back none; a thread
- * that finds it taken tries for a while with `pause`, then sleeps on the lock word (a futex).
+ * The engine lock.  Taking it free costs one locked instruction, giving it back none.  One
+ * thread that finds it taken tries for a while with `pause` (a short one where the process has one
+ * CPU); others, and that one when it was not lucky, sleep on the lock word (a futex).
  *
  *     state     0 free, 1 taken
  *     wanting   threads that try or sleep: engine_breathe does nothing while it is 0
- *     sleeping  threads on the futex: the one who unlocks wakes one of them
- *     hungry    threads that were woken and found it taken again: others let them go first
+ *     sleeping  threads on the futex
+ *     trying    1 while one of those that want it is awake: it tries, or was woken and is on its
+ *               way.  Whoever unlocks wakes a sleeper only when there is none
+ *     hungry    threads that have waited for HUNGER_NS: others let them go first
  *
- * A thread that was just woken needs microseconds to arrive, and one that makes call after call
- * takes the lock back within nanoseconds.  So the second waits while the first is hungry, and
- * engine_breathe waits until somebody had the lock; both for a bounded time, since whoever they
- * wait for may have no CPU.
+ * So threads that make call after call keep the lock for a while, among themselves, and hand it
+ * over some thousand times a second, not with each call: a hand-over costs microseconds, a call
+ * fractions of one.  Giving way, in engine_breathe too, ends when somebody had the lock, or after
+ * a bounded time, since whoever is waited for may have no CPU.
  *
  * Whoever unlocks looks at `sleeping` without a fence, which would cost as much as the rest of a
- * short call.  A thread that falls asleep in the same few nanoseconds may be overlooked; so
- * nobody sleeps longer than NAP_NS before it looks at the lock again.
+ * short call.  A thread that falls asleep in the same few nanoseconds may be overlooked, or the
+ * one that tries may have no CPU; so nobody sleeps longer than NAP_NS before it tries by itself.
  */
 #include "runtime/lock.h"
 #include "runtime/clock.h"
@@ -30,11 +33,12 @@
 
 atomic_bool threads_multiple, threads_beside;
 
-enum { TRIES = 200, PATIENCE_PAUSES = 200, PATIENCE_YIELDS = 8, NAP_NS = 100000 };
+enum { TRIES = 200, TRIES_CROWDED = 20, PATIENCE_PAUSES = 200, PATIENCE_YIELDS = 8 };
+enum { HUNGER_NS = 200000, NAP_NS = 1000000 };
 
 static struct {
     _Atomic uint32_t state;
-    _Atomic uint32_t wanting, sleeping, hungry;
+    _Atomic uint32_t wanting, sleeping, trying, hungry;
     _Atomic uint32_t taken; /* counts how often it changed hands */
     _Atomic(const void *) owner;
     int levels; /* of the owner */
@@ -54,14 +58,60 @@ static bool lock_try(void)
            atomic_exchange_explicit(&lock.state, 1, memory_order_acquire) == 0;
 }
 
-static void lock_sleep(void)
+static _Atomic int tries = TRIES;
+
+void engine_cpus(int cpus)
+{
+    atomic_store_explicit(&tries, cpus > 1 ? TRIES : TRIES_CROWDED, memory_order_relaxed);
+}
+
+static bool lock_try_long(void)
+{
+    for (int i = atomic_load_explicit(&tries, memory_order_relaxed); i > 0; i--) {
+        if (lock_try())
+            return true;
+        cpu_pause();
+    }
+    return false;
+}
+
+/* Be the one who tries, if there is none. */
+static bool trying_begin(void)
+{
+    return count(&lock.trying) == 0 && atomic_exchange(&lock.trying, 1) == 0;
+}
+
+static void trying_end(void)
+{
+    atomic_store_explicit(&lock.trying, 0, memory_order_relaxed);
+}
+
+/* The one who is woken is the one who tries. */
+static __attribute__((noinline)) void lock_wake(void)
+{
+    if (trying_begin() &&
+        syscall(SYS_futex, &lock.state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) == 0)
+        trying_end();
+}
+
+/* True: woken by somebody, to try. */
+static bool lock_nap(void)
 {
     const struct timespec nap = { .tv_nsec = NAP_NS };
-    bool hungry = false;
+    return syscall(SYS_futex, &lock.state, FUTEX_WAIT_PRIVATE, 1, &nap, NULL, 0) == 0;
+}
+
+static void lock_sleep(void)
+{
+    uint64_t since = clock_ns();
+    bool hungry = false, mine = false;
     atomic_fetch_add(&lock.sleeping, 1);
-    while (!lock_try()) {
-        long woken = syscall(SYS_futex, &lock.state, FUTEX_WAIT_PRIVATE, 1, &nap, NULL, 0);
-        if (woken == 0 && !hungry && count(&lock.state) != 0) {
+    while (!mine) {
+        bool woken = lock_nap();
+        mine = woken ? lock_try_long() : lock_try();
+        if (woken)
+            trying_end();
+        if (!mine && !hungry && clock_ns() - since > HUNGER_NS) {
             hungry = true;
             atomic_fetch_add_explicit(&lock.hungry, 1, memory_order_relaxed);
         }
@@ -75,9 +125,9 @@ static void lock_wait(void)
 {
     atomic_fetch_add_explicit(&lock.wanting, 1, memory_order_relaxed);
     bool mine = false;
-    for (int i = 0; i < TRIES && !mine; i++) {
-        cpu_pause();
-        mine = lock_try();
+    if (trying_begin()) {
+        mine = lock_try_long();
+        trying_end();
     }
     if (!mine)
         lock_sleep();
@@ -108,8 +158,8 @@ static void lock_free(void)
 {
     atomic_store_explicit(&lock.owner, NULL, memory_order_relaxed);
     atomic_store_explicit(&lock.state, 0, memory_order_release);
-    if (count(&lock.sleeping))
-        syscall(SYS_futex, &lock.state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    if (__builtin_expect(count(&lock.sleeping) != 0, 0) && count(&lock.trying) == 0)
+        lock_wake();
 }
 
 static bool lock_is_mine(void)

@@ -54,4 +54,7 @@ bool engine_breathe(void);
 int engine_release(void);
 void engine_retake(int levels);
 
+/* How many CPUs there are for the threads of this process; before there are several. */
+void engine_cpus(int cpus);
+
 #endif

@@ -479,6 +479,7 @@ void progress_tune(void)
 void progress_cpus(int n)
 {
     cpus = n;
+    engine_cpus(n);
 }
 
 /* Are we alone in our session, and is every session a scheduler group? */

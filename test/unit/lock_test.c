@@ -28,12 +28,15 @@ static void *count(void *unused)
 
 START_TEST(one_thread_at_a_time)
 {
-    pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, count, NULL);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    ck_assert_int_eq(counter, THREADS * ROUNDS);
+    for (int cpus = 1; cpus <= 2; cpus++) {
+        pthread_t threads[THREADS];
+        engine_cpus(cpus);
+        for (int i = 0; i < THREADS; i++)
+            pthread_create(&threads[i], NULL, count, NULL);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+        ck_assert_int_eq(counter, cpus * THREADS * ROUNDS);
+    }
 }
 END_TEST
 
@@ -78,6 +81,29 @@ START_TEST(released_around_a_sleep)
     engine_retake(levels);
     engine_give();
     engine_give();
+}
+END_TEST
+
+static void *take_turns(void *unused)
+{
+    for (int i = 0; i < 3; i++)
+        take_a_turn(unused);
+    return unused;
+}
+
+/* All of them are asleep when the lock comes free for once: each wakes the next. */
+START_TEST(sleepers_wake_each_other)
+{
+    pthread_t threads[THREADS];
+    engine_take();
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, take_turns, NULL);
+    nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+    ck_assert_int_eq(turn_taken, 0);
+    engine_give();
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(turn_taken, 1);
 }
 END_TEST
 
@@ -151,5 +177,5 @@ START_TEST(what_bystanders_share_is_guarded)
 END_TEST
 
 UNIT_MAIN("lock", one_thread_at_a_time, breathing_lets_others_in_at_any_depth,
-          released_around_a_sleep, nobody_starves, one_thread_pays_nothing,
-          what_bystanders_share_is_guarded)
+          released_around_a_sleep, sleepers_wake_each_other, nobody_starves,
+          one_thread_pays_nothing, what_bystanders_share_is_guarded)
