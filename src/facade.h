@@ -62,11 +62,13 @@ ENTRY_INLINE struct entry enter(const char *function)
     return e;
 }
 
-/* For functions that may be called before initialisation and after finalisation. */
+/* For functions that may be called before initialisation and after finalisation.  Beside a thread
+ * that goes without the lock they are not recorded: its call is the one that is told of. */
 ENTRY_INLINE struct entry enter_anytime(const char *function)
 {
     engine_take();
-    record_enter(function, __builtin_return_address(0));
+    if (!atomic_load_explicit(&threads_beside, memory_order_relaxed))
+        record_enter(function, __builtin_return_address(0));
     return (struct entry){ function, MPI_SUCCESS, true };
 }
 
