@@ -28,7 +28,6 @@
 #include "coll/tell.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"
-#include "runtime/record.h"
 #include "mpix.h"
 
 #include <stdlib.h>
@@ -57,13 +56,7 @@ void run_tell(const void *what, struct record_wait *wait)
         bool posted = task->waits <= (s->verb == VERB_FOLD);
         if (s->verb == VERB_COPY || task->heard || !posted)
             continue;
-        struct record_item *item = record_item_new(wait);
-        if (!item)
-            continue;
-        item->kind = s->verb == VERB_SEND ? RECORD_SEND : RECORD_RECV;
-        item->context = run->team->channel.context;
-        item->peer = s->peer;
-        item->world = ranks_world(run->team->channel.peers, s->peer);
+        message_tell(wait, &run->team->channel, s->peer, s->verb == VERB_SEND);
     }
 }
 

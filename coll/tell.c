@@ -17,11 +17,14 @@ bool is_rooted(enum collective what)
            what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
 }
 
-/* Of the parts that need no adding up; 0 for those with counts of their own. */
+/* Where all ranks have to give the same; else 0. */
 static uint64_t bytes_of(const struct call *call)
 {
-    const struct part *part = call->recv.layout ? &call->recv : &call->send;
-    if (call->what == COLL_BARRIER || !part->layout)
+    const struct part *part = &call->recv;
+    bool alike = call->what == COLL_BCAST || call->what == COLL_REDUCE ||
+                 call->what == COLL_ALLREDUCE || call->what == COLL_SCAN ||
+                 call->what == COLL_EXSCAN;
+    if (!alike || !part->layout)
         return 0;
     return (uint64_t)part->count * part->layout->size;
 }
@@ -57,6 +60,30 @@ void part_tell(struct record_wait *wait, int peer, int world)
     item->kind = RECORD_PART;
     item->peer = peer;
     item->world = world;
+}
+
+static bool is_told(const struct record_wait *wait, uint64_t context, int peer, int kind)
+{
+    for (int i = 0; i < wait->nitems && i < RECORD_ITEMS; i++) {
+        const struct record_item *item = &wait->items[i];
+        if (item->context == context && item->peer == peer && item->kind == kind)
+            return true;
+    }
+    return false;
+}
+
+void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to)
+{
+    int kind = to ? RECORD_SEND : RECORD_RECV;
+    if (is_told(wait, channel->context, peer, kind))
+        return;
+    struct record_item *item = record_item_new(wait);
+    if (!item)
+        return;
+    item->kind = kind;
+    item->context = channel->context;
+    item->peer = peer;
+    item->world = ranks_world(channel->peers, peer);
 }
 
 void telling_begin(struct telling *telling, struct team *team, const struct call *call)

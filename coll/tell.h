@@ -25,6 +25,9 @@ void telling_tell(const struct telling *telling, struct record_wait *wait);
 /* One thing that a wait of a collective waits for: that this rank of the team takes part. */
 void part_tell(struct record_wait *wait, int peer, int world);
 
+/* A message of a plan, to this peer or from it; one item for all of them. */
+void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to);
+
 /* What messages of a collective say they are; never 0. */
 static inline uint32_t call_signature(enum collective what, int root)
 {

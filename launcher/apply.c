@@ -408,6 +408,9 @@ static int showing_option(const struct option_use *p, int id)
     case OPTION_BINDINGS:
         options->bindings = true;
         return 0;
+    case OPTION_STATUS:
+        options->status = true;
+        return 0;
     case OPTION_VERSION:
         help_version(stdout);
         break;

@@ -199,7 +199,7 @@ int cli_parse(int argc, char **argv, struct options *options)
     if (limit)
         options->timeout = atof(limit);
     int status = read_words(options, &words);
-    if (!status && !options->done)
+    if (!status && !options->done && !options->status)
         status = check_apps(options);
     complaints_wanted = !options->quiet || status;
     return status;

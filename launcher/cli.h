@@ -50,6 +50,7 @@ struct options {
     enum pmix_wish pmix;
     int universe; /* 0: not said */
     bool verbose, quiet, exit_codes, keep_going;
+    bool status; /* look into a job; the first word says which */
     bool dry_run, display_map, bindings;
     bool done; /* --help, --version: printed already, nothing to run */
 };

@@ -149,6 +149,18 @@ void help_manual(FILE *to)
             print_roff(to, row->text);
         }
     }
+    fputs(".SH SIGNALS\n.TP\nINT\npassed on to the ranks; the second one kills them\n"
+          ".TP\nQUIT\n(Ctrl-\\e) prints what each rank waits for, since when, from which line, "
+          "and "
+          "why nothing moves; the job goes on.  Twice within a second: passed on like INT\n"
+          ".TP\nTERM, HUP\npassed on; after 5 seconds the ranks are killed\n"
+          ".SH DEADLOCKS\nWhen ranks have waited for each other for 10 seconds "
+          "(XMPI_HANG=SECONDS, "
+          "0: never) the same is printed once.  With XMPI_HANG set it is also printed when no "
+          "rank "
+          "has called or received anything for so long.  The job is not ended; that is what "
+          "\\-\\-timeout is for.\n",
+          to);
     fputs(".SH \"EXIT CODE\"\n", to);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         fprintf(to, ".TP\n%s\n%s\n", codes[i][0], codes[i][1]);

@@ -9,6 +9,7 @@
 #include "launcher/job.h"
 
 #include "launcher/cgroup.h"
+#include "launcher/explain.h"
 #include "launcher/guard.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
@@ -73,9 +74,14 @@ static void act_on_deadlines(struct job *job)
 {
     uint64_t now = clock_ns();
     iof_tick(now);
-    if (is_due(job, DEADLINE_TIMEOUT, now))
+    if (is_due(job, DEADLINE_HANG, now))
+        explain_watch(job);
+    if (is_due(job, DEADLINE_TIMEOUT, now)) {
+        if (!job->options->quiet)
+            explain(job, "the time limit is reached");
         job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks",
                  job->options->timeout, job->running, job->nranks);
+    }
     if (is_due(job, DEADLINE_STOP, now)) {
         job_report_lost(job);
         job_stop(job, GRACE_MS);
@@ -191,6 +197,7 @@ int job_run(const struct options *options, const struct plan *plan)
     } else {
         services_started(&job);
         job.oom_kills = cgroup_oom_kills();
+        explain_begin(&job);
     }
     while (job.running)
         turn(&job);

@@ -41,6 +41,7 @@ enum deadline {
     DEADLINE_TIMEOUT, /* --timeout */
     DEADLINE_STOP,    /* then job_stop: somebody did not finalize, a wrapper did not end */
     DEADLINE_ABSENT,  /* then job_look_for_absent */
+    DEADLINE_HANG,    /* then explain_watch */
     DEADLINE_KILL,    /* then KILL to everything */
     DEADLINE_COUNT
 };

@@ -5,6 +5,7 @@
 #include "launcher/cli.h"
 #include "launcher/job.h"
 #include "launcher/plan.h"
+#include "launcher/status.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,6 +28,9 @@ int main(int argc, char **argv)
     int status = cli_parse(argc, argv, &options);
     if (status || options.done)
         return status;
+    if (options.status)
+        return status_main(options.napps && options.apps[0].argv ? options.apps[0].argv[0]
+                                                                 : NULL);
     struct plan plan;
     status = plan_make(&options, &plan);
     if (status)

@@ -11,6 +11,7 @@
 #include "launcher/out.h"
 #include "launcher/cgroup.h"
 #include "launcher/services.h"
+#include "launcher/status.h"
 #include "launcher/verdict.h"
 #include "runtime/clock.h"
 
@@ -90,13 +91,15 @@ static bool look_for_abort(struct job *job)
     while (end && text[end - 1] == '\n')
         text[--end] = 0;
     int code = abort_exit_code(segment->abort_code);
+    const char *place = place_named(segment->abort_place);
+    const char *at = *place ? "; at " : "";
     if (strncmp(text, "rank ", 5) == 0)
-        job_fail(job, code, "%s", text);
+        job_fail(job, code, "%s%s%s", text, at, place);
     else if (end)
-        job_fail(job, code, "rank %d: %s", segment->abort_rank, text);
+        job_fail(job, code, "rank %d: %s%s%s", segment->abort_rank, text, at, place);
     else
-        job_fail(job, code, "rank %d ended the job with code %d", segment->abort_rank,
-                 segment->abort_code);
+        job_fail(job, code, "rank %d ended the job with code %d%s%s", segment->abort_rank,
+                 segment->abort_code, at, place);
     return true;
 }
 

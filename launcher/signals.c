@@ -3,7 +3,8 @@
  * Signals to the launcher arrive as events on a signalfd:
  *
  *     CHLD              a process has ended
- *     INT, QUIT         passed on; the second one kills (code 128 + signal)
+ *     INT               passed on; the second one kills (code 128 + signal)
+ *     QUIT              the state of all ranks is printed; twice within a second: as INT
  *     TERM, HUP         passed on; KILL after a grace (code 128 + signal)
  *     TSTP              passed on, then we stop ourselves; CONT passed on
  *     USR1, USR2        passed on
@@ -12,9 +13,11 @@
  * Ranks are in process groups of their own: the terminal's Ctrl-C reaches only us.  HUP stays
  * ignored if it was (nohup); INT does not, although shells ignore it for background jobs.
  */
+#include "launcher/explain.h"
 #include "launcher/iof.h"
 #include "launcher/job.h"
 #include "launcher/out.h"
+#include "runtime/clock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -45,6 +48,18 @@ static void asked_to_end(struct job *job, int signal)
         job_set_deadline(job, DEADLINE_KILL, POLITE_GRACE_MS);
 }
 
+static void asked_to_explain(struct job *job)
+{
+    static uint64_t last;
+    uint64_t now = clock_ns();
+    if (last && now - last < 1000000000u) {
+        asked_to_end(job, SIGQUIT);
+        return;
+    }
+    explain(job, "state of the ranks");
+    last = clock_ns();
+}
+
 static void suspend(struct job *job)
 {
     job_signal(job, SIGTSTP);
@@ -61,8 +76,10 @@ static void handle(struct job *job, int signal)
         if (!job_is_aborted(job))
             job_look_below_wrappers(job);
         break;
-    case SIGINT:
     case SIGQUIT:
+        asked_to_explain(job);
+        break;
+    case SIGINT:
     case SIGTERM:
     case SIGHUP:
         asked_to_end(job, signal);

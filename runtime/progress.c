@@ -236,6 +236,8 @@ static void wait_reset(struct wait *w)
     if (policy.learns)
         spin_learn(w);
     w->told = false;
+    if (__builtin_expect(w->slot, 0))
+        record_wait_moves(w->slot);
     if (w->phase != SPINNING) {
         progress_idle_ns += clock_ns() - w->since;
         wait_disarm(w);

@@ -14,6 +14,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct record_area own_area;
 
@@ -143,6 +144,12 @@ void record_wait_tell(int *slot, const struct record_call *call, record_teller *
     wait_close(wait);
 }
 
+void record_wait_moves(int slot)
+{
+    struct record_wait *wait = &record_area->waits[slot - 1];
+    __atomic_store_n(&wait->moves, wait->moves + 1, __ATOMIC_RELAXED);
+}
+
 void record_wait_over(int slot)
 {
     struct record_wait *wait = &record_area->waits[slot - 1];
@@ -168,8 +175,10 @@ static int look_in(struct dl_phdr_info *module, size_t bytes, void *data)
         uintptr_t start = module->dlpi_addr + part->p_vaddr;
         if (part->p_type != PT_LOAD || search->address - start >= part->p_memsz)
             continue;
-        const char *name =
-            module->dlpi_name && *module->dlpi_name ? module->dlpi_name : "/proc/self/exe";
+        char program[256] = ""; /* has no name in this list */
+        const char *name = module->dlpi_name;
+        if ((!name || !*name) && readlink("/proc/self/exe", program, sizeof program - 1) > 0)
+            name = program;
         snprintf(search->text, search->room, "%s+0x%lx", name,
                  (unsigned long)(search->address - module->dlpi_addr));
         return 1;

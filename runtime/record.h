@@ -79,6 +79,7 @@ struct record_collective {        /* the collective that the wait belongs to */
 struct record_wait {
     _Atomic uint32_t version; /* odd: being written */
     uint32_t serial;          /* of the wait: 0 = the slot is free */
+    uint32_t moves;           /* grows whenever something moves while it goes on */
     uint64_t since;           /* clock_ns */
     uint64_t caller;          /* where the user's call returns to, in the process */
     char call[RECORD_NAME_CHARS];
@@ -115,6 +116,7 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes);
 void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
                       const void *what);
 void record_wait_over(int slot);
+void record_wait_moves(int slot);
 
 /* Room for one more item, cleared; NULL: they are only counted from here on. */
 struct record_item *record_item_new(struct record_wait *wait);

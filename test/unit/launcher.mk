@@ -1,6 +1,9 @@
 LAUNCHER_LIBS = launcher/liblauncher.la $(CHECK_LIBS) -lm
 check_PROGRAMS += test/unit/cli_test test/unit/map_test test/unit/lines_test \
     test/unit/cgroup_test test/unit/verdict_test test/unit/hosts_test
+check_PROGRAMS += test/unit/blame_test
+test_unit_blame_test_SOURCES = test/unit/blame_test.c
+test_unit_blame_test_LDADD = $(LAUNCHER_LIBS)
 test_unit_cli_test_SOURCES = test/unit/cli_test.c
 test_unit_cli_test_LDADD = $(LAUNCHER_LIBS)
 test_unit_map_test_SOURCES = test/unit/map_test.c

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Why nothing moves.  From the ranks' waits follows who may still go on:
+ *
+ *     a rank that does not wait may go on; one that has finalized or died will not act any more
+ *     a rank that waits for all of some ranks may go on when all of them may
+ *     a rank that waits for any of some ranks may go on when one of them may
+ *
+ * The rest is stuck.  Its causes, each a sentence: ranks in different collectives at the same
+ * place of their communicator; a rank that waits for itself, or for one that has finalized or
+ * died; a circle.  Where there is a deadlock there is one of these.
+ *
+ * Waits for something outside of MPI and waits that nobody could tell count as able to go on, and so
+ * do ranks with several waiting threads and ranks where something moves: what is said is certain.
+ */
+#include "launcher/status.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct graph {
+    const struct situation *ranks;
+    int n;
+    bool *moves; /* may go on */
+    struct blame *blame;
+};
+
+static void __attribute__((format(printf, 2, 3))) tell(struct graph *g, const char *format, ...)
+{
+    size_t used = strlen(g->blame->text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(g->blame->text + used, sizeof g->blame->text - used, format, arguments);
+    va_end(arguments);
+}
+
+static int items_known(const struct record_wait *wait)
+{
+    return wait->nitems < RECORD_ITEMS ? wait->nitems : RECORD_ITEMS;
+}
+
+/* ---- who may go on ---- */
+
+static bool somebody_moves(const struct graph *g, int but)
+{
+    for (int i = 0; i < g->n; i++)
+        if (i != but && g->moves[i])
+            return true;
+    return false;
+}
+
+static bool item_may_come(const struct graph *g, int rank, const struct record_item *item)
+{
+    if (item->kind == RECORD_OTHER || item->world >= g->n)
+        return true;
+    return item->world < 0 ? somebody_moves(g, rank) : g->moves[item->world];
+}
+
+static bool wait_may_end(const struct graph *g, int rank)
+{
+    const struct record_wait *wait = &g->ranks[rank].wait;
+    int known = items_known(wait);
+    if (known == 0 || (wait->any && wait->nitems > known))
+        return true;
+    for (int i = 0; i < known; i++)
+        if (item_may_come(g, rank, &wait->items[i]) == (wait->any != 0))
+            return wait->any;
+    return !wait->any;
+}
+
+static bool is_settled(const struct situation *s, double settled)
+{
+    return s->standing == STANDING_WAITING && s->nwaits == 1 && !s->moving && !s->stopped &&
+           s->seconds >= settled;
+}
+
+static void find_moves(struct graph *g, double settled)
+{
+    for (int i = 0; i < g->n; i++) {
+        enum standing standing = g->ranks[i].standing;
+        g->moves[i] = standing != STANDING_FINAL && standing != STANDING_GONE &&
+                      !is_settled(&g->ranks[i], settled);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < g->n; i++)
+            if (!g->moves[i] && is_settled(&g->ranks[i], settled) && wait_may_end(g, i))
+                g->moves[i] = changed = true;
+    }
+}
+
+static bool is_stuck(const struct graph *g, int rank)
+{
+    return !g->moves[rank] && g->ranks[rank].standing == STANDING_WAITING;
+}
+
+/* The first of those that a stuck rank waits for in vain; -1: any rank. */
+static int vain_hope(const struct graph *g, int rank)
+{
+    const struct record_wait *wait = &g->ranks[rank].wait;
+    for (int i = 0; i < items_known(wait); i++)
+        if (!item_may_come(g, rank, &wait->items[i]))
+            return wait->items[i].world;
+    return -1;
+}
+
+/* ---- causes ---- */
+
+static const char *call_of(const struct graph *g, int rank)
+{
+    return g->ranks[rank].wait.call;
+}
+
+static void tell_collective(struct graph *g, int rank)
+{
+    const struct record_collective *c = &g->ranks[rank].wait.collective;
+    tell(g, "rank %d is in %s", rank, c->name);
+    if (c->root >= 0)
+        tell(g, " with root %d", c->root);
+    if (c->bytes)
+        tell(g, ", %llu bytes", (unsigned long long)c->bytes);
+}
+
+static bool collectives_differ(const struct record_collective *a,
+                               const struct record_collective *b)
+{
+    bool same_place =
+        *a->name && *b->name && a->context == b->context && a->number == b->number;
+    return same_place &&
+           (strcmp(a->name, b->name) != 0 || a->root != b->root || a->bytes != b->bytes);
+}
+
+/* Blocks of different sizes are right in some collectives; only stuck ranks are looked at. */
+static bool blame_collectives(struct graph *g)
+{
+    for (int i = 0; i < g->n; i++)
+        for (int k = i + 1; k < g->n && is_stuck(g, i); k++) {
+            const struct record_collective *c = &g->ranks[i].wait.collective;
+            if (!is_stuck(g, k) || !collectives_differ(c, &g->ranks[k].wait.collective))
+                continue;
+            tell(g, "  => collective %u on %s is not the same everywhere: ", c->number,
+                 c->comm);
+            tell_collective(g, i);
+            tell(g, "; ");
+            tell_collective(g, k);
+            tell(g, "; all ranks must call the same collectives in the same order\n");
+            return true;
+        }
+    return false;
+}
+
+static bool blame_self(struct graph *g, int rank)
+{
+    if (vain_hope(g, rank) != rank)
+        return false;
+    tell(g,
+         "  => rank %d waits for itself in %s: post the receive first, with MPI_Irecv, or use "
+         "MPI_Sendrecv\n",
+         rank, call_of(g, rank));
+    return true;
+}
+
+static bool blame_ended(struct graph *g, int rank)
+{
+    int hope = vain_hope(g, rank);
+    if (hope < 0 || g->ranks[hope].standing < STANDING_FINAL)
+        return false;
+    tell(g, "  => rank %d waits in %s for rank %d, which has %s\n", rank, call_of(g, rank),
+         hope, g->ranks[hope].standing == STANDING_FINAL ? "called MPI_Finalize" : "died");
+    return true;
+}
+
+static bool blame_anybody(struct graph *g, int rank)
+{
+    if (vain_hope(g, rank) >= 0)
+        return false;
+    tell(g, "  => rank %d waits in %s for a message of any rank, and no rank will send one\n",
+         rank, call_of(g, rank));
+    return true;
+}
+
+/* Do all ranks of the circle wait in this way, outside of collectives? */
+static bool circle_is(const struct graph *g, const int *circle, int n, enum record_kind kind)
+{
+    for (int i = 0; i < n; i++) {
+        const struct record_wait *wait = &g->ranks[circle[i]].wait;
+        if (*wait->collective.name || wait->items[0].kind != (int)kind)
+            return false;
+    }
+    return true;
+}
+
+/* A collective in the circle, and a rank that is not in it. */
+static void tell_partner(struct graph *g, const int *circle, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct record_collective *c = &g->ranks[circle[i]].wait.collective;
+        int next = circle[(i + 1) % n];
+        const struct record_collective *other = &g->ranks[next].wait.collective;
+        if (!*c->name || (c->context == other->context && c->number == other->number))
+            continue;
+        tell(g, ": rank %d has to call %s on %s, too", next, c->name, c->comm);
+        return;
+    }
+    tell(g, ": they do not call what belongs together");
+}
+
+/* A message that looks as if it was meant for a stuck receive. */
+static void tell_near(struct graph *g, int rank)
+{
+    const struct record_wait *wait = &g->ranks[rank].wait;
+    if (!wait->near.found || items_known(wait) == 0)
+        return;
+    tell(g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
+         rank, wait->items[0].tag, wait->items[0].comm, wait->near.source, wait->near.tag,
+         wait->near.comm);
+}
+
+static void tell_advice(struct graph *g, const int *circle, int n)
+{
+    const char *call = call_of(g, circle[0]);
+    bool same = true;
+    for (int i = 1; i < n; i++)
+        same = same && strcmp(call, call_of(g, circle[i])) == 0;
+    const char *both = n == 2 ? "both" : "all";
+    if (circle_is(g, circle, n, RECORD_SEND))
+        tell(g,
+             ": %s %s%s, and such a send ends only when it is received; use MPI_Sendrecv, or "
+             "MPI_Isend and MPI_Wait",
+             both, same ? "in " : "send", same ? call : "");
+    else if (circle_is(g, circle, n, RECORD_RECV))
+        tell(g, ": %s %s%s, and nobody sends; let one of them send first, or use MPI_Sendrecv",
+             both, same ? "in " : "receive", same ? call : "");
+    else
+        tell_partner(g, circle, n);
+}
+
+static void tell_circle(struct graph *g, const int *circle, int n)
+{
+    enum { SHOWN = 8 };
+    tell(g, "  => deadlock: ");
+    for (int i = 0; i < n && i < SHOWN; i++)
+        tell(g, "%s%d waits for %d in %s", i ? ", " : "", circle[i], circle[(i + 1) % n],
+             call_of(g, circle[i]));
+    if (n > SHOWN)
+        tell(g, ", and so on through %d ranks back to %d", n, circle[0]);
+    tell_advice(g, circle, n);
+    tell(g, "\n");
+}
+
+/* Whoever is stuck hopes for somebody stuck, so following hopes ends in a circle. */
+static void blame_circle(struct graph *g, int rank)
+{
+    int *circle = calloc((size_t)g->n, sizeof *circle), *at = calloc((size_t)g->n, sizeof *at);
+    int n = 0;
+    while (circle && at && rank >= 0 && at[rank] == 0) {
+        circle[n++] = rank;
+        at[rank] = n;
+        rank = vain_hope(g, rank);
+    }
+    if (circle && at && rank >= 0)
+        tell_circle(g, circle + at[rank] - 1, n - at[rank] + 1);
+    free(at);
+    free(circle);
+}
+
+static void find_causes(struct graph *g)
+{
+    static bool (*const causes[])(struct graph * g, int rank) = { blame_self, blame_ended,
+                                                                  blame_anybody };
+    int first = -1, found = blame_collectives(g);
+    for (int i = 0; i < g->n; i++) {
+        if (!is_stuck(g, i))
+            continue;
+        g->blame->nstuck++;
+        tell_near(g, i);
+        first = first < 0 ? i : first;
+        for (size_t k = 0; k < sizeof causes / sizeof causes[0] && found < 3; k++)
+            if (causes[k](g, i)) {
+                found++;
+                break;
+            }
+    }
+    if (!found && first >= 0)
+        blame_circle(g, first);
+}
+
+void blame_find(const struct situation *ranks, int n, double settled, struct blame *blame)
+{
+    struct graph g = { ranks, n, calloc((size_t)n, sizeof(bool)), blame };
+    *blame = (struct blame){ .nstuck = 0 };
+    if (!g.moves)
+        return;
+    find_moves(&g, settled);
+    find_causes(&g);
+    free(g.moves);
+}

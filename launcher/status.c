@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What each rank of a job does, from its record in the boot segment, and how that reads:
+ *
+ *     rank 1 (pid 4712): MPI_Recv from rank 0, tag 6, up to 400 bytes, MPI_COMM_WORLD
+ *         for 12.3 s, at wrong.c:17 (main)
+ *         a message from rank 0 with tag 5 (400 bytes, MPI_COMM_WORLD) is here and not asked for
+ */
+#include "launcher/status.h"
+
+#include "runtime/clock.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- reading ---- */
+
+static char process_state(pid_t pid)
+{
+    char path[40], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = pid ? fopen(path, "re") : NULL;
+    if (!file)
+        return '?';
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    const char *end = strrchr(text, ')');
+    return end && end[1] == ' ' ? end[2] : '?';
+}
+
+static double seconds_since(uint64_t ns)
+{
+    uint64_t now = clock_ns();
+    return now > ns ? (double)(now - ns) * 1e-9 : 0;
+}
+
+static void read_waits(const struct record_area *area, struct situation *s)
+{
+    struct record_wait copy;
+    for (int i = 0; i < RECORD_WAITS; i++) {
+        if (!record_wait_read(&area->waits[i], &copy))
+            continue;
+        if (s->nwaits++ == 0 || copy.since < s->wait.since)
+            s->wait = copy;
+    }
+    if (s->nwaits) {
+        s->standing = STANDING_WAITING;
+        s->seconds = seconds_since(s->wait.since);
+    }
+}
+
+static void read_last(const struct record_area *area, struct situation *s)
+{
+    uint64_t head = __atomic_load_n(&area->head, __ATOMIC_ACQUIRE);
+    s->seconds = -1;
+    if (!head || !record_event_read(area, head - 1, &s->last))
+        return;
+    snprintf(s->last_call, sizeof s->last_call, "%.*s", RECORD_NAME_CHARS - 1,
+             area->names[s->last.bytes_name % RECORD_NAMES]);
+    s->seconds = seconds_since(record_event_ns(area, &s->last));
+}
+
+static enum standing standing_of(const struct boot_rank *record)
+{
+    switch ((enum boot_state)atomic_load(&record->state)) {
+    case BOOT_FINALIZED:
+        return STANDING_FINAL;
+    case BOOT_RESTING:
+        return STANDING_RESTING;
+    case BOOT_STARTED:
+        return STANDING_ABSENT;
+    default:
+        return atomic_load(&record->dead) ? STANDING_GONE : STANDING_OUTSIDE;
+    }
+}
+
+struct situation *status_read(struct boot_header *segment)
+{
+    int n = segment->nlocal;
+    struct situation *all = calloc((size_t)n, sizeof *all);
+    for (int i = 0; all && i < n; i++) {
+        const struct boot_rank *record = bootseg_rank(segment, i);
+        const struct record_area *area = bootseg_record(segment, i);
+        if (record->world_rank < 0 || record->world_rank >= n)
+            continue;
+        struct situation *s = &all[record->world_rank];
+        s->standing = standing_of(record);
+        s->pid = atomic_load(&record->pid);
+        s->moves = area->head + area->serial;
+        if (s->standing == STANDING_OUTSIDE || s->standing == STANDING_RESTING) {
+            read_last(area, s);
+            read_waits(area, s);
+            s->moves += s->wait.moves;
+            s->stopped = process_state(s->pid) == 'T';
+        }
+    }
+    return all;
+}
+
+void status_compare(struct situation *now, const struct situation *before, int n)
+{
+    for (int i = 0; i < n; i++)
+        now[i].moving = now[i].moves != before[i].moves;
+}
+
+struct situation *status_look(struct boot_header *segment)
+{
+    struct situation *before = status_read(segment);
+    nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+    struct situation *now = status_read(segment);
+    if (now && before)
+        status_compare(now, before, segment->nlocal);
+    free(before);
+    return now;
+}
+
+/* ---- one wait as words ---- */
+
+static void print_peer(FILE *to, const struct record_item *item)
+{
+    if (item->peer < 0 && item->world < 0)
+        fputs("any rank", to);
+    else if (item->peer < 0)
+        fprintf(to, "rank %d", item->world);
+    else
+        fprintf(to, "rank %d", item->peer);
+    if (item->peer >= 0 && item->world != item->peer)
+        fprintf(to, " (%d of the job)", item->world);
+}
+
+static void print_item(FILE *to, const struct record_item *item)
+{
+    static const char *const ways[] = {
+        [RECORD_OTHER] = "something outside of MPI",
+        [RECORD_SEND] = "to ",
+        [RECORD_RECV] = "from ",
+        [RECORD_PROBE] = "from ",
+        [RECORD_PART] = "for ",
+    };
+    int kind = item->kind < 0 || item->kind > RECORD_PART ? RECORD_OTHER : item->kind;
+    fputs(ways[kind], to);
+    if (kind == RECORD_OTHER)
+        return;
+    print_peer(to, item);
+    if (kind == RECORD_PART || item->context == 0 || item->context % 2)
+        return; /* tags and bytes of collectives are their own affair */
+    if (item->tag == -2)
+        fputs(", any tag", to);
+    else
+        fprintf(to, ", tag %d", item->tag);
+    if (kind != RECORD_PROBE)
+        fprintf(to, ", %s%llu bytes", kind == RECORD_RECV ? "up to " : "",
+                (unsigned long long)item->bytes);
+    fprintf(to, ", %.*s", RECORD_COMM_CHARS, item->comm);
+}
+
+static void print_collective(FILE *to, const struct record_wait *wait)
+{
+    const struct record_collective *c = &wait->collective;
+    if (strcmp(c->name, wait->call) != 0)
+        fprintf(to, " in %s", c->name);
+    fprintf(to, ", collective %u on %.*s", c->number, RECORD_COMM_CHARS, c->comm);
+    if (c->root >= 0)
+        fprintf(to, ", root %d", c->root);
+    if (c->bytes)
+        fprintf(to, ", %llu bytes", (unsigned long long)c->bytes);
+    fputs(";", to);
+}
+
+void status_wait_text(FILE *to, const struct record_wait *wait)
+{
+    fputs(*wait->call ? wait->call : "MPI", to);
+    if (*wait->collective.name)
+        print_collective(to, wait);
+    int shown = wait->nitems < RECORD_ITEMS ? wait->nitems : RECORD_ITEMS;
+    for (int i = 0; i < shown; i++) {
+        fputs(i == 0 ? " " : wait->any ? "; or " : "; and ", to);
+        if (i == 0 && *wait->collective.name && wait->items[i].kind != RECORD_PART)
+            fputs("message ", to);
+        print_item(to, &wait->items[i]);
+    }
+    if (wait->nitems > shown)
+        fprintf(to, "; and %d more", wait->nitems - shown);
+}
+
+/* ---- all ranks ---- */
+
+static void print_near(FILE *to, const struct record_near *near)
+{
+    fprintf(
+        to,
+        "        a message from rank %d with tag %d (%llu bytes, %.*s) is here and not asked "
+        "for\n",
+        near->source, near->tag, (unsigned long long)near->bytes, RECORD_COMM_CHARS,
+        near->comm);
+}
+
+static void print_waiting(FILE *to, const struct situation *s)
+{
+    status_wait_text(to, &s->wait);
+    const char *place = place_of(s->pid, s->wait.caller);
+    fprintf(to, "\n        for %.1f s%s%s", s->seconds, *place ? ", at " : "", place);
+    if (s->stopped)
+        fputs("; stopped by a signal", to);
+    if (s->nwaits > 1)
+        fprintf(to, "; %d more threads wait", s->nwaits - 1);
+    fputc('\n', to);
+    if (s->wait.near.found)
+        print_near(to, &s->wait.near);
+}
+
+static void print_outside(FILE *to, const struct situation *s)
+{
+    char state = process_state(s->pid);
+    fprintf(to, "outside of MPI%s",
+            state == 'R'   ? ", computing"
+            : state == 'T' ? ", stopped by a signal"
+            : state == 'S' ? ", asleep"
+                           : "");
+    if (s->seconds >= 0 && *s->last_call)
+        fprintf(to, "; its last was %s, %.1f s ago", s->last_call, s->seconds);
+    fputc('\n', to);
+}
+
+void status_print(FILE *to, const struct situation *ranks, int n)
+{
+    static const char *const words[] = {
+        [STANDING_ABSENT] = "has not called MPI_Init",
+        [STANDING_RESTING] = "has ended its last session",
+        [STANDING_FINAL] = "has called MPI_Finalize",
+        [STANDING_GONE] = "has died",
+    };
+    for (int i = 0; i < n; i++) {
+        fprintf(to, "    rank %d", i);
+        if (ranks[i].pid)
+            fprintf(to, " (pid %d)", (int)ranks[i].pid);
+        fputs(": ", to);
+        if (ranks[i].standing == STANDING_WAITING)
+            print_waiting(to, &ranks[i]);
+        else if (ranks[i].standing == STANDING_OUTSIDE)
+            print_outside(to, &ranks[i]);
+        else
+            fprintf(to, "%s\n", words[ranks[i].standing]);
+    }
+    struct blame blame;
+    blame_find(ranks, n, 0.5, &blame);
+    fputs(blame.text, to);
+}

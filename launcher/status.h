@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The state of a running job, read from its boot segment: what each rank does or waits for, from
+ * which line of the program, and why nothing moves.  The ranks take no part in it and may be
+ * stuck, stopped or dead; nothing is written into the segment.
+ *
+ *     status_read      segment -> struct situation, one per rank
+ *     blame_find       situations -> who is stuck, and the causes as sentences (blame.c)
+ *     status_print     both as a text
+ *     place_of         an address in a rank -> file.c:12 (function) (place.c)
+ */
+#ifndef XMPI_LAUNCHER_STATUS_H
+#define XMPI_LAUNCHER_STATUS_H
+
+#include "runtime/bootseg.h"
+#include "runtime/record.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+enum standing {
+    STANDING_ABSENT,  /* has not called MPI_Init */
+    STANDING_OUTSIDE, /* computes, or waits for so short a time that it spins */
+    STANDING_WAITING,
+    STANDING_RESTING, /* its last session is over */
+    STANDING_FINAL,   /* has finalized */
+    STANDING_GONE,    /* has ended, without finalizing */
+};
+
+struct situation {
+    enum standing standing;
+    pid_t pid;               /* 0: not known */
+    int nwaits;              /* of its threads */
+    bool stopped;            /* by a signal */
+    bool moving;             /* something has moved since the last look, see status_compare */
+    uint64_t moves;          /* grows with whatever it does */
+    struct record_wait wait; /* the longest of them */
+    double seconds;          /* since it began; outside: since the last event, < 0: none */
+    struct record_event last;
+    char last_call[RECORD_NAME_CHARS];
+};
+
+/* Of n = segment->nlocal ranks, by world rank; freed by the caller.  NULL: out of memory. */
+struct situation *status_read(struct boot_header *segment);
+
+/* A second look some time later: mark in `now` who has moved since `before`. */
+void status_compare(struct situation *now, const struct situation *before, int n);
+
+/* Two looks within a tenth of a second. */
+struct situation *status_look(struct boot_header *segment);
+
+/* All ranks, a line or two each, then the causes. */
+void status_print(FILE *to, const struct situation *ranks, int n);
+
+/* One wait as words: "MPI_Recv from rank 1, tag 5, ..". */
+void status_wait_text(FILE *to, const struct record_wait *wait);
+
+enum { BLAME_TEXT_CHARS = 2000 };
+
+struct blame {
+    int nstuck; /* ranks that can never go on */
+    char text[BLAME_TEXT_CHARS];
+};
+
+/* Pure: who waits for whom.  A wait younger than `settled` seconds may still end by itself. */
+void blame_find(const struct situation *ranks, int n, double settled, struct blame *blame);
+
+/* Where in process pid an address is: "file.c:12 (function)", "program+0x123", or "".  The text
+ * stays until the next call. */
+const char *place_of(pid_t pid, uint64_t address);
+
+/* The same for "path+0x123", as record_place writes it. */
+const char *place_named(const char *place);
+
+/* xmpirun --status: the jobs of this user, or that of the xmpirun or rank with this pid, or with
+ * this job id; NULL: all.  Exit code. */
+int status_main(const char *which);
+
+#endif

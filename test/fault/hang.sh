@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Broken programs: each deadlock and mismatch is explained, with its ranks, calls and lines.
+srcdir=${top:-.}
+. "$srcdir/test/lib.sh"
+XMPI_SCRATCH=$scratch
+. "$top/test/fault/launch.inc"
+hang=$scratch/broken
+source=$top/test/fault/hang.c
+compile -g -o "$hang" "$source" || { not_ok "hang" "does not compile"; finish; }
+command -v addr2line > /dev/null && lines=yes ||
+    { lines=; echo "skip launch: lines of hanging programs: addr2line is not installed"; }
+
+line() { grep -n "// $1\$" "$source" | head -n 1 | cut -d: -f1; }
+
+# The words of `says` are one after the other on one line of what is printed.
+says() { # case, words
+    if grep -q -- "$2" "$dir/err"; then ok "$1: $2"; else
+        not_ok "$1" "no \`$2'"
+        sed 's/^/    | /' "$dir/err" | head -n 20
+    fi
+}
+at_line() { # case, words of the line in hang.c
+    [ -z "$lines" ] || says "$1" "hang.c:$(line "$2") ("
+}
+broken() { # name, ranks
+    XMPI_HANG=0.4 run 30 --timeout 2 -np "$2" "$hang" "$1"
+}
+
+# With the time that users get: begins now, is looked at in the end.
+(
+    begin=$(now_ms)
+    timeout 40 "$XMPIRUN" --timeout 30 -np 2 "$hang" send-send 2>&1 < /dev/null |
+        while read -r text; do
+            case $text in *"can never go on"*) echo $(($(now_ms) - begin)) ;; esac
+        done > "$scratch/took"
+) &
+patient=$!
+
+broken send-send 2
+check "send-send: exit code of the time limit" $code 124
+says send-send "2 of 2 ranks can never go on"
+says send-send "rank 0 .*MPI_Send to rank 1, tag 5, 4194304 bytes, MPI_COMM_WORLD"
+says send-send "0 waits for 1 in MPI_Send, 1 waits for 0 in MPI_Send: both in MPI_Send.*MPI_Sendrecv"
+at_line send-send send-send
+broken send-send 3
+says "send-send of three" "0 waits for 1 in MPI_Send, 1 waits for 2 in MPI_Send, 2 waits for 0"
+broken recv-recv 2
+says recv-recv "0 waits for 1 in MPI_Recv, 1 waits for 0 in MPI_Recv: both in MPI_Recv, and nobody sends"
+at_line recv-recv recv-recv
+broken wrong-tag 2
+says wrong-tag "rank 1 asks for tag 6 on MPI_COMM_WORLD; what came from rank 0 has tag 5"
+says wrong-tag "rank 0 .*MPI_Barrier, collective 1 on MPI_COMM_WORLD; for rank 1"
+at_line wrong-tag "wrong tag"
+broken wrong-comm 2
+says wrong-comm "asks for tag 5 on MPI_COMM_WORLD; what came from rank 0 has tag 5 on other"
+at_line wrong-comm "wrong comm"
+broken missing 3
+says missing "rank 1 has to call MPI_Allreduce on MPI_COMM_WORLD, too"
+at_line missing missing
+broken different 3
+says different "collective 1 on MPI_COMM_WORLD is not the same everywhere: rank 0 is in MPI_Bcast.* rank 1 is in MPI_Barrier"
+at_line different bcast
+at_line different other
+broken different-small 2
+says "different, small" "MPI_Allreduce.*MPI_Barrier.*same order"
+check "different, small: an error, no hang" "$code" 16
+broken roots 3
+says roots "MPI_Reduce with root 1.*MPI_Reduce with root 0"
+at_line roots roots
+broken irecv 2
+says irecv "rank 0 .*MPI_Wait from rank 1, tag 7, up to 40 bytes"
+at_line irecv irecv
+broken barrier-recv 2
+says barrier-recv "0 waits for 1 in MPI_Barrier, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Barrier"
+at_line barrier-recv barrier-recv
+at_line barrier-recv recv-barrier
+broken ssend-self 1
+says ssend-self "rank 0 waits for itself in MPI_Ssend"
+at_line ssend-self ssend
+broken truncate 2
+says truncate "rank 1 .*message of 80 bytes from rank 0 with tag 3, the receive buffer holds 40"
+at_line truncate truncate
+broken finalize 2
+says finalize "rank 1 waits in MPI_Recv for rank 0, which has called MPI_Finalize"
+at_line finalize finalize
+broken leave 2
+says leave "rank 1 .*MPI_Finalize"
+broken anybody 2
+says anybody "rank 0 waits in MPI_Recv for a message of any rank, and no rank will send"
+at_line anybody any
+
+# No deadlock is seen where there is none.
+XMPI_HANG=0.5 run 30 -np 2 "$hang" slow
+check "a slow rank: the job ends well" $code 0
+says "a slow rank" "no rank has called or received anything"
+grep -q "can never go on" "$dir/err" && not_ok "a slow rank" "taken for a deadlock" ||
+    ok "a slow rank: no deadlock"
+run 30 -np 2 "$hang" slow
+check "a slow rank: silence" "$code $(wc -c < "$dir/err")" "0 0"
+
+# Asked from outside: by pid and by job, with a signal; the job goes on.
+XMPI_HANG=0 start -np 2 "$hang" recv-recv
+tries=0
+until "$XMPIRUN" --status $pid 2> /dev/null | grep -q "both in MPI_Recv" || [ $tries -ge 40 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+"$XMPIRUN" --status $pid > "$dir/status"
+job=$(sed -n 's/^job \([^ ]*\) .*/\1/p' "$dir/status")
+check "--status PID" "$? $(grep -c 'rank [01] (pid .*MPI_Recv' "$dir/status")" "0 2"
+check "--status JOB" "$("$XMPIRUN" --status "$job" | grep -c 'rank [01] (pid .*MPI_Recv')" 2
+"$XMPIRUN" --status 1-none > /dev/null 2>&1
+check "--status of no job" $? 1
+kill -QUIT $pid
+tries=0
+until grep -q "state of the ranks" "$dir/err" || [ $tries -ge 40 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+check_says "SIGQUIT" "both in MPI_Recv"
+kill -0 $pid 2> /dev/null && ok "SIGQUIT: the job goes on" || not_ok "SIGQUIT" "the job has ended"
+kill -TERM $pid
+collect
+check "nothing is left" "$(leftovers_soon)" 0
+
+wait $patient
+took=$(head -n 1 "$scratch/took")
+[ "${took:-99999}" -lt 15000 ] && ok "unasked: explained within 15 s" ||
+    not_ok "unasked" "took ${took:-for ever} ms"
+finish

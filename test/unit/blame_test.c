@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "launcher/status.h"
+
+#include "test/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct situation ranks[8];
+static struct blame blame;
+
+static void begin(void)
+{
+    memset(ranks, 0, sizeof ranks);
+    for (int i = 0; i < 8; i++)
+        ranks[i].standing = STANDING_OUTSIDE;
+}
+
+static struct record_item *waits(int rank, const char *call, int kind, int for_whom)
+{
+    struct situation *s = &ranks[rank];
+    struct record_item *item = &s->wait.items[s->wait.nitems++];
+    s->standing = STANDING_WAITING;
+    s->nwaits = 1;
+    s->seconds = 20;
+    snprintf(s->wait.call, sizeof s->wait.call, "%s", call);
+    item->kind = kind;
+    item->world = item->peer = for_whom;
+    return item;
+}
+
+static void collective(int rank, const char *name, int number, int for_whom)
+{
+    struct record_collective *c = &ranks[rank].wait.collective;
+    waits(rank, name, RECORD_PART, for_whom);
+    snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->comm, sizeof c->comm, "W");
+    c->context = 3;
+    c->number = (uint32_t)number;
+    c->root = -1;
+}
+
+static bool says(int n, const char *words)
+{
+    blame_find(ranks, n, 10, &blame);
+    return strstr(blame.text, words) != NULL;
+}
+
+static int stuck(int n)
+{
+    blame_find(ranks, n, 10, &blame);
+    return blame.nstuck;
+}
+
+START_TEST(circles)
+{
+    begin();
+    waits(0, "MPI_Send", RECORD_SEND, 1);
+    ck_assert_int_eq(stuck(2), 0); /* 1 computes */
+    waits(1, "MPI_Send", RECORD_SEND, 0);
+    ck_assert_int_eq(stuck(2), 2);
+    ck_assert(
+        says(2, "0 waits for 1 in MPI_Send, 1 waits for 0 in MPI_Send: both in MPI_Send"));
+    begin();
+    waits(0, "MPI_Recv", RECORD_RECV, 2); /* outside of the circle */
+    waits(1, "MPI_Recv", RECORD_RECV, 2);
+    waits(2, "MPI_Recv", RECORD_RECV, 1);
+    ck_assert_int_eq(stuck(3), 3);
+    ck_assert(says(3, "deadlock: 2 waits for 1 in MPI_Recv, 1 waits for 2") ||
+              says(3, "deadlock: 1 waits for 2 in MPI_Recv, 2 waits for 1"));
+}
+END_TEST
+
+START_TEST(what_may_still_move_is_not_blamed)
+{
+    begin();
+    waits(0, "MPI_Recv", RECORD_RECV, 1);
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    ranks[1].seconds = 9; /* too young */
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[1].seconds = 11;
+    ranks[1].moving = true;
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[1].moving = false;
+    ranks[0].stopped = true;
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[0].stopped = false;
+    ranks[0].nwaits = 2; /* another thread may help */
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[0].nwaits = 1;
+    ck_assert_int_eq(stuck(2), 2);
+    ranks[0].wait.items[0].kind = RECORD_OTHER;
+    ck_assert_int_eq(stuck(2), 0);
+}
+END_TEST
+
+START_TEST(any_of_several)
+{
+    begin();
+    waits(0, "MPI_Waitany", RECORD_RECV, 1);
+    waits(0, "MPI_Waitany", RECORD_RECV, 2);
+    ranks[0].wait.any = 1;
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    ck_assert_int_eq(stuck(3), 0); /* 2 may send */
+    ranks[0].wait.any = 0;
+    ck_assert_int_eq(stuck(3), 2); /* both are needed, and 1 is in a circle */
+    ranks[0].wait.any = 1;
+    ranks[2].standing = STANDING_FINAL;
+    ck_assert_int_eq(stuck(3), 2);
+}
+END_TEST
+
+START_TEST(any_source)
+{
+    begin();
+    waits(0, "MPI_Recv", RECORD_RECV, -1);
+    ck_assert_int_eq(stuck(2), 0);
+    waits(1, "MPI_Recv", RECORD_RECV, -1);
+    ck_assert_int_eq(stuck(2), 2);
+    ck_assert(says(2, "no rank will send"));
+}
+END_TEST
+
+START_TEST(ends)
+{
+    begin();
+    waits(0, "MPI_Ssend", RECORD_SEND, 0);
+    ck_assert(says(1, "rank 0 waits for itself in MPI_Ssend"));
+    begin();
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    ranks[0].standing = STANDING_FINAL;
+    ck_assert(says(2, "rank 1 waits in MPI_Recv for rank 0, which has called MPI_Finalize"));
+    ranks[0].standing = STANDING_GONE;
+    ck_assert(says(2, "which has died"));
+}
+END_TEST
+
+START_TEST(collectives)
+{
+    begin();
+    collective(0, "MPI_Bcast", 4, 1);
+    collective(1, "MPI_Barrier", 4, 0);
+    ck_assert(says(2, "collective 4 on W is not the same everywhere: rank 0 is in MPI_Bcast; "
+                      "rank 1 is in MPI_Barrier"));
+    begin();
+    collective(0, "MPI_Barrier", 4, 1);
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    ck_assert(says(2, "rank 1 has to call MPI_Barrier on W, too"));
+    begin();
+    collective(0, "MPI_Barrier", 4, 1);
+    collective(1, "MPI_Barrier", 5, 0); /* it is ahead: not the same place */
+    ck_assert(!says(2, "not the same everywhere"));
+}
+END_TEST
+
+/* However many ranks: the text ends, and what is stuck is counted. */
+START_TEST(many_ranks)
+{
+    enum { MANY = 500 };
+    static struct situation many[MANY];
+    for (int i = 0; i < MANY; i++) {
+        begin();
+        waits(0, "MPI_Recv", RECORD_RECV, (i + 1) % MANY);
+        many[i] = ranks[0];
+    }
+    blame_find(many, MANY, 10, &blame);
+    ck_assert_int_eq(blame.nstuck, MANY);
+    ck_assert_ptr_nonnull(strstr(blame.text, "and so on through 500 ranks back to 0"));
+}
+END_TEST
+
+UNIT_MAIN("blame", circles, what_may_still_move_is_not_blamed, any_of_several, any_source, ends,
+          collectives, many_ranks)
