@@ -156,6 +156,11 @@ struct file *check_file_or_null(struct entry *e, MPI_File handle, const char *na
     return handle == MPI_FILE_NULL ? NULL : check_file(e, handle, name);
 }
 
+struct win *check_win_or_null(struct entry *e, MPI_Win handle, const char *name)
+{
+    return handle == MPI_WIN_NULL ? NULL : check_win(e, handle, name);
+}
+
 struct comm *check_comm_or_null(struct entry *e, MPI_Comm handle, const char *name)
 {
     return handle == MPI_COMM_NULL ? NULL : check_comm(e, handle, name);

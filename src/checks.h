@@ -229,6 +229,7 @@ struct session *check_session(struct entry *e, MPI_Session handle, const char *n
 struct win *check_win(struct entry *e, MPI_Win handle, const char *name);
 struct file *check_file(struct entry *e, MPI_File handle, const char *name);
 struct file *check_file_or_null(struct entry *e, MPI_File handle, const char *name);
+struct win *check_win_or_null(struct entry *e, MPI_Win handle, const char *name);
 struct comm *check_comm_or_null(struct entry *e, MPI_Comm handle, const char *name);
 struct type *check_type_or_null(struct entry *e, MPI_Datatype handle, const char *name);
 

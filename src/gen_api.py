@@ -27,7 +27,8 @@ OBJECTS = {"comm": "MPI_Comm", "group": "MPI_Group", "type": "MPI_Datatype", "op
            "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request"}
 NULLS = {"type": "MPI_DATATYPE_NULL"}
 OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session", "win": "win",
-          "file": "file", "file_or_null": "file", "comm_or_null": "comm"}
+          "file": "file", "file_or_null": "file", "comm_or_null": "comm",
+          "win_or_null": "win"}
 
 
 class Kind:
@@ -140,6 +141,7 @@ def kinds():
     k["type_at_t"] = resolved("type_at", "MPI_Datatype *", "type")
     k["info_live_t"] = resolved("info_live", "MPI_Info", "info")
     k["file_or_null_t"] = resolved("file_or_null", "MPI_File", "file", turn=0)
+    k["win_or_null_t"] = resolved("win_or_null", "MPI_Win", "win", turn=0)
     k["comm_or_null_t"] = resolved("comm_or_null", "MPI_Comm", "comm", turn=0)
     k["type_or_null_t"] = resolved("type_or_null", "MPI_Datatype", "type")
     for where, guard in (("mine", "{mine}"), ("root", "at_root"), ("part", "takes_part")):

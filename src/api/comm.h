@@ -199,6 +199,6 @@ int xmpi_type_get_name(type_or_null_t datatype, text_out_t type_name, int_out_t 
 later int xmpi_win_set_name(win_t win, string_t win_name);
 
 /* The name of a window. */
-later int xmpi_win_get_name(win_t win, text_out_t win_name, int_out_t *resultlen);
+int xmpi_win_get_name(win_or_null_t win, text_out_t win_name, int_out_t *resultlen);
 
 #endif

@@ -108,6 +108,7 @@ typedef struct win *win_t;
 typedef struct file *file_t;
 typedef struct file *file_or_null_t; /* NULL for MPI_FILE_NULL */
 typedef struct comm *comm_or_null_t; /* NULL for MPI_COMM_NULL */
+typedef struct win *win_or_null_t;   /* NULL for MPI_WIN_NULL */
 typedef struct type *type_or_null_t; /* NULL for MPI_DATATYPE_NULL */
 
 /* Collectives look at some arguments on some processes only; elsewhere the body gets 0 or NULL

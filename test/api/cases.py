@@ -17,7 +17,7 @@ RIGHT = {  # by kind; other kinds by the C type of the parameter
     "in_t": "memory", "out_t": "memory", "inout_t": "memory", "data_t": "memory",
     "room_t": "memory", "dest_t": "0", "source_t": "0", "root_t": "0", "rank_t": "0",
     "comm_t": "MPI_COMM_SELF", "intra_t": "MPI_COMM_SELF", "group_t": "MPI_GROUP_EMPTY",
-    "comm_or_null_t": "MPI_COMM_NULL", "type_or_null_t": "MPI_DATATYPE_NULL",
+    "comm_or_null_t": "MPI_COMM_NULL", "win_or_null_t": "MPI_WIN_NULL", "type_or_null_t": "MPI_DATATYPE_NULL",
     "op_t": "MPI_SUM", "part_op_t": "MPI_SUM", "info_t": "MPI_INFO_NULL",
     "info_live_t": "good_info", "errhandler_t": "MPI_ERRORS_RETURN", "session_t": "good_session",
     "win_t": "MPI_WIN_NULL", "file_t": "MPI_FILE_NULL", "file_or_null_t": "MPI_FILE_NULL",
@@ -74,6 +74,7 @@ def wrong_values():
             wrong[name + "_t"] = wrong_handles(name)
     wrong["intra_t"] = wrong["inter_t"] = wrong["comm_t"]
     wrong["comm_or_null_t"] = wrong_handles("comm", null=False)
+    wrong["win_or_null_t"] = wrong_handles("win", null=False)
     wrong["type_or_null_t"] = wrong_handles("type", null=False)
     wrong["inter_t"] = wrong["inter_t"] + [("MPI_COMM_SELF", "COMM")]
     wrong["info_live_t"], wrong["info_t"] = wrong["info_t"], wrong_handles("info", null=False)

@@ -104,6 +104,26 @@ static void handlers_of_sessions_and_files(void)
     MPI_Errhandler_free(&mine);
 }
 
+/* Without any window: what MPI_WIN_NULL is and is not. */
+static void null_windows(void)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    int length, keyval, flag;
+    void *value;
+    MPI_Errhandler got;
+    CHECK(MPI_Win_get_name(MPI_WIN_NULL, name, &length) == MPI_SUCCESS);
+    CHECK(strcmp(name, "MPI_WIN_NULL") == 0 && length == 12);
+    FAILS(MPI_Win_set_name(MPI_WIN_NULL, "mine"), MPI_ERR_WIN, "argument win is MPI_WIN_NULL");
+    FAILS(MPI_Win_get_errhandler(MPI_WIN_NULL, &got), MPI_ERR_WIN, "MPI_WIN_NULL");
+    FAILS(MPI_Win_call_errhandler(MPI_WIN_NULL, MPI_ERR_WIN), MPI_ERR_WIN, "MPI_WIN_NULL");
+    CHECK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL) ==
+          MPI_SUCCESS);
+    FAILS(MPI_Win_get_attr(MPI_WIN_NULL, keyval, &value, &flag), MPI_ERR_WIN, "MPI_WIN_NULL");
+    CHECK(MPI_Win_free_keyval(&keyval) == MPI_SUCCESS && keyval == MPI_KEYVAL_INVALID);
+    FAILS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN, "MPI_Win_fence: argument win is");
+    FAILS(MPI_File_close(&(MPI_File){ MPI_FILE_NULL }), MPI_ERR_FILE, "MPI_FILE_NULL");
+}
+
 static void last_used(int wanted)
 {
     int *value, found;
@@ -157,6 +177,7 @@ int main(int argc, char **argv)
     handlers_of_communicators();
     handlers_of_the_wrong_kind();
     handlers_of_sessions_and_files();
+    null_windows();
     classes_and_codes_of_the_program();
     texts();
     MPI_Finalize();
