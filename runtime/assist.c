@@ -50,9 +50,9 @@ static void slices_shorten(void)
 
 static void *assist(void *nothing)
 {
-    struct wait w = WAIT_FOR(NULL, NULL);
     slices_shorten();
     engine_take();
+    struct wait w = WAIT_FOR(NULL, NULL);
     while (!stop)
         progress_assist(&w);
     wait_end(&w);
