@@ -18,6 +18,7 @@
  */
 #define _GNU_SOURCE 1 /* memfd_create */
 #include "runtime/boot_way.h"
+#include "runtime/death.h"
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/log.h"
@@ -49,6 +50,7 @@ static struct {
     __typeof__(PMIx_Fence) *fence;
     __typeof__(PMIx_Get) *get;
     __typeof__(PMIx_Error_string) *error_string;
+    __typeof__(PMIx_Register_event_handler) *register_handler;
 } pmix;
 
 static pmix_proc_t self;
@@ -68,10 +70,15 @@ static int library_open(void)
         const char *name;
         void *at;
     } functions[] = {
-        { "PMIx_Init", &pmix.init },     { "PMIx_Finalize", &pmix.finalize },
-        { "PMIx_Abort", &pmix.abort },   { "PMIx_Put", &pmix.put },
-        { "PMIx_Commit", &pmix.commit }, { "PMIx_Fence", &pmix.fence },
-        { "PMIx_Get", &pmix.get },       { "PMIx_Error_string", &pmix.error_string },
+        { "PMIx_Init", &pmix.init },
+        { "PMIx_Finalize", &pmix.finalize },
+        { "PMIx_Abort", &pmix.abort },
+        { "PMIx_Put", &pmix.put },
+        { "PMIx_Commit", &pmix.commit },
+        { "PMIx_Fence", &pmix.fence },
+        { "PMIx_Get", &pmix.get },
+        { "PMIx_Error_string", &pmix.error_string },
+        { "PMIx_Register_event_handler", &pmix.register_handler },
     };
     if (pmix.library)
         return MPI_SUCCESS;
@@ -360,6 +367,39 @@ static struct boot_header *segment_share(struct job *job)
 
 /* When something fails after the server was joined we stay connected: the program ends, the
  * server sees a rank vanish and ends the job, and nobody is left in a fence. */
+/* ---- deaths ---- */
+
+/* In libpmix's thread. */
+static void process_died(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                         size_t nresults, pmix_event_notification_cbfunc_fn_t go_on,
+                         void *chain)
+{
+    (void)id, (void)status, (void)results, (void)nresults;
+    const pmix_proc_t *dead = source;
+    for (size_t i = 0; i < ninfo; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC))
+            dead = info[i].value.data.proc;
+    if (dead && strcmp(dead->nspace, self.nspace) == 0 && dead->rank != self.rank &&
+        dead->rank < (pmix_rank_t)boot.size && death_tell((int)dead->rank) != 0)
+        log_at(1, "rank %u has died, and there is no memory to tell", dead->rank);
+    if (go_on)
+        go_on(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, chain);
+}
+
+static void is_registered(pmix_status_t status, size_t id, void *nothing)
+{
+    (void)status, (void)id, (void)nothing;
+}
+
+/* Servers that tell of no deaths do no harm: libpmix calls no handlers then. */
+static void watch_deaths(void)
+{
+    static pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_TERM_WO_SYNC };
+    pmix.register_handler(codes, sizeof codes / sizeof codes[0], NULL, 0, process_died,
+                          is_registered, NULL);
+}
+
 static int pmix_open(void)
 {
     struct job job = { 0 };
@@ -377,20 +417,24 @@ static int pmix_open(void)
     } else if (!error) {
         error = MPI_ERR_OTHER;
     }
+    if (!error)
+        watch_deaths();
     free(job.peers);
     free(job.psets);
     return error;
 }
 
+/* Who is dead does not come to the fence.  The handler of deaths uses the segment until PMIx is
+ * finalized. */
 static void pmix_close(void)
 {
-    if (job_fence())
+    if (death_epoch() == 0 && job_fence())
         log_at(1, "%s", fail_text());
+    pmix.finalize(NULL, 0);
     munmap(boot.segment, boot.segment->bytes);
     if (segment_fd >= 0)
         close(segment_fd);
     segment_fd = -1;
-    pmix.finalize(NULL, 0);
     unsetenv(TAKEN_ENV);
 }
 

@@ -12,6 +12,7 @@ compile -o "$death" "$top/test/fault/death.c" &&
     { not_ok "death" "does not compile"; finish; }
 mkdir -p "$dir/tmp"
 export TMPDIR="$dir/tmp"
+shared=$(ls -A /dev/shm 2> /dev/null)
 
 # survivors NAME ATLEAST: the last run ended with code 137 and so many survivors came back
 survivors() {
@@ -38,6 +39,26 @@ XMPI_SHM_SINGLE_COPY=none run 20 --keep-going -np 3 "$death" send_long 1
 survivors "a long message is being copied" 2
 XMPI_SHM_SINGLE_COPY=cma run 20 --keep-going -np 3 "$death" send_long 1
 survivors "a long message is being read" 2
+
+# over other wires, and with news from other servers
+XMPI_SHM=0 run 20 -np 2 "$death"
+if grep -q usage "$dir/out"; then
+    for call in recv send_long allreduce_long any; do
+        XMPI_SHM=0 run 20 --keep-going -np 3 "$death" $call 1
+        survivors "over the network: $call" 2
+    done
+else
+    echo "skip launch: deaths over the network: $(grep -m 1 -o 'messages to other nodes.*' "$dir/err")"
+fi
+run 20 --pmix=always -np 2 env -u XMPI_BOOT "$death"
+if grep -q usage "$dir/out"; then
+    for call in recv barrier; do
+        XMPI_POLITE=never run 20 --keep-going -np 3 env -u XMPI_BOOT "$death" $call 1
+        survivors "told by PMIx: $call" 2
+    done
+else
+    echo "skip launch: deaths told by PMIx: ranks cannot boot over PMIx here"
+fi
 
 # xmpirun does not reap: the others find out by themselves
 start --keep-going -np 3 -x DEATH_READY="$dir/ready" "$death" recv 1
@@ -66,5 +87,7 @@ while [ $i -lt "${DEATHS:-20}" ]; do
 done
 check "kills amid mixed traffic: survivors that did not come back, of $i jobs" $wrong 0
 check "no process is left" "$(leftovers_soon)" 0
-check "no file is left" "$(ls -A "$TMPDIR" | wc -l) $(ls -A /dev/shm 2> /dev/null | grep -ci xmpi)" "0 0"
+check "no file is left" "$(ls -A "$TMPDIR" | wc -l)" 0
+new=$(ls -A /dev/shm 2> /dev/null | grep -vxF "$shared" | grep -c "^xmpi")
+check "no shared memory has a name" "$new" 0
 finish

@@ -223,6 +223,34 @@ START_TEST(steps_are_exact)
 }
 END_TEST
 
+/* A loss takes some receives off on the way. */
+START_TEST(posted_receives_can_be_gone_through)
+{
+    enum { N = 300 };
+    static struct match_posted posted[N];
+    bool seen[N] = { false };
+    match = match_new();
+    for (int i = 0; i < N; i++)
+        match_post(match, &posted[i],
+                   (struct match_key){ i % 7 ? i % 5 : PML_ANY_SOURCE, i, 0 });
+    struct match_posted *next, *at = match_any_posted(match);
+    int n = 0;
+    for (; at; at = next) {
+        next = match_next_posted(match, at);
+        ck_assert(!seen[at - posted]);
+        seen[at - posted] = true;
+        n++;
+        if (n % 3 == 0)
+            match_unpost(match, at);
+    }
+    ck_assert_int_eq(n, N);
+    ck_assert_int_eq((int)match_posted_count(match), N - N / 3);
+    while ((at = match_any_posted(match)) != NULL)
+        match_unpost(match, at);
+    match_delete(match);
+}
+END_TEST
+
 /* Closing a channel takes the receives off one by one. */
 START_TEST(receives_left_over_are_found)
 {
@@ -244,4 +272,4 @@ START_TEST(receives_left_over_are_found)
 END_TEST
 
 UNIT_MAIN("match", random_operations_agree_with_the_oracle, wildcard_after_many_exact,
-          steps_are_exact, receives_left_over_are_found)
+          steps_are_exact, posted_receives_can_be_gone_through, receives_left_over_are_found)
