@@ -316,6 +316,18 @@ static int process_set(struct option_use *p)
     return 0;
 }
 
+static int initial_errhandler(struct option_use *p)
+{
+    static const char *const names[] = { "mpi_errors_are_fatal", "mpi_errors_abort",
+                                         "mpi_errors_return" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(p->values.text[0], names[i]) == 0) {
+            strings_add(&p->options->env.set, joined("XMPI_INITIAL_ERRHANDLER", names[i]));
+            return 0;
+        }
+    return bad_value(p, "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return");
+}
+
 static int process_option(struct option_use *p, int id)
 {
     struct options *options = p->options;
@@ -327,6 +339,8 @@ static int process_option(struct option_use *p, int id)
     case OPTION_WDIR:
         p->app->wdir = p->values.text[0];
         return 0;
+    case OPTION_ERRHANDLER:
+        return initial_errhandler(p);
     case OPTION_PATH:
         p->app->path = p->values.text[0];
         return 0;

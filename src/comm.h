@@ -62,7 +62,7 @@ MPI_Comm comm_handle(const struct comm *comm);
 
 /* Make a communicator over `group` (I am member `rank`).  Collective over the members only in so
  * far as all need the same ticket: the caller has drawn and distributed it.  Takes a reference of
- * the groups and of the error handler of `like` (NULL: MPI_ERRORS_ARE_FATAL). */
+ * the groups and of the error handler of `like` (NULL: the initial one). */
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
              struct group *remote, const struct comm *like);
 

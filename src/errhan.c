@@ -2,7 +2,8 @@
  *
  * Error handlers (MPI 5.0, 9.3).  A handler belongs to an object: a communicator, a session, a
  * window or a file.  Errors that concern none of them go to MPI_COMM_SELF's handler, and to the
- * initial one, which is fatal, while MPI_COMM_SELF does not exist.  A fatal handler ends the job
+ * initial one while MPI_COMM_SELF does not exist; that is fatal unless the launcher was told
+ * otherwise (`-initial-errhandler`).  A fatal handler ends the job
  * with the error class as exit code and one message; a user's function gets the handle of the
  * object and the code, and when it returns the call returns the code.
  */
@@ -10,12 +11,15 @@
 
 #include "runtime/fail.h"
 #include "runtime/lock.h"
+#include "runtime/log.h"
+#include "runtime/param.h"
 #include "src/api/environment.h"
 #include "src/error.h"
 #include "src/handle.h"
 #include "src/session.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define PREDEFINED(what)                                                                       \
     {                                                                                          \
@@ -63,6 +67,37 @@ static struct errhandler **place_of(void *owner)
     return NULL;
 }
 
+static const struct initial {
+    const char *name;
+    struct errhandler *errhandler;
+} initials[] = {
+    { "mpi_errors_are_fatal", &errors_are_fatal },
+    { "mpi_errors_abort", &errors_abort },
+    { "mpi_errors_return", &errors_return },
+};
+
+static struct errhandler *initial_find(void)
+{
+    params_read();
+    const char *name = param_string(INITIAL_ERRHANDLER);
+    for (size_t i = 0; name && i < sizeof initials / sizeof initials[0]; i++)
+        if (strcmp(name, initials[i].name) == 0)
+            return initials[i].errhandler;
+    if (name)
+        say("XMPI_INITIAL_ERRHANDLER=%s is none of mpi_errors_are_fatal, mpi_errors_abort, "
+            "mpi_errors_return; taking mpi_errors_are_fatal",
+            name);
+    return &errors_are_fatal;
+}
+
+struct errhandler *errhandler_initial(void)
+{
+    static struct errhandler *_Atomic found;
+    if (!found)
+        found = initial_find();
+    return found;
+}
+
 static bool is_errhandler(const void *owner)
 {
     const struct object *object = owner;
@@ -76,7 +111,7 @@ struct errhandler *errhandler_of(void *owner)
     struct errhandler **place = place_of(owner);
     if (place)
         return *place;
-    return comm_self.object.kind == OBJECT_COMM ? comm_self.errhandler : &errors_are_fatal;
+    return comm_self.object.kind == OBJECT_COMM ? comm_self.errhandler : errhandler_initial();
 }
 
 /* ---- raising ---- */

@@ -28,6 +28,11 @@ extern struct object no_file;
 struct errhandler *errhandler_hold(struct errhandler *errhandler);
 void errhandler_drop(struct errhandler *errhandler);
 
+/* What MPI_COMM_WORLD, MPI_COMM_SELF and communicators of no parent begin with, and what errors
+ * meet that concern no object (MPI 5.0, 9.3): MPI_ERRORS_ARE_FATAL, or what mpiexec's
+ * -initial-errhandler says. */
+struct errhandler *errhandler_initial(void);
+
 /* Does an error end the job? */
 static inline bool errhandler_is_fatal(const struct errhandler *errhandler)
 {

@@ -59,7 +59,7 @@ void world_forget_handlers(void)
     struct comm *both[] = { &comm_world, &comm_self };
     for (int i = 0; i < 2; i++) {
         errhandler_drop(both[i]->errhandler);
-        both[i]->errhandler = errhandler_hold(&errors_are_fatal);
+        both[i]->errhandler = errhandler_hold(errhandler_initial());
     }
 }
 

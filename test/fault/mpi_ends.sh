@@ -41,6 +41,17 @@ check "exit(6) after MPI_Finalize: the others go on" "$code $(grep -c finished "
 run 10 -np 2 "$ends" unread 1
 check "_exit after MPI_Finalize, a message unread" $code 0
 
+# the error handler that programs begin with
+run 10 -np 2 "$ends" wrong 1
+check "errors are fatal" $code 6
+run 10 -initial-errhandler mpi_errors_return -np 2 "$ends" wrong 1
+check_says "unless the user says otherwise" "wrong: class 6"
+run 10 -initial-errhandler mpi_errors_abort -np 2 "$ends" wrong 1
+check "MPI_ERRORS_ABORT from the command line" $code 6
+run 10 -initial-errhandler mine -np 2 "$ends" wrong 1
+check "there are three of them" $code 2
+check_says "which is said" "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
+
 # below wrappers that hide the end
 ends_case "MPI_Abort below a wrapper" - 9 "rank 1.*MPI_Abort" "$ends abort 1; sleep 100"
 ends_case "signal below a wrapper that says so" - 137 "rank 1 .*signal 9" "$ends signal9 1; exit \$?"
