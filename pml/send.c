@@ -20,6 +20,7 @@
 #include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/trip.h"
+#include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
 
@@ -47,6 +48,19 @@ void send_done(struct send *send)
     request_complete(&send->request);
 }
 
+/* Give the link a piece of a message, and tell trip.c what a long one costs. */
+static long send_put(struct send *send, size_t bytes)
+{
+    struct peer *peer = send->peer;
+    if (!send->plain)
+        return peer->link->put(peer, &send->header, &send->data, send->offset, bytes);
+    uint64_t began = cpu_ticks();
+    long put = peer->link->put(peer, &send->header, &send->data, send->offset, bytes);
+    if (put > 0)
+        trip_out((size_t)put, cpu_ticks() - began);
+    return put;
+}
+
 /* The first packet of a message that the receiver will read. */
 static bool send_address(struct send *send)
 {
@@ -61,13 +75,11 @@ static bool send_address(struct send *send)
 
 bool send_push(struct send *send)
 {
-    struct peer *peer = send->peer;
     size_t total = send->first.total;
     if (send->first.flags & WIRE_ADDRESS)
         return send_address(send);
     while (!send->begun || send->offset < total) {
-        long put = peer->link->put(peer, &send->header, &send->data, send->offset,
-                                   total - send->offset);
+        long put = send_put(send, total - send->offset);
         if (put < 0)
             return false;
         send->begun = true;
@@ -87,11 +99,9 @@ void send_pushed(struct send *send)
 
 bool send_stream(struct send *send, int *pieces)
 {
-    struct peer *peer = send->peer;
     for (int i = 0; i < PIECES_PER_ROUND && send->offset < send->granted; i++) {
         send->header.total = send->offset;
-        long put = peer->link->put(peer, &send->header, &send->data, send->offset,
-                                   send->granted - send->offset);
+        long put = send_put(send, send->granted - send->offset);
         if (put < 0)
             return false;
         send->offset += (size_t)put;
@@ -108,8 +118,10 @@ bool send_write(struct send *send)
     send->writing = claim_take(word, send->grant.generation, send->granted, true, &piece);
     if (!send->writing)
         return false;
+    uint64_t began = cpu_ticks();
     size_t written = peer->link->write(peer, send->grant.address + piece.offset,
                                        send->plain + piece.offset, piece.bytes);
+    trip_out(written, cpu_ticks() - began);
     send->writing = written == piece.bytes;
     pml_counters.bytes_written += written;
     struct wire news = { .kind = WIRE_WROTE,

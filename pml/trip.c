@@ -11,6 +11,10 @@
  *
  *     |-- message 1 --|-- message 2 --|            |-- message 3 --|
  *
+ * Where messages go both ways, what a sender copies out is taken from its own receiving.  If each
+ * looked at its own time alone, it would let the other one copy, and both lose.  So our own copying
+ * does not count, and the sender's does, as much as ours would cost.
+ *
  * XMPI_SHM_SINGLE_COPY=none, cma and both decide once and for all.  Memory with gaps is copied,
  * unless ranks share processors: then the receiver had better finish alone, and reads into a
  * small buffer first.
@@ -31,6 +35,10 @@ static uint32_t advice; /* published; bits of way_bit */
 static enum way next[WAY_CLASSES];
 static int in_progress;   /* measured messages */
 static uint64_t last_end; /* when the last of them was complete */
+static struct {
+    uint64_t ticks, bytes;
+    uint64_t last; /* ticks when the last measured message was complete */
+} out;             /* what we copied out ourselves */
 
 /* ---- advice ---- */
 
@@ -65,6 +73,7 @@ void trips_open(void)
     next_set(WAY_READ);
     advice = 0;
     last_end = 0;
+    memset(&out, 0, sizeof out);
     in_progress = 0;
     if (wish == WISH_NONE)
         advise(UINT32_MAX);
@@ -137,6 +146,7 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
     in_progress += whole;
     trip->lead = asked ? 0 : header->bytes;
     trip->began = cpu_ticks();
+    trip->out = out.ticks;
     if (!asked)
         return;
     /* A short one would have come without asking if its sender had known. */
@@ -152,15 +162,32 @@ void trip_forget(struct trip *trip)
     trip->measured = false;
 }
 
+void trip_out(size_t bytes, uint64_t ticks)
+{
+    out.ticks += ticks;
+    out.bytes += bytes;
+}
+
+/* What the message cost both sides, when both are busy. */
+static uint64_t cost_shared(const struct trip *trip, uint64_t ticks, uint64_t busy)
+{
+    ticks = ticks > busy ? ticks - busy : 0;
+    if (trip->way == WAY_COPY)
+        return ticks + out.ticks / (out.bytes / 1024 + 1) * (trip->bytes / 1024);
+    return trip->way == WAY_BOTH ? 2 * ticks : ticks;
+}
+
 void trip_end(struct trip *trip)
 {
     uint64_t now = cpu_ticks();
     bool alone = trip->began > last_end;
     uint64_t ticks = now - (alone ? trip->began : last_end);
+    uint64_t busy = out.ticks - (alone ? trip->out : out.last);
     /* When nothing else was going on, the sender's copying of the first piece was a wait. */
     if (alone)
         ticks += ticks * trip->lead / trip->bytes;
-    way_took(trip->bytes, trip->way, ticks, alone);
+    way_took(trip->bytes, trip->way, busy ? cost_shared(trip, ticks, busy) : ticks, alone);
     last_end = now;
+    out.last = out.ticks;
     trip_forget(trip);
 }

@@ -14,6 +14,7 @@ struct trip { /* part of a receive */
     uint32_t lead; /* bytes in the first packet */
     size_t bytes;
     uint64_t began; /* ticks */
+    uint64_t out;   /* ticks spent on our own long messages, by then */
 };
 
 void trips_open(void);
@@ -31,6 +32,9 @@ bool trip_asks(const struct peer *peer, size_t bytes);
  * buffer is one piece; `whole`: the message fits. */
 void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header, bool plain,
                 bool whole);
+
+/* Some of a long message of ours was copied out; it took so long. */
+void trip_out(size_t bytes, uint64_t ticks);
 
 /* A measured one has arrived, or shall not be measured after all. */
 void trip_end(struct trip *trip);
