@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * MPI_Comm_dup: the same groups, another ticket, and what wants to be copied (MPI 5.0, 7.4.2).
+ * MPI_Comm_dup: the same groups, another ticket, and what wants to be copied (MPI 5.0, 7.4.2):
+ * topology, attributes, the error handler.  Hints do not; a communicator has those it was given.
  */
 #include "runtime/fail.h"
 #include "src/api/comm.h"
@@ -50,7 +51,7 @@ static int comm_dup(struct comm *comm, const struct info *info, struct comm **ne
 
 int xmpi_comm_dup(comm_t comm, comm_out_t *newcomm)
 {
-    return comm_dup(comm, comm->info, newcomm);
+    return comm_dup(comm, NULL, newcomm);
 }
 
 int xmpi_comm_dup_with_info(comm_t comm, info_t info, comm_out_t *newcomm)

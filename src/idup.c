@@ -168,7 +168,7 @@ undo_objects:
 
 int xmpi_comm_idup(comm_t comm, comm_out_t *newcomm, request_out_t *request)
 {
-    return comm_idup(comm, comm->info, newcomm, request);
+    return comm_idup(comm, NULL, newcomm, request);
 }
 
 int xmpi_comm_idup_with_info(comm_t comm, info_t info, comm_out_t *newcomm,

@@ -79,7 +79,7 @@ int xmpi_type_free(type_free_t *datatype)
     struct type *type = *datatype;
     if (type->predefined)
         return fail(MPI_ERR_TYPE, "argument datatype: %s is predefined and cannot be freed",
-                    type->name);
+                    type->name[0] ? type->name : "this type without a name");
     if (type->attributes) {
         int rc = attributes_delete(ATTR_TYPE, type->handle, &type->attributes);
         if (rc)

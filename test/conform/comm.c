@@ -143,6 +143,8 @@ static void test_names(void)
     CHECK_OK(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_NULL") && length == 13);
 #endif
+    CHECK_OK(MPI_Win_get_name(MPI_WIN_NULL, name, &length));
+    CHECK(!strcmp(name, "MPI_WIN_NULL") && length == 12);
     CHECK_OK(MPI_Comm_get_name(MPI_COMM_SELF, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_SELF"));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &dup));
@@ -159,27 +161,38 @@ static void test_names(void)
     CHECK_OK(MPI_Comm_free(&dup));
 }
 
-static void test_hints(void)
+static int is_hinted(MPI_Comm comm)
 {
-    MPI_Info info, used;
-    MPI_Comm dup, plain;
+    MPI_Info used;
     char value[8] = "";
     int flag, length = sizeof value;
+    CHECK_OK(MPI_Comm_get_info(comm, &used));
+    CHECK_OK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag));
+    CHECK_OK(MPI_Info_free(&used));
+    return flag && !strcmp(value, "true");
+}
+
+/* Hints stay with the communicator they were given to (MPI 5.0, 7.4.2). */
+static void test_hints(void)
+{
+    MPI_Info info;
+    MPI_Comm dup, plain[3];
+    MPI_Request request;
     CHECK_OK(MPI_Info_create(&info));
     CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
     CHECK_OK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &dup));
-    CHECK_OK(MPI_Comm_get_info(dup, &used));
-    CHECK_OK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag));
-    CHECK(flag && !strcmp(value, "true"));
-    MPI_Info_free(&used);
-    CHECK_OK(MPI_Comm_dup_with_info(dup, MPI_INFO_NULL, &plain));
-    CHECK_OK(MPI_Comm_get_info(plain, &used));
-    CHECK_OK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag));
-    CHECK(!flag || !strcmp(value, "false"));
-    MPI_Info_free(&used);
+    CHECK(is_hinted(dup));
+    CHECK_OK(MPI_Comm_dup_with_info(dup, MPI_INFO_NULL, &plain[0]));
+    CHECK_OK(MPI_Comm_dup(dup, &plain[1]));
+    CHECK_OK(MPI_Comm_idup(dup, &plain[2], &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(is_hinted(dup));
+    for (int i = 0; i < 3; i++) {
+        CHECK(!is_hinted(plain[i]));
+        CHECK_OK(MPI_Comm_free(&plain[i]));
+    }
     MPI_Info_free(&info);
     CHECK_OK(MPI_Comm_free(&dup));
-    CHECK_OK(MPI_Comm_free(&plain));
 }
 
 static void test_compare(void)
