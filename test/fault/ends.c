@@ -23,8 +23,7 @@ static int end(const char *way)
     else if (strcmp(way, "exit0") == 0)
         _exit(0);
     else if (strcmp(way, "wrong") == 0)
-        fprintf(stderr, "wrong: class %d\n",
-                MPI_Send(NULL, 0, MPI_INT, -7, 0, MPI_COMM_WORLD));
+        fprintf(stderr, "wrong: class %d\n", MPI_Send(NULL, 0, MPI_INT, -7, 0, MPI_COMM_WORLD));
     else if (strcmp(way, "sleep") == 0)
         sleep(100);
     else if (strncmp(way, "signal", 6) == 0)
