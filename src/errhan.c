@@ -11,8 +11,6 @@
 
 #include "runtime/fail.h"
 #include "runtime/lock.h"
-#include "runtime/log.h"
-#include "runtime/param.h"
 #include "src/api/environment.h"
 #include "src/error.h"
 #include "src/handle.h"
@@ -65,37 +63,6 @@ static struct errhandler **place_of(void *owner)
     if (object == &no_file)
         return &errhandler_no_file;
     return NULL;
-}
-
-static const struct initial {
-    const char *name;
-    struct errhandler *errhandler;
-} initials[] = {
-    { "mpi_errors_are_fatal", &errors_are_fatal },
-    { "mpi_errors_abort", &errors_abort },
-    { "mpi_errors_return", &errors_return },
-};
-
-static struct errhandler *initial_find(void)
-{
-    params_read();
-    const char *name = param_string(INITIAL_ERRHANDLER);
-    for (size_t i = 0; name && i < sizeof initials / sizeof initials[0]; i++)
-        if (strcmp(name, initials[i].name) == 0)
-            return initials[i].errhandler;
-    if (name)
-        say("XMPI_INITIAL_ERRHANDLER=%s is none of mpi_errors_are_fatal, mpi_errors_abort, "
-            "mpi_errors_return; taking mpi_errors_are_fatal",
-            name);
-    return &errors_are_fatal;
-}
-
-struct errhandler *errhandler_initial(void)
-{
-    static struct errhandler *_Atomic found;
-    if (!found)
-        found = initial_find();
-    return found;
 }
 
 static bool is_errhandler(const void *owner)

@@ -22,7 +22,7 @@ libxmpi_core_la_SOURCES += $(api_headers) $(api_entries)
 libxmpi_core_la_SOURCES += \
     src/abi.c \
     src/checks.c src/checks.h \
-    src/errhan.c src/errhan.h \
+    src/errhan.c src/errhan.h src/errhan_initial.c \
     src/error.c src/error.h \
     src/facade.c src/facade.h \
     src/handle.c src/handle.h \
