@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CAUSE_CHARS = 200 };
+enum { CAUSE_CHARS = 360 };
 
 struct loss {
     int world;

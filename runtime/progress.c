@@ -453,7 +453,7 @@ static void policy_choose(bool polite, bool barrier)
     if (policy.apart)
         policy.impatient_ns = 20 * MICROSECOND;
     if (surroundings.silent) {
-        policy.nap_ns = 50 * MICROSECOND;
+        policy.nap_ns = (polite ? 200 : 50) * MICROSECOND;
         policy.naps_grow = true;
     }
 }
@@ -472,6 +472,10 @@ void progress_tune(void)
     if (!never && !always && strcmp(wish, "auto") != 0)
         say("XMPI_POLITE=%s is none of auto, always, never; taking auto", wish);
     policy_choose(always || (surroundings.crowded && !never), surroundings.barrier);
+    if (always && surroundings.silent) { /* a poll costs as much as a yield */
+        policy.awake_ns = policy.impatient_ns;
+        policy.nap_ns *= 2;
+    }
     if (never) { /* after four billion polls, minutes later, it yields all the same */
         policy.spin = UINT32_MAX;
         policy.awake_ns = policy.impatient_ns = UINT64_MAX;

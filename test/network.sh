@@ -92,6 +92,20 @@ part_conform() # some of the conformance suite; all of it: XMPI_SHM=0 test/confo
     done
 }
 
+# Two nodes that a PMIx server knows: Open MPI's launcher, with a shell in place of ssh.
+part_pmix()
+{
+    if ! command -v mpirun.openmpi > /dev/null; then
+        skip "network/two nodes of a PMIx job" "mpirun.openmpi is not there (Debian: openmpi-bin)"
+        return
+    fi
+    printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > "$scratch/no_ssh"
+    chmod +x "$scratch/no_ssh"
+    TMPDIR=$scratch OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        case_run "network/two nodes of a PMIx job" 60 mpirun.openmpi \
+        --mca plm_rsh_agent "$scratch/no_ssh" --host node1:2,node2:2 -np 4 "$scratch/traffic" 10
+}
+
 # ---- two network namespaces, with two cables between them ----
 
 namespaces_open()
@@ -203,7 +217,7 @@ cable_gone()
     fi
 }
 
-for part in ${ONLY:-alone traffic nodes errors conform namespaces}; do
+for part in ${ONLY:-alone traffic nodes errors conform pmix namespaces}; do
     "part_$part"
 done
 finish

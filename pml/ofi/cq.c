@@ -81,25 +81,28 @@ void receives_close(void)
 
 /* ---- completions ---- */
 
-static void receive_ended(struct receive *receive, const struct fi_cq_data_entry *entry)
+static bool receive_ended(struct receive *receive, const struct fi_cq_data_entry *entry)
 {
+    bool is_packet = false;
     if (entry->flags & FI_RECV && entry->len)
-        trunk_arrived(entry->buf, entry->len);
+        is_packet = trunk_arrived(entry->buf, entry->len);
     if (entry->flags & FI_MULTI_RECV)
         receive_post(receive);
+    return is_packet;
 }
 
-static void op_ended(struct op *op, const struct fi_cq_data_entry *entry)
+/* Is it something to stay awake for?  Acks are not. */
+static bool op_ended(struct op *op, const struct fi_cq_data_entry *entry)
 {
     switch (op->kind) {
     case OP_SEND:
         trunk_send_ended((struct frame *)op, 0);
-        return;
+        return false;
     case OP_RECEIVE:
-        receive_ended((struct receive *)op, entry);
-        return;
-    case OP_READ:
+        return receive_ended((struct receive *)op, entry);
+    default:
         fetch_read_ended(op, 0);
+        return true;
     }
 }
 
@@ -144,9 +147,10 @@ static int nic_poll(struct nic *nic)
                  fabric.strerror((int)-n));
         boot_abort(MPI_ERR_OTHER, text);
     }
+    int events = 0;
     for (ssize_t i = 0; i < n; i++)
-        op_ended(entries[i].op_context, &entries[i]);
-    return (int)n;
+        events += op_ended(entries[i].op_context, &entries[i]);
+    return events;
 }
 
 int nics_poll(void)

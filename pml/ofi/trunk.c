@@ -284,18 +284,18 @@ static void ack_arrived(struct trunk *trunk, const struct head *head)
     trunk_attend(trunk);
 }
 
-void trunk_arrived(const char *bytes, size_t n)
+bool trunk_arrived(const char *bytes, size_t n)
 {
     struct head head;
     struct peer *peer;
     memcpy(&head, bytes, sizeof head);
     if (n < sizeof head || head.job != trunk_job || head.from >= (uint32_t)boot.size ||
         n != sizeof head + head.wire.bytes)
-        return; /* a stranger's */
+        return false; /* a stranger's */
     if (peer_of((int)head.from, &peer) != 0)
         boot_abort(MPI_ERR_NO_MEM, fail_text());
     if (peer->link != &link_ofi)
-        return;
+        return false;
     struct trunk *trunk = peer->lane;
     trunk->heard = true;
     trunk_acked(trunk, head.ack);
@@ -304,18 +304,19 @@ void trunk_arrived(const char *bytes, size_t n)
     switch (head.kind) {
     case HEAD_PACKET:
         packet_arrived(trunk, &head, bytes + sizeof head);
-        return;
+        break;
     case HEAD_ACK:
         ack_arrived(trunk, &head);
-        return;
+        break;
     case HEAD_PING:
         if (!trunk_tell(trunk, HEAD_ACK, true, head.wire.sequence))
             trunk->owes = trunk->owes_now = true;
         trunk_attend(trunk);
-        return;
+        break;
     case HEAD_LEFT:
         trunk->left = true;
     }
+    return head.kind == HEAD_PACKET;
 }
 
 /* ---- looking after ---- */

@@ -124,7 +124,7 @@ void trunk_push(struct trunk *trunk);
 void trunk_append(struct trunk *trunk, struct frame *frame);
 /* A frame without a number; false: not now. */
 bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t echo);
-void trunk_arrived(const char *frame, size_t bytes);
+bool trunk_arrived(const char *frame, size_t bytes);   /* was it a packet? */
 void trunk_send_ended(struct frame *frame, int error); /* 0 or an error of libfabric */
 /* Look after those that wait for something; `idle`: nothing arrived in this poll. */
 void trunks_attend(bool idle);
