@@ -5,10 +5,12 @@
 #include "launcher/services.h"
 
 #include "launcher/pmixsrv.h"
+#include "launcher/trace.h"
 
 #include <stddef.h>
 
 const struct service services[] = {
+    { "trace", trace_start, NULL, NULL, NULL, trace_stop },
     { "pmix", pmixsrv_start, pmixsrv_rank_env, NULL, pmixsrv_rank_gone, pmixsrv_stop },
     { 0 },
 };

@@ -127,6 +127,8 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
         return;
     }
     recv_compare(recv, header);
+    if (__builtin_expect(trace_on, 0))
+        match_record(peer, header);
     if (header->flags & (WIRE_PLAIN | WIRE_ADDRESS))
         trip_begin(&recv->trip, peer, header, buffer_flat(&recv->data) != NULL,
                    recv->expected == header->total);
@@ -265,7 +267,7 @@ int pml_irecv(struct channel *channel, const struct buffer *data, const struct e
     recv_bind(recv, channel, data, from);
     *request = &recv->request;
     recv_begin(recv);
-    message_record(channel, from, buffer_bytes(data));
+    recv_record(channel, from, buffer_bytes(data));
     return 0;
 }
 
@@ -302,7 +304,7 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
     request_init(&recv.request, &recv_ops);
     recv_bind(&recv, channel, data, from);
     recv_begin(&recv);
-    message_record(channel, from, buffer_bytes(data));
+    recv_record(channel, from, buffer_bytes(data));
     request_await(&recv.request);
     if (recv.name)
         request_unname(recv.name);

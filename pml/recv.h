@@ -50,6 +50,9 @@ void recv_written(uint32_t name, size_t bytes);
 /* Tell the sender to go on from where it is (or, when nothing more is wanted, that it is done). */
 void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender);
 
+/* A message of this peer was matched, for traces. */
+void match_record(const struct peer *peer, const struct wire *header);
+
 /* What it waits for, for the flight recorder. */
 void recv_tell(const struct request *request, struct record_wait *wait);
 

@@ -38,7 +38,8 @@ void request_unname(uint32_t name);
 
 /* A message begins: an event of the flight recorder, unless it belongs to a collective, which is
  * one event in all.  Best called after the message has left, when nobody waits for us. */
-void message_record(const struct channel *channel, const struct envelope *e, size_t bytes);
+void send_record(const struct channel *channel, const struct envelope *to, size_t bytes);
+void recv_record(const struct channel *channel, const struct envelope *from, size_t bytes);
 
 /* All that have names, NULL after the last; *at begins with 0. */
 void *request_next_named(uint32_t *at);

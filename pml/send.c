@@ -344,7 +344,7 @@ static int isend_long(struct channel *channel, const struct buffer *data,
         send_release(&send->request);
     else
         *request = &send->request;
-    message_record(channel, to, buffer_bytes(data));
+    send_record(channel, to, buffer_bytes(data));
     return error;
 }
 
@@ -366,7 +366,7 @@ int pml_isend(struct channel *channel, const struct buffer *data, const struct e
         return isend_long(channel, data, to, mode, request);
     }
     *request = done;
-    message_record(channel, to, total);
+    send_record(channel, to, total);
     return 0;
 }
 
@@ -379,7 +379,7 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
     if (error)
         return error;
     if (is_short(send.peer, total, mode) && send_short(send.peer, channel, data, to, total)) {
-        message_record(channel, to, total);
+        send_record(channel, to, total);
         return 0;
     }
     request_init(&send.request, &send_ops);
@@ -388,7 +388,7 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
         error = send_begin(&send);
     if (error)
         return error;
-    message_record(channel, to, total);
+    send_record(channel, to, total);
     request_await(&send.request);
     return request_failure(&send.request);
 }

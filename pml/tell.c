@@ -14,6 +14,7 @@
 #include "pml/recv.h"
 #include "pml/send.h"
 #include "runtime/record.h"
+#include "runtime/trace.h"
 
 static struct record_item *item_new(struct record_wait *wait, enum record_kind kind,
                                     const struct channel *channel)
@@ -146,10 +147,26 @@ void send_tell(const struct request *request, struct record_wait *wait)
 
 /* ---- events ---- */
 
-void message_record(const struct channel *channel, const struct envelope *e, size_t bytes)
+void recv_record(const struct channel *channel, const struct envelope *from, size_t bytes)
 {
-    if (!e->signature)
-        record_event(channel->context, e->peer, e->tag, bytes);
+    if (!from->signature)
+        record_event(channel->context, from->peer, from->tag, bytes);
+}
+
+void send_record(const struct channel *channel, const struct envelope *to, size_t bytes)
+{
+    if (to->signature)
+        return;
+    record_event(channel->context, to->peer, to->tag, bytes);
+    if (__builtin_expect(trace_on, 0))
+        trace_message(TRACE_SENT, channel->context, ranks_world(channel->peers, to->peer),
+                      to->tag, bytes);
+}
+
+void match_record(const struct peer *peer, const struct wire *header)
+{
+    if (!header->signature)
+        trace_message(TRACE_RECEIVED, header->context, peer->world, header->tag, header->total);
 }
 
 /* ---- the end: what this process still owes others ---- */

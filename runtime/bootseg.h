@@ -99,6 +99,8 @@ struct boot_header {
     _Atomic uint32_t abort_state;
     int32_t abort_rank, abort_code;
     char abort_text[BOOT_TEXT_CHARS];
+    int32_t trace_fd;    /* of the launcher: what ranks write traces into, 0 = no traces */
+    uint64_t trace_used; /* bytes of it that are given out */
     char abort_place[BOOT_PLACE_CHARS]; /* of the call that failed, see record_place */
 } __attribute__((aligned(64)));
 

@@ -20,4 +20,5 @@ libxmpi_core_la_SOURCES += \
     runtime/progress.c runtime/progress.h \
     runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h \
-    runtime/record.c runtime/record.h runtime/record_read.c
+    runtime/record.c runtime/record.h runtime/record_read.c \
+    runtime/trace.c runtime/trace.h

@@ -55,6 +55,11 @@ static inline __attribute__((always_inline)) void record_enter(const char *funct
     record_now = (struct record_call){ function, caller, NULL };
 }
 
+/* Traces (runtime/trace.h): off, as a rule. */
+extern bool trace_on;
+void trace_enter(void);
+void trace_leave(const char *function);
+
 struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
@@ -168,7 +173,8 @@ void progress_cpus(int cpus);
 /* Choose again: the knobs (XMPI_SPIN, XMPI_POLITE) were changed. */
 void progress_tune(void);
 
-/* Sleep for 50 us to 1.6 ms at a time: something is to be polled that rings no bell. */
+/* Sleep for 50 us to 1.6 ms at a time (politely four times, XMPI_POLITE=always eight times as long):
+ * something is to be polled that rings no bell. */
 void progress_naps_short(bool yes);
 
 /* How often this process has slept in waits.  For pollers that skip rounds: not after a nap. */

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE 1 /* dl_iterate_phdr */
 #include "runtime/record.h"
 #include "runtime/clock.h"
+#include "runtime/trace.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -76,6 +77,8 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
     event->tag = tag;
     event->bytes_name = bytes << 8 | record_name(record_now.function);
     area->head++;
+    if (__builtin_expect(trace_on, 0))
+        trace_event(context, peer, tag, bytes);
 }
 
 /* ---- waits ---- */

@@ -128,6 +128,13 @@ void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);
 /* "file+0x1234" of an address in this process, as addr2line wants it; "" when unknown. */
 void record_place(const void *address, char *text, size_t room);
 
+/* ---- traces, see runtime/trace.h ---- */
+
+/* Begin to trace into the file that process `pid` of this node has open as `fd`; `used` counts the
+ * bytes of the file that are given out.  A notice when that cannot be. */
+void trace_open(int pid, int fd, uint64_t *used, int rank);
+void trace_close(void);
+
 /* ---- the readers' side ---- */
 
 /* A copy of a wait that does not change meanwhile; false: the slot is free, or its owner died

@@ -57,6 +57,8 @@ ENTRY_INLINE struct entry enter(const char *function)
     if (e.locked)
         engine_take();
     record_enter(function, __builtin_return_address(0));
+    if (__builtin_expect(trace_on, 0))
+        trace_enter();
     if (__builtin_expect(library_state != LIBRARY_ACTIVE, 0))
         e.rc = enter_early(function);
     return e;
@@ -76,6 +78,8 @@ static inline int leave(struct entry *e, void *owner)
 {
     if (__builtin_expect(e->rc != MPI_SUCCESS, 0))
         return leave_error(e, owner);
+    if (__builtin_expect(trace_on, 0))
+        trace_leave(e->function);
     if (__builtin_expect(e->locked, 0))
         engine_give();
     return MPI_SUCCESS;

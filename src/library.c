@@ -50,6 +50,8 @@ static int library_open(void)
                       ? boot.segment->cpus / boot.segment->nlocal
                       : 1);
     record_comm_name = comm_name_of;
+    trace_open(boot.segment->launcher_pid, boot.segment->trace_fd, &boot.segment->trace_used,
+               boot.rank);
     rc = pml_open();
     if (rc)
         goto undo_progress;
@@ -68,6 +70,7 @@ undo_pml:
     pml_close();
 undo_progress:
     progress_close();
+    trace_close();
     record_open(NULL);
     boot_close();
     return rc;
@@ -81,6 +84,7 @@ static void library_close(void)
     pml_close();
     progress_close();
     boot_reached(BOOT_FINALIZED);
+    trace_close();
     record_open(NULL);
     if (failures_any())
         boot_announce(boot.segment, 0, 0);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Traces (XMPI_TRACE): every call of every rank with its begin and end, and the messages.  The
+ * launcher makes one nameless file; ranks map windows of it, one after the other, as they need
+ * room, and write records; what a rank has written survives it, however it dies.
+ *
+ *     file     window of rank 0 | window of rank 2 | window of rank 0 | ...
+ *     window   struct trace_window, then records; a record of zeros is the end
+ *
+ * Off, it costs one predicted branch at the begin and at the end of a call.  The launcher makes
+ * the time line (launcher/trace.c).
+ */
+#ifndef XMPI_TRACE_H
+#define XMPI_TRACE_H
+
+#include "runtime/progress.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRACE_WINDOW_BYTES = 1 << 20 };
+
+enum trace_kind {
+    TRACE_END,      /* no record */
+    TRACE_CALL,     /* from begin to end; peer -1: no message */
+    TRACE_SENT,     /* at begin: a message to world rank peer */
+    TRACE_RECEIVED, /* at begin: a message of world rank peer was matched */
+};
+
+struct trace_record {    /* 64 bytes */
+    uint64_t begin, end; /* clock_ns */
+    uint64_t context, bytes;
+    int32_t kind, peer, tag;
+    uint32_t name;   /* index in the record area of the rank */
+    uint32_t thread; /* from 0 */
+    uint32_t unused[3];
+};
+
+struct trace_window {
+    int32_t rank, unused[15];
+};
+
+/* What the call does that is under way in this thread; its begin and end are told by trace_enter and
+ * trace_leave of progress.h.  All under the engine lock. */
+void trace_event(uint64_t context, int peer, int tag, uint64_t bytes);
+void trace_leave(const char *function);
+
+/* A message has left for, or was matched of, this world rank. */
+void trace_message(enum trace_kind kind, uint64_t context, int world, int tag, uint64_t bytes);
+
+#endif
