@@ -23,25 +23,6 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
-static const uint32_t numbers = 0x3fffffff, persistent_numbers = 0x40000000;
-
-/* A rank of the root's own group on an intercommunicator knows the root only as "not me, one
- * of us"; its plan is empty whatever it takes for the root. */
-static int root_of(const struct team *team, const struct call *call)
-{
-    int me = team->channel.rank;
-    bool first = me < team->split;
-    if (team->split == 0)
-        return call->root;
-    if (call->root == MPI_ROOT)
-        return me;
-    if (call->root == MPI_PROC_NULL) {
-        int base = first ? 0 : team->split;
-        return me == base ? base + 1 : base;
-    }
-    return (first ? team->split : 0) + call->root;
-}
-
 static struct plan_key key_of(const struct team *team, const struct call *call, int pieces)
 {
     return (struct plan_key){ .me = team->channel.rank,
@@ -67,18 +48,22 @@ static int plan_for(struct team *team, const struct call *call, const struct cho
 
 /* ---- blocking ---- */
 
-static int run_tiny(struct team *team, const struct call *call, const struct choice *choice)
+static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
+                    const struct telling *telling)
 {
     if (__builtin_expect(choice_wanted(call->what), 0) && team->channel.rank == 0 &&
         cache_first_time(&team->cache, call->what))
         choice_explain(team, call, choice, NULL);
-    return tiny_run(team->tiny, call);
+    return tiny_run(team->tiny, telling);
 }
 
-static int run_to_end(struct team *team, const struct bound *bound, int tag)
+static int run_to_end(struct team *team, const struct bound *bound,
+                      const struct telling *telling)
 {
     static const struct request_ops ops = { .name = "collective" };
-    struct execution run = { .request = { .ops = &ops }, .tag = tag };
+    struct execution run = { .request = { .ops = &ops },
+                             .tag = (int)(telling->number & COLL_NUMBERS),
+                             .signature = telling->signature };
     int error = run_open(&run, team, bound);
     if (error)
         return error;
@@ -88,7 +73,7 @@ static int run_to_end(struct team *team, const struct bound *bound, int tag)
     return request_failure(&run.request);
 }
 
-static int run(struct team *team, const struct call *call)
+static int run(struct team *team, const struct call *call, const struct telling *telling)
 {
     struct choice choice;
     int error = channel_check(&team->channel);
@@ -97,19 +82,19 @@ static int run(struct team *team, const struct call *call)
     if (error)
         return error;
     if (!choice.algorithm->program)
-        return run_tiny(team, call, &choice);
+        return run_tiny(team, call, &choice, telling);
     struct cached *cached;
     error = plan_for(team, call, &choice, &cached);
     if (error)
         return error;
-    int tag = (int)(++team->sequence & numbers);
     struct bound bound;
     error = bind_open(&bound, &cached->plan, call);
     if (!error && run_is_inline(&bound)) {
-        error = run_inline(team, &bound, tag);
+        error =
+            run_inline(team, &bound, (int)(telling->number & COLL_NUMBERS), telling->signature);
         bind_close(&bound);
     } else if (!error) {
-        error = run_to_end(team, &bound, tag);
+        error = run_to_end(team, &bound, telling);
     }
     cache_drop(cached);
     return error;
@@ -120,7 +105,7 @@ int coll_run(struct team *team, const struct call *call)
     struct telling telling;
     telling_begin(&telling, team, call);
     record_now.inside = &telling.scope;
-    int error = run(team, call);
+    int error = run(team, call, &telling);
     record_now.inside = NULL;
     return error;
 }
@@ -186,8 +171,9 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
     error = plan_for(team, call, &choice, &c->cached);
     if (error)
         goto undo_object;
-    uint32_t number = ++team->sequence & numbers;
-    c->run.tag = (int)(mode == PERSISTENT ? number | persistent_numbers : number);
+    uint32_t number = c->telling.number & COLL_NUMBERS;
+    c->run.signature = c->telling.signature;
+    c->run.tag = (int)(mode == PERSISTENT ? number | COLL_PERSISTENT : number);
     struct bound bound;
     error = bind_open(&bound, &c->cached->plan, &c->call);
     if (!error)

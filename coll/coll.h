@@ -18,8 +18,7 @@ struct team {
     struct channel channel; /* the collective context: ranks are team ranks */
     int split;              /* intercommunicator: team ranks below it are the first group;
                                  0 for an intracommunicator */
-    uint32_t sequence;      /* plans started on this team so far */
-    uint32_t calls;         /* collectives begun on it, of all kinds */
+    uint32_t calls;         /* collectives begun on it, persistent ones when made */
     bool one_node;
     bool crowded;      /* on one node that has more ranks than CPUs: all members know alike */
     struct tiny *tiny; /* NULL: no shared flags */

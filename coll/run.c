@@ -42,11 +42,6 @@ struct task {
     bool heard;          /* its message is over */
 };
 
-uint32_t run_signature(const struct bound *bound)
-{
-    return call_signature(bound->call->what, bound->plan->root);
-}
-
 void run_tell(const void *what, struct record_wait *wait)
 {
     const struct execution *run = what;
@@ -66,7 +61,6 @@ int run_open(struct execution *run, struct team *team, const struct bound *bound
     run->team = team;
     run->plan = bound->plan;
     run->bound = *bound;
-    run->signature = run_signature(bound);
     run->task = malloc(n * (sizeof(*run->task) + sizeof(*run->ready)) + 1);
     if (!run->task) {
         bind_close(&run->bound);

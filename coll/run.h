@@ -35,7 +35,7 @@ struct execution {
     bool broken;          /* a process is lost: no more messages */
 };
 
-/* Take over a binding and allocate.  The call must outlive the run.  On failure nothing is left
+/* Take over a binding and allocate; tag and signature are set already.  The call must outlive the run.  On failure nothing is left
  * behind, nor is the binding. */
 int run_open(struct execution *run, struct team *team, const struct bound *bound);
 void run_close(struct execution *run);
@@ -47,12 +47,9 @@ void run_begin(struct execution *run);
 /* Perform a bound plan in program order, blocking, without a run (run_inline.c).  Only where
  * run_is_inline says so. */
 bool run_is_inline(const struct bound *bound);
-int run_inline(struct team *team, const struct bound *bound, int tag);
+int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t signature);
 
 /* A record_teller: the messages of a run that are posted and not over. */
 void run_tell(const void *run, struct record_wait *wait);
-
-/* What the messages of a call say they are. */
-uint32_t run_signature(const struct bound *bound);
 
 #endif

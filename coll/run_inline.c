@@ -80,9 +80,9 @@ static int inline_step(const struct inlined *r, const struct step *s)
     return error;
 }
 
-int run_inline(struct team *team, const struct bound *bound, int tag)
+int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t signature)
 {
-    struct inlined r = { team, bound, tag, run_signature(bound) };
+    struct inlined r = { team, bound, tag, signature };
     int first = 0;
     bind_begin(bound);
     for (int i = 0; i < bound->plan->nsteps && first != MPIX_ERR_PROC_FAILED; i++) {

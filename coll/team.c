@@ -57,7 +57,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         return error;
-    pml_tell_signature = signature_tell;
+    pml_fail_mismatch = mismatch_fail;
     if (split == 0)
         team->tiny = tiny_open(ticket->tiny, &team->channel);
     if (split == 0 && ticket->tiny && !team->tiny) {

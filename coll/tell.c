@@ -6,7 +6,9 @@
 #include "coll/tell.h"
 
 #include "coll/rules.h"
+#include "runtime/fail.h"
 #include "runtime/record.h"
+#include "mpi.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -17,17 +19,55 @@ bool is_rooted(enum collective what)
            what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
 }
 
-/* Where all ranks have to give the same; else 0. */
-static uint64_t bytes_of(const struct call *call)
+/* A rank of the root's own group on an intercommunicator knows the root only as "not me, one
+ * of us"; its plan is empty whatever it takes for the root. */
+int root_of(const struct team *team, const struct call *call)
 {
-    const struct part *part = &call->recv;
-    bool alike = call->what == COLL_BCAST || call->what == COLL_REDUCE ||
-                 call->what == COLL_ALLREDUCE || call->what == COLL_SCAN ||
-                 call->what == COLL_EXSCAN;
-    if (!alike || !part->layout)
-        return 0;
-    return (uint64_t)part->count * part->layout->size;
+    int me = team->channel.rank;
+    bool first = me < team->split;
+    if (team->split == 0)
+        return call->root;
+    if (call->root == MPI_ROOT)
+        return me;
+    if (call->root == MPI_PROC_NULL) {
+        int base = first ? 0 : team->split;
+        return me == base ? base + 1 : base;
+    }
+    return (first ? team->split : 0) + call->root;
 }
+
+/* ---- bytes ---- */
+
+static uint64_t part_bytes(const struct part *part)
+{
+    return part->layout ? (uint64_t)part->count * part->layout->size : 0;
+}
+
+/* Of a collective whose ranks may give different amounts, or whose groups may: 0. */
+static uint64_t bytes_of(const struct team *team, const struct call *call)
+{
+    bool root = team->channel.rank == call->root, one = team->split == 0;
+    switch (call->what) {
+    case COLL_BCAST:
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+    case COLL_SCAN:
+    case COLL_EXSCAN:
+        return part_bytes(&call->recv);
+    case COLL_ALLGATHER:
+    case COLL_ALLTOALL:
+    case COLL_REDUCE_SCATTER_BLOCK:
+        return one ? part_bytes(&call->recv) : 0;
+    case COLL_GATHER:
+        return one ? part_bytes(root ? &call->recv : &call->send) : 0;
+    case COLL_SCATTER:
+        return one ? part_bytes(root ? &call->send : &call->recv) : 0;
+    default:
+        return 0;
+    }
+}
+
+/* ---- for the flight recorder ---- */
 
 static void function_name(enum collective what, char *text, size_t room)
 {
@@ -44,7 +84,7 @@ void telling_tell(const struct telling *telling, struct record_wait *wait)
     told->number = telling->number;
     told->root = telling->root;
     told->size = telling->team->channel.size;
-    told->bytes = bytes_of(telling->call);
+    told->bytes = bytes_of(telling->team, telling->call);
 }
 
 static void scope_tell(const void *scope, struct record_wait *wait)
@@ -86,25 +126,126 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
     item->world = ranks_world(channel->peers, peer);
 }
 
+/* ---- signatures ---- */
+
+enum {
+    WHAT_SHIFT = 27,
+    OP_SHIFT = 23,
+    BYTES_SHIFT = 12,
+    BYTES_PLAIN = 1 << 10, /* fewer are told as they are */
+    ROOTS = 1 << BYTES_SHIFT,
+};
+_Static_assert(COLL_KINDS < 1 << (32 - WHAT_SHIFT) && OP_SHIFT + REDUCE_NAME_BITS == WHAT_SHIFT,
+               "a signature has 32 bits");
+
+static inline uint32_t bytes_word(uint64_t bytes)
+{
+    if (bytes < BYTES_PLAIN)
+        return (uint32_t)bytes;
+    return BYTES_PLAIN | (uint32_t)(bytes * 0x9e3779b97f4a7c15u >> 54);
+}
+
+static inline uint32_t signature_of(const struct call *call, uint64_t bytes, int root)
+{
+    return (uint32_t)(call->what + 1) << WHAT_SHIFT |
+           (uint32_t)call->reduction.name << OP_SHIFT | bytes_word(bytes) << BYTES_SHIFT |
+           (uint32_t)root % ROOTS;
+}
+
 void telling_begin(struct telling *telling, struct team *team, const struct call *call)
 {
+    bool rooted = is_rooted(call->what);
+    uint64_t bytes = bytes_of(team, call);
     *telling = (struct telling){ .scope = { scope_tell },
                                  .team = team,
                                  .call = call,
                                  .number = ++team->calls,
-                                 .root = is_rooted(call->what) ? call->root : -1 };
-    record_event(team->channel.context, telling->root, (int)telling->number, bytes_of(call));
+                                 .signature = signature_of(call, bytes,
+                                                           rooted ? root_of(team, call) : 0),
+                                 .root = rooted ? call->root : -1 };
+    record_event(team->channel.context, telling->root, (int)telling->number, bytes);
 }
 
-void signature_tell(uint32_t signature, char *text, size_t room)
+/* ---- a mismatch ---- */
+
+static const char *const op_names[1 << REDUCE_NAME_BITS] = {
+    [REDUCE_SUM + 1] = "MPI_SUM",       [REDUCE_MIN + 1] = "MPI_MIN",
+    [REDUCE_MAX + 1] = "MPI_MAX",       [REDUCE_PROD + 1] = "MPI_PROD",
+    [REDUCE_BAND + 1] = "MPI_BAND",     [REDUCE_BOR + 1] = "MPI_BOR",
+    [REDUCE_BXOR + 1] = "MPI_BXOR",     [REDUCE_LAND + 1] = "MPI_LAND",
+    [REDUCE_LOR + 1] = "MPI_LOR",       [REDUCE_LXOR + 1] = "MPI_LXOR",
+    [REDUCE_MINLOC + 1] = "MPI_MINLOC", [REDUCE_MAXLOC + 1] = "MPI_MAXLOC",
+    [REDUCE_NAME_MEAN] = "MPIX_AVG",    [REDUCE_NAME_USER] = "a function of the program",
+};
+
+/* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
+static void signature_tell(FILE *to, uint32_t signature)
 {
-    enum collective what = (enum collective)(signature >> 24 & 0x7f);
-    int root = (int)(signature & 0xffffff);
-    char name[64] = "an operation that is unknown here";
-    if (what < COLL_KINDS)
-        function_name(what, name, sizeof name);
-    if (what < COLL_KINDS && is_rooted(what))
-        snprintf(text, room, "%s with root %d", name, root);
+    uint32_t what = (signature >> WHAT_SHIFT) - 1, root = signature % ROOTS;
+    uint32_t bytes = signature >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1);
+    const char *op = op_names[signature >> OP_SHIFT & ((1 << REDUCE_NAME_BITS) - 1)];
+    char name[RECORD_NAME_CHARS];
+    if (what >= COLL_KINDS) {
+        fputs("something unknown", to);
+        return;
+    }
+    function_name((enum collective)what, name, sizeof name);
+    fputs(name, to);
+    if (is_rooted((enum collective)what))
+        fprintf(to, " with root %u", root);
+    if (op)
+        fprintf(to, " with %s", op);
+    if (bytes && bytes < BYTES_PLAIN)
+        fprintf(to, ", %u bytes", bytes);
+}
+
+static const char *ordinal(uint32_t n)
+{
+    static const char *const ends[] = { "th", "st", "nd", "rd" };
+    return n % 10 > 3 || n % 100 / 10 == 1 ? ends[0] : ends[n % 10];
+}
+
+static void side_tell(FILE *to, int rank, uint32_t signature)
+{
+    fprintf(to, "rank %d called ", rank);
+    signature_tell(to, signature);
+}
+
+/* "17th collective of dp", or two numbers when they differ. */
+static void place_tell(FILE *to, const struct mismatch *m)
+{
+    char comm[RECORD_COMM_CHARS];
+    uint32_t mine = m->my_number & COLL_NUMBERS, theirs = m->their_number & COLL_NUMBERS;
+    record_name_comm(m->context, comm);
+    if (mine != theirs)
+        fprintf(to, ", %u%s and ", theirs, ordinal(theirs));
     else
-        snprintf(text, room, "%s", name);
+        fputs(", ", to);
+    fprintf(to, "%u%s collective of %s", mine, ordinal(mine), *comm ? comm : "a communicator");
+}
+
+static bool bytes_alone_differ(const struct mismatch *m)
+{
+    uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT;
+    return m->my_number == m->their_number &&
+           !((m->my_signature ^ m->their_signature) & ~bytes);
+}
+
+int mismatch_fail(const struct mismatch *m)
+{
+    char text[400] = "";
+    FILE *to = fmemopen(text, sizeof text - 1, "w");
+    if (!to)
+        return fail(MPI_ERR_OTHER, "rank %d called another collective", m->peer);
+    side_tell(to, m->peer, m->their_signature);
+    fputs(" while ", to);
+    side_tell(to, m->me, m->my_signature);
+    place_tell(to, m);
+    fclose(to);
+    return fail(
+        MPI_ERR_OTHER, "%s: %s", text,
+        bytes_alone_differ(m)
+            ? "their counts and datatypes must make the same number of bytes"
+            : "all ranks must call the same collectives in the same order, with the same "
+              "root and operation");
 }

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a collective says about itself: to the flight recorder while it waits, and to its peers
- * in the signature of its messages, so that whoever meets another collective can name both.
+ * in the signature of its messages, so that whoever meets another collective can name both:
+ *
+ *     31     27 26     23 22            12 11            0
+ *     | what + 1 | operation | bytes        | root        |
+ *
+ * Bytes are those of the type signature where the standard wants it equal on all ranks, below 1024 as
+ * they are, above as a hash with the top bit set; roots are compared modulo 4096.
  */
 #ifndef XMPI_COLL_TELL_H
 #define XMPI_COLL_TELL_H
@@ -12,11 +18,12 @@ struct telling { /* of a collective under way; lives as long as its waits */
     struct record_scope scope;
     const struct team *team;
     const struct call *call;
-    uint32_t number; /* of the collectives begun on the team */
-    int root;        /* on the team, -1 = none */
+    uint32_t number;    /* of the collectives begun on the team */
+    uint32_t signature; /* what its messages say they are; never 0 */
+    int root;           /* on the team, -1 = none */
 };
 
-/* The next collective of a team begins: count it, record it. */
+/* The next collective of a team begins: count it, record it.  The call may be copied. */
 void telling_begin(struct telling *telling, struct team *team, const struct call *call);
 
 /* What waits of this collective belong to. */
@@ -28,16 +35,16 @@ void part_tell(struct record_wait *wait, int peer, int world);
 /* A message of a plan, to this peer or from it; one item for all of them. */
 void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to);
 
-/* What messages of a collective say they are; never 0. */
-static inline uint32_t call_signature(enum collective what, int root)
-{
-    return 1u << 31 | (uint32_t)what << 24 | ((uint32_t)root & 0xffffff);
-}
+/* Numbers of collectives as messages carry them: so many bits, and one for persistent ones. */
+enum { COLL_NUMBERS = 0x3fffffff, COLL_PERSISTENT = 0x40000000 };
 
-/* "MPI_Bcast with root 2" */
-void signature_tell(uint32_t signature, char *text, size_t room);
+/* The error of a rank that has met somebody in another collective: both, and where. */
+int mismatch_fail(const struct mismatch *mismatch);
 
 /* Has this collective a root? */
 bool is_rooted(enum collective what);
+
+/* The root as a rank of the team. */
+int root_of(const struct team *team, const struct call *call);
 
 #endif

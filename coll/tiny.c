@@ -5,7 +5,7 @@
  * waits twice.
  *
  *     block     header | rank 0 even | rank 0 odd | rank 1 even | rank 1 odd | ...
- *     line      sequence, signature, payload
+ *     line      sequence, number and signature, payload
  *
  * Operation s writes the line of its parity, then waits until the others' lines say s.  The
  * line of s - 2 may be overwritten only when everybody is through with operation s - 2, that
@@ -37,8 +37,7 @@ enum { LINE_BYTES = 128 };
 /* One cache line; processors like to fetch two at once, so the neighbour stays empty. */
 struct line {
     _Atomic uint64_t sequence;
-    uint32_t signature; /* which collective, which root */
-    uint32_t unused;
+    uint64_t said; /* its number on the communicator, above its signature (tell.h) */
     char payload[TINY_BYTES];
     char pad[LINE_BYTES - 64];
 };
@@ -58,6 +57,7 @@ struct tiny {
     const struct channel *channel; /* the team's: who may be lost */
     uint64_t sequence;             /* operations begun */
     uint64_t known;                /* everybody has begun this one */
+    int late;                      /* the error of a broadcast that was over before */
     struct doorbell *bell[TINY_RANKS];
     int world[TINY_RANKS];
 };
@@ -218,17 +218,34 @@ static int await(const struct tiny *t, const struct line *line, uint64_t s, stru
     return line_says(line, s) ? 0 : error;
 }
 
-/* Before the line of s - 2 is overwritten: everybody has begun s - 1. */
+static int __attribute__((cold, noinline))
+mismatch(const struct tiny *t, uint64_t mine, int r, uint64_t theirs)
+{
+    return mismatch_fail(&(struct mismatch){ .context = t->channel->context,
+                                             .me = t->me,
+                                             .peer = r,
+                                             .my_signature = (uint32_t)mine,
+                                             .their_signature = (uint32_t)theirs,
+                                             .my_number = (uint32_t)(mine >> 32),
+                                             .their_number = (uint32_t)(theirs >> 32) });
+}
+
+/* Before the line of s - 2 is overwritten: everybody has begun s - 1.  It was a broadcast, whose root
+ * has not looked yet what the others called: `late` keeps what is wrong for the end of s. */
 static int await_turn(struct tiny *t, uint64_t s)
 {
     int error = 0;
     if (t->known + 1 >= s)
         return 0;
+    uint64_t said = line_of(t, t->me, s - 1)->said;
     struct awaited all = { t, s - 1, -1 };
     struct wait w = WAIT_FOR(lines_tell, &all);
-    for (int r = 0; r < t->n && !error; r++)
-        if (r != t->me)
-            error = await(t, line_of(t, r, s - 1), s - 1, &w);
+    for (int r = 0; r < t->n && !error; r++) {
+        const struct line *line = line_of(t, r, s - 1);
+        error = r == t->me ? 0 : await(t, line, s - 1, &w);
+        if (!error && line->said != said && !t->late)
+            t->late = fail_keep(t, mismatch(t, said, r, line->said));
+    }
     wait_end(&w);
     t->known = s - 1;
     return error;
@@ -255,14 +272,13 @@ static void put_payload(struct line *line, const struct buffer *data)
 }
 
 /* Write one's line of operation s and wake who sleeps. */
-static inline int publish(struct tiny *t, uint64_t s, uint32_t signature,
-                          const struct buffer *data)
+static inline int publish(struct tiny *t, uint64_t s, uint64_t said, const struct buffer *data)
 {
     struct line *mine = line_of(t, t->me, s);
     int error = await_turn(t, s);
     if (error)
         return error;
-    mine->signature = signature;
+    mine->said = said;
     if (data)
         put_payload(mine, data);
     atomic_store_explicit(&mine->sequence, s, memory_order_release);
@@ -272,29 +288,18 @@ static inline int publish(struct tiny *t, uint64_t s, uint32_t signature,
     return 0;
 }
 
-static int mismatch(uint32_t mine, int r, uint32_t signature)
-{
-    char theirs[64], ours[64];
-    signature_tell(signature, theirs, sizeof theirs);
-    signature_tell(mine, ours, sizeof ours);
-    return fail(MPI_ERR_OTHER,
-                "rank %d of the communicator is in %s, this rank is in %s: all ranks must call "
-                "the same collectives in the same order, with the same root",
-                r, theirs, ours);
-}
-
 /* ---- the three collectives ---- */
 
-static int tiny_barrier(struct tiny *t, uint64_t s, uint32_t signature)
+static int tiny_barrier(struct tiny *t, uint64_t s, uint64_t said)
 {
     struct awaited all = { t, s, -1 };
     struct wait w = WAIT_FOR(lines_tell, &all);
-    int error = 0, lost = publish(t, s, signature, NULL);
+    int error = 0, lost = publish(t, s, said, NULL);
     for (int r = 0; r < t->n && !lost; r++) {
         const struct line *line = line_of(t, r, s);
         lost = await(t, line, s, &w);
-        if (!lost && line->signature != signature && !error)
-            error = mismatch(signature, r, line->signature);
+        if (!lost && line->said != said && !error)
+            error = mismatch(t, said, r, line->said);
     }
     wait_end(&w);
     if (lost)
@@ -303,8 +308,7 @@ static int tiny_barrier(struct tiny *t, uint64_t s, uint32_t signature)
     return error;
 }
 
-static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
-                          const struct call *call)
+static int tiny_allreduce(struct tiny *t, uint64_t s, uint64_t said, const struct call *call)
 {
     const struct part *from = call->in_place ? &call->recv : &call->send;
     struct buffer data = { from->base, call->recv.count, call->reduction.layout };
@@ -313,14 +317,14 @@ static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
     char sum[TINY_BYTES] __attribute__((aligned(16)));
     struct awaited all = { t, s, -1 };
     struct wait w = WAIT_FOR(lines_tell, &all);
-    int error = 0, lost = publish(t, s, signature, &data);
+    int error = 0, lost = publish(t, s, said, &data);
     for (int r = 0; r < t->n && !lost; r++) {
         const struct line *line = line_of(t, r, s);
         lost = await(t, line, s, &w);
         if (lost)
             break;
-        if (line->signature != signature && !error)
-            error = mismatch(signature, r, line->signature);
+        if (line->said != said && !error)
+            error = mismatch(t, said, r, line->said);
         if (r == 0)
             memcpy(sum, line->payload, TINY_BYTES);
         else
@@ -336,11 +340,11 @@ static int tiny_allreduce(struct tiny *t, uint64_t s, uint32_t signature,
     return error;
 }
 
-static int tiny_bcast(struct tiny *t, uint64_t s, uint32_t signature, const struct call *call)
+static int tiny_bcast(struct tiny *t, uint64_t s, uint64_t said, const struct call *call)
 {
     struct buffer data = { call->recv.base, call->recv.count, call->recv.layout };
     bool root = call->root == t->me;
-    int error = publish(t, s, signature, root ? &data : NULL);
+    int error = publish(t, s, said, root ? &data : NULL);
     if (error || root)
         return error;
     const struct line *line = line_of(t, call->root, s);
@@ -350,8 +354,8 @@ static int tiny_bcast(struct tiny *t, uint64_t s, uint32_t signature, const stru
     wait_end(&w);
     if (error)
         return error;
-    if (line->signature != signature)
-        return mismatch(signature, call->root, line->signature);
+    if (line->said != said)
+        return mismatch(t, said, call->root, line->said);
     buffer_unpack(&data, 0, line->payload, buffer_bytes(&data));
     return 0;
 }
@@ -368,17 +372,25 @@ const char *tiny_objection(const struct team *team, const struct call *call, siz
     return NULL;
 }
 
-int tiny_run(struct tiny *tiny, const struct call *call)
+static int perform(struct tiny *tiny, const struct call *call, uint64_t s, uint64_t said)
 {
-    uint64_t s = ++tiny->sequence;
-    int root = is_rooted(call->what) ? call->root : 0;
-    uint32_t signature = call_signature(call->what, root);
     switch (call->what) {
     case COLL_BARRIER:
-        return tiny_barrier(tiny, s, signature);
+        return tiny_barrier(tiny, s, said);
     case COLL_BCAST:
-        return tiny_bcast(tiny, s, signature, call);
+        return tiny_bcast(tiny, s, said, call);
     default:
-        return tiny_allreduce(tiny, s, signature, call);
+        return tiny_allreduce(tiny, s, said, call);
     }
+}
+
+int tiny_run(struct tiny *tiny, const struct telling *telling)
+{
+    uint64_t said = (uint64_t)telling->number << 32 | telling->signature;
+    int error = perform(tiny, telling->call, ++tiny->sequence, said), late = tiny->late;
+    if (__builtin_expect(late == 0, 1))
+        return error;
+    tiny->late = 0;
+    fail_recall(tiny);
+    return late;
 }

@@ -24,6 +24,7 @@ void tiny_close(struct tiny *tiny);
 const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes);
 
 /* Perform it.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
-int tiny_run(struct tiny *tiny, const struct call *call);
+struct telling;
+int tiny_run(struct tiny *tiny, const struct telling *telling);
 
 #endif

@@ -157,8 +157,16 @@ int pml_imrecv(struct message *message, const struct buffer *data, struct reques
 void *pml_message_comm(const struct message *message); /* what pml_message_tag_comm stored */
 void pml_message_set_comm(struct message *message, void *comm);
 
-/* Sets how a signature of an envelope reads, such as "MPI_Bcast with root 2". */
-extern void (*pml_tell_signature)(uint32_t signature, char *text, size_t room);
+/* Two messages' ends that do not belong together: what each side says it is. */
+struct mismatch {
+    uint64_t context;
+    int me, peer; /* ranks on the channel */
+    uint32_t my_signature, their_signature;
+    uint32_t my_number, their_number; /* of the collective, as its messages are tagged */
+};
+
+/* Set by who knows what signatures mean: says what is wrong, returns the error class. */
+extern int (*pml_fail_mismatch)(const struct mismatch *mismatch);
 
 /* Counters for MPI_T and XMPI_LOG. */
 struct pml_counters {

@@ -63,21 +63,21 @@ static int recv_too_long(const struct wire *header, size_t capacity)
                 (size_t)header->total, header->source, header->tag, capacity);
 }
 
-void (*pml_tell_signature)(uint32_t signature, char *text, size_t room);
+int (*pml_fail_mismatch)(const struct mismatch *mismatch);
 
-static int recv_mismatch(const struct wire *header, uint32_t mine)
+static int recv_mismatch(const struct wire *header, const struct recv *recv)
 {
-    char theirs[64], ours[64];
-    snprintf(theirs, sizeof theirs, "signature %08x", header->signature);
-    snprintf(ours, sizeof ours, "signature %08x", mine);
-    if (pml_tell_signature) {
-        pml_tell_signature(header->signature, theirs, sizeof theirs);
-        pml_tell_signature(mine, ours, sizeof ours);
-    }
-    return fail(MPI_ERR_OTHER,
-                "rank %u of the communicator is in %s, this rank is in %s: all ranks must call "
-                "the same operations in the same order, with matching arguments",
-                header->source, theirs, ours);
+    struct mismatch mismatch = { .context = header->context,
+                                 .me = recv->channel ? recv->channel->rank : -1,
+                                 .peer = (int)header->source,
+                                 .my_signature = recv->signature,
+                                 .their_signature = header->signature,
+                                 .my_number = (uint32_t)recv->key.tag,
+                                 .their_number = (uint32_t)header->tag };
+    if (pml_fail_mismatch)
+        return pml_fail_mismatch(&mismatch);
+    return fail(MPI_ERR_OTHER, "rank %u sends a message that says %08x where %08x belongs",
+                header->source, header->signature, recv->signature);
 }
 
 static void recv_compare(struct recv *recv, const struct wire *header)
@@ -94,7 +94,7 @@ static void recv_compare(struct recv *recv, const struct wire *header)
     recv->request.result.bytes = recv->expected;
     if (__builtin_expect(recv->signature != header->signature, 0) && recv->signature &&
         header->signature)
-        recv->request.result.error = fail_keep(recv, recv_mismatch(header, recv->signature));
+        recv->request.result.error = fail_keep(recv, recv_mismatch(header, recv));
     pml_counters.received++;
     pml_counters.bytes_received += recv->expected;
 }

@@ -39,6 +39,7 @@ reduce_kernel *reduce_find(enum reduce_op op, enum basic basic);
 /* An operation bound to a datatype: what coll needs to fold two vectors. */
 struct reduction {
     bool commutes;
+    uint8_t name;                /* of the operation, for all ranks to compare; 0 = not said */
     const struct layout *layout; /* of one element */
     reduce_kernel *kernel;       /* builtin: the layout consists of one basic type */
     void (*user)(const struct reduction *r, const void *in, void *inout, size_t count);
@@ -46,6 +47,9 @@ struct reduction {
     bool wide;                 /* the function takes MPI_Count */
     bool mean;                 /* whoever holds the final result calls reduce_divide */
 };
+
+/* What reduction.name says: enum reduce_op + 1, or that it is a mean, or some function. */
+enum { REDUCE_NAME_MEAN = REDUCE_REPLACE + 1, REDUCE_NAME_USER, REDUCE_NAME_BITS = 4 };
 
 /* Real and complex floating-point numbers have a mean; of integers it would not be one. */
 bool reduce_has_mean(enum basic basic);

@@ -80,6 +80,7 @@ int op_bind(const struct op *op, const struct type *type, struct reduction *redu
         reduction->function = op->function;
         reduction->datatype = type->handle;
         reduction->wide = op->wide;
+        reduction->name = REDUCE_NAME_USER;
         return MPI_SUCCESS;
     }
     if (op->builtin == REDUCE_REPLACE || op->builtin == REDUCE_NO_OP)
@@ -92,6 +93,7 @@ int op_bind(const struct op *op, const struct type *type, struct reduction *redu
                     op->name);
     reduction->kernel = reduce_find(op->builtin, type->layout->basic);
     reduction->mean = op->handle == MPIX_AVG;
+    reduction->name = (uint8_t)(reduction->mean ? REDUCE_NAME_MEAN : op->builtin + 1);
     if (!reduction->kernel || (reduction->mean && !reduce_has_mean(type->layout->basic)))
         return fail(MPI_ERR_OP, "argument op: %s is not defined for %s", op->name, type->name);
     return MPI_SUCCESS;
