@@ -4,7 +4,7 @@ libxmpi_core_la_SOURCES += \
     coll/algorithms.h coll/circulant.c coll/circulant.h \
     coll/barrier.c coll/bcast.c coll/reduce.c coll/allreduce.c coll/reduce_scatter.c \
     coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/neighbor.c coll/neighbours.h coll/inter.c \
-    coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
+    coll/price.h coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/cache.c coll/cache.h coll/bind.c coll/bind.h coll/scratch.c coll/scratch.h \
     coll/run.c coll/run.h coll/run_inline.c \
     coll/tell.c coll/tell.h coll/tiny.c coll/tiny.h coll/team.c coll/coll.c coll/coll.h coll/call.h

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What an algorithm would cost: seconds, split in three, by a model of the machine.
+ *
+ * A pure function of its arguments, the same on every rank: no clock, no wires, no memory kept.
+ * The model is LogGP by distance; the plans of the ranks are performed on it (sim.h), so there is
+ * no second description of an algorithm that could be wrong.
+ */
+#ifndef XMPI_PRICE_H
+#define XMPI_PRICE_H
+
+#include "coll/rules.h"
+
+#include <stddef.h>
+
+/* How far two ranks are from each other. */
+enum distance {
+    DISTANCE_CACHE, /* they share a cache */
+    DISTANCE_NODE,  /* they share a node */
+    DISTANCE_NET,   /* they share a network */
+    DISTANCES
+};
+
+/* A message of n bytes: `overhead` of the sender's CPU, then gap + n * byte on the way out and on
+ * the way in, `latency` in between, `overhead` of the receiver's CPU.  All in seconds. */
+struct link_price {
+    double latency, overhead, gap, byte;
+    size_t eager; /* longer messages wait for their receive, two latencies more; 0: none do */
+};
+
+struct price_model {
+    struct link_price link[DISTANCES];
+    double fold; /* seconds per byte folded */
+    double copy; /* seconds per byte copied inside a rank */
+};
+
+/* Where ranks are: rank r on node r / per_node, at cache r / per_cache.  0: all on one. */
+struct seats {
+    int per_node, per_cache;
+};
+
+/* What is asked for.  `bytes` are counted as in rules.c: the vector of a broadcast, a reduction, a
+ * scan; one block of all others. */
+struct price_query {
+    const struct algorithm *algorithm;
+    int p, root, pieces, radix; /* pieces and radix: 0 = the algorithm's own */
+    size_t bytes;
+    struct seats seats;
+};
+
+/* Along the longest path of things that wait for each other.  Their sum is the time. */
+struct price {
+    double latency, bandwidth, compute;
+};
+
+static inline double price_seconds(struct price price)
+{
+    return price.latency + price.bandwidth + price.compute;
+}
+
+/* A machine of today, for want of measurements: 0.1 us and 20 GB/s at a cache, 0.3 us and 10 GB/s
+ * in a node, 1.5 us and 12.5 GB/s between nodes, folding at 20 GB/s. */
+extern const struct price_model price_standard;
+
+/* The price of one collective, from the first rank's start to the last one's end.  0;
+ * MPI_ERR_UNSUPPORTED_OPERATION with a reason when this algorithm has no price at this size: it
+ * works along neighbours or between groups, or more than `most` steps would have to be performed
+ * (0: a million, some tenths of a second).  Plans whose ranks all do alike are performed for one
+ * node only, so they have a price at any size that their one rank's plan fits. */
+int price_of(const struct price_model *model, const struct price_query *asked, size_t most,
+             struct price *price);
+
+#endif
