@@ -200,7 +200,14 @@ static void tell_partner(struct graph *g, const int *circle, int n)
         const struct record_collective *other = &g->ranks[next].wait.collective;
         if (!*c->name || (c->context == other->context && c->number == other->number))
             continue;
-        tell(g, ": rank %d has to call %s on %s, too", next, c->name, c->comm);
+        bool past = c->context == other->context && c->number < other->number;
+        if (past)
+            tell(g,
+                 ": rank %d is through with %s, collective %u on %s; do the counts of both "
+                 "agree?",
+                 next, c->name, c->number, c->comm);
+        else
+            tell(g, ": rank %d has to call %s on %s, too", next, c->name, c->comm);
         return;
     }
     tell(g, ": they do not call what belongs together");
