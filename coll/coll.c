@@ -17,7 +17,7 @@
 #include "coll/cache.h"
 #include "coll/choose.h"
 #include "coll/run.h"
-#include "coll/tell.h"
+#include "coll/stray.h"
 #include "coll/tiny.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"
@@ -105,9 +105,12 @@ int coll_run(struct team *team, const struct call *call)
     struct telling telling;
     telling_begin(&telling, team, call);
     record_now.inside = &telling.scope;
-    int error = run(team, call, &telling);
+    int stray = stray_check(team, &telling), error = run(team, call, &telling);
     record_now.inside = NULL;
-    return error;
+    if (__builtin_expect(stray == 0 || error != 0, 1))
+        return error;
+    fail_recall(team);
+    return stray;
 }
 
 /* ---- with a request ---- */

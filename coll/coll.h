@@ -19,6 +19,9 @@ struct team {
     int split;              /* intercommunicator: team ranks below it are the first group;
                                  0 for an intracommunicator */
     uint32_t calls;         /* collectives begun on it, persistent ones when made */
+    uint32_t running;       /* of them that are posted and not over */
+    uint32_t looked;        /* channel.unexpected when there were no strays, see stray.c */
+    uint32_t last, before;  /* signatures of the last call, and of the one before it */
     bool one_node;
     bool crowded;      /* on one node that has more ranks than CPUs: all members know alike */
     struct tiny *tiny; /* NULL: no shared flags */

@@ -287,6 +287,7 @@ static void fold(struct execution *run, int i)
 static void finish(struct execution *run)
 {
     const struct channel *channel = &run->team->channel;
+    run->team->running--;
     bind_end(&run->bound);
     note(run, channel_check(channel));
     run->request.result.error = run->error;
@@ -340,6 +341,7 @@ void run_begin(struct execution *run)
         run->task[i] =
             (struct task){ run, i, plan->step[i].nwait + (plan->step[i].verb == VERB_FOLD), -1,
                            false };
+    run->team->running++;
     bind_begin(&run->bound);
     run->busy = true;
     list_ready(run);

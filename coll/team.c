@@ -8,10 +8,11 @@
 
 #include "coll/cache.h"
 #include "coll/scratch.h"
-#include "coll/tell.h"
+#include "coll/stray.h"
 #include "coll/tiny.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/log.h"
 #include "mpi.h"
 
 #include <stdlib.h>
@@ -71,6 +72,9 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
 
 void team_close(struct team *team)
 {
+    if (team->channel.unexpected != team->looked &&
+        stray_look(team, team->calls + 1, team->last))
+        say("%s", fail_text());
     tiny_close(team->tiny);
     cache_close(team->cache);
     channel_close(&team->channel);

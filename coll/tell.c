@@ -163,6 +163,8 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
                                  .signature = signature_of(call, bytes,
                                                            rooted ? root_of(team, call) : 0),
                                  .root = rooted ? call->root : -1 };
+    team->before = team->last;
+    team->last = telling->signature;
     record_event(team->channel.context, telling->root, (int)telling->number, bytes);
 }
 
@@ -205,10 +207,14 @@ static const char *ordinal(uint32_t n)
     return n % 10 > 3 || n % 100 / 10 == 1 ? ends[0] : ends[n % 10];
 }
 
+/* 0: another one, nobody remembers which. */
 static void side_tell(FILE *to, int rank, uint32_t signature)
 {
     fprintf(to, "rank %d called ", rank);
-    signature_tell(to, signature);
+    if (signature)
+        signature_tell(to, signature);
+    else
+        fputs("something else", to);
 }
 
 /* "17th collective of dp", or two numbers when they differ. */

@@ -101,6 +101,7 @@ static void early_deliver(struct channel *channel)
         }
         *link = arrived->next;
         match_store(channel->match, &arrived->match, wire_key(&arrived->header));
+        channel->unexpected++;
     }
     early_end = link;
 }
@@ -154,6 +155,18 @@ size_t channel_posted(const struct channel *channel)
 size_t channel_unexpected(const struct channel *channel)
 {
     return match_arrived_count(channel->match);
+}
+
+bool channel_oldest(const struct channel *channel, struct envelope *from)
+{
+    const struct arrived *oldest = (const struct arrived *)match_oldest(channel->match);
+    if (!oldest)
+        return false;
+    *from = (struct envelope){ .peer = (int)oldest->header.source,
+                               .tag = oldest->header.tag,
+                               .step = oldest->header.step,
+                               .signature = oldest->header.signature };
+    return true;
 }
 
 size_t channel_unexpected_bytes(const struct channel *channel)

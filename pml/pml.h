@@ -16,6 +16,7 @@
 #include "runtime/progress.h"
 #include "runtime/ranks.h"
 
+struct envelope;
 struct match; /* pml/match.h */
 
 struct channel {
@@ -24,6 +25,7 @@ struct channel {
     int size;             /* peers I can name: 0 .. size - 1 */
     struct ranks *peers;  /* peer -> world rank; one reference is the channel's */
     struct match *match;  /* posted receives and unexpected messages */
+    uint32_t unexpected;  /* messages ever that were here before their receive */
     struct channel *next; /* in the table of contexts */
 };
 
@@ -38,6 +40,8 @@ struct channel *channel_find(uint64_t context);
 /* What waits on a channel: receives for messages, messages for receives. */
 size_t channel_posted(const struct channel *channel);
 size_t channel_unexpected(const struct channel *channel);
+/* The oldest of these messages; false: there is none. */
+bool channel_oldest(const struct channel *channel, struct envelope *from);
 size_t channel_unexpected_bytes(const struct channel *channel); /* of data, here or to come */
 
 enum { PML_ANY_SOURCE = -1, PML_ANY_TAG = -2 }; /* values of MPI_ANY_SOURCE, MPI_ANY_TAG */

@@ -70,10 +70,12 @@ static void message_arrived(struct peer *peer, const struct wire *header, const 
     struct arrived *arrived = arrived_new(peer, header, payload);
     if (header->kind == WIRE_EAGER && header->bytes < header->total)
         peer->in.arrived = arrived;
-    if (channel)
+    if (channel) {
         match_store(channel->match, &arrived->match, wire_key(header));
-    else
+        channel->unexpected++;
+    } else {
         channel_keep_early(arrived);
+    }
     arrived_tell(arrived);
 }
 
