@@ -17,7 +17,7 @@
 #include "coll/cache.h"
 #include "coll/choose.h"
 #include "coll/run.h"
-#include "coll/stray.h"
+#include "coll/tell.h"
 #include "coll/tiny.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"

@@ -7,4 +7,4 @@ libxmpi_core_la_SOURCES += \
     coll/price.h coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/cache.c coll/cache.h coll/bind.c coll/bind.h coll/scratch.c coll/scratch.h \
     coll/run.c coll/run.h coll/run_inline.c \
-    coll/tell.c coll/tell.h coll/stray.c coll/stray.h coll/tiny.c coll/tiny.h coll/team.c coll/coll.c coll/coll.h coll/call.h
+    coll/tell.c coll/tell.h coll/stray.c coll/tiny.c coll/tiny.h coll/team.c coll/coll.c coll/coll.h coll/call.h

@@ -9,9 +9,9 @@
  * When a blocking collective begins and none is under way, all with lower numbers are over, and their
  * messages received.  One that is left is told once per team, as the error of the collective that
  * finds it, after that one is done.  Messages of persistent collectives may be for a later start and
- * are passed over; so is everything once a process is lost.
+ * are passed over, like messages that say nothing; so is everything once a process is lost.
  */
-#include "coll/stray.h"
+#include "coll/tell.h"
 
 #include "pml/failure.h"
 #include "runtime/fail.h"
@@ -46,7 +46,7 @@ int stray_look(struct team *team, uint32_t number, uint32_t last)
         return 0;
     }
     uint32_t tag = (uint32_t)oldest.tag;
-    if (tag & COLL_PERSISTENT || !is_past(tag, number))
+    if (!oldest.signature || tag & COLL_PERSISTENT || !is_past(tag, number))
         return 0;
     team->looked = told;
     return fail_keep(team, stray_fail(team, &oldest, number, last));

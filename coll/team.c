@@ -8,7 +8,7 @@
 
 #include "coll/cache.h"
 #include "coll/scratch.h"
-#include "coll/stray.h"
+#include "coll/tell.h"
 #include "coll/tiny.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
