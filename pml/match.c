@@ -34,10 +34,11 @@ struct table {
 };
 
 struct match {
-    uint64_t stamps;
+    struct match_head head;
+    uint32_t posted_kinds; /* bit c: posted_in[c] > 0 */
     uint32_t posted_in[MATCH_CLASSES];
-    uint32_t arrived_count;
     uint32_t indexed; /* bit c: arrived[c] is kept up */
+    uint64_t stamps;
     struct table posted;
     struct table arrived[MATCH_CLASSES];
     struct match_link all; /* arrived messages, oldest first */
@@ -105,7 +106,7 @@ static void table_clear(struct table *table)
 }
 
 /* Twice the chains.  Entries of one key come from one old chain, so they keep their order. */
-static void table_grow(struct table *table)
+static __attribute__((noinline)) void table_grow(struct table *table)
 {
     uint32_t old = table->mask + 1;
     struct match_link *chains = malloc(2 * (size_t)old * sizeof *chains);
@@ -127,7 +128,7 @@ static void table_grow(struct table *table)
     table->mask = 2 * old - 1;
 }
 
-static void table_add(struct table *table, struct match_node *node, struct match_key key)
+static inline void table_add(struct table *table, struct match_node *node, struct match_key key)
 {
     if (++table->count > table->mask)
         table_grow(table);
@@ -143,7 +144,7 @@ static void table_remove(struct table *table, struct match_node *node)
 }
 
 /* The oldest entry with this key. */
-static struct match_node *table_find(const struct table *table, struct match_key key)
+static inline struct match_node *table_find(const struct table *table, struct match_key key)
 {
     uint32_t hash = key_hash(key);
     struct match_link *chain = &table->chains[hash & table->mask];
@@ -164,7 +165,7 @@ struct match *match_new(void)
     if (!match)
         return NULL;
     match->stamps = 0;
-    match->arrived_count = match->indexed = 0;
+    match->head.arrived = match->posted_kinds = match->indexed = 0;
     table_init(&match->posted);
     for (int kind = 0; kind < MATCH_CLASSES; kind++) {
         match->posted_in[kind] = 0;
@@ -184,23 +185,26 @@ void match_delete(struct match *match)
 
 void match_post(struct match *match, struct match_posted *posted, struct match_key key)
 {
+    unsigned kind = key_class(key);
     posted->stamp = match->stamps++;
-    match->posted_in[key_class(key)]++;
+    match->posted_in[kind]++;
+    match->posted_kinds |= 1u << kind;
     table_add(&match->posted, &posted->node, key);
 }
 
 void match_unpost(struct match *match, struct match_posted *posted)
 {
-    match->posted_in[key_class(posted->node.key)]--;
+    unsigned kind = key_class(posted->node.key);
+    if (--match->posted_in[kind] == 0)
+        match->posted_kinds &= ~(1u << kind);
     table_remove(&match->posted, &posted->node);
 }
 
 struct match_posted *match_arrive(struct match *match, struct match_key key)
 {
     struct match_posted *best = NULL;
-    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++) {
-        if (match->posted_in[kind] == 0)
-            continue;
+    for (uint32_t kinds = match->posted_kinds; kinds; kinds &= kinds - 1) {
+        unsigned kind = (unsigned)__builtin_ctz(kinds);
         struct match_posted *offer =
             (struct match_posted *)table_find(&match->posted, key_in_class(key, kind));
         if (offer && (!best || offer->stamp < best->stamp))
@@ -242,7 +246,7 @@ static void index_add(struct match *match, unsigned kind, struct match_arrived *
 
 void match_store(struct match *match, struct match_arrived *arrived, struct match_key key)
 {
-    match->arrived_count++;
+    match->head.arrived++;
     list_append(&match->all, &arrived->all);
     arrived->node[0].key = key; /* for indexes made later */
     for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
@@ -265,7 +269,7 @@ static void index_build(struct match *match, unsigned kind)
 
 struct match_arrived *match_find(struct match *match, struct match_key key)
 {
-    if (match->arrived_count == 0)
+    if (!match_has_arrived(match))
         return NULL;
     unsigned kind = key_class(key);
     if (!(match->indexed & 1u << kind))
@@ -276,7 +280,7 @@ struct match_arrived *match_find(struct match *match, struct match_key key)
 
 void match_take(struct match *match, struct match_arrived *arrived)
 {
-    match->arrived_count--;
+    match->head.arrived--;
     list_remove(&arrived->all);
     for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
         if (match->indexed & 1u << kind)
@@ -290,12 +294,12 @@ size_t match_posted_count(const struct match *match)
 
 size_t match_arrived_count(const struct match *match)
 {
-    return match->arrived_count;
+    return match->head.arrived;
 }
 
 struct match_arrived *match_oldest(struct match *match)
 {
-    return match->arrived_count ? from_all(match->all.next) : NULL;
+    return match->head.arrived ? from_all(match->all.next) : NULL;
 }
 
 struct match_arrived *match_next(struct match *match, struct match_arrived *arrived)

@@ -44,6 +44,15 @@ struct match_arrived { /* embedded in an unexpected message */
 };
 
 struct match;
+struct match_head { /* begins struct match */
+    uint32_t arrived;
+};
+
+/* Is any message here? */
+static inline bool match_has_arrived(const struct match *match)
+{
+    return ((const struct match_head *)match)->arrived > 0;
+}
 
 /* NULL when memory is out. */
 struct match *match_new(void);

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The machine types that reductions and type signatures know. */
 enum basic {
@@ -196,6 +197,25 @@ struct counts {
 static inline int64_t counts_at(struct counts c, int64_t i)
 {
     return c.wide ? c.wide[i] : c.narrow[i];
+}
+
+/* Copy up to COPY_SHORT bytes, where a call of memcpy would cost as much as everything else. */
+enum { COPY_SHORT = 32 };
+static inline void copy_short(char *to, const char *from, size_t bytes)
+{
+    if (bytes >= 16) {
+        memcpy(to, from, 16);
+        memcpy(to + bytes - 16, from + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + bytes - 4, from + bytes - 4, 4);
+    } else {
+        for (size_t i = 0; i < bytes; i++)
+            to[i] = from[i];
+    }
 }
 
 #endif

@@ -7,8 +7,8 @@
  *                   waits     one slot per wait under way that has left the spin phase
  *                   ring      the last 4096 events: messages and collectives, as they began
  *
- * An event costs the counter of the CPU and four stores into a line that comes next anyway: no
- * lock, no call of the system.  A wait costs nothing until it stops spinning; then it is told in
+ * An event costs four stores into a line that comes next anyway, and now and then the counter of
+ * the CPU: no lock, no call of the system.  A wait costs nothing until it stops spinning; then it is told in
  * full (record_wait_tell) by whoever began it, through a function in struct wait.
  *
  * The owner writes under the engine lock.  Readers never write: a wait has a version that is odd
@@ -36,7 +36,7 @@ enum {
 };
 
 struct record_event {
-    uint64_t ticks;      /* cpu_ticks when it began */
+    uint64_t ticks;      /* cpu_ticks when it began, or one that few events before it began */
     uint64_t context;    /* of the channel: a communicator's, or + 1 for its collectives */
     int32_t peer, tag;   /* of a collective: root or -1, and its number */
     uint64_t bytes_name; /* bytes << 8 | index of the name */

@@ -151,15 +151,11 @@ int request_new_over(const struct result *result, struct comm *comm, bool persis
 
 /* ---- ending ---- */
 
-int request_of(MPI_Request handle, int index, struct request **request)
+int request_of_none(MPI_Request handle, int index, struct request **request)
 {
     *request = NULL;
     if (handle == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
-    if (object_is(handle, OBJECT_REQUEST)) {
-        *request = (struct request *)handle;
-        return MPI_SUCCESS;
-    }
     if (index < 0)
         return fail(MPI_ERR_REQUEST, "argument request: the handle %p is no request",
                     (void *)handle);
@@ -205,6 +201,12 @@ void request_discard(struct request *request)
         request->on_done(request);
     request->comm = comm;
     request_release(request);
+}
+
+void request_end(struct request *request, MPI_Request *handle)
+{
+    request_release(request);
+    *handle = MPI_REQUEST_NULL;
 }
 
 int request_finish(struct request *request, MPI_Request *handle, struct result *result)

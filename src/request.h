@@ -37,11 +37,27 @@ static inline bool request_is_live(const struct request *request)
 
 /* The request behind a handle: NULL for MPI_REQUEST_NULL.  MPI_ERR_REQUEST names the argument:
  * element `index` of array_of_requests, or `request` when index < 0. */
-int request_of(MPI_Request handle, int index, struct request **request);
+int request_of_none(MPI_Request handle, int index, struct request **request);
+static inline int request_of(MPI_Request handle, int index, struct request **request)
+{
+    if (__builtin_expect(!object_is(handle, OBJECT_REQUEST), 0))
+        return request_of_none(handle, index, request);
+    *request = (struct request *)handle;
+    return MPI_SUCCESS;
+}
 
 /* Take the result of a complete request, then give it back (persistent: make it inactive) and
  * set the handle.  Returns the operation's error class and blames its communicator. */
 int request_finish(struct request *request, MPI_Request *handle, struct result *result);
+
+/* Is it over and well, and was it the only one of its kind?  Then nobody has to look at how it ended;
+ * request_end is the same as request_finish without a result. */
+static inline bool request_is_well(const struct request *request)
+{
+    return request->done && !request->persistent && !request->result.error &&
+           !request->ops->query;
+}
+void request_end(struct request *request, MPI_Request *handle);
 
 /* The result of a complete request that stays as it is. */
 int request_look(struct request *request, struct result *result);

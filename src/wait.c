@@ -167,8 +167,15 @@ static int endings_result(const struct endings *endings)
 static int set_end_all(const struct set *set, MPI_Status *statuses)
 {
     struct endings endings = { statuses, 0, -1 };
-    for (int i = 0; i < set->n; i++)
-        endings_add(&endings, set, i, request_is_live(set_request(set, i)));
+    for (int i = 0; i < set->n; i++) {
+        struct request *request = set_request(set, i);
+        if (!statuses && !set->keep && request && request_is_well(request)) {
+            request_end(request, &set->handles[i]);
+            endings.n++;
+            continue;
+        }
+        endings_add(&endings, set, i, request_is_live(request));
+    }
     return endings_result(&endings);
 }
 
@@ -202,6 +209,10 @@ int xmpi_wait(request_t *request, status_t status)
     struct result result = result_empty;
     if (request_is_live(awaited)) {
         request_await(awaited);
+        if (!status && request_is_well(awaited)) {
+            request_end(awaited, request);
+            return MPI_SUCCESS;
+        }
         rc = request_finish(awaited, request, &result);
     }
     status_write(status, &result);

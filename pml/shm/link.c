@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PACKETS_PER_POLL = 32, PUBLISH_SLOTS = 16, OLD_NEWS = 1 << 15 };
+enum { PACKETS_PER_POLL = 32, PUBLISH_SLOTS = 16, OLD_NEWS = 1 << 15, NEAR = 2, FAR = 6 };
 
 static struct area *mine;
 static uint32_t knocks; /* of mine->knocks, answered */
@@ -157,10 +157,23 @@ static __attribute__((noinline)) void knocks_answer(void)
     }
 }
 
+static inline bool lane_has(const struct lane *lane, uint32_t position)
+{
+    const struct slot *slot = &lane->in[position % RING_SLOTS];
+    return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(position);
+}
+
 static inline bool lane_is_ready(const struct lane *lane)
 {
-    const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
-    return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(lane->next);
+    return lane_has(lane, lane->next);
+}
+
+/* The sender is ahead of us: fetch a line that will be read soon.  To fetch one that is not written
+ * yet would slow the sender down. */
+static inline void lane_look_ahead(const struct lane *lane)
+{
+    if (lane_has(lane, lane->next + NEAR))
+        __builtin_prefetch(&lane->in[(lane->next + FAR) % RING_SLOTS], 0, 3);
 }
 
 /* What the peer has read of ours, told along with a packet.  An old packet may tell less than we
@@ -239,8 +252,8 @@ static int lane_drain(struct lane *lane)
     int packets = 0;
     bool chunk = false;
     do {
-        if (packets > 0) /* the sender is ahead of us */
-            __builtin_prefetch(&lane->in[(lane->next + 2) % RING_SLOTS], 0, 3);
+        if (packets > 0)
+            lane_look_ahead(lane);
         chunk |= lane_take(lane);
         packets++;
     } while (packets < PACKETS_PER_POLL && lane_is_ready(lane));

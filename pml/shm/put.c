@@ -16,24 +16,6 @@
 
 enum { AHEAD = 8 };
 
-/* Up to 28 bytes; a call of memcpy would cost as much as everything else here. */
-static inline void copy_short(char *to, const char *from, size_t bytes)
-{
-    if (bytes >= 16) {
-        memcpy(to, from, 16);
-        memcpy(to + bytes - 16, from + bytes - 16, 16);
-    } else if (bytes >= 8) {
-        memcpy(to, from, 8);
-        memcpy(to + bytes - 8, from + bytes - 8, 8);
-    } else if (bytes >= 4) {
-        memcpy(to, from, 4);
-        memcpy(to + bytes - 4, from + bytes - 4, 4);
-    } else {
-        for (size_t i = 0; i < bytes; i++)
-            to[i] = from[i];
-    }
-}
-
 /* Is there room for so many slots? */
 static inline bool lane_has_room(struct lane *lane, uint32_t slots)
 {
