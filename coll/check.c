@@ -4,10 +4,7 @@
  * symbols instead of bytes, in units (one per block, but where the two groups of an
  * intercommunicator cut one vector differently, as many as both cuts need).
  *
- * A symbol is a fingerprint of the ordered list of contributions in it: (hash, B^length) in the
- * integers modulo 2^61 - 1, where joining two lists is associative and does not commute, so a
- * wrong order, a missing, a doubled and a foreign contribution all show.  Beside it goes a plain
- * sum, for algorithms that may fold in any order.  B^0 = 0 marks a unit that nobody wrote.
+ * Symbols and what must become of them: check_law.h.
  *
  * Worlds are performed in several orders: first come first served, last first, two shuffles
  * with sends that complete only when taken (zero buffering), and one shuffle in which they
@@ -17,53 +14,20 @@
  * dependency shows in some order.  Everything is done twice, on new input and used scratch,
  * as persistent collectives do.
  *
- * Found: incomplete or wrong results, wrong order, deadlock without buffering, messages that
- * nobody takes or sends, lengths that differ, input written, buffers touched that a rank does
- * not have, blocks out of bounds.  Not found: what depends on bytes (coll/bind.c, run.c).
+ * Found: incomplete or wrong results, wrong order, sums that not all ranks add up alike (so that
+ * their bits may differ), deadlock without buffering, messages that nobody takes or sends,
+ * lengths that differ, input written, buffers touched that a rank does not have, blocks out of
+ * bounds.  Not found: what depends on bytes (coll/bind.c, run.c).
  */
 #include "coll/check.h"
 
 #include "coll/bind.h"
+#include "coll/check_law.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- symbols ---- */
-
-struct symbol {
-    uint64_t hash, weight, sum;
-};
-
-static const uint64_t prime = (1ull << 61) - 1,
-                      base = 0x1234567887654321ull % ((1ull << 61) - 1);
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    unsigned __int128 x = (unsigned __int128)a * b;
-    uint64_t low = (uint64_t)x & prime, high = (uint64_t)(x >> 61), s = low + high;
-    return s >= prime ? s - prime : s;
-}
-
-static struct symbol join(struct symbol a, struct symbol b)
-{
-    if (a.weight == 0 || b.weight == 0)
-        return (struct symbol){ 0, 0, 0 };
-    uint64_t hash = times(a.hash, b.weight) + b.hash;
-    return (struct symbol){ hash >= prime ? hash - prime : hash, times(a.weight, b.weight),
-                            a.sum + b.sum };
-}
-
-static struct symbol atom(uint64_t salt, int rank, int unit)
-{
-    uint64_t x = salt * 0x9e3779b97f4a7c15ull + ((uint64_t)(unsigned)rank << 32) +
-                 (uint64_t)(unsigned)unit + 1;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    x ^= x >> 31;
-    return (struct symbol){ x % prime, base, x };
-}
 
 /* ---- the world ---- */
 
@@ -111,7 +75,8 @@ struct stage {
     struct action *queue;
     int head, tail, cap;
     enum order order;
-    uint64_t salt, random;
+    struct law law;
+    uint64_t random;
     int done;
 };
 
@@ -126,125 +91,9 @@ static bool wrong(struct stage *g, const char *format, ...)
     va_end(args);
     const struct world *w = g->world;
     snprintf(g->verdict->text, sizeof(g->verdict->text),
-             "p %d root %d split %d pieces %d in place %d order %d: %s", w->p, w->root,
-             w->split, w->pieces, w->in_place, (int)g->order, text);
+             "p %d root %d split %d pieces %d radix %d in place %d order %d: %s", w->p, w->root,
+             w->split, w->pieces, w->radix, w->in_place, (int)g->order, text);
     return false;
-}
-
-static bool reduces(enum collective what)
-{
-    return what >= COLL_REDUCE;
-}
-
-static bool reduce_scatters(enum collective what)
-{
-    return what == COLL_REDUCE_SCATTER || what == COLL_REDUCE_SCATTER_BLOCK;
-}
-
-/* The ranks that rank r hears from: everybody, or the other group. */
-struct range {
-    int first, n;
-};
-static struct range sources(const struct world *w, int r)
-{
-    if (w->split == 0)
-        return (struct range){ 0, w->p };
-    return r < w->split ? (struct range){ w->split, w->p - w->split }
-                        : (struct range){ 0, w->split };
-}
-
-static struct range own_group(const struct world *w, int r)
-{
-    if (w->split == 0)
-        return (struct range){ 0, w->p };
-    return r < w->split ? (struct range){ 0, w->split }
-                        : (struct range){ w->split, w->p - w->split };
-}
-
-static bool rooted(enum collective what)
-{
-    return what == COLL_GATHER || what == COLL_GATHERV || what == COLL_SCATTER ||
-           what == COLL_SCATTERV || what == COLL_REDUCE || what == COLL_BCAST;
-}
-
-static bool bystander(const struct world *w, int r)
-{
-    return w->split && rooted(w->what) && r != w->root &&
-           own_group(w, r).first == own_group(w, w->root).first;
-}
-
-static bool in_place_here(const struct world *w, int r)
-{
-    return w->in_place && (!rooted(w->what) || r == w->root);
-}
-
-/* Does rank r have this buffer? */
-static bool has_room(const struct world *w, int r, enum room room)
-{
-    bool root = r == w->root;
-    if (room == ROOM_TMP)
-        return true;
-    if (bystander(w, r))
-        return false;
-    if (w->what == COLL_BARRIER || (w->what == COLL_BCAST && room == ROOM_IN))
-        return false;
-    bool root_only =
-        (room == ROOM_IN && (w->what == COLL_SCATTER || w->what == COLL_SCATTERV)) ||
-        (room == ROOM_OUT &&
-         (w->what == COLL_GATHER || w->what == COLL_GATHERV || w->what == COLL_REDUCE));
-    if (root_only && !root)
-        return false;
-    bool remote_root = w->split && root && rooted(w->what) && w->what != COLL_BCAST;
-    if (remote_root &&
-        !root_only) /* the root of an intercommunicator only gives or only takes */
-        return false;
-    enum alias alias = bind_alias(w->what, in_place_here(w, r));
-    return !((room == ROOM_IN && (alias == ALIAS_SAME || alias == ALIAS_MINE)) ||
-             (room == ROOM_OUT && alias == ALIAS_INPUT));
-}
-
-/* How many blocks the standard gives a room, in pieces; 0 = the program may choose. */
-static int standard_blocks(const struct world *w, int r, enum room room)
-{
-    int each = w->pieces, all = sources(w, r).n * w->pieces;
-    const struct neighbours *near = w->neighbours ? w->neighbours[r] : NULL;
-    if (room == ROOM_TMP || w->what == COLL_BARRIER)
-        return 0;
-    switch (w->what) {
-    case COLL_GATHER:
-    case COLL_GATHERV:
-    case COLL_ALLGATHER:
-    case COLL_ALLGATHERV:
-        return room == ROOM_IN ? each : all;
-    case COLL_SCATTER:
-    case COLL_SCATTERV:
-        return room == ROOM_IN ? all : each;
-    case COLL_ALLTOALL:
-    case COLL_ALLTOALLV:
-    case COLL_ALLTOALLW:
-        return all;
-    case COLL_NEIGHBOR_ALLGATHER:
-    case COLL_NEIGHBOR_ALLGATHERV:
-        return room == ROOM_IN ? each : near->nsources;
-    case COLL_NEIGHBOR_ALLTOALL:
-    case COLL_NEIGHBOR_ALLTOALLV:
-    case COLL_NEIGHBOR_ALLTOALLW:
-        return room == ROOM_IN ? near->ndestinations : near->nsources;
-    case COLL_REDUCE_SCATTER:
-    case COLL_REDUCE_SCATTER_BLOCK:
-        return room == ROOM_IN && !w->split ? all : each;
-    default:
-        return 0;
-    }
-}
-
-/* Units in a block.  One, but for the differing cuts of an intercommunicator. */
-static int units_in(const struct world *w, int r, enum room room, int block)
-{
-    if (!w->split || !reduce_scatters(w->what))
-        return 1;
-    int whole = w->split * (w->p - w->split), part = whole / own_group(w, r).n;
-    return room == ROOM_OUT || (room == ROOM_TMP && block >= 2) ? part : whole;
 }
 
 static bool lay_out(struct stage *g, int r)
@@ -253,8 +102,8 @@ static bool lay_out(struct stage *g, int r)
     struct actor *a = &g->actor[r];
     for (int room = 0; room < ROOMS; room++) {
         struct memory *m = &a->room[room];
-        int n = a->plan->nblocks[room], must = standard_blocks(w, r, (enum room)room);
-        m->there = has_room(w, r, (enum room)room);
+        int n = a->plan->nblocks[room], must = law_blocks(w, r, (enum room)room);
+        m->there = law_has_room(w, r, (enum room)room);
         if (m->there && must && n != must)
             return wrong(g, "rank %d cuts room %d in %d blocks instead of %d", r, room, n,
                          must);
@@ -262,7 +111,9 @@ static bool lay_out(struct stage *g, int r)
         m->start = malloc(((size_t)n + 1) * sizeof(int));
         m->start[0] = 0;
         for (int b = 0; b < n; b++)
-            m->start[b + 1] = m->start[b] + units_in(w, r, (enum room)room, b);
+            m->start[b + 1] = m->start[b] + law_units(w, r, (enum room)room, b);
+        if (room == ROOM_OUT || room == ROOM_IN)
+            g->law.nsums = g->law.nsums > m->start[n] ? g->law.nsums : m->start[n];
         m->unit = calloc((size_t)m->start[n] + 1, sizeof(*m->unit));
     }
     a->step = malloc(((size_t)a->plan->nsteps + 1) * sizeof(*a->step));
@@ -300,27 +151,79 @@ static bool span_fits(struct stage *g, int r, int step, struct span s, bool writ
     return true;
 }
 
-static bool find_partner(struct stage *g, int r, int i)
+/* The k-th message between two ranks, in one direction, as one end sees it. */
+struct ends {
+    int *first; /* of each peer and direction: the first of its entries; 2 p + 1 */
+    int *step;  /* -1: no step with this number */
+};
+
+static int lane(const struct step *s, bool sends)
+{
+    return 2 * s->peer + sends;
+}
+
+static bool list_ends(struct stage *g, int r, struct ends *ends)
+{
+    const struct plan *plan = g->actor[r].plan;
+    int lanes = 2 * g->world->p;
+    ends->first = calloc((size_t)lanes + 1, sizeof(int));
+    ends->step = malloc(((size_t)plan->nsteps + 1) * sizeof(int));
+    for (int i = 0; i < plan->nsteps; i++) {
+        const struct step *s = &plan->step[i];
+        if (!step_is_local(s) && (s->peer < 0 || s->peer >= g->world->p || s->peer == r))
+            return wrong(g, "rank %d step %d: peer %d", r, i, s->peer);
+        if (!step_is_local(s))
+            ends->first[lane(s, s->verb == VERB_SEND) + 1]++;
+        ends->step[i] = -1;
+    }
+    for (int l = 0; l < lanes; l++)
+        ends->first[l + 1] += ends->first[l];
+    for (int i = 0; i < plan->nsteps; i++) {
+        const struct step *s = &plan->step[i];
+        int l = step_is_local(s) ? 0 : lane(s, s->verb == VERB_SEND);
+        if (step_is_local(s) || s->slot >= (unsigned)(ends->first[l + 1] - ends->first[l]))
+            continue; /* nobody will find it */
+        ends->step[ends->first[l] + (int)s->slot] = i;
+    }
+    return true;
+}
+
+static bool find_partner(struct stage *g, int r, int i, const struct ends *all)
 {
     const struct step *s = &g->actor[r].plan->step[i];
-    if (s->peer < 0 || s->peer >= g->world->p || s->peer == r)
-        return wrong(g, "rank %d step %d: peer %d", r, i, s->peer);
-    struct actor *peer = &g->actor[s->peer];
-    for (int k = 0; k < peer->plan->nsteps; k++) {
-        const struct step *t = &peer->plan->step[k];
-        bool opposite = (s->verb == VERB_SEND) != (t->verb == VERB_SEND);
-        if (t->verb == VERB_COPY || t->peer != r || t->slot != s->slot || !opposite)
-            continue;
-        int mine = count(&g->actor[r], s->verb == VERB_SEND ? s->from : s->to);
-        int other = count(peer, t->verb == VERB_SEND ? t->from : t->to);
-        if (mine != other)
-            return wrong(g, "rank %d step %d: %d units, the other end has %d", r, i, mine,
-                         other);
-        g->actor[r].partner[i] = k;
-        return true;
+    const struct ends *ends = &all[s->peer];
+    int l = 2 * r + (s->verb != VERB_SEND), n = ends->first[l + 1] - ends->first[l];
+    int k = s->slot < (unsigned)n ? ends->step[ends->first[l] + (int)s->slot] : -1;
+    if (k < 0)
+        return wrong(g, "rank %d step %d: message %u to or from %d has no other end", r, i,
+                     s->slot, s->peer);
+    const struct actor *peer = &g->actor[s->peer];
+    const struct step *t = &peer->plan->step[k];
+    int mine = count(&g->actor[r], s->verb == VERB_SEND ? s->from : s->to);
+    int other = count(peer, t->verb == VERB_SEND ? t->from : t->to);
+    if (mine != other)
+        return wrong(g, "rank %d step %d: %d units, the other end has %d", r, i, mine, other);
+    g->actor[r].partner[i] = k;
+    return true;
+}
+
+static bool find_partners(struct stage *g)
+{
+    int p = g->world->p;
+    struct ends *ends = calloc((size_t)p, sizeof(*ends));
+    bool good = true;
+    for (int r = 0; good && r < p; r++)
+        good = list_ends(g, r, &ends[r]);
+    for (int r = 0; good && r < p; r++)
+        for (int i = 0; good && i < g->actor[r].plan->nsteps; i++)
+            if (!step_is_local(&g->actor[r].plan->step[i]))
+                good = find_partner(g, r, i, ends);
+    for (int r = 0; r < p; r++) {
+        free(ends[r].first);
+        free(ends[r].step);
     }
-    return wrong(g, "rank %d step %d: message %u to or from %d has no other end", r, i, s->slot,
-                 s->peer);
+    free(ends);
+    return good;
 }
 
 static bool examine(struct stage *g)
@@ -331,11 +234,7 @@ static bool examine(struct stage *g)
             if (!span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false))
                 return false;
         }
-    for (int r = 0; r < g->world->p; r++)
-        for (int i = 0; i < g->actor[r].plan->nsteps; i++)
-            if (g->actor[r].plan->step[i].verb != VERB_COPY && !find_partner(g, r, i))
-                return false;
-    return true;
+    return find_partners(g);
 }
 
 /* ---- performing ---- */
@@ -393,13 +292,14 @@ static void post(struct stage *g, int r, int i)
         enqueue(g, s->peer, a->partner[i], true);
 }
 
-static void combine(struct actor *a, const struct step *s, const struct symbol *incoming)
+static void combine(struct actor *a, const struct step *s, const struct symbol *added,
+                    const struct symbol *with)
 {
     int n = count(a, s->to);
-    struct symbol *to = units(a, s->to), *with = units(a, s->from);
+    struct symbol *to = units(a, s->to);
     for (int u = 0; u < n; u++)
-        to[u] =
-            s->side == INCOMING_FIRST ? join(incoming[u], with[u]) : join(with[u], incoming[u]);
+        to[u] = s->side == INCOMING_FIRST ? symbol_join(added[u], with[u])
+                                          : symbol_join(with[u], added[u]);
 }
 
 /* Folds get the rank's one landing buffer in program order; in two orders there are plenty. */
@@ -417,7 +317,8 @@ static void open_landing(struct stage *g, int r)
 static void end_fold(struct stage *g, int r, int i)
 {
     struct actor *a = &g->actor[r];
-    combine(a, &a->plan->step[i], a->step[i].carried);
+    const struct step *s = &a->plan->step[i];
+    combine(a, s, a->step[i].carried, units(a, s->from));
     finish(g, r, i);
     a->landing = false;
     open_landing(g, r);
@@ -437,6 +338,10 @@ static void begin(struct stage *g, int r, int i)
     switch ((enum verb)s->verb) {
     case VERB_COPY:
         memmove(units(a, s->to), units(a, s->from), bytes);
+        finish(g, r, i);
+        break;
+    case VERB_JOIN:
+        combine(a, s, units(a, s->from), units(a, s->to));
         finish(g, r, i);
         break;
     case VERB_RECV:
@@ -488,7 +393,7 @@ static bool advance(struct stage *g, int r, int i)
 {
     struct actor *a = &g->actor[r];
     const struct step *s = &a->plan->step[i];
-    struct progress *sent = s->verb == VERB_SEND || s->verb == VERB_COPY
+    struct progress *sent = s->verb == VERB_SEND || step_is_local(s)
                                 ? NULL
                                 : &g->actor[s->peer].step[a->partner[i]];
     if (sent && !sent->carried)
@@ -498,10 +403,12 @@ static bool advance(struct stage *g, int r, int i)
         a->step[i].carried = copy_units(a, s->from);
     else if (s->verb == VERB_COPY)
         memmove(units(a, s->to), units(a, s->from), bytes);
+    else if (s->verb == VERB_JOIN)
+        combine(a, s, units(a, s->from), units(a, s->to));
     else if (s->verb == VERB_RECV)
         memcpy(units(a, s->to), sent->carried, bytes);
     else
-        combine(a, s, sent->carried);
+        combine(a, s, sent->carried, units(a, s->from));
     a->step[i].done = true;
     g->done++;
     return true;
@@ -544,117 +451,28 @@ static void perform(struct stage *g)
 static void fill(struct memory *m, int first, int n, uint64_t salt, int rank)
 {
     for (int u = 0; u < n; u++)
-        m->unit[first + u] = atom(salt, rank, u);
+        m->unit[first + u] = symbol_atom(salt, rank, u);
 }
 
 static void prepare(struct stage *g, int r)
 {
     const struct world *w = g->world;
     struct actor *a = &g->actor[r];
-    enum alias alias = bind_alias(w->what, in_place_here(w, r));
+    enum alias alias = bind_alias(w->what, law_in_place(w, r));
     struct memory *in = &a->room[ROOM_IN], *out = &a->room[ROOM_OUT];
-    fill(in, 0, in->start[in->nblocks], g->salt, r);
+    fill(in, 0, in->start[in->nblocks], g->law.salt, r);
     if (alias == ALIAS_SAME || (w->what == COLL_BCAST && r == w->root))
-        fill(out, 0, out->start[out->nblocks], g->salt, r);
+        fill(out, 0, out->start[out->nblocks], g->law.salt, r);
     if (alias == ALIAS_MINE)
-        fill(out, r * w->pieces, w->pieces, g->salt, r);
+        fill(out, r * w->pieces, w->pieces, g->law.salt, r);
     if (w->what == COLL_BARRIER)
-        fill(&a->room[ROOM_TMP], 0, w->p > 1, g->salt, r);
+        fill(&a->room[ROOM_TMP], 0, w->p > 1, g->law.salt, r);
     for (int i = 0; i < a->plan->nsteps; i++) {
         free(a->step[i].carried);
         a->step[i] = (struct progress){ .nwait = a->plan->step[i].nwait };
     }
     a->next_fold = 0;
     a->landing = false;
-}
-
-static struct symbol summed(const struct stage *g, struct range who, int unit)
-{
-    struct symbol s = atom(g->salt, who.first, unit);
-    for (int r = who.first + 1; r < who.first + who.n; r++)
-        s = join(s, atom(g->salt, r, unit));
-    return s;
-}
-
-/* What comes along the edge that ends in block b of rank r: the k-th edge from a rank is the
- * k-th that this rank has to here.  Nothing along an edge from nobody. */
-static struct symbol along_edge(const struct stage *g, int r, int b)
-{
-    const struct world *w = g->world;
-    const struct neighbours *near = w->neighbours[r];
-    int at = 0, k = 0;
-    while (near->source[at].block != b)
-        at++;
-    int peer = near->source[at].peer;
-    if (peer < 0)
-        return (struct symbol){ 0, 0, 0 };
-    for (int i = 0; i < at; i++)
-        k += near->source[i].peer == peer;
-    const struct edge *e = w->neighbours[peer]->destination;
-    while (e->peer != r || k-- > 0)
-        e++;
-    bool alike = w->what == COLL_NEIGHBOR_ALLGATHER || w->what == COLL_NEIGHBOR_ALLGATHERV;
-    return atom(g->salt, peer, alike ? 0 : e->block);
-}
-
-/* What unit u of rank r's OUT should be.  False: anything. */
-static bool expected(const struct stage *g, int r, int u, struct symbol *s)
-{
-    const struct world *w = g->world;
-    struct range from = sources(w, r), own = own_group(w, r);
-    int k = w->pieces, index = r - own.first;
-    switch (w->what) {
-    case COLL_BCAST:
-        *s = atom(g->salt, w->root, u);
-        return true;
-    case COLL_GATHER:
-    case COLL_GATHERV:
-    case COLL_ALLGATHER:
-    case COLL_ALLGATHERV:
-        *s = atom(g->salt, from.first + u / k, u % k);
-        return true;
-    case COLL_SCATTER:
-    case COLL_SCATTERV:
-        *s = atom(g->salt, w->root, index * k + u);
-        return true;
-    case COLL_ALLTOALL:
-    case COLL_ALLTOALLV:
-    case COLL_ALLTOALLW:
-        *s = atom(g->salt, from.first + u / k, index * k + u % k);
-        return true;
-    case COLL_NEIGHBOR_ALLGATHER:
-    case COLL_NEIGHBOR_ALLGATHERV:
-    case COLL_NEIGHBOR_ALLTOALL:
-    case COLL_NEIGHBOR_ALLTOALLV:
-    case COLL_NEIGHBOR_ALLTOALLW:
-        *s = along_edge(g, r, u);
-        return true;
-    case COLL_REDUCE:
-    case COLL_ALLREDUCE:
-        *s = summed(g, from, u);
-        return true;
-    case COLL_REDUCE_SCATTER:
-    case COLL_REDUCE_SCATTER_BLOCK:
-        if (w->split)
-            k = w->split * (w->p - w->split) / own.n;
-        *s = summed(g, from, index * k + u);
-        return true;
-    case COLL_SCAN:
-        *s = summed(g, (struct range){ 0, r + 1 }, u);
-        return true;
-    case COLL_EXSCAN:
-        *s = summed(g, (struct range){ 0, r }, u);
-        return r > 0;
-    default:
-        return false;
-    }
-}
-
-static bool same(const struct world *w, struct symbol got, struct symbol want)
-{
-    if (got.weight != want.weight || got.sum != want.sum)
-        return false;
-    return got.hash == want.hash || (reduces(w->what) && !w->ordered);
 }
 
 static bool judge(struct stage *g, int r)
@@ -664,14 +482,18 @@ static bool judge(struct stage *g, int r)
     struct memory *out = &a->room[ROOM_OUT], *in = &a->room[ROOM_IN];
     struct symbol want;
     for (int u = 0; out->there && u < out->start[out->nblocks]; u++)
-        if (expected(g, r, u, &want) && !same(w, out->unit[u], want))
+        if (law_expected(&g->law, r, u, &want) && !law_same(w, out->unit[u], want))
             return wrong(g, "rank %d: unit %d of its result is %s", r, u,
                          out->unit[u].weight ? "wrong" : "undefined");
     for (int u = 0; in->there && u < in->start[in->nblocks]; u++)
-        if (in->unit[u].hash != atom(g->salt, r, u).hash)
+        if (in->unit[u].hash != symbol_atom(g->law.salt, r, u).hash)
             return wrong(g, "rank %d: unit %d of its input has changed", r, u);
+    for (int u = 0; w->what == COLL_ALLREDUCE && !w->split && u < out->start[out->nblocks]; u++)
+        if (out->unit[u].tree != g->actor[0].room[ROOM_OUT].unit[u].tree)
+            return wrong(g, "rank %d: unit %d is not added up as on rank 0", r, u);
     for (int t = 0; w->what == COLL_BARRIER && w->p > 1 && t < w->p; t++)
-        if (a->room[ROOM_TMP].unit[t].hash != atom(g->salt, mod(r - t, w->p), 0).hash)
+        if (a->room[ROOM_TMP].unit[t].hash !=
+            symbol_atom(g->law.salt, mod(r - t, w->p), 0).hash)
             return wrong(g, "rank %d: did not hear of rank %d", r, mod(r - t, w->p));
     return true;
 }
@@ -691,8 +513,9 @@ static bool play(struct stage *g, enum order order)
     g->order = order;
     g->random = 77 + (uint64_t)order;
     for (int twice = 0; twice < 2; twice++) {
-        g->salt++;
+        g->law.salt++;
         g->head = g->tail = g->done = 0;
+        memset(g->law.sum, 0, ((size_t)g->law.nsums + 1) * sizeof(*g->law.sum));
         for (int r = 0; r < g->world->p; r++)
             prepare(g, r);
         if (order == IN_PROGRAM_ORDER)
@@ -723,11 +546,19 @@ static void strike(struct stage *g)
     }
     free(g->actor);
     free(g->queue);
+    free(g->law.sum);
+}
+
+static bool is_wanted(const struct world *w, enum order order)
+{
+    if (order == IN_PROGRAM_ORDER)
+        return w->program_order;
+    return !w->brief || order == SHUFFLED;
 }
 
 bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict)
 {
-    struct stage g = { .world = world, .verdict = verdict };
+    struct stage g = { .world = world, .verdict = verdict, .law = { .world = world } };
     bool good = true;
     verdict->text[0] = '\0';
     g.actor = calloc((size_t)world->p, sizeof(*g.actor));
@@ -735,9 +566,10 @@ bool check_plans(const struct world *world, const struct plan *plans, struct ver
         g.actor[r].plan = &plans[r];
     for (int r = 0; good && r < world->p; r++)
         good = lay_out(&g, r);
+    g.law.sum = calloc((size_t)g.law.nsums + 1, sizeof(*g.law.sum));
     good = good && examine(&g);
     for (int order = 0; good && order < ORDERS; order++)
-        if (order != IN_PROGRAM_ORDER || world->program_order)
+        if (is_wanted(world, (enum order)order))
             good = play(&g, (enum order)order);
     strike(&g);
     return good;
@@ -751,8 +583,10 @@ bool check_make(const struct world *world, struct plan *plans, struct verdict *v
                                 .root = world->root,
                                 .split = world->split,
                                 .pieces = world->pieces,
+                                .radix = world->radix,
+                                .places = world->places,
                                 .neighbours = world->neighbours ? world->neighbours[r] : NULL,
-                                .alias = bind_alias(world->what, in_place_here(world, r)) };
+                                .alias = bind_alias(world->what, law_in_place(world, r)) };
         if (plan_make(&plans[r], &key, world->program)) {
             snprintf(verdict->text, sizeof(verdict->text), "rank %d: no plan", r);
             return false;

@@ -14,11 +14,13 @@
 struct world {
     enum collective what;
     program *program;
-    int p, root, split, pieces;
+    int p, root, split, pieces, radix;
     bool in_place;
     const struct neighbours *const *neighbours; /* neighbourhood collectives: of each rank */
+    const struct places *places;
     bool ordered;       /* the result must be in rank order, not only complete */
     bool program_order; /* also perform it in program order, as coll/run_inline.c does */
+    bool brief;         /* one shuffled order without buffering, no others */
 };
 
 struct verdict {

@@ -74,12 +74,15 @@ static bool order_matters(const struct call *call)
 
 /* Why an algorithm cannot perform a call; NULL = it can. */
 static const char *objection(const struct algorithm *a, const struct team *team,
-                             const struct call *call, size_t bytes, enum mode mode)
+                             const struct call *call, size_t bytes, enum mode mode, int radix)
 {
     if (a->inter != (team->split > 0))
         return a->inter ? "it works between two groups" : "it works within one group";
     if (order_matters(call) && !a->ordered)
         return "the operation does not commute";
+    const char *why_not = algorithm_objection(a, team->channel.size, radix, team->places);
+    if (why_not)
+        return why_not;
     if (!a->program)
         return mode == BLOCKING ? tiny_objection(team, call, bytes)
                                 : "it serves blocking calls only";
@@ -114,16 +117,16 @@ static int choose_forced(const struct team *team, const struct call *call, enum 
                          size_t bytes, const struct forced *forced, struct choice *choice)
 {
     const struct algorithm *a = forced->algorithm;
-    const char *why_not = objection(a, team, call, bytes, mode);
+    const char *why_not = objection(a, team, call, bytes, mode, forced->radix);
     if (!why_not && forced->pieces > 1 && !a->cut)
         why_not = "it cannot be cut in pieces";
     if (!why_not) {
-        *choice = (struct choice){ a, forced->pieces, -1 };
+        *choice = (struct choice){ a, forced->pieces, forced->radix, -1 };
         return 0;
     }
     char names[200] = "";
     for (const struct algorithm *b = algorithms; b->name; b++)
-        if (b->what == call->what && !objection(b, team, call, bytes, mode))
+        if (b->what == call->what && !objection(b, team, call, bytes, mode, b->radix))
             snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", b->name);
     return fail(MPI_ERR_OTHER,
                 "XMPI_COLL asks for %s=%s, which cannot perform this call: %s; these can:%s",
@@ -156,9 +159,9 @@ static int choose_for(const struct team *team, const struct call *call, enum mod
         if (!matches(&rules[i], team, call, bytes))
             continue;
         const struct algorithm *a = rule_algorithm(call->what, inter, i, rules[i].use);
-        if (objection(a, team, call, bytes, mode))
+        if (objection(a, team, call, bytes, mode, a->radix))
             continue;
-        *choice = (struct choice){ a, pieces_of(&rules[i], bytes), i };
+        *choice = (struct choice){ a, pieces_of(&rules[i], bytes), a->radix, i };
         return 0;
     }
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no algorithm for %s%s",

@@ -10,7 +10,8 @@ enum mode { BLOCKING, NONBLOCKING, PERSISTENT };
 struct choice {
     const struct algorithm *algorithm;
     int pieces;
-    int rule; /* its number, from 0; -1: forced by XMPI_COLL */
+    int radix; /* 0: the algorithm has none */
+    int rule;  /* its number, from 0; -1: forced by XMPI_COLL */
 };
 
 /* Which algorithm performs this call: XMPI_COLL if it says, else the first rule that matches.
@@ -20,7 +21,7 @@ int choose(const struct team *team, const struct call *call, enum mode mode,
            struct choice *choice);
 
 /* How many algorithms there are, and how often each was chosen, in the order of the table. */
-enum { MOST_ALGORITHMS = 128 };
+enum { MOST_ALGORITHMS = 256 };
 int algorithms_count(void);
 extern uint64_t algorithms_chosen[MOST_ALGORITHMS];
 

@@ -23,14 +23,17 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
-static struct plan_key key_of(const struct team *team, const struct call *call, int pieces)
+static struct plan_key key_of(const struct team *team, const struct call *call,
+                              const struct choice *choice)
 {
     return (struct plan_key){ .me = team->channel.rank,
                               .size = team->channel.size,
                               .root = is_rooted(call->what) ? root_of(team, call) : 0,
                               .split = team->split,
                               .alias = bind_alias(call->what, call->in_place),
-                              .pieces = pieces,
+                              .pieces = choice->pieces,
+                              .radix = choice->radix,
+                              .places = team->places,
                               .neighbours =
                                   is_neighbourhood(call->what) ? team->neighbours : NULL };
 }
@@ -39,7 +42,7 @@ static int plan_for(struct team *team, const struct call *call, const struct cho
                     struct cached **cached)
 {
     bool fresh;
-    struct plan_key key = key_of(team, call, choice->pieces);
+    struct plan_key key = key_of(team, call, choice);
     int error = cache_get(&team->cache, choice->algorithm, &key, cached, &fresh);
     if (!error && fresh && team->channel.rank == 0 && choice_wanted(call->what))
         choice_explain(team, call, choice, &(*cached)->plan);

@@ -11,6 +11,7 @@
 struct tiny;       /* coll/tiny.c: flags in the node segment */
 struct plan_cache; /* coll/cache.c */
 struct neighbours; /* coll/neighbours.h */
+struct places;     /* coll/plan.h */
 
 /* What a collective needs of a communicator.  For an intercommunicator the team is the union of
  * both groups: the group whose leader has the lower world rank comes first. */
@@ -26,6 +27,7 @@ struct team {
     bool crowded;      /* on one node that has more ranks than CPUs: all members know alike */
     struct tiny *tiny; /* NULL: no shared flags */
     struct plan_cache *cache;
+    const struct places *places;   /* where the ranks are, NULL: all on one node; not owned */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
                                       as long as the team (plans depend on it), freed with it */
 };

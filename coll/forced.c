@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * XMPI_COLL: collective=algorithm[:pieces=n], separated by commas.  Read when the first
+ * XMPI_COLL: collective=algorithm[:pieces=n][:radix=k], separated by commas.  Read when the first
  * collective starts; what cannot be understood is an error of that call and of every later one,
  * never a silent default.
  */
@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64 };
 
 static struct forced table[COLL_KINDS];
 static bool is_read;
@@ -72,19 +74,29 @@ static void complain_algorithm(enum collective what, const char *name)
             append(a->name);
 }
 
+/* pieces=n or radix=k after the name of an algorithm.  False: neither. */
+static bool read_option(const char *text, struct forced *forced)
+{
+    char rest;
+    if (sscanf(text, "pieces=%d%c", &forced->pieces, &rest) == 1)
+        return forced->pieces >= 1 && forced->pieces <= MOST_FORCED_PIECES;
+    return forced->algorithm->radix && sscanf(text, "radix=%d%c", &forced->radix, &rest) == 1 &&
+           forced->radix >= 2 && forced->radix <= MOST_FORCED_RADIX;
+}
+
 /* One item, which is cut up. */
 static void read_item(char *item)
 {
-    char *name = strchr(item, '='), *option;
+    char *name = strchr(item, '=');
     if (!name) {
         complain("XMPI_COLL: \"%s\" is not of the form collective=algorithm%s", item, "");
         return;
     }
     *name++ = '\0';
-    option = strchr(name, ':');
-    if (option)
-        *option++ = '\0';
-    int what = collective_find(item), pieces = 1;
+    char *options = strchr(name, ':');
+    if (options)
+        *options++ = '\0';
+    int what = collective_find(item);
     if (what < 0) {
         complain_collective(item);
         return;
@@ -94,14 +106,17 @@ static void read_item(char *item)
         complain_algorithm((enum collective)what, name);
         return;
     }
-    char rest;
-    if (option &&
-        (sscanf(option, "pieces=%d%c", &pieces, &rest) != 1 || pieces < 1 || pieces > 4096)) {
-        complain("XMPI_COLL: \"%s\" after %s is not pieces=n with n from 1 to 4096", option,
-                 name);
-        return;
-    }
-    table[what] = (struct forced){ a, pieces };
+    struct forced forced = { a, 1, a->radix };
+    for (char *option; (option = strsep(&options, ":"));)
+        if (!read_option(option, &forced)) {
+            complain(a->radix
+                         ? "XMPI_COLL: \"%s\" after %s is not pieces=n with n from 1 to "
+                           "4096, nor radix=k with k from 2 to 64"
+                         : "XMPI_COLL: \"%s\" after %s is not pieces=n with n from 1 to 4096",
+                     option, name);
+            return;
+        }
+    table[what] = forced;
 }
 
 int forced_read(const char *text)

@@ -8,7 +8,7 @@
 
 struct forced {
     const struct algorithm *algorithm;
-    int pieces;
+    int pieces, radix;
 };
 
 /* What XMPI_COLL says about a collective; *forced NULL: nothing.  MPI_ERR_OTHER when XMPI_COLL

@@ -16,19 +16,22 @@
  */
 #include "coll/algorithms.h"
 
+static struct group consecutive(int first, int n, int me)
+{
+    return (struct group){ .first = first, .stride = 1, .n = n, .me = me };
+}
+
 /* The group of this rank, and the other one. */
 static struct group ours(const struct plan *plan, int me, int p)
 {
     int split = plan->split;
-    return me < split ? (struct group){ 0, 1, split, me, 0 }
-                      : (struct group){ split, 1, p - split, me - split, 0 };
+    return me < split ? consecutive(0, split, me) : consecutive(split, p - split, me - split);
 }
 
 static struct group theirs(const struct plan *plan, int me, int p)
 {
     int split = plan->split;
-    return me < split ? (struct group){ split, 1, p - split, -1, 0 }
-                      : (struct group){ 0, 1, split, -1, 0 };
+    return me < split ? consecutive(split, p - split, -1) : consecutive(0, split, -1);
 }
 
 /* In the root's group, but not the root. */

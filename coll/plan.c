@@ -103,6 +103,12 @@ void plan_copy(struct plan *plan, struct span to, struct span from)
     plan_emit(plan, &(struct step){ .verb = VERB_COPY, .peer = -1, .to = to, .from = from });
 }
 
+void plan_join(struct plan *plan, struct span to, struct span add, enum side side)
+{
+    plan_emit(plan, &(struct step){
+                        .verb = VERB_JOIN, .side = side, .peer = -1, .to = to, .from = add });
+}
+
 /* ---- hazards ---- */
 
 struct trace { /* of one block */
@@ -243,11 +249,11 @@ static void number_messages(struct plan *plan)
         struct step *s = &plan->step[i];
         if (s->verb == VERB_SEND)
             s->slot = sent[s->peer]++;
-        else if (s->verb != VERB_COPY)
+        else if (!step_is_local(s))
             s->slot = got[s->peer]++;
         plan->nfolds += s->verb == VERB_FOLD;
         int moved = s->to.n > s->from.n ? s->to.n : s->from.n;
-        if (s->verb != VERB_COPY && moved > plan->most)
+        if (!step_is_local(s) && moved > plan->most)
             plan->most = moved;
     }
     free(sent);
@@ -264,7 +270,12 @@ void plan_close(struct plan *plan)
 int plan_make(struct plan *plan, const struct plan_key *key, program *f)
 {
     *plan = (struct plan){
-        .key = *key, .root = key->root, .split = key->split, .neighbours = key->neighbours
+        .key = *key,
+        .root = key->root,
+        .split = key->split,
+        .radix = key->radix,
+        .neighbours = key->neighbours,
+        .places = key->places,
     };
     f(plan, key->me, key->size);
     if (key->pieces > 1 && !plan->error)

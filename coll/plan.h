@@ -2,10 +2,10 @@
  *
  * A collective, written down before it is performed.
  *
- * A program is a pure function of (me, p) and of the plan's root, split or neighbours.  It touches no
- * memory, counts, datatypes or wires; it writes down what rank `me` of `p` does, in five verbs
- * over blocks.  Blocks have no size and no address: coll/bind.c gives them both, so one program
- * serves every count, datatype and buffer, and the v and w forms too.
+ * A program is a pure function of (me, p) and of the plan's root, split, radix, neighbours or
+ * places.  It touches no memory, counts, datatypes or wires; it writes down what rank `me` of `p`
+ * does, in a few verbs over blocks.  Blocks have no size and no address: coll/bind.c gives them
+ * both, so one program serves every count, datatype and buffer, and the v and w forms too.
  *
  * Program order is the meaning.  Dependencies are never written: plan_close infers them as a
  * processor infers hazards, block by block, and numbers the messages of each pair, so that they
@@ -26,12 +26,13 @@ enum verb {
     VERB_RECV, /* take `to` from the peer */
     VERB_FOLD, /* take from the peer and combine: to = incoming op from, or from op incoming */
     VERB_COPY, /* to = from, inside the rank */
+    VERB_JOIN, /* to = to op from, or from op to, inside the rank */
 };
 
 /* What a plan may name: the caller's two buffers and scratch.  IN is never written. */
 enum room { ROOM_IN, ROOM_OUT, ROOM_TMP, ROOMS };
 
-enum side { INCOMING_FIRST, INCOMING_LAST };
+enum side { INCOMING_FIRST, INCOMING_LAST }; /* joins: what is added comes first, or last */
 
 /* Blocks first .. first + n - 1 of a room. */
 struct span {
@@ -47,6 +48,12 @@ struct step {
     int32_t first_next, nnext; /* plan->next[]: the steps that wait for this one */
 };
 
+/* Steps of one rank alone; the others are messages. */
+static inline bool step_is_local(const struct step *step)
+{
+    return step->verb >= VERB_COPY;
+}
+
 /* In place means that blocks of IN are blocks of OUT.  The translation happens in one function
  * (emit, plan.c); programs do not know about it. */
 enum alias {
@@ -56,6 +63,19 @@ enum alias {
     ALIAS_INPUT, /* OUT[0] is IN[me]: scatter at the root */
 };
 
+/* Which ranks of a team share a cache, a node, a switch.
+ *
+ *     level 0    00001111      ranks 0 to 3 share a node: the outermost groups
+ *     level 1    00112233      ranks 0 and 1 share a cache, 2 and 3, ...
+ *
+ * Groups of a level lie inside groups of the level before; groups need not be equally large, nor
+ * their ranks consecutive.  The same on all ranks of the team. */
+enum { PLACES_LEVELS = 4 };
+struct places {
+    int levels;                      /* >= 1 */
+    const int *group[PLACES_LEVELS]; /* of each rank; numbers from 0 on */
+};
+
 /* What distinguishes two plans of one program on one team. */
 struct plan_key {
     int me, size;
@@ -63,13 +83,16 @@ struct plan_key {
     int split; /* intercommunicators: ranks below it are the first group; 0 otherwise */
     enum alias alias;
     int pieces; /* every block is cut in so many, for pipelining; >= 1 */
+    int radix;  /* of programs that have one: how many ways a tree or a round splits; else 0 */
     const struct neighbours *neighbours; /* neighbourhood collectives; the team's, else NULL */
+    const struct places *places;         /* where ranks are; the team's, NULL: all together */
 };
 
 struct plan {
     struct plan_key key;
-    int root, split; /* the key's, for programs */
+    int root, split, radix; /* the key's, for programs */
     const struct neighbours *neighbours;
+    const struct places *places;
     int nblocks[ROOMS];
     struct step *step;
     int nsteps, cap;
@@ -117,10 +140,12 @@ void plan_send(struct plan *plan, int to, struct span from);
 void plan_recv(struct plan *plan, int from, struct span to);
 void plan_fold(struct plan *plan, int from, struct span to, struct span with, enum side side);
 void plan_copy(struct plan *plan, struct span to, struct span from);
+void plan_join(struct plan *plan, struct span to, struct span add, enum side side);
 
-/* Members first, first + stride, ... of the plan's ranks; I am member `me`. */
+/* Some of the plan's ranks: first, first + stride, ..., or those listed; I am member `me`. */
 struct group {
-    int first, stride, n, me, root;
+    int first, stride, n, me, root, radix;
+    const int *member;
 };
 struct homes { /* where the called program's rooms lie in the caller's */
     struct span in, out, tmp;

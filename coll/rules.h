@@ -8,6 +8,13 @@
 #include "coll/call.h"
 #include "coll/plan.h"
 
+enum need {
+    NEEDS_NOTHING,
+    NEEDS_EVEN,   /* an even number of ranks */
+    NEEDS_POWER,  /* a power of its radix many */
+    NEEDS_PLACES, /* ranks that are known to lie apart */
+};
+
 struct algorithm {
     enum collective what;
     const char *name;
@@ -15,9 +22,15 @@ struct algorithm {
     bool ordered;     /* folds in rank order: serves operations that do not commute */
     bool inter;       /* between the groups of an intercommunicator, and only there */
     bool cut;         /* may be cut in pieces */
+    int radix;        /* has a radix, which is this unless somebody asks for another; 0: none */
+    enum need needs;  /* what it cannot do without */
 };
 
 extern const struct algorithm algorithms[]; /* ends with name NULL */
+
+/* Why it cannot work on p ranks, with this radix, in these places; NULL: it can. */
+const char *algorithm_objection(const struct algorithm *algorithm, int p, int radix,
+                                const struct places *places);
 
 struct reach { /* from <= x <= to */
     size_t from, to;

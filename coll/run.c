@@ -49,7 +49,7 @@ void run_tell(const void *what, struct record_wait *wait)
         const struct step *s = &run->plan->step[i];
         const struct task *task = &run->task[i];
         bool posted = task->waits <= (s->verb == VERB_FOLD);
-        if (s->verb == VERB_COPY || task->heard || !posted)
+        if (step_is_local(s) || task->heard || !posted)
             continue;
         message_tell(wait, &run->team->channel, s->peer, s->verb == VERB_SEND);
     }
@@ -177,7 +177,20 @@ static void begin_message(struct execution *run, int i)
     layout_drop(made);
 }
 
-static void copy(struct execution *run, int i)
+/* to = from, or to = to op from. */
+static int local(const struct execution *run, const struct step *s, const struct buffer *to,
+                 const struct buffer *from)
+{
+    const struct reduction *op = &run->bound.call->reduction;
+    if (s->verb == VERB_JOIN)
+        return s->side == INCOMING_FIRST
+                   ? reduce_apply(op, to->base, from->base, to->base, to->count)
+                   : reduce_apply(op, to->base, to->base, from->base, to->count);
+    buffer_copy(to, from);
+    return 0;
+}
+
+static void perform_local(struct execution *run, int i)
 {
     const struct step *s = &run->plan->step[i];
     struct buffer to, from;
@@ -186,7 +199,7 @@ static void copy(struct execution *run, int i)
     if (!error)
         error = bind_span(&run->bound, s->from, &from, &made[1]);
     if (!error)
-        buffer_copy(&to, &from);
+        error = local(run, s, &to, &from);
     note(run, error);
     layout_drop(made[0]);
     layout_drop(made[1]);
@@ -307,7 +320,8 @@ static void work(struct execution *run)
             begin_message(run, i);
             break;
         case VERB_COPY:
-            copy(run, i);
+        case VERB_JOIN:
+            perform_local(run, i);
             break;
         case VERB_FOLD:
             fold(run, i);

@@ -60,6 +60,15 @@ static int inline_fold(const struct inlined *r, const struct step *s, const stru
                : reduce_apply(op, to->base, with->base, incoming, to->count);
 }
 
+static int inline_join(const struct inlined *r, const struct step *s, const struct buffer *to,
+                       const struct buffer *add)
+{
+    const struct reduction *op = &r->bound->call->reduction;
+    return s->side == INCOMING_FIRST
+               ? reduce_apply(op, to->base, add->base, to->base, to->count)
+               : reduce_apply(op, to->base, to->base, add->base, to->count);
+}
+
 static int inline_step(const struct inlined *r, const struct step *s)
 {
     struct buffer to, from;
@@ -71,6 +80,8 @@ static int inline_step(const struct inlined *r, const struct step *s)
         error = bind_span(r->bound, s->from, &from, &made[1]);
     if (!error && s->verb == VERB_COPY)
         buffer_copy(&to, &from);
+    else if (!error && s->verb == VERB_JOIN)
+        error = inline_join(r, s, &to, &from);
     else if (!error && s->verb == VERB_FOLD)
         error = inline_fold(r, s, &to, &from);
     else if (!error)

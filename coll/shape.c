@@ -64,7 +64,8 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
                program *f)
 {
     struct plan sub = { .key = { .me = group->me, .size = group->n, .pieces = 1 },
-                        .root = group->root };
+                        .root = group->root,
+                        .radix = group->radix };
     f(&sub, group->me, group->n);
     if (sub.error)
         plan->error = sub.error;
@@ -73,8 +74,9 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
         struct step s = sub.step[i];
         s.to = embed(s.to, home[s.to.room], sub.nblocks[s.to.room]);
         s.from = embed(s.from, home[s.from.room], sub.nblocks[s.from.room]);
-        if (s.verb != VERB_COPY)
-            s.peer = group->first + s.peer * group->stride;
+        if (!step_is_local(&s))
+            s.peer =
+                group->member ? group->member[s.peer] : group->first + s.peer * group->stride;
         plan_emit(plan, &s);
     }
     plan_free(&sub);

@@ -37,7 +37,7 @@ static void after_text(FILE *f, const struct plan *plan, int step)
 
 static void step_text(FILE *f, const struct plan *plan, int i)
 {
-    static const char *const verbs[] = { "send", "recv", "fold", "copy" };
+    static const char *const verbs[] = { "send", "recv", "fold", "copy", "join" };
     const struct step *s = &plan->step[i];
     char to[40], from[40], both[84];
     span_text(to, sizeof(to), s->to);
@@ -49,11 +49,11 @@ static void step_text(FILE *f, const struct plan *plan, int i)
     else
         snprintf(both, sizeof(both), "%s %s", to, from);
     fprintf(f, "%4d  %s  %-24s ", i, verbs[s->verb], both);
-    if (s->verb == VERB_COPY)
+    if (step_is_local(s))
         fprintf(f, "          ");
     else
         fprintf(f, "%s %3d.%-3u ", s->verb == VERB_SEND ? "->" : "<-", s->peer, s->slot);
-    if (s->verb == VERB_FOLD)
+    if (s->verb == VERB_FOLD || s->verb == VERB_JOIN)
         fprintf(f, "%s ", s->side == INCOMING_FIRST ? "first" : "last ");
     fprintf(f, "after");
     after_text(f, plan, i);

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every algorithm of the table, symbolically: 1 to 33 ranks, all roots (a choice of them from 9
- * ranks on), in place and not, whole and in pieces; between groups every split of 2 to 12 ranks;
- * between neighbours random graphs of 1 to 16.
+ * Every algorithm of the table, symbolically: 1 to 64 ranks, all roots up to 16 ranks and a
+ * choice of them above, in place and not, whole and in pieces, with several radices, and with
+ * ranks in several places; between groups every split of 2 to 12 ranks; between neighbours
+ * random graphs of 1 to 16.  Above 16 ranks one order in which nothing is buffered, and program
+ * order; it is the number of ranks that algorithms get wrong there.
+ *
  * An algorithm cannot be forgotten: the table that rules choose from is walked.
+ *
+ *     plans_test                  all of this, in seconds
+ *     plans_test NAME             the algorithms of that name only
+ *     plans_test --random 600     for 600 seconds, random ones on up to 4096 ranks
  */
 #include "coll/check.h"
 #include "coll/rules.h"
 #include "test/plan/graph.h"
+#include "test/plan/spots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SMALL = 16, MOST_RANKS = 64, MOST_STEPS = 4 << 20 };
 
 static int worlds, failures;
 
@@ -33,65 +45,141 @@ static bool takes_root(enum collective what)
 
 static bool root_worth_trying(int root, int p)
 {
-    return p <= 8 || root < 3 || root == p / 2 || root == p - 1;
+    return p <= SMALL || root < 2 || root == p / 2 || root == p - 1;
+}
+
+static bool has_in_place(enum collective what)
+{
+    return what != COLL_BCAST && what != COLL_BARRIER;
+}
+
+static struct world world_of(const struct algorithm *a, int p)
+{
+    return (struct world){ .what = a->what,
+                           .program = a->program,
+                           .p = p,
+                           .pieces = 1,
+                           .radix = a->radix,
+                           .ordered = a->ordered,
+                           .program_order = true,
+                           .brief = p > SMALL };
+}
+
+/* Whole and in pieces, in place and not. */
+static void in_pieces(const struct algorithm *a, struct world world)
+{
+    int most = a->cut && world.p <= SMALL ? 3 : 1;
+    for (world.pieces = 1; world.pieces <= most; world.pieces++)
+        for (int in_place = 0; in_place <= has_in_place(a->what); in_place++) {
+            world.in_place = in_place;
+            try(a, &world);
+        }
 }
 
 static void within(const struct algorithm *a, int p, int root)
 {
-    bool twice = a->what != COLL_BCAST && a->what != COLL_BARRIER;
-    for (int pieces = 1; pieces <= (a->cut && p <= 16 ? 3 : 1); pieces++)
-        for (int in_place = 0; in_place <= twice; in_place++)
-            try(a, &(struct world){ .what = a->what,
-                                    .program = a->program,
-                                    .p = p,
-                                    .root = root,
-                                    .pieces = pieces,
-                                    .in_place = in_place,
-                                    .ordered = a->ordered,
-                                    .program_order = true });
+    struct world world = world_of(a, p);
+    world.root = root;
+    for (int kind = 0; kind < (a->needs == NEEDS_PLACES ? SPOTS_KINDS : 1); kind++) {
+        int radix = a->radix ? 2 : 0, last = p <= 33 && a->radix ? 5 : a->radix;
+        for (radix = p <= 33 ? radix : last; radix <= last; radix++) {
+            world.places = spots_make(kind, p);
+            world.radix = radix;
+            if (!algorithm_objection(a, p, radix, world.places))
+                in_pieces(a, world);
+        }
+    }
 }
 
 static void between(const struct algorithm *a, int p, int split)
 {
-    for (int root = 0; root < (takes_root(a->what) ? p : 1); root++)
-        try(a, &(struct world){ .what = a->what,
-                                .program = a->program,
-                                .p = p,
-                                .root = root,
-                                .split = split,
-                                .pieces = 1,
-                                .ordered = a->ordered,
-                                .program_order = true });
+    struct world world = world_of(a, p);
+    world.split = split;
+    for (int root = 0; root < (takes_root(a->what) ? p : 1); root++) {
+        world.root = root;
+        try(a, &world);
+    }
 }
 
 static void along_edges(const struct algorithm *a, int p)
 {
     const struct neighbours *near[GRAPH_RANKS];
+    struct world world = world_of(a, p);
     graph_make(p, near);
-    try(a, &(struct world){ .what = a->what,
-                            .program = a->program,
-                            .p = p,
-                            .pieces = 1,
-                            .neighbours = near,
-                            .program_order = true });
+    world.neighbours = near;
+    try(a, &world);
     graph_free(p, near);
 }
 
-int main(void)
+static void everything_about(const struct algorithm *a)
 {
-    for (const struct algorithm *a = algorithms; a->name; a++) {
-        for (int i = 0; is_neighbourhood(a->what) && i < 20 * GRAPH_RANKS; i++)
-            along_edges(a, 1 + i % GRAPH_RANKS);
-        if (!a->program || is_neighbourhood(a->what))
-            continue;
-        for (int p = 1; p <= 33 && !a->inter; p++)
-            for (int root = 0; root < (takes_root(a->what) ? p : 1); root++)
-                if (root_worth_trying(root, p))
-                    within(a, p, root);
-        for (int p = 2; p <= 12 && a->inter; p++)
-            for (int split = 1; split < p; split++)
-                between(a, p, split);
+    for (int i = 0; is_neighbourhood(a->what) && i < 20 * GRAPH_RANKS; i++)
+        along_edges(a, 1 + i % GRAPH_RANKS);
+    if (!a->program || is_neighbourhood(a->what))
+        return;
+    for (int p = 1; p <= MOST_RANKS && !a->inter; p++)
+        for (int root = 0; root < (takes_root(a->what) ? p : 1); root++)
+            if (root_worth_trying(root, p))
+                within(a, p, root);
+    for (int p = 2; p <= 12 && a->inter; p++)
+        for (int split = 1; split < p; split++)
+            between(a, p, split);
+}
+
+static long steps_of(const struct world *world)
+{
+    struct plan plan;
+    struct plan_key key = { .me = world->p / 2,
+                            .size = world->p,
+                            .root = world->root,
+                            .pieces = world->pieces,
+                            .radix = world->radix,
+                            .places = world->places };
+    plan_make(&plan, &key, world->program);
+    long blocks = 0;
+    for (int i = 0; i < plan.nsteps; i++)
+        blocks += plan.step[i].to.n + plan.step[i].from.n;
+    plan_free(&plan);
+    return blocks * world->p;
+}
+
+/* Any algorithm on any number of ranks that fits in memory. */
+static void at_random(const struct algorithm *a)
+{
+    int p = 1 + graph_draw(1 << (6 + graph_draw(7)));
+    struct world world = world_of(a, p);
+    world.places = spots_make(a->needs == NEEDS_PLACES ? graph_draw(SPOTS_KINDS) : 0, p);
+    world.radix = a->radix ? 2 + graph_draw(8) : 0;
+    world.root = takes_root(a->what) ? graph_draw(p) : 0;
+    world.in_place = has_in_place(a->what) && graph_draw(2);
+    world.pieces = a->cut ? 1 + graph_draw(4) : 1;
+    world.brief = true;
+    if (!algorithm_objection(a, p, world.radix, world.places) && steps_of(&world) < MOST_STEPS)
+        try(a, &world);
+}
+
+static void for_seconds(int seconds)
+{
+    int n = 0;
+    graph_state = (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)graph_state);
+    while (algorithms[n].name)
+        n++;
+    for (time_t end = time(NULL) + seconds; time(NULL) < end;) {
+        const struct algorithm *a = &algorithms[graph_draw(n)];
+        if (a->program && !a->inter && !is_neighbourhood(a->what))
+            at_random(a);
     }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--random") == 0)
+        for_seconds(atoi(argv[2]));
+    else
+        for (const struct algorithm *a = algorithms; a->name; a++)
+            if (argc < 2 || strcmp(argv[1], a->name) == 0)
+                everything_about(a);
     printf("%d worlds, %d wrong\n", worlds, failures);
     return failures != 0 || worlds == 0;
 }

@@ -125,6 +125,7 @@ START_TEST(a_name_overrules_the_rules)
     ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
     ck_assert_str_eq(choice.algorithm->name, "ring");
     ck_assert_int_eq(choice.pieces, 3);
+    ck_assert_int_eq(choice.radix, 0);
     call.what = COLL_REDUCE;
     ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
     ck_assert_int_ge(choice.rule, 0);
