@@ -3,8 +3,8 @@
  * What an algorithm would cost: seconds, split in three, by a model of the machine.
  *
  * A pure function of its arguments, the same on every rank: no clock, no wires, no memory kept.
- * The model is LogGP by distance; the plans of the ranks are performed on it (sim.h), so there is
- * no second description of an algorithm that could be wrong.
+ * The model is LogGP by distance; the plans of the ranks are performed on it (sim.h), so there is no
+ * second description of an algorithm that could be wrong.
  */
 #ifndef XMPI_PRICE_H
 #define XMPI_PRICE_H
@@ -21,8 +21,8 @@ enum distance {
     DISTANCES
 };
 
-/* A message of n bytes: `overhead` of the sender's CPU, then gap + n * byte on the way out and on
- * the way in, `latency` in between, `overhead` of the receiver's CPU.  All in seconds. */
+/* A message of n bytes: `overhead` of the sender's CPU; gap + n * byte on the way out, and `latency`
+ * later as long on the way in; `overhead` of the receiver's CPU: 2 o + L + g + n G when alone.  All in seconds. */
 struct link_price {
     double latency, overhead, gap, byte;
     size_t eager; /* longer messages wait for their receive, two latencies more; 0: none do */
@@ -64,10 +64,10 @@ extern const struct price_model price_standard;
 
 /* The price of one collective, from the first rank's start to the last one's end.  0;
  * MPI_ERR_UNSUPPORTED_OPERATION with a reason when this algorithm has no price at this size: it
- * works along neighbours or between groups, or more than `most` steps would have to be performed
+ * is no plan (tiny), works along neighbours or between groups, or more than `most` steps would have to be performed
  * (0: a million, some tenths of a second).  Plans whose ranks all do alike are performed for one
  * node only, so they have a price at any size that their one rank's plan fits. */
-int price_of(const struct price_model *model, const struct price_query *asked, size_t most,
+int price_of(const struct price_model *model, const struct price_query *query, size_t most,
              struct price *price);
 
 #endif

@@ -11,3 +11,6 @@ test_unit_plan_test_SOURCES = test/unit/plan_test.c test/unit/unit.h
 test_unit_plan_test_LDADD = $(UNIT_LIBS)
 test_unit_coll_scratch_test_SOURCES = test/unit/coll_scratch_test.c test/unit/unit.h
 test_unit_coll_scratch_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/price_test
+test_unit_price_test_SOURCES = test/unit/price_test.c test/unit/unit.h
+test_unit_price_test_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From plans to scripts.
+ *
+ * One plan is made, translated and dropped after the other, so that at no time more than one
+ * lies in memory in full.  A script keeps 40 bytes per step.
+ *
+ * The other end of a message is found in a table of all receives, by sender, receiver and number;
+ * with symmetry in the script itself, since what rank r sends to r + d somebody sends to it.
+ */
+#include "coll/cast.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE = 16, ALL_TESTED = 1 << 14 };
+
+static int no_memory(const struct cast *cast)
+{
+    return fail(MPI_ERR_NO_MEM, "no memory for the plans of %d ranks, %lld steps", cast->p,
+                (long long)cast->acts);
+}
+
+static struct plan_key key_of(const struct price_query *query, int me)
+{
+    return (struct plan_key){
+        .me = me,
+        .size = query->p,
+        .root = query->root,
+        .pieces = query->pieces > 1 ? query->pieces : 1,
+    };
+}
+
+/* Is `bytes` a vector that a program cuts, or one of its blocks? */
+static bool is_vector(enum collective what)
+{
+    return what == COLL_BCAST || what >= COLL_REDUCE;
+}
+
+static double block_bytes(const struct price_query *query, const struct plan *plan,
+                          double scale)
+{
+    int in = plan->nblocks[ROOM_IN], out = plan->nblocks[ROOM_OUT];
+    int blocks = in > out ? in : out, pieces = plan->key.pieces;
+    if (query->algorithm->what == COLL_BARRIER)
+        return 0;
+    if (!is_vector(query->algorithm->what))
+        return (double)query->bytes / pieces;
+    double cut = blocks > pieces ? blocks * scale : blocks;
+    return cut > 0 ? (double)query->bytes / cut : 0;
+}
+
+/* Ranges that wrap are written down as two messages one after the other; here they are one. */
+static bool continues(const struct plan *plan, int i)
+{
+    const struct step *s = &plan->step[i], *before = s - 1;
+    if (i == 0 || s->peer < 0 || s->verb != before->verb || s->peer != before->peer)
+        return false;
+    struct span here = s->verb == VERB_SEND ? s->from : s->to;
+    struct span there = s->verb == VERB_SEND ? before->from : before->to;
+    for (int k = 0; k < before->nnext; k++)
+        if (plan->next[before->first_next + k] == i)
+            return false;
+    return here.room == there.room && here.first == 0 && there.first > 0 &&
+           there.first + there.n == plan->nblocks[there.room];
+}
+
+static void script_free(struct script *script)
+{
+    free(script->act);
+    free(script->next);
+}
+
+/* Successors of step i lie behind those of step i - 1, so joined steps have one list. */
+static void act_of(struct script *script, int *at, const struct plan *plan, int i, double block)
+{
+    const struct step *s = &plan->step[i];
+    int blocks = s->verb == VERB_SEND ? s->from.n : s->to.n;
+    bool joined = continues(plan, i);
+    at[i] = script->nacts - joined;
+    struct act *act = &script->act[at[i]];
+    if (!joined) {
+        script->nacts++;
+        *act = (struct act){ .verb = s->verb,
+                             .peer = s->peer,
+                             .partner = (int32_t)s->slot,
+                             .first_next = s->first_next };
+    }
+    act->parts++;
+    act->nwait += s->nwait;
+    act->nnext += s->nnext;
+    act->bytes += blocks * block;
+}
+
+static bool script_of(struct script *script, struct plan *plan, double block)
+{
+    size_t n = (size_t)plan->nsteps;
+    int *at = malloc((n + 1) * sizeof *at);
+    *script = (struct script){ .scratch = plan->nblocks[ROOM_TMP] * block };
+    script->act = malloc((n + 1) * sizeof *script->act);
+    if (script->act && at) {
+        for (int i = 0; i < plan->nsteps; i++)
+            act_of(script, at, plan, i, block);
+        for (int k = 0; k < plan->nnext; k++)
+            plan->next[k] = at[plan->next[k]];
+        script->next = plan->next; /* taken over */
+        plan->next = NULL;
+    }
+    bool good = script->act && at;
+    free(at);
+    return good;
+}
+
+static int make_script(const struct cast *cast, const struct price_query *query, double scale,
+                       int me, struct script *script)
+{
+    struct plan plan;
+    struct plan_key key = key_of(query, me);
+    int error = plan_make(&plan, &key, query->algorithm->program);
+    if (!error && !script_of(script, &plan, block_bytes(query, &plan, scale)))
+        error = no_memory(cast);
+    plan_free(&plan);
+    return error;
+}
+
+/* ---- symmetry ---- */
+
+static void make_relative(struct script *script, int me, int p, enum symmetry symmetry)
+{
+    for (int i = 0; i < script->nacts; i++) {
+        int32_t *peer = &script->act[i].peer;
+        if (*peer >= 0)
+            *peer = symmetry == SYMMETRY_SHIFT ? mod(*peer - me, p) : *peer ^ me;
+    }
+}
+
+static bool alike(const struct script *a, const struct script *b)
+{
+    if (a->nacts != b->nacts)
+        return false;
+    for (int i = 0; i < a->nacts; i++)
+        if (a->act[i].verb != b->act[i].verb || a->act[i].peer != b->act[i].peer ||
+            a->act[i].bytes != b->act[i].bytes)
+            return false;
+    return true;
+}
+
+/* Another rank to compare with rank 0: all of them, or the ends, the middle and some others. */
+static int tested_rank(int p, int nacts, int i)
+{
+    if ((int64_t)p * (nacts + 1) <= ALL_TESTED)
+        return i < p ? i : -1;
+    if (i < 4)
+        return i < p ? i : -1;
+    if (i < 8)
+        return i - 4 < p ? p - 1 - (i - 4) : -1;
+    uint64_t random = (uint64_t)i * 6364136223846793005ull + 1442695040888963407ull;
+    return i < SAMPLE ? i == 8 ? p / 2 : (int)((random >> 33) % (uint64_t)p) : -1;
+}
+
+/* The receive that my send to the peer meets, in the same script: the one from the other side. */
+static bool pair_up(struct script *script, int p, enum symmetry symmetry)
+{
+    int n = script->nacts, *partner = malloc(((size_t)n + 1) * sizeof *partner);
+    int from = 0;
+    bool good = partner != NULL;
+    for (int i = 0; good && i < n; i++)
+        partner[i] = -1;
+    for (int i = 0; good && i < n; i++) {
+        struct act *s = &script->act[i];
+        if (s->verb != VERB_SEND)
+            continue;
+        int back = symmetry == SYMMETRY_SHIFT ? mod(-s->peer, p) : s->peer;
+        bool found = false;
+        for (int tried = 0; tried < n && !found; tried++, from = from + 1 < n ? from + 1 : 0) {
+            struct act *t = &script->act[from];
+            found = t->peer == back && t->verb != VERB_SEND && t->partner == s->partner;
+            if (found)
+                partner[i] = from, partner[from] = i;
+        }
+        good = found;
+    }
+    for (int i = 0; good && i < n; i++) {
+        good = partner[i] >= 0 || script->act[i].peer < 0;
+        script->act[i].partner = partner[i];
+    }
+    free(partner);
+    return good;
+}
+
+/* Do all ranks do as rank 0 does?  The script is left relative, with partners, when they do. */
+static int test_symmetry(struct cast *cast, const struct price_query *query, double scale,
+                         enum symmetry symmetry)
+{
+    struct script first = { 0 };
+    int error = make_script(cast, query, scale, 0, &first);
+    bool same = !error;
+    if (same)
+        make_relative(&first, 0, cast->p, symmetry);
+    for (int i = 0, rank; same && (rank = tested_rank(cast->p, first.nacts, i)) >= 0; i++) {
+        struct script other = { 0 };
+        error = make_script(cast, query, scale, rank, &other);
+        if (!error)
+            make_relative(&other, rank, cast->p, symmetry);
+        same = !error && alike(&first, &other);
+        script_free(&other);
+    }
+    if (same && pair_up(&first, cast->p, symmetry)) {
+        cast->symmetry = symmetry;
+        *cast->script = first;
+        cast->nscripts = 1;
+    } else {
+        script_free(&first);
+    }
+    return error;
+}
+
+static int too_many(const struct price_query *query, double steps, size_t most)
+{
+    return fail(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "%s:%s on %d ranks is about %.3g steps; at most %zu are performed here: ask for "
+        "fewer ranks, or for an algorithm whose ranks all do alike",
+        collective_name(query->algorithm->what), query->algorithm->name, query->p, steps, most);
+}
+
+static int open_alike(struct cast *cast, const struct price_query *query, double scale,
+                      struct grouping grouping, size_t most)
+{
+    int error = 0;
+    cast->script = calloc(1, sizeof *cast->script);
+    if (!cast->script)
+        return no_memory(cast);
+    if (grouping.shift > 0) {
+        error = test_symmetry(cast, query, scale, SYMMETRY_SHIFT);
+        cast->nactors = grouping.shift;
+    }
+    if (!error && !cast->symmetry && grouping.flip > 0) {
+        error = test_symmetry(cast, query, scale, SYMMETRY_FLIP);
+        cast->nactors = grouping.flip;
+    }
+    if (cast->symmetry) {
+        cast->acts = (int64_t)cast->nactors * cast->script->nacts;
+        if (most && (size_t)cast->acts > most)
+            return too_many(query, (double)cast->acts, most);
+    } else {
+        free(cast->script);
+        cast->script = NULL;
+    }
+    return error;
+}
+
+/* ---- everybody ---- */
+
+struct table { /* of receives, by hash of sender, receiver and number */
+    size_t mask;
+    struct entry {
+        int32_t from, to, slot, act; /* act + 1; 0: free */
+    } * entry;
+};
+
+static struct entry *table_at(const struct table *table, int from, int to, int slot)
+{
+    uint64_t h = (uint64_t)(unsigned)from * 0x9e3779b97f4a7c15ull ^
+                 (uint64_t)(unsigned)to * 0xbf58476d1ce4e5b9ull ^
+                 (uint64_t)(unsigned)slot * 0x94d049bb133111ebull;
+    for (size_t i = (size_t)((h ^ h >> 29) & table->mask);; i = (i + 1) & table->mask) {
+        struct entry *e = &table->entry[i];
+        if (e->act == 0 || (e->from == from && e->to == to && e->slot == slot))
+            return e;
+    }
+}
+
+static void note_receives(const struct cast *cast, struct table *table)
+{
+    for (int r = 0; r < cast->nactors; r++)
+        for (int i = 0; i < cast->script[r].nacts; i++) {
+            const struct act *a = &cast->script[r].act[i];
+            if (a->peer >= 0 && a->verb != VERB_SEND)
+                *table_at(table, a->peer, r, a->partner) =
+                    (struct entry){ a->peer, r, a->partner, i + 1 };
+        }
+}
+
+static int find_partners(struct cast *cast)
+{
+    struct table table = { .mask = 15 };
+    while (table.mask < 2 * (size_t)cast->acts)
+        table.mask = 2 * table.mask + 1;
+    table.entry = calloc(table.mask + 1, sizeof *table.entry);
+    if (!table.entry)
+        return no_memory(cast);
+    note_receives(cast, &table);
+    int error = 0;
+    for (int r = 0; !error && r < cast->nactors; r++)
+        for (int i = 0; !error && i < cast->script[r].nacts; i++) {
+            struct act *a = &cast->script[r].act[i];
+            if (a->verb != VERB_SEND)
+                continue;
+            const struct entry *e = table_at(&table, r, a->peer, a->partner);
+            if (e->act == 0)
+                error = fail(MPI_ERR_INTERN, "rank %d sends to %d what it does not receive", r,
+                             a->peer);
+            else
+                a->partner = e->act - 1, cast->script[a->peer].act[a->partner].partner = i;
+        }
+    free(table.entry);
+    return error;
+}
+
+static int open_all(struct cast *cast, const struct price_query *query, double scale,
+                    size_t most)
+{
+    cast->nactors = cast->p;
+    cast->script = calloc((size_t)cast->p, sizeof *cast->script);
+    if (!cast->script)
+        return no_memory(cast);
+    for (int r = 0; r < cast->p; r++) {
+        int error = make_script(cast, query, scale, r, &cast->script[r]);
+        if (error)
+            return error;
+        cast->nscripts = r + 1;
+        cast->acts += cast->script[r].nacts;
+        if ((size_t)cast->acts > most)
+            return too_many(query, (double)cast->acts / (r + 1) * cast->p, most);
+    }
+    return find_partners(cast);
+}
+
+/* ---- in the end ---- */
+
+static int objection(const struct price_query *query)
+{
+    const struct algorithm *a = query->algorithm;
+    const char *why = !a->program                 ? "is no plan"
+                      : a->inter                  ? "works between two groups"
+                      : is_neighbourhood(a->what) ? "works along a graph of neighbours"
+                                                  : NULL;
+    if (why)
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s:%s %s, so it has no price",
+                    collective_name(a->what), a->name, why);
+    return 0;
+}
+
+int cast_open(struct cast *cast, const struct price_query *query, double scale,
+              struct grouping grouping, size_t most)
+{
+    *cast = (struct cast){ .p = query->p };
+    int error = objection(query);
+    if (!error && (grouping.shift || grouping.flip))
+        error = open_alike(cast, query, scale, grouping, most);
+    if (error || cast->symmetry)
+        return error;
+    return open_all(cast, query, scale, most);
+}
+
+void cast_close(struct cast *cast)
+{
+    for (int i = 0; i < cast->nscripts; i++)
+        script_free(&cast->script[i]);
+    free(cast->script);
+    *cast = (struct cast){ .p = 0 };
+}

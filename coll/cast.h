@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plans of all ranks of one collective, ready to be counted or performed on a model.
+ *
+ * Ranks become actors, steps become acts: bytes instead of blocks, and each message knows the act
+ * at its other end.  Where all ranks do alike, one script serves all, and an actor stands for many
+ * ranks:
+ *
+ *     SHIFT   the peer of rank r is r + d, for all r: rings, Bruck, spread, dissemination
+ *     FLIP    the peer of rank r is r xor m: doubling, halving
+ *
+ * Actor a of n then is rank a, and ranks a + n, a + 2n, ... (FLIP: all that differ from a in bits
+ * above n) do at any time what it does.  That all ranks do alike is tested, not assumed: on all of
+ * them when they are few, else on a sample that contains the first, the last and the middle.
+ */
+#ifndef XMPI_CAST_H
+#define XMPI_CAST_H
+
+#include "coll/price.h"
+
+enum symmetry { SYMMETRY_NONE, SYMMETRY_SHIFT, SYMMETRY_FLIP };
+
+struct act {
+    uint8_t verb;
+    uint8_t parts; /* messages it is in truth: ranges that wrap go in two */
+    int32_t peer;  /* a rank; with symmetry what is added, or the bits that differ; -1: none */
+    int32_t partner; /* the act at the other end */
+    int32_t nwait, first_next, nnext;
+    double bytes;
+};
+
+struct script {
+    struct act *act;
+    int nacts;
+    int32_t *next;
+    double scratch; /* bytes of TMP */
+};
+
+struct cast {
+    int p, nactors;
+    enum symmetry symmetry;
+    struct script *script; /* one with symmetry, else one per actor */
+    int nscripts;
+    int64_t acts; /* of all actors */
+};
+
+/* How ranks may be grouped without changing anything: into actors of `shift` or `flip` ranks.  0:
+ * not at all. */
+struct grouping {
+    int shift, flip;
+};
+
+/* `scale` is how many ranks the collective has for each of the query's p: 1, or more when a small
+ * one is performed in place of a large one, whose blocks it then has.  0, MPI_ERR_NO_MEM, or
+ * MPI_ERR_UNSUPPORTED_OPERATION (price.h).  To be closed either way. */
+int cast_open(struct cast *cast, const struct price_query *query, double scale,
+              struct grouping grouping, size_t most);
+void cast_close(struct cast *cast);
+
+static inline const struct script *cast_script(const struct cast *cast, int actor)
+{
+    return &cast->script[cast->symmetry ? 0 : actor];
+}
+
+/* The rank at the other end of an actor's act. */
+static inline int cast_peer(const struct cast *cast, int actor, const struct act *act)
+{
+    switch (cast->symmetry) {
+    case SYMMETRY_SHIFT:
+        return mod(actor + act->peer, cast->p);
+    case SYMMETRY_FLIP:
+        return actor ^ act->peer;
+    default:
+        return act->peer;
+    }
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Prices: which ranks may stand for which others, and the performance of those on the model.
+ *
+ *     one node         all ranks of a cache stand for those of any other
+ *     several nodes    the ranks of one node stand for those of any other
+ *     with a fabric    the ranks of as many nodes as it takes until the fabric repeats itself
+ */
+#include "coll/sim.h"
+
+#include "coll/steady.h"
+
+const struct price_model price_standard = {
+    .link = {
+        [DISTANCE_CACHE] = { 0.1e-6, 0.03e-6, 0.01e-6, 1 / 20e9, 128 << 10 },
+        [DISTANCE_NODE] = { 0.3e-6, 0.03e-6, 0.01e-6, 1 / 10e9, 128 << 10 },
+        [DISTANCE_NET] = { 1.5e-6, 0.2e-6, 0.05e-6, 1 / 12.5e9, 16 << 10 },
+    },
+    .fold = 1 / 20e9,
+    .copy = 1 / 20e9,
+};
+
+static bool is_power(int n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static struct seats normal(struct seats seats, int p)
+{
+    if (seats.per_node >= p)
+        seats.per_node = 0;
+    if (seats.per_cache >= p || (seats.per_node && seats.per_cache >= seats.per_node))
+        seats.per_cache = 0;
+    return seats;
+}
+
+static struct grouping group(struct seats seats, int p, const struct fabric *fabric)
+{
+    int node = seats.per_node ? seats.per_node : seats.per_cache ? seats.per_cache : 1;
+    int period = seats.per_node && fabric ? fabric->period : 1;
+    struct grouping g = { 0, 0 };
+    if (seats.per_cache && node % seats.per_cache)
+        return g;
+    if (p % node == 0 && period > 0 && p / node % period == 0)
+        g.shift = node * period;
+    if (is_power(p) && is_power(node) && (!seats.per_cache || is_power(seats.per_cache)) &&
+        (!seats.per_node || !fabric || fabric->flips))
+        g.flip = node;
+    return g;
+}
+
+struct machine {
+    const struct price_model *model;
+    struct seats seats;
+    const struct fabric *fabric;
+};
+
+static int measure(const struct cast *cast, const void *with, double v[STEADY_VALUES])
+{
+    const struct machine *m = with;
+    struct price price;
+    int error = sim_perform(cast, m->model, &m->seats, m->fabric, &price);
+    v[0] = price.latency;
+    v[1] = price.bandwidth;
+    v[2] = price.compute;
+    return error;
+}
+
+int sim_run(const struct price_model *model, const struct price_query *query,
+            const struct fabric *fabric, size_t most, struct sim *sim)
+{
+    struct machine machine = { model, normal(query->seats, query->p), fabric };
+    struct steady_job job = { query, group(machine.seats, query->p, fabric), most, measure,
+                              &machine };
+    double v[STEADY_VALUES] = { 0 };
+    struct steady how = { 0 };
+    int error = steady_run(&job, v, &how);
+    *sim = (struct sim){ { v[0], v[1], v[2] }, how.acts, how.actors, how.symmetry, how.ranks };
+    return error;
+}
+
+int price_of(const struct price_model *model, const struct price_query *query, size_t most,
+             struct price *price)
+{
+    struct sim sim;
+    int error = sim_run(model, query, NULL, most ? most : 1000000, &sim);
+    *price = sim.price;
+    return error;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A collective performed on a model of a machine, event by event.
+ *
+ * Ranks have a CPU, which does one thing at a time, and a way out and in (two CPUs that share
+ * memory), nodes have a network interface that their ranks share, and a fabric may have links
+ * that are shared by all who come along.  All of them serve in the order of arrival.
+ */
+#ifndef XMPI_SIM_H
+#define XMPI_SIM_H
+
+#include "coll/cast.h"
+
+enum { SIM_HOPS = 4096 }; /* no route is longer */
+
+/* Between the nodes.  Links are numbered; each is used in one direction. */
+struct fabric {
+    const void *self;
+    int (*route)(const void *self, int from, int to, int link[SIM_HOPS]); /* how many */
+    int nlinks;
+    double hop, byte; /* seconds per link passed, and per byte on a link */
+
+    /* The fabric looks the same from node n and n + period (modulo all), 0: it does not; and
+     * from node n and n xor m, for any m.  `fold` maps a link to the one that stands for it when
+     * only the first `period` nodes are performed (flipped: the first node only). */
+    int period;
+    bool flips;
+    int (*fold)(const void *self, int link, bool flipped);
+};
+
+struct sim {
+    struct price price;
+    int64_t acts;           /* performed */
+    int actors;             /* ranks performed */
+    enum symmetry symmetry; /* why so few */
+    int steady;             /* ranks of the largest run when the rest is steady; 0: all of it */
+};
+
+/* As price_of; fabric NULL: each pair of nodes has a wire of its own. */
+int sim_run(const struct price_model *model, const struct price_query *query,
+            const struct fabric *fabric, size_t most, struct sim *sim);
+
+/* A prepared cast on the model; what price_of and the count of rounds are made of. */
+int sim_perform(const struct cast *cast, const struct price_model *model,
+                const struct seats *seats, const struct fabric *fabric, struct price *price);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rings have plans as long as there are ranks, and a million ranks would do a million things each.
+ * But after a few rounds every round is like the one before: what is added when the ring grows by
+ * one group of actors is always the same.
+ *
+ *     seconds |            . '          measured on rings of k, 2k, 3k groups, with the blocks,
+ *             |        . '              distances and routes of the large one.  If the three lie
+ *             |   x x x                 on a line, the large one lies on it as well; if not, k
+ *             +---------------- ranks   is doubled, until it would be too much.
+ *
+ * That a plan is of this kind is found by counting rank 0's steps at 64, 128, 256 ranks, and
+ * that its peers are always the same number of ranks away.
+ */
+#include "coll/steady.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FEW_RANKS = 256, FEW_ACTS = 1 << 14, LEAST_RING = 16 };
+
+/* Steps of rank 0, without inferring anything.  -1: no memory. */
+static double count_steps(const struct price_query *query, int p)
+{
+    struct plan plan = { .key = { .size = p, .root = query->root, .pieces = 1 },
+                         .root = query->root };
+    query->algorithm->program(&plan, 0, p);
+    double n = plan.error ? -1 : plan.nsteps;
+    plan_free(&plan);
+    return n;
+}
+
+/* Steps of rank 0 at p if they grow evenly with it, else 0. */
+static double long_plan(const struct price_query *query)
+{
+    if (query->p <= FEW_RANKS || query->root >= FEW_RANKS / 4)
+        return 0;
+    double a = count_steps(query, FEW_RANKS / 4), b = count_steps(query, FEW_RANKS / 2),
+           c = count_steps(query, FEW_RANKS);
+    if (a < 0 || b <= a || c - b != 2 * (b - a))
+        return 0;
+    int pieces = query->pieces > 1 ? query->pieces : 1;
+    return (c + (b - a) / (FEW_RANKS / 4) * (query->p - FEW_RANKS)) * pieces;
+}
+
+/* The peers of a ring of n as peers in one of p: as far to the left or right.  The widest. */
+static int widen(struct cast *cast, int p)
+{
+    int n = cast->p, widest = 0;
+    for (int i = 0; i < cast->script->nacts; i++) {
+        int32_t *peer = &cast->script->act[i].peer;
+        if (*peer < 0)
+            continue;
+        int away = *peer <= n / 2 ? *peer : *peer - n;
+        widest = abs(away) > widest ? abs(away) : widest;
+        *peer = mod(away, p);
+    }
+    cast->p = p;
+    return widest;
+}
+
+/* One small ring.  *widest: 0 when it is none. */
+static int measure_ring(const struct steady_job *job, int groups, double v[STEADY_VALUES],
+                        int *widest, struct steady *how)
+{
+    struct price_query small = *job->query;
+    struct grouping grouping = { .shift = job->grouping.shift };
+    small.p = groups * grouping.shift;
+    struct cast cast;
+    *widest = 0;
+    int error = cast_open(&cast, &small, (double)job->query->p / small.p, grouping, 0);
+    if (cast.symmetry == SYMMETRY_SHIFT) {
+        *widest = widen(&cast, job->query->p);
+        *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, small.p };
+        error = job->measure(&cast, job->with, v);
+    } else if (error == MPI_ERR_UNSUPPORTED_OPERATION) {
+        error = 0; /* not alike: no ring */
+    }
+    cast_close(&cast);
+    return error;
+}
+
+static bool on_a_line(const double a[], const double b[], const double c[])
+{
+    for (int i = 0; i < STEADY_VALUES; i++)
+        if (fabs(c[i] - 2 * b[i] + a[i]) > 1e-9 * fabs(c[i]))
+            return false;
+    return true;
+}
+
+/* *found: v is the answer. */
+static int by_rings(const struct steady_job *job, double v[STEADY_VALUES], struct steady *how,
+                    bool *found)
+{
+    int unit = job->grouping.shift, k = (LEAST_RING + unit - 1) / unit;
+    k = k < 2 ? 2 : k;
+    for (; (double)3 * k * unit < job->query->p / 2.0; k *= 2) {
+        double at[3][STEADY_VALUES] = { { 0 } };
+        int widest[3];
+        for (int i = 0; i < 3; i++) {
+            int error = measure_ring(job, (i + 1) * k, at[i], &widest[i], how);
+            if (error || widest[i] == 0 || widest[i] != widest[0] || widest[i] > unit * k / 2)
+                return error;
+        }
+        if (on_a_line(at[0], at[1], at[2])) {
+            double more = (double)job->query->p / ((double)k * unit) - 3;
+            for (int i = 0; i < STEADY_VALUES; i++)
+                v[i] = at[2][i] + more * (at[2][i] - at[1][i]);
+            *found = true;
+            return 0;
+        }
+        if ((size_t)how->acts * 4 > job->most)
+            return 0;
+    }
+    return 0;
+}
+
+static int too_long(const struct price_query *query, double steps, size_t most)
+{
+    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                "%s:%s on %d ranks is %.3g steps for each of them and does not settle into a "
+                "steady state; at most %zu are performed here: ask for fewer ranks",
+                collective_name(query->algorithm->what), query->algorithm->name, query->p,
+                steps, most);
+}
+
+int steady_run(const struct steady_job *job, double v[STEADY_VALUES], struct steady *how)
+{
+    const struct price_query *query = job->query;
+    const struct algorithm *a = query->algorithm;
+    bool plain = a->program && !a->inter && !is_neighbourhood(a->what), found = false;
+    double steps = plain ? long_plan(query) : 0;
+    int error = 0;
+    if (job->grouping.shift && steps * job->grouping.shift > FEW_ACTS)
+        error = by_rings(job, v, how, &found);
+    if (error || found)
+        return error;
+    if (steps > (double)job->most)
+        return too_long(query, steps, job->most);
+    struct cast cast;
+    error = cast_open(&cast, query, 1, job->grouping, job->most);
+    *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, 0 };
+    if (!error)
+        error = job->measure(&cast, job->with, v);
+    cast_close(&cast);
+    return error;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Counts of plans against the formulas of the textbooks, and prices against LogGP worked out by
+ * hand.  p ranks, n bytes, q = ceil(log2 p).
+ */
+#include "coll/count.h"
+#include "coll/sim.h"
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include "test/unit/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PLENTY = 4000000 };
+
+static struct price_query query(enum collective what, const char *name, int p, size_t bytes)
+{
+    const struct algorithm *a = algorithms;
+    while (a->name && (a->what != what || a->inter || strcmp(a->name, name) != 0))
+        a++;
+    ck_assert_msg(a->name, "no %s", name);
+    return (struct price_query){ .algorithm = a, .p = p, .bytes = bytes };
+}
+
+static struct count counted(enum collective what, const char *name, int p, size_t bytes)
+{
+    struct price_query q = query(what, name, p, bytes);
+    struct count c;
+    ck_assert_msg(count_of(&q, PLENTY, &c) == 0, "%s: %s", name, fail_text());
+    return c;
+}
+
+static int log2_up(int p)
+{
+    int q = 0;
+    while (1 << q < p)
+        q++;
+    return q;
+}
+
+static bool near(double got, double wanted)
+{
+    return fabs(got - wanted) <= 1e-9 * fabs(wanted) + 1e-15;
+}
+
+#define EQUAL(got, wanted)                                                                     \
+    ck_assert_msg(near(got, wanted), "p %d: " #got " is %.12g, not " #wanted " = %.12g", p,    \
+                  (double)(got), (double)(wanted))
+
+/* ---- allreduce ---- */
+
+START_TEST(ring_allreduce)
+{
+    for (int p = 2; p <= 64; p++) {
+        double n = 1000.0 * p;
+        struct count c = counted(COLL_ALLREDUCE, "ring", p, (size_t)n);
+        EQUAL(c.rounds, 2 * (p - 1));
+        EQUAL(c.messages.most, 2 * (p - 1));
+        EQUAL(c.bytes.most, 2 * n * (p - 1) / p);
+        EQUAL(c.bytes.sum, 2 * n * (p - 1));
+        EQUAL(c.folds.most, n * (p - 1) / p);
+    }
+}
+END_TEST
+
+START_TEST(doubling_allreduce)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count c = counted(COLL_ALLREDUCE, "doubling", p, 8);
+        bool power = (p & (p - 1)) == 0;
+        int q = log2_up(p);
+        EQUAL(c.rounds, power ? q : q - 1 + 2);
+        if (power) {
+            EQUAL(c.bytes.most, 8 * q);
+            EQUAL(c.bytes.sum, 8 * q * p);
+            EQUAL(c.folds.most, 8 * q);
+        }
+    }
+}
+END_TEST
+
+START_TEST(circulant_allreduce)
+{
+    for (int p = 2; p <= 64; p++) {
+        double n = 1000.0 * p;
+        struct count c = counted(COLL_ALLREDUCE, "circulant", p, (size_t)n);
+        EQUAL(c.rounds, 2 * log2_up(p));
+        EQUAL(c.bytes.most, 2 * n * (p - 1) / p);
+        EQUAL(c.folds.most, n * (p - 1) / p);
+    }
+}
+END_TEST
+
+START_TEST(circulant_reduce_scatter)
+{
+    for (int p = 2; p <= 64; p++) {
+        double n = 1000.0 * p;
+        struct count c = counted(COLL_REDUCE_SCATTER, "circulant", p, (size_t)n);
+        EQUAL(c.rounds, log2_up(p));
+        EQUAL(c.bytes.most, n * (p - 1) / p);
+        EQUAL(c.folds.most, n * (p - 1) / p);
+    }
+}
+END_TEST
+
+/* ---- broadcast ---- */
+
+START_TEST(binomial_broadcast)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count c = counted(COLL_BCAST, "binomial", p, 1000);
+        EQUAL(c.rounds, log2_up(p));
+        EQUAL(c.messages.most, log2_up(p));
+        EQUAL(c.messages.sum, p - 1);
+        EQUAL(c.bytes.most, 1000.0 * log2_up(p));
+    }
+}
+END_TEST
+
+/* N bytes in S pieces over bandwidth B to k ranks: N (S + k - 2) / (S B). */
+START_TEST(pipelined_broadcast)
+{
+    struct price_model model = { .link = { [DISTANCE_CACHE] = { .byte = 1e-9 } } };
+    for (int p = 2; p <= 32; p++)
+        for (int pieces = 1; pieces <= 32; pieces *= 2) {
+            struct price_query q = query(COLL_BCAST, "chain", p, 1 << 20);
+            struct count c;
+            struct price price;
+            q.pieces = pieces;
+            ck_assert_int_eq(count_of(&q, PLENTY, &c), 0);
+            ck_assert_int_eq(price_of(&model, &q, PLENTY, &price), 0);
+            EQUAL(c.rounds, pieces + p - 2);
+            EQUAL(c.bytes.most, 1 << 20);
+            EQUAL(price_seconds(price), (1 << 20) * 1e-9 * (pieces + p - 2) / pieces);
+            EQUAL(price.bandwidth, price_seconds(price));
+        }
+}
+END_TEST
+
+START_TEST(scatter_allgather_broadcast)
+{
+    for (int p = 2; p <= 64; p *= 2) {
+        double n = 1000.0 * p;
+        struct count c = counted(COLL_BCAST, "scatter-allgather", p, (size_t)n);
+        ck_assert_double_le(c.rounds, log2_up(p) + p - 1);
+        ck_assert_double_ge(c.rounds, p - 1);
+        ck_assert_double_le(c.bytes.most, 2 * n * (p - 1) / p);
+    }
+}
+END_TEST
+
+/* ---- what moves blocks ---- */
+
+START_TEST(allgathers)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count ring = counted(COLL_ALLGATHER, "ring", p, 100);
+        struct count bruck = counted(COLL_ALLGATHER, "bruck", p, 100);
+        struct count spread = counted(COLL_ALLGATHER, "spread", p, 100);
+        EQUAL(ring.rounds, p - 1);
+        EQUAL(bruck.rounds, log2_up(p));
+        EQUAL(spread.rounds, p - 1);
+        EQUAL(ring.bytes.most, 100 * (p - 1));
+        EQUAL(bruck.bytes.most, 100 * (p - 1));
+        EQUAL(spread.bytes.most, 100 * (p - 1));
+        EQUAL(bruck.scratch.most, 0);
+    }
+}
+END_TEST
+
+START_TEST(alltoalls)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count spread = counted(COLL_ALLTOALL, "spread", p, 100);
+        struct count bruck = counted(COLL_ALLTOALL, "bruck", p, 100);
+        EQUAL(spread.rounds, p - 1);
+        EQUAL(spread.bytes.most, 100 * (p - 1));
+        EQUAL(bruck.rounds, log2_up(p));
+        EQUAL(bruck.messages.most, log2_up(p));
+        double blocks = 0; /* i travels once per bit of i */
+        for (int i = 0; i < p; i++)
+            blocks += __builtin_popcount((unsigned)i);
+        EQUAL(bruck.bytes.most, 100 * blocks);
+        EQUAL(bruck.scratch.most, 2 * 100 * blocks);
+    }
+}
+END_TEST
+
+START_TEST(gathers_and_scatters)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count binomial = counted(COLL_SCATTER, "binomial", p, 100);
+        struct count linear = counted(COLL_GATHER, "linear", p, 100);
+        EQUAL(binomial.rounds, log2_up(p));
+        EQUAL(binomial.bytes.most, 100 * (p - 1));
+        EQUAL(linear.rounds, p - 1);
+        EQUAL(linear.bytes.most, 100);
+        EQUAL(linear.bytes.sum, 100 * (p - 1));
+    }
+}
+END_TEST
+
+START_TEST(barriers_and_scans)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count barrier = counted(COLL_BARRIER, "dissemination", p, 0);
+        struct count scan = counted(COLL_SCAN, "doubling", p, 64);
+        EQUAL(barrier.rounds, log2_up(p));
+        EQUAL(barrier.bytes.sum, 0);
+        EQUAL(scan.rounds, log2_up(p));
+        EQUAL(counted(COLL_SCAN, "chain", p, 64).rounds, p - 1);
+    }
+}
+END_TEST
+
+START_TEST(reductions)
+{
+    for (int p = 2; p <= 64; p++) {
+        struct count binomial = counted(COLL_REDUCE, "binomial", p, 1000);
+        EQUAL(binomial.rounds, log2_up(p));
+        EQUAL(binomial.folds.most, 1000.0 * log2_up(p));
+        EQUAL(counted(COLL_REDUCE, "linear", p, 1000).rounds, p - 1);
+    }
+}
+END_TEST
+
+/* ---- prices ---- */
+
+static const struct price_model model = {
+    .link = { [DISTANCE_CACHE] = { 1e-6, 0.2e-6, 0.1e-6, 1e-9, 0 },
+              [DISTANCE_NET] = { 5e-6, 0.5e-6, 0.3e-6, 2e-9, 0 } },
+    .fold = 3e-9,
+};
+
+static double seconds(const struct price_query *q)
+{
+    struct price price;
+    ck_assert_msg(price_of(&model, q, PLENTY, &price) == 0, "%s", fail_text());
+    return price_seconds(price);
+}
+
+/* One message: o + L + g + n G + o. */
+START_TEST(one_message)
+{
+    struct price_query q = query(COLL_BCAST, "binomial", 2, 1000);
+    int p = 2;
+    EQUAL(seconds(&q), 0.2e-6 + 1e-6 + 0.1e-6 + 1000e-9 + 0.2e-6);
+    q.seats.per_node = 1;
+    EQUAL(seconds(&q), 0.5e-6 + 5e-6 + 0.3e-6 + 2000e-9 + 0.5e-6);
+}
+END_TEST
+
+/* Each hop of the ring costs a message; in the first tour its folding as well.  Per hop a CPU
+ * receives, folds and sends, and all wait for each other. */
+START_TEST(rings_are_hops)
+{
+    for (int p = 2; p <= 40; p++) {
+        struct price_query q = query(COLL_ALLREDUCE, "ring", p, 1000 * (size_t)p);
+        double hop = 0.2e-6 + 1e-6 + 0.1e-6 + 1000e-9 + 0.2e-6;
+        EQUAL(seconds(&q), 2 * (p - 1) * hop + (p - 1) * 3e-9 * 1000);
+    }
+}
+END_TEST
+
+/* Four ranks of a node share its way out. */
+START_TEST(a_network_interface_is_shared)
+{
+    struct price_query q = query(COLL_ALLREDUCE, "doubling", 8, 1000);
+    double inside = 0.2e-6 + 1e-6 + 0.1e-6 + 1000e-9 + 0.2e-6 + 3e-6;
+    double across = 0.5e-6 + 5e-6 + 4 * (0.3e-6 + 2000e-9) + 0.5e-6 + 3e-6;
+    int p = q.p;
+    q.seats.per_node = 4;
+    EQUAL(seconds(&q), 2 * inside + across);
+}
+END_TEST
+
+START_TEST(long_messages_wait_for_their_receive)
+{
+    struct price_model waits = model;
+    struct price_query q = query(COLL_BCAST, "binomial", 2, 1000);
+    struct price price;
+    int p = 2;
+    waits.link[DISTANCE_CACHE].eager = 999;
+    ck_assert_int_eq(price_of(&waits, &q, 0, &price), 0);
+    EQUAL(price_seconds(price), seconds(&q) + 2 * 1e-6);
+}
+END_TEST
+
+/* ---- few for many ---- */
+
+static struct sim all_of(const struct price_query *q)
+{
+    struct cast cast;
+    struct sim sim = { .acts = 0 };
+    ck_assert_int_eq(cast_open(&cast, q, 1, (struct grouping){ 0, 0 }, PLENTY), 0);
+    ck_assert_int_eq(cast.nactors, q->p);
+    ck_assert_int_eq(sim_perform(&cast, &model, &q->seats, NULL, &sim.price), 0);
+    cast_close(&cast);
+    return sim;
+}
+
+START_TEST(few_ranks_stand_for_many)
+{
+    static const struct {
+        enum collective what;
+        const char *name;
+        int p, per_node;
+        enum symmetry symmetry;
+    } cases[] = {
+        { COLL_ALLREDUCE, "doubling", 64, 8, SYMMETRY_FLIP },
+        { COLL_ALLREDUCE, "doubling", 64, 0, SYMMETRY_FLIP },
+        { COLL_ALLREDUCE, "ring", 60, 6, SYMMETRY_SHIFT },
+        { COLL_ALLTOALL, "spread", 60, 5, SYMMETRY_SHIFT },
+        { COLL_ALLTOALL, "bruck", 60, 5, SYMMETRY_SHIFT },
+        { COLL_BARRIER, "dissemination", 60, 12, SYMMETRY_SHIFT },
+        { COLL_BCAST, "binomial", 60, 12, SYMMETRY_NONE },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct price_query q = query(cases[i].what, cases[i].name, cases[i].p, 9600);
+        struct sim few;
+        int p = q.p;
+        q.seats.per_node = cases[i].per_node;
+        ck_assert_int_eq(sim_run(&model, &q, NULL, PLENTY, &few), 0);
+        ck_assert_int_eq(few.symmetry, cases[i].symmetry);
+        EQUAL(price_seconds(few.price), price_seconds(all_of(&q).price));
+    }
+}
+END_TEST
+
+/* What is extrapolated is what is performed. */
+START_TEST(a_ring_becomes_steady)
+{
+    for (int per_node = 0; per_node <= 32; per_node += 16) {
+        struct price_query q = query(COLL_ALLREDUCE, "ring", 512, 1 << 20);
+        struct sim steady;
+        int p = q.p;
+        q.seats.per_node = per_node;
+        ck_assert_int_eq(sim_run(&model, &q, NULL, PLENTY, &steady), 0);
+        ck_assert_int_eq(steady.steady > 0, per_node > 0);
+        ck_assert_int_lt(steady.steady, 256);
+        EQUAL(price_seconds(steady.price), price_seconds(all_of(&q).price));
+    }
+    int p = 1 << 20;
+    struct count c = counted(COLL_ALLREDUCE, "ring", p, 8 * (size_t)p);
+    EQUAL(c.rounds, 2.0 * (p - 1));
+    EQUAL(c.bytes.most, 16.0 * (p - 1));
+    EQUAL(c.bytes.sum, 16.0 * (p - 1) * p);
+}
+END_TEST
+
+START_TEST(what_has_no_price_says_so)
+{
+    struct price price;
+    struct price_query q = query(COLL_ALLREDUCE, "tiny", 8, 8);
+    ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
+    q = query(COLL_NEIGHBOR_ALLGATHER, "direct", 8, 8);
+    ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
+    q = query(COLL_BCAST, "scatter-allgather", 4096, 1 << 20);
+    ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert(strstr(fail_text(), "4096 ranks"));
+}
+END_TEST
+
+UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
+          circulant_reduce_scatter, binomial_broadcast, pipelined_broadcast,
+          scatter_allgather_broadcast, allgathers, alltoalls, gathers_and_scatters,
+          barriers_and_scans, reductions, one_message, rings_are_hops,
+          a_network_interface_is_shared, long_messages_wait_for_their_receive,
+          few_ranks_stand_for_many, a_ring_becomes_steady, what_has_no_price_says_so)
