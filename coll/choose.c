@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Matching a call against the rules.  All ranks must choose alike, so only what all of them know
- * is asked: the number of ranks, whether they share a node, the operation, and packed bytes,
- * which matching signatures make equal everywhere.
+ * Choosing, in this order:
  *
- *     XMPI_COLL=allreduce=ring:pieces=4,bcast=chain      overrules the rules
- *     XMPI_EXPLAIN=allreduce,bcast  or  all              says once per plan what was chosen
+ *     forced      the communicator's orders (info key xmpi_coll, MPI_T), then XMPI_COLL
+ *     tuning      the first row of the tuning file that fits (tuning.c)
+ *     rules       the first rule that fits (rules.c)
+ *     fallback    the first algorithm that can perform the call at all
+ *
+ * All ranks must choose alike, so only what all of them know is asked: the number of ranks,
+ * whether they share a node, the operation, and packed bytes, which matching signatures make equal
+ * everywhere.  That is a struct question.  Answers are kept per team, so a program that repeats
+ * its calls pays for a look into a table of 32.
  */
 #include "coll/choose.h"
 
+#include "coll/coll.h"
 #include "coll/forced.h"
 #include "coll/tiny.h"
+#include "coll/tuning.h"
+#include "runtime/boot.h"
 #include "runtime/fail.h"
-#include "runtime/log.h"
 #include "runtime/notice.h"
-#include "runtime/param.h"
 #include "mpi.h"
 
 #include <assert.h>
@@ -23,7 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RULES = 12, MOST_PIECES = 64, EXPLAINED_STEPS = 100 };
+enum { MOST_RULES = 12, MOST_PIECES = 64 };
+
+/* ---- the question ---- */
 
 /* Packed bytes as the rules count them (rules.c). */
 static size_t part_bytes(const struct part *part)
@@ -72,65 +80,83 @@ static bool order_matters(const struct call *call)
     return call->what >= COLL_REDUCE && !call->reduction.commutes;
 }
 
-/* Why an algorithm cannot perform a call; NULL = it can. */
-static const char *objection(const struct algorithm *a, const struct team *team,
-                             const struct call *call, size_t bytes, enum mode mode, int radix)
+struct question question_of(const struct team *team, const struct call *call, enum mode mode)
 {
-    if (a->inter != (team->split > 0))
-        return a->inter ? "it works between two groups" : "it works within one group";
-    if (order_matters(call) && !a->ordered)
-        return "the operation does not commute";
-    const char *why_not = algorithm_objection(a, team->channel.size, radix, team->places);
-    if (why_not)
-        return why_not;
-    if (!a->program)
-        return mode == BLOCKING ? tiny_objection(team, call, bytes)
-                                : "it serves blocking calls only";
-    return NULL;
+    size_t bytes = call_bytes(team, call);
+    int ranks = team->channel.size;
+    return (struct question){
+        .what = call->what,
+        .mode = mode,
+        .inter = team->split > 0,
+        .order_matters = order_matters(call),
+        .one_node = team->one_node,
+        .crowded = team->crowded,
+        .ranks = ranks,
+        .nodes = team->one_node        ? 1
+                 : ranks < boot.nnodes ? ranks
+                                       : boot.nnodes,
+        .places = team->places,
+        .bytes = bytes,
+        .no_tiny = mode == BLOCKING ? tiny_objection(team, call, bytes)
+                                    : "it serves blocking calls only",
+    };
 }
+
+const char *choose_objection(const struct algorithm *a, int radix, const struct question *q)
+{
+    if (a->inter != q->inter)
+        return a->inter ? "it works between two groups" : "it works within one group";
+    if (q->order_matters && !a->ordered)
+        return "the operation does not commute";
+    const char *why_not = algorithm_objection(a, q->ranks, radix, q->places);
+    return why_not || a->program ? why_not : q->no_tiny;
+}
+
+/* ---- what is forced ---- */
+
+static int choose_forced(const struct question *q, const struct orders *orders,
+                         struct choice *choice)
+{
+    const struct forced *forced = &orders->of[q->what];
+    const struct algorithm *a = forced->algorithm;
+    const char *why_not = choose_objection(a, forced->radix, q);
+    if (!why_not && forced->pieces > 1 && !a->cut)
+        why_not = "it cannot be cut in pieces";
+    if (!why_not) {
+        *choice = (struct choice){ a, forced->pieces, forced->radix, BY_FORCE, 0, orders->who };
+        return 0;
+    }
+    char names[200] = "";
+    for (const struct algorithm *b = algorithms; b->name; b++)
+        if (b->what == q->what && !choose_objection(b, b->radix, q))
+            snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", b->name);
+    return fail(MPI_ERR_OTHER,
+                "%s asks for %s=%s, which cannot perform this call: %s; these can:%s",
+                orders->who, collective_name(q->what), a->name, why_not, names);
+}
+
+/* ---- rules ---- */
 
 static bool within(size_t x, struct reach reach)
 {
     return x >= reach.from && (reach.to == 0 || x <= reach.to);
 }
 
-static bool matches(const struct rule *rule, const struct team *team, const struct call *call,
-                    size_t bytes)
+static bool matches(const struct rule *rule, const struct question *q)
 {
-    return (!rule->ordered || order_matters(call)) && (!rule->one_node || team->one_node) &&
-           (!rule->crowded || team->crowded) && within(bytes, rule->bytes) &&
-           within((size_t)team->channel.size, rule->ranks);
+    return (!rule->ordered || q->order_matters) && (!rule->one_node || q->one_node) &&
+           (!rule->crowded || q->crowded) && within(q->bytes, rule->bytes) &&
+           within((size_t)q->ranks, rule->ranks);
 }
 
 /* The algorithms that rules name, looked up once. */
-static const struct algorithm *rule_algorithm(enum collective what, bool inter, int i,
-                                              const char *name)
+static const struct algorithm *rule_algorithm(const struct question *q, int i, const char *name)
 {
     static const struct algorithm *known[COLL_KINDS][2][MOST_RULES];
-    const struct algorithm **slot = &known[what][inter][i];
+    const struct algorithm **slot = &known[q->what][q->inter][i];
     if (!*slot)
-        *slot = algorithm_find(what, inter, name);
+        *slot = algorithm_find(q->what, q->inter, name);
     return *slot;
-}
-
-static int choose_forced(const struct team *team, const struct call *call, enum mode mode,
-                         size_t bytes, const struct forced *forced, struct choice *choice)
-{
-    const struct algorithm *a = forced->algorithm;
-    const char *why_not = objection(a, team, call, bytes, mode, forced->radix);
-    if (!why_not && forced->pieces > 1 && !a->cut)
-        why_not = "it cannot be cut in pieces";
-    if (!why_not) {
-        *choice = (struct choice){ a, forced->pieces, forced->radix, -1 };
-        return 0;
-    }
-    char names[200] = "";
-    for (const struct algorithm *b = algorithms; b->name; b++)
-        if (b->what == call->what && !objection(b, team, call, bytes, mode, b->radix))
-            snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", b->name);
-    return fail(MPI_ERR_OTHER,
-                "XMPI_COLL asks for %s=%s, which cannot perform this call: %s; these can:%s",
-                collective_name(call->what), a->name, why_not, names);
 }
 
 /* A power of two, so that few plans serve all sizes. */
@@ -142,31 +168,97 @@ static int pieces_of(const struct rule *rule, size_t bytes)
     return pieces;
 }
 
-static int choose_for(const struct team *team, const struct call *call, enum mode mode,
-                      size_t bytes, struct choice *choice)
+static bool choose_by_rule(const struct question *q, struct choice *choice)
 {
-    bool inter = team->split > 0;
-    const struct forced *forced = NULL;
-    if (!inter) {
-        int error = forced_get(call->what, &forced);
+    const struct rule *rules = rules_of(q->what, q->inter);
+    for (int i = 0; rules && rules[i].use; i++) {
+        if (!matches(&rules[i], q))
+            continue;
+        const struct algorithm *a = rule_algorithm(q, i, rules[i].use);
+        if (choose_objection(a, a->radix, q))
+            continue;
+        *choice =
+            (struct choice){ a, pieces_of(&rules[i], q->bytes), a->radix, BY_RULE, i, NULL };
+        return true;
+    }
+    return false;
+}
+
+static bool choose_any(const struct question *q, struct choice *choice)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (a->what == q->what && !choose_objection(a, a->radix, q)) {
+            *choice = (struct choice){ a, 1, a->radix, BY_FALLBACK, 0, NULL };
+            return true;
+        }
+    return false;
+}
+
+/* ---- the order ---- */
+
+int choose_answer(const struct question *q, const struct orders *orders, struct choice *choice)
+{
+    const struct orders *process = NULL;
+    bool theirs = !q->inter && orders && orders->of[q->what].algorithm;
+    if (!q->inter && !theirs) {
+        int error = forced_get(q->what, &process);
         if (error)
             return error;
     }
-    if (forced)
-        return choose_forced(team, call, mode, bytes, forced, choice);
-    const struct rule *rules = rules_of(call->what, inter);
-    for (int i = 0; rules && rules[i].use; i++) {
-        if (!matches(&rules[i], team, call, bytes))
-            continue;
-        const struct algorithm *a = rule_algorithm(call->what, inter, i, rules[i].use);
-        if (objection(a, team, call, bytes, mode, a->radix))
-            continue;
-        *choice = (struct choice){ a, pieces_of(&rules[i], bytes), a->radix, i };
+    if (theirs || process)
+        return choose_forced(q, theirs ? orders : process, choice);
+    bool found;
+    int error = tuning_choose(q, choice, &found);
+    if (error || found)
+        return error;
+    if (choose_by_rule(q, choice) || choose_any(q, choice))
         return 0;
-    }
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no algorithm for %s%s",
-                collective_name(call->what), inter ? " on an intercommunicator" : "");
+                collective_name(q->what), q->inter ? " on an intercommunicator" : "");
 }
+
+/* ---- answers of a team, kept ---- */
+
+enum { KEPT = 32 };
+struct memo {
+    unsigned epoch; /* forced_epoch when it was begun */
+    struct kept {
+        uint64_t key; /* 0: empty */
+        struct choice choice;
+    } kept[KEPT];
+};
+
+/* What differs between questions of one team; never 0. */
+static uint64_t key_of(const struct question *q)
+{
+    uint64_t small = 1u | (unsigned)q->what << 1 | (unsigned)q->order_matters << 6 |
+                     (unsigned)(q->no_tiny == NULL) << 7 | (unsigned)q->mode << 8;
+    return (uint64_t)q->bytes << 10 | small;
+}
+
+void choose_forget(struct team *team)
+{
+    free(team->memo);
+    team->memo = NULL;
+}
+
+static struct memo *memo_new(void)
+{
+    struct memo *memo = calloc(1, sizeof(*memo));
+    if (memo)
+        memo->epoch = forced_epoch;
+    return memo;
+}
+
+static struct kept *kept_of(struct team *team, uint64_t key)
+{
+    if (team->memo && team->memo->epoch != forced_epoch)
+        choose_forget(team);
+    if (!team->memo)
+        team->memo = memo_new();
+    return team->memo ? &team->memo->kept[key * 0x9e3779b97f4a7c15ull >> 59] : NULL;
+}
+_Static_assert(KEPT == 1 << (64 - 59), "five bits of the hash");
 
 uint64_t algorithms_chosen[MOST_ALGORITHMS];
 
@@ -179,92 +271,30 @@ int algorithms_count(void)
     return n;
 }
 
-int choose(const struct team *team, const struct call *call, enum mode mode,
-           struct choice *choice)
+static int choose_anew(struct team *team, const struct question *q, struct choice *choice)
 {
-    size_t bytes = call_bytes(team, call);
-    int error = choose_for(team, call, mode, bytes, choice);
+    uint64_t key = key_of(q);
+    struct kept *kept = kept_of(team, key);
+    if (kept && kept->key == key) {
+        *choice = kept->choice;
+        return 0;
+    }
+    int error = choose_answer(q, team->orders, choice);
+    if (!error && kept)
+        *kept = (struct kept){ key, *choice };
+    return error;
+}
+
+int choose(struct team *team, const struct call *call, enum mode mode, struct choice *choice)
+{
+    struct question q = question_of(team, call, mode);
+    int error = choose_anew(team, &q, choice);
     if (error)
         return error;
     ptrdiff_t i = choice->algorithm - algorithms;
     algorithms_chosen[i]++;
+    team->chosen[call->what] = (uint8_t)(i + 1);
     if (notice_is_wanted(NOTICE_PLAN))
-        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)bytes, team->channel.size });
+        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)q.bytes, q.ranks });
     return 0;
-}
-
-/* ---- explaining ---- */
-
-bool choice_wanted(enum collective what)
-{
-    const char *list = param_string(EXPLAIN);
-    return list && (strcmp(list, "all") == 0 || list_has(list, collective_name(what)));
-}
-
-static void reach_text(char *text, size_t size, const char *what, struct reach r)
-{
-    size_t used = strlen(text);
-    text += used;
-    size -= used;
-    if (r.from && r.to && r.to != SIZE_MAX)
-        snprintf(text, size, ", %zu to %zu %s", r.from, r.to, what);
-    else if (r.from)
-        snprintf(text, size, ", from %zu %s on", r.from, what);
-    else if (r.to)
-        snprintf(text, size, ", up to %zu %s", r.to, what);
-}
-
-static void reason_text(char *text, size_t size, const struct team *team,
-                        const struct call *call, const struct choice *choice)
-{
-    if (choice->rule < 0) {
-        snprintf(text, size, "forced by XMPI_COLL");
-        return;
-    }
-    const struct rule *rule = &rules_of(call->what, team->split > 0)[choice->rule];
-    snprintf(text, size, "rule %d%s%s%s", choice->rule + 1,
-             rule->one_node ? ", all ranks on one node" : "",
-             rule->crowded ? ", more ranks than CPUs" : "",
-             rule->ordered ? ", the operation does not commute" : "");
-    reach_text(text, size, "bytes", rule->bytes);
-    reach_text(text, size, "ranks", rule->ranks);
-}
-
-/* What rules know of the amount of data. */
-static void amount_text(char *text, size_t size, const struct team *team,
-                        const struct call *call)
-{
-    size_t bytes = call_bytes(team, call);
-    const struct neighbours *n = team->neighbours;
-    if (is_neighbourhood(call->what) && n)
-        snprintf(text, size, " from %d to %d neighbours", n->nsources, n->ndestinations);
-    else if (bytes)
-        snprintf(text, size, " of %zu bytes", bytes);
-    else
-        text[0] = '\0';
-}
-
-static void say_lines(char *text)
-{
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-        say("%s", line);
-}
-
-void choice_explain(const struct team *team, const struct call *call,
-                    const struct choice *choice, const struct plan *plan)
-{
-    char reason[200], amount[64];
-    amount_text(amount, sizeof(amount), team, call);
-    reason_text(reason, sizeof(reason), team, call, choice);
-    char pieces[32] = "";
-    if (choice->pieces > 1)
-        snprintf(pieces, sizeof(pieces), " in %d pieces", choice->pieces);
-    say("%s%s on %d ranks: %s%s (%s)", collective_name(call->what), amount, team->channel.size,
-        choice->algorithm->name, pieces, reason);
-    if (!plan || plan->nsteps > EXPLAINED_STEPS)
-        return;
-    char *text = plan_text(plan);
-    if (text)
-        say_lines(text);
-    free(text);
 }

@@ -1,35 +1,77 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which algorithm performs a collective, and in how many pieces: a question and its answer.
+ */
 #ifndef XMPI_CHOOSE_H
 #define XMPI_CHOOSE_H
 
-#include "coll/coll.h"
-#include "coll/rules.h"
+#include "coll/call.h"
+
+#include <stddef.h>
+
+struct algorithm; /* coll/rules.h */
+struct orders;    /* coll/forced.h */
+struct places;    /* coll/plan.h */
+struct plan;      /* coll/plan.h */
+struct team;      /* coll/coll.h */
 
 enum mode { BLOCKING, NONBLOCKING, PERSISTENT };
 
-struct choice {
-    const struct algorithm *algorithm;
-    int pieces;
-    int radix; /* 0: the algorithm has none */
-    int rule;  /* its number, from 0; -1: forced by XMPI_COLL */
+/* All that a choice depends on.  Every rank knows it and knows the same. */
+struct question {
+    enum collective what;
+    enum mode mode;
+    bool inter;         /* between the groups of an intercommunicator */
+    bool order_matters; /* the operation does not commute */
+    bool one_node, crowded;
+    int ranks, nodes;
+    const struct places *places; /* where the ranks are; NULL: together */
+    size_t bytes;                /* as rules.c counts them */
+    const char *no_tiny;         /* why the shared flags do not serve; NULL: they do */
 };
 
-/* Which algorithm performs this call: XMPI_COLL if it says, else the first rule that matches.
- * The same on every rank.  MPI_ERR_OTHER when XMPI_COLL asks for what does not exist or cannot
- * serve this call. */
-int choose(const struct team *team, const struct call *call, enum mode mode,
-           struct choice *choice);
+enum chosen_by { BY_FORCE, BY_TUNING, BY_RULE, BY_FALLBACK };
+
+struct choice {
+    const struct algorithm *algorithm;
+    int pieces, radix; /* radix 0: the algorithm has none */
+    enum chosen_by by;
+    int row;         /* BY_RULE: its number, from 0; BY_TUNING: its line in the file */
+    const char *who; /* BY_FORCE: what asked for it; BY_TUNING: the file */
+};
+
+/* The answer: what is forced, else the first row of the tuning file that fits, else the first rule,
+ * else the first algorithm that serves.  `orders` come before XMPI_COLL and may be NULL.
+ * MPI_ERR_OTHER when what is forced does not exist or cannot serve, or when the tuning file that
+ * XMPI_TUNING names is wrong. */
+int choose_answer(const struct question *question, const struct orders *orders,
+                  struct choice *choice);
+
+/* Why an algorithm cannot, with this radix, perform what is asked; NULL = it can. */
+const char *choose_objection(const struct algorithm *algorithm, int radix,
+                             const struct question *question);
+
+/* ---- of a team ---- */
+
+/* Which algorithm performs this call: the answer to its question, kept with the team.
+ * The same on every rank. */
+int choose(struct team *team, const struct call *call, enum mode mode, struct choice *choice);
+
+struct question question_of(const struct team *team, const struct call *call, enum mode mode);
+
+/* The team chooses anew from now on. */
+void choose_forget(struct team *team);
+
+/* Does XMPI_EXPLAIN ask for this collective? */
+bool explain_wanted(enum collective what);
+
+/* Say on stderr what was chosen and why, and the plan if there is one (explain.c). */
+void explain_call(const struct team *team, const struct call *call, enum mode mode,
+                  const struct choice *choice, const struct plan *plan);
 
 /* How many algorithms there are, and how often each was chosen, in the order of the table. */
 enum { MOST_ALGORITHMS = 256 };
 int algorithms_count(void);
 extern uint64_t algorithms_chosen[MOST_ALGORITHMS];
-
-/* Does XMPI_EXPLAIN ask for this collective? */
-bool choice_wanted(enum collective what);
-
-/* Say what was chosen and why, and the plan if there is one. */
-void choice_explain(const struct team *team, const struct call *call,
-                    const struct choice *choice, const struct plan *plan);
 
 #endif

@@ -38,14 +38,14 @@ static struct plan_key key_of(const struct team *team, const struct call *call,
                                   is_neighbourhood(call->what) ? team->neighbours : NULL };
 }
 
-static int plan_for(struct team *team, const struct call *call, const struct choice *choice,
-                    struct cached **cached)
+static int plan_for(struct team *team, const struct call *call, enum mode mode,
+                    const struct choice *choice, struct cached **cached)
 {
     bool fresh;
     struct plan_key key = key_of(team, call, choice);
     int error = cache_get(&team->cache, choice->algorithm, &key, cached, &fresh);
-    if (!error && fresh && team->channel.rank == 0 && choice_wanted(call->what))
-        choice_explain(team, call, choice, &(*cached)->plan);
+    if (!error && fresh && team->channel.rank == 0 && explain_wanted(call->what))
+        explain_call(team, call, mode, choice, &(*cached)->plan);
     return error;
 }
 
@@ -54,9 +54,9 @@ static int plan_for(struct team *team, const struct call *call, const struct cho
 static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
                     const struct telling *telling)
 {
-    if (__builtin_expect(choice_wanted(call->what), 0) && team->channel.rank == 0 &&
+    if (__builtin_expect(explain_wanted(call->what), 0) && team->channel.rank == 0 &&
         cache_first_time(&team->cache, call->what))
-        choice_explain(team, call, choice, NULL);
+        explain_call(team, call, BLOCKING, choice, NULL);
     return tiny_run(team->tiny, telling);
 }
 
@@ -87,7 +87,7 @@ static int run(struct team *team, const struct call *call, const struct telling 
     if (!choice.algorithm->program)
         return run_tiny(team, call, &choice, telling);
     struct cached *cached;
-    error = plan_for(team, call, &choice, &cached);
+    error = plan_for(team, call, BLOCKING, &choice, &cached);
     if (error)
         return error;
     struct bound bound;
@@ -174,7 +174,7 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
     c->run.request.ops = &coll_ops;
     c->call = *call;
     telling_begin(&c->telling, team, &c->call);
-    error = plan_for(team, call, &choice, &c->cached);
+    error = plan_for(team, call, mode, &choice, &c->cached);
     if (error)
         goto undo_object;
     uint32_t number = c->telling.number & COLL_NUMBERS;

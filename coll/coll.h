@@ -12,6 +12,8 @@ struct tiny;       /* coll/tiny.c: flags in the node segment */
 struct plan_cache; /* coll/cache.c */
 struct neighbours; /* coll/neighbours.h */
 struct places;     /* coll/plan.h */
+struct orders;     /* coll/forced.h */
+struct memo;       /* coll/choose.c */
 
 /* What a collective needs of a communicator.  For an intercommunicator the team is the union of
  * both groups: the group whose leader has the lower world rank comes first. */
@@ -24,10 +26,13 @@ struct team {
     uint32_t looked;        /* channel.unexpected when there were no strays, see stray.c */
     uint32_t last, before;  /* signatures of the last call, and of the one before it */
     bool one_node;
-    bool crowded;      /* on one node that has more ranks than CPUs: all members know alike */
-    struct tiny *tiny; /* NULL: no shared flags */
+    bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
+    uint8_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none yet */
+    struct tiny *tiny;          /* NULL: no shared flags */
     struct plan_cache *cache;
     const struct places *places;   /* where the ranks are, NULL: all on one node; not owned */
+    struct memo *memo;             /* choices made; NULL: none yet */
+    struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
                                       as long as the team (plans depend on it), freed with it */
 };
@@ -48,6 +53,14 @@ void ticket_self(struct ticket *ticket);
 int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
               int split);
 void team_close(struct team *team); /* nothing may be in flight */
+
+/* Force algorithms on a team from its next collective on, as XMPI_COLL does for the process and
+ * before it; the text must be the same on all its ranks.  NULL or "": nothing is forced any more.
+ * MPI_ERR_OTHER, and all stays as it was, when the text cannot be understood.  `who` is kept. */
+int team_force(struct team *team, const char *text, const char *who);
+
+/* The text that is in force on a team, "" = none. */
+const char *team_forced(const struct team *team);
 
 /* Blocking; nonblocking (a request that is in flight); persistent (an inactive request, begun
  * by request->ops->start).  The call and its arrays of counts may go away when these return,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * XMPI_COLL: collective=algorithm[:pieces=n][:radix=k], separated by commas.  Read when the first
- * collective starts; what cannot be understood is an error of that call and of every later one,
- * never a silent default.
+ * Forced algorithms: collective=algorithm[:pieces=n][:radix=k], separated by commas.  XMPI_COLL
+ * is read when the first collective starts; what cannot be understood is an error of that call and of every
+ * later one, never a silent default.  A communicator's own orders come before those.
  */
 #include "coll/forced.h"
 
+#include "coll/choose.h"
+#include "coll/coll.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "mpi.h"
@@ -14,11 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64 };
-
-static struct forced table[COLL_KINDS];
-static bool is_read;
-static char complaint[400]; /* what is wrong with the text; "" = nothing */
+enum { WHY_CHARS = 400, MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64 };
 
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name)
 {
@@ -39,7 +37,7 @@ bool list_has(const char *list, const char *word)
     return false;
 }
 
-static int collective_find(const char *name)
+int collective_find(const char *name)
 {
     for (int what = 0; what < COLL_KINDS; what++)
         if (strcmp(collective_name((enum collective)what), name) == 0)
@@ -47,31 +45,26 @@ static int collective_find(const char *name)
     return -1;
 }
 
-static void complain(const char *format, const char *word, const char *of)
+static void append(char why[WHY_CHARS], const char *name)
 {
-    snprintf(complaint, sizeof(complaint), format, word, of);
+    size_t used = strlen(why);
+    snprintf(why + used, WHY_CHARS - used, " %s", name);
 }
 
-static void append(const char *name)
+static void complain_collective(const char *name, char why[WHY_CHARS])
 {
-    size_t used = strlen(complaint);
-    snprintf(complaint + used, sizeof(complaint) - used, " %s", name);
-}
-
-static void complain_collective(const char *name)
-{
-    complain("XMPI_COLL: there is no collective \"%s\"%s; there are:", name, "");
+    snprintf(why, WHY_CHARS, "there is no collective \"%s\"; there are:", name);
     for (int what = 0; what < COLL_KINDS; what++)
-        append(collective_name((enum collective)what));
+        append(why, collective_name((enum collective)what));
 }
 
-static void complain_algorithm(enum collective what, const char *name)
+static void complain_algorithm(enum collective what, const char *name, char why[WHY_CHARS])
 {
-    complain("XMPI_COLL: there is no algorithm \"%s\" for %s; there are:", name,
+    snprintf(why, WHY_CHARS, "there is no algorithm \"%s\" for %s; there are:", name,
              collective_name(what));
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->what == what && !a->inter)
-            append(a->name);
+            append(why, a->name);
 }
 
 /* pieces=n or radix=k after the name of an algorithm.  False: neither. */
@@ -84,62 +77,116 @@ static bool read_option(const char *text, struct forced *forced)
            forced->radix >= 2 && forced->radix <= MOST_FORCED_RADIX;
 }
 
+void algorithm_read(enum collective what, char *text, struct forced *forced,
+                    char why[WHY_CHARS])
+{
+    char *options = strchr(text, ':');
+    if (options)
+        *options++ = '\0';
+    const struct algorithm *a = algorithm_find(what, false, text);
+    why[0] = '\0';
+    *forced = (struct forced){ a, 1, a ? a->radix : 0 };
+    if (!a)
+        complain_algorithm(what, text, why);
+    for (char *option; !why[0] && (option = strsep(&options, ":"));)
+        if (!read_option(option, forced))
+            snprintf(why, WHY_CHARS, "\"%s\" after %s is not pieces=n with n from 1 to %d%s",
+                     option, text, MOST_FORCED_PIECES,
+                     a->radix ? ", nor radix=k with k from 2 to 64" : "");
+}
+
 /* One item, which is cut up. */
-static void read_item(char *item)
+static void read_item(struct orders *orders, char *item, char why[WHY_CHARS])
 {
     char *name = strchr(item, '=');
     if (!name) {
-        complain("XMPI_COLL: \"%s\" is not of the form collective=algorithm%s", item, "");
+        snprintf(why, WHY_CHARS, "\"%s\" is not of the form collective=algorithm", item);
         return;
     }
     *name++ = '\0';
-    char *options = strchr(name, ':');
-    if (options)
-        *options++ = '\0';
     int what = collective_find(item);
-    if (what < 0) {
-        complain_collective(item);
-        return;
-    }
-    const struct algorithm *a = algorithm_find((enum collective)what, false, name);
-    if (!a) {
-        complain_algorithm((enum collective)what, name);
-        return;
-    }
-    struct forced forced = { a, 1, a->radix };
-    for (char *option; (option = strsep(&options, ":"));)
-        if (!read_option(option, &forced)) {
-            complain(a->radix
-                         ? "XMPI_COLL: \"%s\" after %s is not pieces=n with n from 1 to "
-                           "4096, nor radix=k with k from 2 to 64"
-                         : "XMPI_COLL: \"%s\" after %s is not pieces=n with n from 1 to 4096",
-                     option, name);
-            return;
-        }
-    table[what] = forced;
+    if (what < 0)
+        complain_collective(item, why);
+    else
+        algorithm_read((enum collective)what, name, &orders->of[what], why);
 }
+
+void orders_free(struct orders *orders)
+{
+    if (orders)
+        free(orders->text);
+    free(orders);
+}
+
+int orders_read(const char *text, const char *who, struct orders **orders)
+{
+    struct orders *made = calloc(1, sizeof(*made));
+    char *copy = strdup(text), *rest = copy, why[WHY_CHARS] = "";
+    if (made)
+        *made = (struct orders){ .who = who, .text = strdup(text) };
+    if (!made || !copy || !made->text) {
+        orders_free(made);
+        free(copy);
+        return fail(MPI_ERR_NO_MEM, "no memory to read %s", who);
+    }
+    for (char *item; !why[0] && (item = strsep(&rest, ","));)
+        if (*item)
+            read_item(made, item, why);
+    free(copy);
+    if (why[0]) {
+        orders_free(made);
+        return fail(MPI_ERR_OTHER, "%s: %s", who, why);
+    }
+    *orders = made;
+    return 0;
+}
+
+/* ---- of the process ---- */
+
+static struct orders *process_orders; /* NULL: none, or not understood */
+static bool is_read;
+unsigned forced_epoch;
+static char complaint[WHY_CHARS + 100]; /* what is wrong with XMPI_COLL; "" = nothing */
 
 int forced_read(const char *text)
 {
     is_read = true;
+    forced_epoch++;
     complaint[0] = '\0';
-    memset(table, 0, sizeof(table));
-    char *copy = strdup(text ? text : ""), *rest = copy;
-    if (!copy)
-        return fail(MPI_ERR_NO_MEM, "no memory to read XMPI_COLL");
-    for (char *item; !complaint[0] && (item = strsep(&rest, ","));)
-        if (*item)
-            read_item(item);
-    free(copy);
-    return complaint[0] ? fail(MPI_ERR_OTHER, "%s", complaint) : 0;
+    orders_free(process_orders);
+    process_orders = NULL;
+    int error = orders_read(text ? text : "", "XMPI_COLL", &process_orders);
+    if (error)
+        snprintf(complaint, sizeof(complaint), "%s", fail_text());
+    return error;
 }
 
-int forced_get(enum collective what, const struct forced **forced)
+int forced_get(enum collective what, const struct orders **orders)
 {
-    if (__builtin_expect(!is_read, 0))
+    if (!is_read)
         forced_read(param_string(COLL));
-    if (__builtin_expect(complaint[0] != '\0', 0))
+    if (complaint[0] != '\0')
         return fail(MPI_ERR_OTHER, "%s", complaint);
-    *forced = table[what].algorithm ? &table[what] : NULL;
+    bool any = process_orders && process_orders->of[what].algorithm;
+    *orders = any ? process_orders : NULL;
     return 0;
+}
+
+/* ---- of a team ---- */
+
+int team_force(struct team *team, const char *text, const char *who)
+{
+    struct orders *made = NULL;
+    int error = text && *text ? orders_read(text, who, &made) : 0;
+    if (error)
+        return error;
+    orders_free(team->orders);
+    team->orders = made;
+    choose_forget(team);
+    return 0;
+}
+
+const char *team_forced(const struct team *team)
+{
+    return team->orders ? team->orders->text : "";
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Algorithms that are forced: for a process (XMPI_COLL) or for a communicator (the info key
+ * xmpi_coll, MPI_T), in one text: collective=algorithm[:pieces=n][:radix=k],...
+ */
 #ifndef XMPI_FORCED_H
 #define XMPI_FORCED_H
 
@@ -6,20 +10,38 @@
 
 #include <stddef.h>
 
-struct forced {
+struct forced { /* algorithm NULL: nothing is */
     const struct algorithm *algorithm;
     int pieces, radix;
 };
 
+struct orders {
+    struct forced of[COLL_KINDS];
+    const char *who; /* gave them: "XMPI_COLL" */
+    char *text;
+};
+
+/* Read a text.  MPI_ERR_OTHER when it cannot be understood; `who` is kept. */
+int orders_read(const char *text, const char *who, struct orders **orders);
+void orders_free(struct orders *orders);
+
 /* What XMPI_COLL says about a collective; *forced NULL: nothing.  MPI_ERR_OTHER when XMPI_COLL
  * cannot be understood. */
-int forced_get(enum collective what, const struct forced **forced);
+int forced_get(enum collective what, const struct orders **orders);
 
-/* Read another text than the environment's, for tests. */
+/* Read another text than the environment's, for tests.  Whoever keeps choices has to notice: the
+ * epoch grows. */
 int forced_read(const char *text);
+extern unsigned forced_epoch;
 
 /* NULL: there is none of that name. */
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name);
+
+/* NAME[:pieces=n][:radix=k], which is cut up.  "" or what is wrong with it, in `why`. */
+void algorithm_read(enum collective what, char *text, struct forced *forced, char why[400]);
+
+/* -1: there is none of that name. */
+int collective_find(const char *name);
 
 /* Is the word in a list with commas? */
 bool list_has(const char *list, const char *word);

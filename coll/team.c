@@ -77,6 +77,7 @@ void team_close(struct team *team)
         say("%s", fail_text());
     tiny_close(team->tiny);
     cache_close(team->cache);
+    team_force(team, NULL, NULL); /* frees choices too */
     channel_close(&team->channel);
     free(team->neighbours);
     if (--teams == 0)

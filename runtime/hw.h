@@ -5,6 +5,9 @@
 #ifndef XMPI_HW_H
 #define XMPI_HW_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* CPUs that the ranks of this node may use together: the affinity mask, or the parent's where
  * that is wider (a rank that was bound to its core by a launcher), cut down to the CPU quota of
  * the control group.  At least 1. */
@@ -23,5 +26,10 @@ struct hw_place hw_place(void);
 
 /* The same for n CPUs of a machine that is described below `folder` (/sys/devices/system). */
 struct hw_place hw_place_of(const char *folder, const int *cpus, int n);
+
+/* What this machine is, for people: "AMD EPYC 7763 64-Core Processor, 2 CPUs, x86_64"; and a number
+ * that machines of the same kind share. */
+void hw_machine(char *text, size_t room);
+uint32_t hw_machine_number(void);
 
 #endif

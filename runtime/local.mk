@@ -10,7 +10,7 @@ libxmpi_core_la_SOURCES += \
     runtime/doorbell.c \
     runtime/fail.c runtime/fail.h \
     runtime/follow.c runtime/follow.h \
-    runtime/hw.c runtime/hw.h runtime/hw_place.c \
+    runtime/hw.c runtime/hw.h runtime/hw_machine.c runtime/hw_place.c \
     runtime/lock.c runtime/lock.h \
     runtime/log.c runtime/log.h \
     runtime/notice.c runtime/notice.h \

@@ -264,6 +264,23 @@ static const char *const hints[] = {
     "mpi_assert_strict_persistent_collective_ordering",
 };
 
+/* Which algorithms perform the collectives of this communicator: not a hint but an order, so what
+ * cannot be obeyed is an error. */
+#define ORDERS_KEY "xmpi_coll"
+static int comm_take_orders(struct comm *comm, const char *value)
+{
+    char text[512];
+    if (!value)
+        return MPI_SUCCESS;
+    if (team_force(&comm->team, value, "the info key " ORDERS_KEY)) {
+        snprintf(text, sizeof text, "%s", fail_text());
+        return fail(MPI_ERR_INFO_VALUE, "%s", text);
+    }
+    if ((!comm->info && !(comm->info = info_new())) || info_set(comm->info, ORDERS_KEY, value))
+        return fail(MPI_ERR_NO_MEM, "no memory for hints");
+    return MPI_SUCCESS;
+}
+
 int comm_take_hints(struct comm *comm, const struct info *info)
 {
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
@@ -274,7 +291,7 @@ int comm_take_hints(struct comm *comm, const struct info *info)
             info_set(comm->info, hints[i], value))
             return fail(MPI_ERR_NO_MEM, "no memory for hints");
     }
-    return MPI_SUCCESS;
+    return comm_take_orders(comm, info_get(info, ORDERS_KEY));
 }
 
 int xmpi_comm_set_info(comm_t comm, info_t info)

@@ -27,7 +27,7 @@ libxmpi_core_la_SOURCES += \
     src/facade.c src/facade.h \
     src/handle.c src/handle.h \
     src/manual.c \
-    src/tool.c src/tool.h src/tool_cvar.c src/tool_event.c src/tool_pvar.c \
+    src/tool.c src/tool.h src/tool_cvar.c src/tool_cvar.h src/tool_cvar_comm.c src/tool_event.c src/tool_pvar.c \
     src/tool_pvar.h src/tool_pvar_table.c
 
 # ---- communicators and what surrounds them ----

@@ -27,6 +27,7 @@ int xmpi_t_init_thread(int required, int *provided)
 
 static void tools_close(void)
 {
+    tool_cvars_close();
     tool_pvars_close();
     tool_events_close();
 }
@@ -96,6 +97,8 @@ static bool enum_is_known(const struct tool_enum *wanted)
     for (int i = 0; i < tool_events(); i++)
         if (wanted == tool_event_elements(i))
             return true;
+    if (tool_pvar_has_enum(wanted))
+        return true;
     return wanted == &tool_enum_polite || wanted == &tool_enum_copy;
 }
 

@@ -3,7 +3,7 @@
  * What the parts of the tools interface share (MPI 5.0, 15.3):
  *
  *     tool.c         starting and ending, enumerations, categories
- *     tool_cvar.c    control variables: the knobs of runtime/param
+ *     tool_cvar.c    control variables: the knobs of runtime/param, and one of communicators
  *     tool_pvar.c    performance variables: counters of pml, coll and runtime (tool_pvar_table.c)
  *     tool_event.c   events: the notices of runtime/notice.h
  */
@@ -56,11 +56,17 @@ struct tool_enum {
 };
 extern const struct tool_enum tool_enum_polite, tool_enum_copy; /* of control variables */
 
+/* Is it one of a performance variable? */
+bool tool_pvar_has_enum(const struct tool_enum *wanted);
+
 /* The enumeration of an event: the names of its elements. */
 const struct tool_enum *tool_event_elements(int index);
 
 /* The performance variable that counts how often algorithm i of coll was chosen. */
 int tool_pvar_of_algorithm(int i);
+
+/* All handles of control variables go. */
+void tool_cvars_close(void);
 
 /* All sessions and handles of performance variables go. */
 void tool_pvars_close(void);

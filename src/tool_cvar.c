@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Control variables: the knobs of runtime/param under the names they have in the environment.
- * A handle is the address of a knob.  Knobs that are looked at again and again can be set at any
+ * A handle is the address of a knob, except for the one that belongs to a communicator.  Knobs that are looked at again and again can be set at any
  * time, from the next message, wait or plan on; those that are read once, when the library or a
  * communicator starts, or that must be equal on all ranks, are read-only.
  *
@@ -10,17 +10,21 @@
  *     a choice of words         MPI_INT with an enumeration
  *     text                      MPI_CHAR; one that can be set has room for TEXT_ROOM bytes
  */
-#include "src/tool.h"
+#include "src/tool_cvar.h"
 
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "runtime/progress.h"
 #include "src/api/tool.h"
+#include "src/tool.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 256 };
+enum { OF_COMM = PARAM_COUNT, CVARS }; /* index of the one that belongs to a communicator */
+static const char of_comm_name[] = "COMM_COLL",
+                  of_comm_help[] = "Algorithms for the collectives of a communicator, as in "
+                                   "XMPI_COLL; the same text on all its ranks.";
 
 /* A knob without a row is in no particular category and cannot be set. */
 static const struct knob {
@@ -37,6 +41,7 @@ static const struct knob {
     [PARAM_ID_LOG] = { CATEGORY_OTHER, true, NULL, NULL, 0, NULL },
     [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, true, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
     [PARAM_ID_COLL] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
+    [PARAM_ID_TUNING] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
     [PARAM_ID_EAGER] = { CATEGORY_MESSAGES, true, NULL, NULL, 0, NULL },
     [PARAM_ID_SHM_SINGLE_COPY] = { CATEGORY_MESSAGES, false, NULL, &tool_enum_copy, 0, NULL },
     [PARAM_ID_SHM] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
@@ -51,24 +56,33 @@ static const struct knob {
 
 int tool_cvars(void)
 {
-    return PARAM_COUNT;
+    return CVARS;
 }
 
 enum tool_category tool_cvar_category(int index)
 {
+    if (index == OF_COMM)
+        return CATEGORY_COLL;
     return knobs[index].category ? knobs[index].category : CATEGORY_OTHER;
 }
 
 int xmpi_t_cvar_get_num(int *num_cvar)
 {
-    return tool_number(num_cvar, PARAM_COUNT);
+    return tool_number(num_cvar, CVARS);
 }
 
 static MPI_Datatype knob_type(int index)
 {
+    if (index == OF_COMM)
+        return MPI_CHAR;
     if (params[index].type == PARAM_BOOL || knobs[index].words)
         return MPI_INT;
     return params[index].type == PARAM_STRING ? MPI_CHAR : MPI_COUNT;
+}
+
+static const char *knob_name(int index)
+{
+    return index == OF_COMM ? of_comm_name : params[index].name;
 }
 
 static const char *knob_text(int index)
@@ -78,9 +92,9 @@ static const char *knob_text(int index)
 
 static int index_check(int cvar_index)
 {
-    if (cvar_index >= 0 && cvar_index < PARAM_COUNT)
+    if (cvar_index >= 0 && cvar_index < CVARS)
         return MPI_SUCCESS;
-    return tool_fail_index("cvar_index", cvar_index, PARAM_COUNT, "control variables");
+    return tool_fail_index("cvar_index", cvar_index, CVARS, "control variables");
 }
 
 int xmpi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity,
@@ -91,16 +105,19 @@ int xmpi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
     if (rc)
         return rc;
     char full[80];
-    snprintf(full, sizeof full, "XMPI_%s", params[cvar_index].name);
+    bool of_comm = cvar_index == OF_COMM;
+    const struct knob *knob = of_comm ? &(struct knob){ .settable = true } : &knobs[cvar_index];
+    snprintf(full, sizeof full, "XMPI_%s", knob_name(cvar_index));
     tool_text(full, name, name_len);
-    tool_text(params[cvar_index].help, desc, desc_len);
+    tool_text(of_comm ? of_comm_help : params[cvar_index].help, desc, desc_len);
     tool_int(verbosity, MPI_T_VERBOSITY_TUNER_BASIC);
-    tool_int(bind, MPI_T_BIND_NO_OBJECT);
-    tool_int(scope, knobs[cvar_index].settable ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_READONLY);
+    tool_int(bind, of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
+    int settable = of_comm ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL;
+    tool_int(scope, knob->settable ? settable : MPI_T_SCOPE_READONLY);
     if (datatype)
         *datatype = knob_type(cvar_index);
     if (enumtype)
-        *enumtype = (MPI_T_enum)knobs[cvar_index].words;
+        *enumtype = (MPI_T_enum)knob->words;
     return MPI_SUCCESS;
 }
 
@@ -108,8 +125,8 @@ int xmpi_t_cvar_get_index(const char *name, int *cvar_index)
 {
     if (!name || !cvar_index)
         return tool_fail_null(name ? "cvar_index" : "name");
-    for (int i = 0; i < PARAM_COUNT; i++)
-        if (strncmp(name, "XMPI_", 5) == 0 && strcmp(name + 5, params[i].name) == 0)
+    for (int i = 0; i < CVARS; i++)
+        if (strncmp(name, "XMPI_", 5) == 0 && strcmp(name + 5, knob_name(i)) == 0)
             return tool_number(cvar_index, i);
     return tool_fail_name(name, "control variable");
 }
@@ -119,12 +136,15 @@ int xmpi_t_cvar_get_index(const char *name, int *cvar_index)
 int xmpi_t_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
                              int *count)
 {
-    (void)obj_handle; /* all variables belong to the process */
     int rc = index_check(cvar_index);
     if (rc)
         return rc;
     if (!handle || !count)
         return tool_fail_null(handle ? "count" : "handle");
+    if (cvar_index == OF_COMM) {
+        *count = TEXT_ROOM;
+        return tool_comm_alloc(obj_handle, handle);
+    }
     *handle = (MPI_T_cvar_handle)&params[cvar_index];
     *count = 1;
     if (knob_type(cvar_index) == MPI_CHAR)
@@ -137,6 +157,8 @@ static int handle_check(MPI_T_cvar_handle handle, int *index)
     for (*index = 0; *index < PARAM_COUNT; ++*index)
         if ((MPI_T_cvar_handle)&params[*index] == handle)
             return MPI_SUCCESS;
+    if (tool_comm_has(handle)) /* *index is OF_COMM */
+        return MPI_SUCCESS;
     return fail(MPI_T_ERR_INVALID_HANDLE, "argument handle is not one of "
                                           "MPI_T_cvar_handle_alloc");
 }
@@ -145,6 +167,8 @@ int xmpi_t_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     int index;
     int rc = handle ? handle_check(*handle, &index) : tool_fail_null("handle");
+    if (!rc && index == OF_COMM)
+        tool_comm_free(*handle);
     if (!rc)
         *handle = MPI_T_CVAR_HANDLE_NULL;
     return rc;
@@ -167,6 +191,8 @@ int xmpi_t_cvar_read(MPI_T_cvar_handle handle, void *buf)
         rc = tool_fail_null("buf");
     if (rc)
         return rc;
+    if (index == OF_COMM)
+        return tool_comm_read(handle, buf);
     if (knobs[index].words)
         *(int *)buf = word_number(knobs[index].words, knob_text(index));
     else if (params[index].type == PARAM_STRING)
@@ -204,6 +230,8 @@ int xmpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     int rc = handle_check(handle, &index);
     if (!rc && !buf)
         rc = tool_fail_null("buf");
+    if (!rc && index == OF_COMM)
+        return tool_comm_write(handle, buf);
     if (!rc && !knobs[index].settable)
         rc = fail(MPI_T_ERR_CVAR_SET_NEVER,
                   "XMPI_%s is read from the environment when the program starts",

@@ -6,8 +6,8 @@
  *
  *     value = kept + (running ? counter now - counter at the last start or set : 0)
  *
- * Lengths of queues are bound to a communicator; they are what they are, always on and
- * read-only.
+ * Lengths of queues and the algorithms last used are bound to a communicator; they are what they
+ * are, always on and read-only.
  */
 #include "src/tool_pvar.h"
 
@@ -30,6 +30,13 @@ static int index_check(int pvar_index)
     return tool_fail_index("pvar_index", pvar_index, tool_pvars(), "performance variables");
 }
 
+static MPI_Datatype pvar_type(const struct pvar *pvar)
+{
+    if (pvar->plans)
+        return MPI_INT;
+    return pvar->class == MPI_T_PVAR_CLASS_TIMER ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG;
+}
+
 int xmpi_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity,
                          int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype,
                          char *desc, int *desc_len, int *bind, int *readonly, int *continuous,
@@ -44,13 +51,14 @@ int xmpi_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
     tool_int(verbosity, MPI_T_VERBOSITY_USER_BASIC);
     tool_int(var_class, pvar->class);
     if (datatype)
-        *datatype = pvar->class == MPI_T_PVAR_CLASS_TIMER ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG;
+        *datatype = pvar_type(pvar);
     if (enumtype)
-        *enumtype = MPI_T_ENUM_NULL;
-    tool_int(bind, pvar->length ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
-    tool_int(readonly, pvar->length != NULL);
-    tool_int(continuous, pvar->length != NULL);
-    tool_int(atomic, pvar->length == NULL);
+        *enumtype = (MPI_T_enum)pvar->plans; /* MPI_T_ENUM_NULL is NULL */
+    bool of_comm = !pvar->counter;
+    tool_int(bind, of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
+    tool_int(readonly, of_comm);
+    tool_int(continuous, of_comm);
+    tool_int(atomic, !of_comm);
     return MPI_SUCCESS;
 }
 
@@ -163,13 +171,13 @@ int xmpi_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     if (!handle || !count)
         return tool_fail_null(handle ? "count" : "handle");
     const struct pvar *pvar = tool_pvar(pvar_index);
-    if (pvar->length && (!obj_handle || !handle_comm(*(MPI_Comm *)obj_handle)))
+    if (!pvar->counter && (!obj_handle || !handle_comm(*(MPI_Comm *)obj_handle)))
         return fail(MPI_T_ERR_INVALID, "argument obj_handle must point to a communicator");
     struct watch *made = calloc(1, sizeof *made);
     if (!made)
         return fail(MPI_T_ERR_OUT_OF_HANDLES, "no memory for a handle");
     made->pvar = pvar;
-    if (pvar->length)
+    if (!pvar->counter)
         made->comm = *(MPI_Comm *)obj_handle;
     made->next = in->watches;
     in->watches = made;
@@ -248,11 +256,14 @@ static int watch_read(const struct watch *watch, void *buf)
 {
     if (!buf)
         return tool_fail_null("buf");
-    if (watch->pvar->length) {
+    if (!watch->pvar->counter) {
         const struct comm *comm = handle_comm(watch->comm);
         if (!comm)
             return fail(MPI_T_ERR_INVALID_HANDLE, "the communicator of the handle was freed");
-        *(unsigned long long *)buf = watch->pvar->length(&comm->p2p);
+        if (watch->pvar->plans)
+            *(int *)buf = tool_plan_state(watch->pvar, &comm->team);
+        else
+            *(unsigned long long *)buf = watch->pvar->length(&comm->p2p);
     } else if (watch->pvar->class == MPI_T_PVAR_CLASS_TIMER) {
         *(double *)buf = (double)watch_value(watch) * 1e-9;
     } else {

@@ -2,42 +2,49 @@
  *
  * What can be watched: counters of pml and runtime, queues of communicators, and, behind them, one
  * counter for each algorithm of coll, "xmpi_coll_allreduce_ring", that says how often it was
- * chosen.  Names and descriptions of the latter are written when they are first asked for.
+ * chosen, and one state for each collective, "xmpi_plan_allreduce", that says which algorithm
+ * performed the last one of a communicator.  Names and descriptions of these are written when they
+ * are first asked for.
  */
 #include "src/tool_pvar.h"
 
 #include "coll/choose.h"
+#include "coll/coll.h"
+#include "coll/rules.h"
 
 #include <assert.h>
 #include <stdio.h>
 
 static const struct pvar fixed[] = {
     { "xmpi_messages_sent", "Messages that this process has begun to send.",
-      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.sent, NULL },
+      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.sent, NULL, NULL, 0 },
     { "xmpi_messages_received", "Messages that receives of this process have matched.",
-      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.received, NULL },
+      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.received, NULL, NULL, 0 },
     { "xmpi_bytes_sent", "Bytes of data in the messages sent.", MPI_T_PVAR_CLASS_AGGREGATE,
-      CATEGORY_MESSAGES, &pml_counters.bytes_sent, NULL },
+      CATEGORY_MESSAGES, &pml_counters.bytes_sent, NULL, NULL, 0 },
     { "xmpi_bytes_received", "Bytes of data in the messages received.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_received, NULL },
+      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_received, NULL, NULL,
+      0 },
     { "xmpi_messages_unexpected", "Messages that arrived before their receive was posted.",
-      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.unexpected, NULL },
+      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &pml_counters.unexpected, NULL, NULL, 0 },
     { "xmpi_bytes_unexpected", "Bytes that were kept for receives not yet posted.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.unexpected_bytes, NULL },
+      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.unexpected_bytes, NULL, NULL,
+      0 },
     { "xmpi_bytes_read", "Bytes of messages that were read from the memory of their senders.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_read, NULL },
+      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_read, NULL, NULL, 0 },
     { "xmpi_bytes_written", "Bytes of messages written to the memory of their receivers.",
-      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_written, NULL },
+      MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_written, NULL, NULL,
+      0 },
     { "xmpi_unexpected_queue", "Point-to-point messages that wait for a receive now.",
-      MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_unexpected },
+      MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_unexpected, NULL, 0 },
     { "xmpi_unexpected_queue_bytes",
       "Bytes of data in the messages that wait for a receive now.", MPI_T_PVAR_CLASS_LEVEL,
-      CATEGORY_MESSAGES, NULL, channel_unexpected_bytes },
+      CATEGORY_MESSAGES, NULL, channel_unexpected_bytes, NULL, 0 },
     { "xmpi_posted_queue", "Point-to-point receives that wait for a message now.",
-      MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_posted },
+      MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_posted, NULL, 0 },
     { "xmpi_time_idle",
       "Seconds in calls that wait, not counting the polls at the beginning (XMPI_SPIN).",
-      MPI_T_PVAR_CLASS_TIMER, CATEGORY_WAITING, &progress_idle_ns, NULL },
+      MPI_T_PVAR_CLASS_TIMER, CATEGORY_WAITING, &progress_idle_ns, NULL, NULL, 0 },
 };
 
 enum { FIXED = sizeof fixed / sizeof *fixed, NAME_CHARS = 64, TEXT_CHARS = 128 };
@@ -61,22 +68,77 @@ static void chosen_fill(void)
                                    MPI_T_PVAR_CLASS_COUNTER,
                                    CATEGORY_ALGORITHMS,
                                    &algorithms_chosen[i],
-                                   NULL };
+                                   NULL,
+                                   NULL,
+                                   0 };
     }
     nchosen = n;
 }
 
+/* ---- which algorithm a communicator used last ---- */
+
+enum { MOST_STATES = 24 };
+static struct pvar plans[COLL_KINDS];
+static struct tool_enum plan_enums[COLL_KINDS];
+static const char *plan_items[COLL_KINDS][MOST_STATES];
+static uint8_t
+    plan_state[MOST_ALGORITHMS]; /* of each algorithm, in the enum of its collective */
+
+static void plans_fill(void)
+{
+    static char names[COLL_KINDS][NAME_CHARS], texts[COLL_KINDS][TEXT_CHARS];
+    for (int what = 0; what < COLL_KINDS; what++) {
+        const char *name = collective_name((enum collective)what);
+        snprintf(names[what], NAME_CHARS, "xmpi_plan_%s", name);
+        snprintf(texts[what], TEXT_CHARS,
+                 "The algorithm that performed the last %s of a communicator.", name);
+        plan_items[what][0] = "none";
+        plan_enums[what] = (struct tool_enum){ names[what], 1, plan_items[what] };
+        plans[what] = (struct pvar){
+            names[what], texts[what], MPI_T_PVAR_CLASS_STATE, CATEGORY_ALGORITHMS,
+            NULL,        NULL,        &plan_enums[what],      (enum collective)what
+        };
+    }
+    for (int i = 0; algorithms[i].name; i++) {
+        struct tool_enum *e = &plan_enums[algorithms[i].what];
+        assert(e->n < MOST_STATES);
+        plan_state[i] = (uint8_t)e->n;
+        plan_items[algorithms[i].what][e->n++] = algorithms[i].name;
+    }
+}
+
+int tool_plan_state(const struct pvar *pvar, const struct team *team)
+{
+    int chosen = team->chosen[pvar->what];
+    return chosen ? plan_state[chosen - 1] : 0;
+}
+
+bool tool_pvar_has_enum(const struct tool_enum *wanted)
+{
+    for (int what = 0; what < COLL_KINDS; what++)
+        if (wanted == &plan_enums[what])
+            return plan_enums[what].n > 0;
+    return false;
+}
+
+/* ---- all of them ---- */
+
 int tool_pvars(void)
 {
-    if (!nchosen)
+    if (!nchosen) {
         chosen_fill();
-    return FIXED + nchosen;
+        plans_fill();
+    }
+    return FIXED + nchosen + COLL_KINDS;
 }
 
 const struct pvar *tool_pvar(int index)
 {
     assert(index >= 0 && index < tool_pvars());
-    return index < FIXED ? &fixed[index] : &chosen[index - FIXED];
+    if (index < FIXED)
+        return &fixed[index];
+    index -= FIXED;
+    return index < nchosen ? &chosen[index] : &plans[index - nchosen];
 }
 
 int tool_pvar_of_algorithm(int i)

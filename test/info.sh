@@ -43,6 +43,24 @@ expect "xmpi info --torus" 0 "\"hop cost\": 32" "$XMPIRUN" -np 2 --bind-to none 
     info --torus 2x1 --json
 expect "xmpi info --grid without ranks" 2 "xmpirun -np 4 xmpi info" "$xmpi" info --grid 2x2
 expect "xmpi info --grid of nothing" 2 "is no grid" "$xmpi" info --grid 2y2
+expect "xmpi help explain" 0 "usage: xmpi explain" "$xmpi" help explain
+expect "xmpi explain" 0 "(rule " "$xmpi" explain allreduce 1MiB -n 64 --nodes 8
+expect "xmpi explain: who cannot" 0 "cannot: the ranks have no shared flags" "$xmpi" explain allreduce 8 \
+    -n 64 --nodes 8
+expect "xmpi explain: forced" 0 "ring in 4 pieces (forced by XMPI_COLL)" \
+    env XMPI_COLL=allreduce=ring:pieces=4 "$xmpi" explain allreduce 8 -n 4
+expect "xmpi explain: what cannot be" 1 "the operation does not commute; these can: doubling" \
+    env XMPI_COLL=allreduce=ring "$xmpi" explain allreduce 100 --noncommutative
+expect "xmpi explain of nothing" 2 "no collective allreduze" "$xmpi" explain allreduze
+expect "xmpi explain: bytes" 2 "12q is no number" "$xmpi" explain allreduce 12q
+expect "xmpi explain: ranks" 2 "wants a number" "$xmpi" explain allreduce -n 0
+expect "xmpi explain: nodes" 2 "more nodes than ranks" "$xmpi" explain allreduce -n 2 --nodes 3
+printf 'allreduce ranks=4 : circulant 9us, ring 18us\n' > "$scratch/table"
+expect "xmpi explain: a tuning file" 0 "slower by 100 %" env XMPI_TUNING="$scratch/table" "$xmpi" explain \
+    allreduce 8 -n 4
+printf 'allreduce ranks=4 : circulant 9us\nallreduce : rnig\n' > "$scratch/table"
+expect "xmpi explain: a wrong tuning file" 1 "table:2: there is no algorithm" \
+    env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4
 if cpu=$(taskset -cp $$ 2> /dev/null); then
     cpu=$(echo "$cpu" | sed 's/.*: //; s/[-,].*//')
     expect "xmpi info: affinity" 0 "affinity mask          $cpu

@@ -3,6 +3,7 @@
  * The command xmpi: a table of subcommands, each a file of its own, and help about them.
  */
 #include "config.h"
+#include "tools/explain.h"
 #include "tools/info.h"
 
 #include <stdio.h>
@@ -17,6 +18,8 @@ static const struct subcommand {
     { "info", "[--json] [--param NAME] [--grid 4x4]",
       "what this xmpi is: version, build, links, libraries, CPUs, settings, limits",
       info_main },
+    { "explain", "COLLECTIVE [BYTES] [-n RANKS] [--nodes NODES]",
+      "which algorithm a collective takes, and why the others lost", explain_main },
     { "help", "[COMMAND]", "this text, or the help of a command", help_main },
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };

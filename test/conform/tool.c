@@ -173,12 +173,16 @@ static void scopes(int cvars)
         char value[TEXT];
         MPI_T_cvar_handle handle;
         MPI_T_cvar_get_info(i, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, &scope);
-        CHECK(bind == MPI_T_BIND_NO_OBJECT);
-        CHECK(scope == MPI_T_SCOPE_LOCAL || scope == MPI_T_SCOPE_READONLY);
-        CHECK(MPI_T_cvar_handle_alloc(i, NULL, &handle, &count) == MPI_SUCCESS);
+        int of_comm = bind == MPI_T_BIND_MPI_COMM;
+        MPI_Comm world = MPI_COMM_WORLD;
+        CHECK(of_comm || bind == MPI_T_BIND_NO_OBJECT);
+        CHECK(scope == MPI_T_SCOPE_READONLY ||
+              scope == (of_comm ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL));
+        CHECK(MPI_T_cvar_handle_alloc(i, of_comm ? &world : NULL, &handle, &count) ==
+              MPI_SUCCESS);
         CHECK(count >= 1 && count <= TEXT && MPI_T_cvar_read(handle, value) == MPI_SUCCESS);
         CHECK(MPI_T_cvar_write(handle, value) ==
-              (scope == MPI_T_SCOPE_LOCAL ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NEVER));
+              (scope == MPI_T_SCOPE_READONLY ? MPI_T_ERR_CVAR_SET_NEVER : MPI_SUCCESS));
         CHECK(MPI_T_cvar_read(handle, NULL) == MPI_T_ERR_INVALID);
         CHECK(MPI_T_cvar_handle_free(&handle) == MPI_SUCCESS);
     }

@@ -4,6 +4,7 @@
  * says clearly why it cannot.
  */
 #include "coll/choose.h"
+#include "coll/coll.h"
 #include "coll/forced.h"
 #include "mpi.h"
 #include "runtime/fail.h"
@@ -62,6 +63,7 @@ START_TEST(there_is_always_one_that_serves)
                         ck_assert_int_eq(choose(&team, &call, (enum mode)mode, &choice), 0);
                         ck_assert(what < COLL_REDUCE || commutes || choice.algorithm->ordered);
                         ck_assert(choice.pieces >= 1 && choice.pieces <= 64);
+                        choose_forget(&team);
                     }
 }
 END_TEST
@@ -128,7 +130,7 @@ START_TEST(a_name_overrules_the_rules)
     ck_assert_int_eq(choice.radix, 0);
     call.what = COLL_REDUCE;
     ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
-    ck_assert_int_ge(choice.rule, 0);
+    ck_assert_int_eq(choice.by, BY_RULE);
 }
 END_TEST
 
@@ -161,6 +163,52 @@ START_TEST(what_cannot_be_is_an_error_that_helps)
 }
 END_TEST
 
+START_TEST(a_team_may_have_orders_of_its_own)
+{
+    struct team team = team_of(4, 0), other = team_of(4, 0);
+    struct call call = call_of(COLL_ALLREDUCE, 2, true);
+    struct choice choice;
+    forced_read("allreduce=ring");
+    ck_assert_int_eq(team_force(&team, "allreduce=circulant", "the test"), 0);
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "circulant");
+    ck_assert_str_eq(choice.who, "the test");
+    ck_assert_str_eq(team_forced(&team), "allreduce=circulant");
+    ck_assert_int_eq(choose(&other, &call, BLOCKING, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "ring");
+    ck_assert_int_eq(team_force(&team, "allreduce=nonsense", "the test"), MPI_ERR_OTHER);
+    ck_assert(strstr(fail_text(), "the test: there is no algorithm") != NULL);
+    ck_assert_str_eq(team_forced(&team), "allreduce=circulant");
+    ck_assert_int_eq(team_force(&team, "", "the test"), 0);
+    ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "ring");
+    choose_forget(&team);
+    choose_forget(&other);
+}
+END_TEST
+
+/* Kept choices are those of the same question. */
+START_TEST(what_was_chosen_before_is_chosen_again)
+{
+    struct team team = team_of(6, 0);
+    struct choice kept, anew;
+    forced_read("");
+    for (int round = 0; round < 3; round++)
+        for (int what = 0; what < COLL_KINDS; what++)
+            for (size_t count = 0; count < 3000000; count = 7 * count + 1)
+                for (int k = 0; k < 4; k++) {
+                    struct call call = call_of((enum collective)what, count, k & 1);
+                    enum mode mode = k & 2 ? PERSISTENT : BLOCKING;
+                    struct question q = question_of(&team, &call, mode);
+                    ck_assert_int_eq(choose(&team, &call, mode, &kept), 0);
+                    ck_assert_int_eq(choose_answer(&q, NULL, &anew), 0);
+                    ck_assert_ptr_eq(kept.algorithm, anew.algorithm);
+                    ck_assert_int_eq(kept.pieces, anew.pieces);
+                }
+    choose_forget(&team);
+}
+END_TEST
+
 START_TEST(lists_are_searched_by_whole_words)
 {
     ck_assert(list_has("bcast,allreduce", "allreduce"));
@@ -173,4 +221,5 @@ END_TEST
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
           between_groups_too, ranks_that_share_cpus_avoid_hops, long_prefix_sums_are_a_pipeline,
           a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
+          a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
           lists_are_searched_by_whole_words)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reading a tuning file, line by line.  A row that can never decide anything is refused here, with
+ * file, line and reason: whoever wrote it meant something else.
+ */
+#include "coll/tuning.h"
+
+#include "coll/tiny.h"
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WHY_CHARS = 400 };
+
+struct reader {
+    struct tuning *tuning;
+    int line;
+    char why[WHY_CHARS]; /* "" = all is well */
+};
+
+#define REFUSE(r, ...) snprintf((r)->why, WHY_CHARS, __VA_ARGS__)
+
+/* "12", "12k", "1M"; *end is what follows. */
+static bool number_read(const char *text, size_t *number, const char **end)
+{
+    char *stop;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    errno = 0;
+    unsigned long long n = strtoull(text, &stop, 10);
+    int shift = *stop == 'k' ? 10 : *stop == 'M' ? 20 : *stop == 'G' ? 30 : 0;
+    if (errno || n > SIZE_MAX >> shift)
+        return false;
+    *number = (size_t)n << shift;
+    *end = stop + (shift != 0);
+    return true;
+}
+
+/* N, N..M, N.., ..M, any */
+static bool reach_read(const char *text, struct reach *reach)
+{
+    *reach = (struct reach){ 0, SIZE_MAX };
+    if (strcmp(text, "any") == 0)
+        return true;
+    bool begins = number_read(text, &reach->from, &text);
+    if (begins && !*text)
+        reach->to = reach->from;
+    if (!*text)
+        return begins;
+    if (strncmp(text, "..", 2) != 0)
+        return false;
+    text += 2;
+    if (!*text)
+        return begins;
+    return number_read(text, &reach->to, &text) && !*text && reach->to >= reach->from;
+}
+
+static void condition_read(struct reader *r, struct tuning_row *row, char *word)
+{
+    static const char *const names[] = { "nodes", "ranks", "bytes" };
+    struct reach *const reaches[] = { &row->nodes, &row->ranks, &row->bytes };
+    char *value = strchr(word, '=');
+    if (strcmp(word, "noncommutative") == 0) {
+        row->noncommutative = true;
+        if (row->what < COLL_REDUCE)
+            REFUSE(r, "%s has no operation that might not commute", collective_name(row->what));
+        return;
+    }
+    if (value)
+        *value++ = '\0';
+    for (int i = 0; value && i < 3; i++)
+        if (strcmp(word, names[i]) == 0) {
+            if (!reach_read(value, reaches[i]))
+                REFUSE(r, "%s=%s is not N, N..M, N.., ..M or any", word, value);
+            return;
+        }
+    REFUSE(r, "\"%s\" is no condition; there are nodes=, ranks=, bytes=, noncommutative", word);
+}
+
+/* Why an algorithm never serves where the row applies; NULL: it may. */
+static const char *never(const struct tuning_row *row, const struct forced *use)
+{
+    const struct algorithm *a = use->algorithm;
+    if (row->noncommutative && !a->ordered)
+        return "does not fold in rank order, and the row is for operations that do not commute";
+    if (use->pieces > 1 && !a->cut)
+        return "cannot be cut in pieces";
+    if (a->program)
+        return NULL;
+    if (row->nodes.from > 1)
+        return "needs memory that all ranks share, and the row is for several nodes";
+    if (row->ranks.from > TINY_RANKS)
+        return "serves 64 ranks at most";
+    return row->bytes.from > TINY_BYTES ? "serves 48 bytes at most" : NULL;
+}
+
+/* "ring:pieces=2 12.5us" */
+static void use_read(struct reader *r, struct tuning_row *row, char *text)
+{
+    char *rest = NULL, *name = strtok_r(text, " \t", &rest), *time, *end;
+    if (!name) {
+        REFUSE(r, "an algorithm is missing between commas");
+        return;
+    }
+    if (row->nuse == TUNING_MOST) {
+        REFUSE(r, "more than %d algorithms in a row", TUNING_MOST);
+        return;
+    }
+    struct tuned *use = &row->use[row->nuse++];
+    use->us = -1;
+    algorithm_read(row->what, name, &use->use, r->why);
+    const char *why = r->why[0] ? NULL : never(row, &use->use);
+    if (why)
+        REFUSE(r, "%s %s", use->use.algorithm->name, why);
+    time = strtok_r(NULL, " \t", &rest);
+    if (!time || r->why[0])
+        return;
+    use->us = strtod(time, &end);
+    if (end == time || strcmp(end, "us") != 0 || strtok_r(NULL, " \t", &rest))
+        REFUSE(r, "\"%s\" after %s is not a time like 12.5us", time, use->use.algorithm->name);
+}
+
+static void row_read(struct reader *r, struct tuning_row *row, char *line, char *colon)
+{
+    char *rest = NULL, *uses = colon + 1, *word;
+    *colon = '\0';
+    word = strtok_r(line, " \t", &rest);
+    int what = word ? collective_find(word) : -1;
+    const struct reach any = { 0, SIZE_MAX };
+    if (what < 0) {
+        REFUSE(r, "there is no collective \"%s\"", word ? word : "");
+        return;
+    }
+    *row = (struct tuning_row){
+        .what = (enum collective)what, .nodes = any, .ranks = any, .bytes = any, .line = r->line
+    };
+    while (!r->why[0] && (word = strtok_r(NULL, " \t", &rest)))
+        condition_read(r, row, word);
+    for (char *use; !r->why[0] && (use = strsep(&uses, ","));)
+        use_read(r, row, use);
+}
+
+static void row_add(struct reader *r, char *line, char *colon)
+{
+    struct tuning *t = r->tuning;
+    struct tuning_row *more = realloc(t->row, ((size_t)t->nrows + 1) * sizeof(*more));
+    if (!more) {
+        REFUSE(r, "no memory for one more row");
+        return;
+    }
+    t->row = more;
+    row_read(r, &more[t->nrows], line, colon);
+    t->nrows += !r->why[0];
+}
+
+/* The colon that stands alone; others belong to names. */
+static char *lone_colon(char *line)
+{
+    char *at = strstr(line, " :");
+    while (at && at[2] != ' ' && at[2] != '\t' && at[2] != '\0')
+        at = strstr(at + 2, " :");
+    return at ? at + 1 : NULL;
+}
+
+static void line_read(struct reader *r, char *line)
+{
+    line[strcspn(line, "#\r\n")] = '\0';
+    line += strspn(line, " \t");
+    char *colon = lone_colon(line), rest;
+    int version;
+    if (!*line)
+        return;
+    if (sscanf(line, "xmpi-tuning %d %c", &version, &rest) == 1) {
+        if (version != 1)
+            REFUSE(r, "this is version %d of tuning files; this xmpi reads version 1", version);
+    } else if (sscanf(line, "machine %15s", r->tuning->machine) == 1 && !colon) {
+        return;
+    } else if (!colon) {
+        REFUSE(r, "\"%s\" is no row: collective conditions : algorithm time, ...", line);
+    } else {
+        row_add(r, line, colon);
+    }
+}
+
+void tuning_free(struct tuning *tuning)
+{
+    if (!tuning)
+        return;
+    free(tuning->row);
+    free(tuning->path);
+    free(tuning);
+}
+
+int tuning_read(const char *path, struct tuning **tuning)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(errno));
+    struct reader r = { .tuning = calloc(1, sizeof(*r.tuning)) };
+    char *line = NULL;
+    size_t room = 0;
+    if (r.tuning)
+        r.tuning->path = strdup(path);
+    if (!r.tuning || !r.tuning->path)
+        REFUSE(&r, "no memory for a tuning file");
+    while (!r.why[0] && getline(&line, &room, file) >= 0) {
+        r.line++;
+        line_read(&r, line);
+    }
+    free(line);
+    fclose(file);
+    if (!r.why[0]) {
+        *tuning = r.tuning;
+        return 0;
+    }
+    tuning_free(r.tuning);
+    return fail(MPI_ERR_OTHER, "%s:%d: %s", path, r.line, r.why);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Algorithms chosen per communicator: by the info key xmpi_coll, by the control variable
+ * XMPI_COMM_COLL, and seen through the performance variables xmpi_plan_*.  What cannot be obeyed is
+ * an error that changes nothing.
+ */
+#include "check.h"
+
+static MPI_T_pvar_session session;
+
+/* The name of the algorithm that performed the last allreduce of a communicator. */
+static void expect_plan(MPI_Comm comm, const char *name)
+{
+    int index, count, state = -1, value, class, bind, length = 0;
+    MPI_T_enum words;
+    MPI_T_pvar_handle handle;
+    CHECK(MPI_T_pvar_get_index("xmpi_plan_allreduce", MPI_T_PVAR_CLASS_STATE, &index) == 0);
+    MPI_T_pvar_get_info(index, NULL, NULL, NULL, &class, NULL, &words, NULL, NULL, &bind, NULL,
+                        NULL, NULL);
+    CHECK(class == MPI_T_PVAR_CLASS_STATE && bind == MPI_T_BIND_MPI_COMM);
+    CHECK(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, &count) == 0 && count == 1);
+    CHECK(MPI_T_pvar_read(session, handle, &state) == 0);
+    char text[64] = "";
+    length = sizeof text;
+    CHECK(MPI_T_enum_get_item(words, state, &value, text, &length) == 0 && value == state);
+    CHECK(strcmp(text, name) == 0);
+    MPI_T_pvar_handle_free(session, &handle);
+}
+
+static void sum(MPI_Comm comm)
+{
+    int n, me;
+    long mine[100], all[100];
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_rank(comm, &me);
+    for (int i = 0; i < 100; i++)
+        mine[i] = me + i;
+    CHECK(MPI_Allreduce(mine, all, 100, MPI_LONG, MPI_SUM, comm) == MPI_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        CHECK(all[i] == (long)n * (n - 1) / 2 + (long)n * i);
+}
+
+static int give(MPI_Comm comm, const char *text)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xmpi_coll", text);
+    int rc = MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    return rc;
+}
+
+static void by_info(void)
+{
+    MPI_Comm one, two;
+    MPI_Info info, used;
+    char text[64];
+    int length = sizeof text, flag;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xmpi_coll", "allreduce=ring:pieces=2,bcast=chain");
+    CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &one) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    expect_plan(one, "none");
+    sum(one);
+    expect_plan(one, "ring");
+    MPI_Comm_get_info(one, &used);
+    MPI_Info_get_string(used, "xmpi_coll", &length, text, &flag);
+    CHECK(flag && strcmp(text, "allreduce=ring:pieces=2,bcast=chain") == 0);
+    MPI_Info_free(&used);
+    MPI_Comm_dup(one, &two); /* orders are not inherited */
+    sum(two);
+    expect_plan(two, "doubling");
+    CHECK(give(two, "allreduce=circulant") == MPI_SUCCESS);
+    sum(two);
+    expect_plan(two, "circulant");
+    expect_plan(one, "ring");
+
+    MPI_Comm_set_errhandler(two, MPI_ERRORS_RETURN);
+    CHECK(give(two, "allreduce=rnig") == MPI_ERR_INFO_VALUE);
+    sum(two);
+    expect_plan(two, "circulant");
+    CHECK(give(two, "") == MPI_SUCCESS);
+    sum(two);
+    expect_plan(two, "doubling");
+    MPI_Comm_free(&one);
+    MPI_Comm_free(&two);
+}
+
+static void by_variable(void)
+{
+    MPI_Comm comm, never = MPI_COMM_NULL;
+    MPI_T_cvar_handle handle, other;
+    int index, count;
+    char text[256] = "x";
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    CHECK(MPI_T_cvar_get_index("XMPI_COMM_COLL", &index) == 0);
+    CHECK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_cvar_handle_alloc(index, &never, &handle, &count) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_cvar_handle_alloc(index, &comm, &handle, &count) == 0 && count == 256);
+    CHECK(MPI_T_cvar_handle_alloc(index, &comm, &other, &count) == 0 && other != handle);
+    CHECK(MPI_T_cvar_read(handle, text) == 0 && text[0] == '\0');
+    CHECK(MPI_T_cvar_write(handle, "allreduce=ring") == 0);
+    sum(comm);
+    expect_plan(comm, "ring");
+    CHECK(MPI_T_cvar_write(handle, "allreduce=none") == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_cvar_read(other, text) == 0 && strcmp(text, "allreduce=ring") == 0);
+    CHECK(MPI_T_cvar_write(other, "") == 0);
+    sum(comm);
+    expect_plan(comm, "doubling");
+    MPI_Comm_free(&comm);
+    CHECK(MPI_T_cvar_write(handle, "") == MPI_T_ERR_INVALID_HANDLE);
+    CHECK(MPI_T_cvar_handle_free(&handle) == 0 && handle == MPI_T_CVAR_HANDLE_NULL);
+}
+
+/* Ranks of one communicator do not disturb those of another. */
+static void apart(void)
+{
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank() % 2, 0, &half);
+    CHECK(give(half, world_rank() % 2 ? "allreduce=ring" : "allreduce=spread") == 0);
+    for (int i = 0; i < 3; i++) {
+        sum(half);
+        sum(MPI_COMM_WORLD);
+    }
+    expect_plan(half, world_rank() % 2 ? "ring" : "spread");
+    MPI_Comm_free(&half);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    by_info();
+    by_variable();
+    apart();
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    return check_done();
+}

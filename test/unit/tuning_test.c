@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tuning files: what is read, which row decides, and that rows which can never decide are refused
+ * with file, line and reason.
+ */
+#include "coll/explain.h"
+#include "coll/rules.h"
+#include "coll/tuning.h"
+#include "mpi.h"
+#include "runtime/fail.h"
+#include "runtime/hw.h"
+#include "runtime/param.h"
+
+#include "test/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/xmpi-tuning.XXXXXX", path[64];
+
+static const char *file_with(const char *text)
+{
+    if (!*path) {
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        snprintf(path, sizeof path, "%s/table", folder);
+    }
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+static void file_gone(void)
+{
+    unlink(path);
+    rmdir(folder);
+}
+
+static struct question asking(enum collective what, int ranks, size_t bytes)
+{
+    return (struct question){
+        .what = what, .one_node = true, .ranks = ranks, .nodes = 1, .bytes = bytes
+    };
+}
+
+static const char *text =
+    "xmpi-tuning 1   # comment\n"
+    "machine 12345678 a machine\n"
+    "\n"
+    "allreduce nodes=1 ranks=2..4 bytes=..48 : tiny 0.1us, doubling 0.3us\n"
+    "allreduce noncommutative bytes=1k.. : spread\n"
+    "allreduce ranks=8.. : ring:pieces=4 1e3us, circulant 1001us\n"
+    "allreduce nodes=2.. : circulant 12us\n";
+
+static const char *answer(const struct tuning *t, const struct question *q, int *line)
+{
+    const struct tuned *use = NULL;
+    const struct tuning_row *row = tuning_find(t, q, &use);
+    *line = row ? row->line : 0;
+    return row ? use->use.algorithm->name : "";
+}
+
+START_TEST(the_first_row_that_fits_decides)
+{
+    struct tuning *t;
+    int line;
+    ck_assert_int_eq(tuning_read(file_with(text), &t), 0);
+    ck_assert_int_eq(t->nrows, 4);
+    ck_assert_str_eq(t->machine, "12345678");
+    ck_assert_int_eq(t->row[2].use[0].use.pieces, 4);
+    ck_assert(t->row[2].use[0].us == 1000 && t->row[1].use[0].us < 0);
+    struct question q = asking(COLL_ALLREDUCE, 4, 48);
+    ck_assert_str_eq(answer(t, &q, &line), "tiny");
+    ck_assert_int_eq(line, 4);
+    q.bytes = 49;
+    ck_assert_str_eq(answer(t, &q, &line), "");
+    q.ranks = 8;
+    ck_assert_str_eq(answer(t, &q, &line), "ring");
+    q.ranks = 5;
+    q.nodes = 2;
+    ck_assert_str_eq(answer(t, &q, &line), "circulant");
+    q = asking(COLL_BCAST, 4, 48);
+    ck_assert_str_eq(answer(t, &q, &line), "");
+    tuning_free(t);
+    file_gone();
+}
+END_TEST
+
+/* Of a row, the first algorithm that can; a row without one is no answer. */
+START_TEST(what_cannot_is_passed_over)
+{
+    struct tuning *t;
+    int line;
+    ck_assert_int_eq(tuning_read(file_with(text), &t), 0);
+    struct question q = asking(COLL_ALLREDUCE, 2, 8);
+    q.no_tiny = "no flags";
+    ck_assert_str_eq(answer(t, &q, &line), "doubling");
+    q = asking(COLL_ALLREDUCE, 9, 5000);
+    q.order_matters = true;
+    ck_assert_str_eq(answer(t, &q, &line), "spread");
+    q.bytes = 100;
+    ck_assert_str_eq(answer(t, &q, &line), "");
+    tuning_free(t);
+    file_gone();
+}
+END_TEST
+
+static void refused(const char *row, const char *why)
+{
+    char all[400], place[100];
+    struct tuning *t = NULL;
+    snprintf(all, sizeof all, "xmpi-tuning 1\n# second line\n%s\nbarrier : tiny\n", row);
+    ck_assert_int_eq(tuning_read(file_with(all), &t), MPI_ERR_OTHER);
+    snprintf(place, sizeof place, "%s:3: ", path);
+    ck_assert_msg(strncmp(fail_text(), place, strlen(place)) == 0, "%s", fail_text());
+    ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
+}
+
+START_TEST(rows_that_can_never_decide_are_refused)
+{
+    refused("allreduce : rnig", "no algorithm \"rnig\" for allreduce; there are: tiny");
+    refused("allreduze : ring", "no collective \"allreduze\"");
+    refused("allreduce noncommutative : ring", "does not fold in rank order");
+    refused("bcast noncommutative : chain", "no operation that might not commute");
+    refused("allreduce nodes=2..4 : tiny", "several nodes");
+    refused("allreduce ranks=65.. : tiny", "64 ranks");
+    refused("allreduce bytes=49.. : tiny", "48 bytes");
+    refused("gather : binomial:pieces=2", "cannot be cut");
+    refused("allreduce : ring:pieces=0", "pieces=n");
+    refused("allreduce bytes=5..4 : ring", "N..M");
+    refused("allreduce bytes= : ring", "N..M");
+    refused("allreduce bytes=.. : ring", "N..M");
+    refused("allreduce ranks=4x : ring", "N..M");
+    refused("allreduce size=4 : ring", "no condition");
+    refused("allreduce : ring 5", "not a time");
+    refused("allreduce : ring 5us 6us", "not a time");
+    refused("allreduce : ring 5us,", "missing between commas");
+    refused("allreduce ranks=4", "is no row");
+    refused("xmpi-tuning 2", "version 2");
+    file_gone();
+}
+END_TEST
+
+START_TEST(a_file_that_is_named_must_be_right)
+{
+    struct question q = asking(COLL_ALLREDUCE, 2, 100);
+    struct choice choice;
+    setenv("XMPI_TUNING", "/nowhere/at/all", 1);
+    params_read();
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), MPI_ERR_OTHER);
+    ck_assert(strstr(fail_text(), "XMPI_TUNING: cannot read /nowhere/at/all") != NULL);
+}
+END_TEST
+
+START_TEST(a_file_that_is_named_decides)
+{
+    struct question q = asking(COLL_ALLREDUCE, 9, 100);
+    struct choice choice;
+    setenv("XMPI_TUNING", file_with(text), 1);
+    params_read();
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "ring");
+    ck_assert_int_eq(choice.by, BY_TUNING);
+    ck_assert_int_eq(choice.row, 6);
+    char *said = NULL;
+    size_t size;
+    FILE *f = open_memstream(&said, &size);
+    explain_text(f, &q, &choice, "");
+    fclose(f);
+    ck_assert_msg(strstr(said, "table:6)") && strstr(said, "slower by 0 %"), "%s", said);
+    ck_assert_msg(strstr(said, "not measured") && strstr(said, "1000.00 us"), "%s", said);
+    free(said);
+    tuning_forget();
+    file_gone();
+}
+END_TEST
+
+/* The one in its usual place: of this machine only, and only for ranks of one node. */
+START_TEST(a_file_that_lies_about_decides_on_one_node)
+{
+    struct question q = asking(COLL_ALLREDUCE, 9, 100);
+    struct choice choice;
+    char all[500], usual[300];
+    file_with("");
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    unsetenv("XMPI_TUNING");
+    params_read();
+    tuning_default_path(usual, sizeof usual);
+    ck_assert(strncmp(usual, folder, strlen(folder)) == 0);
+    snprintf(all, sizeof all, "%s/xmpi", folder);
+    ck_assert_int_eq(mkdir(all, 0700), 0);
+    snprintf(all, sizeof all, "xmpi-tuning 1\nmachine %08x\nallreduce : ring\n",
+             hw_machine_number());
+    ck_assert_int_eq(rename(file_with(all), usual), 0);
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    ck_assert_str_eq(choice.algorithm->name, "ring");
+    q.one_node = false;
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    ck_assert_int_eq(choice.by, BY_RULE);
+    q.one_node = true;
+    ck_assert_int_eq(rename(file_with("machine 0\nallreduce : ring\n"), usual), 0);
+    tuning_forget();
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    ck_assert_int_eq(choice.by, BY_RULE);
+    unlink(usual);
+    snprintf(all, sizeof all, "%s/xmpi", folder);
+    rmdir(all);
+    file_gone();
+}
+END_TEST
+
+UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
+          rows_that_can_never_decide_are_refused, a_file_that_is_named_must_be_right,
+          a_file_that_is_named_decides, a_file_that_lies_about_decides_on_one_node)

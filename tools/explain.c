@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpi explain: asks the library's own chooser (coll/choose.c) a question made up from the command
+ * line, and prints its answer in the words of XMPI_EXPLAIN (coll/explain.c).  XMPI_COLL and
+ * XMPI_TUNING are obeyed as in a program.  Nothing is started.
+ */
+#include "tools/explain.h"
+
+#include "coll/explain.h"
+#include "coll/forced.h"
+#include "coll/tiny.h"
+#include "runtime/fail.h"
+#include "runtime/hw.h"
+#include "runtime/param.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void usage(FILE *to)
+{
+    fputs(
+        "usage: xmpi explain COLLECTIVE [BYTES] [-n RANKS] [--nodes NODES]\n"
+        "                    [--noncommutative] [--nonblocking]\n\n"
+        "Prints which algorithm would perform the collective, why, and why each of the others\n"
+        "lost; as XMPI_EXPLAIN=COLLECTIVE does in a program.\n\n"
+        "  BYTES             of the vector (bcast, reductions), of one block (others): 8, 64k, "
+        "1MiB\n"
+        "  -n RANKS          ranks, 2 unless said\n"
+        "  --nodes NODES     nodes that they are on, 1 unless said\n"
+        "  --noncommutative  the operation does not commute\n"
+        "  --nonblocking     MPI_Iallreduce instead of MPI_Allreduce, and so on\n\n"
+        "XMPI_COLL and XMPI_TUNING are obeyed.\n",
+        to);
+}
+
+/* "8", "64k", "64KiB", "1M" */
+static bool bytes_read(const char *text, size_t *bytes)
+{
+    static const char *const units[] = { "", "k", "KiB", "kB", "M", "MiB", "MB", "G", "GiB" };
+    static const int shifts[] = { 0, 10, 10, 10, 20, 20, 20, 30, 30 };
+    char *end;
+    unsigned long long n = strtoull(text, &end, 10);
+    for (size_t i = 0; isdigit((unsigned char)*text) && i < sizeof shifts / sizeof *shifts; i++)
+        if (strcmp(end, units[i]) == 0 && n <= SIZE_MAX >> (shifts[i] + 1)) {
+            *bytes = (size_t)n << shifts[i];
+            return true;
+        }
+    return false;
+}
+
+static bool count_read(const char *text, int *n)
+{
+    char rest;
+    return text && sscanf(text, "%d%c", n, &rest) == 1 && *n > 0;
+}
+
+static int refuse(const char *format, const char *word)
+{
+    fprintf(stderr, "xmpi explain: ");
+    fprintf(stderr, format, word);
+    fputs("\n", stderr);
+    return 2;
+}
+
+/* The shared flags: what tiny_objection says of a predefined operation and a type without gaps. */
+static const char *no_tiny(const struct question *q)
+{
+    if (q->mode != BLOCKING)
+        return "it serves blocking calls only";
+    if (q->nodes > 1)
+        return "the ranks have no shared flags";
+    if (q->ranks > TINY_RANKS)
+        return "it serves 64 ranks at most";
+    return q->bytes > TINY_BYTES ? "the message exceeds 48 bytes" : NULL;
+}
+
+static int question_read(int argc, char **argv, struct question *q)
+{
+    bool named = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(word, "-n") || !strcmp(word, "-np") || !strcmp(word, "--nodes")) {
+            if (!count_read(next, word[1] == 'n' ? &q->ranks : &q->nodes))
+                return refuse("%s wants a number, 1 or more", word);
+            i++;
+        } else if (!strcmp(word, "--noncommutative")) {
+            q->order_matters = true;
+        } else if (!strcmp(word, "--nonblocking")) {
+            q->mode = NONBLOCKING;
+        } else if (*word == '-') {
+            return refuse("%s is not an option", word);
+        } else if (!named) {
+            int what = collective_find(word);
+            if (what < 0)
+                return refuse("there is no collective %s", word);
+            q->what = (enum collective)what;
+            named = true;
+        } else if (!bytes_read(word, &q->bytes)) {
+            return refuse("%s is no number of bytes", word);
+        }
+    }
+    if (!named || q->ranks < q->nodes)
+        return refuse(named ? "more nodes than ranks%s" : "which collective?%s", "");
+    return 0;
+}
+
+int explain_main(int argc, char **argv)
+{
+    struct question q = { .ranks = 2, .nodes = 1 };
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        usage(argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    int wrong = question_read(argc, argv, &q);
+    if (wrong)
+        return wrong;
+    params_read();
+    q.one_node = q.nodes == 1;
+    q.crowded = q.one_node && q.ranks > hw_usable_cpus();
+    q.order_matters = q.order_matters && q.what >= COLL_REDUCE;
+    q.no_tiny = no_tiny(&q);
+    struct choice choice;
+    if (choose_answer(&q, NULL, &choice)) {
+        fprintf(stderr, "xmpi explain: %s\n", fail_text());
+        return 1;
+    }
+    explain_text(stdout, &q, &choice, "");
+    return fflush(stdout) ? 1 : 0;
+}
