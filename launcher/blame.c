@@ -10,8 +10,9 @@
  * place of their communicator; a rank that waits for itself, or for one that has finalized or
  * died; a circle.  Where there is a deadlock there is one of these.
  *
- * Waits for something outside of MPI and waits that nobody could tell count as able to go on, and so
- * do ranks with several waiting threads and ranks where something moves: what is said is certain.
+ * A rank whose threads all wait may go on when one of them may; one with threads beside them that may
+ * call MPI can always.  Waits for something outside of MPI and waits that nobody could tell count as
+ * able to go on, and so do ranks where something moves: what is said is certain.
  */
 #include "launcher/status.h"
 
@@ -57,9 +58,8 @@ static bool item_may_come(const struct graph *g, int rank, const struct record_i
     return item->world < 0 ? somebody_moves(g, rank) : g->moves[item->world];
 }
 
-static bool wait_may_end(const struct graph *g, int rank)
+static bool wait_may_end(const struct graph *g, int rank, const struct record_wait *wait)
 {
-    const struct record_wait *wait = &g->ranks[rank].wait;
     int known = items_known(wait);
     if (known == 0 || (wait->any && wait->nitems > known))
         return true;
@@ -69,10 +69,20 @@ static bool wait_may_end(const struct graph *g, int rank)
     return !wait->any;
 }
 
+static bool thread_may_go_on(const struct graph *g, int rank)
+{
+    const struct situation *s = &g->ranks[rank];
+    bool may = wait_may_end(g, rank, &s->wait);
+    for (int i = 0; i < s->nwaits - 1 && !may; i++)
+        may = wait_may_end(g, rank, &s->more[i]);
+    return may;
+}
+
 static bool is_settled(const struct situation *s, double settled)
 {
-    return s->standing == STANDING_WAITING && s->nwaits == 1 && !s->moving && !s->stopped &&
-           s->seconds >= settled;
+    double seconds = s->nwaits > 1 ? s->least_seconds : s->seconds;
+    return s->standing == STANDING_WAITING && !s->threads_free && !s->moving && !s->stopped &&
+           seconds >= settled;
 }
 
 static void find_moves(struct graph *g, double settled)
@@ -85,7 +95,7 @@ static void find_moves(struct graph *g, double settled)
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < g->n; i++)
-            if (!g->moves[i] && is_settled(&g->ranks[i], settled) && wait_may_end(g, i))
+            if (!g->moves[i] && is_settled(&g->ranks[i], settled) && thread_may_go_on(g, i))
                 g->moves[i] = changed = true;
     }
 }
@@ -201,7 +211,12 @@ static void tell_partner(struct graph *g, const int *circle, int n)
         if (!*c->name || (c->context == other->context && c->number == other->number))
             continue;
         bool past = c->context == other->context && c->number < other->number;
-        if (past)
+        if (*other->name && c->context != other->context)
+            tell(g,
+                 ": rank %d is in %s on %s, rank %d in %s on %s; both have to call them in the "
+                 "same order",
+                 circle[i], c->name, c->comm, next, other->name, other->comm);
+        else if (past)
             tell(g,
                  ": rank %d is through with %s, collective %u on %s; do the counts of both "
                  "agree?",
@@ -219,9 +234,15 @@ static void tell_near(struct graph *g, int rank)
     const struct record_wait *wait = &g->ranks[rank].wait;
     if (!wait->near.found || items_known(wait) == 0)
         return;
-    tell(g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
-         rank, wait->items[0].tag, wait->items[0].comm, wait->near.source, wait->near.tag,
-         wait->near.comm);
+    const struct record_item *item = &wait->items[0];
+    if (item->peer >= 0 && item->peer != wait->near.source)
+        tell(g,
+             "  => rank %d asks for a message from rank %d; what came is from rank %d, tag %d "
+             "on %s\n",
+             rank, item->peer, wait->near.source, wait->near.tag, wait->near.comm);
+    else
+        tell(g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
+             rank, item->tag, item->comm, wait->near.source, wait->near.tag, wait->near.comm);
 }
 
 static void tell_advice(struct graph *g, const int *circle, int n)

@@ -25,7 +25,8 @@ static struct {
     struct situation *before;
 } watching;
 
-static void print_all(const struct job *job, const char *why, const struct situation *ranks)
+static void print_all(const struct job *job, const char *why, const struct situation *ranks,
+                      double settled)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -33,7 +34,7 @@ static void print_all(const struct job *job, const char *why, const struct situa
     if (!to)
         return;
     fprintf(to, "xmpirun: %s; job %s, %d ranks:\n", why, job->id, job->nranks);
-    status_print(to, ranks, job->nranks);
+    status_print(to, ranks, job->nranks, settled);
     if (fclose(to) == 0)
         out_write(&out_stderr, NULL, text, bytes);
     free(text);
@@ -43,7 +44,7 @@ void explain(struct job *job, const char *why)
 {
     struct situation *ranks = job->segment ? status_look(job->segment) : NULL;
     if (ranks)
-        print_all(job, why, ranks);
+        print_all(job, why, ranks, STATUS_SETTLED);
     free(ranks);
 }
 
@@ -85,7 +86,7 @@ static bool compare_looks(struct job *job, struct situation *ranks)
                  watching.limit);
     else
         return false;
-    print_all(job, why, ranks);
+    print_all(job, why, ranks, watching.limit);
     return true;
 }
 

@@ -66,7 +66,7 @@ static void show(struct boot_header *segment, struct search *search)
         return;
     printf("job %s (xmpirun is pid %d), %d ranks:\n", segment->job, segment->launcher_pid,
            segment->nlocal);
-    status_print(stdout, ranks, segment->nlocal);
+    status_print(stdout, ranks, segment->nlocal, STATUS_SETTLED);
     free(ranks);
     search->shown++;
 }

@@ -17,10 +17,12 @@
 
 /* ---- reading ---- */
 
-static char process_state(pid_t pid)
+/* Its state, a letter; *threads: how many it has. */
+static char process_state(pid_t pid, int *threads)
 {
-    char path[40], text[256] = "";
+    char path[40], text[512] = "", state = '?';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    *threads = 0;
     FILE *file = pid ? fopen(path, "re") : NULL;
     if (!file)
         return '?';
@@ -28,7 +30,11 @@ static char process_state(pid_t pid)
     fclose(file);
     text[n] = '\0';
     const char *end = strrchr(text, ')');
-    return end && end[1] == ' ' ? end[2] : '?';
+    if (!end || sscanf(end + 1,
+                       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+                       &state, threads) < 1)
+        return '?';
+    return state;
 }
 
 static double seconds_since(uint64_t ns)
@@ -37,18 +43,29 @@ static double seconds_since(uint64_t ns)
     return now > ns ? (double)(now - ns) * 1e-9 : 0;
 }
 
+/* The longest first. */
 static void read_waits(const struct record_area *area, struct situation *s)
 {
     struct record_wait copy;
+    uint64_t youngest = 0;
     for (int i = 0; i < RECORD_WAITS; i++) {
         if (!record_wait_read(&area->waits[i], &copy))
             continue;
-        if (s->nwaits++ == 0 || copy.since < s->wait.since)
+        youngest = copy.since > youngest ? copy.since : youngest;
+        if (s->nwaits > 0 && copy.since < s->wait.since) {
+            s->more[s->nwaits - 1] = s->wait;
             s->wait = copy;
+        } else if (s->nwaits > 0) {
+            s->more[s->nwaits - 1] = copy;
+        } else {
+            s->wait = copy;
+        }
+        s->nwaits++;
     }
     if (s->nwaits) {
         s->standing = STANDING_WAITING;
         s->seconds = seconds_since(s->wait.since);
+        s->least_seconds = seconds_since(youngest);
     }
 }
 
@@ -77,6 +94,16 @@ static enum standing standing_of(const struct boot_rank *record)
     }
 }
 
+static void read_process(const struct record_area *area, struct situation *s)
+{
+    int threads;
+    s->stopped = process_state(s->pid, &threads) == 'T';
+    s->threads_free = area->multiple && threads > s->nwaits + area->helpers;
+    s->moves += s->wait.moves;
+    for (int i = 0; i < s->nwaits - 1; i++)
+        s->moves += s->more[i].moves;
+}
+
 struct situation *status_read(struct boot_header *segment)
 {
     int n = segment->nlocal;
@@ -93,8 +120,7 @@ struct situation *status_read(struct boot_header *segment)
         if (s->standing == STANDING_OUTSIDE || s->standing == STANDING_RESTING) {
             read_last(area, s);
             read_waits(area, s);
-            s->moves += s->wait.moves;
-            s->stopped = process_state(s->pid) == 'T';
+            read_process(area, s);
         }
     }
     return all;
@@ -198,23 +224,32 @@ static void print_near(FILE *to, const struct record_near *near)
         near->comm);
 }
 
-static void print_waiting(FILE *to, const struct situation *s)
+static void print_wait(FILE *to, const struct situation *s, const struct record_wait *wait)
 {
-    status_wait_text(to, &s->wait);
-    const char *place = place_of(s->pid, s->wait.caller);
-    fprintf(to, "\n        for %.1f s%s%s", s->seconds, *place ? ", at " : "", place);
+    status_wait_text(to, wait);
+    const char *place = place_of(s->pid, wait->caller);
+    fprintf(to, "\n        for %.1f s%s%s", seconds_since(wait->since), *place ? ", at " : "",
+            place);
     if (s->stopped)
         fputs("; stopped by a signal", to);
-    if (s->nwaits > 1)
-        fprintf(to, "; %d more threads wait", s->nwaits - 1);
     fputc('\n', to);
-    if (s->wait.near.found)
-        print_near(to, &s->wait.near);
+    if (wait->near.found)
+        print_near(to, &wait->near);
+}
+
+static void print_waiting(FILE *to, const struct situation *s)
+{
+    print_wait(to, s, &s->wait);
+    for (int i = 0; i < s->nwaits - 1; i++) {
+        fputs("        another thread: ", to);
+        print_wait(to, s, &s->more[i]);
+    }
 }
 
 static void print_outside(FILE *to, const struct situation *s)
 {
-    char state = process_state(s->pid);
+    int threads;
+    char state = process_state(s->pid, &threads);
     fprintf(to, "outside of MPI%s",
             state == 'R'   ? ", computing"
             : state == 'T' ? ", stopped by a signal"
@@ -225,7 +260,7 @@ static void print_outside(FILE *to, const struct situation *s)
     fputc('\n', to);
 }
 
-void status_print(FILE *to, const struct situation *ranks, int n)
+void status_print(FILE *to, const struct situation *ranks, int n, double settled)
 {
     static const char *const words[] = {
         [STANDING_ABSENT] = "has not called MPI_Init",
@@ -246,6 +281,6 @@ void status_print(FILE *to, const struct situation *ranks, int n)
             fprintf(to, "%s\n", words[ranks[i].standing]);
     }
     struct blame blame;
-    blame_find(ranks, n, 0.5, &blame);
+    blame_find(ranks, n, settled, &blame);
     fputs(blame.text, to);
 }

@@ -34,8 +34,11 @@ struct situation {
     bool stopped;            /* by a signal */
     bool moving;             /* something has moved since the last look, see status_compare */
     uint64_t moves;          /* grows with whatever it does */
+    bool threads_free;       /* others of its threads do not wait, and may call MPI as well */
     struct record_wait wait; /* the longest of them */
-    double seconds;          /* since it began; outside: since the last event, < 0: none */
+    struct record_wait more[RECORD_WAITS - 1]; /* the others, nwaits - 1 */
+    double seconds;       /* since it began; outside: since the last event, < 0: none */
+    double least_seconds; /* since the youngest of several began */
     struct record_event last;
     char last_call[RECORD_NAME_CHARS];
 };
@@ -49,11 +52,14 @@ void status_compare(struct situation *now, const struct situation *before, int n
 /* Two looks within a tenth of a second. */
 struct situation *status_look(struct boot_header *segment);
 
-/* All ranks, a line or two each, then the causes. */
-void status_print(FILE *to, const struct situation *ranks, int n);
+/* All ranks, a line or two each, then the causes (`settled`: see blame_find). */
+void status_print(FILE *to, const struct situation *ranks, int n, double settled);
 
 /* One wait as words: "MPI_Recv from rank 1, tag 5, ..". */
 void status_wait_text(FILE *to, const struct record_wait *wait);
+
+/* For who asks: half a second is long. */
+#define STATUS_SETTLED 0.5
 
 enum { BLAME_TEXT_CHARS = 2000 };
 

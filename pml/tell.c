@@ -4,7 +4,7 @@
  * peer, the tag, the bytes.  A receive that nothing has matched also looks for a message that is
  * here and looks as if it was meant for it:
  *
- *     on the same channel, from the same process, with another tag
+ *     on the same channel, from the same process with another tag, or from another one
  *     from the same process, with the right tag, on another channel
  *
  * Called after a wait has stopped spinning, so nothing here is in a hurry.
@@ -64,7 +64,9 @@ static bool is_near(const struct wanted *wanted, const struct channel *channel,
         return false;
     bool source = wanted->source == PML_ANY_SOURCE || arrived->peer->world == wanted->world;
     bool tag = wanted->tag == PML_ANY_TAG || arrived->header.tag == wanted->tag;
-    return source && (tag || channel == wanted->channel);
+    if (channel == wanted->channel)
+        return source || tag;
+    return source && tag;
 }
 
 static bool near_in(const struct wanted *wanted, struct channel *channel,
@@ -82,7 +84,8 @@ static bool near_in(const struct wanted *wanted, struct channel *channel,
 /* Messages of collectives have contexts and steps of their own and are nobody's mistake. */
 static void near_find(const struct wanted *wanted, struct record_wait *wait)
 {
-    if (wait->near.found || near_in(wanted, (struct channel *)wanted->channel, wait))
+    if (wanted->channel->context % 2 || wait->near.found ||
+        near_in(wanted, (struct channel *)wanted->channel, wait))
         return;
     for (struct channel *c = channel_next(NULL); c; c = channel_next(c))
         if (c != wanted->channel && c->context % 2 == 0 && near_in(wanted, c, wait))

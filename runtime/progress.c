@@ -230,14 +230,12 @@ static void wait_tell(struct wait *w)
     w->told = true;
 }
 
-/* Something moved, or the wait is over. */
-static void wait_reset(struct wait *w)
+/* Back to the beginning, without a claim that something has moved. */
+static void wait_rewind(struct wait *w)
 {
     if (policy.learns)
         spin_learn(w);
     w->told = false;
-    if (__builtin_expect(w->slot, 0))
-        record_wait_moves(w->slot);
     if (w->phase != SPINNING) {
         progress_idle_ns += clock_ns() - w->since;
         wait_disarm(w);
@@ -245,10 +243,18 @@ static void wait_reset(struct wait *w)
     w->idle = 0;
 }
 
+/* Something moved, or the wait is over. */
+static void wait_reset(struct wait *w)
+{
+    if (__builtin_expect(w->slot, 0))
+        record_wait_moves(w->slot);
+    wait_rewind(w);
+}
+
 /* Behind the leader. */
 static void wait_follow(struct wait *w)
 {
-    wait_reset(w);
+    wait_rewind(w);
     bool may_spin = followers < cpus - 1;
     uint64_t since = clock_ns();
     waits_asleep++;

@@ -94,6 +94,8 @@ struct record_area {
     uint64_t head;                /* events ever written */
     uint64_t ticks_open, ns_open; /* cpu_ticks and clock_ns at the same moment */
     uint32_t serial;              /* of the last wait told */
+    int32_t multiple;             /* several threads may call at once */
+    int32_t helpers;              /* threads of ours, which send nothing by themselves */
     struct record_wait waits[RECORD_WAITS];
     char names[RECORD_NAMES][RECORD_NAME_CHARS];
     struct record_event ring[RECORD_EVENTS] __attribute__((aligned(64)));

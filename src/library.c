@@ -99,6 +99,8 @@ static void threads_admit(int level)
 {
     if (level > thread_level)
         thread_level = level;
+    record_area->multiple = thread_level == MPI_THREAD_MULTIPLE;
+    record_area->helpers = param_number(ASYNC) != 0;
     threads_multiple = thread_level == MPI_THREAD_MULTIPLE || param_number(ASYNC);
     threads_beside = thread_level != MPI_THREAD_SINGLE && !threads_multiple;
 }

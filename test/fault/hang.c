@@ -5,6 +5,8 @@
  */
 #include <mpi.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +128,193 @@ static void anybody(void)
     MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE); // any
 }
 
+static void ring(void)
+{
+    MPI_Request request;
+    MPI_Irecv(data, 10, MPI_INT, (rank + 1) % size, 8, world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE); // ring
+    MPI_Send(data, 10, MPI_INT, (rank + size - 1) % size, 8, world);
+}
+
+static void wrong_source(void)
+{
+    if (rank == 0)
+        MPI_Send(data, 10, MPI_INT, 2, 5, world);
+    if (rank == 2)
+        MPI_Recv(data, 10, MPI_INT, 1, 5, world, MPI_STATUS_IGNORE); // wrong source
+    MPI_Barrier(world);
+}
+
+/* Each is right by itself. */
+static void crossed(void)
+{
+    MPI_Comm one, two;
+    MPI_Comm_dup(world, &one);
+    MPI_Comm_dup(world, &two);
+    MPI_Comm_set_name(one, "one");
+    MPI_Comm_set_name(two, "two");
+    if (rank == 0) {
+        MPI_Allreduce(MPI_IN_PLACE, data, LONG, MPI_INT, MPI_SUM, one); // crossed one
+        MPI_Allreduce(MPI_IN_PLACE, data, LONG, MPI_INT, MPI_SUM, two);
+    } else {
+        MPI_Allreduce(MPI_IN_PLACE, data, LONG, MPI_INT, MPI_SUM, two); // crossed two
+        MPI_Allreduce(MPI_IN_PLACE, data, LONG, MPI_INT, MPI_SUM, one);
+    }
+}
+
+static void bcast_roots(void)
+{
+    MPI_Bcast(data, LONG, MPI_INT, rank % 2, world); // bcast roots
+}
+
+/* Short ones do not wait for each other: the next collective finds what has stayed behind. */
+static void bcast_roots_small(void)
+{
+    MPI_Bcast(data, 2, MPI_INT, rank % 2, world);
+    MPI_Barrier(world);
+}
+
+static void bcast_allreduce(void)
+{
+    if (rank == 0)
+        MPI_Bcast(data, LONG, MPI_INT, 0, world); // bcast, not allreduce
+    else
+        MPI_Allreduce(data, more, LONG, MPI_INT, MPI_SUM, world); // allreduce, not bcast
+}
+
+static void operations(void)
+{
+    MPI_Allreduce(data, more, 100, MPI_INT, rank ? MPI_SUM : MPI_MAX, world);
+}
+
+static void bytes(void)
+{
+    MPI_Allreduce(data, more, rank ? 100 : 200, MPI_INT, MPI_SUM, world);
+}
+
+/* One has so much more that another algorithm serves it. */
+static void bytes_long(void)
+{
+    MPI_Bcast(data, rank ? LONG : 2, MPI_INT, 1, world); // bytes
+}
+
+static void waitall(void)
+{
+    MPI_Request request[3];
+    if (rank == 0) {
+        MPI_Irecv(data, 10, MPI_INT, 1, 1, world, &request[0]);
+        MPI_Irecv(more, 10, MPI_INT, 1, 2, world, &request[1]);
+        MPI_Isend(data + 99, 1, MPI_INT, 1, 3, world, &request[2]);
+        MPI_Waitall(3, request, MPI_STATUSES_IGNORE); // waitall
+    } else {
+        MPI_Send(data, 10, MPI_INT, 0, 1, world);
+        MPI_Recv(data, 1, MPI_INT, 0, 3, world, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(world);
+}
+
+static void probe(void)
+{
+    MPI_Status status;
+    if (rank == 1)
+        MPI_Send(data, 10, MPI_INT, 0, 2, world);
+    if (rank == 0)
+        MPI_Probe(1, 3, world, &status); // probe
+    MPI_Barrier(world);
+}
+
+/* One leaves the loop before the last barrier. */
+static int early_return(void)
+{
+    for (int step = 0; step < 10; step++) {
+        if (rank == 1 && step == 7)
+            return step;
+        MPI_Barrier(world); // early
+    }
+    return 0;
+}
+
+static void early(void)
+{
+    if (early_return() == 7)
+        MPI_Recv(data, 1, MPI_INT, 0, 4, world, MPI_STATUS_IGNORE); // returned
+}
+
+/* Two threads of each rank: one waits for what the other rank's second thread would send, and the
+ * other way round. */
+static void *second_thread(void *unused)
+{
+    MPI_Recv(more, 1, MPI_INT, 1 - rank, 2, world, MPI_STATUS_IGNORE); // second thread
+    MPI_Send(more, 1, MPI_INT, 1 - rank, 1, world);
+    return unused;
+}
+
+static void threads(void)
+{
+    pthread_t second;
+    pthread_create(&second, NULL, second_thread, NULL);
+    MPI_Recv(data, 1, MPI_INT, 1 - rank, 1, world, MPI_STATUS_IGNORE); // first thread
+    MPI_Send(data, 1, MPI_INT, 1 - rank, 2, world);
+    pthread_join(second, NULL);
+}
+
+/* Not broken: while one thread waits another one will act, though it sleeps now. */
+static void *late_thread(void *unused)
+{
+    sleep(4);
+    MPI_Send(more, 1, MPI_INT, 1 - rank, 1, world);
+    return unused;
+}
+
+static void threads_late(void)
+{
+    pthread_t second;
+    if (rank == 0)
+        pthread_create(&second, NULL, late_thread, NULL);
+    else
+        MPI_Recv(data, 1, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+    MPI_Barrier(world);
+    if (rank == 0)
+        pthread_join(second, NULL);
+}
+
+/* Not broken: computes, and looks at nothing meanwhile. */
+static void computes(void)
+{
+    double until = MPI_Wtime() + 4;
+    volatile double x = 1;
+    while (rank == 0 && MPI_Wtime() < until)
+        x = x * 1.0000001;
+    if (rank == 0)
+        MPI_Send(data, 1, MPI_INT, 1, 0, world);
+    if (rank == 1)
+        MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
+}
+
+/* Not broken: one tests again and again, and so does call. */
+static void tests(void)
+{
+    MPI_Request request;
+    int done = 0;
+    if (rank == 0) {
+        sleep(4);
+        MPI_Send(data, 1, MPI_INT, 1, 0, world);
+    } else if (rank == 1) {
+        MPI_Irecv(data, 1, MPI_INT, 0, 0, world, &request);
+        while (!done)
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(world);
+}
+
+/* Not broken: stopped by a signal in the middle of it. */
+static void stopped(void)
+{
+    if (rank == 1)
+        raise(SIGSTOP);
+    MPI_Barrier(world);
+}
+
 /* Not broken: one rank computes for long. */
 static void slow(void)
 {
@@ -138,19 +327,46 @@ static const struct {
     const char *name;
     void (*run)(void);
 } programs[] = {
-    { "send-send", send_send },   { "recv-recv", recv_recv },
-    { "wrong-tag", wrong_tag },   { "wrong-comm", wrong_comm },
-    { "missing", missing },       { "different", different },
-    { "roots", roots },           { "different-small", different_small },
-    { "irecv", irecv },           { "barrier-recv", barrier_recv },
-    { "ssend-self", ssend_self }, { "truncate", truncate_it },
-    { "finalize", finalize },     { "leave", leave },
-    { "anybody", anybody },       { "slow", slow },
+    { "send-send", send_send },
+    { "recv-recv", recv_recv },
+    { "wrong-tag", wrong_tag },
+    { "wrong-comm", wrong_comm },
+    { "missing", missing },
+    { "different", different },
+    { "roots", roots },
+    { "different-small", different_small },
+    { "irecv", irecv },
+    { "barrier-recv", barrier_recv },
+    { "ssend-self", ssend_self },
+    { "truncate", truncate_it },
+    { "finalize", finalize },
+    { "leave", leave },
+    { "anybody", anybody },
+    { "slow", slow },
+    { "ring", ring },
+    { "wrong-source", wrong_source },
+    { "crossed", crossed },
+    { "bcast-roots", bcast_roots },
+    { "bcast-roots-small", bcast_roots_small },
+    { "bcast-allreduce", bcast_allreduce },
+    { "operations", operations },
+    { "bytes", bytes },
+    { "bytes-long", bytes_long },
+    { "waitall", waitall },
+    { "probe", probe },
+    { "early", early },
+    { "threads", threads },
+    { "threads-late", threads_late },
+    { "computes", computes },
+    { "stopped", stopped },
+    { "tests", tests },
 };
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int level, wanted = argc > 1 && strncmp(argv[1], "threads", 7) == 0 ? MPI_THREAD_MULTIPLE
+                                                                        : MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, wanted, &level);
     world = MPI_COMM_WORLD;
     MPI_Comm_rank(world, &rank);
     MPI_Comm_size(world, &size);

@@ -7,7 +7,7 @@ XMPI_SCRATCH=$scratch
 . "$top/test/fault/launch.inc"
 hang=$scratch/broken
 source=$top/test/fault/hang.c
-compile -g -o "$hang" "$source" || { not_ok "hang" "does not compile"; finish; }
+compile -g -o "$hang" "$source" -pthread || { not_ok "hang" "does not compile"; finish; }
 command -v addr2line > /dev/null && lines=yes ||
     { lines=; echo "skip launch: lines of hanging programs: addr2line is not installed"; }
 
@@ -89,8 +89,76 @@ says leave "rank 1 .*MPI_Finalize"
 broken anybody 2
 says anybody "rank 0 waits in MPI_Recv for a message of any rank, and no rank will send"
 at_line anybody any
+broken ring 3
+says ring "0 waits for 1 in MPI_Wait, 1 waits for 2 in MPI_Wait, 2 waits for 0 in MPI_Wait: all in MPI_Wait, and nobody sends"
+says ring "rank 2 .*MPI_Wait from rank 0, tag 8, up to 40 bytes, MPI_COMM_WORLD"
+at_line ring ring
+broken wrong-source 3
+says wrong-source "rank 2 asks for a message from rank 1; what came is from rank 0, tag 5"
+at_line wrong-source "wrong source"
+broken crossed 2
+says crossed "rank 0 is in MPI_Allreduce on one, rank 1 in MPI_Allreduce on two; both have to call them in the same order"
+at_line crossed "crossed one"
+at_line crossed "crossed two"
+broken bcast-roots 2
+says bcast-roots "rank 0 is in MPI_Bcast with root 0, 4194304 bytes; rank 1 is in MPI_Bcast with root 1"
+at_line bcast-roots "bcast roots"
+broken bcast-roots-small 3
+says bcast-roots-small "rank [012] called MPI_Bcast with root [01], 8 bytes while rank [012] called .*1st collective of MPI_COMM_WORLD"
+broken bcast-allreduce 3
+says bcast-allreduce "rank 0 is in MPI_Bcast with root 0, 4194304 bytes; rank 1 is in MPI_Allreduce, 4194304 bytes"
+at_line bcast-allreduce "bcast, not allreduce"
+at_line bcast-allreduce "allreduce, not bcast"
+broken operations 2
+says operations "rank [01] called MPI_Allreduce with MPI_[MS][AU][XM], 400 bytes while rank [01] called MPI_Allreduce with MPI_[MS][AU][XM].*1st collective of MPI_COMM_WORLD"
+check "operations: an error, no hang" "$code" 16
+broken bytes 3
+says bytes "rank . called MPI_Allreduce with MPI_SUM, .00 bytes while .* [48]00 bytes, 1st collective.*the same number of bytes"
+check "bytes: an error, no hang" "$code" 16
+broken bytes-long 3
+says bytes-long "rank 0 is in MPI_Bcast with root 1, 8 bytes; rank 2 is in MPI_Bcast with root 1, 4194304 bytes"
+at_line bytes-long bytes
+broken waitall 2
+says waitall "rank 0 .*MPI_Waitall from rank 1, tag 2, up to 40 bytes, MPI_COMM_WORLD"
+says waitall "0 waits for 1 in MPI_Waitall, 1 waits for 0 in MPI_Barrier"
+at_line waitall waitall
+broken probe 2
+says probe "rank 0 asks for tag 3 on MPI_COMM_WORLD; what came from rank 1 has tag 2"
+at_line probe probe
+broken early 3
+says early "0 waits for 1 in MPI_Barrier, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Barrier on MPI_COMM_WORLD, too"
+says early "rank 0 .*MPI_Barrier, collective 8 on MPI_COMM_WORLD; for rank 1"
+at_line early early
+at_line early returned
+broken threads 2
+says threads "2 of 2 ranks can never go on"
+says threads "another thread: MPI_Recv from rank [01], tag [12]"
+at_line threads "first thread"
+at_line threads "second thread"
 
 # No deadlock is seen where there is none.
+for case in computes tests threads-late; do
+    XMPI_HANG=0.5 run 30 -np 2 "$hang" $case
+    check "$case: the job ends well" $code 0
+    grep -q "can never go on" "$dir/err" && not_ok "$case" "taken for a deadlock" ||
+        ok "$case: no deadlock"
+done
+
+# Stopped ranks may be continued: those who wait for them are not stuck.
+XMPI_HANG=0.5 start -np 2 "$hang" stopped
+tries=0
+until "$XMPIRUN" --status $pid 2> /dev/null | grep -q "stopped by a signal" || [ $tries -ge 40 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+"$XMPIRUN" --status $pid > "$dir/status"
+check "stopped: --status tells" "$(grep -c 'stopped by a signal' "$dir/status")" 1
+sleep 2
+grep -q "can never go on" "$dir/err" && not_ok "stopped" "taken for a deadlock" ||
+    ok "stopped: no deadlock"
+for rank in $(sed -n 's/.*(pid \([0-9]*\)).*/\1/p' "$dir/status"); do kill -CONT "$rank"; done
+collect
+check "stopped: goes on" $code 0
 XMPI_HANG=0.5 run 30 -np 2 "$hang" slow
 check "a slow rank: the job ends well" $code 0
 says "a slow rank" "no rank has called or received anything"

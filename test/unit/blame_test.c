@@ -85,8 +85,18 @@ START_TEST(what_may_still_move_is_not_blamed)
     ranks[0].stopped = true;
     ck_assert_int_eq(stuck(2), 0);
     ranks[0].stopped = false;
-    ranks[0].nwaits = 2; /* another thread may help */
+    ranks[0].threads_free = true; /* another thread may help */
     ck_assert_int_eq(stuck(2), 0);
+    ranks[0].threads_free = false;
+    ranks[0].nwaits = 2; /* so may one that waits for something else */
+    ranks[0].least_seconds = 20;
+    ranks[0].more[0] = ranks[0].wait;
+    ck_assert_int_eq(stuck(3), 2);
+    ranks[0].more[0].items[0].world = 2;
+    ck_assert_int_eq(stuck(3), 0);
+    ranks[0].least_seconds = 1;
+    ranks[0].more[0] = ranks[0].wait;
+    ck_assert_int_eq(stuck(3), 0);
     ranks[0].nwaits = 1;
     ck_assert_int_eq(stuck(2), 2);
     ranks[0].wait.items[0].kind = RECORD_OTHER;
