@@ -90,6 +90,7 @@ struct trunk {
     uint64_t heard_at, alive_at; /* when a frame came; when a probe was answered */
     uint64_t waits_since;        /* for an ack or an answer; 0: for nothing */
     uint64_t pinged_at;          /* 0: not since it was heard */
+    uint64_t ping_gap;           /* before the next ping */
     uint64_t probed_at, probe_gap;
     int probe; /* a socket, or -1 */
     int refused;

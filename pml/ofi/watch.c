@@ -5,8 +5,8 @@
  * a process that computes and does not call MPI is silent as well, for hours perhaps, and is
  * perfectly well.  So silence is looked into:
  *
- *     1 s               a PING: on a broken connection it fails, and all is sent again; its
- *                       answer says what is missing
+ *     0.1 s, 0.2 s,     a PING: on a broken connection it fails, and all is sent again; its
+ *     0.4 s, ...        answer says what is missing.  It may be lost as well, hence another one
  *     quarter of the    a probe: a plain TCP connection to the peer's address, which its kernel
  *     time-out          accepts whether or not the process is listening to us.
  *                       accepted    alive, and ask again later, at longer and longer intervals
@@ -34,7 +34,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const uint64_t SECOND = 1000000000, LOOK_NS = 100000000;
+static const uint64_t SECOND = 1000000000, LOOK_NS = 50000000, FIRST_PING_NS = 100000000;
 enum { MOST_REFUSED = 3 };
 
 static uint64_t timeout_ns(void)
@@ -121,10 +121,16 @@ static bool trunk_awaits(const struct trunk *trunk)
     return trunk->first || trunk->peer->unanswered > 0;
 }
 
-static void trunk_ping(struct trunk *trunk, uint64_t now)
+/* Nothing was heard for so long.  The gaps between pings grow up to a quarter of the time-out. */
+static void trunk_ping(struct trunk *trunk, uint64_t silent, bool awaits, uint64_t now)
 {
-    if (!trunk->unsent && trunk_tell(trunk, HEAD_PING, false, trunk->sequence))
-        trunk->pinged_at = now;
+    uint64_t most = timeout_ns() / 4;
+    uint64_t gap = trunk->pinged_at ? trunk->ping_gap : awaits ? FIRST_PING_NS : most;
+    if (silent < gap || now - trunk->pinged_at < gap || trunk->unsent ||
+        !trunk_tell(trunk, HEAD_PING, false, trunk->sequence))
+        return;
+    trunk->pinged_at = now;
+    trunk->ping_gap = 2 * gap < most ? 2 * gap : most;
 }
 
 static void trunk_probe(struct trunk *trunk, uint64_t now)
@@ -176,8 +182,7 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
         trunk->waits_since = now;
     uint64_t silent =
         now - (awaits ? latest(trunk->heard_at, trunk->waits_since) : trunk->heard_at);
-    if (!trunk->pinged_at && silent >= (awaits ? SECOND : timeout_ns() / 4))
-        trunk_ping(trunk, now);
+    trunk_ping(trunk, silent, awaits, now);
     if (awaits && silent >= timeout_ns() / 4)
         trunk_doubt(trunk, now);
 }
