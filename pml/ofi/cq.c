@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 8, BUFFER_BYTES = 256 << 10, ENTRIES = 16, ALIGN = 4096 };
+enum { BUFFERS = 4, BUFFER_BYTES = 128 << 10, ENTRIES = 16, ALIGN = 4096 };
 
 static struct receive {
     struct op op;

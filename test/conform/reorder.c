@@ -95,6 +95,20 @@ static int partner(int rank)
     return other < n ? other : rank;
 }
 
+/* Whether the ranks are on one node, and on two CPUs: 0 1 0 1; then pairs can come together. */
+static bool cpus_in_turn(const int cpus[])
+{
+    MPI_Comm node;
+    int size;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &size);
+    MPI_Comm_free(&node);
+    bool yes = size == n && n >= 4 && n % 4 == 0 && cpus[0] >= 0;
+    for (int i = 0; i < n; i++)
+        yes = yes && cpus[i] == cpus[i % 2] && cpus[0] != cpus[1];
+    return yes;
+}
+
 static void test_graph(void)
 {
     int index[64], edges[64], of[64], rank, count, neighbour, guess;
@@ -114,10 +128,7 @@ static void test_graph(void)
     CHECK(guess >= 0 && guess < n);
     int cpu = my_cpu(), cpus[64];
     MPI_Allgather(&cpu, 1, MPI_INT, cpus, 1, MPI_INT, MPI_COMM_WORLD);
-    bool in_turn = n >= 4 && n % 4 == 0 && cpu >= 0; /* on two CPUs: 0 1 0 1 */
-    for (int i = 0; i < n; i++)
-        in_turn = in_turn && cpus[i] == cpus[i % 2] && cpus[0] != cpus[1];
-    if (in_turn)
+    if (cpus_in_turn(cpus))
         CHECK(cpus[of[rank]] == cpus[of[partner(rank)]]);
     MPI_Comm_free(&pairs);
 }
@@ -206,10 +217,7 @@ static void test_pairs(void)
     MPI_Comm_rank(graph, &rank);
     who_became(graph, of);
     MPI_Allgather(&cpu, 1, MPI_INT, cpus, 1, MPI_INT, MPI_COMM_WORLD);
-    bool in_turn = n >= 4 && n % 4 == 0 && cpu >= 0;
-    for (int i = 0; i < n; i++)
-        in_turn = in_turn && cpus[i] == cpus[i % 2] && cpus[0] != cpus[1];
-    if (in_turn)
+    if (cpus_in_turn(cpus))
         CHECK(cpus[of[rank]] == cpus[of[partner(rank)]]);
     MPI_Comm_free(&graph);
 }
