@@ -28,7 +28,7 @@ struct team {
     bool one_node;
     bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
     uint8_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none yet */
-    struct tiny *tiny;          /* NULL: no shared flags */
+    struct tiny *tiny;          /* NULL: no shared slots */
     struct plan_cache *cache;
     const struct places *places;   /* where the ranks are, NULL: all on one node; not owned */
     struct memo *memo;             /* choices made; NULL: none yet */
@@ -41,7 +41,7 @@ struct team {
  * that the call needs anyway: no allreduce for context ids. */
 struct ticket {
     uint64_t context; /* even; + 1 is the collective channel's */
-    uint64_t tiny;    /* where the shared flags are; 0 = none */
+    uint64_t tiny;    /* where the shared slots are; 0 = none */
 };
 void ticket_draw(struct ticket *ticket, int size, struct ranks *members);
 

@@ -26,13 +26,16 @@ const struct algorithm algorithms[] = {
     { COLL_BCAST, "chain", bcast_chain, .ordered = true, .cut = true },
     { COLL_BCAST, "scatter-allgather", bcast_scatter_allgather, .ordered = true, .cut = true },
 
+    { COLL_GATHER, "tiny", 0, .ordered = true },
     { COLL_GATHER, "linear", gather_linear, .ordered = true },
     { COLL_GATHER, "binomial", gather_binomial, .ordered = true },
     { COLL_GATHERV, "linear", gather_linear, .ordered = true },
+    { COLL_SCATTER, "tiny", 0, .ordered = true },
     { COLL_SCATTER, "linear", scatter_linear, .ordered = true },
     { COLL_SCATTER, "binomial", scatter_binomial, .ordered = true },
     { COLL_SCATTERV, "linear", scatter_linear, .ordered = true },
 
+    { COLL_ALLGATHER, "tiny", 0, .ordered = true },
     { COLL_ALLGATHER, "ring", allgather_ring, .ordered = true },
     { COLL_ALLGATHER, "bruck", allgather_bruck, .ordered = true },
     { COLL_ALLGATHER, "spread", allgather_spread, .ordered = true },
@@ -40,6 +43,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLGATHERV, "bruck", allgather_bruck, .ordered = true },
     { COLL_ALLGATHERV, "spread", allgather_spread, .ordered = true },
 
+    { COLL_ALLTOALL, "tiny", 0, .ordered = true },
     { COLL_ALLTOALL, "spread", alltoall_spread, .ordered = true },
     { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true },
     { COLL_ALLTOALLV, "spread", alltoall_spread, .ordered = true },
@@ -51,6 +55,7 @@ const struct algorithm algorithms[] = {
     { COLL_NEIGHBOR_ALLTOALLV, "direct", neighbor_alltoall, .ordered = true },
     { COLL_NEIGHBOR_ALLTOALLW, "direct", neighbor_alltoall, .ordered = true },
 
+    { COLL_REDUCE, "tiny", 0, .ordered = true },
     { COLL_REDUCE, "binomial", reduce_binomial, .cut = true },
     { COLL_REDUCE, "ordered", reduce_ordered, .ordered = true, .cut = true },
     { COLL_REDUCE, "linear", reduce_linear, .ordered = true, .cut = true },
@@ -64,12 +69,15 @@ const struct algorithm algorithms[] = {
 
     { COLL_REDUCE_SCATTER, "circulant", reduce_scatter_circulant, .cut = true },
     { COLL_REDUCE_SCATTER, "linear", reduce_scatter_linear, .ordered = true, .cut = true },
+    { COLL_REDUCE_SCATTER_BLOCK, "tiny", 0, .ordered = true },
     { COLL_REDUCE_SCATTER_BLOCK, "circulant", reduce_scatter_circulant, .cut = true },
     { COLL_REDUCE_SCATTER_BLOCK, "linear", reduce_scatter_linear, .ordered = true,
       .cut = true },
 
+    { COLL_SCAN, "tiny", 0, .ordered = true },
     { COLL_SCAN, "doubling", scan_doubling, .ordered = true, .cut = true },
     { COLL_SCAN, "chain", scan_chain, .ordered = true, .cut = true },
+    { COLL_EXSCAN, "tiny", 0, .ordered = true },
     { COLL_EXSCAN, "doubling", exscan_doubling, .ordered = true, .cut = true },
     { COLL_EXSCAN, "chain", exscan_chain, .ordered = true, .cut = true },
 
@@ -131,7 +139,7 @@ static const struct rule barrier_rules[] = {
     END,
 };
 static const struct rule bcast_rules[] = {
-    { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(48), .use = "tiny" },
+    { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial" },
     { .bytes = FROM(512 * KiB), .ranks = UPTO(8), .use = "chain", .piece = 64 * KiB },
@@ -139,29 +147,40 @@ static const struct rule bcast_rules[] = {
     END,
 };
 static const struct rule gather_rules[] = {
+    { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .crowded = true, .use = "linear" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
     END,
 };
 static const struct rule scatter_rules[] = {
+    { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
     END,
 };
 static const struct rule allgather_rules[] = {
+    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(2 * KiB), .use = "spread" },
+    { .bytes = UPTO(32 * KiB), .use = "bruck" },
+    { .use = "ring" },
+    END,
+};
+static const struct rule allgatherv_rules[] = {
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(2 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
     END,
 };
 static const struct rule alltoall_rules[] = {
+    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .ranks = UPTO(32), .use = "spread" },
     { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
     { .use = "spread" },
     END,
 };
 static const struct rule reduce_rules[] = {
+    { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .crowded = true, .ranks = UPTO(32), .bytes = UPTO(16 * KiB), .use = "linear" },
     { .ordered = true, .use = "ordered", .piece = 64 * KiB },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
@@ -170,10 +189,16 @@ static const struct rule reduce_rules[] = {
     END,
 };
 static const struct rule allreduce_rules[] = {
-    { .one_node = true, .bytes = UPTO(48), .use = "tiny" },
+    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .bytes = UPTO(8 * KiB), .use = "doubling" },
     { .ordered = true, .use = "spread" },
     { .bytes = FROM(4 * MiB), .ranks = FROM(3), .use = "ring", .piece = 1 * MiB },
+    { .use = "circulant" },
+    END,
+};
+static const struct rule reduce_scatter_block_rules[] = {
+    { .one_node = true, .bytes = UPTO(2 * KiB), .use = "tiny" },
+    { .ordered = true, .use = "linear" },
     { .use = "circulant" },
     END,
 };
@@ -186,6 +211,7 @@ static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
 static const struct rule scan_rules[] = {
+    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .ranks = UPTO(16), .bytes = UPTO(64 * KiB), .use = "chain" },
     { .bytes = UPTO(64 * KiB), .use = "doubling" },
     { .use = "chain", .piece = 32 * KiB },
@@ -206,7 +232,7 @@ static const struct {
     [COLL_SCATTER] = { "scatter", scatter_rules, linear_rules },
     [COLL_SCATTERV] = { "scatterv", linear_rules, linear_rules },
     [COLL_ALLGATHER] = { "allgather", allgather_rules, spread_rules },
-    [COLL_ALLGATHERV] = { "allgatherv", allgather_rules, spread_rules },
+    [COLL_ALLGATHERV] = { "allgatherv", allgatherv_rules, spread_rules },
     [COLL_ALLTOALL] = { "alltoall", alltoall_rules, spread_rules },
     [COLL_ALLTOALLV] = { "alltoallv", spread_rules, spread_rules },
     [COLL_ALLTOALLW] = { "alltoallw", spread_rules, spread_rules },
@@ -218,7 +244,7 @@ static const struct {
     [COLL_REDUCE] = { "reduce", reduce_rules, leaders_rules },
     [COLL_ALLREDUCE] = { "allreduce", allreduce_rules, leaders_rules },
     [COLL_REDUCE_SCATTER] = { "reduce_scatter", reduce_scatter_rules, leaders_rules },
-    [COLL_REDUCE_SCATTER_BLOCK] = { "reduce_scatter_block", reduce_scatter_rules,
+    [COLL_REDUCE_SCATTER_BLOCK] = { "reduce_scatter_block", reduce_scatter_block_rules,
                                     leaders_rules },
     [COLL_SCAN] = { "scan", scan_rules, 0 },
     [COLL_EXSCAN] = { "exscan", scan_rules, 0 },

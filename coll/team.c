@@ -64,7 +64,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     if (split == 0 && ticket->tiny && !team->tiny) {
         /* The others have flags and would wait at them for us. */
         channel_close(&team->channel);
-        return fail(MPI_ERR_NO_MEM, "no memory for the shared flags of a communicator");
+        return fail(MPI_ERR_NO_MEM, "no memory for the shared slots of a communicator");
     }
     teams++;
     return 0;

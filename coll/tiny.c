@@ -1,255 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one escape hatch from plans: barrier, bcast and allreduce of up to 48 bytes between ranks
- * that share memory.  Everybody writes one cache line and reads those of the others; nobody
- * waits twice.
+ * The one escape hatch from plans: collectives of little data between ranks that share memory.
+ * Everybody writes its slot (tiny_slot.h) and reads those of whom it needs something of; nobody
+ * waits twice, and nobody waits who need not:
  *
- *     block     header | rank 0 even | rank 0 odd | rank 1 even | rank 1 odd | ...
- *     line      sequence, number and signature, payload
+ *                         writes                        reads
+ *     barrier             nothing                       all
+ *     bcast               root: the data                the root's
+ *     gather, reduce      one block, one vector         root: all
+ *     allgather, allreduce   one block, one vector      all
+ *     scatter             root: the others' blocks      the root's
+ *     alltoall, reduce_scatter_block   the others' blocks   all
+ *     scan, exscan        one vector                    those of lower ranks
  *
- * Operation s writes the line of its parity, then waits until the others' lines say s.  The
- * line of s - 2 may be overwritten only when everybody is through with operation s - 2, that
- * is, when everybody has begun s - 1.  After a barrier or an allreduce that is known; a
- * broadcast does not let the root wait for anybody, so the next writer looks (`known`).
+ * Whoever writes nothing writes its slot all the same: it says that the rank is here, in which
+ * collective it is, and that it has done with the operations before.
  *
  * Folding goes in rank order on every rank: all get the same bits.
- *
- * Blocks lie in the tiny part of the area of the rank that drew the ticket, one behind the other,
- * each with its length and the number of members that have not left it.  Only the drawer
- * allocates, so nothing is locked; lines == 0 ends the list, and an area of zeros is an empty
- * one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing.
  */
-#include "coll/tiny.h"
+#include "coll/tiny_slot.h"
 
-#include "pml/failure.h"
-#include "pml/shm/area.h"
-#include "runtime/boot.h"
 #include "coll/tell.h"
 #include "runtime/fail.h"
-#include "runtime/param.h"
-#include "mpi.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { LINE_BYTES = 128 };
-
-/* One cache line; processors like to fetch two at once, so the neighbour stays empty. */
-struct line {
-    _Atomic uint64_t sequence;
-    uint64_t said; /* its number on the communicator, above its signature (tell.h) */
-    char payload[TINY_BYTES];
-    char pad[LINE_BYTES - 64];
-};
-
-struct block {
-    _Atomic uint32_t members; /* that have not closed it yet */
-    uint32_t lines;           /* that follow; 0 = end of the list */
-    char pad[LINE_BYTES - 8];
-};
-_Static_assert(sizeof(struct line) == LINE_BYTES && sizeof(struct block) == LINE_BYTES,
-               "a block is counted in lines");
-
-struct tiny {
-    struct block *block;
-    struct line *line; /* rank r: 2r even, 2r + 1 odd */
-    int n, me;
-    const struct channel *channel; /* the team's: who may be lost */
-    uint64_t sequence;             /* operations begun */
-    uint64_t known;                /* everybody has begun this one */
-    int late;                      /* the error of a broadcast that was over before */
-    struct doorbell *bell[TINY_RANKS];
-    int world[TINY_RANKS];
-};
-
-/* ---- blocks ---- */
-
-enum { WORLD_LINES = 2 * TINY_RANKS, AREA_LINES = AREA_TINY_BYTES / LINE_BYTES };
-
-static struct block *block_at(int local, uint32_t line)
-{
-    return (struct block *)(boot_area(local) + AREA_TINY_OFFSET + (size_t)line * LINE_BYTES);
-}
-
-/* The first block after MPI_COMM_WORLD's. */
-static uint32_t first_line(void)
-{
-    return boot.local_rank == 0 ? 1 + WORLD_LINES : 0;
-}
-
-static bool is_free(const struct block *b)
-{
-    return atomic_load_explicit(&b->members, memory_order_acquire) == 0;
-}
-
-/* Join the free blocks that follow a free one. */
-static void join_free(uint32_t at)
-{
-    struct block *b = block_at(boot.local_rank, at);
-    for (uint32_t next; (next = at + 1 + b->lines) < AREA_LINES;) {
-        struct block *after = block_at(boot.local_rank, next);
-        if (after->lines == 0 || !is_free(after))
-            return;
-        b->lines += 1 + after->lines;
-    }
-}
-
-/* Take `lines` from the front of a free block. */
-static void split_free(uint32_t at, uint32_t lines)
-{
-    struct block *b = block_at(boot.local_rank, at);
-    if (b->lines <= lines)
-        return;
-    struct block *rest = block_at(boot.local_rank, at + 1 + lines);
-    rest->lines = b->lines - lines - 1;
-    atomic_store_explicit(&rest->members, 0, memory_order_relaxed);
-    if (rest->lines == 0) /* a header alone would end the list: leave it with the block */
-        return;
-    b->lines = lines;
-}
-
-static bool end_of_list(uint32_t at, uint32_t lines)
-{
-    struct block *b = block_at(boot.local_rank, at);
-    uint32_t end = at + 1 + lines;
-    if (b->lines != 0 || end > AREA_LINES)
-        return false;
-    b->lines = lines;
-    if (end < AREA_LINES)
-        block_at(boot.local_rank, end)->lines = 0;
-    return true;
-}
-
-uint64_t tiny_draw(int n)
-{
-    if (!param_number(TINY) || n < 2 || n > TINY_RANKS)
-        return 0;
-    uint32_t lines = 2 * (uint32_t)n, at = first_line();
-    for (;; at += 1 + block_at(boot.local_rank, at)->lines) {
-        if (at >= AREA_LINES)
-            return 0;
-        struct block *b = block_at(boot.local_rank, at);
-        if (b->lines == 0 && !end_of_list(at, lines))
-            return 0;
-        if (!is_free(b))
-            continue;
-        join_free(at);
-        if (b->lines >= lines)
-            break;
-    }
-    split_free(at, lines);
-    struct block *b = block_at(boot.local_rank, at);
-    memset(b + 1, 0, (size_t)b->lines * LINE_BYTES);
-    atomic_store_explicit(&b->members, (uint32_t)n, memory_order_release);
-    return (uint64_t)(boot.local_rank + 1) << 32 | at;
-}
-
-uint64_t tiny_world(void)
-{
-    bool fits = boot.nnodes == 1 && boot.size >= 2 && boot.size <= TINY_RANKS;
-    return fits && param_number(TINY) ? 1ull << 32 : 0;
-}
-
-struct tiny *tiny_open(uint64_t name, const struct channel *channel)
-{
-    struct ranks *members = channel->peers;
-    struct tiny *tiny = name ? calloc(1, sizeof(*tiny)) : NULL;
-    if (!tiny)
-        return NULL;
-    tiny->block = block_at((int)(name >> 32) - 1, (uint32_t)name);
-    tiny->line = (struct line *)(tiny->block + 1);
-    tiny->n = members->n;
-    tiny->me = channel->rank;
-    tiny->channel = channel;
-    for (int i = 0; i < tiny->n; i++) {
-        tiny->world[i] = ranks_world(members, i);
-        tiny->bell[i] = &boot_record(boot_local(tiny->world[i]))->bell;
-    }
-    return tiny;
-}
-
-void tiny_close(struct tiny *tiny)
-{
-    if (!tiny)
-        return;
-    if (tiny->block != block_at(0, 0)) /* MPI_COMM_WORLD's is never used again */
-        atomic_fetch_sub_explicit(&tiny->block->members, 1, memory_order_release);
-    free(tiny);
-}
-
-/* ---- lines ---- */
-
-static struct line *line_of(const struct tiny *t, int rank, uint64_t s)
-{
-    return &t->line[2 * (uint64_t)rank + (s & 1)];
-}
-
-static inline bool line_says(const struct line *line, uint64_t s)
-{
-    return atomic_load_explicit(&line->sequence, memory_order_acquire) >= s;
-}
-
-/* Whose lines are awaited, for the flight recorder. */
-struct awaited {
-    const struct tiny *tiny;
-    uint64_t sequence;
-    int from; /* this rank alone; -1: all */
-};
-
-static void lines_tell(const void *what, struct record_wait *wait)
-{
-    const struct awaited *a = what;
-    for (int r = 0; r < a->tiny->n; r++) {
-        if ((a->from >= 0 && r != a->from) || r == a->tiny->me ||
-            line_says(line_of(a->tiny, r, a->sequence), a->sequence))
-            continue;
-        part_tell(wait, r, a->tiny->world[r]);
-    }
-}
-
-/* MPIX_ERR_PROC_FAILED when somebody is lost before the line says so. */
-static int await(const struct tiny *t, const struct line *line, uint64_t s, struct wait *w)
-{
-    int error = 0;
-    while (!line_says(line, s) && !error) {
-        wait_idle(w);
-        error = channel_check(t->channel);
-    }
-    return line_says(line, s) ? 0 : error;
-}
-
-static int __attribute__((cold, noinline))
-mismatch(const struct tiny *t, uint64_t mine, int r, uint64_t theirs)
-{
-    return mismatch_fail(&(struct mismatch){ .context = t->channel->context,
-                                             .me = t->me,
-                                             .peer = r,
-                                             .my_signature = (uint32_t)mine,
-                                             .their_signature = (uint32_t)theirs,
-                                             .my_number = (uint32_t)(mine >> 32),
-                                             .their_number = (uint32_t)(theirs >> 32) });
-}
-
-/* Before the line of s - 2 is overwritten: everybody has begun s - 1.  It was a broadcast, whose root
- * has not looked yet what the others called: `late` keeps what is wrong for the end of s. */
-static int await_turn(struct tiny *t, uint64_t s)
-{
-    int error = 0;
-    if (t->known + 1 >= s)
-        return 0;
-    uint64_t said = line_of(t, t->me, s - 1)->said;
-    struct awaited all = { t, s - 1, -1 };
-    struct wait w = WAIT_FOR(lines_tell, &all);
-    for (int r = 0; r < t->n && !error; r++) {
-        const struct line *line = line_of(t, r, s - 1);
-        error = r == t->me ? 0 : await(t, line, s - 1, &w);
-        if (!error && line->said != said && !t->late)
-            t->late = fail_keep(t, mismatch(t, said, r, line->said));
-    }
-    wait_end(&w);
-    t->known = s - 1;
-    return error;
-}
 
 /* memcpy for sizes that the compiler does not know but that mostly are a word. */
 static inline void copy_bytes(void *to, const void *from, size_t bytes)
@@ -262,135 +36,371 @@ static inline void copy_bytes(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-static void put_payload(struct line *line, const struct buffer *data)
+/* At most so many bytes of it: what others do not expect does not overflow a slot. */
+static inline void pack(char *to, const struct buffer *from, size_t most)
 {
-    const char *flat = buffer_flat(data);
+    const char *flat = buffer_flat(from);
+    size_t bytes = buffer_bytes(from) < most ? buffer_bytes(from) : most;
     if (flat)
-        copy_bytes(line->payload, flat, buffer_bytes(data));
+        copy_bytes(to, flat, bytes);
     else
-        buffer_pack(data, 0, line->payload, buffer_bytes(data));
+        buffer_pack(from, 0, to, bytes);
 }
 
-/* Write one's line of operation s and wake who sleeps. */
-static inline int publish(struct tiny *t, uint64_t s, uint64_t said, const struct buffer *data)
+static inline void unpack(const struct buffer *to, const void *from)
 {
-    struct line *mine = line_of(t, t->me, s);
-    int error = await_turn(t, s);
-    if (error)
-        return error;
-    mine->said = said;
-    if (data)
-        put_payload(mine, data);
-    atomic_store_explicit(&mine->sequence, s, memory_order_release);
-    for (int r = 0; r < t->n; r++)
-        if (r != t->me)
-            doorbell_ring(t->bell[r]);
+    char *flat = buffer_flat(to);
+    if (flat)
+        copy_bytes(flat, from, buffer_bytes(to));
+    else
+        buffer_unpack(to, 0, from, buffer_bytes(to));
+}
+
+/* ---- the two sides of a call ---- */
+
+static inline struct buffer block_of(const struct part *part, int i)
+{
+    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
+    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout };
+}
+
+/* Vector or block i of one that is to be reduced. */
+static inline struct buffer operand(const struct call *call, int i)
+{
+    struct part part = { .base = call->in_place ? call->recv.base : call->send.base,
+                         .layout = call->reduction.layout,
+                         .count = call->recv.count };
+    return block_of(&part, i);
+}
+
+static inline size_t part_bytes(const struct part *part)
+{
+    return part->count * part->layout->size;
+}
+
+/* Bytes of one block, or of the vector, as this rank sees it; alike on all ranks. */
+static size_t unit_bytes(const struct tiny *t, const struct call *call)
+{
+    bool root = call->root == t->me;
+    switch (call->what) {
+    case COLL_BARRIER:
+        return 0;
+    case COLL_GATHER:
+        return part_bytes(root ? &call->recv : &call->send);
+    case COLL_SCATTER:
+        return part_bytes(root ? &call->send : &call->recv);
+    default:
+        return part_bytes(&call->recv);
+    }
+}
+
+/* The blocks of all ranks but `me` lie one behind the other: which one is that of rank r? */
+static inline size_t among_others(int me, int r)
+{
+    return (size_t)(r < me ? r : r - 1);
+}
+
+/* ---- folding, in rank order ---- */
+
+struct folding {
+    const struct reduction *op;
+    char *out; /* may be the first or the second vector */
+    const void *first;
+    size_t bytes, items;
+    int n; /* vectors so far */
+};
+
+static struct folding folding_begin(const struct call *call)
+{
+    const struct layout *layout = call->reduction.layout;
+    struct buffer out = { call->recv.base, call->recv.count, layout };
+    return (struct folding){ .op = &call->reduction,
+                             .out = buffer_flat(&out),
+                             .bytes = buffer_bytes(&out),
+                             .items = call->recv.count * layout->nitems };
+}
+
+static inline void fold(struct folding *f, const void *vector)
+{
+    if (f->n++ == 0)
+        f->first = vector;
+    else
+        f->op->kernel(f->out, f->n == 2 ? f->first : f->out, vector, f->items);
+}
+
+static void folding_end(const struct folding *f, const struct call *call)
+{
+    if (f->n == 1 && f->out != f->first)
+        memmove(f->out, f->first, f->bytes);
+    if (f->op->mean && f->n > 0)
+        reduce_divide(f->op, call->recv.base, call->recv.count, f->n);
+}
+
+/* ---- hearing ---- */
+
+enum from { FROM_START, FROM_MY_BLOCK }; /* of a slot's payload */
+
+static inline const char *heard_at(const struct round *round, const struct slot *slot, int r,
+                                   enum from from)
+{
+    return slot->payload +
+           (from == FROM_START ? 0 : among_others(r, round->tiny->me) * round->bytes);
+}
+
+/* Fold what the ranks [0, n) have to say. */
+static int fold_ranks(struct round *round, const struct call *call, int n, const void *mine,
+                      enum from from)
+{
+    struct folding f = folding_begin(call);
+    round->last = n - 1;
+    for (int r = 0; r < n; r++) {
+        const struct slot *slot = NULL;
+        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+        fold(&f, r == round->tiny->me ? mine : heard_at(round, slot, r, from));
+    }
+    folding_end(&f, call);
     return 0;
 }
 
-/* ---- the three collectives ---- */
-
-static int tiny_barrier(struct tiny *t, uint64_t s, uint64_t said)
+/* Put what the others have to say where it belongs. */
+static int take_blocks(struct round *round, const struct part *to, enum from from)
 {
-    struct awaited all = { t, s, -1 };
-    struct wait w = WAIT_FOR(lines_tell, &all);
-    int error = 0, lost = publish(t, s, said, NULL);
-    for (int r = 0; r < t->n && !lost; r++) {
-        const struct line *line = line_of(t, r, s);
-        lost = await(t, line, s, &w);
-        if (!lost && line->said != said && !error)
-            error = mismatch(t, said, r, line->said);
+    for (int r = 0; r < round->tiny->n; r++) {
+        const struct slot *slot = NULL;
+        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+        struct buffer block = block_of(to, r);
+        if (r != round->tiny->me && !round->error)
+            unpack(&block, heard_at(round, slot, r, from));
     }
-    wait_end(&w);
-    if (lost)
-        return lost;
-    t->known = s;
-    return error;
+    return 0;
 }
 
-static int tiny_allreduce(struct tiny *t, uint64_t s, uint64_t said, const struct call *call)
+static void keep_own(const struct call *call, const struct buffer *to,
+                     const struct buffer *from)
+{
+    if (!call->in_place)
+        buffer_copy(to, from);
+}
+
+/* ---- the collectives ---- */
+
+static int tiny_barrier(struct round *round, const struct call *call)
+{
+    (void)call;
+    tiny_publish(round);
+    for (int r = 0; r < round->tiny->n; r++) {
+        const struct slot *slot = NULL;
+        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+    }
+    return 0;
+}
+
+static int tiny_bcast(struct round *round, const struct call *call)
+{
+    struct buffer data = block_of(&call->recv, 0);
+    const struct slot *slot;
+    if (call->root == round->tiny->me)
+        pack(round->mine->payload, &data, round->bytes);
+    tiny_publish(round);
+    if (call->root == round->tiny->me)
+        return 0;
+    round->first = round->last = call->root;
+    int lost = tiny_hear(round, call->root, &slot);
+    if (!lost && !round->error)
+        unpack(&data, slot->payload);
+    return lost;
+}
+
+static int tiny_gather(struct round *round, const struct call *call)
+{
+    int me = round->tiny->me;
+    struct buffer own = block_of(&call->send, 0);
+    if (call->root != me) {
+        pack(round->mine->payload, &own, round->bytes);
+        tiny_publish(round);
+        return 0;
+    }
+    tiny_publish(round);
+    struct buffer place = block_of(&call->recv, me);
+    keep_own(call, &place, &own);
+    return take_blocks(round, &call->recv, FROM_START);
+}
+
+static int tiny_allgather(struct round *round, const struct call *call)
+{
+    struct buffer place = block_of(&call->recv, round->tiny->me);
+    struct buffer own = call->in_place ? place : block_of(&call->send, 0);
+    pack(round->mine->payload, &own, round->bytes);
+    tiny_publish(round);
+    keep_own(call, &place, &own);
+    return take_blocks(round, &call->recv, FROM_START);
+}
+
+/* The blocks of all others, for them to take. */
+static void pack_others(const struct round *round, const struct part *from)
+{
+    char *at = round->mine->payload;
+    for (int r = 0; r < round->tiny->n; r++) {
+        if (r == round->tiny->me)
+            continue;
+        struct buffer block = block_of(from, r);
+        pack(at, &block, round->bytes);
+        at += round->bytes;
+    }
+}
+
+static int tiny_scatter(struct round *round, const struct call *call)
+{
+    int me = round->tiny->me;
+    const struct slot *slot;
+    struct buffer place = { NULL, 0, NULL };
+    if (call->recv.layout)
+        place = block_of(&call->recv, 0);
+    if (call->root == me) {
+        struct buffer own = block_of(&call->send, me);
+        pack_others(round, &call->send);
+        tiny_publish(round);
+        keep_own(call, &place, &own);
+        return 0;
+    }
+    tiny_publish(round);
+    round->first = round->last = call->root;
+    int lost = tiny_hear(round, call->root, &slot);
+    if (!lost && !round->error)
+        unpack(&place, heard_at(round, slot, call->root, FROM_MY_BLOCK));
+    return lost;
+}
+
+static int tiny_alltoall(struct round *round, const struct call *call)
 {
     const struct part *from = call->in_place ? &call->recv : &call->send;
-    struct buffer data = { from->base, call->recv.count, call->reduction.layout };
-    struct buffer result = { call->recv.base, call->recv.count, call->reduction.layout };
-    size_t items = data.count * data.layout->nitems;
-    char sum[TINY_BYTES] __attribute__((aligned(16)));
-    struct awaited all = { t, s, -1 };
-    struct wait w = WAIT_FOR(lines_tell, &all);
-    int error = 0, lost = publish(t, s, said, &data);
-    for (int r = 0; r < t->n && !lost; r++) {
-        const struct line *line = line_of(t, r, s);
-        lost = await(t, line, s, &w);
-        if (lost)
-            break;
-        if (line->said != said && !error)
-            error = mismatch(t, said, r, line->said);
-        if (r == 0)
-            memcpy(sum, line->payload, TINY_BYTES);
-        else
-            call->reduction.kernel(sum, sum, line->payload, items);
-    }
-    wait_end(&w);
-    if (lost)
-        return lost;
-    t->known = s;
-    if (call->reduction.mean)
-        reduce_divide(&call->reduction, sum, data.count, t->n);
-    copy_bytes(buffer_flat(&result), sum, buffer_bytes(&result));
-    return error;
+    struct buffer place = block_of(&call->recv, round->tiny->me);
+    struct buffer own = block_of(from, round->tiny->me);
+    pack_others(round, from);
+    tiny_publish(round);
+    keep_own(call, &place, &own);
+    return take_blocks(round, &call->recv, FROM_MY_BLOCK);
 }
 
-static int tiny_bcast(struct tiny *t, uint64_t s, uint64_t said, const struct call *call)
+/* ---- reductions ---- */
+
+/* Mine as an operand.  In place it is overwritten when the third vector is folded: then the slot
+ * has a copy. */
+static const void *own_vector(const struct round *round, const struct call *call)
 {
-    struct buffer data = { call->recv.base, call->recv.count, call->recv.layout };
-    bool root = call->root == t->me;
-    int error = publish(t, s, said, root ? &data : NULL);
-    if (error || root)
-        return error;
-    const struct line *line = line_of(t, call->root, s);
-    struct awaited root_alone = { t, s, call->root };
-    struct wait w = WAIT_FOR(lines_tell, &root_alone);
-    error = await(t, line, s, &w);
-    wait_end(&w);
-    if (error)
-        return error;
-    if (line->said != said)
-        return mismatch(t, said, call->root, line->said);
-    buffer_unpack(&data, 0, line->payload, buffer_bytes(&data));
-    return 0;
+    struct buffer own = operand(call, 0);
+    return call->in_place ? round->mine->payload : buffer_flat(&own);
+}
+
+static void pack_vector(const struct round *round, const struct call *call)
+{
+    struct buffer own = operand(call, 0);
+    pack(round->mine->payload, &own, round->bytes);
+}
+
+static int tiny_reduce(struct round *round, const struct call *call)
+{
+    bool root = call->root == round->tiny->me;
+    if (!root || call->in_place)
+        pack_vector(round, call);
+    tiny_publish(round);
+    return root ? fold_ranks(round, call, round->tiny->n, own_vector(round, call), FROM_START)
+                : 0;
+}
+
+static int tiny_allreduce(struct round *round, const struct call *call)
+{
+    pack_vector(round, call);
+    tiny_publish(round);
+    return fold_ranks(round, call, round->tiny->n, own_vector(round, call), FROM_START);
+}
+
+/* In place the result overwrites block 0, which others have from the slot by now. */
+static int tiny_reduce_scatter(struct round *round, const struct call *call)
+{
+    struct buffer own = operand(call, round->tiny->me);
+    struct part all = { .base = call->in_place ? call->recv.base : call->send.base,
+                        .layout = call->reduction.layout,
+                        .count = call->recv.count };
+    pack_others(round, &all);
+    tiny_publish(round);
+    return fold_ranks(round, call, round->tiny->n, buffer_flat(&own), FROM_MY_BLOCK);
+}
+
+static int tiny_scan(struct round *round, const struct call *call)
+{
+    int me = round->tiny->me;
+    pack_vector(round, call);
+    tiny_publish(round);
+    return fold_ranks(round, call, call->what == COLL_SCAN ? me + 1 : me,
+                      own_vector(round, call), FROM_START);
+}
+
+/* ---- which, and whether ---- */
+
+typedef int performer(struct round *round, const struct call *call);
+
+static performer *const performers[COLL_KINDS] = {
+    [COLL_BARRIER] = tiny_barrier,
+    [COLL_BCAST] = tiny_bcast,
+    [COLL_GATHER] = tiny_gather,
+    [COLL_SCATTER] = tiny_scatter,
+    [COLL_ALLGATHER] = tiny_allgather,
+    [COLL_ALLTOALL] = tiny_alltoall,
+    [COLL_REDUCE] = tiny_reduce,
+    [COLL_ALLREDUCE] = tiny_allreduce,
+    [COLL_REDUCE_SCATTER_BLOCK] = tiny_reduce_scatter,
+    [COLL_SCAN] = tiny_scan,
+    [COLL_EXSCAN] = tiny_scan,
+};
+
+/* What a slot has to hold; `bytes` as rules count them. */
+static size_t slot_needs(const struct tiny *t, enum collective what, size_t bytes)
+{
+    size_t others = (size_t)t->n - 1;
+    if (what == COLL_REDUCE_SCATTER_BLOCK)
+        return bytes / (others + 1) * others;
+    return what == COLL_SCATTER || what == COLL_ALLTOALL ? bytes * others : bytes;
 }
 
 const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes)
 {
+    const struct tiny *t = team->tiny;
     const struct reduction *op = &call->reduction;
-    if (!team->tiny)
-        return "the ranks have no shared flags";
-    if (bytes > TINY_BYTES)
-        return "the message exceeds 48 bytes";
-    if (call->what == COLL_ALLREDUCE && (!op->kernel || !op->layout->dense))
+    if (!t)
+        return "the ranks have no shared slots";
+    if (slot_needs(t, call->what, bytes) > t->room)
+        return "the data do not fit a shared slot";
+    if (call->what >= COLL_REDUCE && (!op->kernel || !op->layout->dense))
         return "it takes builtin operations on types without gaps";
     return NULL;
 }
 
-static int perform(struct tiny *tiny, const struct call *call, uint64_t s, uint64_t said)
+/* Does everybody hear everybody? */
+static bool is_together(enum collective what)
 {
-    switch (call->what) {
-    case COLL_BARRIER:
-        return tiny_barrier(tiny, s, said);
-    case COLL_BCAST:
-        return tiny_bcast(tiny, s, said, call);
-    default:
-        return tiny_allreduce(tiny, s, said, call);
-    }
+    return what == COLL_BARRIER || what == COLL_ALLGATHER || what == COLL_ALLTOALL ||
+           what == COLL_ALLREDUCE || what == COLL_REDUCE_SCATTER_BLOCK;
 }
 
 int tiny_run(struct tiny *tiny, const struct telling *telling)
 {
+    const struct call *call = telling->call;
+    struct round round = { .bytes = unit_bytes(tiny, call) };
     uint64_t said = (uint64_t)telling->number << 32 | telling->signature;
-    int error = perform(tiny, telling->call, ++tiny->sequence, said), late = tiny->late;
-    if (__builtin_expect(late == 0, 1))
-        return error;
-    tiny->late = 0;
+    int lost = tiny_begin(&round, tiny, said);
+    if (!lost)
+        lost = performers[call->what](&round, call);
+    if (!lost && is_together(call->what))
+        tiny->known = round.sequence;
+    if (__builtin_expect(lost || !round.error, 1))
+        return lost;
     fail_recall(tiny);
-    return late;
+    return round.error;
 }

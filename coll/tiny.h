@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Barrier, broadcast and allreduce of a few bytes over shared flags on one node.
+ * Collectives of little data over shared slots on one node: barrier, bcast, gather, scatter,
+ * allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan.
  */
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H
 
 #include "coll/coll.h"
 
-enum { TINY_BYTES = 48, TINY_RANKS = 64 };
+enum {
+    TINY_RANKS = 64,
+    TINY_BYTES = 1024, /* of one rank; less where there are many ranks or communicators */
+    TINY_HEAD = 32
+};
 
 /* Draw a block in this process's area for n ranks: its name for a ticket, 0 when there is no
  * room, or too many ranks. */
@@ -20,7 +25,8 @@ uint64_t tiny_world(void);
 struct tiny *tiny_open(uint64_t name, const struct channel *channel);
 void tiny_close(struct tiny *tiny);
 
-/* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
+/* Why it cannot perform this blocking call; NULL = it can.  `bytes` as rules count them.  The
+ * same on every rank. */
 const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes);
 
 /* Perform it.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Small agreements over a team, by its collectives.  Records of up to 48 bytes travel through the
- * shared flags of a node (coll/tiny.h), in one step.  Intercommunicators, whose collectives do
+ * shared slots of a node (coll/tiny.h), in one step.  Intercommunicators, whose collectives do
  * not reach the own group, gather along their circle instead.
  */
 #include "src/agree.h"

@@ -38,6 +38,8 @@ static void asked_part(struct part *part, const struct side *side)
     part->layout = side->type ? side->type->layout : NULL;
     part->count = (size_t)side->count;
     part->vector = side->argument != NULL;
+    if (!part->vector)
+        return;
     part->counts = side->counts;
     part->displs = side->displs;
 }
@@ -70,15 +72,15 @@ int asked_barrier(struct asked *asked, struct comm *comm)
     return MPI_SUCCESS;
 }
 
-int asked_bcast(struct asked *asked, struct comm *comm, struct side buffer, int root)
+int asked_bcast(struct asked *asked, struct comm *comm, struct side *buffer, int root)
 {
     asked_open(asked, COLL_BCAST, comm, root);
-    if (!buffer.type)
+    if (!buffer->type)
         return MPI_SUCCESS;
-    int rc = check_no_in_place(buffer.buf, "buffer");
+    int rc = check_no_in_place(buffer->buf, "buffer");
     if (!rc)
-        rc = check_memory(&buffer, "buffer");
-    asked_recv(asked, &buffer);
+        rc = check_memory(buffer, "buffer");
+    asked_recv(asked, buffer);
     return rc;
 }
 
@@ -94,79 +96,79 @@ static int check_rooted(struct comm *comm, const struct side *mine, const char *
     return rc ? rc : check_memory(mine, argument);
 }
 
-int asked_gather(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_gather(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                  int root)
 {
     asked_open(asked, COLL_GATHER, comm, root);
-    int rc = check_rooted(comm, &send, "sendbuf", root);
+    int rc = check_rooted(comm, send, "sendbuf", root);
     if (is_leaf(comm, root))
-        asked_send(asked, &send);
+        asked_send(asked, send);
     if (!is_root(comm, root) || rc)
         return rc;
-    rc = check_no_in_place(recv.buf, "recvbuf");
+    rc = check_no_in_place(recv->buf, "recvbuf");
     if (!rc)
-        rc = check_memory(&recv, "recvbuf");
+        rc = check_memory(recv, "recvbuf");
     if (!rc)
-        rc = check_apart(&send, &recv);
+        rc = check_apart(send, recv);
     if (!rc)
-        rc = check_own_block(&send, &recv, comm);
-    asked_recv(asked, &recv);
+        rc = check_own_block(send, recv, comm);
+    asked_recv(asked, recv);
     return rc;
 }
 
-int asked_gatherv(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                   int root)
 {
     asked_open(asked, COLL_GATHERV, comm, root);
-    int rc = check_rooted(comm, &send, "sendbuf", root);
+    int rc = check_rooted(comm, send, "sendbuf", root);
     if (is_leaf(comm, root))
-        asked_send(asked, &send);
+        asked_send(asked, send);
     if (!is_root(comm, root) || rc)
         return rc;
-    rc = check_no_in_place(recv.buf, "recvbuf");
+    rc = check_no_in_place(recv->buf, "recvbuf");
     if (!rc)
-        rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
+        rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
-        rc = check_own_block(&send, &recv, comm);
-    asked_recv(asked, &recv);
+        rc = check_own_block(send, recv, comm);
+    asked_recv(asked, recv);
     return rc;
 }
 
-int asked_scatter(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_scatter(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                   int root)
 {
     asked_open(asked, COLL_SCATTER, comm, root);
-    int rc = check_rooted(comm, &recv, "recvbuf", root);
+    int rc = check_rooted(comm, recv, "recvbuf", root);
     if (is_leaf(comm, root))
-        asked_recv(asked, &recv);
+        asked_recv(asked, recv);
     if (!is_root(comm, root) || rc)
         return rc;
-    rc = check_no_in_place(send.buf, "sendbuf");
+    rc = check_no_in_place(send->buf, "sendbuf");
     if (!rc)
-        rc = check_memory(&send, "sendbuf");
+        rc = check_memory(send, "sendbuf");
     if (!rc)
-        rc = check_apart(&send, &recv);
+        rc = check_apart(send, recv);
     if (!rc)
-        rc = check_own_block(&recv, &send, comm);
-    asked_send(asked, &send);
+        rc = check_own_block(recv, send, comm);
+    asked_send(asked, send);
     return rc;
 }
 
-int asked_scatterv(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_scatterv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                    int root)
 {
     asked_open(asked, COLL_SCATTERV, comm, root);
-    int rc = check_rooted(comm, &recv, "recvbuf", root);
+    int rc = check_rooted(comm, recv, "recvbuf", root);
     if (is_leaf(comm, root))
-        asked_recv(asked, &recv);
+        asked_recv(asked, recv);
     if (!is_root(comm, root) || rc)
         return rc;
-    rc = check_no_in_place(send.buf, "sendbuf");
+    rc = check_no_in_place(send->buf, "sendbuf");
     if (!rc)
-        rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "displs");
+        rc = check_blocks(send, comm_remote_size(comm), "sendbuf", "displs");
     if (!rc)
-        rc = check_own_block(&recv, &send, comm);
-    asked_send(asked, &send);
+        rc = check_own_block(recv, send, comm);
+    asked_send(asked, send);
     return rc;
 }
 
@@ -193,46 +195,49 @@ static int asked_uniform(struct asked *asked, const struct side *send, const str
     return rc;
 }
 
-int asked_allgather(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+int asked_allgather(struct asked *asked, struct comm *comm, struct side *send,
+                    struct side *recv)
 {
     asked_open(asked, COLL_ALLGATHER, comm, 0);
-    int rc = asked_uniform(asked, &send, &recv);
-    return rc ? rc : check_own_block(&send, &recv, comm);
+    int rc = asked_uniform(asked, send, recv);
+    return rc ? rc : check_own_block(send, recv, comm);
 }
 
-int asked_alltoall(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send, struct side *recv)
 {
     asked_open(asked, COLL_ALLTOALL, comm, 0);
-    return asked_uniform(asked, &send, &recv);
+    return asked_uniform(asked, send, recv);
 }
 
-int asked_allgatherv(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
+                     struct side *recv)
 {
     asked_open(asked, COLL_ALLGATHERV, comm, 0);
-    int rc = check_pair(comm, &send, &recv);
+    int rc = check_pair(comm, send, recv);
     if (!rc)
-        rc = check_memory(&send, "sendbuf");
+        rc = check_memory(send, "sendbuf");
     if (!rc)
-        rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "displs");
+        rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
-        rc = check_own_block(&send, &recv, comm);
-    asked_send(asked, &send);
-    asked_recv(asked, &recv);
+        rc = check_own_block(send, recv, comm);
+    asked_send(asked, send);
+    asked_recv(asked, recv);
     return rc;
 }
 
-int asked_alltoallv(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+int asked_alltoallv(struct asked *asked, struct comm *comm, struct side *send,
+                    struct side *recv)
 {
     asked_open(asked, COLL_ALLTOALLV, comm, 0);
-    int rc = check_pair(comm, &send, &recv);
-    if (!rc && send.buf != MPI_IN_PLACE)
-        rc = check_blocks(&send, comm_remote_size(comm), "sendbuf", "sdispls");
+    int rc = check_pair(comm, send, recv);
+    if (!rc && send->buf != MPI_IN_PLACE)
+        rc = check_blocks(send, comm_remote_size(comm), "sendbuf", "sdispls");
     if (!rc)
-        rc = check_blocks(&recv, comm_remote_size(comm), "recvbuf", "rdispls");
+        rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "rdispls");
     if (!rc)
-        rc = check_apart_blocks(&send, &recv, comm_remote_size(comm));
-    asked_send(asked, &send);
-    asked_recv(asked, &recv);
+        rc = check_apart_blocks(send, recv, comm_remote_size(comm));
+    asked_send(asked, send);
+    asked_recv(asked, recv);
     return rc;
 }
 
@@ -277,19 +282,20 @@ static int asked_typed(struct asked *asked, const struct side *send, int nsend,
     return rc;
 }
 
-int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, struct side recv)
+int asked_alltoallw(struct asked *asked, struct comm *comm, struct side *send,
+                    struct side *recv)
 {
     asked_open(asked, COLL_ALLTOALLW, comm, 0);
     int n = comm_remote_size(comm);
-    bool in_place = send.buf == MPI_IN_PLACE;
-    int rc = check_pair(comm, &send, &recv);
+    bool in_place = send->buf == MPI_IN_PLACE;
+    int rc = check_pair(comm, send, recv);
     if (!rc && !in_place)
-        rc = check_blocks(&send, n, "sendbuf", "sdispls");
+        rc = check_blocks(send, n, "sendbuf", "sdispls");
     if (!rc)
-        rc = check_blocks(&recv, n, "recvbuf", "rdispls");
+        rc = check_blocks(recv, n, "recvbuf", "rdispls");
     if (!rc)
-        rc = asked_typed(asked, &send, in_place ? 0 : n, &recv, n);
-    return rc ? rc : check_apart_blocks(&send, &recv, n);
+        rc = asked_typed(asked, send, in_place ? 0 : n, recv, n);
+    return rc ? rc : check_apart_blocks(send, recv, n);
 }
 
 /* ---- between neighbours ---- */
@@ -303,53 +309,53 @@ static int check_edges(const struct side *side, int n, const char *argument, con
 }
 
 int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
-                   struct side send, struct side recv)
+                   struct side *send, struct side *recv)
 {
     asked_open(asked, what, comm, 0);
     int rc = topology_neighbours(comm);
     if (rc)
         return rc;
     int in = comm->team.neighbours->nsources, out = comm->team.neighbours->ndestinations;
-    rc = check_no_in_place(send.buf, "sendbuf");
+    rc = check_no_in_place(send->buf, "sendbuf");
     if (!rc)
-        rc = check_no_in_place(recv.buf, "recvbuf");
+        rc = check_no_in_place(recv->buf, "recvbuf");
     if (!rc)
-        rc = check_edges(&send, out, "sendbuf", "sdispls");
+        rc = check_edges(send, out, "sendbuf", "sdispls");
     if (!rc)
-        rc = check_edges(&recv, in, "recvbuf",
+        rc = check_edges(recv, in, "recvbuf",
                          what == COLL_NEIGHBOR_ALLGATHERV ? "displs" : "rdispls");
     if (rc)
         return rc;
     if (what == COLL_NEIGHBOR_ALLTOALLW)
-        return asked_typed(asked, &send, out, &recv, in);
-    asked_send(asked, &send);
-    asked_recv(asked, &recv);
-    return in > 0 && out > 0 && !recv.argument ? check_apart(&send, &recv) : MPI_SUCCESS;
+        return asked_typed(asked, send, out, recv, in);
+    asked_send(asked, send);
+    asked_recv(asked, recv);
+    return in > 0 && out > 0 && !recv->argument ? check_apart(send, recv) : MPI_SUCCESS;
 }
 
 /* ---- reductions ---- */
 
-int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side recv,
+int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side *recv,
                  const struct op *op, int root)
 {
     asked_open(asked, COLL_REDUCE, comm, root);
     if (!op)
         return MPI_SUCCESS; /* MPI_PROC_NULL on an intercommunicator */
-    int rc = op_bind(op, recv.type, &asked->call.reduction);
-    struct side send = side(sendbuf, recv.count, recv.type);
+    int rc = op_bind(op, recv->type, &asked->call.reduction);
+    struct side *send = side(sendbuf, recv->count, recv->type);
     if (!rc)
-        rc = check_rooted(comm, &send, "sendbuf", root);
+        rc = check_rooted(comm, send, "sendbuf", root);
     if (is_leaf(comm, root))
-        asked_send(asked, &send);
+        asked_send(asked, send);
     if (!is_root(comm, root))
-        recv.buf = NULL;
+        recv->buf = NULL;
     else if (!rc)
-        rc = check_no_in_place(recv.buf, "recvbuf");
+        rc = check_no_in_place(recv->buf, "recvbuf");
     if (!rc && is_root(comm, root))
-        rc = check_memory(&recv, "recvbuf");
+        rc = check_memory(recv, "recvbuf");
     if (!rc && is_root(comm, root))
-        rc = check_apart(&send, &recv);
-    asked_recv(asked, &recv);
+        rc = check_apart(send, recv);
+    asked_recv(asked, recv);
     return rc;
 }
 
@@ -369,23 +375,23 @@ static int check_scattered(const struct side *send, const struct side *recv,
 }
 
 int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
-               const void *sendbuf, struct side recv, const struct op *op)
+               const void *sendbuf, struct side *recv, const struct op *op)
 {
     asked_open(asked, what, comm, 0);
     bool vector = what == COLL_REDUCE_SCATTER;
-    int rc = op_bind(op, recv.type, &asked->call.reduction);
-    struct side send = side(sendbuf, recv.count, recv.type);
+    int rc = op_bind(op, recv->type, &asked->call.reduction);
+    struct side *send = side(sendbuf, recv->count, recv->type);
     if (!rc)
-        rc = check_pair(comm, &send, &recv);
+        rc = check_pair(comm, send, recv);
     if (!rc && !vector)
-        rc = check_memory(&send, "sendbuf");
+        rc = check_memory(send, "sendbuf");
     if (!rc)
-        rc = vector ? check_scattered(&send, &recv, comm) : check_memory(&recv, "recvbuf");
-    asked_send(asked, &send);
-    asked_recv(asked, &recv);
+        rc = vector ? check_scattered(send, recv, comm) : check_memory(recv, "recvbuf");
+    asked_send(asked, send);
+    asked_recv(asked, recv);
     if (!rc && vector) /* of the result a rank has its own block */
-        send.count = recv.count = counts_at(recv.counts, comm_rank(comm));
-    return rc ? rc : check_apart(&send, &recv);
+        send->count = recv->count = counts_at(recv->counts, comm_rank(comm));
+    return rc ? rc : check_apart(send, recv);
 }
 
 /* ---- performing ---- */

@@ -34,53 +34,54 @@ struct side {
     const char *argument;      /* of counts: "recvcounts" */
 };
 
-static inline struct side side(const void *buf, int64_t count, struct type *type)
-{
-    return (struct side){ .buf = buf, .count = count, .type = type };
-}
-
-static inline struct side side_v(const void *buf, struct counts counts, struct counts displs,
-                                 struct type *type, const char *argument)
-{
-    return (struct side){
-        .buf = buf, .type = type, .counts = counts, .displs = displs, .argument = argument
-    };
-}
-
-static inline struct side side_w(const void *buf, struct counts counts, struct counts displs,
-                                 const MPI_Datatype *types, const char *argument)
-{
-    return (struct side){
-        .buf = buf, .counts = counts, .displs = displs, .types = types, .argument = argument
-    };
-}
+/* Made where they are used and passed on as they are: copying one that was just written takes
+ * longer than all checks together, for the processor waits until its stores are over. */
+#define side(buf_, count_, type_)                                                              \
+    (&(struct side){ .buf = (buf_), .count = (count_), .type = (type_) })
+#define side_v(buf_, counts_, displs_, type_, argument_)                                       \
+    (&(struct side){ .buf = (buf_),                                                            \
+                     .type = (type_),                                                          \
+                     .counts = (counts_),                                                      \
+                     .displs = (displs_),                                                      \
+                     .argument = (argument_) })
+#define NO_COUNTS ((struct counts){ NULL, NULL })
+#define side_w(buf_, counts_, displs_, types_, argument_)                                      \
+    (&(struct side){ .buf = (buf_),                                                            \
+                     .counts = (counts_),                                                      \
+                     .displs = (displs_),                                                      \
+                     .types = (types_),                                                        \
+                     .argument = (argument_) })
 
 int asked_barrier(struct asked *asked, struct comm *comm);
-int asked_bcast(struct asked *asked, struct comm *comm, struct side buffer, int root);
-int asked_gather(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_bcast(struct asked *asked, struct comm *comm, struct side *buffer, int root);
+int asked_gather(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                  int root);
-int asked_gatherv(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                   int root);
-int asked_scatter(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_scatter(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                   int root);
-int asked_scatterv(struct asked *asked, struct comm *comm, struct side send, struct side recv,
+int asked_scatterv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                    int root);
-int asked_allgather(struct asked *asked, struct comm *comm, struct side send, struct side recv);
-int asked_allgatherv(struct asked *asked, struct comm *comm, struct side send,
-                     struct side recv);
-int asked_alltoall(struct asked *asked, struct comm *comm, struct side send, struct side recv);
-int asked_alltoallv(struct asked *asked, struct comm *comm, struct side send, struct side recv);
-int asked_alltoallw(struct asked *asked, struct comm *comm, struct side send, struct side recv);
+int asked_allgather(struct asked *asked, struct comm *comm, struct side *send,
+                    struct side *recv);
+int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
+                     struct side *recv);
+int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send,
+                   struct side *recv);
+int asked_alltoallv(struct asked *asked, struct comm *comm, struct side *send,
+                    struct side *recv);
+int asked_alltoallw(struct asked *asked, struct comm *comm, struct side *send,
+                    struct side *recv);
 
 /* Between neighbours: COLL_NEIGHBOR_...; sides as the collective without neighbours has them. */
 int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
-                   struct side send, struct side recv);
+                   struct side *send, struct side *recv);
 
 /* Reductions: count and type are the receive side's. */
-int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side recv,
+int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, struct side *recv,
                  const struct op *op, int root);
 int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
-               const void *sendbuf, struct side recv,
+               const void *sendbuf, struct side *recv,
                const struct op *op); /* all reductions without a root */
 
 /* The three ways to perform it; `rc` is what filling it in returned. */

@@ -138,9 +138,8 @@ int xmpi_reduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts, commit
                         op_t op, comm_t comm)
 {
     struct asked asked;
-    int rc = asked_fold(
-        &asked, COLL_REDUCE_SCATTER, comm, sendbuf,
-        side_v(recvbuf, recvcounts, (struct counts){ NULL, NULL }, datatype, "recvcounts"), op);
+    int rc = asked_fold(&asked, COLL_REDUCE_SCATTER, comm, sendbuf,
+                        side_v(recvbuf, recvcounts, NO_COUNTS, datatype, "recvcounts"), op);
     return asked_run(&asked, rc);
 }
 

@@ -165,9 +165,8 @@ int xmpi_reduce_scatter_init(in_t sendbuf, out_t recvbuf, counts_t recvcounts,
 {
     struct asked asked;
     (void)info;
-    int rc = asked_fold(
-        &asked, COLL_REDUCE_SCATTER, comm, sendbuf,
-        side_v(recvbuf, recvcounts, (struct counts){ NULL, NULL }, datatype, "recvcounts"), op);
+    int rc = asked_fold(&asked, COLL_REDUCE_SCATTER, comm, sendbuf,
+                        side_v(recvbuf, recvcounts, NO_COUNTS, datatype, "recvcounts"), op);
     return asked_init(&asked, rc, request);
 }
 

@@ -146,9 +146,8 @@ int xmpi_ireduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts, commi
                          op_t op, comm_t comm, request_out_t *request)
 {
     struct asked asked;
-    int rc = asked_fold(
-        &asked, COLL_REDUCE_SCATTER, comm, sendbuf,
-        side_v(recvbuf, recvcounts, (struct counts){ NULL, NULL }, datatype, "recvcounts"), op);
+    int rc = asked_fold(&asked, COLL_REDUCE_SCATTER, comm, sendbuf,
+                        side_v(recvbuf, recvcounts, NO_COUNTS, datatype, "recvcounts"), op);
     return asked_start(&asked, rc, request);
 }
 

@@ -33,7 +33,7 @@ struct circle {
     struct ranks *members; /* who, in order; NULL: all peers of the channel */
     int n, rank;           /* how many, and which one I am */
     int root;              /* the member that knows, or that collects */
-    bool two_groups; /* they draw for an intercommunicator: its team has no shared flags */
+    bool two_groups; /* they draw for an intercommunicator: its team has no shared slots */
     int tag;
     uint32_t step;
 };

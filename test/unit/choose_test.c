@@ -153,7 +153,7 @@ START_TEST(what_cannot_be_is_an_error_that_helps)
     expect_complaint("allreduce=ring:slices=2", "pieces=n");
     expect_complaint("allreduce=ring",
                      "the operation does not commute; these can: doubling spread");
-    expect_complaint("allreduce=tiny", "no shared flags");
+    expect_complaint("allreduce=tiny", "no shared slots");
     forced_read("gather=linear:pieces=2");
     struct team team = team_of(4, 0);
     struct call call = call_of(COLL_GATHER, 100, false);

@@ -606,8 +606,8 @@ static void many_in_flight(int rank, int n)
         requests[f]->ops->release(requests[f]);
 }
 
-/* Blocks of shared flags are drawn, used, given back and drawn again. */
-static void flags_come_back(int rank, int n)
+/* Blocks of shared slots are drawn, used, given back and drawn again. */
+static void slots_come_back(int rank, int n)
 {
     open_teams(rank, n);
     make_types();
@@ -660,12 +660,12 @@ START_TEST(collectives_overlap)
 }
 END_TEST
 
-START_TEST(shared_flags_are_used_again)
+START_TEST(shared_slots_are_used_again)
 {
     for (int n = 1; n <= 5; n++)
-        ck_assert_msg(job_run(n, flags_come_back), "%d ranks", n);
+        ck_assert_msg(job_run(n, slots_come_back), "%d ranks", n);
 }
 END_TEST
 
 UNIT_MAIN("coll", every_algorithm_moves_the_right_bytes, rules_choose_what_works,
-          collectives_overlap, shared_flags_are_used_again)
+          collectives_overlap, shared_slots_are_used_again)

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where shared slots lie: in the tiny part of the area of the rank that drew the ticket, one
+ * block behind the other, each with its length and the number of members that have not left it.
+ * Only the drawer allocates, so nothing is locked; lines == 0 ends the list, and an area of zeros
+ * is an empty one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing; others get a quarter of what is left, and when that is little as little as will do.
+ */
+#include "coll/tiny_slot.h"
+
+#include "pml/shm/area.h"
+#include "runtime/boot.h"
+#include "runtime/param.h"
+
+#include <stdlib.h>
+
+enum {
+    LINE_BYTES = 128,       /* two cache lines: processors like to fetch two at once */
+    BLOCK_BYTES = 36 << 10, /* at most: 1 KiB of payload for two ranks */
+    SHORT_BYTES = 4 << 10,  /* rather than give less than that, give the least */
+    SLOT_MOST = TINY_BYTES + LINE_BYTES,
+    DEPTH_LEAST = 2,
+    DEPTH_MOST = 16,
+    SPIN = 1000, /* about 300 ns */
+    SPIN_CROWDED = 50,
+};
+
+struct block {
+    _Atomic uint32_t members; /* that have not closed it yet */
+    uint32_t lines;           /* that follow; 0 = end of the list */
+    uint32_t depth, slot_bytes;
+    char pad[LINE_BYTES - 16];
+};
+_Static_assert(sizeof(struct block) == LINE_BYTES, "a block is counted in lines");
+_Static_assert(offsetof(struct slot, payload) == TINY_HEAD, "what tiny.h says");
+
+enum { AREA_LINES = AREA_TINY_BYTES / LINE_BYTES };
+
+/* ---- shapes ---- */
+
+struct shape {
+    uint32_t depth, slot_bytes;
+};
+
+/* Many slots for few ranks: a rank that sends only runs ahead so far. */
+static struct shape shape_for(int n, size_t bytes)
+{
+    uint32_t depth = DEPTH_MOST;
+    while (depth > DEPTH_LEAST && depth * (uint32_t)n > 2 * DEPTH_MOST)
+        depth /= 2;
+    size_t slot = bytes / (depth * (size_t)n) / LINE_BYTES * LINE_BYTES;
+    slot = slot < LINE_BYTES ? LINE_BYTES : slot > SLOT_MOST ? SLOT_MOST : slot;
+    return (struct shape){ depth, (uint32_t)slot };
+}
+
+static uint32_t shape_lines(struct shape shape, int n)
+{
+    return shape.depth * (uint32_t)n * (shape.slot_bytes / LINE_BYTES);
+}
+
+/* ---- blocks ---- */
+
+static struct block *block_at(int local, uint32_t line)
+{
+    return (struct block *)(boot_area(local) + AREA_TINY_OFFSET + (size_t)line * LINE_BYTES);
+}
+
+static bool world_fits(void)
+{
+    return boot.nnodes == 1 && boot.size >= 2 && boot.size <= TINY_RANKS;
+}
+
+/* The first block after MPI_COMM_WORLD's. */
+static uint32_t first_line(void)
+{
+    if (boot.local_rank != 0 || !world_fits())
+        return 0;
+    return 1 + shape_lines(shape_for(boot.size, BLOCK_BYTES), boot.size);
+}
+
+static bool is_free(const struct block *b)
+{
+    return atomic_load_explicit(&b->members, memory_order_acquire) == 0;
+}
+
+/* Join the free blocks that follow a free one. */
+static void join_free(uint32_t at)
+{
+    struct block *b = block_at(boot.local_rank, at);
+    for (uint32_t next; (next = at + 1 + b->lines) < AREA_LINES;) {
+        struct block *after = block_at(boot.local_rank, next);
+        if (after->lines == 0 || !is_free(after))
+            return;
+        b->lines += 1 + after->lines;
+    }
+}
+
+/* Take `lines` from the front of a free block. */
+static void split_free(uint32_t at, uint32_t lines)
+{
+    struct block *b = block_at(boot.local_rank, at);
+    if (b->lines <= lines)
+        return;
+    struct block *rest = block_at(boot.local_rank, at + 1 + lines);
+    rest->lines = b->lines - lines - 1;
+    atomic_store_explicit(&rest->members, 0, memory_order_relaxed);
+    if (rest->lines == 0) /* a header alone would end the list: leave it with the block */
+        return;
+    b->lines = lines;
+}
+
+static bool end_of_list(uint32_t at, uint32_t lines)
+{
+    struct block *b = block_at(boot.local_rank, at);
+    uint32_t end = at + 1 + lines;
+    if (b->lines != 0 || end > AREA_LINES)
+        return false;
+    b->lines = lines;
+    if (end < AREA_LINES)
+        block_at(boot.local_rank, end)->lines = 0;
+    return true;
+}
+
+/* Lines that are left, in one piece or not. */
+static uint32_t free_lines(void)
+{
+    uint32_t at = first_line(), n = 0;
+    while (at < AREA_LINES && block_at(boot.local_rank, at)->lines) {
+        const struct block *b = block_at(boot.local_rank, at);
+        n += is_free(b) ? b->lines : 0;
+        at += 1 + b->lines;
+    }
+    return n + (at < AREA_LINES ? AREA_LINES - at : 0);
+}
+
+/* The first free block of so many lines; AREA_LINES: there is none. */
+static uint32_t find_free(uint32_t lines)
+{
+    for (uint32_t at = first_line(); at < AREA_LINES;
+         at += 1 + block_at(boot.local_rank, at)->lines) {
+        struct block *b = block_at(boot.local_rank, at);
+        if (b->lines == 0 && !end_of_list(at, lines))
+            return AREA_LINES;
+        if (!is_free(b))
+            continue;
+        join_free(at);
+        if (b->lines >= lines)
+            return at;
+    }
+    return AREA_LINES;
+}
+
+uint64_t tiny_draw(int n)
+{
+    static const struct shape least = { DEPTH_LEAST, LINE_BYTES };
+    if (!param_number(TINY) || n < 2 || n > TINY_RANKS)
+        return 0;
+    size_t share = (size_t)free_lines() * LINE_BYTES / 4;
+    struct shape shape = share < SHORT_BYTES   ? least
+                         : share < BLOCK_BYTES ? shape_for(n, share)
+                                               : shape_for(n, BLOCK_BYTES);
+    uint32_t at = find_free(shape_lines(shape, n));
+    if (at == AREA_LINES) {
+        shape = least;
+        at = find_free(shape_lines(shape, n));
+    }
+    if (at == AREA_LINES)
+        return 0;
+    split_free(at, shape_lines(shape, n));
+    struct block *b = block_at(boot.local_rank, at);
+    b->depth = shape.depth;
+    b->slot_bytes = shape.slot_bytes;
+    for (size_t i = 0; i < (size_t)n * shape.depth; i++) {
+        struct slot *slot = (struct slot *)((char *)(b + 1) + i * shape.slot_bytes);
+        atomic_store_explicit(&slot->sequence, 0, memory_order_relaxed);
+    }
+    atomic_store_explicit(&b->members, (uint32_t)n, memory_order_release);
+    return (uint64_t)(boot.local_rank + 1) << 32 | at;
+}
+
+uint64_t tiny_world(void)
+{
+    return world_fits() && param_number(TINY) ? 1ull << 32 : 0;
+}
+
+/* ---- opening ---- */
+
+static bool is_world(const struct block *block)
+{
+    return world_fits() && block == block_at(0, 0);
+}
+
+static struct shape shape_of(const struct block *block, int n)
+{
+    if (is_world(block))
+        return shape_for(n, BLOCK_BYTES);
+    return (struct shape){ block->depth, block->slot_bytes };
+}
+
+struct tiny *tiny_open(uint64_t name, const struct channel *channel)
+{
+    struct ranks *members = channel->peers;
+    struct tiny *tiny = name ? calloc(1, sizeof(*tiny)) : NULL;
+    if (!tiny)
+        return NULL;
+    tiny->block = block_at((int)(name >> 32) - 1, (uint32_t)name);
+    tiny->slots = (char *)(tiny->block + 1);
+    tiny->n = members->n;
+    tiny->me = channel->rank;
+    tiny->channel = channel;
+    tiny->spin = boot.crowded ? SPIN_CROWDED : SPIN;
+    struct shape shape = shape_of(tiny->block, tiny->n);
+    tiny->depth = shape.depth;
+    tiny->slot_bytes = shape.slot_bytes;
+    tiny->rank_bytes = (size_t)shape.slot_bytes * shape.depth;
+    tiny->room = shape.slot_bytes - TINY_HEAD;
+    for (int i = 0; i < tiny->n; i++) {
+        tiny->world[i] = ranks_world(members, i);
+        tiny->bell[i] = &boot_record(boot_local(tiny->world[i]))->bell;
+    }
+    return tiny;
+}
+
+void tiny_close(struct tiny *tiny)
+{
+    if (!tiny)
+        return;
+    if (!is_world(tiny->block)) /* MPI_COMM_WORLD's is never used again */
+        atomic_fetch_sub_explicit(&tiny->block->members, 1, memory_order_release);
+    free(tiny);
+}

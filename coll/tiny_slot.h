@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The shared slots of a communicator: what the parts of coll/tiny*.c have in common.
+ *
+ *     block     header | rank 0: slot 0, slot 1, ... | rank 1: slot 0, slot 1, ... | ...
+ *     slot      sequence, said, before, payload
+ *
+ * Operation s writes the slot s modulo `depth` of its rank.  That may be done only when everybody
+ * is through with operation s - depth, that is, when everybody has begun the one after it; `known`
+ * says how far everybody has begun.  After a barrier or an allreduce that is known; a broadcast
+ * does not let the root wait for anybody, so now and then the writer has to look (tiny_turn).
+ *
+ * Who hears another rank compares what both say.  Who did not hear it, being a root that only
+ * sends, finds out with the next one it hears: hence `before`.
+ *
+ * A slot is written by its rank alone, the sequence last: whoever sees it sees the rest.
+ */
+#ifndef XMPI_TINY_SLOT_H
+#define XMPI_TINY_SLOT_H
+
+#include "coll/tiny.h"
+#include "runtime/progress.h"
+
+struct slot {
+    _Atomic uint64_t sequence;
+    uint64_t said;   /* number and signature of the collective that this is, coll/tell.h */
+    uint64_t before; /* of the one before on this communicator's slots */
+    uint64_t unused;
+    char payload[];
+};
+
+struct block; /* coll/tiny_block.c */
+
+struct tiny {
+    char *slots;
+    size_t slot_bytes, rank_bytes; /* from slot to slot, from rank to rank */
+    size_t room;                   /* bytes of payload in a slot */
+    uint64_t sequence;             /* operations begun */
+    uint64_t known;                /* everybody has begun this one */
+    uint64_t said;                 /* by this rank in the last one */
+    uint64_t blamed;               /* the last one whose mismatch was told */
+    uint32_t depth;                /* slots of a rank, a power of two */
+    uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
+    int n, me;
+    const struct channel *channel; /* the team's: who may be lost */
+    struct block *block;
+    int world[TINY_RANKS];
+    struct doorbell *bell[TINY_RANKS];
+};
+
+static inline struct slot *slot_of(const struct tiny *t, int rank, uint64_t s)
+{
+    return (struct slot *)(t->slots + (size_t)rank * t->rank_bytes +
+                           (s & (t->depth - 1)) * t->slot_bytes);
+}
+
+static inline bool slot_says(const struct slot *slot, uint64_t s)
+{
+    return atomic_load_explicit(&slot->sequence, memory_order_acquire) >= s;
+}
+
+/* One operation on this rank. */
+struct round {
+    struct tiny *tiny;
+    uint64_t sequence, said, before;
+    size_t bytes; /* of a block, or of the vector */
+    struct slot *mine;
+    int first, last; /* the ranks that are awaited, for the flight recorder */
+    int error;       /* somebody is in another collective; kept for the tiny (fail_keep) */
+};
+
+/* Wait until nobody needs the slot.  MPIX_ERR_PROC_FAILED when somebody is lost. */
+int tiny_turn(struct round *round);
+
+/* Wait until a slot is written.  MPIX_ERR_PROC_FAILED when somebody is lost before. */
+int tiny_wait(const struct round *round, const struct slot *slot);
+
+/* This rank and that one do not say the same in this operation, or in the one before. */
+void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
+    __attribute__((cold));
+
+/* Begin the next operation: afterwards its slot, round->mine, may be filled in. */
+static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said)
+{
+    uint64_t s = ++t->sequence;
+    round->tiny = t;
+    round->sequence = s;
+    round->said = said;
+    round->before = t->said;
+    t->said = said;
+    round->mine = slot_of(t, t->me, s);
+    round->first = 0;
+    round->last = t->n - 1;
+    round->error = 0;
+    return __builtin_expect(t->known + t->depth > s, 1) ? 0 : tiny_turn(round);
+}
+
+/* It is filled in: show it, and wake who sleeps. */
+static inline void tiny_publish(const struct round *round)
+{
+    const struct tiny *t = round->tiny;
+    round->mine->said = round->said;
+    round->mine->before = round->before;
+    atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
+    for (int r = 0; r < t->n; r++)
+        if (r != t->me)
+            doorbell_ring(t->bell[r]);
+}
+
+/* The slot of another rank, once it is written. */
+static inline int tiny_hear(struct round *round, int rank, const struct slot **heard)
+{
+    struct tiny *t = round->tiny;
+    const struct slot *slot = slot_of(t, rank, round->sequence);
+    for (uint32_t looks = t->spin; !slot_says(slot, round->sequence); looks--)
+        if (looks == 0) {
+            int lost = tiny_wait(round, slot);
+            if (lost)
+                return lost;
+            break;
+        }
+    if (__builtin_expect(slot->said != round->said || slot->before != round->before, 0))
+        tiny_mismatch(round, rank, slot);
+    if (t->n == 2)
+        t->known = round->sequence;
+    *heard = slot;
+    return 0;
+}
+
+#endif
