@@ -4,7 +4,8 @@
  *
  *     forced      the communicator's orders (info key xmpi_coll, MPI_T), then XMPI_COLL
  *     tuning      the first row of the tuning file that fits (tuning.c)
- *     rules       the first rule that fits (rules.c)
+ *     model       the cheapest on a model of the machine (model.c), between nodes
+ *     rules       the first rule that fits (rules.c): measured on one node
  *     fallback    the first algorithm that can perform the call at all
  *
  * All ranks must choose alike, so only what all of them know is asked: the number of ranks,
@@ -211,7 +212,7 @@ int choose_answer(const struct question *q, const struct orders *orders, struct 
     int error = tuning_choose(q, choice, &found);
     if (error || found)
         return error;
-    if (choose_by_rule(q, choice) || choose_any(q, choice))
+    if (model_choose(q, choice) || choose_by_rule(q, choice) || choose_any(q, choice))
         return 0;
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no algorithm for %s%s",
                 collective_name(q->what), q->inter ? " on an intercommunicator" : "");

@@ -2,16 +2,20 @@
  *
  * A choice in words:
  *
- *     allreduce of 64 bytes on 2 ranks of one node: doubling (row 7 of tune.txt)
- *       doubling            0.52 us measured      chosen
- *       circulant           0.60 us measured      slower by 15 %
- *       tiny                                      cannot: the message exceeds 48 bytes
- *       ring                                      not measured
+ *     allreduce of 64 bytes on 2 ranks: doubling (measured, tune.txt:7)
+ *                       measured  model, us    latency  bandwidth    compute
+ *       doubling         0.52 us       0.21       0.20       0.01       0.00  chosen
+ *       circulant        0.60 us       0.42       0.40       0.01       0.00  slower by 15 %
+ *       tiny                              -                                   cannot: the message ...
+ *
+ * The columns of the model are those of the algorithm at its cheapest (model.h), of the winner as
+ * it was chosen.
  */
 #include "coll/explain.h"
 
 #include "coll/coll.h"
 #include "coll/forced.h"
+#include "coll/model.h"
 #include "coll/tuning.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
@@ -60,6 +64,9 @@ static void reason_text(char *text, size_t size, const struct question *q,
     case BY_TUNING:
         snprintf(text, size, "measured, %s:%d", choice->who, choice->row);
         break;
+    case BY_MODEL:
+        snprintf(text, size, "cheapest by the model");
+        break;
     case BY_RULE:
         rule_text(text, size, &rules_of(q->what, q->inter)[choice->row], choice->row + 1);
         break;
@@ -67,6 +74,17 @@ static void reason_text(char *text, size_t size, const struct question *q,
         snprintf(text, size, "no rule says anything; the first one that can");
         break;
     }
+}
+
+/* "ring in 4 pieces, radix 2" */
+static void how_text(char *text, size_t size, const struct choice *how)
+{
+    char pieces[32] = "", radix[32] = "";
+    if (how->pieces > 1)
+        snprintf(pieces, sizeof pieces, " in %d pieces", how->pieces);
+    if (how->radix)
+        snprintf(radix, sizeof radix, " by %d", how->radix);
+    snprintf(text, size, "%s%s%s", how->algorithm->name, pieces, radix);
 }
 
 /* The row that has the measured times, even if it did not decide. */
@@ -107,56 +125,91 @@ static void rule_verdict(char *text, size_t size, const struct question *q,
     rule_text(text + used, size - used, &rules_of(q->what, q->inter)[rule], rule + 1);
 }
 
-static void verdict_text(char *text, size_t size, const struct question *q,
-                         const struct choice *choice, const struct algorithm *a)
+/* Why it lost, measured or priced; the winner's numbers are in `won`. */
+struct candidate {
+    const struct algorithm *algorithm;
+    double measured; /* us; < 0: not */
+    bool priced;
+    struct choice how; /* at its cheapest */
+    struct price price;
+};
+
+static struct candidate candidate_of(const struct question *q, const struct choice *choice,
+                                     const struct algorithm *a)
 {
-    const struct tuning_row *row = measured_row(q);
-    double us = measured_us(row, a), best = measured_us(row, choice->algorithm);
-    const char *objection = choose_objection(a, a->radix, q);
-    int rule = rule_for(q, a->name, 0);
+    struct candidate c = { .algorithm = a, .measured = measured_us(measured_row(q), a) };
+    c.how = (struct choice){ .algorithm = a, .pieces = 1, .radix = a->radix };
+    c.priced = a->program && model_price(q, a, &c.how, &c.price);
     if (a == choice->algorithm)
+        c.how = *choice;
+    return c;
+}
+
+static void verdict_text(char *text, size_t size, const struct question *q,
+                         const struct choice *choice, const struct candidate *const pair[2])
+{
+    const struct candidate *won = pair[0], *c = pair[1];
+    const char *objection = choose_objection(c->algorithm, c->how.radix, q);
+    double best = price_seconds(won->price);
+    if (c->algorithm == choice->algorithm)
         snprintf(text, size, "chosen");
     else if (objection)
         snprintf(text, size, "cannot: %s", objection);
     else if (choice->by == BY_FORCE)
         snprintf(text, size, "%s asks for %s", choice->who, choice->algorithm->name);
-    else if (us >= 0 && best > 0)
-        snprintf(text, size, "slower by %.0f %%", 100 * (us / best - 1));
+    else if (c->measured >= 0 && won->measured > 0)
+        snprintf(text, size, "slower by %.0f %%", 100 * (c->measured / won->measured - 1));
     else if (choice->by == BY_TUNING)
         snprintf(text, size, "not measured");
+    else if (choice->by == BY_MODEL && c->priced && best > 0)
+        snprintf(text, size, "slower by %.0f %%", 100 * (price_seconds(c->price) / best - 1));
+    else if (choice->by == BY_MODEL)
+        snprintf(text, size, "no price: too many steps");
     else
-        rule_verdict(text, size, q, choice, rule);
+        rule_verdict(text, size, q, choice, rule_for(q, c->algorithm->name, 0));
 }
 
 static void candidate_text(FILE *f, const struct question *q, const struct choice *choice,
-                           const struct algorithm *a)
+                           const struct candidate *const pair[2])
 {
-    char verdict[REASON_CHARS], time[40] = "";
-    double us = measured_us(measured_row(q), a);
-    if (us >= 0)
-        snprintf(time, sizeof time, "%.2f us measured", us);
-    verdict_text(verdict, sizeof verdict, q, choice, a);
-    fprintf(f, "  %-20s %-20s %s\n", a->name, time, verdict);
+    const struct candidate *c = pair[1];
+    char verdict[REASON_CHARS], name[80], time[40] = "";
+    how_text(name, sizeof name, &c->how);
+    verdict_text(verdict, sizeof verdict, q, choice, pair);
+    if (c->measured >= 0)
+        snprintf(time, sizeof time, "%.2f us", c->measured);
+    fprintf(f, "  %-28s %12s", name, time);
+    if (c->priced)
+        fprintf(f, " %10.2f %10.2f %10.2f %10.2f", 1e6 * price_seconds(c->price),
+                1e6 * c->price.latency, 1e6 * c->price.bandwidth, 1e6 * c->price.compute);
+    else
+        fprintf(f, " %10s %10s %10s %10s", "-", "", "", "");
+    fprintf(f, "  %s\n", verdict);
 }
 
 void explain_text(FILE *f, const struct question *q, const struct choice *choice,
                   const char *amount)
 {
-    char reason[REASON_CHARS] = "", pieces[32] = "", bytes[40] = "", nodes[40] = "";
+    char reason[REASON_CHARS] = "", how[80], bytes[40] = "", nodes[40] = "";
+    struct candidate won = candidate_of(q, choice, choice->algorithm);
+    how_text(how, sizeof how, choice);
     reason_text(reason, sizeof reason, q, choice);
-    if (choice->pieces > 1)
-        snprintf(pieces, sizeof pieces, " in %d pieces", choice->pieces);
     if (q->bytes)
         snprintf(bytes, sizeof bytes, " of %zu bytes", q->bytes);
     if (q->nodes > 1)
         snprintf(nodes, sizeof nodes, ", %d nodes", q->nodes);
-    fprintf(f, "%s%s on %d ranks%s: %s%s (%s)\n", collective_name(q->what),
-            q->bytes ? bytes : amount, q->ranks, nodes, choice->algorithm->name, pieces,
-            reason);
-    candidate_text(f, q, choice, choice->algorithm);
-    for (const struct algorithm *a = algorithms; a->name; a++)
-        if (a->what == q->what && a->inter == q->inter && a != choice->algorithm)
-            candidate_text(f, q, choice, a);
+    fprintf(f, "%s%s on %d ranks%s: %s (%s)\n", collective_name(q->what),
+            q->bytes ? bytes : amount, q->ranks, nodes, how, reason);
+    fprintf(f, "  %-28s %12s %10s %10s %10s %10s\n", "", "measured", "model, us", "latency",
+            "bandwidth", "compute");
+    candidate_text(f, q, choice, (const struct candidate *[]){ &won, &won });
+    for (const struct algorithm *a = algorithms; a->name; a++) {
+        struct candidate c = { .algorithm = a };
+        if (a->what != q->what || a->inter != q->inter || a == choice->algorithm)
+            continue;
+        c = candidate_of(q, choice, a);
+        candidate_text(f, q, choice, (const struct candidate *[]){ &won, &c });
+    }
 }
 
 static void say_lines(char *text)

@@ -71,6 +71,7 @@ struct stage {
     size_t nevents, cap;
     struct moment end;
     bool no_memory;
+    long long left; /* acts that are not over */
 };
 
 /* ---- the queue: a heap by time, then by who comes first in the plan ---- */
@@ -152,6 +153,7 @@ static void done(struct stage *s, int actor, const struct act *act, struct momen
 {
     const struct script *script = cast_script(s->cast, actor);
     s->end = later(s->end, at);
+    s->left--;
     for (int k = 0; k < act->nnext; k++) {
         int next = script->next[act->first_next + k];
         struct state *t = &s->state[actor][next];
@@ -179,14 +181,17 @@ static bool waits_for_receive(const struct link_price *link, double bytes)
     return link->eager && bytes > (double)link->eager;
 }
 
-/* It has asked, at `other` of the receive, and may come: one latency there and one back. */
+/* It has asked, at `other` of the receive, and may come: one latency there and one back.  What is to
+ * be folded comes at once, into a landing, even if the fold itself still has to wait: two ranks that
+ * send what they are about to fold into would otherwise wait for each other. */
 static void invite(struct stage *s, int receiver, int i, int sender, enum distance d)
 {
     struct state *t = &s->state[receiver][i];
     int k = cast_script(s->cast, receiver)->act[i].partner;
     struct moment asked = t->other;
     asked.latency += s->model->link[d].latency;
-    struct moment go = later(asked, t->ready);
+    bool lands = cast_script(s->cast, receiver)->act[i].verb == VERB_FOLD;
+    struct moment go = lands ? asked : later(asked, t->ready);
     go.latency += s->model->link[d].latency;
     s->state[sender][k].ready = go;
     push(s, &go, sender, k, INJECT);
@@ -220,9 +225,10 @@ static void begin_send(struct stage *s, int actor, int i, int peer, enum distanc
         return;
     }
     struct state *r = &s->state[receiver][act->partner];
+    bool lands = cast_script(s->cast, receiver)->act[act->partner].verb == VERB_FOLD;
     r->other = at;
-    r->arrived = true; /* its question; the message follows */
-    if (r->begun)
+    r->arrived = !lands; /* its question; the message follows */
+    if (r->begun || lands)
         invite(s, receiver, act->partner, actor, d);
 }
 
@@ -241,7 +247,8 @@ static void begin(struct stage *s, int actor, int i)
     }
     struct state *t = &s->state[actor][i];
     t->begun = true;
-    if (t->arrived && waits_for_receive(&s->model->link[d], act->bytes))
+    bool asked = act->verb != VERB_FOLD && waits_for_receive(&s->model->link[d], act->bytes);
+    if (t->arrived && asked)
         invite(s, actor, i, peer % s->cast->nactors, d);
     else if (t->arrived)
         receive(s, actor, i, d);
@@ -373,8 +380,10 @@ int sim_perform(const struct cast *cast, const struct price_model *model,
 {
     struct stage s = { .cast = cast, .model = model, .seats = seats, .fabric = fabric };
     s.no_memory = !set_up(&s);
+    s.left = (long long)cast->acts;
     if (!s.no_memory)
         play(&s);
+    assert(s.no_memory || s.left == 0); /* plans do not deadlock, so models of them do not */
     int error = s.no_memory ? fail(MPI_ERR_NO_MEM, "no memory to perform %lld steps",
                                    (long long)cast->acts)
                             : 0;

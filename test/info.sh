@@ -44,7 +44,10 @@ expect "xmpi info --torus" 0 "\"hop cost\": 32" "$XMPIRUN" -np 2 --bind-to none 
 expect "xmpi info --grid without ranks" 2 "xmpirun -np 4 xmpi info" "$xmpi" info --grid 2x2
 expect "xmpi info --grid of nothing" 2 "is no grid" "$xmpi" info --grid 2y2
 expect "xmpi help explain" 0 "usage: xmpi explain" "$xmpi" help explain
-expect "xmpi explain" 0 "(rule " "$xmpi" explain allreduce 1MiB -n 64 --nodes 8
+expect "xmpi explain" 0 "(cheapest by the model)" "$xmpi" explain allreduce 1MiB -n 64 --nodes 8
+expect "xmpi explain: on one node" 0 "(rule " "$xmpi" explain allreduce 1MiB -n 4
+expect "xmpi explain: why others lost" 0 "slower by " "$xmpi" explain allreduce 1MiB -n 64 --nodes 8
+expect "xmpi explain: the split" 0 "latency  bandwidth    compute" "$xmpi" explain bcast 64k -n 4
 expect "xmpi explain: who cannot" 0 "cannot: the ranks have no shared flags" "$xmpi" explain allreduce 8 \
     -n 64 --nodes 8
 expect "xmpi explain: forced" 0 "ring in 4 pieces (forced by XMPI_COLL)" \
