@@ -27,7 +27,7 @@ struct question {
     int ranks, nodes;
     const struct places *places; /* where the ranks are; NULL: together */
     size_t bytes;                /* as rules.c counts them */
-    const char *no_tiny;         /* why the shared flags do not serve; NULL: they do */
+    const char *no_tiny;         /* why tiny does not serve; NULL: it does */
 };
 
 enum chosen_by { BY_FORCE, BY_TUNING, BY_MODEL, BY_RULE, BY_FALLBACK };

@@ -360,10 +360,9 @@ static performer *const performers[COLL_KINDS] = {
     [COLL_EXSCAN] = tiny_scan,
 };
 
-/* What a slot has to hold; `bytes` as rules count them. */
-static size_t slot_needs(const struct tiny *t, enum collective what, size_t bytes)
+size_t tiny_needs(enum collective what, int ranks, size_t bytes)
 {
-    size_t others = (size_t)t->n - 1;
+    size_t others = (size_t)ranks - 1;
     if (what == COLL_REDUCE_SCATTER_BLOCK)
         return bytes / (others + 1) * others;
     return what == COLL_SCATTER || what == COLL_ALLTOALL ? bytes * others : bytes;
@@ -375,7 +374,7 @@ const char *tiny_objection(const struct team *team, const struct call *call, siz
     const struct reduction *op = &call->reduction;
     if (!t)
         return "the ranks have no shared slots";
-    if (slot_needs(t, call->what, bytes) > t->room)
+    if (tiny_needs(call->what, t->n, bytes) > t->room)
         return "the data do not fit a shared slot";
     if (call->what >= COLL_REDUCE && (!op->kernel || !op->layout->dense))
         return "it takes builtin operations on types without gaps";

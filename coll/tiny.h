@@ -25,6 +25,9 @@ uint64_t tiny_world(void);
 struct tiny *tiny_open(uint64_t name, const struct channel *channel);
 void tiny_close(struct tiny *tiny);
 
+/* What a slot has to hold, at most TINY_BYTES; `bytes` as rules count them. */
+size_t tiny_needs(enum collective what, int ranks, size_t bytes);
+
 /* Why it cannot perform this blocking call; NULL = it can.  `bytes` as rules count them.  The
  * same on every rank. */
 const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes);

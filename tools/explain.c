@@ -63,16 +63,19 @@ static int refuse(const char *format, const char *word)
     return 2;
 }
 
-/* The shared flags: what tiny_objection says of a predefined operation and a type without gaps. */
+/* The shared slots: what tiny_objection says of a predefined operation and a type without gaps. */
 static const char *no_tiny(const struct question *q)
 {
     if (q->mode != BLOCKING)
         return "it serves blocking calls only";
     if (q->nodes > 1)
-        return "the ranks have no shared flags";
+        return "the ranks have no shared slots";
     if (q->ranks > TINY_RANKS)
         return "it serves 64 ranks at most";
-    return q->bytes > TINY_BYTES ? "the message exceeds 48 bytes" : NULL;
+    if (q->order_matters)
+        return "it takes builtin operations on types without gaps";
+    bool fits = tiny_needs(q->what, q->ranks, q->bytes) <= TINY_BYTES;
+    return fits ? NULL : "the data do not fit a shared slot";
 }
 
 static int question_read(int argc, char **argv, struct question *q)

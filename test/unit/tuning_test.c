@@ -127,7 +127,7 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("bcast noncommutative : chain", "no operation that might not commute");
     refused("allreduce nodes=2..4 : tiny", "several nodes");
     refused("allreduce ranks=65.. : tiny", "64 ranks");
-    refused("allreduce bytes=49.. : tiny", "48 bytes");
+    refused("allreduce bytes=1025.. : tiny", "shared slot");
     refused("gather : binomial:pieces=2", "cannot be cut");
     refused("allreduce : ring:pieces=0", "pieces=n");
     refused("allreduce bytes=5..4 : ring", "N..M");
