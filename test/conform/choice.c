@@ -25,6 +25,8 @@ static void plan_of(MPI_Comm comm, char text[64])
     MPI_T_pvar_handle_free(session, &handle);
 }
 
+enum { N = 1000 }; /* more than shared slots hold */
+
 static char usual[64]; /* what is chosen when nothing is forced */
 
 static void expect_plan(MPI_Comm comm, const char *name)
@@ -37,13 +39,13 @@ static void expect_plan(MPI_Comm comm, const char *name)
 static void sum(MPI_Comm comm)
 {
     int n, me;
-    long mine[100], all[100];
+    long mine[N], all[N];
     MPI_Comm_size(comm, &n);
     MPI_Comm_rank(comm, &me);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < N; i++)
         mine[i] = me + i;
-    CHECK(MPI_Allreduce(mine, all, 100, MPI_LONG, MPI_SUM, comm) == MPI_SUCCESS);
-    for (int i = 0; i < 100; i++)
+    CHECK(MPI_Allreduce(mine, all, N, MPI_LONG, MPI_SUM, comm) == MPI_SUCCESS);
+    for (int i = 0; i < N; i++)
         CHECK(all[i] == (long)n * (n - 1) / 2 + (long)n * i);
 }
 
