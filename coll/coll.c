@@ -23,6 +23,9 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static struct plan_key key_of(const struct team *team, const struct call *call,
                               const struct choice *choice)
 {
@@ -123,6 +126,7 @@ struct coll_request {
     struct telling telling;
     struct call call;
     struct cached *cached;
+    void *arrays; /* copies of the call's */
 };
 
 static int coll_restart(struct request *request)
@@ -142,6 +146,7 @@ static void coll_release(struct request *request)
     struct coll_request *c = (struct coll_request *)request;
     run_close(&c->run);
     cache_drop(c->cached);
+    free(c->arrays);
     object_delete(c);
 }
 
@@ -159,6 +164,58 @@ static const struct request_ops coll_ops = {
     .tell = coll_tell,
 };
 
+/* How many blocks a part with counts has on this rank. */
+static size_t part_blocks(const struct team *team, const struct call *call,
+                          const struct part *part)
+{
+    const struct neighbours *near = team->neighbours;
+    int size = team->channel.size, split = team->split;
+    if (!part->vector)
+        return 0;
+    if (is_neighbourhood(call->what))
+        return (size_t)(part == &call->send ? near->ndestinations : near->nsources);
+    if (split == 0)
+        return (size_t)size;
+    bool first = team->channel.rank < split, own = call->what == COLL_REDUCE_SCATTER;
+    return (size_t)(first == own ? split : size - split);
+}
+
+/* Copy an array of n numbers to `place` and use the copy; returns where the next one goes. */
+static char *array_copy(struct counts *array, size_t n, char *place)
+{
+    size_t bytes = n * (array->wide ? sizeof *array->wide : sizeof *array->narrow);
+    const void *from = array->wide ? (const void *)array->wide : array->narrow;
+    if (!from)
+        return place;
+    memcpy(place, from, bytes);
+    if (array->wide)
+        array->wide = (const int64_t *)place;
+    else
+        array->narrow = (const int *)place;
+    return place + bytes + bytes % sizeof(int64_t);
+}
+
+/* The user's arrays of counts and displacements are copied.  The standard lets us look at them
+ * until the operation is over, or until a persistent request is freed; programs that give them
+ * away earlier are many, because others have copied them for years. */
+static int own_arrays(struct coll_request *c, const struct team *team)
+{
+    struct call *call = &c->call;
+    size_t nsend = part_blocks(team, call, &call->send);
+    size_t nrecv = part_blocks(team, call, &call->recv);
+    c->arrays = NULL;
+    if (nsend + nrecv == 0)
+        return 0;
+    char *place = c->arrays = malloc(2 * (nsend + nrecv) * sizeof(int64_t));
+    if (!place)
+        return fail(MPI_ERR_NO_MEM, "no memory for the counts of %zu blocks", nsend + nrecv);
+    place = array_copy(&call->send.counts, nsend, place);
+    place = array_copy(&call->send.displs, nsend, place);
+    place = array_copy(&call->recv.counts, nrecv, place);
+    array_copy(&call->recv.displs, nrecv, place);
+    return 0;
+}
+
 static int coll_new(struct team *team, const struct call *call, enum mode mode,
                     struct coll_request **made)
 {
@@ -174,9 +231,12 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
     c->run.request.ops = &coll_ops;
     c->call = *call;
     telling_begin(&c->telling, team, &c->call);
-    error = plan_for(team, call, mode, &choice, &c->cached);
+    error = own_arrays(c, team);
     if (error)
         goto undo_object;
+    error = plan_for(team, call, mode, &choice, &c->cached);
+    if (error)
+        goto undo_arrays;
     uint32_t number = c->telling.number & COLL_NUMBERS;
     c->run.signature = c->telling.signature;
     c->run.tag = (int)(mode == PERSISTENT ? number | COLL_PERSISTENT : number);
@@ -191,6 +251,8 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
 
 undo_plan:
     cache_drop(c->cached);
+undo_arrays:
+    free(c->arrays);
 undo_object:
     object_delete(c);
     return error;

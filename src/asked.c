@@ -250,10 +250,8 @@ static int asked_blocks(struct asked *asked, const struct side *side, int n,
         int rc = check_block_type(side, i, &type);
         if (rc)
             return rc;
-        struct side block = { .buf = side->buf,
-                              .count = counts_at(side->counts, i),
-                              .type = type };
-        rc = check_memory(&block, strcmp(side->argument, "sendcounts") ? "recvbuf" : "sendbuf");
+        rc = check_block(side, i, type,
+                         strcmp(side->argument, "sendcounts") ? "recvbuf" : "sendbuf");
         if (rc)
             return rc;
         layouts[i] = type->layout;

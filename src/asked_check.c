@@ -47,6 +47,18 @@ int check_counts(const struct side *side, int n)
     return MPI_SUCCESS;
 }
 
+/* Behind MPI_BOTTOM, which is NULL, a displacement is an address, and none lies in the first page. */
+int check_block(const struct side *side, int i, const struct type *type, const char *argument)
+{
+    if (side->buf || !type->predefined || counts_at(side->counts, i) == 0)
+        return MPI_SUCCESS;
+    int64_t displ = counts_at(side->displs, i);
+    if (displ * (side->types ? 1 : type->layout->extent) >= 4096)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_BUFFER, "argument %s is NULL, but %s[%d] is %lld", argument,
+                side->argument, i, (long long)counts_at(side->counts, i));
+}
+
 int check_blocks(const struct side *side, int n, const char *argument, const char *displs)
 {
     int rc = check_counts(side, n);
@@ -54,13 +66,9 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
         return rc;
     if (n > 0 && counts_missing(side->displs))
         return fail(MPI_ERR_ARG, "argument %s is NULL", displs);
-    if (side->buf || !side->type || !side->type->predefined)
-        return MPI_SUCCESS;
-    for (int i = 0; i < n; i++)
-        if (counts_at(side->counts, i) > 0)
-            return fail(MPI_ERR_BUFFER, "argument %s is NULL, but %s[%d] is %lld", argument,
-                        side->argument, i, (long long)counts_at(side->counts, i));
-    return MPI_SUCCESS;
+    for (int i = 0; !rc && i < n && !side->buf && side->type; i++)
+        rc = check_block(side, i, side->type, argument);
+    return rc;
 }
 
 static int fail_same(void)

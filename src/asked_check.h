@@ -18,6 +18,7 @@ int check_memory(const struct side *side, const char *argument);
 
 /* n counts, none of them negative; with displacements, and memory if any count says so. */
 int check_counts(const struct side *side, int n);
+int check_block(const struct side *side, int i, const struct type *type, const char *argument);
 int check_blocks(const struct side *side, int n, const char *argument, const char *displs);
 
 /* The two buffers are not the same memory (MPI 5.0, 2.3): they begin together; block i of both

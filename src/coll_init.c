@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The persistent collectives (MPI 5.0, 6.13): ask as the blocking ones do and bind a request that
- * can be started again and again.  Arrays of counts and displacements stay the user's until the
- * request is freed.  No info key is understood.
+ * can be started again and again.  Arrays of counts and displacements are copied.  No info key
+ * is understood.
  */
 #include "src/api/collective.h"
 #include "src/asked.h"

@@ -23,7 +23,7 @@ else
         not_ok "api/fuzz_cases" "cannot be written"
     build_program fuzz -I"$scratch" && case_run "api/fuzz" 120 "$XMPIRUN" -np 1 "$scratch/fuzz"
 fi
-for suite in errors handles bodies; do
+for suite in errors handles bodies arrays; do
     build_program $suite || continue
     case_run "api/$suite alone" 30 "$scratch/$suite"
     for np in 1 2; do

@@ -157,6 +157,47 @@ static void test_alltoallw(enum form form, int scale)
     blocks_free(&out);
 }
 
+#if MPI_VERSION >= 4
+/* Blocks behind MPI_BOTTOM: displacements that are bytes are addresses. */
+static void test_absolute(void)
+{
+    int *in = malloc(sizeof *in * (size_t)size), *out = malloc(sizeof *out * (size_t)size);
+    int *everybody = malloc(sizeof *everybody * (size_t)size);
+    MPI_Count *one = malloc(sizeof *one * (size_t)size);
+    MPI_Aint *from = malloc(sizeof *from * (size_t)size),
+             *to = malloc(sizeof *to * (size_t)size);
+    MPI_Datatype *types = malloc(sizeof *types * (size_t)size);
+    MPI_Comm graph;
+    for (int i = 0; i < size; i++) {
+        out[i] = value(rank, i, 0);
+        in[i] = -1;
+        one[i] = 1;
+        everybody[i] = i;
+        MPI_Get_address(&out[i], &from[i]);
+        MPI_Get_address(&in[i], &to[i]);
+        types[i] = MPI_INT;
+    }
+    CHECK(MPI_Alltoallw_c(MPI_BOTTOM, one, from, types, MPI_BOTTOM, one, to, types,
+                          MPI_COMM_WORLD) == MPI_SUCCESS);
+    for (int i = 0; i < size; i++) {
+        CHECK(in[i] == value(i, rank, 0));
+        in[i] = -1;
+    }
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, size, everybody, MPI_UNWEIGHTED, size,
+                                   everybody, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    CHECK(MPI_Neighbor_alltoallw_c(MPI_BOTTOM, one, from, types, MPI_BOTTOM, one, to, types,
+                                   graph) == MPI_SUCCESS);
+    for (int i = 0; i < size; i++)
+        CHECK(in[i] == value(i, rank, 0));
+    MPI_Comm_free(&graph);
+    free(in), free(out), free(everybody), free(one), free(from), free(to), free(types);
+}
+#else
+static void test_absolute(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const int scales[] = { 0, 1, 10, 300, 8000 };
@@ -171,5 +212,6 @@ int main(int argc, char **argv)
             test_alltoallv(form, scales[k]);
             test_alltoallw(form, scales[k]);
         }
+    test_absolute();
     return check_done();
 }
