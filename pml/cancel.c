@@ -10,7 +10,7 @@
  *
  * A message that is still in the queue is taken out of it, and nobody hears of it.  One without
  * a name, EAGER and not synchronous, needs no receive and completes as always.  The answer
- * comes when the receiver next makes progress, as any answer.
+ * comes when the receiver next makes progress, as any answer; from oneself, at once.
  */
 #include "mpi.h"
 #include "pml/arrived.h"
@@ -32,6 +32,8 @@ int send_cancel(struct request *request)
                                  .request = send->name };
         send->cancelling = true;
         control_send(send->peer, &question, NULL);
+        while (send->peer->link == &link_self && !request->done && link_self.poll() > 0)
+            continue;
     }
     return 0;
 }

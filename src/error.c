@@ -160,12 +160,14 @@ static int added_new(int class, int *code)
     return MPI_SUCCESS;
 }
 
-static int added_remove(int code)
+static int added_remove(int code, const char *argument)
 {
     struct added *a = added_find(code), *of = added_find(a->class);
+    if (a->text)
+        return fail(MPI_ERR_ARG, "argument %s is %d, which still has a text: remove it first",
+                    argument, code);
     if (of && of != a)
         of->codes--;
-    free(a->text);
     *a = (struct added){ .class = -1 };
     return MPI_SUCCESS;
 }
@@ -295,7 +297,7 @@ int xmpi_remove_error_class(int errorclass)
             MPI_ERR_ARG,
             "argument errorclass is %d, which still has %d error codes; remove them first",
             errorclass, codes);
-    return added_remove(errorclass);
+    return added_remove(errorclass, "errorclass");
 }
 
 int xmpi_remove_error_code(int errorcode)
@@ -305,7 +307,7 @@ int xmpi_remove_error_code(int errorcode)
                     "argument errorcode is %d; it was not made with "
                     "MPI_Add_error_code",
                     errorcode);
-    return added_remove(errorcode);
+    return added_remove(errorcode, "errorcode");
 }
 
 int xmpi_remove_error_string(int errorcode)

@@ -69,6 +69,23 @@ static void test_many(int n)
         CHECK(wait_cancelled(&requests[i]) == 0);
 }
 
+/* To oneself: what MPI_Request_get_status says behind MPI_Cancel is the last word. */
+static void test_self(int n)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int done = 0, cancelled = 0;
+    CHECK_OK(MPI_Issend(out, n, MPI_INT, 0, 6, MPI_COMM_SELF, &request));
+    CHECK_OK(MPI_Probe(0, 6, MPI_COMM_SELF, &status));
+    CHECK_OK(MPI_Cancel(&request));
+    CHECK_OK(MPI_Request_get_status(request, &done, &status));
+    if (done)
+        CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+    if (!cancelled)
+        CHECK_OK(MPI_Recv(in, n, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    CHECK(wait_cancelled(&request) == cancelled);
+}
+
 /* A message that a receive or a matched probe has taken is not cancelled any more. */
 static void test_matched(int n)
 {
@@ -139,6 +156,8 @@ int main(int argc, char **argv)
     test_many(1);
     test_many(5000);
     test_many(LONG);
+    test_self(0);
+    test_self(LONG);
     test_matched(LONG);
     test_matched(1);
     test_persistent();

@@ -60,12 +60,14 @@ static void test_added(void)
     CHECK_ERROR(MPI_Error_class(last_used() + 1, &got), MPI_ERR_ARG);
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
     CHECK_ERROR(MPI_Remove_error_class(class), MPI_ERR_ARG); /* it still has codes and a text */
+    CHECK_ERROR(MPI_Remove_error_code(code), MPI_ERR_ARG);   /* it has a text */
     CHECK_OK(MPI_Remove_error_string(code));
     check_text(code, "");
     CHECK_ERROR(MPI_Remove_error_code(class), MPI_ERR_ARG);
     CHECK_OK(MPI_Remove_error_code(code));
     CHECK_ERROR(MPI_Remove_error_code(code), MPI_ERR_ARG);
     CHECK_ERROR(MPI_Error_class(code, &got), MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Remove_error_class(class), MPI_ERR_ARG); /* its own text */
     CHECK_OK(MPI_Remove_error_string(class));
     CHECK_OK(MPI_Remove_error_class(class));
     CHECK_ERROR(MPI_Add_error_code(class, &got), MPI_ERR_ARG);
