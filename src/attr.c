@@ -143,17 +143,24 @@ static int keyval_create(enum attr_owner owner, void *copy, void *delete, void *
 /* The key behind a number, for this kind of object. */
 static int keyval_find(int number, enum attr_owner owner, struct keyval **keyval)
 {
+    static const char *const arguments[] = {
+        [ATTR_COMM] = "comm_keyval", [ATTR_TYPE] = "type_keyval", [ATTR_WIN] = "win_keyval"
+    };
+    const char *argument = arguments[owner];
     if (number == MPI_KEYVAL_INVALID)
-        return fail(MPI_ERR_KEYVAL, "argument keyval is MPI_KEYVAL_INVALID");
+        return fail(MPI_ERR_KEYVAL, "argument %s is MPI_KEYVAL_INVALID", argument);
     if (number > MPI_KEYVAL_INVALID && number < KEYVAL_FIRST)
-        return fail(MPI_ERR_KEYVAL, "keyval %d is predefined and cannot be changed", number);
+        return fail(MPI_ERR_KEYVAL,
+                    "argument %s is %d, a predefined keyval, which cannot be changed", argument,
+                    number);
     int i = (number - KEYVAL_FIRST) & SLOT_MASK;
     struct keyval *found = number > 0 && i < table.n ? table.slots[i].keyval : NULL;
     if (!found || found->number != number)
-        return fail(MPI_ERR_KEYVAL, "keyval %d does not exist, or was freed", number);
+        return fail(MPI_ERR_KEYVAL, "argument %s is %d, which does not exist, or was freed",
+                    argument, number);
     if (found->owner != owner)
-        return fail(MPI_ERR_KEYVAL, "keyval %d is for %s, not for %s", number,
-                    owner_name(found->owner), owner_name(owner));
+        return fail(MPI_ERR_KEYVAL, "argument %s is %d, which is for %s, not for %s", argument,
+                    number, owner_name(found->owner), owner_name(owner));
     *keyval = found;
     return MPI_SUCCESS;
 }

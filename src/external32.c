@@ -322,8 +322,8 @@ static int position_check(const void *memory, MPI_Aint position, MPI_Aint bytes,
     if (!memory && bytes > 0)
         return fail(MPI_ERR_BUFFER, "argument %s is NULL", buffer);
     if (size < 0)
-        return fail(MPI_ERR_ARG, "the size of %s is %lld, must not be negative", buffer,
-                    (long long)size);
+        return fail(MPI_ERR_ARG, "argument %s is %lld, must not be negative",
+                    buffer[0] == 'o' ? "outsize" : "insize", (long long)size);
     if (position < 0 || position > size)
         return fail(MPI_ERR_ARG, "argument position is %lld, %s has %lld bytes",
                     (long long)position, buffer, (long long)size);

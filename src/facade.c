@@ -40,16 +40,6 @@ struct entry enter_tool(const char *function)
     return e;
 }
 
-int leave_tool(struct entry *e)
-{
-    if (e->rc != MPI_SUCCESS) {
-        error_remember(e->rc, fail_text());
-        fail_clear();
-    }
-    engine_give();
-    return e->rc;
-}
-
 void leave_blame(struct comm *comm)
 {
     if (!comm || blamed)
@@ -96,6 +86,18 @@ static void tell(char *message, size_t room, const struct entry *e, const struct
     bool has_name = begins_with(details, e->function);
     snprintf(message, room, "%s%s%s%s", has_name ? "" : e->function, has_name ? "" : ": ",
              details, where);
+}
+
+int leave_tool(struct entry *e)
+{
+    if (e->rc != MPI_SUCCESS) {
+        char message[MPI_MAX_ERROR_STRING];
+        tell(message, sizeof message, e, NULL);
+        error_remember(e->rc, message);
+        fail_clear();
+    }
+    engine_give();
+    return e->rc;
 }
 
 /* The tables of error codes and handlers belong to functions that are always thread-safe, so the

@@ -184,6 +184,8 @@ __attribute__((destructor)) static void env_end(void)
 
 int xmpi_info_create_env(int argc, char *argv[], info_out_t *info)
 {
+    if (argc < 0)
+        return fail(MPI_ERR_ARG, "argument argc is %d, must not be negative", argc);
     struct info *made = info_new();
     if (!made || env_fill(made)) {
         info_delete(made);

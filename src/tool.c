@@ -19,9 +19,11 @@ int tool_users;
 int xmpi_t_init_thread(int required, int *provided)
 {
     (void)required;
+    if (!provided)
+        return tool_fail_null("provided");
     params_read();
     tool_users++;
-    tool_int(provided, MPI_THREAD_MULTIPLE);
+    *provided = MPI_THREAD_MULTIPLE;
     return MPI_SUCCESS;
 }
 

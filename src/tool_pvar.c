@@ -69,7 +69,10 @@ int xmpi_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
     for (int i = 0; i < tool_pvars(); i++)
         if (strcmp(name, tool_pvar(i)->name) == 0 && var_class == tool_pvar(i)->class)
             return tool_number(pvar_index, i);
-    return tool_fail_name(name, "performance variable of this class");
+    return fail(
+        MPI_T_ERR_INVALID_NAME,
+        "argument var_class is %d; there is no performance variable \"%s\" of this class",
+        var_class, name);
 }
 
 /* ---- sessions and handles ---- */

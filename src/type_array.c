@@ -38,8 +38,8 @@ static int order_check(int order)
                 order);
 }
 
-static int subfail_null_array(int ndims, struct counts sizes, struct counts subsizes,
-                              struct counts starts)
+static int subarray_check(int ndims, struct counts sizes, struct counts subsizes,
+                          struct counts starts)
 {
     if (ndims < 1)
         return fail(MPI_ERR_ARG, "argument ndims is %d, must be at least 1", ndims);
@@ -75,7 +75,7 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
     if (!rc)
         rc = fail_null_array("array_of_starts", ndims, counts_pointer(array_of_starts));
     if (!rc)
-        rc = subfail_null_array(ndims, array_of_sizes, array_of_subsizes, array_of_starts);
+        rc = subarray_check(ndims, array_of_sizes, array_of_subsizes, array_of_starts);
     if (!rc)
         rc = order_check(order);
     if (!rc)
@@ -167,11 +167,13 @@ struct darray {
     int order;
 };
 
-static int dfail_null_array(const struct darray *a)
+static int darray_check(const struct darray *a)
 {
-    if (a->size < 1 || a->rank < 0 || a->rank >= a->size)
-        return fail(MPI_ERR_ARG, "argument rank is %d and size %d: rank must be 0 to size - 1",
-                    a->rank, a->size);
+    if (a->size < 1)
+        return fail(MPI_ERR_ARG, "argument size is %d, must be at least 1", a->size);
+    if (a->rank < 0 || a->rank >= a->size)
+        return fail(MPI_ERR_ARG, "argument rank is %d, must be 0 to size - 1, %d", a->rank,
+                    a->size - 1);
     if (a->ndims < 1)
         return fail(MPI_ERR_ARG, "argument ndims is %d, must be at least 1", a->ndims);
     int64_t processes = 1;
@@ -260,7 +262,7 @@ int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_o
     if (!rc)
         rc = fail_null_array("array_of_psizes", ndims, array_of_psizes);
     if (!rc)
-        rc = dfail_null_array(&array);
+        rc = darray_check(&array);
     if (!rc)
         rc = type_check_supported(oldtype, "oldtype");
     if (rc)

@@ -124,10 +124,12 @@ static int real_find(int p, int r, const struct real **real)
             *real = &reals[i];
             return MPI_SUCCESS;
         }
-    return fail(
-        MPI_ERR_ARG,
-        "argument p is %d and r is %d: the largest real here has %d digits and range %d", p, r,
-        reals[REALS - 1].digits, reals[REALS - 1].range);
+    const struct real *best = &reals[REALS - 1];
+    if (p != MPI_UNDEFINED && p > best->digits)
+        return fail(MPI_ERR_ARG, "argument p is %d; the most precise real here has %d digits",
+                    p, best->digits);
+    return fail(MPI_ERR_ARG, "argument r is %d; the largest range of a real here is %d", r,
+                best->range);
 }
 
 int xmpi_type_create_f90_real(int p, int r, type_out_t *newtype)

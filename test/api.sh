@@ -22,8 +22,11 @@ else
     "${PYTHON3:-python3}" "$top/test/api/fuzz.py" > "$scratch/fuzz_cases.h" ||
         not_ok "api/fuzz_cases" "cannot be written"
     build_program fuzz -I"$scratch" && case_run "api/fuzz" 120 "$XMPIRUN" -np 1 "$scratch/fuzz"
+    case_run "api/every argument of every function" 60 "${PYTHON3:-python3}" \
+        "$top/test/api/cover.py" "$scratch/cases.h" "$scratch/fuzz_cases.h" \
+        "$top/test/api/values.c"
 fi
-for suite in errors handles bodies arrays; do
+for suite in errors handles bodies values arrays; do
     build_program $suite || continue
     case_run "api/$suite alone" 30 "$scratch/$suite"
     for np in 1 2; do
