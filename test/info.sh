@@ -64,6 +64,22 @@ expect "xmpi explain: a tuning file" 0 "slower by 100 %" env XMPI_TUNING="$scrat
 printf 'allreduce ranks=4 : circulant 9us\nallreduce : rnig\n' > "$scratch/table"
 expect "xmpi explain: a wrong tuning file" 1 "table:2: there is no algorithm" \
     env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4
+expect "xmpi help tune" 0 "usage: xmpi tune" "$xmpi" help tune
+expect "xmpi tune --frob" 2 "not an option" "$xmpi" tune --frob 1
+expect "xmpi tune: seconds" 2 "want a number" "$xmpi" tune --seconds never
+expect "xmpi tune: nothing to measure" 1 "alltoallw cannot be measured" "$xmpi" tune -np 2 \
+    --colls alltoallw -o "$scratch/tuned"
+test -e "$scratch/tuned" && not_ok "xmpi tune: no file" "a failed measurement left one" ||
+    ok "xmpi tune: no file"
+expect "xmpi tune" 0 "10 rows in" "$xmpi" tune -np 2,3 --colls barrier,allreduce,exscan --seconds 1 \
+    --max-bytes 64 -o "$scratch/tuned"
+expect "xmpi tune: what follows" 0 "(measured, $scratch/tuned:" env XMPI_TUNING="$scratch/tuned" "$xmpi" \
+    explain allreduce 64 -n 3
+expect "xmpi tune: what does not follow" 0 "(rule " env XMPI_TUNING="$scratch/tuned" "$xmpi" \
+    explain allreduce 64 -n 4
+XDG_CONFIG_HOME="$scratch/home" "$xmpi" tune -np 2 --colls barrier --seconds 0.2 > /dev/null 2>&1
+expect "xmpi tune: the usual place" 0 "(measured, $scratch/home/xmpi/tuning-" env -u XMPI_TUNING \
+    XDG_CONFIG_HOME="$scratch/home" "$xmpi" explain barrier -n 2
 if cpu=$(taskset -cp $$ 2> /dev/null); then
     cpu=$(echo "$cpu" | sed 's/.*: //; s/[-,].*//')
     expect "xmpi info: affinity" 0 "affinity mask          $cpu

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "tools/explain.h"
 #include "tools/info.h"
+#include "tools/tune.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static const struct subcommand {
       info_main },
     { "explain", "COLLECTIVE [BYTES] [-n RANKS] [--nodes NODES]",
       "which algorithm a collective takes, and why the others lost", explain_main },
+    { "tune", "[-np N,...] [--colls ...] [-o FILE]",
+      "measures collectives here and writes which algorithms are fastest", tune_main },
     { "help", "[COMMAND]", "this text, or the help of a command", help_main },
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
@@ -85,6 +88,8 @@ int main(int argc, char **argv)
     const struct subcommand *subcommand = find(name);
     if (subcommand)
         return subcommand->main(argc - 1, argv + 1);
+    if (!strcmp(name, "tune-rank")) /* started by tune */
+        return tune_rank_main(argc - 1, argv + 1);
     if (!strcmp(name, "--help") || !strcmp(name, "-h"))
         return help_main(1, argv);
     if (!strcmp(name, "--help=man"))

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpi tune: for each number of ranks, xmpirun starts this program again as `xmpi tune-rank`, which
+ * performs the real collectives with every algorithm that can and prints rows; they are put behind
+ * a head that says on which machine they were measured.  The file appears at once, when all is
+ * measured, under its name; until then the old one stays.
+ */
+#include "config.h"
+#include "tools/tune.h"
+
+#include "coll/tuning.h"
+#include "runtime/fail.h"
+#include "runtime/hw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const all_collectives = "barrier,bcast,gather,scatter,allgather,alltoall,"
+                                           "reduce,allreduce,reduce_scatter_block,scan,exscan";
+
+struct tune_options {
+    const char *ranks, *collectives, *max_bytes, *seconds, *path;
+};
+
+static void usage(FILE *to)
+{
+    fputs(
+        "usage: xmpi tune [-np N[,N...]] [--colls NAME,...] [--max-bytes BYTES] [--seconds S]\n"
+        "                 [-o FILE]\n\n"
+        "Performs the collectives on this machine with every algorithm that can, and writes "
+        "which\n"
+        "is fastest to a file that programs of this user on this machine obey from then on;\n"
+        "with -o, those that are told so by XMPI_TUNING=FILE.\n\n"
+        "  -np N,...         numbers of ranks; unless said 2, 4, 8, ... and all CPUs\n"
+        "  --colls NAME,...  collectives, all that have several algorithms unless said\n"
+        "  --max-bytes B     largest vector or block, 1048576 unless said\n"
+        "  --seconds S       how long it may take for each number of ranks, about; 60 unless "
+        "said\n"
+        "  -o FILE           another file\n\n"
+        "Nothing else should run meanwhile.  `xmpi explain` shows what follows from the "
+        "file.\n",
+        to);
+}
+
+static int options_read(int argc, char **argv, struct tune_options *o)
+{
+    static const char *const names[] = { "-np", "--colls", "--max-bytes", "--seconds", "-o" };
+    const char **const places[] = { &o->ranks, &o->collectives, &o->max_bytes, &o->seconds,
+                                    &o->path };
+    for (int i = 1; i < argc; i += 2) {
+        int k = 0;
+        while (k < 5 && strcmp(argv[i], names[k]) != 0)
+            k++;
+        if (k == 5 || i + 1 == argc) {
+            fprintf(stderr, "xmpi tune: %s %s\n", argv[i],
+                    k == 5 ? "is not an option" : "wants a value");
+            return 2;
+        }
+        *places[k] = argv[i + 1];
+    }
+    char rest;
+    double seconds;
+    long long bytes;
+    if (sscanf(o->seconds, "%lf%c", &seconds, &rest) == 1 && seconds > 0 &&
+        sscanf(o->max_bytes, "%lld%c", &bytes, &rest) == 1 && bytes > 0)
+        return 0;
+    fprintf(stderr, "xmpi tune: --seconds and --max-bytes want a number above 0\n");
+    return 2;
+}
+
+/* 2, 4, 8, ... and all CPUs */
+static const char *usual_ranks(char *text, size_t room)
+{
+    int cpus = hw_usable_cpus();
+    size_t used = 0;
+    for (int n = 2; n < cpus; n *= 2)
+        used += (size_t)snprintf(text + used, room - used, "%d,", n);
+    snprintf(text + used, room - used, "%d", cpus < 2 ? 2 : cpus);
+    return text;
+}
+
+/* xmpirun lies beside this program, or in a build tree. */
+static bool find_programs(char *self, char *launcher)
+{
+    static const char *const places[] = { "xmpirun", "../launcher/xmpirun" };
+    ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+    if (n <= 0)
+        return false;
+    self[n] = '\0';
+    int folder = (int)(strrchr(self, '/') - self);
+    for (int i = 0; i < 2; i++) {
+        snprintf(launcher, 2 * PATH_MAX, "%.*s/%s", folder, self, places[i]);
+        if (access(launcher, X_OK) == 0)
+            return true;
+    }
+    fprintf(stderr, "xmpi tune: there is no xmpirun beside %s\n", self);
+    return false;
+}
+
+/* Run the ranks; what rank 0 prints goes to the file. */
+static int measure(const struct tune_options *o, const char *ranks, int file)
+{
+    char self[PATH_MAX], launcher[2 * PATH_MAX];
+    int status = 0;
+    if (!find_programs(self, launcher))
+        return 1;
+    pid_t child = fork();
+    if (child < 0) {
+        fprintf(stderr, "xmpi tune: cannot start a process: %s\n", strerror(errno));
+        return 1;
+    }
+    if (child == 0) {
+        dup2(file, STDOUT_FILENO);
+        setenv("XMPI_TUNING", "none", 1);
+        unsetenv("XMPI_COLL");
+        execl(launcher, launcher, "-np", ranks, self, "tune-rank", o->collectives, o->max_bytes,
+              o->seconds, (char *)NULL);
+        _exit(127);
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    fprintf(stderr, "xmpi tune: the measurement on %s ranks failed\n", ranks);
+    return 1;
+}
+
+static void head_write(int file)
+{
+    char machine[320], day[40] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    hw_machine(machine, sizeof machine);
+    if (localtime_r(&now, &parts))
+        strftime(day, sizeof day, "%Y-%m-%d", &parts);
+    dprintf(
+        file,
+        "xmpi-tuning 1\n"
+        "# Written by xmpi tune (xmpi %s) on %s; may be edited.  A row: collective,\n"
+        "# conditions, a colon, algorithms and their measured times, best first.  The first\n"
+        "# row that fits decides.\n"
+        "machine %08x %s\n",
+        PACKAGE_VERSION, day, hw_machine_number(), machine);
+}
+
+/* The folders of a path, as far as they are missing. */
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777); /* what fails here fails when the file is opened */
+        *slash = '/';
+    }
+}
+
+static int measure_all(const struct tune_options *o, int file)
+{
+    char *list = strdup(o->ranks), *rest = list;
+    int code = list ? 0 : 1;
+    head_write(file);
+    for (char *ranks; !code && (ranks = strsep(&rest, ","));)
+        code = measure(o, ranks, file);
+    free(list);
+    return code;
+}
+
+static int tune(const struct tune_options *o, char *path)
+{
+    char unfinished[PATH_MAX + 16];
+    struct tuning *made;
+    make_folders(path);
+    snprintf(unfinished, sizeof unfinished, "%s.XXXXXX", path);
+    int file = mkostemp(unfinished, O_CLOEXEC | O_APPEND);
+    if (file < 0) {
+        fprintf(stderr, "xmpi tune: cannot write %s: %s\n", path, strerror(errno));
+        return 1;
+    }
+    fchmod(file, 0644);
+    int code = measure_all(o, file);
+    close(file);
+    if (!code && tuning_read(unfinished, &made)) {
+        fprintf(stderr, "xmpi tune: %s\n", fail_text());
+        code = 1;
+    } else if (!code) {
+        fprintf(stderr, "xmpi tune: %d rows in %s\n", made->nrows, path);
+        tuning_free(made);
+        code = rename(unfinished, path) != 0;
+    }
+    if (code)
+        unlink(unfinished);
+    return code;
+}
+
+int tune_main(int argc, char **argv)
+{
+    char usual[200], path[PATH_MAX];
+    struct tune_options o = { NULL, all_collectives, "1048576", "60", NULL };
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        usage(stdout);
+        return 0;
+    }
+    int code = options_read(argc, argv, &o);
+    if (code)
+        return code;
+    if (!o.ranks)
+        o.ranks = usual_ranks(usual, sizeof usual);
+    if (o.path)
+        snprintf(path, sizeof path, "%s", o.path);
+    else
+        tuning_default_path(path, sizeof path);
+    if (!*path) {
+        fprintf(stderr, "xmpi tune: neither HOME nor XDG_CONFIG_HOME is set; say -o FILE\n");
+        return 2;
+    }
+    return tune(&o, path);
+}

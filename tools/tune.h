@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpi tune: measures the collectives of this machine and writes a tuning file (coll/tuning.h).
+ * tune.c starts the ranks and writes the file; tune_rank.c is what each rank does.
+ */
+#ifndef XMPI_TOOLS_TUNE_H
+#define XMPI_TOOLS_TUNE_H
+
+/* argv[0] is "tune".  Returns the exit code. */
+int tune_main(int argc, char **argv);
+
+/* One rank of a measurement: "tune-rank" COLLECTIVES MAX_BYTES SECONDS, below xmpirun.  Rank 0
+ * writes rows to stdout and says on stderr what it does. */
+int tune_rank_main(int argc, char **argv);
+
+#endif
