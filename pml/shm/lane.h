@@ -56,6 +56,7 @@ struct lane {
     struct slot *in;
     uint32_t next;      /* position of the packet to come */
     uint32_t published; /* in our tail */
+    uint32_t more;      /* further slots of the last packet */
     struct peer *peer;
     char *chunks; /* the peer's area, for its chunks */
     struct ring *in_ring;
