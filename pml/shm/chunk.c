@@ -4,12 +4,12 @@
  * ring.  Nothing is written into a chunk but payload: the receiver reads packets in order and
  * copies at once, so a chunk is free when the receiver has read past the packet that names it.
  *
- * Free chunks are a stack, so a few are used again and again and stay in the caches.  But what
- * the receiver has read lies in its cache as well, and to take 64 lines away from it while
- * writing costs as much as to send them.  So the chunks of the next message are chosen in
- * advance, and fetched by polls that find nothing else to do:
+ * What the receiver has just read lies in its cache, and to take 64 lines away from it while
+ * writing costs as much as to send them.  So chunks are used in turn, the one that was read longest
+ * ago first: a stream of 4 KiB is a third faster than with the last one first.  And the chunks of the
+ * next message are chosen in advance, and fetched by polls that find nothing else to do:
  *
- *     unused (stack) -> ready (in order) -> in flight -> unused
+ *     unused (in turn) -> ready (in order) -> in flight -> unused
  *
  * as many as were taken since the last pause.  That makes messages of 4 to 64 KiB a third faster.
  * Not where ranks share processors and so have no pauses, but more memory than caches.
@@ -22,8 +22,10 @@
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 
-static uint16_t unused[CHUNKS];
-static int nunused;
+static struct {
+    uint16_t chunk[CHUNKS]; /* a ring */
+    unsigned first, n;
+} unused;
 static struct lane *lanes;
 static int nlanes;
 
@@ -44,14 +46,27 @@ static struct {
     size_t fetched; /* of the last one; 0: all that is wanted */
 } ready;
 
+static void unused_put(uint16_t chunk)
+{
+    unused.chunk[(unused.first + unused.n++) % CHUNKS] = chunk;
+}
+
+static uint16_t unused_take(void)
+{
+    uint16_t chunk = unused.chunk[unused.first];
+    unused.first = (unused.first + 1) % CHUNKS;
+    unused.n--;
+    return chunk;
+}
+
 void chunks_open(struct lane *all, int n)
 {
     lanes = all;
     nlanes = n;
     ready.first = ready.last = ready.taken = 0;
-    nunused = CHUNKS;
-    for (int i = 0; i < CHUNKS; i++)
-        unused[i] = (uint16_t)(CHUNKS - 1 - i);
+    unused.first = unused.n = 0;
+    for (uint16_t i = 0; i < CHUNKS; i++)
+        unused_put(i);
 }
 
 static void lane_reclaim(struct lane *lane)
@@ -60,7 +75,7 @@ static void lane_reclaim(struct lane *lane)
         uint32_t i = lane->first_chunk % CHUNKS_IN_FLIGHT;
         if ((int32_t)(lane->freed - lane->chunk_end[i]) < 0)
             return;
-        unused[nunused++] = lane->chunk[i];
+        unused_put(lane->chunk[i]);
         lane->first_chunk++;
     }
 }
@@ -85,9 +100,9 @@ int chunk_take(struct lane *lane)
         return -1;
     if (ready.first != ready.last)
         return ready.chunk[ready.first++ % MOST_READY];
-    if (nunused == 0)
+    if (unused.n == 0)
         lanes_reclaim();
-    return nunused > 0 ? unused[--nunused] : -1;
+    return unused.n > 0 ? unused_take() : -1;
 }
 
 void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)
@@ -104,12 +119,12 @@ void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)
 /* One more chunk, if there is reason and room. */
 static bool ready_grow(void)
 {
-    if (ready.taken == 0 || ready.last - ready.first == MOST_READY || nunused == 0) {
+    if (ready.taken == 0 || ready.last - ready.first == MOST_READY || unused.n == 0) {
         ready.taken = 0;
         return false;
     }
     ready.taken--;
-    ready.chunk[ready.last++ % MOST_READY] = unused[--nunused];
+    ready.chunk[ready.last++ % MOST_READY] = unused_take();
     return true;
 }
 
