@@ -12,22 +12,31 @@
 
 program barrier_dissemination;
 
-program bcast_binomial, bcast_chain, bcast_scatter_allgather;
+program bcast_binomial, bcast_knomial, bcast_chain, bcast_scatter_allgather, bcast_double_tree,
+    bcast_levels;
 
-program reduce_binomial, reduce_scatter_gather;
-program reduce_ordered, reduce_linear; /* ordered */
+program reduce_binomial, reduce_knomial, reduce_chain, reduce_scatter_gather,
+    reduce_double_tree, reduce_levels;
+program reduce_ordered, reduce_in_order, reduce_linear; /* ordered */
 
-program allreduce_ring, allreduce_circulant;
-program allreduce_doubling, allreduce_spread; /* ordered */
+program allreduce_ring, allreduce_ring_both, allreduce_circulant, allreduce_bruck,
+    allreduce_halving, allreduce_nhr, allreduce_swing, allreduce_torus, allreduce_double_tree,
+    allreduce_levels, allreduce_factored;
+program allreduce_doubling, allreduce_multiplying, allreduce_all_pairs, allreduce_spread,
+    allreduce_dual_root; /* ordered */
 
-program reduce_scatter_circulant;
+program reduce_scatter_circulant, reduce_scatter_ring, reduce_scatter_ring_both,
+    reduce_scatter_neighbour, reduce_scatter_bruck, reduce_scatter_multiplying,
+    reduce_scatter_nhr, reduce_scatter_pat, reduce_scatter_swing, reduce_scatter_torus;
 program reduce_scatter_linear; /* ordered */
 
 program scan_doubling, exscan_doubling, scan_chain, exscan_chain; /* ordered */
 
 program gather_linear, gather_binomial;
 program scatter_linear, scatter_binomial;
-program allgather_ring, allgather_bruck, allgather_spread;
+program allgather_ring, allgather_ring_both, allgather_neighbour, allgather_bruck,
+    allgather_spread, allgather_multiplying, allgather_nhr, allgather_pat, allgather_swing,
+    allgather_torus;
 program alltoall_spread, alltoall_bruck;
 
 program neighbor_allgather, neighbor_alltoall;

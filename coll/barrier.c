@@ -11,16 +11,19 @@
  *      round 2      all    all    all    all    all
  *
  * A token is a block without bytes: the messages are empty, yet hazards and the verifier see
- * what each of them says.  ceil(log2 p) rounds.
+ * what each of them says.  ceil(log2 p) rounds; with radix k, to k-1 others in each, log_k p.
  */
 #include "coll/algorithms.h"
 
 void barrier_dissemination(struct plan *plan, int me, int p)
 {
+    int k = plan_radix(plan);
+
     plan_rooms(plan, 0, 0, p); /* tmp[i] is the token of rank me - i; tmp[0] is there already */
-    for (int have = 1; have < p; have *= 2) {
-        int n = least(have, p - have);
-        plan_send(plan, mod(me + have, p), tmp(0, n));
-        plan_recv(plan, mod(me - have, p), tmp(have, n));
+    for (int have = 1; have < p; have *= k) {
+        for (int far = have, j = 1; j < k && far < p; j++, far += have)
+            plan_send(plan, mod(me + far, p), tmp(0, least(have, p - far)));
+        for (int far = have, j = 1; j < k && far < p; j++, far += have)
+            plan_recv(plan, mod(me - far, p), tmp(far, least(have, p - far)));
     }
 }

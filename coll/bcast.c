@@ -3,8 +3,6 @@
  * Broadcast.  The buffer is OUT on every rank; the root's is full, the others' are filled.
  * Ranks are counted from the root: v = me - root.
  *
- * bcast_binomial           the whole buffer down a binomial tree: ceil(log2 p) hops, for small
- *                          messages.  p = 8:   0 -> 4, 2, 1    4 -> 6, 5    2 -> 3    6 -> 7
  * bcast_chain              from neighbour to neighbour.  Cut in pieces it is a pipeline: each
  *                          rank sends the data once, p - 2 + pieces hops.  For very large ones.
  * bcast_scatter_allgather  p blocks are dealt out down the binomial tree, then go round a ring:
@@ -25,18 +23,6 @@ static int widest(int v, int p)
     while (mask < p && !(v & mask))
         mask *= 2;
     return mask / 2;
-}
-
-void bcast_binomial(struct plan *plan, int me, int p)
-{
-    int v = mod(me - plan->root, p);
-
-    plan_rooms(plan, 0, 1, 0);
-    if (v != 0)
-        plan_recv(plan, mod(me - (v & -v), p), out(0, 1));
-    for (int mask = widest(v, p); mask > 0; mask /= 2)
-        if (v + mask < p)
-            plan_send(plan, mod(me + mask, p), out(0, 1));
 }
 
 void bcast_chain(struct plan *plan, int me, int p)

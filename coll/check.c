@@ -234,6 +234,11 @@ static bool examine(struct stage *g)
             if (!span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false))
                 return false;
         }
+    for (int r = 0; r < g->world->p; r++) {
+        int waits = 0, lost = 0;
+        if (!check_hazards(g->actor[r].plan, &waits, &lost))
+            return wrong(g, "rank %d: step %d does not wait for step %d", r, waits, lost);
+    }
     return find_partners(g);
 }
 

@@ -278,6 +278,8 @@ int plan_make(struct plan *plan, const struct plan_key *key, program *f)
         .places = key->places,
     };
     f(plan, key->me, key->size);
+    free(plan->member);
+    plan->member = NULL;
     if (key->pieces > 1 && !plan->error)
         plan_segment(plan, key->pieces);
     plan_close(plan);
@@ -288,5 +290,6 @@ void plan_free(struct plan *plan)
 {
     free(plan->step);
     free(plan->next);
+    free(plan->member);
     *plan = (struct plan){ .error = 0 };
 }

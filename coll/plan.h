@@ -19,6 +19,7 @@
 #include "coll/neighbours.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum verb {
@@ -63,17 +64,17 @@ enum alias {
     ALIAS_INPUT, /* OUT[0] is IN[me]: scatter at the root */
 };
 
-/* Which ranks of a team share a cache, a node, a switch.
+/* Which ranks of a team share a cache, a node, a switch.  A group is called by its lowest rank.
  *
- *     level 0    00001111      ranks 0 to 3 share a node: the outermost groups
- *     level 1    00112233      ranks 0 and 1 share a cache, 2 and 3, ...
+ *     level 0    00004444      ranks 0 to 3 share a node: the outermost groups
+ *     level 1    00224466      ranks 0 and 1 share a cache, 2 and 3, ...
  *
  * Groups of a level lie inside groups of the level before; groups need not be equally large, nor
  * their ranks consecutive.  The same on all ranks of the team. */
 enum { PLACES_LEVELS = 4 };
 struct places {
     int levels;                      /* >= 1 */
-    const int *group[PLACES_LEVELS]; /* of each rank; numbers from 0 on */
+    const int *first[PLACES_LEVELS]; /* of the group of each rank: its lowest rank */
 };
 
 /* What distinguishes two plans of one program on one team. */
@@ -98,6 +99,7 @@ struct plan {
     int nsteps, cap;
     int32_t *next;
     int nnext;
+    int *member;      /* see plan_members */
     int nfolds, most; /* folds; most blocks in one message */
     int error;        /* an MPI error class once memory ran out; later verbs do nothing */
 };
@@ -114,6 +116,10 @@ static inline int mod(int a, int p)
 static inline int least(int a, int b)
 {
     return a < b ? a : b;
+}
+static inline int plan_radix(const struct plan *plan)
+{
+    return plan->radix > 2 ? plan->radix : 2;
 }
 static inline struct span in(int first, int n)
 {
@@ -147,12 +153,26 @@ struct group {
     int first, stride, n, me, root, radix;
     const int *member;
 };
+/* Memory for a list of n members, until the next call of this or the end of the program.  NULL:
+ * there is none, and the plan is broken. */
+int *plan_members(struct plan *plan, int n);
+
 struct homes { /* where the called program's rooms lie in the caller's */
     struct span in, out, tmp;
 };
 /* Another program as a step: its ranks become the group's, its blocks are cut from the homes. */
 void plan_call(struct plan *plan, const struct group *group, const struct homes *homes,
                program *f);
+
+/* An allgather or bcast without scratch, backwards: it collects sums of the blocks of `in` instead
+ * of spreading those of OUT (mirror.c).  Where something is summed up, the sum is in `sums`. */
+void plan_mirror(struct plan *plan, struct span in, struct span sums, program *f);
+
+/* Whole programs made of it: from an allgather a reduce_scatter and an allreduce, from a bcast of
+ * so many blocks a reduce. */
+void plan_mirror_scatter(struct plan *plan, int me, int p, program *f);
+void plan_mirror_all(struct plan *plan, int me, int p, program *f);
+void plan_mirror_root(struct plan *plan, int me, int nblocks, program *f);
 
 /* n blocks from `first` on, counted modulo p: what lies before the end and what wraps round.
  * Both ends of a message cut it alike. */

@@ -2,10 +2,7 @@
  *
  * Reduction to a root.  Away from the root there is no OUT, so sums live in TMP.
  *
- * reduce_binomial        up a binomial tree counted from the root: ceil(log2 p) hops of the
- *                        whole vector; the tree wraps round at p, so only for operations that
- *                        commute.
- * reduce_ordered         the same tree counted from rank 0, where each rank's children hold
+ * reduce_ordered         up a binomial tree counted from rank 0, where each rank's children hold
  *                        the ranks just after it, so that every fold is in rank order; then
  *                        rank 0 hands the result to the root.
  * reduce_linear          everybody sends to the root, which folds down to rank 0 and then up to rank
@@ -18,29 +15,13 @@
 #include "coll/algorithms.h"
 #include "coll/circulant.h"
 
-/* Fold what the subtrees of v bring; returns where the sum is.  Rank v is `base` + v. */
-static struct span fold_children(struct plan *plan, int v, int base, int p, struct span sum_to)
+/* Fold what the subtrees below me bring; returns where the sum is. */
+static struct span fold_children(struct plan *plan, int me, int p, struct span to)
 {
     struct span sum = in(0, 1);
-    for (int mask = 1; mask < p && !(v & mask); mask *= 2) {
-        if (v + mask >= p)
-            break;
-        plan_fold(plan, mod(base + v + mask, p), sum_to, sum, INCOMING_LAST);
-        sum = sum_to;
-    }
+    for (int mask = 1; me + mask < p && !(me & mask); mask *= 2, sum = to)
+        plan_fold(plan, me + mask, to, sum, INCOMING_LAST);
     return sum;
-}
-
-void reduce_binomial(struct plan *plan, int me, int p)
-{
-    int v = mod(me - plan->root, p);
-
-    plan_rooms(plan, 1, 1, 1);
-    struct span sum = fold_children(plan, v, plan->root, p, v == 0 ? out(0, 1) : tmp(0, 1));
-    if (v != 0)
-        plan_send(plan, mod(me - (v & -v), p), sum);
-    else
-        plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */
 }
 
 void reduce_ordered(struct plan *plan, int me, int p)
@@ -49,7 +30,7 @@ void reduce_ordered(struct plan *plan, int me, int p)
 
     plan_rooms(plan, 1, 1, 1);
     bool result_here = me == 0 && root == 0;
-    struct span sum = fold_children(plan, me, 0, p, result_here ? out(0, 1) : tmp(0, 1));
+    struct span sum = fold_children(plan, me, p, result_here ? out(0, 1) : tmp(0, 1));
     if (me != 0)
         plan_send(plan, me - (me & -me), sum);
     else if (root != 0)

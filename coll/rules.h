@@ -10,7 +10,8 @@
 
 enum need {
     NEEDS_NOTHING,
-    NEEDS_EVEN,   /* an even number of ranks */
+    NEEDS_EVEN, /* an even number of ranks */
+    NEEDS_POWER_OF_2,
     NEEDS_POWER,  /* a power of its radix many */
     NEEDS_PLACES, /* ranks that are known to lie apart */
 };

@@ -50,6 +50,16 @@ void plan_segment(struct plan *plan, int k)
         plan->nblocks[r] *= k;
 }
 
+int *plan_members(struct plan *plan, int n)
+{
+    int *more = realloc(plan->member, ((size_t)n + 1) * sizeof(*more));
+    if (!more)
+        plan->error = fail(MPI_ERR_NO_MEM, "no memory for a group of %d ranks", n);
+    else
+        plan->member = more;
+    return more;
+}
+
 /* Where a span of the called program lies in the caller's blocks. */
 static struct span embed(struct span s, struct span home, int nblocks)
 {
@@ -66,6 +76,8 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
     struct plan sub = { .key = { .me = group->me, .size = group->n, .pieces = 1 },
                         .root = group->root,
                         .radix = group->radix };
+    if (plan->error)
+        return;
     f(&sub, group->me, group->n);
     if (sub.error)
         plan->error = sub.error;

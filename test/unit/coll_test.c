@@ -13,6 +13,7 @@
 #include "mpi.h"
 #include "runtime/fail.h"
 
+#include "test/plan/spots.h"
 #include "test/unit/job.h"
 #include "test/unit/unit.h"
 
@@ -479,6 +480,7 @@ static void open_teams(int rank, int n)
     struct ticket ticket;
     ticket_world(&ticket);
     team_open(&world, &ticket, rank, all, 0);
+    world.places = spots_make(3, n); /* as if they were not all on one node */
     team_open(&plain, &(struct ticket){ 100, 0 }, rank, all, 0);
     if (n > 1)
         team_open(&inter, &(struct ticket){ 102, 0 }, rank, all, n / 2 + (n > 4));
@@ -543,8 +545,9 @@ static void each_algorithm(int rank, int n)
         if ((a->inter && n < 2) || is_neighbourhood(a->what))
             continue; /* neighbours: test/conform/neighbor.c */
         for (int i = 0; i < 9; i++) {
-            snprintf(text, sizeof(text), "%s=%s%s", collective_name(a->what), a->name,
-                     a->cut && i % 3 == 2 ? ":pieces=3" : "");
+            snprintf(text, sizeof(text), "%s=%s%s%s", collective_name(a->what), a->name,
+                     a->cut && i % 3 == 2 ? ":pieces=3" : "",
+                     a->radix && i % 2 == 1 ? ":radix=3" : "");
             any_call(&s, a->what, a->inter ? NULL : text);
         }
     }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Trees of radix k: ranks are counted from the root, v = me - root, in digits of base k.  The
+ * parent of v has its lowest digit that is not zero set to zero.
+ *
+ *     k = 3, p = 9    0 -> 3, 6, 1, 2     3 -> 4, 5     6 -> 7, 8
+ *
+ * ceil(log_k p) hops of the whole vector, up to k-1 messages in each, for small vectors: fewer
+ * hops than binomial, which is k = 2, where a rank can send several messages at once.
+ *
+ * bcast_knomial, bcast_binomial     down
+ * reduce_knomial, reduce_binomial   up; the tree wraps round at p, so only for operations that
+ *                                   commute
+ */
+#include "coll/algorithms.h"
+
+/* The weight of v's lowest digit that is not zero; of the root's, the first one from p on. */
+static int weight(int v, int p, int k)
+{
+    int w = 1;
+    while (w < p && v % (w * k) == 0)
+        w *= k;
+    return w;
+}
+
+void bcast_knomial(struct plan *plan, int me, int p)
+{
+    int k = plan_radix(plan), v = mod(me - plan->root, p), w = weight(v, p, k);
+
+    plan_rooms(plan, 0, 1, 0);
+    if (v != 0)
+        plan_recv(plan, mod(me - v % (w * k), p), out(0, 1));
+    for (w /= k; w > 0; w /= k)
+        for (int j = 1; j < k && v + j * w < p; j++)
+            plan_send(plan, mod(me + j * w, p), out(0, 1));
+}
+
+void bcast_binomial(struct plan *plan, int me, int p)
+{
+    plan->radix = 2;
+    bcast_knomial(plan, me, p);
+}
+
+void reduce_knomial(struct plan *plan, int me, int p)
+{
+    int k = plan_radix(plan), v = mod(me - plan->root, p), w = weight(v, p, k);
+    struct span to = v == 0 ? out(0, 1) : tmp(0, 1), sum = in(0, 1);
+
+    plan_rooms(plan, 1, 1, 1);
+    for (int low = 1; low < w; low *= k)
+        for (int j = 1; j < k && v + j * low < p; j++, sum = to)
+            plan_fold(plan, mod(me + j * low, p), to, sum, INCOMING_LAST);
+    if (v != 0)
+        plan_send(plan, mod(me - v % (w * k), p), sum);
+    else
+        plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */
+}
+
+void reduce_binomial(struct plan *plan, int me, int p)
+{
+    plan->radix = 2;
+    reduce_knomial(plan, me, p);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Recursive multiplying: in each round groups of k exchange everything, everybody with everybody,
+ * so ceil(log_k p) rounds of k-1 messages.  For small vectors, where a rank can send several
+ * messages at once; k = 2 is recursive doubling.
+ *
+ *     k = 3, p = 9     012 345 678      then     036 147 258
+ *
+ * allreduce_multiplying  any p: as many seats as the largest power of k not above p; each is a
+ *                        run of ranks, whose first folds for all.  In a group everybody adds up
+ *                        the same way, ((s0 s1) s2) ..., so all get the same bits, in rank order.
+ * allreduce_all_pairs    one group of all: one round, p-1 messages of the whole vector.
+ * allreduce_halving      the largest distance first, each rank summing up only its k-th part of
+ *                        what the group has left, then backwards (Rabenseifner; BCube for k > 2):
+ *                        2 log_k p rounds, 2n(p-1)/p bytes, two more messages of the vector if p
+ *                        is not a power.  Operations that commute.
+ * allgather_multiplying  blocks times k in each round; powers of k.
+ */
+#include "coll/algorithms.h"
+
+/* Seat s is ranks bound(s) .. bound(s + 1) - 1. */
+struct seats {
+    int n, mine;    /* how many; that of my run */
+    int first, end; /* my run */
+    int p;
+};
+
+static int bound(const struct seats *seats, int s)
+{
+    return (int)((long)s * seats->p / seats->n);
+}
+
+static struct seats seats_for(int me, int p, int k)
+{
+    struct seats s = { .n = 1, .p = p };
+    while (s.n <= p / k)
+        s.n *= k;
+    s.mine = (int)(((long)(me + 1) * s.n - 1) / p);
+    s.first = bound(&s, s.mine);
+    s.end = bound(&s, s.mine + 1);
+    return s;
+}
+
+/* The first of a run hears from the others; returns where the sum of the run is. */
+static struct span gather_run(struct plan *plan, const struct seats *s, int me,
+                              struct span mine, struct span to)
+{
+    if (me != s->first)
+        plan_send(plan, s->first, mine);
+    for (int r = s->first + 1; me == s->first && r < s->end; r++, mine = to)
+        plan_fold(plan, r, to, mine, INCOMING_LAST);
+    return mine;
+}
+
+static void tell_run(struct plan *plan, const struct seats *s, int me, struct span result)
+{
+    if (me != s->first)
+        plan_recv(plan, s->first, result);
+    for (int r = s->first + 1; me == s->first && r < s->end; r++)
+        plan_send(plan, r, result);
+}
+
+/* k seats, `apart` from each other, exchange sums and add them up in their order. */
+static struct span exchange(struct plan *plan, const struct seats *s, int k, int apart,
+                            struct span sum, struct span spare)
+{
+    int digit = s->mine / apart % k, base = s->mine - digit * apart;
+    struct span to = digit == 0 ? out(0, 1) : spare, all = sum;
+    for (int j = 1; j < k; j++)
+        plan_send(plan, bound(s, base + (digit + j) % k * apart), sum);
+    for (int j = 0; j < k; j++) {
+        int peer = bound(s, base + j * apart);
+        if (j == digit && j > 0)
+            plan_join(plan, to, sum, INCOMING_LAST);
+        else if (j == 0 && j != digit)
+            plan_recv(plan, peer, to);
+        else if (j != digit)
+            plan_fold(plan, peer, to, all, INCOMING_LAST);
+        all = j > 0 || digit > 0 ? to : all;
+    }
+    return all;
+}
+
+void allreduce_multiplying(struct plan *plan, int me, int p)
+{
+    int k = plan_radix(plan);
+    struct seats s = seats_for(me, p, k);
+    struct span sum = in(0, 1);
+
+    plan_rooms(plan, 1, 1, 2);
+    sum = gather_run(plan, &s, me, sum, out(0, 1));
+    for (int apart = 1, round = 0; me == s.first && apart < s.n; apart *= k, round++)
+        sum = exchange(plan, &s, k, apart, sum, tmp(round % 2, 1));
+    if (me == s.first)
+        plan_copy(plan, out(0, 1), sum);
+    tell_run(plan, &s, me, out(0, 1));
+}
+
+void allreduce_all_pairs(struct plan *plan, int me, int p)
+{
+    plan->radix = p;
+    allreduce_multiplying(plan, me, p);
+}
+
+void allgather_multiplying(struct plan *plan, int me, int p)
+{
+    int k = plan_radix(plan);
+
+    plan_rooms(plan, 1, p, 0);
+    plan_copy(plan, out(me, 1), in(0, 1));
+    for (int have = 1; have < p; have *= k) {
+        int first = me - me % have, digit = me / have % k, base = me - digit * have;
+        for (int j = 1; j < k; j++)
+            plan_send(plan, base + (digit + j) % k * have, out(first, have));
+        for (int j = 1; j < k; j++) {
+            int peer = base + mod(digit - j, k) * have;
+            plan_recv(plan, peer, out(peer - peer % have, have));
+        }
+    }
+}
+
+static void halve(struct plan *plan, int me, int p)
+{
+    plan_mirror_all(plan, me, p, allgather_multiplying);
+}
+
+void allreduce_halving(struct plan *plan, int me, int p)
+{
+    struct seats s = seats_for(me, p, plan_radix(plan));
+    int *member = plan_members(plan, s.n);
+
+    plan_rooms(plan, s.n, s.n, 0);
+    for (int i = 0; member && i < s.n; i++)
+        member[i] = bound(&s, i);
+    struct group firsts = { .n = s.n, .me = s.mine, .radix = plan->radix, .member = member };
+    struct span sum = gather_run(plan, &s, me, in(0, s.n), out(0, s.n));
+    if (me == s.first)
+        plan_call(plan, &firsts, &(struct homes){ .in = sum, .out = out(0, s.n) }, halve);
+    tell_run(plan, &s, me, out(0, s.n));
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Allgathers that go far with little and near with much: blocks are counted backwards from the
+ * own one, d for that of rank me - d, and cross distance 2^s with the bits of d above s known.
+ * Blocks that travel together do not lie together, so each is a message: ceil(log2 p) rounds,
+ * p-1 messages, and half of all data goes to a rank next door.
+ *
+ *     p = 8    distance 4: {0}      2: {0 4}      1: {0 2 4 6}
+ *
+ * allgather_nhr    all blocks of a distance at once: HCCL's nonuniform hierarchical ring.  Any p.
+ * allgather_pat    parallel aggregated trees, as in NCCL: far distances as above until `radix`
+ *                  blocks travel together, then the trees that are left are walked edge by edge:
+ *                  p / radix - 1 rounds of `radix` blocks.  Fewer blocks under way.  Any p.
+ * allgather_swing  distances 1 -1 3 -5 11 ... in turn to either side, 2/3 as far on a ring as a
+ *                  hypercube goes.  Powers of two.
+ */
+#include "coll/algorithms.h"
+
+/* Blocks d, d + stride, ... go `far` ranks on, as long as there are any. */
+static void advance(struct plan *plan, int me, int p, struct span d, int far)
+{
+    int stride = d.n;
+    for (int i = d.first; i + far < p; i += stride)
+        plan_send(plan, mod(me + far, p), out(mod(me - i, p), 1));
+    for (int i = d.first; i + far < p; i += stride)
+        plan_recv(plan, mod(me - far, p), out(mod(me - i - far, p), 1));
+}
+
+void allgather_pat(struct plan *plan, int me, int p)
+{
+    int far = 1, near = 1, together = plan_radix(plan);
+    while (far < p)
+        far *= 2;
+    while (near < p && (p - 1) / near >= together)
+        near *= 2; /* what the trees below span */
+    plan_rooms(plan, 1, p, 0);
+    plan_copy(plan, out(me, 1), in(0, 1));
+    for (far /= 2; far >= near; far /= 2)
+        advance(plan, me, p, out(0, 2 * far), far);
+    for (int t = 1; t < near; t++)
+        advance(plan, me, p, out(t - (t & -t), near), t & -t);
+}
+
+void allgather_nhr(struct plan *plan, int me, int p)
+{
+    plan->radix = p;
+    allgather_pat(plan, me, p);
+}
+
+/* The partner of rank r in round s: (1 - (-2)^(s+1)) / 3 to the right or, if odd, to the left. */
+static int swung(int r, int s, int p)
+{
+    int far = 0;
+    for (int i = 0, power = 1; i <= s; i++, power *= -2)
+        far += power;
+    return mod(r % 2 ? r - far : r + far, p);
+}
+
+/* The blocks that rank r holds when rounds s and above are over, to or from a peer. */
+static void hand(struct plan *plan, bool take, int peer, int r, int s)
+{
+    int p = plan->key.size;
+    if (1 << s == p) {
+        if (take)
+            plan_recv(plan, peer, out(r, 1));
+        else
+            plan_send(plan, peer, out(r, 1));
+        return;
+    }
+    hand(plan, take, peer, r, s + 1);
+    hand(plan, take, peer, swung(r, s, p), s + 1);
+}
+
+void allgather_swing(struct plan *plan, int me, int p)
+{
+    int rounds = 0;
+    while (1 << rounds < p)
+        rounds++;
+    plan_rooms(plan, 1, p, 0);
+    plan_copy(plan, out(me, 1), in(0, 1));
+    for (int s = rounds - 1; s >= 0; s--) {
+        int peer = swung(me, s, p);
+        hand(plan, false, peer, me, s + 1);
+        hand(plan, true, peer, peer, s + 1);
+    }
+}
