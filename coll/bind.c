@@ -19,9 +19,6 @@
  *     reduce_scatter in place                       OUT: it lies at the start of the input,
  *                                                   over blocks that others still need
  *
- * A span of LIST blocks that do not lie one behind the other gets a layout of its own, so that
- * it is still one message; the other end need not know.
- *
  * Scratch is typed in reductions: user functions may look at the gaps and bounds of a type, so
  * the address of element 0 is shifted by the type's lowest byte.
  */
@@ -47,13 +44,6 @@ static bool reduce_scatters(enum collective what)
 static bool exchanges(enum collective what)
 {
     return what == COLL_ALLTOALL || what == COLL_ALLTOALLV || what == COLL_ALLTOALLW;
-}
-
-/* Where element boundary i of n falls: even to one element, equal on all ranks. */
-static size_t cut(size_t count, int n, int i)
-{
-    size_t parts = (size_t)n, at = (size_t)i;
-    return count / parts * at + count % parts * at / parts;
 }
 
 static int no_scratch(size_t bytes)
@@ -281,6 +271,7 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
     bound->npeers = plan->key.size;
     bound->scratch = bound->aside = NULL;
     bound->offsets = NULL;
+    bound->kept = NULL;
     for (int r = 0; r < ROOMS; r++) {
         bound->room[r].how = CUT_NOTHING;
         bound->room[r].count = 0; /* means are taken of what is there */
@@ -310,6 +301,7 @@ void bind_close(struct bound *bound)
     scratch_give(bound->scratch);
     scratch_give(bound->aside);
     free(bound->offsets);
+    bind_forget(bound);
     bound->scratch = bound->aside = NULL;
     bound->offsets = NULL;
 }
@@ -379,117 +371,4 @@ void bind_end(const struct bound *b)
         copy_back(b);
     if (reduces(b->call->what) && b->call->reduction.mean)
         finish_mean(b);
-}
-
-/* ---- spans ---- */
-
-/* Elements [first, last) of block b of a list, when it is cut in pieces. */
-struct slice {
-    int64_t first, count; /* in elements from the area's base */
-};
-
-static struct slice slice_at(const struct area *a, int piece)
-{
-    int block = piece / a->pieces, j = piece % a->pieces;
-    size_t count = (size_t)counts_at(a->counts, block);
-    size_t from = cut(count, a->pieces, j), to = cut(count, a->pieces, j + 1);
-    return (struct slice){ counts_at(a->displs, block) + (int64_t)from, (int64_t)(to - from) };
-}
-
-static int span_scattered(const struct area *a, struct span s, struct buffer *buffer,
-                          struct layout **made)
-{
-    size_t *lengths = malloc((size_t)s.n * (sizeof(*lengths) + sizeof(ptrdiff_t)));
-    if (!lengths)
-        return no_scratch((size_t)s.n * 16);
-    ptrdiff_t *offsets = (ptrdiff_t *)(lengths + s.n);
-    for (int i = 0; i < s.n; i++) {
-        struct slice piece = slice_at(a, s.first + i);
-        lengths[i] = (size_t)piece.count;
-        offsets[i] = (ptrdiff_t)piece.first * a->layout->extent;
-    }
-    *made = layout_blocks((size_t)s.n, lengths, offsets, &a->layout, true);
-    free(lengths);
-    if (!*made)
-        return fail(MPI_ERR_NO_MEM, "no memory for the layout of %d blocks", s.n);
-    *buffer = (struct buffer){ a->base, 1, *made };
-    return 0;
-}
-
-static int span_list(const struct area *a, struct span s, struct buffer *buffer,
-                     struct layout **made)
-{
-    struct slice all = slice_at(a, s.first);
-    if (a->layouts) { /* alltoallw: displacements are bytes, spans are single blocks */
-        *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first), (size_t)all.count,
-                                   a->layouts[s.first] };
-        return 0;
-    }
-    for (int i = 1; i < s.n; i++) {
-        struct slice next = slice_at(a, s.first + i);
-        if (next.count && all.count && next.first != all.first + all.count)
-            return span_scattered(a, s, buffer, made);
-        if (all.count == 0)
-            all.first = next.first;
-        all.count += next.count;
-    }
-    *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first * a->layout->extent),
-                               (size_t)all.count, a->layout };
-    return 0;
-}
-
-int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
-              struct layout **made)
-{
-    const struct area *a = &bound->room[s.room];
-    size_t from, to;
-    ptrdiff_t shift = 0;
-    *made = NULL;
-    if (a->how == CUT_LIST)
-        return span_list(a, s, buffer, made);
-    if (a->how == CUT_EACH) {
-        from = (size_t)s.first * a->count;
-        to = from + (size_t)s.n * a->count;
-    } else if (a->nblocks == 1) { /* the general case without its divisions */
-        from = 0;
-        to = a->count;
-        shift = (ptrdiff_t)s.first * a->copies;
-    } else {
-        int first = s.first % a->nblocks;
-        from = cut(a->count, a->nblocks, first);
-        to = cut(a->count, a->nblocks, first + s.n);
-        shift = (ptrdiff_t)(s.first / a->nblocks) * a->copies;
-    }
-    *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)from * a->layout->extent + shift),
-                               to - from, a->layout };
-    return 0;
-}
-
-/* Bytes of the longest block. */
-static size_t longest_block(const struct bound *bound, const struct area *a)
-{
-    size_t most = 0;
-    if (a->how == CUT_EACH)
-        return a->count * a->layout->size;
-    if (a->how == CUT_WHOLE)
-        return a->nblocks > 1 ? (a->count / (size_t)a->nblocks + 1) * a->layout->size
-                              : a->count * a->layout->size;
-    if (bound->plan->split) /* two kinds of blocks; not worth looking at */
-        return SIZE_MAX;
-    for (int i = 0; a->how == CUT_LIST && i < a->nblocks; i++) {
-        const struct layout *layout = a->layouts ? a->layouts[i] : a->layout;
-        size_t bytes = (size_t)counts_at(a->counts, i) * layout->size;
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-size_t bind_longest(const struct bound *bound)
-{
-    size_t most = 0;
-    for (int r = 0; r < ROOMS; r++) {
-        size_t bytes = bound->plan->nblocks[r] ? longest_block(bound, &bound->room[r]) : 0;
-        most = bytes > most ? bytes : most;
-    }
-    return most == SIZE_MAX ? most : most * (size_t)bound->plan->most;
 }

@@ -57,16 +57,21 @@ struct bound {
     const struct plan *plan;
     const struct call *call;
     struct area room[ROOMS];
-    int npeers;       /* blocks of a part: ranks, or ranks of the other group */
-    char *scratch;    /* TMP */
-    char *aside;      /* a buffer kept apart, see bind.c */
-    int64_t *offsets; /* computed counts and displacements */
+    int npeers;        /* blocks of a part: ranks, or ranks of the other group */
+    char *scratch;     /* TMP */
+    char *aside;       /* a buffer kept apart, see bind.c */
+    int64_t *offsets;  /* computed counts and displacements */
+    struct kept *kept; /* layouts that were made (bind_span.c); NULL: they are not kept */
 };
 
 /* Bind; nothing is copied yet.  The call must outlive the binding.  On failure nothing is left
  * behind. */
 int bind_open(struct bound *bound, const struct plan *plan, const struct call *call);
 void bind_close(struct bound *bound);
+
+/* From now on keep the layouts that are made, until bind_close.  0 or MPI_ERR_NO_MEM. */
+int bind_keep(struct bound *bound);
+void bind_forget(struct bound *bound);
 
 /* Before the first step and after the last: what is kept apart is brought up to date. */
 void bind_begin(const struct bound *bound);

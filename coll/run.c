@@ -61,10 +61,11 @@ int run_open(struct execution *run, struct team *team, const struct bound *bound
     run->team = team;
     run->plan = bound->plan;
     run->bound = *bound;
-    run->task = malloc(n * (sizeof(*run->task) + sizeof(*run->ready)) + 1);
+    int error = bind_keep(&run->bound);
+    run->task = error ? NULL : malloc(n * (sizeof(*run->task) + sizeof(*run->ready)) + 1);
     if (!run->task) {
         bind_close(&run->bound);
-        return fail(MPI_ERR_NO_MEM, "no memory to run a plan of %zu steps", n);
+        return error ? error : fail(MPI_ERR_NO_MEM, "no memory to run a plan of %zu steps", n);
     }
     run->ready = (int32_t *)(run->task + n);
     return 0;
