@@ -78,6 +78,7 @@ static void read_last(const struct record_area *area, struct situation *s)
     snprintf(s->last_call, sizeof s->last_call, "%.*s", RECORD_NAME_CHARS - 1,
              area->names[s->last.bytes_name % RECORD_NAMES]);
     s->seconds = seconds_since(record_event_ns(area, &s->last));
+    s->last_caller = area->caller;
 }
 
 static enum standing standing_of(const struct boot_rank *record)
@@ -167,6 +168,11 @@ static void print_item(FILE *to, const struct record_item *item)
         [RECORD_PART] = "for ",
     };
     int kind = item->kind < 0 || item->kind > RECORD_PART ? RECORD_OTHER : item->kind;
+    if (kind == RECORD_SEND && item->context == 0) {
+        fputs("until what was sent is received by ", to);
+        print_peer(to, item);
+        return;
+    }
     fputs(ways[kind], to);
     if (kind == RECORD_OTHER)
         return;
@@ -255,8 +261,11 @@ static void print_outside(FILE *to, const struct situation *s)
             : state == 'T' ? ", stopped by a signal"
             : state == 'S' ? ", asleep"
                            : "");
-    if (s->seconds >= 0 && *s->last_call)
-        fprintf(to, "; its last was %s, %.1f s ago", s->last_call, s->seconds);
+    if (s->seconds >= 0 && *s->last_call) {
+        const char *place = place_of(s->pid, s->last_caller);
+        fprintf(to, "; its last was %s, %.1f s ago%s%s", s->last_call, s->seconds,
+                *place ? ", at " : "", place);
+    }
     fputc('\n', to);
 }
 

@@ -41,6 +41,7 @@ struct situation {
     double least_seconds; /* since the youngest of several began */
     struct record_event last;
     char last_call[RECORD_NAME_CHARS];
+    uint64_t last_caller;
 };
 
 /* Of n = segment->nlocal ranks, by world rank; freed by the caller.  NULL: out of memory. */

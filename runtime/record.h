@@ -91,7 +91,8 @@ struct record_wait {
 };
 
 struct record_area {
-    uint64_t head;                /* events ever written */
+    uint64_t head;   /* events ever written */
+    uint64_t caller; /* where the call of the last one returns to, in the process */
     uint64_t ticks_open, ns_open; /* cpu_ticks and clock_ns at the same moment */
     uint32_t serial;              /* of the last wait told */
     int32_t multiple;             /* several threads may call at once */
