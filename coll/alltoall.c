@@ -4,14 +4,14 @@
  *
  * alltoall_spread  everybody sends to everybody, starting with the neighbour so that no rank is
  *                  asked by all at once: p-1 messages.  Also for alltoallv and alltoallw.
- * alltoall_bruck   ceil(log2 p) messages of about p/2 blocks each, for tiny blocks.  A block
- *                  for the rank i further on travels 2^k ranks in round k if bit k of i is
- *                  set.  What has to travel in a round is first collected:
+ * alltoall_bruck   ceil(log_k p) rounds of k-1 messages of about p/k blocks each, for tiny
+ *                  blocks.  A block for the rank i further on travels d k^r ranks in round r if
+ *                  digit r of i, in base k, is d.  What travels together is first collected:
  *
- *                      round k    S_k = all blocks i with bit k, wherever they are
- *                                 S_k -> me + 2^k        R_k <- me - 2^k
+ *                      digit d of weight w    S = all blocks i with that digit, wherever they are
+ *                                             S -> me + d w        R <- me - d w
  *
- *                  Block i is in R_k of the last round that moved it, or still in IN.
+ *                  Block i is in R of the last digit that moved it, or still in IN.
  */
 #include "coll/algorithms.h"
 
@@ -25,46 +25,54 @@ void alltoall_spread(struct plan *plan, int me, int p)
         plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
 }
 
-/* How many of 0 .. n-1 have bit k. */
-static int with_bit(int n, int k)
+/* How many of 0 .. n-1 have digit d at weight w, in base k. */
+static int with_digit(int n, int k, int w, int d)
 {
-    int rest = (n & ((2 << k) - 1)) - (1 << k);
-    return ((n >> (k + 1)) << k) + (rest > 0 ? rest : 0);
+    int rest = n % (w * k) - d * w;
+    return n / (w * k) * w + (rest < 0 ? 0 : least(rest, w));
 }
 
-/* S_k starts at stage(p, k) of TMP, R_k follows it. */
-static int stage(int p, int k)
+/* Where the blocks of digit d at weight w begin in TMP: first those given, then those taken. */
+static int stage(int p, int k, int w, int d)
 {
     int first = 0;
-    for (int r = 0; r < k; r++)
-        first += 2 * with_bit(p, r);
+    for (int weight = 1; weight <= w; weight *= k)
+        for (int digit = 1; digit < (weight == w ? d : k); digit++)
+            first += 2 * with_digit(p, k, weight, digit);
     return first;
 }
 
-/* Where block i is before round k. */
-static struct span whereabouts(int me, int p, int i, int k)
+/* Where block i is when all digits below weight w have travelled. */
+static struct span whereabouts(int me, int p, int k, int i, int w)
 {
-    int moved = i & ((1 << k) - 1);
+    int moved = i % w, last = 1;
     if (moved == 0)
         return in(mod(me + i, p), 1);
-    int last = 31 - __builtin_clz((unsigned)moved);
-    return tmp(stage(p, last) + with_bit(p, last) + with_bit(i, last), 1);
+    while (moved / last >= k)
+        last *= k;
+    int digit = moved / last;
+    return tmp(stage(p, k, last, digit) + with_digit(p, k, last, digit) +
+                   with_digit(i, k, last, digit),
+               1);
 }
 
 void alltoall_bruck(struct plan *plan, int me, int p)
 {
-    int rounds = 0;
-    while ((1 << rounds) < p)
-        rounds++;
-    plan_rooms(plan, p, p, stage(p, rounds));
-    for (int k = 0; k < rounds; k++) {
-        int n = with_bit(p, k), first = stage(p, k);
-        for (int i = 0; i < p; i++)
-            if (i >> k & 1)
-                plan_copy(plan, tmp(first + with_bit(i, k), 1), whereabouts(me, p, i, k));
-        plan_send(plan, mod(me + (1 << k), p), tmp(first, n));
-        plan_recv(plan, mod(me - (1 << k), p), tmp(first + n, n));
-    }
+    int k = plan_radix(plan), w;
+
+    for (w = 1; w < p; w *= k)
+        ;
+    plan_rooms(plan, p, p, stage(p, k, w, 1));
+    for (w = 1; w < p; w *= k)
+        for (int d = 1; d < k && d * w < p; d++) {
+            int n = with_digit(p, k, w, d), first = stage(p, k, w, d);
+            for (int i = 0; i < p; i++)
+                if (i / w % k == d)
+                    plan_copy(plan, tmp(first + with_digit(i, k, w, d), 1),
+                              whereabouts(me, p, k, i, w));
+            plan_send(plan, mod(me + d * w, p), tmp(first, n));
+            plan_recv(plan, mod(me - d * w, p), tmp(first + n, n));
+        }
     for (int i = 0; i < p; i++)
-        plan_copy(plan, out(mod(me - i, p), 1), whereabouts(me, p, i, rounds));
+        plan_copy(plan, out(mod(me - i, p), 1), whereabouts(me, p, k, i, w));
 }

@@ -64,7 +64,8 @@ const struct algorithm algorithms[] = {
 
     { COLL_ALLTOALL, "tiny", 0, .ordered = true },
     { COLL_ALLTOALL, "spread", alltoall_spread, .ordered = true },
-    { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true },
+    { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true, .radix = 2 },
+    { COLL_ALLTOALL, "leaders", alltoall_leaders, .ordered = true, .needs = NEEDS_PLACES },
     { COLL_ALLTOALLV, "spread", alltoall_spread, .ordered = true },
     { COLL_ALLTOALLW, "spread", alltoall_spread, .ordered = true },
 
