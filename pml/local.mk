@@ -24,6 +24,7 @@ libxmpi_core_la_SOURCES += \
     pml/shm/lane.h \
     pml/shm/link.c \
     pml/shm/put.c \
+    pml/survey.h \
     pml/tell.c \
     pml/trip.c pml/trip.h \
     pml/way.c pml/way.h \
@@ -42,6 +43,7 @@ libxmpi_core_la_SOURCES += \
     pml/ofi/load.c \
     pml/ofi/nic.c pml/ofi/nic.h \
     pml/ofi/select.c pml/ofi/select.h \
+    pml/ofi/survey.c \
     pml/ofi/trunk.c pml/ofi/trunk.h \
     pml/ofi/watch.c
 else

@@ -28,6 +28,16 @@ expect "xmpi --help=man" 0 ".TH XMPI 1" "$xmpi" --help=man
 expect "xmpi info --frob" 2 "not an option" "$xmpi" info --frob
 expect "xmpi info: standard" 0 "MPI 5.0" "$xmpi" info
 expect "xmpi info: links" 0 "shm" "$xmpi" info
+if ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1' && "$xmpi" info | grep -q ' used: '; then
+    expect "xmpi info: the network" 0 " used: the best provider, and its best address" env \
+        -u XMPI_OFI_PROVIDER -u XMPI_OFI_IFACE -u XMPI_OFI_NICS "$xmpi" info
+    expect "xmpi info: a network that is named" 0 " used: XMPI_OFI_PROVIDER names it" env \
+        XMPI_OFI_PROVIDER=sockets "$xmpi" info
+    expect "xmpi info: a network that is not there" 0 "no network with provider (any) and interface \
+nosuch0" env XMPI_OFI_IFACE=nosuch0 "$xmpi" info
+else
+    skip "xmpi info: the network" "libfabric.so.1 is not installed, or built without (Debian: libfabric1)"
+fi
 expect "xmpi info --param" 0 "XMPI_EAGER" "$xmpi" info --param eager
 expect "xmpi info --param of nothing" 1 "no setting frob" "$xmpi" info --param frob
 expect "xmpi info: default" 0 "origin                 default" env -u XMPI_SPIN "$xmpi" info --param SPIN

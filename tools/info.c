@@ -2,7 +2,7 @@
  *
  * xmpi info: version, build, links, libraries, CPUs, settings and limits.  Everything is read
  * from where the library itself has it (runtime/params.def, the forms of shared memory), or tried
- * (probe.h); it is cheap and starts nothing.
+ * (probe.h); it starts nothing, and takes half a second where libfabric is installed.
  */
 #include "config.h"
 #include "tools/info.h"
@@ -100,6 +100,8 @@ static void show_libraries(struct report *r)
     report_text(r, "PMIx", "%s", text);
     probe_hwloc(text);
     report_text(r, "hwloc", "%s", text);
+    probe_libfabric(text);
+    report_text(r, "libfabric", "%s", text);
     report_end(r);
 }
 
@@ -225,7 +227,8 @@ static void usage(FILE *to)
     fputs(
         "usage: xmpi info [--json] [--param NAME] [--grid 4x4 | --torus 4x4]\n\n"
         "Prints what this xmpi is, how it was built, which links work here, which libraries\n"
-        "it finds, the settings in force and their origin, and the limits.\n\n"
+        "it finds, which network it would use and why, the settings in force and their origin, "
+        "and the limits.\n\n"
         "  --param NAME   one setting only\n"
         "  --grid 4x4     what reordering would do for a grid on the ranks as they are bound:\n"
         "                 hop cost before and after, and the rank at each place; as in\n"
@@ -273,6 +276,7 @@ int info_main(int argc, char **argv)
         show_build(&r);
         show_links(&r);
         show_libraries(&r);
+        info_networks(&r);
         show_cpus(&r);
         show_params(&r);
         show_limits(&r);

@@ -8,4 +8,8 @@
 /* argv[0] is "info".  Returns the exit code. */
 int info_main(int argc, char **argv);
 
+/* A part of it (networks.c). */
+struct report;
+void info_networks(struct report *r);
+
 #endif

@@ -1,6 +1,6 @@
 # The command xmpi, the compiler wrappers, pkg-config file, and a directory of the usual names.
 bin_PROGRAMS += tools/xmpi
-tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c tools/grid.h tools/info.c tools/info.h tools/probe.c tools/probe.h \
+tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c tools/grid.h tools/info.c tools/info.h tools/networks.c tools/probe.c tools/probe.h \
     tools/report.c tools/report.h tools/tune.c tools/tune.h tools/tune_rank.c
 tools_xmpi_CPPFLAGS = $(AM_CPPFLAGS) -DBUILD_CC='"$(CC)"' -DBUILD_CFLAGS='"$(CFLAGS)"' \
     -DBUILD_SANITIZERS='"$(SANITIZE_CFLAGS)"' -DBUILD_PREFIX='"$(prefix)"'

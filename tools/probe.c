@@ -169,6 +169,19 @@ bool probe_hwloc(char text[PROBE_CHARS])
     return true;
 }
 
+bool probe_libfabric(char text[PROBE_CHARS])
+{
+    uint32_t (*version)(void);
+    void *function = library_function("libfabric.so.1", "libfabric1", "fi_version", text);
+    if (!function)
+        return false;
+    memcpy(&version, &function, sizeof version);
+    char words[32];
+    snprintf(words, sizeof words, "%u.%u", version() >> 16, version() & 0xffff);
+    tell_version(text, words, function);
+    return true;
+}
+
 /* ---- CPUs ---- */
 
 void probe_cpus(char *text, size_t room)

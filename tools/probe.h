@@ -22,6 +22,7 @@ bool probe_cross_memory(char why[PROBE_CHARS]);
  * there; `text` is the version and where it lies, or why not. */
 bool probe_pmix(char text[PROBE_CHARS]);
 bool probe_hwloc(char text[PROBE_CHARS]);
+bool probe_libfabric(char text[PROBE_CHARS]);
 
 /* The CPUs that this process may run on, as "0-3,8". */
 void probe_cpus(char *text, size_t room);

@@ -52,8 +52,7 @@ static void hints_fill(struct fi_info *hints)
     hints->domain_attr->av_type = FI_AV_TABLE;
 }
 
-/* What there is.  NULL with a text: nothing. */
-static struct fi_info *infos_ask(void)
+struct fi_info *nics_ask(void)
 {
     struct fi_info *hints = fabric.dupinfo(NULL), *list = NULL;
     if (!hints) {
@@ -242,7 +241,7 @@ int nics_open(size_t least_receive)
     struct wish wish = { .provider = param_string(OFI_PROVIDER),
                          .iface = param_string(OFI_IFACE),
                          .alone = boot.size == boot.segment->nlocal && !param_string(NODE) };
-    struct fi_info *list = infos_ask();
+    struct fi_info *list = nics_ask();
     if (!list)
         return MPI_ERR_OTHER;
     nnics = 0;

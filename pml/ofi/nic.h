@@ -35,6 +35,9 @@ struct nic {
     uint64_t next_key;
     uint64_t bytes_sent, bytes_read; /* packets; long messages */
 };
+/* All that libfabric offers for us; for fabric.freeinfo.  NULL with a text: nothing. */
+struct fi_info *nics_ask(void);
+
 extern struct nic nics[NIC_MOST];
 extern int nnics;
 

@@ -105,3 +105,19 @@ const struct fi_info *info_select(const struct fi_info *list, const struct wish 
     }
     return best;
 }
+
+const char *info_why_not(const struct fi_info *info, const struct fi_info *best,
+                         const struct wish *wish, uint32_t version)
+{
+    const char *name = info->fabric_attr->prov_name;
+    if (wish->provider && strcmp(name, wish->provider) != 0)
+        return "XMPI_OFI_PROVIDER names another provider";
+    if (wish->iface && !iface_is(info, wish->iface))
+        return "another interface is asked for";
+    int rank = provider_rank(name, version);
+    if (rank < 0 && !wish->provider)
+        return "a provider only for those who ask for it (XMPI_OFI_PROVIDER)";
+    if (best && strcmp(name, best->fabric_attr->prov_name) != 0)
+        return "its provider ranks lower";
+    return "its address ranks lower: IPv4 before IPv6, loopback and link-local last";
+}

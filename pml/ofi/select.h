@@ -24,6 +24,10 @@ int provider_rank(const char *name, uint32_t version);
 const struct fi_info *info_select(const struct fi_info *list, const struct wish *wish,
                                   uint32_t version);
 
+/* Why the entry is not `best`, which was selected from its list; a static text. */
+const char *info_why_not(const struct fi_info *info, const struct fi_info *best,
+                         const struct wish *wish, uint32_t version);
+
 /* "10.0.0.1", "fe80::1", or "" where the address is no Internet address. */
 const char *info_address(const struct fi_info *info, char text[SELECT_TEXT]);
 

@@ -102,6 +102,22 @@ START_TEST(only_what_nobody_should_use)
 }
 END_TEST
 
+START_TEST(it_says_why_not)
+{
+    struct fi_info *best = add("net", "eth0", "10.0.0.1");
+    struct fi_info *six = add("net", "eth0", "fd00::1");
+    struct fi_info *layered = add("tcp;ofi_rxm", "eth0", "10.0.0.1");
+    struct fi_info *sockets = add("sockets", "eth0", "10.0.0.1");
+    struct wish none = { NULL, NULL, false }, eth1 = { NULL, "eth1", false },
+                verbs = { "verbs", NULL, false };
+    ck_assert_ptr_nonnull(strstr(info_why_not(six, best, &none, v17), "address ranks lower"));
+    ck_assert_ptr_nonnull(strstr(info_why_not(layered, best, &none, v17), "provider ranks"));
+    ck_assert_ptr_nonnull(strstr(info_why_not(sockets, best, &none, v17), "who ask for it"));
+    ck_assert_ptr_nonnull(strstr(info_why_not(six, best, &eth1, v17), "another interface"));
+    ck_assert_ptr_nonnull(strstr(info_why_not(six, best, &verbs, v17), "another provider"));
+}
+END_TEST
+
 START_TEST(addresses_as_text)
 {
     char text[SELECT_TEXT];
@@ -112,4 +128,4 @@ START_TEST(addresses_as_text)
 END_TEST
 
 UNIT_MAIN("select", tcp_has_two_names, the_best_is_taken, wishes_are_met_or_nothing_is,
-          only_what_nobody_should_use, addresses_as_text)
+          only_what_nobody_should_use, it_says_why_not, addresses_as_text)
