@@ -55,6 +55,8 @@ static int ofi_open(void)
     error = boot_publish(&trunk_my_card, sizeof trunk_my_card);
     if (error)
         goto close_receives;
+    log_at(1, "network: at most %lld KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
+           param_number(OFI_WINDOW) >> 10);
     progress_naps_short(true);
     is_open = true;
     return 0;
