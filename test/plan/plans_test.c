@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SMALL = 16, MOST_RANKS = 64, MOST_STEPS = 4 << 20 };
+enum { SMALL = 16, MOST_RANKS = 64, MOST_BLOCKS = 1 << 20 };
 
 static int worlds, failures;
 
@@ -126,21 +126,29 @@ static void everything_about(const struct algorithm *a)
             between(a, p, split);
 }
 
-static long steps_of(const struct world *world)
+/* Blocks that rank `me` has and touches. */
+static long blocks_of(const struct world *world, int me)
 {
     struct plan plan;
-    struct plan_key key = { .me = world->p / 2,
+    struct plan_key key = { .me = me,
                             .size = world->p,
                             .root = world->root,
                             .pieces = world->pieces,
                             .radix = world->radix,
                             .places = world->places };
     plan_make(&plan, &key, world->program);
-    long blocks = 0;
+    long blocks = plan.nblocks[ROOM_IN] + plan.nblocks[ROOM_OUT] + plan.nblocks[ROOM_TMP];
     for (int i = 0; i < plan.nsteps; i++)
         blocks += plan.step[i].to.n + plan.step[i].from.n;
     plan_free(&plan);
-    return blocks * world->p;
+    return blocks;
+}
+
+/* Few enough for memory and patience, as far as two ranks tell. */
+static bool fits(const struct world *world)
+{
+    return blocks_of(world, world->p / 2) * world->p < MOST_BLOCKS &&
+           blocks_of(world, 0) < MOST_BLOCKS / 16;
 }
 
 /* Any algorithm on any number of ranks that fits in memory. */
@@ -154,7 +162,7 @@ static void at_random(const struct algorithm *a)
     world.in_place = has_in_place(a->what) && graph_draw(2);
     world.pieces = a->cut ? 1 + graph_draw(4) : 1;
     world.brief = true;
-    if (!algorithm_objection(a, p, world.radix, world.places) && steps_of(&world) < MOST_STEPS)
+    if (!algorithm_objection(a, p, world.radix, world.places) && fits(&world))
         try(a, &world);
 }
 
@@ -163,6 +171,7 @@ static void for_seconds(int seconds)
     int n = 0;
     graph_state = (uint64_t)time(NULL);
     printf("seed %llu\n", (unsigned long long)graph_state);
+    fflush(stdout);
     while (algorithms[n].name)
         n++;
     for (time_t end = time(NULL) + seconds; time(NULL) < end;) {

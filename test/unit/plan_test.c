@@ -42,6 +42,67 @@ START_TEST(ring_is_inferred_as_drawn)
 }
 END_TEST
 
+START_TEST(an_allgather_backwards_collects)
+{
+    static const char
+        *const ring = /* rank 0 of 3: blocks leave in the reverse order of arrival */
+        "   0  send  in[1]                    ->   2.0   after -\n"
+        "   1  fold  tmp[2] in[2]             <-   1.0   last  after -\n"
+        "   2  send  tmp[2]                   ->   2.1   after 1\n"
+        "   3  fold  tmp[0] in[0]             <-   1.1   last  after -\n"
+        "   4  copy  out[0] tmp[0]                      after 3\n";
+    struct plan plan = made(reduce_scatter_ring, 0, 3, 1, ALIAS_NONE);
+    char *text = plan_text(&plan);
+    ck_assert_str_eq(text, ring);
+    free(text);
+    plan_free(&plan);
+}
+END_TEST
+
+static void joining(struct plan *plan, int me, int p)
+{
+    (void)me;
+    (void)p;
+    plan_rooms(plan, 1, 1, 1);
+    plan_copy(plan, tmp(0, 1), in(0, 1));
+    plan_join(plan, tmp(0, 1), in(0, 1), INCOMING_LAST);
+    plan_copy(plan, out(0, 1), tmp(0, 1));
+}
+
+START_TEST(a_join_reads_and_writes_its_target)
+{
+    struct plan plan = made(joining, 0, 1, 1, ALIAS_NONE);
+    ck_assert_int_eq(plan.step[1].verb, VERB_JOIN);
+    ck_assert_int_eq(plan.step[1].nwait, 1);
+    ck_assert_int_eq(plan.step[2].nwait, 1);
+    ck_assert_int_eq(plan.nfolds, 0);
+    plan_free(&plan);
+}
+END_TEST
+
+/* Ranks 4, 2 and 0 in this order: what the ring sends to its member 2 goes to rank 0. */
+static void listed(struct plan *plan, int me, int p)
+{
+    int *member = plan_members(plan, p);
+    for (int i = 0; member && i < 3; i++)
+        member[i] = 4 - 2 * i;
+    plan_rooms(plan, 1, 3, 0);
+    struct group group = { .n = 3, .me = 2 - me / 2, .member = member };
+    plan_call(plan, &group, &(struct homes){ .in = in(0, 1), .out = out(0, 3) },
+              allgather_ring);
+}
+
+START_TEST(a_group_may_be_listed)
+{
+    struct plan plan = made(listed, 2, 5, 1, ALIAS_NONE);
+    ck_assert_int_eq(plan.step[0].verb, VERB_SEND);
+    ck_assert_int_eq(plan.step[0].peer, 0);
+    ck_assert_int_eq(plan.step[2].verb, VERB_RECV);
+    ck_assert_int_eq(plan.step[2].peer, 4);
+    plan_free(&plan);
+}
+END_TEST
+
 static void three_readers(struct plan *plan, int me, int p)
 {
     (void)me;
@@ -136,6 +197,7 @@ START_TEST(plans_are_kept_and_given_up)
 }
 END_TEST
 
-UNIT_MAIN("plan", ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
+UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
+          a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
           pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
           plans_are_kept_and_given_up)
