@@ -6,8 +6,11 @@
  */
 #include "src/agree.h"
 
+#include "runtime/fail.h"
 #include "runtime/reduce.h"
 #include "src/context.h"
+
+#include <stdlib.h>
 
 int team_allgather(struct comm *comm, const void *mine, size_t bytes, void *all)
 {
@@ -53,8 +56,25 @@ int team_fold(struct comm *comm, fold_kernel *kernel, void *record, size_t bytes
     return fold(comm, &layout, kernel, record);
 }
 
+/* Of all that both groups give. */
+static int inter_largest(struct comm *comm, int32_t *numbers, int n)
+{
+    size_t members = (size_t)comm->team.channel.size, each = (size_t)n;
+    int32_t *all = malloc(members * each * sizeof *all);
+    if (!all)
+        return fail(MPI_ERR_NO_MEM, "no memory for %zu numbers", members * each);
+    int rc = team_allgather(comm, numbers, each * sizeof *all, all);
+    for (size_t i = 0; i < members * each && !rc; i++)
+        if (all[i] > numbers[i % each])
+            numbers[i % each] = all[i];
+    free(all);
+    return rc;
+}
+
 int team_largest(struct comm *comm, int32_t *numbers, int n)
 {
+    if (comm_is_inter(comm))
+        return inter_largest(comm, numbers, n);
     struct layout layout = record_layout((size_t)n * sizeof *numbers);
     layout.runs = &layout.only;
     layout.basic = BASIC_INT32;

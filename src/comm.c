@@ -65,7 +65,8 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     if (remote)
         group_hold(remote);
     comm->session = group->session ? group->session : like ? like->session : 0;
-    comm->errhandler = errhandler_hold(like ? like->errhandler : errhandler_initial());
+    if (!comm->errhandler) /* MPI_Comm_idup gave it one */
+        comm->errhandler = errhandler_hold(like ? like->errhandler : errhandler_initial());
     return MPI_SUCCESS;
 }
 

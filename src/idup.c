@@ -4,7 +4,8 @@
  *
  * The new communicator's object is made at once, so that its handle can be given out, and gets
  * what is copied from the old one.  Its channels are opened when the ticket is here: by the
- * request's on_done.  Until then the program may not use it.
+ * request's on_done.  Until then the program may not use it; that it sets an error handler, as some
+ * do, is borne.
  *
  *     intracommunicator     a nonblocking broadcast of the ticket
  *     intercommunicator     its first process sends the ticket to every other one: broadcasts
@@ -14,6 +15,7 @@
 #include "src/api/comm.h"
 #include "src/attr.h"
 #include "src/context.h"
+#include "src/errhan.h"
 #include "src/handle.h"
 #include "src/request.h"
 
@@ -145,6 +147,7 @@ static int comm_idup(struct comm *comm, const struct info *info, struct comm **n
     if (rc)
         goto undo_objects;
     *idup = (struct idup){ .refs = 1, .old = comm, .made = made };
+    made->errhandler = errhandler_hold(comm->errhandler);
     object_hold(comm);
     rc = comm_is_inter(comm) ? idup_inter(idup, request) : idup_intra(idup, request);
     if (rc)
@@ -155,6 +158,7 @@ static int comm_idup(struct comm *comm, const struct info *info, struct comm **n
     return MPI_SUCCESS;
 undo_hold:
     comm_release(comm);
+    errhandler_drop(made->errhandler);
     attributes_delete(ATTR_COMM, comm_handle(made), &made->attributes);
     idup_drop(idup);
     idup = NULL;

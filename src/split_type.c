@@ -187,8 +187,7 @@ static int my_color(const int32_t at[LEVELS], int mine, int ask, int32_t *color)
 
 /* ---- bodies ---- */
 
-int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info,
-                         comm_out_t *newcomm)
+int xmpi_comm_split_type(comm_t comm, int split_type, int key, info_t info, comm_out_t *newcomm)
 {
     int32_t at[LEVELS], color;
     int mine = ASK_UNKNOWN, ask, rc = ask_read(split_type, info, &mine);

@@ -39,6 +39,13 @@ void status_write(MPI_Status *status, const struct result *result)
     status_set_bytes(status, result->bytes);
 }
 
+void status_write_empty(MPI_Status *status)
+{
+    status_write(status, &result_empty);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = MPI_SUCCESS;
+}
+
 struct result status_read(const MPI_Status *status)
 {
     return (struct result){ .source = status->MPI_SOURCE,

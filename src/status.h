@@ -15,6 +15,9 @@ extern const struct result result_proc_null; /* of a receive from MPI_PROC_NULL 
 /* Write everything but MPI_ERROR, which only calls that complete several requests touch.  The
  * status may be MPI_STATUS_IGNORE. */
 void status_write(MPI_Status *status, const struct result *result);
+
+/* The empty status of requests that are null or inactive (MPI 5.0, 3.7.3): MPI_ERROR as well. */
+void status_write_empty(MPI_Status *status);
 struct result status_read(const MPI_Status *status);
 
 #endif

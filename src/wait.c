@@ -124,10 +124,12 @@ static int set_end_one(const struct set *set, const struct seen *seen, int *inde
                        MPI_Status *status)
 {
     struct result result = result_empty;
-    int rc = MPI_SUCCESS;
-    if (seen->done > 0)
-        rc = set_end(set, seen->first, &result);
     *index = seen->first;
+    if (seen->done == 0) {
+        status_write_empty(status);
+        return MPI_SUCCESS;
+    }
+    int rc = set_end(set, seen->first, &result);
     status_write(status, &result);
     return rc;
 }
@@ -146,6 +148,8 @@ static void endings_add(struct endings *endings, const struct set *set, int i, b
     int rc = live ? set_end(set, i, &result) : MPI_SUCCESS;
     MPI_Status *status = endings->statuses ? &endings->statuses[endings->n] : MPI_STATUS_IGNORE;
     status_write(status, &result);
+    if (!live)
+        status_write_empty(status);
     if (rc && endings->failed < 0) {
         endings->failed = i;
         for (int k = 0; endings->statuses && k < endings->n; k++)
@@ -207,14 +211,16 @@ int xmpi_wait(request_t *request, status_t status)
     if (rc)
         return rc;
     struct result result = result_empty;
-    if (request_is_live(awaited)) {
-        request_await(awaited);
-        if (!status && request_is_well(awaited)) {
-            request_end(awaited, request);
-            return MPI_SUCCESS;
-        }
-        rc = request_finish(awaited, request, &result);
+    if (!request_is_live(awaited)) {
+        status_write_empty(status);
+        return MPI_SUCCESS;
     }
+    request_await(awaited);
+    if (!status && request_is_well(awaited)) {
+        request_end(awaited, request);
+        return MPI_SUCCESS;
+    }
+    rc = request_finish(awaited, request, &result);
     status_write(status, &result);
     return rc;
 }
@@ -227,14 +233,16 @@ int xmpi_test(request_t *request, flag_t *flag, status_t status)
         return rc;
     struct result result = result_empty;
     *flag = 1;
-    if (request_is_live(tested)) {
-        if (!tested->done)
-            progress();
-        *flag = tested->done;
-        if (!*flag)
-            return MPI_SUCCESS;
-        rc = request_finish(tested, request, &result);
+    if (!request_is_live(tested)) {
+        status_write_empty(status);
+        return MPI_SUCCESS;
     }
+    if (!tested->done)
+        progress();
+    *flag = tested->done;
+    if (!*flag)
+        return MPI_SUCCESS;
+    rc = request_finish(tested, request, &result);
     status_write(status, &result);
     return rc;
 }
@@ -247,14 +255,16 @@ int xmpi_request_get_status(MPI_Request request, flag_t *flag, status_t status)
         return rc;
     struct result result = result_empty;
     *flag = 1;
-    if (request_is_live(tested)) {
-        if (!tested->done)
-            progress();
-        *flag = tested->done;
-        if (!*flag)
-            return MPI_SUCCESS;
-        rc = request_look(tested, &result);
+    if (!request_is_live(tested)) {
+        status_write_empty(status);
+        return MPI_SUCCESS;
     }
+    if (!tested->done)
+        progress();
+    *flag = tested->done;
+    if (!*flag)
+        return MPI_SUCCESS;
+    rc = request_look(tested, &result);
     status_write(status, &result);
     return rc;
 }

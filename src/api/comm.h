@@ -90,7 +90,7 @@ int xmpi_comm_create_from_group(group_t group, string_t stringtag, info_t info,
 int xmpi_comm_split(comm_t comm, int color, int key, comm_out_t *newcomm);
 
 /* Partition a communicator by what its processes share; ranks follow key, then old rank. */
-int xmpi_comm_split_type(intra_t comm, int split_type, int key, info_t info,
+int xmpi_comm_split_type(comm_t comm, int split_type, int key, info_t info,
                          comm_out_t *newcomm);
 
 /* Give a communicator back; what is in flight completes. */

@@ -165,6 +165,35 @@ static void test_errors(MPI_Comm local)
     CHECK_ERROR(MPI_Intercomm_create(local, 0, MPI_COMM_NULL, 0, 1, &inter), MPI_ERR_COMM);
 }
 
+/* An error handler given before the new one is there stays; both groups share this machine. */
+static void test_early_handler_and_types(MPI_Comm inter)
+{
+    MPI_Comm made;
+    MPI_Request request;
+    MPI_Errhandler handler;
+    int ours, theirs;
+    CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_ARE_FATAL));
+    CHECK_OK(MPI_Comm_idup(inter, &made, &request));
+    CHECK_OK(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_get_errhandler(made, &handler));
+    CHECK(handler == MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Comm_free(&made));
+    CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, -me, MPI_INFO_NULL, &made));
+    CHECK(made != MPI_COMM_NULL);
+    if (made != MPI_COMM_NULL) {
+        CHECK_OK(MPI_Comm_size(made, &ours));
+        CHECK_OK(MPI_Comm_remote_size(made, &theirs));
+        CHECK(ours == (low ? half : n - half) && theirs == n - ours);
+        talk(made);
+        CHECK_OK(MPI_Comm_free(&made));
+    }
+    CHECK_OK(MPI_Comm_split_type(inter, low ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
+                                 MPI_INFO_NULL, &made));
+    CHECK(made == MPI_COMM_NULL);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm local, inter;
@@ -189,6 +218,7 @@ int main(int argc, char **argv)
         test_merge_equal(inter);
         test_create(inter);
         test_split(inter);
+        test_early_handler_and_types(inter);
         CHECK_OK(MPI_Comm_free(&inter));
     }
     CHECK_OK(MPI_Comm_free(&local));
