@@ -299,7 +299,10 @@ static int send_start(struct request *request)
     request->done = 0;
     request->active = true;
     request->result = (struct result){ 0 };
-    return send_begin(send);
+    int error = send_begin(send);
+    if (!error)
+        started_record(send);
+    return error;
 }
 
 static void send_release(struct request *request)

@@ -76,6 +76,9 @@ void send_cancelled(struct send *send);
 
 int send_cancel(struct request *request);
 
+/* A persistent one has begun again, for traces. */
+void started_record(const struct send *send);
+
 /* What it waits for, for the flight recorder. */
 void send_tell(const struct request *request, struct record_wait *wait);
 

@@ -166,6 +166,13 @@ void send_record(const struct channel *channel, const struct envelope *to, size_
                       to->tag, bytes);
 }
 
+void started_record(const struct send *send)
+{
+    const struct wire *first = &send->first;
+    if (__builtin_expect(trace_on, 0))
+        trace_message(TRACE_SENT, first->context, send->peer->world, first->tag, first->total);
+}
+
 void match_record(const struct peer *peer, const struct wire *header)
 {
     if (!header->signature)

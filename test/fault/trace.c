@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * For trace.sh: each rank sends five messages to the next one, which takes them from anybody, in
- * the order of their tags the second time, and one message that is long.
+ * the order of their tags the second time, one message that is long, and two by a persistent send.
  */
 #include <mpi.h>
 
@@ -31,6 +31,14 @@ int main(int argc, char **argv)
         MPI_Recv(more, LONG, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     MPI_Waitall(6, request, MPI_STATUSES_IGNORE);
+    MPI_Send_init(data, 40, MPI_CHAR, (rank + 1) % size, 4, MPI_COMM_WORLD, &request[0]);
+    MPI_Recv_init(more, 40, MPI_CHAR, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &request[1]);
+    for (int i = 0; i < 2; i++) {
+        MPI_Startall(2, request);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&request[0]);
+    MPI_Request_free(&request[1]);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (argc > 1 && strcmp(argv[1], "many") == 0)
         for (int i = 0; i < 20000; i++) /* more than a window */

@@ -35,11 +35,11 @@ END
 look() { "$python" "$scratch/look.py" "$scratch/trace.json" "$1" 2>&1 | tail -n 1; }
 
 XMPI_TRACE=$scratch/trace.json run 30 -np 4 "$program"
-check "four ranks" "$code $(look 4)" "0 4 24 4 good"
+check "four ranks" "$code $(look 4)" "0 4 32 4 good"
 XMPI_TRACE=$scratch/trace.json run 60 -np 2 "$program" many
-check "many calls" "$code $(look 2)" "0 2 40012 2 good"
+check "many calls" "$code $(look 2)" "0 2 40016 2 good"
 XMPI_TRACE=$scratch/trace.json run 30 -np 2 "$program" dies
-check "a rank that dies: what it did is there" "$code $(look 2)" "134 2 12 2 good"
+check "a rank that dies: what it did is there" "$code $(look 2)" "134 2 16 2 good"
 rm -f "$scratch/trace.json"
 run 30 -np 2 "$program"
 check "no trace unless asked for" "$code $(ls "$scratch" | grep -c json)" "0 0"
