@@ -59,7 +59,7 @@ enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
-    CROWDED_LEAST = 20,    /* polls before the first yield where ranks exceed CPUs */
+    CROWDED_LEAST = 4,     /* polls before the first yield where ranks exceed CPUs */
     CROWDED_MOST = 160,
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
