@@ -13,7 +13,7 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t n
 {
     Suite *suite = suite_create(name);
     TCase *cases = tcase_create(name);
-    tcase_set_timeout(cases, 60);
+    tcase_set_timeout(cases, 240);
     for (size_t i = 0; i < n; i++)
         tcase_add_test(cases, tests[i]);
     suite_add_tcase(suite, cases);
