@@ -24,14 +24,34 @@ static int no_memory(const struct cast *cast)
                 (long long)cast->acts);
 }
 
-static struct plan_key key_of(const struct price_query *query, int me)
+static struct plan_key key_of(const struct cast *cast, const struct price_query *query, int me)
 {
     return (struct plan_key){
         .me = me,
         .size = query->p,
         .root = query->root,
         .pieces = query->pieces > 1 ? query->pieces : 1,
+        .radix = query->radix ? query->radix : query->algorithm->radix,
+        .places = cast->places.levels ? &cast->places : NULL,
     };
+}
+
+/* Seats as the programs know them: by node, then by cache, as far as ranks are apart. */
+static int make_places(struct cast *cast, const struct price_query *query)
+{
+    int per[2] = { query->seats.per_node, query->seats.per_cache }, p = query->p;
+    cast->group = malloc(2 * (size_t)p * sizeof *cast->group);
+    if (!cast->group)
+        return no_memory(cast);
+    for (int i = 0; i < 2; i++) {
+        if (per[i] <= 0 || per[i] >= p)
+            continue;
+        int *group = cast->group + (size_t)i * (size_t)p;
+        for (int r = 0; r < p; r++)
+            group[r] = r - r % per[i];
+        cast->places.first[cast->places.levels++] = group;
+    }
+    return 0;
 }
 
 /* Is `bytes` a vector that a program cuts, or one of its blocks? */
@@ -118,7 +138,7 @@ static int make_script(const struct cast *cast, const struct price_query *query,
                        int me, struct script *script)
 {
     struct plan plan;
-    struct plan_key key = key_of(query, me);
+    struct plan_key key = key_of(cast, query, me);
     int error = plan_make(&plan, &key, query->algorithm->program);
     if (!error && !script_of(script, &plan, block_bytes(query, &plan, scale)))
         error = no_memory(cast);
@@ -332,16 +352,22 @@ static int open_all(struct cast *cast, const struct price_query *query, double s
 
 /* ---- in the end ---- */
 
-static int objection(const struct price_query *query)
+int cast_objection(const struct price_query *query)
 {
+    static const struct places somewhere = { .levels = 1 };
     const struct algorithm *a = query->algorithm;
-    const char *why = !a->program                 ? "is no plan"
-                      : a->inter                  ? "works between two groups"
-                      : is_neighbourhood(a->what) ? "works along a graph of neighbours"
+    int radix = query->radix ? query->radix : a->radix;
+    bool apart = (query->seats.per_node > 0 && query->seats.per_node < query->p) ||
+                 (query->seats.per_cache > 0 && query->seats.per_cache < query->p);
+    const char *why = !a->program                 ? "it is no plan"
+                      : a->inter                  ? "it works between two groups"
+                      : is_neighbourhood(a->what) ? "it works along a graph of neighbours"
                                                   : NULL;
+    if (!why)
+        why = algorithm_objection(a, query->p, radix, apart ? &somewhere : NULL);
     if (why)
-        return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s:%s %s, so it has no price",
-                    collective_name(a->what), a->name, why);
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s:%s on %d ranks has no price: %s",
+                    collective_name(a->what), a->name, query->p, why);
     return 0;
 }
 
@@ -349,7 +375,10 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most)
 {
     *cast = (struct cast){ .p = query->p };
-    int error = objection(query);
+    int error = cast_objection(query);
+    bool wanted = query->algorithm->needs == NEEDS_PLACES;
+    if (!error && wanted)
+        error = make_places(cast, query);
     if (!error && (grouping.shift || grouping.flip))
         error = open_alike(cast, query, scale, grouping, most);
     if (error || cast->symmetry)
@@ -362,5 +391,6 @@ void cast_close(struct cast *cast)
     for (int i = 0; i < cast->nscripts; i++)
         script_free(&cast->script[i]);
     free(cast->script);
+    free(cast->group);
     *cast = (struct cast){ .p = 0 };
 }

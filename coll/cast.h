@@ -39,6 +39,8 @@ struct script {
 struct cast {
     int p, nactors;
     enum symmetry symmetry;
+    struct places places; /* of the query's seats */
+    int *group;
     struct script *script; /* one with symmetry, else one per actor */
     int nscripts;
     int64_t acts; /* of all actors */
@@ -49,6 +51,9 @@ struct cast {
 struct grouping {
     int shift, flip;
 };
+
+/* Why this has no price; 0: it may have one. */
+int cast_objection(const struct price_query *query);
 
 /* `scale` is how many ranks the collective has for each of the query's p: 1, or more when a small
  * one is performed in place of a large one, whose blocks it then has.  0, MPI_ERR_NO_MEM, or

@@ -24,9 +24,10 @@
 /* ---- rounds ---- */
 
 struct place {
-    int nwait;     /* what it waits for: steps, the one before it on its way, its message */
-    int follower;  /* the next act of the same direction, -1: none */
-    int32_t ready; /* rounds that are over before it */
+    int nwait;       /* what it waits for: steps, the one before it on its way, its message */
+    int follower;    /* the next act of the same direction, -1: none */
+    int32_t ready;   /* rounds that are over before it */
+    int32_t started; /* of a receive: rounds that were over when its message set out */
 };
 
 struct walk {
@@ -37,6 +38,8 @@ struct walk {
     } * queue;
     int64_t head, tail;
     int rounds;
+    count_message *each; /* NULL: nobody wants to know */
+    void *self;
 };
 
 static void satisfied(struct walk *w, int actor, int act, int round)
@@ -55,10 +58,13 @@ static void visit(struct walk *w, int actor, int i)
     int round = p->ready, reused = round; /* what it sends may be written over in its round */
     if (act->peer >= 0 && act->verb == VERB_SEND) {
         int receiver = cast_peer(w->cast, actor, act) % w->cast->nactors;
+        w->place[receiver][act->partner].started = round;
         satisfied(w, receiver, act->partner, round);
         round++;
     } else if (act->peer >= 0) {
         reused = ++round;
+        if (w->each)
+            w->each(w->self, actor, i, p->started, round);
     }
     w->rounds = w->rounds > round ? w->rounds : round;
     if (p->follower >= 0)
@@ -90,10 +96,10 @@ static void line_up(struct walk *w, int actor)
             w->queue[w->tail++] = (struct item){ actor, i };
 }
 
-static int count_rounds(const struct cast *cast, int *rounds)
+int count_rounds(const struct cast *cast, count_message *each, void *self, int *rounds)
 {
     size_t acts = (size_t)cast->acts + 1, n = (size_t)cast->nactors + 1;
-    struct walk w = { .cast = cast };
+    struct walk w = { .cast = cast, .each = each, .self = self };
     struct place *all = calloc(acts, sizeof *all), *at = all;
     w.place = calloc(n, sizeof *w.place);
     w.queue = malloc(acts * sizeof *w.queue);
@@ -150,7 +156,7 @@ static int measure(const struct cast *cast, const void *with, double v[STEADY_VA
     struct count c = { 0 };
     int rounds;
     (void)with;
-    int error = count_rounds(cast, &rounds);
+    int error = count_rounds(cast, NULL, NULL, &rounds);
     for (int i = 0; i < cast->nscripts; i++)
         count_script(&cast->script[i], 1, &c);
     const struct amount *amount[] = { &c.messages, &c.bytes, &c.folds, &c.copies, &c.scratch };
@@ -167,7 +173,8 @@ int count_of(const struct price_query *query, size_t most, struct count *count)
     double v[STEADY_VALUES] = { 0 };
     struct steady how = { 0 };
     bool even = query->p > 0 && (query->p & (query->p - 1)) == 0;
-    struct steady_job job = { query, { .shift = 1, .flip = even }, most, measure, NULL };
+    struct steady_job job = { query, { .shift = 1, .flip = even }, most, measure, STEADY_VALUES,
+                              NULL };
     int error = steady_run(&job, v, &how);
     double ranks = how.symmetry ? query->p : 1;
     struct amount *amount[] = { &count->messages, &count->bytes, &count->folds, &count->copies,

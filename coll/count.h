@@ -5,7 +5,7 @@
 #ifndef XMPI_COUNT_H
 #define XMPI_COUNT_H
 
-#include "coll/price.h"
+#include "coll/cast.h"
 
 struct amount {
     double most, sum; /* of the busiest rank, of all ranks */
@@ -20,7 +20,12 @@ struct count {
     struct amount scratch;  /* bytes */
 };
 
-/* Seats do not matter.  Errors as price_of. */
+/* Seats matter only to algorithms that know places.  Errors as price_of. */
 int count_of(const struct price_query *query, size_t most, struct count *count);
+
+/* The rounds of a cast, and each message: received by an act, sent after `from` rounds, there after
+ * `to`. */
+typedef void count_message(void *self, int actor, int act, int from, int to);
+int count_rounds(const struct cast *cast, count_message *each, void *self, int *rounds);
 
 #endif

@@ -236,27 +236,44 @@ static void infer(struct plan *plan)
     free(c.pair);
 }
 
+/* Messages with one peer so far.  Plans are short where ranks are many: a table of peers by hash,
+ * at most half full, not of all ranks. */
+struct tally {
+    int32_t peer; /* + 1; 0: free */
+    uint32_t sent, got;
+};
+
+static struct tally *tally_of(struct tally *table, uint32_t mask, int32_t peer)
+{
+    uint32_t i = (uint32_t)peer * 0x9e3779b1u & mask;
+    while (table[i].peer != peer + 1 && table[i].peer != 0)
+        i = (i + 1) & mask;
+    table[i].peer = peer + 1;
+    return &table[i];
+}
+
 /* Number the messages of each pair in program order; note what the executor wants to know. */
 static void number_messages(struct plan *plan)
 {
-    uint32_t *sent = calloc(2 * (size_t)plan->key.size, sizeof(*sent));
-    if (!sent) {
+    uint32_t mask = 15;
+    while (mask < 2 * (uint32_t)plan->nsteps)
+        mask = 2 * mask + 1;
+    struct tally *table = calloc((size_t)mask + 1, sizeof(*table));
+    if (!table) {
         no_memory(plan);
         return;
     }
-    uint32_t *got = sent + plan->key.size;
     for (int i = 0; i < plan->nsteps; i++) {
         struct step *s = &plan->step[i];
-        if (s->verb == VERB_SEND)
-            s->slot = sent[s->peer]++;
-        else if (!step_is_local(s))
-            s->slot = got[s->peer]++;
+        if (step_is_local(s))
+            continue;
+        struct tally *t = tally_of(table, mask, s->peer);
+        s->slot = s->verb == VERB_SEND ? t->sent++ : t->got++;
         plan->nfolds += s->verb == VERB_FOLD;
         int moved = s->to.n > s->from.n ? s->to.n : s->from.n;
-        if (!step_is_local(s) && moved > plan->most)
-            plan->most = moved;
+        plan->most = moved > plan->most ? moved : plan->most;
     }
-    free(sent);
+    free(table);
 }
 
 void plan_close(struct plan *plan)

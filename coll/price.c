@@ -60,9 +60,10 @@ static int measure(const struct cast *cast, const void *with, double v[STEADY_VA
     const struct machine *m = with;
     struct price price;
     int error = sim_perform(cast, m->model, &m->seats, m->fabric, &price);
-    v[0] = price.latency;
-    v[1] = price.bandwidth;
-    v[2] = price.compute;
+    v[0] = price_seconds(price);
+    v[1] = price.latency;
+    v[2] = price.bandwidth;
+    v[3] = price.compute;
     return error;
 }
 
@@ -70,12 +71,12 @@ int sim_run(const struct price_model *model, const struct price_query *query,
             const struct fabric *fabric, size_t most, struct sim *sim)
 {
     struct machine machine = { model, normal(query->seats, query->p), fabric };
-    struct steady_job job = { query, group(machine.seats, query->p, fabric), most, measure,
+    struct steady_job job = { query,   group(machine.seats, query->p, fabric), most, measure, 1,
                               &machine };
     double v[STEADY_VALUES] = { 0 };
     struct steady how = { 0 };
     int error = steady_run(&job, v, &how);
-    *sim = (struct sim){ { v[0], v[1], v[2] }, how.acts, how.actors, how.symmetry, how.ranks };
+    *sim = (struct sim){ { v[1], v[2], v[3] }, how.acts, how.actors, how.symmetry, how.ranks };
     return error;
 }
 

@@ -4,7 +4,7 @@
  *
  *     sender   CPU |o|                        BEGIN    a step's turn has come: nothing it waits
  *              out    |gap + n byte|                   for is left; it takes the CPU
- *     links             |...|  |...|          INJECT   its message takes the way out, then links
+ *     links             |...|  |...|          INJECT   its message takes the way out; HOP, a link
  *     receiver in           |gap + n byte|    ARRIVE   after the latency: the way in
  *              CPU                        |o| LAND     it is there: CPU, fold, complete
  *
@@ -41,7 +41,7 @@ static struct moment later(struct moment a, struct moment b)
     return clock_of(&a) >= clock_of(&b) ? a : b;
 }
 
-enum kind { BEGIN, INJECT, ARRIVE, LAND };
+enum kind { BEGIN, INJECT, HOP, ARRIVE, LAND };
 
 struct event {
     double at;
@@ -54,6 +54,7 @@ struct state {
     int32_t nwait;
     bool begun, arrived;
     struct moment ready; /* when it could begin; a message: where it is */
+    int *way, hops, hop; /* links that its message takes, how many, how many behind it */
     struct moment other; /* receives: when the message was there, or wanted to come */
 };
 
@@ -149,6 +150,18 @@ static struct moment serve(struct moment *server, struct moment at, double gap, 
 
 /* ---- steps ---- */
 
+static void begin(struct stage *s, int actor, int i);
+
+/* A receive takes no CPU before its message is there, so it need not wait for its turn. */
+static void now_free(struct stage *s, int actor, int i)
+{
+    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    if (act->peer >= 0 && act->verb != VERB_SEND)
+        begin(s, actor, i);
+    else
+        push(s, &s->state[actor][i].ready, actor, i, BEGIN);
+}
+
 static void done(struct stage *s, int actor, const struct act *act, struct moment at)
 {
     const struct script *script = cast_script(s->cast, actor);
@@ -159,7 +172,7 @@ static void done(struct stage *s, int actor, const struct act *act, struct momen
         struct state *t = &s->state[actor][next];
         t->ready = later(t->ready, at);
         if (--t->nwait == 0)
-            push(s, &t->ready, actor, next, BEGIN);
+            now_free(s, actor, next);
     }
 }
 
@@ -209,6 +222,8 @@ static void begin_local(struct stage *s, int actor, int i)
     done(s, actor, act, at);
 }
 
+static void inject(struct stage *s, int actor, int i);
+
 static void begin_send(struct stage *s, int actor, int i, int peer, enum distance d)
 {
     const struct act *act = &cast_script(s->cast, actor)->act[i];
@@ -220,7 +235,10 @@ static void begin_send(struct stage *s, int actor, int i, int peer, enum distanc
     s->cpu[actor] = at;
     t->ready = at;
     if (!waits_for_receive(link, act->bytes)) {
-        push(s, &at, actor, i, INJECT);
+        if (d == DISTANCE_NET)
+            push(s, &at, actor, i, INJECT);
+        else
+            inject(s, actor, i); /* nobody else uses this way out */
         done(s, actor, act, at);
         return;
     }
@@ -254,37 +272,61 @@ static void begin(struct stage *s, int actor, int i)
         receive(s, actor, i, d);
 }
 
-static struct moment pass_links(struct stage *s, struct moment at, int from, int to,
-                                double bytes)
+/* Its last link is behind it, or there was none. */
+static void leave(struct stage *s, int actor, int i, enum distance d)
+{
+    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    struct moment *at = &s->state[actor][i].ready;
+    at->latency += s->model->link[d].latency;
+    push(s, at, cast_peer(s->cast, actor, act) % s->cast->nactors, act->partner, ARRIVE);
+}
+
+/* The links that it will take, folded as the ranks are. */
+static bool find_way(struct stage *s, int actor, int i, int peer)
 {
     const struct fabric *f = s->fabric;
-    bool folded = s->cast->symmetry != SYMMETRY_NONE;
-    int hops = f->route(f->self, from, to, s->route);
-    for (int i = 0; i < hops; i++) {
-        int link = s->route[i];
-        if (folded)
-            link = f->fold(f->self, link, s->cast->symmetry == SYMMETRY_FLIP);
-        at = serve(&s->link[link], at, 0, bytes * f->byte);
-        at.latency += f->hop;
+    struct state *t = &s->state[actor][i];
+    t->hops = f->route(f->self, node_of(s->seats, actor), node_of(s->seats, peer), s->route);
+    t->way = t->hops ? malloc((size_t)t->hops * sizeof *t->way) : NULL;
+    s->no_memory = s->no_memory || (t->hops && !t->way);
+    for (int k = 0; t->way && k < t->hops; k++)
+        t->way[k] = s->cast->symmetry
+                        ? f->fold(f->self, s->route[k], s->cast->symmetry == SYMMETRY_FLIP)
+                        : s->route[k];
+    return t->way != NULL;
+}
+
+static void hop(struct stage *s, int actor, int i)
+{
+    struct state *t = &s->state[actor][i];
+    double bytes = cast_script(s->cast, actor)->act[i].bytes;
+    struct moment at = serve(&s->link[t->way[t->hop++]], t->ready, 0, bytes * s->fabric->byte);
+    at.latency += s->fabric->hop;
+    t->ready = at;
+    if (t->hop < t->hops) {
+        push(s, &at, actor, i, HOP);
+        return;
     }
-    return at;
+    free(t->way);
+    t->way = NULL;
+    leave(s, actor, i, DISTANCE_NET);
 }
 
 static void inject(struct stage *s, int actor, int i)
 {
     const struct act *act = &cast_script(s->cast, actor)->act[i];
-    int peer = cast_peer(s->cast, actor, act), receiver = peer % s->cast->nactors;
+    int peer = cast_peer(s->cast, actor, act);
     enum distance d = distance(s->seats, actor, peer);
     const struct link_price *link = &s->model->link[d];
     double gap = act->parts * link->gap, busy = act->bytes * link->byte;
     struct moment at = s->state[actor][i].ready;
     bool net = d == DISTANCE_NET;
     at = serve(net ? &s->node_out[node_of(s->seats, actor)] : &s->out[actor], at, gap, busy);
-    if (net && s->fabric)
-        at = pass_links(s, at, node_of(s->seats, actor), node_of(s->seats, peer), act->bytes);
-    at.latency += link->latency;
     s->state[actor][i].ready = at;
-    push(s, &at, receiver, act->partner, ARRIVE);
+    if (net && s->fabric && find_way(s, actor, i, peer))
+        push(s, &at, actor, i, HOP);
+    else
+        leave(s, actor, i, d);
 }
 
 static void arrive(struct stage *s, int actor, int i)
@@ -328,7 +370,7 @@ static bool set_up(struct stage *s)
     s->cpu = calloc(3 * n + 2 * nodes, sizeof *s->cpu);
     if (s->fabric) {
         s->link = calloc((size_t)s->fabric->nlinks, sizeof *s->link);
-        s->route = malloc(SIM_HOPS * sizeof *s->route);
+        s->route = malloc(((size_t)s->fabric->longest + 1) * sizeof *s->route);
     }
     struct state *all = calloc((size_t)cast->acts + 1, sizeof *all);
     if (!s->state || !s->cpu || !all || (s->fabric && !(s->link && s->route))) {
@@ -351,8 +393,11 @@ static bool set_up(struct stage *s)
 
 static void strike(struct stage *s)
 {
-    if (s->state)
+    if (s->state && s->state[0]) {
+        for (int64_t i = 0; s->fabric && i < s->cast->acts; i++)
+            free(s->state[0][i].way);
         free(s->state[0]);
+    }
     free(s->state);
     free(s->cpu);
     free(s->link);
@@ -363,12 +408,12 @@ static void strike(struct stage *s)
 static void play(struct stage *s)
 {
     static void (*const perform[])(struct stage *, int, int) = {
-        [BEGIN] = begin, [INJECT] = inject, [ARRIVE] = arrive, [LAND] = land
+        [BEGIN] = begin, [INJECT] = inject, [HOP] = hop, [ARRIVE] = arrive, [LAND] = land
     };
     for (int a = 0; a < s->cast->nactors; a++)
         for (int i = 0; i < cast_script(s->cast, a)->nacts; i++)
             if (s->state[a][i].nwait == 0)
-                push(s, &s->state[a][i].ready, a, i, BEGIN);
+                now_free(s, a, i);
     while (s->nevents > 0 && !s->no_memory) {
         struct event e = pop(s);
         perform[e.kind](s, e.actor, e.act);

@@ -11,13 +11,11 @@
 
 #include "coll/cast.h"
 
-enum { SIM_HOPS = 4096 }; /* no route is longer */
-
 /* Between the nodes.  Links are numbered; each is used in one direction. */
 struct fabric {
     const void *self;
-    int (*route)(const void *self, int from, int to, int link[SIM_HOPS]); /* how many */
-    int nlinks;
+    int (*route)(const void *self, int from, int to, int *link); /* how many */
+    int nlinks, longest;                                         /* links of a route */
     double hop, byte; /* seconds per link passed, and per byte on a link */
 
     /* The fabric looks the same from node n and n + period (modulo all), 0: it does not; and

@@ -26,7 +26,8 @@ enum { FEW_RANKS = 256, FEW_ACTS = 1 << 14, LEAST_RING = 16 };
 static double count_steps(const struct price_query *query, int p)
 {
     struct plan plan = { .key = { .size = p, .root = query->root, .pieces = 1 },
-                         .root = query->root };
+                         .root = query->root,
+                         .radix = query->radix ? query->radix : query->algorithm->radix };
     query->algorithm->program(&plan, 0, p);
     double n = plan.error ? -1 : plan.nsteps;
     plan_free(&plan);
@@ -36,7 +37,8 @@ static double count_steps(const struct price_query *query, int p)
 /* Steps of rank 0 at p if they grow evenly with it, else 0. */
 static double long_plan(const struct price_query *query)
 {
-    if (query->p <= FEW_RANKS || query->root >= FEW_RANKS / 4)
+    enum need needs = query->algorithm->needs;
+    if (query->p <= FEW_RANKS || query->root >= FEW_RANKS / 4 || needs > NEEDS_EVEN)
         return 0;
     double a = count_steps(query, FEW_RANKS / 4), b = count_steps(query, FEW_RANKS / 2),
            c = count_steps(query, FEW_RANKS);
@@ -83,62 +85,61 @@ static int measure_ring(const struct steady_job *job, int groups, double v[STEAD
     return error;
 }
 
-static bool on_a_line(const double a[], const double b[], const double c[])
+static bool on_a_line(const double a[], const double b[], const double c[], int certain)
 {
-    for (int i = 0; i < STEADY_VALUES; i++)
+    for (int i = 0; i < certain; i++)
         if (fabs(c[i] - 2 * b[i] + a[i]) > 1e-9 * fabs(c[i]))
             return false;
     return true;
 }
 
 /* *found: v is the answer. */
-static int by_rings(const struct steady_job *job, double v[STEADY_VALUES], struct steady *how,
-                    bool *found)
+static int by_rings(const struct steady_job *job, double steps, double v[STEADY_VALUES],
+                    struct steady *how, bool *found)
 {
     int unit = job->grouping.shift, k = (LEAST_RING + unit - 1) / unit;
-    k = k < 2 ? 2 : k;
     for (; (double)3 * k * unit < job->query->p / 2.0; k *= 2) {
         double at[3][STEADY_VALUES] = { { 0 } };
+        if (steps / job->query->p * 3 * k * unit * unit > (double)job->most)
+            return 0;
         int widest[3];
         for (int i = 0; i < 3; i++) {
             int error = measure_ring(job, (i + 1) * k, at[i], &widest[i], how);
             if (error || widest[i] == 0 || widest[i] != widest[0] || widest[i] > unit * k / 2)
                 return error;
         }
-        if (on_a_line(at[0], at[1], at[2])) {
+        if (on_a_line(at[0], at[1], at[2], job->certain)) {
             double more = (double)job->query->p / ((double)k * unit) - 3;
             for (int i = 0; i < STEADY_VALUES; i++)
                 v[i] = at[2][i] + more * (at[2][i] - at[1][i]);
             *found = true;
             return 0;
         }
-        if ((size_t)how->acts * 4 > job->most)
-            return 0;
     }
     return 0;
 }
 
 static int too_long(const struct price_query *query, double steps, size_t most)
 {
-    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "%s:%s on %d ranks is %.3g steps for each of them and does not settle into a "
-                "steady state; at most %zu are performed here: ask for fewer ranks",
-                collective_name(query->algorithm->what), query->algorithm->name, query->p,
-                steps, most);
+    return fail(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "%s:%s on %d ranks is %.3g steps for each of them and settles into no steady "
+        "state that could be found; at most %zu steps are performed here: ask for fewer "
+        "ranks, or for a network that repeats itself sooner",
+        collective_name(query->algorithm->what), query->algorithm->name, query->p, steps, most);
 }
 
 int steady_run(const struct steady_job *job, double v[STEADY_VALUES], struct steady *how)
 {
     const struct price_query *query = job->query;
-    const struct algorithm *a = query->algorithm;
-    bool plain = a->program && !a->inter && !is_neighbourhood(a->what), found = false;
-    double steps = plain ? long_plan(query) : 0;
-    int error = 0;
-    if (job->grouping.shift && steps * job->grouping.shift > FEW_ACTS)
-        error = by_rings(job, v, how, &found);
+    bool found = false;
+    int error = cast_objection(query);
+    double steps = error ? 0 : long_plan(query);
+    if (!error && job->grouping.shift && steps * job->grouping.shift > FEW_ACTS)
+        error = by_rings(job, steps, v, how, &found);
     if (error || found)
         return error;
-    if (steps > (double)job->most)
+    if (steps * (job->grouping.shift ? job->grouping.shift : 1) > (double)job->most)
         return too_long(query, steps, job->most);
     struct cast cast;
     error = cast_open(&cast, query, 1, job->grouping, job->most);

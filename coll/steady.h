@@ -9,7 +9,7 @@
 
 enum { STEADY_VALUES = 12 };
 
-/* Measures a cast; what it writes must grow evenly with the ranks of a long regular plan. */
+/* Measures a cast. */
 typedef int steady_measure(const struct cast *cast, const void *with, double v[STEADY_VALUES]);
 
 struct steady {
@@ -24,6 +24,7 @@ struct steady_job {
     struct grouping grouping;
     size_t most; /* acts to perform */
     steady_measure *measure;
+    int certain;      /* so many of its values must lie on a line */
     const void *with; /* handed to the measure */
 };
 

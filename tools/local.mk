@@ -2,13 +2,19 @@
 bin_PROGRAMS += tools/xmpi
 tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c tools/grid.h tools/info.c tools/info.h tools/networks.c tools/probe.c tools/probe.h \
     tools/report.c tools/report.h tools/tune.c tools/tune.h tools/tune_rank.c
+tools_xmpi_SOURCES += tools/plan.c tools/plan.h tools/plan_args.c tools/plan_manual.c tools/machine.c tools/plan_show.c \
+    tools/plan_cost.c tools/plan_draw.c tools/volume.c tools/topology.c tools/topology.h
 tools_xmpi_CPPFLAGS = $(AM_CPPFLAGS) -DBUILD_CC='"$(CC)"' -DBUILD_CFLAGS='"$(CFLAGS)"' \
     -DBUILD_SANITIZERS='"$(SANITIZE_CFLAGS)"' -DBUILD_PREFIX='"$(prefix)"'
-tools_xmpi_LDADD = libxmpi_core.la -lm
+tools_xmpi_LDADD = libxmpi_check.la libxmpi_core.la -lm
 nodist_man1_MANS += tools/xmpi.1
 tools/xmpi.1: tools/xmpi
 	$(AM_V_GEN)ASAN_OPTIONS=detect_leaks=0 tools/xmpi --help=man > $@.tmp && mv $@.tmp $@
-CLEANFILES += tools/xmpi.1
+nodist_man1_MANS += tools/xmpi-plan.1
+tools/xmpi-plan.1: tools/xmpi
+	$(AM_V_GEN)ASAN_OPTIONS=detect_leaks=0 tools/xmpi plan --help=man > $@.tmp && mv $@.tmp $@
+CLEANFILES += tools/xmpi.1 tools/xmpi-plan.1
+EXTRA_DIST += docs/allreduce-circulant.svg docs/bcast-binomial.svg
 
 bin_SCRIPTS += tools/xmpicc tools/xmpicxx
 pkgconfigdir = $(libdir)/pkgconfig

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "tools/explain.h"
 #include "tools/info.h"
+#include "tools/plan.h"
 #include "tools/tune.h"
 
 #include <stdio.h>
@@ -23,6 +24,8 @@ static const struct subcommand {
       "which algorithm a collective takes, and why the others lost", explain_main },
     { "tune", "[-np N,...] [--colls ...] [-o FILE]",
       "measures collectives here and writes which algorithms are fastest", tune_main },
+    { "plan", "SUBCOMMAND [NAME -n P]",
+      "algorithms as plans: list, show, check, cost, sim, draw, volume", plan_main },
     { "help", "[COMMAND]", "this text, or the help of a command", help_main },
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
@@ -77,7 +80,7 @@ static int manual(void)
         "cost of a topology before and after reordering) and XMPI_EXPLAIN=all (the plan of\n"
         "each collective).\n"
         ".SH \"EXIT CODE\"\n0; 1 when what was asked for is not there; 2 when the command\n"
-        "line is wrong.\n.SH \"SEE ALSO\"\nxmpirun(1)\n",
+        "line is wrong.\n.SH \"SEE ALSO\"\nxmpi-plan(1), xmpirun(1)\n",
         stdout);
     return 0;
 }

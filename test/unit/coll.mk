@@ -1,8 +1,8 @@
 check_PROGRAMS += test/plan/plans_test test/plan/mutants_test test/unit/coll_test test/unit/choose_test test/unit/tuning_test test/unit/model_test test/unit/plan_test test/unit/coll_scratch_test
-test_plan_plans_test_SOURCES = test/plan/plans_test.c coll/check.c coll/check.h coll/check_law.c coll/check_hazards.c coll/check_law.h
-test_plan_plans_test_LDADD = $(UNIT_LIBS)
-test_plan_mutants_test_SOURCES = test/plan/mutants_test.c coll/check.c coll/check.h coll/check_law.c coll/check_hazards.c coll/check_law.h
-test_plan_mutants_test_LDADD = $(UNIT_LIBS)
+test_plan_plans_test_SOURCES = test/plan/plans_test.c
+test_plan_plans_test_LDADD = libxmpi_check.la $(UNIT_LIBS)
+test_plan_mutants_test_SOURCES = test/plan/mutants_test.c
+test_plan_mutants_test_LDADD = libxmpi_check.la $(UNIT_LIBS)
 test_unit_coll_test_SOURCES = test/unit/coll_test.c test/unit/job.h test/unit/unit.h
 test_unit_coll_test_LDADD = $(UNIT_LIBS)
 test_unit_choose_test_SOURCES = test/unit/choose_test.c test/unit/unit.h

@@ -355,6 +355,7 @@ START_TEST(what_has_no_price_says_so)
     struct price price;
     struct price_query q = query(COLL_ALLREDUCE, "tiny", 8, 8);
     ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert(strstr(fail_text(), "no plan"));
     q = query(COLL_NEIGHBOR_ALLGATHER, "direct", 8, 8);
     ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
     q = query(COLL_BCAST, "scatter-allgather", 4096, 1 << 20);

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# xmpi plan: figures that can be worked out by hand, pictures that are as in docs, and refusals that
+# name the argument, its value and a remedy.
+. "${srcdir:-.}/test/lib.sh"
+xmpi=${XMPI_PREFIX:+$XMPI_PREFIX/bin/xmpi}
+xmpi=${xmpi:-$build/tools/xmpi}
+
+expect() # name, exit code, wanted text, arguments of xmpi plan...; blanks are all alike
+{
+    name=$1 wanted=$2 text=$3
+    shift 3
+    got=$(timeout 60 "$xmpi" plan "$@" 2>&1)
+    code=$?
+    [ $code = "$wanted" ] || { not_ok "$name" "exit code $code instead of $wanted: $(echo "$got" | head -c 400)"; return; }
+    case $(echo "$got" | tr -s ' \n' '  ') in
+    *"$text"*) ok "$name" ;;
+    *) not_ok "$name" "no \"$text\" in: $(echo "$got" | head -c 400)" ;;
+    esac
+}
+
+expect "plan --help" 0 "usage: xmpi plan" --help
+expect "plan --help=man" 0 ".TH XMPI-PLAN 1" --help=man
+expect "plan frob" 2 "no subcommand frob" frob
+
+# list, show, check
+expect "list" 0 "bcast:binomial" list
+expect "list of one" 0 "alltoall:bruck" list alltoall
+expect "list of nothing" 2 "no collective frob" list frob
+expect "show" 0 "1 fold out[2] in[2] <- 2.0 first after -" show allreduce:ring -n 8 --rank 3
+expect "show in place" 0 "0 send out[3]" show allreduce:ring -n 8 --rank 3 --in-place
+expect "show: long plans are cut" 0 "... 212 more; --expand shows all" show allreduce:ring -n 64
+expect "show --expand" 0 "251 recv" show allreduce:ring -n 64 --expand
+expect "show: no rank" 2 "--rank 8 is no rank of 8; ranks go from 0 to 7" show allreduce:ring -n 8 --rank 8
+expect "show: how many" 2 "As in: xmpi plan show allreduce:ring -n 8" show allreduce:ring
+expect "show: no algorithm" 2 "there are: allreduce:tiny allreduce:doubling" show allreduce:frob -n 8
+expect "show: no collective" 2 "there are: barrier bcast" show frob:ring -n 8
+expect "show: no plan" 2 "allreduce:tiny is no plan" show allreduce:tiny -n 8
+expect "show: neighbours" 2 "XMPI_EXPLAIN=neighbor_allgather" show neighbor_allgather:direct -n 8
+expect "show: no number" 2 "-n x is no number" show allreduce:ring -n x
+expect "show: a range" 2 "only check takes a range" show allreduce:ring -n 1..8
+expect "show: no option" 2 "--frob is not an option" show allreduce:ring -n 8 --frob 1
+expect "check" 0 "allreduce:ring is right on all of 1 to 20 ranks" check allreduce:ring -n 1..20
+expect "check: order" 0 "and in rank order" check allreduce:doubling -n 1..20
+expect "check between groups" 0 "two groups" check allreduce:leaders -n 2..6
+expect "check too many" 2 "at most 4096" check allreduce:ring -n 1..100000
+
+# cost: the textbook's formulas.  The unit test price_test has them for all p up to 64.
+expect "cost: ring, 2(p-1) rounds" 0 "rounds 126" cost allreduce:ring -n 64 --bytes 1MiB
+expect "cost: ring, 2n(p-1)/p bytes" 0 "bytes sent 2064384 132120576" cost allreduce:ring -n 64 --bytes 1MiB
+expect "cost: a million ranks" 0 "rounds 2097150" cost allreduce:ring -n 1048576 --bytes 1MiB
+expect "cost: pipeline, p-2+S rounds" 0 "rounds 38" cost bcast:chain -n 8 --pieces 32 --bytes 1MiB
+expect "cost says model" 0 "model time" cost allreduce:ring -n 8 --bytes 8
+expect "cost without bytes" 2 "--bytes 64k" cost allreduce:ring -n 8
+expect "cost of a barrier" 0 "rounds 4" cost barrier:dissemination -n 16
+expect "cost: no amount" 2 "--bytes 3x is no amount" cost allreduce:ring -n 8 --bytes 3x
+expect "cost: no cut" 2 "cannot be cut" cost alltoall:bruck -n 8 --bytes 8 --pieces 2
+
+# sim
+expect "sim: one message" 0 "model time 5 us = latency 3 us + bandwidth 2 us" sim bcast:binomial -n 2 \
+    --nodes 2 --bytes 1000 --set "net latency=3us overhead=0us gap=0us byte=2ns eager=0"
+expect "sim: a million ranks" 0 "2560 steps of 64 ranks" sim allreduce:doubling -n 1048576 --nodes 16384 \
+    --topology hypercube --bytes 8
+expect "sim: a long ring" 0 "the rest is that line" sim allreduce:ring -n 1048576 --nodes 65536 \
+    --topology ring --bytes 64M
+expect "sim: too much" 1 "ask for fewer ranks" sim allreduce:doubling -n 1048576 --nodes 16384 \
+    --topology ring --bytes 8
+for network in ring torus:4x4 hypercube fat-tree:4 dragonfly:4x2x2 dragonfly+:4x2x2x2; do
+    expect "sim: $network" 0 "model LogGP, $network" sim allreduce:ring -n 64 --nodes 16 --bytes 64k \
+        --topology $network
+done
+expect "sim: no topology" 2 "--topology star: there is wires" sim allreduce:ring -n 8 --nodes 4 --bytes 8 \
+    --topology star
+expect "sim: another size" 2 "16 nodes, not 4" sim allreduce:ring -n 8 --nodes 4 --bytes 8 \
+    --topology torus:4x4
+expect "sim: uneven" 2 "8 ranks cannot be spread evenly over --nodes 3" sim allreduce:ring -n 8 \
+    --nodes 3 --bytes 8
+echo "net latency=3us overhead=0us gap=0us byte=2ns eager=0 # slow" > "$scratch/machine"
+expect "sim --machine" 0 "model time 5 us" sim bcast:binomial -n 2 --nodes 2 --bytes 1000 \
+    --machine "$scratch/machine"
+echo "net latency=3 parsec" > "$scratch/machine"
+expect "sim --machine: wrong" 2 "latency=3 is no time; as in 1.5us" sim bcast:binomial -n 2 --nodes 2 \
+    --bytes 1000 --machine "$scratch/machine"
+expect "sim --machine: no file" 2 "No such file" sim bcast:binomial -n 2 --bytes 1 --machine /nonexistent
+
+# draw
+for picture in allreduce:circulant bcast:binomial; do
+    file=$(echo $picture | tr : -).svg graph=
+    [ $picture = bcast:binomial ] && graph=--graph
+    if "$xmpi" plan draw $picture -n 8 $graph -o "$scratch/$file" && cmp "$scratch/$file" "$top/docs/$file"
+    then
+        ok "draw: docs/$file"
+    else
+        not_ok "draw: docs/$file" "differs; xmpi plan draw $picture -n 8 $graph -o docs/$file"
+    fi
+done
+expect "draw: all of it" 0 "</svg>" draw allreduce:ring -n 8 --graph -o -
+expect "draw: where to" 2 "-o FILE.svg" draw allreduce:ring -n 8
+expect "draw: too many" 2 "more than 64 ranks" draw allreduce:ring -n 65 -o -
+expect "draw: no folder" 1 "No such file" draw allreduce:ring -n 8 -o /nonexistent/a.svg
+
+# volume: by hand, for 32 layers of width 4096, 64 sequences of 2048 tokens, two bytes per number
+size="--layers 32 --hidden 4096 --batch 64"
+expect "volume: data" 0 "data allreduce 8 1 12884901888 22548578304" volume $size --dp 8
+expect "volume: tensor" 0 "tensor allreduce 4 128 1073741824 206158430208" volume $size --tp 4
+expect "volume: pipeline" 0 "pipeline send 4 16 134217728 2147483648" volume $size --pp 4 --micro-batches 8
+expect "volume: expert" 0 "expert alltoall 4 128 268435456 25769803776" volume $size --dp 4 --ep 4
+expect "volume: experts are shared by few" 0 "data allreduce 2 1 8589934592 8589934592" volume $size \
+    --dp 8 --ep 4
+expect "volume: dtype" 0 "data allreduce 8 1 25769803776" volume $size --dp 8 --dtype fp32
+expect "volume: nothing to send" 0 "1 ranks" volume $size
+expect "volume: missing" 2 "--hidden is missing" volume --layers 32 --batch 64
+expect "volume: uneven" 2 "--layers 32 cannot be shared evenly by --pp 3; take a divisor" volume $size --pp 3
+expect "volume: dtype of nothing" 2 "there is fp8, bf16" volume $size --dtype int4
+finish

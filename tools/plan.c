@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpi plan: algorithms looked at without running them.  A table of its subcommands and their
+ * help; the command line is in plan_args.c.
+ */
+#include "tools/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *what;
+    int (*run)(const struct plan_args *args);
+} subcommands[] = {
+    { "list", "[COLLECTIVE]: the algorithms there are", plan_list },
+    { "show", "NAME -n P [--rank R]: the steps of one rank", plan_show },
+    { "check", "NAME -n A..B: prove that it works on A to B ranks", plan_check },
+    { "cost", "NAME -n P --bytes N: rounds, messages, bytes; a price", plan_cost },
+    { "sim", "NAME -n P --nodes K --topology T: time on a model of a machine", plan_sim },
+    { "draw", "NAME -n P -o FILE.svg: a picture", plan_draw },
+};
+enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
+
+static const char *current = "";
+
+int plan_wrong(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "xmpi plan%s%s: ", *current ? " " : "", current);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return 2;
+}
+
+static void usage(FILE *to)
+{
+    fputs("usage: xmpi plan SUBCOMMAND [arguments]\n\n"
+          "Looks at collective algorithms as plans; NAME is as in allreduce:ring.\n\n",
+          to);
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        fprintf(to, "  %-6s %s\n", subcommands[i].name, subcommands[i].what);
+    fputs(
+        "  volume --dp 8 --tp 4 ...: bytes per step of a parallel training (volume --help)\n\n"
+        "  -n P              ranks; check takes a range, 1..64\n"
+        "  --bytes N         the vector, or one block of what moves blocks: 8, 64k, 1MiB\n"
+        "  --root R          of rooted collectives (0)\n"
+        "  --pieces K        every block cut in K, for pipelining (1)\n"
+        "  --radix K         of algorithms that have one\n"
+        "  --nodes K         ranks are spread over K nodes in blocks (1)\n"
+        "  --topology T      between nodes: wires (each pair has its own), ring, hypercube,\n"
+        "                    torus:4x4x8, fat-tree:K (K ports per switch),\n"
+        "                    dragonfly:GROUPSxROUTERSxNODES,\n"
+        "                    dragonfly+:GROUPSxLEAVESxSPINESxNODES\n"
+        "  --machine FILE    the model's parameters; without it, a machine of today\n"
+        "  --set 'LINE'      a line of such a file, as in --set 'net latency=2us byte=0.1ns'\n"
+        "  --rank R          show: of which rank (0)\n"
+        "  --expand          show: all steps, not only the first 40\n"
+        "  --in-place        show: as with MPI_IN_PLACE\n"
+        "  --graph           draw: who sends to whom, as a tree or a ring, instead of when\n"
+        "  -o FILE.svg       draw: where to\n\n"
+        "Times are those of a model, never measured.\n",
+        to);
+}
+
+int plan_main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !*name) {
+        usage(*name ? stdout : stderr);
+        return *name ? 0 : 2;
+    }
+    if (!strcmp(name, "--help=man"))
+        return plan_manual();
+    current = name;
+    if (!strcmp(name, "volume"))
+        return volume_main(argc - 1, argv + 1);
+    for (int i = 0; i < SUBCOMMANDS; i++) {
+        if (strcmp(name, subcommands[i].name) != 0)
+            continue;
+        struct plan_args args = { .subcommand = name };
+        int code = plan_args_read(&args, argc - 1, argv + 1);
+        if (code == 0)
+            code = subcommands[i].run(&args);
+        return code ? code : fflush(stdout) ? 1 : 0;
+    }
+    current = "";
+    plan_wrong("there is no subcommand %s", name);
+    usage(stderr);
+    return 2;
+}

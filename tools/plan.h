@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpi plan: what its subcommands share.
+ */
+#ifndef XMPI_TOOLS_PLAN_H
+#define XMPI_TOOLS_PLAN_H
+
+#include "coll/price.h"
+
+struct fabric;
+
+/* The command line of xmpi plan, once it is understood. */
+struct plan_args {
+    const char *subcommand;
+    const struct algorithm *algorithm;
+    const char *output, *topology, *machine;
+    int from, to; /* ranks; equal unless a range was given */
+    int rank, root, pieces, radix, nodes;
+    bool has_bytes, expand, in_place, graph, json;
+    size_t bytes;
+    struct price_model model;
+    double hop, wire; /* of a fabric: seconds per link, and per byte on it */
+};
+
+int plan_main(int argc, char **argv);
+
+/* Understand; 0, or an exit code when it was complained. */
+int plan_args_read(struct plan_args *args, int argc, char **argv);
+struct price_query plan_query(const struct plan_args *args);
+
+/* "latency=2us" and so on for a level of the model, or a file of such lines (machine.c).  False
+ * when it was complained. */
+bool machine_set(struct plan_args *args, const char *line);
+bool machine_read(struct plan_args *args, const char *file);
+
+/* "64k", "1MiB"; a plain number of a text.  False: it is none. */
+bool bytes_read(const char *text, size_t *bytes);
+bool number_read(const char *text, long least, long most, long *number);
+
+/* "1.5 us" */
+struct seconds_text {
+    char text[24];
+};
+struct seconds_text seconds_text(double seconds);
+
+/* Subcommands.  Exit codes. */
+int plan_list(const struct plan_args *args);
+int plan_show(const struct plan_args *args);
+int plan_check(const struct plan_args *args);
+int plan_cost(const struct plan_args *args);
+int plan_sim(const struct plan_args *args);
+int plan_draw(const struct plan_args *args);
+int volume_main(int argc, char **argv);
+int plan_manual(void);
+
+/* Say what is wrong, on stderr, as "xmpi plan sim: ...".  Returns 2. */
+int plan_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

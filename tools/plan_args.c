@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The command line of xmpi plan.  Whatever is wrong is said with the argument, its value and what
+ * would do instead.
+ */
+#include "tools/plan.h"
+
+#include "coll/forced.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool number_read(const char *text, long least, long most, long *number)
+{
+    char *end;
+    *number = strtol(text, &end, 10);
+    return end != text && *end == '\0' && *number >= least && *number <= most;
+}
+
+bool bytes_read(const char *text, size_t *bytes)
+{
+    static const char *const units[] = { "", "k", "m", "g", "t" };
+    char *end;
+    double n = strtod(text, &end);
+    if (end == text || n < 0)
+        return false;
+    for (int i = 0; i < 5; i++, n *= 1024) {
+        size_t length = strlen(units[i]);
+        const char *rest = end + length;
+        if (strncasecmp(end, units[i], length) != 0)
+            continue;
+        if (*rest == '\0' || !strcasecmp(rest, "B") || (i && !strcasecmp(rest, "iB"))) {
+            *bytes = (size_t)n;
+            return n < 1e18;
+        }
+    }
+    return false;
+}
+
+struct seconds_text seconds_text(double seconds)
+{
+    struct seconds_text t;
+    if (seconds >= 1)
+        snprintf(t.text, sizeof t.text, "%.4g s", seconds);
+    else if (seconds >= 1e-3)
+        snprintf(t.text, sizeof t.text, "%.4g ms", seconds * 1e3);
+    else
+        snprintf(t.text, sizeof t.text, "%.4g us", seconds * 1e6);
+    return t;
+}
+
+/* ---- names ---- */
+
+static int no_such_collective(const char *name)
+{
+    char list[400] = "";
+    for (int what = 0; what < COLL_KINDS; what++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %s",
+                 collective_name((enum collective)what));
+    return plan_wrong("there is no collective %s; there are:%s", name, list);
+}
+
+static int no_such_algorithm(enum collective what, const char *name)
+{
+    char list[400] = "";
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (a->what == what)
+            snprintf(list + strlen(list), sizeof list - strlen(list), " %s:%s",
+                     collective_name(what), a->name);
+    return plan_wrong("there is no algorithm %s; there are:%s", name, list);
+}
+
+static int read_name(struct plan_args *args, const char *name)
+{
+    const char *colon = strchr(name, ':');
+    size_t length = colon ? (size_t)(colon - name) : strlen(name);
+    for (int what = 0; what < COLL_KINDS; what++) {
+        const char *known = collective_name((enum collective)what);
+        if (strlen(known) != length || strncmp(known, name, length) != 0)
+            continue;
+        const char *rest = colon ? colon + 1 : "";
+        args->algorithm = algorithm_find((enum collective)what, false, rest);
+        if (!args->algorithm)
+            args->algorithm = algorithm_find((enum collective)what, true, rest);
+        if (args->algorithm && args->algorithm->program)
+            return 0;
+        if (args->algorithm)
+            return plan_wrong("%s is no plan: it works through shared flags (coll/tiny.c)",
+                              name);
+        return no_such_algorithm((enum collective)what, name);
+    }
+    return no_such_collective(name);
+}
+
+/* ---- options ---- */
+
+static int read_int(const char *option, const char *value, int least, int *number)
+{
+    long n;
+    if (!number_read(value, least, INT_MAX, &n))
+        return plan_wrong("%s %s is no number from %d on", option, value, least);
+    *number = (int)n;
+    return 0;
+}
+
+/* "8" or "1..64" */
+static int read_ranks(struct plan_args *args, const char *value)
+{
+    const char *dots = strstr(value, "..");
+    char first[24];
+    snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - value) : 20, value);
+    int code = read_int("-n", first, 1, &args->from);
+    args->to = args->from;
+    if (code || !dots)
+        return code;
+    if (strcmp(args->subcommand, "check") != 0)
+        return plan_wrong("-n %s: only check takes a range; give one number of ranks", value);
+    code = read_int("-n", dots + 2, 1, &args->to);
+    if (!code && args->to < args->from)
+        code = plan_wrong("-n %s: the range is empty; give the smaller number first", value);
+    return code;
+}
+
+static int read_flag(struct plan_args *args, const char *option)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } flags[] = { { "--expand", offsetof(struct plan_args, expand) },
+                  { "--in-place", offsetof(struct plan_args, in_place) },
+                  { "--graph", offsetof(struct plan_args, graph) } };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!strcmp(option, flags[i].name)) {
+            *(bool *)((char *)args + flags[i].at) = true;
+            return 0;
+        }
+    return -1;
+}
+
+/* An option with a number or a text.  -1: there is none of that name. */
+static int read_value(struct plan_args *args, const char *option, const char *value)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+        int least; /* -1: a text */
+    } options[] = { { "--rank", offsetof(struct plan_args, rank), 0 },
+                    { "--root", offsetof(struct plan_args, root), 0 },
+                    { "--pieces", offsetof(struct plan_args, pieces), 1 },
+                    { "--radix", offsetof(struct plan_args, radix), 2 },
+                    { "--nodes", offsetof(struct plan_args, nodes), 1 },
+                    { "--topology", offsetof(struct plan_args, topology), -1 },
+                    { "-o", offsetof(struct plan_args, output), -1 } };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (strcmp(option, options[i].name) != 0)
+            continue;
+        char *at = (char *)args + options[i].at;
+        if (options[i].least >= 0)
+            return read_int(option, value, options[i].least, (int *)at);
+        *(const char **)at = value;
+        return 0;
+    }
+    if (!strcmp(option, "-n"))
+        return read_ranks(args, value);
+    if (!strcmp(option, "--machine"))
+        return machine_read(args, value) ? 0 : 2;
+    if (!strcmp(option, "--set"))
+        return machine_set(args, value) ? 0 : 2;
+    if (strcmp(option, "--bytes") != 0)
+        return -1;
+    args->has_bytes = true;
+    if (!bytes_read(value, &args->bytes))
+        return plan_wrong("--bytes %s is no amount; as in 8, 64k or 1MiB", value);
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static int complete(const struct plan_args *args)
+{
+    const char *sub = args->subcommand;
+    bool priced = !strcmp(sub, "cost") || !strcmp(sub, "sim");
+    if (!strcmp(sub, "list"))
+        return 0;
+    if (!args->algorithm)
+        return plan_wrong("of which algorithm?  As in: xmpi plan %s allreduce:ring -n 8", sub);
+    const char *name = collective_name(args->algorithm->what);
+    if (args->from == 0)
+        return plan_wrong("on how many ranks?  As in: xmpi plan %s %s:%s -n 8", sub, name,
+                          args->algorithm->name);
+    if (priced && !args->has_bytes && args->algorithm->what != COLL_BARRIER)
+        return plan_wrong("of how many bytes?  As in --bytes 64k");
+    if (args->rank >= args->from || args->root >= args->from)
+        return plan_wrong("%s %d is no rank of %d; ranks go from 0 to %d",
+                          args->rank >= args->from ? "--rank" : "--root",
+                          args->rank >= args->from ? args->rank : args->root, args->from,
+                          args->from - 1);
+    if (args->nodes && args->from % args->nodes)
+        return plan_wrong("%d ranks cannot be spread evenly over --nodes %d; take a divisor",
+                          args->from, args->nodes);
+    if (args->pieces > 1 && !args->algorithm->cut)
+        return plan_wrong("%s:%s cannot be cut; leave out --pieces %d", name,
+                          args->algorithm->name, args->pieces);
+    if (args->radix && !args->algorithm->radix)
+        return plan_wrong("%s:%s has no radix; leave out --radix %d", name,
+                          args->algorithm->name, args->radix);
+    return 0;
+}
+
+int plan_args_read(struct plan_args *args, int argc, char **argv)
+{
+    args->model = price_standard;
+    args->hop = 0.1e-6;
+    args->wire = -1; /* as the interface of a node */
+    for (int i = 1; i < argc; i++) {
+        int code = 0;
+        if (argv[i][0] != '-' && !strcmp(args->subcommand, "list"))
+            args->output = argv[i];
+        else if (argv[i][0] != '-')
+            code = read_name(args, argv[i]);
+        else if ((code = read_flag(args, argv[i])) < 0 && i + 1 < argc) {
+            code = read_value(args, argv[i], argv[i + 1]);
+            i += code == 0;
+        }
+        if (code < 0)
+            code = plan_wrong("%s is not an option, or its value is missing; see xmpi plan "
+                              "--help",
+                              argv[i]);
+        if (code)
+            return code;
+    }
+    if (args->wire < 0)
+        args->wire = args->model.link[DISTANCE_NET].byte;
+    return complete(args);
+}
+
+struct price_query plan_query(const struct plan_args *args)
+{
+    return (struct price_query){
+        .algorithm = args->algorithm,
+        .p = args->from,
+        .root = args->root,
+        .pieces = args->pieces,
+        .radix = args->radix,
+        .bytes = args->bytes,
+        .seats = { .per_node = args->nodes > 1 ? args->from / args->nodes : 0 },
+    };
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The manual page xmpi-plan(1), for the build.
+ */
+#include "config.h"
+#include "tools/plan.h"
+
+#include <stdio.h>
+
+static const char head[] =
+    ".SH NAME\n"
+    "xmpi-plan \\- look at collective algorithms without running them\n"
+    ".SH SYNOPSIS\n"
+    ".B xmpi plan list\n[COLLECTIVE]\n.br\n"
+    ".B xmpi plan show\nNAME \\-n P [\\-\\-rank R] [\\-\\-expand] [\\-\\-in\\-place]\n.br\n"
+    ".B xmpi plan check\nNAME \\-n A..B\n.br\n"
+    ".B xmpi plan cost\nNAME \\-n P \\-\\-bytes N [\\-\\-nodes K]\n.br\n"
+    ".B xmpi plan sim\nNAME \\-n P \\-\\-bytes N \\-\\-nodes K [\\-\\-topology T] "
+    "[\\-\\-machine "
+    "FILE]\n.br\n"
+    ".B xmpi plan draw\nNAME \\-n P \\-o FILE.svg [\\-\\-graph]\n.br\n"
+    ".B xmpi plan volume\n\\-\\-layers L \\-\\-hidden H \\-\\-batch B [\\-\\-dp D \\-\\-tp T "
+    "\\-\\-pp P \\-\\-ep E]\n"
+    ".SH DESCRIPTION\n"
+    "Collectives of xmpi are plans: what each rank sends, receives, folds and copies, and "
+    "what\n"
+    "waits for what.  A NAME is a collective and an algorithm, as in allreduce:ring.\n"
+    "\\-\\-bytes is the vector of a broadcast, a reduction or a scan, and one block of what "
+    "moves\n"
+    "blocks.  \\-\\-root, \\-\\-pieces and \\-\\-radix are understood by all.\n";
+
+static const char subcommands[] =
+    ".SH SUBCOMMANDS\n"
+    ".TP\n.B show\nThe steps of one rank (0 unless \\-\\-rank is given), 40 of them unless\n"
+    "\\-\\-expand is.\n"
+    ".TP\n.B check\nPerforms the plans of all ranks on symbols, for every number of ranks of "
+    "the\n"
+    "range, in several orders, twice, and says what that proves.\n"
+    ".TP\n.B cost\nCounts rounds, messages, bytes sent, folded and copied, and scratch, of "
+    "the\n"
+    "busiest rank and of all.  In a round a rank sends at most one message and receives at "
+    "most\n"
+    "one.  These are exact; the time below them is a model's.\n"
+    ".TP\n.B sim\nPerforms the plans on a model of a machine.  Ranks that do alike are "
+    "performed\n"
+    "once; long rings are performed until they are steady.  The output says what was done.\n"
+    ".TP\n.B draw\nMessages in time, a line per rank, or with \\-\\-graph who sends to whom.\n"
+    ".TP\n.B volume\nBytes that one step of training a transformer sends, see below.\n";
+
+static const char machine[] =
+    ".SH THE MODEL\n"
+    "A message of n bytes keeps the sender\\(aqs CPU busy for the overhead o, takes the way "
+    "out\n"
+    "for g + n G, arrives a latency L later, takes the way in for as long, and keeps the\n"
+    "receiver\\(aqs CPU busy for o: 2 o + L + g + n G when it is alone.  Ranks of a node "
+    "share\n"
+    "its interface.  Links of a topology are shared by all messages that pass them, in the\n"
+    "order in which they come.  Messages longer than the eager limit wait for their receive.\n"
+    ".PP\nA machine file has a line per level; what is not written keeps its value:\n"
+    ".PP\n.nf\n"
+    "cache   latency=0.1us overhead=0.03us gap=0.01us byte=0.05ns eager=128k\n"
+    "node    latency=0.3us byte=0.1ns\n"
+    "net     latency=1.5us overhead=0.2us gap=0.05us byte=0.08ns eager=16k\n"
+    "fabric  hop=0.1us byte=0.08ns\n"
+    "rank    fold=0.05ns copy=0.05ns\n"
+    ".fi\n"
+    ".PP\nTopologies: wires (a wire for each pair of nodes), ring, hypercube, torus:AxBx...,\n"
+    "fat\\-tree:K (switches of K ports, up to K^3/4 nodes), dragonfly:GxAxP (G groups of A "
+    "routers\n"
+    "with P nodes each), dragonfly+:GxLxSxP (G groups of L leaves and S spines, P nodes per "
+    "leaf).\n";
+
+static const char volume[] =
+    ".SH VOLUME\n"
+    "A rank holds L / pp layers, 1 / tp of each: 12 H^2 weights per layer, or with experts 4 "
+    "H^2\n"
+    "and 8 H^2 for each of its experts / ep.  W is their number, t the bytes of a number, m "
+    "the\n"
+    "micro\\-batches, A = batch / dp / m * seq * H * t an activation.  Sent per rank and "
+    "step:\n"
+    ".PP\n.nf\n"
+    "data      allreduce  2 W t (dp \\- 1) / dp; weights of experts with dp / ep instead of "
+    "dp\n"
+    "tensor    allreduce  4 m L / pp times 2 A (tp \\- 1) / tp\n"
+    "pipeline  send       m A to the stage before, m A to the stage behind\n"
+    "expert    alltoall   4 m L / pp times A top\\-k (ep \\- 1) / ep\n"
+    ".fi\n"
+    ".SH \"EXIT CODE\"\n0; 1 when it cannot be done; 2 when the command line is wrong.\n"
+    ".SH \"SEE ALSO\"\nxmpi(1), xmpirun(1)\n";
+
+int plan_manual(void)
+{
+    printf(".TH XMPI-PLAN 1 \"\" \"xmpi %s\" \"xmpi\"\n", PACKAGE_VERSION);
+    fputs(head, stdout);
+    fputs(subcommands, stdout);
+    fputs(machine, stdout);
+    fputs(volume, stdout);
+    return fflush(stdout) ? 1 : 0;
+}

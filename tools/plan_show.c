@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpi plan list, show, check: which algorithms there are, what a rank does in one, and the proof
+ * that it works.
+ */
+#include "tools/plan.h"
+
+#include "coll/bind.h"
+#include "coll/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_STEPS = 40 };
+
+int plan_list(const struct plan_args *args)
+{
+    const char *only = args->output;
+    bool any = false;
+    for (const struct algorithm *a = algorithms; a->name; a++) {
+        const char *what = collective_name(a->what);
+        char name[80];
+        if (only && strcmp(only, what) != 0)
+            continue;
+        any = true;
+        snprintf(name, sizeof name, "%s:%s", what, a->name);
+        printf("%-36s%s%s%s", name, a->inter ? "  between two groups" : "",
+               a->ordered && a->what >= COLL_REDUCE ? "  any operation" : "",
+               a->cut ? "  may be cut" : "");
+        if (a->radix)
+            printf("  radix %d", a->radix);
+        printf("%s\n", a->program ? "" : "  no plan: shared flags on one node");
+    }
+    if (any)
+        return 0;
+    return plan_wrong("there is no collective %s; xmpi plan list shows all", only);
+}
+
+/* ---- show ---- */
+
+static void print_steps(const struct plan *plan, char *text, bool all)
+{
+    char *at = text;
+    for (int i = 0; *at && (all || i < SHOWN_STEPS); i++) {
+        char *end = strchr(at, '\n');
+        end = end ? end + 1 : at + strlen(at);
+        fwrite(at, 1, (size_t)(end - at), stdout);
+        at = end;
+    }
+    if (*at)
+        printf("  ... %d more; --expand shows all\n", plan->nsteps - SHOWN_STEPS);
+}
+
+/* Where ranks are, when the algorithm wants to know; --nodes, else two halves. */
+struct whereabouts {
+    struct places places;
+    const struct places *known; /* NULL: all in one place */
+    int *group;
+};
+
+static void whereabouts(const struct plan_args *args, int p, struct whereabouts *w)
+{
+    int nodes = args->nodes ? args->nodes : 2;
+    int each = (p + nodes - 1) / nodes;
+    *w = (struct whereabouts){ .places.levels = 1 };
+    w->group = malloc((size_t)p * sizeof *w->group);
+    for (int r = 0; w->group && r < p; r++)
+        w->group[r] = r - r % each;
+    w->places.first[0] = w->group;
+    bool apart = args->nodes > 1 || (args->algorithm->needs == NEEDS_PLACES && p > 1);
+    w->known = w->group && apart ? &w->places : NULL;
+}
+
+static int radix_of(const struct plan_args *args)
+{
+    return args->radix ? args->radix : args->algorithm->radix;
+}
+
+static int no_graph(const struct algorithm *a)
+{
+    return plan_wrong("%s:%s follows the edges of a program's topology; its plan can be seen "
+                      "with XMPI_EXPLAIN=%s when the program runs",
+                      collective_name(a->what), a->name, collective_name(a->what));
+}
+
+int plan_show(const struct plan_args *args)
+{
+    const struct algorithm *a = args->algorithm;
+    struct plan plan;
+    struct whereabouts where;
+    if (is_neighbourhood(a->what))
+        return no_graph(a);
+    whereabouts(args, args->from, &where);
+    const char *why = algorithm_objection(a, args->from, radix_of(args), where.known);
+    if (!why && a->inter && args->from < 2)
+        why = "two groups are two ranks at least";
+    if (why) {
+        free(where.group);
+        return plan_wrong("%s:%s on %d ranks: %s", collective_name(a->what), a->name,
+                          args->from, why);
+    }
+    struct plan_key key = { .me = args->rank,
+                            .size = args->from,
+                            .root = args->root,
+                            .split = a->inter ? (args->from + 1) / 2 : 0,
+                            .pieces = args->pieces ? args->pieces : 1,
+                            .radix = radix_of(args),
+                            .places = where.known,
+                            .alias = bind_alias(a->what, args->in_place) };
+    char *text = plan_make(&plan, &key, a->program) ? NULL : plan_text(&plan);
+    if (text) {
+        printf("%s:%s, rank %d of %d: %d steps; blocks: in %d, out %d, tmp %d\n",
+               collective_name(a->what), a->name, args->rank, args->from, plan.nsteps,
+               plan.nblocks[ROOM_IN], plan.nblocks[ROOM_OUT], plan.nblocks[ROOM_TMP]);
+        print_steps(&plan, text, args->expand);
+    }
+    free(where.group);
+    plan_free(&plan);
+    if (!text)
+        plan_wrong("no memory for a plan on %d ranks", args->from);
+    free(text);
+    return text ? 0 : 1;
+}
+
+/* ---- check ---- */
+
+struct proof {
+    const struct plan_args *args;
+    int worlds, sizes, skipped;
+    const char *why_skipped;
+};
+
+static bool takes_root(enum collective what)
+{
+    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
+           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
+}
+
+/* Every root of few ranks, the ends and the middle of many; every split in two groups. */
+static bool worth_trying(int i, int p)
+{
+    return p <= 16 || i < 3 || i == p / 2 || i == p - 1;
+}
+
+static bool prove(struct proof *proof, struct world *world)
+{
+    struct verdict verdict;
+    proof->worlds++;
+    if (check_world(world, &verdict))
+        return true;
+    plan_wrong("%s:%s is wrong: %s", collective_name(world->what), proof->args->algorithm->name,
+               verdict.text);
+    return false;
+}
+
+static bool prove_size(struct proof *proof, int p)
+{
+    const struct plan_args *args = proof->args;
+    const struct algorithm *a = args->algorithm;
+    struct whereabouts where;
+    bool good = true, twice = a->what != COLL_BCAST && a->what != COLL_BARRIER && !a->inter;
+    whereabouts(args, p, &where);
+    const char *why = algorithm_objection(a, p, radix_of(args), where.known);
+    if (why || (a->inter && p < 2)) {
+        proof->skipped++;
+        proof->why_skipped = why ? why : "two groups are two ranks at least";
+    } else {
+        proof->sizes++;
+    }
+    for (int i = 0; good && !why && i < (a->inter ? p - 1 : 1); i++)
+        for (int root = 0; good && root < (takes_root(a->what) ? p : 1); root++)
+            for (int in_place = 0; good && in_place <= twice; in_place++)
+                if (worth_trying(root, p) && worth_trying(i, p - 1))
+                    good =
+                        prove(proof, &(struct world){ .what = a->what,
+                                                      .program = a->program,
+                                                      .p = p,
+                                                      .root = root,
+                                                      .split = a->inter ? i + 1 : 0,
+                                                      .pieces = args->pieces ? args->pieces : 1,
+                                                      .radix = radix_of(args),
+                                                      .places = where.known,
+                                                      .in_place = in_place,
+                                                      .ordered = a->ordered,
+                                                      .program_order = true });
+    free(where.group);
+    return good;
+}
+
+static void say_proof(const struct proof *proof)
+{
+    const struct algorithm *a = proof->args->algorithm;
+    printf("%s:%s is right on all of %d to %d ranks\n", collective_name(a->what), a->name,
+           proof->args->from, proof->args->to);
+    printf("  %d worlds: %s%severy one performed twice, in several orders\n", proof->worlds,
+           takes_root(a->what) ? "roots, " : "",
+           a->inter ? "two groups, " : "in place or not, ");
+    printf(
+        "  every result complete%s; no deadlock without buffering; no message lost, doubled\n"
+        "  or of the wrong length; input never written; nothing used that is not there\n",
+        a->ordered && a->what >= COLL_REDUCE ? " and in rank order" : "");
+    if (proof->skipped)
+        printf("  left out: %d numbers of ranks, since there %s\n", proof->skipped,
+               proof->why_skipped);
+}
+
+int plan_check(const struct plan_args *args)
+{
+    struct proof proof = { .args = args };
+    enum { MOST = 4096 };
+    if (is_neighbourhood(args->algorithm->what))
+        return no_graph(args->algorithm);
+    if (args->to > MOST)
+        return plan_wrong("-n %d: the verifier performs every rank; at most %d", args->to,
+                          MOST);
+    bool good = true;
+    for (int p = args->from; good && p <= args->to; p++)
+        good = prove_size(&proof, p);
+    if (good && proof.sizes == 0)
+        return plan_wrong("nothing to check on %d to %d ranks: %s", args->from, args->to,
+                          proof.why_skipped);
+    if (good)
+        say_proof(&proof);
+    return good ? 0 : 1;
+}
