@@ -216,6 +216,23 @@ static int look_at_strangers(void)
     return news;
 }
 
+/* Those that the launchers of other nodes tell of. */
+static int look_at_others(void)
+{
+    int news = 0;
+    for (int world = 0; boot.size > boot.segment->nlocal && world < boot.size; world++) {
+        uint32_t dead = boot_other_dead(world);
+        if (!dead || dead & BOOT_DEAD_OUTSIDE)
+            continue;
+        struct loss loss = { .world = world };
+        char how[120];
+        death_text(dead, how, sizeof how);
+        snprintf(loss.cause, sizeof loss.cause, "(on another node) %s", how);
+        news += lose(&loss);
+    }
+    return news;
+}
+
 static int look_at_reports(void)
 {
     int news = 0;
@@ -243,7 +260,8 @@ int failures_look(void)
     failures_wanted = fresh;
     if (fresh)
         return 1;
-    int before = failures, news = look_at_reports() + look_at_strangers() + look_at_node();
+    int before = failures,
+        news = look_at_reports() + look_at_strangers() + look_at_others() + look_at_node();
     if (before == 0 && failures > 0)
         failures_wanted = true; /* who had left before is lost now */
     return news;

@@ -219,6 +219,12 @@ struct boot_rank *boot_neighbour(int world)
     return index < 0 ? NULL : bootseg_rank(boot.segment, index);
 }
 
+uint32_t boot_other_dead(int world)
+{
+    bool is_other = boot.size > boot.segment->nlocal && segment_index(world) < 0;
+    return is_other && way && way->dead ? way->dead(world) : 0;
+}
+
 int boot_publish(const void *card, size_t bytes)
 {
     struct boot_contact *mine = &boot_record(boot.local_rank)->contact;

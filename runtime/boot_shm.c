@@ -150,6 +150,35 @@ static void shm_abort(int code, const char *text)
     }
 }
 
+/* ---- how the network reaches a process ---- */
+
+/* It lies in the record; launchers exchange what is in the records. */
+static int shm_publish(const void *card, size_t bytes)
+{
+    (void)card, (void)bytes;
+    ring_launcher(boot.segment);
+    return MPI_SUCCESS;
+}
+
+static int shm_contact(int world, void *card, size_t *bytes)
+{
+    struct boot_other *other = bootseg_other(boot.segment, world);
+    *bytes = atomic_load_explicit(&other->bytes, memory_order_acquire);
+    memcpy(card, other->card, *bytes);
+    return MPI_SUCCESS;
+}
+
+static uint32_t shm_dead(int world)
+{
+    return atomic_load(&bootseg_other(boot.segment, world)->dead);
+}
+
 const struct boot_way boot_shm = {
-    .name = "launcher", .open = shm_open_segment, .close = shm_close, .abort = shm_abort
+    .name = "launcher",
+    .open = shm_open_segment,
+    .close = shm_close,
+    .abort = shm_abort,
+    .publish = shm_publish,
+    .contact = shm_contact,
+    .dead = shm_dead,
 };

@@ -17,6 +17,8 @@ struct boot_way {
      * tell. */
     int (*publish)(const void *card, size_t bytes);
     int (*contact)(int world, void *card, size_t *bytes);
+    /* boot_other_dead; NULL: deaths are told of in another way. */
+    uint32_t (*dead)(int world);
 };
 
 extern const struct boot_way boot_shm, boot_pmix, boot_one;

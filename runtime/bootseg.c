@@ -28,7 +28,7 @@ static uint64_t align(uint64_t bytes, uint64_t to)
 }
 
 struct shape {
-    uint64_t ranks, nodes, psets, records, area, area_bytes, bytes;
+    uint64_t ranks, nodes, psets, others, records, area, area_bytes, bytes;
 };
 
 static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
@@ -38,7 +38,9 @@ static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
     s.ranks = align(sizeof(struct boot_header), 64);
     s.nodes = s.ranks + n * sizeof(struct boot_rank);
     s.psets = s.nodes + (uint64_t)world_size * sizeof(int32_t);
-    s.records = align(s.psets + psets_bytes, PAGE);
+    s.others = align(s.psets + psets_bytes, 64);
+    uint64_t others = world_size > nlocal ? (uint64_t)world_size : 0;
+    s.records = align(s.others + others * sizeof(struct boot_other), PAGE);
     s.area = align(s.records + n * sizeof(struct record_area), PAGE);
     s.area_bytes = align(BOOT_POOL_BYTES + n * BOOT_PAIR_BYTES, PAGE);
     s.bytes = s.area + n * s.area_bytes;
@@ -70,6 +72,7 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
     segment->nodes_offset = s.nodes;
     segment->psets_offset = s.psets;
     segment->psets_bytes = text_bytes(psets);
+    segment->others_offset = s.others;
     segment->records_offset = s.records;
     segment->record_bytes = sizeof(struct record_area);
     segment->area_offset = s.area;
@@ -92,7 +95,8 @@ static bool shape_is_right(const struct boot_header *segment)
         return false;
     struct shape s = shape_of(segment->nlocal, segment->world_size, segment->psets_bytes);
     return segment->ranks_offset == s.ranks && segment->nodes_offset == s.nodes &&
-           segment->psets_offset == s.psets && segment->records_offset == s.records &&
+           segment->psets_offset == s.psets && segment->others_offset == s.others &&
+           segment->records_offset == s.records &&
            segment->record_bytes == sizeof(struct record_area) &&
            segment->area_offset == s.area && segment->area_bytes == s.area_bytes &&
            segment->bytes == s.bytes;
@@ -120,6 +124,12 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
     return NULL;
 }
 
+static void wake_all(struct boot_header *segment)
+{
+    for (int i = 0; i < segment->nlocal; i++)
+        doorbell_wake(&bootseg_rank(segment, i)->bell);
+}
+
 bool boot_announce(struct boot_header *segment, int local, uint32_t dead)
 {
     uint32_t alive = 0;
@@ -127,7 +137,21 @@ bool boot_announce(struct boot_header *segment, int local, uint32_t dead)
         !atomic_compare_exchange_strong(&bootseg_rank(segment, local)->dead, &alive, dead))
         return false;
     atomic_fetch_add(&segment->dead_epoch, 1);
-    for (int i = 0; i < segment->nlocal; i++)
-        doorbell_wake(&bootseg_rank(segment, i)->bell);
+    wake_all(segment);
     return true;
+}
+
+void boot_announce_other(struct boot_header *segment, int world, uint32_t dead)
+{
+    atomic_store(&bootseg_other(segment, world)->dead, dead);
+    atomic_fetch_add(&segment->dead_epoch, 1);
+    wake_all(segment);
+}
+
+void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes)
+{
+    struct boot_other *other = bootseg_other(segment, world);
+    memcpy(other->card, card, bytes);
+    atomic_store_explicit(&other->bytes, (uint32_t)bytes, memory_order_release);
+    wake_all(segment);
 }

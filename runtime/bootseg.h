@@ -7,8 +7,8 @@
  * and the flag collectives.  A zeroed area is a valid empty one: nobody waits for anybody in
  * MPI_Init.
  *
- *     header | rank records (nlocal) | node-of-rank table | process sets |
- *     flight recorders (nlocal) | area of local rank 0 | area 1 | ...
+ *     header | rank records (nlocal) | node-of-rank table | process sets | others (world_size, in
+ *     jobs of several nodes) | flight recorders (nlocal) | area of local rank 0 | area 1 | ...
  *
  * Shared by library and launcher; versioned, and refused on mismatch.
  */
@@ -24,7 +24,7 @@
 #define BOOT_MAGIC 0x746f6f6269706d78ull /* "xmpiboot" */
 #define BOOT_ENV   "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
 enum {
-    BOOT_VERSION = 2,
+    BOOT_VERSION = 3,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -60,6 +60,13 @@ struct boot_contact {       /* what processes of other nodes need to reach this 
     char card[BOOT_CONTACT_BYTES]; /* the network link's, see pml/ofi/card.h */
 };
 
+struct
+    boot_other { /* one per rank of the job; those of other nodes are filled in by the launcher */
+    _Atomic uint32_t dead;  /* enum boot_dead */
+    _Atomic uint32_t bytes; /* of `card`, 0: not known yet */
+    char card[BOOT_CONTACT_BYTES];
+};
+
 struct boot_rank { /* one per local rank, its own cache lines */
     struct doorbell bell;
     char pad[52];
@@ -87,7 +94,7 @@ struct boot_header {
     int32_t
         launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */
-    uint64_t ranks_offset, nodes_offset, records_offset, area_offset;
+    uint64_t ranks_offset, nodes_offset, others_offset, records_offset, area_offset;
     uint64_t record_bytes, area_bytes;  /* per local rank */
     uint64_t psets_offset, psets_bytes; /* a text (runtime/psets.h) with its NUL */
 
@@ -118,6 +125,21 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
 /* Tell all ranks of the node that this one has died (or, `dead` 0, that something of that kind has
  * changed), wherever they wait.  False: it was known. */
 bool boot_announce(struct boot_header *segment, int local, uint32_t dead);
+
+/* The launcher's news of ranks on other nodes: one has died; how the network reaches one. */
+void boot_announce_other(struct boot_header *segment, int world, uint32_t dead);
+void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes);
+
+static inline int32_t *bootseg_nodes(struct boot_header *segment)
+{
+    return (int32_t *)((char *)segment + segment->nodes_offset);
+}
+
+/* Only in jobs of several nodes. */
+static inline struct boot_other *bootseg_other(struct boot_header *segment, int world)
+{
+    return (struct boot_other *)((char *)segment + segment->others_offset) + world;
+}
 
 static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int local)
 {
