@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See doorstep.h.  At most MOST_CALLERS at a time may stand here, each with at most one short
+ * frame: who cannot make a right frame is sent away and mentioned once.
+ */
+#define _GNU_SOURCE 1 /* accept4 */
+#include "launcher/doorstep.h"
+
+#include "launcher/out.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MOST_CALLERS = 256 };
+
+static struct {
+    struct watch watch;
+    const uint8_t *secret;
+    bool (*adopt)(struct wire *wire, int number);
+    struct wire *callers[MOST_CALLERS];
+    bool told; /* of a stranger */
+    int family, port;
+} step;
+
+static void forget(struct wire *wire)
+{
+    for (int i = 0; i < MOST_CALLERS; i++)
+        if (step.callers[i] == wire)
+            step.callers[i] = NULL;
+}
+
+static void first_frame(struct wire *wire, int kind, struct unpack *payload)
+{
+    forget(wire);
+    if (step.adopt(wire, wire->number))
+        wire->user->frame(wire, kind, payload);
+    else
+        wire_close(wire); /* a second one for the same host */
+}
+
+/* The memory stays: wires of strangers are few, and their handler is still at work. */
+static void stranger_left(struct wire *wire, const char *why)
+{
+    forget(wire);
+    if (!step.told)
+        complain("refused a connection to the launcher's port: %s", why);
+    step.told = true;
+}
+
+static const struct wire_user stranger = { .frame = first_frame, .lost = stranger_left };
+
+static void called(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), slot = 0;
+    if (fd < 0)
+        return;
+    while (slot < MOST_CALLERS && step.callers[slot])
+        slot++;
+    struct wire *wire = slot < MOST_CALLERS ? calloc(1, sizeof *wire) : NULL;
+    if (!wire) {
+        close(fd);
+        return;
+    }
+    wire->user = &stranger;
+    if (wire_open(wire, fd, true, 0, step.secret) == 0)
+        step.callers[slot] = wire;
+}
+
+static int listening_socket(int family)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0;
+    struct sockaddr_storage any = { .ss_family = (sa_family_t)family };
+    socklen_t bytes =
+        family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    if (fd >= 0 && family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&any, bytes) == 0 && listen(fd, 128) == 0) {
+        getsockname(fd, (struct sockaddr *)&any, &bytes);
+        step.family = family;
+        step.port = ntohs(family == AF_INET6 ? ((struct sockaddr_in6 *)&any)->sin6_port
+                                             : ((struct sockaddr_in *)&any)->sin_port);
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int doorstep_open(const uint8_t *secret, bool (*adopt)(struct wire *wire, int number))
+{
+    int fd = listening_socket(AF_INET6);
+    if (fd < 0)
+        fd = listening_socket(AF_INET);
+    step.secret = secret;
+    step.adopt = adopt;
+    step.watch = (struct watch){ .fd = fd, .ready = called };
+    if (fd >= 0 && loop_add(&step.watch, EPOLLIN))
+        return 0;
+    complain("cannot listen for other hosts: %s", strerror(errno));
+    return 1;
+}
+
+void doorstep_shut(void)
+{
+    loop_drop(&step.watch);
+    if (step.watch.fd >= 0)
+        close(step.watch.fd);
+    step.watch.fd = -1;
+    for (int i = 0; i < MOST_CALLERS; i++) {
+        wire_close(step.callers[i]);
+        free(step.callers[i]);
+        step.callers[i] = NULL;
+    }
+}
+
+/* ---- where we are ---- */
+
+static void add_address(FILE *to, const struct sockaddr *address)
+{
+    char text[INET6_ADDRSTRLEN];
+    const char *comma = ftell(to) ? "," : "";
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+        inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+        fprintf(to, "%s%s:%d", comma, text, step.port);
+    } else if (address->sa_family == AF_INET6 && step.family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+        if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
+            return; /* it means nothing on another host */
+        inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+        fprintf(to, "%s[%s]:%d", comma, text, step.port);
+    }
+}
+
+static void add_addresses(FILE *to, const struct ifaddrs *list, bool loopback)
+{
+    for (; list; list = list->ifa_next)
+        if (list->ifa_addr && list->ifa_flags & IFF_UP &&
+            !(list->ifa_flags & IFF_LOOPBACK) == !loopback)
+            add_address(to, list->ifa_addr);
+}
+
+const char *doorstep_addresses(void)
+{
+    static char *text;
+    size_t bytes;
+    struct ifaddrs *list = NULL;
+    if (text)
+        return text;
+    FILE *to = open_memstream(&text, &bytes);
+    if (!to)
+        abort();
+    if (getifaddrs(&list) == 0) {
+        add_addresses(to, list, false);
+        add_addresses(to, list, true);
+        freeifaddrs(list);
+    }
+    if (fclose(to) != 0)
+        abort();
+    return text;
+}
