@@ -353,6 +353,9 @@ static int process_option(struct option_use *p, int id)
     case OPTION_HOST:
         strings_add(&options->hosts, p->values.text[0]);
         return 0;
+    case OPTION_AGENT:
+        options->agent = p->values.text[0];
+        return 0;
     case OPTION_HOSTFILE:
         strings_add(&options->hostfiles, p->values.text[0]);
         return 0;

@@ -191,7 +191,7 @@ static int check_apps(struct options *options)
 
 int cli_parse(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 } };
+    *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 }, .words = argv };
     struct strings words = { 0 };
     for (int i = 1; i < argc; i++)
         strings_add(&words, argv[i]);

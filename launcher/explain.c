@@ -42,6 +42,10 @@ static void print_all(const struct job *job, const char *why, const struct situa
 
 void explain(struct job *job, const char *why)
 {
+    if (job->others) {
+        complain("%s; what ranks on several hosts wait for is not shown yet", why);
+        return;
+    }
     struct situation *ranks = job->segment ? status_look(job->segment) : NULL;
     if (ranks)
         print_all(job, why, ranks, STATUS_SETTLED);
@@ -55,7 +59,7 @@ void explain_begin(struct job *job)
     const char *wish = getenv("XMPI_HANG");
     watching.asked = wish && *wish;
     watching.limit = watching.asked ? atof(wish) : 10;
-    if (watching.limit <= 0 || job->options->quiet)
+    if (watching.limit <= 0 || job->options->quiet || job->others)
         return;
     watching.period_ms = watching.limit < 10 ? (int)(watching.limit * 250) + 1 : 2500;
     job_set_deadline(job, DEADLINE_HANG, watching.period_ms);

@@ -7,7 +7,7 @@
  *
  * A name given twice means twice the slots.  Names are not resolved: "this machine" is its host
  * name with or without the domain, localhost, and the loopback addresses, so that starting a
- * job never waits for a name server.  Other hosts are refused: daemons on them are not built.
+ * job never waits for a name server.
  */
 #define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/hosts.h"
@@ -128,32 +128,36 @@ static void mention_idle_hosts(void)
 {
     const char *count = getenv("SLURM_JOB_NUM_NODES");
     if (count && atoi(count) > 1)
-        complain(
-            "this allocation has %s hosts, only this one is used: jobs on several hosts are "
-            "not built yet",
-            count);
+        complain("this allocation has %s hosts, only this one is used: name them with -host",
+                 count);
+}
+
+/* --nnodes: the first of them. */
+static int cut_to(struct list *list, int nnodes)
+{
+    if (nnodes > list->n) {
+        complain("--nnodes %d: there %s %d host%s; name more with -host or -hostfile", nnodes,
+                 list->n == 1 ? "is" : "are", list->n, list->n == 1 ? "" : "s");
+        return EXIT_USAGE;
+    }
+    if (nnodes > 0)
+        list->n = nnodes;
+    return 0;
 }
 
 int hosts_find(const struct options *options, struct host **hosts, int *nhosts)
 {
     struct list list = { 0 };
     int status = read_all(options, &list);
-    for (int i = 0; i < list.n && !status; i++)
-        if (!list.hosts[i].is_local) {
-            complain("host %s is not this machine; jobs on several hosts are not built yet",
-                     list.hosts[i].name);
-            status = EXIT_USAGE;
-        }
-    if (!status && options->nnodes > 1) {
-        complain("--nnodes %d: jobs on several hosts are not built yet", options->nnodes);
-        status = EXIT_USAGE;
-    }
     if (!status && !list.n) {
         char own[256] = "localhost";
         gethostname(own, sizeof own - 1);
         host_named(&list, own);
-        mention_idle_hosts();
+        if (options->nnodes < 1)
+            mention_idle_hosts();
     }
+    if (!status)
+        status = cut_to(&list, options->nnodes);
     *hosts = list.hosts;
     *nhosts = list.n;
     return status;

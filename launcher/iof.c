@@ -18,6 +18,7 @@
 #include "launcher/loop.h"
 #include "launcher/out.h"
 #include "launcher/pattern.h"
+#include "launcher/plan.h"
 #include "runtime/clock.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ struct stream {
     struct watch watch; /* our end; fd -1 once it has ended */
     struct lines lines;
     struct out *out;
-    int rank, which; /* which: 1 stdout, 2 stderr */
+    int rank, which; /* rank in the job; which: 1 stdout, 2 stderr */
     int pid;
     bool ended, cut; /* its rank has ended; it was killed, perhaps inside a line */
     int file;        /* a copy goes here; -1: no */
@@ -46,7 +47,7 @@ struct stream {
 
 static struct {
     struct iof_options options;
-    int nranks;
+    int nranks, world;
     struct stream *streams; /* stdout of rank 0, stderr of rank 0, ... */
     int open;               /* streams that have not ended */
     bool pty, raw;
@@ -181,12 +182,23 @@ static void out_drained(struct out *out)
 
 /* ---- setting up ---- */
 
-int iof_open(const struct iof_options *options, int nranks)
+/* Who of this host reads stdin. */
+static int reader_here(int wanted, const struct plan *plan)
 {
+    for (int i = 0; wanted >= 0 && i < plan->nranks; i++)
+        if (plan->ranks[i].world == wanted)
+            return i;
+    return wanted >= 0 && wanted < plan->world ? STDIN_NONE : wanted;
+}
+
+int iof_open(const struct iof_options *options, const struct plan *plan)
+{
+    int nranks = plan->nranks;
     iof.options = *options;
     iof.nranks = nranks;
+    iof.world = plan->world;
     iof.pty = options->pty < 0 ? out_stdout.is_tty : options->pty;
-    iof.raw = nranks == 1 && options->tag == TAG_NONE && !options->timestamp;
+    iof.raw = plan->world == 1 && options->tag == TAG_NONE && !options->timestamp;
     iof.streams = calloc(2 * (size_t)nranks, sizeof *iof.streams);
     iof.nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (!iof.streams || iof.nothing < 0) {
@@ -196,11 +208,11 @@ int iof_open(const struct iof_options *options, int nranks)
     for (int i = 0; i < 2 * nranks; i++)
         iof.streams[i] = (struct stream){ .watch = { .fd = -1, .ready = stream_ready },
                                           .out = i % 2 ? &out_stderr : &out_stdout,
-                                          .rank = i / 2,
+                                          .rank = plan->ranks[i / 2].world,
                                           .which = 1 + i % 2,
                                           .file = -1 };
     out_stdout.drained = out_stderr.drained = out_drained;
-    return feed_open(options->stdin_rank, nranks);
+    return feed_open(reader_here(options->stdin_rank, plan), nranks);
 }
 
 /* A pty whose slave passes bytes through unchanged.  Returns the master, -1 when there is none
@@ -249,7 +261,7 @@ static int stream_open(struct stream *stream, int *theirs)
 static int open_copy(const struct stream *stream)
 {
     char path[4096];
-    int digits = snprintf(NULL, 0, "%d", iof.nranks - 1);
+    int digits = snprintf(NULL, 0, "%d", iof.world - 1);
     snprintf(path, sizeof path, "%s/1/rank.%0*d/%s", iof.options.directory, digits,
              stream->rank, stream->which == 1 ? "stdout" : "stderr");
     return pattern_create(path, false);

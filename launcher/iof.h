@@ -25,8 +25,11 @@ struct iof_options {
     const char *outfile, *errfile; /* patterns with %r, %h; instead of being shown */
 };
 
-/* 0, or an exit status after a complaint. */
-int iof_open(const struct iof_options *options, int nranks);
+struct plan;
+
+/* Ranks are counted on this host everywhere here; what is shown are their numbers in the job.
+ * 0, or an exit status after a complaint. */
+int iof_open(const struct iof_options *options, const struct plan *plan);
 
 /* Open what a rank will use as descriptors 0, 1, 2; valid until iof_started. */
 int iof_prepare(int rank, int fds[3]);

@@ -11,6 +11,7 @@
 #include "launcher/cgroup.h"
 #include "launcher/explain.h"
 #include "launcher/guard.h"
+#include "launcher/others.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
 #include "launcher/services.h"
@@ -86,6 +87,8 @@ static void act_on_deadlines(struct job *job)
         job_report_lost(job);
         job_stop(job, GRACE_MS);
     }
+    if (is_due(job, DEADLINE_OTHERS, now))
+        job->others->late(job);
     if (is_due(job, DEADLINE_ABSENT, now))
         job_look_for_absent(job);
     if (is_due(job, DEADLINE_KILL, now)) {
@@ -100,6 +103,18 @@ static void turn(struct job *job)
     loop_turn(time_left(job));
     job_is_aborted(job);
     act_on_deadlines(job);
+    if (job->others)
+        job->others->turn(job);
+}
+
+int job_world(const struct job *job, int number)
+{
+    return job->plan->ranks[number].world;
+}
+
+bool job_is_running(const struct job *job)
+{
+    return job->running || (job->others && job->others->running(job));
 }
 
 /* ---- the end ---- */
@@ -149,10 +164,10 @@ static void print_exit_codes(const struct job *job)
     for (int i = 0; i < job->nranks; i++) {
         char line[80];
         int status = job->ranks[i].status;
-        int n = WIFSIGNALED(status)
-                    ? snprintf(line, sizeof line, "rank %d: signal %d\n", i, WTERMSIG(status))
-                    : snprintf(line, sizeof line, "rank %d: exit code %d\n", i,
-                               WEXITSTATUS(status));
+        int n = WIFSIGNALED(status) ? snprintf(line, sizeof line, "rank %d: signal %d\n",
+                                               job_world(job, i), WTERMSIG(status))
+                                    : snprintf(line, sizeof line, "rank %d: exit code %d\n",
+                                               job_world(job, i), WEXITSTATUS(status));
         out_write(&out_stderr, NULL, line, (size_t)n);
     }
 }
@@ -165,7 +180,7 @@ static int open_all(struct job *job)
     }
     outs_open();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    return iof_open(&job->options->iof, job->nranks);
+    return iof_open(&job->options->iof, job->plan);
 }
 
 static int exit_code(const struct job *job)
@@ -173,40 +188,48 @@ static int exit_code(const struct job *job)
     return job->interrupted_first ? 128 + job->interrupted : job->exit_code;
 }
 
-int job_run(const struct options *options, const struct plan *plan)
+static void begin(struct job *job)
 {
-    struct job job = { .options = options,
-                       .plan = plan,
-                       .nranks = plan->nranks,
-                       .ranks = calloc((size_t)plan->nranks, sizeof(struct rank)),
-                       .segment_fd = -1 };
-    if (!job.ranks)
-        abort();
-    for (int i = 0; i < job.nranks; i++)
-        job.ranks[i].claimed_death.fd = -1;
-    proc_remember();
-    int status = open_all(&job);
+    const struct options *options = job->options;
+    int status = open_all(job);
     if (!status && options->timeout > 0)
-        job.deadlines[DEADLINE_TIMEOUT] = clock_ns() + (uint64_t)(options->timeout * 1e9);
+        job->deadlines[DEADLINE_TIMEOUT] = clock_ns() + (uint64_t)(options->timeout * 1e9);
     if (!status)
-        status = job_spawn(&job);
+        status = job_spawn(job);
     if (status) { /* some may run already */
-        job.failed = true;
-        job.exit_code = status;
-        job_stop(&job, 0);
+        job->failed = true;
+        job->exit_code = status;
+        job_stop(job, 0);
     } else {
-        services_started(&job);
-        job.oom_kills = cgroup_oom_kills();
-        explain_begin(&job);
+        services_started(job);
+        job->oom_kills = cgroup_oom_kills();
+        explain_begin(job);
     }
-    while (job.running)
-        turn(&job);
-    drain(&job);
-    services_stop(&job);
-    if (options->exit_codes)
-        print_exit_codes(&job);
-    flush_output(&job);
+    if (job->others)
+        job->others->started(job);
+}
+
+int job_run(struct job *job)
+{
+    job->nranks = job->plan->nranks;
+    job->ranks = calloc((size_t)job->nranks + 1, sizeof *job->ranks);
+    job->segment_fd = -1;
+    if (!job->ranks)
+        abort();
+    for (int i = 0; i < job->nranks; i++)
+        job->ranks[i].claimed_death.fd = -1;
+    proc_remember();
+    begin(job);
+    while (job_is_running(job))
+        turn(job);
+    drain(job);
+    services_stop(job);
+    if (job->options->exit_codes)
+        print_exit_codes(job);
+    flush_output(job);
+    if (job->others)
+        job->others->finish(job);
     guard_close();
-    free(job.ranks);
-    return exit_code(&job);
+    free(job->ranks);
+    return exit_code(job);
 }

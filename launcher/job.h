@@ -34,7 +34,8 @@ struct rank {
     bool ended;
     pid_t claimed; /* the MPI process, when it is a descendant of ours (a wrapper between) */
     struct watch claimed_death;
-    bool lost; /* that process has gone without MPI_Finalize, its wrapper has not ended */
+    bool card_sent; /* other hosts know how the network reaches it */
+    bool lost;      /* that process has gone without MPI_Finalize, its wrapper has not ended */
 };
 
 enum deadline {
@@ -43,18 +44,22 @@ enum deadline {
     DEADLINE_ABSENT,  /* then job_look_for_absent */
     DEADLINE_HANG,    /* then explain_watch */
     DEADLINE_KILL,    /* then KILL to everything */
+    DEADLINE_OTHERS,  /* other hosts were told to stop: then others->late */
     DEADLINE_COUNT
 };
 
-struct job {
+struct others;
+
+struct job { /* the share of this host, see plan.h */
     const struct options *options;
     const struct plan *plan;
-    char id[BOOT_JOB_CHARS]; /* no colon in it */
-    char **programs;         /* the file of each app, for the services' start */
-    int nranks, running;     /* ranks that were started and have not ended */
+    const struct others *others; /* NULL: one host */
+    char id[BOOT_JOB_CHARS];     /* no colon in it; the same on all hosts */
+    char **programs;             /* the file of each app, for the services' start */
+    int nranks, running;         /* ranks that were started and have not ended */
     struct rank *ranks;
     struct boot_header *segment;
-    char *psets; /* process sets, as in the segment */
+    char *psets; /* process sets of the whole job, as in the segment */
     int segment_fd;
     bool stopping, killed; /* TERM, KILL has been sent */
     int exit_code;         /* of the first failure; 0: none so far */
@@ -65,8 +70,18 @@ struct job {
     long oom_kills;
 };
 
-/* Run a job to its end; the exit code of xmpirun. */
-int job_run(const struct options *options, const struct plan *plan);
+/* Run the ranks of this host to their end; the exit code of the launcher.  The caller has filled in
+ * options, plan, others, and on several hosts id and psets. */
+int job_run(struct job *job);
+
+/* The number in the job of a rank of this host. */
+int job_world(const struct job *job, int number);
+
+/* Ranks run here or elsewhere. */
+bool job_is_running(const struct job *job);
+
+/* Ids are unique on the host of whoever makes them. */
+void job_name(char id[BOOT_JOB_CHARS]);
 
 /* ---- for services ---- */
 
@@ -78,7 +93,7 @@ void job_fail(struct job *job, int code, const char *format, ...)
 /* Send a signal to every process group of the job. */
 void job_signal(struct job *job, int signal);
 
-/* ---- between job.c, spawn.c, reap.c and signals.c ---- */
+/* ---- between job.c, spawn.c, reap.c, stop.c and signals.c ---- */
 
 int job_spawn(struct job *job);                /* 0 or exit status */
 void job_stop(struct job *job, int grace_ms);  /* TERM, and KILL after the grace */
@@ -86,8 +101,9 @@ void job_reap(struct job *job);                /* SIGCHLD */
 bool job_is_aborted(struct job *job);          /* MPI_Abort was called; acts on it, once */
 void job_look_below_wrappers(struct job *job); /* a rank rings */
 void job_look_for_absent(struct job *job);
-void job_report_lost(struct job *job); /* below a wrapper; its wrapper does not end */
-void job_clean(struct job *job);       /* nothing but us and the guardian is left */
+void job_report_lost(struct job *job);  /* below a wrapper; its wrapper does not end */
+void job_check_groups(struct job *job); /* forget those in which nothing lives */
+void job_clean(struct job *job);        /* nothing but us and the guardian is left */
 void job_set_deadline(struct job *job, enum deadline which, int ms);
 
 int signals_open(struct job *job); /* 0 or -1 with errno */

@@ -1,7 +1,7 @@
 # The launcher.  All but main is a library of its own, so that unit tests can link it.  The three
 # files of runtime are the form of the boot segment, how to wake who sleeps in it, and process
 # sets.
-bin_PROGRAMS += launcher/xmpirun
+bin_PROGRAMS += launcher/xmpirun launcher/xmpid
 noinst_LTLIBRARIES += launcher/liblauncher.la
 
 launcher_liblauncher_la_SOURCES = \
@@ -21,8 +21,16 @@ launcher_liblauncher_la_SOURCES = \
     launcher/proc.h launcher/psets.c launcher/psets.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
     launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
     launcher/verdict.c launcher/verdict.h \
+    launcher/agent.c launcher/agent.h launcher/cards.c launcher/cards.h launcher/dial.c launcher/dial.h \
+    launcher/doorstep.c launcher/doorstep.h launcher/frames.h launcher/input.c launcher/input.h \
+    launcher/others.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
+    launcher/remote_start.c launcher/share.c launcher/share.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h \
+    launcher/wire.c launcher/wire.h \
     runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c
 launcher_liblauncher_la_LIBADD = -ldl
 
 launcher_xmpirun_SOURCES = launcher/main.c
 launcher_xmpirun_LDADD   = launcher/liblauncher.la
+
+launcher_xmpid_SOURCES = launcher/xmpid.c
+launcher_xmpid_LDADD   = launcher/liblauncher.la

@@ -14,7 +14,8 @@ static int epoll = -1;
 
 int loop_open(void)
 {
-    epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0)
+        epoll = epoll_create1(EPOLL_CLOEXEC);
     return epoll < 0 ? -1 : 0;
 }
 

@@ -20,7 +20,7 @@ struct watch {
 
 /* Errors of the system calls below are broken invariants, but for two: loop_add returns false
  * when the descriptor cannot be polled (a regular file) or the system is out of memory. */
-int loop_open(void); /* 0 or -1 with errno */
+int loop_open(void); /* once or more; 0 or -1 with errno */
 bool loop_add(struct watch *watch, uint32_t events);
 void loop_set(struct watch *watch, uint32_t events);
 void loop_drop(struct watch *watch); /* stop watching; does not close */

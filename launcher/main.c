@@ -5,6 +5,7 @@
 #include "launcher/cli.h"
 #include "launcher/job.h"
 #include "launcher/plan.h"
+#include "launcher/remote.h"
 #include "launcher/status.h"
 
 #include <fcntl.h>
@@ -39,8 +40,13 @@ int main(int argc, char **argv)
         plan_show(&options, &plan, stdout);
     if (options.bindings)
         plan_show_bindings(&plan, stderr);
-    if (options.dry_run)
+    if (options.dry_run) {
+        remote_dismiss();
         return 0;
+    }
     fflush(stdout);
-    return job_run(&options, &plan);
+    if (plan_is_spread(&plan))
+        return remote_run(&options, &plan);
+    struct job job = { .options = &options, .plan = &plan };
+    return job_run(&job);
 }

@@ -24,6 +24,7 @@ enum { OUT_FULL = 1 << 20 };
 struct out out_stdout = { .watch.fd = STDOUT_FILENO };
 struct out out_stderr = { .watch.fd = STDERR_FILENO };
 bool notices_wanted, complaints_wanted = true;
+const char *launcher_name;
 
 static void out_ready(struct watch *watch, uint32_t events);
 
@@ -49,6 +50,8 @@ static void out_open(struct out *out, int fd)
 
 void outs_open(void)
 {
+    if (out_stdout.kind == OUT_RELAYED)
+        return;
     out_open(&out_stdout, STDOUT_FILENO);
     out_open(&out_stderr, STDERR_FILENO);
 }
@@ -67,6 +70,8 @@ bool out_is_idle(const struct out *out)
 static size_t write_some(struct out *out, const char *text, size_t bytes)
 {
     size_t done = 0;
+    if (out->kind == OUT_RELAYED)
+        return bytes && out->relay(out, out, text, bytes) ? bytes : 0;
     while (done < bytes && !out->broken) {
         ssize_t n = out->kind == OUT_SOCKET
                         ? send(out->watch.fd, text + done, bytes - done, MSG_DONTWAIT)
@@ -99,7 +104,7 @@ static void keep(struct out *out, const char *text, size_t bytes)
     }
     memcpy(out->pending + out->used, text, bytes);
     out->used += bytes;
-    if (!out->watch.added && !loop_add(&out->watch, EPOLLOUT))
+    if (out->kind != OUT_RELAYED && !out->watch.added && !loop_add(&out->watch, EPOLLOUT))
         out->broken = true;
 }
 
@@ -114,6 +119,10 @@ void out_write(struct out *out, const void *by, const char *text, size_t bytes)
 {
     if (!bytes || out->broken)
         return;
+    if (out->kind == OUT_RELAYED && !by) { /* the launcher's own words do not wait */
+        out->relay(out, NULL, text, bytes);
+        return;
+    }
     /* Somebody's prompt stands on the terminal: do not write into his line. */
     if (out->open_by && out->open_by != by)
         put(out, "\n", 1);
@@ -121,24 +130,32 @@ void out_write(struct out *out, const void *by, const char *text, size_t bytes)
     out->open_by = out->is_tty && text[bytes - 1] != '\n' ? by : NULL;
 }
 
-static void out_ready(struct watch *watch, uint32_t events)
+void out_resume(struct out *out)
 {
-    (void)events;
-    struct out *out = watch->owner;
+    if (out_is_idle(out))
+        return;
     out->first += write_some(out, out->pending + out->first, out->used - out->first);
     if (out->broken)
         out->first = out->used;
     if (!out_is_idle(out))
         return;
-    loop_drop(watch);
+    loop_drop(&out->watch);
     if (out->drained)
         out->drained(out);
 }
 
+static void out_ready(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    out_resume(watch->owner);
+}
+
 static void say_line(const char *format, va_list arguments)
 {
-    char line[2048] = "xmpirun: ";
-    size_t start = strlen(line);
+    char line[2048];
+    size_t start =
+        (size_t)snprintf(line, sizeof line / 2, "xmpirun: %s%s",
+                         launcher_name ? launcher_name : "", launcher_name ? ": " : "");
     int n = vsnprintf(line + start, sizeof line - start - 1, format, arguments);
     size_t bytes = n < 0 ? start : start + (size_t)n;
     if (bytes > sizeof line - 2)

@@ -16,6 +16,7 @@ enum out_kind {
     OUT_PLAIN,  /* a file or an unusual device: write and wait */
     OUT_POLLED, /* our own non-blocking opening of the pipe or terminal */
     OUT_SOCKET,
+    OUT_RELAYED, /* another launcher writes it for us */
 };
 
 struct out {
@@ -27,12 +28,18 @@ struct out {
     size_t first, used, room;
     const void *open_by; /* who left the cursor in the middle of a line (terminals only) */
     void (*drained)(struct out *out); /* called when pending text has been written */
+    /* OUT_RELAYED: takes all of the text and returns true, or nothing for now.  `by` NULL: the
+     * launcher itself speaks. */
+    bool (*relay)(struct out *out, const void *by, const char *text, size_t bytes);
 };
 
 extern struct out out_stdout, out_stderr;
 
-/* Find out what stdout and stderr are.  After loop_open. */
+/* Find out what stdout and stderr are, unless they are relayed.  After loop_open. */
 void outs_open(void);
+
+/* Relayed: it takes text again. */
+void out_resume(struct out *out);
 
 /* Write now, or keep and write later.  `by` names the author, for terminals. */
 void out_write(struct out *out, const void *by, const char *text, size_t bytes);
@@ -48,5 +55,8 @@ bool out_is_idle(const struct out *out);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern bool notices_wanted, complaints_wanted;
+
+/* The host to name in front, NULL: none (xmpid). */
+extern const char *launcher_name;
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "launcher/hosts.h"
 #include "launcher/out.h"
+#include "launcher/remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,16 @@ static int objects_at(const struct topology *topology, enum level level)
     }
 }
 
-/* The number of ranks when -np does not say. */
+/* Ranks that all hosts can run at once. */
+static int budgets_of(const struct plan *plan)
+{
+    int slots = 0;
+    for (int i = 0; i < plan->nhosts; i++)
+        slots += plan->hosts[i].slots ? plan->hosts[i].slots : plan->hosts[i].budget.slots;
+    return slots;
+}
+
+/* The number of ranks when -np does not say.  Hosts count as being alike. */
 static int default_np(struct draft *draft)
 {
     const struct map_options *map = &draft->options->map;
@@ -72,13 +82,15 @@ static int default_np(struct draft *draft)
     if (map->per_host > 0)
         return map->per_host * plan->nhosts;
     if (map->per_host == PER_HOST_SLOTS)
-        return draft->here->budget.slots;
+        return budgets_of(plan);
+    if (map->per > 0 && map->by == LEVEL_NODE)
+        return map->per * plan->nhosts;
     if (map->per > 0 && need_topology(draft, true) == 0)
-        return map->per * objects_at(&draft->topology, map->by);
+        return map->per * objects_at(&draft->topology, map->by) * plan->nhosts;
     int slots = 0;
     for (int i = 0; i < plan->nhosts; i++)
         slots += plan->hosts[i].slots;
-    return slots ? slots : 1;
+    return slots ? slots : plan->nhosts;
 }
 
 static int count_ranks(struct draft *draft)
@@ -101,7 +113,7 @@ static int count_ranks(struct draft *draft)
 
 static int check_strict(const struct draft *draft)
 {
-    int room = draft->here->slots ? draft->here->slots : draft->here->budget.slots;
+    int room = budgets_of(draft->plan);
     if (!draft->options->strict || draft->plan->nranks <= room)
         return 0;
     complain("%d ranks, but %d %s here, and --nooversubscribe was given", draft->plan->nranks,
@@ -127,7 +139,8 @@ static int place_ranks(struct draft *draft)
     int rank = 0;
     for (int app = 0; app < options->napps; app++)
         for (int i = 0; i < options->apps[app].np; i++, rank++)
-            plan->ranks[rank] = (struct planned){ app, host_of[rank], next[host_of[rank]]++ };
+            plan->ranks[rank] =
+                (struct planned){ rank, app, host_of[rank], next[host_of[rank]]++ };
     free(host_of);
     free(next);
     return 0;
@@ -178,25 +191,92 @@ static void tell(const struct plan *plan, const struct host *here)
            plan->crowded ? "; more ranks than cores: waiting ranks give way" : "");
 }
 
+/* Hosts with ranks are the nodes of the job, counted in the order of their first rank. */
+static void number_nodes(struct plan *plan)
+{
+    int32_t *nodes = calloc((size_t)plan->nranks + (size_t)plan->nhosts, sizeof *nodes);
+    if (!nodes)
+        abort();
+    int32_t *of_host = nodes + plan->nranks; /* its node + 1 */
+    for (int i = 0; i < plan->nranks; i++) {
+        int host = plan->ranks[i].host;
+        if (!of_host[host])
+            of_host[host] = ++plan->nnodes;
+        nodes[i] = of_host[host] - 1;
+    }
+    plan->node_of = nodes;
+    plan->world = plan->nranks;
+}
+
+static int ask_hosts(const struct options *options, struct plan *plan)
+{
+    int others = 0;
+    for (int i = 0; i < plan->nhosts; i++) {
+        others += !plan->hosts[i].is_local;
+        if (plan->hosts[i].is_local)
+            budget_read(&plan->hosts[i].budget, options->hwthreads);
+    }
+    return others ? remote_ask(options, plan->hosts, plan->nhosts) : 0;
+}
+
+int plan_cpus(const struct options *options, struct plan *plan)
+{
+    struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
+    budget_read(&draft.here->budget, options->hwthreads);
+    int status = choose_cpus(&draft);
+    topology_free(&draft.topology);
+    if (!status)
+        tell(plan, draft.here);
+    return status;
+}
+
+bool plan_is_spread(const struct plan *plan)
+{
+    return plan->nhosts > 1 || !plan->hosts[0].is_local;
+}
+
 int plan_make(const struct options *options, struct plan *plan)
 {
     *plan = (struct plan){ 0 };
     int status = hosts_find(options, &plan->hosts, &plan->nhosts);
+    if (!status)
+        status = ask_hosts(options, plan);
     if (status)
         return status;
     struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
-    budget_read(&draft.here->budget, options->hwthreads);
     status = count_ranks(&draft);
     if (!status)
         status = check_strict(&draft);
     if (!status)
         status = place_ranks(&draft);
-    if (!status)
-        status = choose_cpus(&draft);
     topology_free(&draft.topology);
-    if (!status)
-        tell(plan, draft.here);
-    return status;
+    if (status)
+        return status;
+    number_nodes(plan);
+    return plan_is_spread(plan) ? 0 : plan_cpus(options, plan);
+}
+
+int plan_share(const struct options *options, const struct plan *whole, int host,
+               struct plan *share)
+{
+    static struct host nowhere = { .name = "here", .is_local = true };
+    *share = (struct plan){ .hosts = host < 0 ? &nowhere : &whole->hosts[host],
+                            .nhosts = 1,
+                            .world = whole->world,
+                            .node = -1,
+                            .nnodes = whole->nnodes,
+                            .node_of = whole->node_of,
+                            .ranks = calloc((size_t)whole->nranks + 1, sizeof *share->ranks) };
+    if (!share->ranks)
+        abort();
+    for (int i = 0; i < whole->nranks; i++) {
+        if (whole->ranks[i].host != host)
+            continue;
+        share->node = whole->node_of[i];
+        share->ranks[share->nranks] = whole->ranks[i];
+        share->ranks[share->nranks++].host = 0;
+    }
+    return share->nranks ? plan_cpus(options, share) : 0;
 }
 
 /* ---- showing ---- */

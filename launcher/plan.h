@@ -7,14 +7,19 @@
 
 #include "launcher/cli.h"
 
-struct planned { /* one rank */
-    int app, host;
-    int local; /* its number on the host */
+struct planned {   /* one rank */
+    int world;     /* its number in the job */
+    int app, host; /* host: index in the hosts of the plan */
+    int local;     /* its number on the host */
 };
 
+/* Of a whole job, or the share of one host in it: then hosts is that host, and nranks its ranks. */
 struct plan {
     struct host *hosts;
     int nhosts, nranks;
+    int world;              /* ranks of the job */
+    int node, nnodes;       /* which host this is, of how many with ranks */
+    const int32_t *node_of; /* of each rank of the job; NULL: one host */
     struct planned *ranks;
     struct map_options decided;
     struct placement *placements; /* by rank; NULL: nobody is bound, places are not known */
@@ -23,6 +28,16 @@ struct plan {
 
 /* 0, or an exit status after a complaint. */
 int plan_make(const struct options *options, struct plan *plan);
+
+/* The share of one host, with CPUs chosen: for this machine.  `whole` must outlive it. */
+int plan_share(const struct options *options, const struct plan *whole, int host,
+               struct plan *share);
+
+/* Choose the CPUs of a share on this machine, its only host. */
+int plan_cpus(const struct options *options, struct plan *share);
+
+/* Are there other hosts than this machine? */
+bool plan_is_spread(const struct plan *plan);
 
 /* --display-map, --dry-run: a table of ranks; --report-bindings: a line per rank. */
 void plan_show(const struct options *options, const struct plan *plan, FILE *to);

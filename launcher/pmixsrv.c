@@ -64,7 +64,7 @@ int pmixsrv_start(struct job *job)
 {
     if (!is_wanted(job))
         return 0;
-    const char *why = start(job);
+    const char *why = job->others ? "it serves one host only so far" : start(job);
     if (!why) {
         notice("PMIx server for job %s", server.nspace);
         return 0;

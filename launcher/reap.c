@@ -5,8 +5,8 @@
  * something lives in it, so a number that the kernel has given to somebody else is never hit.
  */
 #define _GNU_SOURCE 1
-#include "launcher/bare.h"
 #include "launcher/guard.h"
+#include "launcher/others.h"
 #include "launcher/job.h"
 #include "launcher/out.h"
 #include "launcher/cgroup.h"
@@ -45,16 +45,18 @@ static bool others_in_mpi(const struct job *job, int rank)
     return false;
 }
 
-/* Let the survivors know, wherever they wait. */
-static void announce_death(struct job *job, int rank, uint32_t dead)
+/* Let the survivors know, wherever they wait.  The word they read; 0: it had finalized. */
+static uint32_t announce_death(struct job *job, int rank, uint32_t dead)
 {
     enum boot_state state = state_of(job, rank);
     if (state == BOOT_STARTED && !job->options->keep_going)
         dead |= BOOT_DEAD_OUTSIDE; /* see job_look_for_absent */
     if (state == BOOT_FINALIZED && atomic_load(&job->segment->dead_epoch) == 0)
-        return; /* it has said so itself; others may end before it says it (_exit, exec) */
-    boot_announce(job->segment, job->plan->ranks[rank].local,
-                  state == BOOT_FINALIZED ? 0 : dead);
+        return 0; /* it has said so itself; others may end before it says it (_exit, exec) */
+    if (state == BOOT_FINALIZED)
+        dead = 0;
+    boot_announce(job->segment, job->plan->ranks[rank].local, dead);
+    return dead;
 }
 
 struct pidfd_info { /* of Linux 6.15; older headers do not have it */
@@ -175,8 +177,8 @@ void job_report_lost(struct job *job)
         code = verdict_of(&ending).code;
         verdict_text(&ending, text, sizeof text);
     }
-    job_fail(job, code, "rank %d (pid %d, below a wrapper) %s; stopping the job", number,
-             (int)rank->claimed, text);
+    job_fail(job, code, "rank %d (pid %d, below a wrapper) %s; stopping the job",
+             job_world(job, number), (int)rank->claimed, text);
 }
 
 /* ---- ends of ranks ---- */
@@ -204,7 +206,7 @@ static void report(struct job *job, int number, const struct ending *ending, con
         snprintf(rest, sizeof rest, "; %s the other rank", fate);
     else if (stops && others)
         snprintf(rest, sizeof rest, "; %s the other %d ranks", fate, others);
-    complain("rank %d (%s%s, pid %d) %s%s%s", number, app->argv[0],
+    complain("rank %d (%s%s, pid %d) %s%s%s", job_world(job, number), app->argv[0],
              ending->wrapped ? ", a wrapper" : "", (int)job->ranks[number].pid, text, hint,
              rest);
 }
@@ -225,7 +227,7 @@ void job_look_for_absent(struct job *job)
         job_stop(job, GRACE_MS);
     else
         job_fail(job, 1, "rank %d ended without calling MPI_Init; the others wait for it",
-                 absent);
+                 job_world(job, absent));
 }
 
 static struct ending ending_of(const struct job *job, int number)
@@ -286,7 +288,9 @@ static void rank_ended(struct job *job, int number, int status)
     iof_ended(number, WIFSIGNALED(status) || job->stopping);
     struct ending ending = ending_of(job, number);
     bool out_of_memory = is_out_of_memory(job, verdict_of(&ending).signal);
-    announce_death(job, number, word_of(&ending, out_of_memory));
+    uint32_t word = announce_death(job, number, word_of(&ending, out_of_memory));
+    if (job->others)
+        job->others->ended(job, number, status, word);
     judge(job, number, &ending, out_of_memory);
     if (state_of(job, number) == BOOT_STARTED && !job->deadlines[DEADLINE_ABSENT])
         job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
@@ -303,7 +307,7 @@ static void check_group(struct rank *rank, int number)
     }
 }
 
-static void check_groups(struct job *job)
+void job_check_groups(struct job *job)
 {
     for (int i = 0; i < job->nranks; i++)
         if (job->ranks[i].group && !job->ranks[i].pid)
@@ -315,7 +319,7 @@ void job_reap(struct job *job)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (guard_died(pid))
+        if (guard_died(pid) || (job->others && job->others->child_died(pid, status)))
             continue;
         look_for_abort(job);
         int number = 0;
@@ -325,79 +329,7 @@ void job_reap(struct job *job)
             rank_ended(job, number, status);
             check_group(&job->ranks[number], number);
         } else {
-            check_groups(job); /* a stray: perhaps the last of its group */
+            job_check_groups(job); /* a stray: perhaps the last of its group */
         }
-    }
-}
-
-/* ---- stopping ---- */
-
-void job_signal(struct job *job, int signal)
-{
-    for (int i = 0; i < job->nranks; i++)
-        if (job->ranks[i].group)
-            kill(-job->ranks[i].group, signal);
-}
-
-void job_stop(struct job *job, int grace_ms)
-{
-    if (job->stopping)
-        return;
-    job->stopping = true;
-    job_signal(job, SIGTERM);
-    job_signal(job, SIGCONT);
-    job_set_deadline(job, DEADLINE_KILL, grace_ms);
-}
-
-/* Children that are neither ranks nor the guardian: orphans that left their group.  Returns how
- * many there are. */
-static int kill_strays(void)
-{
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    while (n == (ssize_t)sizeof text - 1 && text[n - 1] != ' ')
-        n--; /* half a number is somebody else's */
-    text[n > 0 ? n : 0] = 0;
-    int found = 0;
-    for (char *p = text, *end; *p; p = end) {
-        pid_t pid = (pid_t)strtol(p, &end, 10);
-        if (end == p)
-            break;
-        if (pid > 0 && pid != guard_pid()) {
-            kill(pid, SIGKILL);
-            found++;
-        }
-    }
-    return found;
-}
-
-static bool groups_left(struct job *job)
-{
-    job_reap(job);
-    check_groups(job);
-    for (int i = 0; i < job->nranks; i++)
-        if (job->ranks[i].group)
-            return true;
-    return false;
-}
-
-void job_clean(struct job *job)
-{
-    if (groups_left(job)) {
-        job_signal(job, job->killed ? SIGKILL : SIGTERM);
-        job_signal(job, SIGCONT);
-        for (int waited = 0; waited < GUARD_GRACE_MS && groups_left(job); waited += 2)
-            pause_ms(2);
-        job_signal(job, SIGKILL);
-        for (int waited = 0; waited < 1000 && groups_left(job); waited += 2)
-            pause_ms(2);
-    }
-    for (int tries = 0; tries < 100 && kill_strays(); tries++) {
-        pause_ms(2);
-        job_reap(job);
     }
 }

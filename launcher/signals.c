@@ -16,6 +16,7 @@
 #include "launcher/explain.h"
 #include "launcher/iof.h"
 #include "launcher/job.h"
+#include "launcher/others.h"
 #include "launcher/out.h"
 #include "runtime/clock.h"
 
@@ -27,23 +28,31 @@
 
 static struct watch news;
 
+/* To the ranks here and on other hosts. */
+static void pass_on(struct job *job, int signal)
+{
+    job_signal(job, signal);
+    if (job->others)
+        job->others->signalled(job, signal);
+}
+
 static void asked_to_end(struct job *job, int signal)
 {
     if (job->interrupted || job->stopping) {
         if (!job->interrupted)
             job->interrupted = signal;
         job->stopping = job->killed = true;
-        job_signal(job, SIGKILL);
+        pass_on(job, SIGKILL);
         job_set_deadline(job, DEADLINE_KILL, 0);
         return;
     }
     job->interrupted = signal;
     job->interrupted_first = !job->failed;
-    if (!job->running) {
+    if (!job_is_running(job)) {
         job->killed = true; /* only output is left, and its reader does not take it */
         return;
     }
-    job_signal(job, signal);
+    pass_on(job, signal);
     if (signal == SIGTERM || signal == SIGHUP)
         job_set_deadline(job, DEADLINE_KILL, POLITE_GRACE_MS);
 }
@@ -62,7 +71,7 @@ static void asked_to_explain(struct job *job)
 
 static void suspend(struct job *job)
 {
-    job_signal(job, SIGTSTP);
+    pass_on(job, SIGTSTP);
     raise(SIGSTOP); /* until somebody continues us */
 }
 
@@ -89,10 +98,10 @@ static void handle(struct job *job, int signal)
         break;
     case SIGCONT:
         iof_continued();
-        job_signal(job, SIGCONT);
+        pass_on(job, SIGCONT);
         break;
     default:
-        job_signal(job, signal);
+        pass_on(job, signal);
     }
 }
 

@@ -51,30 +51,41 @@ static void fill_segment(struct job *job)
 {
     const struct plan *plan = job->plan;
     struct boot_header *segment = job->segment;
-    bootseg_format(segment, job->id, job->nranks, job->nranks, job->psets);
+    bootseg_format(segment, job->id, job->nranks, plan->world, job->psets);
+    segment->node = plan->node;
+    segment->nnodes = plan->nnodes;
+    if (plan->node_of)
+        memcpy(bootseg_nodes(segment), plan->node_of, (size_t)plan->world * sizeof(int32_t));
     segment->cpus = plan->hosts[0].budget.slots;
     segment->crowded = plan->crowded;
     segment->launcher_pid = getpid();
     segment->universe = job->options->universe;
     if (!segment->universe)
-        segment->universe = job->nranks > segment->cpus ? job->nranks : segment->cpus;
+        segment->universe = plan->world > segment->cpus ? plan->world : segment->cpus;
     for (int rank = 0; rank < job->nranks; rank++) {
         struct boot_rank *record = bootseg_rank(segment, plan->ranks[rank].local);
-        record->world_rank = rank;
+        record->world_rank = plan->ranks[rank].world;
         record->appnum = plan->ranks[rank].app;
         if (plan->placements)
             record->place = plan->placements[rank].place;
     }
 }
 
-static int make_segment(struct job *job)
+void job_name(char id[BOOT_JOB_CHARS])
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(job->id, sizeof job->id, "%d-%llx", (int)getpid(),
+    snprintf(id, BOOT_JOB_CHARS, "%d-%llx", (int)getpid(),
              (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
-    job->psets = psets_write(job->options, job->plan);
-    size_t bytes = bootseg_bytes(job->nranks, job->nranks, job->psets);
+}
+
+static int make_segment(struct job *job)
+{
+    if (!job->others) {
+        job_name(job->id);
+        job->psets = psets_write(job->options, job->plan);
+    }
+    size_t bytes = bootseg_bytes(job->nranks, job->plan->world, job->psets);
     job->segment_fd = anonymous_file();
     if (job->segment_fd < 0 || !file_stretch(job->segment_fd, bytes))
         goto failed;
@@ -121,8 +132,9 @@ static void common_variables(const struct job *job, struct strings *list)
 {
     const struct options *options = job->options;
     char size[16], port[16];
-    snprintf(size, sizeof size, "%d", job->nranks);
+    snprintf(size, sizeof size, "%d", job->plan->world);
     strings_add(list, variable("WORLD_SIZE", size));
+    snprintf(size, sizeof size, "%d", job->nranks);
     strings_add(list, variable("LOCAL_WORLD_SIZE", size));
     bool automatic = options->master_port && strcmp(options->master_port, "auto") == 0;
     if (options->master_addr || automatic)
@@ -168,7 +180,7 @@ static int start_rank(struct job *job, int number, struct prepared *prepared)
     char boot[128], rank[32], local[32];
     snprintf(boot, sizeof boot, "%s=%d:%d:%s:%d", BOOT_ENV, (int)getpid(), job->segment_fd,
              job->id, planned->local);
-    snprintf(rank, sizeof rank, "RANK=%d", number);
+    snprintf(rank, sizeof rank, "RANK=%d", planned->world);
     snprintf(local, sizeof local, "LOCAL_RANK=%d", planned->local);
     environment_reset(&prepared->env);
     environment_add(&prepared->env, boot);

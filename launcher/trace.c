@@ -53,6 +53,11 @@ int trace_start(struct job *job)
     const char *name = getenv("XMPI_TRACE");
     if (!name || !*name)
         return 0;
+    if (job->others) {
+        if (!launcher_name) /* xmpirun itself: once is enough */
+            complain("XMPI_TRACE=%s: there is no time line of jobs on several hosts yet", name);
+        return 0;
+    }
     char *copy = strdup(name);
     raw = copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     if (raw < 0)

@@ -61,9 +61,9 @@ run 10 -np
 check_says "missing value" "a value is missing"
 run 10
 check "no program" $code 2
-run 10 -np 2 -host no.such.host true
-check "another host" $code 2
-check_says "other hosts are not built yet" "not built yet"
+run 10 -np 2 --launch-agent 'echo unknown {host} >&2; exit 9; {cmd}' -host no.such.host true
+check "a host that cannot be reached" $code 1
+check_says "it is named, with the agent's words" "host no.such.host: .*code 9 .*unknown no.such.host"
 
 run 10 --mca btl tcp --allow-run-as-root --oversubscribe -iface lo -np 2 true
 check "options of other launchers are ignored" "$code $(cat "$dir/err")" "0 "

@@ -26,3 +26,6 @@ test_unit_scratch_test_LDADD = $(LAUNCHER_LIBS)
 check_PROGRAMS += test/unit/psets_test
 test_unit_psets_test_SOURCES = test/unit/psets_test.c test/unit/unit.h
 test_unit_psets_test_LDADD = $(LAUNCHER_LIBS)
+check_PROGRAMS += test/unit/wire_test
+test_unit_wire_test_SOURCES = test/unit/wire_test.c test/unit/unit.h
+test_unit_wire_test_LDADD = $(LAUNCHER_LIBS)

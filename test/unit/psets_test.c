@@ -84,7 +84,7 @@ START_TEST(a_plan)
                           { .np = 1 },
                           { .np = 2, .psets = { second, 1 } } };
     struct planned ranks[] = {
-        { 0, 0, 0 }, { 0, 0, 1 }, { 1, 0, 2 }, { 2, 0, 3 }, { 2, 0, 4 }
+        { 0, 0, 0, 0 }, { 1, 0, 0, 1 }, { 2, 1, 0, 2 }, { 3, 2, 0, 3 }, { 4, 2, 0, 4 }
     };
     char name[] = "here";
     struct host host = { .name = name };

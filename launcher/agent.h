@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A launch agent: a command of the user's, ssh as a rule, that starts xmpid on another host.
+ */
+#ifndef XMPI_LAUNCHER_AGENT_H
+#define XMPI_LAUNCHER_AGENT_H
+
+#include "launcher/loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define AGENT_DEFAULT "ssh -x -o BatchMode=yes {host} {cmd}"
+
+struct agent {
+    pid_t pid;  /* 0: not started, or reaped */
+    int input;  /* its stdin, open as long as it is to live */
+    int status; /* as from waitpid, once ended */
+    bool ended;
+    struct watch output; /* its stdout and stderr */
+    char said[600];      /* the end of what it has said */
+    size_t nsaid;
+};
+
+/* The command line for /bin/sh: {host} and {cmd} of the template filled in; malloced.  NULL after a
+ * complaint: a host name that a shell would not take as a word, or no {cmd}. */
+char *agent_command(const char *template, const char *host, const char *cmd);
+
+/* Run it and give it this line on its stdin.  0, or an exit status after a complaint. */
+int agent_start(struct agent *agent, const char *command, const char *line);
+
+/* Its last words in one line, "" for none. */
+const char *agent_words(struct agent *agent);
+
+bool agent_ended_well(const struct agent *agent);
+
+/* "exited with code 255", "was killed by signal 9 (Killed)" */
+void agent_ending(const struct agent *agent, char *text, size_t room);
+
+void agent_close(struct agent *agent); /* and end it, if it has not ended */
+
+#endif

@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs on several hosts.  Hosts are names for this machine (agent: a shell), and network namespaces
+# where those can be made.  ONLY="start faults ..." runs some of the parts.
+. "${srcdir:-.}/test/lib.sh"
+XMPI_SCRATCH=$scratch
+. "$top/test/fault/launch.inc"
+here=$(hostname)
+here_agent='sh -c "{cmd}"'
+export XMPI_LAUNCH_AGENT="$here_agent"
+
+program() { compile -I"$top" -o "$scratch/$1" "$2" -lm || { not_ok "$1" "does not compile"; exit 1; }; }
+program ends "$top/test/network/hosts.c"
+
+part_start() # who runs where, streams, exit codes
+{
+    run 30 -H a:2,b:2 "$scratch/ends"
+    check "two hosts" "$code $(sort "$dir/out" | tr '\n' ' ')" \
+        "0 rank 0 of 4, 2 here rank 1 of 4, 2 here rank 2 of 4, 2 here rank 3 of 4, 2 here "
+    run 30 -H "$here:1,b:2,c:1" "$scratch/ends"
+    check "three, this one among them" "$code $(sort "$dir/out" | tr '\n' ' ')" \
+        "0 rank 0 of 4, 1 here rank 1 of 4, 2 here rank 2 of 4, 2 here rank 3 of 4, 1 here "
+    run 30 -ppn 1 -H a,b,c "$scratch/ends"
+    check "one on each" "$code $(grep -c '1 here' "$dir/out")" "0 3"
+    run 30 -np 2 -H a:2,b:2 "$scratch/ends"
+    check "a host without ranks" "$code $(grep -c 'of 2, 2 here' "$dir/out")" "0 2"
+    run 30 -np 4 --map-by node -H a,b sh -c 'echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE'
+    check "variables" "$code $(sort "$dir/out" | tr '\n' ';')" "0 0 0 2 4;1 0 2 4;2 1 2 4;3 1 2 4;"
+    run 30 -H a:2,b:2 --tag-output sh -c 'echo out; echo err >&2'
+    check "tags" "$code $(sort "$dir/out" | tr '\n' ';') $(sort "$dir/err" | tr '\n' ';')" \
+        "0 [1,0]<stdout>:out;[1,1]<stdout>:out;[1,2]<stdout>:out;[1,3]<stdout>:out; [1,0]<stderr>:err;[1,1]<stderr>:err;[1,2]<stderr>:err;[1,3]<stderr>:err;"
+    run 60 -H a:2,b:2 sh -c 'i=0; while [ $i -lt 5000 ]; do echo "$RANK line $i of many"; i=$((i + 1)); done'
+    check "no line is torn or lost" "$code $(sort "$dir/out" | uniq | grep -c '^[0-3] line [0-9]* of many$')" "0 20000"
+    got=$(seq 100000 | timeout 30 "$XMPIRUN" -H a:1,b:1 sh -c '[ $RANK = 1 ] || sum=$(cksum); echo $RANK $sum' | sort | tr '\n' ';')
+    check "input for a rank elsewhere" "$got" "0 $(seq 100000 | cksum);1;"
+    run 30 -H a:2,b:2 sh -c 'exit $RANK'
+    check "exit codes" "$([ $code -ge 1 ] && [ $code -le 3 ] && echo good)" good
+    run 30 -H a:2,b:2 -wdir /tmp pwd
+    check "directory" "$code $(grep -c '^/tmp$' "$dir/out")" "0 4"
+    run 30 -H a:2,b:2 -x COLOUR=red sh -c 'echo $COLOUR'
+    check "environment" "$code $(grep -c red "$dir/out")" "0 4"
+    run 30 --dry-run -H a:2,b:2 "$scratch/ends"
+    check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"
+}
+
+part_errors() # what the user did wrong, or the hosts
+{
+    run 30 --launch-agent 'echo no route to {host} >&2; exit 255; {cmd}' -H a,b true
+    check "an agent that fails" "$code" 1
+    check_says "its words" "host [ab]: the launch agent exited with code 255 before xmpid came: no route to"
+    run 30 --launch-agent 'ssh {host}' -H a,b true
+    check "an agent without a command" "$code" 2
+    run 30 -H 'a;reboot,b' true
+    check "a host that is no word" "$code" 2
+    run 30 -H a:1,b:1 /no/such/program
+    check "no such program" "$code" 127
+    run 30 -H a:1,b:1 --nnodes 3 true
+    check "more nodes than hosts" "$code" 2
+    run 30 --launch-agent '{cmd} < /dev/null' -H a,b true
+    check "an agent that keeps the secret" "$code" 1
+    check_says "says so" "no secret on its stdin"
+    run 30 --launch-agent '(read s; echo 00000000000000000000000000000000) | {cmd}' -H a true
+    check "a wrong secret" "$code" 1
+    run 30 --nooversubscribe -np 9 -H a:2,b:2 true
+    check "not enough slots" "$code" 2
+}
+
+part_faults() # whoever dies: the first cause is told, nothing is left
+{
+    run 30 -H a:2,b:2 "$scratch/ends" exit
+    check "a rank exits" "$code" 3
+    check_says "who and where" "b: rank 2 .* exited with code 3 without calling MPI_Finalize"
+    run 30 -H a:2,b:2 "$scratch/ends" killed
+    check "a rank is killed" "$code $(grep -c rank "$dir/err")" "137 1"
+    run 30 -H a:2,b:2 "$scratch/ends" abort
+    check "MPI_Abort" "$code" 7
+    run 30 --keep-going -H a:2,b:2 "$scratch/ends" survive
+    check "survivors are told" "$code $(sort "$dir/out" | grep -c 'rank 2 is gone')" "137 3"
+    for victim in xmpid agent xmpirun; do
+        rm -f "$scratch/begun"
+        BEGUN=$scratch/begun start -H a:2,b:2 "$scratch/ends" wait
+        await_lines "$scratch/begun" 4
+        case $victim in
+        xmpid) kill -9 "$(pgrep -f 'xmpid --root.*--host 1$' | head -n 1)" ;;
+        agent) pkill -9 -P "$pid" sh ;;
+        xmpirun) kill -9 "$pid" ;;
+        esac
+        began=$(now_ms)
+        collect
+        check "$victim is killed: an error" "$([ "$code" -gt 0 ] && echo yes)" yes
+        check "$victim is killed: nothing is left" "$(leftovers_soon)" 0
+        took=$(($(now_ms) - began))
+        check "$victim is killed: soon" "$([ $took -lt 5000 ] && echo yes || echo $took)" yes
+    done
+    run 30 --timeout 1 -H a:1,b:1 sleep 30
+    check "time limit" "$code $(leftovers_soon)" "124 0"
+    rm -f "$scratch/begun"
+    BEGUN=$scratch/begun start -H a:2,b:2 "$scratch/ends" wait
+    await_lines "$scratch/begun" 4
+    kill -TERM "$pid"
+    collect
+    check "SIGTERM" "$code $(leftovers_soon)" "143 0"
+}
+
+part_conform() # messages between hosts
+{
+    for test in p2p coll_basic comm inter mpi4; do
+        program "$test" "$top/test/conform/$test.c"
+        run 120 -np 4 -H a:2,b:2 "$scratch/$test"
+        check "conform/$test on two hosts" "$code" 0
+    done
+}
+
+part_namespaces()
+{
+    if ! namespaces_open; then
+        echo "skip launch: hosts in namespaces: cannot make network namespaces: $(head -n 1 "$scratch/netns")"
+        return
+    fi
+    XMPI_LAUNCH_AGENT='ip netns exec {host} {cmd}'
+    run 60 -np 4 -H "$left:2,$right:2" "$scratch/ends"
+    check "namespaces" "$code $(grep -c 'of 4, 2 here' "$dir/out")" "0 4"
+    rm -f "$scratch/begun"
+    BEGUN=$scratch/begun XMPI_OFI_TIMEOUT=30 start -np 4 -H "$left:2,$right:2" "$scratch/ends" wait
+    await_lines "$scratch/begun" 4
+    ip link set "xb$$" down
+    began=$(now_ms)
+    collect
+    took=$(($(now_ms) - began))
+    check "cable pulled: an error" "$code" 1
+    check_says "which host" "host xmpi-.*is lost"
+    check "cable pulled: soon" "$([ $took -lt 20000 ] && echo yes || echo $took)" yes
+    sleep 12 # the other side finds out by itself
+    check "cable pulled: nothing is left" "$(leftovers_soon)" 0
+}
+
+# A bridge of ours, and one cable from it into each namespace.
+namespaces_open()
+{
+    left=xmpi-$$-a right=xmpi-$$-b
+    trap 'namespaces_close; rm -rf "$scratch"' EXIT
+    ip link add "xb$$" type bridge 2> "$scratch/netns" || return 1
+    ip addr add 10.78.0.1/24 dev "xb$$" && ip link set "xb$$" up || return 1
+    n=2
+    for host in $left $right; do
+        ip netns add "$host" 2>> "$scratch/netns" || return 1
+        ip link add "xv$$$n" type veth peer name cable netns "$host" || return 1
+        ip link set "xv$$$n" master "xb$$" up
+        ip -n "$host" addr add "10.78.0.$n/24" dev cable
+        ip -n "$host" link set cable up
+        ip -n "$host" link set lo up
+        n=$((n + 1))
+    done 2>> "$scratch/netns"
+}
+
+namespaces_close()
+{
+    for host in $left $right; do ip netns del "$host" 2> /dev/null; done
+    ip link del "xb$$" 2> /dev/null
+}
+
+for part in ${ONLY:-start errors faults conform namespaces}; do
+    "part_$part"
+done
+finish

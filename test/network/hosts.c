@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For hosts.sh: ranks of several hosts say who they are, talk to each other, and some end badly.
+ */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void say_begun(void)
+{
+    const char *name = getenv("BEGUN");
+    FILE *file = name ? fopen(name, "a") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "%d\n", rank);
+    fclose(file);
+}
+
+/* Rank 2 dies; the others hear of it. */
+static void survive(void)
+{
+    int nothing = 0;
+    if (rank == 2) {
+        sleep(1); /* the others leave the collective call meanwhile */
+        raise(SIGKILL);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_Recv(&nothing, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        printf("rank 2 is gone\n");
+    MPI_Finalize();
+    exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    int sum = 0, here;
+    MPI_Comm host;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (sum != size * (size - 1) / 2)
+        return 99;
+    say_begun();
+    if (strcmp(how, "survive") == 0)
+        survive();
+    if (rank == 2 && strcmp(how, "exit") == 0)
+        return 3;
+    if (rank == 2 && strcmp(how, "killed") == 0)
+        raise(SIGKILL);
+    if (rank == 2 && strcmp(how, "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    if (*how)
+        MPI_Recv(&sum, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_size(host, &here);
+    MPI_Comm_free(&host);
+    printf("rank %d of %d, %d here\n", rank, size, here);
+    MPI_Finalize();
+    return 0;
+}
