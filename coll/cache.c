@@ -8,6 +8,7 @@
  */
 #include "coll/cache.h"
 
+#include "coll/own.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -32,7 +33,7 @@ static struct plan_cache *cache_made(struct plan_cache **cache)
 
 static unsigned key_hash(const struct algorithm *algorithm, const struct plan_key *key)
 {
-    return ((unsigned)(algorithm - algorithms) * 5 + (unsigned)key->root +
+    return ((unsigned)((uintptr_t)algorithm / sizeof *algorithm) * 5 + (unsigned)key->root +
             (unsigned)key->alias * 3 + (unsigned)key->pieces + (unsigned)key->radix * 7) %
            LISTS;
 }
@@ -75,7 +76,10 @@ static void make_room(struct plan_cache *cache)
 static int make(struct plan_cache *cache, const struct algorithm *algorithm,
                 const struct plan_key *key, struct cached **cached)
 {
-    struct cached *made = calloc(1, sizeof(*made));
+    int wrong = algorithm->script ? own_verify(algorithm, key) : 0;
+    struct cached *made = wrong ? NULL : calloc(1, sizeof(*made));
+    if (wrong)
+        return wrong;
     if (!made)
         return fail(MPI_ERR_NO_MEM, "no memory for one more plan");
     int error = plan_make(&made->plan, key, algorithm->program);

@@ -590,6 +590,7 @@ bool check_make(const struct world *world, struct plan *plans, struct verdict *v
                                 .pieces = world->pieces,
                                 .radix = world->radix,
                                 .places = world->places,
+                                .script = world->script,
                                 .neighbours = world->neighbours ? world->neighbours[r] : NULL,
                                 .alias = bind_alias(world->what, law_in_place(world, r)) };
         if (plan_make(&plans[r], &key, world->program)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The symbolic verifier: the plans of all ranks, performed in one process on symbols.
- * Not part of the library; test/plan links it.
+ * Tests verify the library's algorithms by it, own.c those of users.
  */
 #ifndef XMPI_CHECK_H
 #define XMPI_CHECK_H
@@ -18,7 +18,8 @@ struct world {
     bool in_place;
     const struct neighbours *const *neighbours; /* neighbourhood collectives: of each rank */
     const struct places *places;
-    bool ordered;       /* the result must be in rank order, not only complete */
+    const struct script *script; /* of a user's own algorithm */
+    bool ordered;                /* the result must be in rank order, not only complete */
     bool program_order; /* also perform it in program order, as coll/run_inline.c does */
     bool brief;         /* one shuffled order without buffering, no others */
 };

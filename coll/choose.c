@@ -292,9 +292,13 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
     int error = choose_anew(team, &q, choice);
     if (error)
         return error;
+    if (choice->algorithm->script) {
+        team->chosen[call->what] = TEAM_OWN;
+        return 0;
+    }
     ptrdiff_t i = choice->algorithm - algorithms;
     algorithms_chosen[i]++;
-    team->chosen[call->what] = (uint8_t)(i + 1);
+    team->chosen[call->what] = (uint16_t)(i + 1);
     if (notice_is_wanted(NOTICE_PLAN))
         notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)q.bytes, q.ranks });
     return 0;

@@ -37,6 +37,7 @@ static struct plan_key key_of(const struct team *team, const struct call *call,
                               .pieces = choice->pieces,
                               .radix = choice->radix,
                               .places = team->places,
+                              .script = choice->algorithm->script,
                               .neighbours =
                                   is_neighbourhood(call->what) ? team->neighbours : NULL };
 }

@@ -17,6 +17,8 @@ struct memo;       /* coll/choose.c */
 
 /* What a collective needs of a communicator.  For an intercommunicator the team is the union of
  * both groups: the group whose leader has the lower world rank comes first. */
+enum { TEAM_OWN = UINT16_MAX }; /* in `chosen`: one that the user wrote */
+
 struct team {
     struct channel channel; /* the collective context: ranks are team ranks */
     int split;              /* intercommunicator: team ranks below it are the first group;
@@ -27,8 +29,8 @@ struct team {
     uint32_t last, before;  /* signatures of the last call, and of the one before it */
     bool one_node;
     bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
-    uint8_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none yet */
-    struct tiny *tiny;          /* NULL: no shared slots */
+    uint16_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none */
+    struct tiny *tiny;           /* NULL: no shared slots */
     struct plan_cache *cache;
     const struct places *places;   /* where the ranks are, NULL: all on one node; not owned */
     struct memo *memo;             /* choices made; NULL: none yet */
@@ -58,6 +60,9 @@ void team_close(struct team *team); /* nothing may be in flight */
  * before it; the text must be the same on all its ranks.  NULL or "": nothing is forced any more.
  * MPI_ERR_OTHER, and all stays as it was, when the text cannot be understood.  `who` is kept. */
 int team_force(struct team *team, const char *text, const char *who);
+
+/* Load a file of the user's own algorithms (script.h), for all teams of this process. */
+int team_learn(const char *path);
 
 /* The text that is in force on a team, "" = none. */
 const char *team_forced(const struct team *team);

@@ -8,6 +8,7 @@
 
 #include "coll/choose.h"
 #include "coll/coll.h"
+#include "coll/own.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "mpi.h"
@@ -23,7 +24,7 @@ const struct algorithm *algorithm_find(enum collective what, bool inter, const c
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->what == what && a->inter == inter && strcmp(a->name, name) == 0)
             return a;
-    return NULL;
+    return inter ? NULL : own_find(what, name);
 }
 
 bool list_has(const char *list, const char *word)
@@ -60,6 +61,10 @@ static void complain_collective(const char *name, char why[WHY_CHARS])
 
 static void complain_algorithm(enum collective what, const char *name, char why[WHY_CHARS])
 {
+    if (*own_complaint()) {
+        snprintf(why, WHY_CHARS, "XMPI_PLAN: %s", own_complaint());
+        return;
+    }
     snprintf(why, WHY_CHARS, "there is no algorithm \"%s\" for %s; there are:", name,
              collective_name(what));
     for (const struct algorithm *a = algorithms; a->name; a++)
@@ -184,6 +189,11 @@ int team_force(struct team *team, const char *text, const char *who)
     team->orders = made;
     choose_forget(team);
     return 0;
+}
+
+int team_learn(const char *path)
+{
+    return own_load(path);
 }
 
 const char *team_forced(const struct team *team)

@@ -10,10 +10,8 @@ libxmpi_core_la_SOURCES += \
     coll/price.c coll/price.h coll/count.c coll/count.h \
     coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/tuning.c coll/tuning_read.c coll/tuning.h coll/explain.c coll/explain.h coll/model.c coll/model.h \
+    coll/own.c coll/own.h coll/script.c coll/script.h coll/script_words.c coll/script_words.h \
+    coll/check.c coll/check.h coll/check_law.c coll/check_hazards.c coll/check_law.h \
     coll/cache.c coll/cache.h coll/bind.c coll/bind_span.c coll/bind.h coll/scratch.c coll/scratch.h \
     coll/run.c coll/run.h coll/run_inline.c \
     coll/tell.c coll/tell.h coll/stray.c coll/tiny.c coll/tiny.h coll/tiny_slot.c coll/tiny_slot.h coll/tiny_block.c coll/team.c coll/coll.c coll/coll.h coll/call.h
-
-# The verifier: for the command xmpi and for tests, not in the library.
-noinst_LTLIBRARIES += libxmpi_check.la
-libxmpi_check_la_SOURCES = coll/check.c coll/check.h coll/check_law.c coll/check_hazards.c coll/check_law.h

@@ -61,6 +61,8 @@ bool model_price(const struct question *q, const struct algorithm *a, struct cho
                  struct price *best)
 {
     static const int cuts[] = { 1, 4, 16, 64 };
+    if (a->script)
+        return false; /* only its own ranks are to verify it */
     int radixes[] = { a->radix, 2 * a->radix, a->radix / 2 };
     bool found = false;
     for (int c = 0; is_priced(q) && c < (a->cut ? 4 : 1); c++)

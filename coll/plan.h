@@ -87,6 +87,7 @@ struct plan_key {
     int radix;  /* of programs that have one: how many ways a tree or a round splits; else 0 */
     const struct neighbours *neighbours; /* neighbourhood collectives; the team's, else NULL */
     const struct places *places;         /* where ranks are; the team's, NULL: all together */
+    const struct script *script;         /* of a user's own algorithm (script.h), else NULL */
 };
 
 struct plan {

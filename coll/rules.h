@@ -25,6 +25,7 @@ struct algorithm {
     bool cut;         /* may be cut in pieces */
     int radix;        /* has a radix, which is this unless somebody asks for another; 0: none */
     enum need needs;  /* what it cannot do without */
+    const struct script *script; /* a user's own (own.h); NULL: the library's */
 };
 
 extern const struct algorithm algorithms[]; /* ends with name NULL */

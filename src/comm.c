@@ -266,13 +266,17 @@ static const char *const hints[] = {
 };
 
 /* Which algorithms perform the collectives of this communicator: not a hint but an order, so what
- * cannot be obeyed is an error. */
+ * cannot be obeyed is an error.  The key xmpi_plan beside it is a file of algorithms to choose from. */
 #define ORDERS_KEY "xmpi_coll"
-static int comm_take_orders(struct comm *comm, const char *value)
+static int comm_take_orders(struct comm *comm, const char *learn, const char *value)
 {
     char text[512];
     if (!value)
         return MPI_SUCCESS;
+    if (learn && team_learn(learn)) {
+        snprintf(text, sizeof text, "%s", fail_text());
+        return fail(MPI_ERR_INFO_VALUE, "%s", text);
+    }
     if (team_force(&comm->team, value, "the info key " ORDERS_KEY)) {
         snprintf(text, sizeof text, "%s", fail_text());
         return fail(MPI_ERR_INFO_VALUE, "%s", text);
@@ -292,7 +296,7 @@ int comm_take_hints(struct comm *comm, const struct info *info)
             info_set(comm->info, hints[i], value))
             return fail(MPI_ERR_NO_MEM, "no memory for hints");
     }
-    return comm_take_orders(comm, info_get(info, ORDERS_KEY));
+    return comm_take_orders(comm, info_get(info, "xmpi_plan"), info_get(info, ORDERS_KEY));
 }
 
 int xmpi_comm_set_info(comm_t comm, info_t info)

@@ -77,7 +77,7 @@ static void chosen_fill(void)
 
 /* ---- which algorithm a communicator used last ---- */
 
-enum { MOST_STATES = 24 };
+enum { MOST_STATES = 40 };
 static struct pvar plans[COLL_KINDS];
 static struct tool_enum plan_enums[COLL_KINDS];
 static const char *plan_items[COLL_KINDS][MOST_STATES];
@@ -101,15 +101,19 @@ static void plans_fill(void)
     }
     for (int i = 0; algorithms[i].name; i++) {
         struct tool_enum *e = &plan_enums[algorithms[i].what];
-        assert(e->n < MOST_STATES);
+        assert(e->n < MOST_STATES - 1);
         plan_state[i] = (uint8_t)e->n;
         plan_items[algorithms[i].what][e->n++] = algorithms[i].name;
     }
+    for (int what = 0; what < COLL_KINDS; what++)
+        plan_items[what][plan_enums[what].n++] = "own";
 }
 
 int tool_plan_state(const struct pvar *pvar, const struct team *team)
 {
     int chosen = team->chosen[pvar->what];
+    if (chosen == TEAM_OWN)
+        return pvar->plans->n - 1;
     return chosen ? plan_state[chosen - 1] : 0;
 }
 

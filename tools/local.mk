@@ -6,7 +6,7 @@ tools_xmpi_SOURCES += tools/plan.c tools/plan.h tools/plan_args.c tools/plan_man
     tools/plan_cost.c tools/plan_draw.c tools/volume.c tools/topology.c tools/topology.h
 tools_xmpi_CPPFLAGS = $(AM_CPPFLAGS) -DBUILD_CC='"$(CC)"' -DBUILD_CFLAGS='"$(CFLAGS)"' \
     -DBUILD_SANITIZERS='"$(SANITIZE_CFLAGS)"' -DBUILD_PREFIX='"$(prefix)"'
-tools_xmpi_LDADD = libxmpi_check.la libxmpi_core.la -lm
+tools_xmpi_LDADD = libxmpi_core.la -lm
 nodist_man1_MANS += tools/xmpi.1
 tools/xmpi.1: tools/xmpi
 	$(AM_V_GEN)ASAN_OPTIONS=detect_leaks=0 tools/xmpi --help=man > $@.tmp && mv $@.tmp $@

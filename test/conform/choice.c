@@ -6,6 +6,8 @@
  */
 #include "check.h"
 
+#include <unistd.h>
+
 static MPI_T_pvar_session session;
 
 /* The name of the algorithm that performed the last allreduce of a communicator. */
@@ -135,6 +137,31 @@ static void apart(void)
     MPI_Comm_free(&half);
 }
 
+/* An algorithm of one's own, by info key: from the root to everybody. */
+static void of_ones_own(void)
+{
+    char path[] = "/tmp/xmpi-choice.XXXXXX";
+    int file = mkstemp(path), value = world_rank() == 0 ? 42 : 0;
+    const char *text = "algorithm mine for bcast\n"
+                       "blocks in 0 out 1 tmp 0\n"
+                       "for r in 0 .. p - 1 {\n"
+                       "    if me == root and r != root { send out[0] -> r }\n"
+                       "}\n"
+                       "if me != root { recv out[0] <- root }\n";
+    MPI_Info info;
+    MPI_Comm comm;
+    CHECK(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xmpi_plan", path);
+    MPI_Info_set(info, "xmpi_coll", "bcast=mine");
+    CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    CHECK(MPI_Bcast(&value, 1, MPI_INT, 0, comm) == MPI_SUCCESS && value == 42);
+    MPI_Comm_free(&comm);
+    close(file);
+    unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -147,6 +174,7 @@ int main(int argc, char **argv)
     by_info();
     by_variable();
     apart();
+    of_ones_own();
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     return check_done();

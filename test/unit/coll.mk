@@ -1,14 +1,17 @@
-check_PROGRAMS += test/plan/plans_test test/plan/mutants_test test/unit/coll_test test/unit/choose_test test/unit/tuning_test test/unit/model_test test/unit/plan_test test/unit/coll_scratch_test
+check_PROGRAMS += test/plan/plans_test test/plan/mutants_test test/unit/coll_test test/unit/choose_test test/unit/tuning_test test/unit/script_test test/unit/model_test test/unit/plan_test test/unit/coll_scratch_test
 test_plan_plans_test_SOURCES = test/plan/plans_test.c
-test_plan_plans_test_LDADD = libxmpi_check.la $(UNIT_LIBS)
+test_plan_plans_test_LDADD = $(UNIT_LIBS)
 test_plan_mutants_test_SOURCES = test/plan/mutants_test.c
-test_plan_mutants_test_LDADD = libxmpi_check.la $(UNIT_LIBS)
+test_plan_mutants_test_LDADD = $(UNIT_LIBS)
 test_unit_coll_test_SOURCES = test/unit/coll_test.c test/unit/job.h test/unit/unit.h
 test_unit_coll_test_LDADD = $(UNIT_LIBS)
 test_unit_choose_test_SOURCES = test/unit/choose_test.c test/unit/unit.h
 test_unit_choose_test_LDADD = $(UNIT_LIBS)
 test_unit_model_test_SOURCES = test/unit/model_test.c test/unit/unit.h
 test_unit_model_test_LDADD = $(UNIT_LIBS)
+test_unit_script_test_SOURCES = test/unit/script_test.c test/unit/unit.h
+test_unit_script_test_CPPFLAGS = $(AM_CPPFLAGS) -DPLANS='"$(abs_top_srcdir)/examples/plans"'
+test_unit_script_test_LDADD = $(UNIT_LIBS)
 test_unit_tuning_test_SOURCES = test/unit/tuning_test.c test/unit/unit.h
 test_unit_tuning_test_LDADD = $(UNIT_LIBS)
 test_unit_plan_test_SOURCES = test/unit/plan_test.c test/unit/unit.h

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The user's own algorithms.  XMPI_PLAN is a list of files with commas, read when a name is looked
+ * for that the library does not have, or by the info key xmpi_plan.  Whatever is to be used is
+ * verified for the number of ranks at hand first, by every rank alike, so a wrong plan is an error
+ * of the call on all of them, never a hang.
+ */
+#include "coll/own.h"
+
+#include "coll/bind.h"
+#include "coll/check.h"
+#include "coll/script.h"
+#include "runtime/fail.h"
+#include "runtime/param.h"
+#include "mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OWN = 32, MOST_FILES = 16, VERDICTS = 64 };
+static const long most_steps = 2000000; /* of all ranks: some seconds */
+
+static struct script scripts[MOST_OWN];
+static struct algorithm own[MOST_OWN];
+static int nown;
+static char *files[MOST_FILES];
+static int nfiles;
+static bool looked;
+static char complaint[SCRIPT_WHY + 40];
+
+int own_load(const char *path)
+{
+    int n;
+    for (int i = 0; i < nfiles; i++)
+        if (strcmp(files[i], path) == 0)
+            return 0;
+    if (nfiles == MOST_FILES)
+        return fail(MPI_ERR_OTHER, "%s: more than %d files of algorithms", path, MOST_FILES);
+    int error = script_read(path, scripts + nown, MOST_OWN - nown, &n);
+    if (error)
+        return error;
+    for (int i = 0; i < n; i++) {
+        const struct script *s = &scripts[nown + i];
+        own[nown + i] = (struct algorithm){ .what = s->what,
+                                            .name = s->name,
+                                            .program = script_program,
+                                            .ordered = s->ordered,
+                                            .cut = s->cut,
+                                            .script = s };
+    }
+    nown += n;
+    files[nfiles++] = strdup(path);
+    return 0;
+}
+
+static void look(void)
+{
+    const char *list = param_string(PLAN);
+    char *copy = strdup(list ? list : ""), *rest = copy;
+    looked = true;
+    for (char *path; copy && !complaint[0] && (path = strsep(&rest, ","));)
+        if (*path && own_load(path))
+            snprintf(complaint, sizeof complaint, "%s", fail_text());
+    free(copy);
+}
+
+const char *own_complaint(void)
+{
+    return complaint;
+}
+
+const struct algorithm *own_find(enum collective what, const char *name)
+{
+    if (!looked)
+        look();
+    for (int i = 0; i < nown; i++)
+        if (own[i].what == what && strcmp(own[i].name, name) == 0)
+            return &own[i];
+    return NULL;
+}
+
+/* ---- verifying ---- */
+
+static bool reduces(enum collective what)
+{
+    return what >= COLL_REDUCE;
+}
+
+/* "rank 2 step 5: ..." gets the line that wrote the step. */
+static int wrong(const struct algorithm *a, const struct plan_key *key, const char *verdict)
+{
+    int rank, step, line = 0;
+    const char *at = strstr(verdict, "rank ");
+    if (at && (sscanf(at, "rank %d step %d", &rank, &step) == 2 ||
+               sscanf(at, "rank %d waits at step %d", &rank, &step) == 2)) {
+        struct plan_key theirs = *key;
+        theirs.me = rank;
+        theirs.script = a->script;
+        line = script_line(&theirs, step);
+    }
+    return fail(MPI_ERR_OTHER, "%s:%d: algorithm %s is wrong: %s", a->script->path,
+                line ? line : a->script->line, a->name, verdict);
+}
+
+static long steps_of(const struct plan *plans, int p)
+{
+    long steps = 0;
+    for (int r = 0; r < p; r++)
+        steps += plans[r].nsteps;
+    return steps;
+}
+
+static int verify(const struct algorithm *a, const struct plan_key *key, bool in_place)
+{
+    struct world world = { .what = a->what,
+                           .program = a->program,
+                           .p = key->size,
+                           .root = key->root,
+                           .pieces = key->pieces,
+                           .in_place = in_place,
+                           .ordered = a->ordered,
+                           .script = a->script,
+                           .program_order = true };
+    struct verdict verdict = { "" };
+    struct plan *plans = calloc((size_t)key->size, sizeof(*plans));
+    if (!plans)
+        return fail(MPI_ERR_NO_MEM, "no memory to verify %s", a->name);
+    int error = 0;
+    if (!check_make(&world, plans, &verdict))
+        error = MPI_ERR_OTHER; /* the script said why */
+    else if (steps_of(plans, key->size) > most_steps)
+        error = fail(MPI_ERR_OTHER,
+                     "%s:%d: algorithm %s has %ld steps on %d ranks; more than %ld cannot be "
+                     "verified",
+                     a->script->path, a->script->line, a->name, steps_of(plans, key->size),
+                     key->size, most_steps);
+    else if (!check_plans(&world, plans, &verdict))
+        error = wrong(a, key, verdict.text);
+    check_free(&world, plans);
+    free(plans);
+    return error;
+}
+
+int own_verify(const struct algorithm *a, const struct plan_key *key)
+{
+    static struct {
+        const struct algorithm *algorithm;
+        int size, root, pieces;
+    } good[VERDICTS];
+    static int next;
+    for (int i = 0; i < VERDICTS; i++)
+        if (good[i].algorithm == a && good[i].size == key->size && good[i].root == key->root &&
+            good[i].pieces == key->pieces)
+            return 0;
+    bool twice = bind_alias(a->what, true) != ALIAS_NONE || reduces(a->what);
+    int error = verify(a, key, false);
+    if (!error && twice)
+        error = verify(a, key, true);
+    if (error)
+        return error;
+    good[next].algorithm = a;
+    good[next].size = key->size;
+    good[next].root = key->root;
+    good[next].pieces = key->pieces;
+    next = (next + 1) % VERDICTS;
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Algorithms that users wrote (script.h): loaded at run time, known by name, verified before use.
+ */
+#ifndef XMPI_OWN_H
+#define XMPI_OWN_H
+
+#include "coll/rules.h"
+
+/* Load a file, once; its algorithms are known from then on.  MPI_ERR_OTHER with file:line:column. */
+int own_load(const char *path);
+
+/* NULL: there is none of that name.  XMPI_PLAN is read when first asked. */
+const struct algorithm *own_find(enum collective what, const char *name);
+
+/* What is wrong with XMPI_PLAN; "": nothing. */
+const char *own_complaint(void);
+
+/* Is the plan of this key right, on all ranks, in place and not?  The symbolic verifier (check.h)
+ * says so once; answers are kept.  MPI_ERR_OTHER with file:line, rank and step when it is wrong, or
+ * too long to verify. */
+int own_verify(const struct algorithm *algorithm, const struct plan_key *key);
+
+#endif

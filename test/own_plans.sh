@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Algorithms of one's own: the examples with data, in place and not, and what is wrong said clearly.
+. "${srcdir:-.}/test/lib.sh"
+plans=$top/examples/plans
+
+for program in coll_basic coll_inplace coll_nonblocking persistent; do
+    compile -I"$top" -o "$scratch/$program" "$top/test/conform/$program.c" -lm > "$scratch/out" 2>&1 ||
+        { not_ok "plans/$program" "does not compile"; cat "$scratch/out"; continue; }
+    for np in 1 2 3 4 5; do
+        case_run "plans/$program ring, tree np=$np" 60 env XMPI_PLAN="$plans/ring.plan,$plans/binomial.plan" \
+            XMPI_COLL=allreduce=my-ring,bcast=my-tree:pieces=2 "$XMPIRUN" -np $np "$scratch/$program"
+        case_run "plans/$program two levels np=$np" 60 env XMPI_PLAN="$plans/two-level.plan" \
+            XMPI_COLL=allreduce=my-levels "$XMPIRUN" -np $np "$scratch/$program"
+    done
+done
+
+refuse() # name, wanted text, XMPI_COLL, file
+{
+    got=$(XMPI_PLAN=$4 XMPI_COLL=$3 timeout 20 "$XMPIRUN" -np 3 "$scratch/coll_basic" 2>&1)
+    [ $? != 0 ] || { not_ok "$1" "the program ran"; return; }
+    case $got in
+    *"$2"*) ok "$1" ;;
+    *) not_ok "$1" "no \"$2\" in: $got" ;;
+    esac
+}
+sed 's/recv out.*//' "$plans/ring.plan" > "$scratch/lost.plan"
+refuse "plans: a message that nobody takes" "lost.plan:18: algorithm my-ring is wrong" allreduce=my-ring \
+    "$scratch/lost.plan"
+sed 's/mod p\] <- left$/mod p + p] <- left/' "$plans/ring.plan" > "$scratch/far.plan"
+refuse "plans: a block that is not there" "far.plan:19:10: rank 0 of 3: out[" allreduce=my-ring \
+    "$scratch/far.plan"
+sed 's/fold out/flod out/' "$plans/ring.plan" > "$scratch/word.plan"
+refuse "plans: a wrong word" "word.plan:14:5: expected send" allreduce=my-ring "$scratch/word.plan"
+refuse "plans: a wrong name" 'no algorithm "my-rnig"' allreduce=my-rnig "$plans/ring.plan"
+refuse "plans: no file" "cannot read $scratch/none" allreduce=my-ring "$scratch/none"
+
+echo "allreduce : my-ring 5us" > "$scratch/table"
+case_run "plans: named by a tuning file" 30 env XMPI_PLAN="$plans/ring.plan" XMPI_TUNING="$scratch/table" \
+    "$XMPIRUN" -np 3 "$scratch/coll_basic"
+finish

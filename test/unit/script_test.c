@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Algorithms as text: the examples are right for every number of ranks, mistakes in the text are
+ * found when it is read, with line and column, and wrong plans before they are used, with the line
+ * that wrote the step.
+ */
+#include "coll/own.h"
+#include "coll/script.h"
+#include "mpi.h"
+#include "runtime/fail.h"
+
+#include "test/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/xmpi-script.XXXXXX";
+
+static const char *file_with(const char *text)
+{
+    static int file = -1;
+    if (file < 0)
+        file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(ftruncate(file, 0), 0);
+    ck_assert_int_eq(pwrite(file, text, strlen(text), 0), (int)strlen(text));
+    return path;
+}
+
+/* The text is refused; the complaint begins with file:place and says `why`. */
+static void refused(const char *text, const char *place, const char *why)
+{
+    struct script scripts[4];
+    char begin[80];
+    int n;
+    snprintf(begin, sizeof begin, "%s:%s: ", path, place);
+    ck_assert_int_eq(script_read(file_with(text), scripts, 4, &n), MPI_ERR_OTHER);
+    snprintf(begin, sizeof begin, "%s:%s: ", path, place);
+    ck_assert_msg(strncmp(fail_text(), begin, strlen(begin)) == 0, "%s", fail_text());
+    ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
+}
+
+#define HEAD "algorithm a for allreduce\nblocks in 1 out 1 tmp 0\n"
+
+START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
+{
+    refused("algoritm a for bcast", "1:1", "expected algorithm, found algoritm");
+    refused("algorithm a for bcost", "1:17", "no collective bcost");
+    refused("algorithm a for bcast\nblocks in 1", "2:12", "expected out, found the end");
+    refused(HEAD "flod out[0] in[0] <- 1 first", "3:1", "expected send, recv, fold");
+    refused(HEAD "send in[0 -> 1", "3:11", "expected ], found ->");
+    refused(HEAD "send in[0] -> ", "3:15", "expected a number or a name, found the end");
+    refused(HEAD "send in[0] <- 1", "3:12", "expected ->, found <-");
+    refused(HEAD "send un[0] -> 1", "3:6", "expected in, out or tmp");
+    refused(HEAD "recv in[0] <- 1", "3:6", "in is never written");
+    refused(HEAD "fold out[0] in[0] <- 1 left", "3:24", "expected first, found left");
+    refused(HEAD "if me == 0 { send in[0] -> q }", "3:28", "there is no name q");
+    refused(HEAD "for i in 0 .. 1 { let x = i }\nlet y = i", "4:9", "there is no name i");
+    refused(HEAD "if me { copy out[0] in[0]", "3:26", "expected }, found the end");
+    refused(HEAD "call bcast tree (0, p, 1, 0) in in[0] out out[0]", "3:6",
+            "no plan tree for bcast");
+    refused(HEAD "call allreduce tiny (0, p, 1, 0) in in[0] out out[0]", "3:6", "no plan tiny");
+    char deep[1000];
+    memset(deep, '(', sizeof deep);
+    memcpy(deep, HEAD "let x = ", strlen(HEAD "let x = "));
+    deep[sizeof deep - 1] = '\0';
+    refused(deep, "3:209", "more than 200 levels");
+    unlink(path);
+}
+END_TEST
+
+static struct script *one(const char *text)
+{
+    static struct script scripts[4];
+    int n;
+    ck_assert_msg(script_read(file_with(text), scripts, 4, &n) == 0, "%s", fail_text());
+    ck_assert_int_eq(n, 1);
+    return scripts;
+}
+
+/* What the plan of rank 0 of 3 complains about. */
+static void fails(const char *text, const char *why)
+{
+    struct plan plan;
+    struct plan_key key = { .size = 3, .pieces = 1, .script = one(text) };
+    ck_assert_int_eq(plan_make(&plan, &key, script_program), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
+    plan_free(&plan);
+}
+
+START_TEST(mistakes_that_show_later_are_found_then)
+{
+    fails(HEAD "send in[1] -> 1", ":3:6: rank 0 of 3: in[1 .. 1], but there are 1 blocks");
+    fails(HEAD "send in[0] -> p", ":3:15: rank 0 of 3: rank 3 is not there");
+    fails(HEAD "send in[0] -> me", "rank 0 is itself");
+    fails(HEAD "let x = 1 / me", "division by 0");
+    fails(HEAD "let x = 1 mod (0 - 1)", "mod by -1");
+    fails(HEAD "for i in 0 .. 10000000 { let x = i }", "statements");
+    fails(HEAD "for i in 0 .. 1000000000 { }", "statements");
+    fails("algorithm a for allreduce\nblocks in 0 - 1 out 1 tmp 0", "-1 blocks of in");
+    fails("algorithm a for allreduce\nblocks in p out p tmp 0\ncopy out[0 .. 1] in[0]",
+          "2 blocks and 1 blocks");
+    fails(HEAD "call allreduce ring (0, p, 1, 0) in in[0] out out[0]",
+          "ring needs a multiple of 3 blocks of in, not 1");
+    fails(HEAD "call bcast binomial (0, 4, 1, 0) in in[0] out out[0]", "no such group");
+    unlink(path);
+}
+END_TEST
+
+/* Numbers: the plan has a step when the expression is 1. */
+static void holds(const char *expression)
+{
+    char text[300];
+    struct plan plan;
+    snprintf(text, sizeof text, HEAD "if (%s) == 1 { copy out[0] in[0] }", expression);
+    struct plan_key key = { .me = 2, .size = 5, .root = 3, .pieces = 1, .script = one(text) };
+    ck_assert_int_eq(plan_make(&plan, &key, script_program), 0);
+    ck_assert_msg(plan.nsteps == 1, "%s", expression);
+    plan_free(&plan);
+}
+
+START_TEST(numbers_are_what_they_should_be)
+{
+    holds("me == 2 and p == 5 and root == 3");
+    holds("1 + 2 * 3 == 7 and (1 + 2) * 3 == 9 and 7 / 2 == 3 and 10 - 3 - 2 == 5");
+    holds("(0 - 1) mod 5 == 4 and 7 mod 5 == 2 and -1 mod p == 4");
+    holds("1 << 3 == 8 and (5 xor 1) == 4");
+    holds("min(3, 4) == 3 and max(3, 4) == 4 and min(4, 3) == 3 and max(4, 3) == 4");
+    holds("log2(1) == 0 and log2(2) == 1 and log2(5) == 3 and log2(8) == 3");
+    holds("not 0 and not (1 == 2) and (0 or 1) and 2 < 3 and 3 <= 3 and 3 > 2 and 3 != 2");
+    unlink(path);
+}
+END_TEST
+
+static void right(const char *file, enum collective what, const char *name, bool cut)
+{
+    char place[400];
+    snprintf(place, sizeof place, "%s/%s", PLANS, file);
+    ck_assert_msg(own_load(place) == 0, "%s", fail_text());
+    const struct algorithm *a = own_find(what, name);
+    ck_assert_ptr_nonnull(a);
+    for (int p = 1; p <= 20; p++)
+        for (int root = 0; root < (what == COLL_BCAST ? p : 1); root++)
+            for (int pieces = 1; pieces <= (cut ? 2 : 1); pieces++) {
+                struct plan_key key = { .size = p, .root = root, .pieces = pieces };
+                ck_assert_msg(own_verify(a, &key) == 0, "%s", fail_text());
+            }
+}
+
+START_TEST(the_examples_are_right)
+{
+    right("ring.plan", COLL_ALLREDUCE, "my-ring", true);
+    right("binomial.plan", COLL_BCAST, "my-tree", true);
+    right("two-level.plan", COLL_ALLREDUCE, "my-levels", false);
+}
+END_TEST
+
+/* Loaded, but wrong: refused for each number of ranks, with the line that wrote the step. */
+static void wrong(const char *name, const char *rest, const char *why)
+{
+    char text[400], file[sizeof path + 8];
+    snprintf(text, sizeof text, "algorithm %s for allreduce ordered\n%s", name, rest);
+    snprintf(file, sizeof file, "%s", file_with(text));
+    char *unique = strdup(file);
+    snprintf(file, sizeof file, "%s.%s", path, name); /* a file is loaded once */
+    ck_assert_int_eq(rename(unique, file), 0);
+    ck_assert_msg(own_load(file) == 0, "%s", fail_text());
+    ck_assert_int_eq(rename(file, unique), 0);
+    free(unique);
+    struct plan_key key = { .size = 3, .pieces = 1 };
+    ck_assert_int_eq(own_verify(own_find(COLL_ALLREDUCE, name), &key), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
+}
+
+START_TEST(wrong_plans_are_refused_before_use)
+{
+    wrong("w1", "blocks in 1 out 1 tmp 0\ncopy out[0] in[0]\n", ":1: algorithm w1 is wrong");
+    wrong("w2", "blocks in 1 out 1 tmp 0\n\nif me == 0 { send in[0] -> 1 }\n",
+          ":4: algorithm w2 is wrong");
+    wrong("w3",
+          "blocks in 1 out 1 tmp 0\nlet other = (me + 1) mod p\nrecv out[0] <- (me - 1) mod p\n"
+          "send out[0] -> other\n",
+          ":4: algorithm w3 is wrong");
+    wrong("w4", "blocks in p + 1 out 1 tmp 0\n", "algorithm w4 is wrong");
+    unlink(path);
+}
+END_TEST
+
+UNIT_MAIN("script", mistakes_in_the_text_are_found_when_it_is_read,
+          mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
+          the_examples_are_right, wrong_plans_are_refused_before_use)
