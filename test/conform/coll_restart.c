@@ -55,7 +55,7 @@ int posix_memalign(void **memory, size_t to, size_t bytes)
 static const long allocations;
 #endif
 
-enum { MOST = 8192, RANKS = 64, WARM = 30, COUNTED_STARTS = 40 };
+enum { MOST = 8192, RANKS = 64, WARM = 30, COUNTED_STARTS = 15, ROUNDS = 3 };
 
 static int n, me;
 static int *from, *to, counts[RANKS], displs[RANKS], bytes[RANKS];
@@ -75,10 +75,16 @@ static long start_often(MPI_Request *request, int starts)
     return made;
 }
 
+/* In the best of some rounds: a queue of early messages may grow once more whenever another rank is
+ * further ahead than ever before. */
 static void expect_none(const char *name, int count, MPI_Request *request)
 {
     start_often(request, WARM);
     long more = start_often(request, COUNTED_STARTS);
+    for (int i = 1; i < ROUNDS; i++) {
+        long made = start_often(request, COUNTED_STARTS);
+        more = made < more ? made : more;
+    }
     if (more)
         printf("%s of %d ints: %ld allocations in %d starts on rank %d\n", name, count, more,
                COUNTED_STARTS, me);
