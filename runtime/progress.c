@@ -478,9 +478,9 @@ void progress_tune(void)
     if (!never && !always && strcmp(wish, "auto") != 0)
         say("XMPI_POLITE=%s is none of auto, always, never; taking auto", wish);
     policy_choose(always || (surroundings.crowded && !never), surroundings.barrier);
-    if (always && surroundings.silent) { /* a poll costs as much as a yield */
+    if (always) { /* who asks for it wants CPUs for others, not the last microsecond */
         policy.awake_ns = policy.impatient_ns;
-        policy.nap_ns *= 2;
+        policy.nap_ns *= 1 + surroundings.silent; /* then a poll costs as much as a yield */
     }
     if (never) { /* after four billion polls, minutes later, it yields all the same */
         policy.spin = UINT32_MAX;
