@@ -237,7 +237,9 @@ cable_gone()
     fi
 }
 
-for part in ${ONLY:-alone traffic cuts nodes errors conform namespaces}; do
+parts="alone traffic cuts nodes errors conform namespaces"
+[ -z "${DISTCHECK_SHORT:-}" ] || parts="alone traffic errors" # what was installed works; the rest ran
+for part in ${ONLY:-$parts}; do
     "part_$part"
 done
 finish

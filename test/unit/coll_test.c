@@ -39,6 +39,11 @@ static uint32_t value(int from, int to, int i)
 
 /* ---- types: each is some 32-bit integers ---- */
 
+#ifdef __SANITIZE_ADDRESS__
+enum { MIXTURES = 2 }; /* of each algorithm; ten times slower */
+#else
+enum { MIXTURES = 6 };
+#endif
 enum { TYPES = 4, MOST = 16, MARGIN = 256 };
 static struct {
     const struct layout *layout;
@@ -544,7 +549,7 @@ static void each_algorithm(int rank, int n)
         char text[80];
         if ((a->inter && n < 2) || is_neighbourhood(a->what))
             continue; /* neighbours: test/conform/neighbor.c */
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < MIXTURES; i++) {
             snprintf(text, sizeof(text), "%s=%s%s%s", collective_name(a->what), a->name,
                      a->cut && i % 3 == 2 ? ":pieces=3" : "",
                      a->radix && i % 2 == 1 ? ":radix=3" : "");
