@@ -220,7 +220,9 @@ static int tiny_bcast(struct round *round, const struct call *call)
 static int tiny_gather(struct round *round, const struct call *call)
 {
     int me = round->tiny->me;
-    struct buffer own = block_of(&call->send, 0);
+    struct buffer own = { NULL, 0, NULL };
+    if (call->send.layout) /* the root's may be in place */
+        own = block_of(&call->send, 0);
     if (call->root != me) {
         pack(round->mine->payload, &own, round->bytes);
         tiny_publish(round);
