@@ -19,7 +19,6 @@
 #include "coll/forced.h"
 #include "coll/tiny.h"
 #include "coll/tuning.h"
-#include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "runtime/notice.h"
 #include "mpi.h"
@@ -93,9 +92,7 @@ struct question question_of(const struct team *team, const struct call *call, en
         .one_node = team->one_node,
         .crowded = team->crowded,
         .ranks = ranks,
-        .nodes = team->one_node        ? 1
-                 : ranks < boot.nnodes ? ranks
-                                       : boot.nnodes,
+        .nodes = team->nodes,
         .places = team->places,
         .bytes = bytes,
         .no_tiny = mode == BLOCKING ? tiny_objection(team, call, bytes)

@@ -32,7 +32,8 @@ struct team {
     uint16_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none */
     struct tiny *tiny;           /* NULL: no shared slots */
     struct plan_cache *cache;
-    const struct places *places;   /* where the ranks are, NULL: all on one node; not owned */
+    int nodes;                     /* they are on; at most, where places are not known */
+    const struct places *places;   /* NULL: all on one node, or not known */
     struct memo *memo;             /* choices made; NULL: none yet */
     struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept

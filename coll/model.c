@@ -106,9 +106,8 @@ static bool choose_cheapest(const struct question *q, struct choice *choice)
 struct answer {
     bool known, found;
     enum collective what;
-    bool order_matters;
+    bool order_matters, placed;
     int ranks, nodes;
-    const struct places *places;
     size_t bytes;
     struct choice choice;
 };
@@ -116,7 +115,7 @@ struct answer {
 static bool answers(const struct answer *a, const struct question *q)
 {
     return a->known && a->what == q->what && a->order_matters == q->order_matters &&
-           a->ranks == q->ranks && a->nodes == q->nodes && a->places == q->places &&
+           a->ranks == q->ranks && a->nodes == q->nodes && a->placed == (q->places != NULL) &&
            a->bytes == rounded(q->bytes);
 }
 
@@ -131,8 +130,13 @@ bool model_choose(const struct question *q, struct choice *choice)
                    (uint64_t)q->ranks * 7919;
     struct answer *a = &kept[key * 0x9e3779b97f4a7c15ull >> 57];
     if (!answers(a, q)) {
-        *a = (struct answer){ true,      false, q->what, q->order_matters, q->ranks, q->nodes,
-                              q->places, bytes, { 0 } };
+        *a = (struct answer){ .known = true,
+                              .what = q->what,
+                              .order_matters = q->order_matters,
+                              .placed = q->places != NULL,
+                              .ranks = q->ranks,
+                              .nodes = q->nodes,
+                              .bytes = bytes };
         a->found = choose_cheapest(q, &a->choice);
     }
     *choice = a->choice;

@@ -15,6 +15,7 @@
 
 #include "pml/failure.h"
 #include "runtime/fail.h"
+#include "runtime/log.h"
 
 static const uint32_t told = UINT32_MAX; /* of team->looked: no more looking */
 
@@ -50,4 +51,11 @@ int stray_look(struct team *team, uint32_t number, uint32_t last)
         return 0;
     team->looked = told;
     return fail_keep(team, stray_fail(team, &oldest, number, last));
+}
+
+void stray_say(struct team *team)
+{
+    if (team->channel.unexpected != team->looked &&
+        stray_look(team, team->calls + 1, team->last))
+        say("%s", fail_text());
 }

@@ -7,12 +7,12 @@
 #include "coll/coll.h"
 
 #include "coll/cache.h"
+#include "coll/places.h"
 #include "coll/scratch.h"
 #include "coll/tell.h"
 #include "coll/tiny.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
-#include "runtime/log.h"
 #include "mpi.h"
 
 #include <stdlib.h>
@@ -20,22 +20,12 @@
 enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4 }; /* upper bits 0: drawn by nobody */
 enum { RANK_SHIFT = 40 };
 
-static bool on_this_node(const struct ranks *members)
-{
-    if (boot.nnodes == 1)
-        return true;
-    for (int i = 0; i < members->n; i++)
-        if (boot_local(ranks_world(members, i)) < 0)
-            return false;
-    return true;
-}
-
 void ticket_draw(struct ticket *ticket, int size, struct ranks *members)
 {
     static uint64_t drawn;
     drawn++;
     ticket->context = (uint64_t)(boot.rank + 1) << RANK_SHIFT | drawn * 2;
-    ticket->tiny = members && on_this_node(members) ? tiny_draw(size) : 0;
+    ticket->tiny = members && on_one_node(members) ? tiny_draw(size) : 0;
 }
 
 void ticket_world(struct ticket *ticket)
@@ -50,36 +40,47 @@ void ticket_self(struct ticket *ticket)
 
 static int teams; /* that are open */
 
+static int nodes_at_most(int ranks)
+{
+    return ranks < boot.nnodes ? ranks : boot.nnodes;
+}
+
 int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
               int split)
 {
-    *team = (struct team){ .split = split, .one_node = on_this_node(members) };
+    *team = (struct team){ .split = split, .one_node = on_one_node(members) };
     team->crowded = team->one_node && boot.crowded;
-    int error = channel_open(&team->channel, ticket->context + 1, rank, members);
+    team->nodes = team->one_node ? 1 : nodes_at_most(members->n);
+    int error = team->one_node ? 0 : places_find(members, &team->places, &team->nodes);
+    if (!error)
+        error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
-        return error;
+        goto forget_places;
     pml_fail_mismatch = mismatch_fail;
     if (split == 0)
         team->tiny = tiny_open(ticket->tiny, &team->channel);
     if (split == 0 && ticket->tiny && !team->tiny) {
         /* The others have flags and would wait at them for us. */
         channel_close(&team->channel);
-        return fail(MPI_ERR_NO_MEM, "no memory for the shared slots of a communicator");
+        error = fail(MPI_ERR_NO_MEM, "no memory for the shared slots of a communicator");
+        goto forget_places;
     }
     teams++;
     return 0;
+forget_places:
+    free((void *)team->places);
+    return error;
 }
 
 void team_close(struct team *team)
 {
-    if (team->channel.unexpected != team->looked &&
-        stray_look(team, team->calls + 1, team->last))
-        say("%s", fail_text());
+    stray_say(team);
     tiny_close(team->tiny);
     cache_close(team->cache);
     team_force(team, NULL, NULL); /* frees choices too */
     channel_close(&team->channel);
     free(team->neighbours);
+    free((void *)team->places);
     if (--teams == 0)
         scratch_clear();
 }

@@ -61,4 +61,7 @@ static inline int stray_check(struct team *team, const struct telling *telling)
     return stray_look(team, telling->number, team->before);
 }
 
+/* The same when nobody calls on this team any more; says on stderr what there is. */
+void stray_say(struct team *team);
+
 #endif

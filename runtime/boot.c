@@ -211,6 +211,16 @@ int boot_local(int world)
     return local >= 0 && local < boot.nlocal ? local : -1;
 }
 
+int boot_node(int world)
+{
+    if (boot.nnodes == 1)
+        return 0;
+    if (boot.nnodes == boot.size)
+        return world;
+    int node = __atomic_load_n(&bootseg_nodes(boot.segment)[world], __ATOMIC_RELAXED);
+    return node < boot.nnodes ? node : -1;
+}
+
 /* ---- how the network reaches a process ---- */
 
 struct boot_rank *boot_neighbour(int world)

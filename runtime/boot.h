@@ -38,6 +38,9 @@ void boot_abort(int code, const char *text) __attribute__((noreturn));
 /* Local rank of a world rank, or -1 when it lives on another node. */
 int boot_local(int world);
 
+/* A number for the node of any process of the job, below boot.nnodes; -1: not known. */
+int boot_node(int world);
+
 /* Tell all processes of the job how the network reaches this one: at most BOOT_CONTACT_BYTES, once.
  * boot_contact: what another process published, its length in *bytes; 0: nothing yet.  It may ask
  * a server and take a while; MPI_ERR_OTHER with a text when there is nobody to ask. */

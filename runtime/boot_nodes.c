@@ -7,8 +7,9 @@
  *                       namespaces or containers of their own on one machine
  *
  * Ranks of a node are neighbours in the segment, so a node is a range of records: boot.first and
- * boot.nlocal.  With XMPI_NODE everybody must know the names of all others before anything else,
- * so MPI_Init then waits for all; nothing else does.
+ * boot.nlocal; the segment's table says which node each rank of the job is on.  With XMPI_NODE
+ * everybody must know the names of all others before anything else, so MPI_Init then waits for
+ * all; nothing else does.
  */
 #include "runtime/boot_way.h"
 #include "runtime/clock.h"
@@ -62,31 +63,40 @@ static int name_tell(const char *name)
     return names_wait();
 }
 
+/* Number the nodes, for everybody: each rank writes the same numbers. */
+static int number_nodes(void)
+{
+    int node = 0;
+    for (int i = 0; i < boot.segment->nlocal; i++) {
+        node += i > 0 && !same_node(i - 1, i);
+        int world = bootseg_rank(boot.segment, i)->world_rank;
+        __atomic_store_n(&bootseg_nodes(boot.segment)[world], node, __ATOMIC_RELAXED);
+    }
+    return node + 1;
+}
+
 static int divide_by_names(const char *name)
 {
     int me = boot.local_rank, n = boot.segment->nlocal;
     int error = name_tell(name);
     if (error)
         return error;
-    int first = me, last = me, node = 0, nnodes = 1;
+    int first = me, last = me;
     while (first > 0 && same_node(first - 1, me))
         first--;
     while (last + 1 < n && same_node(last + 1, me))
         last++;
-    for (int i = 1; i < n; i++) {
-        nnodes += !same_node(i - 1, i);
-        node += i <= first && !same_node(i - 1, i);
+    for (int i = 0; i < n; i++)
         if ((i < first || i > last) && same_node(i, me))
             return fail(MPI_ERR_OTHER,
                         "ranks %d and %d are both on XMPI_NODE=%s, but others "
                         "between them are not: give each node consecutive ranks",
                         bootseg_rank(boot.segment, i)->world_rank, boot.rank, name);
-    }
     boot.first = first;
     boot.local_rank = me - first;
     boot.nlocal = last - first + 1;
-    boot.node = node;
-    boot.nnodes = nnodes;
+    boot.nnodes = number_nodes();
+    boot.node = boot_node(boot.rank);
     return MPI_SUCCESS;
 }
 

@@ -9,9 +9,9 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in traffic maps flood away cuts; do
-    compile -I"$top" -o "$scratch/$program" "$top/test/network/$program.c" > "$scratch/out" 2>&1 || {
-        not_ok "network/$program" "does not compile"
+for program in network/traffic network/maps network/flood network/away network/cuts plan/forced; do
+    compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" > "$scratch/out" 2>&1 || {
+        not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         finish
     }
@@ -69,11 +69,28 @@ part_cuts()
     done
 }
 
+# Algorithms that go by the nodes must find these: none may say that it cannot.
+node_collectives()
+{
+    for word in bcast=levels reduce=levels allreduce=levels allreduce=factored alltoall=leaders; do
+        name="network/$word on nodes np=$1"
+        XMPI_COLL=$word case_run "$name" 60 "$XMPIRUN" -np "$1" "$scratch/on_nodes" \
+            "$scratch/forced" "${word%%=*}" > "$scratch/line"
+        if grep -q 'cannot:' "$scratch/out"; then
+            not_ok "$name" "$(sed -n 's/.*cannot: //p' "$scratch/out" | head -n 1)"
+        else
+            cat "$scratch/line"
+        fi
+    done
+}
+
 part_nodes() # two nodes of two ranks: both links in one job
 {
     printf '#!/bin/sh\nXMPI_NODE=n$((RANK / 2)) exec "$@"\n' > "$scratch/on_nodes"
     chmod +x "$scratch/on_nodes"
     case_run "network/two nodes of two" 60 "$XMPIRUN" -np 4 "$scratch/on_nodes" "$scratch/traffic" 10
+    node_collectives 4
+    node_collectives 5
     printf '#!/bin/sh\nXMPI_NODE=n$((RANK %% 2)) exec "$@"\n' > "$scratch/on_nodes"
     wrong "network/nodes that are torn apart" 'give each node consecutive ranks' \
         "$XMPIRUN" -np 4 "$scratch/on_nodes" "$scratch/traffic" 1

@@ -30,7 +30,9 @@ static struct call call_of(enum collective what, size_t count, bool commutes)
 
 static struct team team_of(int size, int split)
 {
-    return (struct team){ .channel = { .size = size }, .split = split, .one_node = true };
+    return (struct team){
+        .channel = { .size = size }, .split = split, .one_node = true, .nodes = 1
+    };
 }
 
 START_TEST(every_rule_names_an_algorithm)

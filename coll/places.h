@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where the ranks of a team are.
+ */
+#ifndef XMPI_PLACES_H
+#define XMPI_PLACES_H
+
+#include <stdbool.h>
+
+struct ranks;  /* runtime/ranks.h */
+struct places; /* coll/plan.h */
+
+bool on_one_node(const struct ranks *members);
+
+/* The places of ranks on several nodes, one block to be freed, and how many nodes these are.  Both
+ * stay as they are where somebody's node is not known, for all members alike.  MPI_ERR_NO_MEM. */
+int places_find(const struct ranks *members, const struct places **places, int *nodes);
+
+#endif
