@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine lock.  Taking it free costs one locked instruction, giving it back none.  One
- * thread that finds it taken tries for a while with `pause` (a short one where the process has one
+ * The engine lock.  Taking it free costs one locked instruction, or a store while the process has
+ * one thread, giving it back a store.  One thread that finds it taken tries for a while with `pause` (a short one where the process has one
  * CPU); others, and that one when it was not lucky, sleep on the lock word (a futex).
  *
  *     state     0 free, 1 taken
@@ -27,6 +27,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,10 +53,17 @@ static inline uint32_t count(const _Atomic uint32_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
+/* A process of one thread has nobody to be ahead of: it stores.  A thread that it makes later finds
+ * what was stored. */
 static bool lock_try(void)
 {
-    return count(&lock.state) == 0 &&
-           atomic_exchange_explicit(&lock.state, 1, memory_order_acquire) == 0;
+    if (count(&lock.state) != 0)
+        return false;
+    if (__libc_single_threaded) {
+        atomic_store_explicit(&lock.state, 1, memory_order_relaxed);
+        return true;
+    }
+    return atomic_exchange_explicit(&lock.state, 1, memory_order_acquire) == 0;
 }
 
 static _Atomic int tries = TRIES;
