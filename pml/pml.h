@@ -143,8 +143,8 @@ int pml_send_init(struct channel *channel, const struct buffer *data, const stru
 int pml_recv_init(struct channel *channel, const struct buffer *data,
                   const struct envelope *from, struct request **request);
 
-/* Is there a matching message?  One round of progress, then an answer. */
-int pml_iprobe(struct channel *channel, const struct envelope *from, bool *found,
+/* Is there a matching message?  With `poll`, when there is none: one round of progress, and again. */
+int pml_iprobe(struct channel *channel, const struct envelope *from, bool poll, bool *found,
                struct result *result);
 
 /* What a wait for a message looks for, for probe_tell, a record_teller. */
@@ -155,8 +155,8 @@ struct probe {
 void probe_tell(const void *probe, struct record_wait *wait);
 
 struct message; /* a matched message: an OBJECT_MESSAGE, owned by who probed it */
-int pml_improbe(struct channel *channel, const struct envelope *from, struct message **message,
-                struct result *result); /* *message NULL: none yet */
+int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
+                struct message **message, struct result *result); /* *message NULL: none yet */
 int pml_imrecv(struct message *message, const struct buffer *data, struct request **request);
 void *pml_message_comm(const struct message *message); /* what pml_message_tag_comm stored */
 void pml_message_set_comm(struct message *message, void *comm);

@@ -16,10 +16,10 @@ struct message {
     void *comm;
 };
 
-static struct arrived *probe(struct channel *channel, const struct envelope *from)
+static struct arrived *probe(struct channel *channel, const struct envelope *from, bool poll)
 {
     struct match_arrived *found = match_find(channel->match, envelope_key(from));
-    if (found)
+    if (found || !poll)
         return (struct arrived *)found;
     progress();
     return (struct arrived *)match_find(channel->match, envelope_key(from));
@@ -33,10 +33,10 @@ static int probe_nothing(const struct channel *channel, const struct envelope *f
     return world < 0 ? 0 : failure_fail(world);
 }
 
-int pml_iprobe(struct channel *channel, const struct envelope *from, bool *found,
+int pml_iprobe(struct channel *channel, const struct envelope *from, bool poll, bool *found,
                struct result *result)
 {
-    struct arrived *arrived = probe(channel, from);
+    struct arrived *arrived = probe(channel, from, poll);
     *found = arrived != NULL;
     if (!arrived)
         return probe_nothing(channel, from);
@@ -44,11 +44,11 @@ int pml_iprobe(struct channel *channel, const struct envelope *from, bool *found
     return 0;
 }
 
-int pml_improbe(struct channel *channel, const struct envelope *from, struct message **message,
-                struct result *result)
+int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
+                struct message **message, struct result *result)
 {
     *message = NULL;
-    struct arrived *arrived = probe(channel, from);
+    struct arrived *arrived = probe(channel, from, poll);
     if (!arrived)
         return probe_nothing(channel, from);
     struct message *made = object_new(OBJECT_MESSAGE, sizeof *made);

@@ -13,13 +13,16 @@
 #include "src/status.h"
 #include "src/type.h"
 
-int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status_t status)
+/* A blocking probe polls in its wait, which must know when something moves; the others poll here
+ * when there is nothing. */
+static int look(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status_t status,
+                bool poll)
 {
     struct result result = result_proc_null;
     bool found = true;
     if (source != MPI_PROC_NULL) {
         struct envelope from = { .peer = source, .tag = tag };
-        int rc = pml_iprobe(&comm->p2p, &from, &found, &result);
+        int rc = pml_iprobe(&comm->p2p, &from, poll, &found, &result);
         if (rc)
             return rc;
     }
@@ -29,40 +32,58 @@ int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status
     return MPI_SUCCESS;
 }
 
+int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status_t status)
+{
+    return look(source, tag, comm, flag, status, true);
+}
+
 int xmpi_probe(source_t source, anytag_t tag, comm_t comm, status_t status)
 {
     struct probe probe = { &comm->p2p, source, tag };
     struct wait wait = WAIT_FOR(probe_tell, &probe);
     int flag = 0;
-    int rc = xmpi_iprobe(source, tag, comm, &flag, status);
+    int rc = look(source, tag, comm, &flag, status, true);
     while (!rc && !flag) {
         wait_poll(&wait);
-        rc = xmpi_iprobe(source, tag, comm, &flag, status);
+        rc = look(source, tag, comm, &flag, status, false);
     }
     wait_end(&wait);
     return rc;
 }
 
+/* The same for a message that is taken out of the channel; NULL: there is none. */
+static int take(const struct envelope *from, comm_t comm, bool poll, struct message **found,
+                struct result *result)
+{
+    int rc = pml_improbe(&comm->p2p, from, poll, found, result);
+    if (rc || !*found)
+        return rc;
+    object_hold(comm);
+    pml_message_set_comm(*found, comm);
+    return MPI_SUCCESS;
+}
+
+/* Of a process that is not there: a message of its own kind, at once. */
+static int take_from_nobody(message_t *message, status_t status)
+{
+    *message = MPI_MESSAGE_NO_PROC;
+    status_write(status, &result_proc_null);
+    return MPI_SUCCESS;
+}
+
 int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, message_t *message,
                  status_t status)
 {
-    if (source == MPI_PROC_NULL) {
-        *flag = 1;
-        *message = MPI_MESSAGE_NO_PROC;
-        status_write(status, &result_proc_null);
-        return MPI_SUCCESS;
-    }
+    *flag = 1;
+    if (source == MPI_PROC_NULL)
+        return take_from_nobody(message, status);
     struct envelope from = { .peer = source, .tag = tag };
     struct message *found;
     struct result result;
-    int rc = pml_improbe(&comm->p2p, &from, &found, &result);
-    if (rc)
+    int rc = take(&from, comm, true, &found, &result);
+    *flag = !rc && found;
+    if (!*flag)
         return rc;
-    *flag = found != NULL;
-    if (!found)
-        return MPI_SUCCESS;
-    object_hold(comm);
-    pml_message_set_comm(found, comm);
     *message = (MPI_Message)found;
     status_write(status, &result);
     return MPI_SUCCESS;
@@ -70,16 +91,24 @@ int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, messa
 
 int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message, status_t status)
 {
+    if (source == MPI_PROC_NULL)
+        return take_from_nobody(message, status);
+    struct envelope from = { .peer = source, .tag = tag };
     struct probe probe = { &comm->p2p, source, tag };
     struct wait wait = WAIT_FOR(probe_tell, &probe);
-    int flag = 0;
-    int rc = xmpi_improbe(source, tag, comm, &flag, message, status);
-    while (!rc && !flag) {
+    struct message *found;
+    struct result result;
+    int rc = take(&from, comm, true, &found, &result);
+    while (!rc && !found) {
         wait_poll(&wait);
-        rc = xmpi_improbe(source, tag, comm, &flag, message, status);
+        rc = take(&from, comm, false, &found, &result);
     }
     wait_end(&wait);
-    return rc;
+    if (rc)
+        return rc;
+    *message = (MPI_Message)found;
+    status_write(status, &result);
+    return MPI_SUCCESS;
 }
 
 int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *message,

@@ -371,11 +371,11 @@ static void probes(int rank, int n)
         struct result r;
         bool found = false;
         while (!found)
-            ck_assert_int_eq(pml_iprobe(c, &any, &found, &r), 0);
+            ck_assert_int_eq(pml_iprobe(c, &any, true, &found, &r), 0);
         ck_assert_uint_eq(r.bytes, sizes[i]);
         ck_assert_int_eq(r.tag, i);
         struct message *message = NULL;
-        ck_assert_int_eq(pml_improbe(c, &any, &message, &r), 0);
+        ck_assert_int_eq(pml_improbe(c, &any, true, &message, &r), 0);
         ck_assert(object_is(message, OBJECT_MESSAGE));
         unsigned char *p = malloc(sizes[i] + 1), *q = malloc(sizes[i] + 1);
         ck_assert_int_eq(recv_bytes(c, q, sizes[i], 0, i, NULL), 0); /* the second */
