@@ -64,6 +64,7 @@ enum {
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
     FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
+    MOST_NAP_NS = 640000000,
     ASSIST_NAP_NS = 100000,
     ASSIST_MOST_NAPS = 7,
     CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
@@ -78,9 +79,9 @@ static struct {
     uint64_t awake_ns;     /* yields for so long before it sleeps */
     uint64_t impatient_ns; /* the same when yields come back at once */
     uint64_t nap_ns;       /* timeout of the first sleep */
-    bool naps_grow;
-    bool learns; /* crowded: `spin` follows what waits find */
-    bool apart;  /* crowded, and yields do not reach the other ranks */
+    int nap_growth;        /* each is so many doublings longer than the one before */
+    bool learns;           /* crowded: `spin` follows what waits find */
+    bool apart;            /* crowded, and yields do not reach the other ranks */
 } policy = { .spin = 2000, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000 };
 
 static struct {
@@ -272,11 +273,11 @@ static void wait_sleep(struct wait *w)
         wait_arm(w);
         return;
     }
-    uint64_t most = policy.nap_ns << (policy.naps_grow ? w->phase - ARMED : 0);
+    uint64_t most = policy.nap_ns << policy.nap_growth * (w->phase - ARMED);
     if (notice_is_wanted(NOTICE_SLEEP))
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
     int levels = engine_release();
-    doorbell_sleep(bell, w->rings, most);
+    doorbell_sleep(bell, w->rings, most < MOST_NAP_NS ? most : MOST_NAP_NS);
     engine_retake(levels);
     progress_naps++;
     if (w->phase < ARMED_MOST)
@@ -454,13 +455,13 @@ static void policy_choose(bool polite, bool barrier)
     policy.awake_ns = polite ? 2 * MILLISECOND : MILLISECOND;
     policy.impatient_ns = polite ? 200 * MICROSECOND : MILLISECOND;
     policy.nap_ns = barrier ? 10 * MILLISECOND : MILLISECOND;
-    policy.naps_grow = barrier;
+    policy.nap_growth = barrier ? 2 : 0;
     policy.apart = polite && barrier && surroundings.apart && surroundings.nbells > 0;
     if (policy.apart)
         policy.impatient_ns = 20 * MICROSECOND;
     if (surroundings.silent) {
         policy.nap_ns = (polite ? 200 : 50) * MICROSECOND;
-        policy.naps_grow = true;
+        policy.nap_growth = 1;
     }
 }
 
