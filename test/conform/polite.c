@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { LONG_ONE = 300000, SLEEP_MS = 400 };
+enum { LONG_ONE = 300000, SLEEP_MS = 500, TRIES = 6 };
 
 static double seconds_of(clockid_t clock)
 {
@@ -50,25 +50,36 @@ static void keep_waiting(int what)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The share of its time that this rank computed while it waited, in the best of three tries: other
- * jobs on the machine make single ones look worse. */
-static double least_share(int what)
+/* The share of its time that this rank computed while it waited. */
+static double share(int what)
 {
-    double least = 0;
-    for (int try = 0; try < 3; try++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double begin = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-        if (world_rank() == 0)
-            keep_waiting(what);
-        else
-            wait_for(what);
-        used = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used;
-        double waited = seconds_of(CLOCK_MONOTONIC) - begin;
-        bool long_enough = world_rank() > 0 && waited > 1e-3 * SLEEP_MS / 2;
-        double share = long_enough ? used / waited : 0;
-        least = try == 0 || share < least ? share : least;
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    if (world_rank() == 0)
+        keep_waiting(what);
+    else
+        wait_for(what);
+    used = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used;
+    double waited = seconds_of(CLOCK_MONOTONIC) - begin;
+    bool long_enough = world_rank() > 0 && waited > 1e-3 * SLEEP_MS / 2;
+    return long_enough ? used / waited : 0;
+}
+
+/* Other jobs on the machine make single waits look worse (a wake-up and a barrier on all CPUs take
+ * longer), so each rank has to be below the bound once. */
+static bool is_polite(int what, double bound)
+{
+    double least = 1, mine;
+    int rude = 1;
+    for (int try = 0; try < TRIES && rude; try++) {
+        mine = share(what);
+        least = mine < least ? mine : least;
+        int above = least >= bound;
+        MPI_Allreduce(&above, &rude, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
-    return least;
+    if (least >= bound)
+        printf("rank %d, wait %d: %.2f %% of a CPU\n", world_rank(), what, 100 * least);
+    return least < bound;
 }
 
 int main(int argc, char **argv)
@@ -77,8 +88,11 @@ int main(int argc, char **argv)
     /* The network has to be polled. */
     const char *memory = getenv("XMPI_SHM");
     double bound = memory && *memory == '0' ? 0.06 : 0.01;
+#ifdef __SANITIZE_ADDRESS__
+    bound *= 3;
+#endif
     MPI_Init(&argc, &argv);
     for (int what = 0; what < 3 && world_size() > 1; what++)
-        CHECK(least_share(what) < bound);
+        CHECK(is_polite(what, bound));
     return check_done();
 }
