@@ -31,16 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool reduces(enum collective what)
-{
-    return what >= COLL_REDUCE;
-}
-
-static bool reduce_scatters(enum collective what)
-{
-    return what == COLL_REDUCE_SCATTER || what == COLL_REDUCE_SCATTER_BLOCK;
-}
-
 static bool exchanges(enum collective what)
 {
     return what == COLL_ALLTOALL || what == COLL_ALLTOALLV || what == COLL_ALLTOALLW;
@@ -285,9 +275,9 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
         error = packed_scratch(bound, 0);
     else if (call->what == COLL_BCAST)
         error = bind_bcast(bound);
-    else if (reduce_scatters(call->what))
+    else if (is_reduce_scatter(call->what))
         error = bind_reduce_scatter(bound);
-    else if (reduces(call->what))
+    else if (is_reduction(call->what))
         error = bind_reduction(bound);
     else
         error = bind_movement(bound);
@@ -358,7 +348,7 @@ static void copy_back(const struct bound *b)
     struct buffer user = { data->base, data->count, data->layout };
     if (b->call->what == COLL_BCAST && b->plan->key.me != b->plan->root)
         buffer_unpack(&user, 0, b->aside, buffer_bytes(&user));
-    if (reduce_scatters(b->call->what)) {
+    if (is_reduce_scatter(b->call->what)) {
         struct buffer from = { out->base, out->count, out->layout };
         struct buffer to = { data->base, out->count, out->layout };
         buffer_copy(&to, &from);
@@ -369,6 +359,6 @@ void bind_end(const struct bound *b)
 {
     if (b->aside)
         copy_back(b);
-    if (reduces(b->call->what) && b->call->reduction.mean)
+    if (is_reduction(b->call->what) && b->call->reduction.mean)
         finish_mean(b);
 }

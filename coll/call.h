@@ -60,6 +60,24 @@ static inline bool is_neighbourhood(enum collective what)
     return what >= COLL_NEIGHBOR_ALLGATHER && what <= COLL_NEIGHBOR_ALLTOALLW;
 }
 
+/* Has it a root? */
+static inline bool is_rooted(enum collective what)
+{
+    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
+           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
+}
+
+/* Has it an operation? */
+static inline bool is_reduction(enum collective what)
+{
+    return what >= COLL_REDUCE;
+}
+
+static inline bool is_reduce_scatter(enum collective what)
+{
+    return what == COLL_REDUCE_SCATTER || what == COLL_REDUCE_SCATTER_BLOCK;
+}
+
 /* One of the two user buffers, as blocks (one per peer, or a single one). */
 struct part {
     void *base;                  /* NULL when not significant on this rank */

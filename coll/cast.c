@@ -57,7 +57,7 @@ static int make_places(struct cast *cast, const struct price_query *query)
 /* Is `bytes` a vector that a program cuts, or one of its blocks? */
 static bool is_vector(enum collective what)
 {
-    return what == COLL_BCAST || what >= COLL_REDUCE;
+    return what == COLL_BCAST || is_reduction(what);
 }
 
 static double block_bytes(const struct price_query *query, const struct plan *plan,

@@ -51,16 +51,6 @@ struct symbol symbol_atom(uint64_t salt, int rank, int unit)
 
 /* ---- the law ---- */
 
-static bool reduces(enum collective what)
-{
-    return what >= COLL_REDUCE;
-}
-
-static bool reduce_scatters(enum collective what)
-{
-    return what == COLL_REDUCE_SCATTER || what == COLL_REDUCE_SCATTER_BLOCK;
-}
-
 /* The ranks that rank r hears from: everybody, or the other group. */
 struct range {
     int first, n;
@@ -81,21 +71,15 @@ static struct range own_group(const struct world *w, int r)
                         : (struct range){ w->split, w->p - w->split };
 }
 
-static bool rooted(enum collective what)
-{
-    return what == COLL_GATHER || what == COLL_GATHERV || what == COLL_SCATTER ||
-           what == COLL_SCATTERV || what == COLL_REDUCE || what == COLL_BCAST;
-}
-
 static bool bystander(const struct world *w, int r)
 {
-    return w->split && rooted(w->what) && r != w->root &&
+    return w->split && is_rooted(w->what) && r != w->root &&
            own_group(w, r).first == own_group(w, w->root).first;
 }
 
 bool law_in_place(const struct world *w, int r)
 {
-    return w->in_place && (!rooted(w->what) || r == w->root);
+    return w->in_place && (!is_rooted(w->what) || r == w->root);
 }
 
 bool law_has_room(const struct world *w, int r, enum room room)
@@ -113,7 +97,7 @@ bool law_has_room(const struct world *w, int r, enum room room)
          (w->what == COLL_GATHER || w->what == COLL_GATHERV || w->what == COLL_REDUCE));
     if (root_only && !root)
         return false;
-    bool remote_root = w->split && root && rooted(w->what) && w->what != COLL_BCAST;
+    bool remote_root = w->split && root && is_rooted(w->what) && w->what != COLL_BCAST;
     if (remote_root &&
         !root_only) /* the root of an intercommunicator only gives or only takes */
         return false;
@@ -158,7 +142,7 @@ int law_blocks(const struct world *w, int r, enum room room)
 
 int law_units(const struct world *w, int r, enum room room, int block)
 {
-    if (!w->split || !reduce_scatters(w->what))
+    if (!w->split || !is_reduce_scatter(w->what))
         return 1;
     int whole = w->split * (w->p - w->split), part = whole / own_group(w, r).n;
     return room == ROOM_OUT || (room == ROOM_TMP && block >= 2) ? part : whole;
@@ -253,5 +237,5 @@ bool law_same(const struct world *w, struct symbol got, struct symbol want)
 {
     if (got.weight != want.weight || got.sum != want.sum)
         return false;
-    return got.hash == want.hash || (reduces(w->what) && !w->ordered);
+    return got.hash == want.hash || (is_reduction(w->what) && !w->ordered);
 }

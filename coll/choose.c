@@ -77,7 +77,7 @@ static size_t call_bytes(const struct team *team, const struct call *call)
 /* Operations that do not commute need an algorithm that folds in rank order. */
 static bool order_matters(const struct call *call)
 {
-    return call->what >= COLL_REDUCE && !call->reduction.commutes;
+    return is_reduction(call->what) && !call->reduction.commutes;
 }
 
 struct question question_of(const struct team *team, const struct call *call, enum mode mode)

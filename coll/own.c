@@ -82,11 +82,6 @@ const struct algorithm *own_find(enum collective what, const char *name)
 
 /* ---- verifying ---- */
 
-static bool reduces(enum collective what)
-{
-    return what >= COLL_REDUCE;
-}
-
 /* "rank 2 step 5: ..." gets the line that wrote the step. */
 static int wrong(const struct algorithm *a, const struct plan_key *key, const char *verdict)
 {
@@ -153,7 +148,7 @@ int own_verify(const struct algorithm *a, const struct plan_key *key)
         if (good[i].algorithm == a && good[i].size == key->size && good[i].root == key->root &&
             good[i].pieces == key->pieces)
             return 0;
-    bool twice = bind_alias(a->what, true) != ALIAS_NONE || reduces(a->what);
+    bool twice = bind_alias(a->what, true) != ALIAS_NONE || is_reduction(a->what);
     int error = verify(a, key, false);
     if (!error && twice)
         error = verify(a, key, true);

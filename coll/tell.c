@@ -13,12 +13,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-bool is_rooted(enum collective what)
-{
-    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
-           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
-}
-
 /* A rank of the root's own group on an intercommunicator knows the root only as "not me, one
  * of us"; its plan is empty whatever it takes for the root. */
 int root_of(const struct team *team, const struct call *call)

@@ -41,9 +41,6 @@ enum { COLL_NUMBERS = 0x3fffffff, COLL_PERSISTENT = 0x40000000 };
 /* The error of a rank that has met somebody in another collective: both, and where. */
 int mismatch_fail(const struct mismatch *mismatch);
 
-/* Has this collective a root? */
-bool is_rooted(enum collective what);
-
 /* The root as a rank of the team. */
 int root_of(const struct team *team, const struct call *call);
 

@@ -378,7 +378,7 @@ const char *tiny_objection(const struct team *team, const struct call *call, siz
         return "the ranks have no shared slots";
     if (tiny_needs(call->what, t->n, bytes) > t->room)
         return "the data do not fit a shared slot";
-    if (call->what >= COLL_REDUCE && (!op->kernel || !op->layout->dense))
+    if (is_reduction(call->what) && (!op->kernel || !op->layout->dense))
         return "it takes builtin operations on types without gaps";
     return NULL;
 }

@@ -121,7 +121,7 @@ int explain_main(int argc, char **argv)
     params_read();
     q.one_node = q.nodes == 1;
     q.crowded = q.one_node && q.ranks > hw_usable_cpus();
-    q.order_matters = q.order_matters && q.what >= COLL_REDUCE;
+    q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
     struct choice choice;
     if (choose_answer(&q, NULL, &choice)) {

@@ -26,7 +26,7 @@ int plan_list(const struct plan_args *args)
         any = true;
         snprintf(name, sizeof name, "%s:%s", what, a->name);
         printf("%-36s%s%s%s", name, a->inter ? "  between two groups" : "",
-               a->ordered && a->what >= COLL_REDUCE ? "  any operation" : "",
+               a->ordered && is_reduction(a->what) ? "  any operation" : "",
                a->cut ? "  may be cut" : "");
         if (a->radix)
             printf("  radix %d", a->radix);
@@ -131,12 +131,6 @@ struct proof {
     const char *why_skipped;
 };
 
-static bool takes_root(enum collective what)
-{
-    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
-           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
-}
-
 /* Every root of few ranks, the ends and the middle of many; every split in two groups. */
 static bool worth_trying(int i, int p)
 {
@@ -169,7 +163,7 @@ static bool prove_size(struct proof *proof, int p)
         proof->sizes++;
     }
     for (int i = 0; good && !why && i < (a->inter ? p - 1 : 1); i++)
-        for (int root = 0; good && root < (takes_root(a->what) ? p : 1); root++)
+        for (int root = 0; good && root < (is_rooted(a->what) ? p : 1); root++)
             for (int in_place = 0; good && in_place <= twice; in_place++)
                 if (worth_trying(root, p) && worth_trying(i, p - 1))
                     good =
@@ -194,12 +188,12 @@ static void say_proof(const struct proof *proof)
     printf("%s:%s is right on all of %d to %d ranks\n", collective_name(a->what), a->name,
            proof->args->from, proof->args->to);
     printf("  %d worlds: %s%severy one performed twice, in several orders\n", proof->worlds,
-           takes_root(a->what) ? "roots, " : "",
+           is_rooted(a->what) ? "roots, " : "",
            a->inter ? "two groups, " : "in place or not, ");
     printf(
         "  every result complete%s; no deadlock without buffering; no message lost, doubled\n"
         "  or of the wrong length; input never written; nothing used that is not there\n",
-        a->ordered && a->what >= COLL_REDUCE ? " and in rank order" : "");
+        a->ordered && is_reduction(a->what) ? " and in rank order" : "");
     if (proof->skipped)
         printf("  left out: %d numbers of ranks, since there %s\n", proof->skipped,
                proof->why_skipped);

@@ -45,12 +45,6 @@ static void try(const struct algorithm *a, const struct world *world)
         fprintf(stderr, "%s %s: %s\n", collective_name(a->what), a->name, verdict.text);
 }
 
-static bool takes_root(enum collective what)
-{
-    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
-           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
-}
-
 static bool root_worth_trying(int root, int p)
 {
     return p <= SMALL || root < 2 || root == p / 2 || root == p - 1;
@@ -103,7 +97,7 @@ static void between(const struct algorithm *a, int p, int split)
 {
     struct world world = world_of(a, p);
     world.split = split;
-    for (int root = 0; root < (takes_root(a->what) ? p : 1); root++) {
+    for (int root = 0; root < (is_rooted(a->what) ? p : 1); root++) {
         world.root = root;
         try(a, &world);
     }
@@ -126,7 +120,7 @@ static void everything_about(const struct algorithm *a)
     if (!a->program || is_neighbourhood(a->what))
         return;
     for (int p = 1; p <= MOST_RANKS && !a->inter; p++)
-        for (int root = 0; root < (takes_root(a->what) ? p : 1); root++)
+        for (int root = 0; root < (is_rooted(a->what) ? p : 1); root++)
             if (root_worth_trying(root, p))
                 within(a, p, root);
     for (int p = 2; p <= 12 && a->inter; p++)
@@ -166,7 +160,7 @@ static void at_random(const struct algorithm *a)
     struct world world = world_of(a, p);
     world.places = spots_make(a->needs == NEEDS_PLACES ? graph_draw(SPOTS_KINDS) : 0, p);
     world.radix = a->radix ? 2 + graph_draw(8) : 0;
-    world.root = takes_root(a->what) ? graph_draw(p) : 0;
+    world.root = is_rooted(a->what) ? graph_draw(p) : 0;
     world.in_place = has_in_place(a->what) && graph_draw(2);
     world.pieces = a->cut ? 1 + graph_draw(4) : 1;
     world.brief = true;
