@@ -83,10 +83,6 @@ void reduce_double_tree(struct plan *plan, int me, int p)
 
 void allreduce_double_tree(struct plan *plan, int me, int p)
 {
-    struct group all = { .stride = 1, .n = p, .me = me };
-    plan_rooms(plan, 2, 2, 0);
-    plan_mirror(plan, in(0, 2), out(0, 2), bcast_double_tree);
-    if (p == 1)
-        plan_copy(plan, out(0, 2), in(0, 2));
-    plan_call(plan, &all, &(struct homes){ .out = out(0, 2) }, bcast_double_tree);
+    (void)p;
+    plan_mirror_all(plan, me, 2, bcast_double_tree);
 }

@@ -58,7 +58,8 @@ static void reflect(struct mirror *m, const struct step *s)
         m->summed[b] = true;
 }
 
-void plan_mirror(struct plan *plan, struct span in, struct span sums, program *f)
+/* Collects sums of the blocks of `in`.  Where something is summed up, the sum is in `sums`. */
+static void mirror(struct plan *plan, struct span in, struct span sums, program *f)
 {
     struct plan sub = {
         .key = plan->key, .root = plan->root, .radix = plan->radix, .places = plan->places
@@ -77,25 +78,26 @@ void plan_mirror(struct plan *plan, struct span in, struct span sums, program *f
 void plan_mirror_scatter(struct plan *plan, int me, int p, program *f)
 {
     plan_rooms(plan, p, 1, p);
-    plan_mirror(plan, in(0, p), tmp(0, p), f);
+    mirror(plan, in(0, p), tmp(0, p), f);
     plan_copy(plan, out(0, 1), p > 1 ? tmp(me, 1) : in(0, 1));
 }
 
-void plan_mirror_all(struct plan *plan, int me, int p, program *f)
+void plan_mirror_all(struct plan *plan, int me, int nblocks, program *f)
 {
+    int p = plan->key.size;
     struct group all = { .stride = 1, .n = p, .me = me, .radix = plan->radix };
-    plan_rooms(plan, p, p, 0);
-    plan_mirror(plan, in(0, p), out(0, p), f);
+    plan_rooms(plan, nblocks, nblocks, 0);
+    mirror(plan, in(0, nblocks), out(0, nblocks), f);
     if (p == 1)
-        plan_copy(plan, out(0, 1), in(0, 1));
-    plan_call(plan, &all, &(struct homes){ .in = out(me, 1), .out = out(0, p) }, f);
+        plan_copy(plan, out(0, nblocks), in(0, nblocks));
+    plan_call(plan, &all, &(struct homes){ .in = out(me, 1), .out = out(0, nblocks) }, f);
 }
 
 void plan_mirror_root(struct plan *plan, int me, int nblocks, program *f)
 {
     bool root = me == plan->root;
     plan_rooms(plan, nblocks, root ? nblocks : 0, root ? 0 : nblocks);
-    plan_mirror(plan, in(0, nblocks), blocks(root ? ROOM_OUT : ROOM_TMP, 0, nblocks), f);
+    mirror(plan, in(0, nblocks), blocks(root ? ROOM_OUT : ROOM_TMP, 0, nblocks), f);
     if (plan->key.size == 1)
         plan_copy(plan, out(0, nblocks), in(0, nblocks));
 }

@@ -165,14 +165,11 @@ struct homes { /* where the called program's rooms lie in the caller's */
 void plan_call(struct plan *plan, const struct group *group, const struct homes *homes,
                program *f);
 
-/* An allgather or bcast without scratch, backwards: it collects sums of the blocks of `in` instead
- * of spreading those of OUT (mirror.c).  Where something is summed up, the sum is in `sums`. */
-void plan_mirror(struct plan *plan, struct span in, struct span sums, program *f);
-
-/* Whole programs made of it: from an allgather a reduce_scatter and an allreduce, from a bcast of
- * so many blocks a reduce. */
+/* Whole programs made of an allgather or bcast without scratch, turned round so that it collects
+ * (mirror.c): of an allgather a reduce_scatter, of a bcast of so many blocks a reduce, of either an
+ * allreduce. */
 void plan_mirror_scatter(struct plan *plan, int me, int p, program *f);
-void plan_mirror_all(struct plan *plan, int me, int p, program *f);
+void plan_mirror_all(struct plan *plan, int me, int nblocks, program *f);
 void plan_mirror_root(struct plan *plan, int me, int nblocks, program *f);
 
 /* n blocks from `first` on, counted modulo p: what lies before the end and what wraps round.
