@@ -33,8 +33,8 @@ static bool leads(const struct plan *plan, int level, int r)
  * for level 0.  n is 0 if I do not stand for one. */
 static struct group standing(struct plan *plan, int level, int me, int p)
 {
-    struct group g = { .member = plan_members(plan, p) };
-    int *member = (int *)g.member;
+    int *member = plan_members(plan, p);
+    struct group g = { .member = member };
     for (int r = 0; member && leads(plan, level, me) && r < p; r++) {
         if (!leads(plan, level, r))
             continue;
@@ -89,14 +89,12 @@ void allreduce_factored(struct plan *plan, int me, int p)
     int *member = plan_members(plan, 2 * p), *slot = member ? member + p : NULL, nodes = 0;
     struct group all = { .member = member };
     for (int r = 0; member && r < p; r++) {
-        slot[r] = 0;
-        nodes += first[r] == r;
-        if (first[r] != r)
-            slot[r] = ++slot[first[r]];
+        if (first[r] == r) {
+            member[r] = 0; /* counts the ranks of its node, until all are counted */
+            nodes++;
+        }
+        slot[r] = member[first[r]]++;
     }
-    for (int r = 0; member && r < p; r++)
-        if (first[r] == r)
-            slot[r] = 0; /* it has counted the others of its node */
     for (int i = 0; member && all.n < p; i++)
         for (int r = 0; r < p; r++)
             if (slot[r] == i) {
