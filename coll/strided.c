@@ -17,12 +17,12 @@
 #include "coll/algorithms.h"
 
 /* Blocks d, d + stride, ... go `far` ranks on, as long as there are any. */
-static void advance(struct plan *plan, int me, int p, struct span d, int far)
+static void advance(struct plan *plan, int me, int d, int stride, int far)
 {
-    int stride = d.n;
-    for (int i = d.first; i + far < p; i += stride)
+    int p = plan->key.size;
+    for (int i = d; i + far < p; i += stride)
         plan_send(plan, mod(me + far, p), out(mod(me - i, p), 1));
-    for (int i = d.first; i + far < p; i += stride)
+    for (int i = d; i + far < p; i += stride)
         plan_recv(plan, mod(me - far, p), out(mod(me - i - far, p), 1));
 }
 
@@ -36,9 +36,9 @@ void allgather_pat(struct plan *plan, int me, int p)
     plan_rooms(plan, 1, p, 0);
     plan_copy(plan, out(me, 1), in(0, 1));
     for (far /= 2; far >= near; far /= 2)
-        advance(plan, me, p, out(0, 2 * far), far);
+        advance(plan, me, 0, 2 * far, far);
     for (int t = 1; t < near; t++)
-        advance(plan, me, p, out(t - (t & -t), near), t & -t);
+        advance(plan, me, t - (t & -t), near, t & -t);
 }
 
 void allgather_nhr(struct plan *plan, int me, int p)
