@@ -82,15 +82,14 @@ static void within(const struct algorithm *a, int p, int root)
 {
     struct world world = world_of(a, p);
     world.root = root;
-    for (int kind = 0; kind < (a->needs == NEEDS_PLACES ? SPOTS_KINDS : 1); kind++) {
-        int radix = a->radix ? 2 : 0, last = p <= 33 && a->radix ? 5 : a->radix;
-        for (radix = p <= 33 ? radix : last; radix <= last; radix++) {
+    bool several = a->radix && p <= 33;
+    int first = several ? 2 : a->radix, last = several ? 5 : a->radix;
+    for (int kind = 0; kind < (a->needs == NEEDS_PLACES ? SPOTS_KINDS : 1); kind++)
+        for (world.radix = first; world.radix <= last; world.radix++) {
             world.places = spots_make(kind, p);
-            world.radix = radix;
-            if (!algorithm_objection(a, p, radix, world.places))
+            if (!algorithm_objection(a, p, world.radix, world.places))
                 in_pieces(a, world);
         }
-    }
 }
 
 static void between(const struct algorithm *a, int p, int split)
