@@ -19,6 +19,7 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct mirror {
@@ -52,6 +53,7 @@ static void reflect(struct mirror *m, const struct step *s)
         plan_send(m->plan, s->peer, gathered(m, s->to));
         return;
     }
+    assert(s->verb == VERB_SEND); /* there is no scratch to copy or fold in */
     struct span with = gathered(m, s->from);
     plan_fold(m->plan, s->peer, within(m->sums, s->from.first, s->from.n), with, INCOMING_LAST);
     for (int b = s->from.first; b < s->from.first + s->from.n; b++)
