@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The programs: every algorithm of the room, by collective.  A new one is a function of at most
- * forty lines, a line here, a row in rules.c and a row in test/plan.
+ * forty lines, a line here and a row in rules.c, whose rows test/plan walks along.
  */
 #ifndef XMPI_ALGORITHMS_H
 #define XMPI_ALGORITHMS_H
