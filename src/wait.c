@@ -123,12 +123,12 @@ static int set_end(const struct set *set, int i, struct result *result)
 static int set_end_one(const struct set *set, const struct seen *seen, int *index,
                        MPI_Status *status)
 {
-    struct result result = result_empty;
     *index = seen->first;
     if (seen->done == 0) {
         status_write_empty(status);
         return MPI_SUCCESS;
     }
+    struct result result;
     int rc = set_end(set, seen->first, &result);
     status_write(status, &result);
     return rc;
@@ -144,12 +144,15 @@ struct endings {
 /* MPI_ERROR is written only when there is an error among them. */
 static void endings_add(struct endings *endings, const struct set *set, int i, bool live)
 {
-    struct result result = result_empty;
-    int rc = live ? set_end(set, i, &result) : MPI_SUCCESS;
     MPI_Status *status = endings->statuses ? &endings->statuses[endings->n] : MPI_STATUS_IGNORE;
-    status_write(status, &result);
-    if (!live)
+    int rc = MPI_SUCCESS;
+    if (live) {
+        struct result result;
+        rc = set_end(set, i, &result);
+        status_write(status, &result);
+    } else {
         status_write_empty(status);
+    }
     if (rc && endings->failed < 0) {
         endings->failed = i;
         for (int k = 0; endings->statuses && k < endings->n; k++)
@@ -210,7 +213,6 @@ int xmpi_wait(request_t *request, status_t status)
     int rc = request_of(*request, -1, &awaited);
     if (rc)
         return rc;
-    struct result result = result_empty;
     if (!request_is_live(awaited)) {
         status_write_empty(status);
         return MPI_SUCCESS;
@@ -220,53 +222,42 @@ int xmpi_wait(request_t *request, status_t status)
         request_end(awaited, request);
         return MPI_SUCCESS;
     }
+    struct result result;
     rc = request_finish(awaited, request, &result);
+    status_write(status, &result);
+    return rc;
+}
+
+static int test_one(MPI_Request *handle, bool keep, int *flag, MPI_Status *status)
+{
+    struct request *tested;
+    int rc = request_of(*handle, -1, &tested);
+    if (rc)
+        return rc;
+    *flag = 1;
+    if (!request_is_live(tested)) {
+        status_write_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (!tested->done)
+        progress();
+    *flag = tested->done;
+    if (!*flag)
+        return MPI_SUCCESS;
+    struct result result;
+    rc = keep ? request_look(tested, &result) : request_finish(tested, handle, &result);
     status_write(status, &result);
     return rc;
 }
 
 int xmpi_test(request_t *request, flag_t *flag, status_t status)
 {
-    struct request *tested;
-    int rc = request_of(*request, -1, &tested);
-    if (rc)
-        return rc;
-    struct result result = result_empty;
-    *flag = 1;
-    if (!request_is_live(tested)) {
-        status_write_empty(status);
-        return MPI_SUCCESS;
-    }
-    if (!tested->done)
-        progress();
-    *flag = tested->done;
-    if (!*flag)
-        return MPI_SUCCESS;
-    rc = request_finish(tested, request, &result);
-    status_write(status, &result);
-    return rc;
+    return test_one(request, false, flag, status);
 }
 
 int xmpi_request_get_status(MPI_Request request, flag_t *flag, status_t status)
 {
-    struct request *tested;
-    int rc = request_of(request, -1, &tested);
-    if (rc)
-        return rc;
-    struct result result = result_empty;
-    *flag = 1;
-    if (!request_is_live(tested)) {
-        status_write_empty(status);
-        return MPI_SUCCESS;
-    }
-    if (!tested->done)
-        progress();
-    *flag = tested->done;
-    if (!*flag)
-        return MPI_SUCCESS;
-    rc = request_look(tested, &result);
-    status_write(status, &result);
-    return rc;
+    return test_one(&request, true, flag, status);
 }
 
 /* ---- any ---- */
