@@ -12,6 +12,7 @@
  */
 #include "runtime/fail.h"
 #include "src/api/datatype.h"
+#include "src/pack.h"
 #include "src/recipe.h"
 
 #include <float.h>
@@ -310,27 +311,7 @@ static int external_bytes(const char *datarep, int64_t count, const struct type 
 {
     if (strcmp(datarep, "external32") != 0)
         return fail(MPI_ERR_ARG, "argument datarep is \"%s\", must be \"external32\"", datarep);
-    if (!__builtin_mul_overflow(count, (int64_t)type_external(type), bytes))
-        return MPI_SUCCESS;
-    return fail(MPI_ERR_COUNT, "%lld elements of %zu bytes do not fit into 63 bits",
-                (long long)count, type_external(type));
-}
-
-static int position_check(const void *memory, MPI_Aint position, MPI_Aint bytes, MPI_Aint size,
-                          const char *buffer)
-{
-    if (!memory && bytes > 0)
-        return fail(MPI_ERR_BUFFER, "argument %s is NULL", buffer);
-    if (size < 0)
-        return fail(MPI_ERR_ARG, "argument %s is %lld, must not be negative",
-                    buffer[0] == 'o' ? "outsize" : "insize", (long long)size);
-    if (position < 0 || position > size)
-        return fail(MPI_ERR_ARG, "argument position is %lld, %s has %lld bytes",
-                    (long long)position, buffer, (long long)size);
-    if (bytes > size - position)
-        return fail(MPI_ERR_TRUNCATE, "%lld bytes at position %lld exceed %s of %lld bytes",
-                    (long long)bytes, (long long)position, buffer, (long long)size);
-    return MPI_SUCCESS;
+    return pack_bytes(count, type_external(type), bytes);
 }
 
 int xmpi_pack_external(string_t datarep, data_t inbuf, count_t incount, committed_t datatype,
@@ -339,7 +320,7 @@ int xmpi_pack_external(string_t datarep, data_t inbuf, count_t incount, committe
     MPI_Aint bytes;
     int rc = external_bytes(datarep, incount, datatype, &bytes);
     if (!rc)
-        rc = position_check(outbuf, *position, bytes, outsize, "outbuf");
+        rc = pack_check(outbuf, *position, bytes, outsize, "outbuf", "outsize");
     if (rc || bytes == 0)
         return rc;
     struct stream stream;
@@ -359,7 +340,7 @@ int xmpi_unpack_external(string_t datarep, in_t inbuf, extent_t insize, extent_o
     MPI_Aint bytes;
     int rc = external_bytes(datarep, outcount, datatype, &bytes);
     if (!rc)
-        rc = position_check(inbuf, *position, bytes, insize, "inbuf");
+        rc = pack_check(inbuf, *position, bytes, insize, "inbuf", "insize");
     if (rc || bytes == 0)
         return rc;
     struct stream stream;

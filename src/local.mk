@@ -69,7 +69,7 @@ libxmpi_core_la_SOURCES += \
     src/neighbor.c \
     src/op.c src/op.h \
     src/p2p.c \
-    src/pack.c \
+    src/pack.c src/pack.h \
     src/part.c \
     src/probe.c \
     src/recipe.c src/recipe.h \

@@ -4,23 +4,28 @@
  * runtime/layout.h: the data bytes in type map order, without a header, so that a packed buffer
  * can be received as the plain type and the other way round.
  */
+#include "src/pack.h"
+
 #include "runtime/fail.h"
 #include "src/api/datatype.h"
 #include "src/type.h"
 
-static int pack_bytes(int64_t count, const struct type *type, int64_t *bytes)
+int pack_bytes(int64_t count, size_t each, int64_t *bytes)
 {
-    if (!__builtin_mul_overflow(count, (int64_t)type->layout->size, bytes))
+    if (!__builtin_mul_overflow(count, (int64_t)each, bytes))
         return MPI_SUCCESS;
     return fail(MPI_ERR_COUNT, "%lld elements of %zu bytes do not fit into 63 bits",
-                (long long)count, type->layout->size);
+                (long long)count, each);
 }
 
-static int position_check(const void *memory, int64_t position, int64_t bytes, int64_t size,
-                          const char *buffer)
+int pack_check(const void *memory, int64_t position, int64_t bytes, int64_t size,
+               const char *buffer, const char *argument)
 {
     if (!memory && bytes > 0)
         return fail(MPI_ERR_BUFFER, "argument %s is NULL", buffer);
+    if (size < 0)
+        return fail(MPI_ERR_ARG, "argument %s is %lld, must not be negative", argument,
+                    (long long)size);
     if (position < 0 || position > size)
         return fail(MPI_ERR_ARG, "argument position is %lld, %s has %lld bytes",
                     (long long)position, buffer, (long long)size);
@@ -35,9 +40,9 @@ int xmpi_pack(data_t inbuf, count_t incount, committed_t datatype, out_t outbuf,
 {
     (void)comm;
     int64_t bytes;
-    int rc = pack_bytes(incount, datatype, &bytes);
+    int rc = pack_bytes(incount, datatype->layout->size, &bytes);
     if (!rc)
-        rc = position_check(outbuf, *position, bytes, outsize, "outbuf");
+        rc = pack_check(outbuf, *position, bytes, outsize, "outbuf", "outsize");
     if (rc)
         return rc;
     struct buffer from = { (void *)inbuf, (size_t)incount, datatype->layout };
@@ -51,9 +56,9 @@ int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
 {
     (void)comm;
     int64_t bytes;
-    int rc = pack_bytes(outcount, datatype, &bytes);
+    int rc = pack_bytes(outcount, datatype->layout->size, &bytes);
     if (!rc)
-        rc = position_check(inbuf, *position, bytes, insize, "inbuf");
+        rc = pack_check(inbuf, *position, bytes, insize, "inbuf", "insize");
     if (rc)
         return rc;
     struct buffer to = { outbuf, (size_t)outcount, datatype->layout };
@@ -65,5 +70,5 @@ int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
 int xmpi_pack_size(count_t incount, committed_t datatype, comm_t comm, count_out_t *size)
 {
     (void)comm;
-    return pack_bytes(incount, datatype, size);
+    return pack_bytes(incount, datatype->layout->size, size);
 }
