@@ -51,64 +51,46 @@ int xmpi_probe(source_t source, anytag_t tag, comm_t comm, status_t status)
     return rc;
 }
 
-/* The same for a message that is taken out of the channel; NULL: there is none. */
-static int take(const struct envelope *from, comm_t comm, bool poll, struct message **found,
-                struct result *result)
+/* The same for a message that is taken out of the channel. */
+static int take(const struct envelope *from, comm_t comm, flag_t *flag, message_t *message,
+                status_t status, bool poll)
 {
-    int rc = pml_improbe(&comm->p2p, from, poll, found, result);
-    if (rc || !*found)
-        return rc;
-    object_hold(comm);
-    pml_message_set_comm(*found, comm);
-    return MPI_SUCCESS;
-}
-
-/* Of a process that is not there: a message of its own kind, at once. */
-static int take_from_nobody(message_t *message, status_t status)
-{
-    *message = MPI_MESSAGE_NO_PROC;
-    status_write(status, &result_proc_null);
+    struct message *found = (struct message *)MPI_MESSAGE_NO_PROC;
+    struct result result = result_proc_null;
+    if (from->peer != MPI_PROC_NULL) {
+        int rc = pml_improbe(&comm->p2p, from, poll, &found, &result);
+        *flag = found != NULL;
+        if (!found)
+            return rc;
+        object_hold(comm);
+        pml_message_set_comm(found, comm);
+    }
+    *flag = 1;
+    *message = (MPI_Message)found;
+    status_write(status, &result);
     return MPI_SUCCESS;
 }
 
 int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, message_t *message,
                  status_t status)
 {
-    *flag = 1;
-    if (source == MPI_PROC_NULL)
-        return take_from_nobody(message, status);
     struct envelope from = { .peer = source, .tag = tag };
-    struct message *found;
-    struct result result;
-    int rc = take(&from, comm, true, &found, &result);
-    *flag = !rc && found;
-    if (!*flag)
-        return rc;
-    *message = (MPI_Message)found;
-    status_write(status, &result);
-    return MPI_SUCCESS;
+    return take(&from, comm, flag, message, status, true);
 }
 
 int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message, status_t status)
 {
-    if (source == MPI_PROC_NULL)
-        return take_from_nobody(message, status);
     struct envelope from = { .peer = source, .tag = tag };
     struct probe probe = { &comm->p2p, source, tag };
     struct wait wait = WAIT_FOR(probe_tell, &probe);
-    struct message *found;
-    struct result result;
-    int rc = take(&from, comm, true, &found, &result);
-    while (!rc && !found) {
+    int flag = 0;
+    int rc = take(&from, comm, &flag, message, status, true);
+    while (!rc && !flag) {
         wait_poll(&wait);
-        rc = take(&from, comm, false, &found, &result);
+        rc = take(&from, comm, &flag, message, status, false);
     }
     wait_end(&wait);
-    if (rc)
-        return rc;
-    *message = (MPI_Message)found;
-    status_write(status, &result);
-    return MPI_SUCCESS;
+    return rc;
 }
 
 int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *message,
