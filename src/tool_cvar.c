@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Control variables: the knobs of runtime/param under the names they have in the environment.
- * A handle is the address of a knob, except for the one that belongs to a communicator.  Knobs that are looked at again and again can be set at any
- * time, from the next message, wait or plan on; those that are read once, when the library or a
- * communicator starts, or that must be equal on all ranks, are read-only.
+ * A handle is the address of a knob, except for the one that belongs to a communicator.  Knobs that
+ * are looked at again and again can be set at any time, from the next message, wait or plan on; those
+ * that are read once, when the library or a communicator starts, or that must be equal on all ranks,
+ * are read-only.
  *
  *     whole numbers and sizes   MPI_COUNT
  *     yes or no                 MPI_INT
@@ -34,7 +35,7 @@ static const struct knob {
     const struct tool_enum *words; /* what a string may be */
     long long least;
     char *text; /* TEXT_ROOM bytes for a string that can be set */
-} knobs[PARAM_COUNT] = {
+} knobs[CVARS] = {
     [PARAM_ID_SPIN] = { CATEGORY_WAITING, true, progress_tune, NULL, 0, NULL },
     [PARAM_ID_POLITE] = { CATEGORY_WAITING, false, NULL, &tool_enum_polite, 0, NULL },
     [PARAM_ID_ASYNC] = { CATEGORY_WAITING, false, NULL, NULL, 0, NULL },
@@ -53,6 +54,7 @@ static const struct knob {
     [PARAM_ID_OFI_TIMEOUT] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
     [PARAM_ID_OFI_WINDOW] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
     [PARAM_ID_TINY] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
+    [OF_COMM] = { CATEGORY_COLL, true, NULL, NULL, 0, NULL }, /* of tool_cvar_comm.c */
 };
 
 int tool_cvars(void)
@@ -62,8 +64,6 @@ int tool_cvars(void)
 
 enum tool_category tool_cvar_category(int index)
 {
-    if (index == OF_COMM)
-        return CATEGORY_COLL;
     return knobs[index].category ? knobs[index].category : CATEGORY_OTHER;
 }
 
@@ -107,18 +107,17 @@ int xmpi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
         return rc;
     char full[80];
     bool of_comm = cvar_index == OF_COMM;
-    const struct knob *knob = of_comm ? &(struct knob){ .settable = true } : &knobs[cvar_index];
     snprintf(full, sizeof full, "XMPI_%s", knob_name(cvar_index));
     tool_text(full, name, name_len);
     tool_text(of_comm ? of_comm_help : params[cvar_index].help, desc, desc_len);
     tool_int(verbosity, MPI_T_VERBOSITY_TUNER_BASIC);
     tool_int(bind, of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
     int settable = of_comm ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL;
-    tool_int(scope, knob->settable ? settable : MPI_T_SCOPE_READONLY);
+    tool_int(scope, knobs[cvar_index].settable ? settable : MPI_T_SCOPE_READONLY);
     if (datatype)
         *datatype = knob_type(cvar_index);
     if (enumtype)
-        *enumtype = (MPI_T_enum)knob->words;
+        *enumtype = (MPI_T_enum)knobs[cvar_index].words;
     return MPI_SUCCESS;
 }
 
