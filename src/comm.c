@@ -270,17 +270,11 @@ static const char *const hints[] = {
 #define ORDERS_KEY "xmpi_coll"
 static int comm_take_orders(struct comm *comm, const char *learn, const char *value)
 {
-    char text[512];
     if (!value)
         return MPI_SUCCESS;
-    if (learn && team_learn(learn)) {
-        snprintf(text, sizeof text, "%s", fail_text());
-        return fail(MPI_ERR_INFO_VALUE, "%s", text);
-    }
-    if (team_force(&comm->team, value, "the info key " ORDERS_KEY)) {
-        snprintf(text, sizeof text, "%s", fail_text());
-        return fail(MPI_ERR_INFO_VALUE, "%s", text);
-    }
+    if ((learn && team_learn(learn)) ||
+        team_force(&comm->team, value, "the info key " ORDERS_KEY))
+        return fail(MPI_ERR_INFO_VALUE, "%s", fail_text());
     if ((!comm->info && !(comm->info = info_new())) || info_set(comm->info, ORDERS_KEY, value))
         return fail(MPI_ERR_NO_MEM, "no memory for hints");
     return MPI_SUCCESS;

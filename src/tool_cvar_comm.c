@@ -77,7 +77,6 @@ int tool_comm_read(MPI_T_cvar_handle handle, char *text)
 int tool_comm_write(MPI_T_cvar_handle handle, const char *text)
 {
     struct comm *comm;
-    char why[512];
     int rc = comm_of(handle, &comm);
     if (rc)
         return rc;
@@ -86,6 +85,5 @@ int tool_comm_write(MPI_T_cvar_handle handle, const char *text)
                     TEXT_ROOM - 1);
     if (!team_force(&comm->team, text, "XMPI_COMM_COLL"))
         return MPI_SUCCESS;
-    snprintf(why, sizeof why, "%s", fail_text());
-    return fail(MPI_T_ERR_INVALID, "%s", why);
+    return fail(MPI_T_ERR_INVALID, "%s", fail_text());
 }
