@@ -15,7 +15,6 @@
 #include "src/topo.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void asked_open(struct asked *asked, enum collective what, struct comm *comm, int root)
 {
@@ -242,16 +241,15 @@ int asked_alltoallv(struct asked *asked, struct comm *comm, struct side *send,
 }
 
 /* Resolve the n types of one side into the next n places of layouts and types. */
-static int asked_blocks(struct asked *asked, const struct side *side, int n,
-                        const struct layout **layouts)
+static int asked_blocks(struct asked *asked, const struct side *side, const char *argument,
+                        int n, const struct layout **layouts)
 {
     for (int i = 0; i < n; i++) {
         struct type *type;
         int rc = check_block_type(side, i, &type);
         if (rc)
             return rc;
-        rc = check_block(side, i, type,
-                         strcmp(side->argument, "sendcounts") ? "recvbuf" : "sendbuf");
+        rc = check_block(side, i, type, argument);
         if (rc)
             return rc;
         layouts[i] = type->layout;
@@ -270,9 +268,9 @@ static int asked_typed(struct asked *asked, const struct side *send, int nsend,
         return fail(MPI_ERR_NO_MEM, "no memory left for %zu datatypes", n);
     asked->block_types = asked->memory;
     const struct layout **layouts = (const struct layout **)asked->memory + n;
-    int rc = asked_blocks(asked, send, nsend, layouts);
+    int rc = asked_blocks(asked, send, "sendbuf", nsend, layouts);
     if (!rc)
-        rc = asked_blocks(asked, recv, nrecv, layouts + nsend);
+        rc = asked_blocks(asked, recv, "recvbuf", nrecv, layouts + nsend);
     asked_send(asked, send);
     asked_recv(asked, recv);
     asked->call.send.layouts = asked->call.in_place ? NULL : layouts;

@@ -38,19 +38,17 @@ struct side {
  * longer than all checks together, for the processor waits until its stores are over. */
 #define side(buf_, count_, type_)                                                              \
     (&(struct side){ .buf = (buf_), .count = (count_), .type = (type_) })
-#define side_v(buf_, counts_, displs_, type_, argument_)                                       \
+#define side_blocks(buf_, counts_, displs_, argument_, each)                                   \
     (&(struct side){ .buf = (buf_),                                                            \
-                     .type = (type_),                                                          \
                      .counts = (counts_),                                                      \
                      .displs = (displs_),                                                      \
-                     .argument = (argument_) })
+                     .argument = (argument_),                                                  \
+                     each })
+#define side_v(buf, counts, displs, type_, argument)                                           \
+    side_blocks(buf, counts, displs, argument, .type = (type_))
+#define side_w(buf, counts, displs, types_, argument)                                          \
+    side_blocks(buf, counts, displs, argument, .types = (types_))
 #define NO_COUNTS ((struct counts){ NULL, NULL })
-#define side_w(buf_, counts_, displs_, types_, argument_)                                      \
-    (&(struct side){ .buf = (buf_),                                                            \
-                     .counts = (counts_),                                                      \
-                     .displs = (displs_),                                                      \
-                     .types = (types_),                                                        \
-                     .argument = (argument_) })
 
 int asked_barrier(struct asked *asked, struct comm *comm);
 int asked_bcast(struct asked *asked, struct comm *comm, struct side *buffer, int root);
