@@ -39,16 +39,6 @@ struct info *handle_info(MPI_Info handle)
     return handle == MPI_INFO_ENV ? info_env() : live(handle, OBJECT_INFO);
 }
 
-struct request *handle_request(MPI_Request handle)
-{
-    return live(handle, OBJECT_REQUEST);
-}
-
-struct message *handle_message(MPI_Message handle)
-{
-    return live(handle, OBJECT_MESSAGE);
-}
-
 struct session *handle_session(MPI_Session handle)
 {
     return live(handle, OBJECT_SESSION);
@@ -111,11 +101,6 @@ MPI_Info info_handle(const struct info *info)
 MPI_Request request_handle(const struct request *request)
 {
     return request ? (MPI_Request)request : MPI_REQUEST_NULL;
-}
-
-MPI_Message message_handle(const struct message *message)
-{
-    return message ? (MPI_Message)message : MPI_MESSAGE_NULL;
 }
 
 MPI_Session session_handle(const struct session *session)

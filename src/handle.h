@@ -9,7 +9,6 @@
 #include "src/comm.h"
 
 struct file;
-struct message;
 struct op;
 struct session;
 struct type;
@@ -34,8 +33,6 @@ static inline struct comm *handle_comm(MPI_Comm handle)
 struct group *handle_group(MPI_Group handle);
 struct errhandler *handle_errhandler(MPI_Errhandler handle);
 struct info *handle_info(MPI_Info handle);
-struct request *handle_request(MPI_Request handle);
-struct message *handle_message(MPI_Message handle);
 struct session *handle_session(MPI_Session handle);
 struct win *handle_win(MPI_Win handle);
 struct file *handle_file(MPI_File handle);
@@ -47,7 +44,6 @@ MPI_Op op_handle(const struct op *op);
 MPI_Errhandler errhandler_handle(const struct errhandler *errhandler);
 MPI_Info info_handle(const struct info *info);
 MPI_Request request_handle(const struct request *request);
-MPI_Message message_handle(const struct message *message);
 MPI_Session session_handle(const struct session *session);
 MPI_Win win_handle(const struct win *win);
 MPI_File file_handle(const struct file *file);
