@@ -19,6 +19,12 @@ static int checks_failed;
         }                                                                                      \
     } while (0)
 
+static inline void errors_return(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
 /* The code has the class and its text contains the words. */
 static inline void check_fails(int code, int class, const char *words, const char *call,
                                int line)

@@ -172,8 +172,7 @@ static void texts(void)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    errors_return();
     handlers_of_communicators();
     handlers_of_the_wrong_kind();
     handlers_of_sessions_and_files();

@@ -112,8 +112,7 @@ int main(int argc, char **argv)
 {
     at_any_time();
     MPI_Init(&argc, &argv);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    errors_return();
     at_any_time();
     integers();
     fortran();
