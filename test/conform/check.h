@@ -78,6 +78,18 @@ static inline void errors_return(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
+/* Do all processes share memory, as on one machine they do as a rule?  Collective. */
+static inline int world_is_one_node(void)
+{
+    MPI_Comm node;
+    int size;
+    CHECK_OK(
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    CHECK_OK(MPI_Comm_size(node, &size));
+    CHECK_OK(MPI_Comm_free(&node));
+    return size == world_size();
+}
+
 static inline int check_done(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -98,12 +98,7 @@ static int partner(int rank)
 /* Whether the ranks are on one node, and on two CPUs: 0 1 0 1; then pairs can come together. */
 static bool cpus_in_turn(const int cpus[])
 {
-    MPI_Comm node;
-    int size;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &size);
-    MPI_Comm_free(&node);
-    bool yes = size == n && n >= 4 && n % 4 == 0 && cpus[0] >= 0;
+    bool yes = world_is_one_node() && n >= 4 && n % 4 == 0 && cpus[0] >= 0;
     for (int i = 0; i < n; i++)
         yes = yes && cpus[i] == cpus[i % 2] && cpus[0] != cpus[1];
     return yes;
