@@ -11,6 +11,7 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 enum { COUNTED = 0 };
+static const long allocations;
 #else
 enum { COUNTED = 1 };
 void *__libc_malloc(size_t);
@@ -50,9 +51,6 @@ int posix_memalign(void **memory, size_t to, size_t bytes)
     *memory = __libc_memalign(to, bytes);
     return *memory ? 0 : ENOMEM;
 }
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-static const long allocations;
 #endif
 
 enum { MOST = 8192, RANKS = 64, WARM = 30, COUNTED_STARTS = 15, ROUNDS = 3 };
@@ -167,6 +165,5 @@ int main(int argc, char **argv)
         printf("skip: the sanitizer has its own malloc\n");
     free(from);
     free(to);
-    MPI_Finalize();
-    return 0;
+    return check_done();
 }
