@@ -56,7 +56,9 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     int rc = channel_open(&comm->p2p, ticket->context, group->rank, peers);
     if (rc)
         return rc;
+    struct orders *orders = comm->team.orders; /* MPI_Comm_idup gave it these, */
     rc = comm_open_team(comm, ticket);
+    comm->team.orders = orders;
     if (rc) {
         channel_close(&comm->p2p);
         return rc;
@@ -65,7 +67,7 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     if (remote)
         group_hold(remote);
     comm->session = group->session ? group->session : like ? like->session : 0;
-    if (!comm->errhandler) /* MPI_Comm_idup gave it one */
+    if (!comm->errhandler) /* and this */
         comm->errhandler = errhandler_hold(like ? like->errhandler : errhandler_initial());
     return MPI_SUCCESS;
 }

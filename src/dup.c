@@ -28,6 +28,7 @@ void comm_undress(struct comm *comm)
     info_delete(comm->info);
     comm->topology = NULL;
     comm->info = NULL;
+    team_force(&comm->team, NULL, NULL); /* of a team that was never opened */
 }
 
 static int comm_dup(struct comm *comm, const struct info *info, struct comm **newcomm)

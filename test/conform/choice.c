@@ -97,6 +97,30 @@ static void by_info(void)
     MPI_Comm_free(&two);
 }
 
+/* Given before the new communicator is there, they hold when it is. */
+static void by_info_early(void)
+{
+    MPI_Comm mine, made;
+    MPI_Info info;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+    MPI_Comm_set_errhandler(mine, MPI_ERRORS_RETURN);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xmpi_coll", "allreduce=ring");
+    CHECK(MPI_Comm_idup_with_info(mine, info, &made, &request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    sum(made);
+    expect_plan(made, "ring");
+    CHECK(give(made, "") == MPI_SUCCESS);
+    sum(made);
+    expect_plan(made, usual);
+    MPI_Comm_free(&made);
+    MPI_Info_set(info, "xmpi_coll", "allreduce=rnig");
+    CHECK(MPI_Comm_idup_with_info(mine, info, &made, &request) == MPI_ERR_INFO_VALUE);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&mine);
+}
+
 static void by_variable(void)
 {
     MPI_Comm comm, never = MPI_COMM_NULL;
@@ -172,6 +196,7 @@ int main(int argc, char **argv)
     plan_of(MPI_COMM_WORLD, usual);
     CHECK(strcmp(usual, "none") != 0 && strcmp(usual, "ring") != 0);
     by_info();
+    by_info_early();
     by_variable();
     apart();
     of_ones_own();
