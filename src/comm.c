@@ -267,6 +267,13 @@ static const char *const hints[] = {
     "mpi_assert_strict_persistent_collective_ordering",
 };
 
+static int comm_keep_hint(struct comm *comm, const char *key, const char *value)
+{
+    if ((!comm->info && !(comm->info = info_new())) || info_set(comm->info, key, value))
+        return fail(MPI_ERR_NO_MEM, "no memory for hints");
+    return MPI_SUCCESS;
+}
+
 /* Which algorithms perform the collectives of this communicator: not a hint but an order, so what
  * cannot be obeyed is an error.  The key xmpi_plan beside it is a file of algorithms to choose from. */
 #define ORDERS_KEY "xmpi_coll"
@@ -277,9 +284,7 @@ static int comm_take_orders(struct comm *comm, const char *learn, const char *va
     if ((learn && team_learn(learn)) ||
         team_force(&comm->team, value, "the info key " ORDERS_KEY))
         return fail(MPI_ERR_INFO_VALUE, "%s", fail_text());
-    if ((!comm->info && !(comm->info = info_new())) || info_set(comm->info, ORDERS_KEY, value))
-        return fail(MPI_ERR_NO_MEM, "no memory for hints");
-    return MPI_SUCCESS;
+    return comm_keep_hint(comm, ORDERS_KEY, value);
 }
 
 int comm_take_hints(struct comm *comm, const struct info *info)
@@ -288,9 +293,9 @@ int comm_take_hints(struct comm *comm, const struct info *info)
         const char *value = info_get(info, hints[i]);
         if (!value || (strcmp(value, "true") && strcmp(value, "false")))
             continue;
-        if ((!comm->info && !(comm->info = info_new())) ||
-            info_set(comm->info, hints[i], value))
-            return fail(MPI_ERR_NO_MEM, "no memory for hints");
+        int rc = comm_keep_hint(comm, hints[i], value);
+        if (rc)
+            return rc;
     }
     return comm_take_orders(comm, info_get(info, "xmpi_plan"), info_get(info, ORDERS_KEY));
 }
