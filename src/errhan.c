@@ -71,7 +71,9 @@ static bool is_errhandler(const void *owner)
     return object && object->kind == OBJECT_ERRHANDLER;
 }
 
-struct errhandler *errhandler_of(void *owner)
+/* Which handler an object has: a communicator, session, window or file, or NULL for none.  Calls
+ * that make an object with a handler give the handler itself. */
+static struct errhandler *errhandler_of(void *owner)
 {
     if (is_errhandler(owner))
         return owner;

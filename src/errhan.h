@@ -42,10 +42,6 @@ static inline bool errhandler_is_fatal(const struct errhandler *errhandler)
 /* A user's function for one kind of object does not fit another. */
 int errhandler_check(const struct errhandler *errhandler, enum errhandler_kind kind);
 
-/* Which handler an object has: a communicator, session, window or file, or NULL for none.  Calls
- * that make an object with a handler give the handler itself. */
-struct errhandler *errhandler_of(void *owner);
-
 /* The object asked when an MPI_File function fails. */
 static inline void *file_owner(void *file)
 {
