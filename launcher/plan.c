@@ -222,7 +222,6 @@ static int ask_hosts(const struct options *options, struct plan *plan)
 int plan_cpus(const struct options *options, struct plan *plan)
 {
     struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
-    budget_read(&draft.here->budget, options->hwthreads);
     int status = choose_cpus(&draft);
     topology_free(&draft.topology);
     if (!status)

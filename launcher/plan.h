@@ -33,7 +33,7 @@ int plan_make(const struct options *options, struct plan *plan);
 int plan_share(const struct options *options, const struct plan *whole, int host,
                struct plan *share);
 
-/* Choose the CPUs of a share on this machine, its only host. */
+/* Choose the CPUs of a share on this machine, its only host, whose budget has been read. */
 int plan_cpus(const struct options *options, struct plan *share);
 
 /* Are there other hosts than this machine? */

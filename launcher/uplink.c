@@ -324,8 +324,10 @@ static int run_share(void)
     out_stdout.kind = out_stderr.kind = OUT_RELAYED;
     out_stdout.relay = out_stderr.relay = relay;
     int status = share_take(&from, &job, &plan, &options);
-    if (!status)
+    if (!status) {
+        budget_read(&plan.hosts[0].budget, options.hwthreads);
         status = plan_cpus(&options, &plan);
+    }
     if (!status && input_open() != 0)
         status = 1;
     job.options = &options;
