@@ -38,8 +38,6 @@ int main(int argc, char **argv)
         return status;
     if (options.dry_run || options.display_map)
         plan_show(&options, &plan, stdout);
-    if (options.bindings)
-        plan_show_bindings(&plan, stderr);
     if (options.dry_run) {
         remote_dismiss();
         return 0;

@@ -37,7 +37,10 @@ static int need_topology(struct draft *draft, bool wished)
     const char *why;
     if (draft->loaded)
         return 0;
-    if (topology_load(&draft->topology, &draft->here->budget.allowed, &why) == 0) {
+    struct cpuset allowed = draft->here->budget.allowed;
+    if (!draft->here->is_local)
+        cpuset_allowed(&allowed); /* see ranks_by_objects */
+    if (topology_load(&draft->topology, &allowed, &why) == 0) {
         draft->loaded = true;
         return 0;
     }
@@ -74,7 +77,16 @@ static int budgets_of(const struct plan *plan)
     return slots;
 }
 
-/* The number of ranks when -np does not say.  Hosts count as being alike. */
+/* ppr:N:WHAT: ranks on each host, which count as being alike.  0: not said, or not to be known. */
+static int ranks_by_objects(struct draft *draft)
+{
+    const struct map_options *map = &draft->options->map;
+    if (map->per <= 0 || (map->by != LEVEL_NODE && need_topology(draft, true) != 0))
+        return 0;
+    return map->per * objects_at(&draft->topology, map->by);
+}
+
+/* The number of ranks when -np does not say. */
 static int default_np(struct draft *draft)
 {
     const struct map_options *map = &draft->options->map;
@@ -83,10 +95,9 @@ static int default_np(struct draft *draft)
         return map->per_host * plan->nhosts;
     if (map->per_host == PER_HOST_SLOTS)
         return budgets_of(plan);
-    if (map->per > 0 && map->by == LEVEL_NODE)
-        return map->per * plan->nhosts;
-    if (map->per > 0 && need_topology(draft, true) == 0)
-        return map->per * objects_at(&draft->topology, map->by) * plan->nhosts;
+    int by_objects = ranks_by_objects(draft);
+    if (by_objects)
+        return by_objects * plan->nhosts;
     int slots = 0;
     for (int i = 0; i < plan->nhosts; i++)
         slots += plan->hosts[i].slots;
@@ -135,7 +146,10 @@ static int place_ranks(struct draft *draft)
         complain("out of memory for %d ranks", plan->nranks);
         return 1;
     }
-    map_hosts(plan->hosts, plan->nhosts, &options->map, plan->nranks, host_of);
+    struct map_options map = options->map;
+    if (plan->nhosts > 1 && !map.per_host)
+        map.per_host = ranks_by_objects(draft);
+    map_hosts(plan->hosts, plan->nhosts, &map, plan->nranks, host_of);
     int rank = 0;
     for (int app = 0; app < options->napps; app++)
         for (int i = 0; i < options->apps[app].np; i++, rank++)
@@ -191,6 +205,31 @@ static void tell(const struct plan *plan, const struct host *here)
            plan->crowded ? "; more ranks than cores: waiting ranks give way" : "");
 }
 
+static const char *cpus_of(const struct plan *plan, int rank, char *text, size_t room)
+{
+    if (!plan->placements || cpuset_is_empty(&plan->placements[rank].cpus))
+        return "any";
+    return cpuset_format(&plan->placements[rank].cpus, text, room);
+}
+
+/* --report-bindings: a line per rank of this host. */
+static void show_bindings(const struct plan *plan)
+{
+    for (int i = 0; i < plan->nranks; i++) {
+        char text[512], line[640];
+        const char *cpus = cpus_of(plan, i, text, sizeof text);
+        const struct boot_place *p = plan->placements ? &plan->placements[i].place : NULL;
+        int n = snprintf(line, sizeof line, "rank %d is ", plan->ranks[i].world);
+        if (!p || strcmp(cpus, "any") == 0)
+            n += snprintf(line + n, sizeof line - (size_t)n, "not bound\n");
+        else
+            n += snprintf(line + n, sizeof line - (size_t)n,
+                          "bound to cpus %s (package %d, numa %d, core %d)\n", cpus, p->package,
+                          p->numa, p->core);
+        out_write(&out_stderr, NULL, line, (size_t)n);
+    }
+}
+
 /* Hosts with ranks are the nodes of the job, counted in the order of their first rank. */
 static void number_nodes(struct plan *plan)
 {
@@ -224,9 +263,12 @@ int plan_cpus(const struct options *options, struct plan *plan)
     struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
     int status = choose_cpus(&draft);
     topology_free(&draft.topology);
-    if (!status)
-        tell(plan, draft.here);
-    return status;
+    if (status)
+        return status;
+    tell(plan, draft.here);
+    if (options->bindings)
+        show_bindings(plan);
+    return 0;
 }
 
 bool plan_is_spread(const struct plan *plan)
@@ -280,13 +322,6 @@ int plan_share(const struct options *options, const struct plan *whole, int host
 
 /* ---- showing ---- */
 
-static const char *cpus_of(const struct plan *plan, int rank, char *text, size_t room)
-{
-    if (!plan->placements || cpuset_is_empty(&plan->placements[rank].cpus))
-        return "any";
-    return cpuset_format(&plan->placements[rank].cpus, text, room);
-}
-
 static void print_command(char *const *argv, FILE *to)
 {
     for (int i = 0; argv[i]; i++)
@@ -294,36 +329,41 @@ static void print_command(char *const *argv, FILE *to)
     fputc('\n', to);
 }
 
-void plan_show(const struct options *options, const struct plan *plan, FILE *to)
+static void show_host(const struct host *host, FILE *to)
 {
-    const struct budget *b = &plan->hosts[0].budget;
+    const struct budget *b = &host->budget;
     char text[512];
-    fprintf(to, "%s: cores %d, cpus %d (%s)", plan->hosts[0].name, b->cores, b->pus,
-            cpuset_format(&b->allowed, text, sizeof text));
+    fprintf(to, "%s: cores %d, cpus %d", host->name, b->cores, b->pus);
+    if (host->is_local)
+        fprintf(to, " (%s)", cpuset_format(&b->allowed, text, sizeof text));
     if (b->quota > 0)
         fprintf(to, ", quota %.2f", b->quota);
-    fprintf(to, "; ranks %d, map by %s, pe=%d, bind to %s%s\n", plan->nranks,
-            level_name(plan->decided.by), plan->decided.pe, level_name(plan->decided.to),
-            plan->crowded ? ", crowded" : "");
+}
+
+/* Each of several hosts chooses the CPUs of its ranks when it gets its share. */
+static void show_hosts(const struct plan *plan, FILE *to)
+{
+    for (int i = 0; i < plan->nhosts; i++) {
+        show_host(&plan->hosts[i], to);
+        fputs(i + 1 < plan->nhosts ? "\n" : "", to);
+    }
+    fprintf(to, "; ranks %d", plan->nranks);
+    if (!plan_is_spread(plan))
+        fprintf(to, ", map by %s, pe=%d, bind to %s%s", level_name(plan->decided.by),
+                plan->decided.pe, level_name(plan->decided.to),
+                plan->crowded ? ", crowded" : "");
+    fputc('\n', to);
+}
+
+void plan_show(const struct options *options, const struct plan *plan, FILE *to)
+{
+    char text[512];
+    show_hosts(plan, to);
     fprintf(to, "%-6s %-16s %-12s %s\n", "rank", "host", "cpus", "program");
     for (int rank = 0; rank < plan->nranks; rank++) {
         const struct planned *r = &plan->ranks[rank];
         fprintf(to, "%-6d %-16s %-12s ", rank, plan->hosts[r->host].name,
-                cpus_of(plan, rank, text, sizeof text));
+                plan_is_spread(plan) ? "chosen there" : cpus_of(plan, rank, text, sizeof text));
         print_command(options->apps[r->app].argv, to);
-    }
-}
-
-void plan_show_bindings(const struct plan *plan, FILE *to)
-{
-    for (int rank = 0; rank < plan->nranks; rank++) {
-        char text[512];
-        const char *cpus = cpus_of(plan, rank, text, sizeof text);
-        const struct boot_place *p = plan->placements ? &plan->placements[rank].place : NULL;
-        if (!p || strcmp(cpus, "any") == 0)
-            fprintf(to, "rank %d is not bound\n", rank);
-        else
-            fprintf(to, "rank %d is bound to cpus %s (package %d, numa %d, core %d)\n", rank,
-                    cpus, p->package, p->numa, p->core);
     }
 }

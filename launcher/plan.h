@@ -33,14 +33,14 @@ int plan_make(const struct options *options, struct plan *plan);
 int plan_share(const struct options *options, const struct plan *whole, int host,
                struct plan *share);
 
-/* Choose the CPUs of a share on this machine, its only host, whose budget has been read. */
+/* Choose the CPUs of a share on this machine, its only host, whose budget has been read;
+ * --report-bindings tells them. */
 int plan_cpus(const struct options *options, struct plan *share);
 
 /* Are there other hosts than this machine? */
 bool plan_is_spread(const struct plan *plan);
 
-/* --display-map, --dry-run: a table of ranks; --report-bindings: a line per rank. */
+/* --display-map, --dry-run: a table of ranks. */
 void plan_show(const struct options *options, const struct plan *plan, FILE *to);
-void plan_show_bindings(const struct plan *plan, FILE *to);
 
 #endif

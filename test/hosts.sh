@@ -26,6 +26,11 @@ part_start() # who runs where, streams, exit codes
     check "a host without ranks" "$code $(grep -c 'of 2, 2 here' "$dir/out")" "0 2"
     run 30 -np 4 --map-by node -H a,b sh -c 'echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE'
     check "variables" "$code $(sort "$dir/out" | tr '\n' ';')" "0 0 0 2 4;1 0 2 4;2 1 2 4;3 1 2 4;"
+    run 30 --map-by ppr:2:node -H a,b sh -c 'echo $RANK $LOCAL_RANK'
+    check "two on each" "$code $(sort "$dir/out" | tr '\n' ';')" "0 0 0;1 1;2 0;3 1;"
+    run 30 -H a:2,b:2 --report-bindings true
+    check "each host tells its bindings" "$code $(sort "$dir/err" | cut -c 1-10 | tr '\n' ';')" \
+        "0 rank 0 is ;rank 1 is ;rank 2 is ;rank 3 is ;"
     run 30 -H a:2,b:2 --tag-output sh -c 'echo out; echo err >&2'
     check "tags" "$code $(sort "$dir/out" | tr '\n' ';') $(sort "$dir/err" | tr '\n' ';')" \
         "0 [1,0]<stdout>:out;[1,1]<stdout>:out;[1,2]<stdout>:out;[1,3]<stdout>:out; [1,0]<stderr>:err;[1,1]<stderr>:err;[1,2]<stderr>:err;[1,3]<stderr>:err;"
