@@ -47,10 +47,6 @@ int feed_open(int rank, int nranks)
         feed.rank = STDIN_NONE;
         return 0;
     }
-    if (rank >= nranks) {
-        complain("--stdin %d: there is no such rank, the job has %d", rank, nranks);
-        return 2;
-    }
     feed.is_tty = isatty(STDIN_FILENO);
     feed.direct = rank != STDIN_ALL && !feed.is_tty;
     if (feed.direct)

@@ -182,13 +182,19 @@ static void out_drained(struct out *out)
 
 /* ---- setting up ---- */
 
-/* Who of this host reads stdin. */
-static int reader_here(int wanted, const struct plan *plan)
+/* Who of this host reads stdin, in *reader: a rank, STDIN_ALL or STDIN_NONE.  0, or an exit status
+ * after a complaint. */
+static int reader_here(int wanted, const struct plan *plan, int *reader)
 {
+    if (wanted >= plan->world) {
+        complain("--stdin %d: there is no such rank, the job has %d", wanted, plan->world);
+        return 2;
+    }
+    *reader = wanted >= 0 ? STDIN_NONE : wanted;
     for (int i = 0; wanted >= 0 && i < plan->nranks; i++)
         if (plan->ranks[i].world == wanted)
-            return i;
-    return wanted >= 0 && wanted < plan->world ? STDIN_NONE : wanted;
+            *reader = i;
+    return 0;
 }
 
 int iof_open(const struct iof_options *options, const struct plan *plan)
@@ -212,7 +218,8 @@ int iof_open(const struct iof_options *options, const struct plan *plan)
                                           .which = 1 + i % 2,
                                           .file = -1 };
     out_stdout.drained = out_stderr.drained = out_drained;
-    return feed_open(reader_here(options->stdin_rank, plan), nranks);
+    int reader, status = reader_here(options->stdin_rank, plan, &reader);
+    return status ? status : feed_open(reader, nranks);
 }
 
 /* A pty whose slave passes bytes through unchanged.  Returns the master, -1 when there is none

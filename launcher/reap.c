@@ -321,7 +321,7 @@ void job_reap(struct job *job)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (guard_died(pid) || (job->others && job->others->child_died(pid, status)))
             continue;
-        look_for_abort(job);
+        job_is_aborted(job);
         int number = 0;
         while (number < job->nranks && job->ranks[number].pid != pid)
             number++;

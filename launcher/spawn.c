@@ -97,6 +97,7 @@ static int make_segment(struct job *job)
     return 0;
 
 failed:
+    job->segment = NULL;
     complain("cannot make the shared segment of %d ranks (%zu MiB, sparse): %s%s", job->nranks,
              bytes >> 20, strerror(errno),
              errno == EFBIG ? "; raise the limit with `ulimit -f unlimited`" : "");

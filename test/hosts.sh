@@ -59,6 +59,9 @@ part_errors() # what the user did wrong, or the hosts
     check "a host that is no word" "$code" 2
     run 30 -H a:1,b:1 /no/such/program
     check "no such program" "$code" 127
+    run 30 -H a:1,b:1 --stdin 2 true
+    check "no such reader of stdin" "$code $(leftovers_soon)" "2 0"
+    check_says "how many ranks there are" "no such rank, the job has 2"
     run 30 -H a:1,b:1 --nnodes 3 true
     check "more nodes than hosts" "$code" 2
     run 30 --launch-agent '{cmd} < /dev/null' -H a,b true
