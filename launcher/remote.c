@@ -27,14 +27,6 @@ static struct {
         give_up; /* clock_ns after which hosts that do not end are left alone; 0: not yet */
 } all;
 
-static void send_number(struct remote *remote, int kind, int64_t number)
-{
-    struct pack pack = { 0 };
-    pack_number(&pack, number);
-    wire_send(remote->wire, kind, &pack);
-    pack_free(&pack);
-}
-
 static void send_all(const struct remote *but, int kind, const struct pack *pack)
 {
     for (int i = 0; i < remotes.n; i++)
@@ -175,13 +167,13 @@ static void stopping(struct job *job, int grace_ms)
 {
     job_set_deadline(job, DEADLINE_OTHERS, grace_ms + PATIENCE_MS);
     for (int i = 0; i < remotes.n; i++)
-        send_number(&remotes.list[i], FRAME_STOP, grace_ms);
+        wire_send_number(remotes.list[i].wire, FRAME_STOP, grace_ms);
 }
 
 static void signalled(struct job *job, int signal)
 {
     for (int i = 0; i < remotes.n; i++)
-        send_number(&remotes.list[i], FRAME_SIGNAL, signal);
+        wire_send_number(remotes.list[i].wire, FRAME_SIGNAL, signal);
     if (signal == SIGKILL)
         job_set_deadline(job, DEADLINE_OTHERS, PATIENCE_MS);
 }

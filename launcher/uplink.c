@@ -43,14 +43,6 @@ static struct {
     struct job *job;
 } up = { .wire.watch.fd = -1, .input.fd = -1 };
 
-static void send_number(int kind, int64_t number)
-{
-    struct pack pack = { 0 };
-    pack_number(&pack, number);
-    wire_send(&up.wire, kind, &pack);
-    pack_free(&pack);
-}
-
 /* ---- output ---- */
 
 static bool relay(struct out *out, const void *by, const char *text, size_t bytes)
@@ -252,7 +244,7 @@ static void stopping(struct job *job, int grace_ms)
 {
     (void)grace_ms;
     if (!up.told)
-        send_number(FRAME_FAILED, job->exit_code);
+        wire_send_number(&up.wire, FRAME_FAILED, job->exit_code);
     up.told = true;
 }
 
@@ -291,8 +283,8 @@ static bool running(const struct job *job)
 static void finish(struct job *job)
 {
     if (job->failed && !up.told)
-        send_number(FRAME_FAILED, job->exit_code);
-    send_number(FRAME_DONE, job->exit_code);
+        wire_send_number(&up.wire, FRAME_FAILED, job->exit_code);
+    wire_send_number(&up.wire, FRAME_DONE, job->exit_code);
     wire_release(&up.wire);
     while (!up.over)
         loop_turn(-1);

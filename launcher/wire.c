@@ -58,7 +58,8 @@ static void lose(struct wire *wire, const char *why)
 
 /* ---- sending ---- */
 
-size_t wire_backlog(const struct wire *wire)
+/* Bytes that wait to be sent. */
+static size_t backlog(const struct wire *wire)
 {
     return wire->out.n - wire->out_done;
 }
@@ -66,8 +67,8 @@ size_t wire_backlog(const struct wire *wire)
 /* Send what can be sent; false with errno when the connection is broken. */
 static bool push(struct wire *wire)
 {
-    while (wire_backlog(wire)) {
-        ssize_t n = send(wire->watch.fd, wire->out.bytes + wire->out_done, wire_backlog(wire),
+    while (backlog(wire)) {
+        ssize_t n = send(wire->watch.fd, wire->out.bytes + wire->out_done, backlog(wire),
                          MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
             break;
@@ -76,9 +77,9 @@ static bool push(struct wire *wire)
         if (n > 0)
             wire->out_done += (size_t)n;
     }
-    if (!wire_backlog(wire))
+    if (!backlog(wire))
         wire->out.n = wire->out_done = 0;
-    loop_set(&wire->watch, wire_backlog(wire) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    loop_set(&wire->watch, backlog(wire) ? EPOLLIN | EPOLLOUT : EPOLLIN);
     return true;
 }
 
@@ -107,7 +108,26 @@ void wire_send(struct wire *wire, int kind, const struct pack *payload)
     push(wire);
 }
 
+void wire_send_number(struct wire *wire, int kind, int64_t number)
+{
+    struct pack pack = { 0 };
+    pack_number(&pack, number);
+    wire_send(wire, kind, &pack);
+    pack_free(&pack);
+}
+
 /* ---- receiving ---- */
+
+static void make_key(struct wire *wire, const uint8_t *their_nonce)
+{
+    struct {
+        uint8_t acceptor[NONCE_BYTES], dialler[NONCE_BYTES];
+        uint64_t number;
+    } text = { .number = (uint64_t)wire->number };
+    memcpy(text.acceptor, wire->accepted ? wire->nonce : their_nonce, NONCE_BYTES);
+    memcpy(text.dialler, wire->accepted ? their_nonce : wire->nonce, NONCE_BYTES);
+    siphash_key(wire->secret, &text, sizeof text, wire->key);
+}
 
 /* The opening of the other side.  False when the wire is closed. */
 static bool take_opening(struct wire *wire, const struct opening *theirs)
@@ -125,18 +145,11 @@ static bool take_opening(struct wire *wire, const struct opening *theirs)
         lose(wire, why);
         return false;
     }
-    const uint8_t *first = wire->accepted ? wire->nonce : theirs->nonce;
-    const uint8_t *second = wire->accepted ? theirs->nonce : wire->nonce;
-    uint8_t both[2 * NONCE_BYTES];
-    memcpy(both, first, NONCE_BYTES);
-    memcpy(both + NONCE_BYTES, second, NONCE_BYTES);
-    siphash_key(wire->secret, both, sizeof both, wire->key);
-    wire->keyed = true;
     if (wire->accepted)
         wire->number = (int)(theirs->number & 0x7fffffff);
-    if (wire->user->opened)
-        wire->user->opened(wire);
-    return wire->watch.fd >= 0;
+    make_key(wire, theirs->nonce);
+    wire->keyed = true;
+    return true;
 }
 
 /* One frame, if all of it is here.  False: not yet, or the wire is closed. */
@@ -181,7 +194,7 @@ static void take_all(struct wire *wire)
     }
     while (!wire->held && take_frame(wire))
         ;
-    if (wire->watch.fd < 0)
+    if (wire->watch.fd < 0 || !wire->in_done)
         return;
     memmove(wire->in.bytes, wire->in.bytes + wire->in_done, wire->in.n - wire->in_done);
     wire->in.n -= wire->in_done;

@@ -6,9 +6,9 @@
  *     both ways, at once    "xmpiwire" | version | number of the host | nonce        40 bytes
  *     then frames           bytes | kind | mac | payload
  *
- * The key of the connection is made of the secret and both nonces.  The mac covers direction,
- * position in the stream, kind, length and payload: nothing can be made up, replayed, left out
- * or sent back.  The payload is not encrypted.
+ * The key of the connection is made of the secret, both nonces and the number.  The mac covers
+ * direction, position in the stream, kind, length and payload: nothing can be made up, replayed,
+ * left out or sent back.  The payload is not encrypted.
  *
  * One thread, no lock, nothing blocks: what cannot be sent now is kept.
  */
@@ -24,9 +24,7 @@ enum { WIRE_VERSION = 1, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16 };
 struct wire;
 
 struct wire_user { /* who is told; a handler may close the wire */
-    /* Openings are exchanged; what the other side says of itself is proven by its first frame.
-     * NULL: not interested. */
-    void (*opened)(struct wire *wire);
+    /* The first one proves what the other side said of itself in its opening. */
     void (*frame)(struct wire *wire, int kind, struct unpack *payload);
     /* Closed already; why is "closed by the other side", "wrong key", ... */
     void (*lost)(struct wire *wire, const char *why);
@@ -53,13 +51,11 @@ int wire_open(struct wire *wire, int fd, bool accepted, int number, const uint8_
 
 /* A payload of NULL: none.  A wire of NULL or closed: nothing happens. */
 void wire_send(struct wire *wire, int kind, const struct pack *payload);
+void wire_send_number(struct wire *wire, int kind, int64_t number);
 
 /* Hand out no more frames until wire_release. */
 void wire_hold(struct wire *wire);
 void wire_release(struct wire *wire);
-
-/* Bytes that wait to be sent. */
-size_t wire_backlog(const struct wire *wire);
 
 void wire_close(struct wire *wire);
 

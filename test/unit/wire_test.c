@@ -87,15 +87,9 @@ END_TEST
 /* ---- connections ---- */
 
 static struct {
-    int frames, sum, opened;
+    int frames, sum;
     char why[200];
 } seen;
-
-static void opened(struct wire *wire)
-{
-    (void)wire;
-    seen.opened++;
-}
 
 static void frame(struct wire *wire, int kind, struct unpack *payload)
 {
@@ -110,7 +104,7 @@ static void lost(struct wire *wire, const char *why)
     snprintf(seen.why, sizeof seen.why, "%s", why);
 }
 
-static const struct wire_user user = { opened, frame, lost };
+static const struct wire_user user = { frame, lost };
 
 static void turn(void)
 {
@@ -135,7 +129,7 @@ START_TEST(frames_arrive)
     struct wire root, daemon;
     struct pack big = { 0 };
     pair(&root, &daemon, secret);
-    ck_assert_int_eq(seen.opened, 2);
+    ck_assert(root.keyed && daemon.keyed);
     ck_assert_int_eq(root.number, 7);
     for (int i = 0; i < 1 << 17; i++)
         pack_number(&big, i);
@@ -163,6 +157,42 @@ START_TEST(wrong_key)
     turn();
     ck_assert_int_eq(seen.frames, 0);
     ck_assert_int_eq(root.watch.fd, -1);
+}
+END_TEST
+
+static void pass_on(int from, int to, char *bytes, int n)
+{
+    ck_assert_int_eq(read(from, bytes, (size_t)n), n);
+    ck_assert_int_eq(write(to, bytes, (size_t)n), n);
+    turn();
+}
+
+/* Who changes the number in an opening on its way does not make one host out of another. */
+START_TEST(another_number)
+{
+    struct wire root = { .user = &user }, daemon = root;
+    int a[2], b[2];
+    char bytes[40];
+    memset(&seen, 0, sizeof seen);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, a), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, b), 0);
+    ck_assert_int_eq(loop_open(), 0);
+    ck_assert_int_eq(wire_open(&root, a[0], true, 0, secret), 0);
+    ck_assert_int_eq(wire_open(&daemon, b[0], false, 7, secret), 0);
+    pass_on(a[1], b[1], bytes, 40);
+    ck_assert_int_eq(read(b[1], bytes, 40), 40);
+    bytes[12] ^= 1;
+    ck_assert_int_eq(write(a[1], bytes, 40), 40);
+    turn();
+    ck_assert(root.keyed && daemon.keyed);
+    ck_assert_int_eq(root.number, 6);
+    wire_send(&daemon, 1, NULL);
+    pass_on(b[1], a[1], bytes, 16);
+    ck_assert_int_eq(seen.frames, 0);
+    ck_assert_str_eq(seen.why, "wrong key");
+    wire_close(&daemon);
+    close(a[1]);
+    close(b[1]);
 }
 END_TEST
 
@@ -242,5 +272,5 @@ START_TEST(damaged_frames)
 }
 END_TEST
 
-UNIT_MAIN("wire", hashes, packs, packs_of_garbage, frames_arrive, wrong_key, held, strangers,
-          damaged_frames)
+UNIT_MAIN("wire", hashes, packs, packs_of_garbage, frames_arrive, wrong_key, another_number,
+          held, strangers, damaged_frames)
