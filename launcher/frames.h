@@ -15,7 +15,7 @@ enum frame {
     FRAME_DONE,   /* number: exit code; the last frame */
 
     /* xmpirun to xmpid */
-    FRAME_JOB,    /* see share_send in remote.c */
+    FRAME_JOB,    /* see share_pack in share.c */
     FRAME_SIGNAL, /* number */
     FRAME_STOP,   /* number: milliseconds between TERM and KILL */
     FRAME_ACK,    /* number 1 or 2, number: bytes of output that have been written */

@@ -23,8 +23,6 @@ enum { PATIENCE_MS = 5000 };
 static struct {
     struct job *job;
     const struct plan *plan;
-    uint64_t
-        give_up; /* clock_ns after which hosts that do not end are left alone; 0: not yet */
 } all;
 
 static void send_all(const struct remote *but, int kind, const struct pack *pack)
@@ -214,6 +212,13 @@ static void acknowledge(struct remote *remote)
     }
 }
 
+static void part_with(struct remote *remote)
+{
+    remote->done = true;
+    wire_close(remote->wire);
+    remote->wire = NULL;
+}
+
 /* An agent that ends well may have put its daemon into the background; one that does not takes the
  * host with it. */
 static void look_for_lost_agents(struct job *job)
@@ -223,8 +228,7 @@ static void look_for_lost_agents(struct job *job)
         struct remote *remote = &remotes.list[i];
         if (remote->done || !remote_agent_failed(remote, how, sizeof how))
             continue;
-        remote->done = true;
-        wire_close(remote->wire);
+        part_with(remote);
         bury_ranks(remote);
         job_fail(job, 1, "host %s is lost: its launch agent %s%s", remote->host->name, how,
                  remote_agent_says(remote));
@@ -240,8 +244,7 @@ static void leave_behind(struct job *job)
             continue;
         complain("host %s does not answer; its ranks end when its xmpid notices",
                  remotes.list[i].host->name);
-        remotes.list[i].done = true;
-        wire_close(remotes.list[i].wire);
+        part_with(&remotes.list[i]);
     }
 }
 

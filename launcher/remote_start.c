@@ -113,9 +113,9 @@ static const struct wire_user user = { .frame = got_frame, .lost = wire_lost };
 /* A caller has proven itself: the wire of host `number` is his. */
 static bool adopt(struct wire *wire, int number)
 {
-    struct remote *remote = &remotes.list[number];
-    if (number < 0 || number >= remotes.n || remote->wire)
+    if (number < 0 || number >= remotes.n || remotes.list[number].wire)
         return false;
+    struct remote *remote = &remotes.list[number];
     remote->wire = wire;
     wire->user = &user;
     wire->owner = remote;
@@ -176,7 +176,8 @@ bool remote_child_died(int pid, int wait_status)
     return false;
 }
 
-/* Agents that have ended although nobody has called. */
+/* Agents that have ended badly although nobody has called; one that ends well has put its daemon
+ * into the background. */
 static void look_at_agents(void)
 {
     char how[80];
@@ -185,11 +186,8 @@ static void look_at_agents(void)
         struct remote *remote = &remotes.list[i];
         if (remote->agent->pid > 0 && waitpid(remote->agent->pid, &status, WNOHANG) > 0)
             remote_child_died(remote->agent->pid, status);
-        if (!remote->agent->ended || remote->wire)
+        if (remote->wire || !remote_agent_failed(remote, how, sizeof how))
             continue;
-        if (agent_ended_well(remote->agent))
-            continue; /* it has put the daemon into the background */
-        agent_ending(remote->agent, how, sizeof how);
         const char *words = agent_words(remote->agent);
         fail_start("host %s: the launch agent %s before xmpid came%s%s", remote->host->name,
                    how, *words ? ": " : "", words);
