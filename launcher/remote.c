@@ -53,8 +53,11 @@ static void got_text(struct unpack *payload)
         out_write(&out_stderr, NULL, text, strlen(text));
 }
 
-static void got_failed(int code)
+static void got_failed(struct unpack *payload)
 {
+    int code = unpack_int(payload, 0, 255);
+    if (payload->bad)
+        return;
     if (!all.job->failed)
         all.job->exit_code = code;
     all.job->failed = true;
@@ -90,6 +93,8 @@ static void got_cards(struct remote *remote, struct unpack *payload)
     pack_raw(&copy, payload->at, (size_t)(payload->end - payload->at));
     if (cards_hand_out(all.job, payload))
         send_all(remote, FRAME_CARDS, &copy);
+    else
+        payload->bad = true;
     pack_free(&copy);
 }
 
@@ -109,7 +114,7 @@ static void got_running(struct remote *remote, int kind, struct unpack *payload)
         got_text(payload);
         break;
     case FRAME_FAILED:
-        got_failed(unpack_int(payload, 0, 255));
+        got_failed(payload);
         break;
     case FRAME_ENDED:
         got_ended(remote, payload);

@@ -63,7 +63,13 @@ static void fail_start(const char *format, ...)
 
 static void got_hello(struct remote *remote, struct unpack *payload)
 {
-    const char *version = unpack_text(payload), *name = unpack_text(payload);
+    const char *version = unpack_text(payload);
+    if (!payload->bad && strcmp(version, PACKAGE_VERSION) != 0) {
+        fail_start("host %s has xmpi %s, this one %s: all hosts need the same",
+                   remote->host->name, version, PACKAGE_VERSION);
+        return; /* what follows may be something else there */
+    }
+    const char *name = unpack_text(payload);
     struct budget *budget = &remote->host->budget;
     budget->cores = unpack_int(payload, 1, 1 << 20);
     budget->pus = unpack_int(payload, 1, 1 << 20);
@@ -72,24 +78,8 @@ static void got_hello(struct remote *remote, struct unpack *payload)
     int pid = unpack_int(payload, 1, INT_MAX);
     if (payload->bad)
         return;
-    if (strcmp(version, PACKAGE_VERSION) != 0)
-        fail_start("host %s has xmpi %s, this one %s: all hosts need the same",
-                   remote->host->name, version, PACKAGE_VERSION);
     remote->here = true;
     notice("host %s (%s): xmpid %d, %d cores", remote->host->name, name, pid, budget->cores);
-}
-
-static void got_frame(struct wire *wire, int kind, struct unpack *payload)
-{
-    struct remote *remote = wire->owner;
-    if (kind == FRAME_HELLO && !remote->here)
-        got_hello(remote, payload);
-    else if (remotes.said && remote->here)
-        remotes.said(remote, kind, payload);
-    else
-        payload->bad = true;
-    if (payload->bad)
-        notice("host %s sends a frame %d that makes no sense", remote->host->name, kind);
 }
 
 static void wire_lost(struct wire *wire, const char *why)
@@ -104,6 +94,23 @@ static void wire_lost(struct wire *wire, const char *why)
         remotes.lost(remote, why);
     else
         fail_start("host %s: %s%s", remote->host->name, why, remote_agent_says(remote));
+}
+
+static void got_frame(struct wire *wire, int kind, struct unpack *payload)
+{
+    char why[80];
+    struct remote *remote = wire->owner;
+    if (kind == FRAME_HELLO && !remote->here)
+        got_hello(remote, payload);
+    else if (remotes.said && remote->here)
+        remotes.said(remote, kind, payload);
+    else
+        payload->bad = true;
+    if (!payload->bad)
+        return;
+    wire_close(wire);
+    snprintf(why, sizeof why, "it has sent a frame %d that makes no sense", kind);
+    wire_lost(wire, why);
 }
 
 static const struct wire_user user = { .frame = got_frame, .lost = wire_lost };

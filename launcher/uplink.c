@@ -153,19 +153,8 @@ static void got_ended(struct unpack *payload)
         boot_announce_other(up.job->segment, world, word);
 }
 
-static void got_frame(struct wire *wire, int kind, struct unpack *payload)
+static void got_running(int kind, struct unpack *payload)
 {
-    if (kind == FRAME_BYE) {
-        up.over = true;
-        return;
-    }
-    if (!up.job && kind == FRAME_JOB) {
-        pack_raw(&up.share, payload->at, (size_t)(payload->end - payload->at));
-        wire_hold(wire); /* what follows is for the job */
-        return;
-    }
-    if (!up.job)
-        return;
     switch (kind) {
     case FRAME_SIGNAL:
         got_signal(unpack_int(payload, 1, NSIG - 1));
@@ -183,10 +172,10 @@ static void got_frame(struct wire *wire, int kind, struct unpack *payload)
         got_ended(payload);
         break;
     case FRAME_CARDS:
-        cards_hand_out(up.job, payload);
+        payload->bad = !cards_hand_out(up.job, payload);
         break;
     default:
-        break; /* of a newer xmpirun; versions were compared */
+        payload->bad = true;
     }
 }
 
@@ -203,6 +192,23 @@ static void abandon(void)
     up.job->failed = true;
     up.job->interrupted = SIGTERM; /* do not wait for readers of output */
     job_stop(up.job, GRACE_MS);
+}
+
+static void got_frame(struct wire *wire, int kind, struct unpack *payload)
+{
+    if (kind == FRAME_BYE) {
+        up.over = true;
+    } else if (!up.job && kind == FRAME_JOB) {
+        pack_raw(&up.share, payload->at, (size_t)(payload->end - payload->at));
+        wire_hold(wire); /* what follows is for the job */
+    } else if (up.job) {
+        got_running(kind, payload);
+    }
+    if (!payload->bad)
+        return;
+    complain("xmpirun has sent a frame %d that makes no sense", kind);
+    wire_close(wire);
+    abandon();
 }
 
 static void lost(struct wire *wire, const char *why)
