@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See input.h.  A terminal is only read while we are in its foreground.
+ * See input.h.  A terminal is only read while we are in its foreground; feed.c does likewise for
+ * ranks of this host.
  */
 #include "launcher/input.h"
 
@@ -11,7 +12,8 @@
 static struct {
     struct watch source;
     input_send *send;
-    int host; /* -1: nobody there reads */
+    int host;  /* -1: nobody there reads */
+    bool away; /* in the background: what is typed is meant for somebody else */
 } input = { .host = -1 };
 
 static void end(void)
@@ -24,8 +26,11 @@ static void end(void)
 static void take(void)
 {
     char piece[1 << 14];
-    if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp())
-        return; /* what is typed is meant for somebody else */
+    input.away = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp();
+    if (input.away) {
+        loop_drop(&input.source);
+        return;
+    }
     ssize_t n = read(STDIN_FILENO, piece, sizeof piece);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
@@ -52,10 +57,16 @@ void input_go_on(void)
         take(); /* a file: there is always more, until there is not */
 }
 
+void input_continued(void)
+{
+    if (input.away)
+        input_go_on();
+}
+
 void input_start(struct job *job, const struct plan *whole, input_send *send)
 {
     int rank = job->options->iof.stdin_rank;
-    if (rank < 0 || rank >= whole->world || fcntl(STDIN_FILENO, F_GETFD) < 0)
+    if (rank < 0 || fcntl(STDIN_FILENO, F_GETFD) < 0)
         return;
     int host = whole->ranks[rank].host;
     if (whole->hosts[host].is_local)

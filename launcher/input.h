@@ -10,9 +10,13 @@
 /* Send it to the host (an index in the hosts of `whole`); no bytes: the end. */
 typedef void input_send(int host, const char *text, size_t bytes);
 
+/* Once the ranks of this host run. */
 void input_start(struct job *job, const struct plan *whole, input_send *send);
 
 /* The piece has been taken. */
 void input_go_on(void);
+
+/* We go on after a stop: perhaps in the foreground now. */
+void input_continued(void);
 
 #endif

@@ -179,6 +179,8 @@ static void signalled(struct job *job, int signal)
         wire_send_number(remotes.list[i].wire, FRAME_SIGNAL, signal);
     if (signal == SIGKILL)
         job_set_deadline(job, DEADLINE_OTHERS, PATIENCE_MS);
+    if (signal == SIGCONT)
+        input_continued();
 }
 
 static void ended(struct job *job, int number, int wait_status, uint32_t word)
