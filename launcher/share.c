@@ -95,6 +95,15 @@ static void take_plan(struct unpack *from, struct plan *plan)
     }
 }
 
+/* Every rank has a program, and this host is one of the job's. */
+static bool fits(const struct plan *plan, const struct options *options)
+{
+    for (int i = 0; i < plan->nranks; i++)
+        if (plan->ranks[i].app >= options->napps)
+            return false;
+    return plan->node < plan->nnodes;
+}
+
 static int go_to(const char *directory)
 {
     if (chdir(directory) == 0)
@@ -115,13 +124,19 @@ int share_take(struct unpack *from, struct job *job, struct plan *plan, struct o
     out_stdout.is_tty = unpack_number(from) != 0;
     take_plan(from, plan);
     char **words = unpack_texts(from, &nwords), **variables = unpack_texts(from, &nvariables);
-    if (from->bad) {
-        complain("the share of the job that xmpirun sent is damaged");
-        return 1;
-    }
+    if (from->bad)
+        goto damaged;
     plan->hosts = &host;
     plan->nhosts = 1;
     environ = variables;
     int status = cli_parse(nwords, words, options);
-    return status ? status : go_to(directory);
+    if (status)
+        return status;
+    if (!fits(plan, options))
+        goto damaged;
+    return go_to(directory);
+
+damaged:
+    complain("the share of the job that xmpirun sent is damaged");
+    return 1;
 }
