@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The life of a job.  One loop turns until the last rank has ended; what happens in between is
- * decided by events (signals.c, reap.c, iof.c) and by three deadlines.  Then the output that is
+ * decided by events (signals.c, reap.c, iof.c) and by six deadlines.  Then the output that is
  * still on its way is passed on, whatever ranks left behind is ended, and the exit code is that
  * of the first failure.
  */

@@ -1,6 +1,6 @@
-# The launcher.  All but main is a library of its own, so that unit tests can link it.  The three
-# files of runtime are the form of the boot segment, how to wake who sleeps in it, and process
-# sets.
+# The launcher.  All but main is a library of its own, so that unit tests can link it.  The four
+# files of runtime are the form of the boot segment, how to wake who sleeps in it, process sets, and
+# what ranks publish of their waits.
 bin_PROGRAMS += launcher/xmpirun launcher/xmpid
 noinst_LTLIBRARIES += launcher/liblauncher.la
 
