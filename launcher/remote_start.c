@@ -234,6 +234,11 @@ static void list_hosts(struct host *hosts, int nhosts)
 int remote_ask(const struct options *options, struct host *hosts, int nhosts)
 {
     const char *template = options->agent ? options->agent : getenv("XMPI_LAUNCH_AGENT");
+    if (options->iof.stdin_rank == STDIN_ALL) {
+        complain(
+            "--stdin all: ranks of several hosts cannot all read stdin yet; name one rank");
+        return EXIT_USAGE;
+    }
     list_hosts(hosts, nhosts);
     proc_remember();
     if (loop_open() != 0 ||
