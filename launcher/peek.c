@@ -61,6 +61,14 @@ static bool is_asked_for(const struct boot_header *segment, int pid, const char 
 
 static void show(struct boot_header *segment, struct search *search)
 {
+    if (segment->nlocal < segment->world_size) {
+        printf(
+            "job %s (its launcher here is pid %d): %d of its %d ranks are on this host; what "
+            "ranks on several hosts wait for is not shown yet\n",
+            segment->job, segment->launcher_pid, segment->nlocal, segment->world_size);
+        search->shown++;
+        return;
+    }
     struct situation *ranks = status_look(segment);
     if (!ranks)
         return;

@@ -59,6 +59,9 @@ part_errors() # what the user did wrong, or the hosts
     check "a host that is no word" "$code" 2
     run 30 -H a:1,b:1 /no/such/program
     check "no such program" "$code" 127
+    run 30 -H a:1,b:1 --stdin all true
+    check "stdin for ranks of several hosts" "$code" 2
+    check_says "says so" "name one rank"
     run 30 -H a:1,b:1 --stdin 2 true
     check "no such reader of stdin" "$code $(leftovers_soon)" "2 0"
     check_says "how many ranks there are" "no such rank, the job has 2"
@@ -105,6 +108,8 @@ part_faults() # whoever dies: the first cause is told, nothing is left
     rm -f "$scratch/begun"
     BEGUN=$scratch/begun start -H a:2,b:2 "$scratch/ends" wait
     await_lines "$scratch/begun" 4
+    shown=$("$XMPIRUN" --status | grep -c ': 2 of its 4 ranks are on this host; .* not shown yet$')
+    check "--status says what it cannot" "$([ "$shown" -ge 2 ] && echo yes)" yes # a and b
     kill -TERM "$pid"
     collect
     check "SIGTERM" "$code $(leftovers_soon)" "143 0"
