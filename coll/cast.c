@@ -10,6 +10,7 @@
  */
 #include "coll/cast.h"
 
+#include "coll/ends.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -275,43 +276,20 @@ static int open_alike(struct cast *cast, const struct price_query *query, double
 
 /* ---- everybody ---- */
 
-struct table { /* of receives, by hash of sender, receiver and number */
-    size_t mask;
-    struct entry {
-        int32_t from, to, slot, act; /* act + 1; 0: free */
-    } * entry;
-};
-
-static struct entry *table_at(const struct table *table, int from, int to, int slot)
-{
-    uint64_t h = (uint64_t)(unsigned)from * 0x9e3779b97f4a7c15ull ^
-                 (uint64_t)(unsigned)to * 0xbf58476d1ce4e5b9ull ^
-                 (uint64_t)(unsigned)slot * 0x94d049bb133111ebull;
-    for (size_t i = (size_t)((h ^ h >> 29) & table->mask);; i = (i + 1) & table->mask) {
-        struct entry *e = &table->entry[i];
-        if (e->act == 0 || (e->from == from && e->to == to && e->slot == slot))
-            return e;
-    }
-}
-
-static void note_receives(const struct cast *cast, struct table *table)
+static void note_receives(const struct cast *cast, struct ends_table *table)
 {
     for (int r = 0; r < cast->nactors; r++)
         for (int i = 0; i < cast->script[r].nacts; i++) {
             const struct act *a = &cast->script[r].act[i];
             if (a->peer >= 0 && a->verb != VERB_SEND)
-                *table_at(table, a->peer, r, a->partner) =
-                    (struct entry){ a->peer, r, a->partner, i + 1 };
+                ends_of(table, a->peer, r, (uint32_t)a->partner)->taken = i + 1;
         }
 }
 
 static int find_partners(struct cast *cast)
 {
-    struct table table = { .mask = 15 };
-    while (table.mask < 2 * (size_t)cast->acts)
-        table.mask = 2 * table.mask + 1;
-    table.entry = calloc(table.mask + 1, sizeof *table.entry);
-    if (!table.entry)
+    struct ends_table table;
+    if (!ends_open(&table, (size_t)cast->acts))
         return no_memory(cast);
     note_receives(cast, &table);
     int error = 0;
@@ -320,14 +298,14 @@ static int find_partners(struct cast *cast)
             struct act *a = &cast->script[r].act[i];
             if (a->verb != VERB_SEND)
                 continue;
-            const struct entry *e = table_at(&table, r, a->peer, a->partner);
-            if (e->act == 0)
+            const struct ends *e = ends_of(&table, r, a->peer, (uint32_t)a->partner);
+            if (e->taken == 0)
                 error = fail(MPI_ERR_INTERN, "rank %d sends to %d what it does not receive", r,
                              a->peer);
             else
-                a->partner = e->act - 1, cast->script[a->peer].act[a->partner].partner = i;
+                a->partner = e->taken - 1, cast->script[a->peer].act[a->partner].partner = i;
         }
-    free(table.entry);
+    ends_close(&table);
     return error;
 }
 

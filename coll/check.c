@@ -23,6 +23,7 @@
 
 #include "coll/bind.h"
 #include "coll/check_law.h"
+#include "coll/ends.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,49 +152,32 @@ static bool span_fits(struct stage *g, int r, int step, struct span s, bool writ
     return true;
 }
 
-/* The k-th message between two ranks, in one direction, as one end sees it. */
-struct ends {
-    int *first; /* of each peer and direction: the first of its entries; 2 p + 1 */
-    int *step;  /* -1: no step with this number */
-};
-
-static int lane(const struct step *s, bool sends)
+static struct ends *ends_of_step(const struct ends_table *table, int r, const struct step *s)
 {
-    return 2 * s->peer + sends;
+    return s->verb == VERB_SEND ? ends_of(table, r, s->peer, s->slot)
+                                : ends_of(table, s->peer, r, s->slot);
 }
 
-static bool list_ends(struct stage *g, int r, struct ends *ends)
+static bool list_ends(struct stage *g, int r, const struct ends_table *table)
 {
     const struct plan *plan = g->actor[r].plan;
-    int lanes = 2 * g->world->p;
-    ends->first = calloc((size_t)lanes + 1, sizeof(int));
-    ends->step = malloc(((size_t)plan->nsteps + 1) * sizeof(int));
     for (int i = 0; i < plan->nsteps; i++) {
         const struct step *s = &plan->step[i];
-        if (!step_is_local(s) && (s->peer < 0 || s->peer >= g->world->p || s->peer == r))
+        if (step_is_local(s))
+            continue;
+        if (s->peer < 0 || s->peer >= g->world->p || s->peer == r)
             return wrong(g, "rank %d step %d: peer %d", r, i, s->peer);
-        if (!step_is_local(s))
-            ends->first[lane(s, s->verb == VERB_SEND) + 1]++;
-        ends->step[i] = -1;
-    }
-    for (int l = 0; l < lanes; l++)
-        ends->first[l + 1] += ends->first[l];
-    for (int i = 0; i < plan->nsteps; i++) {
-        const struct step *s = &plan->step[i];
-        int l = step_is_local(s) ? 0 : lane(s, s->verb == VERB_SEND);
-        if (step_is_local(s) || s->slot >= (unsigned)(ends->first[l + 1] - ends->first[l]))
-            continue; /* nobody will find it */
-        ends->step[ends->first[l] + (int)s->slot] = i;
+        struct ends *ends = ends_of_step(table, r, s);
+        *(s->verb == VERB_SEND ? &ends->sent : &ends->taken) = i + 1;
     }
     return true;
 }
 
-static bool find_partner(struct stage *g, int r, int i, const struct ends *all)
+static bool find_partner(struct stage *g, int r, int i, const struct ends_table *table)
 {
     const struct step *s = &g->actor[r].plan->step[i];
-    const struct ends *ends = &all[s->peer];
-    int l = 2 * r + (s->verb != VERB_SEND), n = ends->first[l + 1] - ends->first[l];
-    int k = s->slot < (unsigned)n ? ends->step[ends->first[l] + (int)s->slot] : -1;
+    const struct ends *ends = ends_of_step(table, r, s);
+    int k = (s->verb == VERB_SEND ? ends->taken : ends->sent) - 1;
     if (k < 0)
         return wrong(g, "rank %d step %d: message %u to or from %d has no other end", r, i,
                      s->slot, s->peer);
@@ -209,20 +193,19 @@ static bool find_partner(struct stage *g, int r, int i, const struct ends *all)
 
 static bool find_partners(struct stage *g)
 {
+    struct ends_table table;
     int p = g->world->p;
-    struct ends *ends = calloc((size_t)p, sizeof(*ends));
-    bool good = true;
+    size_t steps = 0;
+    for (int r = 0; r < p; r++)
+        steps += (size_t)g->actor[r].plan->nsteps;
+    bool good = ends_open(&table, steps) || wrong(g, "no memory for %zu messages", steps);
     for (int r = 0; good && r < p; r++)
-        good = list_ends(g, r, &ends[r]);
+        good = list_ends(g, r, &table);
     for (int r = 0; good && r < p; r++)
         for (int i = 0; good && i < g->actor[r].plan->nsteps; i++)
             if (!step_is_local(&g->actor[r].plan->step[i]))
-                good = find_partner(g, r, i, ends);
-    for (int r = 0; r < p; r++) {
-        free(ends[r].first);
-        free(ends[r].step);
-    }
-    free(ends);
+                good = find_partner(g, r, i, &table);
+    ends_close(&table);
     return good;
 }
 

@@ -6,6 +6,7 @@
 #include "coll/algorithms.h"
 #include "coll/bind.h"
 #include "coll/cache.h"
+#include "coll/ends.h"
 
 #include "test/unit/unit.h"
 
@@ -197,7 +198,25 @@ START_TEST(plans_are_kept_and_given_up)
 }
 END_TEST
 
+START_TEST(both_ends_of_a_message_are_found)
+{
+    struct ends_table table;
+    ck_assert(ends_open(&table, 1000));
+    for (int i = 0; i < 1000; i++)
+        ends_of(&table, i % 10, i / 10 % 10, (uint32_t)i / 100)->sent = i + 1;
+    for (int i = 0; i < 1000; i += 2)
+        ends_of(&table, i % 10, i / 10 % 10, (uint32_t)i / 100)->taken = i + 7;
+    for (int i = 0; i < 1000; i++) {
+        const struct ends *ends = ends_of(&table, i % 10, i / 10 % 10, (uint32_t)i / 100);
+        ck_assert_int_eq(ends->sent, i + 1);
+        ck_assert_int_eq(ends->taken, i % 2 ? 0 : i + 7);
+    }
+    ck_assert_int_eq(ends_of(&table, 1, 2, 10)->sent, 0);
+    ends_close(&table);
+}
+END_TEST
+
 UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
           a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
           pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
-          plans_are_kept_and_given_up)
+          plans_are_kept_and_given_up, both_ends_of_a_message_are_found)
