@@ -178,19 +178,6 @@ static void begin_message(struct execution *run, int i)
     layout_drop(made);
 }
 
-/* to = from, or to = to op from. */
-static int local(const struct execution *run, const struct step *s, const struct buffer *to,
-                 const struct buffer *from)
-{
-    const struct reduction *op = &run->bound.call->reduction;
-    if (s->verb == VERB_JOIN)
-        return s->side == INCOMING_FIRST
-                   ? reduce_apply(op, to->base, from->base, to->base, to->count)
-                   : reduce_apply(op, to->base, to->base, from->base, to->count);
-    buffer_copy(to, from);
-    return 0;
-}
-
 static void perform_local(struct execution *run, int i)
 {
     const struct step *s = &run->plan->step[i];
@@ -200,7 +187,7 @@ static void perform_local(struct execution *run, int i)
     if (!error)
         error = bind_span(&run->bound, s->from, &from, &made[1]);
     if (!error)
-        error = local(run, s, &to, &from);
+        error = step_perform(&run->bound, s, &to, &from);
     note(run, error);
     layout_drop(made[0]);
     layout_drop(made[1]);
@@ -274,7 +261,7 @@ static void folds_post(struct execution *run)
 static void fold(struct execution *run, int i)
 {
     const struct step *s = &run->plan->step[i];
-    const struct reduction *op = &run->bound.call->reduction;
+    const struct layout *layout = run->bound.call->reduction.layout;
     int landing = run->task[i].landing;
     struct buffer to, with;
     struct layout *made;
@@ -283,12 +270,10 @@ static void fold(struct execution *run, int i)
     if (landing >= 0) {
         struct landing *l = &run->landing[landing];
         ptrdiff_t low;
-        size_t bytes = layout_span(op->layout, to.count, &low);
+        size_t bytes = layout_span(layout, to.count, &low);
         void *incoming = buffer_at(l->memory, -low);
         if (l->memory && !run->broken)
-            note(run, s->side == INCOMING_FIRST
-                          ? reduce_apply(op, to.base, incoming, with.base, to.count)
-                          : reduce_apply(op, to.base, with.base, incoming, to.count));
+            note(run, step_fold(&run->bound, s, &to, with.base, incoming));
         l->used = false;
         run->landing_bytes -= bytes;
     }

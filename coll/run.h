@@ -35,8 +35,8 @@ struct execution {
     bool broken;          /* a process is lost: no more messages */
 };
 
-/* Take over a binding and allocate; tag and signature are set already.  The call must outlive the run.  On failure nothing is left
- * behind, nor is the binding. */
+/* Take over a binding and allocate; tag and signature are set already.  The call must outlive the
+ * run.  On failure nothing is left behind, nor is the binding. */
 int run_open(struct execution *run, struct team *team, const struct bound *bound);
 void run_close(struct execution *run);
 
@@ -48,6 +48,25 @@ void run_begin(struct execution *run);
  * run_is_inline says so. */
 bool run_is_inline(const struct bound *bound);
 int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t signature);
+
+/* What both readers do in a step.  to = here op incoming, or the other way round. */
+static inline int step_fold(const struct bound *bound, const struct step *step,
+                            const struct buffer *to, const void *here, const void *incoming)
+{
+    const struct reduction *op = &bound->call->reduction;
+    return step->side == INCOMING_FIRST ? reduce_apply(op, to->base, incoming, here, to->count)
+                                        : reduce_apply(op, to->base, here, incoming, to->count);
+}
+
+/* A step without a message: to = from, or to = to op from. */
+static inline int step_perform(const struct bound *bound, const struct step *step,
+                               const struct buffer *to, const struct buffer *from)
+{
+    if (step->verb == VERB_JOIN)
+        return step_fold(bound, step, to, to->base, from->base);
+    buffer_copy(to, from);
+    return 0;
+}
 
 /* A record_teller: the messages of a run that are posted and not over. */
 void run_tell(const void *run, struct record_wait *wait);

@@ -48,25 +48,13 @@ static int inline_message(const struct inlined *r, const struct step *s,
 static int inline_fold(const struct inlined *r, const struct step *s, const struct buffer *to,
                        const struct buffer *with)
 {
-    const struct reduction *op = &r->bound->call->reduction;
     char landing[INLINE_BYTES] __attribute__((aligned(64)));
-    void *incoming = buffer_at(landing, -op->layout->true_lb);
+    void *incoming = buffer_at(landing, -r->bound->call->reduction.layout->true_lb);
     struct buffer data = { incoming, to->count, to->layout };
     int error = inline_message(r, s, &data);
     if (error || to->count == 0)
         return error;
-    return s->side == INCOMING_FIRST
-               ? reduce_apply(op, to->base, incoming, with->base, to->count)
-               : reduce_apply(op, to->base, with->base, incoming, to->count);
-}
-
-static int inline_join(const struct inlined *r, const struct step *s, const struct buffer *to,
-                       const struct buffer *add)
-{
-    const struct reduction *op = &r->bound->call->reduction;
-    return s->side == INCOMING_FIRST
-               ? reduce_apply(op, to->base, add->base, to->base, to->count)
-               : reduce_apply(op, to->base, to->base, add->base, to->count);
+    return step_fold(r->bound, s, to, with->base, incoming);
 }
 
 static int inline_step(const struct inlined *r, const struct step *s)
@@ -78,10 +66,8 @@ static int inline_step(const struct inlined *r, const struct step *s)
         error = bind_span(r->bound, s->to, &to, &made[0]);
     if (s->from.n && !error)
         error = bind_span(r->bound, s->from, &from, &made[1]);
-    if (!error && s->verb == VERB_COPY)
-        buffer_copy(&to, &from);
-    else if (!error && s->verb == VERB_JOIN)
-        error = inline_join(r, s, &to, &from);
+    if (!error && step_is_local(s))
+        error = step_perform(r->bound, s, &to, &from);
     else if (!error && s->verb == VERB_FOLD)
         error = inline_fold(r, s, &to, &from);
     else if (!error)
