@@ -88,6 +88,12 @@ struct part {
     const struct layout *const *layouts; /* alltoallw: one per block; displs are bytes */
 };
 
+/* Packed bytes of one block, or of the vector; 0 where there is no single layout. */
+static inline size_t unit_bytes(const struct part *part)
+{
+    return part->layout ? part->count * part->layout->size : 0;
+}
+
 struct call {
     enum collective what;
     struct part send, recv;

@@ -33,12 +33,6 @@ enum { MOST_RULES = 12, MOST_PIECES = 64 };
 
 /* ---- the question ---- */
 
-/* Packed bytes as the rules count them (rules.c). */
-static size_t part_bytes(const struct part *part)
-{
-    return part->layout ? part->count * part->layout->size : 0;
-}
-
 static size_t listed_bytes(const struct part *part, int n)
 {
     size_t elements = 0;
@@ -47,6 +41,7 @@ static size_t listed_bytes(const struct part *part, int n)
     return elements * part->layout->size;
 }
 
+/* Packed bytes as the rules count them (rules.c). */
 static size_t call_bytes(const struct team *team, const struct call *call)
 {
     int n = team->channel.size;
@@ -54,15 +49,15 @@ static size_t call_bytes(const struct team *team, const struct call *call)
         return 0; /* one algorithm each: nothing to decide */
     switch (call->what) {
     case COLL_GATHER:
-        return part_bytes(call->in_place || n == 1 ? &call->recv : &call->send);
+        return unit_bytes(call->in_place || n == 1 ? &call->recv : &call->send);
     case COLL_SCATTER:
-        return part_bytes(call->in_place || n == 1 ? &call->send : &call->recv);
+        return unit_bytes(call->in_place || n == 1 ? &call->send : &call->recv);
     case COLL_ALLGATHERV:
         return listed_bytes(&call->recv, n) / (size_t)n;
     case COLL_REDUCE_SCATTER:
         return listed_bytes(&call->recv, n);
     case COLL_REDUCE_SCATTER_BLOCK:
-        return part_bytes(&call->recv) * (size_t)n;
+        return unit_bytes(&call->recv) * (size_t)n;
     case COLL_BARRIER:
     case COLL_GATHERV:
     case COLL_SCATTERV:
@@ -70,7 +65,7 @@ static size_t call_bytes(const struct team *team, const struct call *call)
     case COLL_ALLTOALLW:
         return 0;
     default:
-        return part_bytes(&call->recv);
+        return unit_bytes(&call->recv);
     }
 }
 

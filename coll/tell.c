@@ -32,11 +32,6 @@ int root_of(const struct team *team, const struct call *call)
 
 /* ---- bytes ---- */
 
-static uint64_t part_bytes(const struct part *part)
-{
-    return part->layout ? (uint64_t)part->count * part->layout->size : 0;
-}
-
 /* Of a collective whose ranks may give different amounts, or whose groups may: 0. */
 static uint64_t bytes_of(const struct team *team, const struct call *call)
 {
@@ -47,15 +42,15 @@ static uint64_t bytes_of(const struct team *team, const struct call *call)
     case COLL_ALLREDUCE:
     case COLL_SCAN:
     case COLL_EXSCAN:
-        return part_bytes(&call->recv);
+        return unit_bytes(&call->recv);
     case COLL_ALLGATHER:
     case COLL_ALLTOALL:
     case COLL_REDUCE_SCATTER_BLOCK:
-        return one ? part_bytes(&call->recv) : 0;
+        return one ? unit_bytes(&call->recv) : 0;
     case COLL_GATHER:
-        return one ? part_bytes(root ? &call->recv : &call->send) : 0;
+        return one ? unit_bytes(root ? &call->recv : &call->send) : 0;
     case COLL_SCATTER:
-        return one ? part_bytes(root ? &call->send : &call->recv) : 0;
+        return one ? unit_bytes(root ? &call->send : &call->recv) : 0;
     default:
         return 0;
     }
@@ -78,7 +73,7 @@ void telling_tell(const struct telling *telling, struct record_wait *wait)
     told->number = telling->number;
     told->root = telling->root;
     told->size = telling->team->channel.size;
-    told->bytes = bytes_of(telling->team, telling->call);
+    told->bytes = telling->bytes;
 }
 
 static void scope_tell(const void *scope, struct record_wait *wait)
@@ -154,6 +149,7 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
                                  .team = team,
                                  .call = call,
                                  .number = ++team->calls,
+                                 .bytes = bytes,
                                  .signature = signature_of(call, bytes,
                                                            rooted ? root_of(team, call) : 0),
                                  .root = rooted ? call->root : -1 };

@@ -21,6 +21,7 @@ struct telling { /* of a collective under way; lives as long as its waits */
     uint32_t number;    /* of the collectives begun on the team */
     uint32_t signature; /* what its messages say they are; never 0 */
     int root;           /* on the team, -1 = none */
+    uint64_t bytes; /* of one block, or of the vector, where all ranks have the same; else 0 */
 };
 
 /* The next collective of a team begins: count it, record it.  The call may be copied. */

@@ -64,34 +64,18 @@ static inline struct buffer block_of(const struct part *part, int i)
     return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout };
 }
 
-/* Vector or block i of one that is to be reduced. */
-static inline struct buffer operand(const struct call *call, int i)
+/* What this rank gives to a reduction: a vector, or a block for each rank. */
+static inline struct part operands(const struct call *call)
 {
-    struct part part = { .base = call->in_place ? call->recv.base : call->send.base,
-                         .layout = call->reduction.layout,
-                         .count = call->recv.count };
-    return block_of(&part, i);
+    return (struct part){ .base = call->in_place ? call->recv.base : call->send.base,
+                          .layout = call->reduction.layout,
+                          .count = call->recv.count };
 }
 
-static inline size_t part_bytes(const struct part *part)
+static inline struct buffer vector_of(const struct call *call)
 {
-    return part->count * part->layout->size;
-}
-
-/* Bytes of one block, or of the vector, as this rank sees it; alike on all ranks. */
-static size_t unit_bytes(const struct tiny *t, const struct call *call)
-{
-    bool root = call->root == t->me;
-    switch (call->what) {
-    case COLL_BARRIER:
-        return 0;
-    case COLL_GATHER:
-        return part_bytes(root ? &call->recv : &call->send);
-    case COLL_SCATTER:
-        return part_bytes(root ? &call->send : &call->recv);
-    default:
-        return part_bytes(&call->recv);
-    }
+    struct part part = operands(call);
+    return block_of(&part, 0);
 }
 
 /* The blocks of all ranks but `me` lie one behind the other: which one is that of rank r? */
@@ -296,13 +280,13 @@ static int tiny_alltoall(struct round *round, const struct call *call)
  * has a copy. */
 static const void *own_vector(const struct round *round, const struct call *call)
 {
-    struct buffer own = operand(call, 0);
+    struct buffer own = vector_of(call);
     return call->in_place ? round->mine->payload : buffer_flat(&own);
 }
 
 static void pack_vector(const struct round *round, const struct call *call)
 {
-    struct buffer own = operand(call, 0);
+    struct buffer own = vector_of(call);
     pack(round->mine->payload, &own, round->bytes);
 }
 
@@ -326,10 +310,8 @@ static int tiny_allreduce(struct round *round, const struct call *call)
 /* In place the result overwrites block 0, which others have from the slot by now. */
 static int tiny_reduce_scatter(struct round *round, const struct call *call)
 {
-    struct buffer own = operand(call, round->tiny->me);
-    struct part all = { .base = call->in_place ? call->recv.base : call->send.base,
-                        .layout = call->reduction.layout,
-                        .count = call->recv.count };
+    struct part all = operands(call);
+    struct buffer own = block_of(&all, round->tiny->me);
     pack_others(round, &all);
     tiny_publish(round);
     return fold_ranks(round, call, round->tiny->n, buffer_flat(&own), FROM_MY_BLOCK);
@@ -393,7 +375,7 @@ static bool is_together(enum collective what)
 int tiny_run(struct tiny *tiny, const struct telling *telling)
 {
     const struct call *call = telling->call;
-    struct round round = { .bytes = unit_bytes(tiny, call) };
+    struct round round = { .bytes = telling->bytes };
     uint64_t said = (uint64_t)telling->number << 32 | telling->signature;
     int lost = tiny_begin(&round, tiny, said);
     if (!lost)
