@@ -286,7 +286,7 @@ static void segment_describe(struct boot_header *segment, const struct job *job)
         bootseg_rank(segment, i)->world_rank = job->peers[i];
     if (job->nnodes == 1)
         return;
-    int32_t *nodes = (int32_t *)((char *)segment + segment->nodes_offset);
+    int32_t *nodes = bootseg_nodes(segment);
     for (int rank = 0; rank < job->size; rank++)
         nodes[rank] = number_get((pmix_rank_t)rank, PMIX_NODEID, -1);
 }

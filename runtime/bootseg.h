@@ -60,8 +60,8 @@ struct boot_contact {       /* what processes of other nodes need to reach this 
     char card[BOOT_CONTACT_BYTES]; /* the network link's, see pml/ofi/card.h */
 };
 
-struct
-    boot_other { /* one per rank of the job; those of other nodes are filled in by the launcher */
+/* One per rank of the job; those of other nodes are filled in by the launcher. */
+struct boot_other {
     _Atomic uint32_t dead;  /* enum boot_dead */
     _Atomic uint32_t bytes; /* of `card`, 0: not known yet */
     char card[BOOT_CONTACT_BYTES];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The engine lock.  Taking it free costs one locked instruction, or a store while the process has
- * one thread, giving it back a store.  One thread that finds it taken tries for a while with `pause` (a short one where the process has one
- * CPU); others, and that one when it was not lucky, sleep on the lock word (a futex).
+ * one thread, giving it back a store.  One thread that finds it taken tries for a while with
+ * `pause` (a short one where the process has one CPU); others, and that one when it was not lucky,
+ * sleep on the lock word (a futex).
  *
  *     state     0 free, 1 taken
  *     wanting   threads that try or sleep: engine_breathe does nothing while it is 0

@@ -60,6 +60,11 @@ extern bool trace_on;
 void trace_enter(void);
 void trace_leave(const char *function);
 
+/* Begin to trace into the file that process `pid` of this node has open as `fd`; `used` counts the
+ * bytes of the file that are given out.  A notice when that cannot be. */
+void trace_open(int pid, int fd, uint64_t *used, int rank);
+void trace_close(void);
+
 struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */

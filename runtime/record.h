@@ -8,8 +8,8 @@
  *                   ring      the last 4096 events: messages and collectives, as they began
  *
  * An event costs four stores into a line that comes next anyway, and now and then the counter of
- * the CPU: no lock, no call of the system.  A wait costs nothing until it stops spinning; then it is told in
- * full (record_wait_tell) by whoever began it, through a function in struct wait.
+ * the CPU: no lock, no call of the system.  A wait costs nothing until it stops spinning; then it
+ * is told in full (record_wait_tell) by whoever began it, through a function in struct wait.
  *
  * The owner writes under the engine lock.  Readers never write: a wait has a version that is odd
  * while it changes (record_wait_read); of the ring they take what is not the oldest.
@@ -130,13 +130,6 @@ void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);
 
 /* "file+0x1234" of an address in this process, as addr2line wants it; "" when unknown. */
 void record_place(const void *address, char *text, size_t room);
-
-/* ---- traces, see runtime/trace.h ---- */
-
-/* Begin to trace into the file that process `pid` of this node has open as `fd`; `used` counts the
- * bytes of the file that are given out.  A notice when that cannot be. */
-void trace_open(int pid, int fd, uint64_t *used, int rank);
-void trace_close(void);
 
 /* ---- the readers' side ---- */
 

@@ -41,10 +41,9 @@ struct trace_window {
     int32_t rank, unused[15];
 };
 
-/* What the call does that is under way in this thread; its begin and end are told by trace_enter and
- * trace_leave of progress.h.  All under the engine lock. */
+/* What the call does that is under way in this thread; trace_open, trace_close and the begin and
+ * end of a call are in progress.h.  All under the engine lock. */
 void trace_event(uint64_t context, int peer, int tag, uint64_t bytes);
-void trace_leave(const char *function);
 
 /* A message has left for, or was matched of, this world rank. */
 void trace_message(enum trace_kind kind, uint64_t context, int world, int tag, uint64_t bytes);
