@@ -69,7 +69,8 @@ struct bound {
 int bind_open(struct bound *bound, const struct plan *plan, const struct call *call);
 void bind_close(struct bound *bound);
 
-/* From now on keep the layouts that are made, until bind_close.  0 or MPI_ERR_NO_MEM. */
+/* From now on keep the layouts that are made, until bind_close, which forgets them.  0 or
+ * MPI_ERR_NO_MEM. */
 int bind_keep(struct bound *bound);
 void bind_forget(struct bound *bound);
 

@@ -15,10 +15,10 @@ struct places;     /* coll/plan.h */
 struct orders;     /* coll/forced.h */
 struct memo;       /* coll/choose.c */
 
+enum { TEAM_OWN = UINT16_MAX }; /* in team->chosen: one that the user wrote */
+
 /* What a collective needs of a communicator.  For an intercommunicator the team is the union of
  * both groups: the group whose leader has the lower world rank comes first. */
-enum { TEAM_OWN = UINT16_MAX }; /* in `chosen`: one that the user wrote */
-
 struct team {
     struct channel channel; /* the collective context: ranks are team ranks */
     int split;              /* intercommunicator: team ranks below it are the first group;

@@ -3,7 +3,8 @@
  * Where shared slots lie: in the tiny part of the area of the rank that drew the ticket, one
  * block behind the other, each with its length and the number of members that have not left it.
  * Only the drawer allocates, so nothing is locked; lines == 0 ends the list, and an area of zeros
- * is an empty one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing; others get a quarter of what is left, and when that is little as little as will do.
+ * is an empty one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing; others get
+ * a quarter of what is left, and when that is little as little as will do.
  */
 #include "coll/tiny_slot.h"
 
