@@ -33,21 +33,33 @@ static struct {
     char complaint[600];          /* about the named one */
 } files;
 
-void tuning_default_path(char *path, size_t room)
+/* The folder of this user's files; "": nobody knows. */
+static void usual_folder(char *path, size_t room)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     path[0] = '\0';
     if (config && *config)
-        snprintf(path, room, "%s/xmpi/tuning-%08x", config, hw_machine_number());
+        snprintf(path, room, "%s/xmpi", config);
     else if (home && *home)
-        snprintf(path, room, "%s/.config/xmpi/tuning-%08x", home, hw_machine_number());
+        snprintf(path, room, "%s/.config/xmpi", home);
+}
+
+void tuning_default_path(char *path, size_t room)
+{
+    usual_folder(path, room);
+    size_t n = strlen(path);
+    if (n)
+        snprintf(path + n, room - n, "/tuning-%08x", hw_machine_number());
 }
 
 static void look_in_usual_place(void)
 {
     char path[PATH_MAX], here[16];
+    usual_folder(path, sizeof path);
+    if (!*path || access(path, X_OK) != 0) /* as a rule: then the machine does not matter */
+        return;
     tuning_default_path(path, sizeof path);
-    if (!*path || access(path, R_OK) != 0)
+    if (access(path, R_OK) != 0)
         return;
     if (tuning_read(path, &files.found)) {
         if (boot.rank == 0)
