@@ -3,7 +3,8 @@
  * Deaths: who of the job has gone, and how that is learnt.
  *
  *     the launcher   sets a word in the rank's record when it reaps a process, counts up the epoch
- *                    of the segment, and wakes everybody (boot_announce in bootseg.h)
+ *                    of the segment, and wakes everybody (boot_announce in bootseg.h; for a rank
+ *                    of another node, as its launcher says, boot_announce_other)
  *     PMIx           tells of other processes in a thread of its own: death_of_stranger
  *     a look         a rank that sleeps watches the next living rank of its node by a pidfd, in
  *                    case nobody else tells (death_watch)
