@@ -21,7 +21,6 @@
 #include "pml/pull.h"
 #include "runtime/fail.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- bytes ---- */

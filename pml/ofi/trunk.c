@@ -20,7 +20,6 @@
 #include "runtime/fail.h"
 #include "runtime/log.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +152,8 @@ static bool frame_post(struct trunk *trunk, struct frame *frame)
     return true;
 }
 
-void trunk_push(struct trunk *trunk)
+/* Send what is unsent, as far as it goes. */
+static void trunk_push(struct trunk *trunk)
 {
     if (trunk->state != TRUNK_OPEN)
         return;

@@ -120,8 +120,6 @@ void frames_close(void);
 
 int trunk_new(struct peer *peer); /* sets peer->lane; MPI error class */
 void trunk_attend(struct trunk *trunk);
-/* Send what is unsent, as far as it goes. */
-void trunk_push(struct trunk *trunk);
 void trunk_append(struct trunk *trunk, struct frame *frame);
 /* A frame without a number; false: not now. */
 bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t echo);
