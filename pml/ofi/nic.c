@@ -83,16 +83,13 @@ static void infos_describe(const struct fi_info *list, char *text, size_t room)
     }
 }
 
-static int none_fits(const struct fi_info *list, const struct wish *wish)
+/* In a job it matters where that is, and what else there would be. */
+static int choice_failed(const struct fi_info *list, int error)
 {
     char there[500], host[64] = "?";
     gethostname(host, sizeof host - 1);
     infos_describe(list, there, sizeof there);
-    return fail(MPI_ERR_OTHER,
-                "rank %d on %s: no network with provider %s and interface %s "
-                "(XMPI_OFI_PROVIDER, XMPI_OFI_IFACE); there are: %s",
-                boot.rank, host, wish->provider ? wish->provider : "(any)",
-                wish->iface ? wish->iface : "(any)", there);
+    return fail(error, "rank %d on %s: %s; there are: %s", boot.rank, host, fail_text(), there);
 }
 
 /* ---- one nic ---- */
@@ -199,11 +196,48 @@ int nic_register(struct nic *nic, const void *memory, size_t bytes, uint64_t acc
 
 /* ---- all ---- */
 
-static int nic_add(const struct fi_info *list, const struct wish *wish, size_t least_receive)
+static int nic_choose(const struct fi_info *list, const struct wish *wish,
+                      const struct fi_info *chosen[NIC_MOST], int *n)
 {
     const struct fi_info *info = info_select(list, wish, fabric.version());
     if (!info)
-        return none_fits(list, wish);
+        return fail(MPI_ERR_OTHER,
+                    "no network with provider %s and interface %s (XMPI_OFI_PROVIDER, "
+                    "XMPI_OFI_IFACE, XMPI_OFI_NICS)",
+                    wish->provider ? wish->provider : "(any)",
+                    wish->iface ? wish->iface : "(any)");
+    chosen[(*n)++] = info;
+    return 0;
+}
+
+int nics_choose(const struct fi_info *list, const struct wish *wish,
+                const struct fi_info *chosen[NIC_MOST], int *n)
+{
+    const char *names = param_string(OFI_NICS);
+    struct wish one = *wish;
+    char name[NIC_NAME_CHARS];
+    *n = 0;
+    if (!names)
+        return nic_choose(list, wish, chosen, n);
+    one.iface = name;
+    while (*names) {
+        size_t length = strcspn(names, ",");
+        if (length >= sizeof name || *n == NIC_MOST)
+            return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: at most %d names of %zu characters",
+                        param_string(OFI_NICS), NIC_MOST, sizeof name - 1);
+        memcpy(name, names, length);
+        name[length] = '\0';
+        int error = nic_choose(list, &one, chosen, n);
+        if (error)
+            return error;
+        one.provider = chosen[0]->fabric_attr->prov_name;
+        names += length + (names[length] == ',');
+    }
+    return 0;
+}
+
+static int nic_add(const struct fi_info *info, size_t least_receive)
+{
     struct nic *nic = &nics[nnics++];
     int error = nic_open(nic, info, least_receive);
     if (!error)
@@ -211,29 +245,6 @@ static int nic_add(const struct fi_info *list, const struct wish *wish, size_t l
                info->fabric_attr->prov_name, nic->name, FI_MAJOR(fabric.version()),
                FI_MINOR(fabric.version()));
     return error;
-}
-
-/* XMPI_OFI_NICS=a,b,... */
-static int nics_add(const struct fi_info *list, const struct wish *wish, const char *names,
-                    size_t least_receive)
-{
-    struct wish one = *wish;
-    char name[NIC_NAME_CHARS];
-    one.iface = name;
-    while (*names) {
-        size_t length = strcspn(names, ",");
-        if (length >= sizeof name || nnics == NIC_MOST)
-            return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: at most %d names of %zu characters",
-                        param_string(OFI_NICS), NIC_MOST, sizeof name - 1);
-        memcpy(name, names, length);
-        name[length] = '\0';
-        int error = nic_add(list, &one, least_receive);
-        if (error)
-            return error;
-        one.provider = nics[0].info->fabric_attr->prov_name;
-        names += length + (names[length] == ',');
-    }
-    return 0;
 }
 
 int nics_open(size_t least_receive)
@@ -245,9 +256,12 @@ int nics_open(size_t least_receive)
     if (!list)
         return MPI_ERR_OTHER;
     nnics = 0;
-    const char *names = param_string(OFI_NICS);
-    int error = names ? nics_add(list, &wish, names, least_receive)
-                      : nic_add(list, &wish, least_receive);
+    const struct fi_info *chosen[NIC_MOST];
+    int n, error = nics_choose(list, &wish, chosen, &n);
+    if (error)
+        error = choice_failed(list, error);
+    for (int i = 0; i < n && !error; i++)
+        error = nic_add(chosen[i], least_receive);
     fabric.freeinfo(list);
     if (error)
         nics_close();

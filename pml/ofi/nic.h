@@ -35,8 +35,16 @@ struct nic {
     uint64_t next_key;
     uint64_t bytes_sent, bytes_read; /* packets; long messages */
 };
+
+struct wish; /* pml/ofi/select.h */
+
 /* All that libfabric offers for us; for fabric.freeinfo.  NULL with a text: nothing. */
 struct fi_info *nics_ask(void);
+
+/* Choose from these: one for each name in XMPI_OFI_NICS, all with the provider of the first, or the
+ * best for the wish.  MPI_ERR_OTHER with a text: one cannot be had; *n are chosen before it. */
+int nics_choose(const struct fi_info *list, const struct wish *wish,
+                const struct fi_info *chosen[NIC_MOST], int *n);
 
 extern struct nic nics[NIC_MOST];
 extern int nnics;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The survey of networks: what fi_getinfo lists, once per provider and address, judged by the
- * same functions that choose when a job starts (select.c) and with the same settings.  Those that
+ * same functions that choose when a job starts (nic.c, select.c) and with the same settings.  Those that
  * would be used are told first.
  */
 #include "pml/survey.h"
@@ -10,7 +10,6 @@
 #include "pml/ofi/select.h"
 
 #include "mpi.h"
-#include "runtime/fail.h"
 #include "runtime/param.h"
 
 #include <stdio.h>
@@ -52,38 +51,6 @@ static bool is_chosen(const struct survey *s, const struct fi_info *info)
     return false;
 }
 
-/* One of XMPI_OFI_NICS, or the only one.  MPI error class. */
-static int survey_choose(struct survey *s, const char *iface)
-{
-    struct wish wish = s->wish;
-    wish.iface = iface;
-    const struct fi_info *info = info_select(s->list, &wish, fabric.version());
-    if (!info || s->nchosen == NIC_MOST)
-        return fail(MPI_ERR_OTHER,
-                    "no network with provider %s and interface %s (XMPI_OFI_PROVIDER, "
-                    "XMPI_OFI_IFACE, XMPI_OFI_NICS)",
-                    wish.provider ? wish.provider : "(any)", iface ? iface : "(any)");
-    s->chosen[s->nchosen++] = info;
-    s->wish.provider = info->fabric_attr->prov_name; /* of the others as well */
-    return 0;
-}
-
-static int survey_choose_all(struct survey *s)
-{
-    const char *names = param_string(OFI_NICS);
-    if (!names)
-        return survey_choose(s, s->wish.iface);
-    int error = 0;
-    while (*names && !error) {
-        char name[NIC_NAME_CHARS];
-        size_t length = strcspn(names, ",");
-        snprintf(name, sizeof name, "%.*s", (int)length, names);
-        error = survey_choose(s, name);
-        names += length + (names[length] == ',');
-    }
-    return error;
-}
-
 static const char *why_used(const struct survey *s)
 {
     return param_string(OFI_NICS) ? "XMPI_OFI_NICS names it"
@@ -99,16 +66,14 @@ static void survey_tell(const struct survey *s, const struct fi_info *info)
 {
     char place[PLACE_CHARS];
     bool used = is_chosen(s, info);
-    struct wish wish = s->wish;
-    wish.provider = param_string(OFI_PROVIDER);
     place_of(info, place);
     s->tell(s->to, &(struct network){
                        .provider = info->fabric_attr->prov_name,
                        .place = place,
                        .used = used,
                        .why = used ? why_used(s)
-                                   : info_why_not(info, s->nchosen ? s->chosen[0] : NULL, &wish,
-                                                  fabric.version()) });
+                                   : info_why_not(info, s->nchosen ? s->chosen[0] : NULL,
+                                                  &s->wish, fabric.version()) });
 }
 
 static bool was_told(const struct survey *s, const struct fi_info *info)
@@ -130,7 +95,7 @@ int networks_survey(void (*tell)(void *to, const struct network *network), void 
     if (!list)
         return MPI_ERR_OTHER;
     s.list = list;
-    error = survey_choose_all(&s);
+    error = nics_choose(list, &s.wish, s.chosen, &s.nchosen);
     for (int i = 0; i < s.nchosen; i++)
         survey_tell(&s, s.chosen[i]);
     for (const struct fi_info *info = list; info; info = info->next)
