@@ -9,6 +9,7 @@
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "src/api/tool.h"
+#include "src/handle.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +85,22 @@ int tool_fail_index(const char *argument, int index, int n, const char *things)
 int tool_fail_name(const char *name, const char *thing)
 {
     return fail(MPI_T_ERR_INVALID_NAME, "there is no %s \"%s\"", thing, name);
+}
+
+int tool_bind_comm(const void *obj_handle, MPI_Comm *comm)
+{
+    *comm = obj_handle ? *(const MPI_Comm *)obj_handle : MPI_COMM_NULL;
+    if (handle_comm(*comm))
+        return MPI_SUCCESS;
+    return fail(MPI_T_ERR_INVALID, "argument obj_handle must point to a communicator");
+}
+
+int tool_bound_comm(MPI_Comm handle, struct comm **comm)
+{
+    *comm = handle_comm(handle);
+    if (*comm)
+        return MPI_SUCCESS;
+    return fail(MPI_T_ERR_INVALID_HANDLE, "the communicator of the handle was freed");
 }
 
 /* ---- enumerations ---- */

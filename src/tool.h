@@ -30,6 +30,15 @@ int tool_fail_null(const char *argument);
 int tool_fail_index(const char *argument, int index, int n, const char *things);
 int tool_fail_name(const char *name, const char *thing);
 
+/* ---- communicators that handles are bound to ---- */
+struct comm;
+
+/* The one at obj_handle, an MPI_Comm *; MPI_T_ERR_INVALID when there is none. */
+int tool_bind_comm(const void *obj_handle, MPI_Comm *comm);
+
+/* The one that a handle remembers; MPI_T_ERR_INVALID_HANDLE when it is gone. */
+int tool_bound_comm(MPI_Comm handle, struct comm **comm);
+
 /* ---- categories ---- */
 enum tool_category {
     CATEGORY_ALL, /* holds the others, and nothing else */

@@ -23,12 +23,14 @@ static struct comm_handle *handles;
 
 int tool_comm_alloc(void *object, MPI_T_cvar_handle *handle)
 {
-    if (!object || !handle_comm(*(MPI_Comm *)object))
-        return fail(MPI_T_ERR_INVALID, "argument obj_handle must point to a communicator");
+    MPI_Comm comm;
+    int rc = tool_bind_comm(object, &comm);
+    if (rc)
+        return rc;
     struct comm_handle *made = malloc(sizeof *made);
     if (!made)
         return fail(MPI_T_ERR_OUT_OF_HANDLES, "no memory for a handle");
-    *made = (struct comm_handle){ handles, *(MPI_Comm *)object };
+    *made = (struct comm_handle){ handles, comm };
     handles = made;
     *handle = (MPI_T_cvar_handle)made;
     return MPI_SUCCESS;
@@ -60,9 +62,7 @@ void tool_cvars_close(void)
 
 static int comm_of(MPI_T_cvar_handle handle, struct comm **comm)
 {
-    *comm = handle_comm(((const struct comm_handle *)handle)->comm);
-    return *comm ? MPI_SUCCESS
-                 : fail(MPI_T_ERR_INVALID_HANDLE, "the communicator of the handle was freed");
+    return tool_bound_comm(((const struct comm_handle *)handle)->comm, comm);
 }
 
 int tool_comm_read(MPI_T_cvar_handle handle, char *text)

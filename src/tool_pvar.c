@@ -174,14 +174,14 @@ int xmpi_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     if (!handle || !count)
         return tool_fail_null(handle ? "count" : "handle");
     const struct pvar *pvar = tool_pvar(pvar_index);
-    if (!pvar->counter && (!obj_handle || !handle_comm(*(MPI_Comm *)obj_handle)))
-        return fail(MPI_T_ERR_INVALID, "argument obj_handle must point to a communicator");
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (!pvar->counter && (rc = tool_bind_comm(obj_handle, &comm)))
+        return rc;
     struct watch *made = calloc(1, sizeof *made);
     if (!made)
         return fail(MPI_T_ERR_OUT_OF_HANDLES, "no memory for a handle");
     made->pvar = pvar;
-    if (!pvar->counter)
-        made->comm = *(MPI_Comm *)obj_handle;
+    made->comm = comm;
     made->next = in->watches;
     in->watches = made;
     *handle = (MPI_T_pvar_handle)made;
@@ -255,23 +255,30 @@ int xmpi_t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     return watches_run(session, handle, false);
 }
 
+/* A variable of a communicator. */
+static int watch_read_comm(const struct watch *watch, void *buf)
+{
+    struct comm *comm;
+    int rc = tool_bound_comm(watch->comm, &comm);
+    if (rc)
+        return rc;
+    if (watch->pvar->plans)
+        *(int *)buf = tool_plan_state(watch->pvar, &comm->team);
+    else
+        *(unsigned long long *)buf = watch->pvar->length(&comm->p2p);
+    return MPI_SUCCESS;
+}
+
 static int watch_read(const struct watch *watch, void *buf)
 {
     if (!buf)
         return tool_fail_null("buf");
-    if (!watch->pvar->counter) {
-        const struct comm *comm = handle_comm(watch->comm);
-        if (!comm)
-            return fail(MPI_T_ERR_INVALID_HANDLE, "the communicator of the handle was freed");
-        if (watch->pvar->plans)
-            *(int *)buf = tool_plan_state(watch->pvar, &comm->team);
-        else
-            *(unsigned long long *)buf = watch->pvar->length(&comm->p2p);
-    } else if (watch->pvar->class == MPI_T_PVAR_CLASS_TIMER) {
+    if (!watch->pvar->counter)
+        return watch_read_comm(watch, buf);
+    if (watch->pvar->class == MPI_T_PVAR_CLASS_TIMER)
         *(double *)buf = (double)watch_value(watch) * 1e-9;
-    } else {
+    else
         *(unsigned long long *)buf = watch_value(watch);
-    }
     return MPI_SUCCESS;
 }
 
