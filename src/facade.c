@@ -110,6 +110,8 @@ int leave_error(struct entry *e, void *owner)
         owner = comm;
     if (!e->locked)
         engine_take();
+    if (trace_on)
+        trace_leave(e->function);
     char message[MPI_MAX_ERROR_STRING];
     tell(message, sizeof message, e, owner);
     error_remember(e->rc, message);

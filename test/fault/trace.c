@@ -2,6 +2,7 @@
  *
  * For trace.sh: each rank sends five messages to the next one, which takes them from anybody, in
  * the order of their tags the second time, one message that is long, and two by a persistent send.
+ * Then a call that fails.
  */
 #include <mpi.h>
 
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
     MPI_Request_free(&request[0]);
     MPI_Request_free(&request[1]);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Send(data, 1, MPI_CHAR, size, 0, MPI_COMM_WORLD); /* there is no such rank */
     if (argc > 1 && strcmp(argv[1], "many") == 0)
         for (int i = 0; i < 20000; i++) /* more than a window */
             MPI_Sendrecv(data, 8, MPI_CHAR, (rank + 1) % size, 3, more, 8, MPI_CHAR,

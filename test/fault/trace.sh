@@ -10,8 +10,8 @@ python=${PYTHON3:-python3}
 command -v "$python" > /dev/null || { echo "skip launch: traces: no python3"; exit 0; }
 compile -o "$program" "$top/test/fault/trace.c" || { not_ok "trace" "does not compile"; finish; }
 
-# Prints: calls of MPI_Allreduce, arrows, ranks, and `good` when arrows go forward, from each rank to
-# the next, and begin and end inside of calls.
+# Prints: calls of MPI_Allreduce, of MPI_Send (which fail), arrows, ranks, and `good` when arrows go
+# forward, from each rank to the next, and begin and end inside of calls.
 cat > "$scratch/look.py" <<'END'
 import collections, json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
@@ -29,17 +29,19 @@ some = sorted(begins)[:: max(1, len(begins) // 200)]
 good = begins.keys() == ends.keys() and all(
     (begins[i]["pid"] + 1) % size == ends[i]["pid"] and begins[i]["ts"] <= ends[i]["ts"]
     and inside(ends[i]) for i in some)
-print(sum(c["name"] == "MPI_Allreduce" for c in calls), len(begins), len(ranks),
+def count(name):
+    return sum(c["name"] == name for c in calls)
+print(count("MPI_Allreduce"), count("MPI_Send"), len(begins), len(ranks),
       "good" if good else "bad")
 END
 look() { "$python" "$scratch/look.py" "$scratch/trace.json" "$1" 2>&1 | tail -n 1; }
 
 XMPI_TRACE=$scratch/trace.json run 30 -np 4 "$program"
-check "four ranks" "$code $(look 4)" "0 4 32 4 good"
+check "four ranks" "$code $(look 4)" "0 4 4 32 4 good"
 XMPI_TRACE=$scratch/trace.json run 60 -np 2 "$program" many
-check "many calls" "$code $(look 2)" "0 2 40016 2 good"
+check "many calls" "$code $(look 2)" "0 2 2 40016 2 good"
 XMPI_TRACE=$scratch/trace.json run 30 -np 2 "$program" dies
-check "a rank that dies: what it did is there" "$code $(look 2)" "134 2 16 2 good"
+check "a rank that dies: what it did is there" "$code $(look 2)" "134 2 2 16 2 good"
 rm -f "$scratch/trace.json"
 run 30 -np 2 "$program"
 check "no trace unless asked for" "$code $(ls "$scratch" | grep -c json)" "0 0"
