@@ -64,7 +64,8 @@ static int widen(struct cast *cast, int p)
     return widest;
 }
 
-/* One small ring.  *widest: 0 when it is none. */
+/* One small ring.  *widest: 0 when it is none, or when somebody half of it away is a peer, to whom the
+ * way is as far to the left as to the right: the two ends would take different ones. */
 static int measure_ring(const struct steady_job *job, int groups, double v[STEADY_VALUES],
                         int *widest, struct steady *how)
 {
@@ -76,8 +77,9 @@ static int measure_ring(const struct steady_job *job, int groups, double v[STEAD
     int error = cast_open(&cast, &small, (double)job->query->p / small.p, grouping, 0);
     if (cast.symmetry == SYMMETRY_SHIFT) {
         *widest = widen(&cast, job->query->p);
+        *widest = 2 * *widest < small.p ? *widest : 0;
         *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, small.p };
-        error = job->measure(&cast, job->with, v);
+        error = *widest ? job->measure(&cast, job->with, v) : 0;
     } else if (error == MPI_ERR_UNSUPPORTED_OPERATION) {
         error = 0; /* not alike: no ring */
     }
@@ -105,7 +107,7 @@ static int by_rings(const struct steady_job *job, double steps, double v[STEADY_
         int widest[3];
         for (int i = 0; i < 3; i++) {
             int error = measure_ring(job, (i + 1) * k, at[i], &widest[i], how);
-            if (error || widest[i] == 0 || widest[i] != widest[0] || widest[i] > unit * k / 2)
+            if (error || widest[i] == 0 || widest[i] != widest[0])
                 return error;
         }
         if (on_a_line(at[0], at[1], at[2], job->certain)) {

@@ -350,6 +350,19 @@ START_TEST(a_ring_becomes_steady)
 }
 END_TEST
 
+/* The peers of "nhr" are up to half a ring away, so no small one shows what a large one does.  Long
+ * messages once made the two ends of one disagree whether it has to wait. */
+START_TEST(what_only_looks_like_a_ring_has_no_price)
+{
+    struct price_query q = query(COLL_ALLREDUCE, "nhr", 320, 8 << 20);
+    struct price price;
+    q.seats.per_node = 32;
+    ck_assert_int_eq(price_of(&price_standard, &q, 1 << 14, &price),
+                     MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert(strstr(fail_text(), "no steady state"));
+}
+END_TEST
+
 START_TEST(what_has_no_price_says_so)
 {
     struct price price;
@@ -369,4 +382,5 @@ UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
           scatter_allgather_broadcast, allgathers, alltoalls, gathers_and_scatters,
           barriers_and_scans, reductions, one_message, rings_are_hops,
           a_network_interface_is_shared, long_messages_wait_for_their_receive,
-          few_ranks_stand_for_many, a_ring_becomes_steady, what_has_no_price_says_so)
+          few_ranks_stand_for_many, a_ring_becomes_steady,
+          what_only_looks_like_a_ring_has_no_price, what_has_no_price_says_so)
