@@ -17,6 +17,7 @@
 
 #include "coll/coll.h"
 #include "coll/forced.h"
+#include "coll/model.h"
 #include "coll/tiny.h"
 #include "coll/tuning.h"
 #include "runtime/fail.h"

@@ -41,16 +41,11 @@ struct choice {
 };
 
 /* The answer: what is forced, else the first row of the tuning file that fits, else the cheapest
- * by the model, else the first rule, else the first algorithm that serves.  `orders` come before XMPI_COLL and may be NULL.
- * MPI_ERR_OTHER when what is forced does not exist or cannot serve, or when the tuning file that
- * XMPI_TUNING names is wrong. */
+ * by the model, else the first rule, else the first algorithm that serves.  `orders` come before
+ * XMPI_COLL and may be NULL.  MPI_ERR_OTHER when what is forced does not exist or cannot serve, or
+ * when the tuning file that XMPI_TUNING names is wrong. */
 int choose_answer(const struct question *question, const struct orders *orders,
                   struct choice *choice);
-
-/* The cheapest algorithm that serves.  False: the model says nothing, because all ranks share a node,
- * where the rules were measured, or because ranks do not know the amount of data alike, or because
- * no algorithm has a price at this size. */
-bool model_choose(const struct question *question, struct choice *choice);
 
 /* Why an algorithm cannot, with this radix, perform what is asked; NULL = it can. */
 const char *choose_objection(const struct algorithm *algorithm, int radix,
