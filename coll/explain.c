@@ -104,10 +104,10 @@ static double measured_us(const struct tuning_row *row, const struct algorithm *
 }
 
 /* Which rule would have used it. */
-static int rule_for(const struct question *q, const char *name, int from)
+static int rule_for(const struct question *q, const char *name)
 {
     const struct rule *rules = rules_of(q->what, q->inter);
-    for (int i = from; rules && rules[i].use; i++)
+    for (int i = 0; rules && rules[i].use; i++)
         if (strcmp(rules[i].use, name) == 0)
             return i;
     return -1;
@@ -138,10 +138,9 @@ static struct candidate candidate_of(const struct question *q, const struct choi
                                      const struct algorithm *a)
 {
     struct candidate c = { .algorithm = a, .measured = measured_us(measured_row(q), a) };
-    c.how = (struct choice){ .algorithm = a, .pieces = 1, .radix = a->radix };
-    c.priced = a->program && model_price(q, a, &c.how, &c.price);
-    if (a == choice->algorithm)
-        c.how = *choice;
+    bool won = a == choice->algorithm;
+    c.how = won ? *choice : (struct choice){ .algorithm = a, .pieces = 1, .radix = a->radix };
+    c.priced = won ? model_price_of(q, choice, &c.price) : model_price(q, a, &c.how, &c.price);
     return c;
 }
 
@@ -166,7 +165,7 @@ static void verdict_text(char *text, size_t size, const struct question *q,
     else if (choice->by == BY_MODEL)
         snprintf(text, size, "no price: too many steps");
     else
-        rule_verdict(text, size, q, choice, rule_for(q, c->algorithm->name, 0));
+        rule_verdict(text, size, q, choice, rule_for(q, c->algorithm->name));
 }
 
 static void candidate_text(FILE *f, const struct question *q, const struct choice *choice,
