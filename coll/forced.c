@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Forced algorithms: collective=algorithm[:pieces=n][:radix=k], separated by commas.  XMPI_COLL
- * is read when the first collective starts; what cannot be understood is an error of that call and of every
- * later one, never a silent default.  A communicator's own orders come before those.
+ * is read when the first collective starts; what cannot be understood is an error of that call and
+ * of every later one, never a silent default.  A communicator's own orders come before those.
  */
 #include "coll/forced.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHY_CHARS = 400, MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64 };
+enum { MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64 };
 
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name)
 {
@@ -46,26 +46,26 @@ int collective_find(const char *name)
     return -1;
 }
 
-static void append(char why[WHY_CHARS], const char *name)
+static void append(char why[FORCED_WHY], const char *name)
 {
     size_t used = strlen(why);
-    snprintf(why + used, WHY_CHARS - used, " %s", name);
+    snprintf(why + used, FORCED_WHY - used, " %s", name);
 }
 
-static void complain_collective(const char *name, char why[WHY_CHARS])
+static void complain_collective(const char *name, char why[FORCED_WHY])
 {
-    snprintf(why, WHY_CHARS, "there is no collective \"%s\"; there are:", name);
+    snprintf(why, FORCED_WHY, "there is no collective \"%s\"; there are:", name);
     for (int what = 0; what < COLL_KINDS; what++)
         append(why, collective_name((enum collective)what));
 }
 
-static void complain_algorithm(enum collective what, const char *name, char why[WHY_CHARS])
+static void complain_algorithm(enum collective what, const char *name, char why[FORCED_WHY])
 {
     if (*own_complaint()) {
-        snprintf(why, WHY_CHARS, "XMPI_PLAN: %s", own_complaint());
+        snprintf(why, FORCED_WHY, "XMPI_PLAN: %s", own_complaint());
         return;
     }
-    snprintf(why, WHY_CHARS, "there is no algorithm \"%s\" for %s; there are:", name,
+    snprintf(why, FORCED_WHY, "there is no algorithm \"%s\" for %s; there are:", name,
              collective_name(what));
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->what == what && !a->inter)
@@ -83,7 +83,7 @@ static bool read_option(const char *text, struct forced *forced)
 }
 
 void algorithm_read(enum collective what, char *text, struct forced *forced,
-                    char why[WHY_CHARS])
+                    char why[FORCED_WHY])
 {
     char *options = strchr(text, ':');
     if (options)
@@ -95,17 +95,17 @@ void algorithm_read(enum collective what, char *text, struct forced *forced,
         complain_algorithm(what, text, why);
     for (char *option; !why[0] && (option = strsep(&options, ":"));)
         if (!read_option(option, forced))
-            snprintf(why, WHY_CHARS, "\"%s\" after %s is not pieces=n with n from 1 to %d%s",
+            snprintf(why, FORCED_WHY, "\"%s\" after %s is not pieces=n with n from 1 to %d%s",
                      option, text, MOST_FORCED_PIECES,
                      a->radix ? ", nor radix=k with k from 2 to 64" : "");
 }
 
 /* One item, which is cut up. */
-static void read_item(struct orders *orders, char *item, char why[WHY_CHARS])
+static void read_item(struct orders *orders, char *item, char why[FORCED_WHY])
 {
     char *name = strchr(item, '=');
     if (!name) {
-        snprintf(why, WHY_CHARS, "\"%s\" is not of the form collective=algorithm", item);
+        snprintf(why, FORCED_WHY, "\"%s\" is not of the form collective=algorithm", item);
         return;
     }
     *name++ = '\0';
@@ -116,17 +116,18 @@ static void read_item(struct orders *orders, char *item, char why[WHY_CHARS])
         algorithm_read((enum collective)what, name, &orders->of[what], why);
 }
 
-void orders_free(struct orders *orders)
+static void orders_free(struct orders *orders)
 {
     if (orders)
         free(orders->text);
     free(orders);
 }
 
-int orders_read(const char *text, const char *who, struct orders **orders)
+/* MPI_ERR_OTHER when the text cannot be understood; `who` is kept. */
+static int orders_read(const char *text, const char *who, struct orders **orders)
 {
     struct orders *made = calloc(1, sizeof(*made));
-    char *copy = strdup(text), *rest = copy, why[WHY_CHARS] = "";
+    char *copy = strdup(text), *rest = copy, why[FORCED_WHY] = "";
     if (made)
         *made = (struct orders){ .who = who, .text = strdup(text) };
     if (!made || !copy || !made->text) {
@@ -151,7 +152,7 @@ int orders_read(const char *text, const char *who, struct orders **orders)
 static struct orders *process_orders; /* NULL: none, or not understood */
 static bool is_read;
 unsigned forced_epoch;
-static char complaint[WHY_CHARS + 100]; /* what is wrong with XMPI_COLL; "" = nothing */
+static char complaint[FORCED_WHY + 100]; /* what is wrong with XMPI_COLL; "" = nothing */
 
 int forced_read(const char *text)
 {

@@ -21,11 +21,7 @@ struct orders {
     char *text;
 };
 
-/* Read a text.  MPI_ERR_OTHER when it cannot be understood; `who` is kept. */
-int orders_read(const char *text, const char *who, struct orders **orders);
-void orders_free(struct orders *orders);
-
-/* What XMPI_COLL says about a collective; *forced NULL: nothing.  MPI_ERR_OTHER when XMPI_COLL
+/* What XMPI_COLL says about a collective; *orders NULL: nothing.  MPI_ERR_OTHER when XMPI_COLL
  * cannot be understood. */
 int forced_get(enum collective what, const struct orders **orders);
 
@@ -38,7 +34,9 @@ extern unsigned forced_epoch;
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name);
 
 /* NAME[:pieces=n][:radix=k], which is cut up.  "" or what is wrong with it, in `why`. */
-void algorithm_read(enum collective what, char *text, struct forced *forced, char why[400]);
+enum { FORCED_WHY = 400 };
+void algorithm_read(enum collective what, char *text, struct forced *forced,
+                    char why[FORCED_WHY]);
 
 /* -1: there is none of that name. */
 int collective_find(const char *name);

@@ -38,7 +38,7 @@ struct sim {
 int sim_run(const struct price_model *model, const struct price_query *query,
             const struct fabric *fabric, size_t most, struct sim *sim);
 
-/* A prepared cast on the model; what price_of and the count of rounds are made of. */
+/* A prepared cast on the model; what sim_run and price_of are made of. */
 int sim_perform(const struct cast *cast, const struct price_model *model,
                 const struct seats *seats, const struct fabric *fabric, struct price *price);
 

@@ -14,15 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHY_CHARS = 400 };
-
 struct reader {
     struct tuning *tuning;
     int line;
-    char why[WHY_CHARS]; /* "" = all is well */
+    char why[FORCED_WHY]; /* "" = all is well */
 };
 
-#define REFUSE(r, ...) snprintf((r)->why, WHY_CHARS, __VA_ARGS__)
+#define REFUSE(r, ...) snprintf((r)->why, FORCED_WHY, __VA_ARGS__)
 
 /* "12", "12k", "1M"; *end is what follows. */
 static bool number_read(const char *text, size_t *number, const char **end)
