@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From plans to scripts.
+ * From plans to roles.
  *
  * One plan is made, translated and dropped after the other, so that at no time more than one
- * lies in memory in full.  A script keeps 40 bytes per step.
+ * lies in memory in full.  A role keeps 40 bytes per step.
  *
  * The other end of a message is found in a table of all receives, by sender, receiver and number;
- * with symmetry in the script itself, since what rank r sends to r + d somebody sends to it.
+ * with symmetry in the role itself, since what rank r sends to r + d somebody sends to it.
  */
 #include "coll/cast.h"
 
@@ -89,22 +89,22 @@ static bool continues(const struct plan *plan, int i)
            there.first + there.n == plan->nblocks[there.room];
 }
 
-static void script_free(struct script *script)
+static void role_free(struct role *role)
 {
-    free(script->act);
-    free(script->next);
+    free(role->act);
+    free(role->next);
 }
 
 /* Successors of step i lie behind those of step i - 1, so joined steps have one list. */
-static void act_of(struct script *script, int *at, const struct plan *plan, int i, double block)
+static void act_of(struct role *role, int *at, const struct plan *plan, int i, double block)
 {
     const struct step *s = &plan->step[i];
     int blocks = s->verb == VERB_SEND ? s->from.n : s->to.n;
     bool joined = continues(plan, i);
-    at[i] = script->nacts - joined;
-    struct act *act = &script->act[at[i]];
+    at[i] = role->nacts - joined;
+    struct act *act = &role->act[at[i]];
     if (!joined) {
-        script->nacts++;
+        role->nacts++;
         *act = (struct act){ .verb = s->verb,
                              .peer = s->peer,
                              .partner = (int32_t)s->slot,
@@ -116,32 +116,32 @@ static void act_of(struct script *script, int *at, const struct plan *plan, int 
     act->bytes += blocks * block;
 }
 
-static bool script_of(struct script *script, struct plan *plan, double block)
+static bool role_of(struct role *role, struct plan *plan, double block)
 {
     size_t n = (size_t)plan->nsteps;
     int *at = malloc((n + 1) * sizeof *at);
-    *script = (struct script){ .scratch = plan->nblocks[ROOM_TMP] * block };
-    script->act = malloc((n + 1) * sizeof *script->act);
-    if (script->act && at) {
+    *role = (struct role){ .scratch = plan->nblocks[ROOM_TMP] * block };
+    role->act = malloc((n + 1) * sizeof *role->act);
+    if (role->act && at) {
         for (int i = 0; i < plan->nsteps; i++)
-            act_of(script, at, plan, i, block);
+            act_of(role, at, plan, i, block);
         for (int k = 0; k < plan->nnext; k++)
             plan->next[k] = at[plan->next[k]];
-        script->next = plan->next; /* taken over */
+        role->next = plan->next; /* taken over */
         plan->next = NULL;
     }
-    bool good = script->act && at;
+    bool good = role->act && at;
     free(at);
     return good;
 }
 
-static int make_script(const struct cast *cast, const struct price_query *query, double scale,
-                       int me, struct script *script)
+static int make_role(const struct cast *cast, const struct price_query *query, double scale,
+                     int me, struct role *role)
 {
     struct plan plan;
     struct plan_key key = key_of(cast, query, me);
     int error = plan_make(&plan, &key, query->algorithm->program);
-    if (!error && !script_of(script, &plan, block_bytes(query, &plan, scale)))
+    if (!error && !role_of(role, &plan, block_bytes(query, &plan, scale)))
         error = no_memory(cast);
     plan_free(&plan);
     return error;
@@ -149,16 +149,16 @@ static int make_script(const struct cast *cast, const struct price_query *query,
 
 /* ---- symmetry ---- */
 
-static void make_relative(struct script *script, int me, int p, enum symmetry symmetry)
+static void make_relative(struct role *role, int me, int p, enum symmetry symmetry)
 {
-    for (int i = 0; i < script->nacts; i++) {
-        int32_t *peer = &script->act[i].peer;
+    for (int i = 0; i < role->nacts; i++) {
+        int32_t *peer = &role->act[i].peer;
         if (*peer >= 0)
             *peer = symmetry == SYMMETRY_SHIFT ? mod(*peer - me, p) : *peer ^ me;
     }
 }
 
-static bool alike(const struct script *a, const struct script *b)
+static bool alike(const struct role *a, const struct role *b)
 {
     if (a->nacts != b->nacts)
         return false;
@@ -182,22 +182,22 @@ static int tested_rank(int p, int nacts, int i)
     return i < SAMPLE ? i == 8 ? p / 2 : (int)((random >> 33) % (uint64_t)p) : -1;
 }
 
-/* The receive that my send to the peer meets, in the same script: the one from the other side. */
-static bool pair_up(struct script *script, int p, enum symmetry symmetry)
+/* The receive that my send to the peer meets, in the same role: the one from the other side. */
+static bool pair_up(struct role *role, int p, enum symmetry symmetry)
 {
-    int n = script->nacts, *partner = malloc(((size_t)n + 1) * sizeof *partner);
+    int n = role->nacts, *partner = malloc(((size_t)n + 1) * sizeof *partner);
     int from = 0;
     bool good = partner != NULL;
     for (int i = 0; good && i < n; i++)
         partner[i] = -1;
     for (int i = 0; good && i < n; i++) {
-        struct act *s = &script->act[i];
+        struct act *s = &role->act[i];
         if (s->verb != VERB_SEND)
             continue;
         int back = symmetry == SYMMETRY_SHIFT ? mod(-s->peer, p) : s->peer;
         bool found = false;
         for (int tried = 0; tried < n && !found; tried++, from = from + 1 < n ? from + 1 : 0) {
-            struct act *t = &script->act[from];
+            struct act *t = &role->act[from];
             found = t->peer == back && t->verb != VERB_SEND && t->partner == s->partner;
             if (found)
                 partner[i] = from, partner[from] = i;
@@ -205,36 +205,36 @@ static bool pair_up(struct script *script, int p, enum symmetry symmetry)
         good = found;
     }
     for (int i = 0; good && i < n; i++) {
-        good = partner[i] >= 0 || script->act[i].peer < 0;
-        script->act[i].partner = partner[i];
+        good = partner[i] >= 0 || role->act[i].peer < 0;
+        role->act[i].partner = partner[i];
     }
     free(partner);
     return good;
 }
 
-/* Do all ranks do as rank 0 does?  The script is left relative, with partners, when they do. */
+/* Do all ranks do as rank 0 does?  The role is left relative, with partners, when they do. */
 static int test_symmetry(struct cast *cast, const struct price_query *query, double scale,
                          enum symmetry symmetry)
 {
-    struct script first = { 0 };
-    int error = make_script(cast, query, scale, 0, &first);
+    struct role first = { 0 };
+    int error = make_role(cast, query, scale, 0, &first);
     bool same = !error;
     if (same)
         make_relative(&first, 0, cast->p, symmetry);
     for (int i = 0, rank; same && (rank = tested_rank(cast->p, first.nacts, i)) >= 0; i++) {
-        struct script other = { 0 };
-        error = make_script(cast, query, scale, rank, &other);
+        struct role other = { 0 };
+        error = make_role(cast, query, scale, rank, &other);
         if (!error)
             make_relative(&other, rank, cast->p, symmetry);
         same = !error && alike(&first, &other);
-        script_free(&other);
+        role_free(&other);
     }
     if (same && pair_up(&first, cast->p, symmetry)) {
         cast->symmetry = symmetry;
-        *cast->script = first;
-        cast->nscripts = 1;
+        *cast->role = first;
+        cast->nroles = 1;
     } else {
-        script_free(&first);
+        role_free(&first);
     }
     return error;
 }
@@ -252,8 +252,8 @@ static int open_alike(struct cast *cast, const struct price_query *query, double
                       struct grouping grouping, size_t most)
 {
     int error = 0;
-    cast->script = calloc(1, sizeof *cast->script);
-    if (!cast->script)
+    cast->role = calloc(1, sizeof *cast->role);
+    if (!cast->role)
         return no_memory(cast);
     if (grouping.shift > 0) {
         error = test_symmetry(cast, query, scale, SYMMETRY_SHIFT);
@@ -264,12 +264,12 @@ static int open_alike(struct cast *cast, const struct price_query *query, double
         cast->nactors = grouping.flip;
     }
     if (cast->symmetry) {
-        cast->acts = (int64_t)cast->nactors * cast->script->nacts;
+        cast->acts = (int64_t)cast->nactors * cast->role->nacts;
         if (most && (size_t)cast->acts > most)
             return too_many(query, (double)cast->acts, most);
     } else {
-        free(cast->script);
-        cast->script = NULL;
+        free(cast->role);
+        cast->role = NULL;
     }
     return error;
 }
@@ -279,8 +279,8 @@ static int open_alike(struct cast *cast, const struct price_query *query, double
 static void note_receives(const struct cast *cast, struct ends_table *table)
 {
     for (int r = 0; r < cast->nactors; r++)
-        for (int i = 0; i < cast->script[r].nacts; i++) {
-            const struct act *a = &cast->script[r].act[i];
+        for (int i = 0; i < cast->role[r].nacts; i++) {
+            const struct act *a = &cast->role[r].act[i];
             if (a->peer >= 0 && a->verb != VERB_SEND)
                 ends_of(table, a->peer, r, (uint32_t)a->partner)->taken = i + 1;
         }
@@ -294,8 +294,8 @@ static int find_partners(struct cast *cast)
     note_receives(cast, &table);
     int error = 0;
     for (int r = 0; !error && r < cast->nactors; r++)
-        for (int i = 0; !error && i < cast->script[r].nacts; i++) {
-            struct act *a = &cast->script[r].act[i];
+        for (int i = 0; !error && i < cast->role[r].nacts; i++) {
+            struct act *a = &cast->role[r].act[i];
             if (a->verb != VERB_SEND)
                 continue;
             const struct ends *e = ends_of(&table, r, a->peer, (uint32_t)a->partner);
@@ -303,7 +303,7 @@ static int find_partners(struct cast *cast)
                 error = fail(MPI_ERR_INTERN, "rank %d sends to %d what it does not receive", r,
                              a->peer);
             else
-                a->partner = e->taken - 1, cast->script[a->peer].act[a->partner].partner = i;
+                a->partner = e->taken - 1, cast->role[a->peer].act[a->partner].partner = i;
         }
     ends_close(&table);
     return error;
@@ -313,15 +313,15 @@ static int open_all(struct cast *cast, const struct price_query *query, double s
                     size_t most)
 {
     cast->nactors = cast->p;
-    cast->script = calloc((size_t)cast->p, sizeof *cast->script);
-    if (!cast->script)
+    cast->role = calloc((size_t)cast->p, sizeof *cast->role);
+    if (!cast->role)
         return no_memory(cast);
     for (int r = 0; r < cast->p; r++) {
-        int error = make_script(cast, query, scale, r, &cast->script[r]);
+        int error = make_role(cast, query, scale, r, &cast->role[r]);
         if (error)
             return error;
-        cast->nscripts = r + 1;
-        cast->acts += cast->script[r].nacts;
+        cast->nroles = r + 1;
+        cast->acts += cast->role[r].nacts;
         if ((size_t)cast->acts > most)
             return too_many(query, (double)cast->acts / (r + 1) * cast->p, most);
     }
@@ -366,9 +366,9 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
 
 void cast_close(struct cast *cast)
 {
-    for (int i = 0; i < cast->nscripts; i++)
-        script_free(&cast->script[i]);
-    free(cast->script);
+    for (int i = 0; i < cast->nroles; i++)
+        role_free(&cast->role[i]);
+    free(cast->role);
     free(cast->group);
     *cast = (struct cast){ .p = 0 };
 }

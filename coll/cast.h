@@ -3,7 +3,7 @@
  * The plans of all ranks of one collective, ready to be counted or performed on a model.
  *
  * Ranks become actors, steps become acts: bytes instead of blocks, and each message knows the act
- * at its other end.  Where all ranks do alike, one script serves all, and an actor stands for many
+ * at its other end.  Where all ranks do alike, one role serves all, and an actor stands for many
  * ranks:
  *
  *     SHIFT   the peer of rank r is r + d, for all r: rings, Bruck, spread, dissemination
@@ -29,7 +29,7 @@ struct act {
     double bytes;
 };
 
-struct script {
+struct role {
     struct act *act;
     int nacts;
     int32_t *next;
@@ -41,8 +41,8 @@ struct cast {
     enum symmetry symmetry;
     struct places places; /* of the query's seats */
     int *group;
-    struct script *script; /* one with symmetry, else one per actor */
-    int nscripts;
+    struct role *role; /* one with symmetry, else one per actor */
+    int nroles;
     int64_t acts; /* of all actors */
 };
 
@@ -62,9 +62,9 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most);
 void cast_close(struct cast *cast);
 
-static inline const struct script *cast_script(const struct cast *cast, int actor)
+static inline const struct role *cast_role(const struct cast *cast, int actor)
 {
-    return &cast->script[cast->symmetry ? 0 : actor];
+    return &cast->role[cast->symmetry ? 0 : actor];
 }
 
 /* The rank at the other end of an actor's act. */

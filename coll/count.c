@@ -52,8 +52,8 @@ static void satisfied(struct walk *w, int actor, int act, int round)
 
 static void visit(struct walk *w, int actor, int i)
 {
-    const struct script *script = cast_script(w->cast, actor);
-    const struct act *act = &script->act[i];
+    const struct role *role = cast_role(w->cast, actor);
+    const struct act *act = &role->act[i];
     struct place *p = &w->place[actor][i];
     int round = p->ready, reused = round; /* what it sends may be written over in its round */
     if (act->peer >= 0 && act->verb == VERB_SEND) {
@@ -70,17 +70,17 @@ static void visit(struct walk *w, int actor, int i)
     if (p->follower >= 0)
         satisfied(w, actor, p->follower, round);
     for (int k = 0; k < act->nnext; k++)
-        satisfied(w, actor, script->next[act->first_next + k], reused);
+        satisfied(w, actor, role->next[act->first_next + k], reused);
 }
 
 /* Acts of one direction follow each other; what waits for nothing is queued. */
 static void line_up(struct walk *w, int actor)
 {
-    const struct script *script = cast_script(w->cast, actor);
+    const struct role *role = cast_role(w->cast, actor);
     struct place *place = w->place[actor];
     int last[2] = { -1, -1 };
-    for (int i = 0; i < script->nacts; i++) {
-        const struct act *act = &script->act[i];
+    for (int i = 0; i < role->nacts; i++) {
+        const struct act *act = &role->act[i];
         int in = act->verb != VERB_SEND;
         place[i].nwait = act->nwait;
         place[i].follower = -1;
@@ -91,7 +91,7 @@ static void line_up(struct walk *w, int actor)
             place[last[in]].follower = i;
         last[in] = i;
     }
-    for (int i = 0; i < script->nacts; i++)
+    for (int i = 0; i < role->nacts; i++)
         if (place[i].nwait == 0)
             w->queue[w->tail++] = (struct item){ actor, i };
 }
@@ -106,7 +106,7 @@ int count_rounds(const struct cast *cast, count_message *each, void *self, int *
     bool memory = all && w.place && w.queue;
     for (int a = 0; memory && a < cast->nactors; a++) {
         w.place[a] = at;
-        at += cast_script(cast, a)->nacts;
+        at += cast_role(cast, a)->nacts;
         line_up(&w, a);
     }
     while (w.head < w.tail) {
@@ -133,11 +133,11 @@ static void add(struct amount *amount, double one, double ranks)
     amount->sum += one * ranks;
 }
 
-static void count_script(const struct script *script, double ranks, struct count *c)
+static void count_role(const struct role *role, double ranks, struct count *c)
 {
     double messages = 0, bytes = 0, folds = 0, copies = 0;
-    for (int i = 0; i < script->nacts; i++) {
-        const struct act *a = &script->act[i];
+    for (int i = 0; i < role->nacts; i++) {
+        const struct act *a = &role->act[i];
         messages += a->verb == VERB_SEND ? a->parts : 0;
         bytes += a->verb == VERB_SEND ? a->bytes : 0;
         copies += a->verb == VERB_COPY ? a->bytes : 0;
@@ -147,7 +147,7 @@ static void count_script(const struct script *script, double ranks, struct count
     add(&c->bytes, bytes, ranks);
     add(&c->folds, folds, ranks);
     add(&c->copies, copies, ranks);
-    add(&c->scratch, script->scratch, ranks);
+    add(&c->scratch, role->scratch, ranks);
 }
 
 /* Numbers of one rank and numbers of rounds grow evenly with a ring; sums grow faster. */
@@ -157,8 +157,8 @@ static int measure(const struct cast *cast, const void *with, double v[STEADY_VA
     int rounds;
     (void)with;
     int error = count_rounds(cast, NULL, NULL, &rounds);
-    for (int i = 0; i < cast->nscripts; i++)
-        count_script(&cast->script[i], 1, &c);
+    for (int i = 0; i < cast->nroles; i++)
+        count_role(&cast->role[i], 1, &c);
     const struct amount *amount[] = { &c.messages, &c.bytes, &c.folds, &c.copies, &c.scratch };
     v[0] = rounds;
     for (int i = 0; i < 5; i++) {

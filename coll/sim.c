@@ -155,7 +155,7 @@ static void begin(struct stage *s, int actor, int i);
 /* A receive takes no CPU before its message is there, so it need not wait for its turn. */
 static void now_free(struct stage *s, int actor, int i)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     if (act->peer >= 0 && act->verb != VERB_SEND)
         begin(s, actor, i);
     else
@@ -164,11 +164,11 @@ static void now_free(struct stage *s, int actor, int i)
 
 static void done(struct stage *s, int actor, const struct act *act, struct moment at)
 {
-    const struct script *script = cast_script(s->cast, actor);
+    const struct role *role = cast_role(s->cast, actor);
     s->end = later(s->end, at);
     s->left--;
     for (int k = 0; k < act->nnext; k++) {
-        int next = script->next[act->first_next + k];
+        int next = role->next[act->first_next + k];
         struct state *t = &s->state[actor][next];
         t->ready = later(t->ready, at);
         if (--t->nwait == 0)
@@ -179,7 +179,7 @@ static void done(struct stage *s, int actor, const struct act *act, struct momen
 /* The receiver's CPU takes it and, when it is to be folded, folds it. */
 static void receive(struct stage *s, int actor, int i, enum distance d)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     struct state *t = &s->state[actor][i];
     struct moment at = later(later(t->ready, t->other), s->cpu[actor]);
     at.latency += act->parts * s->model->link[d].overhead;
@@ -200,10 +200,10 @@ static bool waits_for_receive(const struct link_price *link, double bytes)
 static void invite(struct stage *s, int receiver, int i, int sender, enum distance d)
 {
     struct state *t = &s->state[receiver][i];
-    int k = cast_script(s->cast, receiver)->act[i].partner;
+    int k = cast_role(s->cast, receiver)->act[i].partner;
     struct moment asked = t->other;
     asked.latency += s->model->link[d].latency;
-    bool lands = cast_script(s->cast, receiver)->act[i].verb == VERB_FOLD;
+    bool lands = cast_role(s->cast, receiver)->act[i].verb == VERB_FOLD;
     struct moment go = lands ? asked : later(asked, t->ready);
     go.latency += s->model->link[d].latency;
     s->state[sender][k].ready = go;
@@ -212,7 +212,7 @@ static void invite(struct stage *s, int receiver, int i, int sender, enum distan
 
 static void begin_local(struct stage *s, int actor, int i)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     struct moment at = later(s->state[actor][i].ready, s->cpu[actor]);
     if (act->verb == VERB_COPY)
         at.bandwidth += act->bytes * s->model->copy;
@@ -226,7 +226,7 @@ static void inject(struct stage *s, int actor, int i);
 
 static void begin_send(struct stage *s, int actor, int i, int peer, enum distance d)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     const struct link_price *link = &s->model->link[d];
     struct state *t = &s->state[actor][i];
     int receiver = peer % s->cast->nactors;
@@ -243,7 +243,7 @@ static void begin_send(struct stage *s, int actor, int i, int peer, enum distanc
         return;
     }
     struct state *r = &s->state[receiver][act->partner];
-    bool lands = cast_script(s->cast, receiver)->act[act->partner].verb == VERB_FOLD;
+    bool lands = cast_role(s->cast, receiver)->act[act->partner].verb == VERB_FOLD;
     r->other = at;
     r->arrived = !lands; /* its question; the message follows */
     if (r->begun || lands)
@@ -252,7 +252,7 @@ static void begin_send(struct stage *s, int actor, int i, int peer, enum distanc
 
 static void begin(struct stage *s, int actor, int i)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     if (act->peer < 0) {
         begin_local(s, actor, i);
         return;
@@ -275,7 +275,7 @@ static void begin(struct stage *s, int actor, int i)
 /* Its last link is behind it, or there was none. */
 static void leave(struct stage *s, int actor, int i, enum distance d)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     struct moment *at = &s->state[actor][i].ready;
     at->latency += s->model->link[d].latency;
     push(s, at, cast_peer(s->cast, actor, act) % s->cast->nactors, act->partner, ARRIVE);
@@ -299,7 +299,7 @@ static bool find_way(struct stage *s, int actor, int i, int peer)
 static void hop(struct stage *s, int actor, int i)
 {
     struct state *t = &s->state[actor][i];
-    double bytes = cast_script(s->cast, actor)->act[i].bytes;
+    double bytes = cast_role(s->cast, actor)->act[i].bytes;
     struct moment at = serve(&s->link[t->way[t->hop++]], t->ready, 0, bytes * s->fabric->byte);
     at.latency += s->fabric->hop;
     t->ready = at;
@@ -314,7 +314,7 @@ static void hop(struct stage *s, int actor, int i)
 
 static void inject(struct stage *s, int actor, int i)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     int peer = cast_peer(s->cast, actor, act);
     enum distance d = distance(s->seats, actor, peer);
     const struct link_price *link = &s->model->link[d];
@@ -331,8 +331,8 @@ static void inject(struct stage *s, int actor, int i)
 
 static void arrive(struct stage *s, int actor, int i)
 {
-    const struct script *script = cast_script(s->cast, actor);
-    const struct act *act = &script->act[i];
+    const struct role *role = cast_role(s->cast, actor);
+    const struct act *act = &role->act[i];
     int peer = cast_peer(s->cast, actor, act), sender = peer % s->cast->nactors;
     enum distance d = distance(s->seats, actor, peer);
     const struct link_price *link = &s->model->link[d];
@@ -345,13 +345,13 @@ static void arrive(struct stage *s, int actor, int i)
     at.bandwidth += busy;
     t->other = at;
     if (waits_for_receive(link, act->bytes))
-        done(s, sender, &cast_script(s->cast, sender)->act[act->partner], at);
+        done(s, sender, &cast_role(s->cast, sender)->act[act->partner], at);
     push(s, &at, actor, i, LAND);
 }
 
 static void land(struct stage *s, int actor, int i)
 {
-    const struct act *act = &cast_script(s->cast, actor)->act[i];
+    const struct act *act = &cast_role(s->cast, actor)->act[i];
     struct state *t = &s->state[actor][i];
     t->arrived = true;
     if (t->begun)
@@ -382,11 +382,11 @@ static bool set_up(struct stage *s)
     s->node_out = s->in + n;
     s->node_in = s->node_out + nodes;
     for (int a = 0; a < cast->nactors; a++) {
-        const struct script *script = cast_script(cast, a);
+        const struct role *role = cast_role(cast, a);
         s->state[a] = all;
-        for (int i = 0; i < script->nacts; i++)
-            all[i].nwait = script->act[i].nwait;
-        all += script->nacts;
+        for (int i = 0; i < role->nacts; i++)
+            all[i].nwait = role->act[i].nwait;
+        all += role->nacts;
     }
     return true;
 }
@@ -411,7 +411,7 @@ static void play(struct stage *s)
         [BEGIN] = begin, [INJECT] = inject, [HOP] = hop, [ARRIVE] = arrive, [LAND] = land
     };
     for (int a = 0; a < s->cast->nactors; a++)
-        for (int i = 0; i < cast_script(s->cast, a)->nacts; i++)
+        for (int i = 0; i < cast_role(s->cast, a)->nacts; i++)
             if (s->state[a][i].nwait == 0)
                 now_free(s, a, i);
     while (s->nevents > 0 && !s->no_memory) {

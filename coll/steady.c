@@ -52,8 +52,8 @@ static double long_plan(const struct price_query *query)
 static int widen(struct cast *cast, int p)
 {
     int n = cast->p, widest = 0;
-    for (int i = 0; i < cast->script->nacts; i++) {
-        int32_t *peer = &cast->script->act[i].peer;
+    for (int i = 0; i < cast->role->nacts; i++) {
+        int32_t *peer = &cast->role->act[i].peer;
         if (*peer < 0)
             continue;
         int away = *peer <= n / 2 ? *peer : *peer - n;

@@ -39,7 +39,7 @@ struct drawing {
 static void note(void *self, int actor, int i, int from, int to)
 {
     struct drawing *d = self;
-    const struct act *act = &cast_script(d->cast, actor)->act[i];
+    const struct act *act = &cast_role(d->cast, actor)->act[i];
     if (d->nmessages == MOST_MESSAGES) {
         d->too_many = true;
         return;
