@@ -32,7 +32,7 @@ static struct plan_key key_of(const struct cast *cast, const struct price_query 
         .size = query->p,
         .root = query->root,
         .pieces = query->pieces > 1 ? query->pieces : 1,
-        .radix = query->radix ? query->radix : query->algorithm->radix,
+        .radix = price_radix(query),
         .places = cast->places.levels ? &cast->places : NULL,
     };
 }
@@ -334,7 +334,6 @@ int cast_objection(const struct price_query *query)
 {
     static const struct places somewhere = { .levels = 1 };
     const struct algorithm *a = query->algorithm;
-    int radix = query->radix ? query->radix : a->radix;
     bool apart = (query->seats.per_node > 0 && query->seats.per_node < query->p) ||
                  (query->seats.per_cache > 0 && query->seats.per_cache < query->p);
     const char *why = !a->program                 ? "it is no plan"
@@ -342,7 +341,7 @@ int cast_objection(const struct price_query *query)
                       : is_neighbourhood(a->what) ? "it works along a graph of neighbours"
                                                   : NULL;
     if (!why)
-        why = algorithm_objection(a, query->p, radix, apart ? &somewhere : NULL);
+        why = algorithm_objection(a, query->p, price_radix(query), apart ? &somewhere : NULL);
     if (why)
         return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s:%s on %d ranks has no price: %s",
                     collective_name(a->what), a->name, query->p, why);

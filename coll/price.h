@@ -48,6 +48,11 @@ struct price_query {
     struct seats seats;
 };
 
+static inline int price_radix(const struct price_query *query)
+{
+    return query->radix ? query->radix : query->algorithm->radix;
+}
+
 /* Along the longest path of things that wait for each other.  Their sum is the time. */
 struct price {
     double latency, bandwidth, compute;

@@ -27,7 +27,7 @@ static double count_steps(const struct price_query *query, int p)
 {
     struct plan plan = { .key = { .size = p, .root = query->root, .pieces = 1 },
                          .root = query->root,
-                         .radix = query->radix ? query->radix : query->algorithm->radix };
+                         .radix = price_radix(query) };
     query->algorithm->program(&plan, 0, p);
     double n = plan.error ? -1 : plan.nsteps;
     plan_free(&plan);
