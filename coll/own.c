@@ -24,7 +24,7 @@ static const long most_steps = 2000000; /* of all ranks: some seconds */
 static struct script scripts[MOST_OWN];
 static struct algorithm own[MOST_OWN];
 static int nown;
-static char *files[MOST_FILES];
+static const char *files[MOST_FILES];
 static int nfiles;
 static bool looked;
 static char complaint[SCRIPT_WHY + 40];
@@ -50,7 +50,7 @@ int own_load(const char *path)
                                             .script = s };
     }
     nown += n;
-    files[nfiles++] = strdup(path);
+    files[nfiles++] = own[nown - 1].script->path;
     return 0;
 }
 

@@ -401,25 +401,33 @@ static void head(struct walk *walk, struct script *script)
     script->body = (int)(walk->word - script->words);
 }
 
+/* NULL, with errno, when it cannot be read in whole. */
 static char *text_of(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text = file ? calloc(1, MOST_TEXT + 1) : NULL;
-    if (text)
-        fread(text, 1, MOST_TEXT, file);
+    char *text = file ? calloc(1, MOST_TEXT + 2) : NULL;
+    size_t n = text ? fread(text, 1, MOST_TEXT + 1, file) : 0;
+    int error = !text || ferror(file) ? errno : n > MOST_TEXT ? EFBIG : 0;
     if (file)
         fclose(file);
-    return text;
+    if (!error)
+        return text;
+    free(text);
+    errno = error;
+    return NULL;
 }
 
 int script_read(const char *path, struct script *scripts, int most, int *n)
 {
     struct script common = { .path = strdup(path), .text = text_of(path) };
-    if (!common.text || !common.path)
-        return fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(errno));
-    common.words = words_of(common.text);
-    struct walk walk = { .script = &common, .word = common.words, .wanted_step = -1 };
+    struct walk walk = { .script = &common, .wanted_step = -1 };
+    int error;
     *n = 0;
+    if (!common.text || !common.path) {
+        error = fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(errno));
+        goto no_text;
+    }
+    walk.word = common.words = words_of(common.text);
     while (walk.word && !walk.why[0] && walk.word->kind != WORD_END) {
         if (*n == most)
             walk_refuse(&walk, walk.word, "more than %d algorithms", most);
@@ -434,10 +442,11 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
     }
     if (walk.word && !walk.why[0] && *n > 0)
         return 0;
-    int error = fail(MPI_ERR_OTHER, "%s",
-                     walk.why[0] ? walk.why
-                     : walk.word ? "there is no algorithm in the file"
-                                 : "no memory for a file of algorithms");
+    error = fail(MPI_ERR_OTHER, "%s",
+                 walk.why[0] ? walk.why
+                 : walk.word ? "there is no algorithm in the file"
+                             : "no memory for a file of algorithms");
+no_text:
     free(common.words);
     free(common.text);
     free(common.path);

@@ -35,7 +35,6 @@ static void refused(const char *text, const char *place, const char *why)
     struct script scripts[4];
     char begin[80];
     int n;
-    snprintf(begin, sizeof begin, "%s:%s: ", path, place);
     ck_assert_int_eq(script_read(file_with(text), scripts, 4, &n), MPI_ERR_OTHER);
     snprintf(begin, sizeof begin, "%s:%s: ", path, place);
     ck_assert_msg(strncmp(fail_text(), begin, strlen(begin)) == 0, "%s", fail_text());
@@ -68,6 +67,31 @@ START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
     deep[sizeof deep - 1] = '\0';
     refused(deep, "3:209", "more than 200 levels");
     unlink(path);
+}
+END_TEST
+
+/* Not cut off where the room for it ends, nor taken for an empty one. */
+START_TEST(what_cannot_be_read_in_whole_is_refused)
+{
+    struct script scripts[4];
+    int n;
+    char *text = malloc((1 << 20) + 2);
+    ck_assert_ptr_nonnull(text);
+    memset(text, ' ', (1 << 20) + 1);
+    text[(1 << 20) + 1] = '\0';
+    memcpy(text, HEAD, strlen(HEAD));
+    ck_assert_int_eq(script_read(file_with(text), scripts, 4, &n), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), "File too large") != NULL, "%s", fail_text());
+    text[1 << 20] = '\0';
+    ck_assert_int_eq(script_read(file_with(text), scripts, 4, &n), 0);
+    free(scripts[0].words);
+    free(scripts[0].text);
+    free(scripts[0].path);
+    free(text);
+    unlink(path);
+    ck_assert_int_eq(script_read("/", scripts, 4, &n), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), "cannot read /: Is a directory") != NULL, "%s",
+                  fail_text());
 }
 END_TEST
 
@@ -188,6 +212,7 @@ START_TEST(wrong_plans_are_refused_before_use)
 }
 END_TEST
 
-UNIT_MAIN("script", mistakes_in_the_text_are_found_when_it_is_read,
+UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused,
+          mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use)
