@@ -54,6 +54,8 @@ expect "cost says model" 0 "model time" cost allreduce:ring -n 8 --bytes 8
 expect "cost without bytes" 2 "--bytes 64k" cost allreduce:ring -n 8
 expect "cost of a barrier" 0 "rounds 4" cost barrier:dissemination -n 16
 expect "cost: no amount" 2 "--bytes 3x is no amount" cost allreduce:ring -n 8 --bytes 3x
+expect "cost: too much" 2 "--bytes inf is no amount" cost allreduce:ring -n 8 --bytes inf
+expect "cost: not a number" 2 "--bytes nan is no amount" cost allreduce:ring -n 8 --bytes nan
 expect "cost: no cut" 2 "cannot be cut" cost alltoall:bruck -n 8 --bytes 8 --pieces 2
 
 # sim

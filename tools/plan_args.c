@@ -25,7 +25,7 @@ bool bytes_read(const char *text, size_t *bytes)
     static const char *const units[] = { "", "k", "m", "g", "t" };
     char *end;
     double n = strtod(text, &end);
-    if (end == text || n < 0)
+    if (end == text || !(n >= 0)) /* nan, too */
         return false;
     for (int i = 0; i < 5; i++, n *= 1024) {
         size_t length = strlen(units[i]);
@@ -33,7 +33,7 @@ bool bytes_read(const char *text, size_t *bytes)
         if (strncasecmp(end, units[i], length) != 0)
             continue;
         if (*rest == '\0' || !strcasecmp(rest, "B") || (i && !strcasecmp(rest, "iB"))) {
-            *bytes = (size_t)n;
+            *bytes = n < 1e18 ? (size_t)n : 0;
             return n < 1e18;
         }
     }
