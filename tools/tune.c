@@ -189,9 +189,12 @@ static int tune(const struct tune_options *o, char *path)
         fprintf(stderr, "xmpi tune: %s\n", fail_text());
         code = 1;
     } else if (!code) {
-        fprintf(stderr, "xmpi tune: %d rows in %s\n", made->nrows, path);
-        tuning_free(made);
         code = rename(unfinished, path) != 0;
+        if (code)
+            fprintf(stderr, "xmpi tune: cannot write %s: %s\n", path, strerror(errno));
+        else
+            fprintf(stderr, "xmpi tune: %d rows in %s\n", made->nrows, path);
+        tuning_free(made);
     }
     if (code)
         unlink(unfinished);
