@@ -4,6 +4,7 @@
  * hand.  p ranks, n bytes, q = ceil(log2 p).
  */
 #include "coll/count.h"
+#include "coll/forced.h"
 #include "coll/sim.h"
 #include "runtime/fail.h"
 #include "mpi.h"
@@ -17,10 +18,8 @@ enum { PLENTY = 4000000 };
 
 static struct price_query query(enum collective what, const char *name, int p, size_t bytes)
 {
-    const struct algorithm *a = algorithms;
-    while (a->name && (a->what != what || a->inter || strcmp(a->name, name) != 0))
-        a++;
-    ck_assert_msg(a->name, "no %s", name);
+    const struct algorithm *a = algorithm_find(what, false, name);
+    ck_assert_msg(a != NULL, "no %s", name);
     return (struct price_query){ .algorithm = a, .p = p, .bytes = bytes };
 }
 

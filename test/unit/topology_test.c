@@ -5,6 +5,7 @@
  */
 #include "tools/topology.h"
 
+#include "coll/forced.h"
 #include "runtime/fail.h"
 #include "test/unit/unit.h"
 
@@ -121,9 +122,8 @@ static void compare_times(enum collective what, const char *name, const char *ne
                           int nodes)
 {
     struct topology t;
-    const struct algorithm *a = algorithms;
-    while (a->what != what || strcmp(a->name, name) != 0)
-        a++;
+    const struct algorithm *a = algorithm_find(what, false, name);
+    ck_assert_ptr_nonnull(a);
     struct price_query query = {
         .algorithm = a, .p = 2 * nodes, .bytes = 4096, .seats = { .per_node = 2 }
     };
@@ -153,9 +153,8 @@ START_TEST(links_are_shared)
     struct topology t;
     struct cast cast;
     struct price price[2];
-    const struct algorithm *a = algorithms;
-    while (a->what != COLL_ALLREDUCE || strcmp(a->name, "doubling") != 0)
-        a++;
+    const struct algorithm *a = algorithm_find(COLL_ALLREDUCE, false, "doubling");
+    ck_assert_ptr_nonnull(a);
     struct price_query query = { .algorithm = a, .p = 8, .bytes = 1000000 };
     struct price_model slow = { .link = { [DISTANCE_NET] = { .byte = 1e-12 } } };
     struct seats seats = { .per_node = 1 };
