@@ -19,7 +19,7 @@ typedef void fold_kernel(void *to, const void *a, const void *b, size_t bytes);
 /* Fold everybody's record of `bytes`; all get the result.  Intracommunicators only. */
 int team_fold(struct comm *comm, fold_kernel *kernel, void *record, size_t bytes);
 
-/* The largest of everybody's numbers, n of them.  Intracommunicators only. */
+/* The largest of everybody's numbers, n of them; of both groups of an intercommunicator. */
 int team_largest(struct comm *comm, int32_t *numbers, int n);
 
 #endif
