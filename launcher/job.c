@@ -80,8 +80,9 @@ static void act_on_deadlines(struct job *job)
     if (is_due(job, DEADLINE_TIMEOUT, now)) {
         if (!job->options->quiet)
             explain(job, "the time limit is reached");
-        job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks",
-                 job->options->timeout, job->running, job->nranks);
+        job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks%s",
+                 job->options->timeout, job->running, job->nranks,
+                 job->others ? " here, and those of other hosts" : "");
     }
     if (is_due(job, DEADLINE_STOP, now)) {
         job_report_lost(job);

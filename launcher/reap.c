@@ -202,7 +202,9 @@ static void report(struct job *job, int number, const struct ending *ending, con
     enum reaction reaction = verdict_of(ending).reaction;
     bool stops = reaction == REACTION_STOP || reaction == REACTION_STOP_SOON;
     const char *fate = job->options->keep_going ? "going on with" : "stopping";
-    if (stops && others == 1)
+    if (stops && job->others) /* they are not counted */
+        snprintf(rest, sizeof rest, "; %s the others", fate);
+    else if (stops && others == 1)
         snprintf(rest, sizeof rest, "; %s the other rank", fate);
     else if (stops && others)
         snprintf(rest, sizeof rest, "; %s the other %d ranks", fate, others);

@@ -144,14 +144,20 @@ for case in computes tests threads-late; do
         ok "$case: no deadlock"
 done
 
+# Wait until --status says this, then keep what it says.
+await_status()
+{
+    tries=0
+    until "$XMPIRUN" --status $pid 2> /dev/null | grep -q "$1" || [ $tries -ge 40 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    "$XMPIRUN" --status $pid > "$dir/status"
+}
+
 # Stopped ranks may be continued: those who wait for them are not stuck.
 XMPI_HANG=0.5 start -np 2 "$hang" stopped
-tries=0
-until "$XMPIRUN" --status $pid 2> /dev/null | grep -q "stopped by a signal" || [ $tries -ge 40 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
-"$XMPIRUN" --status $pid > "$dir/status"
+await_status "stopped by a signal"
 check "stopped: --status tells" "$(grep -c 'stopped by a signal' "$dir/status")" 1
 sleep 2
 grep -q "can never go on" "$dir/err" && not_ok "stopped" "taken for a deadlock" ||
@@ -169,12 +175,7 @@ check "a slow rank: silence" "$code $(wc -c < "$dir/err")" "0 0"
 
 # Asked from outside: by pid and by job, with a signal; the job goes on.
 XMPI_HANG=0 start -np 2 "$hang" recv-recv
-tries=0
-until "$XMPIRUN" --status $pid 2> /dev/null | grep -q "both in MPI_Recv" || [ $tries -ge 40 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
-"$XMPIRUN" --status $pid > "$dir/status"
+await_status "both in MPI_Recv"
 job=$(sed -n 's/^job \([^ ]*\) .*/\1/p' "$dir/status")
 check "--status PID" "$? $(grep -c 'rank [01] (pid .*MPI_Recv' "$dir/status")" "0 2"
 check "--status JOB" "$("$XMPIRUN" --status "$job" | grep -c 'rank [01] (pid .*MPI_Recv')" 2
