@@ -11,7 +11,7 @@ enum frame {
         1, /* text version, text host; numbers cores, pus, slots, thousandths of quota, pid */
     FRAME_OUTPUT, /* number 1 stdout or 2 stderr, bytes: whole lines */
     FRAME_TEXT,   /* text: a line of the launcher itself */
-    FRAME_FAILED, /* number: exit code; this host stops its ranks */
+    FRAME_FAILED, /* number: exit code, number: 1 when this host stops its ranks, else 0 */
     FRAME_DONE,   /* number: exit code; the last frame */
 
     /* xmpirun to xmpid */

@@ -62,6 +62,7 @@ struct job { /* the share of this host, see plan.h */
     char *psets; /* process sets of the whole job, as in the segment */
     int segment_fd;
     bool stopping, killed; /* TERM, KILL has been sent */
+    int absent;            /* 1 + a rank elsewhere that ended without MPI_Init; 0: none */
     int exit_code;         /* of the first failure; 0: none so far */
     bool failed;
     int interrupted;                    /* signal that asked us to end, 0 none */
@@ -101,6 +102,8 @@ void job_reap(struct job *job);                /* SIGCHLD */
 bool job_is_aborted(struct job *job);          /* MPI_Abort was called; acts on it, once */
 void job_look_below_wrappers(struct job *job); /* a rank rings */
 void job_look_for_absent(struct job *job);
+/* A rank of another host has ended; `word` is what survivors are to know, 0: nothing. */
+void job_other_ended(struct job *job, int world, uint32_t word);
 void job_report_lost(struct job *job);  /* below a wrapper; its wrapper does not end */
 void job_check_groups(struct job *job); /* forget those in which nothing lives */
 void job_clean(struct job *job);        /* nothing but us and the guardian is left */

@@ -213,23 +213,41 @@ static void report(struct job *job, int number, const struct ending *ending, con
              rest);
 }
 
+static void look_later(struct job *job)
+{
+    if (!job->deadlines[DEADLINE_ABSENT])
+        job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
+}
+
+void job_other_ended(struct job *job, int world, uint32_t word)
+{
+    if (job->segment && word)
+        boot_announce_other(job->segment, world, word);
+    if (!(word & BOOT_DEAD_OUTSIDE))
+        return;
+    job->absent = 1 + world;
+    look_later(job);
+}
+
 /* Some rank ended without MPI_Init.  That is fine for ordinary programs, but ranks inside MPI
- * would wait for it for ever; they may also get there later. */
+ * would wait for it for ever; they may also get there later.  Each host looks at its own ranks for
+ * who waits. */
 void job_look_for_absent(struct job *job)
 {
     int absent = 0;
     while (absent < job->nranks &&
            (!job->ranks[absent].ended || state_of(job, absent) != BOOT_STARTED))
         absent++;
-    if (absent == job->nranks || job->stopping || job->options->keep_going)
+    int world = absent < job->nranks ? job_world(job, absent) : job->absent - 1;
+    if (world < 0 || job->stopping || job->options->keep_going)
         return;
     if (!others_in_mpi(job, absent))
-        job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
+        look_later(job);
     else if (job->failed)
         job_stop(job, GRACE_MS);
     else
         job_fail(job, 1, "rank %d ended without calling MPI_Init; the others wait for it",
-                 job_world(job, absent));
+                 world);
 }
 
 static struct ending ending_of(const struct job *job, int number)
@@ -294,8 +312,8 @@ static void rank_ended(struct job *job, int number, int status)
     if (job->others)
         job->others->ended(job, number, status, word);
     judge(job, number, &ending, out_of_memory);
-    if (state_of(job, number) == BOOT_STARTED && !job->deadlines[DEADLINE_ABSENT])
-        job_set_deadline(job, DEADLINE_ABSENT, ABSENT_MS);
+    if (state_of(job, number) == BOOT_STARTED)
+        look_later(job);
     services_rank_gone(job, number, status);
     rank->pid = 0;
 }

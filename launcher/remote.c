@@ -55,13 +55,13 @@ static void got_text(struct unpack *payload)
 
 static void got_failed(struct unpack *payload)
 {
-    int code = unpack_int(payload, 0, 255);
+    int code = unpack_int(payload, 0, 255), stops = unpack_int(payload, 0, 1);
     if (payload->bad)
         return;
     if (!all.job->failed)
         all.job->exit_code = code;
     all.job->failed = true;
-    if (!all.job->options->keep_going)
+    if (stops)
         job_stop(all.job, GRACE_MS);
 }
 
@@ -82,8 +82,7 @@ static void got_ended(struct remote *remote, struct unpack *payload)
     uint32_t word = (uint32_t)unpack_number(payload);
     if (payload->bad)
         return;
-    if (all.job->segment && word)
-        boot_announce_other(all.job->segment, world, word);
+    job_other_ended(all.job, world, word);
     tell_dead(remote, world, status, word);
 }
 
@@ -141,8 +140,7 @@ static void bury_ranks(const struct remote *remote)
         const struct planned *rank = &all.plan->ranks[i];
         if (&all.plan->hosts[rank->host] != remote->host)
             continue;
-        if (all.job->segment)
-            boot_announce_other(all.job->segment, rank->world, BOOT_DEAD);
+        job_other_ended(all.job, rank->world, BOOT_DEAD);
         tell_dead(remote, rank->world, 0, BOOT_DEAD);
     }
 }

@@ -38,7 +38,8 @@ static struct {
     size_t ahead[3];   /* bytes of output not acknowledged, by stream */
     int code;          /* of ours, when there is no job */
     bool over;         /* xmpirun has said goodbye */
-    bool told;         /* that we fail, or by it that we shall stop */
+    bool noted;        /* it knows our exit code */
+    bool told;         /* that we stop, or by it that we shall */
     struct pack share; /* as it came; options and plan point into it */
     struct job *job;
 } up = { .wire.watch.fd = -1, .input.fd = -1 };
@@ -149,8 +150,8 @@ static void got_ended(struct unpack *payload)
     int world = unpack_int(payload, 0, up.job->plan->world - 1);
     unpack_number(payload); /* its wait status: of no interest here */
     uint32_t word = (uint32_t)unpack_number(payload);
-    if (!payload->bad && word && up.job->segment)
-        boot_announce_other(up.job->segment, world, word);
+    if (!payload->bad)
+        job_other_ended(up.job, world, word);
 }
 
 static void got_running(int kind, struct unpack *payload)
@@ -246,12 +247,30 @@ static void started(struct job *job)
     wire_release(&up.wire);
 }
 
+static void tell_failed(const struct job *job, bool stops)
+{
+    struct pack pack = { 0 };
+    pack_number(&pack, job->exit_code);
+    pack_number(&pack, stops);
+    wire_send(&up.wire, FRAME_FAILED, &pack);
+    pack_free(&pack);
+    up.noted = true;
+}
+
 static void stopping(struct job *job, int grace_ms)
 {
     (void)grace_ms;
     if (!up.told)
-        wire_send_number(&up.wire, FRAME_FAILED, job->exit_code);
+        tell_failed(job, true);
     up.told = true;
+}
+
+/* A bad end that stops nobody (--keep-going, a program that is not of MPI) still counts for the exit
+ * code. */
+static void note_failure(const struct job *job)
+{
+    if (job->failed && !up.told && !up.noted)
+        tell_failed(job, false);
 }
 
 static void signalled(struct job *job, int signal)
@@ -272,8 +291,7 @@ static void ended(struct job *job, int number, int wait_status, uint32_t word)
 static void one_turn(struct job *job)
 {
     struct pack cards = { 0 };
-    if (job->failed && !up.told)
-        stopping(job, 0); /* --keep-going: nobody is stopped, but the exit code is known */
+    note_failure(job);
     if (cards_collect(job, &cards))
         wire_send(&up.wire, FRAME_CARDS, &cards);
     pack_free(&cards);
@@ -285,11 +303,9 @@ static bool running(const struct job *job)
     return false;
 }
 
-/* A bad end that stops nobody (a program that is not of MPI) still counts for the exit code. */
 static void finish(struct job *job)
 {
-    if (job->failed && !up.told)
-        wire_send_number(&up.wire, FRAME_FAILED, job->exit_code);
+    note_failure(job);
     wire_send_number(&up.wire, FRAME_DONE, job->exit_code);
     wire_release(&up.wire);
     while (!up.over)
@@ -337,6 +353,7 @@ static int run_share(void)
     }
     job.failed = true;
     job.exit_code = status;
+    stopping(&job, 0);
     finish(&job);
     return status;
 }

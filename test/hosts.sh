@@ -85,6 +85,15 @@ part_faults() # whoever dies: the first cause is told, nothing is left
     check "a rank is killed" "$code $(grep -c rank "$dir/err")" "137 1"
     run 30 -H a:2,b:2 "$scratch/ends" abort
     check "MPI_Abort" "$code" 7
+    run 30 --keep-going -H a:2,b:2 "$scratch/ends" abort
+    check "MPI_Abort ends what else keeps going" "$code" 7
+    run 30 -H a:1,b:1 sh -c '[ $RANK = 0 ] || exit 3; sleep 1; echo still here'
+    check "who is not in MPI stops nobody" "$code $(cat "$dir/out")" "3 still here"
+    run 30 -H a:1,b:1 sh -c '[ $RANK = 0 ] || exit 0; exec "$0"' "$scratch/ends"
+    check "who does not come to MPI is not waited for" "$code" 1
+    check_says "it is named" "rank 1 ended without calling MPI_Init"
+    run 30 -H a:1,b:1 sh -c '[ $RANK = 0 ] || exit 3; exec "$0"' "$scratch/ends"
+    check "who fails before MPI is not waited for" "$code" 3
     run 30 --keep-going -H a:2,b:2 "$scratch/ends" survive
     check "survivors are told" "$code $(sort "$dir/out" | grep -c 'rank 2 is gone')" "137 3"
     for victim in xmpid agent xmpirun; do
