@@ -275,16 +275,15 @@ static int comm_keep_hint(struct comm *comm, const char *key, const char *value)
 }
 
 /* Which algorithms perform the collectives of this communicator: not a hint but an order, so what
- * cannot be obeyed is an error.  The key xmpi_plan beside it is a file of algorithms to choose from. */
+ * cannot be obeyed is an error.  The key xmpi_plan is a file of algorithms to choose from, now or by a
+ * later order. */
 #define ORDERS_KEY "xmpi_coll"
 static int comm_take_orders(struct comm *comm, const char *learn, const char *value)
 {
-    if (!value)
-        return MPI_SUCCESS;
     if ((learn && team_learn(learn)) ||
-        team_force(&comm->team, value, "the info key " ORDERS_KEY))
+        (value && team_force(&comm->team, value, "the info key " ORDERS_KEY)))
         return fail(MPI_ERR_INFO_VALUE, "%s", fail_text());
-    return comm_keep_hint(comm, ORDERS_KEY, value);
+    return value ? comm_keep_hint(comm, ORDERS_KEY, value) : MPI_SUCCESS;
 }
 
 int comm_take_hints(struct comm *comm, const struct info *info)

@@ -186,6 +186,20 @@ static void of_ones_own(void)
     unlink(path);
 }
 
+/* A file that cannot be read is an error though nothing of it is asked for yet. */
+static void of_nowhere(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xmpi_plan", "/nowhere/algorithms");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int error = MPI_Comm_set_info(MPI_COMM_WORLD, info), class;
+    MPI_Error_class(error, &class);
+    CHECK(class == MPI_ERR_INFO_VALUE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -200,6 +214,7 @@ int main(int argc, char **argv)
     by_variable();
     apart();
     of_ones_own();
+    of_nowhere();
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     return check_done();
