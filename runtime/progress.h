@@ -40,13 +40,14 @@ struct record_scope {
     record_teller *tell;
 };
 
-/* The call of the user that is under way: its name, a constant, and where it returns to. */
+/* The call of the user that is under way in this thread: its name, a constant, and where it returns
+ * to.  Threads that wait, or run a function of the program, let others into the library. */
 struct record_call {
     const char *function;
     const void *caller;
     const struct record_scope *inside; /* a collective that the call performs; NULL: none */
 };
-extern struct record_call record_now;
+extern _Thread_local struct record_call record_now;
 
 /* The user enters a function of the library. */
 static inline __attribute__((always_inline)) void record_enter(const char *function,

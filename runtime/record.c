@@ -20,7 +20,7 @@
 static struct record_area own_area;
 
 struct record_area *record_area = &own_area;
-struct record_call record_now;
+_Thread_local struct record_call record_now;
 static const char *keys[RECORD_NAMES];
 void (*record_comm_name)(uint64_t context, char *name, size_t room);
 

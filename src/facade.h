@@ -64,13 +64,11 @@ ENTRY_INLINE struct entry enter(const char *function)
     return e;
 }
 
-/* For functions that may be called before initialisation and after finalisation.  Beside a thread
- * that goes without the lock they are not recorded: its call is the one that is told of. */
+/* For functions that may be called before initialisation and after finalisation. */
 ENTRY_INLINE struct entry enter_anytime(const char *function)
 {
     engine_take();
-    if (!atomic_load_explicit(&threads_beside, memory_order_relaxed))
-        record_enter(function, __builtin_return_address(0));
+    record_enter(function, __builtin_return_address(0));
     return (struct entry){ function, MPI_SUCCESS, true };
 }
 

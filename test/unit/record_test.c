@@ -4,6 +4,7 @@
 
 #include "test/unit/unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,6 +149,24 @@ START_TEST(who_dies_while_writing_is_not_waited_for)
 }
 END_TEST
 
+static void *another_call(void *nothing)
+{
+    record_enter("MPI_Recv", NULL);
+    record_now.inside = &(struct record_scope){ NULL }; /* gone with this thread */
+    return nothing;
+}
+
+START_TEST(each_thread_has_a_call_of_its_own)
+{
+    pthread_t other;
+    begin();
+    ck_assert_int_eq(pthread_create(&other, NULL, another_call, NULL), 0);
+    pthread_join(other, NULL);
+    ck_assert_str_eq(record_now.function, "MPI_Send");
+    ck_assert_ptr_null(record_now.inside);
+}
+END_TEST
+
 START_TEST(places)
 {
     char text[256], none[16];
@@ -162,4 +181,4 @@ END_TEST
 UNIT_MAIN("record", events_are_kept_in_order, the_ring_keeps_the_last_events,
           names_that_collide_and_too_many_of_them, times_of_events_are_those_of_the_clock,
           a_wait_is_told_once_more_and_over, more_waits_than_slots,
-          who_dies_while_writing_is_not_waited_for, places)
+          who_dies_while_writing_is_not_waited_for, each_thread_has_a_call_of_its_own, places)
