@@ -1,6 +1,9 @@
 # The command xmpi, the compiler wrappers, pkg-config file, and a directory of the usual names.
 bin_PROGRAMS += tools/xmpi
 tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c tools/grid.h tools/info.c tools/info.h tools/networks.c tools/probe.c tools/probe.h \
+    tools/beside.c tools/beside.h tools/doctor.c tools/doctor.h tools/doctor_rank.c tools/doctor_visit.c \
+    tools/finding.c tools/finding.h tools/machine_facts.h tools/machine_judge.c tools/machine_look.c \
+    launcher/cgroup.c launcher/cgroup.h \
     tools/report.c tools/report.h tools/tune.c tools/tune.h tools/tune_rank.c
 tools_xmpi_SOURCES += tools/plan.c tools/plan.h tools/plan_args.c tools/plan_manual.c tools/machine.c tools/plan_show.c \
     tools/plan_cost.c tools/plan_draw.c tools/volume.c tools/topology.c tools/topology.h

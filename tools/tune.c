@@ -11,6 +11,7 @@
 #include "coll/tuning.h"
 #include "runtime/fail.h"
 #include "runtime/hw.h"
+#include "tools/beside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,30 +87,12 @@ static const char *usual_ranks(char *text, size_t room)
     return text;
 }
 
-/* xmpirun lies beside this program, or in a build tree. */
-static bool find_programs(char *self, char *launcher)
-{
-    static const char *const places[] = { "xmpirun", "../launcher/xmpirun" };
-    ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
-    if (n <= 0)
-        return false;
-    self[n] = '\0';
-    int folder = (int)(strrchr(self, '/') - self);
-    for (int i = 0; i < 2; i++) {
-        snprintf(launcher, 2 * PATH_MAX, "%.*s/%s", folder, self, places[i]);
-        if (access(launcher, X_OK) == 0)
-            return true;
-    }
-    fprintf(stderr, "xmpi tune: there is no xmpirun beside %s\n", self);
-    return false;
-}
-
 /* Run the ranks; what rank 0 prints goes to the file. */
 static int measure(const struct tune_options *o, const char *ranks, int file)
 {
-    char self[PATH_MAX], launcher[2 * PATH_MAX];
+    char self[BESIDE_CHARS], launcher[BESIDE_CHARS];
     int status = 0;
-    if (!find_programs(self, launcher))
+    if (!beside_find("tune", self, launcher))
         return 1;
     pid_t child = fork();
     if (child < 0) {

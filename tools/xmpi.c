@@ -3,6 +3,7 @@
  * The command xmpi: a table of subcommands, each a file of its own, and help about them.
  */
 #include "config.h"
+#include "tools/doctor.h"
 #include "tools/explain.h"
 #include "tools/info.h"
 #include "tools/plan.h"
@@ -20,6 +21,9 @@ static const struct subcommand {
     { "info", "[--json] [--param NAME] [--grid 4x4]",
       "what this xmpi is: version, build, links, libraries, CPUs, settings, limits",
       info_main },
+    { "doctor", "[-H HOST,...] [--json]",
+      "what keeps jobs here, or on these hosts, from running well, and what to do",
+      doctor_main },
     { "explain", "COLLECTIVE [BYTES] [-n RANKS] [--nodes NODES]",
       "which algorithm a collective takes, and why the others lost", explain_main },
     { "tune", "[-np N,...] [--colls ...] [-o FILE]",
@@ -93,6 +97,8 @@ int main(int argc, char **argv)
         return subcommand->main(argc - 1, argv + 1);
     if (!strcmp(name, "tune-rank")) /* started by tune */
         return tune_rank_main(argc - 1, argv + 1);
+    if (!strcmp(name, "doctor-rank")) /* started by doctor */
+        return doctor_rank_main(argc - 1, argv + 1);
     if (!strcmp(name, "--help") || !strcmp(name, "-h"))
         return help_main(1, argv);
     if (!strcmp(name, "--help=man"))
