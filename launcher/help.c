@@ -105,7 +105,9 @@ static const char *const codes[][2] = {
     { "N",
       "exit code of the first rank that failed (with --keep-going too, whatever becomes of "
       "the others), or the code given to MPI_Abort" },
-    { "1", "a rank ended with 0 inside MPI, without MPI_Finalize" },
+    { "1",
+      "a rank ended with 0 inside MPI, without MPI_Finalize; or what the ranks printed could "
+      "not be written (a full disk)" },
     { "2", "the command line is wrong" },
     { "124", "the time limit of --timeout was reached" },
     { "126, 127", "the program cannot be executed; was not found" },

@@ -102,14 +102,27 @@ static struct lines_sink sink_of(struct stream *stream, char *tag, size_t room)
     return (struct lines_sink){ tag, show, stream };
 }
 
+/* Into the file of this stream, which never blocks; until it cannot be written. */
+static void copy(struct stream *stream, const char *data, size_t bytes)
+{
+    while (stream->file >= 0 && bytes) {
+        ssize_t n = write(stream->file, data, bytes);
+        if (n > 0) {
+            data += n;
+            bytes -= (size_t)n;
+        } else if (errno != EINTR) {
+            complain("cannot write the output of rank %d to its file: %s; it is lost",
+                     stream->rank, strerror(errno));
+            output_lost = true;
+            close(stream->file);
+            stream->file = -1;
+        }
+    }
+}
+
 static void pass_on(struct stream *stream, const char *data, size_t bytes)
 {
-    if (stream->file >= 0 && write(stream->file, data, bytes) != (ssize_t)bytes) {
-        complain("cannot write the output of rank %d to its file: %s", stream->rank,
-                 strerror(errno));
-        close(stream->file);
-        stream->file = -1;
-    }
+    copy(stream, data, bytes);
     if (iof.options.files_only && iof.options.directory)
         return;
     char tag[256];

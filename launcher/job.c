@@ -186,7 +186,9 @@ static int open_all(struct job *job)
 
 static int exit_code(const struct job *job)
 {
-    return job->interrupted_first ? 128 + job->interrupted : job->exit_code;
+    if (job->interrupted_first)
+        return 128 + job->interrupted;
+    return job->exit_code ? job->exit_code : output_lost;
 }
 
 static void begin(struct job *job)

@@ -24,6 +24,7 @@ enum { OUT_FULL = 1 << 20 };
 struct out out_stdout = { .watch.fd = STDOUT_FILENO };
 struct out out_stderr = { .watch.fd = STDERR_FILENO };
 bool notices_wanted, complaints_wanted = true;
+bool output_lost;
 const char *launcher_name;
 
 static void out_ready(struct watch *watch, uint32_t events);
@@ -66,6 +67,18 @@ bool out_is_idle(const struct out *out)
     return out->used == out->first;
 }
 
+/* A reader who has gone does not want it: silence, as in a pipeline.  A full disk is no reader. */
+static void give_up(struct out *out, int reason)
+{
+    out->broken = true;
+    if (reason == EPIPE || reason == ECONNRESET)
+        return;
+    output_lost = true;
+    if (out == &out_stdout)
+        complain("cannot write to stdout: %s; what the ranks print there is lost",
+                 strerror(reason));
+}
+
 /* Bytes written; fewer than asked when the reader is slow, or has gone. */
 static size_t write_some(struct out *out, const char *text, size_t bytes)
 {
@@ -83,7 +96,7 @@ static size_t write_some(struct out *out, const char *text, size_t bytes)
                 break;
             poll(&(struct pollfd){ .fd = out->watch.fd, .events = POLLOUT }, 1, -1);
         } else if (errno != EINTR) {
-            out->broken = true;
+            give_up(out, errno);
         }
     }
     return done;

@@ -23,7 +23,7 @@ struct out {
     struct watch watch;
     enum out_kind kind;
     bool is_tty;
-    bool broken;   /* the reader has gone: everything is thrown away */
+    bool broken;   /* cannot be written to any more: everything is thrown away */
     char *pending; /* bytes [first, used) could not be written yet */
     size_t first, used, room;
     const void *open_by; /* who left the cursor in the middle of a line (terminals only) */
@@ -55,6 +55,10 @@ bool out_is_idle(const struct out *out);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern bool notices_wanted, complaints_wanted;
+
+/* Something the ranks printed could not be written, although nobody had stopped reading: a full
+ * disk.  The job's exit code is not 0 then. */
+extern bool output_lost;
 
 /* The host to name in front, NULL: none (xmpid). */
 extern const char *launcher_name;

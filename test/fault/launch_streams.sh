@@ -29,6 +29,10 @@ check "a slow reader gets everything" "$(wc -l < "$dir/slow")" 80000
 env "$mark" timeout 10 "$XMPIRUN" -np 2 yes < /dev/null 2> /dev/null | head -n 3 > "$dir/head"
 check "a reader that leaves ends the job" "$(wc -l < "$dir/head") $(leftovers_soon)" "3 0"
 
+code=0
+env "$mark" timeout 10 "$XMPIRUN" -np 2 echo x > /dev/full 2> "$dir/err" || code=$?
+check "a full disk is told, once" "$code $(grep -c 'write to stdout: No space left' "$dir/err")" "1 1"
+
 run 10 -np 2 -l sh -c 'printf "a\nb\n"; printf "no end"'
 check "-l" "$(sort "$dir/out" | tr '\n' ,)" "[0] a,[0] b,[0] no end,[1] a,[1] b,[1] no end,"
 run 10 -np 2 --tag-output sh -c 'echo out; echo err >&2'
