@@ -6,6 +6,7 @@
 #define _GNU_SOURCE 1 /* pipe2, asprintf */
 #include "launcher/agent.h"
 
+#include "launcher/batch.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
 
@@ -22,6 +23,15 @@
 extern char **environ;
 
 /* ---- the command ---- */
+
+const char *agent_usual(void)
+{
+    const char *template = getenv("XMPI_LAUNCH_AGENT");
+    if (template && *template)
+        return template;
+    template = batch_agent();
+    return template ? template : AGENT_DEFAULT;
+}
 
 static bool is_word(const char *host)
 {

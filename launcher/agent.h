@@ -23,6 +23,10 @@ struct agent {
     size_t nsaid;
 };
 
+/* The template that applies where the command line has none: XMPI_LAUNCH_AGENT, the batch system's,
+ * or AGENT_DEFAULT. */
+const char *agent_usual(void);
+
 /* The command line for /bin/sh: {host} and {cmd} of the template filled in; malloced.  NULL after a
  * complaint: a host name that a shell would not take as a word, or no {cmd}. */
 char *agent_command(const char *template, const char *host, const char *cmd);

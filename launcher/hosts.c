@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hosts.  Both customs are read:
- *
- *     name:2                       hydra; also on the command line, separated by commas
- *     name slots=2 max_slots=4     Open MPI; also cpu=2 and np=2
+ * The list of hosts.  -host and -hostfile say which; without them the batch system does (batch.c),
+ * and without one this machine is the only host.  A host of -host that the batch system gave us
+ * has the slots it gave us, unless the user says how many.
  *
  * A name given twice means twice the slots.  Names are not resolved: "this machine" is its host
- * name with or without the domain, localhost, and the loopback addresses, so that starting a
- * job never waits for a name server.
+ * name with or without the domain, what Slurm calls it, localhost, and the loopback addresses, so
+ * that starting a job never waits for a name server.
  */
-#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/hosts.h"
 
+#include "launcher/batch.h"
 #include "launcher/out.h"
+#include "launcher/ranges.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +22,9 @@ bool host_is_local(const char *name)
 {
     if (strcmp(name, "localhost") == 0 || strncmp(name, "127.", 4) == 0 ||
         strcmp(name, "::1") == 0 || strncmp(name, "localhost.", 10) == 0)
+        return true;
+    const char *batch = batch_own_name();
+    if (batch && strcmp(name, batch) == 0)
         return true;
     char own[256] = "";
     gethostname(own, sizeof own - 1);
@@ -33,107 +35,160 @@ bool host_is_local(const char *name)
     return !name[a] || !own[b] || strcmp(name + a, own + b) == 0;
 }
 
-struct list {
-    struct host *hosts;
-    int n;
-};
+/* ---- the list ---- */
 
-static struct host *host_named(struct list *list, const char *name)
+/* Names in a hash table of twice their room, at most; all names of this machine are one. */
+static unsigned start_of(const char *name, bool local)
 {
-    bool local = host_is_local(name);
-    for (int i = 0; i < list->n; i++)
-        if ((local && list->hosts[i].is_local) || strcmp(list->hosts[i].name, name) == 0)
-            return &list->hosts[i];
-    list->hosts = realloc(list->hosts, (size_t)(list->n + 1) * sizeof *list->hosts);
-    if (!list->hosts)
-        abort();
-    list->hosts[list->n] = (struct host){ .name = strdup(name), .is_local = local };
-    return &list->hosts[list->n++];
+    unsigned hash = 2166136261u;
+    for (const char *p = local ? "" : name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    return hash;
 }
 
-/* "name", "name:2"; `slots` overrides when not 0. */
-static int add(struct list *list, char *word, int slots)
+/* Where the host is in the table, or the free place where it would be. */
+static int *entry_of(const struct host_list *list, const char *name, bool local)
 {
-    char *colon = strrchr(word, ':');
-    if (colon && strchr(word, ':') == colon) { /* more colons: an IPv6 address */
-        char *end;
-        long n = strtol(colon + 1, &end, 10);
-        if (*end || end == colon + 1 || n < 1 || n > 1 << 20) {
-            complain("host %s: expected a number of slots after the colon", word);
-            return EXIT_USAGE;
-        }
-        slots = slots ? slots : (int)n;
-        *colon = 0;
+    unsigned mask = 2 * (unsigned)list->room - 1;
+    for (unsigned i = start_of(name, local);; i++) {
+        int *entry = &list->table[i & mask];
+        const struct host *host = *entry ? &list->hosts[*entry - 1] : NULL;
+        if (!host || (local && host->is_local) || strcmp(host->name, name) == 0)
+            return entry;
     }
-    int before = list->n;
-    struct host *host = host_named(list, word);
-    bool again = list->n == before;
-    if (again || slots)
-        host->slots += (again && !host->slots) + (slots ? slots : 1);
+}
+
+struct host *hosts_named(const struct host_list *list, const char *name)
+{
+    int number = list->n ? *entry_of(list, name, host_is_local(name)) : 0;
+    return number ? &list->hosts[number - 1] : NULL;
+}
+
+static void grow(struct host_list *list)
+{
+    list->room = list->room ? 2 * list->room : 4;
+    size_t room = (size_t)list->room;
+    list->hosts = realloc(list->hosts, room * sizeof *list->hosts);
+    free(list->table);
+    list->table = calloc(2 * room, sizeof *list->table);
+    if (!list->hosts || !list->table)
+        abort();
+    for (int i = 0; i < list->n; i++)
+        *entry_of(list, list->hosts[i].name, list->hosts[i].is_local) = i + 1;
+}
+
+static struct host *host_new(struct host_list *list, const char *name)
+{
+    if (list->n == list->room)
+        grow(list);
+    bool local = host_is_local(name);
+    char *copy = strdup(name);
+    if (!copy)
+        abort();
+    list->hosts[list->n++] = (struct host){ .name = copy, .is_local = local };
+    *entry_of(list, name, local) = list->n;
+    return &list->hosts[list->n - 1];
+}
+
+void hosts_free(struct host_list *list)
+{
+    for (int i = 0; i < list->n; i++)
+        free((char *)list->hosts[i].name);
+    free(list->hosts);
+    free(list->table);
+    *list = (struct host_list){ 0 };
+}
+
+struct addition { /* of names to a list */
+    struct host_list *list;
+    struct host_words words;
+    const char *where;
+};
+
+/* Split "name:2" and "[::1]:2"; a name with more colons is a bare IPv6 address.  False: what
+ * follows the colon is no number. */
+static bool split_slots(char *word, int *slots)
+{
+    char *close = word[0] == '[' ? strchr(word, ']') : NULL;
+    char *colon = close ? strchr(close, ':') : strrchr(word, ':');
+    if (close)
+        memmove(word, word + 1, strlen(word)); /* without the brackets */
+    if (close)
+        close[-1] = 0;
+    if (close && colon)
+        colon--; /* it has moved, too */
+    if (!colon || (!close && strchr(word, ':') != colon))
+        return true;
+    char *end;
+    long n = strtol(colon + 1, &end, 10);
+    if (*end || end == colon + 1 || n < 1 || n > RANGES_MOST)
+        return false;
+    *slots = (int)n;
+    if (!close)
+        *colon = 0;
+    return true;
+}
+
+static int add_one(void *to, char *word)
+{
+    const struct addition *addition = to;
+    struct host_words words = addition->words;
+    int slots = 0;
+    char shown[100];
+    snprintf(shown, sizeof shown, "%s", word);
+    if (!split_slots(word, &slots) || !*word) {
+        complain("%shost %s: expected a name, or a name, a colon and a number of slots",
+                 addition->where, shown);
+        return EXIT_USAGE;
+    }
+    if (!words.slots)
+        words.slots = slots;
+    struct host *host = hosts_named(addition->list, word);
+    if (host)
+        host->slots += (host->slots ? 0 : 1) + (words.slots ? words.slots : 1);
+    else
+        (host = host_new(addition->list, word))->slots = words.slots;
+    if (words.max_slots)
+        host->max_slots = words.max_slots;
     return 0;
 }
 
-static int read_line(struct list *list, char *line)
+int hosts_add(struct host_list *list, const char *text, struct host_words words,
+              const char *where)
 {
-    line[strcspn(line, "#\n")] = 0;
-    char *save, *name = strtok_r(line, " \t\r", &save);
-    if (!name)
-        return 0;
-    int slots = 0;
-    for (char *word = strtok_r(NULL, " \t\r", &save); word;
-         word = strtok_r(NULL, " \t\r", &save))
-        if (strncmp(word, "slots=", 6) == 0 || strncmp(word, "count=", 6) == 0)
-            slots = atoi(word + 6);
-        else if (strncmp(word, "cpu=", 4) == 0)
-            slots = atoi(word + 4);
-        else if (strncmp(word, "np=", 3) == 0)
-            slots = atoi(word + 3);
-    return add(list, name, slots);
+    const char *why;
+    struct addition addition = { list, words, where };
+    int status = ranges_walk(text, add_one, &addition, &why);
+    if (status >= 0)
+        return status;
+    complain("%shosts %s: %s", where, text, why);
+    return EXIT_USAGE;
 }
 
-static int read_hostfile(struct list *list, const char *path)
-{
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        complain("cannot read the host file %s: %s", path, strerror(errno));
-        return EXIT_USAGE;
-    }
-    char *line = NULL;
-    size_t room = 0;
-    int status = 0;
-    while (!status && getline(&line, &room, file) >= 0)
-        status = read_line(list, line);
-    free(line);
-    fclose(file);
-    return status;
-}
+/* ---- where they come from ---- */
 
-static int read_all(const struct options *options, struct list *list)
+static int read_wishes(const struct options *options, struct host_list *list)
 {
     int status = 0;
-    for (int i = 0; i < options->hosts.n && !status; i++) {
-        char *save, *copy = strdup(options->hosts.text[i]);
-        for (char *word = strtok_r(copy, ",", &save); word && !status;
-             word = strtok_r(NULL, ",", &save))
-            status = add(list, word, 0);
-        free(copy);
-    }
+    for (int i = 0; i < options->hosts.n && !status; i++)
+        status = hosts_add(list, options->hosts.text[i], (struct host_words){ 0 }, "");
     for (int i = 0; i < options->hostfiles.n && !status; i++)
-        status = read_hostfile(list, options->hostfiles.text[i]);
+        status = hostfile_read(list, options->hostfiles.text[i], 0);
     return status;
 }
 
-/* A batch system gave us more than we can use: the user pays for it, so he is told. */
-static void mention_idle_hosts(void)
+/* The slots that the batch system gave us on hosts that the user named without any. */
+static void take_slots(struct host_list *list, const struct host_list *given)
 {
-    const char *count = getenv("SLURM_JOB_NUM_NODES");
-    if (count && atoi(count) > 1)
-        complain("this allocation has %s hosts, only this one is used: name them with -host",
-                 count);
+    for (int i = 0; i < list->n; i++) {
+        const struct host *host = hosts_named(given, list->hosts[i].name);
+        if (host && !list->hosts[i].slots)
+            list->hosts[i].slots = host->slots;
+    }
 }
 
 /* --nnodes: the first of them. */
-static int cut_to(struct list *list, int nnodes)
+static int cut_to(struct host_list *list, int nnodes)
 {
     if (nnodes > list->n) {
         complain("--nnodes %d: there %s %d host%s; name more with -host or -hostfile", nnodes,
@@ -147,17 +202,24 @@ static int cut_to(struct list *list, int nnodes)
 
 int hosts_find(const struct options *options, struct host **hosts, int *nhosts)
 {
-    struct list list = { 0 };
-    int status = read_all(options, &list);
+    struct host_list list = { 0 }, given = { 0 };
+    int status = batch_hosts(&given);
+    if (!status)
+        status = read_wishes(options, &list);
+    if (!status && !list.n) {
+        list = given;
+        given = (struct host_list){ 0 };
+    }
+    take_slots(&list, &given);
+    hosts_free(&given);
     if (!status && !list.n) {
         char own[256] = "localhost";
         gethostname(own, sizeof own - 1);
-        host_named(&list, own);
-        if (options->nnodes < 1)
-            mention_idle_hosts();
+        host_new(&list, own);
     }
     if (!status)
         status = cut_to(&list, options->nnodes);
+    free(list.table);
     *hosts = list.hosts;
     *nhosts = list.n;
     return status;

@@ -56,6 +56,18 @@ enum level level_parse(const char *word, size_t bytes)
 
 /* ---- hosts ---- */
 
+/* Hosts that nobody has said slots for share the ranks evenly, unless that is more than some of
+ * them can run at once. */
+static bool share_evenly(const struct host *hosts, int nhosts, int nranks)
+{
+    int most = (nranks + nhosts - 1) / nhosts;
+    for (int i = 0; i < nhosts; i++)
+        if (hosts[i].slots || most > hosts[i].budget.slots ||
+            (hosts[i].max_slots && most > hosts[i].max_slots))
+            return false;
+    return true;
+}
+
 /* How many ranks a host takes before it is the next one's turn. */
 static int host_share(const struct host *host, const struct map_options *options)
 {
@@ -67,18 +79,41 @@ static int host_share(const struct host *host, const struct map_options *options
     return slots > 0 ? slots : 1;
 }
 
-void map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
-               int nranks, int *host_of)
+/* Deal ranks out, round by round; a host that has all it may have is passed over. */
+static int deal_to_hosts(const struct host *hosts, int nhosts,
+                         const struct map_options *options, int nranks, int *host_of, int *has)
 {
-    int host = 0, taken = 0;
-    for (int rank = 0; rank < nranks; rank++) {
-        if (taken >= host_share(&hosts[host], options)) {
-            host = (host + 1) % nhosts;
-            taken = 0;
+    int rank = 0, before = -1;
+    while (rank < nranks && rank > before) {
+        before = rank;
+        for (int i = 0; i < nhosts; i++) {
+            int share = host_share(&hosts[i], options), most = hosts[i].max_slots;
+            if (most && share > most - has[i])
+                share = most - has[i];
+            for (int taken = 0; taken < share && rank < nranks; taken++, has[i]++)
+                host_of[rank++] = i;
         }
-        host_of[rank] = host;
-        taken++;
     }
+    return rank;
+}
+
+int map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
+              int nranks, int *host_of)
+{
+    bool in_turn = options->by == LEVEL_NODE || options->per_host;
+    if (!in_turn && share_evenly(hosts, nhosts, nranks)) {
+        int most = nranks / nhosts, longer = nranks % nhosts; /* so many hosts have one more */
+        for (int rank = 0; rank < nranks; rank++)
+            host_of[rank] =
+                rank < longer * (most + 1) ? rank / (most + 1) : (rank - longer) / most;
+        return nranks;
+    }
+    int *has = calloc((size_t)nhosts, sizeof *has);
+    if (!has)
+        abort();
+    int placed = deal_to_hosts(hosts, nhosts, options, nranks, host_of, has);
+    free(has);
+    return placed;
 }
 
 /* ---- the policy ---- */

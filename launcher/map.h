@@ -24,7 +24,8 @@ struct map_options {
 
 struct host {
     const char *name;
-    int slots; /* places for ranks as the user said; 0: not said */
+    int slots;     /* places for ranks as the user said; 0: not said */
+    int max_slots; /* it takes no more ranks than that; 0: any number */
     bool is_local;
     struct budget budget; /* valid for local hosts */
 };
@@ -34,10 +35,17 @@ struct placement {      /* of one rank on its host */
     struct boot_place place;
 };
 
-/* Host of each rank: fill host after host up to their slots, or one each in turn (LEVEL_NODE),
- * or per_host on each; what is left over goes round again.  Never refuses. */
-void map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
-               int nranks, int *host_of);
+/* Host of each rank, by one rule for any number of them:
+ *
+ *     per_host, or one each (LEVEL_NODE)   so many on each host in turn
+ *     slots were said                      host after host up to its slots
+ *     they were not                        equal blocks, or host after host up to its cores where
+ *                                          a host has too few for its block
+ *
+ * and what is left over goes round again; only max_slots are never exceeded.  How many ranks have
+ * a host: fewer than nranks when all max_slots are taken. */
+int map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
+              int nranks, int *host_of);
 
 /* Ranks exceed what this host can run at once. */
 bool map_is_crowded(const struct budget *budget, int nranks);

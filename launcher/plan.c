@@ -5,6 +5,7 @@
  */
 #include "launcher/plan.h"
 
+#include "launcher/batch.h"
 #include "launcher/hosts.h"
 #include "launcher/out.h"
 #include "launcher/remote.h"
@@ -19,17 +20,6 @@ struct draft { /* a plan in the making */
     struct topology topology;
     bool loaded;
 };
-
-/* Were the CPUs given to us by a batch system? */
-static bool in_batch(void)
-{
-    static const char *const marks[] = { "SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",
-                                         "JOB_ID",       "FLUX_JOB_ID", "COBALT_JOBID" };
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (getenv(marks[i]))
-            return true;
-    return false;
-}
 
 /* -1 when it cannot be loaded; the user hears of it if it was his wish. */
 static int need_topology(struct draft *draft, bool wished)
@@ -149,8 +139,11 @@ static int place_ranks(struct draft *draft)
     struct map_options map = options->map;
     if (plan->nhosts > 1 && !map.per_host)
         map.per_host = ranks_by_objects(draft);
-    map_hosts(plan->hosts, plan->nhosts, &map, plan->nranks, host_of);
-    int rank = 0;
+    int placed = map_hosts(plan->hosts, plan->nhosts, &map, plan->nranks, host_of), rank = 0;
+    if (placed < plan->nranks) {
+        complain("%d ranks, but max_slots allow %d", plan->nranks, placed);
+        return EXIT_USAGE;
+    }
     for (int app = 0; app < options->napps; app++)
         for (int i = 0; i < options->apps[app].np; i++, rank++)
             plan->ranks[rank] =
@@ -174,7 +167,7 @@ static int choose_cpus(struct draft *draft)
     struct plan *plan = draft->plan;
     const struct budget *budget = &draft->here->budget;
     plan->crowded = map_is_crowded(budget, plan->nranks);
-    plan->decided = map_decide(&options->map, budget, plan->nranks, in_batch());
+    plan->decided = map_decide(&options->map, budget, plan->nranks, batch_is_here());
     bool wished = wants_topology(options);
     bool shown = options->display_map || options->dry_run || options->bindings;
     if (plan->decided.to == LEVEL_NONE && !wished && !shown)

@@ -233,7 +233,7 @@ static void list_hosts(struct host *hosts, int nhosts)
 
 int remote_ask(const struct options *options, struct host *hosts, int nhosts)
 {
-    const char *template = options->agent ? options->agent : getenv("XMPI_LAUNCH_AGENT");
+    const char *template = options->agent ? options->agent : agent_usual();
     if (options->iof.stdin_rank == STDIN_ALL) {
         complain(
             "--stdin all: ranks of several hosts cannot all read stdin yet; name one rank");
@@ -248,8 +248,7 @@ int remote_ask(const struct options *options, struct host *hosts, int nhosts)
     }
     int status = doorstep_open(launch.secret, adopt);
     for (int i = 0; i < remotes.n && !status; i++)
-        status =
-            start_agent(&remotes.list[i], i, template && *template ? template : AGENT_DEFAULT);
+        status = start_agent(&remotes.list[i], i, template);
     if (!status)
         status = wait_for_all();
     doorstep_shut();

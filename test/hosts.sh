@@ -44,6 +44,12 @@ part_start() # who runs where, streams, exit codes
     check "directory" "$code $(grep -c '^/tmp$' "$dir/out")" "0 4"
     run 30 -H a:2,b:2 -x COLOUR=red sh -c 'echo $COLOUR'
     check "environment" "$code $(grep -c red "$dir/out")" "0 4"
+    printf '# two hosts\nn[1-2] slots=2 max_slots=2\n' > "$scratch/hostfile"
+    run 30 -hostfile "$scratch/hostfile" sh -c 'echo $RANK $LOCAL_RANK'
+    check "a host file with a range" "$code $(sort "$dir/out" | tr '\n' ';')" "0 0 0;1 1;2 0;3 1;"
+    got=$(SLURM_JOB_ID=1 SLURM_JOB_NODELIST='n[1-2]' SLURM_TASKS_PER_NODE='1(x2)' SLURMD_NODENAME=n1 \
+        timeout 30 "$XMPIRUN" sh -c 'echo $RANK $LOCAL_RANK' | sort | tr '\n' ';')
+    check "the hosts of a batch system" "$got" "0 0;1 0;"
     run 30 --dry-run -H a:2,b:2 "$scratch/ends"
     check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"
 }
@@ -72,6 +78,13 @@ part_errors() # what the user did wrong, or the hosts
     check_says "says so" "no secret on its stdin"
     run 30 --launch-agent '(read s; echo 00000000000000000000000000000000) | {cmd}' -H a true
     check "a wrong secret" "$code" 1
+    printf 'a slots=2\nb slots=x\n' > "$scratch/hostfile"
+    run 30 -hostfile "$scratch/hostfile" true
+    check "a host file with a mistake" "$code" 2
+    check_says "where and what" "hostfile:2: slots=x: expected a number"
+    printf 'a max_slots=1\nb max_slots=1\n' > "$scratch/hostfile"
+    run 30 -np 3 -hostfile "$scratch/hostfile" true
+    check "more ranks than max_slots" "$code" 2
     run 30 --nooversubscribe -np 9 -H a:2,b:2 true
     check "not enough slots" "$code" 2
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "launcher/batch.h"
 #include "launcher/environment.h"
 #include "launcher/hosts.h"
 #include "launcher/out.h"
+#include "launcher/ranges.h"
 
 #include "test/unit/unit.h"
 
@@ -63,6 +65,8 @@ START_TEST(slots_add_up)
         { NULL, "localhost:2\n\nlocalhost\n", 3 },
         { NULL, "localhost cpu=2 # two\nlocalhost np=1", 3 },
         { "::1", NULL, 0 },
+        { "[::1]:2", NULL, 2 },
+        { "127.0.0.[1-3]", NULL, 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int slots;
@@ -74,9 +78,190 @@ END_TEST
 
 START_TEST(what_is_no_host_is_refused)
 {
+    static const char *const lists[] = { "localhost:x", "localhost:0", "n[1-",   "n[2-1]",
+                                         "n[a]",        "n1]",         "n[1;2]", ":3" };
+    static const char *const files[] = {
+        "localhost slots=x\n",
+        "localhost slots=0\n",
+        "localhost slot=2\n",
+        "localhost -np 2\n",
+        "localhost slots=4 max_slots=2\n",
+        "# nothing\n",
+        "n[1-2\n",
+        "localhost slots=9999999\n",
+    };
     int slots;
-    ck_assert_int_ne(find("localhost:x", NULL, &slots), 0);
-    ck_assert_int_ne(find("localhost:0", NULL, &slots), 0);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        ck_assert_msg(find(lists[i], NULL, &slots) != 0, "%s", lists[i]);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        ck_assert_msg(find(NULL, files[i], &slots) != 0, "%s", files[i]);
+}
+END_TEST
+
+/* "n1:2 n2:2 n3" */
+static const char *hosts_as_text(struct options *options)
+{
+    static char text[4096];
+    struct host *hosts;
+    int n;
+    complaints_wanted = false;
+    int status = hosts_find(options, &hosts, &n);
+    complaints_wanted = true;
+    text[0] = 0;
+    for (int i = 0; i < n && !status; i++) {
+        size_t used = strlen(text);
+        int room = (int)(sizeof text - used);
+        used +=
+            (size_t)snprintf(text + used, (size_t)room, "%s%s", i ? " " : "", hosts[i].name);
+        if (hosts[i].slots)
+            used += (size_t)snprintf(text + used, sizeof text - used, ":%d", hosts[i].slots);
+        if (hosts[i].max_slots)
+            snprintf(text + used, sizeof text - used, "/%d", hosts[i].max_slots);
+    }
+    if (status)
+        snprintf(text, sizeof text, "error");
+    free(hosts);
+    return text;
+}
+
+static const char *file_with(const char *content)
+{
+    static char path[] = "/tmp/xmpi-hosts.XXXXXX";
+    snprintf(path, sizeof path, "/tmp/xmpi-hosts.XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_eq(write(fd, content, strlen(content)), (int)strlen(content));
+    close(fd);
+    return path;
+}
+
+START_TEST(both_customs_and_ranges)
+{
+    static const struct {
+        const char *list, *file, *hosts;
+    } rows[] = {
+        { "a,b:2,a", NULL, "a:2 b:2" },
+        { "n[1-3]", NULL, "n1 n2 n3" },
+        { "n[08-10,3]:4,login", NULL, "n08:4 n09:4 n10:4 n3:4 login" },
+        { "r[1-2]n[0-1]-ib", NULL, "r1n0-ib r1n1-ib r2n0-ib r2n1-ib" },
+        { "fe80::1,[fe80::2]:8", NULL, "fe80::1 fe80::2:8" },
+        { NULL, "a slots=2 max_slots=4\nb:3 # comment\n\n#c\n  d\tcpu=1\r\n", "a:2/4 b:3 d:1" },
+        { NULL, "n[1-2] slots=8\nn[2-3]\n", "n1:8 n2:9 n3" },
+        { NULL, "a:2 binding=user:0 max-slots=2", "a:2/2" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct options options = { 0 };
+        const char *path = rows[i].file ? file_with(rows[i].file) : NULL;
+        if (rows[i].list)
+            strings_add(&options.hosts, (char *)rows[i].list);
+        if (path)
+            strings_add(&options.hostfiles, (char *)path);
+        const char *hosts = hosts_as_text(&options);
+        if (path)
+            unlink(path);
+        ck_assert_msg(strcmp(hosts, rows[i].hosts) == 0, "row %zu: %s, not %s", i, hosts,
+                      rows[i].hosts);
+    }
+}
+END_TEST
+
+START_TEST(batch_systems_say_their_hosts)
+{
+    enum { MOST = 4 };
+    static const struct {
+        const char *variables[MOST]; /* FILE stands for a file with the content */
+        const char *content, *wish, *hosts;
+    } rows[] = {
+        { { "SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=n[1-3]", "SLURM_TASKS_PER_NODE=2(x2),1" },
+          NULL,
+          NULL,
+          "n1:2 n2:2 n3:1" },
+        { { "SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=n[1-3]", "SLURM_TASKS_PER_NODE=1",
+            "SLURM_JOB_CPUS_PER_NODE=16(x3)" },
+          NULL,
+          NULL,
+          "n1:16 n2:16 n3:16" },
+        { { "SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=n[01-03],big7",
+            "SLURM_TASKS_PER_NODE=4(x4)" },
+          NULL,
+          "big7,n02:1",
+          "big7:4 n02:1" },
+        { { "SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=n[1-" }, NULL, NULL, "error" },
+        { { "PBS_JOBID=1", "PBS_NODEFILE=FILE" }, "a\na\nb\n", NULL, "a:2 b:1" },
+        { { "LSB_JOBID=1", "LSB_DJOB_HOSTFILE=FILE" }, "a\nb\nb\n", NULL, "a:1 b:2" },
+        { { "LSB_JOBID=1", "LSB_MCPU_HOSTS=a 4 b 2" }, NULL, NULL, "a:4 b:2" },
+        { { "LSB_JOBID=1", "LSB_MCPU_HOSTS=a 4 b" }, NULL, NULL, "error" },
+        { { "JOB_ID=1", "PE_HOSTFILE=FILE" },
+          "a 4 all.q@a UNDEFINED\nb 2 all.q@b UNDEFINED\n",
+          NULL,
+          "a:4 b:2" },
+        { { "COBALT_JOBID=1", "COBALT_NODEFILE=FILE" }, "a\nb\n", NULL, "a b" },
+        { { "PBS_JOBID=1", "PBS_NODEFILE=/nowhere" }, NULL, NULL, "error" },
+        { { "PBS_NODEFILE=/nowhere" }, NULL, "a", "a" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct options options = { 0 };
+        char path[64] = "";
+        clearenv();
+        if (rows[i].content)
+            snprintf(path, sizeof path, "%s", file_with(rows[i].content));
+        for (int v = 0; v < MOST && rows[i].variables[v]; v++) {
+            char copy[100];
+            snprintf(copy, sizeof copy, "%s", rows[i].variables[v]);
+            char *value = strchr(copy, '=');
+            *value++ = 0;
+            setenv(copy, strcmp(value, "FILE") == 0 ? path : value, 1);
+        }
+        if (rows[i].wish)
+            strings_add(&options.hosts, (char *)rows[i].wish);
+        const char *hosts = hosts_as_text(&options);
+        if (*path)
+            unlink(path);
+        ck_assert_msg(strcmp(hosts, rows[i].hosts) == 0, "row %zu: %s, not %s", i, hosts,
+                      rows[i].hosts);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_system_has_its_agent_and_name)
+{
+    clearenv();
+    ck_assert_ptr_null(batch_agent());
+    ck_assert_ptr_null(batch_own_name());
+    setenv("SLURM_JOB_ID", "1", 1);
+    ck_assert_ptr_null(batch_agent()); /* no list: nothing to reach */
+    setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+    setenv("SLURMD_NODENAME", "n2", 1);
+    ck_assert_ptr_nonnull(strstr(batch_agent(), "--nodelist={host} "));
+    ck_assert(host_is_local("n2"));
+    ck_assert(!host_is_local("n1"));
+    ck_assert(batch_is_here());
+}
+END_TEST
+
+/* The work for a hundred thousand names must not grow with their square. */
+START_TEST(many_hosts_are_found_soon)
+{
+    struct host_list list = { 0 };
+    ck_assert_int_eq(hosts_add(&list, "n[1-99999]:2", (struct host_words){ 0 }, ""), 0);
+    ck_assert_int_eq(list.n, 99999);
+    ck_assert_str_eq(hosts_named(&list, "n4711")->name, "n4711");
+    ck_assert_ptr_null(hosts_named(&list, "n0"));
+    complaints_wanted = false;
+    ck_assert_int_ne(hosts_add(&list, "n[1-999999999]", (struct host_words){ 0 }, ""), 0);
+    complaints_wanted = true;
+    hosts_free(&list);
+}
+END_TEST
+
+START_TEST(counts_in_short)
+{
+    int numbers[8];
+    ck_assert_int_eq(ranges_counts("2(x3),1", numbers, 8), 4);
+    ck_assert(numbers[0] == 2 && numbers[2] == 2 && numbers[3] == 1);
+    static const char *const wrong[] = { "x",    "2(x",  "2(x3",  "0",
+                                         "2,,1", "2(3)", "2(x9)", "99999999999" };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        ck_assert_msg(ranges_counts(wrong[i], numbers, 8) == -1, "%s", wrong[i]);
 }
 END_TEST
 
@@ -129,4 +314,6 @@ START_TEST(environments_are_built_in_order)
 END_TEST
 
 UNIT_MAIN("hosts", this_machine_by_all_its_names, slots_add_up, what_is_no_host_is_refused,
+          both_customs_and_ranges, batch_systems_say_their_hosts,
+          a_batch_system_has_its_agent_and_name, many_hosts_are_found_soon, counts_in_short,
           environments_are_built_in_order)

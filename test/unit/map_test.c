@@ -165,27 +165,44 @@ END_TEST
 START_TEST(hosts_are_filled_in_turn)
 {
     static const struct {
-        int slots[3];
+        int slots[3], max[3], cores;
         struct map_options options;
         int nranks;
         const char *hosts;
     } rows[] = {
-        { { 2, 1, 2 }, { 0 }, 5, "00122" },
-        { { 2, 1, 2 }, { 0 }, 7, "0012200" },
-        { { 2, 2, 2 }, { .by = LEVEL_NODE }, 5, "01201" },
-        { { 4, 4, 4 }, { .per_host = 2 }, 6, "001122" },
-        { { 0, 0, 0 }, { 0 }, 4, "0120" },
+        { { 2, 1, 2 }, { 0 }, 8, { 0 }, 5, "00122" },
+        { { 2, 1, 2 }, { 0 }, 8, { 0 }, 7, "0012200" },
+        { { 2, 2, 2 }, { 0 }, 8, { .by = LEVEL_NODE }, 5, "01201" },
+        { { 4, 4, 4 }, { 0 }, 8, { .per_host = 2 }, 6, "001122" },
+        { { 0, 0, 0 }, { 0 }, 8, { .per_host = 2 }, 7, "0011220" },
+        /* nobody said slots: equal blocks, the first ones longer */
+        { { 0, 0, 0 }, { 0 }, 2, { 0 }, 2, "01" },
+        { { 0, 0, 0 }, { 0 }, 2, { 0 }, 3, "012" },
+        { { 0, 0, 0 }, { 0 }, 2, { 0 }, 5, "00112" },
+        { { 0, 0, 0 }, { 0 }, 2, { 0 }, 6, "001122" },
+        /* more than cores: host after host, and round again */
+        { { 0, 0, 0 }, { 0 }, 1, { 0 }, 4, "0120" },
+        { { 0, 0, 0 }, { 0 }, 2, { 0 }, 8, "00112200" },
+        { { 0, 4, 0 }, { 0 }, 2, { 0 }, 8, "00111122" },
+        /* limits */
+        { { 2, 1, 2 }, { 2, 0, 2 }, 8, { 0 }, 7, "0012211" },
+        { { 2, 1, 2 }, { 3, 1, 2 }, 8, { 0 }, 7, "001220" },
+        { { 1, 1, 1 }, { 1, 1, 1 }, 8, { .by = LEVEL_NODE }, 5, "012" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct host hosts[3] = { { 0 } };
         int host_of[8];
         char text[9] = "";
-        for (int h = 0; h < 3; h++)
+        for (int h = 0; h < 3; h++) {
             hosts[h].slots = rows[i].slots[h];
-        map_hosts(hosts, 3, &rows[i].options, rows[i].nranks, host_of);
-        for (int r = 0; r < rows[i].nranks; r++)
+            hosts[h].max_slots = rows[i].max[h];
+            hosts[h].budget.slots = rows[i].cores;
+        }
+        int placed = map_hosts(hosts, 3, &rows[i].options, rows[i].nranks, host_of);
+        for (int r = 0; r < placed; r++)
             text[r] = (char)('0' + host_of[r]);
-        ck_assert_str_eq(text, rows[i].hosts);
+        ck_assert_msg(strcmp(text, rows[i].hosts) == 0, "row %zu: %s, not %s", i, text,
+                      rows[i].hosts);
     }
 }
 END_TEST

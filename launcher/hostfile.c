@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Host files.  Both customs are read, and ranges in either:
+ *
+ *     name:2                       hydra
+ *     name slots=2 max_slots=4     Open MPI; also cpu=2, count=2 and np=2
+ *     n[01-16]:8                   sixteen hosts
+ *
+ * # starts a comment.  What else hydra knows (binding=, ifname=, user=) is not for us and is said to
+ * be so; a word that nobody knows is an error, with file and line.  Max_slots is how many ranks a
+ * host takes at most, even when ranks exceed slots everywhere.
+ */
+#include "launcher/hosts.h"
+#include "launcher/out.h"
+#include "launcher/ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char blanks[] = " \t\r\n";
+
+static const struct {
+    const char *name;
+    bool is_most;
+} keys[] = {
+    { "slots=", false }, { "cpu=", false },      { "cpus=", false },     { "count=", false },
+    { "np=", false },    { "max_slots=", true }, { "max-slots=", true },
+};
+static const char *const foreign[] = { "binding=", "ifname=" };
+
+static bool begins(const char *word, const char *name)
+{
+    return strncmp(word, name, strlen(name)) == 0;
+}
+
+static int read_number(const char *word, const char *where, int *number)
+{
+    char *end;
+    const char *value = strchr(word, '=') + 1;
+    long n = strtol(value, &end, 10);
+    if (*end || end == value || n < 1 || n > RANGES_MOST) {
+        complain("%s%s: expected a number from 1 to %d", where, word, RANGES_MOST);
+        return EXIT_USAGE;
+    }
+    *number = (int)n;
+    return 0;
+}
+
+static int read_word(const char *word, const char *where, struct host_words *words)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (begins(word, keys[i].name))
+            return read_number(word, where,
+                               keys[i].is_most ? &words->max_slots : &words->slots);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (begins(word, foreign[i])) {
+            notice("%s%s is ignored", where, word);
+            return 0;
+        }
+    complain("%s%s: expected slots=N or max_slots=N after the name of a host", where, word);
+    return EXIT_USAGE;
+}
+
+/* A line without its comment. */
+static int read_host(struct host_list *list, char *line, int each, const char *where)
+{
+    char *save, *name = strtok_r(line, blanks, &save);
+    struct host_words words = { 0 };
+    int status = 0;
+    if (!name)
+        return 0;
+    for (char *word; !status && (word = strtok_r(NULL, blanks, &save));)
+        status = read_word(word, where, &words);
+    if (!status && words.max_slots && words.max_slots < words.slots) {
+        complain("%smax_slots=%d is less than slots=%d", where, words.max_slots, words.slots);
+        status = EXIT_USAGE;
+    }
+    if (!words.slots && !strchr(name, ':'))
+        words.slots = each;
+    return status ? status : hosts_add(list, name, words, where);
+}
+
+int hostfile_read(struct host_list *list, const char *path, int each)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        complain("cannot read the host file %s: %s", path, strerror(errno));
+        return EXIT_USAGE;
+    }
+    char *line = NULL, where[300];
+    size_t room = 0;
+    int status = 0, before = list->n;
+    for (int number = 1; !status && getline(&line, &room, file) >= 0; number++) {
+        line[strcspn(line, "#\n")] = 0;
+        snprintf(where, sizeof where, "%s:%d: ", path, number);
+        status = read_host(list, line, each, where);
+    }
+    free(line);
+    fclose(file);
+    if (!status && list->n == before && !before) {
+        complain("the host file %s names no host", path);
+        status = EXIT_USAGE;
+    }
+    return status;
+}
