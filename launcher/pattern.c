@@ -26,6 +26,8 @@ static const char *word(char letter, const struct pattern_words *words, char *sc
         snprintf(scratch, room, "%d", words->pid);
         return scratch;
     case 'h':
+        if (launcher_name)
+            return launcher_name; /* as the user called it */
         return gethostname(scratch, room) == 0 ? scratch : "localhost";
     case 's':
         return words->stream;

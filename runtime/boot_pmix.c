@@ -40,6 +40,8 @@
 #define CONTACT_KEY "xmpi.contact"
 #define TAKEN_ENV   "XMPI_PMIX_RANK" /* <namespace>:<rank>:<pid> of the process that has it */
 
+enum { CONTACT_PATIENCE_US = 5000000 };
+
 static struct {
     void *library;
     __typeof__(PMIx_Init) *init;
@@ -460,12 +462,27 @@ static int pmix_publish(const void *card, size_t bytes)
                                   : pmix_failed(status, "cannot publish its network address");
 }
 
+/* Slurm's servers need a while after their first fence before they answer each other's questions,
+ * and say "error" until then. */
+static pmix_status_t contact_get(const pmix_proc_t *proc, pmix_value_t **value)
+{
+    pmix_status_t status;
+    unsigned slept_us = 0, nap_us = 1000;
+    while ((status = pmix.get(proc, CONTACT_KEY, NULL, 0, value)) == PMIX_ERROR &&
+           slept_us < CONTACT_PATIENCE_US) {
+        usleep(nap_us);
+        slept_us += nap_us;
+        nap_us = nap_us < 64000 ? 2 * nap_us : nap_us;
+    }
+    return status;
+}
+
 static int pmix_contact(int world, void *card, size_t *bytes)
 {
     pmix_proc_t proc = self;
     proc.rank = (pmix_rank_t)world;
     pmix_value_t *value = NULL;
-    pmix_status_t status = pmix.get(&proc, CONTACT_KEY, NULL, 0, &value);
+    pmix_status_t status = contact_get(&proc, &value);
     if (status != PMIX_SUCCESS)
         return pmix_failed(status, "cannot get the network address of another rank");
     *bytes = 0;
