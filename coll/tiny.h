@@ -6,7 +6,13 @@
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H
 
-#include "coll/coll.h"
+#include "coll/call.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct team;    /* coll/coll.h */
+struct channel; /* pml/pml.h */
 
 enum {
     TINY_RANKS = 64,

@@ -18,6 +18,7 @@
 #ifndef XMPI_TINY_SLOT_H
 #define XMPI_TINY_SLOT_H
 
+#include "coll/coll.h"
 #include "coll/tiny.h"
 #include "runtime/progress.h"
 

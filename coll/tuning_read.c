@@ -6,10 +6,10 @@
 #include "coll/tuning.h"
 
 #include "coll/tiny.h"
+#include "runtime/amount.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,29 +22,18 @@ struct reader {
 
 #define REFUSE(r, ...) snprintf((r)->why, FORCED_WHY, __VA_ARGS__)
 
-/* "12", "12k", "1M"; *end is what follows. */
-static bool number_read(const char *text, size_t *number, const char **end)
-{
-    char *stop;
-    if (!isdigit((unsigned char)*text))
-        return false;
-    errno = 0;
-    unsigned long long n = strtoull(text, &stop, 10);
-    int shift = *stop == 'k' ? 10 : *stop == 'M' ? 20 : *stop == 'G' ? 30 : 0;
-    if (errno || n > SIZE_MAX >> shift)
-        return false;
-    *number = (size_t)n << shift;
-    *end = stop + (shift != 0);
-    return true;
-}
-
 /* N, N..M, N.., ..M, any */
 static bool reach_read(const char *text, struct reach *reach)
 {
     *reach = (struct reach){ 0, SIZE_MAX };
     if (strcmp(text, "any") == 0)
         return true;
-    bool begins = number_read(text, &reach->from, &text);
+    const char *end = amount_begin(text, &reach->from);
+    bool begins = end != NULL;
+    if (begins)
+        text = end;
+    else
+        reach->from = 0;
     if (begins && !*text)
         reach->to = reach->from;
     if (!*text)
@@ -54,7 +43,7 @@ static bool reach_read(const char *text, struct reach *reach)
     text += 2;
     if (!*text)
         return begins;
-    return number_read(text, &reach->to, &text) && !*text && reach->to >= reach->from;
+    return amount_read(text, &reach->to) && reach->to >= reach->from;
 }
 
 static void condition_read(struct reader *r, struct tuning_row *row, char *word)

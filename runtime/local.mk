@@ -1,6 +1,7 @@
 # runtime/: what any system program would need.  Layouts and kernels are in layout.mk.
 AM_CPPFLAGS += $(PMIX_CFLAGS)
 libxmpi_core_la_SOURCES += \
+    runtime/amount.c runtime/amount.h \
     runtime/assist.c runtime/assist.h \
     runtime/boot.c runtime/boot.h runtime/boot_way.h \
     runtime/boot_nodes.c runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \

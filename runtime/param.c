@@ -6,10 +6,11 @@
  * are not known yet; a bad value never stops the program, its default is used.
  */
 #include "runtime/param.h"
+
+#include "runtime/amount.h"
 #include "runtime/log.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -43,22 +44,12 @@ static bool int_read(const char *text, long long *number)
     return end != text && *end == '\0' && errno == 0;
 }
 
-/* 4096, 64k, 1M, 2G, with B or iB behind if one likes. */
 static bool size_read(const char *text, long long *number)
 {
-    char *end;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    if (end == text || errno != 0 || *number < 0)
-        return false;
-    static const char units[] = "kmgt";
-    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    end += unit != NULL;
-    if (*number > (LLONG_MAX >> shift))
-        return false;
-    *number <<= shift;
-    return *end == '\0' || strcasecmp(end, "b") == 0 || (unit && strcasecmp(end, "ib") == 0);
+    size_t bytes;
+    bool read = amount_read(text, &bytes);
+    *number = (long long)bytes;
+    return read;
 }
 
 static bool bool_read(const char *text, long long *number)

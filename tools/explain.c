@@ -9,11 +9,11 @@
 #include "coll/explain.h"
 #include "coll/forced.h"
 #include "coll/tiny.h"
+#include "runtime/amount.h"
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,21 +32,6 @@ static void usage(FILE *to)
         "  --nonblocking     MPI_Iallreduce instead of MPI_Allreduce, and so on\n\n"
         "XMPI_COLL and XMPI_TUNING are obeyed.\n",
         to);
-}
-
-/* "8", "64k", "64KiB", "1M" */
-static bool bytes_read(const char *text, size_t *bytes)
-{
-    static const char *const units[] = { "", "k", "KiB", "kB", "M", "MiB", "MB", "G", "GiB" };
-    static const int shifts[] = { 0, 10, 10, 10, 20, 20, 20, 30, 30 };
-    char *end;
-    unsigned long long n = strtoull(text, &end, 10);
-    for (size_t i = 0; isdigit((unsigned char)*text) && i < sizeof shifts / sizeof *shifts; i++)
-        if (strcmp(end, units[i]) == 0 && n <= SIZE_MAX >> (shifts[i] + 1)) {
-            *bytes = (size_t)n << shifts[i];
-            return true;
-        }
-    return false;
 }
 
 static bool count_read(const char *text, int *n)
@@ -99,7 +84,7 @@ static int question_read(int argc, char **argv, struct question *q)
                 return refuse("there is no collective %s", word);
             q->what = (enum collective)what;
             named = true;
-        } else if (!bytes_read(word, &q->bytes)) {
+        } else if (!amount_read(word, &q->bytes)) {
             return refuse("%s is no number of bytes", word);
         }
     }

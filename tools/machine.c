@@ -13,6 +13,8 @@
  */
 #include "tools/plan.h"
 
+#include "runtime/amount.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +86,7 @@ static bool set(struct plan_args *args, const char *level, char *word)
                    level, word);
         return false;
     }
-    if (time ? time_read(value, time) : bytes_read(value, size))
+    if (time ? time_read(value, time) : amount_read(value, size))
         return true;
     plan_wrong("%s %s=%s is no %s", level, word, value,
                time ? "time; as in 1.5us or 0.08ns" : "amount; as in 16k");

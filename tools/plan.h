@@ -33,8 +33,7 @@ struct price_query plan_query(const struct plan_args *args);
 bool machine_set(struct plan_args *args, const char *line);
 bool machine_read(struct plan_args *args, const char *file);
 
-/* "64k", "1MiB"; a plain number of a text.  False: it is none. */
-bool bytes_read(const char *text, size_t *bytes);
+/* A plain number of a text.  False: it is none. */
 bool number_read(const char *text, long least, long most, long *number);
 
 /* "1.5 us" */

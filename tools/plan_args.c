@@ -6,38 +6,18 @@
 #include "tools/plan.h"
 
 #include "coll/forced.h"
+#include "runtime/amount.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 bool number_read(const char *text, long least, long most, long *number)
 {
     char *end;
     *number = strtol(text, &end, 10);
     return end != text && *end == '\0' && *number >= least && *number <= most;
-}
-
-bool bytes_read(const char *text, size_t *bytes)
-{
-    static const char *const units[] = { "", "k", "m", "g", "t" };
-    char *end;
-    double n = strtod(text, &end);
-    if (end == text || !(n >= 0)) /* nan, too */
-        return false;
-    for (int i = 0; i < 5; i++, n *= 1024) {
-        size_t length = strlen(units[i]);
-        const char *rest = end + length;
-        if (strncasecmp(end, units[i], length) != 0)
-            continue;
-        if (*rest == '\0' || !strcasecmp(rest, "B") || (i && !strcasecmp(rest, "iB"))) {
-            *bytes = n < 1e18 ? (size_t)n : 0;
-            return n < 1e18;
-        }
-    }
-    return false;
 }
 
 struct seconds_text seconds_text(double seconds)
@@ -172,7 +152,7 @@ static int read_value(struct plan_args *args, const char *option, const char *va
     if (strcmp(option, "--bytes") != 0)
         return -1;
     args->has_bytes = true;
-    if (!bytes_read(value, &args->bytes))
+    if (!amount_read(value, &args->bytes))
         return plan_wrong("--bytes %s is no amount; as in 8, 64k or 1MiB", value);
     return 0;
 }
