@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The programs: every algorithm of the room, by collective.  A new one is a function of at most
- * forty lines, a line here and a row in rules.c, whose rows test/plan walks along.
+ * forty lines, a line here and a row in rules.c, whose rows test/plan walks along.  Its file
+ * includes this header and no other of the house (test/rooms.sh looks).
  */
 #ifndef XMPI_ALGORITHMS_H
 #define XMPI_ALGORITHMS_H
@@ -45,5 +46,15 @@ program neighbor_allgather, neighbor_alltoall;
  * not the root itself takes no part in rooted ones. */
 program inter_bcast, inter_gather, inter_scatter, inter_allgather, inter_alltoall;
 program inter_reduce, inter_allreduce, inter_reduce_scatter; /* ordered */
+
+/* ---- parts that several programs share ---- */
+
+/* Traeff's circulant (circulant.c).  From IN, p blocks on each rank, to the sum of block `me` in
+ * `last`; partial sums go to `room`, cut in p blocks.  plan->radix is the number of nodes that
+ * ranks are dealt out to in turn, 0 if that does not matter. */
+void circulant_fold(struct plan *plan, int me, int p, enum room room, struct span last);
+
+/* From block me of OUT on each rank to all p blocks everywhere. */
+void circulant_spread(struct plan *plan, int me, int p);
 
 #endif

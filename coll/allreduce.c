@@ -22,7 +22,6 @@
  *                      operations that commute.
  */
 #include "coll/algorithms.h"
-#include "coll/circulant.h"
 
 /* The first 2r ranks pair up so that a power of two remains: the odd one folds for both. */
 void allreduce_doubling(struct plan *plan, int me, int p)

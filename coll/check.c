@@ -22,64 +22,13 @@
 #include "coll/check.h"
 
 #include "coll/bind.h"
-#include "coll/check_law.h"
+#include "coll/check_stage.h"
 #include "coll/ends.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the world ---- */
-
-enum order {
-    FIRST_COME,
-    LAST_FIRST,
-    SHUFFLED,
-    SHUFFLED_AGAIN,
-    EAGER,
-    IN_PROGRAM_ORDER,
-    ORDERS
-};
-
-struct memory {
-    struct symbol *unit;
-    int *start; /* start[b] = first unit of block b; nblocks + 1 entries */
-    int nblocks;
-    bool there; /* the caller gave this buffer */
-};
-
-struct progress {
-    int nwait;
-    bool posted, landed, done;
-    struct symbol *carried; /* a send's captured, or a fold's landed, units */
-};
-
-struct actor {
-    const struct plan *plan;
-    struct memory room[ROOMS];
-    struct progress *step;
-    int *partner; /* of each message step: the step at the peer */
-    int next_fold;
-    bool landing; /* in use */
-};
-
-struct action {
-    int rank, step;
-    bool transfer; /* the message of this send; otherwise begin the step */
-};
-
-struct stage {
-    const struct world *world;
-    struct verdict *verdict;
-    struct actor *actor;
-    struct action *queue;
-    int head, tail, cap;
-    enum order order;
-    struct law law;
-    uint64_t random;
-    int done;
-};
 
 static bool wrong(struct stage *g, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -97,6 +46,11 @@ static bool wrong(struct stage *g, const char *format, ...)
     return false;
 }
 
+static bool no_memory(struct stage *g)
+{
+    return wrong(g, "no memory to verify it");
+}
+
 static bool lay_out(struct stage *g, int r)
 {
     const struct world *w = g->world;
@@ -109,29 +63,20 @@ static bool lay_out(struct stage *g, int r)
             return wrong(g, "rank %d cuts room %d in %d blocks instead of %d", r, room, n,
                          must);
         m->nblocks = n;
-        m->start = malloc(((size_t)n + 1) * sizeof(int));
-        m->start[0] = 0;
+        m->start = calloc((size_t)n + 1, sizeof(int));
+        if (!m->start)
+            return no_memory(g);
         for (int b = 0; b < n; b++)
             m->start[b + 1] = m->start[b] + law_units(w, r, (enum room)room, b);
         if (room == ROOM_OUT || room == ROOM_IN)
             g->law.nsums = g->law.nsums > m->start[n] ? g->law.nsums : m->start[n];
         m->unit = calloc((size_t)m->start[n] + 1, sizeof(*m->unit));
+        if (!m->unit)
+            return no_memory(g);
     }
-    a->step = malloc(((size_t)a->plan->nsteps + 1) * sizeof(*a->step));
-    memset(a->step, 0, ((size_t)a->plan->nsteps + 1) * sizeof(*a->step));
+    a->step = calloc((size_t)a->plan->nsteps + 1, sizeof(*a->step));
     a->partner = calloc((size_t)a->plan->nsteps + 1, sizeof(int));
-    return true;
-}
-
-static struct symbol *units(struct actor *a, struct span s)
-{
-    return a->room[s.room].unit + a->room[s.room].start[s.first];
-}
-
-static int count(const struct actor *a, struct span s)
-{
-    const int *start = a->room[s.room].start;
-    return start[s.first + s.n] - start[s.first];
+    return (a->step && a->partner) || no_memory(g);
 }
 
 /* ---- what can be seen without running ---- */
@@ -218,220 +163,13 @@ static bool examine(struct stage *g)
                 return false;
         }
     for (int r = 0; r < g->world->p; r++) {
-        int waits = 0, lost = 0;
-        if (!check_hazards(g->actor[r].plan, &waits, &lost))
+        int waits = 0, lost = -1;
+        if (!check_hazards(g->actor[r].plan, &waits, &lost) && lost < 0)
+            return no_memory(g);
+        if (lost >= 0)
             return wrong(g, "rank %d: step %d does not wait for step %d", r, waits, lost);
     }
     return find_partners(g);
-}
-
-/* ---- performing ---- */
-
-static void enqueue(struct stage *g, int rank, int step, bool transfer)
-{
-    if (g->tail == g->cap) {
-        g->cap = g->cap ? 2 * g->cap : 256;
-        g->queue = realloc(g->queue, (size_t)g->cap * sizeof(*g->queue));
-    }
-    g->queue[g->tail++] = (struct action){ rank, step, transfer };
-}
-
-static struct action dequeue(struct stage *g)
-{
-    int at = g->head;
-    if (g->order == LAST_FIRST)
-        at = g->tail - 1;
-    if (g->order == SHUFFLED || g->order == SHUFFLED_AGAIN || g->order == EAGER) {
-        g->random = g->random * 6364136223846793005ull + 1442695040888963407ull;
-        at = g->head + (int)((g->random >> 33) % (uint64_t)(g->tail - g->head));
-    }
-    struct action chosen = g->queue[at];
-    if (g->order == FIRST_COME)
-        g->head++;
-    else
-        g->queue[at] = g->queue[--g->tail];
-    return chosen;
-}
-
-static void finish(struct stage *g, int r, int i)
-{
-    struct actor *a = &g->actor[r];
-    const struct step *s = &a->plan->step[i];
-    a->step[i].done = true;
-    g->done++;
-    for (int k = 0; k < s->nnext; k++) {
-        int next = a->plan->next[s->first_next + k];
-        if (--a->step[next].nwait == 0)
-            enqueue(g, r, next, false);
-    }
-}
-
-/* This end is ready; when the other is too, the message can move. */
-static void post(struct stage *g, int r, int i)
-{
-    struct actor *a = &g->actor[r];
-    const struct step *s = &a->plan->step[i];
-    a->step[i].posted = true;
-    if (!g->actor[s->peer].step[a->partner[i]].posted)
-        return;
-    if (s->verb == VERB_SEND)
-        enqueue(g, r, i, true);
-    else
-        enqueue(g, s->peer, a->partner[i], true);
-}
-
-static void combine(struct actor *a, const struct step *s, const struct symbol *added,
-                    const struct symbol *with)
-{
-    int n = count(a, s->to);
-    struct symbol *to = units(a, s->to);
-    for (int u = 0; u < n; u++)
-        to[u] = s->side == INCOMING_FIRST ? symbol_join(added[u], with[u])
-                                          : symbol_join(with[u], added[u]);
-}
-
-/* Folds get the rank's one landing buffer in program order; in two orders there are plenty. */
-static void open_landing(struct stage *g, int r)
-{
-    struct actor *a = &g->actor[r];
-    bool plenty = g->order == SHUFFLED_AGAIN || g->order == EAGER;
-    for (; a->next_fold < a->plan->nsteps && (plenty || !a->landing); a->next_fold++)
-        if (a->plan->step[a->next_fold].verb == VERB_FOLD) {
-            a->landing = true;
-            post(g, r, a->next_fold);
-        }
-}
-
-static void end_fold(struct stage *g, int r, int i)
-{
-    struct actor *a = &g->actor[r];
-    const struct step *s = &a->plan->step[i];
-    combine(a, s, a->step[i].carried, units(a, s->from));
-    finish(g, r, i);
-    a->landing = false;
-    open_landing(g, r);
-}
-
-static struct symbol *copy_units(struct actor *a, struct span s)
-{
-    size_t bytes = (size_t)count(a, s) * sizeof(struct symbol);
-    return memcpy(malloc(bytes + 1), units(a, s), bytes);
-}
-
-static void begin(struct stage *g, int r, int i)
-{
-    struct actor *a = &g->actor[r];
-    const struct step *s = &a->plan->step[i];
-    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
-    switch ((enum verb)s->verb) {
-    case VERB_COPY:
-        memmove(units(a, s->to), units(a, s->from), bytes);
-        finish(g, r, i);
-        break;
-    case VERB_JOIN:
-        combine(a, s, units(a, s->from), units(a, s->to));
-        finish(g, r, i);
-        break;
-    case VERB_RECV:
-        memset(units(a, s->to), 0, bytes);
-        post(g, r, i);
-        break;
-    case VERB_SEND:
-        if (g->order == EAGER)
-            a->step[i].carried = copy_units(a, s->from);
-        post(g, r, i);
-        if (g->order == EAGER)
-            finish(g, r, i);
-        break;
-    case VERB_FOLD:
-        if (a->step[i].landed && !a->step[i].done)
-            end_fold(g, r, i);
-        break;
-    }
-}
-
-static void deliver(struct stage *g, int peer, int k, const struct symbol *incoming)
-{
-    struct actor *b = &g->actor[peer];
-    const struct step *t = &b->plan->step[k];
-    size_t bytes = (size_t)count(b, t->to) * sizeof(struct symbol);
-    if (t->verb == VERB_RECV) {
-        memcpy(units(b, t->to), incoming, bytes);
-        finish(g, peer, k);
-        return;
-    }
-    b->step[k].carried = memcpy(malloc(bytes + 1), incoming, bytes);
-    b->step[k].landed = true;
-    if (b->step[k].nwait == 0)
-        end_fold(g, peer, k);
-}
-
-static void transfer(struct stage *g, int r, int i)
-{
-    struct actor *a = &g->actor[r];
-    const struct step *s = &a->plan->step[i];
-    const struct symbol *data = a->step[i].carried ? a->step[i].carried : units(a, s->from);
-    deliver(g, s->peer, a->partner[i], data);
-    if (g->order != EAGER)
-        finish(g, r, i);
-}
-
-/* As run_inline.c does: one step after the other, sends complete at once. */
-static bool advance(struct stage *g, int r, int i)
-{
-    struct actor *a = &g->actor[r];
-    const struct step *s = &a->plan->step[i];
-    struct progress *sent = s->verb == VERB_SEND || step_is_local(s)
-                                ? NULL
-                                : &g->actor[s->peer].step[a->partner[i]];
-    if (sent && !sent->carried)
-        return false;
-    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
-    if (s->verb == VERB_SEND)
-        a->step[i].carried = copy_units(a, s->from);
-    else if (s->verb == VERB_COPY)
-        memmove(units(a, s->to), units(a, s->from), bytes);
-    else if (s->verb == VERB_JOIN)
-        combine(a, s, units(a, s->from), units(a, s->to));
-    else if (s->verb == VERB_RECV)
-        memcpy(units(a, s->to), sent->carried, bytes);
-    else
-        combine(a, s, sent->carried, units(a, s->from));
-    a->step[i].done = true;
-    g->done++;
-    return true;
-}
-
-static void perform_in_order(struct stage *g)
-{
-    int *pc = calloc((size_t)g->world->p, sizeof(int));
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int r = 0; r < g->world->p; r++)
-            while (pc[r] < g->actor[r].plan->nsteps && advance(g, r, pc[r])) {
-                pc[r]++;
-                moved = true;
-            }
-    }
-    free(pc);
-}
-
-static void perform(struct stage *g)
-{
-    for (int r = 0; r < g->world->p; r++) {
-        struct actor *a = &g->actor[r];
-        for (int i = 0; i < a->plan->nsteps; i++)
-            if (a->step[i].nwait == 0)
-                enqueue(g, r, i, false);
-        open_landing(g, r);
-    }
-    while (g->head < g->tail) {
-        struct action next = dequeue(g);
-        if (next.transfer)
-            transfer(g, next.rank, next.step);
-        else
-            begin(g, next.rank, next.step);
-    }
 }
 
 /* ---- before and after ---- */
@@ -506,10 +244,9 @@ static bool play(struct stage *g, enum order order)
         memset(g->law.sum, 0, ((size_t)g->law.nsums + 1) * sizeof(*g->law.sum));
         for (int r = 0; r < g->world->p; r++)
             prepare(g, r);
-        if (order == IN_PROGRAM_ORDER)
-            perform_in_order(g);
-        else
-            perform(g);
+        stage_perform(g);
+        if (g->no_memory)
+            return no_memory(g);
         if (!stuck(g))
             return false;
         for (int r = 0; r < g->world->p; r++)
@@ -521,7 +258,7 @@ static bool play(struct stage *g, enum order order)
 
 static void strike(struct stage *g)
 {
-    for (int r = 0; r < g->world->p; r++) {
+    for (int r = 0; g->actor && r < g->world->p; r++) {
         struct actor *a = &g->actor[r];
         for (int room = 0; room < ROOMS; room++) {
             free(a->room[room].unit);
@@ -544,18 +281,29 @@ static bool is_wanted(const struct world *w, enum order order)
     return !w->brief || order == SHUFFLED;
 }
 
+static bool set_up(struct stage *g, const struct plan *plans)
+{
+    size_t steps = 0, p = (size_t)g->world->p;
+    for (size_t r = 0; r < p; r++)
+        steps += (size_t)plans[r].nsteps;
+    g->actor = calloc(p, sizeof(*g->actor));
+    g->queue = malloc((2 * steps + 1) * sizeof(*g->queue));
+    if (!g->actor || !g->queue)
+        return no_memory(g);
+    for (size_t r = 0; r < p; r++)
+        g->actor[r].plan = &plans[r];
+    for (size_t r = 0; r < p; r++)
+        if (!lay_out(g, (int)r))
+            return false;
+    g->law.sum = calloc((size_t)g->law.nsums + 1, sizeof(*g->law.sum));
+    return g->law.sum || no_memory(g);
+}
+
 bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict)
 {
     struct stage g = { .world = world, .verdict = verdict, .law = { .world = world } };
-    bool good = true;
     verdict->text[0] = '\0';
-    g.actor = calloc((size_t)world->p, sizeof(*g.actor));
-    for (int r = 0; r < world->p; r++)
-        g.actor[r].plan = &plans[r];
-    for (int r = 0; good && r < world->p; r++)
-        good = lay_out(&g, r);
-    g.law.sum = calloc((size_t)g.law.nsums + 1, sizeof(*g.law.sum));
-    good = good && examine(&g);
+    bool good = set_up(&g, plans) && examine(&g);
     for (int order = 0; good && order < ORDERS; order++)
         if (is_wanted(world, (enum order)order))
             good = play(&g, (enum order)order);
@@ -593,6 +341,10 @@ void check_free(const struct world *world, struct plan *plans)
 bool check_world(const struct world *world, struct verdict *verdict)
 {
     struct plan *plans = calloc((size_t)world->p, sizeof(*plans));
+    if (!plans) {
+        snprintf(verdict->text, sizeof(verdict->text), "no memory for %d plans", world->p);
+        return false;
+    }
     bool good = check_make(world, plans, verdict) && check_plans(world, plans, verdict);
     check_free(world, plans);
     free(plans);

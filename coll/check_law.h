@@ -49,7 +49,8 @@ bool law_expected(struct law *law, int r, int u, struct symbol *s);
 /* Is this what the law wants, as far as the algorithm promises? */
 bool law_same(const struct world *w, struct symbol got, struct symbol want);
 
-/* Does every step wait for all that it has to?  If not, *waits should for *for_step. */
+/* Does every step wait for all that it has to?  If not, *waits should for *for_step, which is left as
+ * it is when there is no memory to find out. */
 bool check_hazards(const struct plan *plan, int *waits, int *for_step);
 
 #endif

@@ -18,7 +18,7 @@
  * The allgather runs the same rounds backwards.  Contributions meet in ring order, so only for
  * operations that commute.  A range that passes block p - 1 goes as two messages.
  */
-#include "coll/circulant.h"
+#include "coll/algorithms.h"
 
 /* How far the next round goes: half, rounded up; as long as possible, whole tours of the nodes. */
 static int nearer(int had, int nodes)

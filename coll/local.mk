@@ -1,7 +1,7 @@
 # coll/: collectives, written down as plans and performed.
 libxmpi_core_la_SOURCES += \
     coll/plan.c coll/plan.h coll/shape.c coll/mirror.c coll/text.c \
-    coll/algorithms.h coll/circulant.c coll/circulant.h \
+    coll/algorithms.h coll/circulant.c \
     coll/barrier.c coll/bcast.c coll/reduce.c coll/allreduce.c coll/reduce_scatter.c \
     coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/neighbor.c coll/neighbours.h coll/inter.c \
     coll/knomial.c coll/double_tree.c coll/dual_root.c coll/multiplying.c coll/strided.c coll/torus.c \
@@ -11,7 +11,7 @@ libxmpi_core_la_SOURCES += \
     coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/tuning.c coll/tuning_read.c coll/tuning.h coll/explain.c coll/explain.h coll/model.c coll/model.h \
     coll/own.c coll/own.h coll/script.c coll/script.h coll/script_words.c coll/script_words.h \
-    coll/check.c coll/check.h coll/check_law.c coll/check_hazards.c coll/check_law.h \
+    coll/check.c coll/check.h coll/check_perform.c coll/check_stage.h coll/check_law.c coll/check_hazards.c coll/check_law.h \
     coll/cache.c coll/cache.h coll/bind.c coll/bind_span.c coll/bind.h coll/scratch.c coll/scratch.h \
     coll/run.c coll/run.h coll/run_inline.c \
     coll/tell.c coll/tell.h coll/stray.c coll/tiny.c coll/tiny.h coll/tiny_slot.c coll/tiny_slot.h coll/tiny_block.c coll/places.c coll/places.h coll/team.c coll/coll.c coll/coll.h coll/call.h

@@ -13,7 +13,6 @@
  *                        instead of n log2 p.  Operations that commute, large vectors.
  */
 #include "coll/algorithms.h"
-#include "coll/circulant.h"
 
 /* Fold what the subtrees below me bring; returns where the sum is. */
 static struct span fold_children(struct plan *plan, int me, int p, struct span to)

@@ -8,7 +8,6 @@
  *                           operation.
  */
 #include "coll/algorithms.h"
-#include "coll/circulant.h"
 
 void reduce_scatter_circulant(struct plan *plan, int me, int p)
 {

@@ -22,6 +22,14 @@ for room in runtime pml coll src launcher; do
     [ -z "$wrong" ] || { echo "$wrong" | sed 's/^/includes upwards: /'; bad=1; }
 done
 
+# A file with an algorithm needs one header of the house.
+programs=$(sed -n '/^program /,/;/p' "$top/coll/algorithms.h" | sed 's/^program//; s,/\*.*,,' | tr ',;' '  ')
+[ "$(echo $programs | wc -w)" -ge 60 ] || { echo "not ok rooms: no programs in coll/algorithms.h"; bad=1; }
+for file in $(grep -lE "^void ($(echo $programs | tr ' ' '|'))\\(struct plan" "$top"/coll/*.c); do
+    [ "$(grep '^#include "' "$file")" = '#include "coll/algorithms.h"' ] ||
+        { echo "$file has an algorithm and includes more than coll/algorithms.h"; bad=1; }
+done
+
 defined() { # global symbols that the objects of some rooms define
     for r in $1; do find "$build/$r" -name '*.o' -path '*.libs*' 2>/dev/null; done |
         xargs -r nm -g --defined-only 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plans of all ranks performed in one process, on symbols, in one of several orders.
+ *
+ * What can happen next is in a queue: steps that wait for nothing, and messages of which both ends
+ * are posted.  Which of them does happen next is the order's choice.
+ *
+ *     send    posted ............ transfer: read now (EAGER: read when posted, and over)
+ *     recv    spoils its target, posted ... transfer: written now
+ *     fold    posted when a landing is free ... landed, and when it waits for nothing: folded
+ */
+#include "coll/check_stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void enqueue(struct stage *g, int rank, int step, bool transfer)
+{
+    g->queue[g->tail++] = (struct action){ rank, step, transfer };
+}
+
+static struct action dequeue(struct stage *g)
+{
+    int at = g->head;
+    if (g->order == LAST_FIRST)
+        at = g->tail - 1;
+    if (g->order == SHUFFLED || g->order == SHUFFLED_AGAIN || g->order == EAGER) {
+        g->random = g->random * 6364136223846793005ull + 1442695040888963407ull;
+        at = g->head + (int)((g->random >> 33) % (uint64_t)(g->tail - g->head));
+    }
+    struct action chosen = g->queue[at];
+    if (g->order == FIRST_COME)
+        g->head++;
+    else
+        g->queue[at] = g->queue[--g->tail];
+    return chosen;
+}
+
+static void finish(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    a->step[i].done = true;
+    g->done++;
+    for (int k = 0; k < s->nnext; k++) {
+        int next = a->plan->next[s->first_next + k];
+        if (--a->step[next].nwait == 0)
+            enqueue(g, r, next, false);
+    }
+}
+
+/* This end is ready; when the other is too, the message can move. */
+static void post(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    a->step[i].posted = true;
+    if (!g->actor[s->peer].step[a->partner[i]].posted)
+        return;
+    if (s->verb == VERB_SEND)
+        enqueue(g, r, i, true);
+    else
+        enqueue(g, s->peer, a->partner[i], true);
+}
+
+static void combine(struct actor *a, const struct step *s, const struct symbol *added,
+                    const struct symbol *with)
+{
+    int n = count(a, s->to);
+    struct symbol *to = units(a, s->to);
+    for (int u = 0; u < n; u++)
+        to[u] = s->side == INCOMING_FIRST ? symbol_join(added[u], with[u])
+                                          : symbol_join(with[u], added[u]);
+}
+
+/* Folds get the rank's one landing buffer in program order; in two orders there are plenty. */
+static void open_landing(struct stage *g, int r)
+{
+    struct actor *a = &g->actor[r];
+    bool plenty = g->order == SHUFFLED_AGAIN || g->order == EAGER;
+    for (; a->next_fold < a->plan->nsteps && (plenty || !a->landing); a->next_fold++)
+        if (a->plan->step[a->next_fold].verb == VERB_FOLD) {
+            a->landing = true;
+            post(g, r, a->next_fold);
+        }
+}
+
+static void end_fold(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    combine(a, s, a->step[i].carried, units(a, s->from));
+    finish(g, r, i);
+    a->landing = false;
+    open_landing(g, r);
+}
+
+/* A step carries so many symbols along. */
+static void carry(struct stage *g, struct progress *step, const struct symbol *from, int n)
+{
+    size_t bytes = (size_t)n * sizeof *from;
+    step->carried = malloc(bytes + 1);
+    if (step->carried)
+        memcpy(step->carried, from, bytes);
+    else
+        g->no_memory = true;
+}
+
+static void begin(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
+    switch ((enum verb)s->verb) {
+    case VERB_COPY:
+        memmove(units(a, s->to), units(a, s->from), bytes);
+        finish(g, r, i);
+        break;
+    case VERB_JOIN:
+        combine(a, s, units(a, s->from), units(a, s->to));
+        finish(g, r, i);
+        break;
+    case VERB_RECV:
+        memset(units(a, s->to), 0, bytes);
+        post(g, r, i);
+        break;
+    case VERB_SEND:
+        if (g->order == EAGER)
+            carry(g, &a->step[i], units(a, s->from), count(a, s->from));
+        post(g, r, i);
+        if (g->order == EAGER)
+            finish(g, r, i);
+        break;
+    case VERB_FOLD:
+        if (a->step[i].landed && !a->step[i].done)
+            end_fold(g, r, i);
+        break;
+    }
+}
+
+static void deliver(struct stage *g, int peer, int k, const struct symbol *incoming)
+{
+    struct actor *b = &g->actor[peer];
+    const struct step *t = &b->plan->step[k];
+    size_t bytes = (size_t)count(b, t->to) * sizeof(struct symbol);
+    if (t->verb == VERB_RECV) {
+        memcpy(units(b, t->to), incoming, bytes);
+        finish(g, peer, k);
+        return;
+    }
+    carry(g, &b->step[k], incoming, count(b, t->to));
+    b->step[k].landed = b->step[k].carried != NULL;
+    if (b->step[k].nwait == 0 && b->step[k].landed)
+        end_fold(g, peer, k);
+}
+
+static void transfer(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    const struct symbol *data = a->step[i].carried ? a->step[i].carried : units(a, s->from);
+    deliver(g, s->peer, a->partner[i], data);
+    if (g->order != EAGER)
+        finish(g, r, i);
+}
+
+/* As run_inline.c does: one step after the other, sends complete at once. */
+static bool advance(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    struct progress *sent = s->verb == VERB_SEND || step_is_local(s)
+                                ? NULL
+                                : &g->actor[s->peer].step[a->partner[i]];
+    if (sent && !sent->carried)
+        return false;
+    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
+    if (s->verb == VERB_SEND)
+        carry(g, &a->step[i], units(a, s->from), count(a, s->from));
+    else if (s->verb == VERB_COPY)
+        memmove(units(a, s->to), units(a, s->from), bytes);
+    else if (s->verb == VERB_JOIN)
+        combine(a, s, units(a, s->from), units(a, s->to));
+    else if (s->verb == VERB_RECV)
+        memcpy(units(a, s->to), sent->carried, bytes);
+    else
+        combine(a, s, sent->carried, units(a, s->from));
+    a->step[i].done = true;
+    g->done++;
+    return true;
+}
+
+static void perform_in_order(struct stage *g)
+{
+    for (bool moved = true; moved && !g->no_memory;) {
+        moved = false;
+        for (int r = 0; r < g->world->p; r++) {
+            int *next = &g->actor[r].next_fold, before = *next;
+            while (*next < g->actor[r].plan->nsteps && !g->no_memory && advance(g, r, *next))
+                ++*next;
+            moved |= *next > before;
+        }
+    }
+}
+
+static void perform_as_it_comes(struct stage *g)
+{
+    for (int r = 0; r < g->world->p; r++) {
+        struct actor *a = &g->actor[r];
+        for (int i = 0; i < a->plan->nsteps; i++)
+            if (a->step[i].nwait == 0)
+                enqueue(g, r, i, false);
+        open_landing(g, r);
+    }
+    while (g->head < g->tail && !g->no_memory) {
+        struct action next = dequeue(g);
+        if (next.transfer)
+            transfer(g, next.rank, next.step);
+        else
+            begin(g, next.rank, next.step);
+    }
+}
+
+void stage_perform(struct stage *g)
+{
+    if (g->order == IN_PROGRAM_ORDER)
+        perform_in_order(g);
+    else
+        perform_as_it_comes(g);
+}

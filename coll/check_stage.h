@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plans of all ranks on a stage: what check.c prepares and judges, and check_perform.c performs.
+ */
+#ifndef XMPI_CHECK_STAGE_H
+#define XMPI_CHECK_STAGE_H
+
+#include "coll/check_law.h"
+
+enum order {
+    FIRST_COME,
+    LAST_FIRST,
+    SHUFFLED,
+    SHUFFLED_AGAIN,
+    EAGER,
+    IN_PROGRAM_ORDER,
+    ORDERS
+};
+
+struct memory {
+    struct symbol *unit;
+    int *start; /* start[b] = first unit of block b; nblocks + 1 entries */
+    int nblocks;
+    bool there; /* the caller gave this buffer */
+};
+
+struct progress {
+    int nwait;
+    bool posted, landed, done;
+    struct symbol *carried; /* a send's captured, or a fold's landed, units */
+};
+
+struct actor {
+    const struct plan *plan;
+    struct memory room[ROOMS];
+    struct progress *step;
+    int *partner;  /* of each message step: the step at the peer */
+    int next_fold; /* that gets a landing; in program order the next step */
+    bool landing;  /* in use */
+};
+
+struct action {
+    int rank, step;
+    bool transfer; /* the message of this send; otherwise begin the step */
+};
+
+struct stage {
+    const struct world *world;
+    struct verdict *verdict;
+    struct actor *actor;
+    struct action *queue; /* every step begins once, every message moves once */
+    int head, tail;
+    enum order order;
+    struct law law;
+    uint64_t random;
+    int done;
+    bool no_memory; /* nothing moves any more */
+};
+
+static inline struct symbol *units(struct actor *a, struct span s)
+{
+    return a->room[s.room].unit + a->room[s.room].start[s.first];
+}
+
+static inline int count(const struct actor *a, struct span s)
+{
+    const int *start = a->room[s.room].start;
+    return start[s.first + s.n] - start[s.first];
+}
+
+/* Perform all plans in the stage's order, from begin to end or until nothing moves any more. */
+void stage_perform(struct stage *stage);
+
+#endif
