@@ -60,6 +60,7 @@ void reduce_in_order(struct plan *plan, int me, int p)
     bool top = me == p - 1, root = me == plan->root;
 
     plan_rooms(plan, 1, root ? 1 : 0, 1);
+    plan->collects = true;
     struct span sum = fold_up(plan, &s, root && top ? out(0, 1) : tmp(0, 1));
     if (top && root)
         plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */

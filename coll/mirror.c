@@ -99,6 +99,7 @@ void plan_mirror_root(struct plan *plan, int me, int nblocks, program *f)
 {
     bool root = me == plan->root;
     plan_rooms(plan, nblocks, root ? nblocks : 0, root ? 0 : nblocks);
+    plan->collects = true;
     mirror(plan, in(0, nblocks), blocks(root ? ROOM_OUT : ROOM_TMP, 0, nblocks), f);
     if (plan->key.size == 1)
         plan_copy(plan, out(0, nblocks), in(0, nblocks));

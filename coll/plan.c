@@ -13,7 +13,7 @@
  *     2  send       out[0]             1       read after write
  *     3  recv                out[0]    2       write after read (1 is implied)
  *
- * Costs O(blocks touched) time and, while closing, 12 bytes per block and per reader.
+ * Costs O(blocks touched) time and, meanwhile, 12 bytes per block and per reader.
  */
 #include "coll/plan.h"
 
@@ -208,7 +208,7 @@ static void list_successors(struct closing *c)
     }
 }
 
-static void infer(struct plan *plan)
+void plan_infer(struct plan *plan)
 {
     struct closing c = { .plan = plan };
     int total = 0;
@@ -253,7 +253,7 @@ static struct tally *tally_of(struct tally *table, uint32_t mask, int32_t peer)
 }
 
 /* Number the messages of each pair in program order; note what the executor wants to know. */
-static void number_messages(struct plan *plan)
+static void plan_number(struct plan *plan)
 {
     uint32_t mask = 15;
     while (mask < 2 * (uint32_t)plan->nsteps)
@@ -276,14 +276,6 @@ static void number_messages(struct plan *plan)
     free(table);
 }
 
-void plan_close(struct plan *plan)
-{
-    if (!plan->error)
-        number_messages(plan);
-    if (!plan->error)
-        infer(plan);
-}
-
 int plan_make(struct plan *plan, const struct plan_key *key, program *f)
 {
     *plan = (struct plan){
@@ -297,9 +289,12 @@ int plan_make(struct plan *plan, const struct plan_key *key, program *f)
     f(plan, key->me, key->size);
     free(plan->member);
     plan->member = NULL;
+    if (!plan->error)
+        plan_number(plan);
     if (key->pieces > 1 && !plan->error)
         plan_segment(plan, key->pieces);
-    plan_close(plan);
+    if (!plan->error)
+        plan_infer(plan);
     return plan->error;
 }
 

@@ -7,8 +7,8 @@
  * does, in a few verbs over blocks.  Blocks have no size and no address: coll/bind.c gives them
  * both, so one program serves every count, datatype and buffer, and the v and w forms too.
  *
- * Program order is the meaning.  Dependencies are never written: plan_close infers them as a
- * processor infers hazards, block by block, and numbers the messages of each pair, so that they
+ * Program order is the meaning.  Dependencies are never written: plan_infer infers them as a
+ * processor infers hazards, block by block.  The messages of each pair are numbered, so that they
  * match whatever order they become ready in.
  *
  * This is the only header of the house that an algorithm sees.
@@ -102,6 +102,7 @@ struct plan {
     int nnext;
     int *member;      /* see plan_members */
     int nfolds, most; /* folds; most blocks in one message */
+    bool collects;    /* a tree that collects: on no rank does a fold wait for a send */
     int error;        /* an MPI error class once memory ran out; later verbs do nothing */
 };
 
@@ -193,11 +194,11 @@ void plan_free(struct plan *plan);
 /* Append a step; the alias is applied here (plan.c, for shape.c). */
 void plan_emit(struct plan *plan, const struct step *step);
 
-/* Cut every block in k and every step with it (shape.c). */
+/* Cut every block in k and every step, its message numbered, with it (shape.c). */
 void plan_segment(struct plan *plan, int k);
 
-/* Infer dependencies, number messages (plan.c).  plan_make calls it. */
-void plan_close(struct plan *plan);
+/* Infer dependencies (plan.c).  plan_make calls it. */
+void plan_infer(struct plan *plan);
 
 /* One line per step; to be freed by the caller, NULL when memory is out (text.c). */
 char *plan_text(const struct plan *plan);

@@ -8,6 +8,11 @@
  *                     whole        rank 1  ####....          in 4    rank 1  #.......
  *                                  rank 2  ....####                  rank 2  .#......   and so on
  *
+ *                 Sends that follow each other take turns, and so do receives: who sends to
+ *                 two sends both the first piece before either gets the second.  Folds do so
+ *                 where plan->collects: they hold the landings of a run (run.c) until their
+ *                 turn comes, so no send on its way to another fold may wait for them.
+ *
  *   plan_call     embeds a program in a group of ranks and in spans of the caller's blocks.
  *                 Hazards are inferred after embedding, so the levels of a hierarchy overlap
  *                 without a line written for it.
@@ -26,7 +31,19 @@ static struct span piece(struct span s, int k, int j)
     return (struct span){ s.room, s.first * k + j * s.n, s.n };
 }
 
-/* The steps were translated for in place already; cutting must not translate them again. */
+/* How many steps from step i on take turns. */
+static int run_length(const struct plan *plan, int i)
+{
+    int n = 1;
+    if (step_is_local(&plan->step[i]) || (plan->step[i].verb == VERB_FOLD && !plan->collects))
+        return 1;
+    while (i + n < plan->nsteps && plan->step[i + n].verb == plan->step[i].verb)
+        n++;
+    return n;
+}
+
+/* The steps were translated for in place already; cutting must not translate them again.  The two
+ * ends of a message may take turns with different others, so it keeps a number of its own. */
 void plan_segment(struct plan *plan, int k)
 {
     int n = plan->nsteps;
@@ -35,17 +52,21 @@ void plan_segment(struct plan *plan, int k)
         plan->error = fail(MPI_ERR_NO_MEM, "no memory to cut a plan of %d steps in %d", n, k);
         return;
     }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < k; j++) {
-            struct step *s = &cut[i * k + j];
-            *s = plan->step[i];
+    struct step *s = cut;
+    for (int first = 0, run; first < n; first += run) {
+        run = run_length(plan, first);
+        for (int at = 0; at < run * k; at++, s++) {
+            int j = at / run;
+            *s = plan->step[first + at % run];
             s->to = piece(s->to, k, j);
             s->from = piece(s->from, k, j);
+            s->slot = s->slot * (uint32_t)k + (uint32_t)j;
         }
     }
     free(plan->step);
     plan->step = cut;
     plan->nsteps = plan->cap = n * k;
+    plan->nfolds *= k;
     for (int r = 0; r < ROOMS; r++)
         plan->nblocks[r] *= k;
 }

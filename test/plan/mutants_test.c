@@ -51,8 +51,7 @@ static void infer_again(struct plan *plan)
         plan->step[i].nwait = plan->step[i].nnext = 0;
     free(plan->next);
     plan->next = NULL;
-    plan->nfolds = plan->most = 0;
-    plan_close(plan);
+    plan_infer(plan);
 }
 
 static bool shift(const struct plan *plan, struct span *s)

@@ -138,6 +138,23 @@ START_TEST(pipelined_broadcast)
 }
 END_TEST
 
+/* Two trees at once: each piece of both halves takes two rounds of who is inside a tree, and a third
+ * of who receives the one tree after the other; 2 log2 p hops down. */
+START_TEST(double_tree_broadcast)
+{
+    for (int p = 3; p <= 64; p++)
+        for (int pieces = 1; pieces <= 32; pieces *= 2) {
+            struct price_query q = query(COLL_BCAST, "double-tree", p, 1 << 20);
+            struct count c;
+            q.pieces = pieces;
+            ck_assert_int_eq(count_of(&q, PLENTY, &c), 0);
+            ck_assert_double_le(c.rounds, 3 * pieces + 4 * log2_up(p));
+            EQUAL(c.bytes.most, 1 << 20);
+            EQUAL(c.messages.most, 2 * pieces);
+        }
+}
+END_TEST
+
 START_TEST(scatter_allgather_broadcast)
 {
     for (int p = 2; p <= 64; p *= 2) {
@@ -378,8 +395,8 @@ END_TEST
 
 UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
           circulant_reduce_scatter, binomial_broadcast, pipelined_broadcast,
-          scatter_allgather_broadcast, allgathers, alltoalls, gathers_and_scatters,
-          barriers_and_scans, reductions, one_message, rings_are_hops,
+          double_tree_broadcast, scatter_allgather_broadcast, allgathers, alltoalls,
+          gathers_and_scatters, barriers_and_scans, reductions, one_message, rings_are_hops,
           a_network_interface_is_shared, long_messages_wait_for_their_receive,
           few_ranks_stand_for_many, a_ring_becomes_steady,
           what_only_looks_like_a_ring_has_no_price, what_has_no_price_says_so)
