@@ -7,6 +7,7 @@
 #include "launcher/apply.h"
 
 #include "launcher/out.h"
+#include "launcher/tree.h"
 #include "runtime/psets.h"
 
 #include <errno.h>
@@ -356,6 +357,8 @@ static int process_option(struct option_use *p, int id)
     case OPTION_AGENT:
         options->agent = p->values.text[0];
         return 0;
+    case OPTION_FANOUT:
+        return number(p, 1, FANOUT_MOST, &options->fanout);
     case OPTION_HOSTFILE:
         strings_add(&options->hostfiles, p->values.text[0]);
         return 0;

@@ -43,6 +43,7 @@ struct options {
     const char *master_addr, *master_port;
     struct strings hosts, hostfiles; /* as written */
     int nnodes;
+    int fanout; /* 0: not said */
     struct map_options map;
     bool strict, hwthreads;
     struct iof_options iof;

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What xmpirun and the xmpid of another host say to each other, over a wire (wire.h).
+ * What launchers say to each other, over a wire (wire.h).  "Up" is to the launcher that has started
+ * the speaker, "down" to those the speaker has started.
  */
 #ifndef XMPI_LAUNCHER_FRAMES_H
 #define XMPI_LAUNCHER_FRAMES_H
 
 enum frame {
-    /* xmpid to xmpirun */
-    FRAME_HELLO =
-        1, /* text version, text host; numbers cores, pus, slots, thousandths of quota, pid */
-    FRAME_OUTPUT, /* number 1 stdout or 2 stderr, bytes: whole lines */
-    FRAME_TEXT,   /* text: a line of the launcher itself */
-    FRAME_FAILED, /* number: exit code, number: 1 when this host stops its ranks, else 0 */
-    FRAME_DONE,   /* number: exit code; the last frame */
+    /* up */
+    FRAME_HELLO = 1, /* number of the host, text version, text host; numbers cores, pus, slots,
+                        thousandths of quota, pid; passed on up to xmpirun */
+    FRAME_OUTPUT,    /* number 1 stdout or 2 stderr, bytes: whole lines */
+    FRAME_TEXT,      /* bytes: lines of a launcher itself */
+    FRAME_FAILED,    /* number: exit code, number: 1 when this host stops its ranks, else 0 */
+    FRAME_DONE,      /* number: exit code; nobody runs here or below; the last frame */
+    FRAME_GOT,       /* the input has been taken here and below; send more */
 
-    /* xmpirun to xmpid */
-    FRAME_JOB,    /* see share_pack in share.c */
+    /* down */
+    FRAME_HOSTS, /* numbers seconds, fanout; text agent's command, text name, texts: the names of
+                     the hosts to start */
+    FRAME_JOB,   /* see share_pack in share.c; the same for all hosts */
     FRAME_SIGNAL, /* number */
     FRAME_STOP,   /* number: milliseconds between TERM and KILL */
     FRAME_ACK,    /* number 1 or 2, number: bytes of output that have been written */
-    FRAME_INPUT,  /* bytes for the rank that reads stdin; none: the end */
+    FRAME_INPUT,  /* bytes for the ranks that read stdin; none: the end */
     FRAME_BYE,    /* nothing more is to be done */
 
-    /* both ways; xmpirun passes on to all others */
+    /* both ways; passed on to everybody else */
     FRAME_ENDED, /* numbers: rank of the job, wait status, word (enum boot_dead) */
     FRAME_CARDS, /* number n, then n times: rank of the job, bytes of its card */
-
-    FRAME_GOT, /* xmpid to xmpirun: the rank has taken the input; send more */
 };
 
 #endif

@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our stdin, when the rank that reads it is on another host.  One piece is on its way at a time.
+ * Standard input of jobs on several hosts.  xmpirun reads a piece; every launcher gives it to the
+ * ranks here and to the launchers below that have readers.  The next piece comes when all have
+ * taken this one.
  */
 #ifndef XMPI_LAUNCHER_INPUT_H
 #define XMPI_LAUNCHER_INPUT_H
 
-#include "launcher/job.h"
+#include "launcher/remote.h"
 
-/* Send it to the host (an index in the hosts of `whole`); no bytes: the end. */
-typedef void input_send(int host, const char *text, size_t bytes);
+/* Before the job: if ranks of this host read, our stdin becomes the end of a pipe, which they read as
+ * they would read any stdin of their launcher; input_give fills it.  0, or an exit status after a
+ * complaint. */
+int input_open(const struct job *job);
 
-/* Once the ranks of this host run. */
-void input_start(struct job *job, const struct plan *whole, input_send *send);
+/* xmpirun, before the job: who is to read?  0, or an exit status after a complaint. */
+int input_prepare(const struct job *job, const struct plan *whole);
 
-/* The piece has been taken. */
-void input_go_on(void);
+/* xmpirun, once the ranks of this host run: begin to read, if anybody elsewhere does. */
+void input_start(void);
 
-/* We go on after a stop: perhaps in the foreground now. */
+/* xmpid: a piece for the ranks here and below; no bytes: the end.  `taken` is called when all have
+ * taken it, perhaps at once. */
+void input_give(const char *text, size_t bytes, void (*taken)(void));
+
+/* This one has taken its piece, or will not need it any more. */
+void input_taken(struct remote *remote);
+
+/* xmpirun goes on after a stop: perhaps in the foreground now. */
 void input_continued(void);
 
 #endif

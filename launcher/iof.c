@@ -203,7 +203,7 @@ static int reader_here(int wanted, const struct plan *plan, int *reader)
         complain("--stdin %d: there is no such rank, the job has %d", wanted, plan->world);
         return 2;
     }
-    *reader = wanted >= 0 ? STDIN_NONE : wanted;
+    *reader = wanted >= 0 || !plan->nranks ? STDIN_NONE : wanted;
     for (int i = 0; wanted >= 0 && i < plan->nranks; i++)
         if (plan->ranks[i].world == wanted)
             *reader = i;

@@ -24,8 +24,9 @@ launcher_liblauncher_la_SOURCES = \
     launcher/agent.c launcher/agent.h launcher/cards.c launcher/cards.h launcher/dial.c launcher/dial.h \
     launcher/doorstep.c launcher/doorstep.h launcher/frames.h launcher/input.c launcher/input.h \
     launcher/others.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
-    launcher/remote_start.c launcher/share.c launcher/share.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h \
-    launcher/wire.c launcher/wire.h \
+    launcher/remote_ask.c launcher/remote_run.c \
+    launcher/remote_start.c launcher/share.c launcher/share.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
+    launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
     runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c
 launcher_liblauncher_la_LIBADD = -ldl
 

@@ -63,6 +63,11 @@ static size_t left(const struct unpack *from)
     return from->bad ? 0 : (size_t)(from->end - from->at);
 }
 
+void pack_rest(struct pack *pack, const struct unpack *from)
+{
+    pack_raw(pack, from->at, left(from));
+}
+
 int64_t unpack_number(struct unpack *from)
 {
     uint64_t number = 0;

@@ -31,6 +31,9 @@ struct unpack {
     bool bad;
 };
 
+/* What has not been read yet, as it is. */
+void pack_rest(struct pack *pack, const struct unpack *from);
+
 int64_t unpack_number(struct unpack *from);
 /* A number that must be in a range; `bad`, and `least`, when it is not. */
 int unpack_int(struct unpack *from, int least, int most);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Jobs on several hosts, in xmpirun: every host gets its share and runs it as xmpirun runs its own
- * (job.c); what one host says of deaths, network addresses and failures goes to all others.
- * remote_start.c has got the hosts.
+ * A job on several hosts, as every launcher with others below it sees it: each host gets the job
+ * and runs its share (job.c); news of deaths, network addresses and failures goes to everybody:
+ *
+ *                up                 what comes from one neighbour is passed on to all others;
+ *                 |                 the neighbours make a tree, so it comes once to each
+ *      here -- launcher -- below
+ *                 |                 output goes up, input, signals and orders go down
+ *               below
+ *
+ * A host that is lost takes those below it along.
  */
 #define _GNU_SOURCE 1
 #include "launcher/remote.h"
@@ -12,7 +19,6 @@
 #include "launcher/input.h"
 #include "launcher/others.h"
 #include "launcher/out.h"
-#include "launcher/share.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -21,18 +27,71 @@
 enum { PATIENCE_MS = 5000 };
 
 static struct {
-    struct job *job;
-    const struct plan *plan;
+    struct job *job; /* NULL: it has not begun */
+    const int32_t *node_of;
+    void (*up)(int kind, const struct pack *payload);
 } all;
 
-static void send_all(const struct remote *but, int kind, const struct pack *pack)
+/* ---- to everybody else ---- */
+
+void remote_tell(const struct remote *but, int kind, const struct pack *payload)
 {
     for (int i = 0; i < remotes.n; i++)
         if (&remotes.list[i] != but && !remotes.list[i].done)
-            wire_send(remotes.list[i].wire, kind, pack);
+            wire_send(remotes.list[i].wire, kind, payload);
 }
 
-/* ---- what hosts say while the job runs ---- */
+void remote_tell_number(int kind, int64_t number)
+{
+    struct pack pack = { 0 };
+    pack_number(&pack, number);
+    remote_tell(NULL, kind, &pack);
+    pack_free(&pack);
+}
+
+/* Up, too. */
+static void spread(const struct remote *from, int kind, const struct pack *payload)
+{
+    remote_tell(from, kind, payload);
+    if (all.up)
+        all.up(kind, payload);
+}
+
+static void spread_dead(const struct remote *from, int world, int status, uint32_t word)
+{
+    struct pack pack = { 0 };
+    pack_number(&pack, world);
+    pack_number(&pack, status);
+    pack_number(&pack, word);
+    spread(from, FRAME_ENDED, &pack);
+    pack_free(&pack);
+}
+
+/* Take what concerns everybody; `payload` is bad when it makes no sense. */
+static void take_news(int kind, struct unpack *payload)
+{
+    if (kind == FRAME_CARDS) {
+        payload->bad |= !cards_hand_out(all.job, payload);
+        return;
+    }
+    int world = unpack_int(payload, 0, all.job->plan->world - 1);
+    unpack_number(payload); /* its wait status */
+    uint32_t word = (uint32_t)unpack_number(payload);
+    if (!payload->bad)
+        job_other_ended(all.job, world, word);
+}
+
+void remote_heard(int kind, struct unpack *payload)
+{
+    struct pack copy = { 0 };
+    pack_rest(&copy, payload);
+    take_news(kind, payload);
+    if (!payload->bad)
+        remote_tell(NULL, kind, &copy);
+    pack_free(&copy);
+}
+
+/* ---- what those below say ---- */
 
 static void got_output(struct remote *remote, struct unpack *payload)
 {
@@ -48,9 +107,10 @@ static void got_output(struct remote *remote, struct unpack *payload)
 /* Once something has failed, what others complain about is its consequence. */
 static void got_text(struct unpack *payload)
 {
-    const char *text = unpack_text(payload);
+    size_t bytes;
+    const char *text = unpack_bytes(payload, &bytes);
     if (!all.job->failed || all.job->options->keep_going || all.job->options->verbose)
-        out_write(&out_stderr, NULL, text, strlen(text));
+        out_write(&out_stderr, NULL, text, bytes);
 }
 
 static void got_failed(struct unpack *payload)
@@ -65,35 +125,13 @@ static void got_failed(struct unpack *payload)
         job_stop(all.job, GRACE_MS);
 }
 
-static void tell_dead(const struct remote *from, int world, int status, uint32_t word)
-{
-    struct pack pack = { 0 };
-    pack_number(&pack, world);
-    pack_number(&pack, status);
-    pack_number(&pack, word);
-    send_all(from, FRAME_ENDED, &pack);
-    pack_free(&pack);
-}
-
-static void got_ended(struct remote *remote, struct unpack *payload)
-{
-    int world = unpack_int(payload, 0, all.plan->world - 1);
-    int status = (int)unpack_number(payload);
-    uint32_t word = (uint32_t)unpack_number(payload);
-    if (payload->bad)
-        return;
-    job_other_ended(all.job, world, word);
-    tell_dead(remote, world, status, word);
-}
-
-static void got_cards(struct remote *remote, struct unpack *payload)
+static void got_news(struct remote *remote, int kind, struct unpack *payload)
 {
     struct pack copy = { 0 };
-    pack_raw(&copy, payload->at, (size_t)(payload->end - payload->at));
-    if (cards_hand_out(all.job, payload))
-        send_all(remote, FRAME_CARDS, &copy);
-    else
-        payload->bad = true;
+    pack_rest(&copy, payload);
+    take_news(kind, payload);
+    if (!payload->bad)
+        spread(remote, kind, &copy);
     pack_free(&copy);
 }
 
@@ -101,6 +139,7 @@ static void got_done(struct remote *remote)
 {
     remote->done = true;
     wire_send(remote->wire, FRAME_BYE, NULL);
+    input_taken(remote);
 }
 
 static void got_running(struct remote *remote, int kind, struct unpack *payload)
@@ -116,16 +155,14 @@ static void got_running(struct remote *remote, int kind, struct unpack *payload)
         got_failed(payload);
         break;
     case FRAME_ENDED:
-        got_ended(remote, payload);
-        break;
     case FRAME_CARDS:
-        got_cards(remote, payload);
+        got_news(remote, kind, payload);
         break;
     case FRAME_DONE:
         got_done(remote);
         break;
     case FRAME_GOT:
-        input_go_on();
+        input_taken(remote);
         break;
     default:
         payload->bad = true;
@@ -134,73 +171,132 @@ static void got_running(struct remote *remote, int kind, struct unpack *payload)
 
 /* ---- a host is lost ---- */
 
-static void bury_ranks(const struct remote *remote)
+/* The nodes of a host and of those below it, as marks; to be freed. */
+static bool *nodes_of(const struct remote *remote)
 {
-    for (int i = 0; i < all.plan->nranks; i++) {
-        const struct planned *rank = &all.plan->ranks[i];
-        if (&all.plan->hosts[rank->host] != remote->host)
-            continue;
-        job_other_ended(all.job, rank->world, BOOT_DEAD);
-        tell_dead(remote, rank->world, 0, BOOT_DEAD);
-    }
+    bool *marks = calloc((size_t)all.job->plan->nnodes, sizeof *marks);
+    if (!marks)
+        abort();
+    for (int i = remote->number; i < remote->number + remote->n; i++)
+        if (all.node_of[i] >= 0)
+            marks[all.node_of[i]] = true;
+    return marks;
 }
 
+static void bury_ranks(const struct remote *remote)
+{
+    const struct plan *plan = all.job->plan;
+    bool *gone = nodes_of(remote);
+    for (int world = 0; world < plan->world; world++) {
+        if (!gone[plan->node_of[world]])
+            continue;
+        job_other_ended(all.job, world, BOOT_DEAD);
+        spread_dead(remote, world, 0, BOOT_DEAD);
+    }
+    free(gone);
+}
+
+static void part_with(struct remote *remote)
+{
+    remote->done = true;
+    wire_close(remote->wire);
+    remote->wire = NULL;
+    input_taken(remote);
+}
+
+/* With --keep-going the others go on without its ranks. */
 static void lost(struct remote *remote, const char *why)
 {
+    struct job *job = all.job;
+    char below[60] = "";
+    part_with(remote);
+    if (remote->n > 1)
+        snprintf(below, sizeof below, "; %d hosts that it has started go with it",
+                 remote->n - 1);
     bury_ranks(remote);
-    job_fail(all.job, 1, "host %s is lost: %s%s", remote->host->name, why,
-             remote_agent_says(remote));
+    if (!job->options->keep_going) {
+        job_fail(job, 1, "host %s is lost: %s%s%s", remote->name, why,
+                 remote_agent_says(remote), below);
+        return;
+    }
+    complain("host %s is lost: %s%s%s; going on without its ranks", remote->name, why,
+             remote_agent_says(remote), below);
+    if (!job->failed)
+        job->exit_code = 1;
+    job->failed = true;
+}
+
+/* An agent that ends well may have put its daemon into the background; one that does not takes the
+ * host with it. */
+static void look_for_lost_agents(void)
+{
+    char how[80], why[120];
+    for (int i = 0; i < remotes.n; i++) {
+        struct remote *remote = &remotes.list[i];
+        if (remote->done || !remote_agent_failed(remote, how, sizeof how))
+            continue;
+        snprintf(why, sizeof why, "its launch agent %s", how);
+        lost(remote, why);
+    }
 }
 
 /* ---- the job, as job.c sees it ---- */
 
-static void share_send(struct remote *remote, const struct job *job)
+void remote_begin(struct job *job, const int32_t *node_of,
+                  void (*up)(int kind, const struct pack *payload))
 {
-    struct pack pack = { 0 };
-    if (share_pack(job, all.plan, (int)(remote->host - all.plan->hosts), &pack))
-        wire_send(remote->wire, FRAME_JOB, &pack);
-    else
-        got_done(remote); /* nothing to do there */
-    pack_free(&pack);
+    all.job = job;
+    all.node_of = node_of;
+    all.up = up;
+    remotes.said = got_running;
+    remotes.lost = lost;
 }
 
-static void stopping(struct job *job, int grace_ms)
+void remote_hold(void)
 {
-    job_set_deadline(job, DEADLINE_OTHERS, grace_ms + PATIENCE_MS);
     for (int i = 0; i < remotes.n; i++)
-        wire_send_number(remotes.list[i].wire, FRAME_STOP, grace_ms);
+        if (remotes.list[i].wire)
+            wire_hold(remotes.list[i].wire);
 }
 
-static void signalled(struct job *job, int signal)
+void remote_started(struct job *job)
 {
+    (void)job;
     for (int i = 0; i < remotes.n; i++)
-        wire_send_number(remotes.list[i].wire, FRAME_SIGNAL, signal);
+        if (remotes.list[i].wire)
+            wire_release(remotes.list[i].wire);
+}
+
+/* Those in the middle of the tree complain before we lose patience with them. */
+void remote_stopping(struct job *job, int grace_ms)
+{
+    job_set_deadline(job, DEADLINE_OTHERS, grace_ms + PATIENCE_MS * remotes.height);
+    remote_tell_number(FRAME_STOP, grace_ms);
+}
+
+void remote_signalled(struct job *job, int signal)
+{
+    remote_tell_number(FRAME_SIGNAL, signal);
     if (signal == SIGKILL)
-        job_set_deadline(job, DEADLINE_OTHERS, PATIENCE_MS);
-    if (signal == SIGCONT)
-        input_continued();
+        job_set_deadline(job, DEADLINE_OTHERS, PATIENCE_MS * remotes.height);
 }
 
-static void ended(struct job *job, int number, int wait_status, uint32_t word)
+void remote_ended(struct job *job, int number, int wait_status, uint32_t word)
 {
-    tell_dead(NULL, job_world(job, number), wait_status, word);
+    spread_dead(NULL, job_world(job, number), wait_status, word);
 }
 
-static void send_input(int host, const char *text, size_t bytes)
+bool remote_reads(const struct remote *remote)
 {
-    struct pack pack = { 0 };
-    pack_bytes(&pack, text, bytes);
-    for (int i = 0; i < remotes.n; i++)
-        if (remotes.list[i].host == &all.plan->hosts[host])
-            wire_send(remotes.list[i].wire, FRAME_INPUT, &pack);
-    pack_free(&pack);
-}
-
-static void started(struct job *job)
-{
-    if (job->failed)
-        return; /* they have heard of it: job_stop */
-    input_start(job, all.plan, send_input);
+    const struct plan *plan = all.job->plan;
+    int reader = all.job->options->iof.stdin_rank;
+    if (remote->done || reader == STDIN_NONE || reader >= plan->world)
+        return false;
+    for (int i = remote->number; i < remote->number + remote->n; i++)
+        if (all.node_of[i] >= 0 &&
+            (reader == STDIN_ALL || all.node_of[i] == plan->node_of[reader]))
+            return true;
+    return false;
 }
 
 static void acknowledge(struct remote *remote)
@@ -217,54 +313,18 @@ static void acknowledge(struct remote *remote)
     }
 }
 
-static void part_with(struct remote *remote)
-{
-    remote->done = true;
-    wire_close(remote->wire);
-    remote->wire = NULL;
-}
-
-/* An agent that ends well may have put its daemon into the background; one that does not takes the
- * host with it. */
-static void look_for_lost_agents(struct job *job)
-{
-    char how[80];
-    for (int i = 0; i < remotes.n; i++) {
-        struct remote *remote = &remotes.list[i];
-        if (remote->done || !remote_agent_failed(remote, how, sizeof how))
-            continue;
-        part_with(remote);
-        bury_ranks(remote);
-        job_fail(job, 1, "host %s is lost: its launch agent %s%s", remote->host->name, how,
-                 remote_agent_says(remote));
-    }
-}
-
-/* Hosts that were told to stop and do not answer. */
-static void leave_behind(struct job *job)
-{
-    (void)job;
-    for (int i = 0; i < remotes.n; i++) {
-        if (remotes.list[i].done)
-            continue;
-        complain("host %s does not answer; its ranks end when its xmpid notices",
-                 remotes.list[i].host->name);
-        part_with(&remotes.list[i]);
-    }
-}
-
-static void one_turn(struct job *job)
+void remote_turn(struct job *job)
 {
     struct pack cards = { 0 };
     if (cards_collect(job, &cards))
-        send_all(NULL, FRAME_CARDS, &cards);
+        spread(NULL, FRAME_CARDS, &cards);
     pack_free(&cards);
     for (int i = 0; i < remotes.n; i++)
         acknowledge(&remotes.list[i]);
-    look_for_lost_agents(job);
+    look_for_lost_agents();
 }
 
-static bool running(const struct job *job)
+bool remote_running(const struct job *job)
 {
     (void)job;
     for (int i = 0; i < remotes.n; i++)
@@ -273,8 +333,21 @@ static bool running(const struct job *job)
     return false;
 }
 
+/* Hosts that were told to stop and do not answer. */
+void remote_late(struct job *job)
+{
+    (void)job;
+    for (int i = 0; i < remotes.n; i++) {
+        if (remotes.list[i].done)
+            continue;
+        complain("host %s does not answer; its ranks end when its xmpid notices",
+                 remotes.list[i].name);
+        part_with(&remotes.list[i]);
+    }
+}
+
 /* Daemons end by themselves after the last word; agents when their daemon has. */
-static void finish(struct job *job)
+void remote_finish(struct job *job)
 {
     (void)job;
     int left = remotes.n;
@@ -286,36 +359,4 @@ static void finish(struct job *job)
             loop_turn(10);
     }
     remote_dismiss();
-}
-
-static const struct others others = { .started = started,
-                                      .stopping = stopping,
-                                      .signalled = signalled,
-                                      .ended = ended,
-                                      .turn = one_turn,
-                                      .running = running,
-                                      .late = leave_behind,
-                                      .finish = finish,
-                                      .child_died = remote_child_died };
-
-int remote_run(const struct options *options, const struct plan *plan)
-{
-    struct plan share;
-    struct job job = { .options = options, .plan = &share, .others = &others };
-    int here = plan->nhosts - 1;
-    while (here >= 0 && !plan->hosts[here].is_local)
-        here--;
-    int status = plan_share(options, plan, here, &share);
-    if (status) {
-        remote_dismiss();
-        return status;
-    }
-    share_begin(&job, plan);
-    all.plan = plan;
-    all.job = &job;
-    remotes.said = got_running;
-    remotes.lost = lost;
-    for (int i = 0; i < remotes.n; i++)
-        share_send(&remotes.list[i], &job);
-    return job_run(&job);
 }

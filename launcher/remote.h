@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The other hosts of a job, in xmpirun: an agent starts xmpid on each, which calls back.
+ * The other hosts of a job.  An agent starts xmpid on some of them, and these start the rest
+ * (tree.h); xmpirun and every xmpid deal alike with those they have started.
  */
 #ifndef XMPI_LAUNCHER_REMOTE_H
 #define XMPI_LAUNCHER_REMOTE_H
 
+#include "launcher/others.h"
 #include "launcher/plan.h"
 #include "launcher/wire.h"
+
+/* ---- xmpirun (remote_ask.c) ---- */
 
 /* Start an xmpid on every host that is not this machine and wait for all to call; fills in their
  * budgets.  0, or an exit status after a complaint that names the host. */
@@ -15,30 +19,53 @@ int remote_ask(const struct options *options, struct host *hosts, int nhosts);
 /* Run a job that has ranks on other hosts; the exit code of xmpirun.  After remote_ask. */
 int remote_run(const struct options *options, const struct plan *plan);
 
-/* Nothing shall be run after all. */
-void remote_dismiss(void);
-
-/* ---- between remote_start.c (until all have called) and remote.c (the job) ---- */
+/* ---- starting (remote_start.c) ---- */
 
 struct agent;
 
-struct remote { /* one other host */
-    struct host *host;
+struct remote { /* a host that we have started, and those below it */
+    int number; /* of other hosts of the job, from 0; it and those below it follow each other */
+    int n;      /* it and those below it */
+    const char *name;
     struct agent *agent;
     struct wire *wire; /* NULL: none yet, or lost */
     bool here;         /* it has said hello */
     bool done;         /* nothing is expected from it any more */
+    bool fed;          /* a piece of input is on its way there */
     size_t owed[3];    /* bytes of output that were not acknowledged, by stream */
 };
 
 struct remotes {
     struct remote *list;
     int n;
-    /* Once the job runs: what a host says after its hello, and that it is lost. */
+    int height; /* levels of hosts below us */
+    /* What one says after the hello by which we know it, and that it is lost. */
     void (*said)(struct remote *remote, int kind, struct unpack *payload);
     void (*lost)(struct remote *remote, const char *why);
 };
 extern struct remotes remotes;
+
+struct launch {
+    const uint8_t *secret;
+    const char *template;     /* of the agents' commands */
+    int fanout, seconds;      /* how many we start; how long it may take */
+    int first, n;             /* hosts first .. first + n - 1 are below us */
+    const char *const *names; /* of these */
+};
+
+/* Start agents.  0, or an exit status after a complaint; what `launch` points to must stay. */
+int remote_start(const struct launch *launch);
+
+/* Wait for news, while not all we have started are here.  False once somebody cannot come, after a
+ * complaint. */
+bool remote_await(void);
+bool remote_are_here(void);
+
+/* Complain, once, about what makes the start fail. */
+void remote_fail_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Nothing shall be run, or nothing more: goodbye to all that we have started. */
+void remote_dismiss(void);
 
 /* "; its launch agent says: ...", or "". */
 const char *remote_agent_says(struct remote *remote);
@@ -48,5 +75,35 @@ bool remote_agent_failed(const struct remote *remote, char *how, size_t room);
 
 /* A child has ended; was it an agent? */
 bool remote_child_died(int pid, int wait_status);
+
+/* ---- while the job runs (remote.c) ---- */
+
+/* Begin.  node_of: of each other host by its number, -1 where nobody runs.  `up` tells who has
+ * started us, NULL: we are xmpirun. */
+void remote_begin(struct job *job, const int32_t *node_of,
+                  void (*up)(int kind, const struct pack *payload));
+
+/* Tell all that we have started but this one (NULL: none). */
+void remote_tell(const struct remote *but, int kind, const struct pack *payload);
+void remote_tell_number(int kind, int64_t number);
+
+/* Hand out nothing they say until the job runs. */
+void remote_hold(void);
+
+/* What came from above (FRAME_ENDED, FRAME_CARDS) concerns us and all below. */
+void remote_heard(int kind, struct unpack *payload);
+
+/* Does anybody on it or below it read what comes on stdin? */
+bool remote_reads(const struct remote *remote);
+
+/* The members of struct others (others.h) for what is below. */
+void remote_started(struct job *job);
+void remote_stopping(struct job *job, int grace_ms);
+void remote_signalled(struct job *job, int signal);
+void remote_ended(struct job *job, int number, int wait_status, uint32_t word);
+void remote_turn(struct job *job);
+bool remote_running(const struct job *job);
+void remote_late(struct job *job);
+void remote_finish(struct job *job);
 
 #endif

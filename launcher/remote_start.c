@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Getting an xmpid on every other host:
+ * Getting xmpids on other hosts; those we start ourselves start the rest:
  *
- *     an agent per host, all at once -> xmpid dials -> proves that it knows the secret -> says what
- *     the host has
+ *     an agent each, all at once -> xmpid dials -> proves that it knows the secret -> says what the
+ *     host has -> gets the names of the hosts it is to start
  *
  * The secret travels on the agent's stdin.  The socket listens while hosts are expected and no
- * longer.  A host whose agent ends too early, or that is silent for START_SECONDS, is an error.
+ * longer.  A host whose agent ends too early, or that is silent for too long, is an error.
  */
-#define _GNU_SOURCE 1 /* asprintf, getrandom */
+#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/agent.h"
 #include "launcher/doorstep.h"
 #include "launcher/frames.h"
 #include "launcher/out.h"
-#include "launcher/proc.h"
 #include "launcher/remote.h"
+#include "launcher/tree.h"
 #include "runtime/clock.h"
 
-#include "config.h"
-
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { START_SECONDS = 60 };
+enum { LEAD_SECONDS = 3 }; /* who is nearer to a silent host shall be the one to name it */
 
 struct remotes remotes;
 
 static struct {
-    uint8_t secret[KEY_BYTES];
+    const struct launch *wish;
+    uint64_t end; /* clock_ns */
+    bool listens;
     bool failed; /* and complained about */
-} launch;
+} start;
 
 const char *remote_agent_says(struct remote *remote)
 {
@@ -45,41 +43,51 @@ const char *remote_agent_says(struct remote *remote)
     return text;
 }
 
-/* ---- hello ---- */
-
-static void fail_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void fail_start(const char *format, ...)
+void remote_fail_start(const char *format, ...)
 {
     char text[1200];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (!launch.failed)
+    if (!start.failed)
         complain("%s", text);
-    launch.failed = true;
+    start.failed = true;
 }
 
-static void got_hello(struct remote *remote, struct unpack *payload)
+/* ---- hello ---- */
+
+static const char *const *names_of(const struct remote *remote)
 {
-    const char *version = unpack_text(payload);
-    if (!payload->bad && strcmp(version, PACKAGE_VERSION) != 0) {
-        fail_start("host %s has xmpi %s, this one %s: all hosts need the same",
-                   remote->host->name, version, PACKAGE_VERSION);
-        return; /* what follows may be something else there */
-    }
-    const char *name = unpack_text(payload);
-    struct budget *budget = &remote->host->budget;
-    budget->cores = unpack_int(payload, 1, 1 << 20);
-    budget->pus = unpack_int(payload, 1, 1 << 20);
-    budget->slots = unpack_int(payload, 1, 1 << 20);
-    budget->quota = (double)unpack_int(payload, 0, INT_MAX) / 1000;
-    int pid = unpack_int(payload, 1, INT_MAX);
-    if (payload->bad)
+    return start.wish->names + (remote->number - start.wish->first);
+}
+
+/* What it is to start. */
+static void send_hosts(struct remote *remote)
+{
+    struct pack pack = { 0 };
+    const char *const *names = names_of(remote);
+    uint64_t now = clock_ns();
+    int seconds = now < start.end ? (int)((start.end - now) / 1000000000u) : 0;
+    pack_number(&pack, seconds > LEAD_SECONDS ? seconds - LEAD_SECONDS : 1);
+    pack_number(&pack, start.wish->fanout);
+    pack_text(&pack, start.wish->template);
+    pack_text(&pack, names[0]);
+    pack_number(&pack, remote->n - 1);
+    for (int i = 1; i < remote->n; i++)
+        pack_text(&pack, names[i]);
+    wire_send(remote->wire, FRAME_HOSTS, &pack);
+    pack_free(&pack);
+}
+
+/* Of its own, or of a host below it. */
+static void heard_hello(struct remote *remote, struct unpack payload)
+{
+    int number = unpack_int(&payload, remote->number, remote->number + remote->n - 1);
+    if (payload.bad || number != remote->number || remote->here)
         return;
     remote->here = true;
-    notice("host %s (%s): xmpid %d, %d cores", remote->host->name, name, pid, budget->cores);
+    send_hosts(remote);
 }
 
 static void wire_lost(struct wire *wire, const char *why)
@@ -88,21 +96,17 @@ static void wire_lost(struct wire *wire, const char *why)
     bool expected = remote->done;
     remote->done = true;
     remote->wire = NULL;
-    if (expected)
-        return;
-    if (remotes.lost)
+    if (!expected)
         remotes.lost(remote, why);
-    else
-        fail_start("host %s: %s%s", remote->host->name, why, remote_agent_says(remote));
 }
 
 static void got_frame(struct wire *wire, int kind, struct unpack *payload)
 {
     char why[80];
     struct remote *remote = wire->owner;
-    if (kind == FRAME_HELLO && !remote->here)
-        got_hello(remote, payload);
-    else if (remotes.said && remote->here)
+    if (kind == FRAME_HELLO)
+        heard_hello(remote, *payload);
+    if (remote->here)
         remotes.said(remote, kind, payload);
     else
         payload->bad = true;
@@ -120,13 +124,16 @@ static const struct wire_user user = { .frame = got_frame, .lost = wire_lost };
 /* A caller has proven itself: the wire of host `number` is his. */
 static bool adopt(struct wire *wire, int number)
 {
-    if (number < 0 || number >= remotes.n || remotes.list[number].wire)
-        return false;
-    struct remote *remote = &remotes.list[number];
-    remote->wire = wire;
-    wire->user = &user;
-    wire->owner = remote;
-    return true;
+    for (int i = 0; i < remotes.n; i++) {
+        struct remote *remote = &remotes.list[i];
+        if (remote->number != number || remote->wire || remote->done)
+            continue;
+        remote->wire = wire;
+        wire->user = &user;
+        wire->owner = remote;
+        return true;
+    }
+    return false;
 }
 
 static char *daemon_command(const char *addresses, int number)
@@ -147,21 +154,57 @@ static char *daemon_command(const char *addresses, int number)
     return text;
 }
 
-static int start_agent(struct remote *remote, int number, const char *template)
+static int start_agent(struct remote *remote)
 {
-    char line[2 * KEY_BYTES + 2], *cmd = daemon_command(doorstep_addresses(), number);
-    char *command = cmd ? agent_command(template, remote->host->name, cmd) : NULL;
+    char line[2 * KEY_BYTES + 2];
+    char *cmd = daemon_command(doorstep_addresses(), remote->number);
+    char *command = cmd ? agent_command(start.wish->template, remote->name, cmd) : NULL;
     for (int i = 0; i < KEY_BYTES; i++)
-        snprintf(line + 2 * i, 3, "%02x", launch.secret[i]);
+        snprintf(line + 2 * i, 3, "%02x", start.wish->secret[i]);
     line[2 * KEY_BYTES] = '\n';
     line[2 * KEY_BYTES + 1] = 0;
     int status = command ? agent_start(remote->agent, command, line) : EXIT_USAGE;
     if (!status)
-        notice("host %s: %s", remote->host->name, command);
+        notice("host %s: %s", remote->name, command);
     free(cmd);
     free(command);
     return status;
 }
+
+static void list_remotes(const struct launch *launch)
+{
+    int n = tree_parts(launch->n, launch->fanout);
+    struct agent *agents = calloc((size_t)n + 1, sizeof *agents);
+    remotes.list = calloc((size_t)n + 1, sizeof *remotes.list);
+    if (!remotes.list || !agents)
+        abort();
+    for (int i = 0; i < n; i++) {
+        int from = tree_part(launch->n, launch->fanout, i),
+            to = tree_part(launch->n, launch->fanout, i + 1);
+        remotes.list[i] = (struct remote){ .number = launch->first + from,
+                                           .n = to - from,
+                                           .name = launch->names[from],
+                                           .agent = &agents[i] };
+    }
+    remotes.n = n;
+    remotes.height = tree_height(launch->n, launch->fanout);
+}
+
+int remote_start(const struct launch *launch)
+{
+    start.wish = launch;
+    start.end = clock_ns() + (uint64_t)launch->seconds * 1000000000u;
+    list_remotes(launch);
+    if (!remotes.n)
+        return 0;
+    int status = doorstep_open(launch->secret, adopt);
+    start.listens = !status;
+    for (int i = 0; i < remotes.n && !status; i++)
+        status = start_agent(&remotes.list[i]);
+    return status;
+}
+
+/* ---- waiting ---- */
 
 bool remote_agent_failed(const struct remote *remote, char *how, size_t room)
 {
@@ -196,69 +239,47 @@ static void look_at_agents(void)
         if (remote->wire || !remote_agent_failed(remote, how, sizeof how))
             continue;
         const char *words = agent_words(remote->agent);
-        fail_start("host %s: the launch agent %s before xmpid came%s%s", remote->host->name,
-                   how, *words ? ": " : "", words);
+        remote_fail_start("host %s: the launch agent %s before xmpid came%s%s", remote->name,
+                          how, *words ? ": " : "", words);
     }
 }
 
-static int wait_for_all(void)
+static void look_at_clock(void)
 {
-    uint64_t end = clock_ns() + START_SECONDS * 1000000000ull;
-    int missing = remotes.n;
-    while (missing && !launch.failed && clock_ns() < end) {
-        loop_turn(50);
-        look_at_agents();
-        missing = 0;
-        for (int i = 0; i < remotes.n; i++)
-            missing += !remotes.list[i].here;
-    }
-    for (int i = 0; i < remotes.n && !launch.failed; i++)
+    if (clock_ns() < start.end)
+        return;
+    for (int i = 0; i < remotes.n; i++)
         if (!remotes.list[i].here)
-            fail_start("host %s: no xmpid has called within %d s%s", remotes.list[i].host->name,
-                       START_SECONDS, remote_agent_says(&remotes.list[i]));
-    return launch.failed ? 1 : 0;
+            remote_fail_start("host %s: no xmpid has called within %d s%s",
+                              remotes.list[i].name, start.wish->seconds,
+                              remote_agent_says(&remotes.list[i]));
 }
 
-static void list_hosts(struct host *hosts, int nhosts)
+bool remote_are_here(void)
 {
-    struct agent *agents = calloc((size_t)nhosts, sizeof *agents);
-    remotes.list = calloc((size_t)nhosts, sizeof *remotes.list);
-    if (!remotes.list || !agents)
-        abort();
-    for (int i = 0; i < nhosts; i++)
-        if (!hosts[i].is_local)
-            remotes.list[remotes.n++] =
-                (struct remote){ .host = &hosts[i], .agent = &agents[i] };
+    for (int i = 0; i < remotes.n; i++)
+        if (!remotes.list[i].here)
+            return false;
+    return true;
 }
 
-int remote_ask(const struct options *options, struct host *hosts, int nhosts)
+bool remote_await(void)
 {
-    const char *template = options->agent ? options->agent : agent_usual();
-    if (options->iof.stdin_rank == STDIN_ALL) {
-        complain(
-            "--stdin all: ranks of several hosts cannot all read stdin yet; name one rank");
-        return EXIT_USAGE;
+    loop_turn(50);
+    look_at_agents();
+    look_at_clock();
+    if (start.listens && (start.failed || remote_are_here())) {
+        doorstep_shut();
+        start.listens = false;
     }
-    list_hosts(hosts, nhosts);
-    proc_remember();
-    if (loop_open() != 0 ||
-        getrandom(launch.secret, sizeof launch.secret, 0) != (ssize_t)sizeof launch.secret) {
-        complain("cannot set up the launch of other hosts: %s", strerror(errno));
-        return 1;
-    }
-    int status = doorstep_open(launch.secret, adopt);
-    for (int i = 0; i < remotes.n && !status; i++)
-        status = start_agent(&remotes.list[i], i, template);
-    if (!status)
-        status = wait_for_all();
-    doorstep_shut();
-    if (status)
-        remote_dismiss();
-    return status;
+    return !start.failed;
 }
 
 void remote_dismiss(void)
 {
+    if (start.listens)
+        doorstep_shut();
+    start.listens = false;
     for (int i = 0; i < remotes.n; i++) {
         wire_send(remotes.list[i].wire, FRAME_BYE, NULL);
         remotes.list[i].done = true;

@@ -25,47 +25,84 @@ void share_begin(struct job *job, const struct plan *whole)
     job->psets = psets_write(job->options, whole);
 }
 
-static int ranks_of(const struct plan *whole, int host, int *node)
+int32_t *share_nodes(const struct plan *whole)
 {
-    int n = 0;
+    int32_t *of_host = calloc((size_t)whole->nhosts + 1, sizeof *of_host);
+    if (!of_host)
+        abort();
+    for (int i = 0; i < whole->nhosts; i++)
+        of_host[i] = -1;
     for (int i = 0; i < whole->nranks; i++)
-        if (whole->ranks[i].host == host) {
-            n++;
-            *node = whole->node_of[i];
-        }
-    return n;
+        of_host[whole->ranks[i].host] = whole->node_of[i];
+    int others = 0;
+    for (int i = 0; i < whole->nhosts; i++)
+        if (!whole->hosts[i].is_local)
+            of_host[others++] = of_host[i];
+    return of_host;
 }
 
-static void pack_plan(const struct plan *whole, int host, int node, int n, struct pack *pack)
+static int count_others(const struct plan *whole)
 {
+    int others = 0;
+    for (int i = 0; i < whole->nhosts; i++)
+        others += !whole->hosts[i].is_local;
+    return others;
+}
+
+/* Ranks that follow each other are on the same node, or one node further each. */
+static int length_of_run(const int32_t *nodes, int n, int step)
+{
+    int length = 1;
+    while (length < n && nodes[length] == nodes[length - 1] + step)
+        length++;
+    return length;
+}
+
+static void pack_nodes(const int32_t *nodes, int n, struct pack *pack)
+{
+    for (int at = 0; at < n;) {
+        int same = length_of_run(nodes + at, n - at, 0),
+            rising = length_of_run(nodes + at, n - at, 1), step = rising > same;
+        pack_number(pack, nodes[at]);
+        pack_number(pack, step);
+        pack_number(pack, step ? rising : same);
+        at += step ? rising : same;
+    }
+}
+
+static void pack_apps(const struct plan *whole, struct pack *pack)
+{
+    for (int at = 0, end; at < whole->nranks; at = end) {
+        for (end = at; end < whole->nranks && whole->ranks[end].app == whole->ranks[at].app;)
+            end++;
+        pack_number(pack, whole->ranks[at].app);
+        pack_number(pack, end - at);
+    }
+}
+
+static void pack_plan(const struct plan *whole, const int32_t *node_of_other, struct pack *pack)
+{
+    int others = count_others(whole);
+    pack_number(pack, others);
+    for (int i = 0; i < others; i++)
+        pack_number(pack, node_of_other[i]);
     pack_number(pack, whole->world);
-    pack_number(pack, node);
     pack_number(pack, whole->nnodes);
-    for (int i = 0; i < whole->world; i++)
-        pack_number(pack, whole->node_of[i]);
-    pack_number(pack, n);
-    for (int i = 0; i < whole->nranks; i++)
-        if (whole->ranks[i].host == host) {
-            pack_number(pack, whole->ranks[i].world);
-            pack_number(pack, whole->ranks[i].app);
-        }
+    pack_nodes(whole->node_of, whole->world, pack);
+    pack_apps(whole, pack);
 }
 
-bool share_pack(const struct job *job, const struct plan *whole, int host, struct pack *pack)
+void share_pack(const struct job *job, const struct plan *whole, const int32_t *node_of_other,
+                struct pack *pack)
 {
     char cwd[PATH_MAX];
-    int node = 0, n = ranks_of(whole, host, &node);
-    if (!n)
-        return false;
     pack_text(pack, job->id);
-    pack_text(pack, whole->hosts[host].name);
     pack_text(pack, getcwd(cwd, sizeof cwd));
     pack_text(pack, job->psets);
     pack_number(pack, out_stdout.is_tty);
-    pack_plan(whole, host, node, n, pack);
+    pack_plan(whole, node_of_other, pack);
     pack_texts(pack, job->options->words);
     pack_texts(pack, environ);
-    return true;
 }
 
 /* ---- the other side ---- */
@@ -78,30 +115,68 @@ static void *list_of(int n, size_t bytes)
     return list;
 }
 
-static void take_plan(struct unpack *from, struct plan *plan)
+static void take_nodes(struct unpack *from, int32_t *nodes, int n, int nnodes)
 {
-    plan->world = unpack_int(from, 1, MOST_RANKS);
-    plan->node = unpack_int(from, 0, MOST_RANKS);
-    plan->nnodes = unpack_int(from, 1, MOST_RANKS);
-    int32_t *nodes = list_of(plan->world, sizeof *nodes);
-    for (int i = 0; i < plan->world; i++)
-        nodes[i] = unpack_int(from, 0, plan->nnodes - 1);
-    plan->node_of = nodes;
-    plan->nranks = unpack_int(from, 0, plan->world);
-    plan->ranks = list_of(plan->nranks, sizeof *plan->ranks);
-    for (int i = 0; i < plan->nranks; i++) {
-        int world = unpack_int(from, 0, plan->world - 1);
-        plan->ranks[i] = (struct planned){ world, unpack_int(from, 0, MOST_RANKS), 0, i };
+    for (int at = 0; at < n && !from->bad;) {
+        int node = unpack_int(from, 0, nnodes - 1), step = unpack_int(from, 0, 1),
+            length = unpack_int(from, 1, n - at);
+        from->bad |= step && length > nnodes - node;
+        for (int i = 0; i < length && !from->bad; i++)
+            nodes[at + i] = node + step * i;
+        at += length;
     }
 }
 
-/* Every rank has a program, and this host is one of the job's. */
+/* Those of our node; the programs of all come in runs. */
+static void take_ranks(struct unpack *from, struct plan *plan)
+{
+    int mine = 0;
+    for (int i = 0; i < plan->world; i++)
+        mine += plan->node_of[i] == plan->node;
+    plan->ranks = list_of(mine, sizeof *plan->ranks);
+    for (int at = 0; at < plan->world && !from->bad;) {
+        int app = unpack_int(from, 0, MOST_RANKS),
+            end = at + unpack_int(from, 1, plan->world - at);
+        for (; at < end && !from->bad; at++)
+            if (plan->node_of[at] == plan->node)
+                plan->ranks[plan->nranks] = (struct planned){ at, app, 0, plan->nranks },
+                plan->nranks++;
+    }
+}
+
+static const int32_t *take_others(struct unpack *from, int *n)
+{
+    *n = unpack_int(from, 1, (int)((size_t)(from->end - from->at) / 8));
+    int32_t *nodes = list_of(*n, sizeof *nodes);
+    for (int i = 0; i < *n; i++)
+        nodes[i] = unpack_int(from, -1, MOST_RANKS);
+    return nodes;
+}
+
+static void take_plan(struct unpack *from, int number, struct plan *plan,
+                      const int32_t **node_of_other)
+{
+    int others;
+    *node_of_other = take_others(from, &others);
+    from->bad |= number >= others;
+    plan->world = unpack_int(from, 1, MOST_RANKS);
+    plan->nnodes = unpack_int(from, 1, MOST_RANKS);
+    plan->node = from->bad ? -1 : (*node_of_other)[number];
+    for (int i = 0; i < others; i++)
+        from->bad |= (*node_of_other)[i] >= plan->nnodes;
+    int32_t *nodes = list_of(plan->world, sizeof *nodes);
+    take_nodes(from, nodes, plan->world, plan->nnodes);
+    plan->node_of = nodes;
+    take_ranks(from, plan);
+}
+
+/* Every rank has a program. */
 static bool fits(const struct plan *plan, const struct options *options)
 {
     for (int i = 0; i < plan->nranks; i++)
         if (plan->ranks[i].app >= options->napps)
             return false;
-    return plan->node < plan->nnodes;
+    return true;
 }
 
 static int go_to(const char *directory)
@@ -113,21 +188,22 @@ static int go_to(const char *directory)
     return 1;
 }
 
-int share_take(struct unpack *from, struct job *job, struct plan *plan, struct options *options)
+int share_take(struct unpack *from, const struct share_wish *wish, struct job *job,
+               struct plan *plan, struct options *options)
 {
     static struct host host = { .is_local = true };
     int nwords, nvariables;
+    host.name = wish->name;
+    plan->hosts = &host;
+    plan->nhosts = 1;
     snprintf(job->id, sizeof job->id, "%s", unpack_text(from));
-    host.name = launcher_name = unpack_text(from);
     const char *directory = unpack_text(from);
     job->psets = (char *)unpack_text(from);
     out_stdout.is_tty = unpack_number(from) != 0;
-    take_plan(from, plan);
+    take_plan(from, wish->number, plan, wish->node_of_other);
     char **words = unpack_texts(from, &nwords), **variables = unpack_texts(from, &nvariables);
     if (from->bad)
         goto damaged;
-    plan->hosts = &host;
-    plan->nhosts = 1;
     environ = variables;
     int status = cli_parse(nwords, words, options);
     if (status)

@@ -12,6 +12,13 @@ export XMPI_LAUNCH_AGENT="$here_agent"
 program() { compile -I"$top" -o "$scratch/$1" "$2" -lm || { not_ok "$1" "does not compile"; exit 1; }; }
 program ends "$top/test/network/hosts.c"
 
+# The process id of some process of this test that runs a program.
+leftover_of() { # program
+    for process in $(pgrep -f "^$1"); do
+        grep -qsa "$mark" "/proc/$process/environ" && echo "$process" && return
+    done
+}
+
 part_start() # who runs where, streams, exit codes
 {
     run 30 -H a:2,b:2 "$scratch/ends"
@@ -38,6 +45,10 @@ part_start() # who runs where, streams, exit codes
     check "no line is torn or lost" "$code $(sort "$dir/out" | uniq | grep -c '^[0-3] line [0-9]* of many$')" "0 20000"
     got=$(seq 100000 | timeout 30 "$XMPIRUN" -H a:1,b:1 sh -c '[ $RANK = 1 ] || sum=$(cksum); echo $RANK $sum' | sort | tr '\n' ';')
     check "input for a rank elsewhere" "$got" "0 $(seq 100000 | cksum);1;"
+    for hosts in a:1,b:2 "$here:2,b:1"; do
+        got=$(seq 100000 | timeout 30 "$XMPIRUN" -H $hosts --stdin all cksum | uniq -c | tr -s ' ')
+        check "input for all, $hosts" "$got" " 3 $(seq 100000 | cksum)"
+    done
     run 30 -H a:2,b:2 sh -c 'exit $RANK'
     check "exit codes" "$([ $code -ge 1 ] && [ $code -le 3 ] && echo good)" good
     run 30 -H a:2,b:2 -wdir /tmp pwd
@@ -65,9 +76,6 @@ part_errors() # what the user did wrong, or the hosts
     check "a host that is no word" "$code" 2
     run 30 -H a:1,b:1 /no/such/program
     check "no such program" "$code" 127
-    run 30 -H a:1,b:1 --stdin all true
-    check "stdin for ranks of several hosts" "$code" 2
-    check_says "says so" "name one rank"
     run 30 -H a:1,b:1 --stdin 2 true
     check "no such reader of stdin" "$code $(leftovers_soon)" "2 0"
     check_says "how many ranks there are" "no such rank, the job has 2"
@@ -137,6 +145,53 @@ part_faults() # whoever dies: the first cause is told, nothing is left
     check "SIGTERM" "$code $(leftovers_soon)" "143 0"
 }
 
+part_tree() # hosts that start hosts
+{
+    seven=a:2,b:1,c:1,d:2,e:1,f:1,g:2 # a starts b, c (and c d), e starts f, g
+    run 60 --fanout 2 -H $seven "$scratch/ends"
+    check "seven hosts, two each" "$code $(grep -c 'of 10, [12] here' "$dir/out")" "0 10"
+    run 60 --fanout 1 -H a,b,c,d sh -c 'echo $RANK'
+    check "a chain of four" "$code $(sort "$dir/out" | tr '\n' ' ')" "0 0 1 2 3 "
+    run 60 --fanout 2 -np 2 -H $seven sh -c 'echo $RANK'
+    check "most without ranks" "$code $(sort "$dir/out" | tr '\n' ' ')" "0 0 1 "
+    run 60 --fanout 2 -H $seven sh -c 'i=0; while [ $i -lt 2000 ]; do echo "$RANK line $i of many"; i=$((i + 1)); done'
+    check "lines through others" "$code $(sort -u "$dir/out" | grep -c '^[0-9] line [0-9]* of many$')" "0 20000"
+    for who in all 5; do
+        got=$(seq 100000 | timeout 30 "$XMPIRUN" --fanout 2 --stdin $who -H $seven \
+            sh -c '[ $1 != all ] && [ $1 != $RANK ] || cksum' - $who | sort | uniq -c | tr -s ' ')
+        check "input for $who" "$got" " $([ $who = all ] && echo 10 || echo 1) $(seq 100000 | cksum)"
+    done
+    run 30 --fanout 2 --launch-agent 'case {host} in d) echo no route to {host} >&2; exit 255;; esac; {cmd}' -H $seven true
+    check "an agent that fails far away" "$code $(leftovers_soon) $(wc -l < "$dir/err")" "1 0 1"
+    check_says "its words" "host d: the launch agent exited with code 255 before xmpid came: no route to d"
+    run 30 --fanout 2 -H $seven -wdir /no/such/directory true
+    check "no such directory" "$([ $code -gt 0 ] && echo error) $(leftovers_soon)" "error 0"
+    for victim in rank a d g; do
+        rm -f "$scratch/begun"
+        BEGUN=$scratch/begun start --fanout 2 -H $seven "$scratch/ends" wait
+        await_lines "$scratch/begun" 10
+        case $victim in
+        rank) kill -9 "$(leftover_of "$scratch/ends")" ;;
+        *) kill -9 "$(pgrep -f "xmpid --root.*--host $(expr index abcdefg $victim - 1)\$" | head -n 1)" ;;
+        esac
+        began=$(now_ms)
+        collect
+        check "$victim is killed: an error" "$([ "$code" -gt 0 ] && echo yes)" yes
+        [ $victim = rank ] || check_says "$victim is killed: named" "host $victim is lost"
+        check "$victim is killed: one cause" "$(wc -l < "$dir/err")" 1
+        check "$victim is killed: nothing is left" "$(leftovers_soon)" 0
+        took=$(($(now_ms) - began))
+        check "$victim is killed: soon" "$([ $took -lt 5000 ] && echo yes || echo $took)" yes
+    done
+    rm -f "$scratch/begun"
+    BEGUN=$scratch/begun start --fanout 1 --keep-going -H a:1,b:1,c:1 "$scratch/ends" survive
+    await_lines "$scratch/begun" 3
+    kill -9 "$(pgrep -f "xmpid --root.*--host 2\$" | head -n 1)"
+    collect
+    check "a host is lost, the others keep going" "$code $(grep -c 'rank 2 is gone' "$dir/out") $(leftovers_soon)" "1 2 0"
+    check_says "it is told" "host c is lost: .*; going on without its ranks"
+}
+
 part_conform() # messages between hosts
 {
     for test in p2p coll_basic comm inter mpi4; do
@@ -194,7 +249,7 @@ namespaces_close()
     ip link del "xb$$" 2> /dev/null
 }
 
-parts="start errors faults conform namespaces"
+parts="start errors faults tree conform namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="start errors"
 for part in ${ONLY:-$parts}; do
     "part_$part"

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * xmpirun gets hold of its hosts: the first ones are started here (remote_start.c), the others by
+ * those, and what each says of itself comes up to us.
+ */
+#define _GNU_SOURCE 1 /* getrandom */
+#include "launcher/frames.h"
+#include "launcher/out.h"
+#include "launcher/proc.h"
+#include "launcher/agent.h"
+#include "launcher/remote.h"
+#include "launcher/tree.h"
+#include "runtime/clock.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { START_SECONDS = 60 };
+
+static struct {
+    uint8_t secret[KEY_BYTES];
+    struct launch launch;
+    struct host **hosts; /* by number */
+    bool *here;          /* has said hello */
+    int missing;
+    bool failed; /* somebody below has complained */
+} ask;
+
+static void got_hello(struct unpack *payload)
+{
+    int number = unpack_int(payload, 0, ask.launch.n - 1);
+    const char *version = unpack_text(payload);
+    if (payload->bad || ask.here[number])
+        return;
+    if (strcmp(version, PACKAGE_VERSION) != 0) {
+        remote_fail_start("host %s has xmpi %s, this one %s: all hosts need the same",
+                          ask.hosts[number]->name, version, PACKAGE_VERSION);
+        return; /* what follows may be something else there */
+    }
+    const char *name = unpack_text(payload);
+    struct budget *budget = &ask.hosts[number]->budget;
+    budget->cores = unpack_int(payload, 1, 1 << 20);
+    budget->pus = unpack_int(payload, 1, 1 << 20);
+    budget->slots = unpack_int(payload, 1, 1 << 20);
+    budget->quota = (double)unpack_int(payload, 0, INT_MAX) / 1000;
+    int pid = unpack_int(payload, 1, INT_MAX);
+    if (payload->bad)
+        return;
+    ask.here[number] = true;
+    ask.missing--;
+    notice("host %s (%s): xmpid %d, %d cores", ask.hosts[number]->name, name, pid,
+           budget->cores);
+}
+
+/* Before the job only hellos come, and complaints about hosts below. */
+static void said(struct remote *remote, int kind, struct unpack *payload)
+{
+    size_t bytes;
+    (void)remote;
+    if (kind == FRAME_HELLO) {
+        got_hello(payload);
+    } else if (kind == FRAME_TEXT) {
+        const char *text = unpack_bytes(payload, &bytes);
+        if (!ask.failed)
+            out_write(&out_stderr, NULL, text, bytes);
+    } else if (kind == FRAME_FAILED) {
+        ask.failed = true;
+    } else {
+        payload->bad = true;
+    }
+}
+
+static void lost(struct remote *remote, const char *why)
+{
+    if (!ask.failed)
+        remote_fail_start("host %s: %s%s", remote->name, why, remote_agent_says(remote));
+}
+
+static int wait_for_all(void)
+{
+    uint64_t end = clock_ns() + START_SECONDS * 1000000000ull;
+    while (ask.missing && !ask.failed && clock_ns() < end)
+        ask.failed |= !remote_await();
+    for (int i = 0; i < ask.launch.n && !ask.failed; i++)
+        if (!ask.here[i]) {
+            complain("host %s: no xmpid has called within %d s", ask.hosts[i]->name,
+                     START_SECONDS);
+            ask.failed = true;
+        }
+    return ask.failed ? 1 : 0;
+}
+
+static void list_hosts(struct host *hosts, int nhosts)
+{
+    const char **names = calloc((size_t)nhosts, sizeof *names);
+    ask.hosts = calloc((size_t)nhosts, sizeof(struct host *));
+    ask.here = calloc((size_t)nhosts, sizeof *ask.here);
+    if (!names || !ask.hosts || !ask.here)
+        abort();
+    int n = 0;
+    for (int i = 0; i < nhosts; i++)
+        if (!hosts[i].is_local) {
+            ask.hosts[n] = &hosts[i];
+            names[n++] = hosts[i].name;
+        }
+    ask.launch.names = names;
+    ask.launch.n = ask.missing = n;
+}
+
+int remote_ask(const struct options *options, struct host *hosts, int nhosts)
+{
+    const char *template = options->agent ? options->agent : agent_usual();
+    list_hosts(hosts, nhosts);
+    proc_remember();
+    if (loop_open() != 0 ||
+        getrandom(ask.secret, sizeof ask.secret, 0) != (ssize_t)sizeof ask.secret) {
+        complain("cannot set up the launch of other hosts: %s", strerror(errno));
+        return 1;
+    }
+    ask.launch.secret = ask.secret;
+    ask.launch.template = template;
+    ask.launch.fanout = options->fanout ? options->fanout : FANOUT;
+    ask.launch.seconds = START_SECONDS;
+    remotes.said = said;
+    remotes.lost = lost;
+    int status = remote_start(&ask.launch);
+    if (!status)
+        status = wait_for_all();
+    if (status)
+        remote_dismiss();
+    return status;
+}
