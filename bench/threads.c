@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What threads of MPI_THREAD_MULTIPLE reach together, in messages of 8 bytes.  Even ranks send, odd
+ * ones receive; a rank alone sends to itself.
+ *
+ *     own     windows of 64 Isend and Irecv, Waitall, and one byte back; each thread has a
+ *             communicator of its own
+ *     tags    the same on one communicator, each thread with a tag of its own
+ *     pong    ping-pongs, each thread with a communicator of its own
+ *
+ *     threads KIND THREADS [single]      single: MPI_THREAD_SINGLE, for what the lock costs
+ *
+ * Prints messages per microsecond of all threads and all pairs of ranks together, the most and the
+ * median of the batches.  threads.py runs it beside other MPIs.
+ */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCHES = 30, MOST_THREADS = 16, WINDOW = 64, WINDOWS = 200, PONGS = 2000 };
+
+static int rank, size, nthreads;
+static MPI_Comm comms[MOST_THREADS];
+static int tags[MOST_THREADS];
+static pthread_barrier_t gate;
+static double rates[BATCHES];
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "threads: %s\n", why);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void send_windows(int me, int to)
+{
+    MPI_Request requests[WINDOW];
+    char out[8] = { 0 }, in[1];
+    for (int i = 0; i < WINDOWS; i++) {
+        for (int j = 0; j < WINDOW; j++)
+            MPI_Isend(out, 8, MPI_CHAR, to, tags[me], comms[me], &requests[j]);
+        MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+        MPI_Recv(in, 1, MPI_CHAR, to, tags[me], comms[me], MPI_STATUS_IGNORE);
+    }
+}
+
+static void receive_windows(int me, int from)
+{
+    MPI_Request requests[WINDOW];
+    char in[WINDOW][8], out[1] = { 0 };
+    for (int i = 0; i < WINDOWS; i++) {
+        for (int j = 0; j < WINDOW; j++)
+            MPI_Irecv(in[j], 8, MPI_CHAR, from, tags[me], comms[me], &requests[j]);
+        MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+        MPI_Send(out, 1, MPI_CHAR, from, tags[me], comms[me]);
+    }
+}
+
+static void windows_to_oneself(int me)
+{
+    MPI_Request requests[2 * WINDOW];
+    char in[WINDOW][8], out[8] = { 0 };
+    for (int i = 0; i < WINDOWS; i++) {
+        for (int j = 0; j < WINDOW; j++) {
+            MPI_Irecv(in[j], 8, MPI_CHAR, rank, tags[me], comms[me], &requests[2 * j]);
+            MPI_Isend(out, 8, MPI_CHAR, rank, tags[me], comms[me], &requests[2 * j + 1]);
+        }
+        MPI_Waitall(2 * WINDOW, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+static void pong(int me, int other)
+{
+    char data[8] = { 0 };
+    for (int i = 0; i < PONGS; i++) {
+        if (rank % 2 == 0)
+            MPI_Send(data, 8, MPI_CHAR, other, tags[me], comms[me]);
+        MPI_Recv(data, 8, MPI_CHAR, other, tags[me], comms[me], MPI_STATUS_IGNORE);
+        if (rank % 2 == 1)
+            MPI_Send(data, 8, MPI_CHAR, other, tags[me], comms[me]);
+    }
+}
+
+static const char *kind;
+
+static double batch(int me)
+{
+    int other = rank ^ 1;
+    if (strcmp(kind, "pong") == 0)
+        pong(me, other);
+    else if (size == 1)
+        windows_to_oneself(me);
+    else if (rank % 2 == 0)
+        send_windows(me, other);
+    else
+        receive_windows(me, other);
+    return strcmp(kind, "pong") == 0 ? 2.0 * PONGS : (double)WINDOW * WINDOWS;
+}
+
+static void *work(void *argument)
+{
+    int me = (int)(size_t)argument;
+    for (int i = 0; i < BATCHES; i++) {
+        if (me == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        double begin = MPI_Wtime();
+        pthread_barrier_wait(&gate);
+        double messages = batch(me);
+        pthread_barrier_wait(&gate);
+        if (me == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        if (me == 0)
+            rates[i] =
+                messages * nthreads * (size == 1 ? 1 : size / 2) / (MPI_Wtime() - begin) / 1e6;
+    }
+    return NULL;
+}
+
+static void begin(int argc, char **argv)
+{
+    int provided, single = argc > 3 && strcmp(argv[3], "single") == 0;
+    int wanted = single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+    MPI_Init_thread(&argc, &argv, wanted, &provided);
+    if (provided < wanted)
+        fail("MPI_THREAD_MULTIPLE is not provided");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    kind = argc > 2 ? argv[1] : "";
+    nthreads = argc > 2 ? atoi(argv[2]) : 0;
+    if (nthreads < 1 || nthreads > MOST_THREADS || (single && nthreads > 1))
+        fail("usage: threads own|tags|pong THREADS [single]");
+    if (size % 2 == 1 && (size > 1 || strcmp(kind, "pong") == 0))
+        fail("takes pairs of ranks, or one");
+    for (int i = 0; i < nthreads; i++) {
+        comms[i] = MPI_COMM_WORLD;
+        tags[i] = i;
+        if (strcmp(kind, "tags") != 0)
+            MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    begin(argc, argv);
+    pthread_t threads[MOST_THREADS];
+    pthread_barrier_init(&gate, NULL, (unsigned)nthreads);
+    for (int i = 1; i < nthreads; i++)
+        pthread_create(&threads[i], NULL, work, (void *)(size_t)i);
+    work(NULL);
+    for (int i = 1; i < nthreads; i++)
+        pthread_join(threads[i], NULL);
+    qsort(rates, BATCHES, sizeof rates[0], compare);
+    if (rank == 0)
+        printf("%.3f %.3f\n", rates[BATCHES - 1], rates[BATCHES / 2]);
+    MPI_Finalize();
+    return 0;
+}

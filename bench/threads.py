@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What threads of MPI_THREAD_MULTIPLE reach together (threads.c), beside other MPIs.
+
+    bench/threads.py --prefix _install --rounds 5 \\
+        --peer 'mpich:mpicc.mpich:mpirun.mpich -bind-to none -np {n}'
+
+Every round runs each row of each candidate once, in turn.  Messages per microsecond of all threads
+together: the median over the rounds of each run's median, and xmpi's ratio to the best peer (more is
+better).  "4 ranks" is what threads could reach if nothing at all were shared."""
+import argparse
+import os
+import shlex
+import statistics
+import subprocess
+import tempfile
+
+ROWS = [("window, 1 thread, SINGLE", 2, "own 1 single"), ("window, 1 thread", 2, "own 1"),
+        ("window, 2 threads", 2, "own 2"), ("window, 2 threads, tags", 2, "tags 2"),
+        ("window, 4 ranks, SINGLE", 4, "own 1 single"),
+        ("ping-pong, 1 thread", 2, "pong 1"), ("ping-pong, 2 threads", 2, "pong 2"),
+        ("ping-pong, 4 threads", 2, "pong 4"),
+        ("to oneself, 1 thread", 1, "own 1"), ("to oneself, 2 threads", 1, "own 2")]
+
+
+def rate(command, limit):
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=limit, text=True)
+    except subprocess.TimeoutExpired:
+        return None
+    words = done.stdout.split()
+    return float(words[1]) if done.returncode == 0 and len(words) == 2 else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--prefix", default="_install", help="where xmpi is installed")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--limit", type=float, default=20, help="seconds per run")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME:CC:RUN",
+                        help="another MPI; {n} in RUN is the number of ranks")
+    options = parser.parse_args()
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "threads.c")
+    prefix = os.path.abspath(options.prefix)
+    candidates = [f"xmpi:{prefix}/bin/xmpicc:{prefix}/bin/xmpirun -np {{n}}"] + options.peer
+    with tempfile.TemporaryDirectory() as work:
+        runs = {}
+        for candidate in candidates:
+            name, compiler, run = candidate.split(":", 2)
+            subprocess.run([compiler, "-O2", "-pthread", "-w", source, "-o", f"{work}/{name}"],
+                           check=True)
+            runs[name] = f"{run} {work}/{name}"
+        rates = {(row, name): [] for row in ROWS for name in runs}
+        for _ in range(options.rounds):
+            for row, name in rates:
+                command = shlex.split(runs[name].format(n=row[1]) + " " + row[2])
+                rates[row, name].append(rate(command, options.limit))
+    print(f"{'messages per us':26} " + " ".join(f"{name:>9}" for name in runs) + "   ratio")
+    for row in ROWS:
+        middle = [statistics.median(v if v is not None else 0 for v in rates[row, name])
+                  for name in runs]
+        best = max(middle[1:], default=0)
+        print(f"{row[0]:26} " + " ".join(f"{m:9.3f}" for m in middle) +
+              (f"{middle[0] / best:8.2f}" if best else "       -"))
+
+
+if __name__ == "__main__":
+    main()
