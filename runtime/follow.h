@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-/* Wait to be woken: at most `pauses` turns awake, then at most `most_ns` asleep.  The lock is
- * given up meanwhile.  May return for no reason. */
+/* Wait to be woken: at most `pauses` turns awake, a few yields, then at most `most_ns` asleep.
+ * The lock is given up meanwhile.  May return for no reason. */
 void follow(const int *flag, uint32_t pauses, uint64_t most_ns);
 
 /* Wake the followers whose flag is set, and those that wait for something else (flag NULL). */
