@@ -7,9 +7,7 @@
 #include "config.h"
 #include "tools/info.h"
 
-#include "coll/tiny.h"
 #include "mpi.h"
-#include "pml/shm/area.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
 #include "tools/grid.h"
@@ -202,24 +200,6 @@ static int show_param(struct report *r, const char *name)
     return 1;
 }
 
-/* ---- limits ---- */
-
-static void show_limits(struct report *r)
-{
-    report_group(r, "limits");
-    report_text(r, "tags", "0 to %d", INT_MAX);
-    report_number(r, "ranks per node", AREA_MOST_RANKS);
-    report_number(r, "eager bytes", params[PARAM_ID_EAGER].number);
-    report_number(r, "chunk bytes", CHUNK_BYTES);
-    report_number(r, "chunks per rank", CHUNKS);
-    report_number(r, "slots per pair", RING_SLOTS);
-    report_number(r, "slot bytes", SLOT_BYTES);
-    report_number(r, "tiny collective bytes", TINY_BYTES);
-    report_number(r, "shared bytes per rank", BOOT_POOL_BYTES);
-    report_number(r, "shared bytes per pair", BOOT_PAIR_BYTES);
-    report_end(r);
-}
-
 /* ---- the command ---- */
 
 static void usage(FILE *to)
@@ -279,7 +259,7 @@ int info_main(int argc, char **argv)
         info_networks(&r);
         show_cpus(&r);
         show_params(&r);
-        show_limits(&r);
+        info_limits(&r);
     }
     report_close(&r);
     return fflush(stdout) ? 1 : code;

@@ -8,8 +8,9 @@
 /* argv[0] is "info".  Returns the exit code. */
 int info_main(int argc, char **argv);
 
-/* A part of it (networks.c). */
+/* Parts of it (networks.c, limits.c). */
 struct report;
 void info_networks(struct report *r);
+void info_limits(struct report *r);
 
 #endif

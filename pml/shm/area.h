@@ -22,6 +22,8 @@ enum {
     AREA_CHUNKS_OFFSET = AREA_TINY_OFFSET + AREA_TINY_BYTES,
     CHUNK_BYTES = 16 << 10,
     CHUNKS = (BOOT_POOL_BYTES - AREA_CHUNKS_OFFSET) / CHUNK_BYTES,
+    CHUNKS_LEAST = 12,
+    CHUNKS_RANKS = 32,      /* so many ranks have all of them */
     AREA_MOST_RANKS = 16384 /* per node: bits in the page of knocks */
 };
 
@@ -48,6 +50,21 @@ _Static_assert(sizeof(struct ring) == BOOT_PAIR_BYTES, "a ring fills its place")
 static inline struct ring *area_ring(char *area, int from)
 {
     return (struct ring *)(area + BOOT_POOL_BYTES) + from;
+}
+
+/* How many chunks each rank uses where so many share the node: memory that was touched once is never
+ * given back, so those of more than CHUNKS_RANKS take no more together than those of that many. */
+static inline int area_chunks(int ranks)
+{
+    int fair = CHUNKS * CHUNKS_RANKS / (ranks > CHUNKS_RANKS ? ranks : CHUNKS_RANKS);
+    return fair > CHUNKS_LEAST ? fair : CHUNKS_LEAST;
+}
+
+/* The most memory that the areas of so many ranks can come to. */
+static inline size_t areas_bytes(int ranks)
+{
+    size_t one = AREA_CHUNKS_OFFSET + (size_t)area_chunks(ranks) * CHUNK_BYTES;
+    return (size_t)ranks * (one + (size_t)ranks * BOOT_PAIR_BYTES);
 }
 
 static inline char *area_chunk(char *area, unsigned chunk)

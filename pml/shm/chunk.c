@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sender's chunks: 51 pieces of 16 KiB in its own area, for payload that does not fit a
- * ring.  Nothing is written into a chunk but payload: the receiver reads packets in order and
+ * The sender's chunks: 51 pieces of 16 KiB in its own area (12 or more where ranks are many), for
+ * payload that does not fit a ring.  Nothing is written into a chunk but payload: the receiver reads packets in order and
  * copies at once, so a chunk is free when the receiver has read past the packet that names it.
  *
  * What the receiver has just read lies in its cache, and to take 64 lines away from it while
@@ -14,8 +14,8 @@
  * as many as were taken since the last pause.  That makes messages of 4 to 64 KiB a third faster.
  * Not where ranks share processors and so have no pauses, but more memory than caches.
  *
- * A lane may have 16 in flight, which is as much as pipelining needs, and leaves some for others
- * while a peer does not read.  When there is none, the link sends small pieces inline.
+ * A lane may have 16 in flight, or half of all, which is as much as pipelining needs, and leaves some
+ * for others while a peer does not read.  When there is none, the link sends small pieces inline.
  */
 #include "pml/shm/lane.h"
 
@@ -28,6 +28,7 @@ static struct {
 } unused;
 static struct lane *lanes;
 static int nlanes;
+static uint32_t most_in_flight; /* of a lane */
 
 enum {
     LOOK_AT_TAIL = 4, /* with so many in flight, see whether older ones are free */
@@ -65,7 +66,10 @@ void chunks_open(struct lane *all, int n)
     nlanes = n;
     ready.first = ready.last = ready.taken = 0;
     unused.first = unused.n = 0;
-    for (uint16_t i = 0; i < CHUNKS; i++)
+    int chunks = area_chunks(n);
+    most_in_flight =
+        chunks / 2 < CHUNKS_IN_FLIGHT ? (uint32_t)chunks / 2 : (uint32_t)CHUNKS_IN_FLIGHT;
+    for (uint16_t i = 0; i < chunks; i++)
         unused_put(i);
 }
 
@@ -96,7 +100,7 @@ int chunk_take(struct lane *lane)
         lane_refresh(lane);
         lane_reclaim(lane);
     }
-    if (lane->last_chunk - lane->first_chunk == CHUNKS_IN_FLIGHT)
+    if (lane->last_chunk - lane->first_chunk >= most_in_flight)
         return -1;
     if (ready.first != ready.last)
         return ready.chunk[ready.first++ % MOST_READY];

@@ -63,11 +63,12 @@ static int shm_connect(struct peer *peer)
 
 static void shm_say(void)
 {
-    double all = boot.nlocal * (BOOT_POOL_BYTES + (double)boot.nlocal * BOOT_PAIR_BYTES);
+    size_t all = areas_bytes(boot.nlocal);
+    size_t one = all / (size_t)boot.nlocal - (size_t)boot.nlocal * BOOT_PAIR_BYTES;
     if (boot.local_rank == 0)
         log_at(1,
-               "shared memory: at most %d KiB per rank and %.2f KiB per pair, %.1f MiB in all",
-               BOOT_POOL_BYTES >> 10, BOOT_PAIR_BYTES / 1024.0, all / (1 << 20));
+               "shared memory: at most %zu KiB per rank and %.2f KiB per pair, %.1f MiB in all",
+               one >> 10, BOOT_PAIR_BYTES / 1024.0, (double)all / (1 << 20));
 }
 
 static int shm_open(void)

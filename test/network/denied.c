@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * denied COMMAND...: runs it where the kernel forbids to look into other processes, as many
- * containers do: ptrace and its relatives answer EPERM.  Exit code 77 when this kernel has no filters
- * for system calls.
+ * denied COMMAND...: runs it where the kernel forbids to read and write the memory of other
+ * processes, as many containers do.  Exit code 77 when this kernel has no filters for system
+ * calls.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -21,10 +21,7 @@ int main(int argc, char **argv)
 {
     struct sock_filter rules[] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                                             offsetof(struct seccomp_data, nr)),
-                                   REFUSE(SYS_process_vm_readv),
-                                   REFUSE(SYS_process_vm_writev),
-                                   REFUSE(SYS_ptrace),
-                                   REFUSE(SYS_kcmp),
+                                   REFUSE(SYS_process_vm_readv), REFUSE(SYS_process_vm_writev),
                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
     struct sock_fprog program = { sizeof rules / sizeof *rules, rules };
     if (argc < 2)

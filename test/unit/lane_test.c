@@ -111,4 +111,16 @@ START_TEST(an_old_packet_is_no_news)
 }
 END_TEST
 
-UNIT_MAIN("lane", an_old_packet_is_no_news)
+START_TEST(memory_is_bounded)
+{
+    ck_assert_int_eq(area_chunks(1), CHUNKS);
+    ck_assert_int_eq(area_chunks(CHUNKS_RANKS), CHUNKS);
+    for (int ranks = 1; ranks <= AREA_MOST_RANKS; ranks++) {
+        ck_assert_int_ge(area_chunks(ranks), CHUNKS_LEAST);
+        ck_assert_int_le(area_chunks(ranks), CHUNKS);
+    }
+    ck_assert_uint_le(areas_bytes(128), 120 << 20);
+}
+END_TEST
+
+UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news)
