@@ -11,7 +11,8 @@
  *                      digit d of weight w    S = all blocks i with that digit, wherever they are
  *                                             S -> me + d w        R <- me - d w
  *
- *                  Block i is in R of the last digit that moved it, or still in IN.
+ *                  Block i is in R of the last digit that moved it, or still in IN.  Also for
+ *                  alltoallv and alltoallw, sizes first (sized.c).
  */
 #include "coll/algorithms.h"
 

@@ -8,6 +8,8 @@
  *     IN          -          part `send`           WHOLE                LIST or EACH
  *     OUT         WHOLE      part `recv`           WHOLE                WHOLE
  *     TMP         -          EACH, packed bytes    WHOLE, some copies   like IN
+ *                            v, w: LIST, sizes of
+ *                            which come later
  *
  * A part is EACH, or LIST in the v and w forms.  Cutting a vector in elements gives equal pieces
  * on all ranks only if all use the same datatype.  Reductions do by definition.  A broadcast
@@ -34,6 +36,13 @@
 static bool exchanges(enum collective what)
 {
     return what == COLL_ALLTOALL || what == COLL_ALLTOALLV || what == COLL_ALLTOALLW;
+}
+
+/* Blocks whose size only their two ends know. */
+static bool blocks_differ(enum collective what)
+{
+    return what == COLL_GATHERV || what == COLL_SCATTERV || what == COLL_ALLTOALLV ||
+           what == COLL_ALLTOALLW;
 }
 
 static int no_scratch(size_t bytes)
@@ -103,6 +112,42 @@ static int packed_scratch(struct bound *b, size_t bytes)
                                        .layout = &layout_bytes,
                                        .count = bytes,
                                        .pieces = 1 };
+    return 0;
+}
+
+/* TMP of blocks that differ: how long they are is learned when the ranks are at it (sized.c). */
+static int sized_scratch(struct bound *b)
+{
+    int n = b->plan->nblocks[ROOM_TMP];
+    if (n == 0)
+        return 0;
+    b->sizes = calloc(2 * (size_t)n, sizeof(*b->sizes));
+    if (!b->sizes)
+        return no_scratch(2 * (size_t)n * sizeof(*b->sizes));
+    b->room[ROOM_TMP] = (struct area){ .how = CUT_LIST,
+                                       .layout = &layout_bytes,
+                                       .nblocks = n,
+                                       .pieces = 1,
+                                       .counts = { .wide = b->sizes },
+                                       .displs = { .wide = b->sizes + n } };
+    return 0;
+}
+
+int bind_sizes(struct bound *b, const int64_t *sizes)
+{
+    int n = b->plan->nblocks[ROOM_TMP];
+    int64_t total = 0;
+    if (n == 0 || b->scratch)
+        return 0;
+    for (int i = 0; i < n; i++) {
+        b->sizes[i] = sizes[i];
+        b->sizes[n + i] = total;
+        total += sizes[i];
+    }
+    b->scratch = scratch_take((size_t)total);
+    if (!b->scratch)
+        return no_scratch((size_t)total);
+    b->room[ROOM_TMP].base = b->scratch;
     return 0;
 }
 
@@ -250,6 +295,8 @@ static int bind_movement(struct bound *b)
         if (error)
             return error;
     }
+    if (blocks_differ(call->what))
+        return sized_scratch(b);
     bool from_in = call->what == COLL_GATHER;
     return packed_scratch(b, block_bytes(&b->room[from_in ? ROOM_IN : ROOM_OUT]));
 }
@@ -260,7 +307,7 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
     bound->call = call;
     bound->npeers = plan->key.size;
     bound->scratch = bound->aside = NULL;
-    bound->offsets = NULL;
+    bound->offsets = bound->sizes = NULL;
     bound->kept = NULL;
     for (int r = 0; r < ROOMS; r++) {
         bound->room[r].how = CUT_NOTHING;
@@ -291,9 +338,10 @@ void bind_close(struct bound *bound)
     scratch_give(bound->scratch);
     scratch_give(bound->aside);
     free(bound->offsets);
+    free(bound->sizes);
     bind_forget(bound);
     bound->scratch = bound->aside = NULL;
-    bound->offsets = NULL;
+    bound->offsets = bound->sizes = NULL;
 }
 
 /* ---- keeping apart ---- */

@@ -61,6 +61,7 @@ struct bound {
     char *scratch;     /* TMP */
     char *aside;       /* a buffer kept apart, see bind.c */
     int64_t *offsets;  /* computed counts and displacements */
+    int64_t *sizes;    /* of the blocks of TMP, and where they begin; NULL: all alike */
     struct kept *kept; /* layouts that were made (bind_span.c); NULL: they are not kept */
 };
 
@@ -73,6 +74,10 @@ void bind_close(struct bound *bound);
  * MPI_ERR_NO_MEM. */
 int bind_keep(struct bound *bound);
 void bind_forget(struct bound *bound);
+
+/* The sizes of the blocks of TMP, in bytes, where they differ (sized.c).  Once; later calls change
+ * nothing.  0 or MPI_ERR_NO_MEM. */
+int bind_sizes(struct bound *bound, const int64_t *sizes);
 
 /* Before the first step and after the last: what is kept apart is brought up to date. */
 void bind_begin(const struct bound *bound);

@@ -336,10 +336,13 @@ int cast_objection(const struct price_query *query)
     const struct algorithm *a = query->algorithm;
     bool apart = (query->seats.per_node > 0 && query->seats.per_node < query->p) ||
                  (query->seats.per_cache > 0 && query->seats.per_cache < query->p);
-    const char *why = !a->program                 ? "it is no plan"
-                      : a->inter                  ? "it works between two groups"
-                      : is_neighbourhood(a->what) ? "it works along a graph of neighbours"
-                                                  : NULL;
+    const char *why =
+        !a->program                 ? "it is no plan"
+        : a->inter                  ? "it works between two groups"
+        : is_neighbourhood(a->what) ? "it works along a graph of neighbours"
+        : a->sized
+            ? "it is performed twice, first for sizes that only its ranks know; ask without v"
+            : NULL;
     if (!why)
         why = algorithm_objection(a, query->p, price_radix(query), apart ? &somewhere : NULL);
     if (why)

@@ -17,6 +17,7 @@
 #include "coll/cache.h"
 #include "coll/choose.h"
 #include "coll/run.h"
+#include "coll/sized.h"
 #include "coll/tell.h"
 #include "coll/tiny.h"
 #include "pml/failure.h"
@@ -80,6 +81,20 @@ static int run_to_end(struct team *team, const struct bound *bound,
     return request_failure(&run.request);
 }
 
+/* Takes over the binding. */
+static int perform(struct team *team, struct bound *bound, bool sized,
+                   const struct telling *telling)
+{
+    int tag = (int)(telling->number & COLL_NUMBERS);
+    int error = sized ? sized_run(team, bound, tag, telling->signature) : 0;
+    if (!error && !run_is_inline(bound))
+        return run_to_end(team, bound, telling);
+    if (!error)
+        error = run_inline(team, bound, tag, telling->signature);
+    bind_close(bound);
+    return error;
+}
+
 static int run(struct team *team, const struct call *call, const struct telling *telling)
 {
     struct choice choice;
@@ -96,13 +111,8 @@ static int run(struct team *team, const struct call *call, const struct telling 
         return error;
     struct bound bound;
     error = bind_open(&bound, &cached->plan, call);
-    if (!error && run_is_inline(&bound)) {
-        error =
-            run_inline(team, &bound, (int)(telling->number & COLL_NUMBERS), telling->signature);
-        bind_close(&bound);
-    } else if (!error) {
-        error = run_to_end(team, &bound, telling);
-    }
+    if (!error)
+        error = perform(team, &bound, choice.algorithm->sized, telling);
     cache_drop(cached);
     return error;
 }
@@ -127,18 +137,40 @@ struct coll_request {
     struct telling telling;
     struct call call;
     struct cached *cached;
-    void *arrays; /* copies of the call's */
+    struct sized *sized; /* goes first; NULL: nothing does */
+    void *arrays;        /* copies of the call's */
 };
+
+/* The sizes are known: go on. */
+static void coll_go_on(struct request *request)
+{
+    struct coll_request *c = request->owner;
+    int error = sized_take(c->sized, &c->run.bound);
+    if (error)
+        run_fail(&c->run, error);
+    else
+        run_begin(&c->run);
+}
+
+static void coll_begin(struct coll_request *c)
+{
+    if (c->sized) {
+        c->sized->run.request.done = 0;
+        run_begin(&c->sized->run);
+    } else {
+        run_begin(&c->run);
+    }
+}
 
 static int coll_restart(struct request *request)
 {
-    struct execution *run = (struct execution *)request;
-    int error = channel_check(&run->team->channel);
+    struct coll_request *c = (struct coll_request *)request;
+    int error = channel_check(&c->run.team->channel);
     if (error)
         return error;
     request->done = 0;
     request->active = true;
-    run_begin(run);
+    coll_begin(c);
     return 0;
 }
 
@@ -146,6 +178,9 @@ static void coll_release(struct request *request)
 {
     struct coll_request *c = (struct coll_request *)request;
     run_close(&c->run);
+    if (c->sized)
+        sized_close(c->sized);
+    free(c->sized);
     cache_drop(c->cached);
     free(c->arrays);
     object_delete(c);
@@ -155,7 +190,7 @@ static void coll_tell(const struct request *request, struct record_wait *wait)
 {
     const struct coll_request *c = (const struct coll_request *)request;
     telling_tell(&c->telling, wait);
-    run_tell(&c->run, wait);
+    run_tell(c->sized && !c->sized->run.request.done ? &c->sized->run : &c->run, wait);
 }
 
 static const struct request_ops coll_ops = {
@@ -217,6 +252,23 @@ static int own_arrays(struct coll_request *c, const struct team *team)
     return 0;
 }
 
+static int sizes_first(struct coll_request *c)
+{
+    struct execution *run = &c->run;
+    struct sized *sized = malloc(sizeof *sized);
+    if (!sized)
+        return fail(MPI_ERR_NO_MEM, "no memory for the sizes of a collective");
+    int error = sized_open(sized, run->team, &run->bound, run->tag, run->signature);
+    if (error) {
+        free(sized);
+        return error;
+    }
+    sized->run.request.on_done = coll_go_on;
+    sized->run.request.owner = c;
+    c->sized = sized;
+    return 0;
+}
+
 static int coll_new(struct team *team, const struct call *call, enum mode mode,
                     struct coll_request **made)
 {
@@ -247,9 +299,14 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
         error = run_open(&c->run, team, &bound);
     if (error)
         goto undo_plan;
+    error = choice.algorithm->sized ? sizes_first(c) : 0;
+    if (error)
+        goto undo_run;
     *made = c;
     return 0;
 
+undo_run:
+    run_close(&c->run);
 undo_plan:
     cache_drop(c->cached);
 undo_arrays:
@@ -267,7 +324,7 @@ int coll_start(struct team *team, const struct call *call, struct request **requ
         return error;
     c->run.request.active = true;
     *request = &c->run.request;
-    run_begin(&c->run);
+    coll_begin(c);
     return 0;
 }
 

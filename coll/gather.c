@@ -6,7 +6,8 @@
  * gather_binomial  subtrees collect in TMP, in tree order, and pass their blocks on as one
  *                  message: ceil(log2 p) messages at the root.  For small blocks.  Ranks are
  *                  counted from the root, v = me - root, and subtree v is v .. v + held - 1;
- *                  what wraps round rank p - 1 reaches the root as two messages.
+ *                  what wraps round rank p - 1 reaches the root as two messages.  Also for
+ *                  gatherv, sizes first (sized.c).
  */
 #include "coll/algorithms.h"
 
@@ -52,7 +53,7 @@ void gather_binomial(struct plan *plan, int me, int p)
 {
     int v = mod(me - plan->root, p), n = held(v, p);
 
-    plan_rooms(plan, 1, v == 0 ? p : 0, v == 0 ? 0 : n);
+    plan_rooms(plan, 1, v == 0 ? p : 0, v == 0 || n == 1 ? 0 : n);
     if (v == 0) {
         collect_at_root(plan, me, p);
     } else if (n == 1) {

@@ -33,10 +33,12 @@ const struct algorithm algorithms[] = {
     { COLL_GATHER, "linear", gather_linear, .ordered = true },
     { COLL_GATHER, "binomial", gather_binomial, .ordered = true },
     { COLL_GATHERV, "linear", gather_linear, .ordered = true },
+    { COLL_GATHERV, "binomial", gather_binomial, .ordered = true, .sized = true },
     { COLL_SCATTER, "tiny", 0, .ordered = true },
     { COLL_SCATTER, "linear", scatter_linear, .ordered = true },
     { COLL_SCATTER, "binomial", scatter_binomial, .ordered = true },
     { COLL_SCATTERV, "linear", scatter_linear, .ordered = true },
+    { COLL_SCATTERV, "binomial", scatter_binomial, .ordered = true, .sized = true },
 
     { COLL_ALLGATHER, "tiny", 0, .ordered = true },
     { COLL_ALLGATHER, "ring", allgather_ring, .ordered = true },
@@ -67,7 +69,9 @@ const struct algorithm algorithms[] = {
     { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true, .radix = 2 },
     { COLL_ALLTOALL, "leaders", alltoall_leaders, .ordered = true, .needs = NEEDS_PLACES },
     { COLL_ALLTOALLV, "spread", alltoall_spread, .ordered = true },
+    { COLL_ALLTOALLV, "bruck", alltoall_bruck, .ordered = true, .radix = 2, .sized = true },
     { COLL_ALLTOALLW, "spread", alltoall_spread, .ordered = true },
+    { COLL_ALLTOALLW, "bruck", alltoall_bruck, .ordered = true, .radix = 2, .sized = true },
 
     { COLL_NEIGHBOR_ALLGATHER, "direct", neighbor_allgather, .ordered = true },
     { COLL_NEIGHBOR_ALLGATHERV, "direct", neighbor_allgather, .ordered = true },

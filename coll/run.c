@@ -329,6 +329,12 @@ static void list_ready(struct execution *run)
                 run->ready[run->tail++] = i;
 }
 
+void run_fail(struct execution *run, int error)
+{
+    run->request.result = (struct result){ .error = fail_keep(run, error) };
+    request_complete(&run->request);
+}
+
 void run_begin(struct execution *run)
 {
     const struct plan *plan = run->plan;

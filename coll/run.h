@@ -44,6 +44,9 @@ void run_close(struct execution *run);
  * begin again after that. */
 void run_begin(struct execution *run);
 
+/* Complete it with an error instead of beginning. */
+void run_fail(struct execution *run, int error);
+
 /* Perform a bound plan in program order, blocking, without a run (run_inline.c).  Only where
  * run_is_inline says so. */
 bool run_is_inline(const struct bound *bound);

@@ -5,6 +5,7 @@
  * scatter_linear    the root sends to everybody: p-1 messages; also for scatterv.
  * scatter_binomial  a subtree's blocks travel as one message (two where they wrap round rank
  *                   p - 1) to its head, which keeps the first and deals out the rest from TMP.
+ *                   Also for scatterv, sizes first (sized.c).
  */
 #include "coll/algorithms.h"
 

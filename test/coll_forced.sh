@@ -8,7 +8,7 @@ compile -o "$scratch/forced" "$top/test/plan/forced.c" || { not_ok coll_forced c
 
 # The table has one entry per algorithm, which begins with its collective and its name.  Those that go
 # by nodes are in network.sh, which has some.
-table=$(tr -d '\n' < "$top/coll/rules.c" | sed 's/{ COLL_/\n&/g' | grep -v 'NEEDS_PLACES\|inter = true\|NEIGHBOR\|GATHERV, "l\|SCATTERV\|TOALL[VW]' |
+table=$(tr -d '\n' < "$top/coll/rules.c" | sed 's/{ COLL_/\n&/g' | grep -v 'NEEDS_PLACES\|inter = true\|NEIGHBOR' |
     sed -n 's/^{ COLL_\([A-Z_]*\), "\([a-z-]*\)".*/\1=\2/p' | tr 'A-Z' 'a-z')
 # shellcheck disable=SC2086 # words
 set -- $table

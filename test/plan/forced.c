@@ -108,6 +108,86 @@ static int alltoall(int n, int root)
     return error;
 }
 
+/* Blocks of 0, n / 2 and n numbers, one behind the other, by who gives and who takes; returns how
+ * many of them rank `from` gives rank `to`. */
+static int uneven(int n, int from, int to)
+{
+    return n * ((from + 2 * to) % 3) / 2;
+}
+
+static void deal(int n, int out_of_me, int counts[RANKS], int displs[RANKS])
+{
+    for (int r = 0, at = 0; r < p; at += counts[r++]) {
+        counts[r] = out_of_me ? uneven(n, me, r) : uneven(n, r, me);
+        displs[r] = at;
+        for (int i = 0; i < counts[r] && out_of_me; i++)
+            in[at + i] = given(me, r, i);
+    }
+    memset(out, 0, sizeof(out));
+}
+
+static void took(const int counts[RANKS], const int displs[RANKS], const char *what)
+{
+    for (int r = 0; r < p; r++)
+        for (int i = 0; i < counts[r]; i++)
+            must(out[displs[r] + i] == given(r, me, i), what);
+}
+
+static int gatherv(int n, int root)
+{
+    int counts[RANKS], displs[RANKS], mine = uneven(n, me, root);
+    deal(n, 0, counts, displs);
+    for (int i = 0; i < mine; i++)
+        in[i] = given(me, root, i);
+    int error =
+        MPI_Gatherv(in, mine, MPI_INT, out, counts, displs, MPI_INT, root, MPI_COMM_WORLD);
+    if (!error && me == root)
+        took(counts, displs, "gatherv");
+    return error;
+}
+
+static int scatterv(int n, int root)
+{
+    int counts[RANKS], displs[RANKS], mine = uneven(n, root, me);
+    deal(n, 1, counts, displs);
+    int error =
+        MPI_Scatterv(in, counts, displs, MPI_INT, out, mine, MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < mine && !error; i++)
+        must(out[i] == given(root, me, i), "scatterv");
+    return error;
+}
+
+static int alltoallv(int n, int root)
+{
+    int give[RANKS], from[RANKS], take[RANKS], to[RANKS];
+    (void)root;
+    deal(n, 1, give, from);
+    deal(n, 0, take, to);
+    int error = MPI_Alltoallv(in, give, from, MPI_INT, out, take, to, MPI_INT, MPI_COMM_WORLD);
+    if (!error)
+        took(take, to, "alltoallv");
+    return error;
+}
+
+static int alltoallw(int n, int root)
+{
+    int give[RANKS], from[RANKS], take[RANKS], to[RANKS], bytes[2][RANKS];
+    MPI_Datatype types[RANKS];
+    (void)root;
+    deal(n, 1, give, from);
+    deal(n, 0, take, to);
+    for (int r = 0; r < p; r++) {
+        bytes[0][r] = from[r] * (int)sizeof(int);
+        bytes[1][r] = to[r] * (int)sizeof(int);
+        types[r] = MPI_INT;
+    }
+    int error =
+        MPI_Alltoallw(in, give, bytes[0], types, out, take, bytes[1], types, MPI_COMM_WORLD);
+    if (!error)
+        took(take, to, "alltoallw");
+    return error;
+}
+
 static int reduce(int n, int root)
 {
     fill(n, 1);
@@ -189,6 +269,10 @@ static const struct {
                     { "allgather", allgather },
                     { "allgatherv", allgatherv },
                     { "alltoall", alltoall },
+                    { "gatherv", gatherv },
+                    { "scatterv", scatterv },
+                    { "alltoallv", alltoallv },
+                    { "alltoallw", alltoallw },
                     { "reduce", reduce },
                     { "allreduce", allreduce },
                     { "reduce_scatter", reduce_scatter },
