@@ -17,7 +17,6 @@
 #include "coll/cache.h"
 #include "coll/choose.h"
 #include "coll/run.h"
-#include "coll/sized.h"
 #include "coll/tell.h"
 #include "coll/tiny.h"
 #include "pml/failure.h"

@@ -23,7 +23,7 @@ struct algorithm {
     bool ordered;     /* folds in rank order: serves operations that do not commute */
     bool inter;       /* between the groups of an intercommunicator, and only there */
     bool cut;         /* may be cut in pieces */
-    bool sized;       /* passes on blocks that differ, whose sizes go first (sized.h) */
+    bool sized;       /* passes on blocks that differ, whose sizes go first (sized.c) */
     int radix;        /* has a radix, which is this unless somebody asks for another; 0: none */
     enum need needs;  /* what it cannot do without */
     const struct script *script; /* a user's own (own.h); NULL: the library's */

@@ -13,7 +13,7 @@
  *
  * Costs as many messages again, of 8 bytes per block.
  */
-#include "coll/sized.h"
+#include "coll/run.h"
 
 #include "pml/failure.h"
 #include "runtime/fail.h"
