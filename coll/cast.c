@@ -34,6 +34,7 @@ static struct plan_key key_of(const struct cast *cast, const struct price_query 
         .pieces = query->pieces > 1 ? query->pieces : 1,
         .radix = price_radix(query),
         .places = cast->places.levels ? &cast->places : NULL,
+        .script = query->algorithm->script,
     };
 }
 

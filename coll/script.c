@@ -318,14 +318,22 @@ static void let_do(struct walk *walk)
     walk_name(walk, name, walk_number(walk));
 }
 
+static void require_do(struct walk *walk)
+{
+    const struct word *w = walk->word;
+    if (walk_number(walk) == 0 && walk->doing)
+        walk_refuse(walk, w, "it does not serve %d ranks", walk->p);
+}
+
 static void statement(struct walk *walk)
 {
     static const struct {
         const char *name;
         void (*perform)(struct walk *walk);
-    } kinds[] = { { "send", send_do }, { "recv", recv_do }, { "fold", fold_do },
-                  { "copy", copy_do }, { "join", join_do }, { "call", call_do },
-                  { "if", if_do },     { "for", for_do },   { "let", let_do } };
+    } kinds[] = { { "send", send_do },      { "recv", recv_do }, { "fold", fold_do },
+                  { "copy", copy_do },      { "join", join_do }, { "call", call_do },
+                  { "if", if_do },          { "for", for_do },   { "let", let_do },
+                  { "require", require_do } };
     const struct word *w = walk->word;
     int before = walk->plan ? walk->plan->nsteps : 0;
     statement_count(walk, w);
@@ -338,9 +346,7 @@ static void statement(struct walk *walk)
                 walk->found_line = w->line;
             return;
         }
-    walk_refuse(walk, w,
-                "expected send, recv, fold, copy, join, call, if, for or let, found %.*s",
-                w->length, w->at);
+    walk_refuse(walk, w, "expected send, recv, fold, copy, join, call, if, for, let, require");
 }
 
 static void statements(struct walk *walk)

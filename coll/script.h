@@ -14,6 +14,7 @@
  *
  *     send SPAN -> RANK          recv SPAN <- RANK          fold TO WITH <- RANK first|last
  *     copy TO FROM               join TO ADD first|last
+ *     require NUMBER    must not be 0, or the algorithm does not serve: require p == 8
  *     call COLLECTIVE NAME (FIRST, COUNT, STRIDE, ROOT) in SPAN out SPAN tmp SPAN
  *          an algorithm of the library as a step, by COUNT ranks FIRST, FIRST + STRIDE, ...
  *

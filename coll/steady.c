@@ -25,7 +25,10 @@ enum { FEW_RANKS = 256, FEW_ACTS = 1 << 14, LEAST_RING = 16 };
 /* Steps of rank 0, without inferring anything.  -1: no memory. */
 static double count_steps(const struct price_query *query, int p)
 {
-    struct plan plan = { .key = { .size = p, .root = query->root, .pieces = 1 },
+    struct plan plan = { .key = { .size = p,
+                                  .root = query->root,
+                                  .pieces = 1,
+                                  .script = query->algorithm->script },
                          .root = query->root,
                          .radix = price_radix(query) };
     query->algorithm->program(&plan, 0, p);

@@ -15,6 +15,27 @@ for program in coll_basic coll_inplace coll_nonblocking persistent; do
     done
 done
 
+# MSCCL's XML, imported, with data
+xmpi=${XMPI_PREFIX:+$XMPI_PREFIX/bin/xmpi}
+for name in allreduce_ring allreduce_allpairs allgather_recursive_doubling; do
+    what=${name%%_*} own=$(echo "$name" | tr _ -)
+    if ! "${xmpi:-$build/tools/xmpi}" plan import "$top/test/plan/msccl/$name.xml" -o "$scratch/own.plan" \
+        > "$scratch/out" 2>&1; then
+        not_ok "plans/$name" "$(cat "$scratch/out")"
+        continue
+    fi
+    for program in coll_basic coll_inplace persistent; do
+        case_run "plans/$program $name" 60 env XMPI_PLAN="$scratch/own.plan" XMPI_COLL=$what=$own \
+            "$XMPIRUN" -np 4 "$scratch/$program"
+    done
+done
+got=$(XMPI_PLAN="$scratch/own.plan" XMPI_COLL=allgather=allgather-recursive-doubling timeout 20 "$XMPIRUN" \
+    -np 3 "$scratch/coll_basic" 2>&1)
+case $got in
+*"own.plan:4:9: it does not serve 3 ranks"*) ok "plans: for another number of ranks" ;;
+*) not_ok "plans: for another number of ranks" "$got" ;;
+esac
+
 refuse() # name, wanted text, XMPI_COLL, file
 {
     got=$(XMPI_PLAN=$4 XMPI_COLL=$3 timeout 20 "$XMPIRUN" -np 3 "$scratch/coll_basic" 2>&1)

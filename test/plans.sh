@@ -101,6 +101,50 @@ expect "draw: where to" 2 "-o FILE.svg" draw allreduce:ring -n 8
 expect "draw: too many" 2 "more than 64 ranks" draw allreduce:ring -n 65 -o -
 expect "draw: no folder" 1 "No such file" draw allreduce:ring -n 8 -o /nonexistent/a.svg
 
+# goal: every message has its other end, of the same length, and what is required is there
+goal_is_whole()
+{
+    awk '/^rank/ { rank = $2; split("", known) }
+        /: (send|recv|calc)/ { known[$1] = 1 }
+        / send / { ends[rank " " $5 " " $7] = $3; sends++ }
+        / recv / { takes[$5 " " rank " " $7] = $3; receives++ }
+        / requires / && !(($1 ":") in known && ($3 ":") in known) { bad = 1 }
+        END { for (e in ends) if (ends[e] != takes[e]) bad = 1
+              print sends, receives; exit bad || sends == 0 || sends != receives }' "$1"
+}
+for case in "allreduce:ring 8 112" "bcast:double-tree 9 16" "alltoall:bruck 7 21" "allreduce:halving 6 20"; do
+    set -- $case
+    "$xmpi" plan goal "$1" -n "$2" --bytes 56000 -o "$scratch/goal" 2> "$scratch/out"
+    if got=$(goal_is_whole "$scratch/goal") && [ "$got" = "$3 $3" ]; then
+        ok "goal: $1"
+    else
+        not_ok "goal: $1" "$got messages, not $3; $(cat "$scratch/out")"
+    fi
+done
+expect "goal: a fold takes time" 0 "l4: calc 50 l4 requires l3" goal allreduce:ring -n 3 --bytes 3000 -o -
+expect "goal: where to" 2 "-o ring.goal" goal allreduce:ring -n 3 --bytes 3000
+
+# import
+for name in allreduce_ring allreduce_allpairs allgather_recursive_doubling; do
+    expect "import: $name" 0 "is right on 4 ranks" import "$top/test/plan/msccl/$name.xml" -o "$scratch/$name.plan"
+done
+sed 's/type="rrs"/type="rsr"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/type.xml"
+expect "import: no type" 2 'line 5: type="rsr": there is s, r' import "$scratch/type.xml" -o "$scratch/a.plan"
+sed 5d "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/lost.xml" # the first send
+expect "import: a step lost" 2 "waits for ever" import "$scratch/lost.xml" -o "$scratch/a.plan"
+sed 's/type="cpy" srcbuf="i"/type="cpy" srcbuf="s"/' "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/far.xml"
+expect "import: nobody's chunk" 2 "a chunk that nobody has written" import "$scratch/far.xml" -o "$scratch/a.plan"
+sed 's/type="rrs"/type="rcs"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/sum.xml"
+expect "import: not a sum" 1 "algorithm allreduce-ring is wrong" import "$scratch/sum.xml" -o "$scratch/a.plan"
+expect "import: no file" 2 "cannot be read: No such file" import /nonexistent -o "$scratch/a.plan"
+expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduce_ring.xml"
+
+# one's own
+export XMPI_PLAN="$top/examples/plans/ring.plan"
+expect "check: one's own" 0 "is right on all of 1 to 9 ranks" check allreduce:my-ring -n 1..9
+expect "cost: one's own" 0 "rounds 126" cost allreduce:my-ring -n 64 --bytes 1MiB
+unset XMPI_PLAN
+
 # volume: by hand, for 32 layers of width 4096, 64 sequences of 2048 tokens, two bytes per number
 size="--layers 32 --hidden 4096 --batch 64"
 expect "volume: data" 0 "data allreduce 8 1 12884901888 22548578304" volume $size --dp 8

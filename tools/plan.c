@@ -5,6 +5,8 @@
  */
 #include "tools/plan.h"
 
+#include "runtime/param.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,9 @@ static const struct {
     { "cost", "NAME -n P --bytes N: rounds, messages, bytes; a price", plan_cost },
     { "sim", "NAME -n P --nodes K --topology T: time on a model of a machine", plan_sim },
     { "draw", "NAME -n P -o FILE.svg: a picture", plan_draw },
+    { "goal", "NAME -n P --bytes N -o FILE: a GOAL schedule, for LogGOPSim", plan_goal },
+    { "import", "FILE.xml -o FILE.plan: MSCCL's XML as an algorithm of one's own",
+      plan_import },
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
@@ -38,7 +43,9 @@ int plan_wrong(const char *format, ...)
 static void usage(FILE *to)
 {
     fputs("usage: xmpi plan SUBCOMMAND [arguments]\n\n"
-          "Looks at collective algorithms as plans; NAME is as in allreduce:ring.\n\n",
+          "Looks at collective algorithms as plans; NAME is as in allreduce:ring, or in a file "
+          "that\n"
+          "XMPI_PLAN names.\n\n",
           to);
     for (int i = 0; i < SUBCOMMANDS; i++)
         fprintf(to, "  %-6s %s\n", subcommands[i].name, subcommands[i].what);
@@ -60,7 +67,7 @@ static void usage(FILE *to)
         "  --expand          show: all steps, not only the first 40\n"
         "  --in-place        show: as with MPI_IN_PLACE\n"
         "  --graph           draw: who sends to whom, as a tree or a ring, instead of when\n"
-        "  -o FILE.svg       draw: where to\n\n"
+        "  -o FILE           draw, goal, import: where to\n\n"
         "Times are those of a model, never measured.\n",
         to);
 }
@@ -75,6 +82,7 @@ int plan_main(int argc, char **argv)
     if (!strcmp(name, "--help=man"))
         return plan_manual();
     current = name;
+    params_read();
     if (!strcmp(name, "volume"))
         return volume_main(argc - 1, argv + 1);
     for (int i = 0; i < SUBCOMMANDS; i++) {

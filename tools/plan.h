@@ -13,7 +13,7 @@ struct fabric;
 struct plan_args {
     const char *subcommand;
     const struct algorithm *algorithm;
-    const char *output, *topology, *machine;
+    const char *input, *output, *topology, *machine;
     int from, to; /* ranks; equal unless a range was given */
     int rank, root, pieces, radix, nodes;
     bool has_bytes, expand, in_place, graph, json;
@@ -49,6 +49,8 @@ int plan_check(const struct plan_args *args);
 int plan_cost(const struct plan_args *args);
 int plan_sim(const struct plan_args *args);
 int plan_draw(const struct plan_args *args);
+int plan_goal(const struct plan_args *args);
+int plan_import(const struct plan_args *args);
 int volume_main(int argc, char **argv);
 int plan_manual(void);
 

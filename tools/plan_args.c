@@ -162,8 +162,8 @@ static int read_value(struct plan_args *args, const char *option, const char *va
 static int complete(const struct plan_args *args)
 {
     const char *sub = args->subcommand;
-    bool priced = !strcmp(sub, "cost") || !strcmp(sub, "sim");
-    if (!strcmp(sub, "list"))
+    bool priced = !strcmp(sub, "cost") || !strcmp(sub, "sim") || !strcmp(sub, "goal");
+    if (!strcmp(sub, "list") || !strcmp(sub, "import"))
         return 0;
     if (!args->algorithm)
         return plan_wrong("of which algorithm?  As in: xmpi plan %s allreduce:ring -n 8", sub);
@@ -199,6 +199,8 @@ int plan_args_read(struct plan_args *args, int argc, char **argv)
         int code = 0;
         if (argv[i][0] != '-' && !strcmp(args->subcommand, "list"))
             args->output = argv[i];
+        else if (argv[i][0] != '-' && !strcmp(args->subcommand, "import"))
+            args->input = argv[i];
         else if (argv[i][0] != '-')
             code = read_name(args, argv[i]);
         else if ((code = read_flag(args, argv[i])) < 0 && i + 1 < argc) {

@@ -15,6 +15,8 @@ static const char head[] =
     ".B xmpi plan show\nNAME \\-n P [\\-\\-rank R] [\\-\\-expand] [\\-\\-in\\-place]\n.br\n"
     ".B xmpi plan check\nNAME \\-n A..B\n.br\n"
     ".B xmpi plan cost\nNAME \\-n P \\-\\-bytes N [\\-\\-nodes K]\n.br\n"
+    ".B xmpi plan goal\nNAME \\-n P \\-\\-bytes N \\-o FILE\n.br\n"
+    ".B xmpi plan import\nFILE.xml \\-o FILE.plan\n.br\n"
     ".B xmpi plan sim\nNAME \\-n P \\-\\-bytes N \\-\\-nodes K [\\-\\-topology T] "
     "[\\-\\-machine "
     "FILE]\n.br\n"
@@ -45,6 +47,12 @@ static const char subcommands[] =
     "performed\n"
     "once; long rings are performed until they are steady.  The output says what was done.\n"
     ".TP\n.B draw\nMessages in time, a line per rank, or with \\-\\-graph who sends to whom.\n"
+    ".TP\n.B goal\nThe steps of all ranks as a GOAL schedule, the text that LogGOPSim "
+    "simulates; "
+    "bytes and\ntags are those of the messages, calculations take the model\\(aqs time.\n"
+    ".TP\n.B import\nAn algorithm in the XML of MSCCL becomes a text that XMPI_PLAN loads, and "
+    "is "
+    "verified.\nOf allreduce with any number of chunks, of others with one per rank.\n"
     ".TP\n.B volume\nBytes that one step of training a transformer sends, see below.\n";
 
 static const char machine[] =

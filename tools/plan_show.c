@@ -107,6 +107,7 @@ int plan_show(const struct plan_args *args)
                             .pieces = args->pieces ? args->pieces : 1,
                             .radix = radix_of(args),
                             .places = where.known,
+                            .script = a->script,
                             .alias = bind_alias(a->what, args->in_place) };
     char *text = plan_make(&plan, &key, a->program) ? NULL : plan_text(&plan);
     if (text) {
@@ -175,6 +176,7 @@ static bool prove_size(struct proof *proof, int p)
                                                       .pieces = args->pieces ? args->pieces : 1,
                                                       .radix = radix_of(args),
                                                       .places = where.known,
+                                                      .script = a->script,
                                                       .in_place = in_place,
                                                       .ordered = a->ordered,
                                                       .program_order = true });

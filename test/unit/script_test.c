@@ -116,6 +116,7 @@ static void fails(const char *text, const char *why)
 
 START_TEST(mistakes_that_show_later_are_found_then)
 {
+    fails(HEAD "require p == 8", "3:9: it does not serve 3 ranks");
     fails(HEAD "send in[1] -> 1", ":3:6: rank 0 of 3: in[1 .. 1], but there are 1 blocks");
     fails(HEAD "send in[0] -> p", ":3:15: rank 0 of 3: rank 3 is not there");
     fails(HEAD "send in[0] -> me", "rank 0 is itself");
