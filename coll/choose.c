@@ -80,6 +80,8 @@ struct question question_of(const struct team *team, const struct call *call, en
 {
     size_t bytes = call_bytes(team, call);
     int ranks = team->channel.size;
+    bool blocks = mode == BLOCKING;
+    static const char *const only = "it serves blocking calls only";
     return (struct question){
         .what = call->what,
         .mode = mode,
@@ -91,8 +93,8 @@ struct question question_of(const struct team *team, const struct call *call, en
         .nodes = team->nodes,
         .places = team->places,
         .bytes = bytes,
-        .no_tiny = mode == BLOCKING ? tiny_objection(team, call, bytes)
-                                    : "it serves blocking calls only",
+        .no_tiny = blocks ? tiny_objection(team, call, bytes) : only,
+        .no_attach = blocks ? attach_objection(team, call) : only,
     };
 }
 
@@ -103,7 +105,9 @@ const char *choose_objection(const struct algorithm *a, int radix, const struct 
     if (q->order_matters && !a->ordered)
         return "the operation does not commute";
     const char *why_not = algorithm_objection(a, q->ranks, radix, q->places);
-    return why_not || a->program ? why_not : q->no_tiny;
+    if (why_not || a->program)
+        return why_not;
+    return a->attaches ? q->no_attach : q->no_tiny;
 }
 
 /* ---- what is forced ---- */
@@ -226,8 +230,9 @@ struct memo {
 static uint64_t key_of(const struct question *q)
 {
     uint64_t small = 1u | (unsigned)q->what << 1 | (unsigned)q->order_matters << 6 |
-                     (unsigned)(q->no_tiny == NULL) << 7 | (unsigned)q->mode << 8;
-    return (uint64_t)q->bytes << 10 | small;
+                     (unsigned)(q->no_tiny == NULL) << 7 |
+                     (unsigned)(q->no_attach == NULL) << 8 | (unsigned)q->mode << 9;
+    return (uint64_t)q->bytes << 11 | small;
 }
 
 void choose_forget(struct team *team)

@@ -28,6 +28,7 @@ struct question {
     const struct places *places; /* where the ranks are; NULL: together */
     size_t bytes;                /* as rules.c counts them */
     const char *no_tiny;         /* why tiny does not serve; NULL: it does */
+    const char *no_attach;       /* the same of attach */
 };
 
 enum chosen_by { BY_FORCE, BY_TUNING, BY_MODEL, BY_RULE, BY_FALLBACK };

@@ -55,12 +55,18 @@ static int plan_for(struct team *team, const struct call *call, enum mode mode,
 
 /* ---- blocking ---- */
 
-static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
-                    const struct telling *telling)
+static void explain_planless(struct team *team, const struct call *call,
+                             const struct choice *choice)
 {
     if (__builtin_expect(explain_wanted(call->what), 0) && team->channel.rank == 0 &&
         cache_first_time(&team->cache, call->what))
         explain_call(team, call, BLOCKING, choice, NULL);
+}
+
+static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
+                    const struct telling *telling)
+{
+    explain_planless(team, call, choice);
     return tiny_run(team->tiny, telling);
 }
 
@@ -94,6 +100,36 @@ static int perform(struct team *team, struct bound *bound, bool sized,
     return error;
 }
 
+static int run(struct team *team, const struct call *call, const struct telling *telling);
+
+/* Elements [first, first + count) of a reduction; of all else the whole. */
+static int run_rest(struct team *team, const struct telling *telling, size_t first,
+                    size_t count)
+{
+    struct telling part_telling = *telling;
+    struct call part = *telling->call;
+    if (is_reduction(part.what)) {
+        ptrdiff_t skip = (ptrdiff_t)first * part.reduction.layout->extent;
+        part.recv.count = count;
+        part.recv.base = buffer_at(part.recv.base, skip);
+        part.send.base = buffer_at(part.send.base, skip);
+        part_telling.bytes = unit_bytes(&part.recv);
+    }
+    part_telling.call = &part;
+    return run(team, &part, &part_telling);
+}
+
+static int run_attached(struct team *team, const struct call *call, const struct choice *choice,
+                        const struct telling *telling)
+{
+    struct rest rest;
+    explain_planless(team, call, choice);
+    int error = attach_run(team->tiny, telling, &rest);
+    for (int i = 0; i < rest.n && !error; i++)
+        error = run_rest(team, telling, rest.part[i].first, rest.part[i].count);
+    return error;
+}
+
 static int run(struct team *team, const struct call *call, const struct telling *telling)
 {
     struct choice choice;
@@ -102,6 +138,8 @@ static int run(struct team *team, const struct call *call, const struct telling 
         error = choose(team, call, BLOCKING, &choice);
     if (error)
         return error;
+    if (choice.algorithm->attaches)
+        return run_attached(team, call, &choice, telling);
     if (!choice.algorithm->program)
         return run_tiny(team, call, &choice, telling);
     struct cached *cached;

@@ -41,6 +41,7 @@ const struct algorithm algorithms[] = {
     { COLL_SCATTERV, "binomial", scatter_binomial, .ordered = true, .sized = true },
 
     { COLL_ALLGATHER, "tiny", 0, .ordered = true },
+    { COLL_ALLGATHER, "attach", 0, .ordered = true, .attaches = true },
     { COLL_ALLGATHER, "ring", allgather_ring, .ordered = true },
     { COLL_ALLGATHER, "bruck", allgather_bruck, .ordered = true, .radix = 2 },
     { COLL_ALLGATHER, "spread", allgather_spread, .ordered = true },
@@ -65,6 +66,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLGATHERV, "torus", allgather_torus, .ordered = true },
 
     { COLL_ALLTOALL, "tiny", 0, .ordered = true },
+    { COLL_ALLTOALL, "attach", 0, .ordered = true, .attaches = true },
     { COLL_ALLTOALL, "spread", alltoall_spread, .ordered = true },
     { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true, .radix = 2 },
     { COLL_ALLTOALL, "leaders", alltoall_leaders, .ordered = true, .needs = NEEDS_PLACES },
@@ -80,6 +82,7 @@ const struct algorithm algorithms[] = {
     { COLL_NEIGHBOR_ALLTOALLW, "direct", neighbor_alltoall, .ordered = true },
 
     { COLL_REDUCE, "tiny", 0, .ordered = true },
+    { COLL_REDUCE, "attach", 0, .ordered = true, .attaches = true },
     { COLL_REDUCE, "binomial", reduce_binomial, .cut = true },
     { COLL_REDUCE, "ordered", reduce_ordered, .ordered = true, .cut = true },
     { COLL_REDUCE, "linear", reduce_linear, .ordered = true, .cut = true },
@@ -91,6 +94,7 @@ const struct algorithm algorithms[] = {
     { COLL_REDUCE, "levels", reduce_levels, .cut = true, .needs = NEEDS_PLACES },
 
     { COLL_ALLREDUCE, "tiny", 0, .ordered = true },
+    { COLL_ALLREDUCE, "attach", 0, .ordered = true, .attaches = true },
     { COLL_ALLREDUCE, "doubling", allreduce_doubling, .ordered = true, .cut = true },
     { COLL_ALLREDUCE, "spread", allreduce_spread, .ordered = true, .cut = true },
     { COLL_ALLREDUCE, "circulant", allreduce_circulant, .cut = true },
@@ -231,6 +235,7 @@ static const struct rule scatter_rules[] = {
 };
 static const struct rule allgather_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(2 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
@@ -244,6 +249,7 @@ static const struct rule allgatherv_rules[] = {
 };
 static const struct rule alltoall_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .use = "spread" },
     { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
     { .use = "spread" },
@@ -251,6 +257,7 @@ static const struct rule alltoall_rules[] = {
 };
 static const struct rule reduce_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(32 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .bytes = UPTO(16 * KiB), .use = "linear" },
     { .ordered = true, .use = "ordered", .piece = 64 * KiB },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
@@ -260,6 +267,8 @@ static const struct rule reduce_rules[] = {
 };
 static const struct rule allreduce_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .one_node = true, .bytes = FROM(64 * KiB), .use = "attach" },
     { .bytes = UPTO(8 * KiB), .use = "doubling" },
     { .ordered = true, .use = "spread" },
     { .bytes = FROM(4 * MiB), .ranks = FROM(3), .use = "ring", .piece = 1 * MiB },

@@ -19,11 +19,12 @@ enum need {
 struct algorithm {
     enum collective what;
     const char *name;
-    program *program; /* NULL: coll/tiny.c, which is no plan */
+    program *program; /* NULL: no plan, but coll/tiny.c or coll/attach.c */
     bool ordered;     /* folds in rank order: serves operations that do not commute */
     bool inter;       /* between the groups of an intercommunicator, and only there */
     bool cut;         /* may be cut in pieces */
     bool sized;       /* passes on blocks that differ, whose sizes go first (sized.c) */
+    bool attaches;    /* is coll/attach.c */
     int radix;        /* has a radix, which is this unless somebody asks for another; 0: none */
     enum need needs;  /* what it cannot do without */
     const struct script *script; /* a user's own (own.h); NULL: the library's */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Collectives of little data over shared slots on one node: barrier, bcast, gather, scatter,
- * allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan.
+ * Collectives on one node without messages, through slots that the ranks share.
+ *
+ *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather, alltoall,
+ *              reduce, allreduce, reduce_scatter_block, scan, exscan
+ *     attach   much data, in each other's memory; slots say where: allgather, alltoall, reduce,
+ *              allreduce
  */
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H
@@ -41,5 +45,22 @@ const char *tiny_objection(const struct team *team, const struct call *call, siz
 /* Perform it.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
 struct telling;
 int tiny_run(struct tiny *tiny, const struct telling *telling);
+
+/* ---- attach ---- */
+
+/* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
+const char *attach_objection(const struct team *team, const struct call *call);
+
+/* What is left to be done by messages, as there was memory that could not be reached: of a reduction
+ * these elements, of all else the whole call, as one part.  The same on every rank. */
+struct rest {
+    int n;
+    struct {
+        size_t first, count;
+    } part[TINY_RANKS];
+};
+
+/* Perform it, but for the rest.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
+int attach_run(struct tiny *tiny, const struct telling *telling, struct rest *rest);
 
 #endif

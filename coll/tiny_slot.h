@@ -26,7 +26,7 @@ struct slot {
     _Atomic uint64_t sequence;
     uint64_t said;   /* number and signature of the collective that this is, coll/tell.h */
     uint64_t before; /* of the one before on this communicator's slots */
-    uint64_t unused;
+    _Atomic uint64_t gave_up; /* coll/attach.c: the operation that the rank has left */
     char payload[];
 };
 
@@ -41,6 +41,7 @@ struct tiny {
     uint64_t said;                 /* by this rank in the last one */
     uint64_t blamed;               /* the last one whose mismatch was told */
     uint32_t depth;                /* slots of a rank, a power of two */
+    bool apart;                    /* once memory could not be reached, coll/attach.c */
     uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
     int n, me;
     const struct channel *channel; /* the team's: who may be lost */

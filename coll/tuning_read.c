@@ -82,6 +82,8 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
         return "needs memory that all ranks share, and the row is for several nodes";
     if (row->ranks.from > TINY_RANKS)
         return "serves 64 ranks at most";
+    if (a->attaches)
+        return NULL;
     int ranks = row->ranks.from > 1 ? (int)row->ranks.from : 2;
     bool fits = tiny_needs(row->what, ranks, row->bytes.from) <= TINY_BYTES;
     return fits ? NULL : "cannot hold so many bytes in a shared slot";

@@ -33,9 +33,10 @@ expect "show: long plans are cut" 0 "... 212 more; --expand shows all" show allr
 expect "show --expand" 0 "251 recv" show allreduce:ring -n 64 --expand
 expect "show: no rank" 2 "--rank 8 is no rank of 8; ranks go from 0 to 7" show allreduce:ring -n 8 --rank 8
 expect "show: how many" 2 "As in: xmpi plan show allreduce:ring -n 8" show allreduce:ring
-expect "show: no algorithm" 2 "there are: allreduce:tiny allreduce:doubling" show allreduce:frob -n 8
+expect "show: no algorithm" 2 "there are: allreduce:tiny allreduce:attach allreduce:doubling" show allreduce:frob -n 8
 expect "show: no collective" 2 "there are: barrier bcast" show frob:ring -n 8
 expect "show: no plan" 2 "allreduce:tiny is no plan" show allreduce:tiny -n 8
+expect "show: no plan either" 2 "each other's memory" show allreduce:attach -n 8
 expect "show: neighbours" 2 "XMPI_EXPLAIN=neighbor_allgather" show neighbor_allgather:direct -n 8
 expect "show: no number" 2 "-n x is no number" show allreduce:ring -n x
 expect "show: a range" 2 "only check takes a range" show allreduce:ring -n 1..8

@@ -63,6 +63,16 @@ static const char *no_tiny(const struct question *q)
     return fits ? NULL : "the data do not fit a shared slot";
 }
 
+/* Likewise of attach_objection. */
+static const char *no_attach(const struct question *q)
+{
+    if (q->mode != BLOCKING)
+        return "it serves blocking calls only";
+    if (q->nodes > 1 || q->ranks < 2 || q->ranks > TINY_RANKS)
+        return "the ranks have no shared slots";
+    return q->order_matters ? "it takes builtin operations on types without gaps" : NULL;
+}
+
 static int question_read(int argc, char **argv, struct question *q)
 {
     bool named = false;
@@ -108,6 +118,7 @@ int explain_main(int argc, char **argv)
     q.crowded = q.one_node && q.ranks > hw_usable_cpus();
     q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
+    q.no_attach = no_attach(&q);
     struct choice choice;
     if (choose_answer(&q, NULL, &choice)) {
         fprintf(stderr, "xmpi explain: %s\n", fail_text());

@@ -68,8 +68,9 @@ static int read_name(struct plan_args *args, const char *name)
         if (args->algorithm && args->algorithm->program)
             return 0;
         if (args->algorithm)
-            return plan_wrong("%s is no plan: it works through shared flags (coll/tiny.c)",
-                              name);
+            return plan_wrong("%s is no plan: it works through %s", name,
+                              args->algorithm->attaches ? "each other's memory (coll/attach.c)"
+                                                        : "shared flags (coll/tiny.c)");
         return no_such_algorithm((enum collective)what, name);
     }
     return no_such_collective(name);

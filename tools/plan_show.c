@@ -30,7 +30,9 @@ int plan_list(const struct plan_args *args)
                a->cut ? "  may be cut" : "");
         if (a->radix)
             printf("  radix %d", a->radix);
-        printf("%s\n", a->program ? "" : "  no plan: shared flags on one node");
+        printf("%s\n", a->program    ? ""
+                       : a->attaches ? "  no plan: each other's memory on one node"
+                                     : "  no plan: shared flags on one node");
     }
     if (any)
         return 0;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the parts of coll/attach*.c have in common: two rounds through the shared slots, and
+ * the memory of others between them.
+ *
+ *     attach_offer     my buffers are here                      first round
+ *     (work on one's own memory, while the others come)
+ *     attach_meet      where are theirs?  Nobody is closed?
+ *     attach_read, attach_write
+ *     attach_end       so much is done; of whom how much?       second round
+ */
+#ifndef XMPI_ATTACH_H
+#define XMPI_ATTACH_H
+
+#include "coll/tiny_slot.h"
+
+enum { ATTACH_PIECE = 64 << 10 }; /* of a vector: what stays in the cache */
+
+struct offer {        /* in a slot */
+    uint64_t in, out; /* addresses: to be read, to be written */
+    uint64_t is_open; /* 0: out of memory, do not begin */
+};
+
+struct attached { /* one call on this rank */
+    struct tiny *tiny;
+    uint64_t said; /* number and signature */
+    size_t bytes;  /* of a block, or of the vector */
+    struct round met, over;
+    bool is_open;              /* everybody's memory */
+    uint64_t done[TINY_RANKS]; /* what the ranks said at the end */
+};
+
+/* Each returns MPIX_ERR_PROC_FAILED when a process is lost; afterwards nobody touches this
+ * rank's memory any more.  attach_meet also returns the error of a rank that is in another
+ * collective. */
+int attach_offer(struct attached *a, const struct offer *offer);
+int attach_meet(struct attached *a);
+int attach_end(struct attached *a, uint64_t done);
+
+const struct offer *attach_offered(const struct attached *a, int rank);
+
+/* Copy from or to the memory of another rank.  False: it cannot be reached. */
+bool attach_read(const struct attached *a, int rank, void *to, uint64_t from, size_t bytes);
+bool attach_write(const struct attached *a, int rank, uint64_t to, const void *from,
+                  size_t bytes);
+
+/* The collectives: attach_blocks.c, attach_fold.c. */
+int attach_blocks(struct attached *a, const struct call *call, struct rest *rest);
+int attach_fold(struct attached *a, const struct call *call, struct rest *rest);
+
+/* Block i of a part without counts. */
+static inline struct buffer part_block(const struct part *part, int i)
+{
+    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
+    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout };
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reduce and allreduce in the memory of others.  The vector is cut in as many slices as there are
+ * ranks; each rank reads its slice of all vectors, folds them, and writes the result to whoever
+ * wants it:
+ *
+ *     vector of rank 0   [ 0 | 1 | 2 ]        rank 1 reads slice 1 of all,
+ *     vector of rank 1   [ 0 | 1 | 2 ]        folds them in rank order,
+ *     vector of rank 2   [ 0 | 1 | 2 ]        writes slice 1 of the root, or of all
+ *
+ * A slice is touched by one rank only, so nobody waits between reading and writing, also in place;
+ * all ranks get the same bits, and the order of operands is that of the ranks.  Each rank reads
+ * and folds (p-1)/p of a vector, and writes as much in an allreduce, 1/p in a reduce.
+ *
+ * It goes in pieces that stay in the cache.  What cannot be read or written stops the slice there.
+ * Only where results replace operands, what was read must be writable, or nobody could go on.
+ */
+#include "coll/attach.h"
+
+#include "coll/scratch.h"
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <string.h>
+
+#define DONE_NEVER UINT64_MAX
+enum { UNIT = 64 }; /* slices are multiples of so many elements, hence of cache lines */
+
+struct folding {
+    const struct attached *a;
+    const struct call *call;
+    const char *mine;
+    char *out;         /* NULL: the result is not for us */
+    char *sum, *heard; /* room for a piece each */
+    size_t element;    /* bytes */
+};
+
+/* Of a piece.  Spoilt: somebody's operands are overwritten, perhaps in part, and somebody else
+ * lacks the result. */
+enum outcome { GOOD, STOPPED, SPOILT };
+
+struct slice { /* elements */
+    size_t first, count;
+};
+
+static struct slice slice_of(const struct folding *f, int rank)
+{
+    size_t n = f->call->recv.count,
+           per = (n + (size_t)f->a->tiny->n - 1) / (size_t)f->a->tiny->n;
+    per = (per + UNIT - 1) / UNIT * UNIT;
+    size_t first = per * (size_t)rank < n ? per * (size_t)rank : n;
+    return (struct slice){ first, n - first < per ? n - first : per };
+}
+
+/* Where the sum of a piece is made: at once where it belongs, unless our own operand is there. */
+static char *place_for(const struct folding *f, size_t at)
+{
+    return f->out && f->out != f->mine ? f->out + at : f->sum;
+}
+
+/* The piece of all ranks, folded into `to`.  False: it cannot be read. */
+static bool piece_fold(const struct folding *f, size_t at, size_t count, char *to)
+{
+    const struct reduction *op = &f->call->reduction;
+    size_t bytes = count * f->element, items = count * op->layout->nitems;
+    const char *first = NULL;
+    for (int r = 0; r < f->a->tiny->n; r++) {
+        bool own = r == f->a->tiny->me;
+        const char *vector = own ? f->mine + at : r == 0 ? f->sum : f->heard;
+        if (!own && !attach_read(f->a, r, r == 0 ? f->sum : f->heard,
+                                 attach_offered(f->a, r)->in + at, bytes))
+            return false;
+        if (r > 0)
+            op->kernel(to, r == 1 ? first : to, vector, items);
+        first = vector;
+    }
+    if (op->mean)
+        reduce_divide(op, to, count, f->a->tiny->n);
+    return true;
+}
+
+/* To all who want it; ours last, as it may be our operand.  How much went well. */
+static enum outcome piece_spread(const struct folding *f, size_t at, size_t count,
+                                 const char *sum)
+{
+    size_t bytes = count * f->element;
+    bool spoilt = false;
+    for (int i = 1; i < f->a->tiny->n; i++) {
+        int r = (f->a->tiny->me + i) % f->a->tiny->n;
+        const struct offer *offer = attach_offered(f->a, r);
+        if (!offer->out)
+            continue;
+        spoilt |= offer->out == offer->in;
+        if (!attach_write(f->a, r, offer->out + at, sum, bytes))
+            return spoilt ? SPOILT : STOPPED;
+    }
+    if (f->out && sum != f->out + at)
+        memcpy(f->out + at, sum, bytes);
+    return GOOD;
+}
+
+/* How many elements of our slice are done, or DONE_NEVER: it is spoilt. */
+static uint64_t slice_fold(const struct folding *f)
+{
+    struct slice slice = slice_of(f, f->a->tiny->me);
+    size_t done = 0, most = ATTACH_PIECE / f->element;
+    while (done < slice.count) {
+        size_t count = slice.count - done < most ? slice.count - done : most;
+        size_t at = (slice.first + done) * f->element;
+        char *to = place_for(f, at);
+        enum outcome outcome = STOPPED;
+        if (piece_fold(f, at, count, to))
+            outcome = piece_spread(f, at, count, to);
+        if (outcome != GOOD)
+            return outcome == SPOILT ? DONE_NEVER : done;
+        done += count;
+        if (done < slice.count)
+            progress();
+    }
+    return done;
+}
+
+/* What the slice of a rank lacks. */
+static int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t done)
+{
+    if (done == slice.count)
+        return 0;
+    if (done == DONE_NEVER)
+        return fail(MPI_ERR_BUFFER,
+                    "rank %d could read but not write the memory of another, in place; with "
+                    "XMPI_SHM_SINGLE_COPY=none it would not try",
+                    rank);
+    rest->part[rest->n].first = slice.first + done;
+    rest->part[rest->n++].count = slice.count - done;
+    return 0;
+}
+
+static int fold_all(struct folding *f, struct attached *a, struct rest *rest)
+{
+    struct offer offer = { .in = (uintptr_t)f->mine,
+                           .out = (uintptr_t)f->out,
+                           .is_open = f->sum != NULL };
+    int error = attach_offer(a, &offer);
+    if (!error)
+        error = attach_meet(a);
+    if (!error && a->is_open)
+        error = attach_end(a, slice_fold(f));
+    for (int r = 0; r < a->tiny->n && !error; r++)
+        error = rest_add(rest, slice_of(f, r), r, a->is_open ? a->done[r] : 0);
+    return error;
+}
+
+int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
+{
+    const struct layout *layout = call->reduction.layout;
+    struct buffer out = { call->recv.base, call->recv.count, layout };
+    struct buffer in = { call->in_place ? out.base : call->send.base, out.count, layout };
+    bool wants = call->what == COLL_ALLREDUCE || call->root == a->tiny->me;
+    char *room = scratch_take((size_t)2 * ATTACH_PIECE);
+    struct folding f = { .a = a,
+                         .call = call,
+                         .mine = buffer_flat(&in),
+                         .out = wants ? buffer_flat(&out) : NULL,
+                         .sum = room,
+                         .heard = room ? room + ATTACH_PIECE : NULL,
+                         .element = layout->size };
+    int error = fold_all(&f, a, rest);
+    scratch_give(room);
+    return error;
+}

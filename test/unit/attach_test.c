@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Collectives in the memory of others when that memory cannot be reached: at all, or from the middle
+ * on.  The links are replaced by ones that fail after a number of calls, another number on each rank.  The results are right all the same, all ranks know what happened, and the next call
+ * takes another way.  (That all is well when all goes well: coll_test.)
+ */
+#include "coll/coll.h"
+#include "coll/rules.h"
+#include "mpi.h"
+#include "pml/peer.h"
+#include "runtime/fail.h"
+
+#include "test/unit/job.h"
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+#define WRONG_UNLESS(x)                                                                        \
+    do {                                                                                       \
+        if (!(x)) {                                                                            \
+            fprintf(stderr, "attach_test.c:%d: rank %d: %s\n", __LINE__, boot.rank, #x);       \
+            _exit(20);                                                                         \
+        }                                                                                      \
+    } while (0)
+
+enum { BLOCK = 50000, FOREVER = 1000000 };
+
+static int calls_left;   /* until links fail */
+static bool writes_fail; /* as well */
+static struct link fragile;
+
+static size_t fragile_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
+{
+    return calls_left-- > 0 ? link_shm.read(peer, to, from, bytes) : 0;
+}
+
+static size_t fragile_write(struct peer *peer, uint64_t to, const void *from, size_t bytes)
+{
+    return !writes_fail || calls_left-- > 0 ? link_shm.write(peer, to, from, bytes) : 0;
+}
+
+static void links_weaken(const struct team *team, int calls)
+{
+    writes_fail = true;
+    fragile = link_shm;
+    fragile.read = fragile_read;
+    fragile.write = fragile_write;
+    for (int r = 0; r < team->channel.size; r++) {
+        struct peer *peer;
+        if (r != team->channel.rank)
+            WRONG_UNLESS(peer_of(r, &peer) == 0);
+        if (r != team->channel.rank)
+            peer->link = &fragile;
+    }
+    calls_left = calls;
+}
+
+static uint32_t value(int from, int to, size_t i)
+{
+    return (uint32_t)from * 2654435761u + (uint32_t)to * 40503u + (uint32_t)i * 2246822519u;
+}
+
+/* ---- calls that check themselves ---- */
+
+static const struct layout *ints(void)
+{
+    static struct layout *layout;
+    if (!layout)
+        layout = layout_basic(BASIC_UINT32, 4, 4);
+    return layout;
+}
+
+static void spread(struct team *team, enum collective what, bool in_place)
+{
+    int n = team->channel.size, me = team->channel.rank;
+    bool all = what == COLL_ALLTOALL;
+    uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc((size_t)n * BLOCK, 4);
+    for (int to = 0; to < n; to++)
+        for (size_t i = 0; i < BLOCK; i++) {
+            uint32_t v = value(me, all ? to : 0, i);
+            in[(size_t)to * BLOCK + i] = v;
+            if (in_place && (all || to == me))
+                out[(size_t)to * BLOCK + i] = v;
+        }
+    struct call call = { .what = what, .in_place = in_place };
+    call.send = (struct part){ .base = in_place ? NULL : in, .layout = ints(), .count = BLOCK };
+    call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
+    WRONG_UNLESS(coll_run(team, &call) == 0);
+    for (int from = 0; from < n; from++)
+        for (size_t i = 0; i < BLOCK; i++)
+            WRONG_UNLESS(out[(size_t)from * BLOCK + i] == value(from, all ? me : 0, i));
+    free(in);
+    free(out);
+}
+
+static void sum(struct team *team, enum collective what, bool in_place)
+{
+    enum { COUNT = 5 * BLOCK };
+    int n = team->channel.size, me = team->channel.rank, root = n - 1;
+    bool takes = what == COLL_ALLREDUCE || me == root;
+    bool here = in_place && takes;
+    uint32_t *in = malloc(COUNT * 4), *out = malloc(COUNT * 4);
+    for (size_t i = 0; i < COUNT; i++)
+        in[i] = out[i] = value(me, 0, i);
+    struct reduction op = { .commutes = true,
+                            .layout = ints(),
+                            .kernel = reduce_find(REDUCE_SUM, BASIC_UINT32) };
+    struct call call = { .what = what, .in_place = here, .root = root, .reduction = op };
+    call.send = (struct part){ .base = here ? NULL : in, .layout = ints(), .count = COUNT };
+    call.recv = (struct part){ .base = takes ? out : NULL, .layout = ints(), .count = COUNT };
+    WRONG_UNLESS(coll_run(team, &call) == 0);
+    for (size_t i = 0; i < COUNT && takes; i++) {
+        uint32_t all = 0;
+        for (int r = 0; r < n; r++)
+            all += value(r, 0, i);
+        WRONG_UNLESS(out[i] == all);
+    }
+    free(in);
+    free(out);
+}
+
+static void call_once(struct team *team, enum collective what, bool in_place)
+{
+    if (what == COLL_ALLGATHER || what == COLL_ALLTOALL)
+        spread(team, what, in_place);
+    else
+        sum(team, what, in_place);
+}
+
+static bool is_attached(const struct team *team, enum collective what)
+{
+    return team->chosen[what] > 0 && algorithms[team->chosen[what] - 1].attaches;
+}
+
+/* ---- the tests ---- */
+
+static const enum collective kinds[] = { COLL_ALLGATHER, COLL_ALLREDUCE, COLL_ALLTOALL,
+                                         COLL_REDUCE };
+static int good_calls; /* before the first one that fails, on rank 0; on others one more each */
+
+/* With slots of its own, so that nothing is known of earlier calls. */
+static void team_make(struct team *team, struct team *world)
+{
+    int n = world->channel.size, rank = world->channel.rank;
+    struct ranks *all = ranks_range(n, 0, 1);
+    struct ticket ticket = { 0, 0 };
+    if (rank == 0)
+        ticket_draw(&ticket, n, all);
+    struct call bcast = { .what = COLL_BCAST, .root = 0 };
+    bcast.recv = (struct part){ .base = &ticket, .layout = ints(), .count = sizeof ticket / 4 };
+    WRONG_UNLESS(coll_run(world, &bcast) == 0 && ticket.tiny != 0);
+    WRONG_UNLESS(team_open(team, &ticket, rank, all, 0) == 0);
+    ranks_drop(all);
+}
+
+static void try_one(struct team *world, enum collective what, bool in_place)
+{
+    struct team team;
+    int rank = world->channel.rank;
+    team_make(&team, world);
+    links_weaken(&team, good_calls + rank);
+    writes_fail = !in_place || what == COLL_ALLGATHER || what == COLL_ALLTOALL;
+    call_once(&team, what, in_place);
+    bool failed = calls_left < 0, attached = is_attached(&team, what);
+    WRONG_UNLESS(!failed || !attached);
+    links_weaken(&team, FOREVER);
+    call_once(&team, what, in_place);
+    WRONG_UNLESS(attached == is_attached(&team, what));
+    team_close(&team);
+}
+
+static void try_all(int rank, int n)
+{
+    struct ranks *all = ranks_range(n, 0, 1);
+    struct ticket ticket;
+    struct team world;
+    ticket_world(&ticket);
+    WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
+    /* On more than two ranks the rules use it for two of them only. */
+    for (int i = 0; i < (n == 2 ? 8 : 4); i++)
+        try_one(&world, kinds[i / 2], i % 2);
+    team_close(&world);
+    ranks_drop(all);
+}
+
+START_TEST(memory_is_reached)
+{
+    good_calls = FOREVER;
+    for (int n = 2; n <= 4; n++)
+        ck_assert_msg(job_run(n, try_all), "%d ranks", n);
+}
+END_TEST
+
+START_TEST(memory_is_not_reached)
+{
+    for (int n = 2; n <= 3; n++)
+        for (good_calls = 0; good_calls < 7; good_calls++)
+            ck_assert_msg(job_run(n, try_all), "%d ranks, %d calls", n, good_calls);
+}
+END_TEST
+
+/* Two ranks in different collectives: both are told. */
+static void cross(int rank, int n)
+{
+    struct ranks *all = ranks_range(n, 0, 1);
+    struct ticket ticket;
+    struct team world;
+    ticket_world(&ticket);
+    WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
+    uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc((size_t)n * BLOCK, 4);
+    struct call call = { .what = rank ? COLL_ALLGATHER : COLL_ALLTOALL };
+    call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
+    call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
+    WRONG_UNLESS(coll_run(&world, &call) == MPI_ERR_OTHER);
+    WRONG_UNLESS(strstr(fail_text(), "MPI_Alltoall") && strstr(fail_text(), "MPI_Allgather"));
+    team_close(&world);
+    ranks_drop(all);
+    free(in);
+    free(out);
+}
+
+START_TEST(mismatches_are_told)
+{
+    ck_assert(job_run(2, cross));
+}
+END_TEST
+
+UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, mismatches_are_told)
