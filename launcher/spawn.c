@@ -135,6 +135,7 @@ static void common_variables(const struct job *job, struct strings *list)
     char size[16], port[16];
     snprintf(size, sizeof size, "%d", job->plan->world);
     strings_add(list, variable("WORLD_SIZE", size));
+    strings_add(list, variable(BOOT_JOB_ENV, job->id));
     snprintf(size, sizeof size, "%d", job->nranks);
     strings_add(list, variable("LOCAL_WORLD_SIZE", size));
     bool automatic = options->master_port && strcmp(options->master_port, "auto") == 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which of the three ways to boot applies, and what they share.  The environment decides, in
- * this order: XMPI_BOOT (our launcher), PMIX_NAMESPACE (a PMIx server), neither (a singleton).
+ * Which of the ways to boot applies, and what they share.  The environment decides, in
+ * this order: XMPI_BOOT (our launcher), PMIX_NAMESPACE (a PMIx server), RANK, WORLD_SIZE, MASTER_ADDR
+ * and MASTER_PORT (torchrun and its kind), none of these (a singleton).
  * A way that was chosen must work: a rank that cannot join its job says so and fails, it does
  * not become a singleton.  Launchers that tell ranks apart in variables of their own but give no
  * PMIx are pointed out once, by their first rank.
@@ -36,7 +37,7 @@ static const struct foreign {
     { "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun", "xmpirun" },
     { "PMI_SIZE", "PMI_RANK", "a PMI launcher (hydra?)", "xmpirun" },
     { "PALS_SIZE", "PALS_RANKID", "PALS", "mpiexec --pmi=pmix" },
-    { "WORLD_SIZE", "LOCAL_RANK", "torchrun", "xmpirun (it sets the same variables)" },
+    { "WORLD_SIZE", "LOCAL_RANK", "a launcher without MASTER_ADDR and MASTER_PORT", "xmpirun" },
     { "SLURM_NTASKS", "SLURM_PROCID", "Slurm", "srun --mpi=pmix" },
 };
 
@@ -69,13 +70,25 @@ static bool variable_is_set(const char *name)
     return text && *text;
 }
 
+/* By somebody else than xmpirun, whose ranks have these variables, too, and keep XMPI_JOB when they
+ * start a program without XMPI_BOOT. */
+static bool store_is_offered(void)
+{
+    return variable_is_set("RANK") && variable_is_set("MASTER_ADDR") &&
+           variable_is_set("MASTER_PORT") && variable_number("WORLD_SIZE") > 1 &&
+           !variable_is_set(BOOT_JOB_ENV);
+}
+
 static const struct boot_way *way_choose(void)
 {
     if (variable_is_set(BOOT_ENV))
         return &boot_shm;
     if (variable_is_set("PMIX_NAMESPACE"))
         return &boot_pmix;
-    foreign_notice();
+    if (store_is_offered())
+        return &boot_store;
+    if (!variable_is_set(BOOT_JOB_ENV))
+        foreign_notice();
     return &boot_one;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who am I, who else is there, and how do we give up.  Three ways to find out, tried in order:
+ * Who am I, who else is there, and how do we give up.  Four ways to find out, tried in order:
  *   launcher    the inherited boot segment (XMPI_BOOT); no server, no messages, no waiting
  *   pmix        a PMIx server (Slurm, prterun): libpmix is opened, node leaders share a segment
- *   singleton   neither: one rank, a private segment of the same form
+ *   store       RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (torchrun): rank 0 keeps a meeting place
+ *   singleton   none of these: one rank, a private segment of the same form
  */
 #ifndef XMPI_BOOT_H
 #define XMPI_BOOT_H
@@ -19,7 +20,7 @@ struct boot {
     int node, nnodes;
     int appnum, universe; /* -1 where unknown */
     bool crowded;         /* more ranks than CPUs here */
-    const char *how;      /* "launcher", "pmix", "singleton" */
+    const char *how;      /* "launcher", "pmix", "store", "singleton" */
     struct boot_header *segment;
 };
 extern struct boot boot;

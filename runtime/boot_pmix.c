@@ -16,11 +16,9 @@
  * Servers differ in the integer types of their answers, so all numbers go through one
  * converting reader.  What a server does not know is worked out or marked as unknown.
  */
-#define _GNU_SOURCE 1 /* memfd_create */
 #include "runtime/boot_way.h"
 #include "runtime/death.h"
 #include "runtime/fail.h"
-#include "runtime/hw.h"
 #include "runtime/log.h"
 #include "runtime/pmix_sets.h"
 
@@ -276,36 +274,19 @@ static int job_ask(struct job *job)
 
 /* ---- the segment of the node ---- */
 
-static void segment_describe(struct boot_header *segment, const struct job *job)
-{
-    bootseg_format(segment, self.nspace, job->nlocal, job->size, job->psets);
-    segment->node = job->node;
-    segment->nnodes = job->nnodes;
-    segment->universe = job->universe;
-    segment->cpus = hw_usable_cpus();
-    segment->crowded = job->nlocal > segment->cpus;
-    for (int i = 0; i < job->nlocal; i++)
-        bootseg_rank(segment, i)->world_rank = job->peers[i];
-    if (job->nnodes == 1)
-        return;
-    int32_t *nodes = bootseg_nodes(segment);
-    for (int rank = 0; rank < job->size; rank++)
-        nodes[rank] = number_get((pmix_rank_t)rank, PMIX_NODEID, -1);
-}
-
 static struct boot_header *segment_make(const struct job *job)
 {
-    size_t bytes = bootseg_bytes(job->nlocal, job->size, job->psets);
-    segment_fd = memfd_create("xmpi", MFD_CLOEXEC);
-    struct boot_header *segment = MAP_FAILED;
-    if (segment_fd >= 0 && ftruncate(segment_fd, (off_t)bytes) == 0)
-        segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment_fd, 0);
-    if (segment == MAP_FAILED) {
-        fail(MPI_ERR_OTHER, "cannot make a shared segment of %zu bytes for %d ranks: %s", bytes,
-             job->nlocal, strerror(errno));
-        return NULL;
-    }
-    segment_describe(segment, job);
+    struct boot_shape shape = { .job = self.nspace,
+                                .psets = job->psets,
+                                .size = job->size,
+                                .nlocal = job->nlocal,
+                                .node = job->node,
+                                .nnodes = job->nnodes,
+                                .universe = job->universe,
+                                .peers = job->peers };
+    struct boot_header *segment = boot_make(&shape, &segment_fd);
+    for (int rank = 0; segment && job->nnodes > 1 && rank < job->size; rank++)
+        bootseg_nodes(segment)[rank] = number_get((pmix_rank_t)rank, PMIX_NODEID, -1);
     return segment;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The three ways to boot, for boot.c alone.  `open` fills in `boot` and says what is wrong
+ * The ways to boot, for boot.c alone.  `open` fills in `boot` and says what is wrong
  * otherwise; `close` gives back what it took; `abort` ends the job.
  */
 #ifndef XMPI_BOOT_WAY_H
@@ -21,7 +21,7 @@ struct boot_way {
     uint32_t (*dead)(int world);
 };
 
-extern const struct boot_way boot_shm, boot_pmix, boot_one;
+extern const struct boot_way boot_shm, boot_pmix, boot_store, boot_one;
 
 /* Fill `boot` from a mapped segment and take this local rank's record for the process.
  * MPI_ERR_OTHER when another process has it. */
@@ -29,6 +29,16 @@ int boot_join(struct boot_header *segment, int local_rank);
 
 /* Which ranks of the segment count as one node, see boot_nodes.c; fills in `boot`. */
 int boot_divide(void);
+
+struct boot_shape { /* of a job, for the first rank of a node that makes the segment itself */
+    const char *job, *psets; /* psets NULL: none */
+    int size, nlocal, node, nnodes, universe;
+    const int *peers; /* world ranks of this node, ascending */
+};
+
+/* Make and format a segment, open as *fd; on several nodes the caller fills in bootseg_nodes.  NULL
+ * after fail. */
+struct boot_header *boot_make(const struct boot_shape *shape, int *fd);
 
 /* Map the segment of `job` that process `pid` of this node has open as `fd`; NULL, and *why in
  * words, when that cannot be. */

@@ -21,8 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BOOT_MAGIC 0x746f6f6269706d78ull /* "xmpiboot" */
-#define BOOT_ENV   "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
+#define BOOT_MAGIC   0x746f6f6269706d78ull /* "xmpiboot" */
+#define BOOT_ENV     "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
+#define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 enum {
     BOOT_VERSION = 3,
     BOOT_JOB_CHARS = 48,

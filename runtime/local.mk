@@ -4,7 +4,8 @@ libxmpi_core_la_SOURCES += \
     runtime/amount.c runtime/amount.h \
     runtime/assist.c runtime/assist.h \
     runtime/boot.c runtime/boot.h runtime/boot_way.h \
-    runtime/boot_nodes.c runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
+    runtime/boot_nodes.c runtime/boot_make.c runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
+    runtime/boot_store.c runtime/store.c runtime/store.h runtime/store_server.c \
     runtime/bootseg.c runtime/bootseg.h \
     runtime/clock.h \
     runtime/death.c runtime/death.h \
