@@ -14,10 +14,10 @@
 program barrier_dissemination;
 
 program bcast_binomial, bcast_knomial, bcast_chain, bcast_scatter_allgather, bcast_double_tree,
-    bcast_levels;
+    bcast_bine, bcast_levels;
 
 program reduce_binomial, reduce_knomial, reduce_chain, reduce_scatter_gather,
-    reduce_double_tree, reduce_levels;
+    reduce_double_tree, reduce_bine, reduce_levels;
 program reduce_ordered, reduce_in_order, reduce_linear; /* ordered */
 
 program allreduce_ring, allreduce_ring_both, allreduce_circulant, allreduce_bruck,

@@ -4,7 +4,7 @@ libxmpi_core_la_SOURCES += \
     coll/algorithms.h coll/circulant.c \
     coll/barrier.c coll/bcast.c coll/reduce.c coll/allreduce.c coll/reduce_scatter.c \
     coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/neighbor.c coll/neighbours.h coll/inter.c \
-    coll/knomial.c coll/double_tree.c coll/dual_root.c coll/multiplying.c coll/strided.c coll/torus.c \
+    coll/knomial.c coll/double_tree.c coll/dual_root.c coll/multiplying.c coll/strided.c coll/bine.c coll/torus.c \
     coll/mirrored.c coll/levels.c coll/leaders.c \
     coll/cast.c coll/cast.h coll/ends.c coll/ends.h coll/sim.c coll/sim.h coll/steady.c coll/steady.h \
     coll/price.c coll/price.h coll/count.c coll/count.h \

@@ -27,6 +27,7 @@ const struct algorithm algorithms[] = {
     { COLL_BCAST, "scatter-allgather", bcast_scatter_allgather, .ordered = true, .cut = true },
     { COLL_BCAST, "knomial", bcast_knomial, .ordered = true, .cut = true, .radix = 4 },
     { COLL_BCAST, "double-tree", bcast_double_tree, .ordered = true, .cut = true },
+    { COLL_BCAST, "bine", bcast_bine, .ordered = true, .cut = true, .needs = NEEDS_POWER_OF_2 },
     { COLL_BCAST, "levels", bcast_levels, .ordered = true, .cut = true, .needs = NEEDS_PLACES },
 
     { COLL_GATHER, "tiny", 0, .ordered = true },
@@ -91,6 +92,7 @@ const struct algorithm algorithms[] = {
     { COLL_REDUCE, "chain", reduce_chain, .cut = true },
     { COLL_REDUCE, "double-tree", reduce_double_tree, .cut = true },
     { COLL_REDUCE, "in-order", reduce_in_order, .ordered = true, .cut = true },
+    { COLL_REDUCE, "bine", reduce_bine, .cut = true, .needs = NEEDS_POWER_OF_2 },
     { COLL_REDUCE, "levels", reduce_levels, .cut = true, .needs = NEEDS_PLACES },
 
     { COLL_ALLREDUCE, "tiny", 0, .ordered = true },

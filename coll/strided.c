@@ -11,8 +11,6 @@
  * allgather_pat    parallel aggregated trees, as in NCCL: far distances as above until `radix`
  *                  blocks travel together, then the trees that are left are walked edge by edge:
  *                  p / radix - 1 rounds of `radix` blocks.  Fewer blocks under way.  Any p.
- * allgather_swing  distances 1 -1 3 -5 11 ... in turn to either side, 2/3 as far on a ring as a
- *                  hypercube goes.  Powers of two.
  */
 #include "coll/algorithms.h"
 
@@ -45,42 +43,4 @@ void allgather_nhr(struct plan *plan, int me, int p)
 {
     plan->radix = p;
     allgather_pat(plan, me, p);
-}
-
-/* The partner of rank r in round s: (1 - (-2)^(s+1)) / 3 to the right or, if odd, to the left. */
-static int swung(int r, int s, int p)
-{
-    int far = 0;
-    for (int i = 0, power = 1; i <= s; i++, power *= -2)
-        far += power;
-    return mod(r % 2 ? r - far : r + far, p);
-}
-
-/* The blocks that rank r holds when rounds s and above are over, to or from a peer. */
-static void hand(struct plan *plan, bool take, int peer, int r, int s)
-{
-    int p = plan->key.size;
-    if (1 << s == p) {
-        if (take)
-            plan_recv(plan, peer, out(r, 1));
-        else
-            plan_send(plan, peer, out(r, 1));
-        return;
-    }
-    hand(plan, take, peer, r, s + 1);
-    hand(plan, take, peer, swung(r, s, p), s + 1);
-}
-
-void allgather_swing(struct plan *plan, int me, int p)
-{
-    int rounds = 0;
-    while (1 << rounds < p)
-        rounds++;
-    plan_rooms(plan, 1, p, 0);
-    plan_copy(plan, out(me, 1), in(0, 1));
-    for (int s = rounds - 1; s >= 0; s--) {
-        int peer = swung(me, s, p);
-        hand(plan, false, peer, me, s + 1);
-        hand(plan, true, peer, peer, s + 1);
-    }
 }

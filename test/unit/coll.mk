@@ -23,3 +23,6 @@ test_unit_attach_test_SOURCES = test/unit/attach_test.c test/unit/job.h test/uni
 test_unit_attach_test_LDADD = $(UNIT_LIBS)
 test_unit_price_test_SOURCES = test/unit/price_test.c test/unit/unit.h
 test_unit_price_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/cost_test
+test_unit_cost_test_SOURCES = test/unit/cost_test.c test/unit/unit.h
+test_unit_cost_test_LDADD = $(UNIT_LIBS)

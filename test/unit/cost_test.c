@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The cost of every algorithm that has a published one, on 2 to 64 ranks: rounds, and the bytes that
+ * the busiest rank sends.  A row is a formula; what price_test works out in detail is here, too, so
+ * that the table is whole: algorithms that are in neither list below fail it.
+ */
+#include "coll/count.h"
+#include "coll/forced.h"
+#include "runtime/fail.h"
+
+#include "test/unit/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 840 }; /* of what moves blocks; vectors are p blocks */
+
+/* ---- formulas: of p ranks, radix k ---- */
+
+static double logs(int p, int k) /* ceil(log_k p) */
+{
+    double rounds = 0;
+    for (long n = 1; n < p; n *= k)
+        rounds++;
+    return rounds;
+}
+
+static double log_2(int p, int k)
+{
+    (void)k;
+    return logs(p, 2);
+}
+
+static double two_logs(int p, int k)
+{
+    (void)k;
+    return 2 * logs(p, 2);
+}
+
+/* k - 1 messages in each of log_k p rounds; the same twice */
+static double log_k(int p, int k)
+{
+    return (k - 1) * logs(p, k);
+}
+
+static double two_log_k(int p, int k)
+{
+    return 2 * log_k(p, k);
+}
+
+static double others(int p, int k) /* p - 1 */
+{
+    (void)k;
+    return p - 1;
+}
+
+static double two_others(int p, int k)
+{
+    (void)k;
+    return 2 * (p - 1);
+}
+
+static double half(int p, int k)
+{
+    (void)k;
+    return p / 2;
+}
+
+/* X + Y - 2 of the widest grid of p */
+static double grid(int p, int k)
+{
+    int width = 1;
+    (void)k;
+    for (int x = 2; x * x <= p; x++)
+        if (p % x == 0)
+            width = x;
+    return width + p / width - 2;
+}
+
+static double two_grids(int p, int k)
+{
+    return 2 * grid(p, k);
+}
+
+static double one(int p, int k)
+{
+    (void)p;
+    (void)k;
+    return 1;
+}
+
+/* A whole vector, log_2 p times; bytes are in blocks. */
+static double vector(int p, int k)
+{
+    (void)k;
+    return p;
+}
+
+static double vectors(int p, int k)
+{
+    return p * log_2(p, k);
+}
+
+static double vectors_k(int p, int k)
+{
+    return p * log_k(p, k);
+}
+
+static double all_pairs(int p, int k)
+{
+    (void)k;
+    return (double)p * (p - 1);
+}
+
+static double nothing(int p, int k)
+{
+    (void)p;
+    (void)k;
+    return 0;
+}
+
+/* Block i travels once per digit of i that is not 0. */
+static double digits(int p, int k)
+{
+    double sum = 0;
+    for (int i = 0; i < p; i++)
+        for (int rest = i; rest > 0; rest /= k)
+            sum += rest % k != 0;
+    return sum;
+}
+
+/* Where a round of k messages is folded in rank order, some come a turn too early; and ranges that
+ * wrap go backwards as two.  Then the rounds of the books are not those of one message at a time. */
+static double uncounted(int p, int k)
+{
+    (void)p;
+    (void)k;
+    return -1;
+}
+
+/* ---- the table ---- */
+
+enum when {
+    ALWAYS,
+    POWERS,
+    EVEN
+}; /* at powers of the radix; elsewhere what is left over costs more */
+typedef double formula(int p, int k);
+
+static const struct row {
+    enum collective what;
+    const char *name;
+    enum when when;
+    formula *rounds, *bytes; /* bytes of the busiest rank, in blocks */
+} rows[] = {
+    { COLL_BARRIER, "dissemination", ALWAYS, log_k, nothing },
+    { COLL_BCAST, "binomial", ALWAYS, log_2, vectors },
+    { COLL_BCAST, "knomial", POWERS, log_k, vectors_k },
+    { COLL_BCAST, "chain", ALWAYS, others, vector },
+    { COLL_BCAST, "bine", POWERS, log_2, vectors },
+    { COLL_GATHER, "linear", ALWAYS, others, one },
+    { COLL_GATHER, "binomial", POWERS, log_2, half },
+    { COLL_SCATTER, "linear", ALWAYS, others, others },
+    { COLL_SCATTER, "binomial", ALWAYS, log_2, others },
+    { COLL_ALLGATHER, "ring", ALWAYS, others, others },
+    { COLL_ALLGATHER, "ring-both", ALWAYS, others, others },
+    { COLL_ALLGATHER, "neighbour", EVEN, half, others },
+    { COLL_ALLGATHER, "bruck", ALWAYS, log_2, others },
+    { COLL_ALLGATHER, "spread", ALWAYS, others, others },
+    { COLL_ALLGATHER, "multiplying", POWERS, log_2, others },
+    { COLL_ALLGATHER, "nhr", ALWAYS, others, others },
+    { COLL_ALLGATHER, "pat", ALWAYS, others, others },
+    { COLL_ALLGATHER, "swing", POWERS, others, others },
+    { COLL_ALLGATHER, "torus", ALWAYS, grid, others },
+    { COLL_ALLTOALL, "spread", ALWAYS, others, others },
+    { COLL_ALLTOALL, "bruck", ALWAYS, log_2, digits },
+    { COLL_REDUCE, "binomial", ALWAYS, log_2, vector },
+    { COLL_REDUCE, "knomial", POWERS, log_k, vector },
+    { COLL_REDUCE, "chain", ALWAYS, others, vector },
+    { COLL_REDUCE, "linear", ALWAYS, others, vector },
+    { COLL_REDUCE, "bine", POWERS, log_2, vector },
+    { COLL_ALLREDUCE, "doubling", POWERS, log_2, vectors },
+    { COLL_ALLREDUCE, "multiplying", POWERS, uncounted, vectors_k },
+    { COLL_ALLREDUCE, "all-pairs", ALWAYS, uncounted, all_pairs },
+    { COLL_ALLREDUCE, "circulant", ALWAYS, two_logs, two_others },
+    { COLL_ALLREDUCE, "ring", ALWAYS, two_others, two_others },
+    { COLL_ALLREDUCE, "ring-both", ALWAYS, two_others, two_others },
+    { COLL_ALLREDUCE, "halving", POWERS, two_logs, two_others },
+    { COLL_ALLREDUCE, "bcube", POWERS, two_log_k, two_others },
+    { COLL_ALLREDUCE, "bruck", ALWAYS, uncounted, two_others },
+    { COLL_ALLREDUCE, "nhr", ALWAYS, two_others, two_others },
+    { COLL_ALLREDUCE, "swing", POWERS, two_others, two_others },
+    { COLL_ALLREDUCE, "torus", ALWAYS, two_grids, two_others },
+    { COLL_REDUCE_SCATTER, "circulant", ALWAYS, log_2, others },
+    { COLL_REDUCE_SCATTER, "linear", ALWAYS, uncounted, others },
+    { COLL_REDUCE_SCATTER, "ring", ALWAYS, others, others },
+    { COLL_REDUCE_SCATTER, "ring-both", ALWAYS, others, others },
+    { COLL_REDUCE_SCATTER, "neighbour", EVEN, half, others },
+    { COLL_REDUCE_SCATTER, "bruck", ALWAYS, uncounted, others },
+    { COLL_REDUCE_SCATTER, "halving", POWERS, log_2, others },
+    { COLL_REDUCE_SCATTER, "nhr", ALWAYS, others, others },
+    { COLL_REDUCE_SCATTER, "pat", ALWAYS, others, others },
+    { COLL_REDUCE_SCATTER, "swing", POWERS, others, others },
+    { COLL_REDUCE_SCATTER, "torus", ALWAYS, grid, others },
+    { COLL_SCAN, "doubling", ALWAYS, log_2, vectors },
+    { COLL_SCAN, "chain", ALWAYS, others, vector },
+};
+
+/* Bounds, not formulas, or compositions whose cost is that of their parts; price_test has some. */
+static const char *const others_known[] = {
+    "bcast:double-tree",     "bcast:scatter-allgather", "bcast:levels",
+    "reduce:scatter-gather", "reduce:double-tree",      "reduce:in-order",
+    "reduce:ordered",        "reduce:levels",           "allreduce:spread",
+    "allreduce:dual-root",   "allreduce:double-tree",   "allreduce:levels",
+    "allreduce:factored",    "alltoall:leaders",        "exscan:doubling",
+    "exscan:chain",
+};
+
+static bool is_power(int p, int k)
+{
+    while (p % k == 0)
+        p /= k;
+    return p == 1;
+}
+
+static void check_row(const struct row *row)
+{
+    const struct algorithm *a = algorithm_find(row->what, false, row->name);
+    ck_assert_msg(a != NULL, "there is no %s:%s", collective_name(row->what), row->name);
+    int k = a->radix ? a->radix : 2;
+    bool blocks = row->what != COLL_BCAST && !is_reduction(row->what);
+    for (int p = 2; p <= 64; p++) {
+        if ((row->when == POWERS && !is_power(p, k)) || (row->when == EVEN && p % 2))
+            continue;
+        struct price_query q = { .algorithm = a,
+                                 .p = p,
+                                 .bytes = blocks ? BLOCK : (size_t)p * BLOCK };
+        struct count c;
+        ck_assert_msg(count_of(&q, 1000000, &c) == 0, "%s", fail_text());
+        double rounds = row->rounds(p, k), bytes = row->bytes(p, k) * BLOCK;
+        ck_assert_msg((rounds < 0 || c.rounds == rounds) &&
+                          fabs(c.bytes.most - bytes) < 1e-6 * bytes + 1e-9,
+                      "%s:%s, p %d: %g rounds instead of %g, %g bytes instead of %g",
+                      collective_name(row->what), row->name, p, c.rounds, rounds, c.bytes.most,
+                      bytes);
+    }
+}
+
+START_TEST(published_costs)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_row(&rows[i]);
+}
+END_TEST
+
+static bool is_listed(const struct algorithm *a)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s:%s", collective_name(a->what), a->name);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].what == a->what && strcmp(rows[i].name, a->name) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof others_known / sizeof *others_known; i++)
+        if (strcmp(others_known[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* v, w and _block forms are the same programs. */
+static bool is_variant(enum collective what)
+{
+    return what == COLL_GATHERV || what == COLL_SCATTERV || what == COLL_ALLGATHERV ||
+           what == COLL_ALLTOALLV || what == COLL_ALLTOALLW ||
+           what == COLL_REDUCE_SCATTER_BLOCK || is_neighbourhood(what);
+}
+
+START_TEST(no_algorithm_is_left_out)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        ck_assert_msg(!a->program || a->inter || is_variant(a->what) || is_listed(a),
+                      "%s:%s has no formula here", collective_name(a->what), a->name);
+}
+END_TEST
+
+UNIT_MAIN("cost", published_costs, no_algorithm_is_left_out)
