@@ -59,7 +59,7 @@ enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
-    CROWDED_LEAST = 4,     /* polls before the first yield where ranks exceed CPUs */
+    CROWDED_LEAST = 1,     /* polls before the first yield where ranks exceed CPUs */
     CROWDED_MOST = 160,
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
@@ -238,7 +238,7 @@ static void wait_rewind(struct wait *w)
         spin_learn(w);
     w->told = false;
     if (w->phase != SPINNING) {
-        progress_idle_ns += clock_ns() - w->since;
+        progress_idle_ns += w->since ? clock_ns() - w->since : 0;
         wait_disarm(w);
     }
     w->idle = 0;
@@ -285,7 +285,7 @@ static void wait_sleep(struct wait *w)
     w->woken = true;
 }
 
-/* Is it time to sleep?  Asked every few yields. */
+/* Is it time to sleep?  By the clock. */
 static bool wait_is_long(const struct wait *w)
 {
     uint64_t idle_ns = clock_ns() - w->since;
@@ -296,6 +296,8 @@ static bool wait_is_long(const struct wait *w)
 
 static void wait_begin_sleep(struct wait *w)
 {
+    if (w->since == 0)
+        w->since = clock_ns();
     w->phase = ARMED;
     sleepers++;
     waits_asleep++;
@@ -313,15 +315,28 @@ static bool is_in_the_way(void)
     return look_around(&all_fence) > surroundings.cpus;
 }
 
+/* Is it time to sleep?  Most waits are over within a few yields, and never look at the clock, which
+ * costs a tenth of a yield. */
+static bool wait_yields_long(struct wait *w)
+{
+    if (++w->yields % YIELDS_PER_CLOCK != 0)
+        return is_in_the_way();
+    if (w->since != 0)
+        return wait_is_long(w);
+    w->since = clock_ns();
+    w->yields = 0;
+    return false;
+}
+
 static void wait_yield(struct wait *w)
 {
     if (w->phase == SPINNING) {
         w->phase = YIELDING;
-        w->since = clock_ns();
+        w->since = 0;
         w->yields = 0;
     }
     yield();
-    if (++w->yields % YIELDS_PER_CLOCK == 0 ? !wait_is_long(w) : !is_in_the_way())
+    if (!wait_yields_long(w))
         return;
     wait_tell(w);
     if (leader == w && armed) { /* it can sleep for both */

@@ -72,7 +72,7 @@ struct wait {
     uint32_t rings; /* of the doorbell when it was armed */
     uint32_t yields;
     bool woken;     /* armed no more: it has slept */
-    uint64_t since; /* clock when this wait began to yield, ns */
+    uint64_t since; /* clock after its first few yields, ns; 0: before */
     const int
         *flag; /* not zero when the wait is over; NULL: the caller looks at other things */
     record_teller *tell; /* says what is waited for; NULL: nobody can */
@@ -186,7 +186,7 @@ void progress_naps_short(bool yes);
 /* How often this process has slept in waits.  For pollers that skip rounds: not after a nap. */
 extern uint32_t progress_naps;
 
-/* Nanoseconds this process has spent in waits after it had stopped spinning. */
+/* Nanoseconds this process has spent in waits after a spin and a few yields. */
 extern uint64_t progress_idle_ns;
 
 void progress_close(void);

@@ -43,7 +43,7 @@ static const struct pvar fixed[] = {
     { "xmpi_posted_queue", "Point-to-point receives that wait for a message now.",
       MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_posted, NULL, 0 },
     { "xmpi_time_idle",
-      "Seconds in calls that wait, not counting the polls at the beginning (XMPI_SPIN).",
+      "Seconds in calls that wait, after the polls (XMPI_SPIN) and a few yields.",
       MPI_T_PVAR_CLASS_TIMER, CATEGORY_WAITING, &progress_idle_ns, NULL, NULL, 0 },
 };
 
