@@ -12,8 +12,10 @@
 #include "launcher/explain.h"
 
 #include "launcher/job.h"
+#include "launcher/others.h"
 #include "launcher/out.h"
 #include "launcher/status.h"
+#include "launcher/survey.h"
 
 #include <stdlib.h>
 
@@ -25,31 +27,56 @@ static struct {
     struct situation *before;
 } watching;
 
+static void (*afterwards)(struct job *job); /* what the explanation was for */
+
 static void print_all(const struct job *job, const char *why, const struct situation *ranks,
-                      double settled)
+                      int missing, double settled)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
     if (!to)
         return;
-    fprintf(to, "xmpirun: %s; job %s, %d ranks:\n", why, job->id, job->nranks);
-    status_print(to, ranks, job->nranks, settled);
+    fprintf(to, "xmpirun: %s; job %s, %d ranks:\n", why, job->id, job->plan->world);
+    status_print(to, ranks, job->plan->world, settled);
+    if (missing)
+        fprintf(to, "    %d ranks are on hosts that have not answered within %d s\n", missing,
+                SURVEY_MS / 1000);
     if (fclose(to) == 0)
         out_write(&out_stderr, NULL, text, bytes);
     free(text);
 }
 
-void explain(struct job *job, const char *why)
+static void go_on(struct job *job)
 {
-    if (job->others) {
-        complain("%s; what ranks on several hosts wait for is not shown yet", why);
+    void (*then)(struct job *) = afterwards;
+    afterwards = NULL;
+    if (then)
+        then(job);
+}
+
+static void surveyed(struct job *job, const char *why, const struct situation *ranks,
+                     int missing)
+{
+    print_all(job, why, ranks, missing, STATUS_SETTLED);
+    go_on(job);
+}
+
+void explain(struct job *job, const char *why, void (*then)(struct job *job))
+{
+    afterwards = then ? then : afterwards;
+    if (job->others && job->others->ask && job->plan->world <= SURVEY_MOST) {
+        survey_begin(job, true, why, surveyed);
         return;
     }
-    struct situation *ranks = job->segment ? status_look(job->segment) : NULL;
+    struct situation *ranks = job->segment && !job->others ? status_look(job->segment) : NULL;
     if (ranks)
-        print_all(job, why, ranks, STATUS_SETTLED);
+        print_all(job, why, ranks, 0, STATUS_SETTLED);
+    else
+        complain("%s; what the %d ranks of this job do is not to be shown", why,
+                 job->plan->world);
     free(ranks);
+    go_on(job);
 }
 
 /* ---- watching ---- */
@@ -59,9 +86,12 @@ void explain_begin(struct job *job)
     const char *wish = getenv("XMPI_HANG");
     watching.asked = wish && *wish;
     watching.limit = watching.asked ? atof(wish) : 10;
-    if (watching.limit <= 0 || job->options->quiet || job->others)
+    if (watching.limit <= 0 || job->options->quiet ||
+        (job->others && (!job->others->ask || job->plan->world > SURVEY_MOST)))
         return;
     watching.period_ms = watching.limit < 10 ? (int)(watching.limit * 250) + 1 : 2500;
+    if (job->others) /* large jobs have other things to do than to answer */
+        watching.period_ms *= 1 + job->plan->world / 512;
     job_set_deadline(job, DEADLINE_HANG, watching.period_ms);
 }
 
@@ -73,33 +103,65 @@ static bool is_still(const struct situation *ranks, int n)
     return true;
 }
 
-/* True when there was something to say. */
-static bool compare_looks(struct job *job, struct situation *ranks)
+/* Is there something to say?  Then `why` is written. */
+static bool is_stuck(const struct job *job, const struct situation *ranks, char *why,
+                     size_t room)
 {
     struct blame blame;
-    char why[120];
-    int n = job->nranks;
-    status_compare(ranks, watching.before, n);
+    int n = job->plan->world;
     blame_find(ranks, n, watching.limit, &blame);
     watching.still = is_still(ranks, n) ? watching.still + 1 : 0;
     bool long_still = watching.still * watching.period_ms >= watching.limit * 1000;
     if (blame.nstuck > 0)
-        snprintf(why, sizeof why, "deadlock: %d of %d ranks can never go on", blame.nstuck, n);
+        snprintf(why, room, "deadlock: %d of %d ranks can never go on", blame.nstuck, n);
     else if (watching.asked && long_still)
-        snprintf(why, sizeof why, "no rank has called or received anything for %g s",
-                 watching.limit);
+        snprintf(why, room, "no rank has called or received anything for %g s", watching.limit);
+    return blame.nstuck > 0 || (watching.asked && long_still);
+}
+
+static void look_again(struct job *job)
+{
+    if (!job->stopping)
+        job_set_deadline(job, DEADLINE_HANG, watching.period_ms);
+}
+
+static void told(struct job *job, const char *why, const struct situation *ranks, int missing)
+{
+    print_all(job, why, ranks, missing, watching.limit);
+}
+
+/* Ranks that moved are only known to have moved: ask for all before it is told. */
+static void looked(struct job *job, const char *why, const struct situation *ranks, int missing)
+{
+    static char text[120];
+    (void)why;
+    if (!missing && !job->stopping && is_stuck(job, ranks, text, sizeof text))
+        survey_begin(job, true, text, told);
     else
-        return false;
-    print_all(job, why, ranks, watching.limit);
-    return true;
+        look_again(job);
+}
+
+void explain_late(struct job *job)
+{
+    survey_late(job);
 }
 
 void explain_watch(struct job *job)
 {
+    char why[120];
+    if (job->others) {
+        survey_begin(job, false, "", looked);
+        return;
+    }
     struct situation *ranks = status_read(job->segment);
-    bool said = ranks && watching.before && !job->stopping && compare_looks(job, ranks);
+    bool two = ranks && watching.before;
+    if (two)
+        status_compare(ranks, watching.before, job->nranks);
+    bool stuck = two && !job->stopping && is_stuck(job, ranks, why, sizeof why);
+    if (stuck)
+        print_all(job, why, ranks, 0, watching.limit);
+    else
+        look_again(job);
     free(watching.before);
     watching.before = ranks;
-    if (!said && !job->stopping)
-        job_set_deadline(job, DEADLINE_HANG, watching.period_ms);
 }

@@ -7,8 +7,12 @@
 
 struct job;
 
-/* Print the state of all ranks on stderr, and why: "asked by a signal". */
-void explain(struct job *job, const char *why);
+/* Print the state of all ranks on stderr, and why: "asked by a signal"; on several hosts as soon as
+ * all have answered.  `then`, if any, is called afterwards. */
+void explain(struct job *job, const char *why, void (*then)(struct job *job));
+
+/* At DEADLINE_SURVEY: who has not answered yet is not waited for. */
+void explain_late(struct job *job);
 
 /* Begin to watch for deadlocks, as XMPI_HANG says; explain_watch is called at the deadline. */
 void explain_begin(struct job *job);

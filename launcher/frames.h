@@ -16,6 +16,8 @@ enum frame {
     FRAME_DONE,      /* number: exit code; nobody runs here or below; the last frame */
     FRAME_GOT,       /* the input has been taken here and below; send more */
 
+    FRAME_SEEN, /* see survey_answer in survey.c; passed on up to xmpirun */
+
     /* down */
     FRAME_HOSTS, /* numbers seconds, fanout; text agent's command, text name, texts: the names of
                      the hosts to start */
@@ -24,6 +26,7 @@ enum frame {
     FRAME_STOP,   /* number: milliseconds between TERM and KILL */
     FRAME_ACK,    /* number 1 or 2, number: bytes of output that have been written */
     FRAME_INPUT,  /* bytes for the ranks that read stdin; none: the end */
+    FRAME_LOOK,   /* number of the question, number 1: tell all; FRAME_SEEN is the answer */
     FRAME_BYE,    /* nothing more is to be done */
 
     /* both ways; passed on to everybody else */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The life of a job.  One loop turns until the last rank has ended; what happens in between is
- * decided by events (signals.c, reap.c, iof.c) and by six deadlines.  Then the output that is
+ * decided by events (signals.c, reap.c, iof.c) and by deadlines.  Then the output that is
  * still on its way is passed on, whatever ranks left behind is ended, and the exit code is that
  * of the first failure.
  */
@@ -71,19 +71,31 @@ static bool is_due(struct job *job, enum deadline which, uint64_t now)
     return true;
 }
 
+static void stop_late(struct job *job)
+{
+    job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks%s",
+             job->options->timeout, job->running, job->nranks,
+             job->others ? " here, and those of other hosts" : "");
+}
+
+static void time_is_up(struct job *job)
+{
+    if (job->options->quiet)
+        stop_late(job);
+    else
+        explain(job, "the time limit is reached", stop_late);
+}
+
 static void act_on_deadlines(struct job *job)
 {
     uint64_t now = clock_ns();
     iof_tick(now);
     if (is_due(job, DEADLINE_HANG, now))
         explain_watch(job);
-    if (is_due(job, DEADLINE_TIMEOUT, now)) {
-        if (!job->options->quiet)
-            explain(job, "the time limit is reached");
-        job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks%s",
-                 job->options->timeout, job->running, job->nranks,
-                 job->others ? " here, and those of other hosts" : "");
-    }
+    if (is_due(job, DEADLINE_SURVEY, now))
+        explain_late(job);
+    if (is_due(job, DEADLINE_TIMEOUT, now))
+        time_is_up(job);
     if (is_due(job, DEADLINE_STOP, now)) {
         job_report_lost(job);
         job_stop(job, GRACE_MS);

@@ -45,6 +45,7 @@ enum deadline {
     DEADLINE_HANG,    /* then explain_watch */
     DEADLINE_KILL,    /* then KILL to everything */
     DEADLINE_OTHERS,  /* other hosts were told to stop: then others->late */
+    DEADLINE_SURVEY,  /* other hosts were asked what they do: then explain_late */
     DEADLINE_COUNT
 };
 

@@ -26,7 +26,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/others.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
     launcher/remote_ask.c launcher/remote_run.c \
     launcher/remote_start.c launcher/share.c launcher/share.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
-    launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
+    launcher/survey.c launcher/survey.h launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
     runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c
 launcher_liblauncher_la_LIBADD = -ldl
 

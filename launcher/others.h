@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct job;
+struct pack;
 
 struct others {
     /* The ranks of this host have been started (or could not be: job->failed). */
@@ -29,6 +30,8 @@ struct others {
     void (*late)(struct job *job);
     /* This host is done: its ranks have ended, their output has been passed on. */
     void (*finish)(struct job *job);
+    /* Put a question to all other hosts (survey.c); NULL: it is not for us to ask. */
+    void (*ask)(int kind, const struct pack *question);
     /* A child that is no rank has ended: was it theirs? */
     bool (*child_died)(int pid, int wait_status);
 };

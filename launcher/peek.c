@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,20 +62,18 @@ static bool is_asked_for(const struct boot_header *segment, int pid, const char 
 
 static void show(struct boot_header *segment, struct search *search)
 {
-    if (segment->nlocal < segment->world_size) {
-        printf(
-            "job %s (its launcher here is pid %d): %d of its %d ranks are on this host; what "
-            "ranks on several hosts wait for is not shown yet\n",
-            segment->job, segment->launcher_pid, segment->nlocal, segment->world_size);
-        search->shown++;
-        return;
-    }
     struct situation *ranks = status_look(segment);
     if (!ranks)
         return;
-    printf("job %s (xmpirun is pid %d), %d ranks:\n", segment->job, segment->launcher_pid,
-           segment->nlocal);
-    status_print(stdout, ranks, segment->nlocal, STATUS_SETTLED);
+    if (segment->nlocal < segment->world_size)
+        printf("job %s (its launcher here is pid %d), %d of its %d ranks are on this host:\n",
+               segment->job, segment->launcher_pid, segment->nlocal, segment->world_size);
+    else
+        printf("job %s (xmpirun is pid %d), %d ranks:\n", segment->job, segment->launcher_pid,
+               segment->nlocal);
+    /* Who is to blame nobody knows from some of the ranks. */
+    bool all = segment->nlocal == segment->world_size;
+    status_print(stdout, ranks, segment->nlocal, all ? STATUS_SETTLED : INFINITY);
     free(ranks);
     search->shown++;
 }

@@ -19,6 +19,7 @@
 #include "launcher/input.h"
 #include "launcher/others.h"
 #include "launcher/out.h"
+#include "launcher/survey.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -91,6 +92,18 @@ void remote_heard(int kind, struct unpack *payload)
     pack_free(&copy);
 }
 
+void remote_asked(struct unpack *question)
+{
+    struct pack copy = { 0 }, answer = { 0 };
+    pack_rest(&copy, question);
+    remote_tell(NULL, FRAME_LOOK, &copy);
+    survey_answer(all.job, question, &answer);
+    if (!question->bad)
+        all.up(FRAME_SEEN, &answer);
+    pack_free(&copy);
+    pack_free(&answer);
+}
+
 /* ---- what those below say ---- */
 
 static void got_output(struct remote *remote, struct unpack *payload)
@@ -135,6 +148,17 @@ static void got_news(struct remote *remote, int kind, struct unpack *payload)
     pack_free(&copy);
 }
 
+static void got_seen(struct unpack *payload)
+{
+    struct pack copy = { 0 };
+    pack_rest(&copy, payload);
+    if (all.up)
+        all.up(FRAME_SEEN, &copy);
+    else
+        survey_take(all.job, payload);
+    pack_free(&copy);
+}
+
 static void got_done(struct remote *remote)
 {
     remote->done = true;
@@ -157,6 +181,9 @@ static void got_running(struct remote *remote, int kind, struct unpack *payload)
     case FRAME_ENDED:
     case FRAME_CARDS:
         got_news(remote, kind, payload);
+        break;
+    case FRAME_SEEN:
+        got_seen(payload);
         break;
     case FRAME_DONE:
         got_done(remote);

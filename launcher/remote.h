@@ -93,6 +93,9 @@ void remote_hold(void);
 /* What came from above (FRAME_ENDED, FRAME_CARDS) concerns us and all below. */
 void remote_heard(int kind, struct unpack *payload);
 
+/* FRAME_LOOK has come from above: it is passed on, and answered for the ranks here. */
+void remote_asked(struct unpack *question);
+
 /* Does anybody on it or below it read what comes on stdin? */
 bool remote_reads(const struct remote *remote);
 

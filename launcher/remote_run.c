@@ -27,6 +27,11 @@ static void signalled(struct job *job, int signal)
         input_continued();
 }
 
+static void ask(int kind, const struct pack *question)
+{
+    remote_tell(NULL, kind, question);
+}
+
 static const struct others below = { .started = started,
                                      .stopping = remote_stopping,
                                      .signalled = signalled,
@@ -35,6 +40,7 @@ static const struct others below = { .started = started,
                                      .running = remote_running,
                                      .late = remote_late,
                                      .finish = remote_finish,
+                                     .ask = ask,
                                      .child_died = remote_child_died };
 
 static int local_host(const struct plan *plan)

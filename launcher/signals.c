@@ -65,7 +65,7 @@ static void asked_to_explain(struct job *job)
         asked_to_end(job, SIGQUIT);
         return;
     }
-    explain(job, "state of the ranks");
+    explain(job, "state of the ranks", NULL);
     last = clock_ns();
 }
 

@@ -98,7 +98,8 @@ static enum standing standing_of(const struct boot_rank *record)
 static void read_process(const struct record_area *area, struct situation *s)
 {
     int threads;
-    s->stopped = process_state(s->pid, &threads) == 'T';
+    s->state = process_state(s->pid, &threads);
+    s->stopped = s->state == 'T';
     s->threads_free = area->multiple && threads > s->nwaits + area->helpers;
     s->moves += s->wait.moves;
     for (int i = 0; i < s->nwaits - 1; i++)
@@ -108,13 +109,12 @@ static void read_process(const struct record_area *area, struct situation *s)
 struct situation *status_read(struct boot_header *segment)
 {
     int n = segment->nlocal;
-    struct situation *all = calloc((size_t)n, sizeof *all);
+    struct situation *all = calloc((size_t)n + 1, sizeof *all);
     for (int i = 0; all && i < n; i++) {
         const struct boot_rank *record = bootseg_rank(segment, i);
         const struct record_area *area = bootseg_record(segment, i);
-        if (record->world_rank < 0 || record->world_rank >= n)
-            continue;
-        struct situation *s = &all[record->world_rank];
+        struct situation *s = &all[i];
+        s->rank = record->world_rank;
         s->standing = standing_of(record);
         s->pid = atomic_load(&record->pid);
         s->moves = area->head + area->serial;
@@ -230,10 +230,28 @@ static void print_near(FILE *to, const struct record_near *near)
         near->comm);
 }
 
-static void print_wait(FILE *to, const struct situation *s, const struct record_wait *wait)
+/* Of wait number i, where it has some. */
+static const char *place_in(const struct situation *s, int i)
 {
+    if (s->far)
+        return s->places[i];
+    if (s->standing != STANDING_WAITING)
+        return place_of(s->pid, s->last_caller);
+    return place_of(s->pid, i ? s->more[i - 1].caller : s->wait.caller);
+}
+
+void status_look_up(struct situation *s)
+{
+    int n = s->standing == STANDING_WAITING ? s->nwaits : s->standing == STANDING_OUTSIDE;
+    for (int i = 0; i < n; i++)
+        snprintf(s->places[i], sizeof s->places[i], "%s", place_in(s, i));
+}
+
+static void print_wait(FILE *to, const struct situation *s, int i)
+{
+    const struct record_wait *wait = i ? &s->more[i - 1] : &s->wait;
     status_wait_text(to, wait);
-    const char *place = place_of(s->pid, wait->caller);
+    const char *place = place_in(s, i);
     fprintf(to, "\n        for %.1f s%s%s", seconds_since(wait->since), *place ? ", at " : "",
             place);
     if (s->stopped)
@@ -245,24 +263,23 @@ static void print_wait(FILE *to, const struct situation *s, const struct record_
 
 static void print_waiting(FILE *to, const struct situation *s)
 {
-    print_wait(to, s, &s->wait);
-    for (int i = 0; i < s->nwaits - 1; i++) {
+    print_wait(to, s, 0);
+    for (int i = 1; i < s->nwaits; i++) {
         fputs("        another thread: ", to);
-        print_wait(to, s, &s->more[i]);
+        print_wait(to, s, i);
     }
 }
 
 static void print_outside(FILE *to, const struct situation *s)
 {
-    int threads;
-    char state = process_state(s->pid, &threads);
+    char state = s->state;
     fprintf(to, "outside of MPI%s",
             state == 'R'   ? ", computing"
             : state == 'T' ? ", stopped by a signal"
             : state == 'S' ? ", asleep"
                            : "");
     if (s->seconds >= 0 && *s->last_call) {
-        const char *place = place_of(s->pid, s->last_caller);
+        const char *place = place_in(s, 0);
         fprintf(to, "; its last was %s, %.1f s ago%s%s", s->last_call, s->seconds,
                 *place ? ", at " : "", place);
     }
@@ -278,7 +295,9 @@ void status_print(FILE *to, const struct situation *ranks, int n, double settled
         [STANDING_GONE] = "has died",
     };
     for (int i = 0; i < n; i++) {
-        fprintf(to, "    rank %d", i);
+        if (ranks[i].standing == STANDING_UNKNOWN)
+            continue;
+        fprintf(to, "    rank %d", ranks[i].rank);
         if (ranks[i].pid)
             fprintf(to, " (pid %d)", (int)ranks[i].pid);
         fputs(": ", to);

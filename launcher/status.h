@@ -18,7 +18,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+enum { STATUS_PLACE_CHARS = 120 };
+
 enum standing {
+    STANDING_UNKNOWN, /* its host has not answered */
     STANDING_ABSENT,  /* has not called MPI_Init */
     STANDING_OUTSIDE, /* computes, or waits for so short a time that it spins */
     STANDING_WAITING,
@@ -29,22 +32,26 @@ enum standing {
 
 struct situation {
     enum standing standing;
+    int rank;                /* in the job */
     pid_t pid;               /* 0: not known */
     int nwaits;              /* of its threads */
+    char state;              /* of the process, as in /proc/PID/stat */
     bool stopped;            /* by a signal */
     bool moving;             /* something has moved since the last look, see status_compare */
-    uint64_t moves;          /* grows with whatever it does */
     bool threads_free;       /* others of its threads do not wait, and may call MPI as well */
+    bool far;                /* of another host: `places` says where it is */
+    uint64_t moves;          /* grows with whatever it does */
     struct record_wait wait; /* the longest of them */
-    struct record_wait more[RECORD_WAITS - 1]; /* the others, nwaits - 1 */
-    double seconds;       /* since it began; outside: since the last event, < 0: none */
-    double least_seconds; /* since the youngest of several began */
+    double seconds;          /* since it began; outside: since the last event, < 0: none */
+    double least_seconds;    /* since the youngest of several began */
     struct record_event last;
     char last_call[RECORD_NAME_CHARS];
     uint64_t last_caller;
+    char places[RECORD_WAITS][STATUS_PLACE_CHARS]; /* of its waits, or of its last call */
+    struct record_wait more[RECORD_WAITS - 1];     /* the other waits, nwaits - 1 */
 };
 
-/* Of n = segment->nlocal ranks, by world rank; freed by the caller.  NULL: out of memory. */
+/* Of the ranks of this host, segment->nlocal; freed by the caller.  NULL: out of memory. */
 struct situation *status_read(struct boot_header *segment);
 
 /* A second look some time later: mark in `now` who has moved since `before`. */
@@ -53,7 +60,10 @@ void status_compare(struct situation *now, const struct situation *before, int n
 /* Two looks within a tenth of a second. */
 struct situation *status_look(struct boot_header *segment);
 
-/* All ranks, a line or two each, then the causes (`settled`: see blame_find). */
+/* Fill in `places`. */
+void status_look_up(struct situation *situation);
+
+/* All ranks that are known, a line or two each, then the causes (`settled`: see blame_find). */
 void status_print(FILE *to, const struct situation *ranks, int n, double settled);
 
 /* One wait as words: "MPI_Recv from rank 1, tag 5, ..". */

@@ -85,6 +85,9 @@ void uplink_said(int kind, struct unpack *payload)
     case FRAME_INPUT:
         got_input(payload);
         break;
+    case FRAME_LOOK:
+        remote_asked(payload);
+        break;
     case FRAME_ENDED:
     case FRAME_CARDS:
         remote_heard(kind, payload);
@@ -179,6 +182,7 @@ static int prepare(struct job *job, struct plan *plan, struct options *options)
     int status = share_take(&from, &wish, job, plan, options);
     job->options = options;
     job->plan = plan;
+    options->timeout = 0; /* xmpirun looks at the clock */
     job->others = &neighbours;
     remote_begin(job, node_of_other, tell);
     if (status)

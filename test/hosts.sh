@@ -19,6 +19,14 @@ leftover_of() { # program
     done
 }
 
+await_words() { # file, words
+    tries=0
+    while ! grep -qs -- "$2" "$1" && [ $tries -lt 200 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+
 part_start() # who runs where, streams, exit codes
 {
     run 30 -H a:2,b:2 "$scratch/ends"
@@ -138,8 +146,8 @@ part_faults() # whoever dies: the first cause is told, nothing is left
     rm -f "$scratch/begun"
     BEGUN=$scratch/begun start -H a:2,b:2 "$scratch/ends" wait
     await_lines "$scratch/begun" 4
-    shown=$("$XMPIRUN" --status | grep -c ': 2 of its 4 ranks are on this host; .* not shown yet$')
-    check "--status says what it cannot" "$([ "$shown" -ge 2 ] && echo yes)" yes # a and b
+    shown=$("$XMPIRUN" --status | grep -c '^job .*: 2 of its 4 ranks are on this host:$\|^    rank [0-3] (pid ')
+    check "--status shows the ranks here" "$([ "$shown" -ge 6 ] && echo yes)" yes # a and b
     kill -TERM "$pid"
     collect
     check "SIGTERM" "$code $(leftovers_soon)" "143 0"
@@ -190,6 +198,30 @@ part_tree() # hosts that start hosts
     collect
     check "a host is lost, the others keep going" "$code $(grep -c 'rank 2 is gone' "$dir/out") $(leftovers_soon)" "1 2 0"
     check_says "it is told" "host c is lost: .*; going on without its ranks"
+}
+
+part_explain() # what ranks of all hosts wait for
+{
+    run 30 --fanout 1 --timeout 1 -H a:2,b:1,c:1 sleep 30
+    check "time limit: explained" "$code $(grep -c '^    rank [0-3]: has not called MPI_Init' "$dir/err")" "124 4"
+    rm -f "$scratch/begun"
+    XMPI_HANG=1 BEGUN=$scratch/begun start --fanout 1 -H a:2,b:1,c:1 "$scratch/ends" wait
+    await_lines "$scratch/begun" 4
+    await_words "$dir/err" "ranks can never go on\|no rank has called or received"
+    check_says "what stands still is told" "deadlock: . of 4 ranks can never go on\|no rank has called or received anything for 1 s"
+    for try in 1 2 3 4 5; do
+        sleep 1.5 # twice within a second would end it
+        kill -QUIT "$pid"
+        sleep 0.5
+        awk '/state of the ranks/ { text = "" } { text = text $0 "\n" } END { printf "%s", text }' "$dir/err" > "$dir/last"
+        grep -q "rank 0 waits for itself" "$dir/last" && break
+    done
+    check "SIGQUIT shows all" "$(grep -c '^    rank [0-3] (pid [0-9]*): MPI_Recv from rank' "$dir/last")" 4
+    check_says "where they are" "at hosts.c:[0-9]* (main)"
+    check_says "and why" "rank 0 waits for itself"
+    kill -TERM "$pid"
+    collect
+    check "and then it ends" "$code $(leftovers_soon)" "143 0"
 }
 
 part_conform() # messages between hosts
@@ -249,7 +281,7 @@ namespaces_close()
     ip link del "xb$$" 2> /dev/null
 }
 
-parts="start errors faults tree conform namespaces"
+parts="start errors faults tree explain conform namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="start errors"
 for part in ${ONLY:-$parts}; do
     "part_$part"

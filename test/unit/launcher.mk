@@ -34,3 +34,6 @@ test_unit_tree_test_SOURCES = test/unit/tree_test.c test/unit/unit.h
 test_unit_tree_test_LDADD = $(LAUNCHER_LIBS)
 test_unit_share_test_SOURCES = test/unit/share_test.c test/unit/unit.h
 test_unit_share_test_LDADD = $(LAUNCHER_LIBS)
+check_PROGRAMS += test/unit/frames_test
+test_unit_frames_test_SOURCES = test/unit/frames_test.c test/unit/unit.h
+test_unit_frames_test_LDADD = $(LAUNCHER_LIBS)

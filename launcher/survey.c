@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See survey.h.  A situation travels as it lies in memory, since all hosts of a job have the same
+ * xmpi, but for two things that mean nothing elsewhere: addresses, which are looked up here
+ * (struct situation: places), and moments, which become ages.  3 KB for a rank that waits, some
+ * bytes for one that moves, when nobody asked for more.
+ */
+#include "launcher/survey.h"
+
+#include "launcher/frames.h"
+#include "launcher/job.h"
+#include "launcher/others.h"
+#include "launcher/pack.h"
+#include "launcher/status.h"
+#include "runtime/clock.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_QUESTIONS = 4 };
+
+struct question {
+    bool full;
+    const char *why;
+    survey_done *done;
+};
+
+static struct {
+    struct question list[MOST_QUESTIONS]; /* the first one is being asked */
+    int n, number;
+    struct situation *ranks; /* as far as they are known */
+    int known;
+} survey;
+
+/* ---- answering ---- */
+
+static void make_ages(struct situation *s, uint64_t now)
+{
+    s->wait.since = now - s->wait.since;
+    for (int i = 0; i + 1 < s->nwaits; i++)
+        s->more[i].since = now - s->more[i].since;
+}
+
+static size_t bytes_of(const struct situation *s)
+{
+    size_t more = s->nwaits > 1 ? (size_t)s->nwaits - 1 : 0;
+    return offsetof(struct situation, more) + more * sizeof s->more[0];
+}
+
+static void pack_rank(struct situation *s, bool full, struct pack *pack)
+{
+    pack_number(pack, s->rank);
+    pack_number(pack, s->moving && !full);
+    if (s->moving && !full)
+        return;
+    status_look_up(s);
+    make_ages(s, clock_ns());
+    pack_bytes(pack, s, bytes_of(s));
+}
+
+/* Who has moved since the last question of this kind. */
+static struct situation *look_again(struct job *job)
+{
+    static struct situation *before;
+    struct situation *now = status_read(job->segment), *copy = NULL;
+    if (now && before)
+        status_compare(now, before, job->nranks);
+    for (int i = 0; now && !before && i < job->nranks; i++)
+        now[i].moving = true;
+    free(before);
+    before = now;
+    size_t bytes = ((size_t)job->nranks + 1) * sizeof *copy;
+    copy = now ? malloc(bytes) : NULL;
+    return copy ? memcpy(copy, now, bytes - sizeof *copy) : NULL;
+}
+
+void survey_answer(struct job *job, struct unpack *question, struct pack *answer)
+{
+    int64_t number = unpack_number(question);
+    bool full = unpack_int(question, 0, 1);
+    struct situation *ranks = NULL;
+    if (job->segment && !question->bad)
+        ranks = full ? status_look(job->segment) : look_again(job);
+    pack_number(answer, number);
+    pack_number(answer, ranks ? job->nranks : 0);
+    for (int i = 0; ranks && i < job->nranks; i++)
+        pack_rank(&ranks[i], full, answer);
+    free(ranks);
+}
+
+/* ---- asking ---- */
+
+static void ask(struct job *job)
+{
+    struct pack question = { 0 }, answer = { 0 };
+    survey.known = 0;
+    survey.ranks = calloc((size_t)job->plan->world, sizeof *survey.ranks);
+    if (!survey.ranks)
+        abort();
+    pack_number(&question, ++survey.number);
+    pack_number(&question, survey.list[0].full);
+    job_set_deadline(job, DEADLINE_SURVEY, SURVEY_MS);
+    job->others->ask(FRAME_LOOK, &question);
+    struct unpack mine = { question.bytes, question.bytes + question.n, false };
+    survey_answer(job, &mine, &answer);
+    struct unpack from = { answer.bytes, answer.bytes + answer.n, false };
+    survey_take(job, &from);
+    pack_free(&question);
+    pack_free(&answer);
+}
+
+void survey_begin(struct job *job, bool full, const char *why, survey_done *done)
+{
+    if (survey.n == MOST_QUESTIONS)
+        return;
+    survey.list[survey.n++] = (struct question){ full, why, done };
+    if (survey.n == 1)
+        ask(job);
+}
+
+static void finish(struct job *job)
+{
+    struct question first = survey.list[0];
+    struct situation *ranks = survey.ranks;
+    job->deadlines[DEADLINE_SURVEY] = 0;
+    survey.ranks = NULL;
+    first.done(job, first.why, ranks, job->plan->world - survey.known);
+    free(ranks);
+    survey.n--;
+    memmove(survey.list, survey.list + 1, (size_t)survey.n * sizeof survey.list[0]);
+    if (survey.n)
+        ask(job);
+}
+
+void survey_late(struct job *job)
+{
+    if (survey.ranks)
+        finish(job);
+}
+
+/* Texts end, numbers are in their ranges: another host is believed, but not with our memory. */
+static bool tidy(struct situation *s, size_t bytes)
+{
+    uint64_t now = clock_ns();
+    if (s->standing > STANDING_GONE || s->nwaits < 0 || s->nwaits > RECORD_WAITS ||
+        bytes != bytes_of(s))
+        return false;
+    s->far = true;
+    s->last_call[sizeof s->last_call - 1] = 0;
+    for (int i = 0; i < RECORD_WAITS; i++)
+        s->places[i][sizeof s->places[i] - 1] = 0;
+    for (int i = 0; i < RECORD_WAITS; i++) {
+        struct record_wait *wait = i ? &s->more[i - 1] : &s->wait;
+        wait->since = now - wait->since;
+        wait->call[sizeof wait->call - 1] = 0;
+        wait->collective.name[sizeof wait->collective.name - 1] = 0;
+        wait->nitems = wait->nitems < 0 ? 0 : wait->nitems;
+    }
+    return true;
+}
+
+static void take_rank(struct unpack *from, int world)
+{
+    size_t bytes;
+    int rank = unpack_int(from, 0, world - 1);
+    bool moving = unpack_int(from, 0, 1);
+    struct situation *s = &survey.ranks[rank], new = { .far = true };
+    if (moving) {
+        new.standing = STANDING_OUTSIDE;
+        new.moving = true;
+    } else {
+        const char *lies = unpack_bytes(from, &bytes);
+        from->bad |= bytes < offsetof(struct situation, more) || bytes > sizeof new;
+        if (from->bad)
+            return;
+        memcpy(&new, lies, bytes);
+        from->bad |= !tidy(&new, bytes);
+    }
+    if (from->bad)
+        return;
+    survey.known += s->standing == STANDING_UNKNOWN;
+    new.rank = rank;
+    *s = new;
+}
+
+void survey_take(struct job *job, struct unpack *from)
+{
+    int world = job->plan->world;
+    int64_t number = unpack_number(from);
+    if (number != survey.number || !survey.ranks)
+        return; /* too late */
+    int n = unpack_int(from, 0, world);
+    for (int i = 0; i < n && !from->bad; i++)
+        take_rank(from, world);
+    if (survey.known == world)
+        finish(job);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Frames of every kind with payloads that make no sense, as a launcher gets them from below and from
+ * above: refused or without effect, never a read or a write where nothing is.  The bytes come from
+ * a generator with a seed; a fuzzer may choose them instead:
+ *
+ *     clang -g -DFUZZED -fsanitize=fuzzer,address,undefined -I. -Iinclude -IBUILD -IBUILD/include \
+ *         test/unit/frames_test.c BUILD/launcher/.libs/liblauncher.a -ldl -o fuzz && ./fuzz
+ *
+ * where BUILD was configured with CC=clang and the same sanitizers but for fuzzer.
+ */
+#include "launcher/frames.h"
+#include "launcher/job.h"
+#include "launcher/out.h"
+#include "launcher/uplink.h"
+
+#include "test/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { WORLD = 6, NODES = 3, LONGEST = 512 };
+
+static struct remote remote_list[2] = { { .number = 0, .n = 2, .name = "a", .here = true },
+                                        { .number = 2, .n = 1, .name = "b", .here = true } };
+static int32_t node_of_rank[WORLD] = { 0, 0, 1, 1, 2, 2 };
+static const int32_t node_of_host[NODES] = { 1, -1, 2 };
+static struct planned ranks[2] = { { 0, 0, 0, 0 }, { 1, 0, 0, 1 } };
+static struct host host = { .name = "here", .is_local = true };
+static struct options options;
+static struct plan plan = { .hosts = &host,
+                            .nhosts = 1,
+                            .nranks = 2,
+                            .world = WORLD,
+                            .nnodes = NODES,
+                            .node_of = node_of_rank,
+                            .ranks = ranks };
+static struct rank rank_list[2];
+static struct job job;
+
+static void up_nowhere(int kind, const struct pack *payload)
+{
+    (void)kind, (void)payload;
+}
+
+/* A job in the middle of a tree, whose neighbours are not connected. */
+static void begin(void)
+{
+    size_t bytes = bootseg_bytes(plan.nranks, WORLD, NULL);
+    if (!job.segment) {
+        job.segment = calloc(1, bytes);
+        if (!job.segment)
+            abort();
+        bootseg_format(job.segment, "1-2", plan.nranks, WORLD, NULL);
+    }
+    struct boot_header *segment = job.segment;
+    job = (struct job){ .options = &options,
+                        .plan = &plan,
+                        .nranks = plan.nranks,
+                        .ranks = rank_list,
+                        .segment = segment };
+    out_stdout.broken = out_stderr.broken = true;
+    complaints_wanted = false;
+    remotes.list = remote_list;
+    remotes.n = 2;
+    up.job = &job;
+    for (int i = 0; i < 2; i++)
+        remote_list[i].done = remote_list[i].fed = false;
+    remote_begin(&job, node_of_host, up_nowhere);
+}
+
+/* One frame; the payload lies at the end of its memory. */
+static void try_frame(const uint8_t *data, size_t n, bool from_above, int kind)
+{
+    char *payload = malloc(n + !n);
+    if (!payload)
+        abort();
+    if (n)
+        memcpy(payload, data, n);
+    struct unpack from = { payload, payload + n, false };
+    if (from_above)
+        uplink_said(kind, &from);
+    else
+        remotes.said(&remote_list[n % 2], kind, &from);
+    free(payload);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    begin();
+    while (n >= 2) { /* which way and what, bytes, payload */
+        size_t bytes = data[1] < n - 2 ? data[1] : n - 2;
+        try_frame(data + 2, bytes, data[0] & 1, data[0] >> 1);
+        data += 2 + bytes;
+        n -= 2 + bytes;
+    }
+    return 0;
+}
+
+#ifndef FUZZED
+
+static uint64_t state = 1;
+
+static unsigned any(unsigned below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
+}
+
+/* Numbers as payloads have them, most of them small, some at an end of what there is. */
+static size_t number(uint8_t *to)
+{
+    static const int64_t odd[] = { -1, INT64_MAX, INT64_MIN, 1ll << 31, 1ll << 32, 320, 321 };
+    int64_t value = any(4) ? (int64_t)any(8) : odd[any(sizeof odd / sizeof odd[0])];
+    for (int i = 0; i < 8; i++)
+        to[i] = (uint8_t)((uint64_t)value >> 8 * i);
+    return 8;
+}
+
+static size_t make_frames(uint8_t *to)
+{
+    size_t n = 0;
+    for (unsigned frames = 1 + any(4); frames; frames--) {
+        size_t head = n;
+        to[n] = (uint8_t)any(2 * (FRAME_CARDS + 2));
+        n += 2;
+        for (unsigned parts = any(6); parts; parts--) {
+            if (any(3))
+                n += number(to + n);
+            else
+                to[n++] = (uint8_t)any(3);
+        }
+        to[head + 1] = (uint8_t)(n - head - 2);
+    }
+    return n;
+}
+
+START_TEST(frames_of_garbage)
+{
+    uint8_t bytes[LONGEST];
+    for (int i = 0; i < 300000; i++)
+        LLVMFuzzerTestOneInput(bytes, make_frames(bytes));
+}
+END_TEST
+
+/* What stands on the doorstep: any bytes at all, or an opening and then any bytes. */
+static void lost(struct wire *wire, const char *why)
+{
+    (void)why;
+    *(bool *)wire->owner = true;
+}
+
+static void frame(struct wire *wire, int kind, struct unpack *payload)
+{
+    (void)wire, (void)payload;
+    ck_abort_msg("frame %d was taken", kind);
+}
+
+START_TEST(openings_of_garbage)
+{
+    static const struct wire_user user = { frame, lost };
+    static const uint8_t secret[KEY_BYTES] = { 7 };
+    ck_assert_int_eq(loop_open(), 0);
+    for (int i = 0; i < 20000; i++) {
+        uint8_t bytes[LONGEST] = "xmpiwire\2";
+        size_t n = any(3) ? 40 + any(200) : any(LONGEST);
+        for (size_t at = any(20) ? 40 : any(10); at < n; at++)
+            bytes[at] = any(4) ? 0 : (uint8_t)any(256);
+        int ends[2];
+        bool gone = false;
+        struct wire wire = { .user = &user, .owner = &gone };
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        ck_assert_int_eq(wire_open(&wire, ends[0], true, 0, secret), 0);
+        ck_assert_int_eq(write(ends[1], bytes, n), (ssize_t)n);
+        close(ends[1]);
+        for (int turns = 0; turns < 10 && !gone; turns++)
+            loop_turn(0);
+        ck_assert(gone);
+    }
+}
+END_TEST
+
+UNIT_MAIN("frames", frames_of_garbage, openings_of_garbage)
+
+#endif
