@@ -33,7 +33,7 @@ struct team {
     struct tiny *tiny;           /* NULL: no shared slots */
     struct plan_cache *cache;
     int nodes;                     /* they are on; at most, where places are not known */
-    const struct places *places;   /* NULL: all on one node, or not known */
+    const struct places *places;   /* NULL: all in one place, or not known */
     struct memo *memo;             /* choices made; NULL: none yet */
     struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Where the ranks of a team are.  All of them know it alike, without a word said: the boot segment
- * has the node of every process of the job.
+ * has the node of every process of the job, and where each process of this node may run.
  *
  *     ranks    0 1 2 3 4 5        nodes a a b b a b
  *     first    0 0 2 2 0 2        one level: who shares a node with whom
  *
- * Costs four bytes a rank and one pass when a communicator over several nodes is made; those that
- * lie on one node have no places.
+ *     one node                    package 0 0 0 0 1 1       L3 0 0 1 1 2 2
+ *     first    0 0 0 0 4 4        two levels: packages,
+ *              0 0 2 2 4 4        caches inside them; what divides nothing is no level
+ *
+ * Costs four bytes a rank and level, and a pass over the groups per rank, when a communicator is
+ * made.  Ranks of one node that are not bound, or all in one place, have no places.  Of ranks on other
+ * nodes only the node is known.
  */
 #include "coll/places.h"
 
@@ -23,6 +28,32 @@ struct team_places {
     struct places places;
     int first[];
 };
+
+/* What divides a node, outermost first. */
+enum { DIVISIONS = 3 };
+static int division(int world, int which)
+{
+    const struct boot_place *place = &boot_record(boot_local(world))->place;
+    return which == 0 ? place->package : which == 1 ? place->numa : place->l3;
+}
+
+/* Groups of one division inside those of `outer` (NULL: all are one); how many, 0: somebody's place is
+ * not known. */
+static int divide(const struct ranks *members, int which, const int *outer, int *first)
+{
+    int groups = 0;
+    for (int r = 0; r < members->n; r++) {
+        int mine = division(ranks_world(members, r), which), f = 0;
+        if (mine < 0)
+            return 0;
+        while (f < r && (first[f] != f || (outer && outer[f] != outer[r]) ||
+                         division(ranks_world(members, f), which) != mine))
+            f++;
+        first[r] = f;
+        groups += f == r;
+    }
+    return groups;
+}
 
 bool on_one_node(const struct ranks *members)
 {
@@ -50,8 +81,37 @@ static bool group_by_node(const struct ranks *members, int *first, int *of_node)
     return true;
 }
 
+/* The levels of one node; none: *places stays as it is. */
+static int find_within(const struct ranks *members, const struct places **places)
+{
+    int n = members->n, known = 1;
+    if (n < 3 || division(ranks_world(members, 0), 0) < 0)
+        return 0; /* two are together or both alone */
+    struct team_places *found =
+        malloc(sizeof *found + DIVISIONS * (size_t)n * sizeof found->first[0]);
+    if (!found)
+        return fail(MPI_ERR_NO_MEM, "no memory for the places of %d ranks", n);
+    found->places = (struct places){ .levels = 0 };
+    for (int which = 0; which < DIVISIONS; which++) {
+        int level = found->places.levels, *first = found->first + level * n;
+        int groups =
+            divide(members, which, level ? found->places.first[level - 1] : NULL, first);
+        if (groups <= known || groups == n)
+            continue;
+        known = groups;
+        found->places.first[found->places.levels++] = first;
+    }
+    if (found->places.levels == 0)
+        free(found);
+    else
+        *places = &found->places;
+    return 0;
+}
+
 int places_find(const struct ranks *members, const struct places **places, int *nodes)
 {
+    if (on_one_node(members))
+        return find_within(members, places);
     struct team_places *found =
         malloc(sizeof *found + (size_t)members->n * sizeof found->first[0]);
     int *of_node = malloc((size_t)boot.nnodes * sizeof *of_node);

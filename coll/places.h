@@ -12,8 +12,9 @@ struct places; /* coll/plan.h */
 
 bool on_one_node(const struct ranks *members);
 
-/* The places of ranks on several nodes, one block to be freed, and how many nodes these are.  Both
- * stay as they are where somebody's node is not known, for all members alike.  MPI_ERR_NO_MEM. */
+/* The places of ranks, one block to be freed, and how many nodes these are on if on several.  Both stay as
+ * they are where somebody's place is not known, or all are in one, for all members alike.
+ * MPI_ERR_NO_MEM. */
 int places_find(const struct ranks *members, const struct places **places, int *nodes);
 
 #endif

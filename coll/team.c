@@ -51,7 +51,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     *team = (struct team){ .split = split, .one_node = on_one_node(members) };
     team->crowded = team->one_node && boot.crowded;
     team->nodes = team->one_node ? 1 : nodes_at_most(members->n);
-    int error = team->one_node ? 0 : places_find(members, &team->places, &team->nodes);
+    int error = places_find(members, &team->places, &team->nodes);
     if (!error)
         error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)

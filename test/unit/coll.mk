@@ -26,3 +26,6 @@ test_unit_price_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/cost_test
 test_unit_cost_test_SOURCES = test/unit/cost_test.c test/unit/unit.h
 test_unit_cost_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/places_test
+test_unit_places_test_SOURCES = test/unit/places_test.c test/unit/unit.h
+test_unit_places_test_LDADD = $(UNIT_LIBS)
