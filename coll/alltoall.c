@@ -4,6 +4,8 @@
  *
  * alltoall_spread  everybody sends to everybody, starting with the neighbour so that no rank is
  *                  asked by all at once: p-1 messages.  Also for alltoallv and alltoallw.
+ * alltoall_throttled   the same, `radix` sends and as many receives at a time, where a network
+ *                  loses its breath when everybody sends to everybody.
  * alltoall_bruck   ceil(log_k p) rounds of k-1 messages of about p/k blocks each, for tiny
  *                  blocks.  A block for the rank i further on travels d k^r ranks in round r if
  *                  digit r of i, in base k, is d.  What travels together is first collected:
@@ -24,6 +26,12 @@ void alltoall_spread(struct plan *plan, int me, int p)
     plan_copy(plan, out(me, 1), in(me, 1));
     for (int i = 1; i < p; i++)
         plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
+}
+
+void alltoall_throttled(struct plan *plan, int me, int p)
+{
+    plan->in_flight = plan_radix(plan);
+    alltoall_spread(plan, me, p);
 }
 
 /* How many of 0 .. n-1 have digit d at weight w, in base k. */

@@ -7,6 +7,9 @@
  * read, as in a processor.  One trace per block remembers its last writer and the readers
  * since; walking the steps once in program order finds all edges.
  *
+ * Throttling is inferred, too: with plan->in_flight = k the n-th send waits for send n - k to be over,
+ * and receives likewise.
+ *
  *     step          reads    writes    waits for
  *     0  send       in[1]              -
  *     1  fold       in[0]    out[0]    -
@@ -126,6 +129,8 @@ struct closing {
     struct trace *trace;
     struct reading *reading;
     int nreading, cap_reading;
+    int *message[2]; /* sends and receives so far, when they are throttled */
+    int nmessages[2];
     int *seen;          /* seen[s] = now: the edge s -> now exists already */
     int32_t (*pair)[2]; /* before, now */
     int npair, cap_pair;
@@ -186,6 +191,18 @@ static void find_hazards(struct closing *c, int now)
     }
 }
 
+static void throttle(struct closing *c, int now)
+{
+    const struct plan *plan = c->plan;
+    const struct step *s = &plan->step[now];
+    if (step_is_local(s) || plan->in_flight == 0)
+        return;
+    int way = s->verb != VERB_SEND, n = c->nmessages[way]++;
+    c->message[way][n] = now;
+    if (n >= plan->in_flight)
+        add_edge(c, c->message[way][n - plan->in_flight], now);
+}
+
 /* Turn the list of edges into successor lists. */
 static void list_successors(struct closing *c)
 {
@@ -217,14 +234,18 @@ void plan_infer(struct plan *plan)
         total += plan->nblocks[r];
     }
     c.trace = malloc(((size_t)total + 1) * sizeof(*c.trace));
-    c.seen = malloc(((size_t)plan->nsteps + 1) * sizeof(*c.seen));
+    c.seen = malloc(3 * ((size_t)plan->nsteps + 1) * sizeof(*c.seen));
     if (c.trace && c.seen) {
+        c.message[0] = c.seen + plan->nsteps + 1;
+        c.message[1] = c.message[0] + plan->nsteps + 1;
         for (int i = 0; i < total; i++)
             c.trace[i] = (struct trace){ -1, -1 };
         for (int i = 0; i < plan->nsteps; i++)
             c.seen[i] = -1;
-        for (int i = 0; i < plan->nsteps && !plan->error; i++)
+        for (int i = 0; i < plan->nsteps && !plan->error; i++) {
             find_hazards(&c, i);
+            throttle(&c, i);
+        }
         if (!plan->error)
             list_successors(&c);
     } else {

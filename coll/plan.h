@@ -102,8 +102,9 @@ struct plan {
     int nnext;
     int *member;      /* see plan_members */
     int nfolds, most; /* folds; most blocks in one message */
-    bool collects;    /* a tree that collects: on no rank does a fold wait for a send */
-    int error;        /* an MPI error class once memory ran out; later verbs do nothing */
+    int in_flight; /* at most so many sends at a time, and as many receives; 0: all at once */
+    bool collects; /* a tree that collects: on no rank does a fold wait for a send */
+    int error;     /* an MPI error class once memory ran out; later verbs do nothing */
 };
 
 typedef void program(struct plan *plan, int me, int p);

@@ -79,6 +79,8 @@ enum { RANKS = 8 };
 
 static bool lose_edge(struct plan *plan, struct step *s)
 {
+    if (plan->in_flight) /* nothing needs the dependencies that only throttle */
+        return false;
     if (s->nnext == 0 ||
         implied(plan, (int)(s - plan->step), plan->next[s->first_next + s->nnext - 1], false))
         return false;
