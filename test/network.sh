@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/maps network/flood network/away network/cuts plan/forced; do
+for program in network/traffic network/maps network/flood network/rush network/away network/cuts plan/forced; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -49,6 +49,10 @@ part_traffic()
         XMPI_SHM=0 XMPI_OFI_WINDOW=${window}k case_run "network/flood by 8, $window KiB each" 60 \
             "$XMPIRUN" -np 9 "$scratch/flood" $window
     done
+    XMPI_SHM=0 case_run "network/more at once than is received" 60 "$XMPIRUN" -np 20 "$scratch/rush" 2
+    XMPI_SHM=0 NP="2 8" THREADS=4 ONLY="p2p wildcard requests" srcdir=$top sh "$top/test/threads.sh" \
+        > "$scratch/threads" 2>&1 || failures=$((failures + 1))
+    sed 's,\(ok\|skip\) thread/,\1 network/thread/,' "$scratch/threads"
     XMPI_SHM=0 XMPI_EAGER=0 case_run "network/always asked" 60 "$XMPIRUN" -np 3 \
         "$scratch/traffic" 5
     XMPI_SHM=0 XMPI_EAGER=8M XMPI_OFI_WINDOW=32M case_run "network/never asked" 60 \
@@ -56,6 +60,8 @@ part_traffic()
     for provider in 'tcp;ofi_rxm' sockets; do
         XMPI_SHM=0 XMPI_OFI_PROVIDER=$provider case_run "network/provider $provider" 90 \
             "$XMPIRUN" -np 2 "$scratch/traffic" 3
+        XMPI_SHM=0 XMPI_OFI_PROVIDER=$provider case_run "network/many at once, provider $provider" 90 \
+            "$XMPIRUN" -np 12 "$scratch/rush" 2
     done
 }
 

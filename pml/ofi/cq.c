@@ -6,6 +6,11 @@
  * handed on, since completions are taken in order and a packet is copied out at once.
  *
  * An idle poll costs what fi_cq_read costs: 0.16 us with "net".
+ *
+ * "net" and the first "tcp" after it do not read from a connection any more when a message finds no
+ * buffer, and every buffer that is posted then wakes one connection only.  With more of them waiting
+ * than buffers, some would wait for ever.  So when all buffers came back without a pause, one more
+ * receive is posted and cancelled in turn while nothing else comes: each time wakes another one.
  */
 #include "pml/ofi/trunk.h"
 
@@ -18,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 4, BUFFER_BYTES = 128 << 10, ENTRIES = 16, ALIGN = 4096 };
+enum { BUFFERS = 4, BUFFER_BYTES = 128 << 10, ENTRIES = 16, ALIGN = 4096, WAKE_AT_ONCE = 16 };
 
 static struct receive {
     struct op op;
@@ -28,6 +33,13 @@ static struct receive {
 static char *memory;
 static struct fid_mr *memory_mr;
 static int unposted;
+
+static struct {
+    bool needed;          /* by this provider */
+    struct receive extra; /* for one packet; posted when a connection was woken first */
+    int given_back;       /* buffers, since there was nothing to read */
+    int left;             /* connections that may have to be woken */
+} wake;
 
 static void receive_post(struct receive *receive)
 {
@@ -50,8 +62,17 @@ static void receives_retry(void)
             receive_post(&receives[i]);
 }
 
+static bool connections_sleep(void)
+{
+    const char *provider = nics[0].info->fabric_attr->prov_name;
+    return strcmp(provider, "net") == 0 ||
+           (strcmp(provider, "tcp") == 0 && fabric.version() < FI_VERSION(1, 19));
+}
+
 int receives_open(void)
 {
+    memset(&wake, 0, sizeof wake);
+    wake.needed = connections_sleep();
     memory = aligned_alloc(ALIGN, (size_t)BUFFERS * BUFFER_BYTES);
     if (!memory)
         return fail(MPI_ERR_NO_MEM, "no memory for receive buffers of the network");
@@ -77,6 +98,8 @@ void receives_close(void)
     memory_mr = NULL;
     free(memory);
     memory = NULL;
+    free(wake.extra.memory);
+    wake.extra.memory = NULL;
 }
 
 /* ---- completions ---- */
@@ -84,11 +107,28 @@ void receives_close(void)
 static bool receive_ended(struct receive *receive, const struct fi_cq_data_entry *entry)
 {
     bool is_packet = false;
+    if (receive == &wake.extra) {
+        receive->posted = false;
+        return trunk_arrived(receive->memory, entry->len);
+    }
     if (entry->flags & FI_RECV && entry->len)
         is_packet = trunk_arrived(entry->buf, entry->len);
-    if (entry->flags & FI_MULTI_RECV)
+    if (entry->flags & FI_MULTI_RECV) {
         receive_post(receive);
+        if (++wake.given_back >= BUFFERS && wake.needed)
+            wake.left = boot.size;
+    }
     return is_packet;
+}
+
+static void receive_failed(struct receive *receive, const struct fi_cq_err_entry *entry,
+                           int error)
+{
+    if (receive == &wake.extra)
+        receive->posted = false;
+    /* Half a packet of a connection that broke is dropped; its sender keeps it. */
+    else if (entry->flags & FI_MULTI_RECV || error == FI_ECANCELED)
+        receive_post(receive);
 }
 
 /* Is it something to stay awake for?  Acks are not. */
@@ -106,41 +146,41 @@ static bool op_ended(struct op *op, const struct fi_cq_data_entry *entry)
     }
 }
 
-static void error_read(struct nic *nic)
+/* Was it something to stay awake for? */
+static bool error_read(struct nic *nic)
 {
     struct fi_cq_err_entry entry = { 0 };
     if (fi_cq_readerr(nic->cq, &entry, 0) != 1)
-        return;
+        return true;
     struct op *op = entry.op_context;
     int error = entry.err ? entry.err : FI_EOTHER;
     if (!op) {
         log_at(1, "network: %s: %s", nic->name, fabric.strerror(error));
-        return;
+        return true;
     }
     switch (op->kind) {
     case OP_SEND:
         trunk_send_ended((struct frame *)op, error);
-        return;
+        break;
     case OP_RECEIVE:
-        /* Half a packet of a connection that broke is dropped; its sender keeps it. */
-        if (entry.flags & FI_MULTI_RECV || error == FI_ECANCELED)
-            receive_post((struct receive *)op);
-        return;
+        receive_failed((struct receive *)op, &entry, error);
+        return op != &wake.extra.op;
     case OP_READ:
         fetch_read_ended(op, error);
     }
+    return true;
 }
 
 static int nic_poll(struct nic *nic)
 {
     struct fi_cq_data_entry entries[ENTRIES];
     ssize_t n = fi_cq_read(nic->cq, entries, ENTRIES);
-    if (__builtin_expect(n == -FI_EAGAIN, 1))
+    if (__builtin_expect(n == -FI_EAGAIN, 1)) {
+        wake.given_back = nic == nics ? 0 : wake.given_back;
         return 0;
-    if (n == -FI_EAVAIL) {
-        error_read(nic);
-        return 1;
     }
+    if (n == -FI_EAVAIL)
+        return error_read(nic);
     if (n < 0) {
         char text[200];
         snprintf(text, sizeof text, "network interface %s: fi_cq_read: %s", nic->name,
@@ -153,6 +193,38 @@ static int nic_poll(struct nic *nic)
     return events;
 }
 
+/* ---- connections that sleep ---- */
+
+static void extra_post(void)
+{
+    struct receive *extra = &wake.extra;
+    size_t bytes = sizeof(struct head) + FRAME_PAYLOAD;
+    if (!extra->memory)
+        extra->memory = malloc(bytes);
+    extra->op.kind = OP_RECEIVE;
+    extra->posted = extra->memory && fi_recv(nics[0].ep, extra->memory, bytes, NULL,
+                                             FI_ADDR_UNSPEC, &extra->op) == 0;
+}
+
+/* Wake one after the other until something arrives.  No buffer may be cancelled for that, for a
+ * packet may be on its way into a part of it; the extra one is either free or all taken. */
+static int connections_wake(void)
+{
+    int events = 0;
+    for (int i = 0; i < WAKE_AT_ONCE && wake.left > 0 && events == 0; i++) {
+        if (wake.extra.posted) {
+            fi_cancel(&nics[0].ep->fid, &wake.extra.op);
+            events += nic_poll(&nics[0]);
+        }
+        if (wake.extra.posted) /* a packet is on its way into it */
+            return events;
+        wake.left--;
+        extra_post();
+        events += nic_poll(&nics[0]);
+    }
+    return events;
+}
+
 int nics_poll(void)
 {
     int events = 0;
@@ -160,5 +232,7 @@ int nics_poll(void)
         events += nic_poll(&nics[i]);
     if (unposted)
         receives_retry();
+    if (__builtin_expect(wake.left > 0, 0) && events == 0)
+        events = connections_wake();
     return events;
 }
