@@ -22,6 +22,7 @@
 #include <string.h>
 
 enum {
+    SHORT_BYTES = 8 << 10,
     MOST_UNACKED = 128, /* frames */
     MOST_UNACKED_BYTES = 4 << 20,
     POLLS_PER_WATCH = 16,
@@ -61,6 +62,7 @@ static int ofi_open(void)
     is_open = true;
     return 0;
 close_receives:
+    nics_stop();
     receives_close();
 close_nics:
     nics_close();
@@ -88,6 +90,7 @@ static void ofi_close(void)
         trunk_watch_end(gone);
         free(gone);
     }
+    nics_stop();
     frames_close();
     receives_close();
     nics_close();
@@ -160,8 +163,8 @@ static long ofi_put(struct peer *peer, const struct wire *header, const struct b
     /* The first piece of a long message would have to be kept where nobody waits for it. */
     if (header->kind == WIRE_RTS && !(header->flags & WIRE_ADDRESS))
         bytes = 0;
-    if (bytes > FRAME_PAYLOAD)
-        bytes = FRAME_PAYLOAD;
+    if (bytes > nics[0].most_packet - sizeof(struct head))
+        bytes = nics[0].most_packet - sizeof(struct head);
     struct frame *frame = frame_new(bytes);
     if (!frame)
         return -1;
@@ -204,7 +207,7 @@ static int ofi_poll(void)
 
 const struct link link_ofi = {
     .name = "ofi",
-    .short_bytes = FRAME_PAYLOAD,
+    .short_bytes = SHORT_BYTES,
     .open = ofi_open,
     .close = ofi_close,
     .reaches = ofi_reaches,

@@ -107,6 +107,19 @@ static int nic_open_tables(struct nic *nic)
     return error ? nic_failed(nic, "fi_cq_open", error) : 0;
 }
 
+/* ofi_rxm cuts what exceeds its own buffers, or fetches it later: pieces of packets of several peers
+ * are then on their way into one receive buffer at the same time, and it gives the buffer back before
+ * the last of them is there.  Shorter packets come whole. */
+static size_t most_packet(const struct nic *nic, size_t most)
+{
+    size_t limit = 16384, bytes = sizeof limit;
+    if (!strstr(nic->info->fabric_attr->prov_name, "ofi_rxm"))
+        return most;
+    if (fi_getopt(&nic->ep->fid, FI_OPT_ENDPOINT, FI_OPT_BUFFERED_LIMIT, &limit, &bytes) != 0)
+        limit = 16384; /* its default */
+    return limit < most ? limit : most;
+}
+
 static int nic_open_endpoint(struct nic *nic, size_t least_receive)
 {
     int error = fi_endpoint(nic->domain, nic->info, &nic->ep, NULL);
@@ -123,6 +136,7 @@ static int nic_open_endpoint(struct nic *nic, size_t least_receive)
     error = fi_enable(nic->ep);
     if (error)
         return nic_failed(nic, "fi_enable", error);
+    nic->most_packet = most_packet(nic, least_receive);
     nic->address_bytes = sizeof nic->address;
     error = fi_getname(&nic->ep->fid, nic->address, &nic->address_bytes);
     return error ? nic_failed(nic, "fi_getname", error) : 0;
@@ -162,6 +176,13 @@ static void fid_close(struct fid *fid)
         fi_close(fid);
 }
 #define CLOSE(object) fid_close((object) ? &(object)->fid : NULL)
+
+void nics_stop(void)
+{
+    for (int i = 0; i < nnics; i++)
+        if (nics[i].ep && fi_close(&nics[i].ep->fid) == 0)
+            nics[i].ep = NULL;
+}
 
 static void nic_close(struct nic *nic)
 {

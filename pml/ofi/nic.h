@@ -30,7 +30,8 @@ struct nic {
     char name[NIC_NAME_CHARS]; /* "eth0 10.0.0.1" */
     unsigned char address[NIC_ADDRESS_BYTES];
     size_t address_bytes;
-    size_t inject; /* longest packet that needs no completion */
+    size_t inject;      /* longest packet that needs no completion */
+    size_t most_packet; /* longest that arrives as a whole, see nic.c */
     int posted, most_posted;
     uint64_t next_key;
     uint64_t bytes_sent, bytes_read; /* packets; long messages */
@@ -52,7 +53,8 @@ extern int nnics;
 /* Open the nics that the environment asks for, or the best one.  `least_receive` is the room a
  * receive buffer needs to take another packet.  MPI error class; nothing stays open then. */
 int nics_open(size_t least_receive);
-void nics_close(void);
+void nics_stop(void);  /* nothing is written into receive buffers any more */
+void nics_close(void); /* after nics_stop, and after all memory was deregistered */
 void nics_log(void);
 
 /* Memory that the nic moves itself must be registered with some. */
