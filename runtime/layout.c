@@ -48,7 +48,7 @@ static size_t draft_product(struct draft *d, size_t a, size_t b)
     return (size_t)product;
 }
 
-static ptrdiff_t draft_distance(struct draft *d, size_t steps, ptrdiff_t step)
+static ptrdiff_t draft_distance(struct draft *d, ptrdiff_t steps, ptrdiff_t step)
 {
     ptrdiff_t distance = 0;
     d->overflow |= __builtin_mul_overflow(steps, step, &distance);
@@ -100,7 +100,7 @@ static void draft_count(struct draft *d, const struct layout *old, size_t count)
 static bool draft_open(struct draft *d)
 {
     const struct bounds none = { 0, 0, false };
-    d->items = items_new();
+    d->items = items_new(1);
     d->data = d->marks = none;
     d->basic = BASIC_NONE;
     d->mixed = d->overflow = d->no_memory = false;
@@ -118,47 +118,12 @@ static void draft_elements(struct draft *d, const struct layout *old, ptrdiff_t 
 {
     if (count == 0 || d->overflow || d->no_memory)
         return;
-    draft_bound(d, old, offset, draft_distance(d, count - 1, step));
+    draft_bound(d, old, offset, draft_distance(d, (ptrdiff_t)count - 1, step));
     draft_count(d, old, count);
     if (d->overflow)
         return;
     runs_append_elements(&d->runs, old, offset, count, step);
     d->no_memory = d->runs.no_memory || !items_append_copies(d->items, old->items, count);
-}
-
-/* Are elements of this layout in a row nothing but their bytes in a row? */
-static bool layout_is_solid(const struct layout *l)
-{
-    return l->dense && l->size > 0 && l->lb == 0 && l->true_lb == 0 &&
-           items_are_alike(l->items);
-}
-
-/* Blocks of such elements are pieces, and need not be looked at as elements one by one. */
-static void draft_pieces(struct draft *d, const struct layout *old, size_t n,
-                         const size_t *lengths, const ptrdiff_t *offsets)
-{
-    struct bounds all = { 0, 0, false };
-    size_t total = 0;
-    runs_expect(&d->runs, n);
-    for (size_t i = 0; i < n && !d->runs.no_memory; i++) {
-        ptrdiff_t bytes, end;
-        if (lengths[i] == 0)
-            continue;
-        if (__builtin_mul_overflow(lengths[i], old->size, &bytes) ||
-            __builtin_add_overflow(offsets[i], bytes, &end) ||
-            __builtin_add_overflow(total, lengths[i], &total)) {
-            d->overflow = true;
-            return;
-        }
-        bounds_include(&all, offsets[i], end);
-        runs_append_piece(&d->runs, offsets[i], (size_t)bytes);
-    }
-    d->data = all;
-    if (old->marked)
-        d->marks = all;
-    if (total > 0)
-        draft_count(d, old, total);
-    d->no_memory = d->runs.no_memory || !items_append_copies(d->items, old->items, total);
 }
 
 /* ---- finishing ---- */
@@ -175,11 +140,14 @@ static bool layout_set_bounds(struct layout *l, const struct draft *d)
     return !__builtin_add_overflow(extent, over ? (ptrdiff_t)d->align - over : 0, &l->extent);
 }
 
-static void layout_set_shape(struct layout *l)
+void layout_set_shape(struct layout *l)
 {
     const struct run *first = l->runs;
-    l->piece = l->nruns == 0 || (l->nruns == 1 && first->count == 1 && !first->inner);
+    l->piece =
+        !l->list && (l->nruns == 0 || (l->nruns == 1 && first->count == 1 && !first->inner));
     l->dense = l->piece && l->extent == (ptrdiff_t)l->size;
+    l->solid =
+        l->dense && l->size > 0 && l->lb == 0 && l->true_lb == 0 && items_are_alike(l->items);
 }
 
 /* A byte range that no pointer difference can express is an overflow, too. */
@@ -189,11 +157,10 @@ static bool bounds_fit(const struct bounds *b)
     return !__builtin_sub_overflow(b->high, b->low, &span);
 }
 
-static struct layout *draft_drop(struct draft *d, struct layout *l, int error)
+static struct layout *draft_drop(struct draft *d, int error)
 {
     runs_drop(&d->runs);
     items_drop(d->items);
-    free(l);
     errno = error;
     return NULL;
 }
@@ -201,27 +168,26 @@ static struct layout *draft_drop(struct draft *d, struct layout *l, int error)
 static struct layout *draft_close(struct draft *d)
 {
     if (d->overflow || !bounds_fit(&d->data) || !bounds_fit(&d->marks))
-        return draft_drop(d, NULL, EOVERFLOW);
-    struct layout *l = d->no_memory ? NULL : malloc(sizeof *l);
+        return draft_drop(d, EOVERFLOW);
+    struct layout like = { .refs = 1,
+                           .basic = d->mixed ? BASIC_NONE : d->basic,
+                           .size = d->size,
+                           .align = d->align,
+                           .nitems = d->nitems,
+                           .nparts = d->items->parts,
+                           .items = d->items };
+    if (!layout_set_bounds(&like, d))
+        return draft_drop(d, EOVERFLOW);
+    struct layout *l = d->no_memory ? NULL : runs_close(&d->runs, &like);
     if (!l)
-        return draft_drop(d, NULL, ENOMEM);
-    *l = (struct layout){ .refs = 1 };
-    if (!layout_set_bounds(l, d))
-        return draft_drop(d, l, EOVERFLOW);
-    if (!runs_close(&d->runs, l))
-        return draft_drop(d, l, ENOMEM);
-    l->basic = d->mixed ? BASIC_NONE : d->basic;
-    l->size = d->size;
-    l->align = d->align;
-    l->nitems = d->nitems;
-    l->nparts = d->items->parts;
-    l->items = d->items;
+        return draft_drop(d, ENOMEM);
+    if (!layout_make_list(l)) {
+        layout_drop(l);
+        errno = ENOMEM;
+        return NULL;
+    }
     layout_set_shape(l);
-    if (layout_make_list(l))
-        return l;
-    layout_drop(l);
-    errno = ENOMEM;
-    return NULL;
+    return l;
 }
 
 static struct layout *layout_copies(size_t count, ptrdiff_t step, const struct layout *old)
@@ -255,21 +221,41 @@ struct layout *layout_vector(size_t count, size_t block, ptrdiff_t stride_bytes,
     return all;
 }
 
-struct layout *layout_blocks(size_t n, const size_t *lengths, const ptrdiff_t *offsets,
-                             const struct layout *const *old, bool same)
+/* The general way. */
+static struct layout *layout_collect(const struct layout *const *old, bool same,
+                                     const struct block_list *b)
 {
     struct draft d;
     if (!draft_open(&d))
         return NULL;
-    if (same && n > 0 && layout_is_solid(old[0])) {
-        draft_pieces(&d, old[0], n, lengths, offsets);
-        return draft_close(&d);
-    }
-    for (size_t i = 0; i < n; i++) {
+    runs_expect(&d.runs, b->n);
+    for (size_t i = 0; i < b->n; i++) {
         const struct layout *of = old[same ? 0 : i];
-        draft_elements(&d, of, offsets[i], lengths[i], of->extent);
+        draft_elements(&d, of, draft_distance(&d, blocks_place(b, i), b->unit),
+                       blocks_length(b, i), of->extent);
     }
     return draft_close(&d);
+}
+
+struct layout *layout_indexed(const struct layout *old, const struct block_list *b)
+{
+    struct layout *simple = layout_scatter(old, b);
+    return simple ? simple : layout_collect(&old, true, b);
+}
+
+struct layout *layout_struct(const struct layout *const *old, const struct block_list *b)
+{
+    struct layout *simple = layout_members(old, b);
+    return simple ? simple : layout_collect(old, false, b);
+}
+
+struct layout *layout_blocks(size_t n, const size_t *lengths, const ptrdiff_t *offsets,
+                             const struct layout *const *old, bool same)
+{
+    struct block_list b = { .n = n, .unit = 1 };
+    b.lengths.wide = (const int64_t *)lengths;
+    b.places.wide = offsets;
+    return same && n > 0 ? layout_indexed(old[0], &b) : layout_struct(old, &b);
 }
 
 struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t extent)
@@ -279,22 +265,15 @@ struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t 
         errno = EOVERFLOW;
         return NULL;
     }
-    struct layout *l = malloc(sizeof *l);
+    size_t behind = old->nruns > 1 ? old->nruns * sizeof *old->runs : 0;
+    struct layout *l = malloc(sizeof *l + behind);
     if (!l)
         return NULL;
     *l = *old;
     l->refs = 1;
-    l->runs = &l->only;
-    if (old->nruns > 1) {
-        l->runs = malloc(old->nruns * sizeof *l->runs);
-        if (!l->runs) {
-            free(l);
-            return NULL;
-        }
+    l->runs = behind ? (struct run *)(l + 1) : &l->only;
+    if (old->nruns > 0)
         memcpy(l->runs, old->runs, old->nruns * sizeof *l->runs);
-    } else if (old->nruns == 1) {
-        l->only = old->runs[0];
-    }
     for (size_t i = 0; i < l->nruns; i++)
         if (l->runs[i].inner)
             layout_hold((struct layout *)l->runs[i].inner);
@@ -302,6 +281,38 @@ struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t 
     if (l->list)
         l->list->refs++;
     l->lb = lb;
+    l->extent = extent;
+    l->marked = true;
+    layout_set_shape(l);
+    return l;
+}
+
+/* Everything `offset` bytes further; only this reference must be there.  False: too far. */
+static bool layout_shift(struct layout *l, ptrdiff_t offset)
+{
+    ptrdiff_t high;
+    if (__builtin_add_overflow(l->true_lb, offset, &l->true_lb) ||
+        __builtin_add_overflow(l->true_lb, l->true_extent, &high))
+        return false;
+    for (size_t i = 0; i < l->nruns; i++)
+        l->runs[i].offset += offset;
+    for (size_t i = 0; l->list && i < l->list->n; i++)
+        l->list->at[i].offset += offset;
+    return true;
+}
+
+struct layout *layout_slice(const struct layout *old, size_t count, ptrdiff_t offset,
+                            ptrdiff_t extent)
+{
+    struct layout *l = layout_contiguous(count, old);
+    if (!l)
+        return NULL;
+    if (l->size > 0 && !layout_shift(l, offset)) {
+        layout_drop(l);
+        errno = EOVERFLOW;
+        return NULL;
+    }
+    l->lb = 0;
     l->extent = extent;
     l->marked = true;
     layout_set_shape(l);
@@ -320,8 +331,7 @@ void layout_drop(struct layout *layout)
         return;
     for (size_t i = 0; i < layout->nruns; i++)
         layout_drop((struct layout *)layout->runs[i].inner);
-    if (layout->runs != &layout->only)
-        free(layout->runs);
+    layout_free_runs(layout);
     list_drop(layout->list);
     items_drop(layout->items);
     free(layout);

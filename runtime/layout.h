@@ -3,7 +3,7 @@
  * A datatype as memory.  A layout describes where the bytes of one element lie: a list of runs,
  * each `count` pieces of `length` bytes, `stride` apart.  Neighbouring pieces and equal strides
  * are merged when a layout is made, so a vector of doubles is one run and a dense struct is one
- * piece.  A piece is plain memory or, where repetition does not collapse, an element of an
+ * piece.  Many pieces without a rule are a list of places instead (layout_list.c).  A piece is plain memory or, where repetition does not collapse, an element of an
  * inner layout: memory grows with the description of a type, never with its counts.
  *
  *     vector of doubles       run { length 8, count n, stride s }
@@ -99,14 +99,26 @@ struct layout {
                          * decide alone about lb and ub of what is made of it: MPI 5.0, 5.1.6 */
     bool piece;     /* the data of one element are `size` bytes in a row at true_lb */
     bool dense;     /* piece and extent == size: n elements are n * size bytes at true_lb */
+    bool solid;     /* dense, from 0 on, one basic again and again: elements in a row are
+                         * nothing but their bytes in a row */
     size_t nitems;  /* basic items in one element, a pair (BASIC_DOUBLE_INT) counts one */
     size_t nparts;  /* the same, a pair counts two: what MPI_Get_elements counts */
     size_t nruns;
-    struct run *runs; /* &only, or malloced */
+    struct run *runs; /* &only, behind the layout, or malloced */
     struct run only;
-    struct spot_list *list;     /* the runs once more, where a list is faster; else NULL */
+    struct spot_list *list;     /* where that is faster: a list instead of runs; else NULL */
     struct layout_items *items; /* the sequence of basics, compressed */
 };
+
+/* ---- arrays of counts as the user gave them: int[] or MPI_Count[]/MPI_Aint[] ---- */
+struct counts {
+    const int *narrow;
+    const int64_t *wide; /* used when not NULL */
+};
+static inline int64_t counts_at(struct counts c, int64_t i)
+{
+    return c.wide ? c.wide[i] : c.narrow[i];
+}
 
 /* ---- making ----
  * All return a layout with one reference, or NULL: memory is out (errno ENOMEM) or a size,
@@ -122,11 +134,42 @@ struct layout *layout_basic(enum basic basic, size_t size, size_t extent);
 struct layout *layout_contiguous(size_t count, const struct layout *old);
 struct layout *layout_vector(size_t count, size_t block, ptrdiff_t stride_bytes,
                              const struct layout *old);
-/* n blocks: block i is lengths[i] elements of old[i] (old[0] for all when same) at offsets[i]
- * bytes.  Serves indexed, hindexed, *_block and struct. */
+/* Blocks of elements: block i is as many elements as lengths[i] says, at places[i] times `unit`
+ * bytes. */
+struct block_list {
+    size_t n;
+    struct counts lengths; /* not negative; neither form given: `length` each */
+    size_t length;
+    struct counts places;
+    ptrdiff_t unit;
+};
+
+static inline bool blocks_are_equal(const struct block_list *b)
+{
+    return !b->lengths.wide && !b->lengths.narrow;
+}
+
+static inline size_t blocks_length(const struct block_list *b, size_t i)
+{
+    return blocks_are_equal(b) ? b->length : (size_t)counts_at(b->lengths, (int64_t)i);
+}
+
+static inline ptrdiff_t blocks_place(const struct block_list *b, size_t i)
+{
+    return counts_at(b->places, (int64_t)i);
+}
+
+struct layout *layout_indexed(const struct layout *old, const struct block_list *blocks);
+/* Block i consists of elements of old[i]. */
+struct layout *layout_struct(const struct layout *const *old, const struct block_list *blocks);
+/* The same from arrays of 64 bits: old[0] for all blocks when `same`, offsets in bytes. */
 struct layout *layout_blocks(size_t n, const size_t *lengths, const ptrdiff_t *offsets,
                              const struct layout *const *old, bool same);
 struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t extent);
+/* `count` elements in a row, the first at `offset`, with lower bound 0 and this extent: one
+ * dimension of a subarray. */
+struct layout *layout_slice(const struct layout *old, size_t count, ptrdiff_t offset,
+                            ptrdiff_t extent);
 struct layout *layout_hold(struct layout *layout);
 void layout_drop(struct layout *layout);
 
@@ -188,16 +231,6 @@ void buffer_copy(const struct buffer *to, const struct buffer *from);
 /* One byte per element: for flat memory.  Needs no making; hold and drop are harmless.  Its
  * signature is 0: memory without a type has nothing to compare. */
 extern struct layout layout_bytes;
-
-/* ---- arrays of counts as the user gave them: int[] or MPI_Count[]/MPI_Aint[] ---- */
-struct counts {
-    const int *narrow;
-    const int64_t *wide; /* used when not NULL */
-};
-static inline int64_t counts_at(struct counts c, int64_t i)
-{
-    return c.wide ? c.wide[i] : c.narrow[i];
-}
 
 /* Copy up to COPY_SHORT bytes, where a call of memcpy would cost as much as everything else. */
 enum { COPY_SHORT = 32 };

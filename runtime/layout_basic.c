@@ -100,22 +100,21 @@ static bool basic_is_pair(enum basic basic)
     return basic_rows[basic].parts[0].size > 0;
 }
 
-static bool layout_add_parts(struct layout *l, struct run_list *runs)
+static bool layout_add_parts(const struct layout *l, struct run_list *runs)
 {
     const struct part *parts = basic_rows[l->basic].parts;
     for (int i = 0; i < 2; i++) {
-        runs_append(runs, &(struct run){ .offset = (ptrdiff_t)parts[i].offset,
-                                         .length = parts[i].size,
-                                         .count = 1 });
+        runs_append_piece(runs, (ptrdiff_t)parts[i].offset, parts[i].size);
         if (!items_append(l->items, parts[i].basic, parts[i].size, 1))
             return false;
     }
     return true;
 }
 
-static bool layout_add_item(struct layout *l, struct run_list *runs)
+static bool layout_add_item(const struct layout *l, struct run_list *runs)
 {
-    runs_append(runs, &(struct run){ .length = l->size, .count = 1 });
+    if (l->size > 0)
+        runs_append_piece(runs, 0, l->size);
     return items_append(l->items, l->basic, l->size, 1);
 }
 
@@ -127,34 +126,29 @@ static void layout_describe(struct layout *l)
         const struct run *last = &l->runs[l->nruns - 1];
         l->true_extent = last->offset + (ptrdiff_t)last->length;
     }
-    l->piece = l->nruns <= 1;
-    l->dense = l->piece && l->extent == (ptrdiff_t)l->size;
+    layout_set_shape(l);
 }
 
 struct layout *layout_basic(enum basic basic, size_t size, size_t extent)
 {
-    struct layout *l = calloc(1, sizeof *l);
+    struct layout *l = NULL, like = { .refs = 1,
+                                      .basic = basic,
+                                      .size = size,
+                                      .extent = (ptrdiff_t)extent,
+                                      .items = items_new(2) };
+    size_t align = basic_rows[basic].align;
+    like.align = (uint32_t)(align ? align : align_guess(extent));
     struct run_list runs;
     runs_open(&runs);
-    if (!l || !(l->items = items_new()))
-        goto free_all;
-    l->refs = 1;
-    l->basic = basic;
-    l->size = size;
-    l->extent = (ptrdiff_t)extent;
-    size_t align = basic_rows[basic].align;
-    l->align = (uint32_t)(align ? align : align_guess(extent));
-    bool added = basic_is_pair(basic) ? layout_add_parts(l, &runs) : layout_add_item(l, &runs);
-    if (!added || !runs_close(&runs, l))
-        goto free_all;
-    layout_describe(l);
-    return l;
-
-free_all:
+    if (like.items &&
+        (basic_is_pair(basic) ? layout_add_parts(&like, &runs) : layout_add_item(&like, &runs)))
+        l = runs_close(&runs, &like);
+    if (l) {
+        layout_describe(l);
+        return l;
+    }
     runs_drop(&runs);
-    if (l)
-        items_drop(l->items);
-    free(l);
+    items_drop(like.items);
     errno = ENOMEM;
     return NULL;
 }

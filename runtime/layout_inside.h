@@ -7,6 +7,8 @@
  *     layout_scale.c  copies of what is one run of like items, without a draft
  *     layout_runs.c   where the bytes lie, merged as they come
  *     layout_list.c   the same as a list, for irregular layouts
+ *     layout_blocks.c scattered blocks of one layout, without a draft
+ *     layout_members.c  members of machine types, likewise
  *     layout_items.c  what the bytes are: items, parts, signature
  *     layout_basic.c  the machine types, where every layout starts
  */
@@ -49,18 +51,70 @@ void runs_expect(struct run_list *list, size_t n);
 void runs_append_elements(struct run_list *list, const struct layout *old, ptrdiff_t offset,
                           size_t count, ptrdiff_t step);
 
-/* No more runs: fill in `packed`, take a reference on every inner layout and move them to the
- * layout.  False when memory is out; then nothing was taken. */
-bool runs_close(struct run_list *list, struct layout *layout);
+/* No more runs: a layout like this one, with these runs, `packed` filled in and a reference taken
+ * on every inner layout.  NULL when memory is out; then nothing was taken. */
+struct layout *runs_close(struct run_list *list, const struct layout *like);
 
-/* The list is not wanted any more; it may be closed. */
+/* The list is not wanted any more. */
 void runs_drop(struct run_list *list);
+
+/* Give back the memory of the runs of a layout. */
+void layout_free_runs(struct layout *layout);
 
 /* ---- lists ---- */
 
-/* Give a layout with all its runs a list where that is of use.  False: no memory. */
-bool layout_make_list(struct layout *layout);
+/* Is a list better than so many runs?  Are equal lengths worth so many cuts? */
+bool list_is_of_use(size_t pieces, size_t runs);
+bool list_is_cut(size_t cuts, size_t pieces);
+
+/* Room for n spots and the end, which the caller writes; NULL when memory is out. */
+struct spot_list *list_new(size_t n, size_t length);
 void list_drop(struct spot_list *list);
+
+/* A layout like this one, with this list.  NULL when memory is out; then the list is gone. */
+struct layout *list_close(struct spot_list *list, const struct layout *like);
+
+/* What writes a list. */
+struct pen {
+    struct spot *spot;
+    size_t packed;
+    ptrdiff_t end; /* of the last piece */
+};
+
+/* Spots of `unit` bytes each. */
+static inline void pen_cut(struct pen *pen, ptrdiff_t offset, size_t bytes, size_t unit)
+{
+    for (size_t k = 0; k < bytes; k += unit, pen->packed += unit)
+        *pen->spot++ = (struct spot){ offset + (ptrdiff_t)k, pen->packed };
+}
+
+/* A spot where a piece begins; it may touch the one before. */
+static inline void pen_write(struct pen *pen, ptrdiff_t offset, size_t bytes)
+{
+    if (offset != pen->end || pen->packed == 0)
+        *pen->spot++ = (struct spot){ offset, pen->packed };
+    pen->end = offset + (ptrdiff_t)bytes;
+    pen->packed += bytes;
+}
+
+/* Behind all others. */
+static inline void pen_close(struct pen *pen)
+{
+    *pen->spot = (struct spot){ 0, pen->packed };
+}
+
+/* Make a list of all runs where that is of use.  False: no memory. */
+bool layout_make_list(struct layout *layout);
+
+static inline size_t common_divisor(size_t a, size_t b)
+{
+    while (b > 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 
 /* ---- items ---- */
 
@@ -79,12 +133,12 @@ struct layout_items {
     atomic_bool hashed;
     _Atomic uint64_t hash, power; /* see layout_items.c */
     size_t n, room;
-    struct item_span *spans; /* &only, or malloced */
-    struct item_span only;
+    struct item_span *spans; /* `first`, or malloced when that was not enough */
+    struct item_span first[];
 };
 
-/* An empty sequence; NULL when memory is out. */
-struct layout_items *items_new(void);
+/* An empty sequence with room for so many spans; NULL when memory is out. */
+struct layout_items *items_new(size_t room);
 void items_drop(struct layout_items *items);
 
 /* Is it one item again and again? */
@@ -98,8 +152,8 @@ static inline bool items_are_alike(const struct layout_items *items)
 bool items_append(struct layout_items *items, enum basic basic, size_t bytes, size_t count);
 bool items_append_copies(struct layout_items *items, struct layout_items *old, size_t count);
 
-/* A sequence of `count` copies of one of like items; NULL when memory is out. */
-struct layout_items *items_repeated(const struct layout_items *old, size_t count);
+/* A sequence of `count` copies of one that is not empty; NULL when memory is out. */
+struct layout_items *items_repeated(struct layout_items *old, size_t count);
 
 /* Parts in the first `bytes` bytes of the sequence, -1 when they end inside one. */
 int64_t items_within(const struct layout_items *items, size_t bytes);
@@ -117,6 +171,22 @@ uint32_t items_signature(struct layout_items *items, size_t count);
  * when memory is out: the long way then finds out which. */
 struct layout *layout_scale(const struct layout *old, size_t block, size_t count,
                             ptrdiff_t stride);
+
+/* ---- scattered blocks of simple layouts ---- */
+
+/* As layout_indexed; NULL when the general way has to do it, or to find out what is wrong. */
+struct layout *layout_scatter(const struct layout *old, const struct block_list *blocks);
+
+/* As layout_struct; NULL likewise. */
+struct layout *layout_members(const struct layout *const *old, const struct block_list *blocks);
+
+/* ---- what follows from the rest ---- */
+
+/* `piece`, `dense` and `solid`. */
+void layout_set_shape(struct layout *l);
+
+/* Round up as MPI 5.0, 5.1.6 wants it where no bound is set; false when that does not fit. */
+bool extent_pad(ptrdiff_t *extent, ptrdiff_t align);
 
 /* ---- machine types ---- */
 

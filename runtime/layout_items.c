@@ -15,6 +15,7 @@
 #include "runtime/layout_inside.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const uint64_t ITEMS_BASE = 0x9e3779b97f4a7c15u; /* P: odd, bits well mixed */
 
@@ -47,13 +48,17 @@ static struct digest digest_repeat(struct digest one, size_t count)
     return all;
 }
 
-struct layout_items *items_new(void)
+struct layout_items *items_new(size_t room)
 {
-    struct layout_items *items = malloc(sizeof *items); /* calloc has no cache in glibc */
+    const size_t each = sizeof(struct item_span),
+                 most = (SIZE_MAX - sizeof(struct layout_items));
+    struct layout_items *items = NULL; /* calloc has no cache in glibc */
+    if (room <= most / each)
+        items = malloc(sizeof *items + room * each);
     if (!items)
         return NULL;
-    *items = (struct layout_items){ .refs = 1, .room = 1 };
-    items->spans = &items->only;
+    *items = (struct layout_items){ .refs = 1, .room = room };
+    items->spans = items->first;
     return items;
 }
 
@@ -63,7 +68,7 @@ void items_drop(struct layout_items *items)
         return;
     for (size_t i = 0; i < items->n; i++)
         items_drop(items->spans[i].inner);
-    if (items->spans != &items->only)
+    if (items->spans != items->first)
         free(items->spans);
     free(items);
 }
@@ -71,12 +76,12 @@ void items_drop(struct layout_items *items)
 static bool spans_grow(struct layout_items *items)
 {
     size_t room = 4 * items->room;
-    bool inside = items->spans == &items->only;
+    bool inside = items->spans == items->first;
     struct item_span *spans = realloc(inside ? NULL : items->spans, room * sizeof *spans);
     if (!spans)
         return false;
     if (inside)
-        *spans = items->only;
+        memcpy(spans, items->first, items->n * sizeof *spans);
     items->spans = spans;
     items->room = room;
     return true;
@@ -127,17 +132,11 @@ bool items_append_copies(struct layout_items *items, struct layout_items *old, s
     return items_extend(items, count, BASIC_NONE, old->bytes, old->parts, old);
 }
 
-struct layout_items *items_repeated(const struct layout_items *old, size_t count)
+struct layout_items *items_repeated(struct layout_items *old, size_t count)
 {
-    struct layout_items *items = items_new();
-    if (!items)
-        return NULL;
-    items->wild = old->wild;
-    items->n = 1;
-    items->only = old->spans[0];
-    items->only.count *= count;
-    items->bytes = old->bytes * count;
-    items->parts = old->parts * count;
+    struct layout_items *items = items_new(1);
+    if (items)
+        items_append_copies(items, old, count); /* one span: there is room */
     return items;
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The list form of irregular layouts.  What MPI_Type_indexed makes of scattered blocks is many
+ * The list form of irregular layouts.  What MPI_Type_indexed makes of scattered blocks would be many
  * runs of one or two pieces; going through them run by run costs more than copying the bytes.
- * Such a layout gets the same once more as a plain list, a third as long:
+ * Such a layout has no runs but a plain list, a third as long:
  *
  *     runs      { offset, length, count, stride, packed, inner } ...
  *     spots     { offset, packed } ...  and one more where the last one ends
  *
  * Loops that know the length of pieces are twice as fast, so when a few pieces touch that are
- * otherwise equal, they are cut again.
+ * otherwise equal, they are cut again.  Here a list is made of runs; layout_blocks.c writes one
+ * directly.
  */
 #include "runtime/layout_inside.h"
 
@@ -20,17 +21,55 @@ enum {
     LIST_CUTS = 2   /* spots per piece: equal lengths are worth that much */
 };
 
+bool list_is_of_use(size_t pieces, size_t runs)
+{
+    return runs > LIST_RUNS && pieces / LIST_COUNT <= runs;
+}
+
+bool list_is_cut(size_t cuts, size_t pieces)
+{
+    return cuts / LIST_CUTS <= pieces;
+}
+
+struct spot_list *list_new(size_t n, size_t length)
+{
+    struct spot_list *list = malloc(sizeof *list + (n + 1) * sizeof *list->at);
+    if (!list)
+        return NULL;
+    list->refs = 1;
+    list->length = length;
+    list->n = n;
+    return list;
+}
+
+void list_drop(struct spot_list *list)
+{
+    if (list && --list->refs == 0)
+        free(list);
+}
+
+struct layout *list_close(struct spot_list *list, const struct layout *like)
+{
+    struct layout *l = malloc(sizeof *l);
+    if (!l) {
+        list_drop(list);
+        return NULL;
+    }
+    *l = *like;
+    l->runs = &l->only;
+    l->list = list;
+    return l;
+}
+
 /* How many pieces there are, 0 where a list is no use. */
 static size_t pieces_count(const struct layout *l)
 {
     size_t n = 0;
-    if (l->nruns <= LIST_RUNS)
-        return 0;
     for (size_t i = 0; i < l->nruns; i++) {
         if (l->runs[i].inner)
             return 0;
         n += l->runs[i].count;
-        if (n / LIST_COUNT > l->nruns)
+        if (!list_is_of_use(n, l->nruns))
             return 0;
     }
     return n;
@@ -41,11 +80,8 @@ static size_t pieces_unit(const struct layout *l)
 {
     size_t unit = l->runs[0].length;
     for (size_t i = 1; i < l->nruns && unit > 1; i++)
-        for (size_t length = l->runs[i].length; length > 0;) {
-            size_t rest = unit % length;
-            unit = length;
-            length = rest;
-        }
+        if (l->runs[i].length != l->runs[i - 1].length)
+            unit = common_divisor(unit, l->runs[i].length);
     return unit;
 }
 
@@ -53,7 +89,6 @@ static size_t pieces_unit(const struct layout *l)
 static void list_fill(struct spot_list *list, const struct layout *l, size_t unit)
 {
     struct spot *spot = list->at;
-    list->length = unit;
     for (size_t i = 0; i < l->nruns; i++) {
         const struct run *run = &l->runs[i];
         size_t step = unit ? unit : run->length;
@@ -63,31 +98,22 @@ static void list_fill(struct spot_list *list, const struct layout *l, size_t uni
                 spot->packed = run->packed + j * run->length + k;
             }
     }
-    list->n = (size_t)(spot - list->at);
-    spot->offset = 0;
-    spot->packed = l->size;
+    *spot = (struct spot){ 0, l->size };
 }
 
 bool layout_make_list(struct layout *l)
 {
-    size_t n = pieces_count(l);
-    if (n == 0)
+    size_t pieces = pieces_count(l);
+    if (pieces == 0)
         return true;
-    size_t unit = pieces_unit(l);
-    if (l->size / unit <= LIST_CUTS * n)
-        n = l->size / unit;
-    else
-        unit = 0;
-    l->list = malloc(sizeof *l->list + (n + 1) * sizeof *l->list->at);
+    size_t unit = pieces_unit(l), cuts = l->size / unit;
+    bool cut = list_is_cut(cuts, pieces);
+    l->list = list_new(cut ? cuts : pieces, cut ? unit : 0);
     if (!l->list)
         return false;
-    l->list->refs = 1;
-    list_fill(l->list, l, unit);
+    list_fill(l->list, l, l->list->length);
+    layout_free_runs(l);
+    l->runs = &l->only;
+    l->nruns = 0;
     return true;
-}
-
-void list_drop(struct spot_list *list)
-{
-    if (list && --list->refs == 0)
-        free(list);
 }

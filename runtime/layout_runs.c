@@ -145,7 +145,7 @@ void runs_append(struct run_list *list, const struct run *run)
  * where it starts. */
 static bool layout_may_splice(const struct layout *l)
 {
-    return l->nruns == 1 || (l->nruns <= RUNS_SPLICE && l->nitems > 1);
+    return l->nruns == 1 || (l->nruns <= RUNS_SPLICE && l->nitems > 1 && !l->list);
 }
 
 void runs_append_elements(struct run_list *list, const struct layout *old, ptrdiff_t offset,
@@ -172,35 +172,41 @@ void runs_append_elements(struct run_list *list, const struct layout *old, ptrdi
     }
 }
 
-/* A single run lives in the layout; more are given no more room than they need. */
-static bool runs_settle_down(struct run_list *list, struct layout *l)
+/* A single run lives in the layout, a few lie behind it, many stay where they are. */
+static struct layout *layout_with(struct run_list *list, const struct layout *like)
 {
-    l->runs = &l->only;
-    if (list->n == 0)
-        return true;
-    if (list->n == 1) {
-        l->only = list->at[0];
-        return true;
-    }
     size_t bytes = list->n * sizeof *list->at;
-    bool inside = list->at == list->few;
-    struct run *at =
-        list->n == list->room && !inside ? list->at : realloc(inside ? NULL : list->at, bytes);
-    if (!at)
-        return false;
-    if (inside)
-        memcpy(at, list->few, bytes);
-    l->runs = at;
-    list->at = NULL;
-    return true;
+    bool behind = list->n > 1 && list->at == list->few;
+    struct layout *l = malloc(sizeof *l + (behind ? bytes : 0));
+    if (!l)
+        return NULL;
+    *l = *like;
+    l->nruns = list->n;
+    l->runs = behind ? (struct run *)(l + 1) : list->n > 1 ? list->at : &l->only;
+    if (list->n == 1)
+        l->only = list->at[0];
+    else if (behind)
+        memcpy(l->runs, list->at, bytes);
+    return l;
 }
 
-bool runs_close(struct run_list *list, struct layout *l)
+/* No more room than needed. */
+static void runs_shrink(struct run_list *list)
+{
+    struct run *at = NULL;
+    if (list->n > 1 && list->at != list->few && list->n < list->room)
+        at = realloc(list->at, list->n * sizeof *at);
+    if (at)
+        list->at = at;
+}
+
+struct layout *runs_close(struct run_list *list, const struct layout *like)
 {
     runs_settle(list);
-    if (list->no_memory || !runs_settle_down(list, l))
-        return false;
-    l->nruns = list->n;
+    runs_shrink(list);
+    struct layout *l = list->no_memory ? NULL : layout_with(list, like);
+    if (!l)
+        return NULL;
     size_t packed = 0;
     for (size_t i = 0; i < l->nruns; i++) {
         struct run *run = &l->runs[i];
@@ -209,8 +215,9 @@ bool runs_close(struct run_list *list, struct layout *l)
         if (run->inner)
             layout_hold((struct layout *)run->inner);
     }
-    runs_drop(list);
-    return true;
+    if (l->runs != list->at)
+        runs_drop(list);
+    return l;
 }
 
 void runs_drop(struct run_list *list)
@@ -218,4 +225,10 @@ void runs_drop(struct run_list *list)
     if (list->at != list->few)
         free(list->at);
     list->at = NULL;
+}
+
+void layout_free_runs(struct layout *l)
+{
+    if (l->runs != &l->only && l->runs != (struct run *)(l + 1))
+        free(l->runs);
 }

@@ -28,8 +28,7 @@ static bool bounds_stretch(ptrdiff_t *low, ptrdiff_t *extent, ptrdiff_t distance
            !__builtin_add_overflow(*low, *extent, &high);
 }
 
-/* Round up as MPI 5.0, 5.1.6 wants it where no bound is set. */
-static bool extent_pad(ptrdiff_t *extent, ptrdiff_t align)
+bool extent_pad(ptrdiff_t *extent, ptrdiff_t align)
 {
     ptrdiff_t over = *extent & (align - 1);
     return !__builtin_add_overflow(*extent, over ? align - over : 0, extent);
@@ -73,8 +72,7 @@ struct layout *layout_scale(const struct layout *old, size_t block, size_t count
     l->items = items_repeated(old->items, block * count);
     if (!l->items)
         goto free_layout;
-    l->piece = l->only.count == 1;
-    l->dense = l->piece && l->extent == (ptrdiff_t)l->size;
+    layout_set_shape(l);
     return l;
 
 free_layout:

@@ -84,6 +84,22 @@ static void lists_move(const struct layout *l, struct side mem, char *flat, size
     }
 }
 
+/* One element of several runs, most of them a single piece. */
+static void single_move(const struct layout *l, struct side mem, char *flat, bool pack)
+{
+    struct side row = { flat, (ptrdiff_t)l->size };
+    for (size_t i = 0; i < l->nruns; i++) {
+        const struct run *run = &l->runs[i];
+        char *at = buffer_at(mem.at, run->offset), *to = flat + run->packed;
+        if (run->inner || run->count > 1)
+            run_move(run, mem, row, 1, pack);
+        else if (run->length <= COPY_SHORT)
+            copy_short(pack ? to : at, pack ? at : to, run->length);
+        else
+            memcpy(pack ? to : at, pack ? at : to, run->length);
+    }
+}
+
 /* Run by run over a block of elements that stays in the first cache. */
 static void blocks_move(const struct layout *l, struct side mem, char *flat, size_t count,
                         bool pack)
@@ -106,6 +122,8 @@ static void elements_move(const struct layout *l, struct side mem, char *flat, s
         run_move(l->runs, mem, (struct side){ flat, (ptrdiff_t)l->size }, count, pack);
     else if (l->list)
         lists_move(l, mem, flat, count, pack);
+    else if (count == 1)
+        single_move(l, mem, flat, pack);
     else
         blocks_move(l, mem, flat, count, pack);
 }

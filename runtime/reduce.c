@@ -117,6 +117,22 @@ static bool layout_is_split_item(const struct layout *l)
     return l->nitems == 1 && l->nruns > 1;
 }
 
+static void walk_list(const struct walk *w, const struct spot_list *list, ptrdiff_t at)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        size_t bytes = list->at[i + 1].packed - list->at[i].packed;
+        walk_items(w, at + list->at[i].offset, bytes / w->item, (ptrdiff_t)w->item);
+    }
+}
+
+static void walk_element(const struct walk *w, const struct layout *l, ptrdiff_t at)
+{
+    if (l->list)
+        walk_list(w, l->list, at);
+    for (size_t i = 0; i < l->nruns; i++)
+        walk_run(w, &l->runs[i], at);
+}
+
 static void walk_elements(const struct walk *w, const struct layout *l, ptrdiff_t at,
                           size_t count, ptrdiff_t distance)
 {
@@ -125,8 +141,7 @@ static void walk_elements(const struct walk *w, const struct layout *l, ptrdiff_
         return;
     }
     for (size_t i = 0; i < count; i++, at += distance)
-        for (size_t j = 0; j < l->nruns; j++)
-            walk_run(w, &l->runs[j], at);
+        walk_element(w, l, at);
 }
 
 static void reduce_walk(const struct reduction *r, void *to, const void *a, const void *b,

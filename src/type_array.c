@@ -17,17 +17,13 @@
 #include "src/recipe.h"
 
 /* `length` elements of `old` at `start` in a dimension of `size` of them. */
-static struct layout *layout_slice(const struct layout *old, int64_t size, int64_t length,
-                                   int64_t start)
+static struct layout *subarray_slice(const struct layout *old, int64_t size, int64_t length,
+                                     int64_t start)
 {
-    size_t lengths = (size_t)length;
     ptrdiff_t offset, extent;
     if (!type_scale(start, old->extent, &offset) || !type_scale(size, old->extent, &extent))
         return NULL;
-    struct layout *box = layout_blocks(1, &lengths, &offset, &old, true);
-    struct layout *slice = box ? layout_resized(box, 0, extent) : NULL;
-    layout_drop(box);
-    return slice;
+    return layout_slice(old, (size_t)length, offset, extent);
 }
 
 static int order_check(int order)
@@ -86,8 +82,8 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
     for (int i = 0; i < ndims && layout; i++) { /* from the fastest dimension */
         int d = order == MPI_ORDER_C ? ndims - 1 - i : i;
         struct layout *inner = layout;
-        layout = layout_slice(inner, counts_at(array_of_sizes, d),
-                              counts_at(array_of_subsizes, d), counts_at(array_of_starts, d));
+        layout = subarray_slice(inner, counts_at(array_of_sizes, d),
+                                counts_at(array_of_subsizes, d), counts_at(array_of_starts, d));
         layout_drop(inner);
     }
     struct recipe *recipe = recipe_new(MPI_COMBINER_SUBARRAY, false);

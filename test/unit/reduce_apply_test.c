@@ -109,6 +109,25 @@ static struct twin twin_shifted(const struct twin *old)
     return t;
 }
 
+/* So many blocks with gaps of any size that they become a list. */
+static struct twin twin_scattered(const struct twin *old)
+{
+    enum { BLOCKS = 20 };
+    size_t lengths[BLOCKS];
+    ptrdiff_t offsets[BLOCKS], extent = map_extent(&old->map), at = 0;
+    const struct layout *const layouts[] = { old->layout };
+    struct twin t = { NULL, { 0, 0, NULL } };
+    for (int i = 0; i < BLOCKS; i++) {
+        lengths[i] = (size_t)chance(0, 2);
+        offsets[i] = at;
+        for (size_t j = 0; j < lengths[i]; j++)
+            map_add_copy(&t.map, &old->map, at + (ptrdiff_t)j * extent);
+        at += ((ptrdiff_t)lengths[i] + chance(0, 3)) * extent;
+    }
+    t.layout = layout_blocks(BLOCKS, lengths, offsets, layouts, true);
+    return t;
+}
+
 /* Random type around one basic type, without overlap between items. */
 static struct twin twin_uniform(int basic)
 {
@@ -119,7 +138,9 @@ static struct twin twin_uniform(int basic)
             map_add(&t.map, (struct entry){ ENTRY_DATA, b->parts[i], b->sizes[i], b->sizes[i],
                                             i ? (ptrdiff_t)b->second : 0 });
     for (int depth = (int)chance(0, 3); depth > 0; depth--) {
-        struct twin next = chance(0, 2) ? twin_spread(&t) : twin_shifted(&t);
+        struct twin next = depth == 1 && chance(0, 1) ? twin_scattered(&t)
+                           : chance(0, 2)             ? twin_spread(&t)
+                                                      : twin_shifted(&t);
         twin_drop(&t);
         t = next;
     }

@@ -269,6 +269,57 @@ static inline struct twin twin_blocks(const struct twin *old, size_t kinds)
     return t;
 }
 
+/* Places in elements or bytes, narrow or wide, lengths of their own or one for all: the forms that
+ * the indexed family has. */
+static inline struct twin twin_indexed(const struct twin *old)
+{
+    enum { MOST = 24 };
+    int lengths[MOST], places[MOST], step = chance(0, 1) ? chance(-9, 9) : 0;
+    int64_t wide_lengths[MOST], wide_places[MOST];
+    bool equal = chance(0, 1);
+    ptrdiff_t extent = map_extent(&old->map);
+    struct block_list b = { .n = (size_t)chance(0, MOST), .length = (size_t)chance(0, 3) };
+    b.unit = chance(0, 1) ? extent : 1;
+    struct twin t = { NULL, { 0, 0, NULL } };
+    size_t entries = 0;
+    for (size_t i = 0; i < b.n; i++) {
+        lengths[i] = equal ? (int)b.length : (int)chance(0, 3);
+        places[i] = step ? step * (int)i : (int)chance(-60, 60);
+        entries += (size_t)lengths[i] * old->map.n;
+        if (entries > TWIN_ENTRIES)
+            b.n = i;
+        wide_lengths[i] = lengths[i];
+        wide_places[i] = places[i];
+        for (int j = 0; i < b.n && j < lengths[i]; j++)
+            map_add_copy(&t.map, &old->map, places[i] * b.unit + j * extent);
+    }
+    if (!equal)
+        b.lengths = chance(0, 1) ? (struct counts){ .narrow = lengths }
+                                 : (struct counts){ .wide = wide_lengths };
+    b.places = chance(0, 1) ? (struct counts){ .narrow = places }
+                            : (struct counts){ .wide = wide_places };
+    t.layout = layout_indexed(old->layout, &b);
+    return t;
+}
+
+/* One dimension of a subarray. */
+static inline struct twin twin_slice(const struct twin *old)
+{
+    size_t count = (size_t)chance(0, 3);
+    ptrdiff_t offset = chance(-40, 40), extent = chance(-40, 200);
+    struct twin t = { layout_slice(old->layout, count, offset, extent), { 0, 0, NULL } };
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < old->map.n; j++) {
+            struct entry e = old->map.entries[j];
+            e.at += offset + (ptrdiff_t)i * map_extent(&old->map);
+            if (e.kind == ENTRY_DATA)
+                map_add(&t.map, e);
+        }
+    map_add(&t.map, (struct entry){ .kind = ENTRY_LB, .at = 0 });
+    map_add(&t.map, (struct entry){ .kind = ENTRY_UB, .at = extent });
+    return t;
+}
+
 /* The parts of a datatype are dropped as soon as it is made: a layout keeps what it needs. */
 static inline struct twin twin_random(int depth)
 {
@@ -278,7 +329,7 @@ static inline struct twin twin_random(int depth)
                            twin_random((int)chance(0, depth - 1)),
                            twin_random((int)chance(0, depth - 1)) };
     struct twin t;
-    switch (chance(0, 5)) {
+    switch (chance(0, 8)) {
     case 0:
         t = twin_contiguous(old);
         break;
@@ -291,6 +342,13 @@ static inline struct twin twin_random(int depth)
         break;
     case 4:
         t = twin_blocks(old, 1);
+        break;
+    case 5:
+    case 6:
+        t = twin_indexed(old);
+        break;
+    case 7:
+        t = twin_slice(old);
         break;
     default:
         t = twin_blocks(old, 3);
