@@ -257,10 +257,10 @@ static size_t type_repeats(const struct type *type)
     return type->layout->size / type->recipe->types[0]->layout->size;
 }
 
-/* Of a struct: values are the number of blocks, their lengths, their displacements. */
+/* Of a struct: its recipe is the number of blocks, their lengths, their displacements. */
 static size_t type_block(const struct type *type, size_t i)
 {
-    return (size_t)type->recipe->values[1 + i].number;
+    return (size_t)recipe_number(type->recipe, 1, i);
 }
 
 static int type_pass(const struct type *type, size_t count, struct stream *stream)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writing and keeping recipes.  The first values and a single type lie in the recipe itself, more
+ * Writing and keeping recipes.  The first numbers and a single type lie in the recipe itself, more
  * of them on the heap; a failed allocation is remembered in the recipe and noticed once, by
  * type_new.
  */
 #include "src/recipe.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,44 +16,53 @@ struct recipe *recipe_new(int combiner, bool large)
     struct recipe *recipe = malloc(sizeof *recipe);
     if (!recipe)
         return NULL;
-    memset(recipe, 0, offsetof(struct recipe, few));
-    recipe->values = recipe->few;
-    recipe->capacity = RECIPE_FEW;
     recipe->refs = 1;
     recipe->combiner = combiner;
     recipe->large = large;
+    recipe->huge = recipe->failed = false;
+    recipe->nseries = 0;
+    recipe->ntypes = 0;
+    recipe->types = NULL;
+    recipe->used = 0;
+    recipe->room = RECIPE_FEW;
+    recipe->numbers = recipe->few;
     return recipe;
 }
 
-/* Room for n more values; where it was before, or NULL when memory is out. */
-static struct value *recipe_room(struct recipe *recipe, size_t n)
+/* Room for `bytes` more numbers behind `used`; false when memory is out. */
+static bool recipe_room(struct recipe *recipe, size_t bytes)
 {
-    size_t needed = recipe->nvalues + n, room = 4 * recipe->capacity;
-    if (needed <= recipe->capacity)
-        return recipe->values + recipe->nvalues;
-    room = needed > room ? needed : room;
-    bool inside = recipe->values == recipe->few;
-    struct value *values = realloc(inside ? NULL : recipe->values, room * sizeof *values);
-    if (!values)
-        return NULL;
+    size_t needed = recipe->used + bytes;
+    if (needed <= recipe->room)
+        return true;
+    size_t room = 2 * needed; /* the next argument is often as long */
+    bool inside = recipe->numbers == recipe->few;
+    char *numbers = realloc(inside ? NULL : recipe->numbers, room);
+    if (!numbers)
+        return false;
     if (inside)
-        memcpy(values, recipe->few, sizeof recipe->few);
-    recipe->values = values;
-    recipe->capacity = room;
-    return values + recipe->nvalues;
+        memcpy(numbers, recipe->few, recipe->used);
+    recipe->numbers = numbers;
+    recipe->room = room;
+    return true;
 }
 
-/* Where to write n more values; NULL when there is nothing to write, or no memory. */
-static struct value *recipe_more(struct recipe *recipe, int64_t n)
+/* Where to write a series of n numbers; NULL when there is nothing to write, or no memory. */
+static void *recipe_series(struct recipe *recipe, enum value_sort sort, bool wide, int64_t n)
 {
     if (!recipe || recipe->failed || n <= 0)
         return NULL;
-    struct value *values = recipe_room(recipe, (size_t)n);
-    if (values)
-        recipe->nvalues += (size_t)n;
-    else
+    size_t each = wide ? sizeof(int64_t) : sizeof(int), bytes = (size_t)n * each;
+    recipe->used = (recipe->used + each - 1) & ~(each - 1);
+    if (!recipe_room(recipe, bytes)) {
         recipe->failed = true;
-    return values;
+        return NULL;
+    }
+    assert(recipe->nseries < RECIPE_SERIES);
+    recipe->series[recipe->nseries++] = (struct series){ sort, wide, (size_t)n, recipe->used };
+    void *numbers = recipe->numbers + recipe->used;
+    recipe->used += bytes;
+    return numbers;
 }
 
 static inline bool is_huge(int64_t number)
@@ -62,43 +72,54 @@ static inline bool is_huge(int64_t number)
 
 void recipe_add(struct recipe *recipe, enum value_sort sort, int64_t number)
 {
-    struct value *value = recipe_more(recipe, 1);
-    if (!value)
+    int64_t *numbers = recipe_series(recipe, sort, true, 1);
+    if (!numbers)
         return;
-    *value = (struct value){ number, sort };
+    *numbers = number;
     recipe->huge |= sort == VALUE_COUNT && is_huge(number);
+}
+
+/* memcpy(NULL, x, n) is not allowed. */
+static void recipe_copy(void *numbers, const void *from, size_t bytes)
+{
+    if (numbers)
+        memcpy(numbers, from, bytes);
 }
 
 void recipe_add_counts(struct recipe *recipe, struct counts counts, int64_t n)
 {
-    struct value *values = recipe_more(recipe, n);
-    for (int64_t i = 0; values && i < n; i++) {
-        values[i] = (struct value){ counts_at(counts, i), VALUE_COUNT };
-        recipe->huge |= is_huge(values[i].number);
+    if (!counts.wide) {
+        recipe_copy(recipe_series(recipe, VALUE_COUNT, false, n), counts.narrow,
+                    (size_t)n * sizeof(int));
+        return;
     }
-    if (recipe && counts.wide)
+    int64_t *numbers = recipe_series(recipe, VALUE_COUNT, true, n);
+    for (int64_t i = 0; numbers && i < n; i++) {
+        numbers[i] = counts.wide[i];
+        recipe->huge |= is_huge(numbers[i]);
+    }
+    if (recipe)
         recipe->large = true;
 }
 
 void recipe_add_integers(struct recipe *recipe, const int *integers, int n)
 {
-    struct value *values = recipe_more(recipe, n);
-    for (int i = 0; values && i < n; i++)
-        values[i] = (struct value){ integers[i], VALUE_INTEGER };
+    recipe_copy(recipe_series(recipe, VALUE_INTEGER, false, n), integers,
+                (size_t)n * sizeof(int));
 }
 
 void recipe_add_addresses(struct recipe *recipe, const MPI_Aint *addresses, int64_t n)
 {
-    struct value *values = recipe_more(recipe, n);
-    for (int64_t i = 0; values && i < n; i++)
-        values[i] = (struct value){ addresses[i], VALUE_ADDRESS };
+    recipe_copy(recipe_series(recipe, VALUE_ADDRESS, true, n), addresses,
+                (size_t)n * sizeof(MPI_Aint));
 }
 
 void recipe_add_types(struct recipe *recipe, struct type *const *types, int64_t n)
 {
-    if (!recipe || n == 0)
+    if (!recipe || n <= 0)
         return;
-    recipe->types = n == 1 ? &recipe->only : malloc((size_t)n * sizeof *recipe->types);
+    recipe->types =
+        n <= RECIPE_TYPES ? recipe->few_types : malloc((size_t)n * sizeof *recipe->types);
     if (!recipe->types) {
         recipe->failed = true;
         return;
@@ -120,9 +141,9 @@ void recipe_drop(struct recipe *recipe)
         return;
     for (size_t i = 0; i < recipe->ntypes; i++)
         type_release(recipe->types[i]);
-    if (recipe->types != &recipe->only)
+    if (recipe->types != recipe->few_types)
         free(recipe->types);
-    if (recipe->values != recipe->few)
-        free(recipe->values);
+    if (recipe->numbers != recipe->few)
+        free(recipe->numbers);
     free(recipe);
 }

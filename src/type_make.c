@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The datatype constructors (MPI 5.0, 5.1.2).  All of them are the same three lines: check what
- * the entry point could not, make the layout, write the recipe.  The indexed family and struct
- * first become one list of blocks in bytes.
+ * the entry point could not, make the layout, write the recipe.
  */
 #include "src/type.h"
 
@@ -57,77 +56,12 @@ int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride
                     recipe);
 }
 
-/* ---- blocks: the common form of the indexed family and struct ---- */
+/* ---- the indexed family ---- */
 
-enum { BLOCKS_FEW = 16 };
-
-struct blocks {
-    size_t n;
-    size_t *lengths;
-    ptrdiff_t *offsets;
-    const struct layout **layouts; /* one per block, or one for all when `same` */
-    struct type **types;           /* of a struct */
-    bool same;
-    void *room; /* of all four arrays; NULL: they are the short ones */
-    size_t few_lengths[BLOCKS_FEW];
-    ptrdiff_t few_offsets[BLOCKS_FEW];
-    const struct layout *few_layouts[BLOCKS_FEW];
-    struct type *few_types[BLOCKS_FEW];
-};
-
-static void blocks_free(struct blocks *blocks)
-{
-    free(blocks->room);
-}
-
-static void blocks_use_few(struct blocks *blocks)
-{
-    blocks->lengths = blocks->few_lengths;
-    blocks->offsets = blocks->few_offsets;
-    blocks->layouts = blocks->few_layouts;
-    blocks->types = blocks->few_types;
-}
-
-static int blocks_new(struct blocks *blocks, int64_t n, bool same)
-{
-    enum { EACH = 4 * sizeof(void *) };
-    size_t room = (size_t)n;
-    blocks->n = room;
-    blocks->same = same;
-    blocks->room = NULL;
-    if (room <= BLOCKS_FEW) {
-        blocks_use_few(blocks);
-        return MPI_SUCCESS;
-    }
-    blocks->room = room <= SIZE_MAX / EACH ? malloc(room * EACH) : NULL;
-    if (!blocks->room)
-        return fail(MPI_ERR_NO_MEM, "no memory left for a datatype of %lld blocks",
-                    (long long)n);
-    blocks->layouts = blocks->room;
-    blocks->types = (struct type **)(blocks->layouts + room);
-    blocks->lengths = (size_t *)(blocks->types + room);
-    blocks->offsets = (ptrdiff_t *)(blocks->lengths + room);
-    return MPI_SUCCESS;
-}
-
-static int blocks_set_lengths(struct blocks *blocks, struct counts lengths)
-{
-    for (size_t i = 0; i < blocks->n; i++) {
-        int64_t length = counts_at(lengths, (int64_t)i);
-        if (length < 0)
-            return fail(MPI_ERR_COUNT,
-                        "argument array_of_blocklengths[%zu] is %lld, must not be negative", i,
-                        (long long)length);
-        blocks->lengths[i] = (size_t)length;
-    }
-    return MPI_SUCCESS;
-}
-
-static int array_check(bool missing, int64_t n, const char *argument)
+static int array_check(bool missing, size_t n, const char *argument)
 {
     if (missing && n > 0)
-        return fail(MPI_ERR_ARG, "argument %s is NULL, but count is %lld", argument,
-                    (long long)n);
+        return fail(MPI_ERR_ARG, "argument %s is NULL, but count is %zu", argument, n);
     return MPI_SUCCESS;
 }
 
@@ -136,87 +70,66 @@ static bool counts_missing(struct counts counts)
     return !counts.wide && !counts.narrow;
 }
 
-/* Lengths, one for all blocks or one each, and offsets, in elements or in bytes. */
-struct indexed {
-    int combiner;
-    bool large; /* where no array of counts says so */
-    int64_t n;
-    const int64_t *length; /* of all blocks; NULL: lengths */
-    struct counts lengths;
-    const MPI_Aint *offsets; /* bytes; NULL: displacements */
-    struct counts displacements;
-};
-
-static int indexed_check(const struct indexed *indexed, const struct type *old)
+static int lengths_check(struct counts lengths, size_t n)
 {
-    int rc = type_check_supported(old, "oldtype");
-    if (!rc && !indexed->length)
-        rc = array_check(counts_missing(indexed->lengths), indexed->n, "array_of_blocklengths");
-    if (!rc && !indexed->offsets)
-        rc = array_check(counts_missing(indexed->displacements), indexed->n,
-                         "array_of_displacements");
+    int rc = array_check(counts_missing(lengths), n, "array_of_blocklengths");
+    for (size_t i = 0; !rc && i < n; i++) {
+        int64_t length = counts_at(lengths, (int64_t)i);
+        if (length < 0)
+            rc = fail(MPI_ERR_COUNT,
+                      "argument array_of_blocklengths[%zu] is %lld, must not be negative", i,
+                      (long long)length);
+    }
     return rc;
 }
 
+/* What the constructors of the family have in common. */
+struct indexed {
+    int combiner;
+    bool large;      /* where no array of counts says so */
+    bool same;       /* all blocks have blocks.length elements */
+    bool by_address; /* places are in bytes, not in elements */
+    struct block_list blocks;
+};
+
 static struct recipe *indexed_recipe(const struct indexed *indexed, struct type *old)
 {
+    const struct block_list *b = &indexed->blocks;
     struct recipe *recipe = recipe_new(indexed->combiner, indexed->large);
-    recipe_add(recipe, VALUE_COUNT, indexed->n);
-    if (indexed->length)
-        recipe_add(recipe, VALUE_COUNT, *indexed->length);
+    recipe_add(recipe, VALUE_COUNT, (int64_t)b->n);
+    if (indexed->same)
+        recipe_add(recipe, VALUE_COUNT, (int64_t)b->length);
     else
-        recipe_add_counts(recipe, indexed->lengths, indexed->n);
-    if (indexed->offsets)
-        recipe_add_addresses(recipe, indexed->offsets, indexed->n);
+        recipe_add_counts(recipe, b->lengths, (int64_t)b->n);
+    if (indexed->by_address)
+        recipe_add_addresses(recipe, b->places.wide, (int64_t)b->n);
     else
-        recipe_add_counts(recipe, indexed->displacements, indexed->n);
+        recipe_add_counts(recipe, b->places, (int64_t)b->n);
     recipe_add_types(recipe, &old, 1);
     return recipe;
 }
 
-/* Where the blocks begin, in bytes.  False when that does not fit (EOVERFLOW). */
-static bool blocks_place(struct blocks *blocks, const struct indexed *indexed, ptrdiff_t extent)
+static int indexed_new(struct indexed *indexed, struct type *old, struct type **newtype)
 {
-    for (size_t i = 0; i < blocks->n; i++) {
-        if (indexed->length)
-            blocks->lengths[i] = (size_t)*indexed->length;
-        if (indexed->offsets)
-            blocks->offsets[i] = indexed->offsets[i];
-        else if (!type_scale(counts_at(indexed->displacements, (int64_t)i), extent,
-                             &blocks->offsets[i]))
-            return false;
-    }
-    return true;
-}
-
-static int indexed_new(const struct indexed *indexed, struct type *old, struct type **newtype)
-{
-    int rc = indexed_check(indexed, old);
-    if (rc)
-        return rc;
-    struct blocks blocks;
-    rc = blocks_new(&blocks, indexed->n, true);
-    if (rc)
-        return rc;
-    blocks.layouts[0] = old->layout;
-    if (!indexed->length)
-        rc = blocks_set_lengths(&blocks, indexed->lengths);
-    struct layout *layout = NULL;
-    if (!rc && blocks_place(&blocks, indexed, old->layout->extent))
-        layout = layout_blocks(blocks.n, blocks.lengths, blocks.offsets, blocks.layouts, true);
+    struct block_list *b = &indexed->blocks;
+    int rc = type_check_supported(old, "oldtype");
+    if (!rc && !indexed->same)
+        rc = lengths_check(b->lengths, b->n);
     if (!rc)
-        rc = type_new(newtype, layout, indexed_recipe(indexed, old));
-    blocks_free(&blocks);
-    return rc;
+        rc = array_check(counts_missing(b->places), b->n, "array_of_displacements");
+    if (rc)
+        return rc;
+    b->unit = indexed->by_address ? 1 : old->layout->extent;
+    return type_new(newtype, layout_indexed(old->layout, b), indexed_recipe(indexed, old));
 }
 
 int xmpi_type_indexed(count_t count, counts_t array_of_blocklengths,
                       counts_t array_of_displacements, type_t oldtype, type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_INDEXED,
-                               .n = count,
-                               .lengths = array_of_blocklengths,
-                               .displacements = array_of_displacements };
+                               .blocks = { .n = (size_t)count,
+                                           .lengths = array_of_blocklengths,
+                                           .places = array_of_displacements } };
     return indexed_new(&indexed, oldtype, newtype);
 }
 
@@ -225,9 +138,10 @@ int xmpi_type_create_indexed_block(count_t count, count_t blocklength,
                                    type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_INDEXED_BLOCK,
-                               .n = count,
-                               .length = &blocklength,
-                               .displacements = array_of_displacements };
+                               .same = true,
+                               .blocks = { .n = (size_t)count,
+                                           .length = (size_t)blocklength,
+                                           .places = array_of_displacements } };
     return indexed_new(&indexed, oldtype, newtype);
 }
 
@@ -236,9 +150,10 @@ int xmpi_type_create_hindexed(count_t count, counts_t array_of_blocklengths,
                               type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_HINDEXED,
-                               .n = count,
-                               .lengths = array_of_blocklengths,
-                               .offsets = array_of_displacements };
+                               .by_address = true,
+                               .blocks = { .n = (size_t)count,
+                                           .lengths = array_of_blocklengths,
+                                           .places.wide = array_of_displacements } };
     return indexed_new(&indexed, oldtype, newtype);
 }
 
@@ -248,48 +163,76 @@ int xmpi_type_create_hindexed_block(count_t count, count_t blocklength,
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_HINDEXED_BLOCK,
                                .large = large,
-                               .n = count,
-                               .length = &blocklength,
-                               .offsets = array_of_displacements };
+                               .same = true,
+                               .by_address = true,
+                               .blocks = { .n = (size_t)count,
+                                           .length = (size_t)blocklength,
+                                           .places.wide = array_of_displacements } };
     return indexed_new(&indexed, oldtype, newtype);
 }
 
 /* ---- struct ---- */
 
-static int types_resolve(int64_t n, const MPI_Datatype *handles, struct type **types)
+enum { MEMBERS_FEW = 16 };
+
+struct members {
+    struct type **types;
+    const struct layout **layouts;
+    void *heap; /* both arrays; NULL: they are the short ones */
+    struct type *few_types[MEMBERS_FEW];
+    const struct layout *few_layouts[MEMBERS_FEW];
+};
+
+static int members_new(struct members *members, size_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        types[i] = type_of(handles[i]);
-        if (!types[i])
-            return fail(MPI_ERR_TYPE, "argument array_of_types[%lld] is %s", (long long)i,
+    members->types = members->few_types;
+    members->layouts = members->few_layouts;
+    members->heap = NULL;
+    if (n <= MEMBERS_FEW)
+        return MPI_SUCCESS;
+    members->heap =
+        n <= SIZE_MAX / (2 * sizeof(void *)) ? malloc(n * 2 * sizeof(void *)) : NULL;
+    if (!members->heap)
+        return fail(MPI_ERR_NO_MEM, "no memory left for a datatype of %zu blocks", n);
+    members->types = members->heap;
+    members->layouts = (const struct layout **)(members->types + n);
+    return MPI_SUCCESS;
+}
+
+static int members_resolve(struct members *members, size_t n, const MPI_Datatype *handles)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct type *type = type_of(handles[i]);
+        if (!type)
+            return fail(MPI_ERR_TYPE, "argument array_of_types[%zu] is %s", i,
                         handles[i] == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "no datatype");
-        if (!types[i]->layout)
+        if (!type->layout)
             return fail(MPI_ERR_TYPE,
-                        "array_of_types[%lld]: %s is not supported on this platform",
-                        (long long)i, types[i]->name);
+                        "array_of_types[%zu]: %s is not supported on this platform", i,
+                        type->name);
+        members->types[i] = type;
+        members->layouts[i] = type->layout;
     }
     return MPI_SUCCESS;
 }
 
-static struct recipe *struct_recipe(int64_t n, struct counts lengths, const MPI_Aint *offsets,
-                                    struct type *const *types)
+static struct recipe *struct_recipe(const struct block_list *b, struct type *const *types)
 {
     struct recipe *recipe = recipe_new(MPI_COMBINER_STRUCT, false);
-    recipe_add(recipe, VALUE_COUNT, n);
-    recipe_add_counts(recipe, lengths, n);
-    recipe_add_addresses(recipe, offsets, n);
-    recipe_add_types(recipe, types, n);
+    recipe_add(recipe, VALUE_COUNT, (int64_t)b->n);
+    recipe_add_counts(recipe, b->lengths, (int64_t)b->n);
+    recipe_add_addresses(recipe, b->places.wide, (int64_t)b->n);
+    recipe_add_types(recipe, types, (int64_t)b->n);
     return recipe;
 }
 
-static int struct_check(int64_t n, struct counts lengths, const MPI_Aint *offsets,
-                        const MPI_Datatype *types)
+static int struct_check(const struct block_list *b, const MPI_Datatype *types)
 {
-    int rc = array_check(counts_missing(lengths), n, "array_of_blocklengths");
+    int rc = array_check(counts_missing(b->lengths), b->n, "array_of_blocklengths");
     if (!rc)
-        rc = array_check(!offsets, n, "array_of_displacements");
+        rc = array_check(!b->places.wide, b->n, "array_of_displacements");
     if (!rc)
-        rc = array_check(!types, n, "array_of_types");
+        rc = array_check(!types, b->n, "array_of_types");
     return rc;
 }
 
@@ -297,27 +240,23 @@ int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
                             extents_t array_of_displacements,
                             const MPI_Datatype array_of_types[], type_out_t *newtype)
 {
-    struct blocks blocks;
-    int rc = struct_check(count, array_of_blocklengths, array_of_displacements, array_of_types);
+    struct block_list blocks = { .n = (size_t)count,
+                                 .lengths = array_of_blocklengths,
+                                 .places.wide = array_of_displacements,
+                                 .unit = 1 };
+    struct members members;
+    int rc = struct_check(&blocks, array_of_types);
     if (!rc)
-        rc = blocks_new(&blocks, count, false);
+        rc = members_new(&members, blocks.n);
     if (rc)
         return rc;
-    struct type **types = blocks.types;
-    rc = types_resolve(count, array_of_types, types);
+    rc = members_resolve(&members, blocks.n, array_of_types);
     if (!rc)
-        rc = blocks_set_lengths(&blocks, array_of_blocklengths);
-    if (rc)
-        goto free_blocks;
-    for (size_t i = 0; i < blocks.n; i++) {
-        blocks.offsets[i] = array_of_displacements[i];
-        blocks.layouts[i] = types[i]->layout;
-    }
-    rc = type_new(
-        newtype, layout_blocks(blocks.n, blocks.lengths, blocks.offsets, blocks.layouts, false),
-        struct_recipe(count, array_of_blocklengths, array_of_displacements, types));
-free_blocks:
-    blocks_free(&blocks);
+        rc = lengths_check(blocks.lengths, blocks.n);
+    if (!rc)
+        rc = type_new(newtype, layout_struct(members.layouts, &blocks),
+                      struct_recipe(&blocks, members.types));
+    free(members.heap);
     return rc;
 }
 

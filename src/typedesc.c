@@ -47,20 +47,20 @@ int xmpi_type_get_true_extent(type_t datatype, extent_out_t *true_lb, extent_out
 
 /* ---- how it was made ---- */
 
-/* Where a value of a recipe appears for the user; `large` when asked through the _c form. */
-static enum value_sort value_shown_as(const struct recipe *recipe, const struct value *value,
-                                      bool large)
+/* Where numbers of a recipe appear for the user; `large` when asked through the _c form. */
+static enum value_sort sort_shown(const struct recipe *recipe, enum value_sort sort, bool large)
 {
-    if (value->sort == VALUE_INTEGER || (large && recipe->large))
-        return value->sort == VALUE_INTEGER ? VALUE_INTEGER : VALUE_COUNT;
-    return value->sort == VALUE_COUNT ? VALUE_INTEGER : VALUE_ADDRESS;
+    if (sort == VALUE_INTEGER || (large && recipe->large))
+        return sort == VALUE_INTEGER ? VALUE_INTEGER : VALUE_COUNT;
+    return sort == VALUE_COUNT ? VALUE_INTEGER : VALUE_ADDRESS;
 }
 
 static int64_t recipe_shown(const struct recipe *recipe, enum value_sort sort, bool large)
 {
     int64_t n = 0;
-    for (size_t i = 0; i < recipe->nvalues; i++)
-        n += value_shown_as(recipe, &recipe->values[i], large) == sort;
+    for (int i = 0; i < recipe->nseries; i++)
+        if (sort_shown(recipe, recipe->series[i].sort, large) == sort)
+            n += (int64_t)recipe->series[i].n;
     return n;
 }
 
@@ -141,18 +141,24 @@ struct rooms {
     MPI_Count *counts;
 };
 
+static void series_show(struct rooms *rooms, const struct recipe *recipe, int series,
+                        enum value_sort sort)
+{
+    for (size_t i = 0; i < recipe->series[series].n; i++) {
+        int64_t number = recipe_number(recipe, series, i);
+        if (sort == VALUE_INTEGER)
+            *rooms->integers++ = (int)number;
+        else if (sort == VALUE_ADDRESS)
+            *rooms->addresses++ = number;
+        else
+            *rooms->counts++ = number;
+    }
+}
+
 static void rooms_fill(struct rooms rooms, const struct recipe *recipe, bool large)
 {
-    for (size_t i = 0; i < recipe->nvalues; i++) {
-        const struct value *value = &recipe->values[i];
-        enum value_sort sort = value_shown_as(recipe, value, large);
-        if (sort == VALUE_INTEGER)
-            *rooms.integers++ = (int)value->number;
-        else if (sort == VALUE_ADDRESS)
-            *rooms.addresses++ = value->number;
-        else
-            *rooms.counts++ = value->number;
-    }
+    for (int i = 0; i < recipe->nseries; i++)
+        series_show(&rooms, recipe, i, sort_shown(recipe, recipe->series[i].sort, large));
 }
 
 /* MPI_Type_get_contents comes without an array for large counts. */
