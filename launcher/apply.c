@@ -359,6 +359,11 @@ static int process_option(struct option_use *p, int id)
         return 0;
     case OPTION_FANOUT:
         return number(p, 1, FANOUT_MOST, &options->fanout);
+    case OPTION_NODE_RANK:
+        return number(p, 0, INT_MAX, &options->node_rank);
+    case OPTION_JOB_NAME:
+        options->job_name = p->values.text[0];
+        return 0;
     case OPTION_HOSTFILE:
         strings_add(&options->hostfiles, p->values.text[0]);
         return 0;

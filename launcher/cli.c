@@ -191,7 +191,9 @@ static int check_apps(struct options *options)
 
 int cli_parse(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 }, .words = argv };
+    *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 },
+                                 .words = argv,
+                                 .node_rank = -1 };
     struct strings words = { 0 };
     for (int i = 1; i < argc; i++)
         strings_add(&words, argv[i]);

@@ -42,8 +42,9 @@ struct options {
     struct environment_changes env; /* for all apps */
     const char *master_addr, *master_port;
     struct strings hosts, hostfiles; /* as written */
-    int nnodes;
-    int fanout; /* 0: not said */
+    int nnodes, node_rank;           /* node_rank -1: not said */
+    const char *job_name;            /* --rdzv-id */
+    int fanout;                      /* 0: not said */
     struct map_options map;
     bool strict, hwthreads;
     struct iof_options iof;

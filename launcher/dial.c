@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 3000 };
+enum { PATIENCE_MS = 3000, AGAIN_US = 100000 };
 
 static char why_not[200];
 
@@ -114,4 +114,20 @@ int dial(struct wire *wire, const struct wire_user *user, const char *addresses,
     free(copy);
     complain("xmpid cannot reach xmpirun at %s", failures);
     return 1;
+}
+
+int dial_patiently(struct wire *wire, const struct wire_user *user, const char *addresses,
+                   int number, const uint8_t *secret, int seconds)
+{
+    uint64_t end = clock_ns() + (uint64_t)seconds * 1000000000u;
+    bool before = complaints_wanted;
+    while (clock_ns() + AGAIN_US * 1000ull < end) {
+        complaints_wanted = false;
+        int status = dial(wire, user, addresses, number, secret);
+        complaints_wanted = before;
+        if (!status)
+            return 0;
+        usleep(AGAIN_US);
+    }
+    return dial(wire, user, addresses, number, secret);
 }

@@ -12,4 +12,8 @@
 int dial(struct wire *wire, const struct wire_user *user, const char *addresses, int number,
          const uint8_t *secret);
 
+/* The same again and again for so many seconds. */
+int dial_patiently(struct wire *wire, const struct wire_user *user, const char *addresses,
+                   int number, const uint8_t *secret, int seconds);
+
 #endif

@@ -75,14 +75,20 @@ static void called(struct watch *watch, uint32_t events)
         step.callers[slot] = wire;
 }
 
-static int listening_socket(int family)
+static int listening_socket(int family, int port)
 {
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, on = 1;
     struct sockaddr_storage any = { .ss_family = (sa_family_t)family };
     socklen_t bytes =
         family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    if (family == AF_INET6)
+        ((struct sockaddr_in6 *)&any)->sin6_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in *)&any)->sin_port = htons((uint16_t)port);
     if (fd >= 0 && family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (fd >= 0 && port) /* the program may want the port while our connections live */
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&any, bytes) == 0 && listen(fd, 128) == 0) {
         getsockname(fd, (struct sockaddr *)&any, &bytes);
         step.family = family;
@@ -95,17 +101,18 @@ static int listening_socket(int family)
     return -1;
 }
 
-int doorstep_open(const uint8_t *secret, bool (*adopt)(struct wire *wire, int number))
+int doorstep_open(const uint8_t *secret, int port, bool (*adopt)(struct wire *wire, int number))
 {
-    int fd = listening_socket(AF_INET6);
+    int fd = listening_socket(AF_INET6, port);
     if (fd < 0)
-        fd = listening_socket(AF_INET);
+        fd = listening_socket(AF_INET, port);
     step.secret = secret;
     step.adopt = adopt;
     step.watch = (struct watch){ .fd = fd, .ready = called };
     if (fd >= 0 && loop_add(&step.watch, EPOLLIN))
         return 0;
-    complain("cannot listen for other hosts: %s", strerror(errno));
+    complain("cannot listen for other hosts%s: %s", port ? " on --master-port" : "",
+             strerror(errno));
     return 1;
 }
 

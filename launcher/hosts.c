@@ -11,6 +11,7 @@
 #include "launcher/hosts.h"
 
 #include "launcher/batch.h"
+#include "launcher/gather.h"
 #include "launcher/out.h"
 #include "launcher/ranges.h"
 
@@ -191,8 +192,9 @@ static void take_slots(struct host_list *list, const struct host_list *given)
 static int cut_to(struct host_list *list, int nnodes)
 {
     if (nnodes > list->n) {
-        complain("--nnodes %d: there %s %d host%s; name more with -host or -hostfile", nnodes,
-                 list->n == 1 ? "is" : "are", list->n, list->n == 1 ? "" : "s");
+        complain("--nnodes %d: there %s %d host%s; name more with -host or -hostfile, or "
+                 "start an xmpirun on each with --node-rank",
+                 nnodes, list->n == 1 ? "is" : "are", list->n, list->n == 1 ? "" : "s");
         return EXIT_USAGE;
     }
     if (nnodes > 0)
@@ -203,6 +205,11 @@ static int cut_to(struct host_list *list, int nnodes)
 int hosts_find(const struct options *options, struct host **hosts, int *nhosts)
 {
     struct host_list list = { 0 }, given = { 0 };
+    if (gather_is_wanted(options)) {
+        *hosts = gather_hosts(options);
+        *nhosts = options->nnodes;
+        return 0;
+    }
     int status = batch_hosts(&given);
     if (!status)
         status = read_wishes(options, &list);

@@ -3,7 +3,9 @@
  * xmpirun: from the command line to an exit code.
  */
 #include "launcher/cli.h"
+#include "launcher/gather.h"
 #include "launcher/job.h"
+#include "launcher/master.h"
 #include "launcher/plan.h"
 #include "launcher/remote.h"
 #include "launcher/status.h"
@@ -32,8 +34,12 @@ int main(int argc, char **argv)
     if (options.status)
         return status_main(options.napps && options.apps[0].argv ? options.apps[0].argv[0]
                                                                  : NULL);
+    status = gather_check(&options);
+    if (!status && gather_is_wanted(&options) && options.node_rank > 0)
+        return gather_join(&options);
     struct plan plan;
-    status = plan_make(&options, &plan);
+    if (!status)
+        status = plan_make(&options, &plan);
     if (status)
         return status;
     if (options.dry_run || options.display_map)
@@ -43,6 +49,7 @@ int main(int argc, char **argv)
         return 0;
     }
     fflush(stdout);
+    master_decide(&options, &plan);
     if (plan_is_spread(&plan))
         return remote_run(&options, &plan);
     struct job job = { .options = &options, .plan = &plan };

@@ -47,11 +47,15 @@ extern struct remotes remotes;
 
 struct launch {
     const uint8_t *secret;
-    const char *template;     /* of the agents' commands */
+    const char *template;     /* of the agents' commands; NULL: the user starts them himself */
+    int port;                 /* where we listen; 0: anywhere */
     int fanout, seconds;      /* how many we start; how long it may take */
     int first, n;             /* hosts first .. first + n - 1 are below us */
     const char *const *names; /* of these */
 };
+
+/* The template of the agents' commands, from the options, the environment or the batch system. */
+const char *remote_template(const struct options *options);
 
 /* Start agents.  0, or an exit status after a complaint; what `launch` points to must stay. */
 int remote_start(const struct launch *launch);

@@ -5,9 +5,9 @@
  */
 #define _GNU_SOURCE 1 /* getrandom */
 #include "launcher/frames.h"
+#include "launcher/gather.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
-#include "launcher/agent.h"
 #include "launcher/remote.h"
 #include "launcher/tree.h"
 #include "runtime/clock.h"
@@ -83,13 +83,13 @@ static void lost(struct remote *remote, const char *why)
 
 static int wait_for_all(void)
 {
-    uint64_t end = clock_ns() + START_SECONDS * 1000000000ull;
+    uint64_t end = clock_ns() + (uint64_t)ask.launch.seconds * 1000000000u;
     while (ask.missing && !ask.failed && clock_ns() < end)
         ask.failed |= !remote_await();
     for (int i = 0; i < ask.launch.n && !ask.failed; i++)
         if (!ask.here[i]) {
             complain("host %s: no xmpid has called within %d s", ask.hosts[i]->name,
-                     START_SECONDS);
+                     ask.launch.seconds);
             ask.failed = true;
         }
     return ask.failed ? 1 : 0;
@@ -112,23 +112,44 @@ static void list_hosts(struct host *hosts, int nhosts)
     ask.launch.n = ask.missing = n;
 }
 
-int remote_ask(const struct options *options, struct host *hosts, int nhosts)
+/* --node-rank: users start the others, and all of these call us. */
+static int wish_gathering(const struct options *options)
 {
-    const char *template = options->agent ? options->agent : agent_usual();
-    list_hosts(hosts, nhosts);
-    proc_remember();
-    if (loop_open() != 0 ||
-        getrandom(ask.secret, sizeof ask.secret, 0) != (ssize_t)sizeof ask.secret) {
-        complain("cannot set up the launch of other hosts: %s", strerror(errno));
-        return 1;
-    }
-    ask.launch.secret = ask.secret;
-    ask.launch.template = template;
+    gather_secret(options, ask.secret);
+    ask.launch.port = gather_port(options);
+    ask.launch.fanout = FANOUT_MOST;
+    ask.launch.seconds = GATHER_SECONDS;
+    if (ask.launch.n > FANOUT_MOST)
+        complain("--node-rank: at most %d nodes can gather", FANOUT_MOST + 1);
+    return ask.launch.n > FANOUT_MOST ? EXIT_USAGE : 0;
+}
+
+static int wish_agents(const struct options *options)
+{
+    ask.launch.template = remote_template(options);
     ask.launch.fanout = options->fanout ? options->fanout : FANOUT;
     ask.launch.seconds = START_SECONDS;
+    if (getrandom(ask.secret, sizeof ask.secret, 0) == (ssize_t)sizeof ask.secret)
+        return 0;
+    complain("cannot make a secret for other hosts: %s", strerror(errno));
+    return 1;
+}
+
+int remote_ask(const struct options *options, struct host *hosts, int nhosts)
+{
+    list_hosts(hosts, nhosts);
+    proc_remember();
+    int status = gather_is_wanted(options) ? wish_gathering(options) : wish_agents(options);
+    if (!status && loop_open() != 0) {
+        complain("cannot set up the launch of other hosts: %s", strerror(errno));
+        status = 1;
+    }
+    if (status)
+        return status;
+    ask.launch.secret = ask.secret;
     remotes.said = said;
     remotes.lost = lost;
-    int status = remote_start(&ask.launch);
+    status = remote_start(&ask.launch);
     if (!status)
         status = wait_for_all();
     if (status)

@@ -55,6 +55,11 @@ void remote_fail_start(const char *format, ...)
     start.failed = true;
 }
 
+const char *remote_template(const struct options *options)
+{
+    return options->agent ? options->agent : agent_usual();
+}
+
 /* ---- hello ---- */
 
 static const char *const *names_of(const struct remote *remote)
@@ -197,9 +202,9 @@ int remote_start(const struct launch *launch)
     list_remotes(launch);
     if (!remotes.n)
         return 0;
-    int status = doorstep_open(launch->secret, adopt);
+    int status = doorstep_open(launch->secret, launch->port, adopt);
     start.listens = !status;
-    for (int i = 0; i < remotes.n && !status; i++)
+    for (int i = 0; i < remotes.n && !status && launch->template; i++)
         status = start_agent(&remotes.list[i]);
     return status;
 }

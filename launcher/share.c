@@ -5,6 +5,7 @@
  */
 #include "launcher/share.h"
 
+#include "launcher/gather.h"
 #include "launcher/out.h"
 #include "launcher/psets.h"
 
@@ -101,8 +102,9 @@ void share_pack(const struct job *job, const struct plan *whole, const int32_t *
     pack_text(pack, job->psets);
     pack_number(pack, out_stdout.is_tty);
     pack_plan(whole, node_of_other, pack);
-    pack_texts(pack, job->options->words);
-    pack_texts(pack, environ);
+    bool shown = !gather_is_wanted(job->options); /* others have their own */
+    pack_texts(pack, shown ? job->options->words : NULL);
+    pack_texts(pack, shown ? environ : NULL);
 }
 
 /* ---- the other side ---- */
@@ -204,13 +206,16 @@ int share_take(struct unpack *from, const struct share_wish *wish, struct job *j
     char **words = unpack_texts(from, &nwords), **variables = unpack_texts(from, &nvariables);
     if (from->bad)
         goto damaged;
-    environ = variables;
-    int status = cli_parse(nwords, words, options);
+    if (!wish->own)
+        environ = variables;
+    int status = wish->own ? 0 : cli_parse(nwords, words, options);
+    if (wish->own)
+        *options = *wish->own;
     if (status)
         return status;
     if (!fits(plan, options))
         goto damaged;
-    return go_to(directory);
+    return wish->own ? 0 : go_to(directory);
 
 damaged:
     complain("the share of the job that xmpirun sent is damaged");

@@ -24,6 +24,8 @@ struct share_wish {
     const char *name;              /* of this host */
     int number;                    /* likewise */
     const int32_t **node_of_other; /* set */
+    const struct options
+        *own; /* the command line, environment and directory stay ours; or NULL */
 };
 
 /* Take our share out of it: the plan, and the job's id and process sets; `words` become the command

@@ -10,20 +10,18 @@
 #include "launcher/environment.h"
 #include "launcher/guard.h"
 #include "launcher/job.h"
+#include "launcher/master.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
 #include "launcher/program.h"
 #include "launcher/psets.h"
 #include "launcher/services.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,38 +112,17 @@ static char *variable(const char *name, const char *value)
     return text;
 }
 
-/* A TCP port that nobody uses at the moment; 0: none. */
-static int free_port(void)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = { .sin_family = AF_INET };
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t bytes = sizeof address;
-    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) == 0 &&
-                getsockname(fd, (struct sockaddr *)&address, &bytes) == 0;
-    if (fd >= 0)
-        close(fd);
-    return good ? ntohs(address.sin_port) : 0;
-}
-
 /* Variables that all ranks of the job share. */
 static void common_variables(const struct job *job, struct strings *list)
 {
     const struct options *options = job->options;
-    char size[16], port[16];
+    char size[16];
     snprintf(size, sizeof size, "%d", job->plan->world);
     strings_add(list, variable("WORLD_SIZE", size));
     strings_add(list, variable(BOOT_JOB_ENV, job->id));
     snprintf(size, sizeof size, "%d", job->nranks);
     strings_add(list, variable("LOCAL_WORLD_SIZE", size));
-    bool automatic = options->master_port && strcmp(options->master_port, "auto") == 0;
-    if (options->master_addr || automatic)
-        strings_add(list, variable("MASTER_ADDR",
-                                   options->master_addr ? options->master_addr : "127.0.0.1"));
-    if (automatic)
-        snprintf(port, sizeof port, "%d", free_port());
-    if (options->master_port)
-        strings_add(list, variable("MASTER_PORT", automatic ? port : options->master_port));
+    master_variables(options, list);
 }
 
 /* ---- ranks ---- */

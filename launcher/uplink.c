@@ -5,7 +5,8 @@
  * ranks" is decided here as it was there.  Output goes up in whole lines, at most UPLINK_WINDOW bytes
  * ahead of what has been passed on there.
  *
- * When the connection breaks, or our stdin ends (the agent has gone), all ranks are stopped.
+ * When the connection breaks, or our stdin ends (the agent has gone), all ranks are stopped.  An
+ * xmpirun that the user has started here (gather.c) has no agent, and keeps to its own words.
  */
 #include "config.h"
 
@@ -115,7 +116,13 @@ static void lost(struct wire *wire, const char *why)
 {
     (void)wire;
     if (!up.over && !up.job) {
-        complain("xmpid has lost xmpirun: %s", why); /* on the agent's stderr */
+        if (up.own)
+            complain(
+                "node 0 has gone, or does not know us: %s; XMPI_SECRET and --rdzv-id must be "
+                "the same on all nodes",
+                why);
+        else
+            complain("xmpid has lost xmpirun: %s", why); /* on the agent's stderr */
         up.code = 1;
     }
     uplink_abandon();
@@ -172,16 +179,24 @@ static void await_job(void)
         remote_dismiss();
 }
 
-int uplink_run(const char *addresses, int number, const uint8_t *secret)
+static void watch_agent(void)
 {
-    if (loop_open() != 0 || dial(&up.wire, &user, addresses, number, secret) != 0)
-        return 1;
     agent =
         (struct watch){ .fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), .ready = agent_spoke };
     if (agent.fd >= 0)
         loop_add(&agent, EPOLLIN); /* a file is no agent's */
-    up.launch.secret = secret;
-    up.launch.first = number + 1;
+}
+
+int uplink_run(const struct call *call)
+{
+    if (loop_open() != 0 || dial_patiently(&up.wire, &user, call->addresses, call->number,
+                                           call->secret, call->seconds) != 0)
+        return 1;
+    if (!call->own)
+        watch_agent();
+    up.own = call->own;
+    up.launch.secret = call->secret;
+    up.launch.first = call->number + 1;
     out_stdout.kind = out_stderr.kind = OUT_RELAYED;
     out_stdout.relay = out_stderr.relay = relay;
     proc_remember();

@@ -7,9 +7,17 @@
 
 #include "launcher/remote.h"
 
-/* Call at one of these addresses ("10.0.0.1:4711,[fd00::1]:4711"), say hello as host `number`, and
- * do what is said.  The exit code of xmpid. */
-int uplink_run(const char *addresses, int number, const uint8_t *secret);
+struct call {
+    const char *addresses; /* "10.0.0.1:4711,[fd00::1]:4711" */
+    int number;            /* we are this host */
+    const uint8_t *secret;
+    const struct options
+        *own;    /* NULL: an agent has started us, and xmpirun says all there is */
+    int seconds; /* it may be so long until somebody answers; 0: only now */
+};
+
+/* Call, say hello, and do what is said.  The exit code of xmpid. */
+int uplink_run(const struct call *call);
 
 /* ---- between uplink.c (the connection, and all before the job) and uplink_job.c ---- */
 
@@ -26,6 +34,7 @@ struct uplink {
     bool told;            /* that we stop, or we were told to */
     struct pack share;    /* as it came; options and plan point into it */
     struct job *job;      /* NULL: not yet */
+    const struct options *own;
 };
 extern struct uplink up;
 

@@ -64,5 +64,6 @@ int main(int argc, char **argv)
         complain("xmpid got no secret on its stdin; does the launch agent pass its stdin on?");
         return 1;
     }
-    return uplink_run(root, atoi(host), secret);
+    struct call call = { .addresses = root, .number = atoi(host), .secret = secret };
+    return uplink_run(&call);
 }

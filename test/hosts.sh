@@ -73,6 +73,91 @@ part_start() # who runs where, streams, exit codes
     check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"
 }
 
+# node NUMBER ARGUMENTS...: its xmpirun, output in $scratch/node.NUMBER, the exit code behind it.
+node()
+{
+    number=$1
+    shift
+    {
+        env "$mark" timeout -k 1 40 "$XMPIRUN" --node-rank "$number" --master-addr localhost --master-port "$port" "$@" < /dev/null
+        echo "exit $?"
+    } > "$scratch/node.$number.$(date +%N)" 2>&1 &
+}
+nodes_end() # sets said
+{
+    wait
+    said=$(cat "$scratch"/node.* | sort | tr '\n' ';')
+    rm -f "$scratch"/node.*
+}
+
+part_gather() # an xmpirun on every host, started by the user
+{
+    port=$("${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    four="rank 0 of 4, 2 here;rank 1 of 4, 2 here;rank 2 of 4, 2 here;rank 3 of 4, 2 here;"
+    node 1 --nnodes 2 --nproc-per-node 2 "$scratch/ends"
+    sleep 0.5
+    node 0 --nnodes 2 --nproc-per-node 2 "$scratch/ends"
+    nodes_end
+    check "gather: node 0 comes last" "$said" "exit 0;exit 0;$four"
+    for number in 0 1 2; do
+        COLOUR=$number node $number --nnodes 3 sh -c 'echo $RANK $LOCAL_RANK $WORLD_SIZE $COLOUR'
+    done
+    nodes_end
+    check "gather: each with its own environment" "$said" "0 0 3 0;1 0 3 1;2 0 3 2;exit 0;exit 0;exit 0;"
+    for number in 0 1; do node $number --nnodes 2 --nproc-per-node 2 "$scratch/ends" exit; done
+    nodes_end
+    check "gather: a failure on node 1 fails all" "$(echo "$said" | grep -c 'exit 3;exit 3;.*node1: rank 2 .* exited with code 3')" 1
+    for number in 0 1; do node $number --nnodes 2 "${PYTHON3:-python3}" -c 'import os, socket, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+if os.environ["RANK"] == "0":
+    s.bind(("", int(os.environ["MASTER_PORT"])))
+    s.listen()
+    s.accept()
+else:
+    for attempt in range(100):
+        try:
+            s.connect((os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])))
+            break
+        except OSError:
+            time.sleep(0.05)
+    else:
+        raise SystemExit("nobody listens")'
+    done
+    nodes_end
+    check "gather: the program can use the port" "$said" "exit 0;exit 0;"
+    XMPI_SECRET=right node 0 --nnodes 2 true
+    XMPI_SECRET=wrong node 1 --nnodes 2 true
+    sleep 2
+    XMPI_SECRET=right node 1 --nnodes 2 true
+    nodes_end
+    check "gather: a wrong secret is refused" "$(echo "$said" | grep -c 'exit 0;exit 0;exit 1;.*node 0 .* does not know us.*refused a connection')" 1
+    node 2 --nnodes 2 true
+    nodes_end
+    check "gather: a node too many" "$(echo "$said" | grep -c 'exit 2;.*must be less than --nnodes 2')" 1
+    run 10 --nnodes 2 --node-rank 0 true
+    check "gather: without an address" "$code" 2
+    run 10 --nnodes 1 --node-rank 0 --nproc-per-node 2 sh -c 'echo $RANK'
+    check "gather: one node is no gathering" "$code $(sort "$dir/out" | tr '\n' ';') $(leftovers_soon)" "0 0;1; 0"
+}
+
+part_master() # how frameworks find rank 0
+{
+    where='echo $MASTER_ADDR $MASTER_PORT'
+    run 30 -np 2 sh -c "$where"
+    check "MASTER_ADDR, one host" "$(sort -u "$dir/out" | grep -c '^127.0.0.1 [0-9]*$')" 1
+    run 30 -H a:1,b:1 sh -c "$where"
+    check "MASTER_ADDR, two hosts" "$(sort -u "$dir/out" | grep -c '^[0-9a-f.:]* [0-9]*$')" 1
+    MASTER_ADDR=me MASTER_PORT=1 run 30 -H a:1,b:1 sh -c "$where"
+    check "what the user has set" "$(sort -u "$dir/out")" "me 1"
+    MASTER_ADDR=me run 30 -H a:1,b:1 --master-addr you --master-port 2 -x MASTER_PORT=3 sh -c "$where"
+    check "what options say" "$(sort -u "$dir/out")" "you 2"
+    MASTER_PORT=1 run 30 -np 2 --master-port auto sh -c "$where"
+    check "a free port" "$(sort -u "$dir/out" | grep -c '^127.0.0.1 [0-9][0-9]*$') $(grep -c ' 1$' "$dir/out")" "1 0"
+    run 30 -np 1 "$XMPIRUN" -np 1 --pmix=never sh -c "$where"
+    check "a job inside a rank" "$code $(grep -c 127.0.0.1 "$dir/out")" "0 1"
+}
+
 part_errors() # what the user did wrong, or the hosts
 {
     run 30 --launch-agent 'echo no route to {host} >&2; exit 255; {cmd}' -H a,b true
@@ -281,8 +366,8 @@ namespaces_close()
     ip link del "xb$$" 2> /dev/null
 }
 
-parts="start errors faults tree explain conform namespaces"
-[ -z "${DISTCHECK_SHORT:-}" ] || parts="start errors"
+parts="start master gather errors faults tree explain conform namespaces"
+[ -z "${DISTCHECK_SHORT:-}" ] || parts="start master gather errors"
 for part in ${ONLY:-$parts}; do
     "part_$part"
 done

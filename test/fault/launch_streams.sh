@@ -85,7 +85,7 @@ fi
 A=1 B=2 run 10 -np 1 -x A=3 -genv C=4 -env D 5 --unset-env B sh -c 'echo $A $B $C $D'
 check "environment" "$(cat "$dir/out")" "3 4 5"
 run 10 -np 1 -envnone -x E=1 env
-check "an empty environment" "$(grep -vE '^(XMPI_BOOT|RANK|WORLD_SIZE|LOCAL_RANK|LOCAL_WORLD_SIZE|PMIX_[A-Z0-9_]*)=' "$dir/out")" "E=1"
+check "an empty environment" "$(grep -vE '^(XMPI_BOOT|XMPI_JOB|RANK|WORLD_SIZE|LOCAL_RANK|LOCAL_WORLD_SIZE|PMIX_[A-Z0-9_]*)=' "$dir/out")" "E=1"
 run 10 -np 1 --wdir "$dir" pwd
 check "working directory" "$(cat "$dir/out")" "$dir"
 printf 'echo found\n' > "$dir/onpath" && chmod +x "$dir/onpath"

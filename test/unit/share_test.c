@@ -57,7 +57,7 @@ static int take(const struct pack *pack, int number, struct job *job, struct pla
                 struct options *options)
 {
     const int32_t *node_of = NULL;
-    struct share_wish wish = { "host", number, &node_of };
+    struct share_wish wish = { "host", number, &node_of, NULL };
     struct unpack from = { pack->bytes, pack->bytes + pack->n, false };
     *plan = (struct plan){ 0 };
     return share_take(&from, &wish, job, plan, options);
