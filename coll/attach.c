@@ -177,10 +177,9 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 typedef int performer(struct attached *a, const struct call *call, struct rest *rest);
 
 static performer *const performers[COLL_KINDS] = {
-    [COLL_ALLGATHER] = attach_blocks,
-    [COLL_ALLTOALL] = attach_blocks,
-    [COLL_REDUCE] = attach_fold,
-    [COLL_ALLREDUCE] = attach_fold,
+    [COLL_GATHER] = attach_blocks,   [COLL_ALLGATHER] = attach_blocks,
+    [COLL_ALLTOALL] = attach_blocks, [COLL_REDUCE] = attach_fold,
+    [COLL_ALLREDUCE] = attach_fold,  [COLL_REDUCE_SCATTER_BLOCK] = attach_fold_scatter,
 };
 
 const char *attach_objection(const struct team *team, const struct call *call)

@@ -47,6 +47,7 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 /* The collectives: attach_blocks.c, attach_fold.c. */
 int attach_blocks(struct attached *a, const struct call *call, struct rest *rest);
 int attach_fold(struct attached *a, const struct call *call, struct rest *rest);
+int attach_fold_scatter(struct attached *a, const struct call *call, struct rest *rest);
 
 /* Block i of a part without counts. */
 static inline struct buffer part_block(const struct part *part, int i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allgather and alltoall into the memory of others: rank r writes its block, or the block for
- * rank i, into the r-th block of rank i's buffer.
+ * Allgather, alltoall and gather into the memory of others: rank r writes its block, or the block
+ * for rank i, into the r-th block of rank i's buffer.
  *
  *                 rank 0          rank 1          rank 2
  *     turn 1      -> 1            -> 2            -> 0
@@ -15,9 +15,8 @@
 #include "coll/scratch.h"
 
 struct blocks {
-    const struct part *to;
-    const char *send;     /* packed: one block, or one per rank */
-    char *land;           /* packed: a block per rank */
+    const char *send;     /* packed: one block, or one per rank; NULL: nothing is sent */
+    char *land;           /* packed: a block per rank; NULL: nothing arrives */
     char *copy, *landing; /* memory of our own for these two; NULL: the user's */
 };
 
@@ -27,34 +26,61 @@ static struct buffer all_blocks(const struct part *part, int n)
     return (struct buffer){ part->base, (size_t)n * part->count, part->layout };
 }
 
+/* Gets this rank anything from the others?  Gives it them anything? */
+static bool takes(const struct attached *a, const struct call *call)
+{
+    return call->what != COLL_GATHER || call->root == a->tiny->me;
+}
+
+static bool gives(const struct attached *a, const struct call *call)
+{
+    return call->what != COLL_GATHER || call->root != a->tiny->me;
+}
+
+/* Gives it them all the same? */
+static bool is_one_block(const struct call *call)
+{
+    return call->what != COLL_ALLTOALL;
+}
+
+static bool send_open(struct blocks *b, const struct attached *a, const struct call *call)
+{
+    bool one = is_one_block(call);
+    struct buffer send = call->in_place ? part_block(&call->recv, one ? a->tiny->me : 0)
+                                        : part_block(&call->send, 0);
+    send.count *= one ? 1 : (size_t)a->tiny->n;
+    b->send = call->in_place && !one ? NULL : buffer_flat(&send);
+    if (!b->send)
+        b->send = b->copy = scratch_take(buffer_bytes(&send));
+    if (b->copy)
+        buffer_pack(&send, 0, b->copy, buffer_bytes(&send));
+    return b->send != NULL;
+}
+
+static bool land_open(struct blocks *b, const struct attached *a, const struct call *call)
+{
+    struct buffer land = all_blocks(&call->recv, a->tiny->n);
+    b->land = buffer_flat(&land);
+    if (!b->land)
+        b->land = b->landing = scratch_take(buffer_bytes(&land));
+    return b->land != NULL;
+}
+
 /* False: no memory. */
 static bool blocks_open(struct blocks *b, const struct attached *a, const struct call *call)
 {
-    int n = a->tiny->n;
-    bool gathers = call->what == COLL_ALLGATHER;
-    struct buffer land = all_blocks(&call->recv, n);
-    struct buffer send = call->in_place ? part_block(&call->recv, gathers ? a->tiny->me : 0)
-                                        : part_block(&call->send, 0);
-    send.count *= gathers ? 1 : (size_t)n;
-    *b = (struct blocks){ .to = &call->recv };
-    b->send = call->in_place && !gathers ? NULL : buffer_flat(&send);
-    b->land = buffer_flat(&land);
-    if (!b->send)
-        b->send = b->copy = scratch_take(buffer_bytes(&send));
-    if (!b->land)
-        b->land = b->landing = scratch_take(buffer_bytes(&land));
-    if (b->copy)
-        buffer_pack(&send, 0, b->copy, buffer_bytes(&send));
-    return b->send && b->land;
+    *b = (struct blocks){ .send = NULL };
+    return (!gives(a, call) || send_open(b, a, call)) &&
+           (!takes(a, call) || land_open(b, a, call));
 }
 
 /* Unpack what was written; or restore what was sent from here, if it was. */
 static void blocks_close(struct blocks *b, const struct attached *a, const struct call *call,
                          bool good)
 {
-    bool in_place = call->in_place && call->what == COLL_ALLTOALL;
-    for (int r = 0; r < a->tiny->n; r++) {
-        struct buffer block = part_block(b->to, r);
+    bool in_place = call->in_place && !is_one_block(call);
+    for (int r = 0; r < a->tiny->n && takes(a, call); r++) {
+        struct buffer block = part_block(&call->recv, r);
         if (good && b->landing && r != a->tiny->me)
             buffer_unpack(&block, 0, b->landing + (size_t)r * a->bytes, a->bytes);
         else if (!good && in_place && b->copy)
@@ -67,21 +93,21 @@ static void blocks_close(struct blocks *b, const struct attached *a, const struc
 static void keep_own(const struct attached *a, const struct call *call)
 {
     int me = a->tiny->me;
-    if (call->in_place)
+    if (call->in_place || !takes(a, call))
         return;
     struct buffer to = part_block(&call->recv, me);
-    struct buffer from = part_block(&call->send, call->what == COLL_ALLGATHER ? 0 : me);
+    struct buffer from = part_block(&call->send, is_one_block(call) ? 0 : me);
     buffer_copy(&to, &from);
 }
 
 static bool write_all(const struct attached *a, const struct call *call, const char *send)
 {
     int n = a->tiny->n, me = a->tiny->me;
-    for (int i = 1; i < n; i++) {
+    for (int i = 1; i < n && gives(a, call); i++) {
         int r = (me + i) % n;
-        const char *from = call->what == COLL_ALLGATHER ? send : send + (size_t)r * a->bytes;
-        uint64_t to = attach_offered(a, r)->out + (uint64_t)me * a->bytes;
-        if (!attach_write(a, r, to, from, a->bytes))
+        uint64_t out = attach_offered(a, r)->out;
+        const char *from = is_one_block(call) ? send : send + (size_t)r * a->bytes;
+        if (out && !attach_write(a, r, out + (uint64_t)me * a->bytes, from, a->bytes))
             return false;
     }
     return true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reduce and allreduce in the memory of others.  The vector is cut in as many slices as there are
- * ranks; each rank reads its slice of all vectors, folds them, and writes the result to whoever
- * wants it:
+ * Reduce, allreduce and reduce_scatter_block in the memory of others.  The vector is cut in as many
+ * slices as there are ranks; each rank reads its slice of all vectors, folds them, and writes the
+ * result to whoever wants it:
  *
  *     vector of rank 0   [ 0 | 1 | 2 ]        rank 1 reads slice 1 of all,
  *     vector of rank 1   [ 0 | 1 | 2 ]        folds them in rank order,
- *     vector of rank 2   [ 0 | 1 | 2 ]        writes slice 1 of the root, or of all
+ *     vector of rank 2   [ 0 | 1 | 2 ]        writes slice 1 of the root, or of all, or keeps it
  *
  * A slice is touched by one rank only, so nobody waits between reading and writing, also in place;
  * all ranks get the same bits, and the order of operands is that of the ranks.  Each rank reads
@@ -30,7 +30,7 @@ struct folding {
     const struct attached *a;
     const struct call *call;
     const char *mine;
-    char *out;         /* NULL: the result is not for us */
+    char *out;         /* for the whole vector; NULL: the result is not for us */
     char *sum, *heard; /* room for a piece each */
     size_t element;    /* bytes */
 };
@@ -45,6 +45,8 @@ struct slice { /* elements */
 
 static struct slice slice_of(const struct folding *f, int rank)
 {
+    if (f->call->what == COLL_REDUCE_SCATTER_BLOCK)
+        return (struct slice){ f->call->recv.count * (size_t)rank, f->call->recv.count };
     size_t n = f->call->recv.count,
            per = (n + (size_t)f->a->tiny->n - 1) / (size_t)f->a->tiny->n;
     per = (per + UNIT - 1) / UNIT * UNIT;
@@ -135,36 +137,66 @@ static int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t do
     return 0;
 }
 
-static int fold_all(struct folding *f, struct attached *a, struct rest *rest)
+/* The two rounds, and the folding between them. */
+static int fold_all(const struct folding *f, struct attached *a, const struct offer *offer)
 {
-    struct offer offer = { .in = (uintptr_t)f->mine,
-                           .out = (uintptr_t)f->out,
-                           .is_open = f->sum != NULL };
-    int error = attach_offer(a, &offer);
+    int error = attach_offer(a, offer);
     if (!error)
         error = attach_meet(a);
     if (!error && a->is_open)
         error = attach_end(a, slice_fold(f));
-    for (int r = 0; r < a->tiny->n && !error; r++)
-        error = rest_add(rest, slice_of(f, r), r, a->is_open ? a->done[r] : 0);
     return error;
+}
+
+static struct folding folding_of(const struct attached *a, const struct call *call, char *room)
+{
+    size_t blocks = call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)a->tiny->n : 1;
+    const struct layout *layout = call->reduction.layout;
+    struct buffer in = { call->in_place ? call->recv.base : call->send.base,
+                         call->recv.count * blocks, layout };
+    return (struct folding){ .a = a,
+                             .call = call,
+                             .mine = buffer_flat(&in),
+                             .sum = room,
+                             .heard = room ? room + ATTACH_PIECE : NULL,
+                             .element = layout->size };
 }
 
 int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
 {
-    const struct layout *layout = call->reduction.layout;
-    struct buffer out = { call->recv.base, call->recv.count, layout };
-    struct buffer in = { call->in_place ? out.base : call->send.base, out.count, layout };
-    bool wants = call->what == COLL_ALLREDUCE || call->root == a->tiny->me;
+    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout };
     char *room = scratch_take((size_t)2 * ATTACH_PIECE);
-    struct folding f = { .a = a,
-                         .call = call,
-                         .mine = buffer_flat(&in),
-                         .out = wants ? buffer_flat(&out) : NULL,
-                         .sum = room,
-                         .heard = room ? room + ATTACH_PIECE : NULL,
-                         .element = layout->size };
-    int error = fold_all(&f, a, rest);
+    struct folding f = folding_of(a, call, room);
+    if (call->what == COLL_ALLREDUCE || call->root == a->tiny->me)
+        f.out = buffer_flat(&out);
+    struct offer offer = { .in = (uintptr_t)f.mine,
+                           .out = (uintptr_t)f.out,
+                           .is_open = room != NULL };
+    int error = fold_all(&f, a, &offer);
+    for (int r = 0; r < a->tiny->n && !error; r++)
+        error = rest_add(rest, slice_of(&f, r), r, a->is_open ? a->done[r] : 0);
+    scratch_give(room);
+    return error;
+}
+
+/* In place others may still read where the result goes, so it goes there in the end. */
+int attach_fold_scatter(struct attached *a, const struct call *call, struct rest *rest)
+{
+    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout };
+    size_t bytes = buffer_bytes(&out);
+    char *room = scratch_take((size_t)2 * ATTACH_PIECE), *copy = NULL;
+    char *to = call->in_place ? NULL : buffer_flat(&out);
+    if (!to)
+        to = copy = scratch_take(bytes);
+    struct folding f = folding_of(a, call, room);
+    f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
+    struct offer offer = { .in = (uintptr_t)f.mine, .is_open = room && to };
+    int error = fold_all(&f, a, &offer);
+    for (int r = 0; r < a->tiny->n && !error; r++)
+        rest->n |= !a->is_open || a->done[r] != call->recv.count;
+    if (copy && bytes > 0 && !error && rest->n == 0)
+        memcpy(buffer_flat(&out), copy, bytes);
+    scratch_give(copy);
     scratch_give(room);
     return error;
 }

@@ -102,13 +102,13 @@ static int perform(struct team *team, struct bound *bound, bool sized,
 
 static int run(struct team *team, const struct call *call, const struct telling *telling);
 
-/* Elements [first, first + count) of a reduction; of all else the whole. */
+/* Elements [first, first + count) of a vector; of all else the whole. */
 static int run_rest(struct team *team, const struct telling *telling, size_t first,
                     size_t count)
 {
     struct telling part_telling = *telling;
     struct call part = *telling->call;
-    if (is_reduction(part.what)) {
+    if (part.what == COLL_REDUCE || part.what == COLL_ALLREDUCE) {
         ptrdiff_t skip = (ptrdiff_t)first * part.reduction.layout->extent;
         part.recv.count = count;
         part.recv.base = buffer_at(part.recv.base, skip);

@@ -31,6 +31,7 @@ const struct algorithm algorithms[] = {
     { COLL_BCAST, "levels", bcast_levels, .ordered = true, .cut = true, .needs = NEEDS_PLACES },
 
     { COLL_GATHER, "tiny", 0, .ordered = true },
+    { COLL_GATHER, "attach", 0, .ordered = true, .attaches = true },
     { COLL_GATHER, "linear", gather_linear, .ordered = true },
     { COLL_GATHER, "binomial", gather_binomial, .ordered = true },
     { COLL_GATHERV, "linear", gather_linear, .ordered = true },
@@ -122,6 +123,7 @@ const struct algorithm algorithms[] = {
     { COLL_REDUCE_SCATTER, "circulant", reduce_scatter_circulant, .cut = true },
     { COLL_REDUCE_SCATTER, "linear", reduce_scatter_linear, .ordered = true, .cut = true },
     { COLL_REDUCE_SCATTER_BLOCK, "tiny", 0, .ordered = true },
+    { COLL_REDUCE_SCATTER_BLOCK, "attach", 0, .ordered = true, .attaches = true },
     { COLL_REDUCE_SCATTER_BLOCK, "circulant", reduce_scatter_circulant, .cut = true },
     { COLL_REDUCE_SCATTER_BLOCK, "linear", reduce_scatter_linear, .ordered = true,
       .cut = true },
@@ -227,6 +229,7 @@ static const struct rule bcast_rules[] = {
 };
 static const struct rule gather_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .use = "linear" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
@@ -282,6 +285,7 @@ static const struct rule allreduce_rules[] = {
 };
 static const struct rule reduce_scatter_block_rules[] = {
     { .one_node = true, .bytes = UPTO(2 * KiB), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
     { .ordered = true, .use = "linear" },
     { .use = "circulant" },
     END,

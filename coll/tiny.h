@@ -4,8 +4,8 @@
  *
  *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather, alltoall,
  *              reduce, allreduce, reduce_scatter_block, scan, exscan
- *     attach   much data, in each other's memory; slots say where: allgather, alltoall, reduce,
- *              allreduce
+ *     attach   much data, in each other's memory; slots say where: gather, allgather, alltoall,
+ *              reduce, allreduce, reduce_scatter_block
  */
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H
@@ -51,7 +51,7 @@ int tiny_run(struct tiny *tiny, const struct telling *telling);
 /* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
 const char *attach_objection(const struct team *team, const struct call *call);
 
-/* What is left to be done by messages, as there was memory that could not be reached: of a reduction
+/* What is left to be done by messages, as there was memory that could not be reached: of a vector
  * these elements, of all else the whole call, as one part.  The same on every rank. */
 struct rest {
     int n;

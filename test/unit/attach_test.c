@@ -72,21 +72,24 @@ static const struct layout *ints(void)
 
 static void spread(struct team *team, enum collective what, bool in_place)
 {
-    int n = team->channel.size, me = team->channel.rank;
-    bool all = what == COLL_ALLTOALL;
+    int n = team->channel.size, me = team->channel.rank, root = n - 1;
+    bool all = what == COLL_ALLTOALL, takes = what != COLL_GATHER || me == root;
+    bool here = in_place && takes;
     uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc((size_t)n * BLOCK, 4);
     for (int to = 0; to < n; to++)
         for (size_t i = 0; i < BLOCK; i++) {
             uint32_t v = value(me, all ? to : 0, i);
             in[(size_t)to * BLOCK + i] = v;
-            if (in_place && (all || to == me))
+            if (here && (all || to == me))
                 out[(size_t)to * BLOCK + i] = v;
         }
-    struct call call = { .what = what, .in_place = in_place };
-    call.send = (struct part){ .base = in_place ? NULL : in, .layout = ints(), .count = BLOCK };
-    call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
+    struct call call = { .what = what, .in_place = here, .root = root };
+    if (!here)
+        call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
+    if (takes)
+        call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
     WRONG_UNLESS(coll_run(team, &call) == 0);
-    for (int from = 0; from < n; from++)
+    for (int from = 0; from < n && takes; from++)
         for (size_t i = 0; i < BLOCK; i++)
             WRONG_UNLESS(out[(size_t)from * BLOCK + i] == value(from, all ? me : 0, i));
     free(in);
@@ -95,36 +98,42 @@ static void spread(struct team *team, enum collective what, bool in_place)
 
 static void sum(struct team *team, enum collective what, bool in_place)
 {
-    enum { COUNT = 5 * BLOCK };
+    enum { COUNT = 12 * BLOCK / 2 }; /* in as many blocks as there are ranks, up to 4 */
     int n = team->channel.size, me = team->channel.rank, root = n - 1;
-    bool takes = what == COLL_ALLREDUCE || me == root;
-    bool here = in_place && takes;
+    bool scatters = what == COLL_REDUCE_SCATTER_BLOCK;
+    bool takes = what != COLL_REDUCE || me == root, here = in_place && takes;
     uint32_t *in = malloc(COUNT * 4), *out = malloc(COUNT * 4);
     for (size_t i = 0; i < COUNT; i++)
         in[i] = out[i] = value(me, 0, i);
     struct reduction op = { .commutes = true,
                             .layout = ints(),
                             .kernel = reduce_find(REDUCE_SUM, BASIC_UINT32) };
+    size_t count = scatters ? COUNT / (size_t)n : COUNT;
     struct call call = { .what = what, .in_place = here, .root = root, .reduction = op };
-    call.send = (struct part){ .base = here ? NULL : in, .layout = ints(), .count = COUNT };
-    call.recv = (struct part){ .base = takes ? out : NULL, .layout = ints(), .count = COUNT };
+    call.send = (struct part){ .base = here ? NULL : in, .layout = ints(), .count = count };
+    call.recv = (struct part){ .base = takes ? out : NULL, .layout = ints(), .count = count };
     WRONG_UNLESS(coll_run(team, &call) == 0);
-    for (size_t i = 0; i < COUNT && takes; i++) {
+    for (size_t i = 0; i < count && takes; i++) {
         uint32_t all = 0;
         for (int r = 0; r < n; r++)
-            all += value(r, 0, i);
+            all += value(r, 0, scatters ? count * (size_t)me + i : i);
         WRONG_UNLESS(out[i] == all);
     }
     free(in);
     free(out);
 }
 
+static bool is_fold(enum collective what)
+{
+    return what == COLL_REDUCE || what == COLL_ALLREDUCE || what == COLL_REDUCE_SCATTER_BLOCK;
+}
+
 static void call_once(struct team *team, enum collective what, bool in_place)
 {
-    if (what == COLL_ALLGATHER || what == COLL_ALLTOALL)
-        spread(team, what, in_place);
-    else
+    if (is_fold(what))
         sum(team, what, in_place);
+    else
+        spread(team, what, in_place);
 }
 
 static bool is_attached(const struct team *team, enum collective what)
@@ -134,8 +143,13 @@ static bool is_attached(const struct team *team, enum collective what)
 
 /* ---- the tests ---- */
 
-static const enum collective kinds[] = { COLL_ALLGATHER, COLL_ALLREDUCE, COLL_ALLTOALL,
-                                         COLL_REDUCE };
+static const enum collective kinds[] = { COLL_ALLGATHER, COLL_ALLREDUCE,
+                                         COLL_GATHER,    COLL_ALLTOALL,
+                                         COLL_REDUCE,    COLL_REDUCE_SCATTER_BLOCK };
+enum {
+    KINDS = sizeof kinds / sizeof *kinds,
+    ON_MANY = 3
+};                     /* by the rules, on more than two ranks */
 static int good_calls; /* before the first one that fails, on rank 0; on others one more each */
 
 /* With slots of its own, so that nothing is known of earlier calls. */
@@ -159,7 +173,7 @@ static void try_one(struct team *world, enum collective what, bool in_place)
     int rank = world->channel.rank;
     team_make(&team, world);
     links_weaken(&team, good_calls + rank);
-    writes_fail = !in_place || what == COLL_ALLGATHER || what == COLL_ALLTOALL;
+    writes_fail = !in_place || !is_fold(what);
     call_once(&team, what, in_place);
     bool failed = calls_left < 0, attached = is_attached(&team, what);
     WRONG_UNLESS(!failed || !attached);
@@ -176,8 +190,7 @@ static void try_all(int rank, int n)
     struct team world;
     ticket_world(&ticket);
     WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
-    /* On more than two ranks the rules use it for two of them only. */
-    for (int i = 0; i < (n == 2 ? 8 : 4); i++)
+    for (int i = 0; i < 2 * (n == 2 ? KINDS : ON_MANY); i++)
         try_one(&world, kinds[i / 2], i % 2);
     team_close(&world);
     ranks_drop(all);
