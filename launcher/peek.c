@@ -66,7 +66,7 @@ static void show(struct boot_header *segment, struct search *search)
     if (!ranks)
         return;
     if (segment->nlocal < segment->world_size)
-        printf("job %s (its launcher here is pid %d), %d of its %d ranks are on this host:\n",
+        printf("job %s (its launcher here is pid %d): %d of its %d ranks are on this host:\n",
                segment->job, segment->launcher_pid, segment->nlocal, segment->world_size);
     else
         printf("job %s (xmpirun is pid %d), %d ranks:\n", segment->job, segment->launcher_pid,
