@@ -31,6 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_TMP = 1 << 20 }; /* blocks of a script */
+
 enum room_name { AT_IN, AT_OUT, AT_TMP, AT_NOTHING };
 
 /* Where the chunk is that a place of MSCCL names. */
@@ -345,7 +347,8 @@ static bool set_up(struct import *m)
 {
     int cells = m->a.used[MSCCL_IN] + m->a.used[MSCCL_OUT] + m->a.used[MSCCL_SCRATCH];
     bool one = m->what == COLL_REDUCE_SCATTER; /* vector of scratch, see coll/bind.c */
-    m->most_tmp = m->blocks * (one ? 1 : cells + 1);
+    long most = (long)m->blocks * (one ? 1 : cells + 1);
+    m->most_tmp = most < MOST_TMP ? (int)most : MOST_TMP;
     m->gpu = calloc((size_t)m->a.gpus, sizeof *m->gpu);
     for (int g = 0; m->gpu && g < m->a.gpus; g++) {
         struct gpu *u = &m->gpu[g];
