@@ -37,10 +37,11 @@ bool cards_hand_out(struct job *job, struct unpack *from)
         size_t bytes;
         int world = unpack_int(from, 0, job->plan->world - 1);
         const char *card = unpack_bytes(from, &bytes);
-        if (from->bad || bytes > BOOT_CONTACT_BYTES)
-            return false;
-        if (job->segment)
+        from->bad |= bytes > BOOT_CONTACT_BYTES;
+        if (!from->bad && job->segment)
             boot_card_other(job->segment, world, card, bytes);
     }
+    if (job->segment)
+        boot_wake_all(job->segment);
     return !from->bad;
 }

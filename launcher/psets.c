@@ -86,12 +86,6 @@ static void write_apps(const struct draft *draft)
 
 /* ---- sets of places ---- */
 
-static bool host_is(const struct draft *draft, int rank, int number, const char *name)
-{
-    (void)name;
-    return draft->plan->ranks[rank].host == number;
-}
-
 static int place_number(const struct draft *draft, int rank, const char *kind)
 {
     const struct boot_place *place = &draft->plan->placements[rank].place;
@@ -126,16 +120,49 @@ static void write_places(const struct draft *draft, const char *kind)
     }
 }
 
+/* The ranks in the order of their hosts; those of host h begin at first[h]. */
+static int *sort_by_host(const struct plan *plan, int *first)
+{
+    int *order = calloc((size_t)plan->nranks + 1, sizeof *order);
+    if (!order)
+        abort();
+    for (int rank = 0; rank < plan->nranks; rank++)
+        first[plan->ranks[rank].host + 1]++;
+    for (int host = 0; host < plan->nhosts; host++)
+        first[host + 1] += first[host];
+    for (int rank = 0; rank < plan->nranks; rank++)
+        order[first[plan->ranks[rank].host]++] = rank;
+    for (int host = plan->nhosts; host > 0; host--) /* they have moved on to the next one's */
+        first[host] = first[host - 1];
+    first[0] = 0;
+    return order;
+}
+
+static void write_host(const struct draft *draft, int host, const int *ranks, int n)
+{
+    struct pset_writer writer;
+    char *title;
+    if (asprintf(&title, "xmpi://host/%s", draft->plan->hosts[host].name) < 0)
+        abort();
+    pset_begin(&writer, draft->to, title);
+    for (int i = 0; i < n; i++)
+        pset_add(&writer, ranks[i]);
+    pset_end(&writer);
+    free(title);
+}
+
 static void write_hosts(const struct draft *draft)
 {
-    for (int host = 0; host < draft->plan->nhosts; host++) {
-        char *title;
-        if (asprintf(&title, "xmpi://host/%s", draft->plan->hosts[host].name) < 0)
-            abort();
-        write_set(draft, title, host_is, host, NULL);
-        free(title);
-    }
-    if (draft->plan->placements && draft->plan->nhosts == 1) {
+    const struct plan *plan = draft->plan;
+    int *first = calloc((size_t)plan->nhosts + 1, sizeof *first);
+    if (!first)
+        abort();
+    int *order = sort_by_host(plan, first);
+    for (int host = 0; host < plan->nhosts; host++)
+        write_host(draft, host, order + first[host], first[host + 1] - first[host]);
+    free(order);
+    free(first);
+    if (plan->placements && plan->nhosts == 1) {
         write_places(draft, "package");
         write_places(draft, "numa");
     }

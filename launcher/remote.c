@@ -310,7 +310,8 @@ void remote_signalled(struct job *job, int signal)
 
 void remote_ended(struct job *job, int number, int wait_status, uint32_t word)
 {
-    spread_dead(NULL, job_world(job, number), wait_status, word);
+    if (word) /* good ends are no news, and there are many of them */
+        spread_dead(NULL, job_world(job, number), wait_status, word);
 }
 
 bool remote_reads(const struct remote *remote)

@@ -124,7 +124,7 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
     return NULL;
 }
 
-static void wake_all(struct boot_header *segment)
+void boot_wake_all(struct boot_header *segment)
 {
     for (int i = 0; i < segment->nlocal; i++)
         doorbell_wake(&bootseg_rank(segment, i)->bell);
@@ -137,7 +137,7 @@ bool boot_announce(struct boot_header *segment, int local, uint32_t dead)
         !atomic_compare_exchange_strong(&bootseg_rank(segment, local)->dead, &alive, dead))
         return false;
     atomic_fetch_add(&segment->dead_epoch, 1);
-    wake_all(segment);
+    boot_wake_all(segment);
     return true;
 }
 
@@ -145,7 +145,7 @@ void boot_announce_other(struct boot_header *segment, int world, uint32_t dead)
 {
     atomic_store(&bootseg_other(segment, world)->dead, dead);
     atomic_fetch_add(&segment->dead_epoch, 1);
-    wake_all(segment);
+    boot_wake_all(segment);
 }
 
 void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes)
@@ -153,5 +153,4 @@ void boot_card_other(struct boot_header *segment, int world, const void *card, s
     struct boot_other *other = bootseg_other(segment, world);
     memcpy(other->card, card, bytes);
     atomic_store_explicit(&other->bytes, (uint32_t)bytes, memory_order_release);
-    wake_all(segment);
 }

@@ -127,7 +127,11 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
  * changed), wherever they wait.  False: it was known. */
 bool boot_announce(struct boot_header *segment, int local, uint32_t dead);
 
-/* The launcher's news of ranks on other nodes: one has died; how the network reaches one. */
+/* Whoever sleeps on this node looks again. */
+void boot_wake_all(struct boot_header *segment);
+
+/* The launcher's news of ranks on other nodes: one has died; how the network reaches one (to be
+ * followed by boot_wake_all, once for many). */
 void boot_announce_other(struct boot_header *segment, int world, uint32_t dead);
 void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes);
 

@@ -285,6 +285,108 @@ part_tree() # hosts that start hosts
     check_says "it is told" "host c is lost: .*; going on without its ranks"
 }
 
+stay() { pgrep -f "^sleep 31.$$\$" | xargs -r ps -o stat= -p | grep -c "^$1"; } # STATE of sleeping ranks
+await_states() { # state, how many
+    tries=0
+    while [ "$(stay "$1")" != "$2" ] && [ $tries -lt 100 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    stay "$1"
+}
+
+part_signals() # of the user, for ranks two steps away
+{
+    start --fanout 1 -H a:1,b:1,c:1 sleep 31.$$
+    check "ranks sleep" "$(await_states S 3)" 3
+    kill -TSTP "$pid"
+    check "SIGTSTP stops all ranks" "$(await_states T 3)" 3
+    kill -CONT "$pid"
+    check "SIGCONT continues them" "$(await_states S 3)" 3
+    kill -INT "$pid"
+    collect
+    check "SIGINT ends them" "$code $(leftovers_soon)" "130 0"
+    start --fanout 1 -H a:1,b:1,c:1 sh -c 'trap "echo got; exit 0" USR1; echo ready; while :; do sleep 0.05; done'
+    await_lines "$dir/out" 3
+    kill -USR1 "$pid"
+    collect
+    check "SIGUSR1 reaches all" "$code $(grep -c got "$dir/out")" "0 3"
+    start --fanout 1 -H a:1,b:1,c:1 sh -c 'trap "" INT TERM; echo ready; while :; do sleep 0.05; done'
+    await_lines "$dir/out" 3
+    kill -INT "$pid"
+    sleep 0.3
+    kill -INT "$pid"
+    collect
+    check "the second SIGINT kills" "$code $(leftovers_soon)" "130 0"
+}
+
+# FAULTS times (6): a job over 3 to 5 hosts in a tree, and at a random moment some process of it is
+# killed.  It ends, the first line names the cause, nothing is left.  SEED=N makes the same choices.
+part_random()
+{
+    seed=${SEED:-1} bad=0 hits=0 round=0
+    mkdir -p "$scratch/tmp"
+    while [ $round -lt "${FAULTS:-6}" ]; do
+        round=$((round + 1))
+        random_fault || bad=$((bad + 1))
+    done
+    check "random faults: bad ends of $round jobs (seed ${SEED:-1}, $hits processes hit)" $bad 0
+    check "random faults: files that are left" "$(ls -A "$scratch/tmp" | wc -l)" 0
+}
+
+draw() { # LIMIT: sets drawn to 0 .. LIMIT-1
+    seed=$(((seed * 1103515245 + 12345) & 0x7fffffff))
+    drawn=$((seed / 65536 % $1))
+}
+
+# Every process of the job but the shell's own; the guardians carry the mark as well.
+processes() { grep -lsa "$mark" /proc/[0-9]*/environ 2> /dev/null | sed 's|/proc/||; s|/environ||' | sort -n; }
+
+random_fault()
+{
+    draw 3; nhosts=$((3 + drawn))
+    draw 3; fanout=$((1 + drawn))
+    draw 20; delay=$drawn
+    names=$(echo a b c d e | cut -d ' ' -f "1-$nhosts")
+    TMPDIR=$scratch/tmp XDG_RUNTIME_DIR=$scratch/tmp start --timeout 60 --fanout $fanout --map-by node \
+        -np $((nhosts * 2)) -H "$(echo $names | tr ' ' ,)" "$scratch/ends" work
+    sleep "$(printf '0.%02d' $((delay * 5)))"
+    list=$(processes)
+    draw $(($(echo "$list" | wc -l) + 1))
+    victim=$(echo "$list" | sed -n "$((drawn + 1))p")
+    expected=$(cause_of "${victim:-0}") # before it is killed
+    [ -n "$victim" ] && kill -9 "$victim" 2> /dev/null && hits=$((hits + 1))
+    began=$(now_ms)
+    collect
+    took=$(($(now_ms) - began))
+    wrong=
+    [ $took -lt 40000 ] || wrong="took $took ms"
+    [ "$(leftovers_soon)" = 0 ] || [ "$(sleep 3; leftovers)" = 0 ] || wrong="$wrong; $(leftovers) processes left"
+    [ "$code" = 0 ] || [ "$expected" = . ] || head -n 1 "$dir/err" | grep -q -- "$expected" || wrong="$wrong; not named"
+    [ "$code" = 0 ] && [ -n "$victim" ] && [ "$expected" != . ] && [ -s "$dir/err" ] && wrong="$wrong; code 0"
+    [ -z "$wrong" ] && return 0
+    echo "    | round $round, $nhosts hosts, fanout $fanout, pid $victim: $wrong; expected $expected, code $code"
+    sed 's/^/    | /' "$dir/err" | head -n 5
+    return 1
+}
+
+# What the first line must say when this process is killed; "." for anything.
+cause_of() { # pid
+    words=$(cat "/proc/$1/cmdline" 2> /dev/null | tr '\0' ' ')
+    case $words in
+    "$scratch/ends"*) echo "pid $1) was killed by signal 9" ;;
+    *xmpid*--host*)
+        number=$(echo "$words" | sed 's/.*--host \([0-9]*\).*/\1/')
+        name=$(echo $names | cut -d ' ' -f $((number + 1)))
+        is_guardian "$1" && echo . || echo "host $name" ;;
+    *) echo . ;; # xmpirun itself: nobody is left to say it
+    esac
+}
+is_guardian() { # pid: it is its launcher's fork
+    parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$1/stat" 2> /dev/null)
+    cmp -s "/proc/$1/cmdline" "/proc/${parent:-0}/cmdline"
+}
+
 part_explain() # what ranks of all hosts wait for
 {
     run 30 --fanout 1 --timeout 1 -H a:2,b:1,c:1 sleep 30
@@ -366,7 +468,7 @@ namespaces_close()
     ip link del "xb$$" 2> /dev/null
 }
 
-parts="start master gather errors faults tree explain conform namespaces"
+parts="start master gather errors faults tree explain signals random conform namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="start master gather errors"
 for part in ${ONLY:-$parts}; do
     "part_$part"

@@ -37,6 +37,20 @@ static void survive(void)
     exit(0);
 }
 
+/* A second of traffic, then a good end. */
+static void work(void)
+{
+    for (int i = 0; i < 300; i++) {
+        int one = 1, all = 0;
+        MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (all != size)
+            exit(98);
+        usleep(3000);
+    }
+    MPI_Finalize();
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -51,6 +65,8 @@ int main(int argc, char **argv)
     say_begun();
     if (strcmp(how, "survive") == 0)
         survive();
+    if (strcmp(how, "work") == 0)
+        work();
     if (rank == 2 && strcmp(how, "exit") == 0)
         return 3;
     if (rank == 2 && strcmp(how, "killed") == 0)
