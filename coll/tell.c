@@ -127,18 +127,22 @@ enum {
 _Static_assert(COLL_KINDS < 1 << (32 - WHAT_SHIFT) && OP_SHIFT + REDUCE_NAME_BITS == WHAT_SHIFT,
                "a signature has 32 bits");
 
-static inline uint32_t bytes_word(uint64_t bytes)
+/* The bits for bytes, and those for the root; without a root (-1) both are one hash. */
+static inline uint32_t bytes_and_root(uint64_t bytes, int root)
 {
+    uint32_t last = root < 0 ? 0 : (uint32_t)root % ROOTS;
     if (bytes < BYTES_PLAIN)
-        return (uint32_t)bytes;
-    return BYTES_PLAIN | (uint32_t)(bytes * 0x9e3779b97f4a7c15u >> 54);
+        return (uint32_t)bytes << BYTES_SHIFT | last;
+    uint64_t hash = bytes * 0x9e3779b97f4a7c15u;
+    if (root < 0)
+        last = (uint32_t)(hash >> 32) % ROOTS;
+    return (BYTES_PLAIN | (uint32_t)(hash >> 54)) << BYTES_SHIFT | last;
 }
 
 static inline uint32_t signature_of(const struct call *call, uint64_t bytes, int root)
 {
     return (uint32_t)(call->what + 1) << WHAT_SHIFT |
-           (uint32_t)call->reduction.name << OP_SHIFT | bytes_word(bytes) << BYTES_SHIFT |
-           (uint32_t)root % ROOTS;
+           (uint32_t)call->reduction.name << OP_SHIFT | bytes_and_root(bytes, root);
 }
 
 void telling_begin(struct telling *telling, struct team *team, const struct call *call)
@@ -151,7 +155,7 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
                                  .number = ++team->calls,
                                  .bytes = bytes,
                                  .signature = signature_of(call, bytes,
-                                                           rooted ? root_of(team, call) : 0),
+                                                           rooted ? root_of(team, call) : -1),
                                  .root = rooted ? call->root : -1 };
     team->before = team->last;
     team->last = telling->signature;
@@ -222,9 +226,12 @@ static void place_tell(FILE *to, const struct mismatch *m)
 
 static bool bytes_alone_differ(const struct mismatch *m)
 {
+    uint32_t differs = m->my_signature ^ m->their_signature;
+    uint32_t what = (m->my_signature >> WHAT_SHIFT) - 1;
     uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT;
-    return m->my_number == m->their_number &&
-           !((m->my_signature ^ m->their_signature) & ~bytes);
+    if (!is_rooted((enum collective)what))
+        bytes |= ROOTS - 1;
+    return m->my_number == m->their_number && !(differs & ~bytes);
 }
 
 int mismatch_fail(const struct mismatch *m)

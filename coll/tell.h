@@ -7,7 +7,8 @@
  *     | what + 1 | operation | bytes        | root        |
  *
  * Bytes are those of the type signature where the standard wants it equal on all ranks, below 1024 as
- * they are, above as a hash with the top bit set; roots are compared modulo 4096.
+ * they are, above as a hash with the top bit set, which takes the bits of the root as well where there
+ * is none; roots are compared modulo 4096.
  */
 #ifndef XMPI_COLL_TELL_H
 #define XMPI_COLL_TELL_H

@@ -9,8 +9,8 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/maps network/flood network/rush network/away network/cuts plan/forced; do
-    compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" > "$scratch/out" 2>&1 || {
+for program in network/traffic network/maps network/flood network/rush network/away network/cuts plan/forced thread/p2p; do
+    compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         finish
@@ -209,6 +209,8 @@ part_namespaces()
     fi
     HALF=2 case_run "network/two namespaces, two ranks each" 60 "$XMPIRUN" -np 4 \
         "$scratch/on_nodes" "$scratch/traffic" 10
+    HALF=2 case_run "network/two namespaces, four threads each" 60 "$XMPIRUN" -np 4 \
+        "$scratch/on_nodes" "$scratch/p2p" 4 -
     HALF=1 XMPI_OFI_TIMEOUT=2 case_run "network/a peer that computes is not lost" 60 \
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
     both_cables

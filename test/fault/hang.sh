@@ -115,6 +115,8 @@ check "operations: an error, no hang" "$code" 16
 broken bytes 3
 says bytes "rank . called MPI_Allreduce with MPI_SUM, .00 bytes while .* [48]00 bytes, 1st collective.*the same number of bytes"
 check "bytes: an error, no hang" "$code" 16
+broken bytes-alike 2
+says bytes-alike "1st collective.*the same number of bytes"
 broken bytes-long 3
 says bytes-long "rank 0 is in MPI_Bcast with root 1, 8 bytes; rank 2 is in MPI_Bcast with root 1, 4194304 bytes"
 at_line bytes-long bytes
