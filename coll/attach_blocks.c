@@ -23,7 +23,7 @@ struct blocks {
 /* The blocks of all ranks as one buffer. */
 static struct buffer all_blocks(const struct part *part, int n)
 {
-    return (struct buffer){ part->base, (size_t)n * part->count, part->layout };
+    return (struct buffer){ part->base, (size_t)n * part->count, part->layout, part->where };
 }
 
 /* Gets this rank anything from the others?  Gives it them anything? */

@@ -153,7 +153,7 @@ static struct folding folding_of(const struct attached *a, const struct call *ca
     size_t blocks = call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)a->tiny->n : 1;
     const struct layout *layout = call->reduction.layout;
     struct buffer in = { call->in_place ? call->recv.base : call->send.base,
-                         call->recv.count * blocks, layout };
+                         call->recv.count * blocks, layout, HERE };
     return (struct folding){ .a = a,
                              .call = call,
                              .mine = buffer_flat(&in),
@@ -164,7 +164,7 @@ static struct folding folding_of(const struct attached *a, const struct call *ca
 
 int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
 {
-    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout };
+    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
     char *room = scratch_take((size_t)2 * ATTACH_PIECE);
     struct folding f = folding_of(a, call, room);
     if (call->what == COLL_ALLREDUCE || call->root == a->tiny->me)
@@ -182,7 +182,7 @@ int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
 /* In place others may still read where the result goes, so it goes there in the end. */
 int attach_fold_scatter(struct attached *a, const struct call *call, struct rest *rest)
 {
-    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout };
+    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
     size_t bytes = buffer_bytes(&out);
     char *room = scratch_take((size_t)2 * ATTACH_PIECE), *copy = NULL;
     char *to = call->in_place ? NULL : buffer_flat(&out);

@@ -27,8 +27,6 @@
 #include "coll/bind.h"
 
 #include "coll/scratch.h"
-#include "runtime/fail.h"
-#include "mpi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,23 +43,6 @@ static bool blocks_differ(enum collective what)
            what == COLL_ALLTOALLW;
 }
 
-static int no_scratch(size_t bytes)
-{
-    return fail(MPI_ERR_NO_MEM, "no memory for %zu bytes of scratch of a collective", bytes);
-}
-
-/* Memory for count elements; *base is where element 0 would be. */
-static int typed_scratch(char **memory, void **base, const struct layout *layout, size_t count)
-{
-    ptrdiff_t low;
-    size_t bytes = layout_span(layout, count, &low);
-    *memory = scratch_take(bytes);
-    if (!*memory)
-        return no_scratch(bytes);
-    *base = buffer_at(*memory, -low);
-    return 0;
-}
-
 /* ---- the rooms ---- */
 
 /* Areas are filled member by member: a struct made elsewhere and copied would wait for itself. */
@@ -70,6 +51,7 @@ static void area_whole(struct area *area, void *base, const struct layout *layou
 {
     area->how = layout ? CUT_WHOLE : CUT_NOTHING;
     area->base = base;
+    area->where = HERE;
     area->layout = layout;
     area->count = count;
     area->nblocks = nblocks;
@@ -81,6 +63,7 @@ static void area_part(struct area *area, const struct part *part, int nblocks)
 {
     area->how = part->vector ? CUT_LIST : CUT_EACH;
     area->base = part->base;
+    area->where = part->where;
     area->layout = part->layout;
     area->count = part->count;
     area->nblocks = nblocks;
@@ -106,7 +89,7 @@ static int packed_scratch(struct bound *b, size_t bytes)
         return 0;
     b->scratch = scratch_take(bytes * (size_t)n);
     if (!b->scratch)
-        return no_scratch(bytes * (size_t)n);
+        return scratch_fail(bytes * (size_t)n);
     b->room[ROOM_TMP] = (struct area){ .how = CUT_EACH,
                                        .base = b->scratch,
                                        .layout = &layout_bytes,
@@ -123,7 +106,7 @@ static int sized_scratch(struct bound *b)
         return 0;
     b->sizes = calloc(2 * (size_t)n, sizeof(*b->sizes));
     if (!b->sizes)
-        return no_scratch(2 * (size_t)n * sizeof(*b->sizes));
+        return scratch_fail(2 * (size_t)n * sizeof(*b->sizes));
     b->room[ROOM_TMP] = (struct area){ .how = CUT_LIST,
                                        .layout = &layout_bytes,
                                        .nblocks = n,
@@ -146,7 +129,7 @@ int bind_sizes(struct bound *b, const int64_t *sizes)
     }
     b->scratch = scratch_take((size_t)total);
     if (!b->scratch)
-        return no_scratch((size_t)total);
+        return scratch_fail((size_t)total);
     b->room[ROOM_TMP].base = b->scratch;
     return 0;
 }
@@ -156,13 +139,14 @@ static int bind_bcast(struct bound *b)
     const struct part *data = &b->call->recv;
     if (b->plan->nblocks[ROOM_OUT] == 1 || !data->layout) {
         area_whole(&b->room[ROOM_OUT], data->base, data->layout, data->count, 1);
+        b->room[ROOM_OUT].where = data->where;
         return 0;
     }
-    struct buffer user = { data->base, data->count, data->layout };
+    struct buffer user = { data->base, data->count, data->layout, data->where };
     size_t bytes = buffer_bytes(&user);
     char *flat = buffer_flat(&user);
     if (!flat && !(flat = b->aside = scratch_take(bytes)))
-        return no_scratch(bytes);
+        return scratch_fail(bytes);
     area_whole(&b->room[ROOM_OUT], flat, &layout_bytes, bytes, b->plan->nblocks[ROOM_OUT]);
     return 0;
 }
@@ -184,7 +168,7 @@ static int bind_reduction(struct bound *b)
     int copies = n[ROOM_TMP] / n[ROOM_IN];
     b->scratch = scratch_take((size_t)apart * (size_t)copies);
     if (!b->scratch)
-        return no_scratch((size_t)apart * (size_t)copies);
+        return scratch_fail((size_t)apart * (size_t)copies);
     area_whole(&b->room[ROOM_TMP], buffer_at(b->scratch, -low), layout, count, n[ROOM_IN]);
     b->room[ROOM_TMP].copies = apart;
     return 0;
@@ -236,7 +220,7 @@ static int bind_reduce_scatter(struct bound *b)
     int nlisted = before + b->npeers;
     b->offsets = malloc(2 * (size_t)nlisted * sizeof(*b->offsets));
     if (!b->offsets)
-        return no_scratch(2 * (size_t)nlisted * sizeof(*b->offsets));
+        return scratch_fail(2 * (size_t)nlisted * sizeof(*b->offsets));
     size_t total = (size_t)list_blocks(b, before), mine = (size_t)b->offsets[before + me];
     void *input = call->in_place ? call->recv.base : call->send.base;
     if (inter)
@@ -246,10 +230,10 @@ static int bind_reduce_scatter(struct bound *b)
     void *output = call->recv.base, *base = NULL;
     int error = 0;
     if (call->in_place)
-        error = typed_scratch(&b->aside, &output, layout, mine);
+        error = scratch_typed(&b->aside, &output, layout, mine);
     area_whole(&b->room[ROOM_OUT], output, layout, mine, plan->nblocks[ROOM_OUT]);
     if (!error && plan->nblocks[ROOM_TMP])
-        error = typed_scratch(&b->scratch, &base, layout, total * (inter ? 3 : 1));
+        error = scratch_typed(&b->scratch, &base, layout, total * (inter ? 3 : 1));
     b->room[ROOM_TMP] = listed(b, base, nlisted);
     return error;
 }
@@ -264,7 +248,7 @@ static int set_aside(struct bound *b)
     int64_t at = 0, *counts, *displs;
     counts = b->offsets = malloc(2 * (size_t)n * sizeof(*counts));
     if (!counts)
-        return no_scratch(2 * (size_t)n * sizeof(*counts));
+        return scratch_fail(2 * (size_t)n * sizeof(*counts));
     displs = counts + n;
     for (int i = 0; i < n; i++) {
         size_t elements = out->how == CUT_EACH ? out->count : (size_t)counts_at(out->counts, i);
@@ -274,7 +258,7 @@ static int set_aside(struct bound *b)
     }
     b->aside = scratch_take((size_t)at);
     if (!b->aside)
-        return no_scratch((size_t)at);
+        return scratch_fail((size_t)at);
     b->room[ROOM_IN] = (struct area){ .how = CUT_LIST,
                                       .base = b->aside,
                                       .layout = &layout_bytes,
@@ -358,10 +342,11 @@ static void copy_blocks_aside(const struct bound *b)
 
 void bind_begin(const struct bound *b)
 {
+    staging_in(b->call->staging);
     if (!b->aside)
         return;
     const struct part *data = &b->call->recv;
-    struct buffer user = { data->base, data->count, data->layout };
+    struct buffer user = { data->base, data->count, data->layout, data->where };
     if (b->call->what == COLL_BCAST && b->plan->key.me == b->plan->root)
         buffer_pack(&user, 0, b->aside, buffer_bytes(&user));
     else if (exchanges(b->call->what))
@@ -393,12 +378,12 @@ static void copy_back(const struct bound *b)
 {
     const struct part *data = &b->call->recv;
     const struct area *out = &b->room[ROOM_OUT];
-    struct buffer user = { data->base, data->count, data->layout };
+    struct buffer user = { data->base, data->count, data->layout, data->where };
     if (b->call->what == COLL_BCAST && b->plan->key.me != b->plan->root)
         buffer_unpack(&user, 0, b->aside, buffer_bytes(&user));
     if (is_reduce_scatter(b->call->what)) {
-        struct buffer from = { out->base, out->count, out->layout };
-        struct buffer to = { data->base, out->count, out->layout };
+        struct buffer from = { out->base, out->count, out->layout, HERE };
+        struct buffer to = { data->base, out->count, out->layout, HERE };
         buffer_copy(&to, &from);
     }
 }
@@ -409,4 +394,5 @@ void bind_end(const struct bound *b)
         copy_back(b);
     if (is_reduction(b->call->what) && b->call->reduction.mean)
         finish_mean(b);
+    staging_out(b->call->staging);
 }

@@ -8,6 +8,8 @@
 #include "coll/call.h"
 #include "coll/plan.h"
 
+struct team;
+
 /* What in place means for a collective on a rank that says so.  Where blocks of the two buffers
  * do not coincide (alltoall, reduce_scatter) binding keeps one of them apart instead. */
 static inline enum alias bind_alias(enum collective what, bool in_place)
@@ -44,6 +46,7 @@ enum cutting {
 struct area {
     enum cutting how;
     void *base;
+    enum where where;
     const struct layout *layout;
     size_t count;     /* elements: of the vector (WHOLE), of a block before pieces (EACH) */
     int nblocks;      /* WHOLE: blocks in the vector, pieces counted; LIST: entries */
@@ -64,6 +67,31 @@ struct bound {
     int64_t *sizes;    /* of the blocks of TMP, and where they begin; NULL: all alike */
     struct kept *kept; /* layouts that were made (bind_span.c); NULL: they are not kept */
 };
+
+/* ---- reductions of data on a device (bind_stage.c) ----
+ * The call is changed into one on copies in memory of the host. */
+struct staging {
+    struct staged {               /* one of the two parts */
+        struct buffer user, here; /* user.layout NULL: nothing to do */
+        char *memory;
+    } send, recv;
+    bool recv_is_input; /* in place, or left alone on some ranks */
+    size_t result;      /* elements that are brought back */
+};
+
+/* Let the call work on copies; of what is here or only moved none is made.  0 or MPI_ERR_NO_MEM. */
+int staging_open(struct staging *staging, const struct team *team, struct call *call);
+void staging_close(struct staging *staging);
+
+/* Around each performance of the call, by bind_begin and bind_end where the call has a staging; NULL
+ * is allowed. */
+void staging_in(const struct staging *staging);
+void staging_out(const struct staging *staging);
+
+/* 0, or an error when data of the call lie on a device and copying some failed. */
+int staging_check(const struct call *call);
+
+/* ---- binding ---- */
 
 /* Bind; nothing is copied yet.  The call must outlive the binding.  On failure nothing is left
  * behind. */

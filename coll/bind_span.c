@@ -112,7 +112,7 @@ static int span_scattered(const struct bound *bound, struct span s, struct buffe
             return fail(MPI_ERR_NO_MEM, "no memory for the layout of %d blocks", s.n);
         *made = keep(bound->kept, s, layout) ? NULL : layout;
     }
-    *buffer = (struct buffer){ a->base, 1, layout };
+    *buffer = (struct buffer){ a->base, 1, layout, a->where };
     return 0;
 }
 
@@ -123,7 +123,7 @@ static int span_list(const struct bound *bound, struct span s, struct buffer *bu
     struct slice all = slice_at(a, s.first);
     if (a->layouts) { /* alltoallw: displacements are bytes, spans are single blocks */
         *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first), (size_t)all.count,
-                                   a->layouts[s.first] };
+                                   a->layouts[s.first], a->where };
         return 0;
     }
     for (int i = 1; i < s.n; i++) {
@@ -135,7 +135,7 @@ static int span_list(const struct bound *bound, struct span s, struct buffer *bu
         all.count += next.count;
     }
     *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first * a->layout->extent),
-                               (size_t)all.count, a->layout };
+                               (size_t)all.count, a->layout, a->where };
     return 0;
 }
 
@@ -162,7 +162,7 @@ int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
         shift = (ptrdiff_t)(s.first / a->nblocks) * a->copies;
     }
     *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)from * a->layout->extent + shift),
-                               to - from, a->layout };
+                               to - from, a->layout, a->where };
     return 0;
 }
 

@@ -80,7 +80,8 @@ static inline bool is_reduce_scatter(enum collective what)
 
 /* One of the two user buffers, as blocks (one per peer, or a single one). */
 struct part {
-    void *base;                  /* NULL when not significant on this rank */
+    void *base; /* NULL when not significant on this rank */
+    enum where where;
     const struct layout *layout; /* of one element; NULL with `layouts` */
     size_t count;                /* elements per block when `counts` is not given */
     bool vector;                 /* counts (and displs, in elements) are given per block */
@@ -94,13 +95,22 @@ static inline size_t unit_bytes(const struct part *part)
     return part->layout ? part->count * part->layout->size : 0;
 }
 
+struct staging;
+
 struct call {
     enum collective what;
     struct part send, recv;
-    struct reduction reduction; /* reductions only */
-    int root;                   /* rooted ones: a rank; on intercommunicators also MPI_ROOT,
+    struct reduction reduction;    /* reductions only */
+    int root;                      /* rooted ones: a rank; on intercommunicators also MPI_ROOT,
                                    MPI_PROC_NULL */
-    bool in_place;              /* the standard's MPI_IN_PLACE on this rank */
+    bool in_place;                 /* the standard's MPI_IN_PLACE on this rank */
+    const struct staging *staging; /* NULL, or of what the parts are copies (bind_stage.c) */
 };
+
+/* Are any of its data on a device? */
+static inline bool call_is_away(const struct call *call)
+{
+    return call->send.where == AWAY || call->recv.where == AWAY;
+}
 
 #endif

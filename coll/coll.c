@@ -154,7 +154,7 @@ static int run(struct team *team, const struct call *call, const struct telling 
     return error;
 }
 
-int coll_run(struct team *team, const struct call *call)
+static int run_told(struct team *team, const struct call *call)
 {
     struct telling telling;
     telling_begin(&telling, team, call);
@@ -167,12 +167,35 @@ int coll_run(struct team *team, const struct call *call)
     return stray;
 }
 
+static __attribute__((noinline)) int run_away(struct team *team, const struct call *user)
+{
+    struct call call = *user;
+    struct staging staging;
+    int error = staging_open(&staging, team, &call);
+    if (error)
+        return error;
+    staging_in(&staging);
+    error = run_told(team, &call);
+    if (!error)
+        staging_out(&staging);
+    staging_close(&staging);
+    return error ? error : staging_check(user);
+}
+
+int coll_run(struct team *team, const struct call *call)
+{
+    if (__builtin_expect(call_is_away(call), 0))
+        return run_away(team, call);
+    return run_told(team, call);
+}
+
 /* ---- with a request ---- */
 
 struct coll_request {
     struct execution run; /* begins with the request */
     struct telling telling;
     struct call call;
+    struct staging staging; /* of the call */
     struct cached *cached;
     struct sized *sized; /* goes first; NULL: nothing does */
     void *arrays;        /* copies of the call's */
@@ -220,6 +243,7 @@ static void coll_release(struct request *request)
     free(c->sized);
     cache_drop(c->cached);
     free(c->arrays);
+    staging_close(&c->staging);
     object_delete(c);
 }
 
@@ -320,10 +344,14 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
         return fail(MPI_ERR_NO_MEM, "no memory for a collective request");
     c->run.request.ops = &coll_ops;
     c->call = *call;
+    error = staging_open(&c->staging, team, &c->call);
+    if (error)
+        goto undo_object;
+    c->call.staging = &c->staging;
     telling_begin(&c->telling, team, &c->call);
     error = own_arrays(c, team);
     if (error)
-        goto undo_object;
+        goto undo_staging;
     error = plan_for(team, call, mode, &choice, &c->cached);
     if (error)
         goto undo_arrays;
@@ -348,6 +376,8 @@ undo_plan:
     cache_drop(c->cached);
 undo_arrays:
     free(c->arrays);
+undo_staging:
+    staging_close(&c->staging);
 undo_object:
     object_delete(c);
     return error;

@@ -288,6 +288,7 @@ static void finish(struct execution *run)
     const struct channel *channel = &run->team->channel;
     run->team->running--;
     bind_end(&run->bound);
+    note(run, staging_check(run->bound.call));
     note(run, channel_check(channel));
     run->request.result.error = run->error;
     if (run->broken)

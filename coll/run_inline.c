@@ -50,7 +50,7 @@ static int inline_fold(const struct inlined *r, const struct step *s, const stru
 {
     char landing[INLINE_BYTES] __attribute__((aligned(64)));
     void *incoming = buffer_at(landing, -r->bound->call->reduction.layout->true_lb);
-    struct buffer data = { incoming, to->count, to->layout };
+    struct buffer data = { incoming, to->count, to->layout, HERE };
     int error = inline_message(r, s, &data);
     if (error || to->count == 0)
         return error;

@@ -11,6 +11,9 @@
  */
 #include "coll/scratch.h"
 
+#include "mpi.h"
+#include "runtime/fail.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +78,22 @@ void scratch_give(void *memory)
         free(kept_remove(0));
     kept.block[kept.n++] = block;
     kept.bytes += block->capacity;
+}
+
+int scratch_fail(size_t bytes)
+{
+    return fail(MPI_ERR_NO_MEM, "no memory for %zu bytes of scratch of a collective", bytes);
+}
+
+int scratch_typed(char **memory, void **base, const struct layout *layout, size_t count)
+{
+    ptrdiff_t low;
+    size_t bytes = layout_span(layout, count, &low);
+    *memory = scratch_take(bytes);
+    if (!*memory)
+        return scratch_fail(bytes);
+    *base = buffer_at(*memory, -low);
+    return 0;
 }
 
 void scratch_clear(void)

@@ -61,7 +61,8 @@ static inline void unpack(const struct buffer *to, const void *from)
 static inline struct buffer block_of(const struct part *part, int i)
 {
     ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
-    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout };
+    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
+                            part->where };
 }
 
 /* What this rank gives to a reduction: a vector, or a block for each rank. */
@@ -97,7 +98,7 @@ struct folding {
 static struct folding folding_begin(const struct call *call)
 {
     const struct layout *layout = call->reduction.layout;
-    struct buffer out = { call->recv.base, call->recv.count, layout };
+    struct buffer out = { call->recv.base, call->recv.count, layout, HERE };
     return (struct folding){ .op = &call->reduction,
                              .out = buffer_flat(&out),
                              .bytes = buffer_bytes(&out),
@@ -204,7 +205,7 @@ static int tiny_bcast(struct round *round, const struct call *call)
 static int tiny_gather(struct round *round, const struct call *call)
 {
     int me = round->tiny->me;
-    struct buffer own = { NULL, 0, NULL };
+    struct buffer own = { NULL, 0, NULL, HERE };
     if (call->send.layout) /* the root's may be in place */
         own = block_of(&call->send, 0);
     if (call->root != me) {
@@ -245,7 +246,7 @@ static int tiny_scatter(struct round *round, const struct call *call)
 {
     int me = round->tiny->me;
     const struct slot *slot;
-    struct buffer place = { NULL, 0, NULL };
+    struct buffer place = { NULL, 0, NULL, HERE };
     if (call->recv.layout)
         place = block_of(&call->recv, 0);
     if (call->root == me) {

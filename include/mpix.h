@@ -21,8 +21,9 @@ extern "C" {
 #define XMPI_VERSION_PATCH 0
 #define XMPI_VERSION       "0.1.0"
 
-/* 1 when buffers in the memory of an NVIDIA GPU may be passed to every function, else 0. */
-#define MPIX_CUDA_AWARE_SUPPORT 0
+/* Buffers in the memory of an NVIDIA GPU may be passed wherever data are sent, received, packed or
+ * reduced: 1 when this library was built for that, and when it found the driver of a GPU. */
+#define MPIX_CUDA_AWARE_SUPPORT 1
 int MPIX_Query_cuda_support(void);
 
 /* ---- 16-bit floating point, and means ----

@@ -178,7 +178,7 @@ void peer_has_work(struct peer *peer)
 static bool control_put(struct peer *peer, const struct wire *header,
                         const struct wire_grant *grant)
 {
-    struct buffer data = { (void *)grant, sizeof *grant, &layout_bytes };
+    struct buffer data = { (void *)grant, sizeof *grant, &layout_bytes, HERE };
     size_t bytes = header->flags & WIRE_ADDRESS ? sizeof *grant : 0;
     return peer->link->put(peer, header, &data, 0, bytes) >= 0;
 }

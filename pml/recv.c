@@ -49,6 +49,8 @@ void recv_done(struct recv *recv)
 {
     if (recv->trip.measured)
         trip_end(&recv->trip);
+    if (__builtin_expect(recv->data.where == AWAY, 0))
+        request_check_moves(&recv->request);
     request_complete(&recv->request);
 }
 

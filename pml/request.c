@@ -15,6 +15,7 @@
 #include "mpi.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -133,6 +134,13 @@ static bool names_grow(void)
     free_name = old;
     nnames = n;
     return true;
+}
+
+void request_check_moves(struct request *request)
+{
+    int error = gpu_check();
+    if (error && !request->result.error)
+        request->result.error = fail_keep(request, error);
 }
 
 uint32_t request_name(void *request)

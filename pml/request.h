@@ -36,6 +36,9 @@ uint32_t request_name(void *request);
 void *request_named(uint32_t name);
 void request_unname(uint32_t name);
 
+/* The data of the request lie on a device, and copying them may have failed. */
+void request_check_moves(struct request *request);
+
 /* A message begins: an event of the flight recorder, unless it belongs to a collective, which is
  * one event in all.  Best called after the message has left, when nobody waits for us. */
 void send_record(const struct channel *channel, const struct envelope *to, size_t bytes);

@@ -45,6 +45,8 @@ void send_forget(struct send *send)
 void send_done(struct send *send)
 {
     send_forget(send);
+    if (__builtin_expect(send->data.where == AWAY, 0))
+        request_check_moves(&send->request);
     request_complete(&send->request);
 }
 
@@ -66,9 +68,9 @@ static bool send_address(struct send *send)
 {
     const struct link *link = send->peer->link;
     uint64_t address = (uintptr_t)send->plain;
-    struct buffer data = { &address, sizeof address, &layout_bytes };
+    struct buffer data = { &address, sizeof address, &layout_bytes, HERE };
     if (send->offer)
-        data = (struct buffer){ send->offer->card, send->offer->bytes, &layout_bytes };
+        data = (struct buffer){ send->offer->card, send->offer->bytes, &layout_bytes, HERE };
     send->begun = link->put(send->peer, &send->header, &data, 0, data.count) >= 0;
     return send->begun;
 }
@@ -285,10 +287,11 @@ static bool send_short(struct peer *peer, struct channel *channel, const struct 
     return true;
 }
 
-static bool is_short(const struct peer *peer, size_t total, enum send_mode mode)
+static bool is_short(const struct peer *peer, const struct buffer *data, size_t total,
+                     enum send_mode mode)
 {
     return total <= peer->link->short_bytes && mode != SEND_SYNCHRONOUS &&
-           total <= (size_t)param_number(EAGER);
+           total <= (size_t)param_number(EAGER) && data->where == HERE;
 }
 
 /* ---- requests ---- */
@@ -359,7 +362,7 @@ int pml_isend(struct channel *channel, const struct buffer *data, const struct e
     int error = channel_peer(channel, to->peer, &peer);
     if (error)
         return error;
-    if (!is_short(peer, total, mode))
+    if (!is_short(peer, data, total, mode))
         return isend_long(channel, data, to, mode, request);
     struct request *done = request_new_done();
     if (!done)
@@ -381,7 +384,8 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
     int error = channel_peer(channel, to->peer, &send.peer);
     if (error)
         return error;
-    if (is_short(send.peer, total, mode) && send_short(send.peer, channel, data, to, total)) {
+    if (is_short(send.peer, data, total, mode) &&
+        send_short(send.peer, channel, data, to, total)) {
         send_record(channel, to, total);
         return 0;
     }

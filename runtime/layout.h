@@ -194,11 +194,36 @@ int64_t layout_items_in(const struct layout *layout, size_t count, size_t bytes)
 size_t layout_bytes_in(const struct layout *layout, size_t parts);
 
 /* ---- buffers: memory seen through a layout ---- */
+
+/* Memory that the processor may touch, or that of a device: see runtime/gpu.h. */
+enum where { HERE, AWAY };
+
 struct buffer {
     void *base; /* the address MPI was given; may be MPI_BOTTOM (NULL) with absolute layouts */
     size_t count;
     const struct layout *layout;
+    enum where where;
 };
+
+/* False: there is no device, as far as we have looked. */
+extern bool gpu_possible;
+
+/* Where data of this layout lie whose origin is `base`, an address of the user's.  MPI_BOTTOM: AWAY
+ * when any part of them is; what is AWAY may have parts that are here.  The layout may be NULL.  One
+ * question to the driver where there is one. */
+enum where gpu_where(const void *base, const struct layout *layout);
+
+static inline enum where buffer_where(const void *base, const struct layout *layout)
+{
+    return __builtin_expect(gpu_possible, 0) ? gpu_where(base, layout) : HERE;
+}
+
+/* A buffer at an address of the user's. */
+static inline struct buffer buffer_user(const void *base, int64_t count,
+                                        const struct layout *layout)
+{
+    return (struct buffer){ (void *)base, (size_t)count, layout, buffer_where(base, layout) };
+}
 
 static inline size_t buffer_bytes(const struct buffer *b)
 {
@@ -211,16 +236,21 @@ static inline char *buffer_at(const void *base, ptrdiff_t bytes)
     return (char *)((uintptr_t)base + (uintptr_t)bytes);
 }
 
-/* The bytes themselves when they are one piece (dense, or one piece and count 1), NULL
- * otherwise. */
-static inline char *buffer_flat(const struct buffer *b)
+/* Where the bytes lie when they are one piece (dense, or one piece and count 1), NULL otherwise. */
+static inline char *buffer_solid(const struct buffer *b)
 {
     const struct layout *l = b->layout;
     return l->dense || (l->piece && b->count == 1) ? buffer_at(b->base, l->true_lb) : NULL;
 }
 
-/* Copy packed bytes [skip, skip + bytes) of the buffer to or from `flat`.  The range must lie
- * inside buffer_bytes. */
+/* The bytes themselves when they are one piece that the processor may touch, NULL otherwise. */
+static inline char *buffer_flat(const struct buffer *b)
+{
+    return b->where == HERE ? buffer_solid(b) : NULL;
+}
+
+/* Copy packed bytes [skip, skip + bytes) of the buffer to or from `flat`, memory of the host.  The
+ * range must lie inside buffer_bytes. */
 void buffer_pack(const struct buffer *from, size_t skip, void *flat, size_t bytes);
 void buffer_unpack(const struct buffer *to, size_t skip, const void *flat, size_t bytes);
 

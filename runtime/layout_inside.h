@@ -51,6 +51,12 @@ void runs_expect(struct run_list *list, size_t n);
 void runs_append_elements(struct run_list *list, const struct layout *old, ptrdiff_t offset,
                           size_t count, ptrdiff_t step);
 
+/* The run that holds packed byte `skip` of an element, which has so many. */
+const struct run *run_at(const struct layout *layout, size_t skip);
+
+/* A buffer as a run of elements; of plain pieces when its layout allows. */
+struct run run_of(const struct buffer *buffer);
+
 /* No more runs: a layout like this one, with these runs, `packed` filled in and a reference taken
  * on every inner layout.  NULL when memory is out; then nothing was taken. */
 struct layout *runs_close(struct run_list *list, const struct layout *like);
@@ -70,6 +76,9 @@ bool list_is_cut(size_t cuts, size_t pieces);
 /* Room for n spots and the end, which the caller writes; NULL when memory is out. */
 struct spot_list *list_new(size_t n, size_t length);
 void list_drop(struct spot_list *list);
+
+/* The piece that holds packed byte `skip`; one behind the last where it ends. */
+size_t spot_at(const struct spot_list *list, size_t skip);
 
 /* A layout like this one, with this list.  NULL when memory is out; then the list is gone. */
 struct layout *list_close(struct spot_list *list, const struct layout *like);

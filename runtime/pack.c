@@ -13,10 +13,12 @@
  * at a time over a block of elements that stays in the first cache, irregular ones piece by
  * piece.
  *
- * Moves between two layouts bounce through a small block on the stack.
+ * Moves between two layouts bounce through a small block on the stack.  Memory of a device is
+ * moved by gpu_move.c.
  */
 #include "runtime/layout.h"
 #include "runtime/copy.h"
+#include "runtime/gpu.h"
 #include "runtime/layout_inside.h"
 
 #include <string.h>
@@ -169,8 +171,7 @@ static void run_range(const struct run *run, char *mem, size_t skip, char *flat,
                     flat + whole * run->length, rest, pack);
 }
 
-/* The run that holds packed byte `skip` of an element. */
-static const struct run *run_seek(const struct layout *l, size_t skip)
+const struct run *run_at(const struct layout *l, size_t skip)
 {
     size_t low = 0, high = l->nruns;
     while (high - low > 1) {
@@ -183,8 +184,7 @@ static const struct run *run_seek(const struct layout *l, size_t skip)
     return &l->runs[low];
 }
 
-/* The piece of a list that holds packed byte `skip`; one behind the last where it ends. */
-static size_t spot_seek(const struct spot_list *list, size_t skip)
+size_t spot_at(const struct spot_list *list, size_t skip)
 {
     if (list->length)
         return skip / list->length;
@@ -204,7 +204,7 @@ static size_t spot_seek(const struct spot_list *list, size_t skip)
 static void list_range(const struct spot_list *list, char *mem, size_t skip, char *flat,
                        size_t bytes, bool pack)
 {
-    size_t end = skip + bytes, first = spot_seek(list, skip), last = spot_seek(list, end);
+    size_t end = skip + bytes, first = spot_at(list, skip), last = spot_at(list, end);
     const struct spot *piece = &list->at[first];
     if (skip > piece->packed) {
         size_t inside = skip - piece->packed, left = piece[1].packed - skip;
@@ -226,7 +226,7 @@ static void list_range(const struct spot_list *list, char *mem, size_t skip, cha
 static void runs_range(const struct layout *l, char *mem, size_t skip, char *flat, size_t bytes,
                        bool pack)
 {
-    for (const struct run *run = run_seek(l, skip); bytes > 0; run++) {
+    for (const struct run *run = run_at(l, skip); bytes > 0; run++) {
         size_t inside = skip - run->packed;
         size_t left = run->length * run->count - inside;
         size_t n = left < bytes ? left : bytes;
@@ -246,8 +246,7 @@ static void element_range(const struct layout *l, char *mem, size_t skip, char *
         runs_range(l, mem, skip, flat, bytes, pack);
 }
 
-/* A buffer is a run of elements; of plain pieces when its layout allows. */
-static struct run buffer_run(const struct buffer *b)
+struct run run_of(const struct buffer *b)
 {
     const struct layout *l = b->layout;
     struct run all;
@@ -262,12 +261,16 @@ static void buffer_move(const struct buffer *b, size_t skip, char *flat, size_t 
 {
     if (bytes == 0)
         return;
+    if (__builtin_expect(b->where == AWAY, 0)) {
+        gpu_move(b, skip, flat, bytes, pack);
+        return;
+    }
     char *solid = buffer_flat(b);
     if (solid) {
         bytes_move(solid + skip, flat, bytes, pack);
         return;
     }
-    struct run all = buffer_run(b);
+    struct run all = run_of(b);
     if (bytes == buffer_bytes(b)) /* skip is 0: no divisions */
         pieces_move(&all, buffer_at(b->base, all.offset), flat, all.count, pack);
     else
@@ -310,6 +313,10 @@ void buffer_copy(const struct buffer *to, const struct buffer *from)
     bytes = other < bytes ? other : bytes;
     if (bytes == 0)
         return;
+    if (__builtin_expect(to->where == AWAY || from->where == AWAY, 0)) {
+        gpu_copy(to, from, bytes);
+        return;
+    }
     char *flat_to = buffer_flat(to), *flat_from = buffer_flat(from);
     if (flat_to && flat_from)
         memmove(flat_to, flat_from, bytes);

@@ -171,8 +171,8 @@ static void user_into(const struct reduction *r, void *to, const void *a, const 
                       size_t count)
 {
     if (to != b)
-        buffer_copy(&(struct buffer){ to, count, r->layout },
-                    &(struct buffer){ (void *)b, count, r->layout });
+        buffer_copy(&(struct buffer){ to, count, r->layout, HERE },
+                    &(struct buffer){ (void *)b, count, r->layout, HERE });
     r->user(r, a, to, count);
 }
 
@@ -196,8 +196,8 @@ static void user_by_chunks(const struct reduction *r, char *a, const char *b, si
         size_t n = count - done < chunk ? count - done : chunk;
         ptrdiff_t at = (ptrdiff_t)done * r->layout->extent;
         user_into(r, origin, buffer_at(a, at), buffer_at(b, at), n);
-        buffer_copy(&(struct buffer){ buffer_at(a, at), n, r->layout },
-                    &(struct buffer){ origin, n, r->layout });
+        buffer_copy(&(struct buffer){ buffer_at(a, at), n, r->layout, HERE },
+                    &(struct buffer){ origin, n, r->layout, HERE });
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "coll/neighbours.h"
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "src/asked_check.h"
 #include "src/request.h"
 #include "src/topo.h"
@@ -26,6 +27,7 @@ static void asked_open(struct asked *asked, enum collective what, struct comm *c
     asked->call.what = what;
     asked->call.root = root;
     asked->call.in_place = false;
+    asked->call.staging = NULL;
     asked->call.send = asked->call.recv = (struct part){ .base = NULL };
     asked->call.reduction = (struct reduction){ .layout = NULL };
 }
@@ -392,8 +394,28 @@ int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
 
 /* ---- performing ---- */
 
+/* Where a part lies.  Behind MPI_BOTTOM each block may lie elsewhere: then all of them are moved in
+ * the way that can do anything. */
+static void part_locate(struct part *part)
+{
+    if (part->base || !part->vector)
+        part->where = buffer_where(part->base, part->layout);
+    else if (gpu_is_here())
+        part->where = AWAY;
+}
+
+static void asked_locate(struct asked *asked)
+{
+    if (__builtin_expect(!gpu_possible, 1))
+        return;
+    part_locate(&asked->call.send);
+    part_locate(&asked->call.recv);
+}
+
 int asked_run(struct asked *asked, int rc)
 {
+    if (!rc)
+        asked_locate(asked);
     if (!rc)
         rc = coll_run(&asked->comm->team, &asked->call);
     free(asked->memory);
@@ -424,6 +446,8 @@ static int asked_keep(struct asked *asked, int rc, struct keep *keep, struct req
 int asked_start(struct asked *asked, int rc, struct request **request)
 {
     struct keep *keep;
+    if (!rc)
+        asked_locate(asked);
     rc = asked_hoard(asked, rc, &keep);
     if (rc)
         return rc;
@@ -434,6 +458,8 @@ int asked_start(struct asked *asked, int rc, struct request **request)
 int asked_init(struct asked *asked, int rc, struct request **request)
 {
     struct keep *keep;
+    if (!rc)
+        asked_locate(asked);
     rc = asked_hoard(asked, rc, &keep);
     if (rc)
         return rc;

@@ -15,6 +15,7 @@
 #include "pml/pml.h"
 
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "src/api/p2p.h"
 #include "src/comm.h"
 #include "src/request.h"
@@ -177,7 +178,11 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
     if (!block)
         return pool_refuse(pool, bytes);
     buffer_pack(data, 0, block->payload, bytes);
-    struct buffer packed = { block->payload, bytes, &layout_bytes };
+    if (data->where == AWAY && gpu_check()) {
+        block_free(block);
+        return MPI_ERR_OTHER;
+    }
+    struct buffer packed = { block->payload, bytes, &layout_bytes, HERE };
     struct request *request;
     int rc = pml_isend(&comm->p2p, &packed, to, SEND_STANDARD, &request);
     if (rc || request->done) {
@@ -198,7 +203,7 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
 int xmpi_bsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
                comm_t comm)
 {
-    struct buffer data = { (void *)buf, (size_t)count, datatype->layout };
+    struct buffer data = buffer_user(buf, count, datatype->layout);
     struct envelope to = { .peer = dest, .tag = tag };
     return bsend(comm, &data, &to);
 }
@@ -207,7 +212,7 @@ int xmpi_bsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag
 int xmpi_ibsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
                 comm_t comm, request_out_t *request)
 {
-    struct buffer data = { (void *)buf, (size_t)count, datatype->layout };
+    struct buffer data = buffer_user(buf, count, datatype->layout);
     struct envelope to = { .peer = dest, .tag = tag };
     int rc = bsend(comm, &data, &to);
     return rc ? rc : request_new_over(&result_empty, comm, false, request);
@@ -250,8 +255,7 @@ int xmpi_bsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
     prepared->request.done = 1;
     prepared->request.persistent = true;
     prepared->request.result = result_empty;
-    prepared->data =
-        (struct buffer){ (void *)buf, (size_t)count, layout_hold(datatype->layout) };
+    prepared->data = buffer_user(buf, count, layout_hold(datatype->layout));
     prepared->to = (struct envelope){ .peer = dest, .tag = tag };
     request_keep(&prepared->request, comm);
     *request = &prepared->request;

@@ -73,7 +73,7 @@ static int circle_peer(const struct circle *circle, int place)
 int context_send(struct channel *channel, int peer, int tag, uint32_t step, const void *data,
                  size_t bytes)
 {
-    struct buffer buffer = { (void *)data, bytes, &layout_bytes };
+    struct buffer buffer = { (void *)data, bytes, &layout_bytes, HERE };
     struct envelope to = { .peer = peer, .tag = tag, .step = step };
     return pml_send(channel, &buffer, &to, SEND_STANDARD);
 }
@@ -82,7 +82,7 @@ int context_send(struct channel *channel, int peer, int tag, uint32_t step, cons
 static int receive_among(struct channel *channel, const struct ranks *group,
                          const struct envelope *from, void *data, size_t bytes)
 {
-    struct buffer buffer = { data, bytes, &layout_bytes };
+    struct buffer buffer = { data, bytes, &layout_bytes, HERE };
     struct envelope with = *from;
     with.group = group ? group : channel->peers;
     return pml_recv(channel, &buffer, &with, NULL);
@@ -113,7 +113,7 @@ static int circle_check(const struct circle *circle)
 int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
                  const struct swap *swap)
 {
-    struct buffer in = { swap->in, swap->in_bytes, &layout_bytes };
+    struct buffer in = { swap->in, swap->in_bytes, &layout_bytes, HERE };
     struct envelope from = { .peer = peer, .tag = tag, .step = step, .group = channel->peers };
     struct request *receive;
     int rc = pml_irecv(channel, &in, &from, &receive);

@@ -7,6 +7,7 @@
 #include "pml/pml.h"
 
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "src/api/p2p.h"
 #include "src/comm.h"
 #include "src/request.h"
@@ -47,8 +48,8 @@ int xmpi_sendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_
                   tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
                   source_t source, anytag_t recvtag, comm_t comm, status_t status)
 {
-    struct exchange x = { .out = { (void *)sendbuf, (size_t)sendcount, sendtype->layout },
-                          .in = { recvbuf, (size_t)recvcount, recvtype->layout },
+    struct exchange x = { .out = buffer_user(sendbuf, sendcount, sendtype->layout),
+                          .in = buffer_user(recvbuf, recvcount, recvtype->layout),
                           .to = { .peer = dest, .tag = sendtag },
                           .from = { .peer = source, .tag = recvtag } };
     return exchange_run(comm, &x, status);
@@ -62,15 +63,18 @@ static int exchange_copy(struct exchange *x, void **copy)
     if (!*copy)
         return fail(MPI_ERR_NO_MEM, "no memory left for a copy of %zu bytes", bytes);
     buffer_pack(&x->in, 0, *copy, bytes);
-    x->out = (struct buffer){ *copy, bytes, &layout_bytes };
-    return MPI_SUCCESS;
+    x->out = (struct buffer){ *copy, bytes, &layout_bytes, HERE };
+    int rc = x->in.where == AWAY ? gpu_check() : MPI_SUCCESS;
+    if (rc)
+        free(*copy);
+    return rc;
 }
 
 int xmpi_sendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_t dest,
                           tag_t sendtag, source_t source, anytag_t recvtag, comm_t comm,
                           status_t status)
 {
-    struct exchange x = { .in = { buf, (size_t)count, datatype->layout },
+    struct exchange x = { .in = buffer_user(buf, count, datatype->layout),
                           .to = { .peer = dest, .tag = sendtag },
                           .from = { .peer = source, .tag = recvtag } };
     void *copy;
@@ -191,8 +195,8 @@ int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest
                    tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
                    source_t source, anytag_t recvtag, comm_t comm, request_out_t *request)
 {
-    struct exchange x = { .out = { (void *)sendbuf, (size_t)sendcount, sendtype->layout },
-                          .in = { recvbuf, (size_t)recvcount, recvtype->layout },
+    struct exchange x = { .out = buffer_user(sendbuf, sendcount, sendtype->layout),
+                          .in = buffer_user(recvbuf, recvcount, recvtype->layout),
                           .to = { .peer = dest, .tag = sendtag },
                           .from = { .peer = source, .tag = recvtag } };
     struct joint *joint;
@@ -207,7 +211,7 @@ int xmpi_isendrecv_replace(room_t buf, count_t count, committed_t datatype, dest
                            tag_t sendtag, source_t source, anytag_t recvtag, comm_t comm,
                            request_out_t *request)
 {
-    struct exchange x = { .in = { buf, (size_t)count, datatype->layout },
+    struct exchange x = { .in = buffer_user(buf, count, datatype->layout),
                           .to = { .peer = dest, .tag = sendtag },
                           .from = { .peer = source, .tag = recvtag } };
     void *copy;

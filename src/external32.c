@@ -11,11 +11,13 @@
  *     user's buffer <--- buffer_pack, buffer_unpack ---> chunk <--- item by item ---> external
  */
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "src/api/datatype.h"
 #include "src/pack.h"
 #include "src/recipe.h"
 
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- one item ---- */
@@ -314,21 +316,64 @@ static int external_bytes(const char *datarep, int64_t count, const struct type 
     return pack_bytes(count, type_external(type), bytes);
 }
 
+/* The external bytes of a call: those of the user, or where these are on a device a copy. */
+struct outside {
+    struct buffer user, here;
+};
+
+static int outside_open(struct outside *outside, const void *at, MPI_Aint bytes)
+{
+    outside->user = outside->here = buffer_user(at, bytes, &layout_bytes);
+    if (outside->user.where == HERE)
+        return MPI_SUCCESS;
+    outside->here =
+        (struct buffer){ malloc((size_t)bytes), (size_t)bytes, &layout_bytes, HERE };
+    if (outside->here.base)
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes on a device",
+                (long long)bytes);
+}
+
+static void outside_close(struct outside *outside)
+{
+    if (outside->user.where == AWAY)
+        free(outside->here.base);
+}
+
+/* Convert what is in the stream's user's buffer, or will be. */
+static int stream_run(struct stream *stream, const struct type *type, bool pack,
+                      struct outside *outside)
+{
+    stream->passed = stream->next = stream->filled = 0;
+    stream->external = pack ? NULL : outside->here.base;
+    stream->out = pack ? outside->here.base : NULL;
+    bool copied = outside->user.where == AWAY;
+    if (copied && !pack)
+        buffer_copy(&outside->here, &outside->user);
+    int rc = type_pass(type, stream->user.count, stream);
+    if (!pack)
+        stream_flush(stream);
+    else if (copied)
+        buffer_copy(&outside->user, &outside->here);
+    return rc || (!copied && stream->user.where == HERE) ? rc : gpu_check();
+}
+
 int xmpi_pack_external(string_t datarep, data_t inbuf, count_t incount, committed_t datatype,
                        out_t outbuf, extent_t outsize, extent_out_t *position)
 {
     MPI_Aint bytes;
+    struct outside outside;
     int rc = external_bytes(datarep, incount, datatype, &bytes);
     if (!rc)
         rc = pack_check(outbuf, *position, bytes, outsize, "outbuf", "outsize");
+    if (!rc && bytes > 0)
+        rc = outside_open(&outside, (char *)outbuf + *position, bytes);
     if (rc || bytes == 0)
         return rc;
     struct stream stream;
-    stream.user = (struct buffer){ (void *)inbuf, (size_t)incount, datatype->layout };
-    stream.passed = stream.next = stream.filled = 0;
-    stream.external = NULL;
-    stream.out = (char *)outbuf + *position;
-    rc = type_pass(datatype, (size_t)incount, &stream);
+    stream.user = buffer_user(inbuf, incount, datatype->layout);
+    rc = stream_run(&stream, datatype, true, &outside);
+    outside_close(&outside);
     if (!rc)
         *position += bytes;
     return rc;
@@ -338,18 +383,18 @@ int xmpi_unpack_external(string_t datarep, in_t inbuf, extent_t insize, extent_o
                          room_t outbuf, count_t outcount, committed_t datatype)
 {
     MPI_Aint bytes;
+    struct outside outside;
     int rc = external_bytes(datarep, outcount, datatype, &bytes);
     if (!rc)
         rc = pack_check(inbuf, *position, bytes, insize, "inbuf", "insize");
+    if (!rc && bytes > 0)
+        rc = outside_open(&outside, (const char *)inbuf + *position, bytes);
     if (rc || bytes == 0)
         return rc;
     struct stream stream;
-    stream.user = (struct buffer){ outbuf, (size_t)outcount, datatype->layout };
-    stream.passed = stream.next = stream.filled = 0;
-    stream.external = (const char *)inbuf + *position;
-    stream.out = NULL;
-    rc = type_pass(datatype, (size_t)outcount, &stream);
-    stream_flush(&stream);
+    stream.user = buffer_user(outbuf, outcount, datatype->layout);
+    rc = stream_run(&stream, datatype, false, &outside);
+    outside_close(&outside);
     *position += bytes;
     return rc;
 }

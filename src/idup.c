@@ -68,7 +68,7 @@ static void idup_when_done(struct request *request, struct idup *idup)
 
 static struct buffer ticket_buffer(struct idup *idup)
 {
-    return (struct buffer){ &idup->ticket, sizeof idup->ticket, &layout_bytes };
+    return (struct buffer){ &idup->ticket, sizeof idup->ticket, &layout_bytes, HERE };
 }
 
 /* ---- how the ticket travels ---- */

@@ -9,6 +9,7 @@
  * nothing becomes the null handle of its class.
  */
 #include "runtime/clock.h"
+#include "runtime/gpu.h"
 #include "src/facade.h"
 #include "src/handle.h"
 
@@ -47,11 +48,11 @@ int PMPI_Pcontrol(const int level, ...)
 }
 ALIAS(MPI_Pcontrol, PMPI_Pcontrol);
 
-/* Declared in mpix.h.  Device buffers are not built. */
+/* Declared in mpix.h. */
 int MPIX_Query_cuda_support(void);
 int MPIX_Query_cuda_support(void)
 {
-    return 0;
+    return gpu_is_here();
 }
 
 /* ---- handles as integers ---- */

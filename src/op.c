@@ -7,10 +7,12 @@
 
 #include "mpix.h"
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "runtime/lock.h"
 #include "src/api/collective.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 enum { OP_FIRST = 0x20, OP_TABLE = 0x20 };
 
@@ -132,6 +134,25 @@ int xmpi_op_commutative(op_t op, flag_t *commute)
     return MPI_SUCCESS;
 }
 
+/* The same through copies on the host of what is on a device. */
+static int reduce_staged(const struct reduction *r, const struct buffer *inout,
+                         const struct buffer *in)
+{
+    ptrdiff_t low;
+    size_t bytes = layout_span(r->layout, in->count, &low), apart = (bytes + 63) / 64 * 64;
+    char *memory = malloc(2 * apart + 1);
+    if (!memory)
+        return fail(MPI_ERR_NO_MEM, "no memory for copies of %zu bytes on a device", bytes);
+    struct buffer one = { buffer_at(memory, -low), in->count, r->layout, HERE }, other = one;
+    other.base = buffer_at(one.base, (ptrdiff_t)apart);
+    buffer_copy(&one, in);
+    buffer_copy(&other, inout);
+    reduce_apply(r, other.base, one.base, other.base, in->count);
+    buffer_copy(inout, &other);
+    free(memory);
+    return gpu_check();
+}
+
 int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t datatype,
                       op_t op)
 {
@@ -151,6 +172,10 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
                     inbuf == MPI_IN_PLACE ? "inbuf" : "inoutbuf");
     if (count > 0 && inbuf && inbuf == inoutbuf)
         return fail(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");
+    struct buffer in = buffer_user(inbuf, count, datatype->layout);
+    struct buffer inout = buffer_user(inoutbuf, count, datatype->layout);
+    if (in.where == AWAY || inout.where == AWAY)
+        return reduce_staged(&reduction, &inout, &in);
     reduce_apply(&reduction, inoutbuf, inbuf, inoutbuf, (size_t)count);
     return MPI_SUCCESS;
 }

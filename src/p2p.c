@@ -14,7 +14,7 @@
 
 static struct buffer buffer_of(const void *buf, int64_t count, const struct type *type)
 {
-    return (struct buffer){ (void *)buf, (size_t)count, type->layout };
+    return buffer_user(buf, count, type->layout);
 }
 
 static struct envelope envelope_of(int peer, int tag)

@@ -7,6 +7,7 @@
 #include "src/pack.h"
 
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "src/api/datatype.h"
 #include "src/type.h"
 
@@ -45,10 +46,11 @@ int xmpi_pack(data_t inbuf, count_t incount, committed_t datatype, out_t outbuf,
         rc = pack_check(outbuf, *position, bytes, outsize, "outbuf", "outsize");
     if (rc)
         return rc;
-    struct buffer from = { (void *)inbuf, (size_t)incount, datatype->layout };
-    buffer_pack(&from, 0, (char *)outbuf + *position, (size_t)bytes);
+    struct buffer from = buffer_user(inbuf, incount, datatype->layout);
+    struct buffer to = buffer_user((char *)outbuf + *position, bytes, &layout_bytes);
+    buffer_copy(&to, &from);
     *position += bytes;
-    return MPI_SUCCESS;
+    return gpu_check();
 }
 
 int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
@@ -61,10 +63,11 @@ int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
         rc = pack_check(inbuf, *position, bytes, insize, "inbuf", "insize");
     if (rc)
         return rc;
-    struct buffer to = { outbuf, (size_t)outcount, datatype->layout };
-    buffer_unpack(&to, 0, (const char *)inbuf + *position, (size_t)bytes);
+    struct buffer to = buffer_user(outbuf, outcount, datatype->layout);
+    struct buffer from = buffer_user((const char *)inbuf + *position, bytes, &layout_bytes);
+    buffer_copy(&to, &from);
     *position += bytes;
-    return MPI_SUCCESS;
+    return gpu_check();
 }
 
 int xmpi_pack_size(count_t incount, committed_t datatype, comm_t comm, count_out_t *size)

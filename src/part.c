@@ -118,16 +118,17 @@ static struct envelope piece_envelope(const struct partitioned *part, size_t i)
 static bool data_cut(const struct buffer *data, size_t skip, size_t bytes, struct buffer *cut)
 {
     const struct layout *layout = data->layout;
-    char *flat = buffer_flat(data);
-    if (flat || bytes == 0) {
-        *cut = (struct buffer){ buffer_at(flat, flat ? (ptrdiff_t)skip : 0), bytes,
-                                &layout_bytes };
+    char *solid = buffer_solid(data);
+    if (solid || bytes == 0) {
+        *cut = (struct buffer){ buffer_at(solid, solid ? (ptrdiff_t)skip : 0), bytes,
+                                &layout_bytes, data->where };
         return true;
     }
     if (skip % layout->size || bytes % layout->size)
         return false;
     ptrdiff_t offset = (ptrdiff_t)(skip / layout->size) * layout->extent;
-    *cut = (struct buffer){ buffer_at(data->base, offset), bytes / layout->size, layout };
+    *cut = (struct buffer){ buffer_at(data->base, offset), bytes / layout->size, layout,
+                            data->where };
     return true;
 }
 
@@ -143,7 +144,7 @@ static int piece_receive(struct partitioned *part, size_t i)
         if (!piece->loose)
             return fail(MPI_ERR_NO_MEM, "no memory left to receive a partition of %zu bytes",
                         bytes);
-        to = (struct buffer){ piece->loose, bytes, &layout_bytes };
+        to = (struct buffer){ piece->loose, bytes, &layout_bytes, HERE };
     }
     struct comm *comm = part->request.comm;
     struct envelope from = piece_envelope(part, i);
@@ -221,7 +222,7 @@ static int note_pass(struct partitioned *part, struct comm *comm)
     if (!note)
         return fail(MPI_ERR_NO_MEM, "no memory left for a partitioned operation");
     *note = (struct note){ part->hello, comm, part->receives ? part : NULL };
-    struct buffer data = { &note->hello, sizeof note->hello, &layout_bytes };
+    struct buffer data = { &note->hello, sizeof note->hello, &layout_bytes, HERE };
     struct envelope envelope = { .peer = part->peer,
                                  .tag = part->tag,
                                  .step = STEP_PARTITIONED };
@@ -331,6 +332,7 @@ static int part_fill(struct partitioned *part, int partitions, int64_t count,
     part->partitions = partitions;
     part->data.count = (size_t)elements;
     part->data.layout = type->layout;
+    part->data.where = buffer_where(part->data.base, type->layout);
     return MPI_SUCCESS;
 }
 
@@ -403,7 +405,7 @@ static int partition_send(struct partitioned *part, int i)
         rc = fail(MPI_ERR_ARG, "partition %d was made ready before", i);
     } else {
         size_t bytes = part->hello.bytes;
-        struct buffer from = { NULL, 0, &layout_bytes };
+        struct buffer from = { NULL, 0, &layout_bytes, HERE };
         data_cut(&part->data, (size_t)i * bytes, bytes, &from); /* whole elements always */
         struct envelope to = piece_envelope(part, (size_t)i);
         struct request *request;

@@ -106,7 +106,7 @@ int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *mess
                                                  : "it is no message");
     struct message *matched = (struct message *)*message;
     struct comm *comm = pml_message_comm(matched);
-    struct buffer data = { buf, (size_t)count, datatype->layout };
+    struct buffer data = buffer_user(buf, count, datatype->layout);
     int rc = pml_imrecv(matched, &data, request);
     if (rc) {
         leave_blame(comm);

@@ -132,7 +132,7 @@ int remap_guess(struct comm *comm, const struct pattern *pattern, int *newrank)
 /* A message to `to` while one from `from` comes; both may be me. */
 static int pass(struct channel *channel, const int to_from[2], const struct swap *swap)
 {
-    struct buffer in = { swap->in, swap->in_bytes, &layout_bytes };
+    struct buffer in = { swap->in, swap->in_bytes, &layout_bytes, HERE };
     struct envelope envelope = { .peer = to_from[1],
                                  .step = STEP_ROLES,
                                  .group = channel->peers };

@@ -2,22 +2,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Conformance: every program of test/conform on several rank counts.
 #   NP="1 2 3 4 8"   rank counts      ONLY="p2p comm"   programs
-# A line `conform-options: ...` in a program asks for a second run with these options of xmpirun.
+#   XMPI_TEST_MEMORY=device   every buffer that MPI gets lies on a device, a pretended one, whose
+#                             memory no processor can touch (test/device)
+# A line `conform-options: ...` in a program asks for a second run with these options of xmpirun,
+# `conform-device: why` says that it is not for memory of a device.
 . "${srcdir:-.}/test/lib.sh"
+
+wrap= label=
+if [ "${XMPI_TEST_MEMORY:-}" = device ]; then
+    XMPI_LIBCUDA=$scratch/libcuda.so wrap=$scratch/wrap.c label="device "
+    export XMPI_LIBCUDA
+    "${PYTHON3:-python3}" "$top/test/device/wrap.py" "$top/test/api/functions.txt" > "$wrap" &&
+        "${XMPI_TEST_CC:-gcc}" -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
+            "$top/test/device/fake_cuda.c" || exit 99
+fi
 
 for source in "$top"/test/conform/*.c; do
     program=$(basename "$source" .c)
     case " ${ONLY:-$program} " in *" $program "*) ;; *) continue ;; esac
-    if ! compile -I"$top" -o "$scratch/$program" "$source" -lm > "$scratch/out" 2>&1; then
+    why=$(sed -n 's/.*conform-device: //p' "$source")
+    if [ -n "$label" ] && [ -n "$why" ]; then
+        skip "conform/$program ${label% }" "$why"
+        continue
+    fi
+    # shellcheck disable=SC2086 # $wrap may be nothing
+    if ! compile -I"$top" -I"$top/test/device" -o "$scratch/$program" "$source" $wrap -lm > "$scratch/out" 2>&1; then
         not_ok "conform/$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         continue
     fi
     options=$(sed -n 's/.*conform-options: //p' "$source")
     for np in ${NP:-1 2 4}; do
-        case_run "conform/$program np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" "$scratch/$program"
+        case_run "conform/$program ${label}np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" "$scratch/$program"
         # shellcheck disable=SC2086 # several words
-        test -z "$options" || case_run "conform/$program $options np=$np" "${LIMIT:-60}" \
+        test -z "$options" || case_run "conform/$program $options ${label}np=$np" "${LIMIT:-60}" \
             "$XMPIRUN" $options -np "$np" "$scratch/$program"
     done
 done

@@ -21,7 +21,7 @@ AM_TESTS_ENVIRONMENT = \
     XDG_CONFIG_HOME=/nowhere CK_TIMEOUT_MULTIPLIER=8 PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
     export XDG_CONFIG_HOME XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE CK_TIMEOUT_MULTIPLIER PYTHON3 CLANG_FORMAT;
 
-EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/network test/fault test/api test/plan test/unit test/thread
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/network test/device test/fault test/api test/plan test/unit test/thread
 
 print-units:
 	@echo $(check_PROGRAMS)
@@ -29,6 +29,6 @@ print-units:
 
 # Whole folders are distributed; what a build inside the source tree left in them is not.
 dist-hook:
-	find $(distdir)/test \( -name '*.o' -o -name '.deps' -o -name '.libs' -o -name '*_test' \
+	find $(distdir)/test \( -name '*.o' -o -name '*.l[ao]' -o -name '.deps' -o -name '.libs' -o -name '*_test' \
 	    -o -name '.dirstamp' -o -name '*.log' -o -name '*.trs' -o -name '__pycache__' \) \
 	    -prune -exec rm -rf {} +

@@ -98,7 +98,7 @@ static struct buffer vec_block(const struct vec *v, int i)
 {
     const struct layout *l = v->typed ? v->each[i] : v->layout;
     ptrdiff_t at = v->typed ? v->displs[i] : v->displs[i] * l->extent;
-    return (struct buffer){ v->base + at, (size_t)v->counts[i], l };
+    return (struct buffer){ v->base + at, (size_t)v->counts[i], l, HERE };
 }
 
 /* Blocks of ints[i] integers.  `varied`: gaps between them, last block first. */

@@ -105,7 +105,7 @@ static inline struct channel *job_world(int rank, int n)
 
 static inline struct buffer job_bytes(void *base, size_t bytes)
 {
-    return (struct buffer){ base, bytes, &layout_bytes };
+    return (struct buffer){ base, bytes, &layout_bytes, HERE };
 }
 
 #endif

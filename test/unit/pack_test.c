@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Packing, unpacking and copying of random ranges of random datatypes, byte by byte against the
- * type map.
+ * type map; here and on a device, of which the driver is a pretended one (test/device).
  */
+#include "runtime/gpu.h"
+#include "test/device/fake.h"
+
 #include "typemap.h"
 
 /* A buffer of `count` elements in its own memory, with the address of each packed byte. */
@@ -42,7 +45,7 @@ static struct sample sample_random(int depth)
     s.span = layout_span(s.type.layout, count, &low);
     s.storage = malloc(s.span + 1);
     s.where = malloc((s.bytes + 1) * sizeof *s.where);
-    s.buffer = (struct buffer){ buffer_at(s.storage, -low), count, s.type.layout };
+    s.buffer = (struct buffer){ buffer_at(s.storage, -low), count, s.type.layout, HERE };
     sample_locate(&s, low);
     return s;
 }
@@ -116,11 +119,22 @@ static void check_flat(const struct sample *s)
             ck_assert_ptr_eq(flat + i, s->storage + s->where[i]);
 }
 
-START_TEST(random_ranges_move_the_right_bytes)
+/* The same data, where no processor can touch them. */
+static void sample_send_away(struct sample *s)
+{
+    s->buffer.base = buffer_at(s->buffer.base, (ptrdiff_t)FAKE_DEVICE);
+    s->buffer.where = AWAY;
+}
+
+static void check_random_ranges(int rounds, bool device)
 {
     chance_seed();
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < rounds; round++) {
         struct sample a = sample_random(round % 5), b = sample_random(round / 5 % 5);
+        if (device && round % 3 != 1)
+            sample_send_away(&a);
+        if (device && round % 3 != 2)
+            sample_send_away(&b);
         fill_randomly(a.storage, a.span);
         fill_randomly(b.storage, b.span);
         check_flat(&a);
@@ -135,6 +149,20 @@ START_TEST(random_ranges_move_the_right_bytes)
         sample_drop(&b);
     }
 }
+
+START_TEST(random_ranges_move_the_right_bytes)
+{
+    check_random_ranges(3000, false);
+}
+END_TEST
+
+START_TEST(random_ranges_of_a_device)
+{
+    setenv("XMPI_LIBCUDA", FAKE_DRIVER, 1);
+    ck_assert(gpu_is_here());
+    check_random_ranges(2000, true);
+    ck_assert_int_eq(gpu_check(), 0);
+}
 END_TEST
 
 static void check_vector(size_t length, ptrdiff_t stride, size_t pieces)
@@ -143,8 +171,8 @@ static void check_vector(size_t length, ptrdiff_t stride, size_t pieces)
     size_t span = (size_t)stride * pieces;
     char *memory = malloc(span), *again = calloc(span, 1), *flat = malloc(length * pieces);
     fill_randomly(memory, span);
-    buffer_pack(&(struct buffer){ memory, 1, l }, 0, flat, length * pieces);
-    buffer_unpack(&(struct buffer){ again, 1, l }, 0, flat, length * pieces);
+    buffer_pack(&(struct buffer){ memory, 1, l, HERE }, 0, flat, length * pieces);
+    buffer_unpack(&(struct buffer){ again, 1, l, HERE }, 0, flat, length * pieces);
     for (size_t i = 0; i < pieces; i++) {
         size_t at = i * (size_t)stride;
         ck_assert_int_eq(memcmp(flat + i * length, memory + at, length), 0);
@@ -193,7 +221,7 @@ static struct layout *list_random(ptrdiff_t *offsets, size_t *lengths, size_t n,
 /* `want` is the packed form by the definition, of elements at offsets from base. */
 static void check_list(const struct layout *l, const char *want, char *base, size_t count)
 {
-    struct buffer buffer = { base, count, l };
+    struct buffer buffer = { base, count, l, HERE };
     size_t all = buffer_bytes(&buffer), skip, bytes;
     char *flat = malloc(all + 1);
     for (int i = 0; i < 20; i++) {
@@ -228,8 +256,9 @@ START_TEST(irregular_lists_move_the_right_bytes)
         memcpy(again, memory, span);
         check_list(l, want, memory - l->lb, ELEMENTS);
         ck_assert_int_eq(memcmp(again, memory, span), 0); /* unpacked what was there */
-        buffer_unpack(&(struct buffer){ memory - l->lb, 1, l }, 0, want + l->size, l->size);
-        buffer_pack(&(struct buffer){ memory - l->lb, 1, l }, 0, want, l->size);
+        buffer_unpack(&(struct buffer){ memory - l->lb, 1, l, HERE }, 0, want + l->size,
+                      l->size);
+        buffer_pack(&(struct buffer){ memory - l->lb, 1, l, HERE }, 0, want, l->size);
         ck_assert_int_eq(memcmp(want, want + l->size, l->size), 0);
         lists += l->list != NULL;
         if (l != made)
@@ -251,11 +280,11 @@ START_TEST(bottom_works_with_absolute_layouts)
     const struct layout *const ints[] = { one };
     const ptrdiff_t offsets[] = { (ptrdiff_t)&y, (ptrdiff_t)&x };
     struct layout *l = layout_blocks(2, (size_t[]){ 1, 1 }, offsets, ints, true);
-    buffer_pack(&(struct buffer){ NULL, 1, l }, 0, got, sizeof got);
+    buffer_pack(&(struct buffer){ NULL, 1, l, HERE }, 0, got, sizeof got);
     ck_assert_int_eq(got[0], 42);
     ck_assert_int_eq(got[1], 17);
     struct layout *single = layout_blocks(1, (size_t[]){ 1 }, offsets, ints, true);
-    ck_assert_ptr_eq(buffer_flat(&(struct buffer){ NULL, 1, single }), &y);
+    ck_assert_ptr_eq(buffer_flat(&(struct buffer){ NULL, 1, single, HERE }), &y);
     layout_drop(single);
     layout_drop(l);
     layout_drop(one);
@@ -284,6 +313,7 @@ START_TEST(chunks_join_without_a_seam)
 }
 END_TEST
 
-UNIT_MAIN("pack", random_ranges_move_the_right_bytes, every_piece_length_is_copied,
-          pieces_far_apart_are_copied, irregular_lists_move_the_right_bytes,
-          bottom_works_with_absolute_layouts, chunks_join_without_a_seam)
+UNIT_MAIN("pack", random_ranges_move_the_right_bytes, random_ranges_of_a_device,
+          every_piece_length_is_copied, pieces_far_apart_are_copied,
+          irregular_lists_move_the_right_bytes, bottom_works_with_absolute_layouts,
+          chunks_join_without_a_seam)

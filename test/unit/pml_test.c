@@ -508,7 +508,7 @@ static void strided(int rank, int n)
             for (size_t k = 0; k < bytes && rank == 0; k++)
                 p[gaps ? k / 8 * 16 + k % 8 : k] = pattern(k, way);
             struct buffer data =
-                gaps ? (struct buffer){ p, blocks[i], vector } : job_bytes(p, bytes);
+                gaps ? (struct buffer){ p, blocks[i], vector, HERE } : job_bytes(p, bytes);
             struct envelope e = { .peer = !rank, .tag = way };
             ck_assert_int_eq(rank == 0 ? pml_send(c, &data, &e, SEND_STANDARD)
                                        : pml_recv(c, &data, &e, NULL),

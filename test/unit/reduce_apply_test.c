@@ -41,8 +41,8 @@ static void vectors_fill(struct vectors *v)
         for (size_t i = 0; j < 2 && i < v->items; i++) {
             char item[ITEM_BYTES];
             chance_item(basic, item);
-            buffer_copy(&(struct buffer){ v->memory[j] + v->where[i], 1, one },
-                        &(struct buffer){ item, 1, one });
+            buffer_copy(&(struct buffer){ v->memory[j] + v->where[i], 1, one, HERE },
+                        &(struct buffer){ item, 1, one, HERE });
         }
     }
     layout_drop(one);

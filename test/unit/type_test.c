@@ -134,7 +134,7 @@ static int pack_cells(struct type *type, int n, int *packed)
     static int array[MOST_CELLS];
     for (int i = 0; i < n; i++)
         array[i] = i;
-    struct buffer from = { array, 1, type->layout };
+    struct buffer from = { array, 1, type->layout, HERE };
     buffer_pack(&from, 0, packed, buffer_bytes(&from));
     return (int)(buffer_bytes(&from) / sizeof(int));
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The few functions of CUDA's driver that are called here, as its binary interface has them since
+ * version 4 (names with _v2 are how 64-bit sizes came in).  With these, no CUDA is needed to build,
+ * and the same library runs where there is none.
+ */
+#ifndef XMPI_CUDA_ABI_H
+#define XMPI_CUDA_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cuda_result; /* 0 is success */
+typedef uint64_t cuda_address;
+typedef void *cuda_context, *cuda_stream;
+
+enum { CUDA_NOT_INITIALIZED = 3 };
+
+/* The stream that a thread has without making one; it does not wait for those of other threads. */
+#define CUDA_STREAM_PER_THREAD ((cuda_stream)2)
+
+enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_DEVICE = 2, CUDA_MEMORY_UNIFIED = 4 };
+
+/* What is asked about a pointer, and the type of the answer. */
+enum cuda_attribute {
+    CUDA_POINTER_CONTEXT = 1,     /* cuda_context */
+    CUDA_POINTER_MEMORY_TYPE = 2, /* unsigned */
+    CUDA_POINTER_IS_MANAGED = 8   /* unsigned */
+};
+
+/* A copy of `height` rows of `width` bytes. */
+struct cuda_copy_2d {
+    size_t from_x, from_y;
+    int from_type;
+    const void *from_host;
+    cuda_address from;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    int to_type;
+    void *to_host;
+    cuda_address to;
+    void *to_array;
+    size_t to_pitch;
+    size_t width, height;
+};
+
+typedef cuda_result cuda_pointer_get_attributes(unsigned n, enum cuda_attribute *attributes,
+                                                void **answers, cuda_address pointer);
+typedef cuda_result cuda_memcpy_async(cuda_address to, cuda_address from, size_t bytes,
+                                      cuda_stream stream);
+typedef cuda_result cuda_memcpy_2d_async(const struct cuda_copy_2d *copy, cuda_stream stream);
+typedef cuda_result cuda_stream_synchronize(cuda_stream stream);
+typedef cuda_result cuda_ctx_get_current(cuda_context *context);
+typedef cuda_result cuda_ctx_push_current(cuda_context context);
+typedef cuda_result cuda_ctx_pop_current(cuda_context *context);
+typedef cuda_result cuda_get_error_name(cuda_result error, const char **name);
+
+#endif

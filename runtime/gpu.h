@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory of devices: addresses that a program may give to MPI and that the processor must not
+ * touch.  Whoever makes a buffer of a user's address asks buffer_where, once; from then on the
+ * buffer says where it lies, buffer_flat is NULL for it, and buffer_pack, buffer_unpack and
+ * buffer_copy move its bytes by copies of the device.
+ *
+ *     MPI_Send(address)     buffer_where -> AWAY      one question to the driver
+ *     a piece is due        buffer_pack -> gpu_move   device ---> chunk, slot or frame of the link
+ *     a piece is here       buffer_unpack -> gpu_move             chunk ---> device
+ *
+ * Devices are those of CUDA (gpu_cuda.c), of managed memory too, for no processor may touch that
+ * while a kernel runs on older machines.  Copies go to the stream of the calling thread
+ * (CU_STREAM_PER_THREAD) and are waited for: other streams go on, except the legacy default
+ * stream, whose work is waited for as CUDA defines it.  As everywhere in MPI, a program has its
+ * data ready before it calls.
+ *
+ * Costs: a load and a predicted branch per buffer where there is no device.
+ */
+#ifndef XMPI_GPU_H
+#define XMPI_GPU_H
+
+#include "runtime/layout.h"
+
+/* Has this process a driver for devices?  Looks for it the first time: loads a library. */
+bool gpu_is_here(void);
+
+/* ---- asking ---- */
+
+/* Does this address belong to a device?  Any address may be asked about. */
+bool gpu_holds(const void *at);
+
+/* ---- moving ----
+ * Both are over when they return.  They return nothing, like the moves of the host; what went wrong
+ * says gpu_check. */
+
+/* Packed bytes [skip, skip + bytes) of a buffer to (pack) or from memory of the host. */
+void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack);
+
+/* The first `bytes` packed bytes of one buffer to another, either of which may be anywhere. */
+void gpu_copy(const struct buffer *to, const struct buffer *from, size_t bytes);
+
+/* 0, or MPI_ERR_OTHER and a text once after copies that failed: whose, is not known. */
+int gpu_check(void);
+
+/* ---- the driver: what gpu_move.c is made of ----
+ * Copies are started one by one, in any direction, and waited for together; memory must stay. */
+void gpu_start(void *to, const void *from, size_t bytes);
+
+/* `count` pieces of `length` bytes whose distances are `to_step` and `from_step`. */
+struct gpu_rows {
+    char *to;
+    const char *from;
+    ptrdiff_t to_step, from_step;
+    size_t length, count;
+};
+void gpu_start_rows(const struct gpu_rows *rows);
+
+void gpu_finish(void);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The driver of CUDA, as a library that is opened when the first buffer is looked at: where
+ * /dev/nvidiactl exists libcuda.so.1, or whatever XMPI_LIBCUDA names (tests have one that
+ * pretends, test/device/fake_cuda.c).  A program may have called MPI_Init before it begins with
+ * CUDA, so the library is not looked for earlier, and "not initialized" is an answer: host.
+ *
+ * Nothing is made here, neither contexts nor streams.  A thread that has no context, such as one
+ * that only makes progress, borrows that of the memory for the time of a copy.
+ *
+ * All of it under the engine lock, but gpu_holds and gpu_is_here, which MPIX_Query_cuda_support
+ * asks at any time.
+ */
+#include "runtime/gpu.h"
+
+#include "mpi.h"
+#include "runtime/cuda_abi.h"
+#include "runtime/fail.h"
+#include "runtime/log.h"
+#include "runtime/param.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+bool gpu_possible = true;
+
+static struct {
+    cuda_pointer_get_attributes *pointer_get_attributes;
+    cuda_memcpy_async *memcpy_async;
+    cuda_memcpy_2d_async *memcpy_2d_async;
+    cuda_stream_synchronize *stream_synchronize;
+    cuda_ctx_get_current *ctx_get_current;
+    cuda_ctx_push_current *ctx_push_current;
+    cuda_ctx_pop_current *ctx_pop_current;
+    cuda_get_error_name *get_error_name;
+} cuda;
+
+static const struct {
+    const char *name;
+    void *at;
+} symbols[] = {
+    { "cuPointerGetAttributes", &cuda.pointer_get_attributes },
+    { "cuMemcpyAsync", &cuda.memcpy_async },
+    { "cuMemcpy2DAsync_v2", &cuda.memcpy_2d_async },
+    { "cuStreamSynchronize", &cuda.stream_synchronize },
+    { "cuCtxGetCurrent", &cuda.ctx_get_current },
+    { "cuCtxPushCurrent_v2", &cuda.ctx_push_current },
+    { "cuCtxPopCurrent_v2", &cuda.ctx_pop_current },
+    { "cuGetErrorName", &cuda.get_error_name },
+};
+
+/* ---- opening ---- */
+
+static bool symbols_find(void *library, const char *name)
+{
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = dlsym(library, symbols[i].name);
+        if (!symbol) {
+            say("%s has no %s: buffers of devices are not supported", name, symbols[i].name);
+            return false;
+        }
+        memcpy(symbols[i].at, &symbol, sizeof symbol);
+    }
+    return true;
+}
+
+static void driver_open(void)
+{
+    params_read();
+    const char *name = param_string(LIBCUDA);
+    bool wanted = param_number(CUDA) && (name || access("/dev/nvidiactl", F_OK) == 0);
+    void *library = wanted ? dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (wanted && !library)
+        say("buffers of devices are not supported: %s", dlerror());
+    bool good = library && symbols_find(library, name ? name : "libcuda.so.1");
+    __atomic_store_n(&gpu_possible, good, __ATOMIC_RELEASE);
+    log_at(1, "cuda: %s", good ? "buffers of devices may be passed" : "no devices");
+}
+
+bool gpu_is_here(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, driver_open);
+    return __atomic_load_n(&gpu_possible, __ATOMIC_ACQUIRE);
+}
+
+/* ---- asking ---- */
+
+static cuda_address address_of(const void *at)
+{
+    return (cuda_address)(uintptr_t)at;
+}
+
+bool gpu_holds(const void *at)
+{
+    enum cuda_attribute asked[] = { CUDA_POINTER_MEMORY_TYPE, CUDA_POINTER_IS_MANAGED };
+    unsigned type = 0, managed = 0;
+    void *answers[] = { &type, &managed };
+    return at && gpu_is_here() &&
+           cuda.pointer_get_attributes(2, asked, answers, address_of(at)) == 0 &&
+           (type == CUDA_MEMORY_DEVICE || managed);
+}
+
+static cuda_context context_of(const void *at)
+{
+    enum cuda_attribute asked = CUDA_POINTER_CONTEXT;
+    cuda_context context = NULL;
+    void *answer = &context;
+    if (cuda.pointer_get_attributes(1, &asked, &answer, address_of(at)) != 0)
+        return NULL;
+    return context;
+}
+
+/* ---- copying ---- */
+
+static struct {
+    bool begun, borrowed; /* copies were started; in a context that is not the thread's */
+    cuda_result error;    /* the first one since gpu_check, and what failed */
+    const char *what;
+} copies;
+
+static void note(cuda_result result, const char *what)
+{
+    if (result == 0 || copies.error != 0)
+        return;
+    copies.error = result;
+    copies.what = what;
+}
+
+/* Have a context for a copy.  False: there is none, and the copy needs none. */
+static bool copies_begin(const void *to, const void *from)
+{
+    cuda_context context = NULL;
+    copies.begun = true;
+    if (copies.borrowed || (cuda.ctx_get_current(&context) == 0 && context))
+        return true;
+    context = context_of(from);
+    if (!context)
+        context = context_of(to);
+    if (!context) /* memory of a pool has none: then the copy says what is wrong */
+        return gpu_holds(from) || gpu_holds(to);
+    cuda_result result = cuda.ctx_push_current(context);
+    note(result, "cuCtxPushCurrent");
+    copies.borrowed = result == 0;
+    return true;
+}
+
+void gpu_start(void *to, const void *from, size_t bytes)
+{
+    if (copies_begin(to, from))
+        note(cuda.memcpy_async(address_of(to), address_of(from), bytes, CUDA_STREAM_PER_THREAD),
+             "cuMemcpyAsync");
+    else
+        memcpy(to, from, bytes);
+}
+
+/* Rows go forward, do not overlap, and the device takes distances below 2 GiB. */
+static bool step_is_pitch(ptrdiff_t step, size_t length)
+{
+    return step > 0 && (size_t)step >= length && step <= INT32_MAX;
+}
+
+static void rows_one_by_one(const struct gpu_rows *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        gpu_start(buffer_at(r->to, (ptrdiff_t)i * r->to_step),
+                  buffer_at(r->from, (ptrdiff_t)i * r->from_step), r->length);
+}
+
+void gpu_start_rows(const struct gpu_rows *r)
+{
+    if (!step_is_pitch(r->to_step, r->length) || !step_is_pitch(r->from_step, r->length) ||
+        !copies_begin(r->to, r->from)) {
+        rows_one_by_one(r);
+        return;
+    }
+    struct cuda_copy_2d copy = { .from_type = CUDA_MEMORY_UNIFIED,
+                                 .from = address_of(r->from),
+                                 .from_pitch = (size_t)r->from_step,
+                                 .to_type = CUDA_MEMORY_UNIFIED,
+                                 .to = address_of(r->to),
+                                 .to_pitch = (size_t)r->to_step,
+                                 .width = r->length,
+                                 .height = r->count };
+    note(cuda.memcpy_2d_async(&copy, CUDA_STREAM_PER_THREAD), "cuMemcpy2DAsync");
+}
+
+void gpu_finish(void)
+{
+    cuda_context context;
+    if (!copies.begun)
+        return;
+    note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    if (copies.borrowed)
+        cuda.ctx_pop_current(&context);
+    copies.begun = copies.borrowed = false;
+}
+
+int gpu_check(void)
+{
+    const char *name = NULL;
+    cuda_result error = copies.error;
+    if (error == 0)
+        return 0;
+    copies.error = 0;
+    if (cuda.get_error_name(error, &name) != 0 || !name)
+        name = "unknown to the driver";
+    return fail(MPI_ERR_OTHER,
+                "copying data of a device failed, so what was sent or received is not right: "
+                "%s, error %d (%s)",
+                copies.what, error, name);
+}

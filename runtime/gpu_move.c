@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Moving bytes between memory of a device, seen through a layout, and flat memory of the host.  The
+ * same walk as in pack.c, but each stretch is a copy of the driver, and all of them are waited for
+ * once:
+ *
+ *     pieces at a regular distance    one copy of rows: vectors, columns of matrices
+ *     anything else                   one copy per piece
+ *
+ * So a vector costs about as much as flat data, and a type of many irregular pieces some
+ * microseconds for each of them; packing by a kernel would be faster and is not built.
+ *
+ * Between two layouts that are not both in one piece the bytes bounce through the host.
+ */
+#include "runtime/gpu.h"
+
+#include "runtime/layout_inside.h"
+
+#include <stdlib.h>
+
+enum { GPU_BOUNCE_BYTES = 1 << 20, GPU_SMALL_BYTES = 4096 };
+
+/* ---- the walk ---- */
+
+struct mover {
+    char *flat; /* where the next packed byte is */
+    bool pack;
+};
+
+static void bytes_start(struct mover *m, char *mem, size_t bytes)
+{
+    if (m->pack)
+        gpu_start(m->flat, mem, bytes);
+    else
+        gpu_start(mem, m->flat, bytes);
+    m->flat += bytes;
+}
+
+static void rows_start(struct mover *m, char *mem, const struct run *run, size_t count)
+{
+    ptrdiff_t length = (ptrdiff_t)run->length;
+    struct gpu_rows rows = { .length = run->length, .count = count };
+    rows.to = m->pack ? m->flat : mem;
+    rows.to_step = m->pack ? length : run->stride;
+    rows.from = m->pack ? mem : m->flat;
+    rows.from_step = m->pack ? run->stride : length;
+    gpu_start_rows(&rows);
+    m->flat += count * run->length;
+}
+
+static void element_range(struct mover *m, const struct layout *l, char *mem, size_t skip,
+                          size_t bytes);
+
+/* The first `count` pieces of a run; `mem` is the origin of the first one. */
+static void pieces_start(struct mover *m, const struct run *run, char *mem, size_t count)
+{
+    if (!run->inner && count > 1) {
+        rows_start(m, mem, run, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, mem = buffer_at(mem, run->stride)) {
+        if (run->inner)
+            element_range(m, run->inner, mem, 0, run->length);
+        else
+            bytes_start(m, mem, run->length);
+    }
+}
+
+/* Bytes [skip, skip + bytes) of one piece. */
+static void piece_range(struct mover *m, const struct run *run, char *mem, size_t skip,
+                        size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (run->inner)
+        element_range(m, run->inner, mem, skip, bytes);
+    else
+        bytes_start(m, buffer_at(mem, (ptrdiff_t)skip), bytes);
+}
+
+/* Bytes [skip, skip + bytes) of one run; `mem` is the origin of the element. */
+static void run_range(struct mover *m, const struct run *run, char *mem, size_t skip,
+                      size_t bytes)
+{
+    size_t piece = skip / run->length, inside = skip % run->length;
+    mem = buffer_at(mem, run->offset + (ptrdiff_t)piece * run->stride);
+    if (inside > 0) {
+        size_t n = run->length - inside < bytes ? run->length - inside : bytes;
+        piece_range(m, run, mem, inside, n);
+        mem = buffer_at(mem, run->stride);
+        bytes -= n;
+    }
+    size_t whole = bytes / run->length;
+    pieces_start(m, run, mem, whole);
+    piece_range(m, run, buffer_at(mem, (ptrdiff_t)whole * run->stride), 0, bytes % run->length);
+}
+
+/* Bytes [skip, skip + bytes) of an element with a list. */
+static void list_range(struct mover *m, const struct spot_list *list, char *mem, size_t skip,
+                       size_t bytes)
+{
+    for (size_t i = spot_at(list, skip); bytes > 0; i++) {
+        size_t inside = skip - list->at[i].packed, left = list->at[i + 1].packed - skip;
+        size_t n = left < bytes ? left : bytes;
+        bytes_start(m, buffer_at(mem, list->at[i].offset + (ptrdiff_t)inside), n);
+        skip += n;
+        bytes -= n;
+    }
+}
+
+static void runs_range(struct mover *m, const struct layout *l, char *mem, size_t skip,
+                       size_t bytes)
+{
+    for (const struct run *run = run_at(l, skip); bytes > 0; run++) {
+        size_t inside = skip - run->packed, left = run->length * run->count - inside;
+        size_t n = left < bytes ? left : bytes;
+        run_range(m, run, mem, inside, n);
+        skip += n;
+        bytes -= n;
+    }
+}
+
+static void element_range(struct mover *m, const struct layout *l, char *mem, size_t skip,
+                          size_t bytes)
+{
+    if (l->list)
+        list_range(m, l->list, mem, skip, bytes);
+    else
+        runs_range(m, l, mem, skip, bytes);
+}
+
+void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
+{
+    struct mover m = { flat, pack };
+    char *solid = buffer_solid(buffer);
+    struct run all;
+    if (solid) {
+        bytes_start(&m, solid + skip, bytes);
+    } else {
+        all = run_of(buffer);
+        run_range(&m, &all, buffer->base, skip, bytes);
+    }
+    gpu_finish();
+}
+
+/* ---- between two buffers ---- */
+
+static void bounce(const struct buffer *to, const struct buffer *from, size_t bytes,
+                   char *block, size_t step)
+{
+    for (size_t done = 0; done < bytes; done += step) {
+        size_t n = bytes - done < step ? bytes - done : step;
+        buffer_pack(from, done, block, n);
+        buffer_unpack(to, done, block, n);
+    }
+}
+
+void gpu_copy(const struct buffer *to, const struct buffer *from, size_t bytes)
+{
+    char *solid_to = buffer_solid(to), *solid_from = buffer_solid(from);
+    char small[GPU_SMALL_BYTES], *block;
+    if (solid_to && solid_from) {
+        gpu_start(solid_to, solid_from, bytes);
+        gpu_finish();
+    } else if (solid_to && to->where == HERE) {
+        buffer_pack(from, 0, solid_to, bytes);
+    } else if (solid_from && from->where == HERE) {
+        buffer_unpack(to, 0, solid_from, bytes);
+    } else if (bytes > sizeof small && (block = malloc(GPU_BOUNCE_BYTES))) {
+        bounce(to, from, bytes, block, GPU_BOUNCE_BYTES);
+        free(block);
+    } else {
+        bounce(to, from, bytes, small, sizeof small);
+    }
+}
+
+/* ---- asking ---- */
+
+/* Both ends of a run, as two pieces anywhere are one; all pieces of a list. */
+static bool runs_are_away(const struct layout *l)
+{
+    for (size_t i = 0; i < l->nruns; i++) {
+        const struct run *run = &l->runs[i];
+        ptrdiff_t first = run->offset + (run->inner ? run->inner->true_lb : 0);
+        ptrdiff_t last = first + (ptrdiff_t)(run->count - 1) * run->stride;
+        if (gpu_holds(buffer_at(NULL, first)) || gpu_holds(buffer_at(NULL, last)))
+            return true;
+    }
+    for (size_t i = 0; l->list && i < l->list->n; i++)
+        if (gpu_holds(buffer_at(NULL, l->list->at[i].offset)))
+            return true;
+    return false;
+}
+
+enum where gpu_where(const void *base, const struct layout *layout)
+{
+    if (!gpu_is_here())
+        return HERE;
+    if (!base && layout)
+        return runs_are_away(layout) ? AWAY : HERE;
+    return gpu_holds(buffer_at(base, layout ? layout->true_lb : 0)) ? AWAY : HERE;
+}
