@@ -42,7 +42,7 @@ static int library_open(void)
     int rc = boot_open();
     if (rc)
         return rc;
-    record_open(bootseg_record(boot.segment, boot.local_rank));
+    record_open(bootseg_record(boot.segment, boot.first + boot.local_rank));
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),
                         boot.segment->nlocal, boot.segment->cpus);

@@ -48,6 +48,8 @@ says "send-send of three" "0 waits for 1 in MPI_Send, 1 waits for 2 in MPI_Send,
 broken recv-recv 2
 says recv-recv "0 waits for 1 in MPI_Recv, 1 waits for 0 in MPI_Recv: both in MPI_Recv, and nobody sends"
 at_line recv-recv recv-recv
+XMPI_SHM=0 broken recv-recv 2
+says "recv-recv, each rank a node" "0 waits for 1 in MPI_Recv, 1 waits for 0 in MPI_Recv: both in MPI_Recv"
 broken wrong-tag 2
 says wrong-tag "rank 1 asks for tag 6 on MPI_COMM_WORLD; what came from rank 0 has tag 5"
 says wrong-tag "rank 0 .*MPI_Barrier, collective 1 on MPI_COMM_WORLD; for rank 1"
