@@ -340,17 +340,22 @@ static void copy_blocks_aside(const struct bound *b)
     }
 }
 
-void bind_begin(const struct bound *b)
+static __attribute__((noinline)) void fill_aside(const struct bound *b)
 {
-    staging_in(b->call->staging);
-    if (!b->aside)
-        return;
     const struct part *data = &b->call->recv;
     struct buffer user = { data->base, data->count, data->layout, data->where };
     if (b->call->what == COLL_BCAST && b->plan->key.me == b->plan->root)
         buffer_pack(&user, 0, b->aside, buffer_bytes(&user));
     else if (exchanges(b->call->what))
         copy_blocks_aside(b);
+}
+
+void bind_begin(const struct bound *b)
+{
+    if (__builtin_expect(b->call->staging != NULL, 0))
+        staging_in(b->call->staging);
+    if (b->aside)
+        fill_aside(b);
 }
 
 /* How many contributions my result is the sum of. */
@@ -394,5 +399,6 @@ void bind_end(const struct bound *b)
         copy_back(b);
     if (is_reduction(b->call->what) && b->call->reduction.mean)
         finish_mean(b);
-    staging_out(b->call->staging);
+    if (__builtin_expect(b->call->staging != NULL, 0))
+        staging_out(b->call->staging);
 }

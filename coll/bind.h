@@ -45,8 +45,8 @@ enum cutting {
 /* A room as memory. */
 struct area {
     enum cutting how;
-    void *base;
     enum where where;
+    void *base;
     const struct layout *layout;
     size_t count;     /* elements: of the vector (WHOLE), of a block before pieces (EACH) */
     int nblocks;      /* WHOLE: blocks in the vector, pieces counted; LIST: entries */
@@ -83,8 +83,7 @@ struct staging {
 int staging_open(struct staging *staging, const struct team *team, struct call *call);
 void staging_close(struct staging *staging);
 
-/* Around each performance of the call, by bind_begin and bind_end where the call has a staging; NULL
- * is allowed. */
+/* Around each performance of the call; by bind_begin and bind_end where the call has a staging. */
 void staging_in(const struct staging *staging);
 void staging_out(const struct staging *staging);
 

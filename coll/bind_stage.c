@@ -92,8 +92,6 @@ void staging_close(struct staging *staging)
 
 void staging_in(const struct staging *staging)
 {
-    if (!staging)
-        return;
     if (staging->send.user.layout)
         buffer_copy(&staging->send.here, &staging->send.user);
     if (staging->recv.user.layout && staging->recv_is_input)
@@ -102,7 +100,7 @@ void staging_in(const struct staging *staging)
 
 void staging_out(const struct staging *staging)
 {
-    if (!staging || !staging->recv.user.layout)
+    if (!staging->recv.user.layout)
         return;
     struct buffer from = staging->recv.here, to = staging->recv.user;
     from.count = to.count = staging->result;

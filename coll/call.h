@@ -80,11 +80,11 @@ static inline bool is_reduce_scatter(enum collective what)
 
 /* One of the two user buffers, as blocks (one per peer, or a single one). */
 struct part {
-    void *base; /* NULL when not significant on this rank */
-    enum where where;
+    void *base;                  /* NULL when not significant on this rank */
     const struct layout *layout; /* of one element; NULL with `layouts` */
     size_t count;                /* elements per block when `counts` is not given */
     bool vector;                 /* counts (and displs, in elements) are given per block */
+    enum where where;
     struct counts counts, displs;
     const struct layout *const *layouts; /* alltoallw: one per block; displs are bytes */
 };

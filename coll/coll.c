@@ -154,7 +154,8 @@ static int run(struct team *team, const struct call *call, const struct telling 
     return error;
 }
 
-static int run_told(struct team *team, const struct call *call)
+static inline __attribute__((always_inline)) int run_told(struct team *team,
+                                                          const struct call *call)
 {
     struct telling telling;
     telling_begin(&telling, team, call);

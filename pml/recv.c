@@ -199,7 +199,7 @@ static void recv_bind(struct recv *recv, struct channel *channel, const struct b
     recv->name = 0;
     recv->group = from->group;
     recv->trip.measured = recv->shared = false;
-    recv->data = *data;
+    buffer_keep(&recv->data, data);
 }
 
 /* Nothing is here for it. */

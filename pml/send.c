@@ -194,7 +194,7 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     if (error)
         return error;
     size_t total = buffer_bytes(data);
-    send->data = *data;
+    buffer_keep(&send->data, data);
     header_fill(&send->first, channel, to, total);
     send->plain = NULL;
     send->offer = NULL;

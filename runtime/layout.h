@@ -225,6 +225,15 @@ static inline struct buffer buffer_user(const void *base, int64_t count,
     return (struct buffer){ (void *)base, (size_t)count, layout, buffer_where(base, layout) };
 }
 
+/* A copy, word by word: one by wider loads would wait for the words that were just stored. */
+static inline void buffer_keep(struct buffer *to, const struct buffer *from)
+{
+    to->base = from->base;
+    to->count = from->count;
+    to->layout = from->layout;
+    to->where = from->where;
+}
+
 static inline size_t buffer_bytes(const struct buffer *b)
 {
     return b->count * b->layout->size;

@@ -48,10 +48,11 @@ int xmpi_sendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_
                   tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
                   source_t source, anytag_t recvtag, comm_t comm, status_t status)
 {
-    struct exchange x = { .out = buffer_user(sendbuf, sendcount, sendtype->layout),
-                          .in = buffer_user(recvbuf, recvcount, recvtype->layout),
-                          .to = { .peer = dest, .tag = sendtag },
-                          .from = { .peer = source, .tag = recvtag } };
+    struct exchange x; /* filled member by member: gcc clears an initialised one before */
+    x.out = buffer_user(sendbuf, sendcount, sendtype->layout);
+    x.in = buffer_user(recvbuf, recvcount, recvtype->layout);
+    x.to = (struct envelope){ .peer = dest, .tag = sendtag };
+    x.from = (struct envelope){ .peer = source, .tag = recvtag };
     return exchange_run(comm, &x, status);
 }
 
@@ -195,10 +196,11 @@ int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest
                    tag_t sendtag, room_t recvbuf, count_t recvcount, committed_t recvtype,
                    source_t source, anytag_t recvtag, comm_t comm, request_out_t *request)
 {
-    struct exchange x = { .out = buffer_user(sendbuf, sendcount, sendtype->layout),
-                          .in = buffer_user(recvbuf, recvcount, recvtype->layout),
-                          .to = { .peer = dest, .tag = sendtag },
-                          .from = { .peer = source, .tag = recvtag } };
+    struct exchange x; /* filled member by member: gcc clears an initialised one before */
+    x.out = buffer_user(sendbuf, sendcount, sendtype->layout);
+    x.in = buffer_user(recvbuf, recvcount, recvtype->layout);
+    x.to = (struct envelope){ .peer = dest, .tag = sendtag };
+    x.from = (struct envelope){ .peer = source, .tag = recvtag };
     struct joint *joint;
     int rc = exchange_start(comm, &x, NULL, &joint);
     if (rc)
