@@ -4,6 +4,8 @@
  */
 #include "launcher/pmix_lib.h"
 
+#include "runtime/symbols.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -19,11 +21,8 @@ void *pmix_lib_symbol(const char *name)
 
 const char *pmix_lib_open(void)
 {
-#define ROW(name) { "PMIx_" #name, (void **)&pmix_lib.name },
-    static const struct {
-        const char *name;
-        void **at;
-    } functions[] = { PMIX_LIB_FUNCTIONS(ROW) };
+#define ROW(name) { "PMIx_" #name, &pmix_lib.name },
+    static const struct symbol functions[] = { PMIX_LIB_FUNCTIONS(ROW) };
 #undef ROW
     static char why[256];
     if (handle)
@@ -33,15 +32,12 @@ const char *pmix_lib_open(void)
         snprintf(why, sizeof why, "%s (Debian: libpmix2)", dlerror());
         return why;
     }
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        *functions[i].at = pmix_lib_symbol(functions[i].name);
-        if (!*functions[i].at) {
-            snprintf(why, sizeof why, LIBRARY " has no function %s: version 4.2 is needed",
-                     functions[i].name);
-            dlclose(handle);
-            handle = NULL;
-            return why;
-        }
-    }
-    return NULL;
+    const char *missing =
+        symbols_find(handle, functions, sizeof functions / sizeof functions[0]);
+    if (!missing)
+        return NULL;
+    snprintf(why, sizeof why, LIBRARY " has no function %s: version 4.2 is needed", missing);
+    dlclose(handle);
+    handle = NULL;
+    return why;
 }

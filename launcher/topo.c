@@ -15,6 +15,7 @@
 #include "launcher/topo.h"
 
 #include "launcher/cgroup.h"
+#include "runtime/symbols.h"
 
 #include <dlfcn.h>
 #include <hwloc.h>
@@ -32,11 +33,8 @@
 static struct {
     HWLOC_FUNCTIONS(DECLARE)
 } lib;
-#define NAME(name) { "hwloc_" #name, (void **)&lib.name },
-static const struct {
-    const char *name;
-    void **function;
-} functions[] = { HWLOC_FUNCTIONS(NAME) };
+#define NAME(name) { "hwloc_" #name, &lib.name },
+static const struct symbol functions[] = { HWLOC_FUNCTIONS(NAME) };
 
 static const char *open_hwloc(void)
 {
@@ -46,11 +44,8 @@ static const char *open_hwloc(void)
     void *opened = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
     if (!opened)
         return "hwloc is not installed (Debian: libhwloc15)";
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        *functions[i].function = dlsym(opened, functions[i].name);
-        if (!*functions[i].function)
-            return "this hwloc lacks a function";
-    }
+    if (symbols_find(opened, functions, sizeof functions / sizeof functions[0]))
+        return "this hwloc lacks a function";
     handle = opened;
     return NULL;
 }

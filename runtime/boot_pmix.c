@@ -21,6 +21,7 @@
 #include "runtime/fail.h"
 #include "runtime/log.h"
 #include "runtime/pmix_sets.h"
+#include "runtime/symbols.h"
 
 #include "mpi.h"
 
@@ -66,10 +67,7 @@ struct job {
 
 static int library_open(void)
 {
-    static const struct {
-        const char *name;
-        void *at;
-    } functions[] = {
+    static const struct symbol functions[] = {
         { "PMIx_Init", &pmix.init },
         { "PMIx_Finalize", &pmix.finalize },
         { "PMIx_Abort", &pmix.abort },
@@ -88,14 +86,11 @@ static int library_open(void)
                     "PMIX_NAMESPACE is set, so this is a rank of a PMIx job, but " LIBRARY
                     " cannot be opened: %s (Debian: libpmix2)",
                     dlerror());
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *function = dlsym(library, functions[i].name);
-        if (!function) {
-            dlclose(library);
-            return fail(MPI_ERR_OTHER, LIBRARY " has no function %s: not a libpmix",
-                        functions[i].name);
-        }
-        memcpy(functions[i].at, &function, sizeof function);
+    const char *missing =
+        symbols_find(library, functions, sizeof functions / sizeof functions[0]);
+    if (missing) {
+        dlclose(library);
+        return fail(MPI_ERR_OTHER, LIBRARY " has no function %s: not a libpmix", missing);
     }
     pmix.library = library;
     return MPI_SUCCESS;

@@ -18,6 +18,7 @@
 #include "runtime/fail.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
+#include "runtime/symbols.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,10 +37,7 @@ static struct {
     cuda_get_error_name *get_error_name;
 } cuda;
 
-static const struct {
-    const char *name;
-    void *at;
-} symbols[] = {
+static const struct symbol symbols[] = {
     { "cuPointerGetAttributes", &cuda.pointer_get_attributes },
     { "cuMemcpyAsync", &cuda.memcpy_async },
     { "cuMemcpy2DAsync_v2", &cuda.memcpy_2d_async },
@@ -52,17 +50,12 @@ static const struct {
 
 /* ---- opening ---- */
 
-static bool symbols_find(void *library, const char *name)
+static bool functions_find(void *library, const char *name)
 {
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        void *symbol = dlsym(library, symbols[i].name);
-        if (!symbol) {
-            say("%s has no %s: buffers of devices are not supported", name, symbols[i].name);
-            return false;
-        }
-        memcpy(symbols[i].at, &symbol, sizeof symbol);
-    }
-    return true;
+    const char *missing = symbols_find(library, symbols, sizeof symbols / sizeof symbols[0]);
+    if (missing)
+        say("%s has no %s: buffers of devices are not supported", name, missing);
+    return !missing;
 }
 
 static void driver_open(void)
@@ -73,7 +66,7 @@ static void driver_open(void)
     void *library = wanted ? dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
     if (wanted && !library)
         say("buffers of devices are not supported: %s", dlerror());
-    bool good = library && symbols_find(library, name ? name : "libcuda.so.1");
+    bool good = library && functions_find(library, name ? name : "libcuda.so.1");
     __atomic_store_n(&gpu_possible, good, __ATOMIC_RELEASE);
     log_at(1, "cuda: %s", good ? "buffers of devices may be passed" : "no devices");
 }
@@ -132,14 +125,17 @@ static void note(cuda_result result, const char *what)
 static bool copies_begin(const void *to, const void *from)
 {
     cuda_context context = NULL;
-    copies.begun = true;
     if (copies.borrowed || (cuda.ctx_get_current(&context) == 0 && context))
-        return true;
+        return copies.begun = true;
     context = context_of(from);
     if (!context)
         context = context_of(to);
-    if (!context) /* memory of a pool has none: then the copy says what is wrong */
-        return gpu_holds(from) || gpu_holds(to);
+    /* Memory of a pool has none: then the copy says what is wrong. */
+    if (!context && !gpu_holds(from) && !gpu_holds(to))
+        return false;
+    copies.begun = true;
+    if (!context)
+        return true;
     cuda_result result = cuda.ctx_push_current(context);
     note(result, "cuCtxPushCurrent");
     copies.borrowed = result == 0;

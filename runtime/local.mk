@@ -23,4 +23,5 @@ libxmpi_core_la_SOURCES += \
     runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h \
     runtime/record.c runtime/record.h runtime/record_read.c \
+    runtime/symbols.h \
     runtime/trace.c runtime/trace.h

@@ -101,6 +101,8 @@ cuda_result cuStreamSynchronize(cuda_stream stream)
 {
     if (stream != CUDA_STREAM_PER_THREAD)
         return INVALID_VALUE;
+    if (ncurrent == 0)
+        return INVALID_CONTEXT;
     for (int n = 0; n < nqueue; n++) {
         const struct cuda_copy_2d *rows = &queue[n];
         for (size_t i = 0; i < rows->height; i++)

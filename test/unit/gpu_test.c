@@ -70,6 +70,10 @@ START_TEST(test_bottom_with_both_sides)
     ck_assert_int_eq(buffer_where(NULL, none), HERE);
     struct buffer buffer = buffer_user(NULL, 1, both);
     ck_assert_int_eq(buffer.where, AWAY);
+    buffer_pack(&buffer, 0, flat,
+                sizeof flat[0]); /* what is here, by a thread without a context */
+    ck_assert_int_eq(flat[0], 17);
+    ck_assert_int_eq(gpu_check(), 0);
     buffer_pack(&buffer, 0, flat, sizeof flat);
     ck_assert_int_eq(flat[0], 17);
     ck_assert_int_eq(flat[1], 19);
