@@ -4,28 +4,11 @@
  */
 #include "launcher/cgroup.h"
 
-#include "test/unit/unit.h"
+#include "test/unit/files.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    for (char *slash = strchr(whole + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(whole, 0777);
-        *slash = '/';
-    }
-    FILE *file = fopen(whole, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static double quota(void)
 {

@@ -5,7 +5,7 @@
  */
 #include "tools/machine_facts.h"
 
-#include "test/unit/unit.h"
+#include "test/unit/files.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -151,23 +151,6 @@ START_TEST(programs_and_devices)
 END_TEST
 
 /* ---- a host's files ---- */
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    for (char *slash = strchr(whole + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(whole, 0777);
-        *slash = '/';
-    }
-    FILE *file = fopen(whole, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 START_TEST(files_of_the_kernel)
 {

@@ -6,7 +6,7 @@ check_PROGRAMS += test/unit/topology_test
 test_unit_topology_test_SOURCES = test/unit/topology_test.c test/unit/unit.h tools/topology.c
 test_unit_topology_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/doctor_test
-test_unit_doctor_test_SOURCES = test/unit/doctor_test.c test/unit/unit.h tools/finding.c tools/finding.h \
+test_unit_doctor_test_SOURCES = test/unit/doctor_test.c test/unit/files.h test/unit/unit.h tools/finding.c tools/finding.h \
     tools/machine_facts.h tools/machine_judge.c tools/machine_look.c tools/probe.c tools/report.c launcher/cgroup.c
 test_unit_doctor_test_CPPFLAGS = $(AM_CPPFLAGS)
 test_unit_doctor_test_LDADD = $(UNIT_LIBS)
