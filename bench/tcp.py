@@ -8,17 +8,13 @@
 Every round runs each candidate once, in turn: raw sockets, xmpi with XMPI_SHM=0, and the peers given
 (bench/tcp.c says what they do).  Medians of the rounds, their best, and the median of the ratios to
 the raw sockets of the same round."""
-import argparse
 import os
 import shlex
 import statistics
 import subprocess
 import tempfile
 
-
-def build(compiler, path, *options):
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tcp.c")
-    subprocess.run([*shlex.split(compiler), "-O2", *options, source, "-o", path], check=True)
+import beside
 
 
 def once(command, limit):
@@ -49,26 +45,14 @@ def row_print(key, results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--prefix", default="_install", help="where xmpi is installed")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--limit", type=float, default=60, help="seconds per run")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME:CC:RUN",
-                        help="another MPI, and how it runs two ranks over TCP alone")
-    options = parser.parse_args()
-    prefix = os.path.abspath(options.prefix)
+    options = beside.arguments(__doc__, 7, 60, "another MPI, and how it runs two ranks over TCP alone")
     with tempfile.TemporaryDirectory() as work:
-        build("cc", work + "/raw", "-DRAW")
-        build(prefix + "/bin/xmpicc", work + "/xmpi")
-        runs = {"raw": [work + "/raw"], "xmpi": [prefix + "/bin/xmpirun", "-np", "2", work + "/xmpi"]}
-        for peer in options.peer:
-            name, compiler, run = peer.split(":", 2)
-            build(compiler, f"{work}/{name}")
-            runs[name] = [*shlex.split(run), f"{work}/{name}"]
+        beside.build("cc", "tcp.c", work + "/raw", "-DRAW")
+        runs = {"raw": work + "/raw", **beside.candidates(options, 2, "tcp.c", work)}
         results = {name: [] for name in runs}
         for _ in range(options.rounds):
             for name, run in runs.items():
-                results[name].append(once(run, options.limit))
+                results[name].append(once(shlex.split(run), options.limit))
     print(f"{'us, MB/s':17} " + " | ".join(f"{name:>9} {'best':>9} /raw " for name in runs))
     for key in sorted({key for rounds in results.values() for values in rounds for key in values}):
         row_print(key, results)

@@ -8,12 +8,12 @@
 Every round runs each row of each candidate once, in turn.  Messages per microsecond of all threads
 together: the median over the rounds of each run's median, and xmpi's ratio to the best peer (more is
 better).  "4 ranks" is what threads could reach if nothing at all were shared."""
-import argparse
-import os
 import shlex
 import statistics
 import subprocess
 import tempfile
+
+import beside
 
 ROWS = [("window, 1 thread, SINGLE", 2, "own 1 single"), ("window, 1 thread", 2, "own 1"),
         ("window, 2 threads", 2, "own 2"), ("window, 2 threads, tags", 2, "tags 2"),
@@ -34,23 +34,9 @@ def rate(command, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--prefix", default="_install", help="where xmpi is installed")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--limit", type=float, default=20, help="seconds per run")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME:CC:RUN",
-                        help="another MPI; {n} in RUN is the number of ranks")
-    options = parser.parse_args()
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "threads.c")
-    prefix = os.path.abspath(options.prefix)
-    candidates = [f"xmpi:{prefix}/bin/xmpicc:{prefix}/bin/xmpirun -np {{n}}"] + options.peer
+    options = beside.arguments(__doc__, 5, 20, "another MPI; {n} in RUN is the number of ranks")
     with tempfile.TemporaryDirectory() as work:
-        runs = {}
-        for candidate in candidates:
-            name, compiler, run = candidate.split(":", 2)
-            subprocess.run([compiler, "-O2", "-pthread", "-w", source, "-o", f"{work}/{name}"],
-                           check=True)
-            runs[name] = f"{run} {work}/{name}"
+        runs = beside.candidates(options, "{n}", "threads.c", work, "-pthread", "-w")
         rates = {(row, name): [] for row in ROWS for name in runs}
         for _ in range(options.rounds):
             for row, name in rates:

@@ -7,18 +7,13 @@
 
 Every round runs bench/types.c once with each library, in turn.  Medians of the rounds in ns, and the
 median of the ratios to the better peer of the same round; the last line is their geometric mean."""
-import argparse
 import math
-import os
 import shlex
 import statistics
 import subprocess
 import tempfile
 
-
-def build(compiler, path):
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "types.c")
-    subprocess.run([*shlex.split(compiler), "-O2", source, "-o", path], check=True)
+import beside
 
 
 def once(command, limit):
@@ -45,25 +40,13 @@ def table_print(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--prefix", default="_install", help="where xmpi is installed")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--limit", type=float, default=60, help="seconds per run")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME:CC:RUN",
-                        help="another MPI, and how it runs one rank")
-    options = parser.parse_args()
-    prefix = os.path.abspath(options.prefix)
+    options = beside.arguments(__doc__, 5, 60, "another MPI, and how it runs one rank")
     with tempfile.TemporaryDirectory() as work:
-        build(prefix + "/bin/xmpicc", work + "/xmpi")
-        runs = {"xmpi": [prefix + "/bin/xmpirun", "-np", "1", work + "/xmpi"]}
-        for peer in options.peer:
-            name, compiler, run = peer.split(":", 2)
-            build(compiler, f"{work}/{name}")
-            runs[name] = [*shlex.split(run), f"{work}/{name}"]
+        runs = beside.candidates(options, 1, "types.c", work)
         results = {name: [] for name in runs}
         for _ in range(options.rounds):
             for name, run in runs.items():
-                results[name].append(once(run, options.limit))
+                results[name].append(once(shlex.split(run), options.limit))
     table_print(results)
 
 
