@@ -49,12 +49,4 @@ int attach_blocks(struct attached *a, const struct call *call, struct rest *rest
 int attach_fold(struct attached *a, const struct call *call, struct rest *rest);
 int attach_fold_scatter(struct attached *a, const struct call *call, struct rest *rest);
 
-/* Block i of a part without counts. */
-static inline struct buffer part_block(const struct part *part, int i)
-{
-    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
-    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
-                            part->where };
-}
-
 #endif

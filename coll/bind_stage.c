@@ -109,7 +109,5 @@ void staging_out(const struct staging *staging)
 
 int staging_check(const struct call *call)
 {
-    const struct staging *staging = call->staging;
-    bool staged = staging && (staging->send.user.layout || staging->recv.user.layout);
-    return staged || call_is_away(call) ? gpu_check() : 0;
+    return call->staging || call_is_away(call) ? gpu_check() : 0;
 }

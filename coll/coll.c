@@ -348,7 +348,8 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
     error = staging_open(&c->staging, team, &c->call);
     if (error)
         goto undo_object;
-    c->call.staging = &c->staging;
+    if (c->staging.send.user.layout || c->staging.recv.user.layout)
+        c->call.staging = &c->staging;
     telling_begin(&c->telling, team, &c->call);
     error = own_arrays(c, team);
     if (error)

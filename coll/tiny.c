@@ -58,13 +58,6 @@ static inline void unpack(const struct buffer *to, const void *from)
 
 /* ---- the two sides of a call ---- */
 
-static inline struct buffer block_of(const struct part *part, int i)
-{
-    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
-    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
-                            part->where };
-}
-
 /* What this rank gives to a reduction: a vector, or a block for each rank. */
 static inline struct part operands(const struct call *call)
 {
@@ -76,7 +69,7 @@ static inline struct part operands(const struct call *call)
 static inline struct buffer vector_of(const struct call *call)
 {
     struct part part = operands(call);
-    return block_of(&part, 0);
+    return part_block(&part, 0);
 }
 
 /* The blocks of all ranks but `me` lie one behind the other: which one is that of rank r? */
@@ -157,7 +150,7 @@ static int take_blocks(struct round *round, const struct part *to, enum from fro
         int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
         if (lost)
             return lost;
-        struct buffer block = block_of(to, r);
+        struct buffer block = part_block(to, r);
         if (r != round->tiny->me && !round->error)
             unpack(&block, heard_at(round, slot, r, from));
     }
@@ -188,7 +181,7 @@ static int tiny_barrier(struct round *round, const struct call *call)
 
 static int tiny_bcast(struct round *round, const struct call *call)
 {
-    struct buffer data = block_of(&call->recv, 0);
+    struct buffer data = part_block(&call->recv, 0);
     const struct slot *slot;
     if (call->root == round->tiny->me)
         pack(round->mine->payload, &data, round->bytes);
@@ -207,22 +200,22 @@ static int tiny_gather(struct round *round, const struct call *call)
     int me = round->tiny->me;
     struct buffer own = { NULL, 0, NULL, HERE };
     if (call->send.layout) /* the root's may be in place */
-        own = block_of(&call->send, 0);
+        own = part_block(&call->send, 0);
     if (call->root != me) {
         pack(round->mine->payload, &own, round->bytes);
         tiny_publish(round);
         return 0;
     }
     tiny_publish(round);
-    struct buffer place = block_of(&call->recv, me);
+    struct buffer place = part_block(&call->recv, me);
     keep_own(call, &place, &own);
     return take_blocks(round, &call->recv, FROM_START);
 }
 
 static int tiny_allgather(struct round *round, const struct call *call)
 {
-    struct buffer place = block_of(&call->recv, round->tiny->me);
-    struct buffer own = call->in_place ? place : block_of(&call->send, 0);
+    struct buffer place = part_block(&call->recv, round->tiny->me);
+    struct buffer own = call->in_place ? place : part_block(&call->send, 0);
     pack(round->mine->payload, &own, round->bytes);
     tiny_publish(round);
     keep_own(call, &place, &own);
@@ -236,7 +229,7 @@ static void pack_others(const struct round *round, const struct part *from)
     for (int r = 0; r < round->tiny->n; r++) {
         if (r == round->tiny->me)
             continue;
-        struct buffer block = block_of(from, r);
+        struct buffer block = part_block(from, r);
         pack(at, &block, round->bytes);
         at += round->bytes;
     }
@@ -248,9 +241,9 @@ static int tiny_scatter(struct round *round, const struct call *call)
     const struct slot *slot;
     struct buffer place = { NULL, 0, NULL, HERE };
     if (call->recv.layout)
-        place = block_of(&call->recv, 0);
+        place = part_block(&call->recv, 0);
     if (call->root == me) {
-        struct buffer own = block_of(&call->send, me);
+        struct buffer own = part_block(&call->send, me);
         pack_others(round, &call->send);
         tiny_publish(round);
         keep_own(call, &place, &own);
@@ -267,8 +260,8 @@ static int tiny_scatter(struct round *round, const struct call *call)
 static int tiny_alltoall(struct round *round, const struct call *call)
 {
     const struct part *from = call->in_place ? &call->recv : &call->send;
-    struct buffer place = block_of(&call->recv, round->tiny->me);
-    struct buffer own = block_of(from, round->tiny->me);
+    struct buffer place = part_block(&call->recv, round->tiny->me);
+    struct buffer own = part_block(from, round->tiny->me);
     pack_others(round, from);
     tiny_publish(round);
     keep_own(call, &place, &own);
@@ -312,7 +305,7 @@ static int tiny_allreduce(struct round *round, const struct call *call)
 static int tiny_reduce_scatter(struct round *round, const struct call *call)
 {
     struct part all = operands(call);
-    struct buffer own = block_of(&all, round->tiny->me);
+    struct buffer own = part_block(&all, round->tiny->me);
     pack_others(round, &all);
     tiny_publish(round);
     return fold_ranks(round, call, round->tiny->n, buffer_flat(&own), FROM_MY_BLOCK);

@@ -129,4 +129,12 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
     return 0;
 }
 
+/* Block i of a part without counts. */
+static inline struct buffer part_block(const struct part *part, int i)
+{
+    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
+    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
+                            part->where };
+}
+
 #endif

@@ -176,7 +176,8 @@ static int nic_poll(struct nic *nic)
     struct fi_cq_data_entry entries[ENTRIES];
     ssize_t n = fi_cq_read(nic->cq, entries, ENTRIES);
     if (__builtin_expect(n == -FI_EAGAIN, 1)) {
-        wake.given_back = nic == nics ? 0 : wake.given_back;
+        if (nic == nics)
+            wake.given_back = 0;
         return 0;
     }
     if (n == -FI_EAVAIL)
