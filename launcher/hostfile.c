@@ -6,8 +6,8 @@
  *     name slots=2 max_slots=4     Open MPI; also cpu=2, count=2 and np=2
  *     n[01-16]:8                   sixteen hosts
  *
- * # starts a comment.  What else hydra knows (binding=, ifname=, user=) is not for us and is said to
- * be so; a word that nobody knows is an error, with file and line.  Max_slots is how many ranks a
+ * # starts a comment.  What else hydra knows (binding=, ifname=) is not for us and is said to be so;
+ * a word that nobody knows is an error, with file and line.  Max_slots is how many ranks a
  * host takes at most, even when ranks exceed slots everywhere.
  */
 #include "launcher/hosts.h"
@@ -90,7 +90,7 @@ int hostfile_read(struct host_list *list, const char *path, int each)
     }
     char *line = NULL, where[300];
     size_t room = 0;
-    int status = 0, before = list->n;
+    int status = 0;
     for (int number = 1; !status && getline(&line, &room, file) >= 0; number++) {
         line[strcspn(line, "#\n")] = 0;
         snprintf(where, sizeof where, "%s:%d: ", path, number);
@@ -98,7 +98,7 @@ int hostfile_read(struct host_list *list, const char *path, int each)
     }
     free(line);
     fclose(file);
-    if (!status && list->n == before && !before) {
+    if (!status && !list->n) {
         complain("the host file %s names no host", path);
         status = EXIT_USAGE;
     }

@@ -151,11 +151,8 @@ static void one_turn(struct job *job)
 
 static void finish(struct job *job)
 {
-    struct pack pack = { 0 };
     note_failure(job);
-    pack_number(&pack, job->exit_code);
-    tell(FRAME_DONE, &pack);
-    pack_free(&pack);
+    wire_send_number(&up.wire, FRAME_DONE, job->exit_code);
     wire_release(&up.wire);
     while (!up.over)
         loop_turn(-1);

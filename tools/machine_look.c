@@ -9,6 +9,7 @@
 
 #include "launcher/cgroup.h"
 #include "pml/survey.h"
+#include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
 
@@ -22,7 +23,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 struct place { /* a path below the root */
@@ -100,24 +100,18 @@ static int cpus_here(void)
     return n;
 }
 
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* The least of several batches: others disturb, nobody helps. */
 static double clock_cost(void)
 {
     enum { BATCHES = 20, READINGS = 500 };
     double least = 1e9;
     for (int batch = 0; batch < BATCHES; batch++) {
-        double begin = now_ns(), end = begin;
+        uint64_t begin = clock_ns(), end = begin;
         for (int i = 0; i < READINGS; i++)
-            end = now_ns();
-        if ((end - begin) / READINGS < least)
-            least = (end - begin) / READINGS;
+            end = clock_ns();
+        double each = (double)(end - begin) / READINGS;
+        if (each < least)
+            least = each;
     }
     return least;
 }
