@@ -331,6 +331,7 @@ part_random()
         random_fault || bad=$((bad + 1))
     done
     check "random faults: bad ends of $round jobs (seed ${SEED:-1}, $hits processes hit)" $bad 0
+    [ $round -lt 3 ] || check "random faults: somebody was hit" "$([ $hits -gt 0 ] && echo yes)" yes
     check "random faults: files that are left" "$(ls -A "$scratch/tmp" | wc -l)" 0
 }
 

@@ -192,13 +192,13 @@ static void bytes(void)
     MPI_Allreduce(data, more, rank ? 100 : 200, MPI_INT, MPI_SUM, world);
 }
 
-/* One has so much more that another algorithm serves it. */
 /* 20000 and 20646 integers: a short hash of their bytes would be the same. */
 static void bytes_alike(void)
 {
     MPI_Allreduce(data, more, rank ? 20000 : 20646, MPI_INT, MPI_SUM, world);
 }
 
+/* One has so much more that another algorithm serves it. */
 static void bytes_long(void)
 {
     MPI_Bcast(data, rank ? LONG : 2, MPI_INT, 1, world); // bytes
