@@ -134,20 +134,32 @@ static void shm_close(void)
     munmap(boot.segment, boot.segment->bytes);
 }
 
-/* The first one to abort leaves code and text; the launcher prints it once and ends the rest. */
+/* The text of the one who was first is there, or its writer was killed within it. */
+static void await_text(struct boot_header *segment)
+{
+    enum { ROUNDS = 1000, ROUND_US = 1000 };
+    for (int i = 0; i < ROUNDS && atomic_load(&segment->abort_state) != 2; i++)
+        usleep(ROUND_US);
+}
+
+/* The first one to abort leaves code and text; the launcher prints it once and ends the rest.  Who
+ * comes second must not be gone before the text is there: the launcher would take its end for the
+ * cause. */
 static void shm_abort(int code, const char *text)
 {
     struct boot_header *segment = boot.segment;
     uint32_t nobody = 0;
-    if (atomic_compare_exchange_strong(&segment->abort_state, &nobody, 1)) {
-        segment->abort_rank = boot.rank;
-        segment->abort_code = code;
-        record_place(record_now.caller, segment->abort_place, sizeof segment->abort_place);
-        snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
-        atomic_store(&segment->abort_state, 2);
-        doorbell_wake(&segment->launcher);
-        ring_launcher(segment);
+    if (!atomic_compare_exchange_strong(&segment->abort_state, &nobody, 1)) {
+        await_text(segment);
+        return;
     }
+    segment->abort_rank = boot.rank;
+    segment->abort_code = code;
+    record_place(record_now.caller, segment->abort_place, sizeof segment->abort_place);
+    snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
+    atomic_store(&segment->abort_state, 2);
+    doorbell_wake(&segment->launcher);
+    ring_launcher(segment);
 }
 
 /* ---- how the network reaches a process ---- */

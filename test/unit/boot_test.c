@@ -246,6 +246,20 @@ START_TEST(the_first_abort_is_recorded)
 }
 END_TEST
 
+START_TEST(the_second_abort_waits_for_the_text_of_the_first)
+{
+    launch(2);
+    segment->abort_state = 1; /* the first one is writing */
+    pid_t second = fork();
+    if (second == 0)
+        abort_with_0();
+    usleep(50000);
+    ck_assert_int_eq(waitpid(second, NULL, WNOHANG), 0);
+    segment->abort_state = 2;
+    ck_assert_int_eq(waitpid(second, NULL, 0), second);
+}
+END_TEST
+
 static void abort_alone(void)
 {
     close(2);
@@ -311,6 +325,7 @@ UNIT_MAIN("boot", alone_without_a_launcher, a_rank_under_the_launcher,
           a_wrapper_may_close_the_file, the_number_may_mean_another_file,
           the_number_may_mean_the_segment_of_another_job, what_cannot_be_joined_is_refused,
           a_child_of_a_rank_is_told_so, a_rank_runs_once, a_rank_does_not_run_again,
-          the_first_abort_is_recorded, a_singleton_aborts_with_its_code,
-          slurm_without_pmix_is_pointed_out, once_by_the_first_rank_only, one_task_is_no_job,
+          the_first_abort_is_recorded, the_second_abort_waits_for_the_text_of_the_first,
+          a_singleton_aborts_with_its_code, slurm_without_pmix_is_pointed_out,
+          once_by_the_first_rank_only, one_task_is_no_job,
           a_pmix_job_without_its_server_is_an_error)
