@@ -25,7 +25,12 @@ EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/conform test/network test/d
 
 print-units:
 	@echo $(check_PROGRAMS)
-.PHONY: print-units
+
+# What shows that the distribution is whole; the long ones show nothing more about it.
+long_TESTS = test/unit/coll_test test/unit/pml_test test/unit/frames_test test/plan/plans_test
+print-short-tests:
+	@echo $(filter-out $(long_TESTS), $(TESTS))
+.PHONY: print-units print-short-tests
 
 # Whole folders are distributed; what a build inside the source tree left in them is not.
 dist-hook:
