@@ -12,7 +12,7 @@
 
 typedef int cuda_result; /* 0 is success */
 typedef uint64_t cuda_address;
-typedef void *cuda_context, *cuda_stream;
+typedef void *cuda_context, *cuda_stream, *cuda_event;
 
 enum { CUDA_NOT_INITIALIZED = 3 };
 
@@ -25,8 +25,20 @@ enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_DEVICE = 2, CUDA_MEMORY_UNIFIED = 4 };
 enum cuda_attribute {
     CUDA_POINTER_CONTEXT = 1,     /* cuda_context */
     CUDA_POINTER_MEMORY_TYPE = 2, /* unsigned */
-    CUDA_POINTER_IS_MANAGED = 8   /* unsigned */
+    CUDA_POINTER_SYNC_MEMOPS = 6, /* unsigned, to be set: copies that wait do wait */
+    CUDA_POINTER_BUFFER_ID = 7,   /* uint64_t, of the allocation: no other one ever has it */
+    CUDA_POINTER_IS_MANAGED = 8,  /* unsigned */
+    CUDA_POINTER_DEVICE = 9       /* int */
 };
+
+/* Names an allocation to other processes of the same machine. */
+struct cuda_ipc_handle {
+    char bytes[64];
+};
+enum { CUDA_IPC_LAZY_PEER_ACCESS = 1 };
+
+enum { CUDA_HOST_PORTABLE = 1 };   /* pinned memory of all contexts */
+enum { CUDA_EVENT_NO_TIMING = 2 }; /* an event that only says whether */
 
 /* A copy of `height` rows of `width` bytes. */
 struct cuda_copy_2d {
@@ -47,6 +59,22 @@ struct cuda_copy_2d {
 
 typedef cuda_result cuda_pointer_get_attributes(unsigned n, enum cuda_attribute *attributes,
                                                 void **answers, cuda_address pointer);
+typedef cuda_result cuda_pointer_set_attribute(const void *value, enum cuda_attribute attribute,
+                                               cuda_address pointer);
+typedef cuda_result cuda_mem_get_address_range(cuda_address *base, size_t *bytes,
+                                               cuda_address pointer);
+typedef cuda_result cuda_ipc_get_mem_handle(struct cuda_ipc_handle *handle,
+                                            cuda_address pointer);
+typedef cuda_result cuda_ipc_open_mem_handle(cuda_address *pointer,
+                                             struct cuda_ipc_handle handle, unsigned flags);
+typedef cuda_result cuda_ipc_close_mem_handle(cuda_address pointer);
+typedef cuda_result cuda_mem_host_alloc(void **memory, size_t bytes, unsigned flags);
+typedef cuda_result cuda_mem_free_host(void *memory);
+typedef cuda_result cuda_event_create(cuda_event *event, unsigned flags);
+typedef cuda_result cuda_event_record(cuda_event event, cuda_stream stream);
+typedef cuda_result cuda_event_query(cuda_event event);
+typedef cuda_result cuda_event_synchronize(cuda_event event);
+typedef cuda_result cuda_event_destroy(cuda_event event);
 typedef cuda_result cuda_memcpy_async(cuda_address to, cuda_address from, size_t bytes,
                                       cuda_stream stream);
 typedef cuda_result cuda_memcpy_2d_async(const struct cuda_copy_2d *copy, cuda_stream stream);

@@ -14,7 +14,7 @@ if [ "${XMPI_TEST_MEMORY:-}" = device ]; then
     export XMPI_LIBCUDA
     "${PYTHON3:-python3}" "$top/test/device/wrap.py" "$top/test/api/functions.txt" > "$wrap" &&
         "${XMPI_TEST_CC:-gcc}" -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
-            "$top/test/device/fake_cuda.c" || exit 99
+            "$top"/test/device/fake_*.c -lpthread || exit 99
 fi
 
 for source in "$top"/test/conform/*.c; do

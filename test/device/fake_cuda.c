@@ -1,66 +1,95 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A driver of CUDA without a GPU: what the library calls of libcuda.so.1, over the addresses of
- * fake.h.  Strict where the real one may be lenient:
+ * fake.h; here its contexts, copies and events.  Strict where the real one may be lenient:
  *
  *     copies are performed when their stream is waited for, and not before
  *     a thread without a context may not copy
  *     rows may not overlap, nor be farther apart than the device can count
  *
- * Kernels, events and contexts of one's own are not there.
+ * What memory is, and handles of it: fake_memory.c.  Kernels and streams of one's own are not there.
  */
-#include "fake.h"
-#include "runtime/cuda_abi.h"
+#include "fake_inside.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_CONTEXT = 201, ILLEGAL_ADDRESS = 700 };
-
-static char the_context;
+char fake_contexts[FAKE_DEVICES];
 static _Thread_local cuda_context current[8];
 static _Thread_local int ncurrent;
 
 enum { QUEUE = 64 }; /* copies; as on a real device a full queue is waited for */
-static _Thread_local struct cuda_copy_2d queue[QUEUE];
-static _Thread_local int nqueue; /* of the stream of this thread */
 
-#define EXPORT __attribute__((visibility("default")))
-EXPORT cuda_pointer_get_attributes cuPointerGetAttributes;
+/* The stream of a thread.  Any thread may wait for what it holds. */
+struct stream {
+    struct cuda_copy_2d copies[QUEUE]; /* number i at i % QUEUE */
+    uint64_t queued, performed;
+    cuda_result error;
+};
+static _Thread_local struct stream *own;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct event {
+    struct stream *stream; /* NULL: was never recorded */
+    uint64_t queued;       /* copies before it */
+};
+
 EXPORT cuda_memcpy_async cuMemcpyAsync;
 EXPORT cuda_memcpy_2d_async cuMemcpy2DAsync_v2;
 EXPORT cuda_stream_synchronize cuStreamSynchronize;
+EXPORT cuda_event_create cuEventCreate;
+EXPORT cuda_event_record cuEventRecord;
+EXPORT cuda_event_query cuEventQuery;
+EXPORT cuda_event_synchronize cuEventSynchronize;
+EXPORT cuda_event_destroy cuEventDestroy_v2;
 EXPORT cuda_ctx_get_current cuCtxGetCurrent;
 EXPORT cuda_ctx_push_current cuCtxPushCurrent_v2;
 EXPORT cuda_ctx_pop_current cuCtxPopCurrent_v2;
 EXPORT cuda_get_error_name cuGetErrorName;
+EXPORT cuda_context fake_context(int device); /* for tests */
 
-static bool is_device(cuda_address at)
+cuda_context fake_context(int device)
 {
-    return at >> 54 == FAKE_DEVICE >> 54;
+    return &fake_contexts[device];
 }
 
-static char *host_of(cuda_address at)
+cuda_context fake_current(void)
 {
-    return (char *)(uintptr_t)(at & ~(FAKE_DEVICE | FAKE_BROKEN));
+    return ncurrent ? current[ncurrent - 1] : NULL;
 }
 
-cuda_result cuPointerGetAttributes(unsigned n, enum cuda_attribute *asked, void **answers,
-                                   cuda_address at)
+/* ---- streams ---- */
+
+static struct stream *stream_own(void)
 {
-    bool device = is_device(at);
-    for (unsigned i = 0; i < n; i++) {
-        if (asked[i] == CUDA_POINTER_CONTEXT)
-            *(cuda_context *)answers[i] = device ? &the_context : NULL;
-        else if (asked[i] == CUDA_POINTER_MEMORY_TYPE)
-            *(unsigned *)answers[i] = device ? CUDA_MEMORY_DEVICE : 0;
-        else if (asked[i] == CUDA_POINTER_IS_MANAGED)
-            *(unsigned *)answers[i] = 0;
-        else
-            return INVALID_VALUE;
+    if (!own)
+        own = calloc(1, sizeof *own); /* events may outlive the thread */
+    return own;
+}
+
+static cuda_result copy_perform(const struct cuda_copy_2d *rows)
+{
+    cuda_result result = SUCCESS;
+    for (size_t i = 0; i < rows->height && result == SUCCESS; i++)
+        result = fake_copy(rows->to + i * rows->to_pitch, rows->from + i * rows->from_pitch,
+                           rows->width);
+    return result;
+}
+
+/* Perform what lies before this one.  An error stays, as on a real device. */
+static cuda_result stream_run(struct stream *stream, uint64_t before)
+{
+    pthread_mutex_lock(&lock);
+    while (stream->performed < before) {
+        cuda_result result = copy_perform(&stream->copies[stream->performed++ % QUEUE]);
+        if (result)
+            stream->error = result;
     }
-    return SUCCESS;
+    cuda_result result = stream->error;
+    stream->error = SUCCESS; /* else no test could go on */
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
@@ -72,9 +101,10 @@ static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
     if (stream != CUDA_STREAM_PER_THREAD || rows->width == 0 ||
         rows->from_pitch < rows->width || rows->to_pitch < rows->width)
         return INVALID_VALUE;
-    if (nqueue == QUEUE)
-        cuStreamSynchronize(stream);
-    queue[nqueue++] = *rows;
+    struct stream *mine = stream_own();
+    if (mine->queued - mine->performed == QUEUE)
+        mine->error = stream_run(mine, mine->queued);
+    mine->copies[mine->queued++ % QUEUE] = *rows;
     return SUCCESS;
 }
 
@@ -103,25 +133,57 @@ cuda_result cuStreamSynchronize(cuda_stream stream)
         return INVALID_VALUE;
     if (ncurrent == 0)
         return INVALID_CONTEXT;
-    for (int n = 0; n < nqueue; n++) {
-        const struct cuda_copy_2d *rows = &queue[n];
-        for (size_t i = 0; i < rows->height; i++)
-            memcpy(host_of(rows->to + i * rows->to_pitch),
-                   host_of(rows->from + i * rows->from_pitch), rows->width);
-    }
-    nqueue = 0;
+    return stream_run(stream_own(), stream_own()->queued);
+}
+
+/* ---- events ---- */
+
+cuda_result cuEventCreate(cuda_event *event, unsigned flags)
+{
+    if (ncurrent == 0)
+        return INVALID_CONTEXT;
+    *event = calloc(1, sizeof(struct event));
+    return flags == CUDA_EVENT_NO_TIMING ? SUCCESS : INVALID_VALUE;
+}
+
+cuda_result cuEventRecord(cuda_event event, cuda_stream stream)
+{
+    if (stream != CUDA_STREAM_PER_THREAD)
+        return INVALID_VALUE;
+    *(struct event *)event = (struct event){ stream_own(), stream_own()->queued };
+    return ncurrent ? SUCCESS : INVALID_CONTEXT;
+}
+
+cuda_result cuEventQuery(cuda_event event)
+{
+    const struct event *e = event;
+    return e->stream && e->stream->performed < e->queued ? NOT_READY : SUCCESS;
+}
+
+cuda_result cuEventSynchronize(cuda_event event)
+{
+    const struct event *e = event;
+    return e->stream ? stream_run(e->stream, e->queued) : SUCCESS;
+}
+
+cuda_result cuEventDestroy_v2(cuda_event event)
+{
+    free(event);
     return SUCCESS;
 }
 
+/* ---- contexts ---- */
+
 cuda_result cuCtxGetCurrent(cuda_context *context)
 {
-    *context = ncurrent ? current[ncurrent - 1] : NULL;
+    *context = fake_current();
     return SUCCESS;
 }
 
 cuda_result cuCtxPushCurrent_v2(cuda_context context)
 {
-    if (context != &the_context || ncurrent == 8)
+    const char *one = context;
+    if (one < fake_contexts || one >= fake_contexts + FAKE_DEVICES || ncurrent == 8)
         return INVALID_CONTEXT;
     current[ncurrent++] = context;
     return SUCCESS;
