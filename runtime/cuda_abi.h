@@ -84,4 +84,17 @@ typedef cuda_result cuda_ctx_push_current(cuda_context context);
 typedef cuda_result cuda_ctx_pop_current(cuda_context *context);
 typedef cuda_result cuda_get_error_name(cuda_result error, const char **name);
 
+/* ---- streams of the program ----
+ * Waiting for a word of memory is allowed by default since the functions whose names end in _v2,
+ * of CUDA 11.7 and later. */
+enum { CUDA_WAIT_AT_LEAST = 0, CUDA_WRITE_DEFAULT = 0 };
+
+typedef void cuda_host_function(void *argument);
+typedef cuda_result cuda_stream_get_ctx(cuda_stream stream, cuda_context *context);
+typedef cuda_result cuda_launch_host_func(cuda_stream stream, cuda_host_function *function,
+                                          void *argument);
+typedef cuda_result cuda_stream_wait_value_32(cuda_stream stream, cuda_address word,
+                                              uint32_t value, unsigned flags);
+typedef cuda_stream_wait_value_32 cuda_stream_write_value_32;
+
 #endif

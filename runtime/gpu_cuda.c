@@ -14,8 +14,8 @@
 #include "runtime/gpu.h"
 
 #include "mpi.h"
-#include "runtime/cuda_abi.h"
 #include "runtime/fail.h"
+#include "runtime/gpu_cuda.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
 #include "runtime/symbols.h"
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 bool gpu_possible = true;
+void *cuda_library;
 
 static struct {
     cuda_pointer_get_attributes *pointer_get_attributes;
@@ -35,7 +36,7 @@ static struct {
     cuda_ctx_push_current *ctx_push_current;
     cuda_ctx_pop_current *ctx_pop_current;
     cuda_get_error_name *get_error_name;
-} cuda;
+} cuda; /* what buffers need; streams have a table of their own (gpu_stream.c) */
 
 static const struct symbol symbols[] = {
     { "cuPointerGetAttributes", &cuda.pointer_get_attributes },
@@ -67,6 +68,7 @@ static void driver_open(void)
     if (wanted && !library)
         say("buffers of devices are not supported: %s", dlerror());
     bool good = library && functions_find(library, name ? name : "libcuda.so.1");
+    cuda_library = good ? library : NULL;
     __atomic_store_n(&gpu_possible, good, __ATOMIC_RELEASE);
     log_at(1, "cuda: %s", good ? "buffers of devices may be passed" : "no devices");
 }
@@ -109,9 +111,11 @@ static cuda_context context_of(const void *at)
 
 static struct {
     bool begun, borrowed; /* copies were started; in a context that is not the thread's */
+    bool queued;          /* between cuda_queue_begin and cuda_queue_end */
+    cuda_stream stream;   /* where they go */
     cuda_result error;    /* the first one since gpu_check, and what failed */
     const char *what;
-} copies;
+} copies = { .stream = CUDA_STREAM_PER_THREAD };
 
 static void note(cuda_result result, const char *what)
 {
@@ -125,7 +129,7 @@ static void note(cuda_result result, const char *what)
 static bool copies_begin(const void *to, const void *from)
 {
     cuda_context context = NULL;
-    if (copies.borrowed || (cuda.ctx_get_current(&context) == 0 && context))
+    if (copies.queued || copies.borrowed || (cuda.ctx_get_current(&context) == 0 && context))
         return copies.begun = true;
     context = context_of(from);
     if (!context)
@@ -145,7 +149,7 @@ static bool copies_begin(const void *to, const void *from)
 void gpu_start(void *to, const void *from, size_t bytes)
 {
     if (copies_begin(to, from))
-        note(cuda.memcpy_async(address_of(to), address_of(from), bytes, CUDA_STREAM_PER_THREAD),
+        note(cuda.memcpy_async(address_of(to), address_of(from), bytes, copies.stream),
              "cuMemcpyAsync");
     else
         memcpy(to, from, bytes);
@@ -179,13 +183,13 @@ void gpu_start_rows(const struct gpu_rows *r)
                                  .to_pitch = (size_t)r->to_step,
                                  .width = r->length,
                                  .height = r->count };
-    note(cuda.memcpy_2d_async(&copy, CUDA_STREAM_PER_THREAD), "cuMemcpy2DAsync");
+    note(cuda.memcpy_2d_async(&copy, copies.stream), "cuMemcpy2DAsync");
 }
 
 void gpu_finish(void)
 {
     cuda_context context;
-    if (!copies.begun)
+    if (!copies.begun || copies.queued)
         return;
     note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
     if (copies.borrowed)
@@ -193,17 +197,66 @@ void gpu_finish(void)
     copies.begun = copies.borrowed = false;
 }
 
-int gpu_check(void)
+int cuda_fail(cuda_result error, const char *what, const char *function)
 {
     const char *name = NULL;
+    if (cuda.get_error_name(error, &name) != 0 || !name)
+        name = "unknown to the driver";
+    return fail(MPI_ERR_OTHER, "%s: %s, error %d (%s)", what, function, error, name);
+}
+
+int gpu_check(void)
+{
     cuda_result error = copies.error;
     if (error == 0)
         return 0;
     copies.error = 0;
-    if (cuda.get_error_name(error, &name) != 0 || !name)
-        name = "unknown to the driver";
-    return fail(MPI_ERR_OTHER,
-                "copying data of a device failed, so what was sent or received is not right: "
-                "%s, error %d (%s)",
-                copies.what, error, name);
+    return cuda_fail(
+        error, "copying data of a device failed, so what was sent or received is not right",
+        copies.what);
+}
+
+/* ---- for streams of the program ---- */
+
+/* Has the thread this context, or could it be borrowed? */
+static bool context_enter(cuda_context context)
+{
+    cuda_context mine = NULL;
+    if (cuda.ctx_get_current(&mine) == 0 && mine == context)
+        return true;
+    cuda_result result = cuda.ctx_push_current(context);
+    note(result, "cuCtxPushCurrent");
+    return copies.borrowed = result == 0;
+}
+
+bool cuda_queue_begin(cuda_stream stream, cuda_context context)
+{
+    copies.stream = stream;
+    copies.queued = true;
+    return context_enter(context);
+}
+
+bool cuda_queue_note(cuda_result result, const char *function)
+{
+    note(result, function);
+    return copies.error == 0;
+}
+
+bool cuda_queue_is_well(void)
+{
+    return copies.error == 0;
+}
+
+int cuda_queue_end(void)
+{
+    cuda_context context;
+    cuda_result error = copies.error;
+    if (copies.borrowed)
+        cuda.ctx_pop_current(&context);
+    copies.begun = copies.borrowed = copies.queued = false;
+    copies.stream = CUDA_STREAM_PER_THREAD;
+    copies.error = 0;
+    if (error == 0)
+        return 0;
+    return cuda_fail(error, "the operation could not be put into the stream", copies.what);
 }

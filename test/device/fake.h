@@ -15,7 +15,18 @@
 #ifndef FAKE_H
 #define FAKE_H
 
-#include <stdint.h>
+#include "runtime/cuda_abi.h"
+
+/* ---- what tests find in the driver beside CUDA's functions ---- */
+
+/* A kernel in a stream: a function that sees memory as the test does. */
+typedef cuda_result fake_launch_kernel(cuda_stream stream, void (*kernel)(void *),
+                                       void *argument);
+
+/* How often anybody has waited for a stream, an event or the device. */
+typedef unsigned fake_count_waits(void);
+
+/* ---- addresses ---- */
 
 #define FAKE_DEVICE (UINT64_C(1) << 54)
 #define FAKE_BROKEN (UINT64_C(1) << 53) /* besides: copies of this memory fail */

@@ -3,11 +3,11 @@
  * A driver of CUDA without a GPU: what the library calls of libcuda.so.1, over the addresses of
  * fake.h; here its contexts, copies and events.  Strict where the real one may be lenient:
  *
- *     copies are performed when their stream is waited for, and not before
+ *     copies in the stream of a thread are performed when it is waited for, and not before
  *     a thread without a context may not copy
  *     rows may not overlap, nor be farther apart than the device can count
  *
- * What memory is, and handles of it: fake_memory.c.  Kernels and streams of one's own are not there.
+ * What memory is, and handles of it: fake_memory.c.  Streams that were made: fake_queue.c.
  */
 #include "fake_inside.h"
 
@@ -33,6 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct event {
     struct stream *stream; /* NULL: was never recorded */
     uint64_t queued;       /* copies before it */
+    struct fake_mark mark; /* in streams that were made */
 };
 
 EXPORT cuda_memcpy_async cuMemcpyAsync;
@@ -48,6 +49,11 @@ EXPORT cuda_ctx_push_current cuCtxPushCurrent_v2;
 EXPORT cuda_ctx_pop_current cuCtxPopCurrent_v2;
 EXPORT cuda_get_error_name cuGetErrorName;
 EXPORT cuda_context fake_context(int device); /* for tests */
+EXPORT cuda_result cuInit(unsigned flags);
+EXPORT cuda_result cuDeviceGet(int *device, int number);
+EXPORT cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device);
+EXPORT cuda_result cuCtxSetCurrent(cuda_context context);
+EXPORT cuda_result cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned flags);
 
 cuda_context fake_context(int device)
 {
@@ -59,6 +65,11 @@ cuda_context fake_current(void)
     return ncurrent ? current[ncurrent - 1] : NULL;
 }
 
+cuda_result fake_may_call(void)
+{
+    return fake_is_host_function() ? NOT_PERMITTED : ncurrent == 0 ? INVALID_CONTEXT : SUCCESS;
+}
+
 /* ---- streams ---- */
 
 static struct stream *stream_own(void)
@@ -68,7 +79,7 @@ static struct stream *stream_own(void)
     return own;
 }
 
-static cuda_result copy_perform(const struct cuda_copy_2d *rows)
+cuda_result fake_copy_rows(const struct cuda_copy_2d *rows)
 {
     cuda_result result = SUCCESS;
     for (size_t i = 0; i < rows->height && result == SUCCESS; i++)
@@ -82,7 +93,7 @@ static cuda_result stream_run(struct stream *stream, uint64_t before)
 {
     pthread_mutex_lock(&lock);
     while (stream->performed < before) {
-        cuda_result result = copy_perform(&stream->copies[stream->performed++ % QUEUE]);
+        cuda_result result = fake_copy_rows(&stream->copies[stream->performed++ % QUEUE]);
         if (result)
             stream->error = result;
     }
@@ -94,13 +105,15 @@ static cuda_result stream_run(struct stream *stream, uint64_t before)
 
 static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
 {
-    if (ncurrent == 0)
-        return INVALID_CONTEXT;
+    cuda_result rc = fake_may_call();
+    if (rc)
+        return rc;
     if ((rows->from | rows->to) & FAKE_BROKEN)
         return ILLEGAL_ADDRESS;
-    if (stream != CUDA_STREAM_PER_THREAD || rows->width == 0 ||
-        rows->from_pitch < rows->width || rows->to_pitch < rows->width)
+    if (rows->width == 0 || rows->from_pitch < rows->width || rows->to_pitch < rows->width)
         return INVALID_VALUE;
+    if (stream != CUDA_STREAM_PER_THREAD)
+        return fake_queue_copy(stream, rows);
     struct stream *mine = stream_own();
     if (mine->queued - mine->performed == QUEUE)
         mine->error = stream_run(mine, mine->queued);
@@ -129,10 +142,12 @@ cuda_result cuMemcpy2DAsync_v2(const struct cuda_copy_2d *rows, cuda_stream stre
 
 cuda_result cuStreamSynchronize(cuda_stream stream)
 {
+    cuda_result rc = fake_may_call();
+    if (rc)
+        return rc;
+    fake_waits_count();
     if (stream != CUDA_STREAM_PER_THREAD)
-        return INVALID_VALUE;
-    if (ncurrent == 0)
-        return INVALID_CONTEXT;
+        return fake_queue_synchronize(stream);
     return stream_run(stream_own(), stream_own()->queued);
 }
 
@@ -148,22 +163,41 @@ cuda_result cuEventCreate(cuda_event *event, unsigned flags)
 
 cuda_result cuEventRecord(cuda_event event, cuda_stream stream)
 {
-    if (stream != CUDA_STREAM_PER_THREAD)
-        return INVALID_VALUE;
-    *(struct event *)event = (struct event){ stream_own(), stream_own()->queued };
-    return ncurrent ? SUCCESS : INVALID_CONTEXT;
+    struct event *e = event;
+    if (stream != CUDA_STREAM_PER_THREAD) {
+        e->stream = NULL;
+        return fake_queue_record(stream, &e->mark);
+    }
+    e->stream = stream_own();
+    e->queued = stream_own()->queued;
+    return fake_may_call();
 }
 
 cuda_result cuEventQuery(cuda_event event)
 {
     const struct event *e = event;
-    return e->stream && e->stream->performed < e->queued ? NOT_READY : SUCCESS;
+    if (e->stream)
+        return e->stream->performed < e->queued ? NOT_READY : SUCCESS;
+    return fake_mark_is_reached(&e->mark) ? SUCCESS : NOT_READY;
 }
 
 cuda_result cuEventSynchronize(cuda_event event)
 {
     const struct event *e = event;
-    return e->stream ? stream_run(e->stream, e->queued) : SUCCESS;
+    fake_waits_count();
+    if (e->stream)
+        return stream_run(e->stream, e->queued);
+    fake_mark_await(&e->mark);
+    return SUCCESS;
+}
+
+/* Copies in the stream of a thread may be performed at any time, so now. */
+cuda_result cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned flags)
+{
+    struct event *e = event;
+    if (flags)
+        return INVALID_VALUE;
+    return e->stream ? stream_run(e->stream, e->queued) : fake_queue_wait(stream, &e->mark);
 }
 
 cuda_result cuEventDestroy_v2(cuda_event event)
@@ -195,6 +229,31 @@ cuda_result cuCtxPopCurrent_v2(cuda_context *context)
         return INVALID_CONTEXT;
     *context = current[--ncurrent];
     return SUCCESS;
+}
+
+/* ---- what programs call first ---- */
+
+cuda_result cuInit(unsigned flags)
+{
+    return flags ? INVALID_VALUE : SUCCESS;
+}
+
+cuda_result cuDeviceGet(int *device, int number)
+{
+    *device = number;
+    return number >= 0 && number < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
+}
+
+cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device)
+{
+    *context = fake_context(device);
+    return SUCCESS;
+}
+
+cuda_result cuCtxSetCurrent(cuda_context context)
+{
+    ncurrent = 0;
+    return cuCtxPushCurrent_v2(context);
 }
 
 cuda_result cuGetErrorName(cuda_result error, const char **name)

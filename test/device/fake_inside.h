@@ -18,8 +18,10 @@ enum {
     MAPPING_FAILED = 205,
     ALREADY_MAPPED = 208,
     PEER_ACCESS_UNSUPPORTED = 217,
+    INVALID_HANDLE = 400,
     NOT_READY = 600,
-    ILLEGAL_ADDRESS = 700
+    ILLEGAL_ADDRESS = 700,
+    NOT_PERMITTED = 800
 };
 
 #define EXPORT __attribute__((visibility("default")))
@@ -36,5 +38,31 @@ int fake_device_of(cuda_address at);
 
 /* Copy now, between any two addresses of any kind. */
 cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes);
+cuda_result fake_copy_rows(const struct cuda_copy_2d *rows);
+
+/* May this thread call the driver now?  SUCCESS, or why not. */
+cuda_result fake_may_call(void);
+
+/* Is this thread in a function of the host that a stream has called? */
+bool fake_is_host_function(void);
+
+/* Somebody waits for the device. */
+void fake_waits_count(void);
+
+/* How often an event was recorded in streams that were made, and how often they came there. */
+struct fake_mark {
+    uint32_t asked, reached;
+};
+
+/* At the end of a stream that was made; INVALID_HANDLE: it was not.  Waits are for what was recorded
+ * up to now, and a mark that never was is reached. */
+cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows);
+cuda_result fake_queue_record(cuda_stream stream, struct fake_mark *mark);
+cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark);
+
+/* For the host. */
+cuda_result fake_queue_synchronize(cuda_stream stream);
+bool fake_mark_is_reached(const struct fake_mark *mark);
+void fake_mark_await(const struct fake_mark *mark);
 
 #endif

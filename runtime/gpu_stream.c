@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Streams over CUDA's driver.  That a stream waits for a word of memory is what lets the host go
+ * on: an event can only be waited for once it was recorded, and functions of the host that wait
+ * would stop those of all other streams, for the driver calls one at a time.
+ */
+#include "runtime/gpu_stream.h"
+
+#include "mpi.h"
+#include "runtime/fail.h"
+#include "runtime/gpu_cuda.h"
+#include "runtime/symbols.h"
+
+static struct {
+    cuda_stream_get_ctx *stream_get_ctx;
+    cuda_launch_host_func *launch_host_func;
+    cuda_stream_wait_value_32 *stream_wait_value_32;
+    cuda_stream_write_value_32 *stream_write_value_32;
+    cuda_mem_host_alloc *mem_host_alloc;
+} cuda;
+
+static const struct symbol symbols[] = {
+    { "cuStreamGetCtx", &cuda.stream_get_ctx },
+    { "cuLaunchHostFunc", &cuda.launch_host_func },
+    { "cuStreamWaitValue32_v2", &cuda.stream_wait_value_32 },
+    { "cuStreamWriteValue32_v2", &cuda.stream_write_value_32 },
+    { "cuMemHostAlloc", &cuda.mem_host_alloc },
+};
+
+static const struct gpu_stream *current; /* between gpu_queue_begin and gpu_queue_end */
+
+static cuda_address address_of(const void *at)
+{
+    return (cuda_address)(uintptr_t)at;
+}
+
+int gpu_stream_wrap(struct gpu_stream *stream, void *handle)
+{
+    if (!gpu_is_here())
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "no driver of a GPU was found, so there are no streams of one; XMPI_LOG=1 "
+                    "says where it was looked for");
+    const char *missing =
+        symbols_find(cuda_library, symbols, sizeof symbols / sizeof symbols[0]);
+    if (missing)
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "CUDA's driver has no %s; streams need one of CUDA 11.7 or later", missing);
+    stream->handle = handle;
+    cuda_result result = cuda.stream_get_ctx(handle, &stream->context);
+    return result ? cuda_fail(result, "the value is no stream of CUDA", "cuStreamGetCtx") : 0;
+}
+
+void gpu_queue_begin(const struct gpu_stream *stream)
+{
+    current = stream;
+    cuda_queue_begin(stream->handle, stream->context);
+}
+
+void gpu_queue_call(void (*function)(void *), void *argument)
+{
+    if (cuda_queue_is_well())
+        cuda_queue_note(cuda.launch_host_func(current->handle, function, argument),
+                        "cuLaunchHostFunc");
+}
+
+void gpu_queue_wait(uint32_t *word, uint32_t at_least)
+{
+    if (cuda_queue_is_well())
+        cuda_queue_note(cuda.stream_wait_value_32(current->handle, address_of(word), at_least,
+                                                  CUDA_WAIT_AT_LEAST),
+                        "cuStreamWaitValue32");
+}
+
+void gpu_queue_write(uint32_t *word, uint32_t value)
+{
+    if (cuda_queue_is_well())
+        cuda_queue_note(cuda.stream_write_value_32(current->handle, address_of(word), value,
+                                                   CUDA_WRITE_DEFAULT),
+                        "cuStreamWriteValue32");
+}
+
+int gpu_queue_end(void)
+{
+    return cuda_queue_end();
+}
+
+void *gpu_pinned_new(const struct gpu_stream *stream, size_t bytes)
+{
+    void *memory = NULL;
+    cuda_queue_begin(stream->handle, stream->context);
+    cuda_queue_note(cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE), "cuMemHostAlloc");
+    return cuda_queue_end() ? NULL : memory;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Streams of a device: queues of the program, into which an operation of MPI puts its part without
+ * waiting for anything.  Between gpu_queue_begin and gpu_queue_end all goes into one stream, and
+ * happens in this order when the device comes to it:
+ *
+ *     gpu_move   device to pinned memory      the data as earlier work of the stream left them
+ *     gpu_queue_call   a function of ours     tells a thread that it may begin
+ *     gpu_queue_wait   until a word says so   written by that thread when it has done
+ *     gpu_move   pinned memory to device      what later work of the stream finds
+ *     gpu_queue_write  the word               pinned memory may be used again
+ *
+ * The thread calls nothing of the driver, so whatever the driver makes wait for whatever else, it
+ * goes on.  All of it under the engine lock.
+ */
+#ifndef XMPI_GPU_STREAM_H
+#define XMPI_GPU_STREAM_H
+
+#include "runtime/gpu.h"
+
+struct gpu_stream {
+    void *handle; /* cudaStream_t or CUstream, which are the same */
+    void *context;
+};
+
+/* A stream that the program has made; it stays the program's.  MPI_ERR_UNSUPPORTED_OPERATION: there
+ * is no driver, or it is too old. */
+int gpu_stream_wrap(struct gpu_stream *stream, void *handle);
+
+void gpu_queue_begin(const struct gpu_stream *stream);
+
+/* `function` is called by a thread of the driver: it may not wait and not call the driver. */
+void gpu_queue_call(void (*function)(void *), void *argument);
+
+/* Words lie in pinned memory. */
+void gpu_queue_wait(uint32_t *word, uint32_t at_least);
+void gpu_queue_write(uint32_t *word, uint32_t value);
+
+/* Nothing is put into the stream after something failed.  0, or MPI_ERR_OTHER. */
+int gpu_queue_end(void);
+
+/* Memory of the host that streams reach without the processor; NULL when there is none.  The driver
+ * may wait for the device before it gives some, so it is never given back but used again. */
+void *gpu_pinned_new(const struct gpu_stream *stream, size_t bytes);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Streams of the pretended driver: a queue and a thread each, so what is put into a stream happens
+ * later, and in an order that only streams and events give.
+ *
+ *     cuMemcpyAsync, fake_launch ...  ->  [ copy | kernel | record | wait ]  ->  the thread
+ *
+ * Each command waits a moment before it runs, longer than a program needs to go on; whoever forgets
+ * an event reads what was there before.  Strict where the real one may be lenient:
+ *
+ *     functions of the host run one at a time, of all streams, and may not call the driver
+ *     a stream that never was, or is no more, is an error
+ */
+#include "fake_inside.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MOMENT_NS = 100000, LOOK_NS = 20000, MOST_STREAMS = 64 };
+enum what { COPY, KERNEL, HOST_FUNCTION, RECORD, WAIT_MARK, WAIT_VALUE, WRITE_VALUE };
+
+struct command {
+    struct command *next;
+    enum what what;
+    struct cuda_copy_2d rows;
+    void (*function)(void *);
+    void *argument;
+    struct fake_mark *mark;
+    uint32_t *word;
+    uint32_t number; /* of the mark's record, or the value of the word */
+};
+
+struct queue {
+    pthread_t thread;
+    cuda_context context;
+    struct command *first, **last; /* the first one is being performed */
+    bool closed;
+};
+
+EXPORT cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags);
+EXPORT cuda_result cuStreamDestroy_v2(cuda_stream stream);
+EXPORT cuda_result cuCtxSynchronize(void);
+EXPORT cuda_stream_get_ctx cuStreamGetCtx;
+EXPORT cuda_launch_host_func cuLaunchHostFunc;
+EXPORT cuda_stream_wait_value_32 cuStreamWaitValue32_v2;
+EXPORT cuda_stream_write_value_32 cuStreamWriteValue32_v2;
+EXPORT fake_launch_kernel fake_launch;
+EXPORT fake_count_waits fake_waits;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
+static struct queue *queues[MOST_STREAMS];
+static unsigned waits;
+
+static pthread_mutex_t host_functions = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool in_host_function;
+
+bool fake_is_host_function(void)
+{
+    return in_host_function;
+}
+
+/* ---- the thread of a stream ---- */
+
+static void pass(long ns)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+static void host_function_call(const struct command *c)
+{
+    pthread_mutex_lock(&host_functions);
+    in_host_function = true;
+    c->function(c->argument);
+    in_host_function = false;
+    pthread_mutex_unlock(&host_functions);
+}
+
+static void mark_reach(struct fake_mark *mark, uint32_t number)
+{
+    pthread_mutex_lock(&lock);
+    mark->reached = number;
+    pthread_cond_broadcast(&moved);
+    pthread_mutex_unlock(&lock);
+}
+
+static void mark_await(const struct fake_mark *mark, uint32_t number)
+{
+    pthread_mutex_lock(&lock);
+    while ((int32_t)(mark->reached - number) < 0)
+        pthread_cond_wait(&moved, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* As a device does: nobody tells that a word of memory has changed. */
+static void value_await(const struct command *c)
+{
+    while ((int32_t)(__atomic_load_n(c->word, __ATOMIC_ACQUIRE) - c->number) < 0)
+        pass(LOOK_NS);
+}
+
+static void perform(const struct command *c)
+{
+    switch (c->what) {
+    case COPY:
+        fake_copy_rows(&c->rows);
+        break;
+    case KERNEL:
+        c->function(c->argument);
+        break;
+    case HOST_FUNCTION:
+        host_function_call(c);
+        break;
+    case RECORD:
+        mark_reach(c->mark, c->number);
+        break;
+    case WAIT_MARK:
+        mark_await(c->mark, c->number);
+        break;
+    case WAIT_VALUE:
+        value_await(c);
+        break;
+    case WRITE_VALUE:
+        __atomic_store_n(c->word, c->number, __ATOMIC_RELEASE);
+        break;
+    }
+}
+
+static struct command *command_await(struct queue *q)
+{
+    pthread_mutex_lock(&lock);
+    while (!q->first && !q->closed)
+        pthread_cond_wait(&moved, &lock);
+    struct command *c = q->first;
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+static void command_over(struct queue *q, struct command *c)
+{
+    pthread_mutex_lock(&lock);
+    q->first = c->next;
+    if (!q->first)
+        q->last = &q->first;
+    pthread_cond_broadcast(&moved);
+    pthread_mutex_unlock(&lock);
+    free(c);
+}
+
+static void *queue_run(void *argument)
+{
+    struct queue *q = argument;
+    struct command *c;
+    while ((c = command_await(q))) {
+        pass(MOMENT_NS);
+        perform(c);
+        command_over(q, c);
+    }
+    return NULL;
+}
+
+/* ---- streams ---- */
+
+/* Under the lock: its place, or -1. */
+static int queue_at(cuda_stream stream)
+{
+    for (int i = 0; i < MOST_STREAMS; i++)
+        if (queues[i] == stream)
+            return i;
+    return -1;
+}
+
+static bool is_queue(cuda_stream stream)
+{
+    pthread_mutex_lock(&lock);
+    bool found = stream && queue_at(stream) >= 0;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags)
+{
+    struct queue *q = fake_current() ? calloc(1, sizeof *q) : NULL;
+    (void)flags;
+    if (!q)
+        return INVALID_CONTEXT;
+    q->context = fake_current();
+    q->last = &q->first;
+    pthread_mutex_lock(&lock);
+    int at = queue_at(NULL);
+    bool made = at >= 0 && pthread_create(&q->thread, NULL, queue_run, q) == 0;
+    if (made)
+        *stream = queues[at] = q;
+    pthread_mutex_unlock(&lock);
+    if (!made)
+        free(q);
+    return made ? SUCCESS : OUT_OF_MEMORY;
+}
+
+/* What it holds is performed. */
+cuda_result cuStreamDestroy_v2(cuda_stream stream)
+{
+    struct queue *q = stream;
+    if (!is_queue(stream))
+        return INVALID_HANDLE;
+    pthread_mutex_lock(&lock);
+    queues[queue_at(stream)] = NULL;
+    q->closed = true;
+    pthread_cond_broadcast(&moved);
+    pthread_mutex_unlock(&lock);
+    pthread_join(q->thread, NULL);
+    free(q);
+    return SUCCESS;
+}
+
+cuda_result cuStreamGetCtx(cuda_stream stream, cuda_context *context)
+{
+    if (!is_queue(stream))
+        return INVALID_HANDLE;
+    *context = ((struct queue *)stream)->context;
+    return SUCCESS;
+}
+
+/* ---- waiting for the device ---- */
+
+void fake_waits_count(void)
+{
+    __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED);
+}
+
+unsigned fake_waits(void)
+{
+    return __atomic_load_n(&waits, __ATOMIC_RELAXED);
+}
+
+cuda_result fake_queue_synchronize(cuda_stream stream)
+{
+    pthread_mutex_lock(&lock);
+    bool good = stream && queue_at(stream) >= 0;
+    while (good && ((struct queue *)stream)->first)
+        pthread_cond_wait(&moved, &lock);
+    pthread_mutex_unlock(&lock);
+    return good ? SUCCESS : INVALID_HANDLE;
+}
+
+cuda_result cuCtxSynchronize(void)
+{
+    cuda_result rc = fake_may_call();
+    fake_waits_count();
+    for (int i = 0; rc == SUCCESS && i < MOST_STREAMS; i++)
+        fake_queue_synchronize(queues[i]);
+    return rc;
+}
+
+/* ---- what goes into them ---- */
+
+static cuda_result queue_add(cuda_stream stream, const struct command *command)
+{
+    cuda_result rc = fake_may_call();
+    if (rc == SUCCESS && !is_queue(stream))
+        rc = INVALID_HANDLE;
+    struct command *c = rc ? NULL : malloc(sizeof *c);
+    struct queue *q = stream;
+    if (rc)
+        return rc;
+    *c = *command;
+    c->next = NULL;
+    pthread_mutex_lock(&lock);
+    if (c->what == RECORD)
+        c->number = ++c->mark->asked;
+    *q->last = c;
+    q->last = &c->next;
+    pthread_cond_broadcast(&moved);
+    pthread_mutex_unlock(&lock);
+    return SUCCESS;
+}
+
+cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows)
+{
+    return queue_add(stream, &(struct command){ .what = COPY, .rows = *rows });
+}
+
+cuda_result fake_launch(cuda_stream stream, void (*kernel)(void *), void *argument)
+{
+    struct command c = { .what = KERNEL, .function = kernel, .argument = argument };
+    return queue_add(stream, &c);
+}
+
+cuda_result cuLaunchHostFunc(cuda_stream stream, cuda_host_function *function, void *argument)
+{
+    struct command c = { .what = HOST_FUNCTION, .function = function, .argument = argument };
+    return queue_add(stream, &c);
+}
+
+static cuda_result queue_word(cuda_stream stream, enum what what, cuda_address word,
+                              uint32_t value)
+{
+    struct command c = { .what = what, .word = (void *)(uintptr_t)word, .number = value };
+    return word % sizeof value ? INVALID_VALUE : queue_add(stream, &c);
+}
+
+cuda_result cuStreamWaitValue32_v2(cuda_stream stream, cuda_address word, uint32_t value,
+                                   unsigned flags)
+{
+    if (flags != CUDA_WAIT_AT_LEAST)
+        return INVALID_VALUE;
+    return queue_word(stream, WAIT_VALUE, word, value);
+}
+
+cuda_result cuStreamWriteValue32_v2(cuda_stream stream, cuda_address word, uint32_t value,
+                                    unsigned flags)
+{
+    if (flags != CUDA_WRITE_DEFAULT)
+        return INVALID_VALUE;
+    return queue_word(stream, WRITE_VALUE, word, value);
+}
+
+/* ---- marks: what events are here ---- */
+
+cuda_result fake_queue_record(cuda_stream stream, struct fake_mark *mark)
+{
+    return queue_add(stream, &(struct command){ .what = RECORD, .mark = mark });
+}
+
+static uint32_t mark_asked(const struct fake_mark *mark)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t asked = mark->asked;
+    pthread_mutex_unlock(&lock);
+    return asked;
+}
+
+cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark)
+{
+    struct command c = { .what = WAIT_MARK, .mark = mark, .number = mark_asked(mark) };
+    return queue_add(stream, &c);
+}
+
+bool fake_mark_is_reached(const struct fake_mark *mark)
+{
+    pthread_mutex_lock(&lock);
+    bool reached = mark->reached == mark->asked;
+    pthread_mutex_unlock(&lock);
+    return reached;
+}
+
+void fake_mark_await(const struct fake_mark *mark)
+{
+    mark_await(mark, mark_asked(mark));
+}
