@@ -32,19 +32,24 @@ enum basic {
     BASIC_UINT16,
     BASIC_UINT32,
     BASIC_UINT64,
+    BASIC_INT128,
     BASIC_FLOAT16, /* IEEE binary16 */
     BASIC_BFLOAT16,
     BASIC_FLOAT,
     BASIC_DOUBLE,
     BASIC_LONG_DOUBLE,
+    BASIC_FLOAT128, /* IEEE binary128 */
+    BASIC_FLOAT16_COMPLEX,
     BASIC_FLOAT_COMPLEX,
     BASIC_DOUBLE_COMPLEX,
     BASIC_LONG_DOUBLE_COMPLEX,
+    BASIC_FLOAT128_COMPLEX,
     BASIC_BOOL, /* C and C++ bool */
     BASIC_LOGICAL8,
     BASIC_LOGICAL16,
     BASIC_LOGICAL32,
-    BASIC_LOGICAL64, /* Fortran, by bits */
+    BASIC_LOGICAL64,
+    BASIC_LOGICAL128, /* Fortran, by bits */
     BASIC_BYTE,      /* MPI_BYTE: bit operations */
     BASIC_CHAR,      /* text: no operations */
     BASIC_WCHAR,

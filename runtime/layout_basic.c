@@ -5,6 +5,7 @@
  */
 #include "runtime/layout.h"
 #include "runtime/layout_inside.h"
+#include "runtime/wide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,19 +46,24 @@ static const struct basic_row {
     ITEM(UINT16, uint16_t),
     ITEM(UINT32, uint32_t),
     ITEM(UINT64, uint64_t),
+    ITEM(INT128, int128),
     ITEM(FLOAT16, uint16_t),
     ITEM(BFLOAT16, uint16_t),
     ITEM(FLOAT, float),
     ITEM(DOUBLE, double),
     ITEM(LONG_DOUBLE, long double),
+    ITEM(FLOAT128, float128),
+    ITEM(FLOAT16_COMPLEX, struct float16_complex),
     ITEM(FLOAT_COMPLEX, float _Complex),
     ITEM(DOUBLE_COMPLEX, double _Complex),
     ITEM(LONG_DOUBLE_COMPLEX, long double _Complex),
+    ITEM(FLOAT128_COMPLEX, struct float128_complex),
     ITEM(BOOL, bool),
     ITEM(LOGICAL8, int8_t),
     ITEM(LOGICAL16, int16_t),
     ITEM(LOGICAL32, int32_t),
     ITEM(LOGICAL64, int64_t),
+    ITEM(LOGICAL128, int128),
     ITEM(BYTE, char),
     ITEM(CHAR, char),
     ITEM(WCHAR, wchar_t),

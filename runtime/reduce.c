@@ -59,6 +59,8 @@ reduce_kernel *reduce_find_wide(enum reduce_op op, enum basic basic, enum reduce
         kernel = reduce_find_half(op, basic, width);
     if (!kernel)
         kernel = reduce_find_logic(op, basic, width);
+    if (!kernel)
+        kernel = reduce_find_rare(op, basic);
     return kernel ? kernel : reduce_find_loc(op, basic, width);
 }
 

@@ -39,6 +39,7 @@ reduce_kernel *reduce_find_arith(enum reduce_op op, enum basic basic, enum reduc
 reduce_kernel *reduce_find_half(enum reduce_op op, enum basic basic, enum reduce_width width);
 reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic, enum reduce_width width);
 reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic, enum reduce_width width);
+reduce_kernel *reduce_find_rare(enum reduce_op op, enum basic basic); /* no vectors */
 
 /* Of one row of a table: the kernel of this width, or the next narrower one that there is. */
 static inline reduce_kernel *reduce_widest(reduce_kernel *const *widths,

@@ -110,6 +110,11 @@ static reduce_kernel *const logic[BASIC_COUNT][REDUCE_OPS][REDUCE_WIDTHS] = {
     MOVED(2DOUBLE, 16),
     MOVED(INT64_INT64, 16),
     MOVED(DOUBLE_INT64, 16),
+    MOVED(INT128, 16),
+    MOVED(LOGICAL128, 16),
+    MOVED(FLOAT128, 16),
+    MOVED(FLOAT16_COMPLEX, 4),
+    MOVED(FLOAT128_COMPLEX, 32),
 };
 
 reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic, enum reduce_width width)

@@ -5,6 +5,7 @@
  */
 #include "runtime/reduce.h"
 #include "runtime/reduce_half.h"
+#include "runtime/wide.h"
 
 #if !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -28,6 +29,7 @@
 DIVIDE(float, float, double)
 DIVIDE(double, double, double)
 DIVIDE(long_double, long double, long double)
+DIVIDE(float128, any_float128, float128)
 DIVIDE_HALF(half)
 DIVIDE_HALF(bfloat)
 
@@ -50,6 +52,12 @@ void reduce_divide(const struct reduction *r, void *to, size_t count, int64_t by
     case BASIC_LONG_DOUBLE:
         divide_long_double(to, n, by);
         return;
+    case BASIC_FLOAT128:
+        divide_float128(to, n, by);
+        return;
+    case BASIC_FLOAT16_COMPLEX:
+        divide_half(to, 2 * n, by);
+        return;
     case BASIC_FLOAT_COMPLEX:
         divide_float(to, 2 * n, by);
         return;
@@ -59,6 +67,9 @@ void reduce_divide(const struct reduction *r, void *to, size_t count, int64_t by
     case BASIC_LONG_DOUBLE_COMPLEX:
         divide_long_double(to, 2 * n, by);
         return;
+    case BASIC_FLOAT128_COMPLEX:
+        divide_float128(to, 2 * n, by);
+        return;
     default: /* reduce_has_mean says no */
         return;
     }
@@ -66,5 +77,5 @@ void reduce_divide(const struct reduction *r, void *to, size_t count, int64_t by
 
 bool reduce_has_mean(enum basic basic)
 {
-    return basic >= BASIC_FLOAT16 && basic <= BASIC_LONG_DOUBLE_COMPLEX;
+    return basic >= BASIC_FLOAT16 && basic <= BASIC_FLOAT128_COMPLEX;
 }

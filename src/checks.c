@@ -89,8 +89,6 @@ void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type
 {
     if (!type)
         bad_handle(e, MPI_ERR_TYPE, name, handle, "datatype");
-    else if (type->predefined)
-        bad_object(e, MPI_ERR_TYPE, name, "a datatype that this build does not have");
     else
         bad_object(e, MPI_ERR_TYPE, name,
                    "a datatype that was not committed; call MPI_Type_commit first");

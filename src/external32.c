@@ -12,6 +12,7 @@
  */
 #include "runtime/fail.h"
 #include "runtime/gpu.h"
+#include "runtime/wide.h"
 #include "src/api/datatype.h"
 #include "src/pack.h"
 #include "src/recipe.h"
@@ -61,9 +62,11 @@ static size_t form_external(const struct form *form)
 
 static const struct form forms[BASIC_COUNT] = {
     [BASIC_LONG_DOUBLE] = { 1, { LONG_DOUBLE } },
+    [BASIC_FLOAT16_COMPLEX] = { 2, { BYTES(2), BYTES(2) } },
     [BASIC_FLOAT_COMPLEX] = { 2, { BYTES(4), BYTES(4) } },
     [BASIC_DOUBLE_COMPLEX] = { 2, { BYTES(8), BYTES(8) } },
     [BASIC_LONG_DOUBLE_COMPLEX] = { 2, { LONG_DOUBLE, LONG_DOUBLE } },
+    [BASIC_FLOAT128_COMPLEX] = { 2, { BYTES(16), BYTES(16) } },
     [BASIC_FLOAT_INT] = { 2, { BYTES(4), BYTES(4) } },
     [BASIC_DOUBLE_INT] = { 2, { BYTES(8), BYTES(4) } },
     [BASIC_LONG_INT] = { 2, { LONG, BYTES(4) } },
@@ -115,13 +118,13 @@ static void long_double_widen(char *to, const char *from)
 {
     long double value;
     memcpy(&value, from, sizeof value);
-    __float128 wide = value;
+    float128 wide = value;
     memcpy(to, &wide, sizeof wide);
 }
 
 static void long_double_narrow(char *to, const char *from)
 {
-    __float128 wide;
+    float128 wide;
     memcpy(&wide, from, sizeof wide);
     long double value = (long double)wide;
     memset(to, 0, sizeof value);

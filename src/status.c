@@ -57,9 +57,6 @@ struct result status_read(const MPI_Status *status)
 
 int xmpi_get_count(status_in_t status, type_t datatype, count_out_t *count)
 {
-    int rc = type_check_supported(datatype, "datatype");
-    if (rc)
-        return rc;
     uint64_t bytes = status_bytes(status), size = datatype->layout->size;
     if (bytes == 0)
         *count = 0;
@@ -71,9 +68,6 @@ int xmpi_get_count(status_in_t status, type_t datatype, count_out_t *count)
 /* Basic items, whole or not; a byte count that ends inside one is MPI_UNDEFINED. */
 int xmpi_get_elements(status_in_t status, type_t datatype, count_out_t *count)
 {
-    int rc = type_check_supported(datatype, "datatype");
-    if (rc)
-        return rc;
     uint64_t bytes = status_bytes(status), size = datatype->layout->size;
     uint64_t whole = size ? bytes / size + 1 : 0;
     int64_t items = layout_items_in(datatype->layout, whole, bytes);
@@ -83,9 +77,6 @@ int xmpi_get_elements(status_in_t status, type_t datatype, count_out_t *count)
 
 int xmpi_status_set_elements(status_out_t status, type_t datatype, count_t count)
 {
-    int rc = type_check_supported(datatype, "datatype");
-    if (rc)
-        return rc;
     const struct layout *layout = datatype->layout;
     if (count > 0 && layout->nparts == 0)
         return fail(MPI_ERR_COUNT, "argument count is %lld, but the datatype has no elements",

@@ -56,19 +56,8 @@ void type_release(struct type *type)
     object_delete(type);
 }
 
-int type_check_supported(const struct type *type, const char *argument)
-{
-    if (type->layout)
-        return MPI_SUCCESS;
-    return fail(MPI_ERR_TYPE, "argument %s: %s is not supported on this platform", argument,
-                type->name);
-}
-
 int xmpi_type_commit(type_at_t datatype)
 {
-    int rc = type_check_supported(datatype, "datatype");
-    if (rc)
-        return rc;
     datatype->committed = true;
     return MPI_SUCCESS;
 }
@@ -92,13 +81,10 @@ int xmpi_type_free(type_free_t *datatype)
 
 int xmpi_type_dup(type_t oldtype, type_out_t *newtype)
 {
-    int rc = type_check_supported(oldtype, "oldtype");
-    if (rc)
-        return rc;
     struct recipe *recipe = recipe_new(MPI_COMBINER_DUP, false);
     recipe_add_types(recipe, &oldtype, 1);
     struct type *new;
-    rc = type_new(&new, layout_hold(oldtype->layout), recipe);
+    int rc = type_new(&new, layout_hold(oldtype->layout), recipe);
     if (rc)
         return rc;
     new->committed = oldtype->committed;

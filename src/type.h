@@ -15,8 +15,8 @@ struct attributes;
 struct recipe; /* src/recipe.h: constructor and its arguments */
 
 struct type {
-    struct object object;  /* OBJECT_TYPE; predefined ones lie in a table of their own */
-    struct layout *layout; /* NULL: an optional predefined type that is not supported here */
+    struct object object; /* OBJECT_TYPE; predefined ones lie in a table of their own */
+    struct layout *layout;
     bool predefined, committed;
     MPI_Datatype handle;   /* what the user holds */
     struct recipe *recipe; /* NULL: predefined */
@@ -61,8 +61,5 @@ static inline struct type *type_hold(struct type *type)
 
 /* Drop a reference; the last one gives the memory back.  Predefined types stay. */
 void type_release(struct type *type);
-
-/* MPI_ERR_TYPE, with the argument's name, for an optional type without data. */
-int type_check_supported(const struct type *type, const char *argument);
 
 #endif

@@ -74,8 +74,6 @@ int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,
         rc = subarray_check(ndims, array_of_sizes, array_of_subsizes, array_of_starts);
     if (!rc)
         rc = order_check(order);
-    if (!rc)
-        rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
     struct layout *layout = layout_hold(oldtype->layout);
@@ -259,8 +257,6 @@ int xmpi_type_create_darray(int size, int rank, length_t ndims, counts_t array_o
         rc = fail_null_array("array_of_psizes", ndims, array_of_psizes);
     if (!rc)
         rc = darray_check(&array);
-    if (!rc)
-        rc = type_check_supported(oldtype, "oldtype");
     if (rc)
         return rc;
     return type_new(newtype, darray_layout(&array, oldtype->layout),

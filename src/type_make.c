@@ -13,9 +13,6 @@
 
 int xmpi_type_contiguous(count_t count, type_t oldtype, is_large_t large, type_out_t *newtype)
 {
-    int rc = type_check_supported(oldtype, "oldtype");
-    if (rc)
-        return rc;
     struct recipe *recipe = recipe_new(MPI_COMBINER_CONTIGUOUS, large);
     recipe_add(recipe, VALUE_COUNT, count);
     recipe_add_types(recipe, &oldtype, 1);
@@ -25,9 +22,6 @@ int xmpi_type_contiguous(count_t count, type_t oldtype, is_large_t large, type_o
 int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t oldtype,
                      is_large_t large, type_out_t *newtype)
 {
-    int rc = type_check_supported(oldtype, "oldtype");
-    if (rc)
-        return rc;
     struct recipe *recipe = recipe_new(MPI_COMBINER_VECTOR, large);
     recipe_add(recipe, VALUE_COUNT, count);
     recipe_add(recipe, VALUE_COUNT, blocklength);
@@ -43,9 +37,6 @@ int xmpi_type_vector(count_t count, count_t blocklength, wide_t stride, type_t o
 int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride,
                              type_t oldtype, is_large_t large, type_out_t *newtype)
 {
-    int rc = type_check_supported(oldtype, "oldtype");
-    if (rc)
-        return rc;
     struct recipe *recipe = recipe_new(MPI_COMBINER_HVECTOR, large);
     recipe_add(recipe, VALUE_COUNT, count);
     recipe_add(recipe, VALUE_COUNT, blocklength);
@@ -112,9 +103,7 @@ static struct recipe *indexed_recipe(const struct indexed *indexed, struct type 
 static int indexed_new(struct indexed *indexed, struct type *old, struct type **newtype)
 {
     struct block_list *b = &indexed->blocks;
-    int rc = type_check_supported(old, "oldtype");
-    if (!rc && !indexed->same)
-        rc = lengths_check(b->lengths, b->n);
+    int rc = indexed->same ? 0 : lengths_check(b->lengths, b->n);
     if (!rc)
         rc = array_check(counts_missing(b->places), b->n, "array_of_displacements");
     if (rc)
@@ -206,10 +195,6 @@ static int members_resolve(struct members *members, size_t n, const MPI_Datatype
         if (!type)
             return fail(MPI_ERR_TYPE, "argument array_of_types[%zu] is %s", i,
                         handles[i] == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "no datatype");
-        if (!type->layout)
-            return fail(MPI_ERR_TYPE,
-                        "array_of_types[%zu]: %s is not supported on this platform", i,
-                        type->name);
         members->types[i] = type;
         members->layouts[i] = type->layout;
     }
@@ -263,9 +248,6 @@ int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
 int xmpi_type_create_resized(type_t oldtype, extent_t lb, extent_t extent, is_large_t large,
                              type_out_t *newtype)
 {
-    int rc = type_check_supported(oldtype, "oldtype");
-    if (rc)
-        return rc;
     struct recipe *recipe = recipe_new(MPI_COMBINER_RESIZED, large);
     recipe_add(recipe, VALUE_ADDRESS, lb);
     recipe_add(recipe, VALUE_ADDRESS, extent);

@@ -3,13 +3,14 @@
  * The predefined datatypes of the ABI: one row each, found by the low eight bits of the handle.
  * A row says which machine type stands behind the name on this platform; Fortran's default kinds
  * are those of a compiler without options (INTEGER, LOGICAL, REAL: 4 bytes).  Of two names for
- * one type the row has the first in the standard's table.  A row without a machine type is an
- * optional type that we do not have: its size is MPI_UNDEFINED.
+ * one type the row has the first in the standard's table.  The optional types are all there:
+ * INTEGER*16, REAL*16 and COMPLEX*32 are those of gfortran, REAL*2 is IEEE binary16.
  * The last rows are the 16-bit floating-point types of mpix.h.
  */
 #include "src/type.h"
 
 #include "mpix.h"
+#include "runtime/wide.h"
 
 #include <complex.h>
 #include <stdalign.h>
@@ -33,10 +34,6 @@ struct row {
             first a;                                                                           \
             second b;                                                                          \
         })                                                                                     \
-    }
-#define ABSENT(handle)                                                                         \
-    {                                                                                          \
-        handle, #handle, BASIC_NONE, 0, 0                                                      \
     }
 
 static const struct row rows[] = {
@@ -103,20 +100,20 @@ static const struct row rows[] = {
     AS(MPI_INTEGER1, BASIC_INT8, int8_t),
     AS(MPI_LOGICAL2, BASIC_LOGICAL16, int16_t),
     AS(MPI_INTEGER2, BASIC_INT16, int16_t),
-    ABSENT(MPI_REAL2),
+    AS(MPI_REAL2, BASIC_FLOAT16, uint16_t),
     AS(MPI_LOGICAL4, BASIC_LOGICAL32, int32_t),
     AS(MPI_INTEGER4, BASIC_INT32, int32_t),
     AS(MPI_REAL4, BASIC_FLOAT, float),
-    ABSENT(MPI_COMPLEX4),
+    AS(MPI_COMPLEX4, BASIC_FLOAT16_COMPLEX, struct float16_complex),
     AS(MPI_LOGICAL8, BASIC_LOGICAL64, int64_t),
     AS(MPI_INTEGER8, BASIC_INT64, int64_t),
     AS(MPI_REAL8, BASIC_DOUBLE, double),
     AS(MPI_COMPLEX8, BASIC_FLOAT_COMPLEX, float complex),
-    ABSENT(MPI_LOGICAL16),
-    ABSENT(MPI_INTEGER16),
-    ABSENT(MPI_REAL16),
+    AS(MPI_LOGICAL16, BASIC_LOGICAL128, int128),
+    AS(MPI_INTEGER16, BASIC_INT128, int128),
+    AS(MPI_REAL16, BASIC_FLOAT128, float128),
     AS(MPI_COMPLEX16, BASIC_DOUBLE_COMPLEX, double complex),
-    ABSENT(MPI_COMPLEX32),
+    AS(MPI_COMPLEX32, BASIC_FLOAT128_COMPLEX, struct float128_complex),
 
     AS(MPIX_C_FLOAT16, BASIC_FLOAT16, uint16_t),
     AS(MPIX_BFLOAT16, BASIC_BFLOAT16, uint16_t),
@@ -124,14 +121,11 @@ static const struct row rows[] = {
 
 struct type types_predefined[TYPE_TABLE];
 
-/* MPI_DATATYPE_NULL has a name and nothing else; it never becomes a live type. */
 static void type_open(const struct row *row)
 {
     struct type *type = &types_predefined[(uintptr_t)row->handle - TYPE_FIRST];
-    if (row->basic != BASIC_NONE) {
-        type->layout = layout_basic(row->basic, row->size, row->extent);
-        type->committed = type->layout != NULL;
-    }
+    type->layout = layout_basic(row->basic, row->size, row->extent);
+    type->committed = true;
     strcpy(type->name, row->name);
     type->predefined = true;
     type->handle = row->handle;

@@ -14,6 +14,7 @@
 #include "src/type.h"
 
 #include "runtime/fail.h"
+#include "runtime/wide.h"
 #include "src/api/datatype.h"
 #include "src/api/language.h"
 #include "src/recipe.h"
@@ -97,6 +98,7 @@ static const struct real {
     { FLT_DIG, FLT_MAX_10_EXP - 1, MPI_REAL4, MPI_COMPLEX8 },
     { DBL_DIG, DBL_MAX_10_EXP - 1, MPI_REAL8, MPI_COMPLEX16 },
     { LDBL_DIG, LDBL_MAX_10_EXP - 1, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX },
+    { FLOAT128_DIGITS, FLOAT128_RANGE, MPI_REAL16, MPI_COMPLEX32 },
 };
 enum { REALS = sizeof reals / sizeof *reals };
 
@@ -159,9 +161,11 @@ int xmpi_type_create_f90_integer(int r, type_out_t *newtype)
     static const struct {
         int range;
         MPI_Datatype integer;
-    } integers[] = {
-        { 2, MPI_INTEGER1 }, { 4, MPI_INTEGER2 }, { 9, MPI_INTEGER4 }, { 18, MPI_INTEGER8 }
-    };
+    } integers[] = { { 2, MPI_INTEGER1 },
+                     { 4, MPI_INTEGER2 },
+                     { 9, MPI_INTEGER4 },
+                     { 18, MPI_INTEGER8 },
+                     { 38, MPI_INTEGER16 } };
     if (r < 0)
         return fail(MPI_ERR_ARG, "argument r is %d, must not be negative", r);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
@@ -169,7 +173,7 @@ int xmpi_type_create_f90_integer(int r, type_out_t *newtype)
             struct wish wish = { .combiner = MPI_COMBINER_F90_INTEGER, .r = r };
             return type_like(&wish, integers[i].integer, newtype);
         }
-    return fail(MPI_ERR_ARG, "argument r is %d: the largest integer here has 18 digits", r);
+    return fail(MPI_ERR_ARG, "argument r is %d: the largest integer here has 38 digits", r);
 }
 
 /* ---- pairs ---- */
@@ -222,8 +226,7 @@ static size_t pair_extent(const struct layout *value, const struct layout *index
 int xmpi_type_get_value_index(type_t value_type, type_t index_type, type_out_t *pair_type)
 {
     *pair_type = NULL;
-    if (!value_type->predefined || !index_type->predefined || !value_type->layout ||
-        !index_type->layout)
+    if (!value_type->predefined || !index_type->predefined)
         return MPI_SUCCESS;
     *pair_type = pair_named(value_type, index_type);
     struct wish wish = { .combiner = MPI_COMBINER_VALUE_INDEX,

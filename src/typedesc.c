@@ -11,8 +11,6 @@
 #include "src/handle.h"
 #include "src/recipe.h"
 
-#include <complex.h>
-
 int xmpi_get_address(const void *location, aint_out_t *address)
 {
     *address = (MPI_Aint)location;
@@ -21,15 +19,12 @@ int xmpi_get_address(const void *location, aint_out_t *address)
 
 int xmpi_type_size(type_t datatype, count_out_t *size)
 {
-    *size = datatype->layout ? (int64_t)datatype->layout->size : MPI_UNDEFINED;
+    *size = (int64_t)datatype->layout->size;
     return MPI_SUCCESS;
 }
 
 int xmpi_type_get_extent(type_t datatype, extent_out_t *lb, extent_out_t *extent)
 {
-    int rc = type_check_supported(datatype, "datatype");
-    if (rc)
-        return rc;
     *lb = datatype->layout->lb;
     *extent = datatype->layout->extent;
     return MPI_SUCCESS;
@@ -37,9 +32,6 @@ int xmpi_type_get_extent(type_t datatype, extent_out_t *lb, extent_out_t *extent
 
 int xmpi_type_get_true_extent(type_t datatype, extent_out_t *true_lb, extent_out_t *true_extent)
 {
-    int rc = type_check_supported(datatype, "datatype");
-    if (rc)
-        return rc;
     *true_lb = datatype->layout->true_lb;
     *true_extent = datatype->layout->true_extent;
     return MPI_SUCCESS;
@@ -205,27 +197,30 @@ int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_ad
 
 static MPI_Datatype match_integer(int size)
 {
-    return size == 1   ? MPI_INTEGER1
-           : size == 2 ? MPI_INTEGER2
-           : size == 4 ? MPI_INTEGER4
-           : size == 8 ? MPI_INTEGER8
-                       : MPI_DATATYPE_NULL;
+    return size == 1    ? MPI_INTEGER1
+           : size == 2  ? MPI_INTEGER2
+           : size == 4  ? MPI_INTEGER4
+           : size == 8  ? MPI_INTEGER8
+           : size == 16 ? MPI_INTEGER16
+                        : MPI_DATATYPE_NULL;
 }
 
 static MPI_Datatype match_real(int size)
 {
-    return size == 4                          ? MPI_REAL4
-           : size == 8                        ? MPI_REAL8
-           : size == (int)sizeof(long double) ? MPI_LONG_DOUBLE
-                                              : MPI_DATATYPE_NULL;
+    return size == 2    ? MPI_REAL2
+           : size == 4  ? MPI_REAL4
+           : size == 8  ? MPI_REAL8
+           : size == 16 ? MPI_REAL16
+                        : MPI_DATATYPE_NULL;
 }
 
 static MPI_Datatype match_complex(int size)
 {
-    return size == 8                                  ? MPI_COMPLEX8
-           : size == 16                               ? MPI_COMPLEX16
-           : size == (int)sizeof(long double complex) ? MPI_C_LONG_DOUBLE_COMPLEX
-                                                      : MPI_DATATYPE_NULL;
+    return size == 4    ? MPI_COMPLEX4
+           : size == 8  ? MPI_COMPLEX8
+           : size == 16 ? MPI_COMPLEX16
+           : size == 32 ? MPI_COMPLEX32
+                        : MPI_DATATYPE_NULL;
 }
 
 int xmpi_type_match_size(int typeclass, int size, type_out_t *datatype)

@@ -81,7 +81,7 @@ def wrong_values():
     wrong["part_op_t"] = wrong["op_t"]
     wrong["ints_t"] = wrong["ints_out_t"] = wrong["ranges_t"] = pointer
     for kind in "committed_t", "mine_type_t", "root_type_t", "part_type_t":
-        wrong[kind] = wrong["type_t"] + [("uncommitted", "TYPE"), ("MPI_REAL16", "TYPE")]
+        wrong[kind] = wrong["type_t"] + [("uncommitted", "TYPE")]
     return wrong
 
 

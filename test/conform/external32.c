@@ -54,6 +54,10 @@ static void sizes(void)
         { MPI_DOUBLE_PRECISION, 8 },
         { MPI_COMPLEX, 8 },
         { MPI_DOUBLE_COMPLEX, 16 },
+        { MPI_INTEGER16, 16 },
+        { MPI_REAL2, 2 },
+        { MPI_REAL16, 16 },
+        { MPI_COMPLEX32, 32 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         MPI_Aint one, many;
@@ -92,6 +96,10 @@ static void values(void)
     value_is(MPI_DOUBLE, &(double){ -2.0 }, 8, "\xc0\0\0\0\0\0\0\0", 8);
     value_is(MPI_C_DOUBLE_COMPLEX, &(double complex){ 1.0 + 2.0 * I }, 16,
              "\x3f\xf0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0", 16);
+    value_is(MPI_INTEGER16, &(__int128){ -2 }, 16,
+             "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xfe", 16);
+    unsigned char one[16] = { [14] = 0xff, [15] = 0x3f }; /* binary128, little end first */
+    value_is(MPI_REAL16, one, 16, "\x3f\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
     long double value = -1.5L; /* 80 bits of value, the rest is padding */
     value_is(MPI_LONG_DOUBLE, &value, 10, "\xbf\xff\x80\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
     struct {

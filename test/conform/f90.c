@@ -77,9 +77,12 @@ int main(int argc, char **argv)
     integer_is(4, 2);
     integer_is(9, 4);
     integer_is(18, 8);
+    integer_is(19, 16);
+    integer_is(38, 16);
+    real_is(33, 4931, 16);
     used();
     MPI_Datatype type;
-    CHECK_ERROR(MPI_Type_create_f90_integer(19, &type), MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Type_create_f90_integer(39, &type), MPI_ERR_ARG);
     CHECK_ERROR(MPI_Type_create_f90_integer(-1, &type), MPI_ERR_ARG);
     CHECK_ERROR(MPI_Type_create_f90_real(100, 10, &type), MPI_ERR_ARG);
     CHECK_ERROR(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &type), MPI_ERR_ARG);

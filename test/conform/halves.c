@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The extensions of mpix.h for learning: 16-bit floating point in messages, derived types,
+ * The extensions of mpix.h for learning: 16-bit floating point (also Fortran's) in messages, derived types,
  * packing and reductions, checked against sums in double; MPIX_AVG in every reduction.  Needs a
  * library with these extensions.
  */
@@ -31,7 +31,8 @@ struct format {
     int digits, bias;
 };
 static const struct format formats[] = { { MPIX_C_FLOAT16, "MPIX_C_FLOAT16", 10, 15 },
-                                         { MPIX_BFLOAT16, "MPIX_BFLOAT16", 7, 127 } };
+                                         { MPIX_BFLOAT16, "MPIX_BFLOAT16", 7, 127 },
+                                         { MPI_REAL2, "MPI_REAL2", 10, 15 } };
 
 static double value(const struct format *f, uint16_t bits)
 {

@@ -6,6 +6,9 @@
 #ifndef XMPI_ITEMS_H
 #define XMPI_ITEMS_H
 
+#include "runtime/reduce_half.h"
+#include "runtime/wide.h"
+
 #include "typemap.h"
 
 #include <complex.h>
@@ -19,13 +22,13 @@ enum family { NOTHING, INTEGERS, REALS, COMPLEXES, LOGICALS, BYTES, PAIRS };
 
 static inline enum family family_of(enum basic b)
 {
-    if (b >= BASIC_INT8 && b <= BASIC_UINT64)
+    if (b >= BASIC_INT8 && b <= BASIC_INT128)
         return INTEGERS;
-    if (b >= BASIC_FLOAT16 && b <= BASIC_LONG_DOUBLE)
+    if (b >= BASIC_FLOAT16 && b <= BASIC_FLOAT128)
         return REALS;
-    if (b >= BASIC_FLOAT_COMPLEX && b <= BASIC_LONG_DOUBLE_COMPLEX)
+    if (b >= BASIC_FLOAT16_COMPLEX && b <= BASIC_FLOAT128_COMPLEX)
         return COMPLEXES;
-    if (b >= BASIC_BOOL && b <= BASIC_LOGICAL64)
+    if (b >= BASIC_BOOL && b <= BASIC_LOGICAL128)
         return LOGICALS;
     if (b >= BASIC_FLOAT_INT && b <= BASIC_LONG_DOUBLE_INT64)
         return PAIRS;
@@ -116,6 +119,19 @@ static inline void chance_item(enum basic basic, char *p)
     case BASIC_LONG_DOUBLE:
         STORE(long double, chance_real());
         break;
+    case BASIC_FLOAT128:
+        STORE(float128, chance_real());
+        break;
+    case BASIC_FLOAT16_COMPLEX:
+        STORE(uint16_t, half_rounded((float)real));
+        p += sizeof(uint16_t);
+        STORE(uint16_t, half_rounded((float)imag));
+        break;
+    case BASIC_FLOAT128_COMPLEX:
+        STORE(float128, real);
+        p += sizeof(float128);
+        STORE(float128, imag);
+        break;
     case BASIC_FLOAT_COMPLEX:
         STORE(float complex, real + imag * I);
         break;
@@ -132,8 +148,9 @@ static inline void chance_item(enum basic basic, char *p)
         if (family_of(basic) == PAIRS) {
             chance_pair(basic, p);
         } else {
-            long long bits =
-                chance(0, 2) ? (long long)(chance_bits() * 0x10003) : chance(-1, 1);
+            int128 bits = chance(-1, 1);
+            if (chance(0, 2))
+                bits = (int128)chance_bits() << 73 | (int128)(chance_bits() * 0x10003);
             memcpy(p, &bits, basic_extent(basic));
         }
     }

@@ -4,7 +4,6 @@
  * with every permitted aliasing, against plain loops.
  */
 #include "runtime/layout_inside.h"
-#include "runtime/reduce_half.h"
 #include "runtime/reduce_kernels.h"
 
 #include "items.h"
@@ -52,18 +51,17 @@ END_TEST
 
 /* ---- one item, the plain way ---- */
 
-static long long integer_at(const void *p, size_t bytes, bool is_signed)
+static int128 integer_at(const void *p, size_t bytes, bool is_signed)
 {
-    long long v = 0;
+    int128 v = 0;
     memcpy(&v, p, bytes);
-    int shift = 64 - 8 * (int)bytes;
-    return is_signed ? (long long)((unsigned long long)v << shift) >> shift : v;
+    int shift = 128 - 8 * (int)bytes;
+    return is_signed ? (int128)((unsigned __int128)v << shift) >> shift : v;
 }
 
-static unsigned long long integer_op(enum reduce_op op, long long p, long long q,
-                                     bool is_signed)
+static unsigned __int128 integer_op(enum reduce_op op, int128 p, int128 q, bool is_signed)
 {
-    unsigned long long x = (unsigned long long)p, y = (unsigned long long)q;
+    unsigned __int128 x = (unsigned __int128)p, y = (unsigned __int128)q;
     bool less = is_signed ? p < q : x < y;
     switch (op) {
     case REDUCE_SUM:
@@ -91,16 +89,16 @@ static unsigned long long integer_op(enum reduce_op op, long long p, long long q
 
 static bool is_signed(enum basic b)
 {
-    return b <= BASIC_INT64;
+    return b <= BASIC_INT64 || b == BASIC_INT128;
 }
 
 /* Fortran truth: only whether the result is zero is certain, and that it is no new pattern. */
 static void expect_logical(enum reduce_op op, const char *got, const char *a, const char *b,
                            size_t bytes)
 {
-    long long p = integer_at(a, bytes, false), q = integer_at(b, bytes, false);
-    long long r = integer_at(got, bytes, false);
-    ck_assert_int_eq(r != 0, integer_op(op, p, q, false) != 0);
+    int128 p = integer_at(a, bytes, false), q = integer_at(b, bytes, false);
+    int128 r = integer_at(got, bytes, false);
+    ck_assert((r != 0) == (integer_op(op, p, q, false) != 0));
     ck_assert(r == 0 || r == p || r == q);
 }
 
@@ -189,6 +187,21 @@ static void expect_small(enum reduce_op op, const struct small *f, const char *g
         ck_assert(cimagl(r) == (sum ? (real)(cimagl(p) + cimagl(q)) : (real)(ad + bc)));       \
     } while (0)
 
+/* The same of parts in an array; half numbers are calculated in float. */
+#define EXPECT_PARTS(part, wide, value, rounded)                                               \
+    do {                                                                                       \
+        part p[2], q[2], r[2], s[2];                                                           \
+        memcpy(p, a, sizeof p);                                                                \
+        memcpy(q, b, sizeof q);                                                                \
+        memcpy(r, got, sizeof r);                                                              \
+        volatile wide ac = value(p[0]) * value(q[0]), bd = value(p[1]) * value(q[1]);          \
+        volatile wide ad = value(p[0]) * value(q[1]), bc = value(p[1]) * value(q[0]);          \
+        bool sum = op == REDUCE_SUM;                                                           \
+        s[0] = rounded(sum ? value(p[0]) + value(q[0]) : ac - bd);                             \
+        s[1] = rounded(sum ? value(p[1]) + value(q[1]) : ad + bc);                             \
+        ck_assert(r[0] == s[0] && r[1] == s[1]);                                               \
+    } while (0)
+
 /* Both values are exact in long double. */
 static void expect_pair(enum reduce_op op, const long double got[2], const long double a[2],
                         const long double b[2])
@@ -265,6 +278,15 @@ static void expect_float(enum reduce_op op, enum basic basic, const char *got, c
     case BASIC_LONG_DOUBLE:
         EXPECT_REAL(long double);
         break;
+    case BASIC_FLOAT128:
+        EXPECT_REAL(float128);
+        break;
+    case BASIC_FLOAT16_COMPLEX:
+        EXPECT_PARTS(uint16_t, float, half_value, half_rounded);
+        break;
+    case BASIC_FLOAT128_COMPLEX:
+        EXPECT_PARTS(float128, float128, , );
+        break;
     case BASIC_FLOAT_COMPLEX:
         EXPECT_COMPLEX(float complex, float);
         break;
@@ -289,12 +311,12 @@ static void expect_item(enum reduce_op op, enum basic basic, const char *got, co
         pair_values(basic, a, x);
         pair_values(basic, b, y);
         expect_pair(op, g, x, y);
-    } else if (basic >= BASIC_LOGICAL8 && basic <= BASIC_LOGICAL64) {
+    } else if (basic >= BASIC_LOGICAL8 && basic <= BASIC_LOGICAL128) {
         expect_logical(op, got, a, b, bytes);
     } else if (family == INTEGERS || family == BYTES || family == LOGICALS) {
         bool with_sign = is_signed(basic);
-        unsigned long long r = integer_op(op, integer_at(a, bytes, with_sign),
-                                          integer_at(b, bytes, with_sign), with_sign);
+        unsigned __int128 r = integer_op(op, integer_at(a, bytes, with_sign),
+                                         integer_at(b, bytes, with_sign), with_sign);
         ck_assert_int_eq(memcmp(got, &r, bytes), 0);
     } else {
         expect_float(op, basic, got, a, b);
