@@ -50,8 +50,8 @@ enum basic {
     BASIC_LOGICAL32,
     BASIC_LOGICAL64,
     BASIC_LOGICAL128, /* Fortran, by bits */
-    BASIC_BYTE,      /* MPI_BYTE: bit operations */
-    BASIC_CHAR,      /* text: no operations */
+    BASIC_BYTE,       /* MPI_BYTE: bit operations */
+    BASIC_CHAR,       /* text: no operations */
     BASIC_WCHAR,
     BASIC_PACKED,
     BASIC_FLOAT_INT,
