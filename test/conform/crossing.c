@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Random series of dup, idup, split, create_group and free, many communicators in flight at once,
- * by one thread and by several: no message ever reaches another communicator than its own.
+ * Random series of dup, idup, split, create_group, create_from_group and free, many communicators
+ * in flight at once, by one thread and by several: no message ever reaches another communicator
+ * than its own.
  *
- * All ranks draw the same series.  A communicator has a mark that only its members compute alike
- * (its parent's mark, the operation's number, the colour); all members compare marks, and send
- * them around with the same tag everywhere.
+ * All ranks draw the same series, but where several are duplicated at once, each rank starts them
+ * and waits for them in an order of its own.  A communicator has a mark that only its members
+ * compute alike (its parent's mark, the operation's number, the colour); all members compare
+ * marks, and send them around with the same tag everywhere.
  */
 #include "test/conform/check.h"
 
@@ -40,8 +42,8 @@ static unsigned mix(unsigned mark, unsigned step, unsigned color)
 /* The mark goes round the ring while those of all other communicators do. */
 static void check_ring(const struct slot *slots, int count)
 {
-    MPI_Request requests[2 * MOST];
-    unsigned got[MOST];
+    MPI_Request requests[4 * MOST];
+    unsigned got[2 * MOST];
     int pending = 0;
     for (int i = 0; i < count; i++) {
         int rank, size;
@@ -68,11 +70,44 @@ static void check_agreed(const struct slot *slot)
     CHECK(both[0] == slot->mark && both[1] == ~slot->mark);
 }
 
+#if MPI_VERSION >= 4
+/* Without a parent: the mark as the string tag keeps apart what threads make at the same time. */
+static void make_from_group(MPI_Group group, struct slot *to)
+{
+    char tag[40];
+    snprintf(tag, sizeof tag, "crossing %u", to->mark);
+    CHECK_OK(
+        MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &to->comm));
+}
+#endif
+
+/* The front half or, backwards, the other one; kind 5 is for groups without a parent. */
+static void make_half(const struct slot *from, struct slot *to, unsigned kind, unsigned step)
+{
+    MPI_Group all, group;
+    int rank, size;
+    CHECK_OK(MPI_Comm_rank(from->comm, &rank));
+    CHECK_OK(MPI_Comm_size(from->comm, &size));
+    int half[1][3] = { { 0, size / 2, 1 } }, other[1][3] = { { size - 1, size / 2 + 1, -1 } };
+    bool first = rank <= size / 2;
+    to->mark = mix(from->mark, step, first);
+    CHECK_OK(MPI_Comm_group(from->comm, &all));
+    CHECK_OK(MPI_Group_range_incl(all, 1, first ? half : other, &group));
+#if MPI_VERSION >= 4
+    if (kind == 5)
+        make_from_group(group, to);
+#endif
+    if (to->comm == MPI_COMM_NULL)
+        CHECK_OK(MPI_Comm_create_group(from->comm, group, (int)(step % 3), &to->comm));
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Group_free(&all));
+}
+
 /* Which slots are in use, and which are in flight, is alike on all members of a slot, because
  * everybody plays the same series; who is not a member of a part plays alone there. */
 static void make(struct play *p, const struct slot *from, struct slot *to, unsigned step)
 {
-    unsigned kind = draw(p) % 5, seed = draw(p);
+    unsigned kind = draw(p) % 6, seed = draw(p);
     int rank, size;
     CHECK_OK(MPI_Comm_rank(from->comm, &rank));
     CHECK_OK(MPI_Comm_size(from->comm, &size));
@@ -87,24 +122,35 @@ static void make(struct play *p, const struct slot *from, struct slot *to, unsig
         to->mark = mix(from->mark, step, color);
         CHECK_OK(MPI_Comm_split(from->comm, (int)color, rank * (int)(seed % 5), &to->comm));
     }
-    if (kind == 4) {
-        MPI_Group all, group;
-        int half[1][3] = { { 0, size / 2, 1 } },
-            other[1][3] = { { size - 1, size / 2 + 1, -1 } };
-        bool first = rank <= size / 2;
-        to->mark = mix(from->mark, step, first);
-        CHECK_OK(MPI_Comm_group(from->comm, &all));
-        CHECK_OK(MPI_Group_range_incl(all, 1, first ? half : other, &group));
-        CHECK_OK(MPI_Comm_create_group(from->comm, group, (int)(step % 3), &to->comm));
-        CHECK_OK(MPI_Group_free(&group));
-        CHECK_OK(MPI_Group_free(&all));
-    }
+    if (kind >= 4)
+        make_half(from, to, kind, step);
 }
 
 static void finish(struct slot *slot)
 {
     CHECK_OK(MPI_Wait(&slot->request, MPI_STATUS_IGNORE));
     check_agreed(slot);
+}
+
+/* All at once: every communicator is duplicated, each rank begins with another one. */
+static void duplicate_all(struct play *p, unsigned step)
+{
+    struct slot both[2 * MOST];
+    memcpy(both, p->slots, sizeof p->slots);
+    for (int i = 0; i < MOST; i++) {
+        int at = (i * 5 + world_rank() * 7) % MOST; /* MOST and 5 have no common factor */
+        struct slot *to = &both[MOST + at];
+        *to = (struct slot){ MPI_COMM_NULL, MPI_REQUEST_NULL, mix(both[at].mark, step, 9), 0 };
+        if (both[at].comm != MPI_COMM_NULL && both[at].request == MPI_REQUEST_NULL)
+            CHECK_OK(MPI_Comm_idup(both[at].comm, &to->comm, &to->request));
+    }
+    for (int i = 0; i < MOST; i++)
+        CHECK_OK(
+            MPI_Wait(&both[MOST + (i * 7 + world_rank()) % MOST].request, MPI_STATUS_IGNORE));
+    check_ring(both, 2 * MOST);
+    for (int i = MOST; i < 2 * MOST; i++)
+        if (both[i].comm != MPI_COMM_NULL)
+            CHECK_OK(MPI_Comm_free(&both[i].comm));
 }
 
 /* Slot 0 stays; the others come and go. */
@@ -126,6 +172,8 @@ static void play(struct play *p, int steps)
         make(p, from, to, step);
         if (step % 10 == 0)
             check_ring(p->slots, MOST);
+        if (step % 15 == 0)
+            duplicate_all(p, step);
     }
     for (int i = MOST - 1; i > 0; i--)
         if (p->slots[i].comm != MPI_COMM_NULL) {
