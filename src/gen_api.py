@@ -6,7 +6,6 @@ A chapter header declares each function of the standard once, as the prototype o
 parameter types are the kinds of src/api/kinds.h.  From these come
 
     --out DIR    entries_<chapter>.c (MPI_X, PMPI_X and their _c twins) and mpi_functions.h
-    --man DIR    one man page per function
     --missing    bodies that are expected (not marked `later`) and defined nowhere in src
 
 Entry points are meant to be read: see src/generated after a build, and kinds.h for the rules.
@@ -356,8 +355,6 @@ class Entry:
         yield ""
 
 
-
-
 def write_entries(out):
     for chapter, functions in chapters():
         lines = ["/* SPDX-License-Identifier: BSD-3-Clause", " *",
@@ -377,39 +374,6 @@ def write_entries(out):
         write(out / ("entries_%s.c" % chapter), lines)
 
 
-# ---- man pages ----
-def kind_sentences():
-    text = (SRC / "api" / "kinds.h").read_text()
-    found = re.findall(r"^typedef [^;]*?(\w+);\s*/\*(.*?)\*/", text, re.M | re.S)
-    return {name: " ".join(comment.split()) for name, comment in found}
-
-
-def man_page(f, chapter, sentences):
-    text = [".TH %s 3 \"\" \"xmpi\" \"MPI 5.0\"" % f.name, ".SH NAME",
-            "%s \\- %s" % (f.name, f.comment.split(". ")[0].split("; ")[0].rstrip(".")),
-            ".SH SYNOPSIS", ".nf", "#include <mpi.h>", ""]
-    text += [declaration(f, "", s, wide) + ";\n" for s, wide in f.forms()]
-    text += [".fi", ".SH DESCRIPTION", f.comment]
-    if f.is_("later"):
-        text += ["This function is not built yet: it raises MPI_ERR_UNSUPPORTED_OPERATION."]
-    told = [(p.name, sentences.get(p.type.removesuffix(" *"))) for p in f.parameters
-            if not f.is_("manual") and p.is_kind and p.kind.wide]
-    if any(sentence for _, sentence in told):
-        text.append(".SH ARGUMENTS")
-        text += [".TP\n.I %s\n%s" % (name, sentence) for name, sentence in told if sentence]
-    text += [".SH SEE ALSO", "The MPI standard, version 5.0, chapter on %s." % chapter, ""]
-    return "\n".join(text)
-
-
-def write_man(out):
-    sentences = kind_sentences()
-    for chapter, functions in chapters():
-        for f in functions:
-            write(out / (f.name + ".3"), [man_page(f, chapter, sentences)])
-            if f.has_twin():
-                write(out / (f.name + "_c.3"), [".so man3/%s.3" % f.name, ""])
-
-
 # ---- what is missing, and the command line ----
 def missing():
     sources = "\n".join(p.read_text() for p in SRC.glob("*.c"))
@@ -424,17 +388,13 @@ def missing():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    writers = {"out": (write_prototypes, write_entries), "man": (write_man,)}
-    for option in writers:
-        parser.add_argument("--" + option, type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--missing", action="store_true")
     arguments = parser.parse_args()
-    for option, functions in writers.items():
-        directory = getattr(arguments, option)
-        if directory:
-            directory.mkdir(parents=True, exist_ok=True)
-            for writer in functions:
-                writer(directory)
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        write_prototypes(arguments.out)
+        write_entries(arguments.out)
     if arguments.missing:
         missing()
 

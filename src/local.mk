@@ -6,6 +6,8 @@ api_headers = \
     src/api/io.h src/api/kinds.h src/api/language.h src/api/p2p.h src/api/partitioned.h \
     src/api/process.h src/api/rma.h src/api/tool.h src/api/topology.h
 
+api_texts = src/api/arguments.txt src/api/errors.txt src/api/manual.txt
+
 api_entries = \
     src/generated/entries_abi.c src/generated/entries_collective.c \
     src/generated/entries_comm.c src/generated/entries_datatype.c \
@@ -83,12 +85,12 @@ libxmpi_core_la_SOURCES += \
 # that would not change ----
 api_stamp = $(srcdir)/src/generated/stamp
 BUILT_SOURCES += $(api_stamp)
-EXTRA_DIST    += src/gen_api.py src/generated/stamp src/generated/man3
+EXTRA_DIST    += src/gen_api.py src/gen_man.py $(api_texts) src/generated/stamp src/generated/man3
 
-$(api_stamp): $(api_headers) src/gen_api.py
+$(api_stamp): $(api_headers) $(api_texts) src/gen_api.py src/gen_man.py
 	@test "$(PYTHON3)" != no || { echo "src/api changed: python3 is needed"; exit 1; }
 	$(AM_V_GEN)$(PYTHON3) $(srcdir)/src/gen_api.py --out $(srcdir)/src/generated && \
-	    $(PYTHON3) $(srcdir)/src/gen_api.py --man $(srcdir)/src/generated/man3 && touch $@
+	    $(PYTHON3) $(srcdir)/src/gen_man.py $(srcdir)/src/generated/man3 && touch $@
 
 .PHONY: unwritten
 unwritten:
