@@ -423,6 +423,9 @@ static int showing_option(const struct option_use *p, int id)
     case OPTION_DRY_RUN:
         options->dry_run = true;
         return 0;
+    case OPTION_MACHINE:
+        options->machine = value;
+        return 0;
     case OPTION_DISPLAY_MAP:
         options->display_map = true;
         return 0;

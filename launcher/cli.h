@@ -54,9 +54,10 @@ struct options {
     bool verbose, quiet, exit_codes, keep_going;
     bool status; /* look into a job; the first word says which */
     bool dry_run, display_map, bindings;
-    const char *agent; /* --launch-agent; NULL: not said */
-    char **words;      /* the command line itself, for other hosts; ends with NULL */
-    bool done;         /* --help, --version: printed already, nothing to run */
+    const char *machine; /* --machine; NULL: the real ones */
+    const char *agent;   /* --launch-agent; NULL: not said */
+    char **words;        /* the command line itself, for other hosts; ends with NULL */
+    bool done;           /* --help, --version: printed already, nothing to run */
 };
 
 /* Read a command line (argv[0] is skipped).  0, or EXIT_USAGE after a complaint.  The options

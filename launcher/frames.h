@@ -10,16 +10,17 @@ enum frame {
     /* up */
     FRAME_HELLO = 1, /* number of the host, text version, text host; numbers cores, pus, slots,
                         thousandths of quota, pid; passed on up to xmpirun */
-    FRAME_OUTPUT,    /* number 1 stdout or 2 stderr, bytes: whole lines */
-    FRAME_TEXT,      /* bytes: lines of a launcher itself */
-    FRAME_FAILED,    /* number: exit code, number: 1 when this host stops its ranks, else 0 */
-    FRAME_DONE,      /* number: exit code; nobody runs here or below; the last frame */
-    FRAME_GOT,       /* the input has been taken here and below; send more */
+    FRAME_SHAPE, /* number of the host, see shape_pack in remote.h; where FRAME_HOSTS asks for it; passed on up */
+    FRAME_OUTPUT, /* number 1 stdout or 2 stderr, bytes: whole lines */
+    FRAME_TEXT,   /* bytes: lines of a launcher itself */
+    FRAME_FAILED, /* number: exit code, number: 1 when this host stops its ranks, else 0 */
+    FRAME_DONE,   /* number: exit code; nobody runs here or below; the last frame */
+    FRAME_GOT,    /* the input has been taken here and below; send more */
 
     FRAME_SEEN, /* see survey_answer in survey.c; passed on up to xmpirun */
 
     /* down */
-    FRAME_HOSTS, /* numbers seconds, fanout; text agent's command, text name, texts: the names of
+    FRAME_HOSTS, /* numbers seconds, fanout, 1: FRAME_SHAPE is wanted; text agent's command, text name, texts: the names of
                      the hosts to start */
     FRAME_JOB,   /* see share_pack in share.c; the same for all hosts */
     FRAME_SIGNAL, /* number */

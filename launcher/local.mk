@@ -14,7 +14,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/batch.c launcher/batch.h launcher/hostfile.c launcher/gather.c launcher/gather.h launcher/hosts.c launcher/hosts.h launcher/iof.c launcher/iof.h launcher/job.c \
     launcher/job.h launcher/lines.c launcher/lines.h launcher/loop.c launcher/loop.h \
     launcher/map.c launcher/map.h launcher/master.c launcher/master.h launcher/options.def launcher/out.c launcher/out.h \
-    launcher/pattern.c launcher/pattern.h launcher/plan.c launcher/plan.h launcher/proc.c \
+    launcher/pattern.c launcher/pattern.h launcher/picture.c launcher/plan.c launcher/plan.h launcher/proc.c \
     launcher/pmix_clients.c launcher/pmix_clients.h launcher/pmix_job.c launcher/pmix_job.h launcher/pmix_lib.c launcher/pmix_lib.h \
     launcher/pmix_names.c launcher/pmix_names.h launcher/pmix_sets.c launcher/pmix_sets.h launcher/pmix_start.c launcher/pmix_start.h \
     launcher/pmix_upcall.c launcher/pmix_upcall.h launcher/pmixsrv.c launcher/pmixsrv.h \
@@ -25,7 +25,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/doorstep.c launcher/doorstep.h launcher/frames.h launcher/input.c launcher/input.h \
     launcher/others.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
     launcher/remote_ask.c launcher/remote_run.c \
-    launcher/remote_start.c launcher/share.c launcher/share.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
+    launcher/remote_start.c launcher/share.c launcher/share.h launcher/shape.c launcher/show.c launcher/show.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
     launcher/survey.c launcher/survey.h launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
     runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c
 launcher_liblauncher_la_LIBADD = -ldl

@@ -6,8 +6,8 @@
 #include "launcher/gather.h"
 #include "launcher/job.h"
 #include "launcher/master.h"
-#include "launcher/plan.h"
 #include "launcher/remote.h"
+#include "launcher/show.h"
 #include "launcher/status.h"
 
 #include <fcntl.h>
@@ -43,10 +43,10 @@ int main(int argc, char **argv)
     if (status)
         return status;
     if (options.dry_run || options.display_map)
-        plan_show(&options, &plan, stdout);
-    if (options.dry_run) {
+        status = plan_show(&options, &plan, stdout);
+    if (options.dry_run || status) {
         remote_dismiss();
-        return 0;
+        return status;
     }
     fflush(stdout);
     master_decide(&options, &plan);

@@ -73,6 +73,8 @@ static int host_share(const struct host *host, const struct map_options *options
 {
     if (options->per_host > 0)
         return options->per_host;
+    if (host->by_objects)
+        return host->by_objects;
     if (options->by == LEVEL_NODE)
         return 1;
     int slots = host->slots > 0 ? host->slots : host->budget.slots;
@@ -100,7 +102,7 @@ static int deal_to_hosts(const struct host *hosts, int nhosts,
 int map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
               int nranks, int *host_of)
 {
-    bool in_turn = options->by == LEVEL_NODE || options->per_host;
+    bool in_turn = options->by == LEVEL_NODE || options->per_host || hosts->by_objects;
     if (!in_turn && share_evenly(hosts, nhosts, nranks)) {
         int most = nranks / nhosts, longer = nranks % nhosts; /* so many hosts have one more */
         for (int rank = 0; rank < nranks; rank++)

@@ -27,7 +27,9 @@ struct host {
     int slots;     /* places for ranks as the user said; 0: not said */
     int max_slots; /* it takes no more ranks than that; 0: any number */
     bool is_local;
-    struct budget budget; /* valid for local hosts */
+    struct budget budget;
+    struct topology shape; /* npus 0: nobody has looked */
+    int by_objects;        /* ppr:N:WHAT: ranks on it before the next one's turn; 0: not said */
 };
 
 struct placement {      /* of one rank on its host */
@@ -38,6 +40,7 @@ struct placement {      /* of one rank on its host */
 /* Host of each rank, by one rule for any number of them:
  *
  *     per_host, or one each (LEVEL_NODE)   so many on each host in turn
+ *     by_objects                           what its objects take, on each host in turn
  *     slots were said                      host after host up to its slots
  *     they were not                        equal blocks, or host after host up to its cores where
  *                                          a host has too few for its block

@@ -12,29 +12,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-struct draft { /* a plan in the making */
-    const struct options *options;
-    struct plan *plan;
-    struct host *here; /* the local host */
-    struct topology topology;
-    bool loaded;
-};
-
-/* -1 when it cannot be loaded; the user hears of it if it was his wish. */
-static int need_topology(struct draft *draft, bool wished)
+/* Look at the host if it is this machine; others have said it (remote_ask).  -1 when it is not known;
+ * the user hears of it if it was his wish. */
+static int need_shape(struct host *host, bool wished)
 {
-    const char *why;
-    if (draft->loaded)
+    const char *why = "hwloc is not installed there (Debian: libhwloc15)";
+    if (host->shape.npus)
         return 0;
-    struct cpuset allowed = draft->here->budget.allowed;
-    if (!draft->here->is_local)
-        cpuset_allowed(&allowed); /* see ranks_by_objects */
-    if (topology_load(&draft->topology, &allowed, &why) == 0) {
-        draft->loaded = true;
+    if (host->is_local && topology_load(&host->shape, &host->budget.allowed, &why) == 0)
         return 0;
-    }
-    (wished ? complain : notice)("ranks are not bound to CPUs: %s", why);
+    (wished ? complain : notice)("host %s: ranks are not bound to CPUs: %s", host->name, why);
     return -1;
 }
 
@@ -67,67 +56,63 @@ static int budgets_of(const struct plan *plan)
     return slots;
 }
 
-/* ppr:N:WHAT: ranks on each host, which count as being alike.  0: not said, or not to be known. */
-static int ranks_by_objects(struct draft *draft)
+/* ppr:N:WHAT: how many ranks each host takes.  Nothing where a shape is not to be known. */
+static void count_objects(const struct map_options *map, struct plan *plan)
 {
-    const struct map_options *map = &draft->options->map;
-    if (map->per <= 0 || (map->by != LEVEL_NODE && need_topology(draft, true) != 0))
-        return 0;
-    return map->per * objects_at(&draft->topology, map->by);
+    for (int i = 0; i < plan->nhosts && map->per > 0; i++)
+        if (map->by != LEVEL_NODE && need_shape(&plan->hosts[i], true) != 0)
+            return;
+    for (int i = 0; i < plan->nhosts && map->per > 0; i++)
+        plan->hosts[i].by_objects = map->per * objects_at(&plan->hosts[i].shape, map->by);
 }
 
 /* The number of ranks when -np does not say. */
-static int default_np(struct draft *draft)
+static int default_np(const struct map_options *map, const struct plan *plan)
 {
-    const struct map_options *map = &draft->options->map;
-    const struct plan *plan = draft->plan;
     if (map->per_host > 0)
         return map->per_host * plan->nhosts;
     if (map->per_host == PER_HOST_SLOTS)
         return budgets_of(plan);
-    int by_objects = ranks_by_objects(draft);
-    if (by_objects)
-        return by_objects * plan->nhosts;
-    int slots = 0;
-    for (int i = 0; i < plan->nhosts; i++)
+    int by_objects = 0, slots = 0;
+    for (int i = 0; i < plan->nhosts; i++) {
+        by_objects += plan->hosts[i].by_objects;
         slots += plan->hosts[i].slots;
-    return slots ? slots : plan->nhosts;
+    }
+    return by_objects ? by_objects : slots ? slots : plan->nhosts;
 }
 
-static int count_ranks(struct draft *draft)
+static int count_ranks(const struct options *options, struct plan *plan)
 {
-    const struct options *options = draft->options;
     long total = 0;
+    count_objects(&options->map, plan);
     for (int i = 0; i < options->napps; i++) {
         struct app *app = &options->apps[i];
         if (app->np < 0)
-            app->np = options->napps == 1 ? default_np(draft) : 1;
+            app->np = options->napps == 1 ? default_np(&options->map, plan) : 1;
         total += app->np;
     }
     if (total > 1 << 20) {
         complain("%ld ranks are more than one machine can run", total);
         return EXIT_USAGE;
     }
-    draft->plan->nranks = (int)total;
+    plan->nranks = (int)total;
     return 0;
 }
 
-static int check_strict(const struct draft *draft)
+static int check_strict(const struct options *options, const struct plan *plan)
 {
-    int room = budgets_of(draft->plan);
-    if (!draft->options->strict || draft->plan->nranks <= room)
+    int room = budgets_of(plan);
+    if (!options->strict || plan->nranks <= room)
         return 0;
-    complain("%d ranks, but %d %s here, and --nooversubscribe was given", draft->plan->nranks,
-             room, draft->here->slots ? "slots" : "cores");
+    complain("%d ranks, but %d %s here, and --nooversubscribe was given", plan->nranks, room,
+             plan->hosts[0].slots ? "slots" : "cores");
     return EXIT_USAGE;
 }
 
 /* ---- which rank where ---- */
 
-static int place_ranks(struct draft *draft)
+static int place_ranks(const struct options *options, struct plan *plan)
 {
-    const struct options *options = draft->options;
-    struct plan *plan = draft->plan;
     size_t n = (size_t)plan->nranks;
     plan->ranks = calloc(n, sizeof *plan->ranks);
     int *host_of = calloc(n, sizeof *host_of),
@@ -136,10 +121,8 @@ static int place_ranks(struct draft *draft)
         complain("out of memory for %d ranks", plan->nranks);
         return 1;
     }
-    struct map_options map = options->map;
-    if (plan->nhosts > 1 && !map.per_host)
-        map.per_host = ranks_by_objects(draft);
-    int placed = map_hosts(plan->hosts, plan->nhosts, &map, plan->nranks, host_of), rank = 0;
+    int placed = map_hosts(plan->hosts, plan->nhosts, &options->map, plan->nranks, host_of),
+        rank = 0;
     if (placed < plan->nranks) {
         complain("%d ranks, but max_slots allow %d", plan->nranks, placed);
         return EXIT_USAGE;
@@ -161,18 +144,17 @@ static bool wants_topology(const struct options *options)
     return binds || map->pe > 1 || map->per || map->by > LEVEL_SLOT;
 }
 
-static int choose_cpus(struct draft *draft)
+int plan_choose(const struct options *options, struct plan *plan)
 {
-    const struct options *options = draft->options;
-    struct plan *plan = draft->plan;
-    const struct budget *budget = &draft->here->budget;
+    struct host *host = &plan->hosts[0];
+    const struct budget *budget = &host->budget;
     plan->crowded = map_is_crowded(budget, plan->nranks);
     plan->decided = map_decide(&options->map, budget, plan->nranks, batch_is_here());
     bool wished = wants_topology(options);
     bool shown = options->display_map || options->dry_run || options->bindings;
     if (plan->decided.to == LEVEL_NONE && !wished && !shown)
         return 0;
-    if (need_topology(draft, wished) != 0) {
+    if (need_shape(host, wished) != 0) {
         plan->decided.to = LEVEL_NONE;
         return 0;
     }
@@ -181,7 +163,7 @@ static int choose_cpus(struct draft *draft)
         complain("out of memory for %d ranks", plan->nranks);
         return 1;
     }
-    map_cpus(&draft->topology, &plan->decided, plan->nranks, plan->placements);
+    map_cpus(&host->shape, &plan->decided, plan->nranks, plan->placements);
     return 0;
 }
 
@@ -198,7 +180,7 @@ static void tell(const struct plan *plan, const struct host *here)
            plan->crowded ? "; more ranks than cores: waiting ranks give way" : "");
 }
 
-static const char *cpus_of(const struct plan *plan, int rank, char *text, size_t room)
+const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t room)
 {
     if (!plan->placements || cpuset_is_empty(&plan->placements[rank].cpus))
         return "any";
@@ -210,7 +192,7 @@ static void show_bindings(const struct plan *plan)
 {
     for (int i = 0; i < plan->nranks; i++) {
         char text[512], line[640];
-        const char *cpus = cpus_of(plan, i, text, sizeof text);
+        const char *cpus = plan_cpus_of(plan, i, text, sizeof text);
         const struct boot_place *p = plan->placements ? &plan->placements[i].place : NULL;
         int n = snprintf(line, sizeof line, "rank %d is ", plan->ranks[i].world);
         if (!p || strcmp(cpus, "any") == 0)
@@ -240,9 +222,35 @@ static void number_nodes(struct plan *plan)
     plan->world = plan->nranks;
 }
 
+/* --machine: all hosts are like that one, and nobody is asked. */
+static int pretend(const struct options *options, struct plan *plan)
+{
+    const char *why, *text = options->machine;
+    struct topology shape;
+    bool is_file = access(text, F_OK) == 0;
+    if ((is_file ? topology_recorded(&shape, text, &why)
+                 : topology_synthetic(&shape, text, NULL, &why)) != 0) {
+        complain("--machine %s: %s%s", text, is_file ? "" : "there is no such file, and ", why);
+        return EXIT_USAGE;
+    }
+    for (int i = 0; i < plan->nhosts; i++) {
+        plan->hosts[i].shape = shape;
+        budget_of(&plan->hosts[i].budget, &shape, options->hwthreads);
+    }
+    return 0;
+}
+
 static int ask_hosts(const struct options *options, struct plan *plan)
 {
     int others = 0;
+    if (options->machine && !options->dry_run) {
+        complain("--machine %s: ranks run on the machines there are; add --dry-run to see what "
+                 "would be done there",
+                 options->machine);
+        return EXIT_USAGE;
+    }
+    if (options->machine)
+        return pretend(options, plan);
     for (int i = 0; i < plan->nhosts; i++) {
         others += !plan->hosts[i].is_local;
         if (plan->hosts[i].is_local)
@@ -253,12 +261,10 @@ static int ask_hosts(const struct options *options, struct plan *plan)
 
 int plan_cpus(const struct options *options, struct plan *plan)
 {
-    struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
-    int status = choose_cpus(&draft);
-    topology_free(&draft.topology);
+    int status = plan_choose(options, plan);
     if (status)
         return status;
-    tell(plan, draft.here);
+    tell(plan, &plan->hosts[0]);
     if (options->bindings)
         show_bindings(plan);
     return 0;
@@ -277,13 +283,11 @@ int plan_make(const struct options *options, struct plan *plan)
         status = ask_hosts(options, plan);
     if (status)
         return status;
-    struct draft draft = { .options = options, .plan = plan, .here = &plan->hosts[0] };
-    status = count_ranks(&draft);
+    status = count_ranks(options, plan);
     if (!status)
-        status = check_strict(&draft);
+        status = check_strict(options, plan);
     if (!status)
-        status = place_ranks(&draft);
-    topology_free(&draft.topology);
+        status = place_ranks(options, plan);
     if (status)
         return status;
     number_nodes(plan);
@@ -311,52 +315,4 @@ int plan_share(const struct options *options, const struct plan *whole, int host
         share->ranks[share->nranks++].host = 0;
     }
     return share->nranks ? plan_cpus(options, share) : 0;
-}
-
-/* ---- showing ---- */
-
-static void print_command(char *const *argv, FILE *to)
-{
-    for (int i = 0; argv[i]; i++)
-        fprintf(to, "%s%s", i ? " " : "", argv[i]);
-    fputc('\n', to);
-}
-
-static void show_host(const struct host *host, FILE *to)
-{
-    const struct budget *b = &host->budget;
-    char text[512];
-    fprintf(to, "%s: cores %d, cpus %d", host->name, b->cores, b->pus);
-    if (host->is_local)
-        fprintf(to, " (%s)", cpuset_format(&b->allowed, text, sizeof text));
-    if (b->quota > 0)
-        fprintf(to, ", quota %.2f", b->quota);
-}
-
-/* Each of several hosts chooses the CPUs of its ranks when it gets its share. */
-static void show_hosts(const struct plan *plan, FILE *to)
-{
-    for (int i = 0; i < plan->nhosts; i++) {
-        show_host(&plan->hosts[i], to);
-        fputs(i + 1 < plan->nhosts ? "\n" : "", to);
-    }
-    fprintf(to, "; ranks %d", plan->nranks);
-    if (!plan_is_spread(plan))
-        fprintf(to, ", map by %s, pe=%d, bind to %s%s", level_name(plan->decided.by),
-                plan->decided.pe, level_name(plan->decided.to),
-                plan->crowded ? ", crowded" : "");
-    fputc('\n', to);
-}
-
-void plan_show(const struct options *options, const struct plan *plan, FILE *to)
-{
-    char text[512];
-    show_hosts(plan, to);
-    fprintf(to, "%-6s %-16s %-12s %s\n", "rank", "host", "cpus", "program");
-    for (int rank = 0; rank < plan->nranks; rank++) {
-        const struct planned *r = &plan->ranks[rank];
-        fprintf(to, "%-6d %-16s %-12s ", rank, plan->hosts[r->host].name,
-                plan_is_spread(plan) ? "chosen there" : cpus_of(plan, rank, text, sizeof text));
-        print_command(options->apps[r->app].argv, to);
-    }
 }

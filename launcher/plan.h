@@ -40,7 +40,10 @@ int plan_cpus(const struct options *options, struct plan *share);
 /* Are there other hosts than this machine? */
 bool plan_is_spread(const struct plan *plan);
 
-/* --display-map, --dry-run: a table of ranks. */
-void plan_show(const struct options *options, const struct plan *plan, FILE *to);
+/* The same without telling; for hosts whose shape is known, wherever they are. */
+int plan_choose(const struct options *options, struct plan *share);
+
+/* "0-3,8" or "any": of a rank by its place in the plan. */
+const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t room);
 
 #endif

@@ -13,7 +13,7 @@
 /* ---- xmpirun (remote_ask.c) ---- */
 
 /* Start an xmpid on every host that is not this machine and wait for all to call; fills in their
- * budgets.  0, or an exit status after a complaint that names the host. */
+ * budgets, and shapes where the options depend on them.  0, or an exit status after a complaint that names the host. */
 int remote_ask(const struct options *options, struct host *hosts, int nhosts);
 
 /* Run a job that has ranks on other hosts; the exit code of xmpirun.  After remote_ask. */
@@ -50,6 +50,7 @@ struct launch {
     const char *template;     /* of the agents' commands; NULL: the user starts them himself */
     int port;                 /* where we listen; 0: anywhere */
     int fanout, seconds;      /* how many we start; how long it may take */
+    bool shapes;              /* each is to say what its CPUs share */
     int first, n;             /* hosts first .. first + n - 1 are below us */
     const char *const *names; /* of these */
 };
@@ -79,6 +80,15 @@ bool remote_agent_failed(const struct remote *remote, char *how, size_t room);
 
 /* A child has ended; was it an agent? */
 bool remote_child_died(int pid, int wait_status);
+
+/* ---- the topology of a host on its way to xmpirun (shape.c) ---- */
+
+/* Numbers n, then n times: CPU, core, L3 cache, NUMA node, package (-1: none).  n is 0 where it is
+ * not known. */
+void shape_pack(struct pack *pack, const struct topology *topology);
+
+/* `from` is bad afterwards when it makes no sense; then and when it is not known, npus is 0. */
+void shape_unpack(struct unpack *from, struct topology *topology);
 
 /* ---- while the job runs (remote.c) ---- */
 

@@ -27,8 +27,9 @@ static struct {
     struct launch launch;
     struct host **hosts; /* by number */
     bool *here;          /* has said hello */
-    int missing;
-    bool failed; /* somebody below has complained */
+    bool *shaped;        /* .. and what its CPUs share, where that is wanted */
+    int missing;         /* hosts that have not said all */
+    bool failed;         /* somebody below has complained */
 } ask;
 
 static void got_hello(struct unpack *payload)
@@ -52,18 +53,34 @@ static void got_hello(struct unpack *payload)
     if (payload->bad)
         return;
     ask.here[number] = true;
-    ask.missing--;
+    ask.missing -= !ask.launch.shapes;
     notice("host %s (%s): xmpid %d, %d cores", ask.hosts[number]->name, name, pid,
            budget->cores);
 }
 
-/* Before the job only hellos come, and complaints about hosts below. */
+static void got_shape(struct unpack *payload)
+{
+    int number = unpack_int(payload, 0, ask.launch.n - 1);
+    if (payload->bad || !ask.here[number] || ask.shaped[number]) {
+        payload->bad = true;
+        return;
+    }
+    shape_unpack(payload, &ask.hosts[number]->shape);
+    if (payload->bad)
+        return;
+    ask.shaped[number] = true;
+    ask.missing--;
+}
+
+/* Before the job only hellos and shapes come, and complaints about hosts below. */
 static void said(struct remote *remote, int kind, struct unpack *payload)
 {
     size_t bytes;
     (void)remote;
     if (kind == FRAME_HELLO) {
         got_hello(payload);
+    } else if (kind == FRAME_SHAPE) {
+        got_shape(payload);
     } else if (kind == FRAME_TEXT) {
         const char *text = unpack_bytes(payload, &bytes);
         if (!ask.failed)
@@ -100,7 +117,8 @@ static void list_hosts(struct host *hosts, int nhosts)
     const char **names = calloc((size_t)nhosts, sizeof *names);
     ask.hosts = calloc((size_t)nhosts, sizeof(struct host *));
     ask.here = calloc((size_t)nhosts, sizeof *ask.here);
-    if (!names || !ask.hosts || !ask.here)
+    ask.shaped = calloc((size_t)nhosts, sizeof *ask.shaped);
+    if (!names || !ask.hosts || !ask.here || !ask.shaped)
         abort();
     int n = 0;
     for (int i = 0; i < nhosts; i++)
@@ -135,9 +153,16 @@ static int wish_agents(const struct options *options)
     return 1;
 }
 
+static bool wants_shapes(const struct options *options)
+{
+    const struct map_options *map = &options->map;
+    return options->dry_run || options->display_map || (map->per > 0 && map->by != LEVEL_NODE);
+}
+
 int remote_ask(const struct options *options, struct host *hosts, int nhosts)
 {
     list_hosts(hosts, nhosts);
+    ask.launch.shapes = wants_shapes(options);
     proc_remember();
     int status = gather_is_wanted(options) ? wish_gathering(options) : wish_agents(options);
     if (!status && loop_open() != 0) {

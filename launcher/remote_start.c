@@ -76,6 +76,7 @@ static void send_hosts(struct remote *remote)
     int seconds = now < start.end ? (int)((start.end - now) / 1000000000u) : 0;
     pack_number(&pack, seconds > LEAD_SECONDS ? seconds - LEAD_SECONDS : 1);
     pack_number(&pack, start.wish->fanout);
+    pack_number(&pack, start.wish->shapes);
     pack_text(&pack, start.wish->template);
     pack_text(&pack, names[0]);
     pack_number(&pack, remote->n - 1);

@@ -25,10 +25,10 @@
 
 /* The functions of hwloc that are used, looked up in the library at run time. */
 #define HWLOC_FUNCTIONS(row)                                                                   \
-    row(topology_init) row(topology_set_synthetic) row(topology_set_io_types_filter)           \
-        row(topology_set_type_filter) row(topology_load) row(topology_destroy)                 \
-            row(get_type_depth) row(get_nbobjs_by_depth) row(get_obj_by_depth)                 \
-                row(bitmap_first)
+    row(topology_init) row(topology_set_synthetic) row(topology_set_xml)                       \
+        row(topology_set_io_types_filter) row(topology_set_type_filter) row(topology_load)     \
+            row(topology_destroy) row(get_type_depth) row(get_nbobjs_by_depth)                 \
+                row(get_obj_by_depth) row(bitmap_first)
 #define DECLARE(name) __typeof__(&hwloc_##name) name;
 static struct {
     HWLOC_FUNCTIONS(DECLARE)
@@ -123,7 +123,11 @@ static const char *copy_pus(struct topology *topology, hwloc_topology_t machine,
     return topology->npus ? NULL : "hwloc finds no CPU that may be used";
 }
 
-static const char *load(struct topology *topology, const char *description,
+struct origin { /* nothing: this machine */
+    const char *synthetic, *xml;
+};
+
+static const char *load(struct topology *topology, const struct origin *origin,
                         const struct cpuset *allowed)
 {
     static const hwloc_obj_type_t kept[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE,
@@ -132,21 +136,25 @@ static const char *load(struct topology *topology, const char *description,
     if (lib.topology_init(&machine) != 0)
         return "out of memory";
     const char *why = NULL;
-    if (description && lib.topology_set_synthetic(machine, description) != 0)
-        why = "not a synthetic topology";
+    if (origin->synthetic && lib.topology_set_synthetic(machine, origin->synthetic) != 0)
+        why = "it is not in hwloc's synthetic form, such as \"package:2 core:4 pu:2\"";
+    if (origin->xml && lib.topology_set_xml(machine, origin->xml) != 0)
+        why = "it is no topology in hwloc's XML";
     lib.topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         lib.topology_set_type_filter(machine, kept[i], HWLOC_TYPE_FILTER_KEEP_ALL);
     if (!why && lib.topology_load(machine) != 0)
-        why = "hwloc cannot read the topology of this machine";
+        why = origin->xml ? "hwloc cannot read the topology in it"
+                          : "hwloc cannot read the topology of this machine";
     if (!why)
         why = copy_pus(topology, machine, allowed);
     lib.topology_destroy(machine);
     return why;
 }
 
-int topology_synthetic(struct topology *topology, const char *description,
-                       const struct cpuset *allowed, const char **why)
+/* Without the plugins of hwloc. */
+static int load_plainly(struct topology *topology, const struct origin *origin,
+                        const struct cpuset *allowed, const char **why)
 {
     *topology = (struct topology){ 0 };
     static const char plugins[] = "HWLOC_PLUGINS_PATH";
@@ -155,7 +163,7 @@ int topology_synthetic(struct topology *topology, const char *description,
     setenv(plugins, "/nonexistent", 1);
     *why = open_hwloc();
     if (!*why)
-        *why = load(topology, description, allowed);
+        *why = load(topology, origin, allowed);
     if (before)
         setenv(plugins, before, 1);
     else
@@ -166,7 +174,18 @@ int topology_synthetic(struct topology *topology, const char *description,
 
 int topology_load(struct topology *topology, const struct cpuset *allowed, const char **why)
 {
-    return topology_synthetic(topology, NULL, allowed, why);
+    return load_plainly(topology, &(struct origin){ 0 }, allowed, why);
+}
+
+int topology_synthetic(struct topology *topology, const char *description,
+                       const struct cpuset *allowed, const char **why)
+{
+    return load_plainly(topology, &(struct origin){ .synthetic = description }, allowed, why);
+}
+
+int topology_recorded(struct topology *topology, const char *path, const char **why)
+{
+    return load_plainly(topology, &(struct origin){ .xml = path }, NULL, why);
 }
 
 void topology_free(struct topology *topology)
@@ -208,6 +227,15 @@ static int count_cores(const struct cpuset *allowed, int pus)
         cores += first;
     }
     return cores;
+}
+
+void budget_of(struct budget *budget, const struct topology *topology, bool count_threads)
+{
+    *budget = (struct budget){ .pus = topology->npus };
+    for (int i = 0; i < topology->npus; i++)
+        cpuset_add(&budget->allowed, topology->pus[i].cpu);
+    budget->cores = count_threads ? topology->npus : topology->ncores;
+    budget->slots = budget->cores;
 }
 
 void budget_read(struct budget *budget, bool count_threads)

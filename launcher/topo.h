@@ -39,6 +39,9 @@ struct budget {
     int slots;      /* min(cores, quota rounded up), at least 1 */
 };
 
+/* Of a machine that is not here: all of it may be used. */
+void budget_of(struct budget *budget, const struct topology *topology, bool count_threads);
+
 /* Cheap: one system call and a few small files. */
 void budget_read(struct budget *budget, bool count_threads);
 
@@ -50,6 +53,9 @@ int topology_load(struct topology *topology, const struct cpuset *allowed, const
  * and --dry-run elsewhere.  `allowed` NULL: everything. */
 int topology_synthetic(struct topology *topology, const char *description,
                        const struct cpuset *allowed, const char **why);
+
+/* The same from a file in hwloc's XML, as lstopo writes it. */
+int topology_recorded(struct topology *topology, const char *path, const char **why);
 
 void topology_free(struct topology *topology);
 

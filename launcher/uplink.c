@@ -50,12 +50,13 @@ static bool relay(struct out *out, const void *by, const char *text, size_t byte
 
 /* ---- what comes from below ---- */
 
-/* Until the job runs, hellos and complaints are all, and for xmpirun. */
+/* Until the job runs, hellos, shapes and complaints are all, and for xmpirun. */
 static void said_below(struct remote *remote, int kind, struct unpack *payload)
 {
     struct pack copy = { 0 };
     (void)remote;
-    if (kind != FRAME_HELLO && kind != FRAME_TEXT && kind != FRAME_FAILED) {
+    if (kind != FRAME_HELLO && kind != FRAME_SHAPE && kind != FRAME_TEXT &&
+        kind != FRAME_FAILED) {
         payload->bad = true;
         return;
     }
@@ -72,12 +73,30 @@ static void lost_below(struct remote *remote, const char *why)
 
 /* ---- what comes from above ---- */
 
+/* Without hwloc there is nothing to tell; then nobody is bound here either. */
+static void say_shape(void)
+{
+    struct pack pack = { 0 };
+    struct topology shape = { 0 };
+    struct cpuset allowed;
+    const char *why;
+    cpuset_allowed(&allowed);
+    if (topology_load(&shape, &allowed, &why) != 0)
+        notice("no topology: %s", why);
+    pack_number(&pack, up.wire.number);
+    shape_pack(&pack, &shape);
+    wire_send(&up.wire, FRAME_SHAPE, &pack);
+    topology_free(&shape);
+    pack_free(&pack);
+}
+
 static void got_hosts(const struct unpack *payload)
 {
     pack_rest(&hosts, payload);
     struct unpack from = { hosts.bytes, hosts.bytes + hosts.n, false };
     up.launch.seconds = unpack_int(&from, 1, 1 << 20);
     up.launch.fanout = unpack_int(&from, 1, FANOUT_MOST);
+    up.launch.shapes = unpack_int(&from, 0, 1);
     up.launch.template = unpack_text(&from);
     launcher_name = up.name = unpack_text(&from);
     up.launch.names = (const char *const *)unpack_texts(&from, &up.launch.n);
@@ -87,6 +106,8 @@ static void got_hosts(const struct unpack *payload)
         remote_fail_start("the hosts that it is to start are not to be understood");
     else if (remote_start(&up.launch) != 0)
         uplink_failed(1, false);
+    else if (up.launch.shapes)
+        say_shape();
 }
 
 static void got_frame(struct wire *wire, int kind, struct unpack *payload)

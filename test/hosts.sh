@@ -71,6 +71,9 @@ part_start() # who runs where, streams, exit codes
     check "the hosts of a batch system" "$got" "0 0;1 0;"
     run 30 --dry-run -H a:2,b:2 "$scratch/ends"
     check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"
+    run 30 --dry-run -H a,b --map-by ppr:1:core --bind-to core "$scratch/ends"
+    check "dry run, as many ranks as cores" "$code $(sed -n 's/.*cores \([0-9]*\),.*ranks \([0-9]*\),.*/\1=\2/p' \
+        "$dir/out" | awk -F= '{ good += $1 == $2 } END { print good }') $(grep -c '\[ .*[0-9] \]' "$dir/out")" "0 2 2"
 }
 
 # node NUMBER ARGUMENTS...: its xmpirun, output in $scratch/node.NUMBER, the exit code behind it.

@@ -3,6 +3,7 @@
  * Placement on machines of all shapes, made by hwloc from one line of text.
  */
 #include "launcher/map.h"
+#include "launcher/remote.h"
 
 #include "test/unit/unit.h"
 
@@ -96,6 +97,70 @@ START_TEST(places_say_what_is_shared)
     map_cpus(&topology, &decided, 8, p);
     ck_assert_int_eq(p[5].place.package, -1);
     topology_free(&topology);
+}
+END_TEST
+
+static bool same_topology(const struct topology *a, const struct topology *b)
+{
+    return a->npus == b->npus && a->ncores == b->ncores && a->nl3 == b->nl3 &&
+           a->nnuma == b->nnuma && a->npackages == b->npackages &&
+           memcmp(a->pus, b->pus, (size_t)a->npus * sizeof *a->pus) == 0;
+}
+
+START_TEST(shapes_travel)
+{
+    static const char *const machines[] = { laptop, server, threads, plain };
+    for (int i = 0; i < 4; i++) {
+        struct topology sent, got;
+        struct pack pack = { 0 };
+        const char *why;
+        ck_assert_int_eq(topology_synthetic(&sent, machines[i], NULL, &why), 0);
+        shape_pack(&pack, &sent);
+        struct unpack from = { pack.bytes, pack.bytes + pack.n, false };
+        shape_unpack(&from, &got);
+        ck_assert(!from.bad && from.at == from.end);
+        ck_assert(same_topology(&sent, &got));
+        topology_free(&got);
+        for (size_t n = 0; n < pack.n; n++) { /* cut short */
+            from = (struct unpack){ pack.bytes, pack.bytes + n, false };
+            shape_unpack(&from, &got);
+            ck_assert(from.bad && got.npus == 0);
+        }
+        topology_free(&sent);
+        pack_free(&pack);
+    }
+}
+END_TEST
+
+START_TEST(shapes_out_of_range_are_refused)
+{
+    static const int64_t rows[][6] = {
+        { 1, CPUS_MAX, 0, 0, 0, 0 }, { 1, 0, -1, 0, 0, 0 }, { 1, 0, 0, -2, 0, 0 },
+        { 1, 0, 0, 0, 1 << 20, 0 },  { -1, 0, 0, 0, 0, 0 }, { 1ll << 40, 0, 0, 0, 0, 0 }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pack pack = { 0 };
+        for (int j = 0; j < 6; j++)
+            pack_number(&pack, rows[i][j]);
+        struct unpack from = { pack.bytes, pack.bytes + pack.n, false };
+        struct topology got;
+        shape_unpack(&from, &got);
+        ck_assert(from.bad && got.npus == 0);
+        pack_free(&pack);
+    }
+}
+END_TEST
+
+/* ppr on hosts that are not alike. */
+START_TEST(each_host_takes_what_its_objects_take)
+{
+    struct host hosts[] = { { .name = "a", .by_objects = 2 },
+                            { .name = "b", .by_objects = 3 } };
+    struct map_options map = { .by = LEVEL_NUMA, .per = 1 };
+    int host_of[7];
+    static const int wanted[7] = { 0, 0, 1, 1, 1, 0, 0 };
+    ck_assert_int_eq(map_hosts(hosts, 2, &map, 7, host_of), 7);
+    ck_assert_mem_eq(host_of, wanted, sizeof wanted);
 }
 END_TEST
 
@@ -242,5 +307,6 @@ START_TEST(this_machine_has_cpus)
 END_TEST
 
 UNIT_MAIN("map", ranks_go_where_they_should, places_say_what_is_shared,
-          forbidden_cpus_do_not_exist, the_default_binds_only_when_it_cannot_hurt,
+          forbidden_cpus_do_not_exist, shapes_travel, shapes_out_of_range_are_refused,
+          each_host_takes_what_its_objects_take, the_default_binds_only_when_it_cannot_hurt,
           hosts_are_filled_in_turn, cpu_lists_read_and_print, this_machine_has_cpus)
