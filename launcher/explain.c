@@ -12,7 +12,6 @@
 #include "launcher/explain.h"
 
 #include "launcher/job.h"
-#include "launcher/others.h"
 #include "launcher/out.h"
 #include "launcher/status.h"
 #include "launcher/survey.h"
@@ -29,21 +28,32 @@ static struct {
 
 static void (*afterwards)(struct job *job); /* what the explanation was for */
 
-static void print_all(const struct job *job, const char *why, const struct situation *ranks,
-                      int missing, double settled)
+char *explain_text(const struct job *job, const char *heading, const struct situation *ranks,
+                   int missing, double settled, size_t *bytes)
 {
     char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
+    FILE *to = open_memstream(&text, bytes);
     if (!to)
-        return;
-    fprintf(to, "xmpirun: %s; job %s, %d ranks:\n", why, job->id, job->plan->world);
+        abort();
+    fputs(heading, to);
     status_print(to, ranks, job->plan->world, settled);
     if (missing)
         fprintf(to, "    %d ranks are on hosts that have not answered within %d s\n", missing,
                 SURVEY_MS / 1000);
-    if (fclose(to) == 0)
-        out_write(&out_stderr, NULL, text, bytes);
+    if (fclose(to) != 0)
+        abort();
+    return text;
+}
+
+static void print_all(const struct job *job, const char *why, const struct situation *ranks,
+                      int missing, double settled)
+{
+    char heading[240];
+    size_t bytes = 0;
+    snprintf(heading, sizeof heading, "xmpirun: %s; job %s, %d ranks:\n", why, job->id,
+             job->plan->world);
+    char *text = explain_text(job, heading, ranks, missing, settled, &bytes);
+    out_write(&out_stderr, NULL, text, bytes);
     free(text);
 }
 
@@ -65,7 +75,7 @@ static void surveyed(struct job *job, const char *why, const struct situation *r
 void explain(struct job *job, const char *why, void (*then)(struct job *job))
 {
     afterwards = then ? then : afterwards;
-    if (job->others && job->others->ask && job->plan->world <= SURVEY_MOST) {
+    if (survey_is_possible(job)) {
         survey_begin(job, true, why, surveyed);
         return;
     }
@@ -86,8 +96,7 @@ void explain_begin(struct job *job)
     const char *wish = getenv("XMPI_HANG");
     watching.asked = wish && *wish;
     watching.limit = watching.asked ? atof(wish) : 10;
-    if (watching.limit <= 0 || job->options->quiet ||
-        (job->others && (!job->others->ask || job->plan->world > SURVEY_MOST)))
+    if (watching.limit <= 0 || job->options->quiet || (job->others && !survey_is_possible(job)))
         return;
     watching.period_ms = watching.limit < 10 ? (int)(watching.limit * 250) + 1 : 2500;
     if (job->others) /* large jobs have other things to do than to answer */

@@ -17,8 +17,6 @@ enum frame {
     FRAME_DONE,   /* number: exit code; nobody runs here or below; the last frame */
     FRAME_GOT,    /* the input has been taken here and below; send more */
 
-    FRAME_SEEN, /* see survey_answer in survey.c; passed on up to xmpirun */
-
     /* down */
     FRAME_HOSTS, /* numbers seconds, fanout, 1: FRAME_SHAPE is wanted; text agent's command, text name, texts: the names of
                      the hosts to start */
@@ -27,12 +25,14 @@ enum frame {
     FRAME_STOP,   /* number: milliseconds between TERM and KILL */
     FRAME_ACK,    /* number 1 or 2, number: bytes of output that have been written */
     FRAME_INPUT,  /* bytes for the ranks that read stdin; none: the end */
-    FRAME_LOOK,   /* number of the question, number 1: tell all; FRAME_SEEN is the answer */
     FRAME_BYE,    /* nothing more is to be done */
 
     /* both ways; passed on to everybody else */
-    FRAME_ENDED, /* numbers: rank of the job, wait status, word (enum boot_dead) */
+    FRAME_ENDED, /* numbers: rank of the job, word (enum boot_dead) */
     FRAME_CARDS, /* number n, then n times: rank of the job, bytes of its card */
+
+    /* both ways; passed on to whom it is for (post.h) */
+    FRAME_POST, /* numbers to, from, kind; whatever this kind is */
 };
 
 #endif

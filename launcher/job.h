@@ -55,6 +55,7 @@ struct job { /* the share of this host, see plan.h */
     const struct options *options;
     const struct plan *plan;
     const struct others *others; /* NULL: one host */
+    int host;                    /* our number among the others (post.h), -1: xmpirun */
     char id[BOOT_JOB_CHARS];     /* no colon in it; the same on all hosts */
     char **programs;             /* the file of each app, for the services' start */
     int nranks, running;         /* ranks that were started and have not ended */
@@ -66,6 +67,7 @@ struct job { /* the share of this host, see plan.h */
     int absent;            /* 1 + a rank elsewhere that ended without MPI_Init; 0: none */
     int exit_code;         /* of the first failure; 0: none so far */
     bool failed;
+    bool alone;                         /* whoever has started us is lost */
     int interrupted;                    /* signal that asked us to end, 0 none */
     bool interrupted_first;             /* ... before anything had failed */
     uint64_t deadlines[DEADLINE_COUNT]; /* clock_ns, 0: not set */

@@ -22,11 +22,11 @@ launcher_liblauncher_la_SOURCES = \
     launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
     launcher/verdict.c launcher/verdict.h \
     launcher/agent.c launcher/agent.h launcher/cards.c launcher/cards.h launcher/dial.c launcher/dial.h \
-    launcher/doorstep.c launcher/doorstep.h launcher/frames.h launcher/input.c launcher/input.h \
-    launcher/others.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
+    launcher/doorstep.c launcher/doorstep.h launcher/frames.h launcher/inquiry.c launcher/inquiry.h launcher/input.c launcher/input.h \
+    launcher/others.h launcher/post.c launcher/post.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
     launcher/remote_ask.c launcher/remote_run.c \
     launcher/remote_start.c launcher/share.c launcher/share.h launcher/shape.c launcher/show.c launcher/show.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
-    launcher/survey.c launcher/survey.h launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
+    launcher/survey.c launcher/survey.h launcher/trace_far.c launcher/trace_far.h launcher/trace_line.c launcher/trace_line.h launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
     runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c
 launcher_liblauncher_la_LIBADD = -ldl
 

@@ -12,6 +12,8 @@
 struct job;
 struct pack;
 
+enum { NODES_END = -2 }; /* of a list of the other hosts' nodes */
+
 struct others {
     /* The ranks of this host have been started (or could not be: job->failed). */
     void (*started)(struct job *job);
@@ -19,9 +21,9 @@ struct others {
     void (*stopping)(struct job *job, int grace_ms);
     /* The user has sent a signal for the ranks. */
     void (*signalled)(struct job *job, int signal);
-    /* A rank of this host (its number there) has ended, with its wait status; `word` is what
-     * survivors are to know (enum boot_dead), 0: nothing. */
-    void (*ended)(struct job *job, int number, int wait_status, uint32_t word);
+    /* A rank of this host (its number there) has ended; `word` is what survivors are to know (enum
+     * boot_dead), 0: nothing. */
+    void (*ended)(struct job *job, int number, uint32_t word);
     /* Once per turn of the loop. */
     void (*turn)(struct job *job);
     /* Something still happens on other hosts, so the loop must go on. */
@@ -30,8 +32,10 @@ struct others {
     void (*late)(struct job *job);
     /* This host is done: its ranks have ended, their output has been passed on. */
     void (*finish)(struct job *job);
-    /* Put a question to all other hosts (survey.c); NULL: it is not for us to ask. */
-    void (*ask)(int kind, const struct pack *question);
+    /* Send a frame on its way to a launcher, or to all others (post.h). */
+    void (*send)(int to, int kind, const struct pack *frame);
+    /* The number of the other host with this node, -1: none. */
+    int (*host_of)(int node);
     /* A child that is no rank has ended: was it theirs? */
     bool (*child_died)(int pid, int wait_status);
 };

@@ -3,8 +3,10 @@
  * xmpirun --status: looking into jobs that run.  A job's boot segment has no name, but whoever may
  * look into a process of ours finds it among its open files, /proc/PID/fd; the kernel lets in the
  * owner and root and nobody else.  It is mapped to be read only: neither the job nor its
- * xmpirun notices, and it works when they are stuck.
+ * xmpirun notices, and it works when they are stuck.  Of a job on several hosts that shows the ranks of
+ * this one; xmpirun is asked for all (inquiry.h), and when it does not answer these are shown.
  */
+#include "launcher/inquiry.h"
 #include "launcher/status.h"
 
 #include <ctype.h>
@@ -23,6 +25,8 @@ struct search {
     const char *which;     /* a pid or a job id; NULL: all */
     ino_t seen[MOST_JOBS]; /* all processes of a job have the same file */
     int nseen, shown;
+    char told[MOST_JOBS][BOOT_JOB_CHARS]; /* jobs whose xmpirun has answered */
+    int ntold;
 };
 
 static bool seen_before(struct search *search, ino_t inode)
@@ -35,7 +39,8 @@ static bool seen_before(struct search *search, ino_t inode)
     return false;
 }
 
-static struct boot_header *map_new(const char *path, struct search *search, size_t *bytes)
+static struct boot_header *map_new(const char *path, struct search *search, size_t *bytes,
+                                   ino_t *inode)
 {
     struct stat file;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -44,6 +49,7 @@ static struct boot_header *map_new(const char *path, struct search *search, size
     struct boot_header *segment = MAP_FAILED;
     if (fstat(fd, &file) == 0 && !seen_before(search, file.st_ino)) {
         *bytes = (size_t)file.st_size;
+        *inode = file.st_ino;
         segment = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, fd, 0);
     }
     close(fd);
@@ -58,6 +64,51 @@ static struct boot_header *map_new(const char *path, struct search *search, size
 static bool is_asked_for(const struct boot_header *segment, int pid, const char *which)
 {
     return !which || strcmp(which, segment->job) == 0 || atoi(which) == pid;
+}
+
+static bool told_before(const struct search *search, const char *job)
+{
+    for (int i = 0; i < search->ntold; i++)
+        if (strcmp(search->told[i], job) == 0)
+            return true;
+    return false;
+}
+
+/* Does this process have the file? */
+static bool has_open(int pid, ino_t inode)
+{
+    char path[300];
+    struct stat file;
+    bool has = false;
+    snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    DIR *files = opendir(path);
+    for (struct dirent *entry; files && !has && (entry = readdir(files));) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%s", pid, entry->d_name);
+        has = stat(path, &file) == 0 && file.st_ino == inode;
+    }
+    if (files)
+        closedir(files);
+    return has;
+}
+
+/* All of a job on several hosts.  Its launcher is asked only if it is what the segment says: others
+ * would not survive the question. */
+static bool show_all(const struct boot_header *segment, ino_t inode, struct search *search)
+{
+    size_t bytes;
+    if (told_before(search, segment->job))
+        return true;
+    char *text = has_open(segment->launcher_pid, inode)
+                     ? inquiry_ask(segment->launcher_pid, &bytes)
+                     : NULL;
+    if (!text)
+        return false;
+    fwrite(text, 1, bytes, stdout);
+    free(text);
+    if (search->ntold < MOST_JOBS)
+        memcpy(search->told[search->ntold++], segment->job, BOOT_JOB_CHARS);
+    search->shown++;
+    return true;
 }
 
 static void show(struct boot_header *segment, struct search *search)
@@ -82,14 +133,17 @@ static void look_into_file(int pid, const char *fd, struct search *search)
 {
     char path[300], target[64] = "";
     size_t bytes;
+    ino_t inode;
     snprintf(path, sizeof path, "/proc/%d/fd/%s", pid, fd);
     if (readlink(path, target, sizeof target - 1) <= 0 ||
         strncmp(target, "/memfd:xmpi-job", strlen("/memfd:xmpi-job")) != 0)
         return;
-    struct boot_header *segment = map_new(path, search, &bytes);
+    struct boot_header *segment = map_new(path, search, &bytes, &inode);
     if (!segment)
         return;
-    if (is_asked_for(segment, pid, search->which))
+    bool spread = segment->nnodes > 1 || segment->nlocal < segment->world_size;
+    if (is_asked_for(segment, pid, search->which) &&
+        !(spread && show_all(segment, inode, search)))
         show(segment, search);
     munmap(segment, bytes);
 }

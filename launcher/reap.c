@@ -310,7 +310,7 @@ static void rank_ended(struct job *job, int number, int status)
     bool out_of_memory = is_out_of_memory(job, verdict_of(&ending).signal);
     uint32_t word = announce_death(job, number, word_of(&ending, out_of_memory));
     if (job->others)
-        job->others->ended(job, number, status, word);
+        job->others->ended(job, number, word);
     judge(job, number, &ending, out_of_memory);
     if (state_of(job, number) == BOOT_STARTED)
         look_later(job);

@@ -19,7 +19,7 @@
 #include "launcher/input.h"
 #include "launcher/others.h"
 #include "launcher/out.h"
-#include "launcher/survey.h"
+#include "launcher/post.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -58,11 +58,10 @@ static void spread(const struct remote *from, int kind, const struct pack *paylo
         all.up(kind, payload);
 }
 
-static void spread_dead(const struct remote *from, int world, int status, uint32_t word)
+static void spread_dead(const struct remote *from, int world, uint32_t word)
 {
     struct pack pack = { 0 };
     pack_number(&pack, world);
-    pack_number(&pack, status);
     pack_number(&pack, word);
     spread(from, FRAME_ENDED, &pack);
     pack_free(&pack);
@@ -76,32 +75,82 @@ static void take_news(int kind, struct unpack *payload)
         return;
     }
     int world = unpack_int(payload, 0, all.job->plan->world - 1);
-    unpack_number(payload); /* its wait status */
     uint32_t word = (uint32_t)unpack_number(payload);
     if (!payload->bad)
         job_other_ended(all.job, world, word);
 }
 
-void remote_heard(int kind, struct unpack *payload)
+/* From a neighbour (NULL: above) to all others. */
+static void got_news(const struct remote *from, int kind, struct unpack *payload)
 {
     struct pack copy = { 0 };
     pack_rest(&copy, payload);
     take_news(kind, payload);
     if (!payload->bad)
-        remote_tell(NULL, kind, &copy);
+        remote_tell(from, kind, &copy);
+    if (!payload->bad && from && all.up)
+        all.up(kind, &copy);
     pack_free(&copy);
 }
 
-void remote_asked(struct unpack *question)
+void remote_heard(int kind, struct unpack *payload)
 {
-    struct pack copy = { 0 }, answer = { 0 };
-    pack_rest(&copy, question);
-    remote_tell(NULL, FRAME_LOOK, &copy);
-    survey_answer(all.job, question, &answer);
-    if (!question->bad)
-        all.up(FRAME_SEEN, &answer);
+    got_news(NULL, kind, payload);
+}
+
+/* ---- post (post.h) ---- */
+
+static bool is_below(const struct remote *remote, int host)
+{
+    return host >= remote->number && host < remote->number + remote->n;
+}
+
+/* Nobody sends to himself, or hears what he has said. */
+void remote_send(int to, int kind, const struct pack *frame)
+{
+    if (to == POST_ALL) {
+        spread(NULL, kind, frame);
+        return;
+    }
+    for (int i = 0; i < remotes.n; i++)
+        if (is_below(&remotes.list[i], to)) {
+            if (!remotes.list[i].done)
+                wire_send(remotes.list[i].wire, kind, frame);
+            return;
+        }
+    if (all.up)
+        all.up(kind, frame);
+}
+
+int remote_host_of(int node)
+{
+    int host = 0;
+    while (all.node_of[host] != node && all.node_of[host] != NODES_END)
+        host++;
+    return all.node_of[host] == node ? host : POST_ROOT;
+}
+
+/* From a neighbour, NULL: above. */
+static void got_post(const struct remote *neighbour, struct unpack *frame)
+{
+    struct pack copy = { 0 };
+    pack_rest(&copy, frame);
+    int to = unpack_int(frame, POST_ALL, POST_MOST);
+    if (to == POST_ALL) {
+        remote_tell(neighbour, FRAME_POST, &copy);
+        if (neighbour && all.up)
+            all.up(FRAME_POST, &copy);
+    } else if (to != all.job->host && !frame->bad) {
+        remote_send(to, FRAME_POST, &copy);
+    }
+    if (to == POST_ALL || to == all.job->host)
+        post_take(all.job, frame);
     pack_free(&copy);
-    pack_free(&answer);
+}
+
+void remote_post(struct unpack *frame)
+{
+    got_post(NULL, frame);
 }
 
 /* ---- what those below say ---- */
@@ -138,27 +187,6 @@ static void got_failed(struct unpack *payload)
         job_stop(all.job, GRACE_MS);
 }
 
-static void got_news(struct remote *remote, int kind, struct unpack *payload)
-{
-    struct pack copy = { 0 };
-    pack_rest(&copy, payload);
-    take_news(kind, payload);
-    if (!payload->bad)
-        spread(remote, kind, &copy);
-    pack_free(&copy);
-}
-
-static void got_seen(struct unpack *payload)
-{
-    struct pack copy = { 0 };
-    pack_rest(&copy, payload);
-    if (all.up)
-        all.up(FRAME_SEEN, &copy);
-    else
-        survey_take(all.job, payload);
-    pack_free(&copy);
-}
-
 static void got_done(struct remote *remote)
 {
     remote->done = true;
@@ -182,8 +210,8 @@ static void got_running(struct remote *remote, int kind, struct unpack *payload)
     case FRAME_CARDS:
         got_news(remote, kind, payload);
         break;
-    case FRAME_SEEN:
-        got_seen(payload);
+    case FRAME_POST:
+        got_post(remote, payload);
         break;
     case FRAME_DONE:
         got_done(remote);
@@ -218,7 +246,7 @@ static void bury_ranks(const struct remote *remote)
         if (!gone[plan->node_of[world]])
             continue;
         job_other_ended(all.job, world, BOOT_DEAD);
-        spread_dead(remote, world, 0, BOOT_DEAD);
+        spread_dead(remote, world, BOOT_DEAD);
     }
     free(gone);
 }
@@ -308,10 +336,10 @@ void remote_signalled(struct job *job, int signal)
         job_set_deadline(job, DEADLINE_OTHERS, PATIENCE_MS * remotes.height);
 }
 
-void remote_ended(struct job *job, int number, int wait_status, uint32_t word)
+void remote_ended(struct job *job, int number, uint32_t word)
 {
     if (word) /* good ends are no news, and there are many of them */
-        spread_dead(NULL, job_world(job, number), wait_status, word);
+        spread_dead(NULL, job_world(job, number), word);
 }
 
 bool remote_reads(const struct remote *remote)

@@ -92,7 +92,8 @@ void shape_unpack(struct unpack *from, struct topology *topology);
 
 /* ---- while the job runs (remote.c) ---- */
 
-/* Begin.  node_of: of each other host by its number, -1 where nobody runs.  `up` tells who has
+/* Begin.  node_of: of each other host by its number, -1 where nobody runs, and
+ * NODES_END.  `up` tells who has
  * started us, NULL: we are xmpirun. */
 void remote_begin(struct job *job, const int32_t *node_of,
                   void (*up)(int kind, const struct pack *payload));
@@ -104,11 +105,9 @@ void remote_tell_number(int kind, int64_t number);
 /* Hand out nothing they say until the job runs. */
 void remote_hold(void);
 
-/* What came from above (FRAME_ENDED, FRAME_CARDS) concerns us and all below. */
+/* What came from above (FRAME_ENDED, FRAME_CARDS) concerns us and all below; FRAME_POST may. */
 void remote_heard(int kind, struct unpack *payload);
-
-/* FRAME_LOOK has come from above: it is passed on, and answered for the ranks here. */
-void remote_asked(struct unpack *question);
+void remote_post(struct unpack *frame);
 
 /* Does anybody on it or below it read what comes on stdin? */
 bool remote_reads(const struct remote *remote);
@@ -117,10 +116,12 @@ bool remote_reads(const struct remote *remote);
 void remote_started(struct job *job);
 void remote_stopping(struct job *job, int grace_ms);
 void remote_signalled(struct job *job, int signal);
-void remote_ended(struct job *job, int number, int wait_status, uint32_t word);
+void remote_ended(struct job *job, int number, uint32_t word);
 void remote_turn(struct job *job);
 bool remote_running(const struct job *job);
 void remote_late(struct job *job);
 void remote_finish(struct job *job);
+void remote_send(int to, int kind, const struct pack *frame);
+int remote_host_of(int node);
 
 #endif

@@ -7,6 +7,7 @@
 #include "launcher/input.h"
 #include "launcher/others.h"
 #include "launcher/out.h"
+#include "launcher/post.h"
 #include "launcher/remote.h"
 #include "launcher/share.h"
 
@@ -27,11 +28,6 @@ static void signalled(struct job *job, int signal)
         input_continued();
 }
 
-static void ask(int kind, const struct pack *question)
-{
-    remote_tell(NULL, kind, question);
-}
-
 static const struct others below = { .started = started,
                                      .stopping = remote_stopping,
                                      .signalled = signalled,
@@ -40,7 +36,8 @@ static const struct others below = { .started = started,
                                      .running = remote_running,
                                      .late = remote_late,
                                      .finish = remote_finish,
-                                     .ask = ask,
+                                     .send = remote_send,
+                                     .host_of = remote_host_of,
                                      .child_died = remote_child_died };
 
 static int local_host(const struct plan *plan)
@@ -55,7 +52,9 @@ int remote_run(const struct options *options, const struct plan *plan)
 {
     struct plan share;
     struct pack pack = { 0 };
-    struct job job = { .options = options, .plan = &share, .others = &below };
+    struct job job = {
+        .options = options, .plan = &share, .others = &below, .host = POST_ROOT
+    };
     int status = plan_share(options, plan, local_host(plan), &share);
     if (status) {
         remote_dismiss();

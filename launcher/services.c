@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 const struct service services[] = {
-    { "trace", trace_start, NULL, NULL, NULL, trace_stop },
+    { "trace", trace_start, NULL, trace_started, NULL, trace_stop },
     { "pmix", pmixsrv_start, pmixsrv_rank_env, NULL, pmixsrv_rank_gone, pmixsrv_stop },
     { 0 },
 };

@@ -6,6 +6,7 @@
 #include "launcher/share.h"
 
 #include "launcher/gather.h"
+#include "launcher/others.h"
 #include "launcher/out.h"
 #include "launcher/psets.h"
 
@@ -39,6 +40,7 @@ int32_t *share_nodes(const struct plan *whole)
     for (int i = 0; i < whole->nhosts; i++)
         if (!whole->hosts[i].is_local)
             of_host[others++] = of_host[i];
+    of_host[others] = NODES_END;
     return of_host;
 }
 
@@ -152,6 +154,7 @@ static const int32_t *take_others(struct unpack *from, int *n)
     int32_t *nodes = list_of(*n, sizeof *nodes);
     for (int i = 0; i < *n; i++)
         nodes[i] = unpack_int(from, -1, MOST_RANKS);
+    nodes[*n] = NODES_END;
     return nodes;
 }
 

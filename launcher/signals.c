@@ -9,15 +9,18 @@
  *     TSTP              passed on, then we stop ourselves; CONT passed on
  *     USR1, USR2        passed on
  *     URG               a rank rings: MPI_Abort, or an MPI process below a wrapper
+ *     a real-time one   xmpirun --status asks (inquiry.h)
  *
  * Ranks are in process groups of their own: the terminal's Ctrl-C reaches only us.  HUP stays
  * ignored if it was (nohup); INT does not, although shells ignore it for background jobs.
  */
 #include "launcher/explain.h"
+#include "launcher/inquiry.h"
 #include "launcher/iof.h"
 #include "launcher/job.h"
 #include "launcher/others.h"
 #include "launcher/out.h"
+#include "launcher/survey.h"
 #include "runtime/clock.h"
 
 #include <errno.h>
@@ -111,7 +114,10 @@ static void ready(struct watch *watch, uint32_t events)
     struct signalfd_siginfo info[16];
     ssize_t n = read(watch->fd, info, sizeof info);
     for (ssize_t i = 0; i < n / (ssize_t)sizeof info[0]; i++)
-        handle(watch->owner, (int)info[i].ssi_signo);
+        if ((int)info[i].ssi_signo == INQUIRY_SIGNAL)
+            inquiry_came(watch->owner, info[i].ssi_int);
+        else
+            handle(watch->owner, (int)info[i].ssi_signo);
 }
 
 int signals_open(struct job *job)
@@ -122,6 +128,9 @@ int signals_open(struct job *job)
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         sigaddset(&set, ours[i]);
+    sigaddset(&set, INQUIRY_SIGNAL);
+    inquiry_open();
+    survey_open();
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     signal(SIGCHLD, SIG_DFL);

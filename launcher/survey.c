@@ -7,10 +7,8 @@
  */
 #include "launcher/survey.h"
 
-#include "launcher/frames.h"
 #include "launcher/job.h"
-#include "launcher/others.h"
-#include "launcher/pack.h"
+#include "launcher/post.h"
 #include "launcher/status.h"
 #include "runtime/clock.h"
 
@@ -75,7 +73,7 @@ static struct situation *look_again(struct job *job)
     return copy ? memcpy(copy, now, bytes - sizeof *copy) : NULL;
 }
 
-void survey_answer(struct job *job, struct unpack *question, struct pack *answer)
+static void answer_here(struct job *job, struct unpack *question, struct pack *answer)
 {
     int64_t number = unpack_number(question);
     bool full = unpack_int(question, 0, 1);
@@ -89,11 +87,20 @@ void survey_answer(struct job *job, struct unpack *question, struct pack *answer
     free(ranks);
 }
 
+static void asked(struct job *job, int from, struct unpack *question)
+{
+    struct pack answer = { 0 };
+    answer_here(job, question, &answer);
+    if (!question->bad)
+        post_send(job, from, POST_SEEN, &answer);
+    pack_free(&answer);
+}
+
 /* ---- asking ---- */
 
 static void ask(struct job *job)
 {
-    struct pack question = { 0 }, answer = { 0 };
+    struct pack question = { 0 };
     survey.known = 0;
     survey.ranks = calloc((size_t)job->plan->world, sizeof *survey.ranks);
     if (!survey.ranks)
@@ -101,22 +108,19 @@ static void ask(struct job *job)
     pack_number(&question, ++survey.number);
     pack_number(&question, survey.list[0].full);
     job_set_deadline(job, DEADLINE_SURVEY, SURVEY_MS);
-    job->others->ask(FRAME_LOOK, &question);
-    struct unpack mine = { question.bytes, question.bytes + question.n, false };
-    survey_answer(job, &mine, &answer);
-    struct unpack from = { answer.bytes, answer.bytes + answer.n, false };
-    survey_take(job, &from);
+    post_send(job, POST_ALL, POST_LOOK, &question);
+    post_send(job, POST_ROOT, POST_LOOK, &question);
     pack_free(&question);
-    pack_free(&answer);
 }
 
-void survey_begin(struct job *job, bool full, const char *why, survey_done *done)
+bool survey_begin(struct job *job, bool full, const char *why, survey_done *done)
 {
     if (survey.n == MOST_QUESTIONS)
-        return;
+        return false;
     survey.list[survey.n++] = (struct question){ full, why, done };
     if (survey.n == 1)
         ask(job);
+    return true;
 }
 
 static void finish(struct job *job)
@@ -184,8 +188,9 @@ static void take_rank(struct unpack *from, int world)
     *s = new;
 }
 
-void survey_take(struct job *job, struct unpack *from)
+static void got_answer(struct job *job, int host, struct unpack *from)
 {
+    (void)host;
     int world = job->plan->world;
     int64_t number = unpack_number(from);
     if (number != survey.number || !survey.ranks)
@@ -195,4 +200,15 @@ void survey_take(struct job *job, struct unpack *from)
         take_rank(from, world);
     if (survey.known == world)
         finish(job);
+}
+
+void survey_open(void)
+{
+    post_handle(POST_LOOK, asked);
+    post_handle(POST_SEEN, got_answer);
+}
+
+bool survey_is_possible(const struct job *job)
+{
+    return job->others && job->host == POST_ROOT && job->plan->world <= SURVEY_MOST;
 }

@@ -9,9 +9,7 @@
 #include <stdbool.h>
 
 struct job;
-struct pack;
 struct situation; /* status.h */
-struct unpack;
 
 enum {
     SURVEY_MS = 2000,     /* who has not answered by then is not waited for */
@@ -23,16 +21,17 @@ typedef void survey_done(struct job *job, const char *why, const struct situatio
                          int missing);
 
 /* xmpirun: ask everybody.  Without `full`, ranks that have moved since the last such question are
- * only said to have.  Questions are asked one after the other; `why` must stay. */
-void survey_begin(struct job *job, bool full, const char *why, survey_done *done);
+ * only said to have.  Questions are asked one after the other; `why` must stay.  False: there are too
+ * many of them already. */
+bool survey_begin(struct job *job, bool full, const char *why, survey_done *done);
 
 /* At the deadline. */
 void survey_late(struct job *job);
 
-/* The question has come: pack the answer of this host. */
-void survey_answer(struct job *job, struct unpack *question, struct pack *answer);
+/* All launchers of the job, before it runs: be ready for questions. */
+void survey_open(void);
 
-/* xmpirun: an answer has come; `from` is bad when it makes no sense. */
-void survey_take(struct job *job, struct unpack *from);
+/* Is it for us to ask, and are there not too many ranks? */
+bool survey_is_possible(const struct job *job);
 
 #endif

@@ -7,8 +7,10 @@
 
 struct job;
 
-/* Services: make the file that the ranks write into; write the time line when all have ended. */
+/* Services: make the file that the ranks write into; look at the clocks of several hosts; write the
+ * time line when all have ended, or send it to who does. */
 int trace_start(struct job *job);
+void trace_started(struct job *job);
 void trace_stop(struct job *job);
 
 #endif

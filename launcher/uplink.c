@@ -104,7 +104,7 @@ static void got_hosts(const struct unpack *payload)
     remotes.lost = lost_below;
     if (from.bad)
         remote_fail_start("the hosts that it is to start are not to be understood");
-    else if (remote_start(&up.launch) != 0)
+    if (from.bad || remote_start(&up.launch) != 0)
         uplink_failed(1, false);
     else if (up.launch.shapes)
         say_shape();

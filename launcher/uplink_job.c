@@ -85,8 +85,8 @@ void uplink_said(int kind, struct unpack *payload)
     case FRAME_INPUT:
         got_input(payload);
         break;
-    case FRAME_LOOK:
-        remote_asked(payload);
+    case FRAME_POST:
+        remote_post(payload);
         break;
     case FRAME_ENDED:
     case FRAME_CARDS:
@@ -104,6 +104,7 @@ void uplink_abandon(void)
     up.told = true;
     if (!up.job)
         return;
+    up.job->alone = true;
     out_stdout.broken = out_stderr.broken = true;
     if (!up.job->exit_code)
         up.job->exit_code = 1;
@@ -167,6 +168,8 @@ static const struct others neighbours = { .started = started,
                                           .running = remote_running,
                                           .late = remote_late,
                                           .finish = finish,
+                                          .send = remote_send,
+                                          .host_of = remote_host_of,
                                           .child_died = remote_child_died };
 
 /* ---- the share ---- */
@@ -181,6 +184,7 @@ static int prepare(struct job *job, struct plan *plan, struct options *options)
     job->plan = plan;
     options->timeout = 0; /* xmpirun looks at the clock */
     job->others = &neighbours;
+    job->host = up.launch.first - 1;
     remote_begin(job, node_of_other, tell);
     if (status)
         return status;

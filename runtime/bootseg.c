@@ -89,7 +89,7 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
 
 static bool shape_is_right(const struct boot_header *segment)
 {
-    if (segment->nlocal < 1 || segment->world_size < segment->nlocal)
+    if (segment->nlocal < 0 || segment->world_size < segment->nlocal)
         return false;
     if (segment->psets_bytes < 1 || segment->psets_bytes > segment->bytes)
         return false;

@@ -38,7 +38,9 @@ struct trace_record {    /* 64 bytes */
 };
 
 struct trace_window {
-    int32_t rank, unused[15];
+    int32_t rank;
+    int32_t from; /* the launcher's: 1 + number of the host that has sent it, 0: this one */
+    int32_t unused[14];
 };
 
 /* What the call does that is under way in this thread; trace_open, trace_close and the begin and

@@ -12,12 +12,17 @@ export XMPI_LAUNCH_AGENT="$here_agent"
 program() { compile -I"$top" -o "$scratch/$1" "$2" -lm || { not_ok "$1" "does not compile"; exit 1; }; }
 program ends "$top/test/network/hosts.c"
 
-# The process id of some process of this test that runs a program.
-leftover_of() { # program
-    for process in $(pgrep -f "^$1"); do
-        grep -qsa "$mark" "/proc/$process/environ" && echo "$process" && return
-    done
+# Every process of the jobs of this test (not the shell's own); the guardians carry the mark as well.
+processes() { grep -lsa "$mark" /proc/[0-9]*/environ 2> /dev/null | sed 's|/proc/||; s|/environ||' | sort -n; }
+
+# Those whose command is these words (a regular expression).
+with_command() {
+    ps -ww -o pid=,args= -p "1$(processes | sed 's/^/,/' | tr -d '\n')" | sed -n "s|^ *\([0-9]*\) $1\$|\1|p"
 }
+
+# The process id of some rank, of the xmpid of host NUMBER.
+rank_of() { with_command "$1.*" | head -n 1; } # program
+daemon_of() { with_command "[^ ]*xmpid --root.*--host $1" | head -n 1; }
 
 await_words() { # file, words
     tries=0
@@ -218,7 +223,7 @@ part_faults() # whoever dies: the first cause is told, nothing is left
         BEGUN=$scratch/begun start -H a:2,b:2 "$scratch/ends" wait
         await_lines "$scratch/begun" 4
         case $victim in
-        xmpid) kill -9 "$(pgrep -f 'xmpid --root.*--host 1$' | head -n 1)" ;;
+        xmpid) kill -9 "$(daemon_of 1)" ;;
         agent) pkill -9 -P "$pid" sh ;;
         xmpirun) kill -9 "$pid" ;;
         esac
@@ -234,8 +239,16 @@ part_faults() # whoever dies: the first cause is told, nothing is left
     rm -f "$scratch/begun"
     BEGUN=$scratch/begun start -H a:2,b:2 "$scratch/ends" wait
     await_lines "$scratch/begun" 4
-    shown=$("$XMPIRUN" --status | grep -c '^job .*: 2 of its 4 ranks are on this host:$\|^    rank [0-3] (pid ')
-    check "--status shows the ranks here" "$([ "$shown" -ge 6 ] && echo yes)" yes # a and b
+    for asked in "$pid" "$(daemon_of 1)" "$(rank_of "$scratch/ends")"; do
+        "$XMPIRUN" --status "$asked" > "$dir/out" 2>&1
+        check "--status shows the ranks of all hosts" \
+            "$(grep -c "^job .* (xmpirun is pid $pid), 4 ranks:\$" "$dir/out") $(grep -c '^    rank [0-3] (pid [0-9]*): MPI_Recv' "$dir/out")" "1 4"
+    done
+    kill -STOP "$pid"
+    "$XMPIRUN" --status "$(daemon_of 1)" > "$dir/out" 2>&1
+    check "--status shows those here when xmpirun does not answer" \
+        "$(grep -c '^job .*: 2 of its 4 ranks are on this host:$' "$dir/out") $(grep -c '^    rank [0-3] (pid ' "$dir/out")" "1 2"
+    kill -CONT "$pid"
     kill -TERM "$pid"
     collect
     check "SIGTERM" "$code $(leftovers_soon)" "143 0"
@@ -267,8 +280,8 @@ part_tree() # hosts that start hosts
         BEGUN=$scratch/begun start --fanout 2 -H $seven "$scratch/ends" wait
         await_lines "$scratch/begun" 10
         case $victim in
-        rank) kill -9 "$(leftover_of "$scratch/ends")" ;;
-        *) kill -9 "$(pgrep -f "xmpid --root.*--host $(expr index abcdefg $victim - 1)\$" | head -n 1)" ;;
+        rank) kill -9 "$(rank_of "$scratch/ends")" ;;
+        *) kill -9 "$(daemon_of $(expr index abcdefg $victim - 1))" ;;
         esac
         began=$(now_ms)
         collect
@@ -282,13 +295,13 @@ part_tree() # hosts that start hosts
     rm -f "$scratch/begun"
     BEGUN=$scratch/begun start --fanout 1 --keep-going -H a:1,b:1,c:1 "$scratch/ends" survive
     await_lines "$scratch/begun" 3
-    kill -9 "$(pgrep -f "xmpid --root.*--host 2\$" | head -n 1)"
+    kill -9 "$(daemon_of 2)"
     collect
     check "a host is lost, the others keep going" "$code $(grep -c 'rank 2 is gone' "$dir/out") $(leftovers_soon)" "1 2 0"
     check_says "it is told" "host c is lost: .*; going on without its ranks"
 }
 
-stay() { pgrep -f "^sleep 31.$$\$" | xargs -r ps -o stat= -p | grep -c "^$1"; } # STATE of sleeping ranks
+stay() { with_command "sleep 31" | xargs -r ps -o stat= -p | grep -c "^$1"; } # STATE of sleeping ranks
 await_states() { # state, how many
     tries=0
     while [ "$(stay "$1")" != "$2" ] && [ $tries -lt 100 ]; do
@@ -300,7 +313,7 @@ await_states() { # state, how many
 
 part_signals() # of the user, for ranks two steps away
 {
-    start --fanout 1 -H a:1,b:1,c:1 sleep 31.$$
+    start --fanout 1 -H a:1,b:1,c:1 sleep 31
     check "ranks sleep" "$(await_states S 3)" 3
     kill -TSTP "$pid"
     check "SIGTSTP stops all ranks" "$(await_states T 3)" 3
@@ -342,9 +355,6 @@ draw() { # LIMIT: sets drawn to 0 .. LIMIT-1
     seed=$(((seed * 1103515245 + 12345) & 0x7fffffff))
     drawn=$((seed / 65536 % $1))
 }
-
-# Every process of the job but the shell's own; the guardians carry the mark as well.
-processes() { grep -lsa "$mark" /proc/[0-9]*/environ 2> /dev/null | sed 's|/proc/||; s|/environ||' | sort -n; }
 
 random_fault()
 {

@@ -47,4 +47,36 @@ run 30 -np 2 "$program"
 check "no trace unless asked for" "$code $(ls "$scratch" | grep -c json)" "0 0"
 XMPI_TRACE=$scratch/none/trace.json run 30 -np 2 "$program"
 check_says "a file that cannot be written is named" "none/trace.json: cannot write"
+
+# ---- several hosts ----
+
+# Prints: names of ranks, and for each host how many seconds its clock is ahead, and whether that may
+# be wrong by no more than a hundredth of one.
+cat > "$scratch/clocks.py" <<'END'
+import json, sys
+line = json.load(open(sys.argv[1]))
+names = sorted(e["args"]["name"] for e in line["traceEvents"] if e.get("name") == "process_name")
+print(*names, *("%s %.0f %s" % (c["host"], abs(c["offset_us"]) / 1e6, c["error_us"] < 1e4)
+                for c in sorted(line["metadata"]["clocks"], key=lambda c: c["host"])))
+END
+clocks() { "$python" "$scratch/clocks.py" "$scratch/trace.json" 2>&1 | tail -n 1; }
+rm -f "$scratch/trace.json"
+export XMPI_LAUNCH_AGENT='sh -c "{cmd}"'
+XMPI_TRACE=$scratch/trace.json run 60 -H a:2,b:2 --fanout 1 "$program"
+check "two hosts" "$code $(look 4)" "0 4 4 32 4 good"
+check "their clocks" "$(clocks)" "rank 0 on a rank 1 on a rank 2 on b rank 3 on b a 0 True b 0 True"
+XMPI_TRACE=$scratch/trace.json run 60 -H "$(hostname):1,b:1" "$program" many
+check "many calls, one host is this one" "$code $(look 2)" "0 2 2 40016 2 good"
+XMPI_TRACE=$scratch/trace.json run 60 -H a:1,b:1 "$program" dies
+check "a rank elsewhere that dies" "$(look 2)" "2 2 16 2 good"
+if unshare --time --fork --monotonic 1000 true 2> /dev/null; then
+    XMPI_TRACE=$scratch/trace.json run 60 -H a:2,b:2 \
+        --launch-agent 'case {host} in b) ahead="unshare --time --fork --monotonic 1000";; esac; $ahead sh -c "{cmd}"' "$program"
+    check "clocks that differ" "$code $(look 4) $(clocks | sed 's/.*on b //')" "0 4 4 32 4 good a 0 True b 1000 True"
+else
+    echo "skip launch: clocks that differ: no time namespaces here"
+fi
+XMPI_TRACE=$scratch/none/trace.json run 30 -H a:1,b:1 "$program"
+check_says "said once" "none/trace.json: cannot write"
+check "and nothing is left" "$code $(grep -c cannot "$dir/err") $(leftovers_soon)" "0 1 0"
 finish

@@ -10,8 +10,13 @@
  * where BUILD was configured with CC=clang and the same sanitizers but for fuzzer.
  */
 #include "launcher/frames.h"
+#include "launcher/inquiry.h"
 #include "launcher/job.h"
+#include "launcher/others.h"
 #include "launcher/out.h"
+#include "launcher/post.h"
+#include "launcher/survey.h"
+#include "launcher/trace_far.h"
 #include "launcher/uplink.h"
 
 #include "test/unit/unit.h"
@@ -21,12 +26,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WORLD = 6, NODES = 3, LONGEST = 512 };
+enum { WORLD = 6, NODES = 3, HERE = 7, LONGEST = 512 };
 
 static struct remote remote_list[2] = { { .number = 0, .n = 2, .name = "a", .here = true },
                                         { .number = 2, .n = 1, .name = "b", .here = true } };
 static int32_t node_of_rank[WORLD] = { 0, 0, 1, 1, 2, 2 };
-static const int32_t node_of_host[NODES] = { 1, -1, 2 };
+static const int32_t node_of_host[] = { 1, -1, 2, NODES_END };
 static struct planned ranks[2] = { { 0, 0, 0, 0 }, { 1, 0, 0, 1 } };
 static struct host host = { .name = "here", .is_local = true };
 static struct options options;
@@ -45,8 +50,19 @@ static void up_nowhere(int kind, const struct pack *payload)
     (void)kind, (void)payload;
 }
 
-/* A job in the middle of a tree, whose neighbours are not connected. */
-static void begin(void)
+static const struct others others = { .stopping = remote_stopping,
+                                      .signalled = remote_signalled,
+                                      .send = remote_send,
+                                      .host_of = remote_host_of };
+
+static void surveyed(struct job *ours, const char *why, const struct situation *of_ranks,
+                     int missing)
+{
+    (void)ours, (void)why, (void)of_ranks, (void)missing;
+}
+
+/* A job at the root or in the middle of a tree, whose neighbours are not connected. */
+static void begin(bool root)
 {
     size_t bytes = bootseg_bytes(plan.nranks, WORLD, NULL);
     if (!job.segment) {
@@ -58,6 +74,8 @@ static void begin(void)
     struct boot_header *segment = job.segment;
     job = (struct job){ .options = &options,
                         .plan = &plan,
+                        .others = &others,
+                        .host = root ? POST_ROOT : HERE,
                         .nranks = plan.nranks,
                         .ranks = rank_list,
                         .segment = segment };
@@ -68,7 +86,12 @@ static void begin(void)
     up.job = &job;
     for (int i = 0; i < 2; i++)
         remote_list[i].done = remote_list[i].fed = false;
-    remote_begin(&job, node_of_host, up_nowhere);
+    remote_begin(&job, node_of_host, root ? NULL : up_nowhere);
+    survey_open();
+    inquiry_open();
+    trace_far_open(-1);
+    if (root)
+        survey_begin(&job, false, "", surveyed);
 }
 
 /* One frame; the payload lies at the end of its memory. */
@@ -91,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    begin();
+    begin(n % 2);
     while (n >= 2) { /* which way and what, bytes, payload */
         size_t bytes = data[1] < n - 2 ? data[1] : n - 2;
         try_frame(data + 2, bytes, data[0] & 1, data[0] >> 1);
@@ -126,7 +149,7 @@ static size_t make_frames(uint8_t *to)
     size_t n = 0;
     for (unsigned frames = 1 + any(4); frames; frames--) {
         size_t head = n;
-        to[n] = (uint8_t)any(2 * (FRAME_CARDS + 2));
+        to[n] = (uint8_t)any(2 * (FRAME_POST + 2));
         n += 2;
         for (unsigned parts = any(6); parts; parts--) {
             if (any(3))

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See post.h: a table of handlers, and the head of the frame.
+ */
+#include "launcher/post.h"
+
+#include "launcher/frames.h"
+#include "launcher/job.h"
+#include "launcher/others.h"
+
+#include <stddef.h>
+
+static post_handler *handlers[POST_KINDS];
+
+void post_handle(enum post_kind kind, post_handler *handler)
+{
+    handlers[kind] = handler;
+}
+
+void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text)
+{
+    struct pack frame = { 0 };
+    struct unpack own = { text->bytes, text->n ? text->bytes + text->n : text->bytes, false };
+    if (to == job->host) {
+        handlers[kind](job, to, &own);
+        return;
+    }
+    pack_number(&frame, to);
+    pack_number(&frame, job->host);
+    pack_number(&frame, kind);
+    if (text->n)
+        pack_raw(&frame, text->bytes, text->n);
+    job->others->send(to, FRAME_POST, &frame);
+    pack_free(&frame);
+}
+
+void post_take(struct job *job, struct unpack *frame)
+{
+    int from = unpack_int(frame, POST_ROOT, POST_MOST);
+    int kind = unpack_int(frame, 0, POST_KINDS - 1);
+    if (!frame->bad && handlers[kind])
+        handlers[kind](job, from, frame);
+}
+
+int post_of_node(const struct job *job, int node)
+{
+    return node == job->plan->node ? job->host : job->others->host_of(node);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Post: what one launcher of a job has to say to another one, or to all others, while the job runs.
+ * Launchers know their neighbours in the tree only; those pass it on (remote.c):
+ *
+ *     post_send(job, to, kind, text)  ->  FRAME_POST: to, from, kind, text  ->  handler of the kind
+ *
+ * Nothing is kept for who has gone, or has no handler: whoever expects an answer hears of lost
+ * hosts by the deaths of their ranks.  Between two launchers nothing overtakes.
+ */
+#ifndef XMPI_LAUNCHER_POST_H
+#define XMPI_LAUNCHER_POST_H
+
+#include "launcher/pack.h"
+
+#include <stdbool.h>
+
+struct job;
+
+enum post_kind {
+    POST_STATUS, /* see inquiry.c */
+    POST_STATUS_TEXT,
+    POST_LOOK, /* see survey.c */
+    POST_SEEN,
+    POST_TRACE_PING, /* see trace_far.c */
+    POST_TRACE_PONG,
+    POST_TRACE_CLOCK,
+    POST_TRACE_NAMES,
+    POST_TRACE_WINDOW,
+    POST_TRACE_MORE,
+    POST_KINDS
+};
+
+/* Launchers: the other hosts by their numbers, from 0, and */
+enum { POST_ALL = -2, POST_ROOT = -1 /* xmpirun */, POST_MOST = 1 << 20 };
+
+/* `text` is bad when it makes no sense. */
+typedef void post_handler(struct job *job, int from, struct unpack *text);
+
+void post_handle(enum post_kind kind, post_handler *handler);
+
+/* To oneself: handled at once.  POST_ALL: to all others. */
+void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text);
+
+/* A frame for this launcher has come; it begins with `from`. */
+void post_take(struct job *job, struct unpack *frame);
+
+/* The launcher of a node; it has ranks. */
+int post_of_node(const struct job *job, int node);
+
+#endif
