@@ -45,6 +45,8 @@ void send_forget(struct send *send)
 void send_done(struct send *send)
 {
     send_forget(send);
+    if (send->plain)
+        trip_sent(send->first.total);
     if (__builtin_expect(send->data.where == AWAY, 0))
         request_check_moves(&send->request);
     request_complete(&send->request);

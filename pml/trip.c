@@ -12,8 +12,12 @@
  *     |-- message 1 --|-- message 2 --|            |-- message 3 --|
  *
  * Where messages go both ways, what a sender copies out is taken from its own receiving.  If each
- * looked at its own time alone, it would let the other one copy, and both lose.  So our own copying
- * does not count, and the sender's does, as much as ours would cost.
+ * looked at its own time alone, it would let the other one copy, and both lose.  So what counts is
+ * what both lose: of many messages, the time of a byte that came or went; of a single one its own
+ * time, where our own copying does not count, and the sender's does, as much as ours would cost.
+ *
+ * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
+ * while one of ours was on its way.
  *
  * XMPI_SHM_SINGLE_COPY=none, cma and both decide once and for all.  Memory with gaps is copied,
  * unless ranks share processors: then the receiver had better finish alone, and reads into a
@@ -31,14 +35,17 @@
 enum wish { WISH_NONE, WISH_CMA, WISH_BOTH, WISH_AUTO };
 static const char *const wishes[] = { "none", "cma", "both", "auto" };
 static enum wish wish;
-static uint32_t advice; /* published; bits of way_bit */
-static enum way next[WAY_CLASSES];
-static int in_progress;   /* measured messages */
-static uint64_t last_end; /* when the last of them was complete */
+static uint32_t advice;            /* published; bits of way_bit */
+static enum way next[WAY_CLASSES]; /* WAYS: there was none so far */
+static int in_progress;            /* measured messages */
+static uint64_t last_end;          /* when the last of them was complete */
 static struct {
     uint64_t ticks, bytes;
-    uint64_t last; /* ticks when the last measured message was complete */
-} out;             /* what we copied out ourselves */
+    uint64_t last;    /* ticks when the last measured message was complete */
+} out;                /* what we copied out ourselves */
+static uint64_t sent; /* bytes of our long messages since then */
+static int crossings; /* among the last messages: 0 to MOST_CROSSINGS */
+enum { SOME_CROSSINGS = 4, MOST_CROSSINGS = 8 };
 
 /* ---- advice ---- */
 
@@ -70,10 +77,12 @@ void trips_open(void)
 {
     wish_read();
     ways_open(wish != WISH_NONE, !boot.crowded);
-    next_set(WAY_READ);
+    next_set(WAYS);
     advice = 0;
     last_end = 0;
     memset(&out, 0, sizeof out);
+    sent = 0;
+    crossings = 0;
     in_progress = 0;
     if (wish == WISH_NONE)
         advise(UINT32_MAX);
@@ -104,12 +113,17 @@ bool trip_asks(const struct peer *peer, size_t bytes)
 
 /* ---- the choice ---- */
 
+static enum traffic traffic(void)
+{
+    return crossings >= SOME_CROSSINGS ? TWO_WAYS : ONE_WAY;
+}
+
 /* The way of this message, and a plan for the next one like it. */
 static enum way plan(size_t bytes)
 {
     int c = way_class(bytes);
-    enum way way = next[c];
-    next[c] = way_take(bytes, in_progress == 0);
+    enum way way = next[c] < WAYS ? next[c] : way_take(bytes, traffic(), in_progress == 0);
+    next[c] = way_take(bytes, traffic(), in_progress == 0);
     advise(next[c] == WAY_COPY ? advice | way_bit(bytes) : advice & ~way_bit(bytes));
     return way;
 }
@@ -145,6 +159,9 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
     trip->measured = whole;
     in_progress += whole;
     trip->lead = asked ? 0 : header->bytes;
+    trip->traffic = traffic();
+    trip->crossed = peer->unanswered > 0;
+    trip->peer = peer;
     trip->began = cpu_ticks();
     trip->out = out.ticks;
     if (!asked)
@@ -168,6 +185,19 @@ void trip_out(size_t bytes, uint64_t ticks)
     out.bytes += bytes;
 }
 
+void trip_sent(size_t bytes)
+{
+    sent += bytes;
+}
+
+static void traffic_learn(bool crossed)
+{
+    if (crossed && crossings < MOST_CROSSINGS)
+        crossings++;
+    else if (!crossed && crossings > 0)
+        crossings--;
+}
+
 /* What the message cost both sides, when both are busy. */
 static uint64_t cost_shared(const struct trip *trip, uint64_t ticks, uint64_t busy)
 {
@@ -177,17 +207,35 @@ static uint64_t cost_shared(const struct trip *trip, uint64_t ticks, uint64_t bu
     return trip->way == WAY_BOTH ? 2 * ticks : ticks;
 }
 
+static void trip_learn(const struct trip *trip, bool alone, uint64_t ticks, uint64_t busy)
+{
+    struct way_trip took = { .bytes = trip->bytes,
+                             .traffic = trip->traffic,
+                             .way = trip->way,
+                             .alone = alone,
+                             .moved = trip->bytes,
+                             .ticks = ticks };
+    if (trip->traffic == TWO_WAYS && !alone)
+        took.moved += sent;
+    else if (busy)
+        took.ticks = cost_shared(trip, ticks, busy);
+    way_took(&took);
+}
+
 void trip_end(struct trip *trip)
 {
     uint64_t now = cpu_ticks();
     bool alone = trip->began > last_end;
     uint64_t ticks = now - (alone ? trip->began : last_end);
     uint64_t busy = out.ticks - (alone ? trip->out : out.last);
+    traffic_learn(trip->crossed || busy || trip->peer->unanswered > 0);
     /* When nothing else was going on, the sender's copying of the first piece was a wait. */
     if (alone)
         ticks += ticks * trip->lead / trip->bytes;
-    way_took(trip->bytes, trip->way, busy ? cost_shared(trip, ticks, busy) : ticks, alone);
+    if (trip->traffic == traffic())
+        trip_learn(trip, alone, ticks, busy);
     last_end = now;
     out.last = out.ticks;
+    sent = 0;
     trip_forget(trip);
 }

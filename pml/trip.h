@@ -10,9 +10,12 @@
 
 struct trip { /* part of a receive */
     enum way way;
+    enum traffic traffic;
     bool measured;
+    bool crossed;  /* one of ours was on its way to the same peer */
     uint32_t lead; /* bytes in the first packet */
     size_t bytes;
+    const struct peer *peer;
     uint64_t began; /* ticks */
     uint64_t out;   /* ticks spent on our own long messages, by then */
 };
@@ -35,6 +38,9 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
 
 /* Some of a long message of ours was copied out; it took so long. */
 void trip_out(size_t bytes, uint64_t ticks);
+
+/* A long message of ours is over, whoever copied it. */
+void trip_sent(size_t bytes);
 
 /* A measured one has arrived, or shall not be measured after all. */
 void trip_end(struct trip *trip);

@@ -13,6 +13,13 @@
  *     then         the best; now and then a run of another one, more and more rarely while that
  *                  changes nothing
  *
+ * Where messages go both ways at the same time, each processor has copying to do anyway, and what is
+ * best is another question, asked apart; that both work on the same message is no answer to it, and
+ * two copies of what no cache holds are none, either.
+ *
+ * Messages that no cache holds leave less behind and cost more: their runs are short, and what is
+ * best for the next shorter ones, once that is known, is where they begin.
+ *
  * A run ends when no message is in progress: those that are copy for each other's time.
  *
  * A cost is ticks per KiB.  It follows smaller samples at once and larger ones slowly: what
@@ -27,7 +34,10 @@
 enum {
     RUN = 5, /* messages, at least */
     LONGEST_RUN = 256,
-    SAMPLE = 16,       /* messages for a sample while others are in progress; alone, RUN - 1 */
+    SAMPLE = 16, /* messages for a sample while others are in progress; alone, a run less 1 */
+    RUN_UNCACHED = 2, /* the same for messages that no cache holds */
+    LONGEST_UNCACHED = 16,
+    SAMPLE_UNCACHED = 3,
     TRIALS = 2,        /* runs of a way until it is known */
     MOST_TRIALS = 8,   /* that brought no sample: it cannot be measured */
     SOON = 16,         /* runs of the best before another one gets a run, */
@@ -40,6 +50,7 @@ static struct way_state {
     uint32_t cost[WAYS]; /* 1/16 ticks per KiB */
     uint8_t runs[WAYS];  /* while learning */
     uint8_t known[WAYS]; /* samples, up to TRIALS */
+    bool two_ways, begun, allowed[WAYS];
     uint8_t best, other; /* other: had the last run that was not of the best */
     uint16_t wait, left; /* runs of the best until the next of another one */
     uint8_t way;         /* of this run */
@@ -49,21 +60,28 @@ static struct way_state {
     bool alone;        /* it was */
     uint32_t messages; /* over, that went this way, in this sample */
     uint64_t ticks, bytes;
-} states[WAY_CLASSES];
+} states[TRAFFICS][WAY_CLASSES];
 
-static bool allowed[WAYS];
+static bool is_cached(int c)
+{
+    return c < FIRST_UNCACHED;
+}
 
 void ways_open(bool read, bool both)
 {
-    memset(states, 0, sizeof states);
-    allowed[WAY_COPY] = true;
-    allowed[WAY_READ] = read;
-    allowed[WAY_BOTH] = read && both;
     uint8_t first = read ? WAY_READ : WAY_COPY;
-    for (int c = 0; c < WAY_CLASSES; c++)
-        states[c] = (struct way_state){
-            .best = first, .way = first, .last = WAYS, .wait = SOON, .left = SOON
-        };
+    struct way_state fresh = { .best = first,
+                               .way = first,
+                               .last = WAYS,
+                               .wait = SOON,
+                               .left = SOON,
+                               .allowed = { [WAY_COPY] = true, [WAY_READ] = read } };
+    for (int c = 0; c < WAY_CLASSES; c++) {
+        states[ONE_WAY][c] = states[TWO_WAYS][c] = fresh;
+        states[ONE_WAY][c].allowed[WAY_BOTH] = read && both;
+        states[TWO_WAYS][c].two_ways = true;
+        states[TWO_WAYS][c].allowed[WAY_COPY] = is_cached(c + 1) || !read; /* there are two */
+    }
 }
 
 /* ---- the way of the next message ---- */
@@ -74,7 +92,7 @@ static int way_unknown(const struct way_state *s)
     int least = WAYS;
     bool learning = false;
     for (int way = WAYS - 1; way >= 0; way--) {
-        if (!allowed[way])
+        if (!s->allowed[way])
             continue;
         learning |= s->known[way] < TRIALS && s->runs[way] < MOST_TRIALS;
         if (least == WAYS || s->runs[way] < s->runs[least])
@@ -87,7 +105,7 @@ static int way_other(struct way_state *s)
 {
     for (int i = 0; i < WAYS; i++) {
         s->other = (uint8_t)((s->other + 1) % WAYS);
-        if (s->other != s->best && allowed[s->other])
+        if (s->other != s->best && s->allowed[s->other])
             return s->other;
     }
     return s->best;
@@ -107,10 +125,32 @@ static int run_choose(struct way_state *s)
     return way_other(s);
 }
 
-enum way way_take(size_t bytes, bool quiet)
+/* The first message of its class: what shorter ones taught us will do for a beginning. */
+static void state_begin(struct way_state *s, int c)
 {
-    struct way_state *s = &states[way_class(bytes)];
-    if (s->length >= (quiet ? RUN : LONGEST_RUN)) {
+    s->begun = true;
+    const struct way_state *shorter = s - 1;
+    if (c == 0 || (is_cached(c) && !s->two_ways) || way_unknown(shorter) != WAYS ||
+        !s->allowed[shorter->best])
+        return;
+    s->best = s->way = shorter->best;
+    memset(s->runs, MOST_TRIALS, sizeof s->runs);
+}
+
+static bool run_is_over(const struct way_state *s, int c, bool quiet)
+{
+    if (is_cached(c))
+        return s->length >= (quiet ? RUN : LONGEST_RUN);
+    return s->length >= (quiet ? RUN_UNCACHED : LONGEST_UNCACHED);
+}
+
+enum way way_take(size_t bytes, enum traffic traffic, bool quiet)
+{
+    int c = way_class(bytes);
+    struct way_state *s = &states[traffic][c];
+    if (!s->begun)
+        state_begin(s, c);
+    if (run_is_over(s, c, quiet)) {
         s->way = (uint8_t)run_choose(s);
         s->length = 0;
     }
@@ -149,53 +189,67 @@ static int best_way(const struct way_state *s, bool cached)
     return (cached ? both + both / 2 : both) < copy ? WAY_BOTH : WAY_COPY;
 }
 
-/* Small differences change nothing. */
+/* Small differences change nothing; less so where both sides must agree, or gain nothing. */
 static void best_choose(struct way_state *s, bool cached)
 {
     int best = best_way(s, cached);
     uint64_t now = cost_of(s, s->best);
-    if (best == s->best || (best != WAY_COPY && cost_of(s, best) > now - now / 16))
+    uint64_t least = s->two_ways ? now / 8 : best == WAY_COPY ? 0 : now / 16;
+    if (best == s->best || cost_of(s, best) > now - least)
         return;
     s->best = (uint8_t)best;
     s->wait = s->left = SOON;
 }
 
+/* So many messages make a sample. */
+static uint32_t sample_length(int c, bool alone)
+{
+    if (is_cached(c))
+        return alone ? RUN - 1 : SAMPLE;
+    return alone ? RUN_UNCACHED - 1 : SAMPLE_UNCACHED;
+}
+
 static void sample_end(struct way_state *s, int c)
 {
-    if (s->messages >= RUN - 1)
+    if (s->messages >= sample_length(c, true))
         cost_learn(s, s->last, s->ticks * 16 * 1024 / s->bytes);
     s->messages = 0;
     s->ticks = s->bytes = 0;
     if (way_unknown(s) == WAYS)
-        best_choose(s, s->alone && c < FIRST_UNCACHED);
+        best_choose(s, s->alone && is_cached(c));
 }
 
-void way_took(size_t bytes, enum way way, uint64_t ticks, bool alone)
+void way_took(const struct way_trip *trip)
 {
-    int c = way_class(bytes);
-    struct way_state *s = &states[c];
-    if (way != s->last) {
+    int c = way_class(trip->bytes);
+    struct way_state *s = &states[trip->traffic][c];
+    if (trip->way != s->last) {
         sample_end(s, c);
-        s->last = (uint8_t)way;
+        s->last = (uint8_t)trip->way;
         return; /* part of its time belongs to the other ways */
     }
-    s->alone = alone;
-    s->ticks += ticks;
-    s->bytes += bytes;
-    if (++s->messages >= (alone ? RUN - 1 : SAMPLE))
+    s->alone = trip->alone;
+    s->ticks += trip->ticks;
+    s->bytes += trip->moved;
+    if (++s->messages >= sample_length(c, trip->alone))
         sample_end(s, c);
 }
 
 /* ---- for people ---- */
 
-void ways_log(void)
+static void state_log(enum traffic traffic, int c)
 {
     static const char *const names[] = { "copy", "read", "both" };
-    for (int c = 0; c < WAY_CLASSES; c++) {
-        const struct way_state *s = &states[c];
-        if (s->runs[WAY_COPY] > 0)
-            log_at(1, "messages from %d KiB: %s (copy %u, read %u, both %u ticks per KiB)",
-                   8 << c, names[s->best], s->cost[WAY_COPY] / 16, s->cost[WAY_READ] / 16,
-                   s->cost[WAY_BOTH] / 16);
-    }
+    const struct way_state *s = &states[traffic][c];
+    if (s->begun)
+        log_at(1, "messages from %d KiB%s: %s (copy %u, read %u, both %u ticks per KiB)",
+               8 << c, traffic == ONE_WAY ? "" : " both ways", names[s->best],
+               s->cost[WAY_COPY] / 16, s->cost[WAY_READ] / 16, s->cost[WAY_BOTH] / 16);
+}
+
+void ways_log(void)
+{
+    for (int c = 0; c < WAY_CLASSES; c++)
+        for (int traffic = 0; traffic < TRAFFICS; traffic++)
+            state_log((enum traffic)traffic, c);
 }

@@ -17,6 +17,8 @@ enum way {
     WAYS
 };
 
+enum traffic { ONE_WAY, TWO_WAYS, TRAFFICS }; /* do messages come while others are sent? */
+
 enum { WAY_SHORT = 8192 }; /* up to here nothing is as good as a copy, and nobody asks */
 
 /* Forget everything; these ways may be taken from now on. */
@@ -24,10 +26,18 @@ void ways_open(bool read, bool both);
 
 /* The way of the next message of so many bytes (more than WAY_SHORT); quiet: no other one is in
  * progress. */
-enum way way_take(size_t bytes, bool quiet);
+enum way way_take(size_t bytes, enum traffic traffic, bool quiet);
 
-/* It took so long; any unit, the same for all.  Alone: no other one was going on when it began. */
-void way_took(size_t bytes, enum way way, uint64_t ticks, bool alone);
+/* It took so long; any unit, the same for all. */
+struct way_trip {
+    size_t bytes;
+    enum traffic traffic;
+    enum way way;
+    bool alone;     /* no other one was going on when it began */
+    uint64_t moved; /* bytes that came or went meanwhile */
+    uint64_t ticks;
+};
+void way_took(const struct way_trip *trip);
 
 /* What was learnt, for XMPI_LOG=1. */
 void ways_log(void);

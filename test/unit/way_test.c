@@ -8,14 +8,22 @@
 
 enum { LENGTH = 100000 };
 
+static void took(enum way way, uint64_t ticks, bool alone)
+{
+    struct way_trip trip = {
+        .bytes = LENGTH, .way = way, .alone = alone, .moved = LENGTH, .ticks = ticks
+    };
+    way_took(&trip);
+}
+
 /* n messages, one after another; what each way costs; how many went each way. */
 static void play(int n, const uint64_t cost[WAYS], bool alone, int went[WAYS])
 {
     for (int way = 0; way < WAYS; way++)
         went[way] = 0;
     for (int i = 0; i < n; i++) {
-        enum way way = way_take(LENGTH, alone || i % 64 == 0);
-        way_took(LENGTH, way, cost[way], alone);
+        enum way way = way_take(LENGTH, ONE_WAY, alone || i % 64 == 0);
+        took(way, cost[way], alone);
         went[way]++;
     }
 }
@@ -72,9 +80,9 @@ START_TEST(interruptions_do_not_count)
     int good = 0;
     ways_open(true, true);
     for (int i = 0; i < 20000; i++) {
-        enum way way = way_take(LENGTH, true);
+        enum way way = way_take(LENGTH, ONE_WAY, true);
         uint64_t cost = way == WAY_READ ? 5000 : 9000;
-        way_took(LENGTH, way, i % 20 == 7 ? 100 * cost : cost, true);
+        took(way, i % 20 == 7 ? 100 * cost : cost, true);
         good += way == WAY_READ;
     }
     ck_assert_int_gt(good, 15000);
@@ -115,16 +123,65 @@ START_TEST(a_way_without_times)
     int copies = 0;
     ways_open(true, true);
     for (int i = 0; i < 5000; i++) {
-        enum way way = way_take(LENGTH, true);
+        enum way way = way_take(LENGTH, ONE_WAY, true);
         if (way == WAY_COPY)
             copies++;
         else
-            way_took(LENGTH, way, way == WAY_READ ? 5000 : 6000, true);
+            took(way, way == WAY_READ ? 5000 : 6000, true);
     }
     ck_assert_int_lt(copies, 500);
 }
 END_TEST
 
+/* A message of so many bytes; a way costs so much per KiB. */
+static enum way send_one(size_t bytes, enum traffic traffic, const uint64_t cost[WAYS])
+{
+    struct way_trip trip = {
+        .bytes = bytes, .traffic = traffic, .alone = true, .moved = bytes
+    };
+    trip.way = way_take(bytes, traffic, true);
+    trip.ticks = cost[trip.way] * (bytes >> 10);
+    way_took(&trip);
+    return trip.way;
+}
+
+/* What is best one way is not taken where messages go both ways, and the reverse. */
+START_TEST(both_ways_is_another_question)
+{
+    uint64_t one[WAYS] = { 900, 700, 300 }, two[WAYS] = { 300, 700, 100 };
+    int went[TRAFFICS][WAYS] = { 0 };
+    ways_open(true, true);
+    for (int i = 0; i < 10000; i++) {
+        went[ONE_WAY][send_one(LENGTH, ONE_WAY, one)]++;
+        went[TWO_WAYS][send_one(LENGTH, TWO_WAYS, two)]++;
+    }
+    ck_assert_int_gt(went[ONE_WAY][WAY_BOTH], 9500);
+    ck_assert_int_gt(went[TWO_WAYS][WAY_COPY], 9500);
+    ck_assert_int_eq(went[TWO_WAYS][WAY_BOTH], 0);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_ne(send_one((size_t)8 << 20, TWO_WAYS, two), WAY_COPY);
+}
+END_TEST
+
+/* A dozen messages teach what is best for the longest, and none is needed after shorter ones. */
+START_TEST(long_messages_learn_soon)
+{
+    const size_t mib = 1 << 20;
+    uint64_t cost[WAYS] = { 900, 2000, 400 };
+    int went[WAYS] = { 0 };
+    ways_open(true, true);
+    for (int i = 0; i < 40; i++)
+        went[send_one(3 * mib, ONE_WAY, cost)]++;
+    ck_assert_int_gt(went[WAY_BOTH], 24);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(send_one(16 * mib, ONE_WAY, cost), WAY_BOTH);
+    for (int i = 0; i < 1000; i++)
+        went[send_one(16 * mib, ONE_WAY, cost)]++;
+    for (int way = 0; way < WAYS; way++)
+        ck_assert_int_gt(went[way], 6); /* the others are tried all the same */
+}
+END_TEST
+
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
-          a_way_without_times)
+          a_way_without_times, both_ways_is_another_question, long_messages_learn_soon)
