@@ -81,7 +81,8 @@ void bad_handle(struct entry *e, int class, const char *name, const void *handle
         }
     e->rc = fail(class, "argument %s is %p, %s", name, handle,
                  handle ? "which is none or was freed before" : "a handle that was never set");
-    e->rc = fail(class, "%s; it has to be a %s", fail_text(), what);
+    e->rc = fail(class, "%s; it has to be %s %s", fail_text(),
+                 strchr("aeiou", *what) ? "an" : "a", what);
 }
 
 void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type,

@@ -39,17 +39,46 @@ static size_t alignment_wanted(const struct info *info)
     return usable ? wanted : ALIGNMENT;
 }
 
+/* What was given out, by address: MPI_Free_mem must not look behind a pointer before it knows it. */
+enum { CHAINS = 256 };
+static struct given {
+    struct given *next;
+    void *memory;
+} * given[CHAINS];
+
+static struct given **given_chain(const void *memory)
+{
+    return &given[((uintptr_t)memory / ALIGNMENT * 0x9e3779b97f4a7c15u) >> 56];
+}
+
 int xmpi_alloc_mem(size_arg_t size, info_t info, pointer_out_t baseptr)
 {
+    struct given *new = malloc(sizeof *new);
     void *memory;
-    if (posix_memalign(&memory, alignment_wanted(info), size > 0 ? (size_t)size : 1))
+    if (!new || posix_memalign(&memory, alignment_wanted(info), size > 0 ? (size_t)size : 1)) {
+        free(new);
         return fail(MPI_ERR_NO_MEM, "the system has no %lld bytes to give", (long long)size);
+    }
+    struct given **chain = given_chain(memory);
+    *new = (struct given){ *chain, memory };
+    *chain = new;
     memcpy(baseptr, &memory, sizeof memory);
     return MPI_SUCCESS;
 }
 
 int xmpi_free_mem(void *base)
 {
+    struct given **at = given_chain(base);
+    while (*at && (*at)->memory != base)
+        at = &(*at)->next;
+    struct given *old = *at;
+    if (!old && base)
+        return fail(MPI_ERR_BASE,
+                    "argument base is %p, which is not from MPI_Alloc_mem, or was freed before",
+                    base);
+    if (old)
+        *at = old->next;
+    free(old);
     free(base);
     return MPI_SUCCESS;
 }

@@ -352,8 +352,9 @@ int xmpi_group_translate_ranks(group_t group1, length_t n, const int ranks1[], g
         if (ranks1[i] == MPI_PROC_NULL) {
             ranks2[i] = MPI_PROC_NULL;
         } else if (ranks1[i] < 0 || ranks1[i] >= size) {
-            rc = fail(MPI_ERR_RANK, "argument ranks1[%d] is %d, group1 has ranks 0 to %d", i,
-                      ranks1[i], size - 1);
+            rc = fail(MPI_ERR_RANK,
+                      "argument ranks1[%d] is %d, group1 has %d members counted from 0", i,
+                      ranks1[i], size);
         } else {
             int at = finder_find(&f, ranks_world(group1->ranks, ranks1[i]));
             ranks2[i] = at < 0 ? MPI_UNDEFINED : at;

@@ -101,9 +101,9 @@ int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *mess
         return request_new_over(&result_proc_null, NULL, false, request);
     }
     if (!object_is(*message, OBJECT_MESSAGE))
-        return fail(MPI_ERR_REQUEST, "argument message: %s",
-                    *message == MPI_MESSAGE_NULL ? "it is MPI_MESSAGE_NULL"
-                                                 : "it is no message");
+        return fail(MPI_ERR_REQUEST,
+                    "argument message is %s; MPI_Mprobe and MPI_Improbe give one",
+                    *message == MPI_MESSAGE_NULL ? "MPI_MESSAGE_NULL" : "no live message");
     struct message *matched = (struct message *)*message;
     struct comm *comm = pml_message_comm(matched);
     struct buffer data = buffer_user(buf, count, datatype->layout);

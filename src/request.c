@@ -233,7 +233,10 @@ static int request_start(MPI_Request handle, int index)
     int at = index < 0 ? 0 : index;
     if (request && (!request->persistent || request->active))
         leave_blame(request->comm);
-    if (!request || !request->persistent)
+    if (!request)
+        return fail(MPI_ERR_REQUEST, "request %d is MPI_REQUEST_NULL and cannot be started",
+                    at);
+    if (!request->persistent)
         return fail(MPI_ERR_REQUEST, "request %d is not persistent and cannot be started", at);
     if (request->active)
         return fail(MPI_ERR_REQUEST, "request %d is active: complete it before the next start",

@@ -166,7 +166,8 @@ static int darray_check(const struct darray *a)
     if (a->size < 1)
         return fail(MPI_ERR_ARG, "argument size is %d, must be at least 1", a->size);
     if (a->rank < 0 || a->rank >= a->size)
-        return fail(MPI_ERR_ARG, "argument rank is %d, must be 0 to size - 1, %d", a->rank,
+        return fail(MPI_ERR_ARG,
+                    "argument rank is %d, ranks run from 0 to size - 1, which is %d", a->rank,
                     a->size - 1);
     if (a->ndims < 1)
         return fail(MPI_ERR_ARG, "argument ndims is %d, must be at least 1", a->ndims);

@@ -128,6 +128,27 @@ static void test_hints(void)
     CHECK_OK(MPI_Comm_free(&sibling));
 }
 
+/* Many at once, given back in another order; each once, and nothing that was never given. */
+static void test_free_mem(void)
+{
+    enum { N = 1000 };
+    static char *blocks[N];
+    char mine[64];
+    for (int i = 0; i < N; i++) {
+        CHECK_OK(MPI_Alloc_mem(1 + i, MPI_INFO_NULL, &blocks[i]));
+        memset(blocks[i], i, (size_t)i + 1);
+    }
+    CHECK_ERROR(MPI_Free_mem(mine), MPI_ERR_BASE);
+    CHECK_ERROR(MPI_Free_mem(blocks[7] + 1), MPI_ERR_BASE);
+    for (int i = 0; i < N; i++) {
+        char *block = blocks[i * 7 % N];
+        CHECK(block[i * 7 % N] == (char)(i * 7 % N));
+        CHECK_OK(MPI_Free_mem(block));
+    }
+    CHECK_ERROR(MPI_Free_mem(blocks[3]), MPI_ERR_BASE);
+    CHECK_OK(MPI_Free_mem(NULL));
+}
+
 static void test_alloc_mem(void)
 {
     MPI_Info info;
@@ -144,6 +165,7 @@ static void test_alloc_mem(void)
     CHECK_OK(MPI_Free_mem(memory));
     CHECK_OK(MPI_Info_free(&info));
     CHECK_ERROR(MPI_Alloc_mem((MPI_Aint)1 << 60, MPI_INFO_NULL, &memory), MPI_ERR_NO_MEM);
+    test_free_mem();
     CHECK_ERROR(MPI_Alloc_mem(8, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
 }
 
