@@ -19,6 +19,7 @@
 
 #include "coll/scratch.h"
 #include "runtime/fail.h"
+#include "runtime/folding.h"
 #include "mpi.h"
 
 #include <string.h>
@@ -26,12 +27,13 @@
 #define DONE_NEVER UINT64_MAX
 enum { UNIT = 64 }; /* slices are multiples of so many elements, hence of cache lines */
 
-struct folding {
+struct work {
     const struct attached *a;
     const struct call *call;
     const char *mine;
     char *out;         /* for the whole vector; NULL: the result is not for us */
     char *sum, *heard; /* room for a piece each */
+    float *floats;     /* the same in floats, or NULL */
     size_t element;    /* bytes */
 };
 
@@ -43,7 +45,7 @@ struct slice { /* elements */
     size_t first, count;
 };
 
-static struct slice slice_of(const struct folding *f, int rank)
+static struct slice slice_of(const struct work *f, int rank)
 {
     if (f->call->what == COLL_REDUCE_SCATTER_BLOCK)
         return (struct slice){ f->call->recv.count * (size_t)rank, f->call->recv.count };
@@ -55,35 +57,31 @@ static struct slice slice_of(const struct folding *f, int rank)
 }
 
 /* Where the sum of a piece is made: at once where it belongs, unless our own operand is there. */
-static char *place_for(const struct folding *f, size_t at)
+static char *place_for(const struct work *f, size_t at)
 {
     return f->out && f->out != f->mine ? f->out + at : f->sum;
 }
 
 /* The piece of all ranks, folded into `to`.  False: it cannot be read. */
-static bool piece_fold(const struct folding *f, size_t at, size_t count, char *to)
+static bool piece_fold(const struct work *f, size_t at, size_t count, char *to)
 {
-    const struct reduction *op = &f->call->reduction;
-    size_t bytes = count * f->element, items = count * op->layout->nitems;
-    const char *first = NULL;
+    struct folding folding = folding_begin(&f->call->reduction, f->a->tiny->n, to, count);
+    folding.floats = f->floats;
+    size_t bytes = count * f->element;
     for (int r = 0; r < f->a->tiny->n; r++) {
         bool own = r == f->a->tiny->me;
         const char *vector = own ? f->mine + at : r == 0 ? f->sum : f->heard;
         if (!own && !attach_read(f->a, r, r == 0 ? f->sum : f->heard,
                                  attach_offered(f->a, r)->in + at, bytes))
             return false;
-        if (r > 0)
-            op->kernel(to, r == 1 ? first : to, vector, items);
-        first = vector;
+        folding_add(&folding, vector);
     }
-    if (op->mean)
-        reduce_divide(op, to, count, f->a->tiny->n);
+    folding_end(&folding);
     return true;
 }
 
 /* To all who want it; ours last, as it may be our operand.  How much went well. */
-static enum outcome piece_spread(const struct folding *f, size_t at, size_t count,
-                                 const char *sum)
+static enum outcome piece_spread(const struct work *f, size_t at, size_t count, const char *sum)
 {
     size_t bytes = count * f->element;
     bool spoilt = false;
@@ -102,7 +100,7 @@ static enum outcome piece_spread(const struct folding *f, size_t at, size_t coun
 }
 
 /* How many elements of our slice are done, or DONE_NEVER: it is spoilt. */
-static uint64_t slice_fold(const struct folding *f)
+static uint64_t slice_fold(const struct work *f)
 {
     struct slice slice = slice_of(f, f->a->tiny->me);
     size_t done = 0, most = ATTACH_PIECE / f->element;
@@ -138,7 +136,7 @@ static int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t do
 }
 
 /* The two rounds, and the folding between them. */
-static int fold_all(const struct folding *f, struct attached *a, const struct offer *offer)
+static int fold_all(const struct work *f, struct attached *a, const struct offer *offer)
 {
     int error = attach_offer(a, offer);
     if (!error)
@@ -148,25 +146,34 @@ static int fold_all(const struct folding *f, struct attached *a, const struct of
     return error;
 }
 
-static struct folding folding_of(const struct attached *a, const struct call *call, char *room)
+/* For two pieces, and one in floats instead of 16 bits. */
+static char *room_take(const struct call *call)
+{
+    return scratch_take((size_t)(call->reduction.in_float ? 4 : 2) * ATTACH_PIECE);
+}
+
+static struct work work_of(const struct attached *a, const struct call *call, char *room)
 {
     size_t blocks = call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)a->tiny->n : 1;
     const struct layout *layout = call->reduction.layout;
     struct buffer in = { call->in_place ? call->recv.base : call->send.base,
                          call->recv.count * blocks, layout, HERE };
-    return (struct folding){ .a = a,
-                             .call = call,
-                             .mine = buffer_flat(&in),
-                             .sum = room,
-                             .heard = room ? room + ATTACH_PIECE : NULL,
-                             .element = layout->size };
+    return (struct work){ .a = a,
+                          .call = call,
+                          .mine = buffer_flat(&in),
+                          .sum = room,
+                          .heard = room ? room + ATTACH_PIECE : NULL,
+                          .floats = room && call->reduction.in_float
+                                        ? (float *)(room + 2 * ATTACH_PIECE)
+                                        : NULL,
+                          .element = layout->size };
 }
 
 int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
 {
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    char *room = scratch_take((size_t)2 * ATTACH_PIECE);
-    struct folding f = folding_of(a, call, room);
+    char *room = room_take(call);
+    struct work f = work_of(a, call, room);
     if (call->what == COLL_ALLREDUCE || call->root == a->tiny->me)
         f.out = buffer_flat(&out);
     struct offer offer = { .in = (uintptr_t)f.mine,
@@ -184,11 +191,11 @@ int attach_fold_scatter(struct attached *a, const struct call *call, struct rest
 {
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
     size_t bytes = buffer_bytes(&out);
-    char *room = scratch_take((size_t)2 * ATTACH_PIECE), *copy = NULL;
+    char *room = room_take(call), *copy = NULL;
     char *to = call->in_place ? NULL : buffer_flat(&out);
     if (!to)
         to = copy = scratch_take(bytes);
-    struct folding f = folding_of(a, call, room);
+    struct work f = work_of(a, call, room);
     f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
     struct offer offer = { .in = (uintptr_t)f.mine, .is_open = room && to };
     int error = fold_all(&f, a, &offer);

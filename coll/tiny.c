@@ -22,6 +22,7 @@
 
 #include "coll/tell.h"
 #include "runtime/fail.h"
+#include "runtime/folding.h"
 
 #include <string.h>
 
@@ -78,42 +79,6 @@ static inline size_t among_others(int me, int r)
     return (size_t)(r < me ? r : r - 1);
 }
 
-/* ---- folding, in rank order ---- */
-
-struct folding {
-    const struct reduction *op;
-    char *out; /* may be the first or the second vector */
-    const void *first;
-    size_t bytes, items;
-    int n; /* vectors so far */
-};
-
-static struct folding folding_begin(const struct call *call)
-{
-    const struct layout *layout = call->reduction.layout;
-    struct buffer out = { call->recv.base, call->recv.count, layout, HERE };
-    return (struct folding){ .op = &call->reduction,
-                             .out = buffer_flat(&out),
-                             .bytes = buffer_bytes(&out),
-                             .items = call->recv.count * layout->nitems };
-}
-
-static inline void fold(struct folding *f, const void *vector)
-{
-    if (f->n++ == 0)
-        f->first = vector;
-    else
-        f->op->kernel(f->out, f->n == 2 ? f->first : f->out, vector, f->items);
-}
-
-static void folding_end(const struct folding *f, const struct call *call)
-{
-    if (f->n == 1 && f->out != f->first)
-        memmove(f->out, f->first, f->bytes);
-    if (f->op->mean && f->n > 0)
-        reduce_divide(f->op, call->recv.base, call->recv.count, f->n);
-}
-
 /* ---- hearing ---- */
 
 enum from { FROM_START, FROM_MY_BLOCK }; /* of a slot's payload */
@@ -125,20 +90,23 @@ static inline const char *heard_at(const struct round *round, const struct slot 
            (from == FROM_START ? 0 : among_others(r, round->tiny->me) * round->bytes);
 }
 
-/* Fold what the ranks [0, n) have to say. */
+/* Fold what the ranks [0, n) have to say, in their order. */
 static int fold_ranks(struct round *round, const struct call *call, int n, const void *mine,
                       enum from from)
 {
-    struct folding f = folding_begin(call);
+    float floats[TINY_BYTES / sizeof(uint16_t)];
+    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
+    struct folding f = folding_begin(&call->reduction, n, buffer_flat(&out), call->recv.count);
+    f.floats = floats;
     round->last = n - 1;
     for (int r = 0; r < n; r++) {
         const struct slot *slot = NULL;
         int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
         if (lost)
             return lost;
-        fold(&f, r == round->tiny->me ? mine : heard_at(round, slot, r, from));
+        folding_add(&f, r == round->tiny->me ? mine : heard_at(round, slot, r, from));
     }
-    folding_end(&f, call);
+    folding_end(&f);
     return 0;
 }
 

@@ -32,13 +32,15 @@ int MPIX_Query_cuda_support(void);
  * them behind the standard ABI.  They may be used wherever a predefined datatype may. */
 
 /* Two bytes each: _Float16 or __fp16 (IEEE binary16) and __bf16 where the compiler has them, or
- * uint16_t.  For MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX and MPIX_AVG; each combination of two items
- * is computed in float and rounded to the nearest, ties to even. */
+ * uint16_t.  For MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX and MPIX_AVG.  They are combined in float and
+ * rounded to the nearest, ties to even: once, at the end, where all items come together, which is in
+ * collectives of up to a kibibyte, and of much data, between ranks that share memory; else, as from
+ * node to node, each combination of two items is rounded.  All ranks get the same bits. */
 #define MPIX_C_FLOAT16 ((MPI_Datatype)0x2f0)
 #define MPIX_BFLOAT16  ((MPI_Datatype)0x2f1)
 
 /* The arithmetic mean over the processes: the result of MPI_SUM, rounding and overflow
- * included, divided once by the number of contributions, of MPI_Scan and MPI_Exscan by those
+ * included (see above for 16 bits), divided once by the number of contributions, of MPI_Scan and MPI_Exscan by those
  * up to the process.  For all reductions over a communicator and for floating point and
  * complex numbers; integers have no mean among themselves, and MPI_Reduce_local has no
  * processes: MPI_ERR_OP. */

@@ -36,12 +36,18 @@ typedef void reduce_kernel(void *to, const void *a, const void *b, size_t n);
  * and NO_OP exist for every basic type but BASIC_NONE. */
 reduce_kernel *reduce_find(enum reduce_op op, enum basic basic);
 
+/* Of sums and products of 16-bit floating-point numbers: how many of them are folded in float
+ * (folding.h).  NULL for all others. */
+struct float_kernels;
+const struct float_kernels *folding_in_float(enum reduce_op op, enum basic basic);
+
 /* An operation bound to a datatype: what coll needs to fold two vectors. */
 struct reduction {
     bool commutes;
     uint8_t name;                /* of the operation, for all ranks to compare; 0 = not said */
     const struct layout *layout; /* of one element */
     reduce_kernel *kernel;       /* builtin: the layout consists of one basic type */
+    const struct float_kernels *in_float; /* folding_in_float, or NULL: folded two by two */
     void (*user)(const struct reduction *r, const void *in, void *inout, size_t count);
     void *function, *datatype; /* the user's function and datatype handle, for `user` */
     bool wide;                 /* the function takes MPI_Count */

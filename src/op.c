@@ -94,6 +94,7 @@ int op_bind(const struct op *op, const struct type *type, struct reduction *redu
                     "operation for this one with MPI_Op_create",
                     op->name);
     reduction->kernel = reduce_find(op->builtin, type->layout->basic);
+    reduction->in_float = folding_in_float(op->builtin, type->layout->basic);
     reduction->mean = op->handle == MPIX_AVG;
     reduction->name = (uint8_t)(reduction->mean ? REDUCE_NAME_MEAN : op->builtin + 1);
     if (!reduction->kernel || (reduction->mean && !reduce_has_mean(type->layout->basic)))

@@ -54,7 +54,7 @@ static void fill(const struct format *f, uint16_t *at)
         at[i] = number(f, rank, i);
 }
 
-/* Each of size - 1 foldings rounds once, by half a unit of the last digit at most. */
+/* Each of size - 1 foldings rounds once at most, by half a unit of the last digit at most. */
 static void expect(const struct format *f, MPI_Op op, const uint16_t *got, int from, int to)
 {
     for (int i = 0; i < N; i++) {
@@ -111,6 +111,14 @@ static void test_messages(const struct format *f)
     CHECK(out[N - 1] == number(f, 0, N - 1));
 }
 
+static void same_everywhere(const uint16_t *got)
+{
+    uint16_t first[N];
+    memcpy(first, got, sizeof first);
+    CHECK_OK(MPI_Bcast(first, N, MPI_UINT16_T, 0, MPI_COMM_WORLD));
+    CHECK(memcmp(first, got, sizeof first) == 0);
+}
+
 static void test_folds(const struct format *f)
 {
     static const MPI_Op defined[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPIX_AVG };
@@ -126,6 +134,7 @@ static void test_folds(const struct format *f)
                 CHECK(in[k] == out[k]);
         }
         expect(f, defined[i], in, 0, size - 1);
+        same_everywhere(in);
         CHECK_OK(MPI_Scan(out, in, N, f->type, defined[i], MPI_COMM_WORLD));
         expect(f, defined[i], in, 0, rank);
     }

@@ -25,3 +25,6 @@ test_unit_reduce_test_LDADD = $(UNIT_LIBS)
 test_unit_reduce_apply_test_SOURCES = test/unit/reduce_apply_test.c test/unit/items.h test/unit/typemap.h \
 	test/unit/unit.h
 test_unit_reduce_apply_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/folding_test
+test_unit_folding_test_SOURCES = test/unit/folding_test.c test/unit/items.h test/unit/typemap.h test/unit/unit.h
+test_unit_folding_test_LDADD = $(UNIT_LIBS)
