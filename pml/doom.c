@@ -18,6 +18,7 @@
  *
  * Costs one pass over all that is posted and named per lost process.
  */
+#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/pull.h"
@@ -33,6 +34,7 @@ void recv_doom(struct recv *recv, int world)
         request_unname(recv->name);
     recv->name = 0;
     recv->waiting = false;
+    recv_unstage(recv, false);
     if (recv->trip.measured)
         trip_forget(&recv->trip);
     recv->request.result = failure_result(world);
@@ -95,6 +97,9 @@ static void peer_doom(struct peer *peer)
     peer->in.recv = NULL;
     for (struct recv *recv; (recv = pull_take(peer)) != NULL;)
         doom_receive(recv, peer->world);
+    for (struct recv *recv; (recv = device_take(peer)) != NULL;)
+        doom_receive(recv, peer->world);
+    device_forget(peer);
 }
 
 /* ---- among those who live ---- */

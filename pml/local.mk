@@ -4,6 +4,7 @@ libxmpi_core_la_SOURCES += \
     pml/cancel.c \
     pml/channel.c \
     pml/claim.h \
+    pml/device.c pml/device.h \
     pml/doom.c \
     pml/engine.c \
     pml/failure.c pml/failure.h \
@@ -24,6 +25,7 @@ libxmpi_core_la_SOURCES += \
     pml/shm/lane.h \
     pml/shm/link.c \
     pml/shm/put.c \
+    pml/stage.c pml/stage.h \
     pml/survey.h \
     pml/tell.c \
     pml/trip.c pml/trip.h \

@@ -176,6 +176,7 @@ extern int (*pml_fail_mismatch)(const struct mismatch *mismatch);
 struct pml_counters {
     uint64_t sent, received, bytes_sent, bytes_received, unexpected, unexpected_bytes;
     uint64_t bytes_read, bytes_written; /* from and to the memory of other processes */
+    uint64_t bytes_read_device;         /* from their devices */
 };
 extern struct pml_counters pml_counters;
 

@@ -6,7 +6,7 @@
  *     EAGER          bytes to their place; done when all pieces (MORE) are here
  *     EAGER, sync    an ACK besides
  *     RTS            first piece to its place, CTS back, then DATA pieces to their places; or,
- *                    when it brought an address, see pull.c
+ *                    when it brought an address, see pull.c, or of a device's, device.c
  *
  * A message longer than the buffer is an error of the receive alone: what fits is kept, the rest
  * of an EAGER message is dropped, and the CTS asks for no more than fits.
@@ -16,20 +16,34 @@
 #include "pml/recv.h"
 
 #include "mpi.h"
+#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/pull.h"
+#include "pml/stage.h"
 #include "runtime/fail.h"
 
 #include <string.h>
 
 /* ---- bytes ---- */
 
+static void recv_place_away(struct recv *recv, size_t offset, const char *payload, size_t bytes)
+{
+    if (!recv->stage && recv->expected > STAGE_LEAST && bytes > 0)
+        recv->stage = stage_open(&recv->data, recv->expected);
+    if (recv->stage)
+        stage_in(recv->stage, offset, payload, bytes);
+    else
+        buffer_unpack(&recv->data, offset, payload, bytes);
+}
+
 static void recv_place(struct recv *recv, size_t offset, const char *payload, size_t bytes)
 {
     char *flat = buffer_flat(&recv->data);
     if (flat)
         memcpy(flat + offset, payload, bytes);
+    else if (__builtin_expect(recv->data.where == AWAY, 0))
+        recv_place_away(recv, offset, payload, bytes);
     else
         buffer_unpack(&recv->data, offset, payload, bytes);
 }
@@ -45,12 +59,24 @@ bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t by
     return recv->received == recv->expected;
 }
 
+void recv_unstage(struct recv *recv, bool good)
+{
+    if (!recv->stage)
+        return;
+    if (good)
+        stage_flush(recv->stage);
+    stage_close(recv->stage);
+    recv->stage = NULL;
+}
+
 void recv_done(struct recv *recv)
 {
     if (recv->trip.measured)
         trip_end(&recv->trip);
-    if (__builtin_expect(recv->data.where == AWAY, 0))
+    if (__builtin_expect(recv->data.where == AWAY, 0)) {
+        recv_unstage(recv, true);
         request_check_moves(&recv->request);
+    }
     request_complete(&recv->request);
 }
 
@@ -166,6 +192,11 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
     if (header->flags & (WIRE_PLAIN | WIRE_ADDRESS))
         trip_begin(&recv->trip, peer, header, buffer_flat(&recv->data) != NULL,
                    recv->expected == header->total);
+    if (__builtin_expect(header->flags & WIRE_DEVICE, 0)) {
+        if (recv->expected > 0 && device_begin(recv, peer, header->request, payload))
+            return;
+        have = 0;
+    }
     if (header->flags & WIRE_ADDRESS) {
         if (recv->trip.way != WAY_COPY && recv->expected > 0) {
             pull_begin(recv, peer, header->request, payload);
@@ -199,6 +230,7 @@ static void recv_bind(struct recv *recv, struct channel *channel, const struct b
     recv->name = 0;
     recv->group = from->group;
     recv->trip.measured = recv->shared = false;
+    recv->stage = NULL;
     buffer_keep(&recv->data, data);
 }
 

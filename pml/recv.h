@@ -26,6 +26,8 @@ struct recv {
     /* long messages, see pull.c */
     struct trip trip;
     uint64_t address;            /* of the sender's data */
+    struct gpu_mapping *mapping; /* in which that is, if it lies on a device */
+    struct stage *stage;         /* of long data for a device, once they arrive */
     uint32_t sender;             /* name of its request */
     uint32_t generation, word;   /* WAY_BOTH: of claims */
     bool queued, shared, broken; /* to be read from; the sender writes as well; it cannot */
@@ -42,6 +44,9 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
  * receive and calls recv_done, which may release it. */
 bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 void recv_done(struct recv *recv);
+
+/* What has arrived for a device is there (good), or need not be. */
+void recv_unstage(struct recv *recv, bool good);
 
 /* The sender wrote so many bytes of the message for the receive of this name, or (0) cannot.
  * pull.c */

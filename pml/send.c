@@ -7,6 +7,7 @@
  *                      synchronous send, when the ACK is here as well
  *     longer           RTS with the first piece; when the CTS is here, the rest as DATA
  *     > 8 KiB, plain   RTS with the address, if the receiver advises it; it reads (pull.c)
+ *     on a device      RTS with a name of the memory, on the same node; it reads (device.c)
  *
  * What the link has no room for waits in the peer's queue, and later messages behind it, so
  * order holds; progress tries again.  Nothing here blocks but pml_send itself, at its end.
@@ -17,8 +18,10 @@
 #include "pml/send.h"
 
 #include "mpi.h"
+#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
+#include "pml/stage.h"
 #include "pml/trip.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
@@ -35,6 +38,9 @@ void send_forget(struct send *send)
     if (send->offer)
         send->peer->link->retract(send->offer);
     send->offer = NULL;
+    if (send->stage)
+        stage_close(send->stage);
+    send->stage = NULL;
     if (send->name) {
         request_unname(send->name);
         send->name = 0;
@@ -52,10 +58,25 @@ void send_done(struct send *send)
     request_complete(&send->request);
 }
 
+/* Of data on a device the next pieces are on their way to the host while this one leaves it. */
+static long send_put_away(struct send *send, size_t bytes)
+{
+    struct peer *peer = send->peer;
+    if (!send->stage && bytes > STAGE_LEAST)
+        send->stage = stage_open(&send->data, send->first.total);
+    if (!send->stage)
+        return peer->link->put(peer, &send->header, &send->data, send->offset, bytes);
+    struct buffer here = stage_out(send->stage, send->offset);
+    return peer->link->put(peer, &send->header, &here, 0,
+                           here.count < bytes ? here.count : bytes);
+}
+
 /* Give the link a piece of a message, and tell trip.c what a long one costs. */
 static long send_put(struct send *send, size_t bytes)
 {
     struct peer *peer = send->peer;
+    if (__builtin_expect(send->data.where == AWAY, 0))
+        return send_put_away(send, bytes);
     if (!send->plain)
         return peer->link->put(peer, &send->header, &send->data, send->offset, bytes);
     uint64_t began = cpu_ticks();
@@ -63,6 +84,16 @@ static long send_put(struct send *send, size_t bytes)
     if (put > 0)
         trip_out((size_t)put, cpu_ticks() - began);
     return put;
+}
+
+/* The same for a message on a device. */
+static bool send_share(struct send *send)
+{
+    struct gpu_share share; /* of no memory, if it has gone meanwhile: then the receiver asks */
+    gpu_share(buffer_solid(&send->data), send->first.total, &share);
+    struct buffer data = { &share, sizeof share, &layout_bytes, HERE };
+    send->begun = send->peer->link->put(send->peer, &send->header, &data, 0, data.count) >= 0;
+    return send->begun;
 }
 
 /* The first packet of a message that the receiver will read. */
@@ -82,6 +113,8 @@ bool send_push(struct send *send)
     size_t total = send->first.total;
     if (send->first.flags & WIRE_ADDRESS)
         return send_address(send);
+    if (send->first.flags & WIRE_DEVICE)
+        return send_share(send);
     while (!send->begun || send->offset < total) {
         long put = send_put(send, total - send->offset);
         if (put < 0)
@@ -200,6 +233,7 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     header_fill(&send->first, channel, to, total);
     send->plain = NULL;
     send->offer = NULL;
+    send->stage = NULL;
     if (total > WAY_SHORT && trip_offers(send->peer))
         send->plain = buffer_flat(data);
     if (mode == SEND_SYNCHRONOUS)
@@ -220,11 +254,25 @@ static void send_offer(struct send *send)
         send->first.flags |= WIRE_ADDRESS;
 }
 
+/* From a device: perhaps the receiver can read it. */
+static void send_choose_away(struct send *send)
+{
+    send->first.flags &= (uint8_t)~WIRE_DEVICE;
+    if (!device_offers(send->peer, buffer_solid(&send->data), send->first.total))
+        return;
+    send->first.kind = WIRE_RTS;
+    send->first.flags |= WIRE_DEVICE;
+}
+
 /* With or without asking, with or without the address. */
 static void send_choose(struct send *send)
 {
     size_t total = send->first.total, eager = (size_t)param_number(EAGER);
     send->first.kind = total <= eager && peer_spends(send->peer, total) ? WIRE_EAGER : WIRE_RTS;
+    if (__builtin_expect(send->data.where == AWAY, 0)) {
+        send_choose_away(send);
+        return;
+    }
     if (!send->plain)
         return;
     send->first.flags = (uint8_t)((send->first.flags | WIRE_PLAIN) & ~WIRE_ADDRESS);

@@ -26,6 +26,7 @@ struct send {
     const struct ranks *group; /* of the envelope */
     char *plain; /* the data, if they are one piece that the peer may read, or NULL */
     struct link_offer *offer; /* the link's, while the peer may read them */
+    struct stage *stage;      /* of long data on a device, once they are being sent */
 };
 _Static_assert(sizeof(struct send) <= REQUEST_BYTES, "a send fits a request");
 

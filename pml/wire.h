@@ -38,9 +38,10 @@ enum wire_kind {
     WIRE_WITHDRAWN
 };
 enum wire_flag {
-    WIRE_SYNC = 1,   /* EAGER that wants an ACK */
-    WIRE_PLAIN = 2,  /* EAGER, RTS: the data are one piece of memory */
-    WIRE_ADDRESS = 4 /* RTS: the payload is their address, 8 bytes.  CTS: it is a wire_grant */
+    WIRE_SYNC = 1,    /* EAGER that wants an ACK */
+    WIRE_PLAIN = 2,   /* EAGER, RTS: the data are one piece of memory */
+    WIRE_ADDRESS = 4, /* RTS: the payload is their address, 8 bytes.  CTS: it is a wire_grant */
+    WIRE_DEVICE = 8   /* RTS: the payload is a struct gpu_share */
 };
 
 /* The sender may write into the receiver's memory. */

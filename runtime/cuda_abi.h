@@ -14,7 +14,7 @@ typedef int cuda_result; /* 0 is success */
 typedef uint64_t cuda_address;
 typedef void *cuda_context, *cuda_stream, *cuda_event;
 
-enum { CUDA_NOT_INITIALIZED = 3 };
+enum { CUDA_OUT_OF_MEMORY = 2, CUDA_NOT_INITIALIZED = 3, CUDA_ALREADY_MAPPED = 208 };
 
 /* The stream that a thread has without making one; it does not wait for those of other threads. */
 #define CUDA_STREAM_PER_THREAD ((cuda_stream)2)

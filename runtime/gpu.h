@@ -37,11 +37,35 @@ bool gpu_holds(const void *at);
 /* Packed bytes [skip, skip + bytes) of a buffer to (pack) or from memory of the host. */
 void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack);
 
+/* The same, but only begun; `flat` may be memory of a device, too.  Over after gpu_finish, or when
+ * the mark that is set next has been awaited. */
+void gpu_move_start(const struct buffer *buffer, size_t skip, char *flat, size_t bytes,
+                    bool pack);
+
+/* What was begun since the last gpu_finish or gpu_mark_set; all zeros: nothing. */
+struct gpu_mark {
+    void *event, *context;
+};
+void gpu_mark_set(struct gpu_mark *mark);
+
+/* Wait for it, by any thread.  The mark is nothing then. */
+void gpu_mark_await(struct gpu_mark *mark);
+
+/* Memory of the host that devices copy from and to without help of a processor, for copies of the
+ * memory at `near`.  NULL: there is none. */
+void *gpu_pin(size_t bytes, const void *near);
+void gpu_unpin(void *memory);
+
 /* The first `bytes` packed bytes of one buffer to another, either of which may be anywhere. */
 void gpu_copy(const struct buffer *to, const struct buffer *from, size_t bytes);
 
 /* 0, or MPI_ERR_OTHER and a text once after copies that failed: whose, is not known. */
 int gpu_check(void);
+
+/* What fails between these two is not for gpu_check: there is another way.  NULL: nothing did; else
+ * what, as a clause until the next call. */
+void gpu_try(void);
+const char *gpu_tried(void);
 
 /* ---- the driver: what gpu_move.c is made of ----
  * Copies are started one by one, in any direction, and waited for together; memory must stay. */

@@ -18,10 +18,9 @@
 #include "runtime/gpu_cuda.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
-#include "runtime/symbols.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 bool gpu_possible = true;
@@ -35,6 +34,12 @@ static struct {
     cuda_ctx_get_current *ctx_get_current;
     cuda_ctx_push_current *ctx_push_current;
     cuda_ctx_pop_current *ctx_pop_current;
+    cuda_event_create *event_create;
+    cuda_event_record *event_record;
+    cuda_event_synchronize *event_synchronize;
+    cuda_event_destroy *event_destroy;
+    cuda_mem_host_alloc *mem_host_alloc;
+    cuda_mem_free_host *mem_free_host;
     cuda_get_error_name *get_error_name;
 } cuda; /* what buffers need; streams have a table of their own (gpu_stream.c) */
 
@@ -46,6 +51,12 @@ static const struct symbol symbols[] = {
     { "cuCtxGetCurrent", &cuda.ctx_get_current },
     { "cuCtxPushCurrent_v2", &cuda.ctx_push_current },
     { "cuCtxPopCurrent_v2", &cuda.ctx_pop_current },
+    { "cuEventCreate", &cuda.event_create },
+    { "cuEventRecord", &cuda.event_record },
+    { "cuEventSynchronize", &cuda.event_synchronize },
+    { "cuEventDestroy_v2", &cuda.event_destroy },
+    { "cuMemHostAlloc", &cuda.mem_host_alloc },
+    { "cuMemFreeHost", &cuda.mem_free_host },
     { "cuGetErrorName", &cuda.get_error_name },
 };
 
@@ -80,12 +91,12 @@ bool gpu_is_here(void)
     return __atomic_load_n(&gpu_possible, __ATOMIC_ACQUIRE);
 }
 
-/* ---- asking ---- */
-
-static cuda_address address_of(const void *at)
+bool driver_find(const struct symbol *more, size_t n)
 {
-    return (cuda_address)(uintptr_t)at;
+    return gpu_is_here() && !symbols_find(cuda_library, more, n);
 }
+
+/* ---- asking ---- */
 
 bool gpu_holds(const void *at)
 {
@@ -97,7 +108,7 @@ bool gpu_holds(const void *at)
            (type == CUDA_MEMORY_DEVICE || managed);
 }
 
-static cuda_context context_of(const void *at)
+cuda_context driver_context_of(const void *at)
 {
     enum cuda_attribute asked = CUDA_POINTER_CONTEXT;
     cuda_context context = NULL;
@@ -105,6 +116,30 @@ static cuda_context context_of(const void *at)
     if (cuda.pointer_get_attributes(1, &asked, &answer, address_of(at)) != 0)
         return NULL;
     return context;
+}
+
+cuda_context driver_current(void)
+{
+    cuda_context own = NULL;
+    return cuda.ctx_get_current(&own) == 0 ? own : NULL;
+}
+
+bool driver_enter(cuda_context context)
+{
+    return context ? cuda.ctx_push_current(context) == 0 : driver_current() != NULL;
+}
+
+void driver_leave(cuda_context context)
+{
+    cuda_context gone;
+    if (context)
+        cuda.ctx_pop_current(&gone);
+}
+
+const char *driver_error_name(cuda_result error)
+{
+    const char *name = NULL;
+    return cuda.get_error_name(error, &name) == 0 && name ? name : "unknown to the driver";
 }
 
 /* ---- copying ---- */
@@ -128,12 +163,11 @@ static void note(cuda_result result, const char *what)
 /* Have a context for a copy.  False: there is none, and the copy needs none. */
 static bool copies_begin(const void *to, const void *from)
 {
-    cuda_context context = NULL;
-    if (copies.queued || copies.borrowed || (cuda.ctx_get_current(&context) == 0 && context))
+    if (copies.queued || copies.borrowed || driver_current())
         return copies.begun = true;
-    context = context_of(from);
+    cuda_context context = driver_context_of(from);
     if (!context)
-        context = context_of(to);
+        context = driver_context_of(to);
     /* Memory of a pool has none: then the copy says what is wrong. */
     if (!context && !gpu_holds(from) && !gpu_holds(to))
         return false;
@@ -186,23 +220,124 @@ void gpu_start_rows(const struct gpu_rows *r)
     note(cuda.memcpy_2d_async(&copy, copies.stream), "cuMemcpy2DAsync");
 }
 
-void gpu_finish(void)
+static void copies_end(void)
 {
     cuda_context context;
-    if (!copies.begun || copies.queued)
-        return;
-    note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
     if (copies.borrowed)
         cuda.ctx_pop_current(&context);
     copies.begun = copies.borrowed = false;
 }
 
+void gpu_finish(void)
+{
+    if (!copies.begun || copies.queued)
+        return;
+    note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    copies_end();
+}
+
+/* ---- marks ---- */
+
+enum { SPARE_MARKS = 16 };
+static struct gpu_mark spare[SPARE_MARKS];
+
+/* An event of the current context. */
+static bool event_take(struct gpu_mark *mark)
+{
+    *mark = (struct gpu_mark){ .context = driver_current() };
+    for (int i = 0; i < SPARE_MARKS && !mark->event; i++)
+        if (spare[i].event && spare[i].context == mark->context) {
+            mark->event = spare[i].event;
+            spare[i].event = NULL;
+        }
+    return mark->event || cuda.event_create(&mark->event, CUDA_EVENT_NO_TIMING) == 0;
+}
+
+static void event_give(const struct gpu_mark *mark)
+{
+    for (int i = 0; i < SPARE_MARKS; i++)
+        if (!spare[i].event) {
+            spare[i] = *mark;
+            return;
+        }
+    cuda.event_destroy(mark->event);
+}
+
+void gpu_mark_set(struct gpu_mark *mark)
+{
+    *mark = (struct gpu_mark){ 0 };
+    if (!copies.begun)
+        return;
+    if (event_take(mark) && cuda.event_record(mark->event, CUDA_STREAM_PER_THREAD) == 0) {
+        copies_end();
+        return;
+    }
+    if (mark->event)
+        event_give(mark);
+    mark->event = NULL;
+    gpu_finish();
+}
+
+void gpu_mark_await(struct gpu_mark *mark)
+{
+    if (!mark->event)
+        return;
+    bool entered = driver_enter(mark->context);
+    cuda_result result = cuda.event_synchronize(mark->event);
+    note(result, "cuEventSynchronize");
+    if (result == 0)
+        event_give(mark);
+    if (entered)
+        driver_leave(mark->context);
+    mark->event = NULL;
+}
+
+/* ---- pinned memory ---- */
+
+void *gpu_pin(size_t bytes, const void *near)
+{
+    void *memory = NULL;
+    cuda_context context = driver_context_of(near);
+    if (!driver_enter(context))
+        return NULL;
+    cuda_result result = cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE);
+    driver_leave(context);
+    return result == 0 ? memory : NULL;
+}
+
+void gpu_unpin(void *memory)
+{
+    cuda.mem_free_host(memory);
+}
+
+/* ---- what went wrong ---- */
+
 int cuda_fail(cuda_result error, const char *what, const char *function)
 {
-    const char *name = NULL;
-    if (cuda.get_error_name(error, &name) != 0 || !name)
-        name = "unknown to the driver";
-    return fail(MPI_ERR_OTHER, "%s: %s, error %d (%s)", what, function, error, name);
+    return fail(MPI_ERR_OTHER, "%s: %s, error %d (%s)", what, function, error,
+                driver_error_name(error));
+}
+
+static cuda_result error_before;
+static const char *what_before;
+
+void gpu_try(void)
+{
+    error_before = copies.error;
+    what_before = copies.what;
+    copies.error = 0;
+}
+
+const char *gpu_tried(void)
+{
+    static char text[120];
+    cuda_result error = copies.error;
+    if (error)
+        snprintf(text, sizeof text, "%s, error %d (%s)", copies.what, error,
+                 driver_error_name(error));
+    copies.error = error_before;
+    copies.what = what_before;
+    return error ? text : NULL;
 }
 
 int gpu_check(void)

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What gpu_cuda.c, which knows the driver, lends to gpu_stream.c: the library, and the place where
- * copies go.  Under the engine lock.
+ * What gpu_cuda.c, which knows the driver, lends to gpu_share.c and gpu_stream.c: the library, a
+ * context to call it in, and the place where copies go.  Under the engine lock.
  */
 #ifndef XMPI_GPU_CUDA_H
 #define XMPI_GPU_CUDA_H
 
 #include "runtime/cuda_abi.h"
+#include "runtime/symbols.h"
 
 #include <stdbool.h>
 
 extern void *cuda_library; /* NULL: none, or gpu_is_here was not asked yet */
+
+/* Look for more functions.  False: there is no driver, or it lacks one of them. */
+bool driver_find(const struct symbol *symbols, size_t n);
+
+static inline cuda_address address_of(const void *at)
+{
+    return (cuda_address)(uintptr_t)at;
+}
+
+/* The context of this memory, or NULL; that of the calling thread, or NULL. */
+cuda_context driver_context_of(const void *at);
+cuda_context driver_current(void);
+
+/* Have this context for some calls.  NULL: the thread's own.  False: there is none. */
+bool driver_enter(cuda_context context);
+void driver_leave(cuda_context context);
+
+/* The name of an error, as the driver has it. */
+const char *driver_error_name(cuda_result error);
 
 /* MPI_ERR_OTHER: "what: function, error 700 (CUDA_ERROR_ILLEGAL_ADDRESS)". */
 int cuda_fail(cuda_result error, const char *what, const char *function);

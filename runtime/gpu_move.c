@@ -129,7 +129,8 @@ static void element_range(struct mover *m, const struct layout *l, char *mem, si
         runs_range(m, l, mem, skip, bytes);
 }
 
-void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
+void gpu_move_start(const struct buffer *buffer, size_t skip, char *flat, size_t bytes,
+                    bool pack)
 {
     struct mover m = { flat, pack };
     char *solid = buffer_solid(buffer);
@@ -140,6 +141,11 @@ void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes
         all = run_of(buffer);
         run_range(&m, &all, buffer->base, skip, bytes);
     }
+}
+
+void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
+{
+    gpu_move_start(buffer, skip, flat, bytes, pack);
     gpu_finish();
 }
 

@@ -4,6 +4,7 @@ libxmpi_core_la_SOURCES += \
 	runtime/layout_items.c runtime/layout_scale.c runtime/layout_runs.c \
 	runtime/gpu.h runtime/gpu_move.c runtime/gpu_cuda.c runtime/gpu_cuda.h \
 	runtime/gpu_stream.c runtime/gpu_stream.h runtime/cuda_abi.h \
+	runtime/gpu_share.c runtime/gpu_share.h \
 	runtime/layout_list.c runtime/layout_blocks.c runtime/layout_members.c runtime/copy.c runtime/copy.h runtime/pack.c \
 	runtime/reduce.c runtime/reduce.h runtime/reduce_kernels.h runtime/reduce_arith.c \
 	runtime/reduce_half.c runtime/reduce_half.h runtime/reduce_mean.c runtime/reduce_rare.c runtime/folding.c runtime/folding.h runtime/wide.h \
