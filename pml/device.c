@@ -16,11 +16,11 @@
  */
 #include "pml/device.h"
 
-#include "pml/failure.h"
 #include "pml/proto.h"
+#include "pml/recv.h"
 #include "runtime/gpu.h"
+#include "runtime/gpu_share.h"
 #include "runtime/log.h"
-#include "runtime/param.h"
 
 #include <string.h>
 
@@ -49,16 +49,22 @@ static void why_tell(const char *why)
     log_at(1, "messages of a device are copied by way of the host: %s", why);
 }
 
-bool device_offers(const struct peer *peer, const char *at, size_t bytes)
+bool device_offers(const char *at, size_t bytes)
 {
     struct gpu_share share;
-    long long least = param_number(CUDA_IPC);
-    if (!at || least <= 0 || bytes < (size_t)least || !peer->link->read)
-        return false;
-    const char *why = gpu_share(at, bytes, &share);
+    const char *why = at ? gpu_share(at, bytes, &share) : "they have gaps where they are sent";
     if (why)
         why_tell(why);
     return !why;
+}
+
+void *device_name(const char *at, size_t bytes, size_t *length)
+{
+    static struct gpu_share
+        share; /* of nothing, if the memory has gone: then the receiver asks */
+    gpu_share(at, bytes, &share);
+    *length = sizeof share;
+    return &share;
 }
 
 /* ---- beginning ---- */

@@ -5,15 +5,17 @@
 #ifndef XMPI_DEVICE_H
 #define XMPI_DEVICE_H
 
-#include "pml/recv.h"
-#include "runtime/gpu_share.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* May a message of so many bytes from `at`, or NULL, be read by this peer? */
-bool device_offers(const struct peer *peer, const char *at, size_t bytes);
+struct peer;
+struct recv;
 
-/* A message was matched whose payload is a struct gpu_share: read it, from device_flush, and complete
- * the receive.  False: it cannot be read, and has to be asked for. */
-bool device_begin(struct recv *recv, struct peer *peer, uint32_t sender, const char *payload);
+/* Can so many bytes at `at`, or NULL, be read by another process of the node?  device_begin reads. */
+bool device_offers(const char *at, size_t bytes);
+
+/* What its RTS says: *length bytes that stay until the next call. */
+void *device_name(const char *at, size_t bytes, size_t *length);
 
 /* A receive from this peer that is being read, taken out; NULL: none. */
 struct recv *device_take(const struct peer *peer);

@@ -4,11 +4,9 @@
  * arrived, then what waits for room is tried again, then news of losses are looked for.
  */
 #include "pml/arrived.h"
-#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/pull.h"
-#include "pml/stage.h"
 #include "pml/request.h"
 #include "runtime/boot.h"
 
@@ -19,7 +17,7 @@ static int pml_poll(void)
     int events = link_shm.poll() + link_self.poll();
     if (__builtin_expect(network, 0))
         events += link_ofi.poll();
-    events += peers_flush() + pulls_flush() + device_flush();
+    events += peers_flush() + pulls_flush();
     return events + failures_poll();
 }
 
@@ -74,8 +72,7 @@ int pml_close(void)
     pml_flush();
     progress_remove(pml_poll);
     trips_close();
-    device_close();
-    stages_close();
+    pulls_close();
     link_shm.close();
     link_self.close();
     channels_close();

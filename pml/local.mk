@@ -1,6 +1,7 @@
 # pml/: messages between processes.
 libxmpi_core_la_SOURCES += \
     pml/arrived.c pml/arrived.h \
+    pml/away.c \
     pml/cancel.c \
     pml/channel.c \
     pml/claim.h \

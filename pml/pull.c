@@ -22,8 +22,10 @@
  */
 #include "pml/pull.h"
 
+#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
+#include "pml/stage.h"
 
 #include <string.h>
 
@@ -36,6 +38,12 @@ static struct {
 void pulls_open(void)
 {
     pulls.first = NULL;
+}
+
+void pulls_close(void)
+{
+    device_close();
+    stages_close();
 }
 
 /* The sender must copy after all, from the beginning. */
@@ -246,7 +254,7 @@ int pulls_flush(void)
 {
     struct recv *recv = pulls.first;
     if (__builtin_expect(!recv, 1))
-        return 0;
+        return device_flush();
     struct claimed piece;
     pull_share(recv);
     if (recv->next) /* so that the sender has something to do while we finish this one */

@@ -8,6 +8,7 @@
 #include "pml/recv.h"
 
 void pulls_open(void);
+void pulls_close(void);
 
 /* The sender's data lie at the address in `payload`: read them, from pulls_flush, and complete the
  * receive. */

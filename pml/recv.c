@@ -16,26 +16,14 @@
 #include "pml/recv.h"
 
 #include "mpi.h"
-#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/pull.h"
-#include "pml/stage.h"
 #include "runtime/fail.h"
 
 #include <string.h>
 
 /* ---- bytes ---- */
-
-static void recv_place_away(struct recv *recv, size_t offset, const char *payload, size_t bytes)
-{
-    if (!recv->stage && recv->expected > STAGE_LEAST && bytes > 0)
-        recv->stage = stage_open(&recv->data, recv->expected);
-    if (recv->stage)
-        stage_in(recv->stage, offset, payload, bytes);
-    else
-        buffer_unpack(&recv->data, offset, payload, bytes);
-}
 
 static void recv_place(struct recv *recv, size_t offset, const char *payload, size_t bytes)
 {
@@ -57,16 +45,6 @@ bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t by
     recv_place(recv, offset, payload, bytes);
     recv->received += bytes;
     return recv->received == recv->expected;
-}
-
-void recv_unstage(struct recv *recv, bool good)
-{
-    if (!recv->stage)
-        return;
-    if (good)
-        stage_flush(recv->stage);
-    stage_close(recv->stage);
-    recv->stage = NULL;
 }
 
 void recv_done(struct recv *recv)

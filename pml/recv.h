@@ -45,8 +45,14 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
 bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 void recv_done(struct recv *recv);
 
-/* What has arrived for a device is there (good), or need not be. */
+/* Data on a device (away.c): bytes to their place, perhaps later; now they are there (good), or need
+ * not be. */
+void recv_place_away(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 void recv_unstage(struct recv *recv, bool good);
+
+/* A message was matched whose payload names memory of a device: read it, and complete the receive.
+ * False: it cannot be read, and has to be asked for.  device.c */
+bool device_begin(struct recv *recv, struct peer *peer, uint32_t sender, const char *payload);
 
 /* The sender wrote so many bytes of the message for the receive of this name, or (0) cannot.
  * pull.c */

@@ -18,10 +18,8 @@
 #include "pml/send.h"
 
 #include "mpi.h"
-#include "pml/device.h"
 #include "pml/failure.h"
 #include "pml/proto.h"
-#include "pml/stage.h"
 #include "pml/trip.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
@@ -38,9 +36,8 @@ void send_forget(struct send *send)
     if (send->offer)
         send->peer->link->retract(send->offer);
     send->offer = NULL;
-    if (send->stage)
-        stage_close(send->stage);
-    send->stage = NULL;
+    if (__builtin_expect(send->stage != NULL, 0))
+        send_unstage(send);
     if (send->name) {
         request_unname(send->name);
         send->name = 0;
@@ -58,19 +55,6 @@ void send_done(struct send *send)
     request_complete(&send->request);
 }
 
-/* Of data on a device the next pieces are on their way to the host while this one leaves it. */
-static long send_put_away(struct send *send, size_t bytes)
-{
-    struct peer *peer = send->peer;
-    if (!send->stage && bytes > STAGE_LEAST)
-        send->stage = stage_open(&send->data, send->first.total);
-    if (!send->stage)
-        return peer->link->put(peer, &send->header, &send->data, send->offset, bytes);
-    struct buffer here = stage_out(send->stage, send->offset);
-    return peer->link->put(peer, &send->header, &here, 0,
-                           here.count < bytes ? here.count : bytes);
-}
-
 /* Give the link a piece of a message, and tell trip.c what a long one costs. */
 static long send_put(struct send *send, size_t bytes)
 {
@@ -84,16 +68,6 @@ static long send_put(struct send *send, size_t bytes)
     if (put > 0)
         trip_out((size_t)put, cpu_ticks() - began);
     return put;
-}
-
-/* The same for a message on a device. */
-static bool send_share(struct send *send)
-{
-    struct gpu_share share; /* of no memory, if it has gone meanwhile: then the receiver asks */
-    gpu_share(buffer_solid(&send->data), send->first.total, &share);
-    struct buffer data = { &share, sizeof share, &layout_bytes, HERE };
-    send->begun = send->peer->link->put(send->peer, &send->header, &data, 0, data.count) >= 0;
-    return send->begun;
 }
 
 /* The first packet of a message that the receiver will read. */
@@ -252,16 +226,6 @@ static void send_offer(struct send *send)
     send->offer = send->peer->link->offer(send->peer, send->plain, send->first.total);
     if (send->offer)
         send->first.flags |= WIRE_ADDRESS;
-}
-
-/* From a device: perhaps the receiver can read it. */
-static void send_choose_away(struct send *send)
-{
-    send->first.flags &= (uint8_t)~WIRE_DEVICE;
-    if (!device_offers(send->peer, buffer_solid(&send->data), send->first.total))
-        return;
-    send->first.kind = WIRE_RTS;
-    send->first.flags |= WIRE_DEVICE;
 }
 
 /* With or without asking, with or without the address. */

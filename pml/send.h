@@ -70,6 +70,13 @@ void send_forget(struct send *send);
 /* Write a piece into the receiver's memory.  False: there is none left to be written. */
 bool send_write(struct send *send);
 
+/* Data on a device (away.c): the kind of the first packet; that packet, when it names the memory; a
+ * piece; and what was ahead of it is not needed any more. */
+void send_choose_away(struct send *send);
+bool send_share(struct send *send);
+long send_put_away(struct send *send, size_t bytes);
+void send_unstage(struct send *send);
+
 /* Answers of the receiver. */
 void send_granted(struct send *send, const struct wire *cts, const char *payload);
 void send_matched(struct send *send);

@@ -29,11 +29,6 @@ static const struct symbol symbols[] = {
 
 static const struct gpu_stream *current; /* between gpu_queue_begin and gpu_queue_end */
 
-static cuda_address address_of(const void *at)
-{
-    return (cuda_address)(uintptr_t)at;
-}
-
 int gpu_stream_wrap(struct gpu_stream *stream, void *handle)
 {
     if (!gpu_is_here())
