@@ -69,6 +69,7 @@ static inline void slot_fill(struct slot *slot, const struct lane *lane,
 static inline void lane_publish(struct lane *lane, struct slot *slot, uint32_t slots)
 {
     atomic_store_explicit(&slot->word, slot_word(lane->head), memory_order_release);
+    cpu_give(slot); /* messages of 8 bytes that follow each other: 0.9 of the time */
     lane->head += slots;
     /* It lies in the receiver's cache, but the receiver does not poll it yet. */
     cpu_want(lane_slot(lane, lane->head + AHEAD));
