@@ -26,6 +26,26 @@ extern "C" {
 #define MPIX_CUDA_AWARE_SUPPORT 1
 int MPIX_Query_cuda_support(void);
 
+/* ---- operations in the order of a stream of a GPU ----
+ * What ends in _enqueue is put into the stream of its communicator and returns at once: it starts
+ * after earlier work of that stream, and later work of it sees the result.
+ *
+ *     MPI_Info_set(info, "type", "cudaStream_t");
+ *     MPIX_Info_set_hex(info, "value", &stream, sizeof stream);      a cudaStream_t or CUstream
+ *     MPIX_Stream_create(info, &mpi_stream);
+ *     MPIX_Stream_comm_create(comm, mpi_stream, &stream_comm);
+ *     kernel<<<.., stream>>>(gradients);
+ *     MPIX_Allreduce_enqueue(MPI_IN_PLACE, gradients, n, MPI_FLOAT, MPI_SUM, stream_comm);
+ *     update<<<.., stream>>>(weights, gradients);
+ *
+ * Wrong arguments are errors of the call.  What goes wrong later meets the error handler of the
+ * communicator when it is fatal, else the next call that uses the stream.  Buffers, on the device
+ * or not, must stay until the stream has done the operation.  */
+typedef struct XMPI_Stream *MPIX_Stream;
+#define MPIX_STREAM_NULL ((MPIX_Stream)0)
+
+#include "mpix_functions.h"
+
 /* ---- 16-bit floating point, and means ----
  * Constants like those of mpi.h, with values in the ranges that MPI 5.0 (20.3) sets aside for
  * predefined handles, at their upper ends.  The two datatypes have the values that MPICH gives

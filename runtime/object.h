@@ -26,6 +26,7 @@ enum object_kind {
     OBJECT_SESSION,
     OBJECT_WIN,
     OBJECT_FILE,
+    OBJECT_STREAM,
 };
 
 struct object {

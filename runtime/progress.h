@@ -154,6 +154,9 @@ void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
 /* There is work for the pollers that no doorbell tells of (a message to oneself). */
 void progress_nudge(void);
 
+/* The same from a thread that neither holds the lock nor may wait for it (a driver's). */
+void progress_call(void);
+
 /* Something was completed, perhaps by other means than a poller: wake the threads of this process
  * that wait for it. */
 extern int waits_asleep; /* threads that others must wake */

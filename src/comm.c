@@ -79,6 +79,7 @@ void comm_close(struct comm *comm)
     group_drop(comm->group);
     group_drop(comm->remote);
     errhandler_drop(comm->errhandler);
+    stream_drop(comm->stream);
     comm_undress(comm);
 }
 

@@ -14,6 +14,7 @@ struct attributes; /* src/attr.h */
 struct errhandler; /* src/errhan.h */
 struct group;      /* src/group.h */
 struct info;       /* src/info.h */
+struct stream;     /* src/stream.h */
 struct topology;   /* src/topo.h */
 
 struct comm {
@@ -26,6 +27,7 @@ struct comm {
     struct attributes *attributes; /* NULL: none */
     struct topology *topology;     /* NULL: none */
     struct info *info;             /* hints; NULL: none */
+    struct stream *stream;         /* of a device; NULL: none */
     uint32_t session;              /* see struct group */
     bool freed;                    /* the user's handle is gone; requests may still hold it */
     int orphans;                   /* operations under way that nobody waits for */
@@ -75,6 +77,9 @@ void comm_close(struct comm *comm);
  * comm_undress takes off what is there. */
 int comm_dress(struct comm *made, struct comm *old, const struct info *info);
 void comm_undress(struct comm *comm);
+
+/* Communicators hold the stream that they have (src/task.h); NULL is fine. */
+void stream_drop(struct stream *stream);
 
 /* Drop a reference; the last one closes channel and team. */
 void comm_release(struct comm *comm);

@@ -5,6 +5,7 @@
  */
 #include "runtime/fail.h"
 #include "src/api/comm.h"
+#include "src/api/stream.h"
 #include "src/attr.h"
 #include "src/context.h"
 #include "src/info.h"
@@ -53,6 +54,17 @@ static int comm_dup(struct comm *comm, const struct info *info, struct comm **ne
 int xmpi_comm_dup(comm_t comm, comm_out_t *newcomm)
 {
     return comm_dup(comm, NULL, newcomm);
+}
+
+/* An extension: the duplicate has a stream. */
+int xmpix_stream_comm_create(intra_t comm, stream_or_null_t stream, comm_out_t *newcomm)
+{
+    int rc = comm_dup(comm, NULL, newcomm);
+    if (rc || !stream)
+        return rc;
+    object_hold(stream);
+    (*newcomm)->stream = stream;
+    return MPI_SUCCESS;
 }
 
 int xmpi_comm_dup_with_info(comm_t comm, info_t info, comm_out_t *newcomm)

@@ -5,7 +5,8 @@
 A chapter header declares each function of the standard once, as the prototype of its body; the
 parameter types are the kinds of src/api/kinds.h.  From these come
 
-    --out DIR    entries_<chapter>.c (MPI_X, PMPI_X and their _c twins) and mpi_functions.h
+    --out DIR    entries_<chapter>.c (MPI_X, PMPI_X and their _c twins), mpi_functions.h, and
+                 mpix_functions.h for extensions, which are MPIX_X alone
     --missing    bodies that are expected (not marked `later`) and defined nowhere in src
 
 Entry points are meant to be read: see src/generated after a build, and kinds.h for the rules.
@@ -23,8 +24,10 @@ WORLD = ("anytime", "manual", "later")
 # OBJECTS: name of the object, the user's type; OWNERS: arguments whose error handler is called.
 OBJECTS = {"comm": "MPI_Comm", "group": "MPI_Group", "type": "MPI_Datatype", "op": "MPI_Op",
            "info": "MPI_Info", "errhandler": "MPI_Errhandler", "session": "MPI_Session",
-           "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request"}
-NULLS = {"type": "MPI_DATATYPE_NULL"}
+           "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request",
+           "stream": "MPIX_Stream"}
+NULLS = {"type": "MPI_DATATYPE_NULL", "stream": "MPIX_STREAM_NULL"}
+EXTENSIONS = {"stream"}  # chapters that are not MPI's
 OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session", "win": "win",
           "file": "file", "file_or_null": "file", "comm_or_null": "comm",
           "win_or_null": "win"}
@@ -119,7 +122,8 @@ def kinds():
                        ("int_out_t *", "int"), ("flag_t *", "int"), ("aint_out_t *", "MPI_Aint"),
                        ("status_in_t", "const MPI_Status"), ("status_out_t", "MPI_Status"),
                        ("request_t *", "MPI_Request"), ("message_t *", "MPI_Message"),
-                       ("string_t", "const char"), ("text_out_t", "char"), ("pointer_out_t", "void")):
+                       ("string_t", "const char"), ("text_out_t", "char"), ("pointer_out_t", "void"),
+                       ("pointer_in_t", "const void")):
         k[name] = Kind(user + " *{n}", check=checked("pointer"))
     for name in "dest", "source", "rank", "root":
         k[name + "_t"] = Kind("int {n}", check=checked(name, "{comm}"), turn=1)
@@ -142,6 +146,7 @@ def kinds():
     k["file_or_null_t"] = resolved("file_or_null", "MPI_File", "file", turn=0)
     k["win_or_null_t"] = resolved("win_or_null", "MPI_Win", "win", turn=0)
     k["comm_or_null_t"] = resolved("comm_or_null", "MPI_Comm", "comm", turn=0)
+    k["stream_or_null_t"] = resolved("stream_or_null", "MPIX_Stream", "stream")
     k["type_or_null_t"] = resolved("type_or_null", "MPI_Datatype", "type")
     for where, guard in (("mine", "{mine}"), ("root", "at_root"), ("part", "takes_part")):
         k[where + "_count_t"] = Kind("int {n}", "MPI_Count {n}", give=guard + " ? {n} : 0",
@@ -173,6 +178,7 @@ class Function:
         self.comment = " ".join(comment.replace("\n *", " ").split())
         self.words, self.result, self.body = words.split(), result, name
         self.name = name if name.startswith("MPI_") else mpi_name(name)
+        self.prefix = "" if self.name.startswith("MPIX_") else "P"
         self.parameters = [] if parameters.strip() == "void" else (
             [parameters] if "..." in parameters else [Parameter(p) for p in parameters.split(",")])
         self.raw = parameters
@@ -192,17 +198,18 @@ class Function:
 
 
 def mpi_name(body):
-    name = body.removeprefix("xmpi_")
-    return "MPI_" + name[0].upper() + name[1:]
+    family, name = body.split("_", 1)
+    return family[1:].upper() + "_" + name[0].upper() + name[1:]
 
 
-PROTOTYPE = re.compile(r"/\*((?:(?!\*/).)*?)\*/\s*((?:(?:%s)\s+)*)(\w+)\s+(xmpi_\w+|MPI_\w+)"
+PROTOTYPE = re.compile(r"/\*((?:(?!\*/).)*?)\*/\s*((?:(?:%s)\s+)*)(\w+)\s+(xmpix?_\w+|MPI_\w+)"
                        r"\(([^;]*)\);" % "|".join(WORLD), re.S)
 
 
-def chapters():
+def chapters(extensions=False):
+    """Those of the standard, or the others."""
     for path in sorted((SRC / "api").glob("*.h")):
-        if path.stem != "kinds":
+        if path.stem != "kinds" and (path.stem in EXTENSIONS) == extensions:
             yield path.stem, [Function(*m) for m in PROTOTYPE.findall(path.read_text())]
 
 
@@ -231,6 +238,21 @@ def declaration(function, prefix, suffix, wide):
         users = [(p.kind.wide if wide else p.kind.user, p.name) for p in function.parameters]
         parameters = ", ".join(u.replace("{n}", n) for u, n in users if u) or "void"
     return "\n".join(fill("%s %s(" % (function.result, name), parameters + ")"))
+
+
+def every_chapter():
+    yield from chapters()
+    yield from chapters(extensions=True)
+
+
+def write_extensions(out):
+    lines = ["/* SPDX-License-Identifier: BSD-3-Clause", " *",
+             " * Functions beyond MPI 5.0, written by src/gen_api.py; included by mpix.h.", " */"]
+    for _, functions in chapters(extensions=True):
+        for f in functions:
+            lines += [""] + textwrap.wrap("/* " + f.comment + " */", WIDTH, subsequent_indent=" * ")
+            lines += [declaration(f, "", s, wide) + ";" for s, wide in f.forms()]
+    write(out / "mpix_functions.h", lines + [""])
 
 
 def write_prototypes(out):
@@ -328,7 +350,7 @@ class Entry:
             yield from ("    " + c for c in self.checks() if c.startswith(start))
 
     def lines(self):
-        yield declaration(self.f, "P", self.name.removeprefix(self.f.name), self.wide)
+        yield declaration(self.f, self.f.prefix, self.name.removeprefix(self.f.name), self.wide)
         yield "{"
         how = "_tool" if self.f.tool else "_anytime" if self.f.is_("anytime") else ""
         yield "    struct entry e = enter%s(\"%s\");" % (how, self.name)
@@ -351,16 +373,19 @@ class Entry:
                     yield "        *%s = %s;" % (p.name, p.kind.undone)
             yield "    return leave_tool(&e);" if self.f.tool else "    return leave(&e, %s);" % owner
         yield "}"
-        yield "ALIAS(%s, P%s);" % (self.name, self.name)
+        if self.f.prefix:
+            yield "ALIAS(%s, P%s);" % (self.name, self.name)
         yield ""
 
 
 def write_entries(out):
-    for chapter, functions in chapters():
+    for chapter, functions in every_chapter():
         lines = ["/* SPDX-License-Identifier: BSD-3-Clause", " *",
                  " * Entry points written by src/gen_api.py from src/api/%s.h: check and resolve" % chapter,
                  " * the arguments, call the body, leave through the error handler.", " */",
-                 "#include \"src/checks.h\"", "#include \"src/api/%s.h\"" % chapter, "",
+                 "#include \"src/checks.h\"", "#include \"src/api/%s.h\"" % chapter]
+        lines += ["#include \"src/stream.h\""] * (chapter in EXTENSIONS) + [
+                 "",
                  "#pragma GCC visibility push(default)",
                  "/* Functions that are not built do not look at their arguments. */",
                  "#pragma GCC diagnostic ignored \"-Wunused-parameter\"", ""]
@@ -377,7 +402,7 @@ def write_entries(out):
 # ---- what is missing, and the command line ----
 def missing():
     sources = "\n".join(p.read_text() for p in SRC.glob("*.c"))
-    for chapter, functions in chapters():
+    for chapter, functions in every_chapter():
         for f in functions:
             name = "P" + f.name if f.is_("manual") else f.body
             name = re.sub(r"PMPI_(\w+)_(to|from)int", r"AS_INTEGER(\1", name)  # manual.c
@@ -394,6 +419,7 @@ def main():
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
         write_prototypes(arguments.out)
+        write_extensions(arguments.out)
         write_entries(arguments.out)
     if arguments.missing:
         missing()

@@ -50,7 +50,7 @@ class Sentences:
     def find(self, parameter, function):
         rows = self.rows.get(parameter.name, [])
         for row in sorted(rows, key=lambda r: r[0] is None):
-            if row[0] is None or any(fnmatch.fnmatchcase(function.name, "MPI_" + pattern)
+            if row[0] is None or any(fnmatch.fnmatchcase(function.name, full_name(pattern))
                                      for pattern in row[0].split(",")):
                 row[3] = True
                 return row[1] or way_of(parameter), row[2]
@@ -58,6 +58,11 @@ class Sentences:
 
     def unused(self):
         return ["%s @%s" % (n, r[0]) for n, rows in self.rows.items() for r in rows if not r[3]]
+
+
+def full_name(name):
+    """Of a function in the text files, where MPI_ is left out."""
+    return name if name.startswith("MPIX_") else "MPI_" + name
 
 
 def joined_lines(path):
@@ -92,7 +97,7 @@ class Notes:
 
 
 def matches(name, pattern):
-    return fnmatch.fnmatchcase(name, "MPI_" + pattern)
+    return fnmatch.fnmatchcase(name, full_name(pattern))
 
 
 # ---- arguments ----
@@ -200,13 +205,14 @@ def neighbours(function, functions, blocks):
     at = functions.index(function)
     near = [f.name for f in functions[max(0, at - 3):at + 4]
             if not f.is_("later") or function.is_("later")]
-    said = ["MPI_" + n for block in blocks for n in block["see"]]
+    said = [full_name(n) for block in blocks for n in block["see"]]
     names = list(dict.fromkeys(said + near))
     return [n for n in names if n != function.name]
 
 
 def synopsis(function):
-    yield from [".SH SYNOPSIS", ".nf", "#include <mpi.h>"]
+    header = "mpi.h" if function.prefix else "mpix.h"
+    yield from [".SH SYNOPSIS", ".nf", "#include <%s>" % header]
     for suffix, wide in function.forms():
         yield from [".sp", gen_api.declaration(function, "", suffix, wide) + ";"]
     yield ".fi"
@@ -260,7 +266,8 @@ def man_page(function, chapter, functions, texts):
         lines += [".SH EXAMPLE", ".nf"] + [plain(e) for e in examples] + [".fi"]
     near = ", ".join("\\fB%s\\fP(3)" % n for n in neighbours(function, functions, blocks))
     lines += [".SH SEE ALSO"] + ([near, ".PP"] if near else [])
-    lines += ["The MPI standard, version 5.0, chapter %s." % CHAPTERS[chapter], ""]
+    lines += ["The MPI standard, version 5.0, chapter %s." % CHAPTERS[chapter] if function.prefix
+              else "What mpix.h says. The function is not in the MPI standard.", ""]
     return "\n".join(lines)
 
 
@@ -270,7 +277,7 @@ def read_texts():
 
 def write_pages(out):
     texts = read_texts()
-    for chapter, functions in gen_api.chapters():
+    for chapter, functions in gen_api.every_chapter():
         for f in functions:
             gen_api.write(out / (f.name + ".3"), [man_page(f, chapter, functions, texts)])
             if f.has_twin():
@@ -280,13 +287,13 @@ def write_pages(out):
 # ---- what is missing ----
 def check():
     sentences, _, notes = read_texts()
-    functions = [f for _, chapter in gen_api.chapters() for f in chapter]
+    functions = [f for _, chapter in gen_api.every_chapter() for f in chapter]
     wrong = ["%s: nothing is said about argument %s" % (f.name, name) for f in functions
              for name, _, sentence in arguments(f, sentences) if not sentence]
     names = {f.name for f in functions}
     for f in functions:
         wrong += ["%s: refers to %s, which is none" % (f.name, n) for b in notes.of(f)
-                  for n in ("MPI_" + s for s in b["see"]) if n not in names]
+                  for n in map(full_name, b["see"]) if n not in names]
     wrong += ["arguments.txt: no page has %s" % row for row in sentences.unused()]
     wrong += ["manual.txt: no page has @ " + " ".join(b["patterns"])
               for b in notes.blocks if not b["used"]]

@@ -9,6 +9,7 @@
 #include "src/group.h"
 #include "src/info.h"
 #include "src/op.h"
+#include "src/stream.h"
 #include "src/type.h"
 
 static void *live(const void *handle, enum object_kind kind)
@@ -116,4 +117,32 @@ MPI_Win win_handle(const struct win *win)
 MPI_File file_handle(const struct file *file)
 {
     return file ? (MPI_File)file : MPI_FILE_NULL;
+}
+
+/* ---- an extension ---- */
+
+MPIX_Stream stream_handle(const struct stream *stream)
+{
+    return stream ? (MPIX_Stream)stream : MPIX_STREAM_NULL;
+}
+
+static struct stream *check_stream(struct entry *e, MPIX_Stream handle, const char *name)
+{
+    if (object_is(handle, OBJECT_STREAM))
+        return (struct stream *)handle;
+    bad_handle(e, MPI_ERR_ARG, name, handle, "stream");
+    return NULL;
+}
+
+struct stream *check_stream_or_null(struct entry *e, MPIX_Stream handle, const char *name)
+{
+    return handle == MPIX_STREAM_NULL ? NULL : check_stream(e, handle, name);
+}
+
+struct stream *check_stream_at(struct entry *e, const MPIX_Stream *handle, const char *name)
+{
+    if (handle)
+        return check_stream(e, *handle, name);
+    bad_pointer(e, MPI_ERR_ARG, name);
+    return NULL;
 }

@@ -12,6 +12,7 @@
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/api/info.h"
+#include "src/api/stream.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -180,6 +181,21 @@ __attribute__((destructor)) static void env_end(void)
 {
     info_delete(env);
     env = NULL;
+}
+
+/* The first byte of memory first, as MPICH writes them. */
+int xmpix_info_set_hex(info_live_t info, string_t key, pointer_in_t value, length_t value_size)
+{
+    const unsigned char *bytes = value;
+    char text[MPI_MAX_INFO_VAL];
+    if ((size_t)value_size >= sizeof text / 2)
+        return fail(MPI_ERR_INFO_VALUE,
+                    "argument value_size is %d; %zu bytes are the most that a value holds",
+                    value_size, sizeof text / 2 - 1);
+    text[0] = 0;
+    for (int i = 0; i < value_size; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return xmpi_info_set(info, key, text);
 }
 
 int xmpi_info_create_env(int argc, char *argv[], info_out_t *info)

@@ -33,6 +33,7 @@
 int library_sessions;
 int thread_level = MPI_THREAD_SINGLE;
 static bool library_is_open;
+static bool helped;  /* a thread makes progress, see library_help */
 static pid_t opener; /* a child that was forked closes nothing */
 static int users;    /* who hold it */
 
@@ -58,7 +59,8 @@ static int library_open(void)
     rc = world_open();
     if (rc)
         goto undo_pml;
-    rc = param_number(ASYNC) ? assist_open() : MPI_SUCCESS;
+    helped = param_number(ASYNC) != 0;
+    rc = helped ? assist_open() : MPI_SUCCESS;
     if (rc)
         goto undo_world;
     library_is_open = true;
@@ -80,6 +82,7 @@ static void library_close(void)
 {
     library_is_open = false;
     assist_close();
+    helped = false;
     world_close();
     pml_close();
     progress_close();
@@ -100,9 +103,22 @@ static void threads_admit(int level)
     if (level > thread_level)
         thread_level = level;
     record_area->multiple = thread_level == MPI_THREAD_MULTIPLE;
-    record_area->helpers = param_number(ASYNC) != 0;
-    threads_multiple = thread_level == MPI_THREAD_MULTIPLE || param_number(ASYNC);
+    record_area->helpers = helped;
+    threads_multiple = thread_level == MPI_THREAD_MULTIPLE || helped;
     threads_beside = thread_level != MPI_THREAD_SINGLE && !threads_multiple;
+}
+
+int library_help(void)
+{
+    int rc = MPI_SUCCESS;
+    engine_take();
+    if (!helped) {
+        helped = true;
+        threads_admit(thread_level);
+        rc = assist_open();
+        helped = rc == MPI_SUCCESS;
+    }
+    return rc;
 }
 
 int library_hold(enum library_user user, int level)

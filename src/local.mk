@@ -4,7 +4,7 @@ api_headers = \
     src/api/abi.h src/api/collective.h src/api/comm.h src/api/datatype.h \
     src/api/deprecated.h src/api/environment.h src/api/external.h src/api/info.h \
     src/api/io.h src/api/kinds.h src/api/language.h src/api/p2p.h src/api/partitioned.h \
-    src/api/process.h src/api/rma.h src/api/tool.h src/api/topology.h
+    src/api/process.h src/api/rma.h src/api/stream.h src/api/tool.h src/api/topology.h
 
 api_texts = src/api/arguments.txt src/api/errors.txt src/api/manual.txt
 
@@ -16,7 +16,8 @@ api_entries = \
     src/generated/entries_io.c src/generated/entries_language.c \
     src/generated/entries_p2p.c src/generated/entries_partitioned.c \
     src/generated/entries_process.c src/generated/entries_rma.c \
-    src/generated/entries_tool.c src/generated/entries_topology.c
+    src/generated/entries_stream.c src/generated/entries_tool.c \
+    src/generated/entries_topology.c
 
 libxmpi_core_la_SOURCES += $(api_headers) $(api_entries)
 
@@ -65,6 +66,7 @@ libxmpi_core_la_SOURCES += \
     src/asked.c src/asked.h src/asked_check.c src/asked_check.h \
     src/bsend.c \
     src/coll.c src/coll_init.c src/coll_start.c \
+    src/enqueue.c src/enqueue_request.c \
     src/exchange.c \
     src/external32.c \
     src/greq.c src/greq.h \
@@ -77,6 +79,7 @@ libxmpi_core_la_SOURCES += \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
     src/status.c src/status.h \
+    src/stream.c src/stream.h src/task.c src/task.h \
     src/type.c src/type.h src/type_array.c src/type_make.c src/type_predefined.c \
     src/type_unnamed.c src/typedesc.c \
     src/wait.c

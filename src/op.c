@@ -124,7 +124,8 @@ int xmpi_op_free(op_free_t *op)
     if ((*op)->predefined)
         return fail(MPI_ERR_OP, "argument op: %s is predefined and cannot be freed",
                     (*op)->name);
-    object_delete(*op);
+    if (object_drop(*op)) /* operations in streams hold it */
+        object_delete(*op);
     *op = NULL;
     return MPI_SUCCESS;
 }

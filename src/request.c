@@ -282,10 +282,12 @@ static int request_check_not_null(MPI_Request handle, struct request **request)
 static int fail_of_collective(const struct request *request, const char *what)
 {
     leave_blame(request->comm);
-    return fail(
-        MPI_ERR_REQUEST,
-        "argument request is that of a %scollective operation, which cannot be %s: wait for it",
-        request->persistent ? "active persistent " : "nonblocking ", what);
+    return fail(MPI_ERR_REQUEST,
+                "argument request is that of %s operation, which cannot be %s: wait for it",
+                request->ops->query   ? "an enqueued"
+                : request->persistent ? "an active persistent collective"
+                                      : "a nonblocking collective",
+                what);
 }
 
 int xmpi_request_free(request_t *request)

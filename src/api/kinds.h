@@ -36,6 +36,7 @@ struct info;
 struct op;
 struct request;
 struct session;
+struct stream; /* an extension: mpix.h */
 struct type;
 struct win;
 
@@ -106,10 +107,12 @@ typedef struct info *info_live_t; /* MPI_INFO_NULL is an error */
 typedef struct session *session_t;
 typedef struct win *win_t;
 typedef struct file *file_t;
-typedef struct file *file_or_null_t; /* NULL for MPI_FILE_NULL */
-typedef struct comm *comm_or_null_t; /* NULL for MPI_COMM_NULL */
-typedef struct win *win_or_null_t;   /* NULL for MPI_WIN_NULL */
-typedef struct type *type_or_null_t; /* NULL for MPI_DATATYPE_NULL */
+typedef struct stream *stream_t;
+typedef struct stream *stream_or_null_t; /* NULL for MPIX_STREAM_NULL */
+typedef struct file *file_or_null_t;     /* NULL for MPI_FILE_NULL */
+typedef struct comm *comm_or_null_t;     /* NULL for MPI_COMM_NULL */
+typedef struct win *win_or_null_t;       /* NULL for MPI_WIN_NULL */
+typedef struct type *type_or_null_t;     /* NULL for MPI_DATATYPE_NULL */
 
 /* Collectives look at some arguments on some processes only; elsewhere the body gets 0 or NULL
  * and nothing is checked.
@@ -142,6 +145,7 @@ typedef struct errhandler *errhandler_out_t;
 typedef struct session *session_out_t;
 typedef struct win *win_out_t;
 typedef struct file *file_out_t;
+typedef struct stream *stream_out_t;
 typedef struct request *request_out_t;
 
 /* ---- X_free_t *: MPI_X *, pointer and handle checked, passed as struct X **.  The body sets it
@@ -155,11 +159,13 @@ typedef struct errhandler *errhandler_free_t;
 typedef struct session *session_free_t;
 typedef struct win *win_free_t;
 typedef struct file *file_free_t;
+typedef struct stream *stream_free_t;
 
 /* ---- strings and other pointers ---- */
-typedef const char *string_t; /* not NULL */
-typedef char *text_out_t;     /* not NULL */
-typedef void *pointer_out_t;  /* a place for a pointer or an attribute's value: not NULL */
+typedef const char *string_t;     /* not NULL */
+typedef char *text_out_t;         /* not NULL */
+typedef const void *pointer_in_t; /* not NULL */
+typedef void *pointer_out_t;      /* a place for a pointer or an attribute's value: not NULL */
 
 /* ---- user functions that have two forms ---- */
 struct user_function {

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An operation in a stream.  The call fills in a task; task_enqueue puts its two ends into the
+ * stream; what is between them is done by whoever makes progress.
+ *
+ *     stream    copies in | begin |   waits for the word    | copies out | word = PASSED
+ *     progress            due -> start -> ... done -> word = ENDED
+ *     later calls                                              the task's memory is used again
+ */
+#ifndef XMPI_TASK_H
+#define XMPI_TASK_H
+
+#include "src/comm.h"
+
+struct gpu_stream; /* runtime/gpu_stream.h */
+struct op;
+struct type;
+struct block;    /* pinned memory */
+struct enqueued; /* the request of MPIX_Isend_enqueue and MPIX_Irecv_enqueue */
+
+/* One of the program's streams, and what of ours is in it. */
+enum { STREAM_TEXT = 256 };
+struct task;
+struct stream {
+    struct object object; /* OBJECT_STREAM; communicators and tasks hold it */
+    bool is_device;       /* operations can be put into it */
+    struct gpu_stream *device;
+    struct task *first, **last; /* what was put into it and may not be over, oldest first */
+    int error;                  /* of one that failed unheard; 0: none */
+    char text[STREAM_TEXT];
+};
+
+/* 0, or once the error that nobody has heard of. */
+int stream_check(struct stream *stream);
+
+enum task_word { TASK_WAITS, TASK_ENDED, TASK_PASSED };
+
+/* One of the buffers.  Of memory of a device a task has a copy in pinned memory, packed, and where
+ * that is not how the data lie, another one in memory of the host as they lie. */
+struct stage {
+    const void *user;  /* may be MPI_IN_PLACE, or NULL where there is none */
+    struct type *type; /* NULL: no buffer */
+    size_t count;
+    size_t result; /* elements that come out, the first ones */
+    bool in, out;  /* read by the operation, written by it */
+    enum where where;
+    char *flat;   /* the copy; NULL where the data are in memory of the host */
+    char *spread; /* the other one, to be freed; NULL: none */
+    void *at;     /* what the operation gets */
+};
+
+typedef int task_starter(struct task *task, struct request **request);
+
+struct task {
+    struct task *next;     /* in its stream */
+    struct task *due_next; /* in the list of those that may begin, or run */
+    struct stream *stream;
+    struct comm *comm;
+    const char *function; /* "MPIX_Send_enqueue" */
+    task_starter *start;  /* begins the operation, which may not be persistent */
+    struct stage send, recv;
+    struct op *op;      /* NULL: none */
+    int peer, tag;      /* peer: the root, too */
+    int64_t *counts;    /* of reduce_scatter */
+    MPI_Status *status; /* NULL: not wanted */
+    struct result result;
+    struct block *block;
+    struct request *running;
+    struct enqueued *request; /* NULL: none, or it has been waited for */
+    bool over;
+};
+
+#define stage_in(buf, n, type_)                                                                \
+    {                                                                                          \
+        .user = (buf), .count = (size_t)(n), .result = (size_t)(n), .type = (type_),           \
+        .in = true                                                                             \
+    }
+#define stage_out(buf, n, type_)                                                               \
+    {                                                                                          \
+        .user = (buf), .count = (size_t)(n), .result = (size_t)(n), .type = (type_),           \
+        .out = true                                                                            \
+    }
+
+/* The engine may look for tasks from now on. */
+void tasks_open(void);
+
+/* Give back what streams have passed. */
+void tasks_reclaim(struct stream *stream);
+
+/* May operations be put into the stream of this communicator?  The call's class if not. */
+int enqueue_check(const struct comm *comm);
+
+/* Put an operation like `model` into the stream of its communicator.  The stream waits for its end,
+ * or, when `later` is given, does not before task_await.  What the model refers to is held. */
+int task_enqueue(const struct task *model, struct task **later);
+int task_await(struct task *task);
+
+/* The host has waited for it: bring its data to the device.  MPI error class. */
+int task_collect(struct task *task);
+
+/* ---- enqueue_request.c ---- */
+
+/* The same with a request. */
+int enqueue_later(const struct task *model, struct request **request);
+
+/* Its task is over.  A failure's text is kept for it. */
+void enqueued_done(struct enqueued *request, const struct result *result);
+
+#endif

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Operations in streams of a GPU (test/stream), with the pretended driver of test/device.
+#   NP="1 2 4"   rank counts      ROUNDS=50 DELAY=1000   of order.c, by hand 1000 and 100000 us
+. "${srcdir:-.}/test/lib.sh"
+
+XMPI_LIBCUDA=$scratch/libcuda.so
+export XMPI_LIBCUDA
+# shellcheck disable=SC2086 # several words
+"${XMPI_TEST_CC:-gcc}" ${XMPI_TEST_SANITIZE:-} -g -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
+    "$top"/test/device/fake_*.c -lpthread || exit 99
+
+for source in "$top"/test/stream/*.c; do
+    program=$(basename "$source" .c)
+    if ! compile -I"$top" -I"$top/test/conform" -o "$scratch/$program" "$source" -ldl > "$scratch/out" 2>&1; then
+        not_ok "stream/$program" "does not compile"
+        sed 's/^/    | /' "$scratch/out" | head -n 15
+        continue
+    fi
+    for np in ${NP:-1 2 4}; do
+        case_run "stream/$program np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" \
+            "$scratch/$program" "${ROUNDS:-50}" "${DELAY:-1000}"
+    done
+done
+finish
