@@ -294,6 +294,21 @@ int plan_make(const struct options *options, struct plan *plan)
     return plan_is_spread(plan) ? 0 : plan_cpus(options, plan);
 }
 
+/* What a share has to know of other hosts. */
+static void name_others(const struct plan *whole, struct plan *share)
+{
+    const char **names = calloc((size_t)whole->nnodes + 1, sizeof *names);
+    int32_t *apps = calloc((size_t)whole->nranks + 1, sizeof *apps);
+    if (!names || !apps)
+        abort();
+    for (int i = 0; i < whole->nranks; i++) {
+        names[whole->node_of[i]] = whole->hosts[whole->ranks[i].host].name;
+        apps[i] = whole->ranks[i].app;
+    }
+    share->node_names = names;
+    share->app_of = apps;
+}
+
 int plan_share(const struct options *options, const struct plan *whole, int host,
                struct plan *share)
 {
@@ -307,6 +322,7 @@ int plan_share(const struct options *options, const struct plan *whole, int host
                             .ranks = calloc((size_t)whole->nranks + 1, sizeof *share->ranks) };
     if (!share->ranks)
         abort();
+    name_others(whole, share);
     for (int i = 0; i < whole->nranks; i++) {
         if (whole->ranks[i].host != host)
             continue;

@@ -17,9 +17,11 @@ struct planned {   /* one rank */
 struct plan {
     struct host *hosts;
     int nhosts, nranks;
-    int world;              /* ranks of the job */
-    int node, nnodes;       /* which host this is, of how many with ranks */
-    const int32_t *node_of; /* of each rank of the job; NULL: one host */
+    int world;                     /* ranks of the job */
+    int node, nnodes;              /* which host this is, of how many with ranks */
+    const int32_t *node_of;        /* of each rank of the job; NULL: one host */
+    const int32_t *app_of;         /* likewise, its program; of a share of several hosts */
+    const char *const *node_names; /* likewise, of each node */
     struct planned *ranks;
     struct map_options decided;
     struct placement *placements; /* by rank; NULL: nobody is bound, places are not known */

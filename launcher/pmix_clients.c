@@ -13,6 +13,7 @@
 #include "launcher/pmix_clients.h"
 
 #include "launcher/cli.h"
+#include "launcher/pmix_far.h"
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_names.h"
 #include "launcher/pmix_sets.h"
@@ -29,6 +30,7 @@
 struct client {
     bool joined;    /* PMIx_Init, and its record in the segment is ours to write */
     bool announced; /* the others know that it has gone */
+    bool named;     /* it has asked for names, of which xmpirun has the table */
     uint64_t lost;  /* its connection was lost: when to fail, as clock_ns; 0: it was not */
 };
 
@@ -58,15 +60,19 @@ static void news_sent(pmix_status_t status, void *data)
     free(data);
 }
 
-static void announce(int rank)
+static pmix_proc_t proc_of(int world)
 {
-    if (server.clients[rank].announced)
-        return;
-    server.clients[rank].announced = true;
+    pmix_proc_t proc = { .rank = (pmix_rank_t)world };
+    strncpy(proc.nspace, server.nspace, sizeof proc.nspace - 1);
+    return proc;
+}
+
+static void announce_world(int world)
+{
     struct news *news = calloc(1, sizeof *news);
     if (!news)
         abort();
-    news->dead = clients_proc(rank);
+    news->dead = proc_of(world);
     news->affected = (pmix_info_t){
         .key = PMIX_EVENT_AFFECTED_PROC,
         .value = { .type = PMIX_PROC, .data.proc = &news->dead },
@@ -76,6 +82,13 @@ static void announce(int rank)
                               &news->affected, 1, news_sent, news);
     if (status != PMIX_SUCCESS)
         free(news);
+}
+
+static void announce(int rank)
+{
+    if (!server.clients[rank].announced)
+        announce_world(job_world(server.job, rank));
+    server.clients[rank].announced = true;
 }
 
 /* ---- time ---- */
@@ -109,7 +122,7 @@ static void check_lost(uint64_t now)
             job_fail(server.job, 1,
                      "rank %d (a PMIx client below a wrapper) has gone without calling "
                      "PMIx_Finalize",
-                     i);
+                     job_world(server.job, i));
         announce(i);
     }
 }
@@ -181,9 +194,23 @@ static void construct_group(struct upcall *u)
     upcall_answer(u, PMIX_SUCCESS);
 }
 
-static void handle(struct upcall *u)
+/* The table of names is xmpirun's. */
+static bool is_for_others(int rank, const struct upcall *u)
 {
-    int rank = (int)u->from.rank;
+    bool names =
+        u->kind == UPCALL_PUBLISH || u->kind == UPCALL_LOOKUP || u->kind == UPCALL_UNPUBLISH;
+    if (!names || !far_has_names(server.job))
+        return false;
+    server.clients[rank].named = true;
+    return true;
+}
+
+static void handle(int rank, struct upcall *u)
+{
+    if (is_for_others(rank, u)) {
+        far_handle(server.job, u);
+        return;
+    }
     switch (u->kind) {
     case UPCALL_CONNECTED:
         joined(rank);
@@ -206,19 +233,39 @@ static void handle(struct upcall *u)
     case UPCALL_UNPUBLISH:
         names_unpublish(u);
         return;
-    case UPCALL_GROUP:
-        construct_group(u);
-        return;
-    case UPCALL_QUERY:
+    default:
         break;
     }
     upcall_answer(u, PMIX_SUCCESS);
 }
 
-static bool is_ours(const struct upcall *u)
+/* The number here of the rank that asks; -1: it is none of ours. */
+static int number_of(const struct upcall *u)
 {
-    return strcmp(u->from.nspace, server.nspace) == 0 &&
-           u->from.rank < (pmix_rank_t)server.job->nranks;
+    if (strcmp(u->from.nspace, server.nspace) != 0)
+        return -1;
+    int low = 0,
+        high = server.job->nranks - 1; /* ranks of the job rise with their numbers here */
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if ((pmix_rank_t)job_world(server.job, middle) < u->from.rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low <= high && (pmix_rank_t)job_world(server.job, low) == u->from.rank ? low : -1;
+}
+
+/* Those that ranks of several hosts have to do with. */
+static void handle_shared(struct upcall *u)
+{
+    struct job *job = server.job;
+    if (u->kind == UPCALL_QUERY) /* the library asks in its own name */
+        sets_query(job, server.nspace, u);
+    else if (u->kind == UPCALL_GROUP && !job->others)
+        construct_group(u);
+    else
+        far_handle(job, u);
 }
 
 static void news_ready(struct watch *watch, uint32_t events)
@@ -226,10 +273,11 @@ static void news_ready(struct watch *watch, uint32_t events)
     (void)watch, (void)events;
     for (struct upcall *u = upcalls_take(), *next; u; u = next) {
         next = u->next;
-        if (u->kind == UPCALL_QUERY) /* the library asks in its own name */
-            sets_query(server.job, server.nspace, u);
-        else if (is_ours(u))
-            handle(u);
+        int number = number_of(u);
+        if (u->kind >= UPCALL_GROUP)
+            handle_shared(u);
+        else if (number >= 0)
+            handle(number, u);
         else
             upcall_answer(u, PMIX_ERR_NOT_FOUND);
     }
@@ -242,10 +290,12 @@ int clients_open(struct job *job, const char *nspace, pmix_server_module_t *modu
 {
     server.job = job;
     server.nspace = nspace;
-    server.clients = calloc((size_t)job->nranks, sizeof *server.clients);
+    names_open(job->plan);
+    server.clients = calloc((size_t)job->nranks + 1, sizeof *server.clients);
     if (!server.clients)
         abort();
-    server.news = (struct watch){ .fd = upcalls_open(nspace, module), .ready = news_ready };
+    server.news =
+        (struct watch){ .fd = upcalls_open(nspace, job->others, module), .ready = news_ready };
     server.timer =
         (struct watch){ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
                         .ready = timer_ready };
@@ -270,11 +320,10 @@ void clients_close(void)
 
 pmix_proc_t clients_proc(int rank)
 {
-    pmix_proc_t proc = { .rank = (pmix_rank_t)rank };
-    strncpy(proc.nspace, server.nspace, sizeof proc.nspace - 1);
-    return proc;
+    return proc_of(job_world(server.job, rank));
 }
 
+/* Of several hosts nobody knows when the last rank of a program has ended before the job has. */
 static bool program_has_ended(const struct job *job, int app)
 {
     for (int i = 0; i < job->nranks; i++)
@@ -290,12 +339,19 @@ void clients_gone(int rank, int wait_status)
     int app = job->plan->ranks[rank].app;
     if (wait_status != 0 || server.clients[rank].joined)
         announce(rank);
+    far_here_ended(server.job, job_world(job, rank), server.clients[rank].named);
     names_ended(&proc, false);
-    if (!program_has_ended(job, app))
+    if (job->others || !program_has_ended(job, app))
         return;
     for (int i = 0; i < job->nranks; i++) {
-        proc.rank = (pmix_rank_t)i;
+        proc.rank = (pmix_rank_t)job_world(job, i);
         if (job->plan->ranks[i].app == app)
             names_ended(&proc, true);
     }
+}
+
+void clients_other_gone(int world)
+{
+    announce_world(world);
+    far_ended(server.job, world);
 }

@@ -20,11 +20,14 @@ int clients_open(struct job *job, const char *nspace, pmix_server_module_t *modu
 /* After it: take notice of broken connections. */
 pmix_status_t clients_watch(void);
 
-/* The name of a rank. */
+/* The name of a rank of this host. */
 pmix_proc_t clients_proc(int rank);
 
 /* The process that was started for a rank has ended. */
 void clients_gone(int rank, int wait_status);
+
+/* A rank of another host has ended badly. */
+void clients_other_gone(int world);
 
 void clients_close(void);
 

@@ -97,14 +97,59 @@ static void list_free(struct list *list)
 
 /* ---- hosts and ranks ---- */
 
-/* Ranks of this host, "0,1,2". */
-static char *local_ranks(const struct job *job)
+static int node_of(const struct plan *plan, int world)
 {
-    char *text = malloc((size_t)job->nranks * 12 + 1), *end = text;
-    if (!text)
+    return plan->node_of ? plan->node_of[world] : 0;
+}
+
+static int app_of(const struct plan *plan, int world)
+{
+    return plan->app_of ? plan->app_of[world] : plan->ranks[world].app;
+}
+
+/* Ranks of each node, "0,1,2;3,4", of only one of them "3,4"; to be freed. */
+static char *ranks_of(const struct plan *plan, int only)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    int32_t *next = malloc(((size_t)plan->world + 1) * sizeof *next),
+            *first = malloc(2 * ((size_t)plan->nnodes + 1) * sizeof *first);
+    if (!to || !next || !first)
         abort();
-    for (int rank = 0; rank < job->nranks; rank++)
-        end += sprintf(end, "%s%d", rank ? "," : "", rank);
+    int32_t *last = first + plan->nnodes;
+    memset(first, -1, 2 * (size_t)plan->nnodes * sizeof *first);
+    for (int rank = 0; rank < plan->world; rank++) {
+        int node = node_of(plan, rank);
+        *(first[node] < 0 ? &first[node] : &next[last[node]]) = rank;
+        next[rank] = -1;
+        last[node] = rank;
+    }
+    for (int node = 0; node < plan->nnodes; node++)
+        for (int rank = only < 0 || only == node ? first[node] : -1; rank >= 0;
+             rank = next[rank])
+            fprintf(to, "%s%d", rank != first[node] ? "," : only < 0 && node ? ";" : "", rank);
+    free(next);
+    free(first);
+    if (fclose(to) != 0)
+        abort();
+    return text;
+}
+
+/* "a,b,c", to be freed. */
+static char *names_of(const struct plan *plan)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    if (!to)
+        abort();
+    if (!plan->node_names)
+        fputs(plan->hosts[0].name, to);
+    for (int node = 0; plan->node_names && node < plan->nnodes; node++)
+        fprintf(to, "%s%s", node ? "," : "", plan->node_names[node]);
+    if (fclose(to) != 0)
+        abort();
     return text;
 }
 
@@ -121,15 +166,17 @@ static pmix_status_t put_regex(struct list *list, const char *key, const char *i
     return status;
 }
 
-static pmix_status_t put_maps(struct list *list, const struct job *job)
+static pmix_status_t put_maps(struct list *list, const struct plan *plan)
 {
-    char *ranks = local_ranks(job);
-    put_string(list, PMIX_LOCAL_PEERS, ranks);
-    pmix_status_t status =
-        put_regex(list, PMIX_NODE_MAP, job->plan->hosts[0].name, pmix_lib.generate_regex);
+    char *here = ranks_of(plan, plan->node), *ranks = ranks_of(plan, -1),
+         *names = names_of(plan);
+    put_string(list, PMIX_LOCAL_PEERS, here);
+    pmix_status_t status = put_regex(list, PMIX_NODE_MAP, names, pmix_lib.generate_regex);
     if (status == PMIX_SUCCESS)
         status = put_regex(list, PMIX_PROC_MAP, ranks, pmix_lib.generate_ppn);
+    free(here);
     free(ranks);
+    free(names);
     return status;
 }
 
@@ -171,61 +218,98 @@ static void put_cpus(struct list *list, const struct placement *placement)
 static int first_of(const struct plan *plan, int app)
 {
     int rank = 0;
-    while (plan->ranks[rank].app != app)
+    while (app_of(plan, rank) != app)
         rank++;
     return rank;
 }
 
-static void put_process(struct list *job_list, const struct job *job, int rank)
+/* `local`: its number on its node; `number`: among the ranks here, -1: it is elsewhere. */
+static void put_process(struct list *job_list, const struct plan *plan, int rank, int local,
+                        int number)
 {
-    const struct plan *plan = job->plan;
-    int app = plan->ranks[rank].app;
+    int app = app_of(plan, rank);
     struct list list = { 0 };
     put_rank(&list, PMIX_RANK, rank); /* must be the first */
-    put_u16(&list, PMIX_LOCAL_RANK, plan->ranks[rank].local);
-    put_u16(&list, PMIX_NODE_RANK, plan->ranks[rank].local);
-    put_u32(&list, PMIX_NODEID, 0);
+    put_u16(&list, PMIX_LOCAL_RANK, local);
+    put_u16(&list, PMIX_NODE_RANK, local);
+    put_u32(&list, PMIX_NODEID, node_of(plan, rank));
     put_u32(&list, PMIX_APPNUM, app);
     put_rank(&list, PMIX_GLOBAL_RANK, rank);
     put_rank(&list, PMIX_APP_RANK, rank - first_of(plan, app));
-    if (plan->placements && !cpuset_is_empty(&plan->placements[rank].cpus)) {
-        put_locality(&list, &plan->placements[rank]);
-        put_cpus(&list, &plan->placements[rank]);
+    if (number >= 0 && plan->placements && !cpuset_is_empty(&plan->placements[number].cpus)) {
+        put_locality(&list, &plan->placements[number]);
+        put_cpus(&list, &plan->placements[number]);
     }
     put_list(job_list, PMIX_PROC_DATA, &list);
 }
 
+static void put_processes(struct list *list, const struct plan *plan)
+{
+    int *seen = calloc((size_t)plan->nnodes + 1, sizeof *seen);
+    if (!seen)
+        abort();
+    for (int rank = 0; rank < plan->world; rank++) {
+        int node = node_of(plan, rank), local = seen[node]++;
+        put_process(list, plan, rank, local, node == plan->node ? local : -1);
+    }
+    free(seen);
+}
+
 /* ---- the job ---- */
 
-static void put_app(struct list *job_list, const struct job *job, int app)
+static void put_app(struct list *job_list, const struct plan *plan, int app)
 {
     struct list list = { 0 };
+    int size = 0;
+    for (int rank = 0; rank < plan->world; rank++)
+        size += app_of(plan, rank) == app;
+    if (!size)
+        return;
     put_u32(&list, PMIX_APPNUM, app); /* must be the first */
-    put_u32(&list, PMIX_APP_SIZE, job->options->apps[app].np);
-    put_rank(&list, PMIX_APPLDR, first_of(job->plan, app));
+    put_u32(&list, PMIX_APP_SIZE, size);
+    put_rank(&list, PMIX_APPLDR, first_of(plan, app));
     put_list(job_list, PMIX_APP_INFO_ARRAY, &list);
+}
+
+/* Without these, clients know of other nodes only who is there. */
+static void put_nodes(struct list *job_list, const struct plan *plan)
+{
+    int *sizes = calloc((size_t)plan->nnodes + 1, sizeof *sizes);
+    if (!sizes)
+        abort();
+    for (int rank = 0; rank < plan->world; rank++)
+        sizes[node_of(plan, rank)]++;
+    for (int node = 0; plan->node_names && node < plan->nnodes; node++) {
+        struct list list = { 0 };
+        put_string(&list, PMIX_HOSTNAME, plan->node_names[node]); /* must be the first */
+        put_u32(&list, PMIX_NODEID, node);
+        put_u32(&list, PMIX_NODE_SIZE, sizes[node]);
+        put_u32(&list, PMIX_LOCAL_SIZE, sizes[node]);
+        put_list(job_list, PMIX_NODE_INFO_ARRAY, &list);
+    }
+    free(sizes);
 }
 
 static pmix_status_t describe(struct list *list, const struct job *job, const char *nspace,
                               const char *scratch)
 {
+    const struct plan *plan = job->plan;
     put_string(list, PMIX_JOBID, nspace);
-    put_u32(list, PMIX_JOB_SIZE, job->nranks);
+    put_u32(list, PMIX_JOB_SIZE, plan->world);
     put_u32(list, PMIX_UNIV_SIZE, job->segment->universe);
     put_u32(list, PMIX_MAX_PROCS, job->segment->universe);
     put_u32(list, PMIX_LOCAL_SIZE, job->nranks);
     put_u32(list, PMIX_NODE_SIZE, job->nranks);
-    put_u32(list, PMIX_NUM_NODES, 1);
+    put_u32(list, PMIX_NUM_NODES, plan->nnodes);
     put_u32(list, PMIX_JOB_NUM_APPS, job->options->napps);
-    put_rank(list, PMIX_LOCALLDR, 0);
+    put_rank(list, PMIX_LOCALLDR, job_world(job, 0));
     put_string(list, PMIX_TMPDIR, scratch);
     put_string(list, PMIX_NSDIR, scratch);
-    pmix_status_t status = put_maps(list, job);
+    pmix_status_t status = put_maps(list, plan);
     for (int app = 0; app < job->options->napps; app++)
-        if (job->options->apps[app].np > 0)
-            put_app(list, job, app);
-    for (int rank = 0; rank < job->nranks; rank++)
-        put_process(list, job, rank);
+        put_app(list, plan, app);
+    put_nodes(list, plan);
+    put_processes(list, plan);
     return status;
 }
 
@@ -257,7 +341,8 @@ static pmix_status_t register_ranks(struct registered *registered, const struct 
 {
     pmix_proc_t proc = { .rank = 0 };
     strncpy(proc.nspace, nspace, sizeof proc.nspace - 1);
-    for (; proc.rank < (pmix_rank_t)job->nranks; proc.rank++) {
+    for (int i = 0; i < job->nranks; i++) {
+        proc.rank = (pmix_rank_t)job_world(job, i);
         pmix_status_t status = pmix_lib.server_register_client(&proc, geteuid(), getegid(),
                                                                NULL, on_answer, registered);
         if (status != PMIX_SUCCESS)

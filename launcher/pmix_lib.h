@@ -14,7 +14,8 @@
         row(server_register_client) row(server_deregister_client) row(server_setup_fork)       \
             row(generate_regex) row(generate_ppn) row(Register_event_handler)                  \
                 row(Notify_event) row(Error_string) row(Info_load) row(Value_xfer)             \
-                    row(Value_destruct)
+                    row(Value_destruct) row(Data_pack) row(Data_unpack)                        \
+                        row(server_dmodex_request)
 
 #define PMIX_LIB_MEMBER(name) __typeof__(PMIx_##name) *name;
 struct pmix_lib { /* PMIx_server_init is pmix_lib.server_init, and so on */

@@ -44,6 +44,12 @@ static void value_free(void *value)
 
 static struct kvs names = { .value_free = value_free };
 static struct waiting *waiters;
+static const struct plan *plan;
+
+void names_open(const struct plan *of_job)
+{
+    plan = of_job;
+}
 
 /* ---- reading ---- */
 
@@ -55,6 +61,8 @@ static bool is_data(const pmix_info_t *info)
 static struct kvs_process process_of(const pmix_proc_t *proc)
 {
     struct kvs_process process = { .rank = proc->rank };
+    if (plan->node_of && proc->rank < (pmix_rank_t)plan->world)
+        process.node = plan->node_of[proc->rank];
     snprintf(process.job, sizeof process.job, "%s", proc->nspace);
     return process;
 }

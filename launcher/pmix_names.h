@@ -5,9 +5,13 @@
 #ifndef XMPI_LAUNCHER_PMIX_NAMES_H
 #define XMPI_LAUNCHER_PMIX_NAMES_H
 
+#include "launcher/plan.h"
 #include "launcher/pmix_upcall.h"
 
 #include <stdint.h>
+
+/* Before all others: who is on which node. */
+void names_open(const struct plan *plan);
 
 /* Each works on the upcall and answers it; a lookup that waits may be answered later. */
 void names_publish(struct upcall *upcall);

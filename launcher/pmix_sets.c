@@ -42,7 +42,7 @@ void sets_define(const struct job *job, const char *nspace)
     struct pset set;
     while (psets_next(&at, &set)) {
         size_t n;
-        pmix_proc_t *members = members_of(set, job->nranks, nspace, &n);
+        pmix_proc_t *members = members_of(set, job->plan->world, nspace, &n);
         char *name = strndup(set.name, (size_t)set.name_chars);
         if (!name)
             abort();
@@ -99,7 +99,7 @@ static bool answer_members(const struct job *job, const pmix_query_t *query, con
         if (!members)
             abort();
         members->type = PMIX_PROC;
-        members->array = members_of(set, job->nranks, nspace, &members->size);
+        members->array = members_of(set, job->plan->world, nspace, &members->size);
         value->type = PMIX_DATA_ARRAY;
         value->data.darray = members;
         return true;

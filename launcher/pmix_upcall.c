@@ -6,8 +6,8 @@
  * the callback of an asynchronous call, so answers ride on one that does nothing: forgetting a
  * client of a job that does not exist.
  *
- * What one host can answer by itself is not queued at all: a fence is complete when the library
- * asks (all ranks are here), connected processes need nothing from us, and events were already
+ * What one host can answer by itself is not queued at all when all ranks are here: a fence is complete
+ * when the library asks, connected processes need nothing from us, and events were already
  * given to the clients.  Starting processes is not supported yet.
  */
 #include "launcher/pmix_upcall.h"
@@ -28,6 +28,7 @@ static struct {
     struct upcall *first, **end;
     int bell;
     const char *nspace;
+    bool spread;
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .bell = -1 };
 
 static struct upcall *record(enum upcall_kind kind, const pmix_proc_t *from, void *data)
@@ -129,14 +130,26 @@ static pmix_status_t unpublish(const pmix_proc_t *proc, char **keys, const pmix_
     return enqueue(u);
 }
 
+static struct upcall *record_of_many(enum upcall_kind kind, const pmix_proc_t *procs,
+                                     size_t nprocs, void *data)
+{
+    struct upcall *u = record(kind, &procs[0], data);
+    u->procs = malloc(nprocs * sizeof *u->procs);
+    if (!u->procs)
+        abort();
+    memcpy(u->procs, procs, nprocs * sizeof *u->procs);
+    u->nprocs = nprocs;
+    return u;
+}
+
 static pmix_status_t group(pmix_group_operation_t operation, char *name,
                            const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                            size_t ninfo, pmix_info_cbfunc_t done, void *data)
 {
-    (void)name;
     if (operation != PMIX_GROUP_CONSTRUCT || !nprocs)
         return PMIX_OPERATION_SUCCEEDED;
-    struct upcall *u = record(UPCALL_GROUP, &procs[0], data);
+    struct upcall *u = record_of_many(UPCALL_GROUP, procs, nprocs, data);
+    u->text = name ? strdup(name) : NULL;
     u->info = info;
     u->ninfo = ninfo;
     u->group = done;
@@ -157,27 +170,71 @@ static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_i
                            size_t ninfo, char *blob, size_t bytes, pmix_modex_cbfunc_t done,
                            void *data)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
-    done(PMIX_SUCCESS, blob, bytes, data, free, blob); /* ours is the only contribution */
-    return PMIX_SUCCESS;
+    (void)info, (void)ninfo;
+    if (!queue.spread || !nprocs) {
+        done(PMIX_SUCCESS, blob, bytes, data, free, blob); /* ours is the only contribution */
+        return PMIX_SUCCESS;
+    }
+    struct upcall *u = record_of_many(UPCALL_FENCE, procs, nprocs, data);
+    u->blob = blob;
+    u->nblob = bytes;
+    u->modex = done;
+    return enqueue(u);
 }
 
 static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t *info,
                                   size_t ninfo, pmix_modex_cbfunc_t done, void *data)
 {
-    (void)proc, (void)info, (void)ninfo, (void)done, (void)data;
-    return PMIX_ERR_NOT_FOUND; /* the library knows all ranks of this host: this is none */
+    (void)info, (void)ninfo;
+    if (!queue.spread || strcmp(proc->nspace, queue.nspace) != 0)
+        return PMIX_ERR_NOT_FOUND; /* the library knows all ranks of this host: this is none */
+    struct upcall *u = record(UPCALL_MODEX, proc, data);
+    u->modex = done;
+    return enqueue(u);
+}
+
+void upcall_enqueue_data(pmix_status_t status, const char *data, size_t bytes, void *asker)
+{
+    static const pmix_proc_t nobody;
+    struct upcall *u = record(UPCALL_MODEX_READY, &nobody, NULL);
+    u->asker = asker;
+    u->status = status;
+    u->blob = malloc(bytes + 1);
+    if (!u->blob)
+        abort();
+    if (bytes)
+        memcpy(u->blob, data, bytes);
+    u->nblob = bytes;
+    enqueue(u);
+}
+
+static pmix_status_t come_together(enum upcall_kind kind, const pmix_proc_t *procs,
+                                   size_t nprocs, pmix_op_cbfunc_t done, void *data)
+{
+    for (size_t i = 0; i < nprocs; i++)
+        if (strcmp(procs[i].nspace, queue.nspace) != 0)
+            return PMIX_ERR_NOT_FOUND;
+    if (!queue.spread || !nprocs)
+        return PMIX_OPERATION_SUCCEEDED;
+    struct upcall *u = record_of_many(kind, procs, nprocs, data);
+    u->op = done;
+    return enqueue(u);
 }
 
 static pmix_status_t connect_all(const pmix_proc_t *procs, size_t nprocs,
                                  const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
                                  void *data)
 {
-    (void)info, (void)ninfo, (void)done, (void)data;
-    for (size_t i = 0; i < nprocs; i++)
-        if (strcmp(procs[i].nspace, queue.nspace) != 0)
-            return PMIX_ERR_NOT_FOUND;
-    return PMIX_OPERATION_SUCCEEDED;
+    (void)info, (void)ninfo;
+    return come_together(UPCALL_CONNECT, procs, nprocs, done, data);
+}
+
+static pmix_status_t disconnect_all(const pmix_proc_t *procs, size_t nprocs,
+                                    const pmix_info_t *info, size_t ninfo,
+                                    pmix_op_cbfunc_t done, void *data)
+{
+    (void)info, (void)ninfo;
+    return come_together(UPCALL_DISCONNECT, procs, nprocs, done, data);
 }
 
 static pmix_status_t register_events(pmix_status_t *codes, size_t ncodes,
@@ -199,8 +256,21 @@ static pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t *source,
                                   pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
                                   pmix_op_cbfunc_t done, void *data)
 {
-    (void)code, (void)source, (void)range, (void)info, (void)ninfo, (void)done, (void)data;
-    return PMIX_OPERATION_SUCCEEDED;
+    (void)done, (void)data;
+    if (!queue.spread || strcmp(source->nspace, queue.nspace) != 0)
+        return PMIX_OPERATION_SUCCEEDED;
+    pmix_data_buffer_t packed = { 0 };
+    if (ninfo &&
+        pmix_lib.Data_pack(NULL, &packed, info, (int32_t)ninfo, PMIX_INFO) != PMIX_SUCCESS)
+        return PMIX_OPERATION_SUCCEEDED; /* nobody else understands it */
+    struct upcall *u = record(UPCALL_EVENT, source, NULL);
+    u->code = code;
+    u->range = range;
+    u->ninfo = ninfo;
+    u->blob = packed.base_ptr;
+    u->nblob = packed.bytes_used;
+    enqueue(u);
+    return PMIX_OPERATION_SUCCEEDED; /* an answer that comes later is not survived by 4.2.2 */
 }
 
 static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
@@ -216,7 +286,7 @@ static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *
 
 /* ---- called by the launcher ---- */
 
-int upcalls_open(const char *nspace, pmix_server_module_t *module)
+int upcalls_open(const char *nspace, bool spread, pmix_server_module_t *module)
 {
     *module = (pmix_server_module_t){ .client_connected2 = client_connected,
                                       .client_finalized = client_finalized,
@@ -227,13 +297,14 @@ int upcalls_open(const char *nspace, pmix_server_module_t *module)
                                       .lookup = lookup,
                                       .unpublish = unpublish,
                                       .connect = connect_all,
-                                      .disconnect = connect_all,
+                                      .disconnect = disconnect_all,
                                       .register_events = register_events,
                                       .deregister_events = deregister_events,
                                       .notify_event = notify_event,
                                       .group = group,
                                       .query = query };
     queue.nspace = nspace;
+    queue.spread = spread;
     queue.end = &queue.first;
     queue.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return queue.bell;
@@ -253,6 +324,8 @@ void upcall_drop(struct upcall *u)
     for (size_t i = 0; i < u->ngiven; i++)
         pmix_lib.Value_destruct(&u->given[i].value);
     free(u->given);
+    free(u->blob);
+    free(u->procs);
     free(u->text);
     free(u);
 }
@@ -271,6 +344,10 @@ static void deliver(pmix_status_t status, void *data)
         u->group(u->status, u->given, u->ngiven, u->data, drop, u);
         return;
     }
+    if (u->modex) {
+        u->modex(u->status, u->blob, u->nblob, u->data, drop, u);
+        return;
+    }
     if (u->lookup)
         u->lookup(u->status, u->found, u->nfound, u->data);
     else
@@ -282,7 +359,9 @@ void upcall_answer(struct upcall *u, pmix_status_t status)
 {
     static const pmix_proc_t nobody;
     u->status = status;
-    if (u->op || u->lookup || u->group)
+    if (u->answered)
+        u->answered(u);
+    if (u->op || u->lookup || u->group || u->modex)
         pmix_lib.server_deregister_client(&nobody, deliver, u);
     else
         upcall_drop(u);

@@ -27,19 +27,30 @@ enum upcall_kind {
     UPCALL_UNPUBLISH,
     UPCALL_GROUP,
     UPCALL_QUERY,
+    /* of jobs on several hosts only */
+    UPCALL_FENCE,
+    UPCALL_CONNECT,
+    UPCALL_DISCONNECT,
+    UPCALL_MODEX,       /* from: whose data */
+    UPCALL_MODEX_READY, /* data that upcall_enqueue_data was given; no answer */
+    UPCALL_EVENT,       /* `blob`: its ninfo items, packed; no answer */
 };
 
 struct upcall {
     struct upcall *next;
     enum upcall_kind kind;
     pmix_proc_t from;
-    int code;    /* ABORT: what the job shall end with */
-    char *text;  /* ABORT: why; malloced, may be NULL */
+    int code;    /* ABORT: what the job shall end with; EVENT */
+    int range;   /* EVENT */
+    char *text;  /* ABORT: why; GROUP: its name; malloced, may be NULL */
     char **keys; /* LOOKUP, UNPUBLISH; NULL: all */
     const pmix_info_t *info;
     size_t ninfo;
     const pmix_query_t *queries; /* QUERY */
     size_t nqueries;
+    pmix_proc_t *procs; /* GROUP, FENCE, CONNECT, DISCONNECT: who takes part; malloced */
+    size_t nprocs;
+    void *asker; /* MODEX_READY, or a question of another host: the caller's */
 
     /* the answer */
     pmix_status_t status;
@@ -47,9 +58,14 @@ struct upcall {
     size_t nfound;
     pmix_info_t *given; /* GROUP, QUERY: what is told; malloced, with values of its own */
     size_t ngiven;
+    char *
+        blob; /* FENCE: what ranks here gave, and what all gave; MODEX, MODEX_READY; malloced */
+    size_t nblob;
+    void (*answered)(struct upcall *upcall); /* instead of the library, when set */
     pmix_op_cbfunc_t op;
     pmix_lookup_cbfunc_t lookup;
     pmix_info_cbfunc_t group;
+    pmix_modex_cbfunc_t modex;
     void *data;
 };
 
@@ -59,8 +75,8 @@ static inline bool info_is(const pmix_info_t *info, const char *key)
 }
 
 /* The functions to hand to PMIx_server_init, and a descriptor that can be read when there are
- * records.  -1 with errno: there are no descriptors left. */
-int upcalls_open(const char *nspace, pmix_server_module_t *module);
+ * records.  -1 with errno: there are no descriptors left.  `spread`: the job is on several hosts. */
+int upcalls_open(const char *nspace, bool spread, pmix_server_module_t *module);
 
 /* Ask for UPCALL_LOST; after PMIx_server_init. */
 pmix_status_t upcalls_watch_losses(void);
@@ -70,6 +86,9 @@ struct upcall *upcalls_take(void);
 
 /* Send the answer and forget the record.  For the kinds without answer it only forgets. */
 void upcall_answer(struct upcall *upcall, pmix_status_t status);
+
+/* On the library's thread: put a copy of what PMIx_server_dmodex_request has found into the queue. */
+void upcall_enqueue_data(pmix_status_t status, const char *data, size_t bytes, void *asker);
 
 /* Forget it without an answer: the client is gone. */
 void upcall_drop(struct upcall *upcall);

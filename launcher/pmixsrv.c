@@ -13,8 +13,10 @@
 #include "launcher/pmixsrv.h"
 
 #include "launcher/elf.h"
+#include "launcher/environment.h"
 #include "launcher/out.h"
 #include "launcher/pmix_clients.h"
+#include "launcher/pmix_far.h"
 #include "launcher/pmix_job.h"
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_start.h"
@@ -44,7 +46,9 @@ static const char *start(struct job *job)
 {
     pmix_server_module_t module;
     snprintf(server.nspace, sizeof server.nspace, "xmpi-%s", job->id);
-    const char *scratch = scratch_make(job->id);
+    char unique[BOOT_JOB_CHARS + 16]; /* several hosts may be one machine */
+    snprintf(unique, sizeof unique, job->others ? "%s.%d" : "%s", job->id, job->host);
+    const char *scratch = scratch_make(unique);
     if (!scratch)
         return "no place for a directory: XDG_RUNTIME_DIR, /dev/shm, TMPDIR or /tmp";
     if (clients_open(job, server.nspace, &module) != 0)
@@ -55,17 +59,20 @@ static const char *start(struct job *job)
         return why;
     server.runs = true;
     pmix_status_t status = clients_watch();
-    if (status >= 0)
+    if (status >= 0 && job->nranks)
         status = pmix_job_register(job, server.nspace, scratch);
     return status >= 0 ? NULL : pmix_lib.Error_string(status);
 }
 
 int pmixsrv_start(struct job *job)
 {
+    if (job->others)
+        far_open(false, server.nspace);
     if (!is_wanted(job))
         return 0;
-    const char *why = job->others ? "it serves one host only so far" : start(job);
+    const char *why = start(job);
     if (!why) {
+        far_open(true, server.nspace);
         notice("PMIx server for job %s", server.nspace);
         return 0;
     }
@@ -111,11 +118,19 @@ void pmixsrv_rank_gone(struct job *job, int rank, int wait_status)
         clients_gone(rank, wait_status);
 }
 
+void pmixsrv_other_gone(struct job *job, int world)
+{
+    (void)job;
+    if (server.runs)
+        clients_other_gone(world);
+}
+
 void pmixsrv_stop(struct job *job)
 {
     (void)job;
     if (!server.runs)
         return;
+    far_open(false, server.nspace);
     clients_close();
     forget_env();
     scratch_remove();

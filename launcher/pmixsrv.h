@@ -7,11 +7,13 @@
 #define XMPI_LAUNCHER_PMIXSRV_H
 
 #include "launcher/job.h"
-#include "launcher/services.h"
+
+struct environment;
 
 int pmixsrv_start(struct job *job);
 int pmixsrv_rank_env(struct job *job, int rank, struct environment *env);
 void pmixsrv_rank_gone(struct job *job, int rank, int wait_status);
+void pmixsrv_other_gone(struct job *job, int world);
 void pmixsrv_stop(struct job *job);
 
 #endif

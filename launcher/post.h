@@ -28,6 +28,14 @@ enum post_kind {
     POST_TRACE_NAMES,
     POST_TRACE_WINDOW,
     POST_TRACE_MORE,
+    POST_MEET, /* see pmix_meet.c */
+    POST_MET,
+    POST_PMIX_GET, /* see pmix_far.c */
+    POST_PMIX_GOT,
+    POST_PMIX_EVENT,
+    POST_PMIX_NAMES,
+    POST_PMIX_NAMED,
+    POST_PMIX_GONE,
     POST_KINDS
 };
 

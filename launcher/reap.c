@@ -223,6 +223,8 @@ void job_other_ended(struct job *job, int world, uint32_t word)
 {
     if (job->segment && word)
         boot_announce_other(job->segment, world, word);
+    if (word)
+        services_other_gone(job, world);
     if (!(word & BOOT_DEAD_OUTSIDE))
         return;
     job->absent = 1 + world;

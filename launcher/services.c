@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 const struct service services[] = {
-    { "trace", trace_start, NULL, trace_started, NULL, trace_stop },
-    { "pmix", pmixsrv_start, pmixsrv_rank_env, NULL, pmixsrv_rank_gone, pmixsrv_stop },
+    { "trace", trace_start, NULL, trace_started, NULL, NULL, trace_stop },
+    { "pmix", pmixsrv_start, pmixsrv_rank_env, NULL, pmixsrv_rank_gone, pmixsrv_other_gone,
+      pmixsrv_stop },
     { 0 },
 };
 
@@ -45,6 +46,13 @@ void services_rank_gone(struct job *job, int rank, int wait_status)
     for (const struct service *s = services; s->name; s++)
         if (s->rank_gone)
             s->rank_gone(job, rank, wait_status);
+}
+
+void services_other_gone(struct job *job, int world)
+{
+    for (const struct service *s = services; s->name; s++)
+        if (s->other_gone)
+            s->other_gone(job, world);
 }
 
 void services_stop(struct job *job)

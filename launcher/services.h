@@ -10,6 +10,7 @@
  *     rank_env     before each rank is started, to add variables for it
  *     started      all ranks run; the place for slow work
  *     rank_gone    a rank has ended, with its wait status
+ *     other_gone   a rank of another host has ended badly, or is lost
  *     stop         all ranks have ended and their output has been passed on
  */
 #ifndef XMPI_LAUNCHER_SERVICES_H
@@ -25,6 +26,7 @@ struct service {
     int (*rank_env)(struct job *job, int rank, struct environment *env); /* likewise */
     void (*started)(struct job *job);
     void (*rank_gone)(struct job *job, int rank, int wait_status);
+    void (*other_gone)(struct job *job, int world);
     void (*stop)(struct job *job);
 };
 
@@ -35,6 +37,7 @@ int services_start(struct job *job);
 int services_rank_env(struct job *job, int rank, struct environment *env);
 void services_started(struct job *job);
 void services_rank_gone(struct job *job, int rank, int wait_status);
+void services_other_gone(struct job *job, int world);
 void services_stop(struct job *job);
 
 #endif

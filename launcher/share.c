@@ -83,6 +83,25 @@ static void pack_apps(const struct plan *whole, struct pack *pack)
     }
 }
 
+static void *list_of(int n, size_t bytes)
+{
+    void *list = calloc((size_t)n + 1, bytes);
+    if (!list)
+        abort();
+    return list;
+}
+
+/* Of each node. */
+static void pack_names(const struct plan *whole, struct pack *pack)
+{
+    const char **names = list_of(whole->nnodes, sizeof *names);
+    for (int i = 0; i < whole->nranks; i++)
+        names[whole->node_of[i]] = whole->hosts[whole->ranks[i].host].name;
+    for (int node = 0; node < whole->nnodes; node++)
+        pack_text(pack, names[node]);
+    free(names);
+}
+
 static void pack_plan(const struct plan *whole, const int32_t *node_of_other, struct pack *pack)
 {
     int others = count_others(whole);
@@ -93,6 +112,7 @@ static void pack_plan(const struct plan *whole, const int32_t *node_of_other, st
     pack_number(pack, whole->nnodes);
     pack_nodes(whole->node_of, whole->world, pack);
     pack_apps(whole, pack);
+    pack_names(whole, pack);
 }
 
 void share_pack(const struct job *job, const struct plan *whole, const int32_t *node_of_other,
@@ -110,14 +130,6 @@ void share_pack(const struct job *job, const struct plan *whole, const int32_t *
 }
 
 /* ---- the other side ---- */
-
-static void *list_of(int n, size_t bytes)
-{
-    void *list = calloc((size_t)n + 1, bytes);
-    if (!list)
-        abort();
-    return list;
-}
 
 static void take_nodes(struct unpack *from, int32_t *nodes, int n, int nnodes)
 {
@@ -138,10 +150,12 @@ static void take_ranks(struct unpack *from, struct plan *plan)
     for (int i = 0; i < plan->world; i++)
         mine += plan->node_of[i] == plan->node;
     plan->ranks = list_of(mine, sizeof *plan->ranks);
+    int32_t *apps = list_of(plan->world, sizeof *apps);
+    plan->app_of = apps;
     for (int at = 0; at < plan->world && !from->bad;) {
         int app = unpack_int(from, 0, MOST_RANKS),
             end = at + unpack_int(from, 1, plan->world - at);
-        for (; at < end && !from->bad; at++)
+        for (; at < end && !from->bad; apps[at++] = app)
             if (plan->node_of[at] == plan->node)
                 plan->ranks[plan->nranks] = (struct planned){ at, app, 0, plan->nranks },
                 plan->nranks++;
@@ -173,6 +187,10 @@ static void take_plan(struct unpack *from, int number, struct plan *plan,
     take_nodes(from, nodes, plan->world, plan->nnodes);
     plan->node_of = nodes;
     take_ranks(from, plan);
+    const char **names = list_of(plan->nnodes, sizeof *names);
+    for (int i = 0; i < plan->nnodes && !from->bad; i++)
+        names[i] = unpack_text(from);
+    plan->node_names = names;
 }
 
 /* Every rank has a program. */

@@ -443,6 +443,11 @@ part_namespaces()
     XMPI_LAUNCH_AGENT='ip netns exec {host} {cmd}'
     run 60 -np 4 -H "$left:2,$right:2" "$scratch/ends"
     check "namespaces" "$code $(grep -c 'of 4, 2 here' "$dir/out")" "0 4"
+    if gcc -std=gnu11 "$top/test/fault/pmix_client.c" -o "$scratch/client" \
+        $(pkg-config --cflags --libs pmix 2> /dev/null) 2> /dev/null; then
+        EXPECT_NODES=2 run 60 -np 4 -H "$left:2,$right:2" "$scratch/client"
+        check "namespaces: PMIx clients" "$code: $(cat "$dir/out")" "0: "
+    fi
     rm -f "$scratch/begun"
     BEGUN=$scratch/begun XMPI_OFI_TIMEOUT=30 start -np 4 -H "$left:2,$right:2" "$scratch/ends" wait
     await_lines "$scratch/begun" 4

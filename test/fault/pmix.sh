@@ -62,10 +62,32 @@ check_says "it is named, too" "rank 2 .*below a wrapper"
 nothing_left "jobs that end badly"
 check "no process is left" "$(leftovers_soon)" 0
 
+# ---- several hosts ----
+
+export XMPI_LAUNCH_AGENT='sh -c "{cmd}"' EXPECT_NODES=2
+run 60 -H a:2,b:2 "$client"
+check "PMIx clients on two hosts" "$code: $(cat "$dir/out")" "0: "
+EXPECT_NODES=3 run 60 --fanout 1 -np 6 --map-by node -H "$(hostname),b,c" "$client"
+check "PMIx clients on three, dealt around" "$code: $(cat "$dir/out")" "0: "
+run 60 -H a:1,b:2 "$client" program 0 : -np 2 "$client" program 1
+check "two programs on two hosts" "$code: $(cat "$dir/out")" "0: "
+run 20 -H a:2,b:2 "$client" abort 42
+check "PMIx_Abort on two hosts" "$code $(grep -c "a: rank 1 called PMIx_Abort(42): out of cheese" "$dir/err")" "42 1"
+run 20 -H a:2,b:2 "$client" death
+check "a killed client: hosts tell each other" "$code $(grep -c "rank 3 is dead" "$dir/out")" "137 3"
+run 20 --keep-going -H a:2,b:1 "$client" alone
+check "nobody waits for a host whose clients are dead" "$code: $(cat "$dir/out")" "137: "
+run 20 --pmix=always -H a:2,b:2 env -u XMPI_BOOT true
+check "other programs on two hosts" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+nothing_left "several hosts"
+check "no process of theirs is left" "$(leftovers_soon)" 0
+
 # ---- xmpi's own library over PMIx ----
 
 ring=$dir/ring
 compile "$here/pmix_mpi.c" -o "$ring" 2> "$dir/err" || not_ok "an MPI program compiles" "failed"
+run 20 --pmix=always -H a:2,b:2 env -u XMPI_BOOT "$ring" 4
+check "MPI over PMIx on two hosts" "$code: $(grep -c good "$dir/out")" "0: 4"
 for np in 1 2 4; do
     run 20 --pmix=always -np $np env -u XMPI_BOOT "$ring" $np
     check "MPI over PMIx, np $np" "$code: $(grep -c good "$dir/out")" "0: $np"

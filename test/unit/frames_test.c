@@ -14,6 +14,7 @@
 #include "launcher/job.h"
 #include "launcher/others.h"
 #include "launcher/out.h"
+#include "launcher/pmix_far.h"
 #include "launcher/post.h"
 #include "launcher/survey.h"
 #include "launcher/trace_far.h"
@@ -90,6 +91,7 @@ static void begin(bool root)
     survey_open();
     inquiry_open();
     trace_far_open(-1);
+    far_open(false, "xmpi-1-2");
     if (root)
         survey_begin(&job, false, "", surveyed);
 }
