@@ -29,6 +29,12 @@ moves "more handles than the driver has" handles
 moves "more handles than are kept" handles XMPI_CUDA_HANDLES=4
 moves "staging is bounded" pool XMPI_CUDA_IPC=0 XMPI_CUDA_POOL=1M
 
+if ldconfig -p 2> /dev/null | grep -q "libfabric\.so\.1"; then
+    moves "every pair, over the network" pairs XMPI_SHM=0
+else
+    skip "device/every pair, over the network" "libfabric.so.1 is not installed (Debian: libfabric1)"
+fi
+
 # Why a message goes by way of the host is told.
 case_run "device/says why" 60 sh -c 'XMPI_LOG=1 FAKE_NO_PEERS=1 "$0" -np 2 "$1" pairs 2>&1 |
     grep -q "by way of the host: cuIpcOpenMemHandle: error 217"' "$XMPIRUN" "$scratch/moves"

@@ -12,6 +12,10 @@ test_device_libcuda_fake_la_SOURCES = test/device/fake_cuda.c test/device/fake_m
 test_device_libcuda_fake_la_CFLAGS = $(AM_CFLAGS) -ftls-model=global-dynamic
 test_device_libcuda_fake_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 FAKE_DRIVER = -DFAKE_DRIVER='"$(abs_builddir)/test/device/.libs/libcuda_fake.so"'
+check_PROGRAMS += test/unit/stage_test
+test_unit_stage_test_SOURCES = test/unit/stage_test.c test/device/fake.h test/unit/unit.h
+test_unit_stage_test_LDADD = $(UNIT_LIBS)
+test_unit_stage_test_CPPFLAGS = $(AM_CPPFLAGS) $(FAKE_DRIVER)
 check_PROGRAMS += test/unit/gpu_test test/unit/gpu_stream_test
 test_unit_gpu_test_SOURCES = test/unit/gpu_test.c test/device/fake.h test/unit/unit.h
 test_unit_gpu_test_LDADD = $(UNIT_LIBS)
