@@ -308,7 +308,7 @@ int xmpi_comm_set_info(comm_t comm, info_t info)
 int xmpi_comm_get_info(comm_t comm, info_out_t *info_used)
 {
     *info_used = info_copy(comm->info);
-    if (*info_used && !info_set(*info_used, MEMORY_KINDS_KEY, MEMORY_KINDS))
+    if (*info_used && !info_set(*info_used, MEMORY_KINDS_KEY, memory_kinds()))
         return MPI_SUCCESS;
     info_delete(*info_used);
     return fail(MPI_ERR_NO_MEM, "no memory for an info object");

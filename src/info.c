@@ -11,6 +11,7 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "src/api/info.h"
 #include "src/api/stream.h"
 
@@ -100,6 +101,12 @@ int info_set(struct info *info, const char *key, const char *value)
         info->pairs[at].value = v;
     }
     return MPI_SUCCESS;
+}
+
+const char *memory_kinds(void)
+{
+    return gpu_is_here() ? "mpi,system,mpi:alloc_mem,cuda,cuda:device,cuda:host,cuda:managed"
+                         : "mpi,system,mpi:alloc_mem";
 }
 
 /* ---- MPI_INFO_ENV ---- */

@@ -26,7 +26,7 @@ int info_set(struct info *info, const char *key, const char *value);
 /* Which memory may be given to communication (MPI 5.0, 11.4.3): the value of the key
  * mpi_memory_alloc_kinds of every session and communicator. */
 #define MEMORY_KINDS_KEY "mpi_memory_alloc_kinds"
-#define MEMORY_KINDS     "mpi,system,mpi:alloc_mem"
+const char *memory_kinds(void);
 
 /* What MPI_INFO_ENV stands for: how this program was started.  Looked up when first asked for;
  * NULL when memory is out. */

@@ -37,7 +37,7 @@ static struct info *session_hints(int level)
 {
     struct info *hints = info_new();
     if (hints && (info_set(hints, "thread_level", thread_level_name(level)) ||
-                  info_set(hints, MEMORY_KINDS_KEY, MEMORY_KINDS))) {
+                  info_set(hints, MEMORY_KINDS_KEY, memory_kinds()))) {
         info_delete(hints);
         return NULL;
     }

@@ -3,6 +3,9 @@
 # Operations in streams of a GPU (test/stream), with the pretended driver of test/device.
 #   NP="1 2 4"   rank counts      ROUNDS=50 DELAY=1000   of order.c, by hand 1000 and 100000 us
 . "${srcdir:-.}/test/lib.sh"
+supp=$top/test/thread/tsan.supp
+TSAN_OPTIONS="halt_on_error=1 suppressions=$supp ${TSAN_OPTIONS:-}"
+export TSAN_OPTIONS
 
 XMPI_LIBCUDA=$scratch/libcuda.so
 export XMPI_LIBCUDA

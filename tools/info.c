@@ -8,6 +8,7 @@
 #include "tools/info.h"
 
 #include "mpi.h"
+#include "runtime/gpu.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
 #include "tools/grid.h"
@@ -100,6 +101,9 @@ static void show_libraries(struct report *r)
     report_text(r, "hwloc", "%s", text);
     probe_libfabric(text);
     report_text(r, "libfabric", "%s", text);
+    report_text(r, "CUDA", "%s",
+                gpu_is_here() ? "a driver: buffers on devices, operations in their streams"
+                              : "no driver of a GPU: memory of the host only");
     report_end(r);
 }
 

@@ -261,6 +261,27 @@ static void test_errors_later(void)
     sync_stream();
 }
 
+/* A program can ask what it may pass. */
+static void test_discovery(void)
+{
+    MPI_Info info;
+    MPI_Session session;
+    char value[MPI_MAX_INFO_VAL];
+    int flag, room = sizeof value;
+    CHECK(MPIX_Query_cuda_support() == 1);
+    CHECK_OK(MPI_Comm_get_info(comm, &info));
+    CHECK_OK(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &room, value, &flag));
+    CHECK(flag && strstr(value, ",cuda:device,cuda:host,cuda:managed"));
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Session_get_info(session, &info));
+    room = sizeof value;
+    CHECK_OK(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &room, value, &flag));
+    CHECK(flag && strstr(value, ",cuda,cuda:device"));
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -280,6 +301,7 @@ int main(int argc, char **argv)
     }
     test_freed_early();
     test_many();
+    test_discovery();
     test_errors_now();
     test_errors_later();
     MPI_Comm_free(&comm);
