@@ -3,14 +3,15 @@
 # Conformance: every program of test/conform on several rank counts.
 #   NP="1 2 3 4 8"   rank counts      ONLY="p2p comm"   programs
 #   XMPI_TEST_MEMORY=device   every buffer that MPI gets lies on a device, a pretended one, whose
-#                             memory no processor can touch (test/device)
+#                             memory no processor can touch (test/device); mixed: those of every
+#                             other rank
 # A line `conform-options: ...` in a program asks for a second run with these options of xmpirun,
 # `conform-device: why` says that it is not for memory of a device.
 . "${srcdir:-.}/test/lib.sh"
 
 wrap= label=
-if [ "${XMPI_TEST_MEMORY:-}" = device ]; then
-    XMPI_LIBCUDA=$scratch/libcuda.so wrap=$scratch/wrap.c label="device "
+if [ -n "${XMPI_TEST_MEMORY:-}" ]; then
+    XMPI_LIBCUDA=$scratch/libcuda.so wrap=$scratch/wrap.c label="$XMPI_TEST_MEMORY "
     export XMPI_LIBCUDA
     "${PYTHON3:-python3}" "$top/test/device/wrap.py" "$top/test/api/functions.txt" > "$wrap" &&
         "${XMPI_TEST_CC:-gcc}" -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \

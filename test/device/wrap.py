@@ -7,7 +7,7 @@
 Linked into a program of test/conform, unchanged, they stand between it and the library: the
 program sees its data at the addresses of the host, MPI gets those of the device, in which a
 processor cannot read or write.  MPI_Get_address gives addresses of the device, so types behind
-MPI_BOTTOM describe data there as well.
+MPI_BOTTOM describe data there as well.  With XMPI_TEST_MEMORY=mixed that holds for every other rank.
 """
 import re
 import sys
@@ -17,16 +17,25 @@ OTHERS = re.compile(r"MPI_(T_|File|Buffer|Comm_attach|Comm_detach|Session_attach
 HEAD = """/* Written by test/device/wrap.py. */
 #include "fake.h"
 #include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of mixed sides, those of odd ranks are in memory of the host. */
+static int is_away(void)
+{
+    const char *memory = getenv("XMPI_TEST_MEMORY"), *rank = getenv("LOCAL_RANK");
+    return !memory || strcmp(memory, "mixed") != 0 || !rank || atoi(rank) % 2 == 0;
+}
 
 static void *away(const void *host)
 {
-    return host == MPI_BOTTOM || host == MPI_IN_PLACE ? (void *)host : fake_device(host);
+    return !is_away() || host == MPI_BOTTOM || host == MPI_IN_PLACE ? (void *)host : fake_device(host);
 }
 
 int MPI_Get_address(const void *location, MPI_Aint *address)
 {
     int rc = PMPI_Get_address(location, address);
-    *address |= (MPI_Aint)FAKE_DEVICE;
+    *address |= is_away() ? (MPI_Aint)FAKE_DEVICE : 0;
     return rc;
 }
 """
