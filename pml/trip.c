@@ -190,11 +190,13 @@ void trip_sent(size_t bytes)
     sent += bytes;
 }
 
+/* What we copied out without asking may have crossed this message or not: nobody told us. */
 static void traffic_learn(bool crossed)
 {
+    bool unknown = out.ticks != out.last;
     if (crossed && crossings < MOST_CROSSINGS)
         crossings++;
-    else if (!crossed && crossings > 0)
+    else if (!crossed && !unknown && crossings > 0)
         crossings--;
 }
 
