@@ -45,7 +45,8 @@ static bool is_through(const struct attached *a, int rank)
     bool has_offered = slot_says(slot, a->met.sequence) && slot->said == a->said;
     return !has_offered ||
            slot_says(slot_of(a->tiny, rank, a->met.sequence + 1), a->met.sequence + 1) ||
-           atomic_load(&slot->gave_up) == a->met.sequence || failure_is(a->tiny->world[rank]);
+           atomic_load(&slot->gave_up) == a->met.sequence ||
+           failure_is(a->tiny->member[rank].world);
 }
 
 static void give_up(struct attached *a)
@@ -53,7 +54,7 @@ static void give_up(struct attached *a)
     const struct tiny *t = a->tiny;
     atomic_store(&a->met.mine->gave_up, a->met.sequence);
     for (int r = 0; r < t->n; r++)
-        doorbell_ring(t->bell[r]);
+        doorbell_ring(t->member[r].bell);
     struct wait w = WAIT_INIT;
     atomic_thread_fence(memory_order_seq_cst);
     for (int r = 0; r < t->n; r++)
@@ -141,7 +142,7 @@ static struct peer *peer_within_reach(const struct attached *a, int rank)
     struct peer *peer;
     const struct slot *slot = slot_of(a->tiny, rank, a->met.sequence);
     if (atomic_load(&slot->gave_up) == a->met.sequence ||
-        peer_of(a->tiny->world[rank], &peer) != 0 || !peer->link->write ||
+        peer_of(a->tiny->member[rank].world, &peer) != 0 || !peer->link->write ||
         !peer->link->reads(peer))
         return NULL;
     return peer;
@@ -200,7 +201,7 @@ int attach_run(struct tiny *tiny, const struct telling *telling, struct rest *re
 {
     const struct call *call = telling->call;
     struct attached a = { .tiny = tiny,
-                          .said = (uint64_t)telling->number << 32 | telling->signature,
+                          .said = telling_word(telling),
                           .bytes = telling->bytes };
     rest->n = 0;
     int error = performers[call->what](&a, call, rest);

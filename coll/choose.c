@@ -81,7 +81,6 @@ struct question question_of(const struct team *team, const struct call *call, en
     size_t bytes = call_bytes(team, call);
     int ranks = team->channel.size;
     bool blocks = mode == BLOCKING;
-    static const char *const only = "it serves blocking calls only";
     return (struct question){
         .what = call->what,
         .mode = mode,
@@ -93,8 +92,8 @@ struct question question_of(const struct team *team, const struct call *call, en
         .nodes = team->nodes,
         .places = team->places,
         .bytes = bytes,
-        .no_tiny = blocks ? tiny_objection(team, call, bytes) : only,
-        .no_attach = blocks ? attach_objection(team, call) : only,
+        .no_tiny = tiny_objection(team, call, mode == NONBLOCKING, bytes),
+        .no_attach = blocks ? attach_objection(team, call) : "it serves blocking calls only",
     };
 }
 
@@ -284,20 +283,33 @@ static int choose_anew(struct team *team, const struct question *q, struct choic
     return error;
 }
 
-int choose(struct team *team, const struct call *call, enum mode mode, struct choice *choice)
+static int choose_for(struct team *team, const struct question *q, struct choice *choice)
 {
-    struct question q = question_of(team, call, mode);
-    int error = choose_anew(team, &q, choice);
+    int error = choose_anew(team, q, choice);
     if (error)
         return error;
     if (choice->algorithm->script) {
-        team->chosen[call->what] = TEAM_OWN;
+        team->chosen[q->what] = TEAM_OWN;
         return 0;
     }
     ptrdiff_t i = choice->algorithm - algorithms;
     algorithms_chosen[i]++;
-    team->chosen[call->what] = (uint16_t)(i + 1);
+    team->chosen[q->what] = (uint16_t)(i + 1);
     if (notice_is_wanted(NOTICE_PLAN))
-        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)q.bytes, q.ranks });
+        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)q->bytes, q->ranks });
     return 0;
+}
+
+int choose(struct team *team, const struct call *call, enum mode mode, struct choice *choice)
+{
+    struct question q = question_of(team, call, mode);
+    return choose_for(team, &q, choice);
+}
+
+int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,
+                   struct choice *choice)
+{
+    struct question q = question_of(team, call, mode);
+    q.no_tiny = why;
+    return choose_for(team, &q, choice);
 }

@@ -58,6 +58,10 @@ const char *choose_objection(const struct algorithm *algorithm, int radix,
  * The same on every rank. */
 int choose(struct team *team, const struct call *call, enum mode mode, struct choice *choice);
 
+/* Once more, as there are no shared slots after all, and why. */
+int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,
+                   struct choice *choice);
+
 struct question question_of(const struct team *team, const struct call *call, enum mode mode);
 
 /* The team chooses anew from now on. */

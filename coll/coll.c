@@ -7,6 +7,9 @@
  * Blocking calls with small messages run in program order (run_inline.c), the others through
  * the executor (run.c), which needs a request: on the stack here, an object of the user there.
  *
+ * What is chosen may also have no plan: tiny and attach (tiny.h), which are done when they return, or
+ * have a request of their own (later.c).
+ *
  * Messages carry the number of their collective.  Blocking and nonblocking ones are numbered in
  * the order of the calls.  A persistent one keeps the number of its making, from a range of its
  * own: its starts may come in any order among others, and successive starts of one keep their
@@ -53,20 +56,20 @@ static int plan_for(struct team *team, const struct call *call, enum mode mode,
     return error;
 }
 
-/* ---- blocking ---- */
-
-static void explain_planless(struct team *team, const struct call *call,
+static void explain_planless(struct team *team, const struct call *call, enum mode mode,
                              const struct choice *choice)
 {
     if (__builtin_expect(explain_wanted(call->what), 0) && team->channel.rank == 0 &&
         cache_first_time(&team->cache, call->what))
-        explain_call(team, call, BLOCKING, choice, NULL);
+        explain_call(team, call, mode, choice, NULL);
 }
+
+/* ---- blocking ---- */
 
 static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
                     const struct telling *telling)
 {
-    explain_planless(team, call, choice);
+    explain_planless(team, call, BLOCKING, choice);
     return tiny_run(team->tiny, telling);
 }
 
@@ -123,7 +126,7 @@ static int run_attached(struct team *team, const struct call *call, const struct
                         const struct telling *telling)
 {
     struct rest rest;
-    explain_planless(team, call, choice);
+    explain_planless(team, call, BLOCKING, choice);
     int error = attach_run(team->tiny, telling, &rest);
     for (int i = 0; i < rest.n && !error; i++)
         error = run_rest(team, telling, rest.part[i].first, rest.part[i].count);
@@ -154,40 +157,37 @@ static int run(struct team *team, const struct call *call, const struct telling 
     return error;
 }
 
-static inline __attribute__((always_inline)) int run_told(struct team *team,
-                                                          const struct call *call)
+/* Reductions of data on a device work on copies. */
+static __attribute__((noinline)) int run_away(struct team *team, const struct telling *user)
+{
+    struct call call = *user->call;
+    struct telling telling = *user;
+    struct staging staging;
+    int error = staging_open(&staging, team, &call);
+    if (error)
+        return error;
+    telling.call = &call;
+    staging_in(&staging);
+    error = run(team, &call, &telling);
+    if (!error)
+        staging_out(&staging);
+    staging_close(&staging);
+    return error ? error : staging_check(user->call);
+}
+
+int coll_run(struct team *team, const struct call *call)
 {
     struct telling telling;
     telling_begin(&telling, team, call);
     record_now.inside = &telling.scope;
-    int stray = stray_check(team, &telling), error = run(team, call, &telling);
+    int stray = stray_check(team, &telling);
+    int error = __builtin_expect(call_is_away(call), 0) ? run_away(team, &telling)
+                                                        : run(team, call, &telling);
     record_now.inside = NULL;
     if (__builtin_expect(stray == 0 || error != 0, 1))
         return error;
     fail_recall(team);
     return stray;
-}
-
-static __attribute__((noinline)) int run_away(struct team *team, const struct call *user)
-{
-    struct call call = *user;
-    struct staging staging;
-    int error = staging_open(&staging, team, &call);
-    if (error)
-        return error;
-    staging_in(&staging);
-    error = run_told(team, &call);
-    if (!error)
-        staging_out(&staging);
-    staging_close(&staging);
-    return error ? error : staging_check(user);
-}
-
-int coll_run(struct team *team, const struct call *call)
-{
-    if (__builtin_expect(call_is_away(call), 0))
-        return run_away(team, call);
-    return run_told(team, call);
 }
 
 /* ---- with a request ---- */
@@ -331,34 +331,29 @@ static int sizes_first(struct coll_request *c)
     return 0;
 }
 
-static int coll_new(struct team *team, const struct call *call, enum mode mode,
-                    struct coll_request **made)
+static int coll_new(struct team *team, const struct telling *telling, enum mode mode,
+                    const struct choice *choice, struct coll_request **made)
 {
-    struct choice choice;
-    int error = channel_check(&team->channel);
-    if (!error)
-        error = choose(team, call, mode, &choice);
-    if (error)
-        return error;
     struct coll_request *c = object_new(OBJECT_REQUEST, sizeof(*c));
     if (!c)
         return fail(MPI_ERR_NO_MEM, "no memory for a collective request");
     c->run.request.ops = &coll_ops;
-    c->call = *call;
-    error = staging_open(&c->staging, team, &c->call);
+    c->call = *telling->call;
+    c->telling = *telling;
+    c->telling.call = &c->call;
+    int error = staging_open(&c->staging, team, &c->call);
     if (error)
         goto undo_object;
     if (c->staging.send.user.layout || c->staging.recv.user.layout)
         c->call.staging = &c->staging;
-    telling_begin(&c->telling, team, &c->call);
     error = own_arrays(c, team);
     if (error)
         goto undo_staging;
-    error = plan_for(team, call, mode, &choice, &c->cached);
+    error = plan_for(team, &c->call, mode, choice, &c->cached);
     if (error)
         goto undo_arrays;
-    uint32_t number = c->telling.number & COLL_NUMBERS;
-    c->run.signature = c->telling.signature;
+    uint32_t number = telling->number & COLL_NUMBERS;
+    c->run.signature = telling->signature;
     c->run.tag = (int)(mode == PERSISTENT ? number | COLL_PERSISTENT : number);
     struct bound bound;
     error = bind_open(&bound, &c->cached->plan, &c->call);
@@ -366,7 +361,7 @@ static int coll_new(struct team *team, const struct call *call, enum mode mode,
         error = run_open(&c->run, team, &bound);
     if (error)
         goto undo_plan;
-    error = choice.algorithm->sized ? sizes_first(c) : 0;
+    error = choice->algorithm->sized ? sizes_first(c) : 0;
     if (error)
         goto undo_run;
     *made = c;
@@ -385,10 +380,29 @@ undo_object:
     return error;
 }
 
+/* Whatever may fail on one rank alone comes after the telling: the next one has the same number
+ * on all. */
+static int tell_and_choose(struct team *team, const struct call *call, enum mode mode,
+                           struct telling *telling, struct choice *choice)
+{
+    telling_begin(telling, team, call);
+    int error = channel_check(&team->channel);
+    return error ? error : choose(team, call, mode, choice);
+}
+
 int coll_start(struct team *team, const struct call *call, struct request **request)
 {
+    struct telling telling;
+    struct choice choice;
+    int error = tell_and_choose(team, call, NONBLOCKING, &telling, &choice);
+    if (error)
+        return error;
+    if (!choice.algorithm->program) {
+        explain_planless(team, call, NONBLOCKING, &choice);
+        return later_start(team, &telling, request);
+    }
     struct coll_request *c;
-    int error = coll_new(team, call, NONBLOCKING, &c);
+    error = coll_new(team, &telling, NONBLOCKING, &choice, &c);
     if (error)
         return error;
     c->run.request.active = true;
@@ -397,14 +411,45 @@ int coll_start(struct team *team, const struct call *call, struct request **requ
     return 0;
 }
 
-int coll_init(struct team *team, const struct call *call, struct request **request)
+/* Slots of its own, if there is room for more.  If not, *request is NULL and another algorithm is
+ * chosen. */
+static int init_tiny(struct team *team, const struct telling *telling, struct choice *choice,
+                     struct request **request)
+{
+    uint64_t name;
+    int error = later_draw(team, telling, &name);
+    *request = NULL;
+    if (error)
+        return error;
+    if (!name)
+        return choose_no_tiny(team, telling->call, PERSISTENT,
+                              "there is no room for more shared slots", choice);
+    explain_planless(team, telling->call, PERSISTENT, choice);
+    return later_init(team, telling, name, request);
+}
+
+static int init_plan(struct team *team, const struct telling *telling,
+                     const struct choice *choice, struct request **request)
 {
     struct coll_request *c;
-    int error = coll_new(team, call, PERSISTENT, &c);
+    int error = coll_new(team, telling, PERSISTENT, choice, &c);
     if (error)
         return error;
     c->run.request.persistent = true;
     c->run.request.done = 1;
     *request = &c->run.request;
     return 0;
+}
+
+int coll_init(struct team *team, const struct call *call, struct request **request)
+{
+    struct telling telling;
+    struct choice choice;
+    int error = tell_and_choose(team, call, PERSISTENT, &telling, &choice);
+    if (!error && !choice.algorithm->program) {
+        error = init_tiny(team, &telling, &choice, request);
+        if (error || *request)
+            return error;
+    }
+    return error ? error : init_plan(team, &telling, &choice, request);
 }

@@ -14,6 +14,7 @@ struct neighbours; /* coll/neighbours.h */
 struct places;     /* coll/plan.h */
 struct orders;     /* coll/forced.h */
 struct memo;       /* coll/choose.c */
+struct tracks;     /* coll/later.c */
 
 enum { TEAM_OWN = UINT16_MAX }; /* in team->chosen: one that the user wrote */
 
@@ -31,6 +32,7 @@ struct team {
     bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
     uint16_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none */
     struct tiny *tiny;           /* NULL: no shared slots */
+    struct tracks *tracks;       /* of nonblocking collectives; NULL: none yet */
     struct plan_cache *cache;
     int nodes;                     /* they are on; at most, where places are not known */
     const struct places *places;   /* NULL: all in one place, or not known */

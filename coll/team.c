@@ -75,6 +75,7 @@ forget_places:
 void team_close(struct team *team)
 {
     stray_say(team);
+    tracks_close(team->tracks);
     tiny_close(team->tiny);
     cache_close(team->cache);
     team_force(team, NULL, NULL); /* frees choices too */

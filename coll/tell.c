@@ -175,7 +175,7 @@ static const char *const op_names[1 << REDUCE_NAME_BITS] = {
 };
 
 /* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
-static void signature_tell(FILE *to, uint32_t signature)
+static void signature_tell(FILE *to, uint32_t signature, bool persistent)
 {
     uint32_t what = (signature >> WHAT_SHIFT) - 1, root = signature % ROOTS;
     uint32_t bytes = signature >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1);
@@ -186,7 +186,7 @@ static void signature_tell(FILE *to, uint32_t signature)
         return;
     }
     function_name((enum collective)what, name, sizeof name);
-    fputs(name, to);
+    fprintf(to, "%s%s", name, persistent ? "_init" : "");
     if (is_rooted((enum collective)what))
         fprintf(to, " with root %u", root);
     if (op)
@@ -202,11 +202,11 @@ static const char *ordinal(uint32_t n)
 }
 
 /* 0: another one, nobody remembers which. */
-static void side_tell(FILE *to, int rank, uint32_t signature)
+static void side_tell(FILE *to, int rank, uint32_t signature, uint32_t number)
 {
     fprintf(to, "rank %d called ", rank);
     if (signature)
-        signature_tell(to, signature);
+        signature_tell(to, signature, number & COLL_PERSISTENT);
     else
         fputs("something else", to);
 }
@@ -240,9 +240,9 @@ int mismatch_fail(const struct mismatch *m)
     FILE *to = fmemopen(text, sizeof text - 1, "w");
     if (!to)
         return fail(MPI_ERR_OTHER, "rank %d called another collective", m->peer);
-    side_tell(to, m->peer, m->their_signature);
+    side_tell(to, m->peer, m->their_signature, m->their_number);
     fputs(" while ", to);
-    side_tell(to, m->me, m->my_signature);
+    side_tell(to, m->me, m->my_signature, m->my_number);
     place_tell(to, m);
     fclose(to);
     return fail(

@@ -25,6 +25,12 @@ struct telling { /* of a collective under way; lives as long as its waits */
     uint64_t bytes; /* of one block, or of the vector, where all ranks have the same; else 0 */
 };
 
+/* What a shared slot says of it. */
+static inline uint64_t telling_word(const struct telling *telling)
+{
+    return (uint64_t)telling->number << 32 | telling->signature;
+}
+
 /* The next collective of a team begins: count it, record it.  The call may be copied. */
 void telling_begin(struct telling *telling, struct team *team, const struct call *call);
 

@@ -16,6 +16,9 @@
  * Whoever writes nothing writes its slot all the same: it says that the rank is here, in which
  * collective it is, and that it has done with the operations before.
  *
+ * Each has two halves: say fills in the slot before it is shown; take hears the others and waits for
+ * them.  Those whose end is not waited for take when all have spoken (later.c).
+ *
  * Folding goes in rank order on every rank: all get the same bits.
  */
 #include "coll/tiny_slot.h"
@@ -134,10 +137,15 @@ static void keep_own(const struct call *call, const struct buffer *to,
 
 /* ---- the collectives ---- */
 
-static int tiny_barrier(struct round *round, const struct call *call)
+static void say_nothing(struct round *round, const struct call *call)
+{
+    (void)round;
+    (void)call;
+}
+
+static int take_nothing(struct round *round, const struct call *call)
 {
     (void)call;
-    tiny_publish(round);
     for (int r = 0; r < round->tiny->n; r++) {
         const struct slot *slot = NULL;
         int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
@@ -147,45 +155,70 @@ static int tiny_barrier(struct round *round, const struct call *call)
     return 0;
 }
 
-static int tiny_bcast(struct round *round, const struct call *call)
+static void say_bcast(struct round *round, const struct call *call)
 {
     struct buffer data = part_block(&call->recv, 0);
-    const struct slot *slot;
     if (call->root == round->tiny->me)
         pack(round->mine->payload, &data, round->bytes);
-    tiny_publish(round);
-    if (call->root == round->tiny->me)
-        return 0;
+}
+
+/* From the root, whose word this is. */
+static int take_from_root(struct round *round, const struct call *call,
+                          const struct buffer *place, enum from from)
+{
+    const struct slot *slot;
     round->first = round->last = call->root;
     int lost = tiny_hear(round, call->root, &slot);
     if (!lost && !round->error)
-        unpack(&data, slot->payload);
+        unpack(place, heard_at(round, slot, call->root, from));
     return lost;
 }
 
-static int tiny_gather(struct round *round, const struct call *call)
+static int take_bcast(struct round *round, const struct call *call)
 {
-    int me = round->tiny->me;
-    struct buffer own = { NULL, 0, NULL, HERE };
-    if (call->send.layout) /* the root's may be in place */
-        own = part_block(&call->send, 0);
-    if (call->root != me) {
+    struct buffer data = part_block(&call->recv, 0);
+    return call->root == round->tiny->me ? 0 : take_from_root(round, call, &data, FROM_START);
+}
+
+/* The root's may be in place. */
+static struct buffer gathered(const struct call *call)
+{
+    return call->send.layout ? part_block(&call->send, 0)
+                             : (struct buffer){ NULL, 0, NULL, HERE };
+}
+
+static void say_gather(struct round *round, const struct call *call)
+{
+    struct buffer own = gathered(call);
+    if (call->root != round->tiny->me)
         pack(round->mine->payload, &own, round->bytes);
-        tiny_publish(round);
+}
+
+static int take_gather(struct round *round, const struct call *call)
+{
+    if (call->root != round->tiny->me)
         return 0;
-    }
-    tiny_publish(round);
-    struct buffer place = part_block(&call->recv, me);
+    struct buffer place = part_block(&call->recv, round->tiny->me), own = gathered(call);
     keep_own(call, &place, &own);
     return take_blocks(round, &call->recv, FROM_START);
 }
 
-static int tiny_allgather(struct round *round, const struct call *call)
+static struct buffer allgathered(const struct round *round, const struct call *call)
+{
+    return call->in_place ? part_block(&call->recv, round->tiny->me)
+                          : part_block(&call->send, 0);
+}
+
+static void say_allgather(struct round *round, const struct call *call)
+{
+    struct buffer own = allgathered(round, call);
+    pack(round->mine->payload, &own, round->bytes);
+}
+
+static int take_allgather(struct round *round, const struct call *call)
 {
     struct buffer place = part_block(&call->recv, round->tiny->me);
-    struct buffer own = call->in_place ? place : part_block(&call->send, 0);
-    pack(round->mine->payload, &own, round->bytes);
-    tiny_publish(round);
+    struct buffer own = allgathered(round, call);
     keep_own(call, &place, &own);
     return take_blocks(round, &call->recv, FROM_START);
 }
@@ -203,35 +236,35 @@ static void pack_others(const struct round *round, const struct part *from)
     }
 }
 
-static int tiny_scatter(struct round *round, const struct call *call)
+static void say_scatter(struct round *round, const struct call *call)
+{
+    if (call->root == round->tiny->me)
+        pack_others(round, &call->send);
+}
+
+static int take_scatter(struct round *round, const struct call *call)
 {
     int me = round->tiny->me;
-    const struct slot *slot;
     struct buffer place = { NULL, 0, NULL, HERE };
     if (call->recv.layout)
         place = part_block(&call->recv, 0);
-    if (call->root == me) {
-        struct buffer own = part_block(&call->send, me);
-        pack_others(round, &call->send);
-        tiny_publish(round);
-        keep_own(call, &place, &own);
-        return 0;
-    }
-    tiny_publish(round);
-    round->first = round->last = call->root;
-    int lost = tiny_hear(round, call->root, &slot);
-    if (!lost && !round->error)
-        unpack(&place, heard_at(round, slot, call->root, FROM_MY_BLOCK));
-    return lost;
+    if (call->root != me)
+        return take_from_root(round, call, &place, FROM_MY_BLOCK);
+    struct buffer own = part_block(&call->send, me);
+    keep_own(call, &place, &own);
+    return 0;
 }
 
-static int tiny_alltoall(struct round *round, const struct call *call)
+static void say_alltoall(struct round *round, const struct call *call)
+{
+    pack_others(round, call->in_place ? &call->recv : &call->send);
+}
+
+static int take_alltoall(struct round *round, const struct call *call)
 {
     const struct part *from = call->in_place ? &call->recv : &call->send;
     struct buffer place = part_block(&call->recv, round->tiny->me);
     struct buffer own = part_block(from, round->tiny->me);
-    pack_others(round, from);
-    tiny_publish(round);
     keep_own(call, &place, &own);
     return take_blocks(round, &call->recv, FROM_MY_BLOCK);
 }
@@ -246,64 +279,73 @@ static const void *own_vector(const struct round *round, const struct call *call
     return call->in_place ? round->mine->payload : buffer_flat(&own);
 }
 
-static void pack_vector(const struct round *round, const struct call *call)
+static void say_vector(struct round *round, const struct call *call)
 {
     struct buffer own = vector_of(call);
     pack(round->mine->payload, &own, round->bytes);
 }
 
-static int tiny_reduce(struct round *round, const struct call *call)
+static void say_reduce(struct round *round, const struct call *call)
 {
-    bool root = call->root == round->tiny->me;
-    if (!root || call->in_place)
-        pack_vector(round, call);
-    tiny_publish(round);
-    return root ? fold_ranks(round, call, round->tiny->n, own_vector(round, call), FROM_START)
-                : 0;
+    if (call->root != round->tiny->me || call->in_place)
+        say_vector(round, call);
 }
 
-static int tiny_allreduce(struct round *round, const struct call *call)
+static int take_allreduce(struct round *round, const struct call *call)
 {
-    pack_vector(round, call);
-    tiny_publish(round);
     return fold_ranks(round, call, round->tiny->n, own_vector(round, call), FROM_START);
 }
 
+static int take_reduce(struct round *round, const struct call *call)
+{
+    return call->root == round->tiny->me ? take_allreduce(round, call) : 0;
+}
+
+static void say_reduce_scatter(struct round *round, const struct call *call)
+{
+    struct part all = operands(call);
+    pack_others(round, &all);
+}
+
 /* In place the result overwrites block 0, which others have from the slot by now. */
-static int tiny_reduce_scatter(struct round *round, const struct call *call)
+static int take_reduce_scatter(struct round *round, const struct call *call)
 {
     struct part all = operands(call);
     struct buffer own = part_block(&all, round->tiny->me);
-    pack_others(round, &all);
-    tiny_publish(round);
     return fold_ranks(round, call, round->tiny->n, buffer_flat(&own), FROM_MY_BLOCK);
 }
 
-static int tiny_scan(struct round *round, const struct call *call)
+static int take_scan(struct round *round, const struct call *call)
 {
-    int me = round->tiny->me;
-    pack_vector(round, call);
-    tiny_publish(round);
-    return fold_ranks(round, call, call->what == COLL_SCAN ? me + 1 : me,
-                      own_vector(round, call), FROM_START);
+    return fold_ranks(round, call, round->tiny->me + 1, own_vector(round, call), FROM_START);
+}
+
+static int take_exscan(struct round *round, const struct call *call)
+{
+    return fold_ranks(round, call, round->tiny->me, own_vector(round, call), FROM_START);
 }
 
 /* ---- which, and whether ---- */
 
-typedef int performer(struct round *round, const struct call *call);
+/* Whom a rank hears. */
+enum heard { HEARS_ALL, HEARS_ROOT, ROOT_HEARS_ALL, HEARS_LOWER };
 
-static performer *const performers[COLL_KINDS] = {
-    [COLL_BARRIER] = tiny_barrier,
-    [COLL_BCAST] = tiny_bcast,
-    [COLL_GATHER] = tiny_gather,
-    [COLL_SCATTER] = tiny_scatter,
-    [COLL_ALLGATHER] = tiny_allgather,
-    [COLL_ALLTOALL] = tiny_alltoall,
-    [COLL_REDUCE] = tiny_reduce,
-    [COLL_ALLREDUCE] = tiny_allreduce,
-    [COLL_REDUCE_SCATTER_BLOCK] = tiny_reduce_scatter,
-    [COLL_SCAN] = tiny_scan,
-    [COLL_EXSCAN] = tiny_scan,
+static const struct performance {
+    void (*say)(struct round *round, const struct call *call);
+    int (*take)(struct round *round, const struct call *call);
+    enum heard hears;
+} performances[COLL_KINDS] = {
+    [COLL_BARRIER] = { say_nothing, take_nothing, HEARS_ALL },
+    [COLL_BCAST] = { say_bcast, take_bcast, HEARS_ROOT },
+    [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL },
+    [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT },
+    [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL },
+    [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL },
+    [COLL_REDUCE] = { say_reduce, take_reduce, ROOT_HEARS_ALL },
+    [COLL_ALLREDUCE] = { say_vector, take_allreduce, HEARS_ALL },
+    [COLL_REDUCE_SCATTER_BLOCK] = { say_reduce_scatter, take_reduce_scatter, HEARS_ALL },
+    [COLL_SCAN] = { say_vector, take_scan, HEARS_LOWER },
+    [COLL_EXSCAN] = { say_vector, take_exscan, HEARS_LOWER },
 };
 
 size_t tiny_needs(enum collective what, int ranks, size_t bytes)
@@ -314,38 +356,89 @@ size_t tiny_needs(enum collective what, int ranks, size_t bytes)
     return what == COLL_SCATTER || what == COLL_ALLTOALL ? bytes * others : bytes;
 }
 
-const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes)
+bool tiny_is_together(enum collective what)
+{
+    return performances[what].hears == HEARS_ALL;
+}
+
+const char *tiny_objection(const struct team *team, const struct call *call, bool tracked,
+                           size_t bytes)
 {
     const struct tiny *t = team->tiny;
     const struct reduction *op = &call->reduction;
-    if (!t)
+    if (!t || (tracked && t->tracks == 0))
         return "the ranks have no shared slots";
-    if (tiny_needs(call->what, t->n, bytes) > t->room)
+    if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : t->room))
         return "the data do not fit a shared slot";
     if (is_reduction(call->what) && (!op->kernel || !op->layout->dense))
         return "it takes builtin operations on types without gaps";
     return NULL;
 }
 
-/* Does everybody hear everybody? */
-static bool is_together(enum collective what)
+static inline void say(struct round *round, const struct performance *p,
+                       const struct call *call)
 {
-    return what == COLL_BARRIER || what == COLL_ALLGATHER || what == COLL_ALLTOALL ||
-           what == COLL_ALLREDUCE || what == COLL_REDUCE_SCATTER_BLOCK;
+    p->say(round, call);
+    tiny_publish(round);
+}
+
+static inline int take(struct round *round, const struct performance *p,
+                       const struct call *call)
+{
+    int lost = p->take(round, call);
+    if (!lost && p->hears == HEARS_ALL)
+        round->tiny->known = round->sequence;
+    return lost;
 }
 
 int tiny_run(struct tiny *tiny, const struct telling *telling)
 {
     const struct call *call = telling->call;
+    const struct performance *p = &performances[call->what];
     struct round round = { .bytes = telling->bytes };
-    uint64_t said = (uint64_t)telling->number << 32 | telling->signature;
-    int lost = tiny_begin(&round, tiny, said);
-    if (!lost)
-        lost = performers[call->what](&round, call);
-    if (!lost && is_together(call->what))
-        tiny->known = round.sequence;
+    int lost = tiny_begin(&round, tiny, telling_word(telling));
+    if (!lost) {
+        say(&round, p, call);
+        lost = take(&round, p, call);
+    }
     if (__builtin_expect(lost || !round.error, 1))
         return lost;
     fail_recall(tiny);
     return round.error;
+}
+
+/* ---- in two halves ---- */
+
+/* The ranks that have to speak before this one can take. */
+static void await(struct round *round, enum heard hears, int root)
+{
+    const struct tiny *t = round->tiny;
+    bool is_root = t->me == root;
+    if (hears == HEARS_LOWER)
+        round->last = t->me - 1;
+    else if (hears == HEARS_ROOT && !is_root)
+        round->first = round->last = root;
+    else if (hears != HEARS_ALL && is_root == (hears == HEARS_ROOT))
+        round->last = -1;
+}
+
+int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
+{
+    const struct performance *p = &performances[telling->call->what];
+    round->bytes = telling->bytes;
+    int lost = tiny_begin(round, tiny, telling_word(telling));
+    if (lost)
+        return lost;
+    await(round, p->hears, telling->call->root);
+    say(round, p, telling->call);
+    return 0;
+}
+
+int tiny_take(struct round *round, const struct telling *telling)
+{
+    int lost = take(round, &performances[telling->call->what], telling->call);
+    if (lost || !round->error)
+        return lost;
+    fail_recall(round->tiny);
+    return round->error;
 }

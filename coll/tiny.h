@@ -4,6 +4,7 @@
  *
  *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather, alltoall,
  *              reduce, allreduce, reduce_scatter_block, scan, exscan
+ *     later    the same, nonblocking and persistent
  *     attach   much data, in each other's memory; slots say where: gather, allgather, alltoall,
  *              reduce, allreduce, reduce_scatter_block
  */
@@ -21,7 +22,10 @@ struct channel; /* pml/pml.h */
 enum {
     TINY_RANKS = 64,
     TINY_BYTES = 1024, /* of one rank; less where there are many ranks or communicators */
-    TINY_HEAD = 32
+    TINY_HEAD = 32,
+    TINY_TRACKS = 8, /* nonblocking ones at the same time; less where there are many ranks */
+    TINY_TRACK_RANKS = 32, /* then there is one for so many */
+    TINY_TRACK_BYTES = 96  /* of one rank */
 };
 
 /* Draw a block in this process's area for n ranks: its name for a ticket, 0 when there is no
@@ -31,20 +35,52 @@ uint64_t tiny_draw(int n);
 /* The block of MPI_COMM_WORLD, which needs no drawing; 0 when there is none. */
 uint64_t tiny_world(void);
 
+/* One for a persistent collective of n ranks, of which each has so many bytes to say; `together`:
+ * everybody hears everybody, so that nobody runs ahead.  0: no room is left for it. */
+uint64_t tiny_draw_bound(int n, size_t bytes, bool together);
+
 /* Use the block.  NULL: out of memory, or `name` is 0. */
 struct tiny *tiny_open(uint64_t name, const struct channel *channel);
 void tiny_close(struct tiny *tiny);
 
+/* Slots for one nonblocking collective at a time, number i of those in the block; they are closed
+ * before it.  NULL: out of memory. */
+struct tiny *tiny_track(const struct tiny *of, int i);
+
 /* What a slot has to hold, at most TINY_BYTES; `bytes` as rules count them. */
 size_t tiny_needs(enum collective what, int ranks, size_t bytes);
 
-/* Why it cannot perform this blocking call; NULL = it can.  `bytes` as rules count them.  The
- * same on every rank. */
-const char *tiny_objection(const struct team *team, const struct call *call, size_t bytes);
+/* Does everybody hear everybody in it? */
+bool tiny_is_together(enum collective what);
+
+/* Why it cannot perform this call; NULL = it can.  `bytes` as rules count them; `tracked`: a
+ * nonblocking one.  The same on every rank. */
+const char *tiny_objection(const struct team *team, const struct call *call, bool tracked,
+                           size_t bytes);
 
 /* Perform it.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
 struct telling;
 int tiny_run(struct tiny *tiny, const struct telling *telling);
+
+/* ---- those whose end is asked for later: nonblocking and persistent ones (later.c) ---- */
+
+struct request; /* pml/pml.h */
+struct tracks;  /* of a team */
+
+/* The next nonblocking one of a team, told already, that tiny_objection lets pass: a request in
+ * flight, which may be done.  0 or MPI_ERR_NO_MEM. */
+int later_start(struct team *team, const struct telling *telling, struct request **request);
+
+/* Slots for a persistent one, drawn by rank 0 of the team, for which the others wait here: their
+ * name, 0 when there is no room.  The error of tiny_run. */
+int later_draw(struct team *team, const struct telling *telling, uint64_t *name);
+
+/* An inactive request that has them.  0 or MPI_ERR_NO_MEM. */
+int later_init(struct team *team, const struct telling *telling, uint64_t name,
+               struct request **request);
+
+/* Nothing may be in flight; NULL is fine. */
+void tracks_close(struct tracks *tracks);
 
 /* ---- attach ---- */
 

@@ -5,6 +5,10 @@
  * Only the drawer allocates, so nothing is locked; lines == 0 ends the list, and an area of zeros
  * is an empty one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing; others get
  * a quarter of what is left, and when that is little as little as will do.
+ *
+ *     block     header | slots, see tiny_slot.h | track 0: slots of one line | track 1 | ...
+ *
+ * A persistent collective has a block of its own, without tracks, as long as half of the area is free.
  */
 #include "coll/tiny_slot.h"
 
@@ -18,6 +22,7 @@ enum {
     LINE_BYTES = 128,       /* two cache lines: processors like to fetch two at once */
     BLOCK_BYTES = 36 << 10, /* at most: 1 KiB of payload for two ranks */
     SHORT_BYTES = 4 << 10,  /* rather than give less than that, give the least */
+    TRACK_BYTES = 8 << 10,  /* of all tracks of a block, at most */
     SLOT_MOST = TINY_BYTES + LINE_BYTES,
     DEPTH_LEAST = 2,
     DEPTH_MOST = 16,
@@ -28,34 +33,57 @@ enum {
 struct block {
     _Atomic uint32_t members; /* that have not closed it yet */
     uint32_t lines;           /* that follow; 0 = end of the list */
-    uint32_t depth, slot_bytes;
-    char pad[LINE_BYTES - 16];
+    struct shape {
+        uint32_t depth, slot_bytes, tracks;
+    } shape;
+    char pad[LINE_BYTES - 20];
 };
 _Static_assert(sizeof(struct block) == LINE_BYTES, "a block is counted in lines");
 _Static_assert(offsetof(struct slot, payload) == TINY_HEAD, "what tiny.h says");
+_Static_assert(LINE_BYTES - TINY_HEAD == TINY_TRACK_BYTES, "likewise");
 
 enum { AREA_LINES = AREA_TINY_BYTES / LINE_BYTES };
 
 /* ---- shapes ---- */
 
-struct shape {
-    uint32_t depth, slot_bytes;
-};
+static uint32_t track_lines(int n)
+{
+    return DEPTH_LEAST * (uint32_t)n;
+}
+
+_Static_assert(TRACK_BYTES == DEPTH_LEAST * TINY_TRACK_RANKS * LINE_BYTES, "as tiny.h says");
+
+static uint32_t tracks_for(int n)
+{
+    uint32_t tracks = TRACK_BYTES / LINE_BYTES / track_lines(n);
+    return tracks < TINY_TRACKS ? tracks : TINY_TRACKS;
+}
 
 /* Many slots for few ranks: a rank that sends only runs ahead so far. */
-static struct shape shape_for(int n, size_t bytes)
+static uint32_t depth_for(int n)
 {
     uint32_t depth = DEPTH_MOST;
     while (depth > DEPTH_LEAST && depth * (uint32_t)n > 2 * DEPTH_MOST)
         depth /= 2;
+    return depth;
+}
+
+static struct shape shape_for(int n, size_t bytes)
+{
+    uint32_t depth = depth_for(n);
     size_t slot = bytes / (depth * (size_t)n) / LINE_BYTES * LINE_BYTES;
     slot = slot < LINE_BYTES ? LINE_BYTES : slot > SLOT_MOST ? SLOT_MOST : slot;
-    return (struct shape){ depth, (uint32_t)slot };
+    return (struct shape){ depth, (uint32_t)slot, tracks_for(n) };
+}
+
+static uint32_t slots_lines(struct shape shape, int n)
+{
+    return shape.depth * (uint32_t)n * (shape.slot_bytes / LINE_BYTES);
 }
 
 static uint32_t shape_lines(struct shape shape, int n)
 {
-    return shape.depth * (uint32_t)n * (shape.slot_bytes / LINE_BYTES);
+    return slots_lines(shape, n) + shape.tracks * track_lines(n);
 }
 
 /* ---- blocks ---- */
@@ -150,32 +178,49 @@ static uint32_t find_free(uint32_t lines)
     return AREA_LINES;
 }
 
-uint64_t tiny_draw(int n)
+/* Nothing is said in the slots of these lines. */
+static void lines_clear(struct block *b)
 {
-    static const struct shape least = { DEPTH_LEAST, LINE_BYTES };
-    if (!param_number(TINY) || n < 2 || n > TINY_RANKS)
-        return 0;
-    size_t share = (size_t)free_lines() * LINE_BYTES / 4;
-    struct shape shape = share < SHORT_BYTES   ? least
-                         : share < BLOCK_BYTES ? shape_for(n, share)
-                                               : shape_for(n, BLOCK_BYTES);
-    uint32_t at = find_free(shape_lines(shape, n));
-    if (at == AREA_LINES) {
-        shape = least;
-        at = find_free(shape_lines(shape, n));
+    for (uint32_t i = 1; i <= b->lines; i++) {
+        struct slot *slot = (struct slot *)((char *)b + (size_t)i * LINE_BYTES);
+        atomic_store_explicit(&slot->sequence, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->gave_up, 0, memory_order_relaxed);
     }
+}
+
+/* A block of this shape for n ranks: its name, or 0. */
+static uint64_t block_draw(struct shape shape, int n)
+{
+    uint32_t at = find_free(shape_lines(shape, n));
     if (at == AREA_LINES)
         return 0;
     split_free(at, shape_lines(shape, n));
     struct block *b = block_at(boot.local_rank, at);
-    b->depth = shape.depth;
-    b->slot_bytes = shape.slot_bytes;
-    for (size_t i = 0; i < (size_t)n * shape.depth; i++) {
-        struct slot *slot = (struct slot *)((char *)(b + 1) + i * shape.slot_bytes);
-        atomic_store_explicit(&slot->sequence, 0, memory_order_relaxed);
-    }
+    b->shape = shape;
+    lines_clear(b);
     atomic_store_explicit(&b->members, (uint32_t)n, memory_order_release);
     return (uint64_t)(boot.local_rank + 1) << 32 | at;
+}
+
+uint64_t tiny_draw(int n)
+{
+    static const struct shape least = { DEPTH_LEAST, LINE_BYTES, 0 };
+    if (!param_number(TINY) || n < 2 || n > TINY_RANKS)
+        return 0;
+    size_t share = (size_t)free_lines() * LINE_BYTES / 4;
+    uint64_t name = 0;
+    if (share >= SHORT_BYTES)
+        name = block_draw(shape_for(n, share < BLOCK_BYTES ? share : BLOCK_BYTES), n);
+    return name ? name : block_draw(least, n);
+}
+
+uint64_t tiny_draw_bound(int n, size_t bytes, bool together)
+{
+    size_t slot = (TINY_HEAD + bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    struct shape shape = { together ? DEPTH_LEAST : depth_for(n), (uint32_t)slot, 0 };
+    if (free_lines() < AREA_LINES / 2 + shape_lines(shape, n))
+        return 0;
+    return block_draw(shape, n);
 }
 
 uint64_t tiny_world(void)
@@ -192,40 +237,59 @@ static bool is_world(const struct block *block)
 
 static struct shape shape_of(const struct block *block, int n)
 {
-    if (is_world(block))
-        return shape_for(n, BLOCK_BYTES);
-    return (struct shape){ block->depth, block->slot_bytes };
+    return is_world(block) ? shape_for(n, BLOCK_BYTES) : block->shape;
 }
 
-struct tiny *tiny_open(uint64_t name, const struct channel *channel)
+/* Slots of this shape at this place. */
+static struct tiny *slots_open(char *slots, struct shape shape, const struct channel *channel)
 {
-    struct ranks *members = channel->peers;
-    struct tiny *tiny = name ? calloc(1, sizeof(*tiny)) : NULL;
+    const struct ranks *members = channel->peers;
+    struct tiny *tiny = calloc(1, sizeof *tiny + (size_t)members->n * sizeof tiny->member[0]);
     if (!tiny)
         return NULL;
-    tiny->block = block_at((int)(name >> 32) - 1, (uint32_t)name);
-    tiny->slots = (char *)(tiny->block + 1);
+    tiny->slots = slots;
     tiny->n = members->n;
     tiny->me = channel->rank;
     tiny->channel = channel;
     tiny->spin = boot.crowded ? SPIN_CROWDED : SPIN;
-    struct shape shape = shape_of(tiny->block, tiny->n);
     tiny->depth = shape.depth;
     tiny->slot_bytes = shape.slot_bytes;
     tiny->rank_bytes = (size_t)shape.slot_bytes * shape.depth;
     tiny->room = shape.slot_bytes - TINY_HEAD;
     for (int i = 0; i < tiny->n; i++) {
-        tiny->world[i] = ranks_world(members, i);
-        tiny->bell[i] = &boot_record(boot_local(tiny->world[i]))->bell;
+        int world = ranks_world(members, i);
+        tiny->member[i] = (struct member){ &boot_record(boot_local(world))->bell, world };
     }
     return tiny;
+}
+
+struct tiny *tiny_open(uint64_t name, const struct channel *channel)
+{
+    if (!name)
+        return NULL;
+    struct block *block = block_at((int)(name >> 32) - 1, (uint32_t)name);
+    struct shape shape = shape_of(block, channel->peers->n);
+    struct tiny *tiny = slots_open((char *)(block + 1), shape, channel);
+    if (!tiny)
+        return NULL;
+    tiny->block = block;
+    tiny->tracks = (int)shape.tracks;
+    return tiny;
+}
+
+struct tiny *tiny_track(const struct tiny *of, int i)
+{
+    static const struct shape line = { DEPTH_LEAST, LINE_BYTES, 0 };
+    uint32_t first = slots_lines(shape_of(of->block, of->n), of->n);
+    size_t lines = first + (size_t)i * track_lines(of->n);
+    return slots_open(of->slots + lines * LINE_BYTES, line, of->channel);
 }
 
 void tiny_close(struct tiny *tiny)
 {
     if (!tiny)
         return;
-    if (!is_world(tiny->block)) /* MPI_COMM_WORLD's is never used again */
+    if (tiny->block && !is_world(tiny->block)) /* MPI_COMM_WORLD's is never used again */
         atomic_fetch_sub_explicit(&tiny->block->members, 1, memory_order_release);
     free(tiny);
 }

@@ -13,18 +13,18 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
-static void slots_tell(const void *what, struct record_wait *wait)
+void tiny_tell(const void *what, struct record_wait *wait)
 {
     const struct round *round = what;
     const struct tiny *t = round->tiny;
     for (int r = round->first; r <= round->last; r++)
         if (r != t->me && !slot_says(slot_of(t, r, round->sequence), round->sequence))
-            part_tell(wait, r, t->world[r]);
+            part_tell(wait, r, t->member[r].world);
 }
 
 int tiny_wait(const struct round *round, const struct slot *slot)
 {
-    struct wait w = WAIT_FOR(slots_tell, round);
+    struct wait w = WAIT_FOR(tiny_tell, round);
     int error = 0;
     while (!slot_says(slot, round->sequence) && !error) {
         wait_idle(&w);
@@ -34,13 +34,37 @@ int tiny_wait(const struct round *round, const struct slot *slot)
     return slot_says(slot, round->sequence) ? 0 : error;
 }
 
+/* The operation that everybody has to have begun before s may: see tiny_turn. */
+static uint64_t turn_of(const struct tiny *t, uint64_t s)
+{
+    return s - t->depth / 2;
+}
+
+bool tiny_may_begin(const struct tiny *t)
+{
+    uint64_t s = t->sequence + 1, earlier = turn_of(t, s);
+    if (t->known + t->depth > s)
+        return true;
+    for (int r = 0; r < t->n; r++)
+        if (r != t->me && !slot_says(slot_of(t, r, earlier), earlier))
+            return false;
+    return true;
+}
+
+void tiny_turn_tell(const struct tiny *t, struct record_wait *wait)
+{
+    struct round earlier = { .tiny = (struct tiny *)t, .last = t->n - 1 };
+    earlier.sequence = turn_of(t, t->sequence + 1);
+    tiny_tell(&earlier, wait);
+}
+
 /* The one after s - depth would do.  But whoever has to wait here sends only, and others are slow:
  * half of the slots at once, so that it is seldom looked at what they write. */
 int tiny_turn(struct round *round)
 {
     struct tiny *t = round->tiny;
     struct round earlier = *round;
-    earlier.sequence = round->sequence - t->depth / 2;
+    earlier.sequence = turn_of(t, round->sequence);
     earlier.said = slot_of(t, t->me, earlier.sequence)->said;
     earlier.before = slot_of(t, t->me, earlier.sequence)->before;
     for (int r = 0; r < t->n; r++) {

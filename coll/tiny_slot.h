@@ -43,11 +43,13 @@ struct tiny {
     uint32_t depth;                /* slots of a rank, a power of two */
     bool apart;                    /* once memory could not be reached, coll/attach.c */
     uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
-    int n, me;
+    int n, me, tracks;
     const struct channel *channel; /* the team's: who may be lost */
-    struct block *block;
-    int world[TINY_RANKS];
-    struct doorbell *bell[TINY_RANKS];
+    struct block *block;           /* NULL: another one's (tiny_track) */
+    struct member {
+        struct doorbell *bell;
+        int world;
+    } member[]; /* all ranks */
 };
 
 static inline struct slot *slot_of(const struct tiny *t, int rank, uint64_t s)
@@ -70,6 +72,23 @@ struct round {
     int first, last; /* the ranks that are awaited, for the flight recorder */
     int error;       /* somebody is in another collective; kept for the tiny (fail_keep) */
 };
+
+/* ---- one operation in two halves: tiny.c performs it, later.c waits in between ---- */
+
+/* May the next operation begin now? */
+bool tiny_may_begin(const struct tiny *tiny);
+
+/* Begin, and show the slot: afterwards the ranks round->first to round->last, but this one, have to
+ * say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
+struct telling;
+int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling);
+int tiny_take(struct round *round, const struct telling *telling);
+
+/* A record_teller of a round: who has not said it.  The same of the next operation's turn. */
+void tiny_tell(const void *round, struct record_wait *wait);
+void tiny_turn_tell(const struct tiny *tiny, struct record_wait *wait);
+
+/* ---- the pieces ---- */
 
 /* Wait until nobody needs the slot.  MPIX_ERR_PROC_FAILED when somebody is lost. */
 int tiny_turn(struct round *round);
@@ -106,7 +125,7 @@ static inline void tiny_publish(const struct round *round)
     atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
     for (int r = 0; r < t->n; r++)
         if (r != t->me)
-            doorbell_ring(t->bell[r]);
+            doorbell_ring(t->member[r].bell);
 }
 
 /* The slot of another rank, once it is written. */

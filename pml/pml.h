@@ -78,6 +78,7 @@ struct request_ops {                        /* each member may be NULL only wher
     int (*query)(struct request *request);    /* generalized requests: fill request->result */
     void (*tell)(const struct request *request,
                  struct record_wait *wait); /* NULL: it cannot say what it waits for */
+    void (*spin)(struct request *request);  /* NULL, or look for a moment whether it is over */
 };
 
 struct request {
@@ -103,9 +104,17 @@ void request_complete(struct request *request);
 /* A record_teller: what a request waits for. */
 void request_tell(const void *request, struct record_wait *wait);
 
-/* Wait until it is complete, and leave it so. */
-static inline void request_await(const struct request *request)
+/* Before a wait for it: look where it will come from, which is sooner than by all pollers. */
+static inline void request_spin(struct request *request)
 {
+    if (request->ops->spin && !request->done)
+        request->ops->spin(request);
+}
+
+/* Wait until it is complete, and leave it so. */
+static inline void request_await(struct request *request)
+{
+    request_spin(request);
     progress_until(&request->done, request_tell, request);
 }
 

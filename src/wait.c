@@ -307,8 +307,10 @@ int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_o
         return rc;
     for (int i = 0; i < count; i++) {
         struct request *request = set_request(&set, i);
-        if (request_is_live(request))
-            progress_until(&request->done, set_tell_all, &set);
+        if (!request_is_live(request))
+            continue;
+        request_spin(request);
+        progress_until(&request->done, set_tell_all, &set);
     }
     return set_end_all(&set, array_of_statuses);
 }

@@ -51,15 +51,16 @@ static int refuse(const char *format, const char *word)
 /* The shared slots: what tiny_objection says of a predefined operation and a type without gaps. */
 static const char *no_tiny(const struct question *q)
 {
-    if (q->mode != BLOCKING)
-        return "it serves blocking calls only";
     if (q->nodes > 1)
         return "the ranks have no shared slots";
     if (q->ranks > TINY_RANKS)
         return "it serves 64 ranks at most";
+    if (q->mode == NONBLOCKING && q->ranks > TINY_TRACK_RANKS)
+        return "it serves 32 ranks at most, unless the call blocks";
     if (q->order_matters)
         return "it takes builtin operations on types without gaps";
-    bool fits = tiny_needs(q->what, q->ranks, q->bytes) <= TINY_BYTES;
+    size_t room = q->mode == NONBLOCKING ? TINY_TRACK_BYTES : TINY_BYTES;
+    bool fits = tiny_needs(q->what, q->ranks, q->bytes) <= room;
     return fits ? NULL : "the data do not fit a shared slot";
 }
 

@@ -2,10 +2,12 @@
  *
  * What only nonblocking collectives can do wrong: many at once on one communicator and on
  * several, completed in any order, mixed with messages and blocking collectives, types,
- * operations and communicators freed under them, Ibarrier as a barrier.
+ * operations and communicators freed under them, Ibarrier as a barrier; and what those of little
+ * data share with persistent ones, slots.
  */
 #include "check.h"
 
+#include <stdbool.h>
 #include <unistd.h>
 
 static int rank, size;
@@ -46,6 +48,131 @@ static void test_many(void)
                 CHECK(in[k][i] == size * (size - 1) / 2 + size * (k + i));
             else if (k % 3 == 1)
                 CHECK(in[k][i] == k % size + k + i);
+}
+
+/* Little data, so that they go through shared slots where there are any: of all kinds, more than can
+ * be under way at the same time, begun on two communicators and waited for in another order on each
+ * rank. */
+enum { SMALL = 60, KINDS = 10 };
+static int small_out[SMALL][64], small_in[SMALL][64];
+
+static void small_begin(int k, MPI_Comm on, MPI_Request *request)
+{
+    int root = k % size, *from = small_out[k], *to = small_in[k];
+    for (int i = 0; i < size; i++) {
+        from[i] = 1000 * k + 10 * rank + i;
+        to[i] = k % KINDS == 0 && rank == root ? 7 * k : -1;
+    }
+    switch (k % KINDS) {
+    case 0:
+        MPI_Ibcast(to, 1, MPI_INT, root, on, request);
+        break;
+    case 1:
+        MPI_Iallreduce(from, to, 1, MPI_INT, MPI_MAX, on, request);
+        break;
+    case 2:
+        MPI_Ireduce(from, to, 1, MPI_INT, MPI_SUM, root, on, request);
+        break;
+    case 3:
+        MPI_Igather(from, 1, MPI_INT, to, 1, MPI_INT, root, on, request);
+        break;
+    case 4:
+        MPI_Iscatter(from, 1, MPI_INT, to, 1, MPI_INT, root, on, request);
+        break;
+    case 5:
+        MPI_Iallgather(from, 1, MPI_INT, to, 1, MPI_INT, on, request);
+        break;
+    case 6:
+        MPI_Ialltoall(from, 1, MPI_INT, to, 1, MPI_INT, on, request);
+        break;
+    case 7:
+        MPI_Ireduce_scatter_block(from, to, 1, MPI_INT, MPI_MIN, on, request);
+        break;
+    case 8:
+        MPI_Iscan(from, to, 1, MPI_INT, MPI_SUM, on, request);
+        break;
+    default:
+        MPI_Ibarrier(on, request);
+    }
+}
+
+/* What there is at `i` of the result; -1: it was left alone. */
+static int small_result(int k, int i)
+{
+    int root = k % size, base = 1000 * k, all = size * (size - 1) / 2;
+    bool is_root = rank == root;
+    switch (k % KINDS) {
+    case 0:
+        return i == 0 || is_root ? 7 * k : -1;
+    case 1:
+        return i == 0 ? base + 10 * (size - 1) : -1;
+    case 2:
+        return i == 0 && is_root ? size * base + 10 * all : -1;
+    case 3:
+        return is_root ? base + 10 * i : -1;
+    case 4:
+        return i == 0 ? base + 10 * root + rank : -1;
+    case 5:
+        return base + 10 * i;
+    case 6:
+        return base + 10 * i + rank;
+    case 7:
+        return i == 0 ? base + rank : -1;
+    case 8:
+        return i == 0 ? (rank + 1) * base + 10 * (rank * (rank + 1) / 2) : -1;
+    default:
+        return -1;
+    }
+}
+
+static void test_small(void)
+{
+    MPI_Request requests[SMALL];
+    MPI_Comm comm[2] = { MPI_COMM_WORLD };
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm[1]);
+    for (int k = 0; k < SMALL; k++) {
+        small_begin(k, comm[k / 7 % 2], &requests[k]);
+        if (k % 13 == rank % 13)
+            usleep(100);
+    }
+    for (int k = 0; k < SMALL; k++)
+        MPI_Wait(&requests[(k * 7 + rank) % SMALL], MPI_STATUS_IGNORE);
+    for (int k = 0; k < SMALL; k++)
+        for (int i = 0; i < size; i++)
+            CHECK(small_in[k][i] == small_result(k, i));
+    MPI_Comm_free(&comm[1]);
+}
+
+/* More persistent ones than there is room for slots, started in another order on each rank; then
+ * their room is used again. */
+static void test_persistent(void)
+{
+    enum { N = 150, ROUNDS = 3 };
+    static int out[N], in[N];
+    MPI_Request requests[N];
+    for (int again = 0; again < 2; again++) {
+        for (int k = 0; k < N; k++)
+            if (k % 3)
+                MPI_Allreduce_init(&out[k], &in[k], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                                   MPI_INFO_NULL, &requests[k]);
+            else
+                MPI_Bcast_init(&in[k], 1, MPI_INT, k % size, MPI_COMM_WORLD, MPI_INFO_NULL,
+                               &requests[k]);
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < N; i++) {
+                int k = (i * 7 + rank) % N;
+                out[k] = rank + k + round;
+                in[k] = k % 3 == 0 && rank == k % size ? k + round : -1;
+                MPI_Start(&requests[k]);
+            }
+            MPI_Waitall(N, requests, MPI_STATUSES_IGNORE);
+            for (int k = 0; k < N; k++)
+                CHECK(in[k] ==
+                      (k % 3 ? size * (size - 1) / 2 + size * (k + round) : k + round));
+        }
+        for (int k = 0; k < N; k++)
+            MPI_Request_free(&requests[(k + rank) % N]);
+    }
 }
 
 /* Started in different orders on two communicators. */
@@ -147,6 +274,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     test_many();
+    test_small();
+    test_persistent();
     test_two_communicators();
     test_overlap();
     test_freed();

@@ -182,6 +182,37 @@ static void bcast_allreduce(void)
         MPI_Allreduce(data, more, LONG, MPI_INT, MPI_SUM, world); // allreduce, not bcast
 }
 
+/* Through shared slots: one that does not come, and two that are not the same. */
+static void slots_missing(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Iallreduce(data, more, 1, MPI_INT, MPI_SUM, world, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE); // slots
+    } else {
+        MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
+    }
+}
+
+static void slots_differ(void)
+{
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Iallreduce(data, more, 1, MPI_INT, MPI_SUM, world, &request);
+    else
+        MPI_Ibarrier(world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void init_differs(void)
+{
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Allreduce_init(data, more, 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request);
+    else
+        MPI_Allreduce(data, more, 1, MPI_INT, MPI_SUM, world);
+}
+
 static void operations(void)
 {
     MPI_Allreduce(data, more, 100, MPI_INT, rank ? MPI_SUM : MPI_MAX, world);
@@ -355,6 +386,9 @@ static const struct {
     { "bcast-roots", bcast_roots },
     { "bcast-roots-small", bcast_roots_small },
     { "bcast-allreduce", bcast_allreduce },
+    { "slots-missing", slots_missing },
+    { "slots-differ", slots_differ },
+    { "init-differs", init_differs },
     { "operations", operations },
     { "bytes", bytes },
     { "bytes-alike", bytes_alike },

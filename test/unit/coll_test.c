@@ -576,25 +576,23 @@ static void any_mixture(int rank, int n)
 }
 
 /* Many at once, and persistent ones started again and again, in different orders. */
-static void many_in_flight(int rank, int n)
+static void fly(struct team *team, int rank, int n, int count)
 {
     enum { FLIGHTS = 20, ROUNDS = 10, COUNT = 5000 };
     struct request *requests[FLIGHTS];
     static uint32_t in[FLIGHTS][COUNT], out[FLIGHTS][COUNT];
-    make_types();
-    open_teams(rank, n);
-    state = 5;
     struct reduction op = sum_of_ints();
     for (int f = 0; f < FLIGHTS; f++) {
         struct call call = { .what = COLL_ALLREDUCE, .reduction = op };
-        call.send = (struct part){ .base = in[f], .layout = op.layout, .count = COUNT };
-        call.recv = (struct part){ .base = out[f], .layout = op.layout, .count = COUNT };
-        if (coll_init(&plain, &call, &requests[f]))
+        call.send = (struct part){ .base = in[f], .layout = op.layout, .count = (size_t)count };
+        call.recv =
+            (struct part){ .base = out[f], .layout = op.layout, .count = (size_t)count };
+        if (coll_init(team, &call, &requests[f]))
             _exit(30);
     }
     for (int round = 0; round < ROUNDS; round++) {
         for (int f = 0; f < FLIGHTS; f++)
-            for (int i = 0; i < COUNT; i++)
+            for (int i = 0; i < count; i++)
                 in[f][i] = value(rank, f + 100 * round, i);
         for (int f = 0; f < FLIGHTS; f++)
             requests[(f * 7 + rank) % FLIGHTS]->ops->start(requests[(f * 7 + rank) % FLIGHTS]);
@@ -602,7 +600,7 @@ static void many_in_flight(int rank, int n)
             if (request_wait(requests[f], NULL))
                 _exit(31);
         for (int f = 0; f < FLIGHTS; f++)
-            for (int i = 0; i < COUNT; i += 97) {
+            for (int i = 0; i < count; i += 97) {
                 uint32_t sum = 0;
                 for (int r = 0; r < n; r++)
                     sum += value(r, f + 100 * round, i);
@@ -612,6 +610,15 @@ static void many_in_flight(int rank, int n)
     }
     for (int f = 0; f < FLIGHTS; f++)
         requests[f]->ops->release(requests[f]);
+}
+
+static void many_in_flight(int rank, int n)
+{
+    make_types();
+    open_teams(rank, n);
+    state = 5;
+    fly(&plain, rank, n, 5000);
+    fly(&world, rank, n, 3); /* through shared slots */
 }
 
 /* Blocks of shared slots are drawn, used, given back and drawn again. */
