@@ -129,9 +129,10 @@ static int run_choose(struct way_state *s)
 static void state_begin(struct way_state *s, int c)
 {
     s->begun = true;
+    if (c == 0 || (is_cached(c) && !s->two_ways))
+        return;
     const struct way_state *shorter = s - 1;
-    if (c == 0 || (is_cached(c) && !s->two_ways) || way_unknown(shorter) != WAYS ||
-        !s->allowed[shorter->best])
+    if (way_unknown(shorter) != WAYS || !s->allowed[shorter->best])
         return;
     s->best = s->way = shorter->best;
     memset(s->runs, MOST_TRIALS, sizeof s->runs);
