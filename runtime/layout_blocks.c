@@ -258,12 +258,12 @@ static struct layout *runs_write(const struct layout *like, const struct block_l
 static bool layout_describe(struct layout *l, const struct layout *old, const struct scan *s)
 {
     ptrdiff_t size, high, over;
-    *l = (struct layout){ .refs = 1,
-                          .basic = old->basic,
-                          .align = old->align,
-                          .marked = old->marked,
-                          .nitems = s->total * old->nitems,
-                          .nparts = s->total * old->nparts };
+    layout_clear(l);
+    l->basic = old->basic;
+    l->align = old->align;
+    l->marked = old->marked;
+    l->nitems = s->total * old->nitems;
+    l->nparts = s->total * old->nparts;
     if (__builtin_mul_overflow(s->total, old->size, &size) ||
         __builtin_sub_overflow(s->top, s->low, &over) ||
         __builtin_add_overflow(s->low, old->true_lb, &l->true_lb) ||

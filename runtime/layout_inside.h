@@ -115,14 +115,20 @@ static inline void pen_close(struct pen *pen)
 /* Make a list of all runs where that is of use.  False: no memory. */
 bool layout_make_list(struct layout *layout);
 
+/* Without a division, each of which would take as long as a member of a struct does otherwise. */
 static inline size_t common_divisor(size_t a, size_t b)
 {
-    while (b > 0) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
+    if (a == 0 || b == 0)
+        return a | b;
+    int twos = __builtin_ctzl(a | b);
+    a >>= __builtin_ctzl(a);
+    b >>= __builtin_ctzl(b);
+    while (a != b) {
+        size_t large = a > b ? a : b, small = a > b ? b : a;
+        a = small;
+        b = (large - small) >> __builtin_ctzl(large - small);
     }
-    return a;
+    return a << twos;
 }
 
 /* ---- items ---- */
@@ -190,6 +196,21 @@ struct layout *layout_scatter(const struct layout *old, const struct block_list 
 struct layout *layout_members(const struct layout *const *old, const struct block_list *blocks);
 
 /* ---- what follows from the rest ---- */
+
+/* Nothing but one reference; `only` is left as it is.  Field by field: gcc clears larger structs with
+ * `rep stos`, which takes 20 ns to begin. */
+static inline void layout_clear(struct layout *l)
+{
+    l->refs = 1;
+    l->basic = BASIC_NONE;
+    l->size = l->nitems = l->nparts = l->nruns = 0;
+    l->lb = l->extent = l->true_lb = l->true_extent = 0;
+    l->align = 1;
+    l->marked = l->piece = l->dense = l->solid = false;
+    l->runs = NULL;
+    l->list = NULL;
+    l->items = NULL;
+}
 
 /* `piece`, `dense` and `solid`. */
 void layout_set_shape(struct layout *l);

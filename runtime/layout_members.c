@@ -107,15 +107,13 @@ static struct layout_items *members_items(const struct members *m)
 /* All but runs or list and items; false when the extent does not fit. */
 static bool members_describe(const struct members *m, struct layout *l)
 {
-    *l = (struct layout){ .refs = 1,
-                          .basic = m->mixed ? BASIC_NONE : m->basic,
-                          .size = m->size,
-                          .nitems = m->nitems,
-                          .align = m->align,
-                          .lb = m->low,
-                          .true_lb = m->low,
-                          .extent = m->high - m->low,
-                          .true_extent = m->high - m->low };
+    layout_clear(l);
+    l->basic = m->mixed ? BASIC_NONE : m->basic;
+    l->size = m->size;
+    l->nitems = m->nitems;
+    l->align = m->align;
+    l->lb = l->true_lb = m->low;
+    l->extent = l->true_extent = m->high - m->low;
     return extent_pad(&l->extent, (ptrdiff_t)l->align);
 }
 
