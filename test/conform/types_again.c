@@ -2,365 +2,15 @@
  *
  * Random datatypes, nested, by every constructor in both forms, are taken apart with
  * MPI_Type_get_contents and made again from what it says.  Both must have the same size, extent
- * and true extent, pack the same bytes, and understand each other's messages.
+ * and true extent, pack the same bytes, and understand each other's messages.  They must also be
+ * what the standard says: bounds, packed bytes, external32, received in part, against the plain
+ * list of typemap.h.
  */
 #include "check.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
-
 #if MPI_VERSION >= 4
-
-enum { MOST_BYTES = 3000, MOST_SPAN = 100000, MOST_VALUES = 64, MOST_TYPES = 8 };
-
-/* ---- chance ---- */
-
-static uint64_t state;
-
-static int chance(int low, int high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return low + (int)((state * 0x2545f4914f6cdd1du >> 33) % (uint64_t)(high - low + 1));
-}
-
-static void chance_fill(int *values, int n, int low, int high)
-{
-    for (int i = 0; i < n; i++)
-        values[i] = chance(low, high);
-}
-
-/* ---- making ---- */
-
-/* The arguments of a constructor in the order of MPI_Type_get_contents; all in one list. */
-struct recipe {
-    int combiner, n, children;
-    MPI_Count value[MOST_VALUES];
-    MPI_Datatype child[MOST_TYPES];
-};
-
-static const int *ints(const MPI_Count *values, int n, int *room)
-{
-    for (int i = 0; i < n; i++)
-        room[i] = (int)values[i];
-    return room;
-}
-
-static const MPI_Aint *addresses(const MPI_Count *values, int n, MPI_Aint *room)
-{
-    for (int i = 0; i < n; i++)
-        room[i] = (MPI_Aint)values[i];
-    return room;
-}
-
-static MPI_Datatype make_large(const struct recipe *r)
-{
-    const MPI_Count *v = r->value;
-    MPI_Datatype old = r->child[0], t = MPI_DATATYPE_NULL;
-    int a[MOST_VALUES], d = (int)v[0];
-    switch (r->combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-        CHECK_OK(MPI_Type_contiguous_c(v[0], old, &t));
-        break;
-    case MPI_COMBINER_VECTOR:
-        CHECK_OK(MPI_Type_vector_c(v[0], v[1], v[2], old, &t));
-        break;
-    case MPI_COMBINER_HVECTOR:
-        CHECK_OK(MPI_Type_create_hvector_c(v[0], v[1], v[2], old, &t));
-        break;
-    case MPI_COMBINER_INDEXED:
-        CHECK_OK(MPI_Type_indexed_c(v[0], v + 1, v + 1 + v[0], old, &t));
-        break;
-    case MPI_COMBINER_HINDEXED:
-        CHECK_OK(MPI_Type_create_hindexed_c(v[0], v + 1, v + 1 + v[0], old, &t));
-        break;
-    case MPI_COMBINER_INDEXED_BLOCK:
-        CHECK_OK(MPI_Type_create_indexed_block_c(v[0], v[1], v + 2, old, &t));
-        break;
-    case MPI_COMBINER_HINDEXED_BLOCK:
-        CHECK_OK(MPI_Type_create_hindexed_block_c(v[0], v[1], v + 2, old, &t));
-        break;
-    case MPI_COMBINER_STRUCT:
-        CHECK_OK(MPI_Type_create_struct_c(v[0], v + 1, v + 1 + v[0], r->child, &t));
-        break;
-    case MPI_COMBINER_SUBARRAY:
-        CHECK_OK(MPI_Type_create_subarray_c(d, v + 1, v + 1 + d, v + 1 + 2 * d,
-                                            (int)v[1 + 3 * d], old, &t));
-        break;
-    case MPI_COMBINER_DARRAY:
-        d = (int)v[2];
-        ints(v, r->n, a);
-        CHECK_OK(MPI_Type_create_darray_c(a[0], a[1], d, v + 3, a + 3 + d, a + 3 + 2 * d,
-                                          a + 3 + 3 * d, a[3 + 4 * d], old, &t));
-        break;
-    case MPI_COMBINER_RESIZED:
-        CHECK_OK(MPI_Type_create_resized_c(old, v[0], v[1], &t));
-        break;
-    default:
-        CHECK(r->combiner == MPI_COMBINER_DUP);
-        CHECK_OK(MPI_Type_dup(old, &t));
-    }
-    return t;
-}
-
-static MPI_Datatype make_small(const struct recipe *r)
-{
-    int v[MOST_VALUES], n = (int)r->value[0];
-    MPI_Aint a[MOST_VALUES];
-    MPI_Datatype old = r->child[0], t = MPI_DATATYPE_NULL;
-    ints(r->value, r->n, v);
-    addresses(r->value, r->n, a);
-    switch (r->combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-        CHECK_OK(MPI_Type_contiguous(n, old, &t));
-        break;
-    case MPI_COMBINER_VECTOR:
-        CHECK_OK(MPI_Type_vector(n, v[1], v[2], old, &t));
-        break;
-    case MPI_COMBINER_HVECTOR:
-        CHECK_OK(MPI_Type_create_hvector(n, v[1], a[2], old, &t));
-        break;
-    case MPI_COMBINER_INDEXED:
-        CHECK_OK(MPI_Type_indexed(n, v + 1, v + 1 + n, old, &t));
-        break;
-    case MPI_COMBINER_HINDEXED:
-        CHECK_OK(MPI_Type_create_hindexed(n, v + 1, a + 1 + n, old, &t));
-        break;
-    case MPI_COMBINER_INDEXED_BLOCK:
-        CHECK_OK(MPI_Type_create_indexed_block(n, v[1], v + 2, old, &t));
-        break;
-    case MPI_COMBINER_HINDEXED_BLOCK:
-        CHECK_OK(MPI_Type_create_hindexed_block(n, v[1], a + 2, old, &t));
-        break;
-    case MPI_COMBINER_STRUCT:
-        CHECK_OK(MPI_Type_create_struct(n, v + 1, a + 1 + n, r->child, &t));
-        break;
-    case MPI_COMBINER_SUBARRAY:
-        CHECK_OK(MPI_Type_create_subarray(n, v + 1, v + 1 + n, v + 1 + 2 * n, v[1 + 3 * n], old,
-                                          &t));
-        break;
-    case MPI_COMBINER_DARRAY:
-        n = v[2];
-        CHECK_OK(MPI_Type_create_darray(v[0], v[1], n, v + 3, v + 3 + n, v + 3 + 2 * n,
-                                        v + 3 + 3 * n, v[3 + 4 * n], old, &t));
-        break;
-    case MPI_COMBINER_RESIZED:
-        CHECK_OK(MPI_Type_create_resized(old, a[0], a[1], &t));
-        break;
-    default:
-        CHECK(r->combiner == MPI_COMBINER_DUP);
-        CHECK_OK(MPI_Type_dup(old, &t));
-    }
-    return t;
-}
-
-/* ---- random recipes ---- */
-
-static void put(struct recipe *r, const int *values, int n)
-{
-    for (int i = 0; i < n; i++)
-        r->value[r->n++] = values[i];
-}
-
-static void put_one(struct recipe *r, int value)
-{
-    put(r, &value, 1);
-}
-
-static void put_blocks(struct recipe *r, bool one_length, int most, int low, int high)
-{
-    int n = chance(0, most), values[MOST_VALUES];
-    put_one(r, n);
-    chance_fill(values, n, 0, 4);
-    put(r, values, one_length ? 0 : n);
-    if (one_length)
-        put_one(r, chance(0, 4));
-    chance_fill(values, n, low, high);
-    put(r, values, n);
-}
-
-static void put_subarray(struct recipe *r)
-{
-    int d = chance(1, 3), size[3], length[3], start[3];
-    for (int i = 0; i < d; i++) {
-        size[i] = chance(1, 6);
-        length[i] = chance(1, size[i]);
-        start[i] = chance(0, size[i] - length[i]);
-    }
-    put_one(r, d);
-    put(r, size, d);
-    put(r, length, d);
-    put(r, start, d);
-    put_one(r, chance(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN);
-}
-
-static void put_darray(struct recipe *r)
-{
-    int d = chance(1, 3), size[3], deal[3], argument[3], processes[3], all = 1;
-    for (int i = 0; i < d; i++) {
-        static const int deals[] = { MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK,
-                                     MPI_DISTRIBUTE_CYCLIC };
-        size[i] = chance(1, 9);
-        deal[i] = deals[chance(0, 2)];
-        processes[i] = deal[i] == MPI_DISTRIBUTE_NONE ? 1 : chance(1, 3);
-        all *= processes[i];
-        argument[i] = MPI_DISTRIBUTE_DFLT_DARG;
-        if (deal[i] == MPI_DISTRIBUTE_CYCLIC && chance(0, 1))
-            argument[i] = chance(1, 4);
-        if (deal[i] == MPI_DISTRIBUTE_BLOCK && chance(0, 1))
-            argument[i] = (size[i] + processes[i] - 1) / processes[i] + chance(0, 2);
-    }
-    put_one(r, all);
-    put_one(r, chance(0, all - 1));
-    put_one(r, d);
-    put(r, size, d);
-    put(r, deal, d);
-    put(r, argument, d);
-    put(r, processes, d);
-    put_one(r, chance(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN);
-}
-
-static MPI_Datatype random_type(int depth);
-
-static void put_arguments(struct recipe *r)
-{
-    int count = chance(0, 5);
-    switch (r->combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-        put_one(r, count);
-        break;
-    case MPI_COMBINER_VECTOR:
-    case MPI_COMBINER_HVECTOR:
-        put(r, (int[]){ count, chance(0, 4), chance(-9, 40) }, 3);
-        break;
-    case MPI_COMBINER_INDEXED:
-    case MPI_COMBINER_HINDEXED:
-        put_blocks(r, false, 14, -20, 60);
-        break;
-    case MPI_COMBINER_INDEXED_BLOCK:
-    case MPI_COMBINER_HINDEXED_BLOCK:
-        put_blocks(r, true, 14, -20, 60);
-        break;
-    case MPI_COMBINER_STRUCT:
-        put_blocks(r, false, MOST_TYPES, -100, 300);
-        break;
-    case MPI_COMBINER_SUBARRAY:
-        put_subarray(r);
-        break;
-    case MPI_COMBINER_DARRAY:
-        put_darray(r);
-        break;
-    case MPI_COMBINER_RESIZED:
-        put(r, (int[]){ chance(-30, 30), chance(0, 80) }, 2);
-        break;
-    default:
-        break;
-    }
-}
-
-static bool is_named(MPI_Datatype type)
-{
-    MPI_Count integers, places, wide, children;
-    int combiner;
-    CHECK_OK(MPI_Type_get_envelope_c(type, &integers, &places, &wide, &children, &combiner));
-    return combiner == MPI_COMBINER_NAMED;
-}
-
-static void types_free(MPI_Datatype *types, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!is_named(types[i]))
-            MPI_Type_free(&types[i]);
-}
-
-static MPI_Datatype random_leaf(void)
-{
-    MPI_Datatype leaves[] = { MPI_CHAR, MPI_SHORT,      MPI_INT,      MPI_DOUBLE,
-                              MPI_BYTE, MPI_DOUBLE_INT, MPI_SHORT_INT };
-    return leaves[chance(0, (int)(sizeof leaves / sizeof *leaves) - 1)];
-}
-
-static MPI_Datatype random_type(int depth)
-{
-    static const int combiners[] = {
-        MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_VECTOR,         MPI_COMBINER_HVECTOR,
-        MPI_COMBINER_INDEXED,    MPI_COMBINER_HINDEXED,       MPI_COMBINER_INDEXED_BLOCK,
-        MPI_COMBINER_STRUCT,     MPI_COMBINER_HINDEXED_BLOCK, MPI_COMBINER_SUBARRAY,
-        MPI_COMBINER_DARRAY,     MPI_COMBINER_RESIZED,        MPI_COMBINER_DUP,
-    };
-    if (depth == 0)
-        return random_leaf();
-    struct recipe r = { .combiner = combiners[chance(0, 11)] };
-    put_arguments(&r);
-    r.children = r.combiner == MPI_COMBINER_STRUCT ? (int)r.value[0] : 1;
-    for (int i = 0; i < r.children; i++)
-        r.child[i] = random_type(chance(0, depth - 1));
-    MPI_Datatype type = chance(0, 1) ? make_small(&r) : make_large(&r);
-    types_free(r.child, r.children);
-    MPI_Count size, low, span;
-    MPI_Type_size_c(type, &size);
-    MPI_Type_get_true_extent_c(type, &low, &span);
-    if (size <= MOST_BYTES && span <= MOST_SPAN)
-        return type;
-    MPI_Type_free(&type);
-    return random_leaf();
-}
-
-/* ---- taking apart ---- */
-
-/* Constructors mix integers and large counts in two cases only. */
-static void contents_merge(struct recipe *r, const int *integers, int ni, const MPI_Count *wide,
-                           int nw)
-{
-    int before = r->combiner == MPI_COMBINER_DARRAY           ? 3
-                 : r->combiner == MPI_COMBINER_SUBARRAY && nw ? 1
-                                                              : ni;
-    put(r, integers, before);
-    for (int i = 0; i < nw; i++)
-        r->value[r->n++] = wide[i];
-    put(r, integers + before, ni - before);
-}
-
-/* What was made by a large form is asked in that form. */
-static bool recipe_read(MPI_Datatype type, bool large, struct recipe *r)
-{
-    int integers[MOST_VALUES], ni, na, nd;
-    MPI_Aint places[MOST_VALUES];
-    MPI_Count wide[MOST_VALUES], n[4];
-    CHECK_OK(MPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &r->combiner));
-    r->children = (int)n[3];
-    if (large || n[2] > 0) {
-        CHECK_OK(MPI_Type_get_contents_c(type, n[0], n[1], n[2], n[3], integers, places, wide,
-                                         r->child));
-    } else {
-        CHECK_OK(MPI_Type_get_envelope(type, &ni, &na, &nd, &r->combiner));
-        CHECK(ni == n[0] && na == n[1] && nd == n[3]);
-        CHECK_OK(MPI_Type_get_contents(type, ni, na, nd, integers, places, r->child));
-    }
-    contents_merge(r, integers, (int)n[0], wide, (int)n[2]);
-    for (int i = 0; i < (int)n[1]; i++)
-        r->value[r->n++] = places[i];
-    return n[2] > 0;
-}
-
-/* The same type from scratch. */
-static MPI_Datatype made_again(MPI_Datatype type, bool large)
-{
-    struct recipe r = { 0 };
-    MPI_Datatype parts[MOST_TYPES];
-    if (is_named(type))
-        return type;
-    bool is_large = recipe_read(type, large, &r);
-    memcpy(parts, r.child, sizeof parts);
-    for (int i = 0; i < r.children; i++)
-        r.child[i] = made_again(parts[i], large);
-    types_free(parts, r.children);
-    MPI_Datatype again = is_large ? make_large(&r) : make_small(&r);
-    types_free(r.child, r.children);
-    return again;
-}
+#include "random_types.h"
+#include "typemap.h"
 
 /* ---- comparing ---- */
 
@@ -404,6 +54,96 @@ static void check_bytes(MPI_Datatype a, MPI_Datatype b)
     CHECK(count == size);
 }
 
+/* ---- against the type map ---- */
+
+enum { COUNT = 2 };
+
+struct side { /* memory for COUNT elements; the origin of the first one is at `base` */
+    char room[COUNT * (MOST_SPAN + 4 * MOST_EXTENT)], *base;
+};
+static struct side from, to, wanted;
+static size_t span; /* bytes of the rooms that are in use */
+static char packed[COUNT * MOST_BYTES], listed[COUNT * MOST_BYTES];
+
+static void sides_open(const struct map *m)
+{
+    struct side *sides[] = { &from, &to, &wanted };
+    span = (size_t)(m->true_ub - m->true_lb + map_step(m));
+    MPI_Aint low = m->true_lb + (m->ub < m->lb ? m->ub - m->lb : 0);
+    for (int s = 0; s < 3; s++) {
+        sides[s]->base = sides[s]->room - low;
+        memset(sides[s]->room, 'x', span);
+    }
+    for (size_t i = 0; i < span; i++)
+        from.room[i] = (char)chance(-128, 127);
+}
+
+static void check_bounds(MPI_Datatype type, const struct map *m)
+{
+    MPI_Count size, lb, extent, true_lb, true_extent;
+    CHECK_OK(MPI_Type_size_c(type, &size));
+    CHECK_OK(MPI_Type_get_extent_c(type, &lb, &extent));
+    CHECK_OK(MPI_Type_get_true_extent_c(type, &true_lb, &true_extent));
+    CHECK(size == m->bytes && lb == m->lb && extent == m->ub - m->lb);
+    CHECK(true_lb == m->true_lb && true_extent == m->true_ub - m->true_lb);
+}
+
+static void check_packing(MPI_Datatype type, const struct map *m)
+{
+    int at = 0, all = COUNT * m->bytes;
+    CHECK_OK(MPI_Pack(from.base, COUNT, type, packed, sizeof packed, &at, MPI_COMM_SELF));
+    map_pack(m, COUNT, from.base, listed, false);
+    CHECK(at == all && memcmp(packed, listed, (size_t)all) == 0);
+    at = 0;
+    CHECK_OK(MPI_Unpack(packed, all, &at, to.base, COUNT, type, MPI_COMM_SELF));
+    map_unpack(m, all, packed, wanted.base);
+    CHECK(at == all && memcmp(to.room, wanted.room, span) == 0);
+}
+
+/* Some bytes of two elements arrive: where they belong, and they are counted. */
+static void check_part(MPI_Datatype type, const struct map *m)
+{
+    MPI_Status status;
+    MPI_Count elements, count, parts;
+    int bytes = map_cut(m, COUNT, &parts);
+    sides_open(m);
+    CHECK_OK(MPI_Sendrecv(packed, bytes, MPI_PACKED, 0, 0, to.base, COUNT, type, 0, 0,
+                          MPI_COMM_SELF, &status));
+    map_unpack(m, bytes, packed, wanted.base);
+    CHECK(memcmp(to.room, wanted.room, span) == 0);
+    CHECK_OK(MPI_Get_elements_c(&status, type, &elements));
+    CHECK_OK(MPI_Get_count_c(&status, type, &count));
+    CHECK(elements == parts);
+    CHECK(count == (bytes == 0 ? 0 : bytes % m->bytes == 0 ? bytes / m->bytes : MPI_UNDEFINED));
+}
+
+static void check_external(MPI_Datatype type, const struct map *m)
+{
+    MPI_Count at = 0, all = COUNT * m->bytes;
+    sides_open(m);
+    CHECK_OK(
+        MPI_Pack_external_c("external32", from.base, COUNT, type, packed, sizeof packed, &at));
+    map_pack(m, COUNT, from.base, listed, true);
+    CHECK(at == all && memcmp(packed, listed, (size_t)all) == 0);
+    at = 0;
+    CHECK_OK(MPI_Unpack_external_c("external32", packed, all, &at, to.base, COUNT, type));
+    map_pack(m, COUNT, to.base, packed, true);
+    CHECK(memcmp(packed, listed, (size_t)all) == 0);
+}
+
+static void check_map(MPI_Datatype type)
+{
+    struct map *m = map_of(type);
+    check_bounds(type, m);
+    if (m->bytes > 0 && map_step(m) <= MOST_EXTENT) {
+        sides_open(m);
+        check_packing(type, m);
+        check_part(type, m);
+        check_external(type, m);
+    }
+    free(m);
+}
+
 static void check_type(void)
 {
     MPI_Datatype type = random_type(4);
@@ -411,6 +151,7 @@ static void check_type(void)
     MPI_Datatype all[3] = { type, small, large };
     for (int i = 0; i < 3; i++)
         CHECK_OK(MPI_Type_commit(&all[i]));
+    check_map(type);
     check_extents(type, small);
     check_extents(type, large);
     check_bytes(type, small);
