@@ -2,26 +2,45 @@
  *
  * Cards travel in batches: whoever publishes rings (SIGURG), and what has come until the launcher
  * looks goes in one frame.  A record without a card costs one load per look.
+ *
+ * A rank that was asked for its card and leaves MPI, or ends, without one is told of as well: nobody
+ * waits for it then.
  */
 #include "launcher/cards.h"
 
 #include <stdlib.h>
 
+static bool has_left(const struct rank *rank, const struct boot_rank *record)
+{
+    uint32_t state = atomic_load(&record->state);
+    return atomic_load(&record->contact.asked) &&
+           (rank->ended || state == BOOT_FINALIZED || state == BOOT_RESTING);
+}
+
+/* Pack what is new of one rank; false: nothing. */
+static bool collect(struct job *job, int number, struct pack *list)
+{
+    struct rank *rank = &job->ranks[number];
+    const struct boot_rank *record = bootseg_rank(job->segment, job->plan->ranks[number].local);
+    bool left = has_left(rank, record); /* first: it may publish and leave meanwhile */
+    uint32_t bytes = atomic_load_explicit(&record->contact.bytes, memory_order_acquire);
+    if (bytes > sizeof record->contact.card || rank->card_sent)
+        return false;
+    if (!bytes && (!left || rank->left_sent))
+        return false;
+    rank->card_sent = bytes > 0;
+    rank->left_sent = left;
+    pack_number(list, job_world(job, number));
+    pack_bytes(list, record->contact.card, bytes);
+    return true;
+}
+
 bool cards_collect(struct job *job, struct pack *pack)
 {
     struct pack list = { 0 };
     int n = 0;
-    for (int i = 0; job->segment && i < job->nranks; i++) {
-        const struct boot_contact *contact =
-            &bootseg_rank(job->segment, job->plan->ranks[i].local)->contact;
-        uint32_t bytes = atomic_load_explicit(&contact->bytes, memory_order_acquire);
-        if (!bytes || bytes > sizeof contact->card || job->ranks[i].card_sent)
-            continue;
-        job->ranks[i].card_sent = true;
-        pack_number(&list, job_world(job, i));
-        pack_bytes(&list, contact->card, bytes);
-        n++;
-    }
+    for (int i = 0; job->segment && i < job->nranks; i++)
+        n += collect(job, i, &list);
     if (n) {
         pack_number(pack, n);
         pack_raw(pack, list.bytes, list.n);
@@ -42,6 +61,6 @@ bool cards_hand_out(struct job *job, struct unpack *from)
             boot_card_other(job->segment, world, card, bytes);
     }
     if (job->segment)
-        boot_wake_all(job->segment);
+        boot_wake_published(job->segment);
     return !from->bad;
 }

@@ -29,7 +29,7 @@ enum frame {
 
     /* both ways; passed on to everybody else */
     FRAME_ENDED, /* numbers: rank of the job, word (enum boot_dead) */
-    FRAME_CARDS, /* number n, then n times: rank of the job, bytes of its card */
+    FRAME_CARDS, /* number n, then n times: rank of the job, bytes of its card; none: it has left MPI */
 
     /* both ways; passed on to whom it is for (post.h) */
     FRAME_POST, /* numbers to, from, kind; whatever this kind is */

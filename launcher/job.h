@@ -34,7 +34,8 @@ struct rank {
     bool ended;
     pid_t claimed; /* the MPI process, when it is a descendant of ours (a wrapper between) */
     struct watch claimed_death;
-    bool card_sent; /* other hosts know how the network reaches it */
+    bool card_sent; /* other hosts know how the network reaches it, */
+    bool left_sent; /* or that it has left MPI and has no card */
     bool lost;      /* that process has gone without MPI_Finalize, its wrapper has not ended */
 };
 

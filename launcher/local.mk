@@ -21,7 +21,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/proc.h launcher/psets.c launcher/psets.h launcher/ranges.c launcher/ranges.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
     launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
     launcher/verdict.c launcher/verdict.h \
-    launcher/agent.c launcher/agent.h launcher/cards.c launcher/cards.h launcher/dial.c launcher/dial.h \
+    launcher/agent.c launcher/agent.h launcher/ask.c launcher/cards.c launcher/cards.h launcher/dial.c launcher/dial.h \
     launcher/doorstep.c launcher/doorstep.h launcher/frames.h launcher/inquiry.c launcher/inquiry.h launcher/input.c launcher/input.h \
     launcher/others.h launcher/post.c launcher/post.h launcher/pack.c launcher/pack.h launcher/remote.c launcher/remote.h \
     launcher/remote_ask.c launcher/remote_run.c \

@@ -36,6 +36,7 @@ enum post_kind {
     POST_PMIX_NAMES,
     POST_PMIX_NAMED,
     POST_PMIX_GONE,
+    POST_ASK, /* see ask.c */
     POST_KINDS
 };
 

@@ -305,6 +305,7 @@ void remote_begin(struct job *job, const int32_t *node_of,
     all.up = up;
     remotes.said = got_running;
     remotes.lost = lost;
+    ask_open(job);
 }
 
 void remote_hold(void)
@@ -372,6 +373,7 @@ static void acknowledge(struct remote *remote)
 void remote_turn(struct job *job)
 {
     struct pack cards = { 0 };
+    ask_look(job);
     if (cards_collect(job, &cards))
         spread(NULL, FRAME_CARDS, &cards);
     pack_free(&cards);

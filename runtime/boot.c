@@ -113,9 +113,20 @@ void boot_close(void)
     boot.segment = NULL;
 }
 
+/* Nobody who needs its card is going to get one. */
+static bool has_left(const struct boot_rank *record)
+{
+    uint32_t state = atomic_load(&record->state);
+    return (state == BOOT_FINALIZED || state == BOOT_RESTING) &&
+           !atomic_load(&record->contact.bytes);
+}
+
 void boot_reached(enum boot_state state)
 {
-    atomic_store_explicit(&boot_record(boot.local_rank)->state, state, memory_order_release);
+    struct boot_rank *record = boot_record(boot.local_rank);
+    atomic_store(&record->state, state);
+    if (has_left(record) && boot_asked() && way && way->leave)
+        way->leave();
 }
 
 void boot_abort(int code, const char *text)
@@ -248,14 +259,39 @@ uint32_t boot_other_dead(int world)
     return is_other && way && way->dead ? way->dead(world) : 0;
 }
 
+static bool is_one_segment(void)
+{
+    return boot.size == boot.segment->nlocal;
+}
+
+bool boot_can_ask(void)
+{
+    return is_one_segment() || (way && way->ask);
+}
+
+void boot_ask(int world)
+{
+    int index = segment_index(world);
+    if (index >= 0)
+        boot_ask_rank(boot.segment, index);
+    else if (way && way->ask)
+        way->ask(world);
+}
+
+bool boot_left(int world)
+{
+    const struct boot_rank *record = boot_neighbour(world);
+    return record ? has_left(record) : way && way->left && way->left(world);
+}
+
 int boot_publish(const void *card, size_t bytes)
 {
     struct boot_contact *mine = &boot_record(boot.local_rank)->contact;
     assert(bytes <= sizeof mine->card);
     memcpy(mine->card, card, bytes);
     atomic_store_explicit(&mine->bytes, (uint32_t)bytes, memory_order_release);
-    return boot.size > boot.segment->nlocal && way->publish ? way->publish(card, bytes)
-                                                            : MPI_SUCCESS;
+    boot_wake_published(boot.segment);
+    return is_one_segment() || !way->publish ? MPI_SUCCESS : way->publish(card, bytes);
 }
 
 int boot_contact(int world, void *card, size_t *bytes)

@@ -42,6 +42,12 @@ int boot_local(int world);
 /* A number for the node of any process of the job, below boot.nnodes; -1: not known. */
 int boot_node(int world);
 
+/* Cards.  Where processes can be asked for theirs, each publishes its own when it is; elsewhere all
+ * must be published before anybody needs them. */
+bool boot_can_ask(void);
+void boot_ask(int world);
+bool boot_left(int world); /* has left MPI, perhaps for good, and has published none */
+
 /* Tell all processes of the job how the network reaches this one: at most BOOT_CONTACT_BYTES, once.
  * boot_contact: what another process published, its length in *bytes; 0: nothing yet.  It may ask
  * a server and take a while; MPI_ERR_OTHER with a text when there is nobody to ask. */
@@ -57,6 +63,13 @@ struct boot_rank *boot_neighbour(int world);
 static inline struct boot_rank *boot_record(int local)
 {
     return bootseg_rank(boot.segment, boot.first + local);
+}
+
+/* Somebody has asked for our card. */
+static inline bool boot_asked(void)
+{
+    return atomic_load_explicit(&boot_record(boot.local_rank)->contact.asked,
+                                memory_order_relaxed);
 }
 
 static inline char *boot_area(int local)

@@ -180,6 +180,25 @@ static int shm_contact(int world, void *card, size_t *bytes)
     return MPI_SUCCESS;
 }
 
+/* The launcher looks for new bits, and tells the launcher of that rank. */
+static void shm_ask(int world)
+{
+    _Atomic uint64_t *word = bootseg_asked(boot.segment) + world / 64;
+    uint64_t bit = 1ull << world % 64;
+    if (!(atomic_fetch_or(word, bit) & bit))
+        ring_launcher(boot.segment);
+}
+
+static bool shm_left(int world)
+{
+    return atomic_load(&bootseg_other(boot.segment, world)->left);
+}
+
+static void shm_leave(void)
+{
+    ring_launcher(boot.segment);
+}
+
 static uint32_t shm_dead(int world)
 {
     return atomic_load(&bootseg_other(boot.segment, world)->dead);
@@ -192,5 +211,8 @@ const struct boot_way boot_shm = {
     .abort = shm_abort,
     .publish = shm_publish,
     .contact = shm_contact,
+    .ask = shm_ask,
+    .left = shm_left,
+    .leave = shm_leave,
     .dead = shm_dead,
 };

@@ -17,6 +17,11 @@ struct boot_way {
      * tell. */
     int (*publish)(const void *card, size_t bytes);
     int (*contact)(int world, void *card, size_t *bytes);
+    /* boot_ask for processes of other segments, and boot_left; `leave`: this process leaves MPI, was
+     * asked and has published nothing.  NULL: nobody can be asked. */
+    void (*ask)(int world);
+    bool (*left)(int world);
+    void (*leave)(void);
     /* boot_other_dead; NULL: deaths are told of in another way. */
     uint32_t (*dead)(int world);
 };

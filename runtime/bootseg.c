@@ -8,6 +8,8 @@
  *     ...        rank records, nlocal of them
  *     ...        node of each world rank, int32 each; all zero, and untouched, on one node
  *     ...        process sets, a text
+ *     ...        in jobs of several nodes: what is known of each other rank (struct boot_other), and a
+ *                bit for each
  *     page       flight recorders, nlocal of them (runtime/record.h)
  *     page       area of local rank 0: room for its pool and its nlocal rings
  *     ...        area of local rank 1
@@ -28,7 +30,7 @@ static uint64_t align(uint64_t bytes, uint64_t to)
 }
 
 struct shape {
-    uint64_t ranks, nodes, psets, others, records, area, area_bytes, bytes;
+    uint64_t ranks, nodes, psets, others, asked, records, area, area_bytes, bytes;
 };
 
 static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
@@ -40,7 +42,8 @@ static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
     s.psets = s.nodes + (uint64_t)world_size * sizeof(int32_t);
     s.others = align(s.psets + psets_bytes, 64);
     uint64_t others = world_size > nlocal ? (uint64_t)world_size : 0;
-    s.records = align(s.others + others * sizeof(struct boot_other), PAGE);
+    s.asked = align(s.others + others * sizeof(struct boot_other), 64);
+    s.records = align(s.asked + (others + 63) / 64 * sizeof(uint64_t), PAGE);
     s.area = align(s.records + n * sizeof(struct record_area), PAGE);
     s.area_bytes = align(BOOT_POOL_BYTES + n * BOOT_PAIR_BYTES, PAGE);
     s.bytes = s.area + n * s.area_bytes;
@@ -73,6 +76,7 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
     segment->psets_offset = s.psets;
     segment->psets_bytes = text_bytes(psets);
     segment->others_offset = s.others;
+    segment->asked_offset = s.asked;
     segment->records_offset = s.records;
     segment->record_bytes = sizeof(struct record_area);
     segment->area_offset = s.area;
@@ -96,7 +100,7 @@ static bool shape_is_right(const struct boot_header *segment)
     struct shape s = shape_of(segment->nlocal, segment->world_size, segment->psets_bytes);
     return segment->ranks_offset == s.ranks && segment->nodes_offset == s.nodes &&
            segment->psets_offset == s.psets && segment->others_offset == s.others &&
-           segment->records_offset == s.records &&
+           segment->asked_offset == s.asked && segment->records_offset == s.records &&
            segment->record_bytes == sizeof(struct record_area) &&
            segment->area_offset == s.area && segment->area_bytes == s.area_bytes &&
            segment->bytes == s.bytes;
@@ -153,4 +157,21 @@ void boot_card_other(struct boot_header *segment, int world, const void *card, s
     struct boot_other *other = bootseg_other(segment, world);
     memcpy(other->card, card, bytes);
     atomic_store_explicit(&other->bytes, (uint32_t)bytes, memory_order_release);
+    atomic_store(&other->left, bytes == 0);
+}
+
+void boot_wake_published(struct boot_header *segment)
+{
+    for (int i = 0; i < segment->nlocal; i++) {
+        struct boot_rank *record = bootseg_rank(segment, i);
+        if (atomic_load(&record->contact.bytes))
+            doorbell_wake(&record->bell);
+    }
+}
+
+void boot_ask_rank(struct boot_header *segment, int local)
+{
+    struct boot_rank *record = bootseg_rank(segment, local);
+    if (!atomic_exchange(&record->contact.asked, 1))
+        doorbell_wake(&record->bell);
 }

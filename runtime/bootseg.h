@@ -25,7 +25,7 @@
 #define BOOT_ENV     "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 enum {
-    BOOT_VERSION = 3,
+    BOOT_VERSION = 4,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -57,6 +57,7 @@ struct boot_place { /* where a rank may run; -1 unknown or more than one */
 struct boot_contact {       /* what processes of other nodes need to reach this one */
     _Atomic uint32_t named; /* 1: `node` is valid; used where XMPI_NODE is set */
     _Atomic uint32_t bytes; /* of `card`, 0: not published yet */
+    _Atomic uint32_t asked; /* 1: somebody wants `card` */
     char node[BOOT_NODE_CHARS];
     char card[BOOT_CONTACT_BYTES]; /* the network link's, see pml/ofi/card.h */
 };
@@ -65,6 +66,7 @@ struct boot_contact {       /* what processes of other nodes need to reach this 
 struct boot_other {
     _Atomic uint32_t dead;  /* enum boot_dead */
     _Atomic uint32_t bytes; /* of `card`, 0: not known yet */
+    _Atomic uint32_t left;  /* 1: it has left MPI, and has no card */
     char card[BOOT_CONTACT_BYTES];
 };
 
@@ -95,7 +97,8 @@ struct boot_header {
     int32_t
         launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */
-    uint64_t ranks_offset, nodes_offset, others_offset, records_offset, area_offset;
+    uint64_t ranks_offset, nodes_offset, others_offset, asked_offset, records_offset,
+        area_offset;
     uint64_t record_bytes, area_bytes;  /* per local rank */
     uint64_t psets_offset, psets_bytes; /* a text (runtime/psets.h) with its NUL */
 
@@ -130,10 +133,16 @@ bool boot_announce(struct boot_header *segment, int local, uint32_t dead);
 /* Whoever sleeps on this node looks again. */
 void boot_wake_all(struct boot_header *segment);
 
-/* The launcher's news of ranks on other nodes: one has died; how the network reaches one (to be
- * followed by boot_wake_all, once for many). */
+/* The launcher's news of ranks on other nodes: one has died; how the network reaches one, no bytes:
+ * not at all, it has left MPI (to be followed by boot_wake_published, once for many). */
 void boot_announce_other(struct boot_header *segment, int world, uint32_t dead);
 void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes);
+
+/* Whoever has published a card looks again: it may want those of others. */
+void boot_wake_published(struct boot_header *segment);
+
+/* Let this rank of the node know that its card is wanted. */
+void boot_ask_rank(struct boot_header *segment, int local);
 
 static inline int32_t *bootseg_nodes(struct boot_header *segment)
 {
@@ -144,6 +153,12 @@ static inline int32_t *bootseg_nodes(struct boot_header *segment)
 static inline struct boot_other *bootseg_other(struct boot_header *segment, int world)
 {
     return (struct boot_other *)((char *)segment + segment->others_offset) + world;
+}
+
+/* Likewise.  A bit per rank of the job: some rank here wants its card. */
+static inline _Atomic uint64_t *bootseg_asked(struct boot_header *segment)
+{
+    return (_Atomic uint64_t *)((char *)segment + segment->asked_offset);
 }
 
 static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int local)

@@ -425,6 +425,23 @@ part_explain() # what ranks of all hosts wait for
     check "and then it ends" "$code $(leftovers_soon)" "143 0"
 }
 
+part_lazy() # the network is opened by those who need it
+{
+    program lazy "$top/test/network/lazy.c"
+    if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
+        echo "skip launch: who opens the network: libfabric.so.1 is not installed (Debian: libfabric1)"
+        return
+    fi
+    run 60 -H a:2,b:2 "$scratch/lazy" talk
+    check "the network is opened by two of four" "$code" 0
+    run 60 --fanout 1 -H a,b,c,d "$scratch/lazy" talk
+    check "from one end of a chain to the other" "$code" 0
+    run 60 -H a:2,b:2 "$scratch/lazy" early "$scratch/early"
+    check "a message before the receiver is there" "$code" 0
+    run 60 --fanout 1 -H a,b,c "$scratch/lazy" late "$scratch/late"
+    check "a message for who has left" "$code $(leftovers_soon)" "0 0"
+}
+
 part_conform() # messages between hosts
 {
     for test in p2p coll_basic comm inter mpi4; do
@@ -487,7 +504,7 @@ namespaces_close()
     ip link del "xb$$" 2> /dev/null
 }
 
-parts="start master gather errors faults tree explain signals random conform namespaces"
+parts="start master gather errors faults tree explain signals random lazy conform namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="start master gather errors"
 for part in ${ONLY:-$parts}; do
     "part_$part"

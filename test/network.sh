@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/maps network/flood network/rush network/away network/cuts plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -36,8 +36,10 @@ wrong()
 
 part_alone() # nobody needs it: nobody loads it
 {
-    case_run "network/not loaded on one node" 30 "$XMPIRUN" -np 2 "$scratch/maps" no
-    XMPI_SHM=0 case_run "network/loaded when needed" 30 "$XMPIRUN" -np 2 "$scratch/maps" yes
+    case_run "network/not loaded on one node" 30 "$XMPIRUN" -np 2 "$scratch/lazy" none
+    XMPI_SHM=0 case_run "network/loaded by who needs it" 30 "$XMPIRUN" -np 4 "$scratch/lazy" talk
+    XMPI_SHM=0 case_run "network/a message before the receiver is there" 30 "$XMPIRUN" -np 2 "$scratch/lazy" early "$scratch/early"
+    XMPI_SHM=0 case_run "network/a message for who has left" 30 "$XMPIRUN" -np 2 "$scratch/lazy" late "$scratch/late"
 }
 
 part_traffic()

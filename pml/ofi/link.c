@@ -2,8 +2,13 @@
  *
  * The link to other nodes, over libfabric.  This file: opening, putting packets, polling.
  *
- * It is opened with the pml in jobs that have other nodes (or XMPI_SHM=0), and in no others, so
- * a job on one node never loads libfabric.  Packets go over the first nic, in order; long
+ * Opening libfabric costs 0.1 s, so it waits until it is needed, as a rule:
+ *
+ *     the first message to another node    asks that process for its card, then opens
+ *     somebody asks for our card           the next poll opens, and publishes it
+ *
+ * and a process that talks to its own node alone never does.  Where processes cannot be asked for
+ * cards (PMIx, torchrun) it is opened with the pml in jobs that have other nodes.  Packets go over the first nic, in order; long
  * messages are read from the sender's memory over all of them (fetch.c).
  *
  * Sending copies the packet: once for messages up to 64 KiB, and the copy is what makes it
@@ -29,7 +34,7 @@ enum {
     BUSY_POLLS = 7 /* of shared memory alone between two polls of an idle network */
 };
 
-static bool is_open;
+static enum { CLOSED, READY, OPEN } state; /* READY: to be opened when it is needed */
 
 /* ---- opening and closing ---- */
 
@@ -41,8 +46,10 @@ static uint16_t job_hash(const char *job)
     return (uint16_t)(hash ^ hash >> 16);
 }
 
-static int ofi_open(void)
+static int network_open(void)
 {
+    if (state == OPEN)
+        return 0;
     int error = fabric_load();
     if (!error)
         error = nics_open(sizeof(struct head) + FRAME_PAYLOAD);
@@ -59,7 +66,7 @@ static int ofi_open(void)
     log_at(1, "network: at most %lld KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
            param_number(OFI_WINDOW) >> 10);
     progress_naps_short(true);
-    is_open = true;
+    state = OPEN;
     return 0;
 close_receives:
     nics_stop();
@@ -67,6 +74,22 @@ close_receives:
 close_nics:
     nics_close();
     return error;
+}
+
+static int ofi_open(void)
+{
+    state = READY;
+    int error = boot_can_ask() ? 0 : network_open();
+    if (error)
+        state = CLOSED;
+    return error;
+}
+
+/* Somebody waits for our card, and there is no call that could return an error. */
+static void open_for_others(void)
+{
+    if (network_open())
+        boot_abort(MPI_ERR_OTHER, fail_text());
 }
 
 static void counters_log(void)
@@ -81,7 +104,9 @@ static void counters_log(void)
  * connections, and cut off what they have not read either; but they have acked all of it. */
 static void ofi_close(void)
 {
-    if (!is_open)
+    bool was_open = state == OPEN;
+    state = CLOSED;
+    if (!was_open)
         return;
     counters_log();
     while (trunks) {
@@ -95,20 +120,21 @@ static void ofi_close(void)
     receives_close();
     nics_close();
     progress_naps_short(false);
-    is_open = false;
 }
 
 /* ---- peers ---- */
 
 static bool ofi_reaches(int world)
 {
-    return is_open && boot_local(world) < 0;
+    return state != CLOSED && boot_local(world) < 0;
 }
 
 static int ofi_connect(struct peer *peer)
 {
+    boot_ask(peer->world); /* it opens while we do */
     peer->window = (uint32_t)param_number(OFI_WINDOW);
-    return trunk_new(peer);
+    int error = network_open();
+    return error ? error : trunk_new(peer);
 }
 
 static bool ofi_gone(const struct peer *peer)
@@ -121,10 +147,11 @@ static void ofi_lose(struct peer *peer)
     trunk_lost(peer->lane, "its process has died");
 }
 
-/* Everything was taken by those who are still there, and nobody waits for our acks. */
+/* Everything was taken by those who are still there, and nobody waits for our acks.  Who has not
+ * published a card yet is going to. */
 static bool trunk_is_quiet(struct trunk *trunk)
 {
-    if (trunk->state != TRUNK_OPEN || trunk->left || trunk_gone(trunk))
+    if (trunk->left || trunk_gone(trunk))
         return true;
     trunk->owes_now |= trunk->owes;
     return !trunk->first && !trunk->owes;
@@ -157,8 +184,9 @@ static long ofi_put(struct peer *peer, const struct wire *header, const struct b
                     size_t skip, size_t bytes)
 {
     struct trunk *trunk = peer->lane;
-    if (trunk->state != TRUNK_OPEN || trunk->unsent || trunk->rewinding ||
-        trunk->nunacked >= MOST_UNACKED || trunk->bytes >= MOST_UNACKED_BYTES)
+    if (trunk->state == TRUNK_LOST || (trunk->state == TRUNK_OPEN && trunk->unsent) ||
+        trunk->rewinding || trunk->nunacked >= MOST_UNACKED ||
+        trunk->bytes >= MOST_UNACKED_BYTES)
         return -1;
     /* The first piece of a long message would have to be kept where nobody waits for it. */
     if (header->kind == WIRE_RTS && !(header->flags & WIRE_ADDRESS))
@@ -191,6 +219,11 @@ static int ofi_poll(void)
 {
     static unsigned skipped, polls;
     static uint32_t naps;
+    if (state != OPEN) {
+        if (boot_asked())
+            open_for_others();
+        return 0;
+    }
     if (boot.nlocal > 1 && naps == progress_naps && skipped < BUSY_POLLS) {
         skipped++;
         return 0;

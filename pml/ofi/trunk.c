@@ -3,8 +3,10 @@
  * Trunks: finding a peer's address when it is first needed, numbering, acks, sending again.
  *
  * A trunk is made when its peer is first sent to or heard of.  The peer's card may not be there
- * yet (it has not called MPI_Init); until it is, nothing is sent.  The address goes into
- * libfabric's table then and not before, so a process pays for the peers it talks to.
+ * yet: it computes, and has not heard that it was asked for one, or has not called MPI_Init.  Until
+ * it is, frames are kept, so that a short message can be sent to a process that does not answer.  The
+ * address goes into libfabric's table then and not before, so a process pays for the peers it talks
+ * to.
  *
  * The provider may refuse a frame (no connection yet, queue full): it stays unsent, and every
  * poll tries again.  When the provider reports that a frame was not delivered, the connection is
@@ -61,6 +63,8 @@ int trunk_new(struct peer *peer)
 bool trunk_gone(const struct trunk *trunk)
 {
     if (trunk->state == TRUNK_LOST)
+        return true;
+    if (trunk->state == TRUNK_UNKNOWN && boot_left(trunk->peer->world))
         return true;
     struct boot_rank *record = boot_neighbour(trunk->peer->world);
     return record &&

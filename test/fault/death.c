@@ -288,6 +288,7 @@ int main(int argc, char **argv)
     partner = survivors[me ^ 1] < size && (me ^ 1) < n ? survivors[me ^ 1] : rank;
     room = calloc(1, LONG);
     const char *ready = getenv("DEATH_READY");
+    MPI_Barrier(MPI_COMM_WORLD); /* who needs the network opens it, which may take a while */
     killed = MPI_Wtime() + (ready ? 4 * KILL_MS : KILL_MS) * 1e-3;
     MPI_Bcast(&killed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_BYTE, room, 8, MPI_BYTE, MPI_COMM_WORLD);

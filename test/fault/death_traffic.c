@@ -233,6 +233,7 @@ int main(int argc, char **argv)
     in = malloc(ROOM + 4096);
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     long us = 2000 + (long)draw(150000);
+    MPI_Barrier(MPI_COMM_WORLD); /* who needs the network opens it, which may take a while */
     for (int i = 0; i < victims; i++) { /* perhaps twice the same */
         int victim = (int)draw((uint64_t)size);
         long later = (long)draw(3) * 1000;

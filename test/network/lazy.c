@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The network is opened by those who need it, when they do.   lazy none|talk|early FILE|late FILE
+ *
+ *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
+ *                  in the first two processes after that (talk), or in nobody's (none)
+ *     early        a short message goes off although its receiver does not call MPI, until FILE is there
+ *     late         a message to a process that has left MPI, where nobody receives it, keeps nobody
+ */
+#include "test/conform/check.h"
+
+#include <unistd.h>
+
+static int rank, last;
+
+/* Not check_done: its barrier is a message to everybody. */
+static int leave(void)
+{
+    MPI_Finalize();
+    return 0;
+}
+
+static int is_loaded(void)
+{
+    char line[1000];
+    int there = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps))
+        there |= strstr(line, "libfabric") != NULL;
+    fclose(maps);
+    return there;
+}
+
+static void file_make(const char *name)
+{
+    FILE *file = fopen(name, "w");
+    CHECK(file != NULL);
+    fclose(file);
+}
+
+static void file_await(const char *name, int there)
+{
+    while ((access(name, F_OK) == 0) != there)
+        usleep(1000);
+}
+
+static int talk(int loads)
+{
+    int got = -1, flag, other = last - rank;
+    CHECK(!is_loaded());
+    if (rank == 0 || rank == last) {
+        MPI_Sendrecv(&rank, 1, MPI_INT, other, 0, &got, 1, MPI_INT, other, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        CHECK(got == other);
+        CHECK(is_loaded() == loads);
+        return leave();
+    }
+    for (int i = 0; i < 1000; i++) { /* they hear of the others' cards, and have none */
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        usleep(200);
+    }
+    leave();
+    CHECK(!is_loaded());
+    return 0;
+}
+
+static int early(const char *name)
+{
+    int value = 7;
+    if (rank == 0) {
+        MPI_Send(&value, 1, MPI_INT, last, 0, MPI_COMM_WORLD);
+        file_make(name);
+        value = 8;
+        MPI_Send(&value, 1, MPI_INT, last, 0, MPI_COMM_WORLD);
+    } else if (rank == last) {
+        file_await(name, 1);
+        for (int wanted = 7; wanted <= 8; wanted++) {
+            MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            CHECK(value == wanted);
+        }
+    }
+    return leave();
+}
+
+static int late(const char *name)
+{
+    if (rank != 0) {
+        leave();
+        if (rank == last)
+            file_make(name);
+        file_await(name,
+                   rank != last); /* those between wait as well, so that nobody ends first */
+        return 0;
+    }
+    file_await(name, 1);
+    MPI_Send(&rank, 1, MPI_INT, last, 0, MPI_COMM_WORLD);
+    leave();
+    return remove(name);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    rank = world_rank();
+    last = world_size() - 1;
+    if (strcmp(how, "early") == 0)
+        return early(argv[2]);
+    if (strcmp(how, "late") == 0)
+        return late(argv[2]);
+    return talk(strcmp(how, "talk") == 0);
+}
