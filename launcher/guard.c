@@ -137,7 +137,7 @@ static void close_others(const struct guard_page *page)
 static void guardian(int pipe)
 {
     setsid();
-    prctl(PR_SET_NAME, "xmpirun-guard");
+    prctl(PR_SET_NAME, GUARD_NAME);
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);

@@ -27,5 +27,6 @@ pid_t guard_pid(void); /* 0: there is none */
 void guard_close(void);
 
 enum { GUARD_GRACE_MS = 200 };
+#define GUARD_NAME "xmpirun-guard" /* of the process */
 
 #endif

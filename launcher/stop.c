@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void job_signal(struct job *job, int signal)
@@ -34,9 +35,22 @@ void job_stop(struct job *job, int grace_ms)
     job_set_deadline(job, DEADLINE_KILL, grace_ms);
 }
 
-/* Children that are neither ranks nor the guardian: orphans that left their group.  Returns how
- * many there are. */
-static int kill_strays(void)
+/* The guardian of another launcher, which ran on this machine too and was killed. */
+static bool is_guardian(pid_t pid)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 && read(fd, name, sizeof name - 1) > 0 &&
+              strncmp(name, GUARD_NAME "\n", sizeof GUARD_NAME) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Children that are neither ranks nor the guardian: orphans that left their group.  `patient`: guardians
+ * end by themselves when they are done.  Returns how many there are. */
+static int kill_strays(bool patient)
 {
     char path[64], text[4096];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
@@ -53,7 +67,8 @@ static int kill_strays(void)
         if (end == p)
             break;
         if (pid > 0 && pid != guard_pid()) {
-            kill(pid, SIGKILL);
+            if (!patient || !is_guardian(pid))
+                kill(pid, SIGKILL);
             found++;
         }
     }
@@ -81,7 +96,7 @@ void job_clean(struct job *job)
         for (int waited = 0; waited < 1000 && groups_left(job); waited += 2)
             pause_ms(2);
     }
-    for (int tries = 0; tries < 100 && kill_strays(); tries++) {
+    for (int tries = 0; tries < 600 && kill_strays(tries < 500); tries++) {
         pause_ms(2);
         job_reap(job);
     }

@@ -115,6 +115,16 @@ wait_for_empty() {
         tries=$((tries + 1))
     done
 }
+start --pmix=always -H a:1,b:1 sh -c "echo >> \"$dir/far\"; exec sleep 30"
+await_lines "$dir/far" 2
+daemon=$(for process in $(grep -lsa "$mark" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||'); do
+    [ "$(cat "/proc/$process/comm")" = xmpid ] && echo "$process" # not its guardian
+done 2> /dev/null | head -n 1)
+kill -9 "$daemon"
+collect
+wait_for_empty
+nothing_left "a killed xmpid"
+
 start --pmix=always -np 2 sh -c 'echo >> "$PMIX_SERVER_TMPDIR/file"; mkdir "$PMIX_SERVER_TMPDIR/d$RANK";
                                  echo >> '"$dir"'/there; exec sleep 30'
 await_lines "$dir/there" 2
