@@ -13,6 +13,17 @@ export XMPI_LIBCUDA
 "${XMPI_TEST_CC:-gcc}" ${XMPI_TEST_SANITIZE:-} -g -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
     "$top"/test/device/fake_*.c -lpthread || exit 99
 
+if compile -O2 -o "$scratch/ddp" "$top/examples/ddp_overlap.c" -ldl > "$scratch/out" 2>&1; then
+    case_run "stream/ddp_overlap" "${LIMIT:-60}" "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
+    grep -q '^a GPU: two streams' "$scratch/out" && grep -q '  exposed communication [0-9.]*$' "$scratch/out" &&
+        ok "stream/ddp_overlap says what it measured" || not_ok "stream/ddp_overlap" "$(cat "$scratch/out")"
+    case_run "stream/ddp_overlap alone" "${LIMIT:-60}" env XMPI_CUDA=0 "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
+    grep -q '^no driver of a GPU' "$scratch/out" && ok "stream/ddp_overlap says that there is no GPU" ||
+        not_ok "stream/ddp_overlap alone" "$(cat "$scratch/out")"
+else
+    not_ok "stream/ddp_overlap" "does not compile: $(head -n 3 "$scratch/out")"
+fi
+
 for source in "$top"/test/stream/*.c; do
     program=$(basename "$source" .c)
     if ! compile -I"$top" -I"$top/test/conform" -o "$scratch/$program" "$source" -ldl > "$scratch/out" 2>&1; then
