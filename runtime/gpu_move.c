@@ -5,10 +5,12 @@
  * once:
  *
  *     pieces at a regular distance    one copy of rows: vectors, columns of matrices
+ *     many elements of few pieces     one copy of rows per piece: its place in each element
  *     anything else                   one copy per piece
  *
- * So a vector costs about as much as flat data, and a type of many irregular pieces some
- * microseconds for each of them; packing by a kernel would be faster and is not built.
+ * So vectors, vectors of vectors and structures cost about as much as flat data, and a type of many
+ * irregular pieces some microseconds for each of them; packing by a kernel would be faster and is
+ * not built.
  *
  * Between two layouts that are not both in one piece the bytes bounce through the host.
  */
@@ -36,26 +38,77 @@ static void bytes_start(struct mover *m, char *mem, size_t bytes)
     m->flat += bytes;
 }
 
+/* `count` pieces of a run, that lie `step` apart where they are packed. */
+static void rows_between(const struct mover *m, char *flat, size_t step, char *mem,
+                         const struct run *run, size_t count)
+{
+    struct gpu_rows rows = { .length = run->length, .count = count };
+    rows.to = m->pack ? flat : mem;
+    rows.to_step = m->pack ? (ptrdiff_t)step : run->stride;
+    rows.from = m->pack ? mem : flat;
+    rows.from_step = m->pack ? run->stride : (ptrdiff_t)step;
+    gpu_start_rows(&rows);
+}
+
 static void rows_start(struct mover *m, char *mem, const struct run *run, size_t count)
 {
-    ptrdiff_t length = (ptrdiff_t)run->length;
-    struct gpu_rows rows = { .length = run->length, .count = count };
-    rows.to = m->pack ? m->flat : mem;
-    rows.to_step = m->pack ? length : run->stride;
-    rows.from = m->pack ? mem : m->flat;
-    rows.from_step = m->pack ? run->stride : length;
-    gpu_start_rows(&rows);
+    rows_between(m, m->flat, run->length, mem, run, count);
     m->flat += count * run->length;
 }
 
 static void element_range(struct mover *m, const struct layout *l, char *mem, size_t skip,
                           size_t bytes);
 
+/* How many pieces an element has, and in how many copies it moves alone; 0: not known. */
+static size_t element_pieces(const struct layout *l, size_t *copies)
+{
+    size_t pieces = 0;
+    if (l->list)
+        return *copies = l->list->n;
+    *copies = l->nruns;
+    for (size_t i = 0; i < l->nruns; i++) {
+        if (l->runs[i].inner)
+            return 0;
+        pieces += l->runs[i].count;
+    }
+    return pieces;
+}
+
+/* One piece of each of `count` elements, `bytes` at `mem` in the first one. */
+static void column_start(const struct mover *m, const struct run *run, char *mem, size_t packed,
+                         size_t bytes, size_t count)
+{
+    struct run column = { .stride = run->stride, .length = bytes };
+    rows_between(m, m->flat + packed, run->length, mem, &column, count);
+}
+
+static void columns_start(struct mover *m, const struct run *run, char *mem, size_t count)
+{
+    const struct layout *l = run->inner;
+    for (size_t i = 0; l->list && i < l->list->n; i++) {
+        const struct spot *spot = &l->list->at[i];
+        column_start(m, run, buffer_at(mem, spot->offset), spot->packed,
+                     spot[1].packed - spot->packed, count);
+    }
+    for (size_t i = 0; !l->list && i < l->nruns; i++) {
+        const struct run *in = &l->runs[i];
+        for (size_t k = 0; k < in->count; k++)
+            column_start(m, run, buffer_at(mem, in->offset + (ptrdiff_t)k * in->stride),
+                         in->packed + k * in->length, in->length, count);
+    }
+    m->flat += count * run->length;
+}
+
 /* The first `count` pieces of a run; `mem` is the origin of the first one. */
 static void pieces_start(struct mover *m, const struct run *run, char *mem, size_t count)
 {
+    size_t copies, pieces = run->inner ? element_pieces(run->inner, &copies) : 0;
     if (!run->inner && count > 1) {
         rows_start(m, mem, run, count);
+        return;
+    }
+    if (pieces > 0 && pieces < count * copies) {
+        columns_start(m, run, mem, count);
         return;
     }
     for (size_t i = 0; i < count; i++, mem = buffer_at(mem, run->stride)) {

@@ -49,6 +49,7 @@ EXPORT cuda_ctx_push_current cuCtxPushCurrent_v2;
 EXPORT cuda_ctx_pop_current cuCtxPopCurrent_v2;
 EXPORT cuda_get_error_name cuGetErrorName;
 EXPORT cuda_context fake_context(int device); /* for tests */
+EXPORT unsigned fake_copies(void);            /* that were begun */
 EXPORT cuda_result cuInit(unsigned flags);
 EXPORT cuda_result cuDeviceGet(int *device, int number);
 EXPORT cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device);
@@ -103,8 +104,16 @@ static cuda_result stream_run(struct stream *stream, uint64_t before)
     return result;
 }
 
+static unsigned copies;
+
+unsigned fake_copies(void)
+{
+    return __atomic_load_n(&copies, __ATOMIC_RELAXED);
+}
+
 static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
 {
+    __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
     cuda_result rc = fake_may_call();
     if (rc)
         return rc;

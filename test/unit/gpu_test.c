@@ -11,6 +11,8 @@
 
 #include "unit.h"
 
+#include <dlfcn.h>
+
 static void driver_begin(void)
 {
     setenv("XMPI_LIBCUDA", FAKE_DRIVER, 1);
@@ -125,6 +127,46 @@ START_TEST(test_rows_of_all_kinds)
 }
 END_TEST
 
+/* 500 structures of two members, and 4 rows in each of 300 planes: a copy per member, and per row. */
+START_TEST(test_columns)
+{
+    enum { STRUCTS = 500, PLANES = 300, BYTES = PLANES * 128 };
+    static char data[BYTES], flat[BYTES], back[BYTES];
+    driver_begin();
+    unsigned (*copies)(void);
+    *(void **)&copies = dlsym(dlopen(FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL), "fake_copies");
+    ck_assert_ptr_nonnull(copies);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)(i * 2654435761u >> 13);
+    const struct layout *old[] = { &layout_bytes, &layout_bytes };
+    size_t lengths[] = { 5, 8 };
+    ptrdiff_t at[] = { 0, 16 };
+    struct layout *two = layout_blocks(2, lengths, at, old, true);
+    struct layout *rows = layout_vector(4, 10, 20, &layout_bytes);
+    struct layout *planes = layout_vector(PLANES, 1, 128, rows);
+    struct buffer away[] = { { fake_device(data), STRUCTS, two, AWAY },
+                             { fake_device(data), 1, planes, AWAY } };
+    const unsigned most[] = { 2, 4 };
+    for (int i = 0; i < 2; i++) {
+        struct buffer here = { data, away[i].count, away[i].layout, HERE };
+        size_t bytes = buffer_bytes(&here);
+        unsigned before = copies();
+        buffer_pack(&here, 0, flat, bytes);
+        buffer_pack(&away[i], 0, back, bytes);
+        ck_assert_uint_le(copies() - before, most[i]);
+        ck_assert_int_eq(memcmp(flat, back, bytes), 0);
+        buffer_unpack(&away[i], 0, back + 1, bytes - 1);
+        ck_assert_uint_gt(copies() - before, 2 * most[i]); /* and the end of the last element */
+        buffer_pack(&here, 0, flat, bytes);
+        ck_assert_int_eq(memcmp(flat, back + 1, bytes - 1), 0);
+    }
+    ck_assert_int_eq(gpu_check(), 0);
+    layout_drop(planes);
+    layout_drop(rows);
+    layout_drop(two);
+}
+END_TEST
+
 UNIT_MAIN("gpu", test_no_driver_no_device, test_library_without_symbols,
           test_who_owns_an_address, test_bottom_with_both_sides, test_copies_that_fail,
-          test_rows_of_all_kinds)
+          test_rows_of_all_kinds, test_columns)
