@@ -68,7 +68,7 @@ struct job { /* the share of this host, see plan.h */
     int absent;            /* 1 + a rank elsewhere that ended without MPI_Init; 0: none */
     int exit_code;         /* of the first failure; 0: none so far */
     bool failed;
-    bool alone;                         /* whoever has started us is lost */
+    bool alone;                         /* there is no way to xmpirun any more */
     int interrupted;                    /* signal that asked us to end, 0 none */
     bool interrupted_first;             /* ... before anything had failed */
     uint64_t deadlines[DEADLINE_COUNT]; /* clock_ns, 0: not set */

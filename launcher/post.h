@@ -28,7 +28,8 @@ enum post_kind {
     POST_TRACE_NAMES,
     POST_TRACE_WINDOW,
     POST_TRACE_MORE,
-    POST_MEET, /* see pmix_meet.c */
+    POST_ALONE, /* nobody is at the root any more: no text */
+    POST_MEET,  /* see pmix_meet.c */
     POST_MET,
     POST_PMIX_GET, /* see pmix_far.c */
     POST_PMIX_GOT,

@@ -148,6 +148,12 @@ static void got_post(const struct remote *neighbour, struct unpack *frame)
     pack_free(&copy);
 }
 
+void remote_abandon(void)
+{
+    struct pack nothing = { 0 };
+    post_send(all.job, POST_ALL, POST_ALONE, &nothing);
+}
+
 void remote_post(struct unpack *frame)
 {
     got_post(NULL, frame);

@@ -121,6 +121,11 @@ void remote_turn(struct job *job);
 bool remote_running(const struct job *job);
 void remote_late(struct job *job);
 void remote_finish(struct job *job);
+
+/* There is no way to xmpirun any more: those below shall not wait for answers of it. */
+void remote_abandon(void);
+
+/* As struct others has them, for post. */
 void remote_send(int to, int kind, const struct pack *frame);
 int remote_host_of(int node);
 

@@ -144,6 +144,12 @@ const struct far_clock *trace_far_clocks(void)
 
 /* ---- another host: the clock ---- */
 
+static void left_alone(struct job *job, int from, struct unpack *text)
+{
+    (void)from, (void)text;
+    job->alone = true;
+}
+
 static void ping(struct job *job)
 {
     struct pack text = { 0 };
@@ -283,4 +289,5 @@ void trace_far_open(int raw)
     post_handle(POST_TRACE_NAMES, got_names);
     post_handle(POST_TRACE_WINDOW, got_window);
     post_handle(POST_TRACE_MORE, got_more);
+    post_handle(POST_ALONE, left_alone);
 }

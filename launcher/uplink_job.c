@@ -105,6 +105,7 @@ void uplink_abandon(void)
     if (!up.job)
         return;
     up.job->alone = true;
+    remote_abandon();
     out_stdout.broken = out_stderr.broken = true;
     if (!up.job->exit_code)
         up.job->exit_code = 1;
