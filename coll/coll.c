@@ -202,11 +202,12 @@ struct coll_request {
     void *arrays;        /* copies of the call's */
 };
 
-/* The sizes are known: go on. */
+/* The sizes are known, for all starts: go on. */
 static void coll_go_on(struct request *request)
 {
     struct coll_request *c = request->owner;
     int error = sized_take(c->sized, &c->run.bound);
+    c->sized->known = !request->result.error;
     if (error)
         run_fail(&c->run, error);
     else
@@ -215,11 +216,13 @@ static void coll_go_on(struct request *request)
 
 static void coll_begin(struct coll_request *c)
 {
-    if (c->sized) {
+    if (!c->sized) {
+        run_begin(&c->run);
+    } else if (c->sized->known) {
+        coll_go_on(&c->sized->run.request);
+    } else {
         c->sized->run.request.done = 0;
         run_begin(&c->sized->run);
-    } else {
-        run_begin(&c->run);
     }
 }
 

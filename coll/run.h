@@ -80,6 +80,7 @@ void run_tell(const void *run, struct record_wait *wait);
 struct sized {
     struct call call; /* the same movement of one number per block */
     int64_t *sizes;   /* in bytes: of the blocks of IN, then of OUT */
+    bool known;       /* they have moved: a persistent one keeps its counts */
     struct execution run;
 };
 

@@ -11,7 +11,7 @@
  * does with their sizes.  Nonuniform Bruck and TuNA's alltoallv (two phases a round) are Bruck's
  * alltoall performed this way.
  *
- * Costs as many messages again, of 8 bytes per block.
+ * Costs as many messages again, of 8 bytes per block; a persistent one at its first start only.
  */
 #include "coll/run.h"
 
@@ -54,6 +54,7 @@ int sized_open(struct sized *sized, struct team *team, const struct bound *bound
     static const struct request_ops ops = { .name = "collective" };
     const struct plan *plan = bound->plan;
     size_t nin = (size_t)plan->nblocks[ROOM_IN], nout = (size_t)plan->nblocks[ROOM_OUT];
+    sized->known = false;
     int64_t *sizes = sized->sizes = calloc(nin + nout + 1, sizeof *sizes);
     if (!sizes)
         return fail(MPI_ERR_NO_MEM, "no memory for the sizes of %zu blocks", nin + nout);

@@ -2,7 +2,8 @@
  *
  * ddp_overlap - a training step: gradients travel while the next layers are computed.
  *
- *     xmpicc -O2 ddp_overlap.c -o ddp_overlap -ldl && xmpirun -np 2 ./ddp_overlap [layers [floats [steps]]]
+ *     xmpicc -O2 ddp_overlap.c -o ddp_overlap -ldl
+ *     xmpirun -np 2 ./ddp_overlap [layers [floats [steps]]]
  *
  * The backward pass goes from the last layer to the first.  When the layers of a bucket are done,
  * their gradients, which lie side by side, are summed over the ranks:

@@ -199,8 +199,15 @@ static void perform(const struct scene *s, const struct call *call)
         error = coll_init(s->team, call, &request);
     if (error)
         broken(s, fail_text());
-    if (s->mode == PERSISTENT)
+    int starts = s->mode == PERSISTENT;
+    bool exchanges = call->what >= COLL_ALLTOALL && call->what <= COLL_ALLTOALLW;
+    if (starts && !is_reduction(call->what) && !(exchanges && call->in_place))
+        starts = 2; /* of which the second changes nothing */
+    for (int i = 0; i < starts && !error; i++) {
         error = request->ops->start(request);
+        if (!error && i + 1 < starts)
+            error = request_wait(request, NULL);
+    }
     if (s->mode != BLOCKING && !error)
         error = request_wait(request, NULL);
     if (error)
