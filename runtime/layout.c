@@ -135,9 +135,8 @@ static bool layout_set_bounds(struct layout *l, const struct draft *d)
     l->true_extent = d->data.high - d->data.low;
     l->marked = d->marks.any;
     l->lb = d->marks.any ? d->marks.low : d->data.low;
-    ptrdiff_t extent = d->marks.any ? d->marks.high - d->marks.low : l->true_extent;
-    ptrdiff_t over = d->marks.any ? 0 : extent % (ptrdiff_t)d->align;
-    return !__builtin_add_overflow(extent, over ? (ptrdiff_t)d->align - over : 0, &l->extent);
+    l->extent = d->marks.any ? d->marks.high - d->marks.low : l->true_extent;
+    return d->marks.any || extent_pad(&l->extent, (ptrdiff_t)d->align);
 }
 
 void layout_set_shape(struct layout *l)
@@ -169,13 +168,14 @@ static struct layout *draft_close(struct draft *d)
 {
     if (d->overflow || !bounds_fit(&d->data) || !bounds_fit(&d->marks))
         return draft_drop(d, EOVERFLOW);
-    struct layout like = { .refs = 1,
-                           .basic = d->mixed ? BASIC_NONE : d->basic,
-                           .size = d->size,
-                           .align = d->align,
-                           .nitems = d->nitems,
-                           .nparts = d->items->parts,
-                           .items = d->items };
+    struct layout like;
+    layout_clear(&like);
+    like.basic = d->mixed ? BASIC_NONE : d->basic;
+    like.size = d->size;
+    like.align = d->align;
+    like.nitems = d->nitems;
+    like.nparts = d->items->parts;
+    like.items = d->items;
     if (!layout_set_bounds(&like, d))
         return draft_drop(d, EOVERFLOW);
     struct layout *l = d->no_memory ? NULL : runs_close(&d->runs, &like);
