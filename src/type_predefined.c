@@ -121,10 +121,13 @@ static const struct row rows[] = {
 
 struct type types_predefined[TYPE_TABLE];
 
+/* Without memory it stays none of the datatypes; who asks for it again tries again. */
 static void type_open(const struct row *row)
 {
     struct type *type = &types_predefined[(uintptr_t)row->handle - TYPE_FIRST];
     type->layout = layout_basic(row->basic, row->size, row->extent);
+    if (!type->layout)
+        return;
     type->committed = true;
     strcpy(type->name, row->name);
     type->predefined = true;
