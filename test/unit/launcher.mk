@@ -42,5 +42,5 @@ test_unit_frames_test_SOURCES = test/unit/frames_test.c test/unit/unit.h
 test_unit_frames_test_LDADD = $(LAUNCHER_LIBS)
 check_PROGRAMS += test/unit/shapes_test
 test_unit_shapes_test_SOURCES = test/unit/shapes_test.c test/unit/unit.h
-test_unit_shapes_test_CPPFLAGS = $(AM_CPPFLAGS) -DMACHINES='"$(abs_top_srcdir)/test/unit/machines"'
+test_unit_shapes_test_CPPFLAGS = $(AM_CPPFLAGS) -DMACHINES='"$(abs_top_srcdir)/test/machines"'
 test_unit_shapes_test_LDADD = $(UNIT_LIBS) launcher/liblauncher.la

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From a recorded machine to a reordered grid, with the pieces that do it: hwloc reads the
- * machine (test/unit/machines, or one line of text), launcher/map places ranks, src/reorder maps
+ * machine (test/machines, or one line of text), launcher/map places ranks, src/reorder maps
  * grids and graphs onto their seats.  The cost is counted once more here, from the numbers of
  * cores, caches, memory nodes and packages alone.
  */
