@@ -50,8 +50,7 @@ class Sentences:
     def find(self, parameter, function):
         rows = self.rows.get(parameter.name, [])
         for row in sorted(rows, key=lambda r: r[0] is None):
-            if row[0] is None or any(fnmatch.fnmatchcase(function.name, full_name(pattern))
-                                     for pattern in row[0].split(",")):
+            if row[0] is None or any(matches(function.name, p) for p in row[0].split(",")):
                 row[3] = True
                 return row[1] or way_of(parameter), row[2]
         return way_of(parameter), None
@@ -65,10 +64,18 @@ def full_name(name):
     return name if name.startswith("MPIX_") else "MPI_" + name
 
 
+def matches(name, pattern):
+    return fnmatch.fnmatchcase(name, full_name(pattern))
+
+
+def without_remarks(path):
+    return re.sub(r"^#.*\n", "", path.read_text(), flags=re.M)
+
+
 def joined_lines(path):
-    """Lines of a file without remarks; one that is indented continues the one before."""
-    text = re.sub(r"^#.*\n", "", path.read_text(), flags=re.M)
-    return [line for line in re.sub(r"\n[ \t]+", " ", text).split("\n") if line.strip()]
+    """Lines of a file; one that is indented continues the one before."""
+    text = re.sub(r"\n[ \t]+", " ", without_remarks(path))
+    return [line for line in text.split("\n") if line.strip()]
 
 
 class Notes:
@@ -77,8 +84,7 @@ class Notes:
 
     def __init__(self, path):
         self.blocks = []
-        text = re.sub(r"^#.*\n", "", path.read_text(), flags=re.M)
-        for block in re.split(r"^@ ", text, flags=re.M)[1:]:
+        for block in re.split(r"^@ ", without_remarks(path), flags=re.M)[1:]:
             said, _, example = block.partition("\n.example\n")
             head, _, body = re.sub(r"\n  (?=\S)", " ", said).partition("\n")
             lines = [line for line in body.split("\n") if line[:2] not in ("! ", "> ")]
@@ -94,10 +100,6 @@ class Notes:
             if hits and not any(p.startswith("!") for p in hits):
                 block["used"] = True
                 yield block
-
-
-def matches(name, pattern):
-    return fnmatch.fnmatchcase(name, full_name(pattern))
 
 
 # ---- arguments ----
