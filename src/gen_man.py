@@ -8,7 +8,8 @@
     manual.txt       paragraphs, errors, examples and references, by the function's name
 
     gen_man.py DIR      write the pages
-    gen_man.py --check  arguments without a sentence, sentences that no page has: exit code 1
+    gen_man.py --check  arguments or checks without a sentence, sentences that no page has: exit
+                        code 1
     gen_man.py --examples DIR   write every example as a C program
 """
 import argparse
@@ -142,15 +143,21 @@ def errors_by_kind():
     return rows
 
 
+def checked(function):
+    """Parameters that the entry point looks at."""
+    if function.is_("manual") or function.is_("later"):
+        return []
+    return [p for p in function.parameters if p.is_kind and shown(p)]
+
+
 def errors(function, kinds, blocks):
     """Class and sentence of everything that is found wrong, in the order of checks."""
     found = [(c, w) for block in blocks for c, w in block["errors"]]
-    if not function.is_("manual") and not function.is_("later"):
-        for p in sorted(function.parameters, key=lambda p: p.kind.turn):
-            if p.is_kind and p.type in kinds and shown(p):
-                class_, what = kinds[p.type]
-                found.insert(0 if class_ == "MPI_ERR_COMM" else len(found),
-                             (class_, what.replace("{n}", "\\fI%s\\fP" % p.name)))
+    for p in sorted(checked(function), key=lambda p: p.kind.turn):
+        if p.type in kinds:
+            class_, what = kinds[p.type]
+            found.insert(0 if class_ == "MPI_ERR_COMM" else len(found),
+                         (class_, what.replace("{n}", "\\fI%s\\fP" % p.name)))
     together = {}
     for class_, what in found:
         together.setdefault(class_, [])
@@ -288,7 +295,7 @@ def write_pages(out):
 
 # ---- what is missing ----
 def check():
-    sentences, _, notes = read_texts()
+    sentences, kinds, notes = read_texts()
     functions = [f for _, chapter in gen_api.every_chapter() for f in chapter]
     wrong = ["%s: nothing is said about argument %s" % (f.name, name) for f in functions
              for name, _, sentence in arguments(f, sentences) if not sentence]
@@ -296,6 +303,8 @@ def check():
     for f in functions:
         wrong += ["%s: refers to %s, which is none" % (f.name, n) for b in notes.of(f)
                   for n in map(full_name, b["see"]) if n not in names]
+    wrong += ["%s: nothing is said about what is checked of %s" % (f.name, p.name)
+              for f in functions for p in checked(f) if p.kind.check and p.type not in kinds]
     wrong += ["arguments.txt: no page has %s" % row for row in sentences.unused()]
     wrong += ["manual.txt: no page has @ " + " ".join(b["patterns"])
               for b in notes.blocks if not b["used"]]
