@@ -42,18 +42,16 @@ struct recipe {
     MPI_Datatype child[MOST_TYPES];
 };
 
-static const int *ints(const MPI_Count *values, int n, int *room)
+static void ints(const MPI_Count *values, int n, int *room)
 {
     for (int i = 0; i < n; i++)
         room[i] = (int)values[i];
-    return room;
 }
 
-static const MPI_Aint *addresses(const MPI_Count *values, int n, MPI_Aint *room)
+static void addresses(const MPI_Count *values, int n, MPI_Aint *room)
 {
     for (int i = 0; i < n; i++)
         room[i] = (MPI_Aint)values[i];
-    return room;
 }
 
 static MPI_Datatype make_large(const struct recipe *r)
