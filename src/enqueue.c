@@ -28,60 +28,60 @@ static int recv_begin(struct task *t, struct request **request)
                       t->comm, request);
 }
 
-int xmpix_send_enqueue(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-                       comm_t comm)
+static struct task send_task(const void *buf, int64_t count, struct type *type, int dest,
+                             int tag, struct comm *comm)
 {
-    struct task task = { .function = "MPIX_Send_enqueue",
-                         .start = send_begin,
-                         .comm = comm,
-                         .peer = dest,
-                         .tag = tag };
-    task.send = (struct stage)stage_in(buf, count, datatype);
-    int rc = enqueue_check(comm);
-    return rc ? rc : task_enqueue(&task, NULL);
+    return (struct task){ .start = send_begin,
+                          .send = stage_in(buf, count, type),
+                          .peer = dest,
+                          .tag = tag,
+                          .comm = comm };
 }
 
 /* A shorter message leaves the rest of the buffer as it is, so that goes in and out as well. */
+static struct task recv_task(void *buf, int64_t count, struct type *type, int source, int tag,
+                             struct comm *comm)
+{
+    struct task task = { .start = recv_begin,
+                         .recv = stage_out(buf, count, type),
+                         .peer = source,
+                         .tag = tag,
+                         .comm = comm };
+    task.recv.in = true;
+    return task;
+}
+
+int xmpix_send_enqueue(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                       comm_t comm)
+{
+    struct task task = send_task(buf, count, datatype, dest, tag, comm);
+    task.function = "MPIX_Send_enqueue";
+    return task_enqueue(&task, NULL);
+}
+
 int xmpix_recv_enqueue(room_t buf, count_t count, committed_t datatype, source_t source,
                        anytag_t tag, comm_t comm, status_t status)
 {
-    struct task task = { .function = "MPIX_Recv_enqueue",
-                         .start = recv_begin,
-                         .comm = comm,
-                         .peer = source,
-                         .tag = tag,
-                         .status = status };
-    task.recv = (struct stage)stage_out(buf, count, datatype);
-    task.recv.in = true;
-    int rc = enqueue_check(comm);
-    return rc ? rc : task_enqueue(&task, NULL);
+    struct task task = recv_task(buf, count, datatype, source, tag, comm);
+    task.function = "MPIX_Recv_enqueue";
+    task.status = status;
+    return task_enqueue(&task, NULL);
 }
 
 int xmpix_isend_enqueue(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
                         comm_t comm, request_out_t *request)
 {
-    struct task task = { .function = "MPIX_Isend_enqueue",
-                         .start = send_begin,
-                         .comm = comm,
-                         .peer = dest,
-                         .tag = tag };
-    task.send = (struct stage)stage_in(buf, count, datatype);
-    int rc = enqueue_check(comm);
-    return rc ? rc : enqueue_later(&task, request);
+    struct task task = send_task(buf, count, datatype, dest, tag, comm);
+    task.function = "MPIX_Isend_enqueue";
+    return enqueue_later(&task, request);
 }
 
 int xmpix_irecv_enqueue(room_t buf, count_t count, committed_t datatype, source_t source,
                         anytag_t tag, comm_t comm, request_out_t *request)
 {
-    struct task task = { .function = "MPIX_Irecv_enqueue",
-                         .start = recv_begin,
-                         .comm = comm,
-                         .peer = source,
-                         .tag = tag };
-    task.recv = (struct stage)stage_out(buf, count, datatype);
-    task.recv.in = true;
-    int rc = enqueue_check(comm);
-    return rc ? rc : enqueue_later(&task, request);
+    struct task task = recv_task(buf, count, datatype, source, tag, comm);
+    task.function = "MPIX_Irecv_enqueue";
+    return enqueue_later(&task, request);
 }
 
 /* ---- collectives that move data ---- */
@@ -89,8 +89,6 @@ int xmpix_irecv_enqueue(room_t buf, count_t count, committed_t datatype, source_
 /* A collective that was found right. */
 static int coll_enqueue(int rc, struct asked *asked, const struct task *task)
 {
-    if (!rc)
-        rc = enqueue_check(task->comm);
     free(asked->memory);
     return rc ? rc : task_enqueue(task, NULL);
 }
@@ -125,8 +123,7 @@ int xmpix_barrier_enqueue(comm_t comm)
     struct task task = { .function = "MPIX_Barrier_enqueue",
                          .start = barrier_begin,
                          .comm = comm };
-    int rc = enqueue_check(comm);
-    return rc ? rc : task_enqueue(&task, NULL);
+    return task_enqueue(&task, NULL);
 }
 
 int xmpix_bcast_enqueue(inout_t buffer, count_t count, committed_t datatype, root_t root,
@@ -137,7 +134,7 @@ int xmpix_bcast_enqueue(inout_t buffer, count_t count, committed_t datatype, roo
     struct task task = {
         .function = "MPIX_Bcast_enqueue", .start = bcast_begin, .comm = comm, .peer = root
     };
-    task.recv = (struct stage)stage_out(buffer, count, datatype);
+    task.recv = stage_out(buffer, count, datatype);
     task.recv.in = root == comm_rank(comm);
     task.recv.out = !task.recv.in;
     return coll_enqueue(rc, &asked, &task);
@@ -148,10 +145,9 @@ static void stages_of_blocks(struct task *task, const struct side *send,
                              const struct side *recv, int64_t blocks_sent)
 {
     bool in_place = send->buf == MPI_IN_PLACE;
-    task->send = (struct stage)stage_in(send->buf, in_place ? 0 : send->count * blocks_sent,
-                                        in_place ? NULL : send->type);
-    task->recv =
-        (struct stage)stage_out(recv->buf, recv->count * comm_size(task->comm), recv->type);
+    task->send = stage_in(send->buf, in_place ? 0 : send->count * blocks_sent,
+                          in_place ? NULL : send->type);
+    task->recv = stage_out(recv->buf, recv->count * comm_size(task->comm), recv->type);
     task->recv.in = in_place;
 }
 
@@ -191,9 +187,8 @@ static void stages_of_fold(struct task *task, const void *sendbuf, const void *r
 {
     struct type *type = task->recv.type;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    task->send =
-        (struct stage)stage_in(sendbuf, in_place ? 0 : operand, in_place ? NULL : type);
-    task->recv = (struct stage)stage_out(recvbuf, in_place ? operand : result, type);
+    task->send = stage_in(sendbuf, in_place ? 0 : operand, in_place ? NULL : type);
+    task->recv = stage_out(recvbuf, in_place ? operand : result, type);
     task->recv.in = in_place;
     task->recv.result = (size_t)result;
 }

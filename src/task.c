@@ -169,8 +169,10 @@ static void task_let_go(struct task *task)
 static struct task *task_new(const struct task *model)
 {
     struct task *task = malloc(sizeof *task);
-    if (!task)
+    if (!task) {
+        free(model->counts);
         return NULL;
+    }
     *task = *model;
     task->stream = task->comm->stream;
     task->send.type = type_keep(task->send.type);
@@ -251,7 +253,8 @@ static void task_list(struct task *task)
     stream->last = &task->next;
 }
 
-int enqueue_check(const struct comm *comm)
+/* May operations be put into the stream of this communicator? */
+static int enqueue_check(const struct comm *comm)
 {
     if (!comm->stream)
         return fail(MPI_ERR_COMM, "argument comm has no stream; MPIX_Stream_comm_create makes "
@@ -268,7 +271,10 @@ int enqueue_check(const struct comm *comm)
 int task_enqueue(const struct task *model, struct task **later)
 {
     struct task *task = task_new(model);
-    int rc = task ? task_open(task) : fail(MPI_ERR_NO_MEM, "no memory for an operation");
+    int rc =
+        task ? enqueue_check(task->comm) : fail(MPI_ERR_NO_MEM, "no memory for an operation");
+    if (!rc)
+        rc = task_open(task);
     if (rc && task) {
         task_let_go(task);
         task_free(task);

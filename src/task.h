@@ -70,16 +70,20 @@ struct task {
     bool over;
 };
 
-#define stage_in(buf, n, type_)                                                                \
-    {                                                                                          \
-        .user = (buf), .count = (size_t)(n), .result = (size_t)(n), .type = (type_),           \
-        .in = true                                                                             \
-    }
-#define stage_out(buf, n, type_)                                                               \
-    {                                                                                          \
-        .user = (buf), .count = (size_t)(n), .result = (size_t)(n), .type = (type_),           \
-        .out = true                                                                            \
-    }
+static inline struct stage stage_in(const void *buf, int64_t count, struct type *type)
+{
+    return (struct stage){
+        .user = buf, .count = (size_t)count, .result = (size_t)count, .type = type, .in = true
+    };
+}
+
+static inline struct stage stage_out(const void *buf, int64_t count, struct type *type)
+{
+    struct stage stage = stage_in(buf, count, type);
+    stage.in = false;
+    stage.out = true;
+    return stage;
+}
 
 /* The engine may look for tasks from now on. */
 void tasks_open(void);
@@ -87,11 +91,9 @@ void tasks_open(void);
 /* Give back what streams have passed. */
 void tasks_reclaim(struct stream *stream);
 
-/* May operations be put into the stream of this communicator?  The call's class if not. */
-int enqueue_check(const struct comm *comm);
-
 /* Put an operation like `model` into the stream of its communicator.  The stream waits for its end,
- * or, when `later` is given, does not before task_await.  What the model refers to is held. */
+ * or, when `later` is given, does not before task_await.  What the model refers to is held, and
+ * its counts become the task's, in an error too.  MPI_ERR_COMM: there is no stream of a device. */
 int task_enqueue(const struct task *model, struct task **later);
 int task_await(struct task *task);
 

@@ -217,7 +217,14 @@ static void test_errors_now(void)
     MPI_Info info;
     MPIX_Stream made;
     MPI_Comm plain;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int *counts = calloc((size_t)size, sizeof *counts);
     CHECK_ERROR(MPIX_Barrier_enqueue(MPI_COMM_WORLD), MPI_ERR_COMM);
+    CHECK_ERROR(MPIX_Isend_enqueue(in, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request),
+                MPI_ERR_COMM);
+    CHECK_ERROR(MPIX_Reduce_scatter_enqueue(in, out, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+                MPI_ERR_COMM);
+    free(counts);
     CHECK_ERROR(MPIX_Send_enqueue(in, -1, MPI_INT, 0, 0, comm), MPI_ERR_COUNT);
     CHECK_ERROR(MPIX_Send_enqueue(in, 1, MPI_INT, size, 0, comm), MPI_ERR_RANK);
     CHECK_ERROR(MPIX_Allreduce_enqueue(in, out, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP);
