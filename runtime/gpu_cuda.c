@@ -108,14 +108,15 @@ bool gpu_holds(const void *at)
            (type == CUDA_MEMORY_DEVICE || managed);
 }
 
+bool driver_attribute(enum cuda_attribute asked, void *answer, const void *at)
+{
+    return cuda.pointer_get_attributes(1, &asked, &answer, address_of(at)) == 0;
+}
+
 cuda_context driver_context_of(const void *at)
 {
-    enum cuda_attribute asked = CUDA_POINTER_CONTEXT;
     cuda_context context = NULL;
-    void *answer = &context;
-    if (cuda.pointer_get_attributes(1, &asked, &answer, address_of(at)) != 0)
-        return NULL;
-    return context;
+    return driver_attribute(CUDA_POINTER_CONTEXT, &context, at) ? context : NULL;
 }
 
 cuda_context driver_current(void)
@@ -160,6 +161,14 @@ static void note(cuda_result result, const char *what)
     copies.what = what;
 }
 
+/* Until copies_end. */
+static void context_borrow(cuda_context context)
+{
+    cuda_result result = cuda.ctx_push_current(context);
+    note(result, "cuCtxPushCurrent");
+    copies.borrowed = result == 0;
+}
+
 /* Have a context for a copy.  False: there is none, and the copy needs none. */
 static bool copies_begin(const void *to, const void *from)
 {
@@ -172,11 +181,8 @@ static bool copies_begin(const void *to, const void *from)
     if (!context && !gpu_holds(from) && !gpu_holds(to))
         return false;
     copies.begun = true;
-    if (!context)
-        return true;
-    cuda_result result = cuda.ctx_push_current(context);
-    note(result, "cuCtxPushCurrent");
-    copies.borrowed = result == 0;
+    if (context)
+        context_borrow(context);
     return true;
 }
 
@@ -294,15 +300,20 @@ void gpu_mark_await(struct gpu_mark *mark)
 
 /* ---- pinned memory ---- */
 
-void *gpu_pin(size_t bytes, const void *near)
+void *driver_pin(size_t bytes)
 {
     void *memory = NULL;
+    return cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE) == 0 ? memory : NULL;
+}
+
+void *gpu_pin(size_t bytes, const void *near)
+{
     cuda_context context = driver_context_of(near);
     if (!driver_enter(context))
         return NULL;
-    cuda_result result = cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE);
+    void *memory = driver_pin(bytes);
     driver_leave(context);
-    return result == 0 ? memory : NULL;
+    return memory;
 }
 
 void gpu_unpin(void *memory)
@@ -353,28 +364,17 @@ int gpu_check(void)
 
 /* ---- for streams of the program ---- */
 
-/* Has the thread this context, or could it be borrowed? */
-static bool context_enter(cuda_context context)
-{
-    cuda_context mine = NULL;
-    if (cuda.ctx_get_current(&mine) == 0 && mine == context)
-        return true;
-    cuda_result result = cuda.ctx_push_current(context);
-    note(result, "cuCtxPushCurrent");
-    return copies.borrowed = result == 0;
-}
-
-bool cuda_queue_begin(cuda_stream stream, cuda_context context)
+void cuda_queue_begin(cuda_stream stream, cuda_context context)
 {
     copies.stream = stream;
     copies.queued = true;
-    return context_enter(context);
+    if (driver_current() != context)
+        context_borrow(context);
 }
 
-bool cuda_queue_note(cuda_result result, const char *function)
+void cuda_queue_note(cuda_result result, const char *function)
 {
     note(result, function);
-    return copies.error == 0;
 }
 
 bool cuda_queue_is_well(void)
@@ -384,11 +384,9 @@ bool cuda_queue_is_well(void)
 
 int cuda_queue_end(void)
 {
-    cuda_context context;
     cuda_result error = copies.error;
-    if (copies.borrowed)
-        cuda.ctx_pop_current(&context);
-    copies.begun = copies.borrowed = copies.queued = false;
+    copies_end();
+    copies.queued = false;
     copies.stream = CUDA_STREAM_PER_THREAD;
     copies.error = 0;
     if (error == 0)

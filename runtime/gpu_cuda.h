@@ -21,6 +21,9 @@ static inline cuda_address address_of(const void *at)
     return (cuda_address)(uintptr_t)at;
 }
 
+/* What the driver knows about an address.  False: nothing, or not this. */
+bool driver_attribute(enum cuda_attribute asked, void *answer, const void *at);
+
 /* The context of this memory, or NULL; that of the calling thread, or NULL. */
 cuda_context driver_context_of(const void *at);
 cuda_context driver_current(void);
@@ -29,6 +32,9 @@ cuda_context driver_current(void);
 bool driver_enter(cuda_context context);
 void driver_leave(cuda_context context);
 
+/* Pinned memory in the context that was entered.  NULL: there is none. */
+void *driver_pin(size_t bytes);
+
 /* The name of an error, as the driver has it. */
 const char *driver_error_name(cuda_result error);
 
@@ -36,11 +42,11 @@ const char *driver_error_name(cuda_result error);
 int cuda_fail(cuda_result error, const char *what, const char *function);
 
 /* Until cuda_queue_end, gpu_start and gpu_start_rows put copies into this stream and gpu_finish
- * waits for nothing.  False: the context cannot be had, and the end says so. */
-bool cuda_queue_begin(cuda_stream stream, cuda_context context);
+ * waits for nothing. */
+void cuda_queue_begin(cuda_stream stream, cuda_context context);
 
-/* What else went into the stream.  True while all is well. */
-bool cuda_queue_note(cuda_result result, const char *function);
+/* What else went into the stream; nothing may any more when it is not well. */
+void cuda_queue_note(cuda_result result, const char *function);
 bool cuda_queue_is_well(void);
 
 /* 0, or MPI_ERR_OTHER and what failed first. */

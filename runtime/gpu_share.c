@@ -34,7 +34,6 @@
 #include <stdlib.h>
 
 static struct {
-    cuda_pointer_get_attributes *pointer_get_attributes;
     cuda_pointer_set_attribute *pointer_set_attribute;
     cuda_mem_get_address_range *mem_get_address_range;
     cuda_ipc_get_mem_handle *ipc_get_mem_handle;
@@ -43,7 +42,6 @@ static struct {
 } cuda;
 
 static const struct symbol symbols[] = {
-    { "cuPointerGetAttributes", &cuda.pointer_get_attributes },
     { "cuPointerSetAttribute", &cuda.pointer_set_attribute },
     { "cuMemGetAddressRange_v2", &cuda.mem_get_address_range },
     { "cuIpcGetMemHandle", &cuda.ipc_get_mem_handle },
@@ -70,10 +68,8 @@ static unsigned next_exported;
 
 static uint64_t identity_of(const void *at)
 {
-    enum cuda_attribute asked = CUDA_POINTER_BUFFER_ID;
     uint64_t identity = 0;
-    void *answer = &identity;
-    return cuda.pointer_get_attributes(1, &asked, &answer, address_of(at)) == 0 ? identity : 0;
+    return driver_attribute(CUDA_POINTER_BUFFER_ID, &identity, at) ? identity : 0;
 }
 
 /* Later copies within the device wait, and earlier ones are over. */

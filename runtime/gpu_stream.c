@@ -9,14 +9,12 @@
 #include "mpi.h"
 #include "runtime/fail.h"
 #include "runtime/gpu_cuda.h"
-#include "runtime/symbols.h"
 
 static struct {
     cuda_stream_get_ctx *stream_get_ctx;
     cuda_launch_host_func *launch_host_func;
     cuda_stream_wait_value_32 *stream_wait_value_32;
     cuda_stream_write_value_32 *stream_write_value_32;
-    cuda_mem_host_alloc *mem_host_alloc;
 } cuda;
 
 static const struct symbol symbols[] = {
@@ -24,7 +22,6 @@ static const struct symbol symbols[] = {
     { "cuLaunchHostFunc", &cuda.launch_host_func },
     { "cuStreamWaitValue32_v2", &cuda.stream_wait_value_32 },
     { "cuStreamWriteValue32_v2", &cuda.stream_write_value_32 },
-    { "cuMemHostAlloc", &cuda.mem_host_alloc },
 };
 
 static const struct gpu_stream *current; /* between gpu_queue_begin and gpu_queue_end */
@@ -81,8 +78,9 @@ int gpu_queue_end(void)
 
 void *gpu_pinned_new(const struct gpu_stream *stream, size_t bytes)
 {
-    void *memory = NULL;
-    cuda_queue_begin(stream->handle, stream->context);
-    cuda_queue_note(cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE), "cuMemHostAlloc");
-    return cuda_queue_end() ? NULL : memory;
+    if (!driver_enter(stream->context))
+        return NULL;
+    void *memory = driver_pin(bytes);
+    driver_leave(stream->context);
+    return memory;
 }
