@@ -186,8 +186,16 @@ static bool copies_begin(const void *to, const void *from)
     return true;
 }
 
+/* Something that should have gone into the stream did not: nothing more may. */
+static bool queue_is_shut(void)
+{
+    return copies.queued && copies.error != 0;
+}
+
 void gpu_start(void *to, const void *from, size_t bytes)
 {
+    if (queue_is_shut())
+        return;
     if (copies_begin(to, from))
         note(cuda.memcpy_async(address_of(to), address_of(from), bytes, copies.stream),
              "cuMemcpyAsync");
@@ -210,6 +218,8 @@ static void rows_one_by_one(const struct gpu_rows *r)
 
 void gpu_start_rows(const struct gpu_rows *r)
 {
+    if (queue_is_shut())
+        return;
     if (!step_is_pitch(r->to_step, r->length) || !step_is_pitch(r->from_step, r->length) ||
         !copies_begin(r->to, r->from)) {
         rows_one_by_one(r);

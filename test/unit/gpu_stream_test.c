@@ -112,11 +112,15 @@ START_TEST(test_nothing_after_an_error)
     int copy;
     struct buffer broken = { fake_device((void *)((uintptr_t)data | FAKE_BROKEN)), sizeof copy,
                              &layout_bytes, AWAY };
+    struct buffer whole = { fake_device(data), sizeof data, &layout_bytes, AWAY };
     *word = due = 0;
+    data[0] = 41;
+    word[4] = 42;
     gpu_queue_begin(&stream);
     gpu_move(&broken, 0, (char *)&copy, sizeof copy, true);
     gpu_queue_call(begin, &due);
     gpu_queue_wait(word, 1);
+    gpu_move(&whole, 0, (char *)(word + 4), sizeof data, false);
     ck_assert_int_eq(gpu_queue_end(), MPI_ERR_OTHER);
     ck_assert_ptr_nonnull(strstr(fail_text(), "cuMemcpyAsync"));
     ck_assert_ptr_nonnull(strstr(fail_text(), "into the stream"));
@@ -125,6 +129,7 @@ START_TEST(test_nothing_after_an_error)
     ck_assert_int_eq(gpu_queue_end(), 0);
     await(word, 5);
     ck_assert_int_eq(due, 0);
+    ck_assert_int_eq(data[0], 41);
 }
 END_TEST
 
