@@ -11,7 +11,7 @@
  * any layout; the sender's is one piece.  What cannot be mapped, or not be copied, is asked for: a CTS
  * like any other, and the sender brings it to the host in pieces (stage.c).
  *
- * Why a message is not read is told once per reason, at XMPI_LOG=1; how many bytes were read is
+ * Why messages are not read is told at XMPI_LOG=1, again when the reason changes; how many bytes were read is
  * counted (xmpi_bytes_read_device).
  */
 #include "pml/device.h"
