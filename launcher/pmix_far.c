@@ -114,6 +114,10 @@ static struct upcall *asked_with(int64_t number)
 static void ask_for_data(struct job *job, struct upcall *u)
 {
     struct pack text = { 0 };
+    if (u->from.rank >= (pmix_rank_t)job->plan->world) {
+        upcall_answer(u, PMIX_ERR_NOT_FOUND);
+        return;
+    }
     int world = (int)u->from.rank;
     int host = post_of_node(job, job->plan->node_of[world]);
     pack_number(&text, wait_for_answer(u, world));
