@@ -19,7 +19,7 @@
 #include "launcher/pack.h"
 #include "launcher/siphash.h"
 
-enum { WIRE_VERSION = 2, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16 };
+enum { WIRE_VERSION = 3, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16 };
 
 struct wire;
 
