@@ -117,12 +117,17 @@ static void got_window(struct job *job, int from, struct unpack *text)
     post_send(job, from, POST_TRACE_MORE, &more);
 }
 
-uint64_t trace_far_time(int from, uint64_t ns)
+const struct far_clock *trace_far_clock(int number)
 {
     const struct far_clock *clock = far.clocks;
-    while (clock && clock->number != from - 1)
+    while (clock && clock->number != number)
         clock = clock->next;
-    if (!from || !clock)
+    return clock;
+}
+
+uint64_t trace_far_time(const struct far_clock *clock, uint64_t ns)
+{
+    if (!clock)
         return ns;
     int64_t length = clock->end.at - clock->begin.at;
     double passed = length > 0 ? (double)((int64_t)ns - clock->begin.at) / (double)length : 0;

@@ -40,9 +40,10 @@ void trace_far_open(int raw);
 void trace_far_begin(struct job *job);
 void trace_far_send(struct job *job);
 
-/* xmpirun, at the end.  A moment of a window of that host (0: this one, else 1 + its number), as our
- * time; the name of a function that a rank elsewhere has called. */
-uint64_t trace_far_time(int from, uint64_t ns);
+/* xmpirun, at the end.  The clock of a host by its number, NULL: it is ours, or not known; a moment of
+ * it as our time; the name of a function that a rank elsewhere has called. */
+const struct far_clock *trace_far_clock(int number);
+uint64_t trace_far_time(const struct far_clock *clock, uint64_t ns);
 const char *trace_far_name(int rank, uint32_t index);
 const struct far_clock *trace_far_clocks(void);
 

@@ -64,10 +64,11 @@ static void visit_window(struct line *line, const struct trace_record *records, 
     const struct trace_window *head = (const struct trace_window *)records;
     if (head->rank < 0 || head->rank >= line->job->plan->world)
         return;
+    const struct far_clock *clock = trace_far_clock(head->from - 1);
     for (size_t i = 1; i < most && records[i].kind != TRACE_END; i++) {
         struct trace_record record = records[i];
-        record.begin = trace_far_time(head->from, record.begin);
-        record.end = trace_far_time(head->from, record.end);
+        record.begin = trace_far_time(clock, record.begin);
+        record.end = trace_far_time(clock, record.end);
         visit(line, head->rank, &record);
     }
 }
@@ -173,14 +174,19 @@ static void write_arrows(struct line *line)
 
 /* ---- what is who ---- */
 
+/* Of a rank elsewhere; NULL: nothing has come from there. */
+static const char *host_of(const struct job *job, int rank)
+{
+    const struct far_clock *clock =
+        trace_far_clock(post_of_node(job, job->plan->node_of[rank]));
+    return clock ? clock->host : NULL;
+}
+
 static void write_names(const struct line *line)
 {
     const struct job *job = line->job;
     for (int i = 0; i < job->plan->world; i++) {
-        const char *host = NULL;
-        for (const struct far_clock *c = trace_far_clocks(); c && !line->areas[i]; c = c->next)
-            if (c->number == post_of_node(job, job->plan->node_of[i]))
-                host = c->host;
+        const char *host = line->areas[i] ? NULL : host_of(job, i);
         fprintf(line->to,
                 "%s\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":"
                 "\"rank %d%s%s\"}},\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\","
