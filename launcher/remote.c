@@ -81,15 +81,21 @@ static void take_news(int kind, struct unpack *payload)
 }
 
 /* From a neighbour (NULL: above) to all others. */
+static void pass_on(const struct remote *from, int kind, const struct pack *payload)
+{
+    if (from)
+        spread(from, kind, payload);
+    else
+        remote_tell(NULL, kind, payload);
+}
+
 static void got_news(const struct remote *from, int kind, struct unpack *payload)
 {
     struct pack copy = { 0 };
     pack_rest(&copy, payload);
     take_news(kind, payload);
     if (!payload->bad)
-        remote_tell(from, kind, &copy);
-    if (!payload->bad && from && all.up)
-        all.up(kind, &copy);
+        pass_on(from, kind, &copy);
     pack_free(&copy);
 }
 
@@ -137,9 +143,7 @@ static void got_post(const struct remote *neighbour, struct unpack *frame)
     pack_rest(&copy, frame);
     int to = unpack_int(frame, POST_ALL, POST_MOST);
     if (to == POST_ALL) {
-        remote_tell(neighbour, FRAME_POST, &copy);
-        if (neighbour && all.up)
-            all.up(FRAME_POST, &copy);
+        pass_on(neighbour, FRAME_POST, &copy);
     } else if (to != all.job->host && !frame->bad) {
         remote_send(to, FRAME_POST, &copy);
     }
