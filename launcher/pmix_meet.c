@@ -66,9 +66,10 @@ static void pack_what(const struct job *job, const struct upcall *u, struct pack
     int world = job->plan->world;
     bool *members = marks(world);
     for (size_t i = 0; i < u->nprocs; i++)
-        for (int rank = 0; rank < world; rank++)
-            members[rank] |=
-                u->procs[i].rank == PMIX_RANK_WILDCARD || u->procs[i].rank == (pmix_rank_t)rank;
+        if (u->procs[i].rank == PMIX_RANK_WILDCARD)
+            memset(members, true, (size_t)world * sizeof *members);
+        else if (u->procs[i].rank < (pmix_rank_t)world)
+            members[u->procs[i].rank] = true;
     pack_number(what, u->kind);
     pack_text(what, u->text);
     pack_members(what, members, world);
