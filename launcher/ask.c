@@ -67,9 +67,9 @@ void ask_look(struct job *job)
 
 static void ask_rank(struct job *job, int world)
 {
-    for (int i = 0; job->segment && i < job->nranks; i++)
-        if (job_world(job, i) == world)
-            boot_ask_rank(job->segment, job->plan->ranks[i].local);
+    int number = job_number(job, world);
+    if (job->segment && number >= 0)
+        boot_ask_rank(job->segment, job->plan->ranks[number].local);
 }
 
 static void got_question(struct job *job, int from, struct unpack *text)

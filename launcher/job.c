@@ -125,6 +125,19 @@ int job_world(const struct job *job, int number)
     return job->plan->ranks[number].world;
 }
 
+int job_number(const struct job *job, int world)
+{
+    int low = 0, high = job->nranks - 1; /* ranks of the job rise with their numbers here */
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (job_world(job, middle) < world)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low <= high && job_world(job, low) == world ? low : -1;
+}
+
 bool job_is_running(const struct job *job)
 {
     return job->running || (job->others && job->others->running(job));

@@ -82,6 +82,9 @@ int job_run(struct job *job);
 /* The number in the job of a rank of this host. */
 int job_world(const struct job *job, int number);
 
+/* The number of a rank of the job here; -1: it is elsewhere. */
+int job_number(const struct job *job, int world);
+
 /* Ranks run here or elsewhere. */
 bool job_is_running(const struct job *job);
 

@@ -60,19 +60,12 @@ static void news_sent(pmix_status_t status, void *data)
     free(data);
 }
 
-static pmix_proc_t proc_of(int world)
-{
-    pmix_proc_t proc = { .rank = (pmix_rank_t)world };
-    strncpy(proc.nspace, server.nspace, sizeof proc.nspace - 1);
-    return proc;
-}
-
 static void announce_world(int world)
 {
     struct news *news = calloc(1, sizeof *news);
     if (!news)
         abort();
-    news->dead = proc_of(world);
+    news->dead = proc_named(server.nspace, world);
     news->affected = (pmix_info_t){
         .key = PMIX_EVENT_AFFECTED_PROC,
         .value = { .type = PMIX_PROC, .data.proc = &news->dead },
@@ -242,18 +235,8 @@ static void handle(int rank, struct upcall *u)
 /* The number here of the rank that asks; -1: it is none of ours. */
 static int number_of(const struct upcall *u)
 {
-    if (strcmp(u->from.nspace, server.nspace) != 0)
-        return -1;
-    int low = 0,
-        high = server.job->nranks - 1; /* ranks of the job rise with their numbers here */
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if ((pmix_rank_t)job_world(server.job, middle) < u->from.rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low <= high && (pmix_rank_t)job_world(server.job, low) == u->from.rank ? low : -1;
+    bool is_known = strcmp(u->from.nspace, server.nspace) == 0 && u->from.rank <= INT32_MAX;
+    return is_known ? job_number(server.job, (int)u->from.rank) : -1;
 }
 
 /* Those that ranks of several hosts have to do with. */
@@ -320,7 +303,7 @@ void clients_close(void)
 
 pmix_proc_t clients_proc(int rank)
 {
-    return proc_of(job_world(server.job, rank));
+    return proc_named(server.nspace, job_world(server.job, rank));
 }
 
 /* Of several hosts nobody knows when the last rank of a program has ended before the job has. */

@@ -76,13 +76,6 @@ static void free_info(pmix_info_t *info, size_t n)
     free(info);
 }
 
-static pmix_proc_t proc_of(int world)
-{
-    pmix_proc_t proc = { .rank = (pmix_rank_t)world };
-    strncpy(proc.nspace, far.nspace, sizeof proc.nspace - 1);
-    return proc;
-}
-
 /* ---- questions ---- */
 
 static int64_t wait_for_answer(struct upcall *u, int world)
@@ -152,7 +145,7 @@ static void got_get(struct job *job, int from, struct unpack *text)
     int world = unpack_int(text, 0, job->plan->world - 1);
     pmix_status_t status = PMIX_ERR_NOT_FOUND;
     if (!text->bad && far.serves && job->plan->node_of[world] == job->plan->node) {
-        pmix_proc_t proc = proc_of(world);
+        pmix_proc_t proc = proc_named(far.nspace, world);
         status = pmix_lib.server_dmodex_request(&proc, data_ready, asker);
         if (status == PMIX_SUCCESS)
             return;
@@ -235,7 +228,7 @@ static void got_event(struct job *job, int from, struct unpack *text)
     struct event *event = malloc(sizeof *event);
     if (!event)
         abort();
-    pmix_proc_t source = proc_of(world);
+    pmix_proc_t source = proc_named(far.nspace, world);
     event->info = unpack_items(text, &event->ninfo, sizeof *event->info, PMIX_INFO);
     pmix_status_t status = pmix_lib.Notify_event(code, &source, (pmix_data_range_t)range,
                                                  event->info, event->ninfo, event_sent, event);
@@ -309,7 +302,7 @@ static void got_names(struct job *job, int from, struct unpack *text)
         abort();
     *asker = (struct asker){ from, unpack_number(text) };
     u->kind = (enum upcall_kind)unpack_int(text, UPCALL_PUBLISH, UPCALL_UNPUBLISH);
-    u->from = proc_of(unpack_int(text, 0, job->plan->world - 1));
+    u->from = proc_named(far.nspace, unpack_int(text, 0, job->plan->world - 1));
     bool has_keys = unpack_int(text, 0, 1);
     char **keys = unpack_texts(text, &nkeys);
     u->keys = has_keys ? copy_texts(keys, nkeys) : NULL;
@@ -353,7 +346,7 @@ void far_here_ended(struct job *job, int world, bool named)
 static void got_gone(struct job *job, int from, struct unpack *text)
 {
     (void)from;
-    pmix_proc_t proc = proc_of(unpack_int(text, 0, job->plan->world - 1));
+    pmix_proc_t proc = proc_named(far.nspace, unpack_int(text, 0, job->plan->world - 1));
     if (far.serves)
         names_ended(&proc, false);
 }

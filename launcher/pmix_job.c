@@ -339,10 +339,8 @@ static pmix_status_t await(struct registered *registered, int answers)
 static pmix_status_t register_ranks(struct registered *registered, const struct job *job,
                                     const char *nspace)
 {
-    pmix_proc_t proc = { .rank = 0 };
-    strncpy(proc.nspace, nspace, sizeof proc.nspace - 1);
     for (int i = 0; i < job->nranks; i++) {
-        proc.rank = (pmix_rank_t)job_world(job, i);
+        pmix_proc_t proc = proc_named(nspace, job_world(job, i));
         pmix_status_t status = pmix_lib.server_register_client(&proc, geteuid(), getegid(),
                                                                NULL, on_answer, registered);
         if (status != PMIX_SUCCESS)

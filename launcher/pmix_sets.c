@@ -27,11 +27,8 @@ static pmix_proc_t *members_of(struct pset set, int nranks, const char *nspace, 
         abort();
     *n = 0;
     while (pset_next_range(&set, &range))
-        for (int i = 0; i < range.n; i++) {
-            pmix_proc_t *member = &members[(*n)++];
-            strncpy(member->nspace, nspace, sizeof member->nspace - 1);
-            member->rank = (pmix_rank_t)(range.first + i * range.stride);
-        }
+        for (int i = 0; i < range.n; i++)
+            members[(*n)++] = proc_named(nspace, range.first + i * range.stride);
     return members;
 }
 

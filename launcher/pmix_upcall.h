@@ -69,6 +69,14 @@ struct upcall {
     void *data;
 };
 
+/* The name of a rank of a job. */
+static inline pmix_proc_t proc_named(const char *nspace, int world)
+{
+    pmix_proc_t proc = { .rank = (pmix_rank_t)world };
+    strncpy(proc.nspace, nspace, sizeof proc.nspace - 1);
+    return proc;
+}
+
 static inline bool info_is(const pmix_info_t *info, const char *key)
 {
     return strncmp(info->key, key, sizeof info->key) == 0;
