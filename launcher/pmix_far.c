@@ -259,13 +259,17 @@ static void names_answered(struct upcall *u)
 {
     struct pack text = { 0 };
     struct asker *asker = u->asker;
+    struct pack found = { 0 };
+    bool good = pack_items(&found, u->found, u->nfound, PMIX_PDATA);
     pack_number(&text, asker->number);
-    pack_number(&text, u->status);
-    if (!pack_items(&text, u->found, u->nfound, PMIX_PDATA))
-        text.n = 0;
-    if (text.n)
-        post_send(far.job, asker->host, POST_PMIX_NAMED, &text);
+    pack_number(&text, good ? u->status : PMIX_ERR_PACK_FAILURE);
+    if (good)
+        pack_raw(&text, found.bytes, found.n);
+    else
+        pack_items(&text, NULL, 0, PMIX_PDATA);
+    post_send(far.job, asker->host, POST_PMIX_NAMED, &text);
     pack_free(&text);
+    pack_free(&found);
     free_info((pmix_info_t *)u->info, u->ninfo);
     for (char **key = u->keys; key && *key; key++)
         free(*key);
