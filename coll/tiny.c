@@ -101,7 +101,6 @@ static int fold_ranks(struct round *round, const struct call *call, int n, const
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
     struct folding f = folding_begin(&call->reduction, n, buffer_flat(&out), call->recv.count);
     f.floats = floats;
-    round->last = n - 1;
     for (int r = 0; r < n; r++) {
         const struct slot *slot = NULL;
         int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
@@ -167,7 +166,6 @@ static int take_from_root(struct round *round, const struct call *call,
                           const struct buffer *place, enum from from)
 {
     const struct slot *slot;
-    round->first = round->last = call->root;
     int lost = tiny_hear(round, call->root, &slot);
     if (!lost && !round->error)
         unpack(place, heard_at(round, slot, call->root, from));
@@ -375,42 +373,8 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
     return NULL;
 }
 
-static inline void say(struct round *round, const struct performance *p,
-                       const struct call *call)
-{
-    p->say(round, call);
-    tiny_publish(round);
-}
-
-static inline int take(struct round *round, const struct performance *p,
-                       const struct call *call)
-{
-    int lost = p->take(round, call);
-    if (!lost && p->hears == HEARS_ALL)
-        round->tiny->known = round->sequence;
-    return lost;
-}
-
-int tiny_run(struct tiny *tiny, const struct telling *telling)
-{
-    const struct call *call = telling->call;
-    const struct performance *p = &performances[call->what];
-    struct round round = { .bytes = telling->bytes };
-    int lost = tiny_begin(&round, tiny, telling_word(telling));
-    if (!lost) {
-        say(&round, p, call);
-        lost = take(&round, p, call);
-    }
-    if (__builtin_expect(lost || !round.error, 1))
-        return lost;
-    fail_recall(tiny);
-    return round.error;
-}
-
-/* ---- in two halves ---- */
-
 /* The ranks that have to speak before this one can take. */
-static void await(struct round *round, enum heard hears, int root)
+static inline void await(struct round *round, enum heard hears, int root)
 {
     const struct tiny *t = round->tiny;
     bool is_root = t->me == root;
@@ -422,23 +386,45 @@ static void await(struct round *round, enum heard hears, int root)
         round->last = -1;
 }
 
-int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
+static inline int say(struct round *round, struct tiny *tiny, const struct telling *telling)
 {
-    const struct performance *p = &performances[telling->call->what];
+    const struct call *call = telling->call;
+    const struct performance *p = &performances[call->what];
     round->bytes = telling->bytes;
     int lost = tiny_begin(round, tiny, telling_word(telling));
     if (lost)
         return lost;
-    await(round, p->hears, telling->call->root);
-    say(round, p, telling->call);
+    await(round, p->hears, call->root);
+    p->say(round, call);
+    tiny_publish(round);
     return 0;
+}
+
+static inline int take(struct round *round, const struct telling *telling)
+{
+    const struct performance *p = &performances[telling->call->what];
+    int lost = p->take(round, telling->call);
+    if (!lost && p->hears == HEARS_ALL)
+        round->tiny->known = round->sequence;
+    if (__builtin_expect(lost || !round->error, 1))
+        return lost;
+    fail_recall(round->tiny);
+    return round->error;
+}
+
+int tiny_run(struct tiny *tiny, const struct telling *telling)
+{
+    struct round round;
+    int lost = say(&round, tiny, telling);
+    return lost ? lost : take(&round, telling);
+}
+
+int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
+{
+    return say(round, tiny, telling);
 }
 
 int tiny_take(struct round *round, const struct telling *telling)
 {
-    int lost = take(round, &performances[telling->call->what], telling->call);
-    if (lost || !round->error)
-        return lost;
-    fail_recall(round->tiny);
-    return round->error;
+    return take(round, telling);
 }
