@@ -92,14 +92,10 @@ const struct offer *attach_offered(const struct attached *a, int rank)
 /* Hear everybody; afterwards everybody is known to have begun this round. */
 static int hear_all(struct round *round)
 {
-    const struct slot *slot;
-    for (int r = 0; r < round->tiny->n; r++) {
-        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
-        if (lost)
-            return lost;
-    }
-    round->tiny->known = round->sequence;
-    return 0;
+    int lost = tiny_hear_all(round);
+    if (!lost)
+        round->tiny->known = round->sequence;
+    return lost;
 }
 
 int attach_meet(struct attached *a)

@@ -145,13 +145,7 @@ static void say_nothing(struct round *round, const struct call *call)
 static int take_nothing(struct round *round, const struct call *call)
 {
     (void)call;
-    for (int r = 0; r < round->tiny->n; r++) {
-        const struct slot *slot = NULL;
-        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
-        if (lost)
-            return lost;
-    }
-    return 0;
+    return tiny_hear_all(round);
 }
 
 static void say_bcast(struct round *round, const struct call *call)

@@ -148,6 +148,18 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
     return 0;
 }
 
+/* The slots of all others. */
+static inline int tiny_hear_all(struct round *round)
+{
+    const struct slot *slot;
+    for (int r = 0; r < round->tiny->n; r++) {
+        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+    }
+    return 0;
+}
+
 /* Block i of a part without counts. */
 static inline struct buffer part_block(const struct part *part, int i)
 {
