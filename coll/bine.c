@@ -23,6 +23,14 @@ static int distance(int s)
     return far;
 }
 
+static int rounds_of(int p)
+{
+    int rounds = 0;
+    while (1 << rounds < p)
+        rounds++;
+    return rounds;
+}
+
 /* The partner of rank r in round s. */
 static int swung(int r, int s, int p)
 {
@@ -46,12 +54,9 @@ static void hand(struct plan *plan, bool take, int peer, int r, int s)
 
 void allgather_swing(struct plan *plan, int me, int p)
 {
-    int rounds = 0;
-    while (1 << rounds < p)
-        rounds++;
     plan_rooms(plan, 1, p, 0);
     plan_copy(plan, out(me, 1), in(0, 1));
-    for (int s = rounds - 1; s >= 0; s--) {
+    for (int s = rounds_of(p) - 1; s >= 0; s--) {
         int peer = swung(me, s, p);
         hand(plan, false, peer, me, s + 1);
         hand(plan, true, peer, peer, s + 1);
@@ -67,9 +72,7 @@ static bool is_reached(int v, int s)
 
 void bcast_bine(struct plan *plan, int me, int p)
 {
-    int v = mod(me - plan->root, p), s = 0;
-    while (1 << s < p)
-        s++;
+    int v = mod(me - plan->root, p), s = rounds_of(p);
     plan_rooms(plan, 0, 1, 0);
     if (v != 0) {
         for (s--; !is_reached(v, s);)
