@@ -5,6 +5,7 @@
  */
 #include "src/op.h"
 
+#include "coll/scratch.h"
 #include "mpix.h"
 #include "runtime/fail.h"
 #include "runtime/gpu.h"
@@ -140,19 +141,21 @@ int xmpi_op_commutative(op_t op, flag_t *commute)
 static int reduce_staged(const struct reduction *r, const struct buffer *inout,
                          const struct buffer *in)
 {
-    ptrdiff_t low;
-    size_t bytes = layout_span(r->layout, in->count, &low), apart = (bytes + 63) / 64 * 64;
-    char *memory = malloc(2 * apart + 1);
-    if (!memory)
-        return fail(MPI_ERR_NO_MEM, "no memory for copies of %zu bytes on a device", bytes);
-    struct buffer one = { buffer_at(memory, -low), in->count, r->layout, HERE }, other = one;
-    other.base = buffer_at(one.base, (ptrdiff_t)apart);
-    buffer_copy(&one, in);
-    buffer_copy(&other, inout);
-    reduce_apply(r, other.base, one.base, other.base, in->count);
-    buffer_copy(inout, &other);
-    free(memory);
-    return gpu_check();
+    char *memory[2] = { NULL, NULL };
+    struct buffer one = { NULL, in->count, r->layout, HERE }, other = one;
+    int error = scratch_typed(&memory[0], &one.base, r->layout, in->count);
+    if (!error)
+        error = scratch_typed(&memory[1], &other.base, r->layout, in->count);
+    if (!error) {
+        buffer_copy(&one, in);
+        buffer_copy(&other, inout);
+        reduce_apply(r, other.base, one.base, other.base, in->count);
+        buffer_copy(inout, &other);
+        error = gpu_check();
+    }
+    scratch_give(memory[0]);
+    scratch_give(memory[1]);
+    return error;
 }
 
 int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t datatype,
