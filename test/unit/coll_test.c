@@ -607,7 +607,7 @@ static void fly(struct team *team, int rank, int n, int count)
             if (request_wait(requests[f], NULL))
                 _exit(31);
         for (int f = 0; f < FLIGHTS; f++)
-            for (int i = 0; i < count; i += 97) {
+            for (int i = 0; i<count; i += count> 97 ? 97 : 1) {
                 uint32_t sum = 0;
                 for (int r = 0; r < n; r++)
                     sum += value(r, f + 100 * round, i);
