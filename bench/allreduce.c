@@ -6,7 +6,7 @@
  *
  *     xmpicc -O2 -o allreduce bench/allreduce.c
  *     XMPI_COLL=allreduce=doubling xmpirun -np 2 ./allreduce      a plan: what the interpreter adds
- *     xmpirun -np 2 ./allreduce                                   shared slots for blocking calls
+ *     xmpirun -np 2 ./allreduce                                   shared slots
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -8,8 +8,10 @@
  *     somebody asks for our card           the next poll opens, and publishes it
  *
  * and a process that talks to its own node alone never does.  Where processes cannot be asked for
- * cards (PMIx, torchrun) it is opened with the pml in jobs that have other nodes.  Packets go over the first nic, in order; long
- * messages are read from the sender's memory over all of them (fetch.c).
+ * cards (PMIx, torchrun) it is opened with the pml in jobs that have other nodes.
+ *
+ * Packets go over the first nic, in order; long messages are read from the sender's memory over all
+ * of them (fetch.c).
  *
  * Sending copies the packet: once for messages up to 64 KiB, and the copy is what makes it
  * possible to send again.  How much may be on its way without an ack is bounded per peer; how
