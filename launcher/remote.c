@@ -270,15 +270,13 @@ static void part_with(struct remote *remote)
 }
 
 /* With --keep-going the others go on without its ranks. */
-static void lost(struct remote *remote, const char *why)
+static void tell_lost(struct remote *remote, const char *why)
 {
     struct job *job = all.job;
     char below[60] = "";
-    part_with(remote);
     if (remote->n > 1)
         snprintf(below, sizeof below, "; %d hosts that it has started go with it",
                  remote->n - 1);
-    bury_ranks(remote);
     if (!job->options->keep_going) {
         job_fail(job, 1, "host %s is lost: %s%s%s", remote->name, why,
                  remote_agent_says(remote), below);
@@ -289,6 +287,14 @@ static void lost(struct remote *remote, const char *why)
     if (!job->failed)
         job->exit_code = 1;
     job->failed = true;
+}
+
+/* The cause goes ahead of its consequences: who hears of the dead may end at once. */
+static void lost(struct remote *remote, const char *why)
+{
+    part_with(remote);
+    tell_lost(remote, why);
+    bury_ranks(remote);
 }
 
 /* An agent that ends well may have put its daemon into the background; one that does not takes the
