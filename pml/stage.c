@@ -11,7 +11,8 @@
  * Whoever needs a half waits for its copy, which was begun a whole piece earlier.
  *
  * All stages together take at most XMPI_CUDA_POOL bytes; those that are not in use are kept, and
- * messages that find none copy each packet by itself, which needs no memory.
+ * messages that find none copy each packet by itself, which needs no memory.  A driver that had none
+ * to pin takes long to say so, and is not asked again by the next 256 messages.
  */
 #include "pml/stage.h"
 
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_BLOCK = 4096 };
+enum { LEAST_BLOCK = 4096, PATIENCE = 256 };
 
 struct half {
     size_t offset, bytes; /* of the message, that lie in it */
@@ -40,6 +41,7 @@ struct stage {
 static struct stage *unused;
 static size_t block; /* bytes of a half, while there are any */
 static size_t pinned;
+static unsigned patience; /* messages that go without, as the driver had no memory to pin */
 
 static struct stage *stage_new(const void *near)
 {
@@ -48,9 +50,12 @@ static struct stage *stage_new(const void *near)
         block = wanted < LEAST_BLOCK ? LEAST_BLOCK : (size_t)wanted;
     if (pinned + 2 * block > (size_t)param_number(CUDA_POOL))
         return NULL;
+    if (patience > 0 && patience--)
+        return NULL;
     struct stage *stage = calloc(1, sizeof *stage);
     char *memory = stage ? gpu_pin(2 * block, near) : NULL;
     if (!memory) {
+        patience = PATIENCE;
         free(stage);
         return NULL;
     }

@@ -79,6 +79,8 @@ static void driver_open(void)
     if (wanted && !library)
         say("buffers of devices are not supported: %s", dlerror());
     bool good = library && functions_find(library, name ? name : "libcuda.so.1");
+    if (library && !good)
+        dlclose(library);
     cuda_library = good ? library : NULL;
     __atomic_store_n(&gpu_possible, good, __ATOMIC_RELEASE);
     log_at(1, "cuda: %s", good ? "buffers of devices may be passed" : "no devices");
@@ -374,8 +376,10 @@ int gpu_check(void)
 
 /* ---- for streams of the program ---- */
 
+/* What failed before is not the stream's. */
 void cuda_queue_begin(cuda_stream stream, cuda_context context)
 {
+    gpu_try();
     copies.stream = stream;
     copies.queued = true;
     if (driver_current() != context)
@@ -395,11 +399,13 @@ bool cuda_queue_is_well(void)
 int cuda_queue_end(void)
 {
     cuda_result error = copies.error;
+    const char *what = copies.what;
     copies_end();
     copies.queued = false;
     copies.stream = CUDA_STREAM_PER_THREAD;
-    copies.error = 0;
+    copies.error = error_before;
+    copies.what = what_before;
     if (error == 0)
         return 0;
-    return cuda_fail(error, "the operation could not be put into the stream", copies.what);
+    return cuda_fail(error, "the operation could not be put into the stream", what);
 }
