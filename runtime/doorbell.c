@@ -14,7 +14,7 @@
  * the ones after it, until the owner really runs, pay no more either.
  *
  * A barrier interrupts the other CPUs, 3-10 us each.  Where ranks sleep all the time (a session
- * each, see progress.c) ringers fence after all, and nobody needs barriers.
+ * each, see apart.h) ringers fence after all, and nobody needs barriers.
  *
  * Shared with the launcher: libc only.
  */

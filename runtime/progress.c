@@ -18,8 +18,8 @@
  * So waits that end while spinning make the next ones spin longer, those that do not shorter.
  *
  * Launchers that give each rank a session of its own also give it a scheduler group of its own,
- * and a yield does not leave the group.  Such a rank sleeps at once while more ranks of the node
- * are awake than there are CPUs, so that those who have work get them.
+ * and a yield does not leave the group.  Such a rank does not yield: it sleeps as soon as another
+ * rank is awake on its CPU, and else stays awake for a moment (apart.h).
  *
  * Calls that do not wait but are made again and again (tests, probes) yield in the same way and
  * never sleep.
@@ -35,6 +35,7 @@
  * poller would tell.
  */
 #include "runtime/progress.h"
+#include "runtime/apart.h"
 #include "runtime/clock.h"
 #include "runtime/follow.h"
 #include "runtime/lock.h"
@@ -44,11 +45,9 @@
 #include "runtime/record.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { MOST_POLLERS = 16 };
 
@@ -81,17 +80,14 @@ static struct {
     uint64_t nap_ns;       /* timeout of the first sleep */
     int nap_growth;        /* each is so many doublings longer than the one before */
     bool learns;           /* crowded: `spin` follows what waits find */
-    bool apart;            /* crowded, and yields do not reach the other ranks */
+    bool apart;            /* yields do not reach the others */
 } policy = { .spin = 2000, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000 };
 
 static struct {
-    bool crowded; /* more ranks than CPUs */
-    bool barrier; /* the kernel has what makes long sleeps safe, see doorbell.c */
-    bool apart;   /* yields do not reach the other ranks */
-    const struct doorbell *bells; /* of all ranks of the node, this far apart */
-    size_t stride;
-    int nbells, cpus;
-    bool silent; /* something rings no bell */
+    bool crowded;     /* more ranks than CPUs */
+    bool barrier;     /* the kernel has what makes long sleeps safe, see doorbell.c */
+    enum apart apart; /* yields do not reach the other ranks */
+    bool silent;      /* something rings no bell */
 } surroundings = { .barrier = true };
 
 uint64_t progress_idle_ns;
@@ -182,25 +178,9 @@ void waits_wake(void)
 
 /* ---- one wait ---- */
 
-/* Of the ranks of the node: how many are awake?  Do all fence before they look at our flag? */
-static int look_around(bool *all_fence)
-{
-    const char *at = (const char *)surroundings.bells;
-    int awake = 0;
-    *all_fence = true;
-    for (int i = 0; i < surroundings.nbells; i++, at += surroundings.stride) {
-        const struct doorbell *other = (const struct doorbell *)at;
-        awake += atomic_load_explicit(&other->sleeping, memory_order_relaxed) == 0;
-        *all_fence &= atomic_load_explicit(&other->fences, memory_order_relaxed) != 0;
-    }
-    return awake;
-}
-
 static void wait_arm(struct wait *w)
 {
-    bool all_fence = false;
-    if (policy.apart)
-        look_around(&all_fence);
+    bool all_fence = surroundings.apart == APART_YES && apart_all_fence();
     w->rings = doorbell_arm(bell, !all_fence);
     w->woken = false;
 }
@@ -311,13 +291,21 @@ static void wait_begin_sleep(struct wait *w)
     wait_arm(w);
 }
 
-/* Are more ranks awake than can run, and our yields useless to them? */
+/* Do yields reach the others?  Until all have told, and then no more. */
+static void ask_who_is_apart(void)
+{
+    if (surroundings.apart != APART_UNKNOWN || !surroundings.crowded || !surroundings.barrier)
+        return;
+    surroundings.apart = apart_find();
+    if (surroundings.apart == APART_YES) {
+        apart_fence();
+        progress_tune();
+    }
+}
+
 static bool is_in_the_way(void)
 {
-    if (!policy.apart)
-        return false;
-    bool all_fence;
-    return look_around(&all_fence) > surroundings.cpus;
+    return policy.apart && apart_is_in_the_way();
 }
 
 /* Is it time to sleep?  Most waits are over within a few yields, and never look at the clock, which
@@ -333,14 +321,27 @@ static bool wait_yields_long(struct wait *w)
     return false;
 }
 
+static void wait_spin(struct wait *w)
+{
+    if (w->idle == TELLING_SPIN)
+        wait_tell(w);
+    if (engine_breathe())
+        w->idle += CONTENDED_POLLS;
+    cpu_pause();
+}
+
 static void wait_yield(struct wait *w)
 {
     if (w->phase == SPINNING) {
         w->phase = YIELDING;
         w->since = 0;
         w->yields = 0;
+        ask_who_is_apart();
     }
-    yield();
+    if (policy.apart)
+        wait_spin(w);
+    else
+        yield();
     if (!wait_yields_long(w))
         return;
     wait_tell(w);
@@ -350,15 +351,6 @@ static void wait_yield(struct wait *w)
     } else {
         wait_begin_sleep(w);
     }
-}
-
-static void wait_spin(struct wait *w)
-{
-    if (w->idle == TELLING_SPIN)
-        wait_tell(w);
-    if (engine_breathe())
-        w->idle += CONTENDED_POLLS;
-    cpu_pause();
 }
 
 /* How many polls before it yields: few where more threads wait than have CPUs. */
@@ -476,9 +468,9 @@ static void policy_choose(bool polite, bool barrier)
     policy.impatient_ns = polite ? 200 * MICROSECOND : MILLISECOND;
     policy.nap_ns = barrier ? 10 * MILLISECOND : MILLISECOND;
     policy.nap_growth = barrier ? 2 : 0;
-    policy.apart = polite && barrier && surroundings.apart && surroundings.nbells > 0;
+    policy.apart = polite && surroundings.apart == APART_YES;
     if (policy.apart)
-        policy.impatient_ns = 20 * MICROSECOND;
+        policy.impatient_ns = 100 * MICROSECOND;
     if (surroundings.silent) {
         policy.nap_ns = (polite ? 200 : 50) * MICROSECOND;
         policy.nap_growth = 1;
@@ -515,28 +507,9 @@ void progress_cpus(int n)
     engine_cpus(n);
 }
 
-/* Are we alone in our session, and is every session a scheduler group? */
-static bool session_is_apart(void)
+void progress_neighbours(const struct doorbell *bells, size_t stride, int n)
 {
-    char groups = '0';
-    if (getsid(0) != getpid())
-        return false;
-    int file = open("/proc/sys/kernel/sched_autogroup_enabled", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    if (read(file, &groups, 1) != 1)
-        groups = '0';
-    close(file);
-    return groups == '1';
-}
-
-void progress_neighbours(const struct doorbell *bells, size_t stride, int n, int cpus)
-{
-    surroundings.bells = bells;
-    surroundings.stride = stride;
-    surroundings.nbells = n;
-    surroundings.cpus = cpus;
-    progress_tune();
+    apart_neighbours(bells, stride, n);
 }
 
 void progress_open(struct doorbell *mine, bool crowded)
@@ -544,10 +517,8 @@ void progress_open(struct doorbell *mine, bool crowded)
     params_read();
     bell = mine ? mine : &own_bell;
     surroundings.crowded = crowded;
-    surroundings.apart = crowded && mine && session_is_apart();
-    surroundings.nbells = 0;
-    doorbells_fence = surroundings.apart;
-    atomic_store(&bell->fences, surroundings.apart);
+    surroundings.apart = APART_UNKNOWN;
+    apart_open(mine);
     /* A private bell is rung under the engine lock only; no barrier is needed. */
     surroundings.barrier = mine ? doorbell_register() : true;
     progress_tune();

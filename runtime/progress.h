@@ -119,6 +119,8 @@ struct doorbell {
                                   first ringer takes it down */
     _Atomic uint32_t bell;     /* futex word, counts rings */
     _Atomic uint32_t fences;   /* 1: the owner fences before it looks at others' `sleeping` */
+    _Atomic uint32_t group;    /* the owner's scheduler group, 0: not told yet (apart.h) */
+    _Atomic uint32_t cpu; /* that the owner was on when it waited last, where groups differ */
 };
 
 /* Wake the owner whether it sleeps or not; for processes that have not called progress_open
@@ -171,9 +173,9 @@ static inline void progress_completed(void)
  * that ranks exceed CPUs on this node. */
 void progress_open(struct doorbell *mine, bool crowded);
 
-/* The doorbells of the `n` ranks of the node, one every `stride` bytes, and the CPUs they share:
- * for ranks that yields do not reach. */
-void progress_neighbours(const struct doorbell *bells, size_t stride, int n, int cpus);
+/* The doorbells of the `n` ranks of the node, one every `stride` bytes: for ranks that yields do
+ * not reach (apart.h). */
+void progress_neighbours(const struct doorbell *bells, size_t stride, int n);
 
 /* How many CPUs there are for the threads of this process, at least 1: so many of those that wait
  * at the same time may spin. */

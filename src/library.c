@@ -46,7 +46,7 @@ static int library_open(void)
     record_open(bootseg_record(boot.segment, boot.first + boot.local_rank));
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),
-                        boot.segment->nlocal, boot.segment->cpus);
+                        boot.segment->nlocal);
     progress_cpus(boot.segment->cpus > boot.segment->nlocal
                       ? boot.segment->cpus / boot.segment->nlocal
                       : 1);

@@ -314,6 +314,79 @@ START_TEST(a_ring_before_the_sleep_counts)
 }
 END_TEST
 
+/* ---- ranks whose yields do not reach each other ---- */
+
+enum { FEW_POLLS = 6 }; /* fewer than it takes to look at the clock */
+
+/* Rank 0, of two on one CPU; the other one is in group `ours` + n. */
+static struct wait wait_beside(uint32_t n, uint32_t sleeping)
+{
+    share();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    progress_open(&shared->bell[0], true);
+    progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
+    ck_assert_uint_ne(shared->bell[0].group, 0);
+    shared->bell[1].group = shared->bell[0].group + n;
+    shared->bell[1].cpu = (uint32_t)sched_getcpu();
+    shared->bell[1].sleeping = sleeping;
+    struct wait w = WAIT_INIT;
+    for (int i = 0; i < FEW_POLLS; i++)
+        wait_poll(&w);
+    return w;
+}
+
+START_TEST(who_cannot_yield_to_a_rank_sleeps_at_once)
+{
+    struct wait w = wait_beside(1, 0);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 1);
+    ck_assert_uint_eq(shared->bell[0].fences, 1);
+    ck_assert(doorbells_fence);
+    wait_end(&w);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+}
+END_TEST
+
+START_TEST(who_is_alone_on_a_cpu_stays_awake)
+{
+    struct wait w = wait_beside(1, 1);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+    ck_assert_uint_eq(shared->bell[0].fences, 1);
+    wait_end(&w);
+}
+END_TEST
+
+START_TEST(who_can_yield_to_a_rank_stays_awake)
+{
+    struct wait w = wait_beside(0, 0);
+    ck_assert_uint_eq(shared->bell[0].sleeping, 0);
+    ck_assert_uint_eq(shared->bell[0].fences, 0);
+    ck_assert(!doorbells_fence);
+    wait_end(&w);
+}
+END_TEST
+
+/* A rank that comes later: until it has told its group, it is yielded to. */
+START_TEST(a_group_may_be_told_later)
+{
+    share();
+    progress_open(&shared->bell[0], true);
+    progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
+    struct wait w = WAIT_INIT;
+    for (int i = 0; i < FEW_POLLS; i++)
+        wait_poll(&w);
+    wait_end(&w);
+    ck_assert_uint_eq(shared->bell[0].fences, 0);
+    shared->bell[1].group = shared->bell[0].group + 1;
+    for (int i = 0; i < FEW_POLLS; i++)
+        wait_poll(&w);
+    wait_end(&w);
+    ck_assert_uint_eq(shared->bell[0].fences, 1);
+}
+END_TEST
+
 /* ---- threads: one sleeps, another one completes its work ---- */
 
 static int thread_done;
@@ -472,6 +545,8 @@ UNIT_MAIN("progress", pollers_are_all_called_and_counted, processes_wake_each_ot
           tests_give_way_where_ranks_exceed_cpus, a_long_wait_sleeps,
           a_long_crowded_wait_sleeps, polite_always_sleeps_soon, polite_never_stays_awake,
           the_flag_goes_up_and_comes_down, a_ring_before_the_sleep_counts,
+          who_cannot_yield_to_a_rank_sleeps_at_once, who_is_alone_on_a_cpu_stays_awake,
+          who_can_yield_to_a_rank_stays_awake, a_group_may_be_told_later,
           a_thread_that_moves_things_wakes_the_others, a_nudge_wakes_threads_of_the_process,
           each_thread_is_woken_for_its_own_flag, when_the_leader_leaves_another_one_leads,
           pollers_do_not_run_twice_at_once)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who is in which scheduler group and on which CPU, see apart.h.  All of it is advice: a rank that
+ * moved to another CPU since it waited last makes us sleep, or stay awake for some microseconds,
+ * without need.
+ */
+#define _GNU_SOURCE 1 /* sched_getcpu */
+#include "runtime/apart.h"
+#include "runtime/progress.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { NO_GROUPS = 1 }; /* every process tells the same; groups are counted from 1 */
+
+static struct doorbell *mine;
+static struct {
+    const struct doorbell *first;
+    size_t stride;
+    int n;
+} neighbours;
+
+static const struct doorbell *neighbour(int i)
+{
+    return (const struct doorbell *)((const char *)neighbours.first +
+                                     (size_t)i * neighbours.stride);
+}
+
+static size_t read_text(const char *path, char *text, size_t most)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t got = read(file, text, most - 1);
+    close(file);
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* Of "/autogroup-17 nice 0", where the kernel makes groups. */
+static unsigned own_group(void)
+{
+    char text[64];
+    unsigned number = 0;
+    if (!read_text("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof text) ||
+        text[0] != '1' || !read_text("/proc/self/autogroup", text, sizeof text) ||
+        sscanf(text, "/autogroup-%u", &number) != 1)
+        return NO_GROUPS;
+    return number + NO_GROUPS + 1;
+}
+
+static void tell_cpu(unsigned cpu)
+{
+    if (atomic_load_explicit(&mine->cpu, memory_order_relaxed) != cpu)
+        atomic_store_explicit(&mine->cpu, cpu, memory_order_relaxed);
+}
+
+void apart_open(struct doorbell *bell)
+{
+    mine = bell;
+    neighbours.n = 0;
+    doorbells_fence = false;
+    if (!mine)
+        return;
+    atomic_store(&mine->fences, 0);
+    tell_cpu((unsigned)sched_getcpu());
+    atomic_store(&mine->group, own_group());
+}
+
+void apart_neighbours(const struct doorbell *bells, size_t stride, int n)
+{
+    neighbours.first = bells;
+    neighbours.stride = stride;
+    neighbours.n = n;
+}
+
+enum apart apart_find(void)
+{
+    bool all_told = mine && neighbours.n > 0;
+    for (int i = 0; i < neighbours.n && mine; i++) {
+        uint32_t group = atomic_load_explicit(&neighbour(i)->group, memory_order_relaxed);
+        if (group && group != atomic_load_explicit(&mine->group, memory_order_relaxed))
+            return APART_YES;
+        all_told &= group != 0;
+    }
+    return all_told ? APART_NO : APART_UNKNOWN;
+}
+
+void apart_fence(void)
+{
+    doorbells_fence = true;
+    atomic_store(&mine->fences, 1);
+}
+
+bool apart_all_fence(void)
+{
+    for (int i = 0; i < neighbours.n; i++)
+        if (!atomic_load_explicit(&neighbour(i)->fences, memory_order_acquire))
+            return false;
+    return true;
+}
+
+bool apart_is_in_the_way(void)
+{
+    unsigned here = (unsigned)sched_getcpu();
+    tell_cpu(here);
+    for (int i = 0; i < neighbours.n; i++) {
+        const struct doorbell *other = neighbour(i);
+        if (other != mine &&
+            atomic_load_explicit(&other->sleeping, memory_order_relaxed) == 0 &&
+            atomic_load_explicit(&other->cpu, memory_order_relaxed) == here)
+            return true;
+    }
+    return false;
+}

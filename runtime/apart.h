@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks that share CPUs, but whose yields do not reach each other.  The scheduler of Linux makes a
+ * group of each session (autogroup), and a yield does not leave its group; so under a launcher that
+ * gives each rank a session of its own, only sleeping lets another rank run.
+ *
+ *     CPU 0    A works    B awake, waits: in A's way, sleeps at once
+ *     CPU 1    C awake, waits, alone on its CPU: stays, since a CPU that nobody uses takes ten
+ *              times as long to wake as one that changes from rank to rank
+ *     asleep   D, E, F
+ *
+ * So each rank says in its doorbell which group it is in, and which CPU it was on when it waited
+ * last.  A look at the others costs a load of a line per rank of the node.
+ *
+ * Groups of containers or jobs (cgroups with shares of their own) are not looked at.
+ */
+#ifndef XMPI_APART_H
+#define XMPI_APART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct doorbell; /* runtime/progress.h */
+
+/* `mine` tells our group from now on; NULL: there are no others. */
+void apart_open(struct doorbell *mine);
+
+/* The doorbells of the `n` ranks of the node, one every `stride` bytes; n = 0: not known. */
+void apart_neighbours(const struct doorbell *bells, size_t stride, int n);
+
+/* Is some other rank in another group?  Not all may have told yet. */
+enum apart { APART_UNKNOWN, APART_NO, APART_YES };
+enum apart apart_find(void);
+
+/* From now on our rings fence, and others may rely on it (doorbell.c). */
+void apart_fence(void);
+
+/* Do all who may ring our bell fence? */
+bool apart_all_fence(void);
+
+/* Is another rank awake on the CPU we are on?  Tells that we are here. */
+bool apart_is_in_the_way(void);
+
+#endif
