@@ -5,6 +5,8 @@
 #   XMPI_TEST_MEMORY=device   every buffer that MPI gets lies on a device, a pretended one, whose
 #                             memory no processor can touch (test/device); mixed: those of every
 #                             other rank
+#   XMPI_TEST_LARGE=yes   every call of MPI_X is one of MPI_X_c where there is such a form
+#                         (test/large); some programs, which call every one of them
 # A line `conform-options: ...` in a program asks for a second run with these options of xmpirun,
 # `conform-device: why` says that it is not for memory of a device.
 . "${srcdir:-.}/test/lib.sh"
@@ -17,17 +19,26 @@ if [ -n "${XMPI_TEST_MEMORY:-}" ]; then
         "${XMPI_TEST_CC:-gcc}" -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
             "$top"/test/device/fake_*.c -lpthread || exit 99
 fi
+if [ -n "${XMPI_TEST_LARGE:-}" ]; then
+    XMPI_TEST_CALLED=$scratch/called wrap=$scratch/large.c label="large counts "
+    export XMPI_TEST_CALLED
+    "${PYTHON3:-python3}" "$top/test/large/wrap.py" > "$wrap" || exit 99
+    [ -n "${ONLY:-}" ] || all=yes
+    ONLY="${ONLY:-bsend coll_inplace coll_inter coll_vector external32 mpi4 neighbor ops p2p part \
+        persistent probe request_kinds types types_again}"
+fi
 
 for source in "$top"/test/conform/*.c; do
     program=$(basename "$source" .c)
     case " ${ONLY:-$program} " in *" $program "*) ;; *) continue ;; esac
     why=$(sed -n 's/.*conform-device: //p' "$source")
-    if [ -n "$label" ] && [ -n "$why" ]; then
+    if [ -n "${XMPI_TEST_MEMORY:-}" ] && [ -n "$why" ]; then
         skip "conform/$program ${label% }" "$why"
         continue
     fi
     # shellcheck disable=SC2086 # $wrap may be nothing
-    if ! compile -I"$top" -I"$top/test/device" -o "$scratch/$program" "$source" $wrap -lm > "$scratch/out" 2>&1; then
+    if ! compile -I"$top" -I"$top/test/device" -I"$top/test/large" -o "$scratch/$program" "$source" \
+        $wrap -lm > "$scratch/out" 2>&1; then
         not_ok "conform/$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         continue
@@ -40,4 +51,12 @@ for source in "$top"/test/conform/*.c; do
             "$XMPIRUN" $options -np "$np" "$scratch/$program"
     done
 done
+
+if [ "${all:-}" = yes ]; then
+    missed=$("${PYTHON3:-python3}" "$top/test/large/wrap.py" --names | while read -r name; do
+        grep -qx "$name" "$scratch/called" || echo "$name"
+    done)
+    [ -z "$missed" ] && ok "conform/large counts: every function was called" ||
+        not_ok "conform/large counts" "not called: $missed"
+fi
 finish

@@ -54,6 +54,14 @@ static void ring(send_function *send, int n)
     free(in);
 }
 
+/* The receive is there: iring waits for everybody's. */
+static int rsend(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    return MPI_Rsend(buf, n, type, dest, tag, comm);
+}
+
 static void iring(isend_function *isend, int n)
 {
     unsigned char *out = malloc((size_t)n + 1), *in = malloc((size_t)n + 1);
@@ -81,6 +89,7 @@ static void test_lengths(void)
         iring(MPI_Isend, lengths[i]);
         iring(MPI_Issend, lengths[i]);
         iring(MPI_Irsend, lengths[i]);
+        iring(rsend, lengths[i]);
     }
 }
 
