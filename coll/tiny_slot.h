@@ -20,6 +20,7 @@
 
 #include "coll/coll.h"
 #include "coll/tiny.h"
+#include "runtime/clock.h"
 #include "runtime/progress.h"
 
 struct slot {
@@ -116,6 +117,20 @@ static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said)
     return __builtin_expect(t->known + t->depth > s, 1) ? 0 : tiny_turn(round);
 }
 
+/* Whoever runs ahead of the others wants one of the next slots back from those who have read it:
+ * else its stores wait for one line after the other.  Two lines are all that pays. */
+static inline void tiny_want(const struct round *round)
+{
+    enum { AHEAD = 2, LINE = 64 };
+    const struct tiny *t = round->tiny;
+    if (t->known + 1 >= round->sequence)
+        return;
+    const char *slot = (const char *)slot_of(t, t->me, round->sequence + AHEAD);
+    cpu_want(slot);
+    if (TINY_HEAD + round->bytes > LINE)
+        cpu_want(slot + LINE);
+}
+
 /* It is filled in: show it, and wake who sleeps. */
 static inline void tiny_publish(const struct round *round)
 {
@@ -123,6 +138,7 @@ static inline void tiny_publish(const struct round *round)
     round->mine->said = round->said;
     round->mine->before = round->before;
     atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
+    tiny_want(round);
     for (int r = 0; r < t->n; r++)
         if (r != t->me)
             doorbell_ring(t->member[r].bell);
