@@ -100,10 +100,12 @@ struct staging;
 struct call {
     enum collective what;
     struct part send, recv;
-    struct reduction reduction;    /* reductions only */
-    int root;                      /* rooted ones: a rank; on intercommunicators also MPI_ROOT,
+    struct reduction reduction; /* reductions only */
+    int root;                   /* rooted ones: a rank; on intercommunicators also MPI_ROOT,
                                    MPI_PROC_NULL */
-    bool in_place;                 /* the standard's MPI_IN_PLACE on this rank */
+    bool in_place;              /* the standard's MPI_IN_PLACE on this rank */
+    uint64_t shape; /* what the user put together in it, as a hash above 2^63, which all
+                                   ranks compare; 0: one operation */
     const struct staging *staging; /* NULL, or of what the parts are copies (bind_stage.c) */
 };
 

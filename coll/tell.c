@@ -154,7 +154,7 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
                                  .call = call,
                                  .number = ++team->calls,
                                  .bytes = bytes,
-                                 .signature = signature_of(call, bytes,
+                                 .signature = signature_of(call, bytes + call->shape,
                                                            rooted ? root_of(team, call) : -1),
                                  .root = rooted ? call->root : -1 };
     team->before = team->last;
@@ -248,7 +248,8 @@ int mismatch_fail(const struct mismatch *m)
     return fail(
         MPI_ERR_OTHER, "%s: %s", text,
         bytes_alone_differ(m)
-            ? "their counts and datatypes must make the same number of bytes"
+            ? "their counts and datatypes must make the same number of bytes, in groups one by "
+              "one"
             : "all ranks must call the same collectives in the same order, with the same "
               "root and operation");
 }

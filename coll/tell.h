@@ -8,7 +8,8 @@
  *
  * Bytes are those of the type signature where the standard wants it equal on all ranks, below 1024 as
  * they are, above as a hash with the top bit set, which takes the bits of the root as well where there
- * is none; roots are compared modulo 4096.
+ * is none; roots are compared modulo 4096.  Of operations that were put together (call->shape) bytes are a
+ * hash that also says which they were.
  */
 #ifndef XMPI_COLL_TELL_H
 #define XMPI_COLL_TELL_H

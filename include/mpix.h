@@ -46,6 +46,17 @@ typedef struct XMPI_Stream *MPIX_Stream;
 
 #include "mpix_functions.h"
 
+/* ---- many small reductions ----
+ * Between MPIX_Group_start and MPIX_Group_end small allreduces are put off, whatever their kind; at
+ * the end those that can be are performed as one.
+ *
+ *     MPIX_Group_start();
+ *     for (int i = 0; i < n; i++)
+ *         MPI_Allreduce(MPI_IN_PLACE, tensor[i], length[i], MPI_FLOAT, MPI_SUM, comm);
+ *     MPIX_Group_end();                                  now all results are there
+ *
+ * All ranks put the same operations into a group, in the same order. */
+
 /* ---- 16-bit floating point, and means ----
  * Constants like those of mpi.h, with values in the ranges that MPI 5.0 (20.3) sets aside for
  * predefined handles, at their upper ends.  The two datatypes have the values that MPICH gives

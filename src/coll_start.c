@@ -6,6 +6,7 @@
  */
 #include "src/api/collective.h"
 #include "src/asked.h"
+#include "src/fuse.h"
 
 int xmpi_ibarrier(comm_t comm, request_out_t *request)
 {
@@ -129,7 +130,7 @@ int xmpi_iallreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t data
     struct asked asked;
     int rc =
         asked_fold(&asked, COLL_ALLREDUCE, comm, sendbuf, side(recvbuf, count, datatype), op);
-    return asked_start(&asked, rc, request);
+    return fuse_is_open() ? fuse_start(&asked, rc, request) : asked_start(&asked, rc, request);
 }
 
 int xmpi_ireduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,

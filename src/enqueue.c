@@ -1,88 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Operations that are put into streams (mpix.h): what can be wrong is found now, by the checks of
+ * Collectives that are put into streams (mpix.h): what can be wrong is found now, by the checks of
  * the blocking ones; then a task describes the buffers, and a function of one line how to start the
  * nonblocking one on them when the stream has come to it (src/task.c).
  */
 #include "src/api/collective.h"
-#include "src/api/p2p.h"
 #include "src/api/stream.h"
 #include "src/asked.h"
+#include "src/fuse.h"
 #include "src/task.h"
 
 #include "runtime/fail.h"
 
 #include <stdlib.h>
-
-/* ---- messages ---- */
-
-static int send_begin(struct task *t, struct request **request)
-{
-    return xmpi_isend(t->send.at, (int64_t)t->send.count, t->send.type, t->peer, t->tag,
-                      t->comm, request);
-}
-
-static int recv_begin(struct task *t, struct request **request)
-{
-    return xmpi_irecv(t->recv.at, (int64_t)t->recv.count, t->recv.type, t->peer, t->tag,
-                      t->comm, request);
-}
-
-static struct task send_task(const void *buf, int64_t count, struct type *type, int dest,
-                             int tag, struct comm *comm)
-{
-    return (struct task){ .start = send_begin,
-                          .send = stage_in(buf, count, type),
-                          .peer = dest,
-                          .tag = tag,
-                          .comm = comm };
-}
-
-/* A shorter message leaves the rest of the buffer as it is, so that goes in and out as well. */
-static struct task recv_task(void *buf, int64_t count, struct type *type, int source, int tag,
-                             struct comm *comm)
-{
-    struct task task = { .start = recv_begin,
-                         .recv = stage_out(buf, count, type),
-                         .peer = source,
-                         .tag = tag,
-                         .comm = comm };
-    task.recv.in = true;
-    return task;
-}
-
-int xmpix_send_enqueue(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-                       comm_t comm)
-{
-    struct task task = send_task(buf, count, datatype, dest, tag, comm);
-    task.function = "MPIX_Send_enqueue";
-    return task_enqueue(&task, NULL);
-}
-
-int xmpix_recv_enqueue(room_t buf, count_t count, committed_t datatype, source_t source,
-                       anytag_t tag, comm_t comm, status_t status)
-{
-    struct task task = recv_task(buf, count, datatype, source, tag, comm);
-    task.function = "MPIX_Recv_enqueue";
-    task.status = status;
-    return task_enqueue(&task, NULL);
-}
-
-int xmpix_isend_enqueue(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-                        comm_t comm, request_out_t *request)
-{
-    struct task task = send_task(buf, count, datatype, dest, tag, comm);
-    task.function = "MPIX_Isend_enqueue";
-    return enqueue_later(&task, request);
-}
-
-int xmpix_irecv_enqueue(room_t buf, count_t count, committed_t datatype, source_t source,
-                        anytag_t tag, comm_t comm, request_out_t *request)
-{
-    struct task task = recv_task(buf, count, datatype, source, tag, comm);
-    task.function = "MPIX_Irecv_enqueue";
-    return enqueue_later(&task, request);
-}
 
 /* ---- collectives that move data ---- */
 
@@ -200,10 +130,14 @@ static int reduce_begin(struct task *t, struct request **request)
     return xmpi_ireduce(t->send.at, t->recv.at, count, type, t->op, t->peer, t->comm, request);
 }
 
-static int allreduce_begin(struct task *t, struct request **request)
+int allreduce_begin(struct task *t, struct request **request)
 {
-    return xmpi_iallreduce(t->send.at, t->recv.at, (int64_t)t->recv.count, t->recv.type, t->op,
-                           t->comm, request);
+    struct asked
+        asked; /* whoever makes progress may have a group open, which is not for this */
+    int rc = asked_fold(&asked, COLL_ALLREDUCE, t->comm, t->send.at,
+                        side(t->recv.at, (int64_t)t->recv.count, t->recv.type), t->op);
+    asked.call.shape = t->shape;
+    return asked_start(&asked, rc, request);
 }
 
 static int reduce_scatter_block_begin(struct task *t, struct request **request)
@@ -242,6 +176,10 @@ int xmpix_allreduce_enqueue(in_t sendbuf, out_t recvbuf, count_t count, committe
     struct asked asked;
     int rc =
         asked_fold(&asked, COLL_ALLREDUCE, comm, sendbuf, side(recvbuf, count, datatype), op);
+    if (fuse_is_open() && !rc)
+        rc = task_check(comm);
+    if (fuse_is_open() && fuse_enqueue(&asked, op, &rc))
+        return rc;
     struct task task = { .function = "MPIX_Allreduce_enqueue",
                          .start = allreduce_begin,
                          .comm = comm,

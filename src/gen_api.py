@@ -27,7 +27,7 @@ OBJECTS = {"comm": "MPI_Comm", "group": "MPI_Group", "type": "MPI_Datatype", "op
            "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request",
            "stream": "MPIX_Stream"}
 NULLS = {"type": "MPI_DATATYPE_NULL", "stream": "MPIX_STREAM_NULL"}
-EXTENSIONS = {"stream"}  # chapters that are not MPI's
+EXTENSIONS = {"fusion", "stream"}  # chapters that are not MPI's
 OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session", "win": "win",
           "file": "file", "file_or_null": "file", "comm_or_null": "comm",
           "win_or_null": "win"}

@@ -34,7 +34,7 @@ CHAPTERS = {"abi": "20, Application Binary Interface",
             "process": "11, Process Initialization, Creation, and Management",
             "rma": "12, One-Sided Communications", "tool": "15, Tool Support",
             "topology": "8, Virtual Topologies"}
-PREAMBLE = "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+PREAMBLE = "#include <mpix.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
 
 
 # ---- what the text files say ----

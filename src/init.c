@@ -7,6 +7,7 @@
 #include "runtime/fail.h"
 #include "src/api/process.h"
 #include "src/facade.h"
+#include "src/fuse.h"
 #include "src/library.h"
 
 #include <pthread.h>
@@ -60,10 +61,13 @@ int xmpi_finalize(void)
     if (library_state != LIBRARY_ACTIVE)
         return fail(MPI_ERR_OTHER, "MPI_Finalize ends what MPI_Init began, and there is only "
                                    "a session; MPI_Session_finalize ends that");
+    int rc = fuse_check();
+    if (rc)
+        return rc;
     int callbacks = world_delete_attributes();
     world_forget_handlers();
     library_state = LIBRARY_FINALIZED;
-    int rc = library_drop(USER_WORLD);
+    rc = library_drop(USER_WORLD);
     return callbacks ? callbacks : rc;
 }
 

@@ -2,7 +2,7 @@
 # from the chapter headers in src/api; tarballs carry them, so that users need no Python.
 api_headers = \
     src/api/abi.h src/api/collective.h src/api/comm.h src/api/datatype.h \
-    src/api/deprecated.h src/api/environment.h src/api/external.h src/api/info.h \
+    src/api/deprecated.h src/api/environment.h src/api/external.h src/api/fusion.h src/api/info.h \
     src/api/io.h src/api/kinds.h src/api/language.h src/api/p2p.h src/api/partitioned.h \
     src/api/process.h src/api/rma.h src/api/stream.h src/api/tool.h src/api/topology.h
 
@@ -12,7 +12,8 @@ api_entries = \
     src/generated/entries_abi.c src/generated/entries_collective.c \
     src/generated/entries_comm.c src/generated/entries_datatype.c \
     src/generated/entries_deprecated.c src/generated/entries_environment.c \
-    src/generated/entries_external.c src/generated/entries_info.c \
+    src/generated/entries_external.c src/generated/entries_fusion.c \
+    src/generated/entries_info.c \
     src/generated/entries_io.c src/generated/entries_language.c \
     src/generated/entries_p2p.c src/generated/entries_partitioned.c \
     src/generated/entries_process.c src/generated/entries_rma.c \
@@ -65,10 +66,12 @@ libxmpi_core_la_SOURCES += \
 libxmpi_core_la_SOURCES += \
     src/asked.c src/asked.h src/asked_check.c src/asked_check.h \
     src/bsend.c \
+    src/bucket.c src/bucket.h src/bucket_request.c src/bucket_run.c \
     src/coll.c src/coll_init.c src/coll_start.c \
-    src/enqueue.c src/enqueue_request.c \
+    src/enqueue.c src/enqueue_message.c src/enqueue_request.c \
     src/exchange.c \
     src/external32.c \
+    src/fuse.c src/fuse.h \
     src/greq.c src/greq.h \
     src/neighbor.c \
     src/op.c src/op.h \
@@ -79,7 +82,7 @@ libxmpi_core_la_SOURCES += \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
     src/status.c src/status.h \
-    src/stream.c src/stream.h src/task.c src/task.h \
+    src/stream.c src/stream.h src/task.c src/task.h src/task_stage.c \
     src/type.c src/type.h src/type_array.c src/type_make.c src/type_predefined.c \
     src/type_unnamed.c src/typedesc.c \
     src/wait.c

@@ -12,6 +12,7 @@
 #include "src/api/comm.h"
 #include "src/api/process.h"
 #include "src/errhan.h"
+#include "src/fuse.h"
 #include "src/info.h"
 #include "src/library.h"
 
@@ -76,6 +77,9 @@ undo_objects:
 int xmpi_session_finalize(session_free_t *session)
 {
     struct session *old = *session;
+    int rc = fuse_check();
+    if (rc)
+        return rc;
     bsend_forget(old);
     errhandler_drop(old->errhandler);
     info_delete(old->info);

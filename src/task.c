@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, SMALLEST_BLOCK = 4096, BLOCK_SIZES = 48 };
+enum { LINE = 64 /* where the copies begin */, SMALLEST_BLOCK = 4096, BLOCK_SIZES = 48 };
 
 struct block {
     struct block *next;
@@ -38,11 +38,6 @@ static _Atomic(struct task *) due;        /* may begin, the last one first */
 static struct task *running;              /* begun */
 
 /* ---- pinned memory ---- */
-
-static size_t rounded(size_t bytes)
-{
-    return (bytes + LINE - 1) / LINE * LINE;
-}
 
 static struct block *block_new(const struct stream *stream, int size)
 {
@@ -82,65 +77,6 @@ static void block_give(struct block *block)
     blocks[block->size] = block;
 }
 
-/* ---- buffers ---- */
-
-static bool stage_is_away(const struct stage *stage)
-{
-    return stage->where == AWAY;
-}
-
-static size_t stage_bytes(const struct stage *stage)
-{
-    return stage_is_away(stage) ? rounded(stage->count * stage->type->layout->size) : 0;
-}
-
-static void stage_locate(struct stage *stage)
-{
-    stage->at = (void *)stage->user;
-    if (stage->type && stage->count > 0 && stage->user != MPI_IN_PLACE)
-        stage->where = buffer_where(stage->user, stage->type->layout);
-}
-
-/* The operation gets a copy, at `flat`.  MPI_ERR_NO_MEM. */
-static int stage_open(struct stage *stage, char **flat)
-{
-    ptrdiff_t low;
-    if (!stage_is_away(stage))
-        return MPI_SUCCESS;
-    stage->at = stage->flat = *flat;
-    *flat += stage_bytes(stage);
-    if (stage->type->layout->solid)
-        return MPI_SUCCESS;
-    size_t span = layout_span(stage->type->layout, stage->count, &low);
-    stage->spread = malloc(span);
-    if (!stage->spread)
-        return fail(MPI_ERR_NO_MEM, "no memory for a copy of %zu bytes", span);
-    stage->at = buffer_at(stage->spread, -low);
-    return MPI_SUCCESS;
-}
-
-/* Put the copies into the stream: of what is read, and of what may be written in part. */
-static void stage_queue(const struct stage *stage, bool in)
-{
-    struct buffer user = { (void *)stage->user, in ? stage->count : stage->result,
-                           stage->type ? stage->type->layout : NULL, AWAY };
-    if (stage_is_away(stage) && (in ? stage->in : stage->out) && user.count > 0)
-        gpu_move(&user, 0, stage->flat, buffer_bytes(&user), in);
-}
-
-/* Between the two copies, before and after the operation. */
-static void stage_spread(const struct stage *stage, bool before)
-{
-    if (!stage->spread || !(before ? stage->in : stage->out))
-        return;
-    struct buffer here = { stage->at, before ? stage->count : stage->result,
-                           stage->type->layout, HERE };
-    if (before)
-        buffer_unpack(&here, 0, stage->flat, buffer_bytes(&here));
-    else
-        buffer_pack(&here, 0, stage->flat, buffer_bytes(&here));
-}
-
 /* ---- tasks ---- */
 
 static struct type *type_keep(struct type *type)
@@ -163,6 +99,8 @@ static void task_let_go(struct task *task)
     type_let_go(task->send.type);
     if (task->op && !task->op->predefined && object_drop(task->op))
         object_delete(task->op);
+    if (task->bucket)
+        bucket_drop(task->bucket);
     comm_release(task->comm);
 }
 
@@ -180,6 +118,8 @@ static struct task *task_new(const struct task *model)
     if (task->op && !task->op->predefined)
         object_hold(task->op);
     object_hold(task->comm);
+    if (task->bucket)
+        bucket_hold(task->bucket);
     return task;
 }
 
@@ -193,16 +133,16 @@ static void task_free(struct task *task)
 /* Pinned memory for the word and the copies, and the copies. */
 static int task_open(struct task *task)
 {
-    stage_locate(&task->send);
-    stage_locate(&task->recv);
-    size_t bytes = LINE + stage_bytes(&task->send) + stage_bytes(&task->recv);
+    task_stage_locate(&task->send);
+    task_stage_locate(&task->recv);
+    size_t bytes = LINE + task_stage_bytes(&task->send) + task_stage_bytes(&task->recv);
     task->block = block_take(task->stream, bytes);
     if (!task->block)
         return fail(MPI_ERR_NO_MEM,
                     "no pinned memory of %zu bytes for an operation in a stream", bytes);
     char *flat = (char *)task->block->word + LINE;
-    int rc = stage_open(&task->send, &flat);
-    return rc ? rc : stage_open(&task->recv, &flat);
+    int rc = task_stage_open(&task->send, &flat);
+    return rc ? rc : task_stage_open(&task->recv, &flat);
 }
 
 void tasks_reclaim(struct stream *stream)
@@ -232,15 +172,15 @@ static void task_is_due(void *argument)
 
 static void queue_begin(struct task *task)
 {
-    stage_queue(&task->send, true);
-    stage_queue(&task->recv, true);
+    task_stage_queue(&task->send, true);
+    task_stage_queue(&task->recv, true);
     gpu_queue_call(task_is_due, task);
 }
 
 static void queue_await(struct task *task)
 {
     gpu_queue_wait(task->block->word, TASK_ENDED);
-    stage_queue(&task->recv, false);
+    task_stage_queue(&task->recv, false);
     gpu_queue_write(task->block->word, TASK_PASSED);
 }
 
@@ -253,8 +193,7 @@ static void task_list(struct task *task)
     stream->last = &task->next;
 }
 
-/* May operations be put into the stream of this communicator? */
-static int enqueue_check(const struct comm *comm)
+int task_check(const struct comm *comm)
 {
     if (!comm->stream)
         return fail(MPI_ERR_COMM, "argument comm has no stream; MPIX_Stream_comm_create makes "
@@ -271,8 +210,7 @@ static int enqueue_check(const struct comm *comm)
 int task_enqueue(const struct task *model, struct task **later)
 {
     struct task *task = task_new(model);
-    int rc =
-        task ? enqueue_check(task->comm) : fail(MPI_ERR_NO_MEM, "no memory for an operation");
+    int rc = task ? task_check(task->comm) : fail(MPI_ERR_NO_MEM, "no memory for an operation");
     if (!rc)
         rc = task_open(task);
     if (rc && task) {
@@ -301,10 +239,10 @@ int task_await(struct task *task)
 int task_collect(struct task *task)
 {
     const struct stage *stage = &task->recv;
-    if (stage_is_away(stage) && stage->out)
-        stage_queue(stage, false); /* and it waits: this is no call that enqueues */
+    if (task_stage_is_away(stage) && stage->out)
+        task_stage_queue(stage, false); /* and it waits: this is no call that enqueues */
     __atomic_store_n(task->block->word, TASK_PASSED, __ATOMIC_RELEASE);
-    return stage_is_away(stage) ? gpu_check() : MPI_SUCCESS;
+    return task_stage_is_away(stage) ? gpu_check() : MPI_SUCCESS;
 }
 
 /* ---- progress ---- */
@@ -330,7 +268,7 @@ static void task_fail(struct task *task, int error)
 
 static void task_end(struct task *task)
 {
-    stage_spread(&task->recv, false);
+    task_stage_spread(&task->recv, false);
     if (task->status)
         status_write(task->status, &task->result);
     if (task->status && task->result.error)
@@ -346,8 +284,8 @@ static void task_begin(struct task *task)
 {
     struct record_call before = record_now;
     record_enter(task->function, NULL);
-    stage_spread(&task->send, true);
-    stage_spread(&task->recv, true);
+    task_stage_spread(&task->send, true);
+    task_stage_spread(&task->recv, true);
     int rc = task->start(task, &task->running);
     record_now = before;
     if (rc) {

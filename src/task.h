@@ -13,8 +13,10 @@
 #include "src/comm.h"
 
 struct gpu_stream; /* runtime/gpu_stream.h */
+struct bucket;
 struct op;
 struct type;
+struct piece;    /* src/bucket.h */
 struct block;    /* pinned memory */
 struct enqueued; /* the request of MPIX_Isend_enqueue and MPIX_Irecv_enqueue */
 
@@ -36,7 +38,12 @@ int stream_check(struct stream *stream);
 enum task_word { TASK_WAITS, TASK_ENDED, TASK_PASSED };
 
 /* One of the buffers.  Of memory of a device a task has a copy in pinned memory, packed, and where
- * that is not how the data lie, another one in memory of the host as they lie. */
+ * that is not how the data lie, another one in memory of the host as they lie:
+ *
+ *     device --- the stream ---> flat --- task_stage_spread ---> spread    the operation works on the last
+ *     device <-- the stream ---- flat <-- task_stage_spread ---- spread
+ *
+ * A bucket has a copy of many buffers, those on the host among them. */
 struct stage {
     const void *user;  /* may be MPI_IN_PLACE, or NULL where there is none */
     struct type *type; /* NULL: no buffer */
@@ -44,30 +51,11 @@ struct stage {
     size_t result; /* elements that come out, the first ones */
     bool in, out;  /* read by the operation, written by it */
     enum where where;
-    char *flat;   /* the copy; NULL where the data are in memory of the host */
-    char *spread; /* the other one, to be freed; NULL: none */
-    void *at;     /* what the operation gets */
-};
-
-typedef int task_starter(struct task *task, struct request **request);
-
-struct task {
-    struct task *next;     /* in its stream */
-    struct task *due_next; /* in the list of those that may begin, or run */
-    struct stream *stream;
-    struct comm *comm;
-    const char *function; /* "MPIX_Send_enqueue" */
-    task_starter *start;  /* begins the operation, which may not be persistent */
-    struct stage send, recv;
-    struct op *op;      /* NULL: none */
-    int peer, tag;      /* peer: the root, too */
-    int64_t *counts;    /* of reduce_scatter */
-    MPI_Status *status; /* NULL: not wanted */
-    struct result result;
-    struct block *block;
-    struct request *running;
-    struct enqueued *request; /* NULL: none, or it has been waited for */
-    bool over;
+    char *flat;                 /* the copy; NULL where the data are in memory of the host */
+    char *spread;               /* the other one, to be freed; NULL: none */
+    void *at;                   /* what the operation gets */
+    const struct piece *pieces; /* of a bucket, in order, instead of `user`; NULL: it is none */
+    int npieces;
 };
 
 static inline struct stage stage_in(const void *buf, int64_t count, struct type *type)
@@ -85,6 +73,29 @@ static inline struct stage stage_out(const void *buf, int64_t count, struct type
     return stage;
 }
 
+typedef int task_starter(struct task *task, struct request **request);
+
+struct task {
+    struct task *next;     /* in its stream */
+    struct task *due_next; /* in the list of those that may begin, or run */
+    struct stream *stream;
+    struct comm *comm;
+    const char *function; /* "MPIX_Send_enqueue" */
+    task_starter *start;  /* begins the operation, which may not be persistent */
+    struct stage send, recv;
+    struct op *op;         /* NULL: none */
+    int peer, tag;         /* peer: the root, too */
+    int64_t *counts;       /* of reduce_scatter */
+    uint64_t shape;        /* of a bucket, see struct call */
+    struct bucket *bucket; /* held as long as the task; NULL: none */
+    MPI_Status *status;    /* NULL: not wanted */
+    struct result result;
+    struct block *block;
+    struct request *running;
+    struct enqueued *request; /* NULL: none, or it has been waited for */
+    bool over;
+};
+
 /* The engine may look for tasks from now on. */
 void tasks_open(void);
 
@@ -97,8 +108,45 @@ void tasks_reclaim(struct stream *stream);
 int task_enqueue(const struct task *model, struct task **later);
 int task_await(struct task *task);
 
+/* May operations be put into the stream of this communicator?  0, MPI_ERR_COMM, or once the error of
+ * an earlier one that nobody has heard of. */
+int task_check(const struct comm *comm);
+
 /* The host has waited for it: bring its data to the device.  MPI error class. */
 int task_collect(struct task *task);
+
+/* ---- task_stage.c ---- */
+
+/* Has it a copy?  Known after task_stage_locate. */
+static inline bool task_stage_is_away(const struct stage *stage)
+{
+    return stage->where == AWAY;
+}
+
+void task_stage_locate(struct stage *stage);
+
+/* Bytes of pinned memory for the copy. */
+size_t task_stage_bytes(const struct stage *stage);
+
+/* The operation gets a copy, at *flat, which is moved behind it.  MPI_ERR_NO_MEM. */
+int task_stage_open(struct stage *stage, char **flat);
+
+/* Put the copies into the stream: of what is read (`in`), or of what was written. */
+void task_stage_queue(const struct stage *stage, bool in);
+
+/* Before and after the operation: what lies on the host, and the second copy. */
+void task_stage_spread(const struct stage *stage, bool before);
+
+/* ---- enqueue.c ---- */
+
+/* Starts an allreduce of what the task receives. */
+int allreduce_begin(struct task *task, struct request **request);
+
+/* ---- bucket_run.c ---- */
+
+/* Until bucket_drop. */
+void bucket_hold(struct bucket *bucket);
+void bucket_drop(struct bucket *bucket);
 
 /* ---- enqueue_request.c ---- */
 

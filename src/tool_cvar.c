@@ -43,6 +43,7 @@ static const struct knob {
     [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, true, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
     [PARAM_ID_COLL] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
     [PARAM_ID_PLAN] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
+    [PARAM_ID_GROUP_BUCKET] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
     [PARAM_ID_TUNING] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
     [PARAM_ID_EAGER] = { CATEGORY_MESSAGES, true, NULL, NULL, 0, NULL },
     [PARAM_ID_SHM_SINGLE_COPY] = { CATEGORY_MESSAGES, false, NULL, &tool_enum_copy, 0, NULL },
