@@ -342,6 +342,9 @@ static int process_option(struct option_use *p, int id)
         return 0;
     case OPTION_ERRHANDLER:
         return initial_errhandler(p);
+    case OPTION_MEMORY_KINDS:
+        strings_add(&p->options->env.set, joined("XMPI_MEMORY_ALLOC_KINDS", p->values.text[0]));
+        return 0;
     case OPTION_PATH:
         p->app->path = p->values.text[0];
         return 0;

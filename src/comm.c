@@ -307,8 +307,10 @@ int xmpi_comm_set_info(comm_t comm, info_t info)
 
 int xmpi_comm_get_info(comm_t comm, info_out_t *info_used)
 {
+    char memory[MPI_MAX_INFO_VAL];
     *info_used = info_copy(comm->info);
-    if (*info_used && !info_set(*info_used, MEMORY_KINDS_KEY, memory_kinds()))
+    memory_kinds(NULL, memory, sizeof memory);
+    if (*info_used && !info_set(*info_used, MEMORY_KINDS_KEY, memory))
         return MPI_SUCCESS;
     info_delete(*info_used);
     return fail(MPI_ERR_NO_MEM, "no memory for an info object");

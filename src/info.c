@@ -11,7 +11,6 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
-#include "runtime/gpu.h"
 #include "src/api/info.h"
 #include "src/api/stream.h"
 
@@ -103,12 +102,6 @@ int info_set(struct info *info, const char *key, const char *value)
     return MPI_SUCCESS;
 }
 
-const char *memory_kinds(void)
-{
-    return gpu_is_here() ? "mpi,system,mpi:alloc_mem,cuda,cuda:device,cuda:host,cuda:managed"
-                         : "mpi,system,mpi:alloc_mem";
-}
-
 /* ---- MPI_INFO_ENV ---- */
 
 static struct info *env;
@@ -175,9 +168,10 @@ struct info *info_env(void)
     if (!env && (!(env = info_new()) || env_fill(env)))
         return NULL;
     if (boot.segment && !info_get(env, "maxprocs")) {
-        char text[32];
-        snprintf(text, sizeof text, "%d", boot.size);
-        if (info_set(env, "maxprocs", text))
+        char maxprocs[32], memory[MPI_MAX_INFO_VAL];
+        snprintf(maxprocs, sizeof maxprocs, "%d", boot.size);
+        memory_kinds(NULL, memory, sizeof memory);
+        if (info_set(env, MEMORY_KINDS_KEY, memory) || info_set(env, "maxprocs", maxprocs))
             return NULL;
     }
     return env;

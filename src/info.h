@@ -24,9 +24,13 @@ const char *info_get(const struct info *info, const char *key); /* NULL: not the
 int info_set(struct info *info, const char *key, const char *value);
 
 /* Which memory may be given to communication (MPI 5.0, 11.4.3): the value of the key
- * mpi_memory_alloc_kinds of every session and communicator. */
+ * mpi_memory_alloc_kinds of MPI_INFO_ENV, and of every session and communicator: what the info object
+ * asks for, which may be NULL, else what was asked for on the command line of the launcher. */
 #define MEMORY_KINDS_KEY "mpi_memory_alloc_kinds"
-const char *memory_kinds(void);
+void memory_kinds(const struct info *info, char *text, size_t room);
+
+/* Of what there is, on a machine with a device or without, what the list asks for; NULL: all of it. */
+void memory_kinds_of(const char *asked, bool device, char *text, size_t room);
 
 /* What MPI_INFO_ENV stands for: how this program was started.  Looked up when first asked for;
  * NULL when memory is out. */

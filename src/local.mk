@@ -54,6 +54,7 @@ libxmpi_core_la_SOURCES += \
     src/init.c \
     src/inter.c src/inter.h \
     src/library.c src/library.h \
+    src/memory_kinds.c \
     src/psets.c src/psets.h \
     src/remap.c src/remap.h src/reorder.c src/reorder.h \
     src/session.c src/session.h \

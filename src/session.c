@@ -34,11 +34,13 @@ static int session_level(const struct info *info, int *level)
     return MPI_SUCCESS;
 }
 
-static struct info *session_hints(int level)
+static struct info *session_hints(int level, const struct info *asked)
 {
+    char memory[MPI_MAX_INFO_VAL];
     struct info *hints = info_new();
+    memory_kinds(asked, memory, sizeof memory);
     if (hints && (info_set(hints, "thread_level", thread_level_name(level)) ||
-                  info_set(hints, MEMORY_KINDS_KEY, memory_kinds()))) {
+                  info_set(hints, MEMORY_KINDS_KEY, memory))) {
         info_delete(hints);
         return NULL;
     }
@@ -53,7 +55,7 @@ int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *sessi
     if (rc)
         return rc;
     struct session *made = object_new(OBJECT_SESSION, sizeof *made);
-    struct info *hints = session_hints(level);
+    struct info *hints = session_hints(level, info);
     if (!made || !hints) {
         rc = fail(MPI_ERR_NO_MEM, "no memory for a session");
         goto undo_objects;

@@ -12,6 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *memory_kinds(void)
+{
+    static char value[MPI_MAX_INFO_VAL];
+    int flag, room = sizeof value;
+    MPI_Info_get_string(MPI_INFO_ENV, "mpi_memory_alloc_kinds", &room, value, &flag);
+    return flag ? value : "none";
+}
+
 static int end(const char *way)
 {
     if (strcmp(way, "abort") == 0)
@@ -24,6 +32,8 @@ static int end(const char *way)
         _exit(0);
     else if (strcmp(way, "wrong") == 0)
         fprintf(stderr, "wrong: class %d\n", MPI_Send(NULL, 0, MPI_INT, -7, 0, MPI_COMM_WORLD));
+    else if (strcmp(way, "kinds") == 0)
+        fprintf(stderr, "kinds: %s\n", memory_kinds());
     else if (strcmp(way, "sleep") == 0)
         sleep(100);
     else if (strncmp(way, "signal", 6) == 0)

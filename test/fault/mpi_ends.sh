@@ -52,6 +52,12 @@ run 10 -initial-errhandler mine -np 2 "$ends" wrong 1
 check "there are three of them" $code 2
 check_says "which is said" "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
 
+# what the command line asks for
+run 10 --memory-alloc-kinds rocm,mpi:alloc_mem -np 2 "$ends" kinds 1
+check_says "kinds of memory from the command line" "^kinds: mpi,system,mpi:alloc_mem$"
+run 10 --memory-alloc-kinds=system -np 2 "$ends" kinds 1
+check_says "no more than that" "^kinds: mpi,system$"
+
 # below wrappers that hide the end
 ends_case "MPI_Abort below a wrapper" - 9 "rank 1.*MPI_Abort" "$ends abort 1; sleep 100"
 ends_case "signal below a wrapper that says so" - 137 "rank 1 .*signal 9" "$ends signal9 1; exit \$?"

@@ -73,4 +73,24 @@ START_TEST(test_env)
 }
 END_TEST
 
-UNIT_MAIN("info", test_many, test_copy, test_env)
+static void kinds(const char *asked, bool device, const char *wanted)
+{
+    char text[MPI_MAX_INFO_VAL];
+    memory_kinds_of(asked, device, text, sizeof text);
+    ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(test_memory_kinds)
+{
+    kinds(NULL, false, "mpi,system,mpi:alloc_mem");
+    kinds(NULL, true, "mpi,system,mpi:alloc_mem,cuda,cuda:device,cuda:host,cuda:managed");
+    kinds("", true, "mpi,system");
+    kinds("system,cuda", true, "mpi,system,cuda");
+    kinds("system,cuda", false, "mpi,system");
+    kinds("cuda:managed:device, mpi:win_allocate:alloc_mem,rocm:device", true,
+          "mpi,system,mpi:alloc_mem,cuda:device,cuda:managed");
+    kinds("cuda:dev,cudas,cud,:device,cuda::,,", true, "mpi,system");
+}
+END_TEST
+
+UNIT_MAIN("info", test_many, test_copy, test_env, test_memory_kinds)
