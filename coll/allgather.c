@@ -20,6 +20,7 @@
 void allgather_ring(struct plan *plan, int me, int p)
 {
     plan_rooms(plan, 1, p, 0);
+    plan->rolls = true;
     if (p > 1)
         plan_send(plan, mod(me + 1, p), in(0, 1));
     plan_copy(plan, out(me, 1), in(0, 1));
@@ -36,6 +37,7 @@ void allgather_ring_both(struct plan *plan, int me, int p)
     int left = mod(me - 1, p), right = mod(me + 1, p);
 
     plan_rooms(plan, 1, p, 0);
+    plan->rolls = true;
     plan_copy(plan, out(me, 1), in(0, 1));
     for (int hop = 0; 2 * hop < p - 1; hop++) {
         bool back = 2 * hop + 1 < p - 1; /* with p even the last block comes from the left */
@@ -56,6 +58,7 @@ void allgather_neighbour(struct plan *plan, int me, int p)
     int pair = me - me % 2, came[] = { pair, pair }, turn = even ? 2 : -2;
 
     plan_rooms(plan, 1, p, 0);
+    plan->rolls = true;
     plan_copy(plan, out(me, 1), in(0, 1));
     plan_send(plan, peer[0], out(me, 1));
     plan_recv(plan, peer[0], out(peer[0], 1));

@@ -85,6 +85,7 @@ void allreduce_ring(struct plan *plan, int me, int p)
     int left = mod(me - 1, p), right = mod(me + 1, p);
 
     plan_rooms(plan, p, p, 0);
+    plan->rolls = true;
     if (p == 1)
         plan_copy(plan, out(0, 1), in(0, 1));
     for (int hop = 0; hop < p - 1; hop++) { /* first tour: sum up */

@@ -9,6 +9,7 @@
 #include "coll/cache.h"
 
 #include "coll/own.h"
+#include "coll/roll.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -54,11 +55,16 @@ static struct cached **oldest_unused(struct plan_cache *cache)
     return oldest;
 }
 
+static int kept_steps(const struct plan *plan)
+{
+    return plan->roll ? roll_beats(plan->roll) : plan->nsteps;
+}
+
 static void give_up(struct plan_cache *cache, struct cached **c)
 {
     struct cached *gone = *c;
     *c = gone->next;
-    cache->steps -= gone->plan.nsteps;
+    cache->steps -= kept_steps(&gone->plan);
     plan_free(&gone->plan);
     free(gone);
 }
@@ -82,7 +88,7 @@ static int make(struct plan_cache *cache, const struct algorithm *algorithm,
         return wrong;
     if (!made)
         return fail(MPI_ERR_NO_MEM, "no memory for one more plan");
-    int error = plan_make(&made->plan, key, algorithm->program);
+    int error = plan_keep(&made->plan, key, algorithm->program);
     if (error) {
         plan_free(&made->plan);
         free(made);
@@ -93,7 +99,7 @@ static int make(struct plan_cache *cache, const struct algorithm *algorithm,
     struct cached **list = &cache->list[key_hash(algorithm, key)];
     made->next = *list;
     *list = made;
-    cache->steps += made->plan.nsteps;
+    cache->steps += kept_steps(&made->plan);
     make_room(cache);
     *cached = made;
     return 0;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WINDOW = 8 };
+
 static void enqueue(struct stage *g, int rank, int step, bool transfer)
 {
     g->queue[g->tail++] = (struct action){ rank, step, transfer };
@@ -24,7 +26,8 @@ static struct action dequeue(struct stage *g)
     int at = g->head;
     if (g->order == LAST_FIRST)
         at = g->tail - 1;
-    if (g->order == SHUFFLED || g->order == SHUFFLED_AGAIN || g->order == EAGER) {
+    if (g->order == SHUFFLED || g->order == WINDOWED || g->order == SHUFFLED_AGAIN ||
+        g->order == EAGER) {
         g->random = g->random * 6364136223846793005ull + 1442695040888963407ull;
         at = g->head + (int)((g->random >> 33) % (uint64_t)(g->tail - g->head));
     }
@@ -36,6 +39,23 @@ static struct action dequeue(struct stage *g)
     return chosen;
 }
 
+static void open_landing(struct stage *g, int r);
+
+/* All steps may begin, or those of the window, which moves on when its oldest are over. */
+static void let_in(struct stage *g, int r)
+{
+    struct actor *a = &g->actor[r];
+    int n = a->plan->nsteps, before = a->entered;
+    while (a->oldest < n && a->step[a->oldest].done)
+        a->oldest++;
+    a->entered = g->order == WINDOWED ? least(n, a->oldest + WINDOW) : n;
+    for (int i = before; i < a->entered; i++)
+        if (a->step[i].nwait == 0)
+            enqueue(g, r, i, false);
+    if (before < a->entered)
+        open_landing(g, r);
+}
+
 static void finish(struct stage *g, int r, int i)
 {
     struct actor *a = &g->actor[r];
@@ -44,9 +64,11 @@ static void finish(struct stage *g, int r, int i)
     g->done++;
     for (int k = 0; k < s->nnext; k++) {
         int next = a->plan->next[s->first_next + k];
-        if (--a->step[next].nwait == 0)
+        if (--a->step[next].nwait == 0 && next < a->entered)
             enqueue(g, r, next, false);
     }
+    if (i == a->oldest)
+        let_in(g, r);
 }
 
 /* This end is ready; when the other is too, the message can move. */
@@ -78,7 +100,7 @@ static void open_landing(struct stage *g, int r)
 {
     struct actor *a = &g->actor[r];
     bool plenty = g->order == SHUFFLED_AGAIN || g->order == EAGER;
-    for (; a->next_fold < a->plan->nsteps && (plenty || !a->landing); a->next_fold++)
+    for (; a->next_fold < a->entered && (plenty || !a->landing); a->next_fold++)
         if (a->plan->step[a->next_fold].verb == VERB_FOLD) {
             a->landing = true;
             post(g, r, a->next_fold);
@@ -205,13 +227,8 @@ static void perform_in_order(struct stage *g)
 
 static void perform_as_it_comes(struct stage *g)
 {
-    for (int r = 0; r < g->world->p; r++) {
-        struct actor *a = &g->actor[r];
-        for (int i = 0; i < a->plan->nsteps; i++)
-            if (a->step[i].nwait == 0)
-                enqueue(g, r, i, false);
-        open_landing(g, r);
-    }
+    for (int r = 0; r < g->world->p; r++)
+        let_in(g, r);
     while (g->head < g->tail && !g->no_memory) {
         struct action next = dequeue(g);
         if (next.transfer)

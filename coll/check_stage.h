@@ -13,6 +13,7 @@ enum order {
     SHUFFLED,
     SHUFFLED_AGAIN,
     EAGER,
+    WINDOWED, /* as rolled plans are (window.h), through a smaller window than theirs */
     IN_PROGRAM_ORDER,
     ORDERS
 };
@@ -36,6 +37,8 @@ struct actor {
     struct progress *step;
     int *partner;  /* of each message step: the step at the peer */
     int next_fold; /* that gets a landing; in program order the next step */
+    int oldest;    /* step that is not over */
+    int entered;   /* steps that may begin */
     bool landing;  /* in use */
 };
 

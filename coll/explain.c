@@ -234,7 +234,7 @@ void explain_call(const struct team *team, const struct call *call, enum mode mo
     fclose(f);
     say_lines(text);
     free(text);
-    text = plan && plan->nsteps <= EXPLAINED_STEPS ? plan_text(plan) : NULL;
+    text = plan && !plan->roll && plan->nsteps <= EXPLAINED_STEPS ? plan_text(plan) : NULL;
     if (text)
         say_lines(text);
     free(text);

@@ -16,6 +16,7 @@ void gather_linear(struct plan *plan, int me, int p)
     bool root = me == plan->root;
 
     plan_rooms(plan, 1, root ? p : 0, 0);
+    plan->rolls = true;
     if (!root) {
         plan_send(plan, plan->root, in(0, 1));
         return;

@@ -1,6 +1,6 @@
 # coll/: collectives, written down as plans and performed.
 libxmpi_core_la_SOURCES += \
-    coll/plan.c coll/plan.h coll/shape.c coll/mirror.c coll/text.c \
+    coll/plan.c coll/plan.h coll/shape.c coll/roll.c coll/roll.h coll/window.c coll/window.h coll/talks.c coll/talks.h coll/mirror.c coll/text.c \
     coll/algorithms.h coll/circulant.c \
     coll/barrier.c coll/bcast.c coll/reduce.c coll/allreduce.c coll/reduce_scatter.c \
     coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/neighbor.c coll/neighbours.h coll/inter.c \

@@ -64,15 +64,21 @@ static void reflect(struct mirror *m, const struct step *s)
 static void mirror(struct plan *plan, struct span in, struct span sums, program *f)
 {
     struct plan sub = {
-        .key = plan->key, .root = plan->root, .radix = plan->radix, .places = plan->places
+        .key = plan->key,
+        .root = plan->root,
+        .radix = plan->radix,
+        .places = plan->places,
+        .roll_after = plan->roll_after,
     };
+    struct step space;
     struct mirror m = { plan, in, sums, calloc((size_t)in.n + 1, sizeof(bool)) };
     sub.key.alias = ALIAS_MINE; /* IN[0] of an allgather is just one more block of OUT */
     f(&sub, plan->key.me, plan->key.size);
     if (!m.summed || sub.error)
         plan->error = fail(MPI_ERR_NO_MEM, "no memory to turn a plan of %d steps", sub.nsteps);
+    plan->rolls = sub.rolls; /* its order, backwards, is that of what it becomes */
     for (int i = sub.nsteps - 1; i >= 0 && !plan->error; i--)
-        reflect(&m, &sub.step[i]);
+        reflect(&m, plan_step(&sub, i, &space));
     free(m.summed);
     plan_free(&sub);
 }

@@ -20,6 +20,8 @@
  */
 #include "coll/plan.h"
 
+#include "coll/roll.h"
+#include "coll/talks.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -72,12 +74,15 @@ void plan_emit(struct plan *plan, const struct step *step)
     bool still = step->verb == VERB_COPY && to.room == from.room && to.first == from.first;
     if (plan->error || empty || still)
         return;
-    if (plan->nsteps == plan->cap && !grow(plan))
-        return;
-    struct step *s = &plan->step[plan->nsteps++];
-    *s = *step;
-    s->to = to;
-    s->from = from;
+    struct step s = *step;
+    s.to = to;
+    s.from = from;
+    if (!plan->roll && plan->rolls && plan->roll_after && plan->nsteps >= plan->roll_after)
+        roll_open(plan);
+    if (plan->roll)
+        roll_append(plan, &s);
+    else if (!plan->error && (plan->nsteps < plan->cap || grow(plan)))
+        plan->step[plan->nsteps++] = s;
 }
 
 static const struct span nothing = { ROOM_TMP, 0, 0 };
@@ -257,47 +262,44 @@ void plan_infer(struct plan *plan)
     free(c.pair);
 }
 
-/* Messages with one peer so far.  Plans are short where ranks are many: a table of peers by hash,
- * at most half full, not of all ranks. */
-struct tally {
-    int32_t peer; /* + 1; 0: free */
-    uint32_t sent, got;
-};
-
-static struct tally *tally_of(struct tally *table, uint32_t mask, int32_t peer)
-{
-    uint32_t i = (uint32_t)peer * 0x9e3779b1u & mask;
-    while (table[i].peer != peer + 1 && table[i].peer != 0)
-        i = (i + 1) & mask;
-    table[i].peer = peer + 1;
-    return &table[i];
-}
-
 /* Number the messages of each pair in program order; note what the executor wants to know. */
 static void plan_number(struct plan *plan)
 {
-    uint32_t mask = 15;
-    while (mask < 2 * (uint32_t)plan->nsteps)
-        mask = 2 * mask + 1;
-    struct tally *table = calloc((size_t)mask + 1, sizeof(*table));
-    if (!table) {
-        no_memory(plan);
-        return;
-    }
-    for (int i = 0; i < plan->nsteps; i++) {
+    struct talks talks = { .talk = NULL };
+    for (int i = 0; i < plan->nsteps && !plan->error; i++) {
         struct step *s = &plan->step[i];
+        struct talk *talk = step_is_local(s) ? NULL : talk_with(&talks, s->peer);
         if (step_is_local(s))
             continue;
-        struct tally *t = tally_of(table, mask, s->peer);
-        s->slot = s->verb == VERB_SEND ? t->sent++ : t->got++;
+        if (!talk) {
+            no_memory(plan);
+            break;
+        }
+        s->slot = s->verb == VERB_SEND ? talk->sent++ : talk->got++;
         plan->nfolds += s->verb == VERB_FOLD;
         int moved = s->to.n > s->from.n ? s->to.n : s->from.n;
         plan->most = moved > plan->most ? moved : plan->most;
     }
-    free(table);
+    talks_close(&talks);
 }
 
-int plan_make(struct plan *plan, const struct plan_key *key, program *f)
+static void write_out(struct plan *plan, program *f)
+{
+    f(plan, plan->key.me, plan->key.size);
+    free(plan->member);
+    plan->member = NULL;
+}
+
+static void plan_close(struct plan *plan)
+{
+    plan_number(plan);
+    if (plan->key.pieces > 1 && !plan->error)
+        plan_segment(plan, plan->key.pieces);
+    if (!plan->error)
+        plan_infer(plan);
+}
+
+static void plan_open(struct plan *plan, const struct plan_key *key)
 {
     *plan = (struct plan){
         .key = *key,
@@ -307,16 +309,35 @@ int plan_make(struct plan *plan, const struct plan_key *key, program *f)
         .neighbours = key->neighbours,
         .places = key->places,
     };
-    f(plan, key->me, key->size);
-    free(plan->member);
-    plan->member = NULL;
+}
+
+int plan_make(struct plan *plan, const struct plan_key *key, program *f)
+{
+    plan_open(plan, key);
+    write_out(plan, f);
     if (!plan->error)
-        plan_number(plan);
-    if (key->pieces > 1 && !plan->error)
-        plan_segment(plan, key->pieces);
-    if (!plan->error)
-        plan_infer(plan);
+        plan_close(plan);
     return plan->error;
+}
+
+int plan_keep(struct plan *plan, const struct plan_key *key, program *f)
+{
+    plan_open(plan, key);
+    plan->roll_after = key->pieces > 1 ? 0 : roll_bounds.steps;
+    write_out(plan, f);
+    if (!plan->error && plan->roll)
+        roll_close(plan);
+    else if (!plan->error)
+        plan_close(plan);
+    return plan->error;
+}
+
+size_t plan_bytes(const struct plan *plan)
+{
+    size_t written = (size_t)plan->cap * sizeof *plan->step;
+    if (plan->next)
+        written += ((size_t)plan->nnext + 1) * sizeof *plan->next;
+    return sizeof *plan + (plan->roll ? roll_bytes(plan->roll) : written);
 }
 
 void plan_free(struct plan *plan)
@@ -324,5 +345,6 @@ void plan_free(struct plan *plan)
     free(plan->step);
     free(plan->next);
     free(plan->member);
+    roll_free(plan->roll);
     *plan = (struct plan){ .error = 0 };
 }

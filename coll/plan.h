@@ -99,9 +99,12 @@ struct plan {
     struct step *step;
     int nsteps, cap;
     int32_t *next;
+    struct roll *roll; /* NULL, or the steps are here instead: see plan_keep */
     int nnext;
     int *member;      /* see plan_members */
     int nfolds, most; /* folds; most blocks in one message */
+    int roll_after;   /* steps from which on it is rolled up if it may be; 0: never */
+    bool rolls;    /* may be: steps are written down in about the order of their performance */
     int in_flight; /* at most so many sends at a time, and as many receives; 0: all at once */
     bool collects; /* a tree that collects: on no rank does a fold wait for a send */
     int error;     /* an MPI error class once memory ran out; later verbs do nothing */
@@ -190,6 +193,24 @@ static inline struct wrapped wrap(enum room room, int first, int n, int p)
 /* Run the program for the key, cut in pieces, infer hazards.  0 or MPI_ERR_NO_MEM; the plan is
  * to be freed either way. */
 int plan_make(struct plan *plan, const struct plan_key *key, program *f);
+
+/* As plan_make, for a plan that is performed and kept: where it is long and regular it is rolled up
+ * (roll.h), steps are asked for one by one, and what waits for what is not in it. */
+int plan_keep(struct plan *plan, const struct plan_key *key, program *f);
+
+/* Step i of any plan; `space` is for one that is rolled up. */
+struct step roll_step(const struct plan *plan, int i);
+static inline const struct step *plan_step(const struct plan *plan, int i, struct step *space)
+{
+    if (!plan->roll)
+        return &plan->step[i];
+    *space = roll_step(plan, i);
+    return space;
+}
+
+/* Bytes that the plan takes. */
+size_t plan_bytes(const struct plan *plan);
+
 void plan_free(struct plan *plan);
 
 /* Append a step; the alias is applied here (plan.c, for shape.c). */

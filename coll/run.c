@@ -15,6 +15,9 @@
  * combining half waits.  Landings are given out in program order, up to LANDINGS and
  * LANDING_BYTES, but always one; the verifier (check.c) proves that one is enough.
  *
+ * Of a plan that is rolled up (roll.h) only the steps in a window have tasks; what one of them
+ * waits for is found when it enters (window.h).
+ *
  * Steps without bytes are over at once: both ends of a message know its length.  The exception
  * is the barrier, whose empty messages say something.
  *
@@ -26,6 +29,7 @@
 
 #include "coll/scratch.h"
 #include "coll/tell.h"
+#include "coll/window.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"
 #include "mpix.h"
@@ -42,12 +46,33 @@ struct task {
     bool heard;          /* its message is over */
 };
 
+static const struct step *step_of(const struct execution *run, int i)
+{
+    return run->window ? window_step(run->window, i) : &run->plan->step[i];
+}
+
+static struct task *task_of(const struct execution *run, int i)
+{
+    return &run->task[run->window ? i % run->window->size : i];
+}
+
+/* Steps that may have begun are `oldest` ... `entered` - 1. */
+static int oldest(const struct execution *run)
+{
+    return run->window ? run->window->oldest : 0;
+}
+
+static int entered(const struct execution *run)
+{
+    return run->window ? run->window->entered : run->plan->nsteps;
+}
+
 void run_tell(const void *what, struct record_wait *wait)
 {
     const struct execution *run = what;
-    for (int i = 0; i < run->plan->nsteps; i++) {
-        const struct step *s = &run->plan->step[i];
-        const struct task *task = &run->task[i];
+    for (int i = oldest(run); i < entered(run); i++) {
+        const struct step *s = step_of(run, i);
+        const struct task *task = task_of(run, i);
         bool posted = task->waits <= (s->verb == VERB_FOLD);
         if (step_is_local(s) || task->heard || !posted)
             continue;
@@ -57,17 +82,23 @@ void run_tell(const void *what, struct record_wait *wait)
 
 int run_open(struct execution *run, struct team *team, const struct bound *bound)
 {
-    size_t n = (size_t)bound->plan->nsteps;
+    bool rolled = bound->plan->roll != NULL;
+    size_t n = rolled ? WINDOW_MOST : (size_t)bound->plan->nsteps;
     run->team = team;
     run->plan = bound->plan;
     run->bound = *bound;
+    run->window = NULL;
     int error = bind_keep(&run->bound);
     run->task = error ? NULL : malloc(n * (sizeof(*run->task) + sizeof(*run->ready)) + 1);
-    if (!run->task) {
+    if (run->task && rolled)
+        run->window = malloc(sizeof(*run->window));
+    if (!run->task || (rolled && !run->window)) {
+        free(run->task);
         bind_close(&run->bound);
         return error ? error : fail(MPI_ERR_NO_MEM, "no memory to run a plan of %zu steps", n);
     }
     run->ready = (int32_t *)(run->task + n);
+    run->ntasks = (int)n;
     return 0;
 }
 
@@ -76,6 +107,7 @@ void run_close(struct execution *run)
     for (int i = 0; i < LANDINGS; i++)
         scratch_give(run->landing[i].memory);
     free(run->task);
+    free(run->window);
     bind_close(&run->bound);
 }
 
@@ -92,24 +124,63 @@ static void note_of(struct execution *run, const struct request *request)
     note(run, request_failure(request));
 }
 
+static void make_ready(struct execution *run, int i)
+{
+    run->ready[run->tail++] = i;
+    run->nready++;
+    if (run->tail == run->ntasks)
+        run->tail = 0;
+}
+
 static void count_down(struct execution *run, int i)
 {
-    if (--run->task[i].waits == 0)
-        run->ready[run->tail++] = i;
+    if (--task_of(run, i)->waits == 0)
+        make_ready(run, i);
+}
+
+static void begin_task(struct execution *run, int i, int waits)
+{
+    waits += step_of(run, i)->verb == VERB_FOLD;
+    *task_of(run, i) = (struct task){ run, i, waits, -1, false };
+}
+
+static void folds_post(struct execution *run);
+
+static void fill_window(struct execution *run)
+{
+    while (window_has_room(run->window)) {
+        int i = run->window->entered;
+        begin_task(run, i, window_enter(run->window));
+        if (task_of(run, i)->waits == 0)
+            make_ready(run, i);
+    }
+    folds_post(run);
+}
+
+static void leave_window(struct execution *run, int i)
+{
+    uint64_t after = window_leave(run->window, i);
+    for (; after; after &= after - 1)
+        count_down(run, run->task[__builtin_ctzll(after)].step);
+    fill_window(run);
 }
 
 static void step_over(struct execution *run, int i)
 {
-    const struct step *s = &run->plan->step[i];
     run->left--;
+    if (run->window) {
+        leave_window(run, i);
+        return;
+    }
+    const struct step *s = &run->plan->step[i];
     for (int k = 0; k < s->nnext; k++)
         count_down(run, run->plan->next[s->first_next + k]);
 }
 
 static void message_over(struct execution *run, int i)
 {
-    run->task[i].heard = true;
-    if (run->plan->step[i].verb == VERB_FOLD)
+    task_of(run, i)->heard = true;
+    if (step_of(run, i)->verb == VERB_FOLD)
         count_down(run, i);
     else
         step_over(run, i);
@@ -131,7 +202,7 @@ static void message_done(struct request *request)
 
 static void post(struct execution *run, int i, const struct buffer *data)
 {
-    const struct step *s = &run->plan->step[i];
+    const struct step *s = step_of(run, i);
     struct envelope envelope = { .peer = s->peer,
                                  .tag = run->tag,
                                  .step = s->slot,
@@ -149,7 +220,7 @@ static void post(struct execution *run, int i, const struct buffer *data)
         request->ops->release(request);
         message_over(run, i);
     } else {
-        request->owner = &run->task[i];
+        request->owner = task_of(run, i);
         request->on_done = message_done;
         request->orphan = true;
     }
@@ -162,7 +233,7 @@ static bool has_no_message(const struct execution *run, const struct buffer *dat
 
 static void begin_message(struct execution *run, int i)
 {
-    const struct step *s = &run->plan->step[i];
+    const struct step *s = step_of(run, i);
     struct buffer data;
     struct layout *made;
     if (run->broken) {
@@ -180,7 +251,7 @@ static void begin_message(struct execution *run, int i)
 
 static void perform_local(struct execution *run, int i)
 {
-    const struct step *s = &run->plan->step[i];
+    const struct step *s = step_of(run, i);
     struct buffer to, from;
     struct layout *made[2] = { NULL, NULL };
     int error = bind_span(&run->bound, s->to, &to, &made[0]);
@@ -232,8 +303,8 @@ static bool fold_post(struct execution *run, int i)
     struct layout *made; /* reductions are not scattered: nothing is made */
     ptrdiff_t low;
     int landing;
-    bind_span(&run->bound, run->plan->step[i].to, &data, &made);
-    run->task[i].landing = -1;
+    bind_span(&run->bound, step_of(run, i)->to, &data, &made);
+    task_of(run, i)->landing = -1;
     if (run->broken || has_no_message(run, &data)) {
         message_over(run, i);
         return true;
@@ -241,7 +312,7 @@ static bool fold_post(struct execution *run, int i)
     size_t bytes = layout_span(layout, data.count, &low);
     if (!landing_take(run, bytes, &landing))
         return false;
-    run->task[i].landing = (int16_t)landing;
+    task_of(run, i)->landing = (int16_t)landing;
     data.base = buffer_at(run->landing[landing].memory, -low);
     if (run->landing[landing].memory)
         post(run, i, &data);
@@ -252,17 +323,16 @@ static bool fold_post(struct execution *run, int i)
 
 static void folds_post(struct execution *run)
 {
-    for (; run->next_fold < run->plan->nsteps; run->next_fold++)
-        if (run->plan->step[run->next_fold].verb == VERB_FOLD &&
-            !fold_post(run, run->next_fold))
+    for (; run->next_fold < entered(run); run->next_fold++)
+        if (step_of(run, run->next_fold)->verb == VERB_FOLD && !fold_post(run, run->next_fold))
             return;
 }
 
 static void fold(struct execution *run, int i)
 {
-    const struct step *s = &run->plan->step[i];
+    const struct step *s = step_of(run, i);
     const struct layout *layout = run->bound.call->reduction.layout;
-    int landing = run->task[i].landing;
+    int landing = task_of(run, i)->landing;
     struct buffer to, with;
     struct layout *made;
     bind_span(&run->bound, s->to, &to, &made);
@@ -299,9 +369,12 @@ static void finish(struct execution *run)
 static void work(struct execution *run)
 {
     run->busy = true;
-    while (run->head < run->tail) {
+    while (run->nready > 0) {
         int i = run->ready[run->head++];
-        switch ((enum verb)run->plan->step[i].verb) {
+        run->nready--;
+        if (run->head == run->ntasks)
+            run->head = 0;
+        switch ((enum verb)step_of(run, i)->verb) {
         case VERB_SEND:
         case VERB_RECV:
             begin_message(run, i);
@@ -321,13 +394,16 @@ static void work(struct execution *run)
 }
 
 /* Receives that wait for nothing are posted first, so that messages find them. */
-static void list_ready(struct execution *run)
+static void begin_all(struct execution *run)
 {
     const struct plan *plan = run->plan;
+    for (int i = 0; i < plan->nsteps; i++)
+        begin_task(run, i, plan->step[i].nwait);
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < plan->nsteps; i++)
             if (run->task[i].waits == 0 && (plan->step[i].verb == VERB_RECV) == (round == 0))
-                run->ready[run->tail++] = i;
+                make_ready(run, i);
+    folds_post(run);
 }
 
 void run_fail(struct execution *run, int error)
@@ -338,20 +414,19 @@ void run_fail(struct execution *run, int error)
 
 void run_begin(struct execution *run)
 {
-    const struct plan *plan = run->plan;
-    run->head = run->tail = run->next_fold = 0;
-    run->left = plan->nsteps;
+    run->head = run->tail = run->nready = run->next_fold = 0;
+    run->left = run->plan->nsteps;
     run->error = 0;
     run->broken = false;
     run->request.result = (struct result){ .error = 0 };
-    for (int i = 0; i < plan->nsteps; i++)
-        run->task[i] =
-            (struct task){ run, i, plan->step[i].nwait + (plan->step[i].verb == VERB_FOLD), -1,
-                           false };
     run->team->running++;
     bind_begin(&run->bound);
     run->busy = true;
-    list_ready(run);
-    folds_post(run);
+    if (run->window) {
+        window_begin(run->window, run->plan);
+        fill_window(run);
+    } else {
+        begin_all(run);
+    }
     work(run);
 }

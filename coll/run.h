@@ -22,11 +22,12 @@ struct execution {
     struct team *team;
     const struct plan *plan;
     struct bound bound;
-    int tag;            /* number of this collective on its team */
-    uint32_t signature; /* what its messages say they are */
-    struct task *task;
-    int32_t *ready; /* steps that wait for nothing, in the order in which they came to */
-    int head, tail, left;
+    int tag;               /* number of this collective on its team */
+    uint32_t signature;    /* what its messages say they are */
+    struct task *task;     /* of each step; of each entry of the window */
+    struct window *window; /* of a plan that is rolled up, else NULL */
+    int32_t *ready;        /* steps that wait for nothing, in the order in which they came to */
+    int ntasks, head, tail, nready, left;
     int next_fold; /* no fold before this step lacks a landing */
     struct landing landing[LANDINGS];
     size_t landing_bytes; /* of those in use */

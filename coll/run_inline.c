@@ -80,10 +80,11 @@ static int inline_step(const struct inlined *r, const struct step *s)
 int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t signature)
 {
     struct inlined r = { team, bound, tag, signature };
+    struct step space;
     int first = 0;
     bind_begin(bound);
     for (int i = 0; i < bound->plan->nsteps && first != MPIX_ERR_PROC_FAILED; i++) {
-        int error = inline_step(&r, &bound->plan->step[i]);
+        int error = inline_step(&r, plan_step(bound->plan, i, &space));
         if (!first)
             first = error;
     }

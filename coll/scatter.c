@@ -14,6 +14,7 @@ void scatter_linear(struct plan *plan, int me, int p)
     bool root = me == plan->root;
 
     plan_rooms(plan, root ? p : 0, 1, 0);
+    plan->rolls = true;
     if (!root) {
         plan_recv(plan, plan->root, out(0, 1));
         return;

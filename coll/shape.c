@@ -96,7 +96,9 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
 {
     struct plan sub = { .key = { .me = group->me, .size = group->n, .pieces = 1 },
                         .root = group->root,
-                        .radix = group->radix };
+                        .radix = group->radix,
+                        .roll_after = plan->roll_after };
+    struct step space;
     if (plan->error)
         return;
     f(&sub, group->me, group->n);
@@ -104,7 +106,7 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
         plan->error = sub.error;
     const struct span home[ROOMS] = { homes->in, homes->out, homes->tmp };
     for (int i = 0; i < sub.nsteps; i++) {
-        struct step s = sub.step[i];
+        struct step s = *plan_step(&sub, i, &space);
         s.to = embed(s.to, home[s.to.room], sub.nblocks[s.to.room]);
         s.from = embed(s.from, home[s.from.room], sub.nblocks[s.from.room]);
         if (!step_is_local(&s))

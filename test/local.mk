@@ -30,7 +30,11 @@ print-units:
 long_TESTS = test/unit/coll_test test/unit/pml_test test/unit/frames_test test/plan/plans_test
 print-short-tests:
 	@for t in $(TESTS); do case " $(long_TESTS) " in *" $$t "*) ;; *) echo $$t ;; esac; done | tr '\n' ' '
-.PHONY: print-units print-short-tests
+# Random algorithms on up to 4096 ranks, for as long as one likes: `make nightly SECONDS=3600`.
+SECONDS = 600
+nightly: test/plan/plans_test
+	test/plan/plans_test --random $(SECONDS)
+.PHONY: print-units print-short-tests nightly
 
 # Whole folders are distributed; what a build inside the source tree left in them is not.
 dist-hook:

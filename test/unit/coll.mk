@@ -29,3 +29,6 @@ test_unit_cost_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/places_test
 test_unit_places_test_SOURCES = test/unit/places_test.c test/unit/unit.h
 test_unit_places_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/roll_test
+test_unit_roll_test_SOURCES = test/unit/roll_test.c test/unit/unit.h
+test_unit_roll_test_LDADD = $(UNIT_LIBS)
