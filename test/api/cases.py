@@ -22,7 +22,8 @@ RIGHT = {  # by kind; other kinds by the C type of the parameter
     "info_live_t": "good_info", "errhandler_t": "MPI_ERRORS_RETURN", "session_t": "good_session",
     "win_t": "MPI_WIN_NULL", "file_t": "MPI_FILE_NULL", "file_or_null_t": "MPI_FILE_NULL",
     "status_t": "MPI_STATUS_IGNORE", "conversion_t": "NULL",
-    "string_t": '"text"', "pointer_out_t": "memory",
+    "string_t": '"text"', "pointer_out_t": "memory", "pointer_in_t": "memory",
+    "stream_or_null_t": "MPIX_STREAM_NULL",
 }
 TYPES = {
     "int": "1", "MPI_Count": "1", "MPI_Aint": "1", "MPI_Offset": "0", "void *": "memory",
@@ -35,9 +36,11 @@ TYPES = {
     "MPI_Comm *": "comms", "MPI_Group *": "groups", "MPI_Op *": "ops", "MPI_Info *": "infos",
     "MPI_Errhandler *": "errhandlers", "MPI_Session *": "sessions", "MPI_Win *": "wins",
     "MPI_File *": "files", "MPI_Message *": "messages", "MPI_Offset *": "offsets",
+    "MPIX_Stream *": "streams",
 }
 CLASSES = {"comm": "COMM", "group": "GROUP", "type": "TYPE", "op": "OP", "info": "INFO",
-           "errhandler": "ERRHANDLER", "session": "SESSION", "win": "WIN", "file": "FILE"}
+           "errhandler": "ERRHANDLER", "session": "SESSION", "win": "WIN", "file": "FILE",
+           "stream": "ARG"}
 
 
 def wrong_handles(name, null=True):
@@ -66,6 +69,7 @@ def wrong_values():
                  "int_out", "flag", "aint_out", "request", "message", "type_at"):
         wrong[kind + "_t *"] = pointer
     for kind in ("status_in_t", "status_out_t", "string_t", "text_out_t", "pointer_out_t",
+                 "pointer_in_t",
                  "large_out_t", "type_at_t"):
         wrong[kind] = pointer
     for name in gen_api.OBJECTS:
@@ -75,6 +79,7 @@ def wrong_values():
     wrong["intra_t"] = wrong["inter_t"] = wrong["comm_t"]
     wrong["comm_or_null_t"] = wrong_handles("comm", null=False)
     wrong["win_or_null_t"] = wrong_handles("win", null=False)
+    wrong["stream_or_null_t"] = wrong_handles("stream", null=False)[1:]  # the null handle is 0
     wrong["type_or_null_t"] = wrong_handles("type", null=False)
     wrong["inter_t"] = wrong["inter_t"] + [("MPI_COMM_SELF", "COMM")]
     wrong["info_live_t"], wrong["info_t"] = wrong["info_t"], wrong_handles("info", null=False)
@@ -122,7 +127,7 @@ def write_unbuilt(rows, f, suffix, wide):
 def main():
     rows = []
     print("/* Written by test/api/cases.py. */")
-    for chapter, functions in gen_api.chapters():
+    for chapter, functions in gen_api.every_chapter():
         for f in functions:
             if f.is_("manual") or f.tool:
                 continue

@@ -5,6 +5,7 @@
  * Functions that are not built have to say so with their name.
  */
 #include <mpi.h>
+#include <mpix.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static MPI_Session sessions[4], good_session;
 static MPI_Win wins[4];
 static MPI_File files[4];
 static MPI_Message messages[4];
+static MPIX_Stream streams[4];
 static void *freed; /* an object's handle after its end */
 
 static void combine(void *in, void *inout, int *n, MPI_Datatype *type)
