@@ -37,6 +37,11 @@ static enum boot_state state_of(const struct job *job, int rank)
     return (enum boot_state)atomic_load(&record_of(job, rank)->state);
 }
 
+static bool in_session(const struct job *job, int rank)
+{
+    return atomic_load(&record_of(job, rank)->sessions) != 0;
+}
+
 static bool others_in_mpi(const struct job *job, int rank)
 {
     for (int i = 0; i < job->nranks; i++)
@@ -170,8 +175,9 @@ void job_report_lost(struct job *job)
         return;
     const struct rank *rank = &job->ranks[number];
     struct ending ending = { .wait_status = status_of_stranger(rank->claimed_death.fd),
-                             .state = BOOT_INITED };
-    char text[160] = "died without calling MPI_Finalize";
+                             .state = BOOT_INITED,
+                             .in_session = in_session(job, number) };
+    char text[160] = "died inside MPI";
     int code = 1;
     if (ending.wait_status >= 0) {
         code = verdict_of(&ending).code;
@@ -259,7 +265,8 @@ static struct ending ending_of(const struct job *job, int number)
     struct ending ending = { .wait_status = rank->status,
                              .state = state_of(job, number),
                              .wrapped = mpi_pid && mpi_pid != rank->pid,
-                             .others_in_mpi = others_in_mpi(job, number) };
+                             .others_in_mpi = others_in_mpi(job, number),
+                             .in_session = in_session(job, number) };
     if (ending.wrapped && ending.state == BOOT_INITED) {
         int status = status_of_stranger(rank->claimed_death.fd);
         ending.wait_status = status > 0 ? status : ending.wait_status;
@@ -298,6 +305,7 @@ static uint32_t word_of(const struct ending *ending, bool out_of_memory)
     if (ending->wrapped && !WIFSIGNALED(ending->wait_status))
         return BOOT_DEAD; /* the wrapper's code, not the rank's */
     return BOOT_DEAD | BOOT_DEAD_STATUS | (out_of_memory ? BOOT_DEAD_MEMORY : 0) |
+           (ending->in_session ? BOOT_DEAD_SESSION : 0) |
            ((uint32_t)ending->wait_status & 0xffff);
 }
 

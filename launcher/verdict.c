@@ -49,13 +49,15 @@ void verdict_text(const struct ending *e, char *text, size_t room)
     int signal = signal_of(e), code = WEXITSTATUS(e->wait_status);
     const char *core =
         WIFSIGNALED(e->wait_status) && WCOREDUMP(e->wait_status) ? ", core dumped" : "";
+    const char *forgot = e->in_session ? " without calling MPI_Session_finalize"
+                                       : " without calling MPI_Finalize";
     if (signal)
         snprintf(text, room, "was killed by signal %d (%s%s)", signal, strsignal(signal), core);
     else if (code)
         snprintf(text, room, "exited with code %d%s", code,
-                 e->state == BOOT_INITED ? " without calling MPI_Finalize" : "");
+                 e->state == BOOT_INITED ? forgot : "");
     else
-        snprintf(text, room, "ended without calling MPI_Finalize");
+        snprintf(text, room, "ended%s", forgot);
 }
 
 int abort_exit_code(int code)

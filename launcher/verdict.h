@@ -15,6 +15,7 @@ struct ending {            /* of one rank */
     enum boot_state state; /* how far it got in MPI */
     bool wrapped;          /* the MPI process was a descendant, not the process we started */
     bool others_in_mpi;    /* some other rank is between MPI_Init and MPI_Finalize */
+    bool in_session;       /* it is in MPI by a session alone */
 };
 
 enum reaction {

@@ -25,7 +25,7 @@
 #define BOOT_ENV     "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 enum {
-    BOOT_VERSION = 4,
+    BOOT_VERSION = 5,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -44,10 +44,11 @@ enum boot_state { /* of a rank, as it says itself */
 };
 
 enum boot_dead {
-    BOOT_DEAD = 1 << 16,        /* how is not known */
-    BOOT_DEAD_STATUS = 1 << 17, /* the lower 16 bits are its wait status */
-    BOOT_DEAD_MEMORY = 1 << 18, /* the kernel killed it to get memory */
-    BOOT_DEAD_OUTSIDE = 1 << 19 /* it has not come to MPI; the launcher deals with that */
+    BOOT_DEAD = 1 << 16,         /* how is not known */
+    BOOT_DEAD_STATUS = 1 << 17,  /* the lower 16 bits are its wait status */
+    BOOT_DEAD_MEMORY = 1 << 18,  /* the kernel killed it to get memory */
+    BOOT_DEAD_OUTSIDE = 1 << 19, /* it has not come to MPI; the launcher deals with that */
+    BOOT_DEAD_SESSION = 1 << 20  /* it was in MPI by a session alone */
 };
 
 struct boot_place { /* where a rank may run; -1 unknown or more than one */
@@ -78,9 +79,10 @@ struct boot_rank { /* one per local rank, its own cache lines */
     _Atomic uint32_t state; /* enum boot_state */
     _Atomic uint32_t dead;  /* the process is gone: enum boot_dead */
     struct boot_place place;
-    char card[84];      /* what a link wants its peers to know */
-    uint32_t namespace; /* of pids: pid is a number of this one; 0 = unknown */
-    char pad2[12];
+    char card[84];             /* what a link wants its peers to know */
+    uint32_t namespace;        /* of pids: pid is a number of this one; 0 = unknown */
+    _Atomic uint32_t sessions; /* open ones, where nothing else holds it in MPI */
+    char pad2[8];
     struct boot_contact contact;
 } __attribute__((aligned(64)));
 

@@ -74,8 +74,8 @@ void death_text(uint32_t dead, char *text, size_t room)
         snprintf(text, room, "was killed by signal %d (%s%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)), dead & BOOT_DEAD_MEMORY ? ", out of memory" : "");
     else
-        snprintf(text, room, "exited with code %d without calling MPI_Finalize",
-                 WEXITSTATUS(status));
+        snprintf(text, room, "exited with code %d without calling %s", WEXITSTATUS(status),
+                 dead & BOOT_DEAD_SESSION ? "MPI_Session_finalize" : "MPI_Finalize");
 }
 
 /* ---- watching the neighbour ---- */

@@ -34,6 +34,11 @@ int fail_null_array(const char *argument, long long n, const void *array)
     return fail(MPI_ERR_ARG, "argument %s is NULL, but has to hold %lld elements", argument, n);
 }
 
+int fail_null(int class, const char *argument)
+{
+    return fail(class, "argument %s is NULL; pass the address of a variable", argument);
+}
+
 const char *fail_text(void)
 {
     return text;

@@ -15,6 +15,9 @@
 /* Record a text for the error class `class` (MPI_ERR_*) and return the class. */
 int fail(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
+/* The argument of this name is NULL and has to point to something. */
+int fail_null(int class, const char *argument) __attribute__((cold));
+
 /* MPI_ERR_ARG, by name, when an array of n elements is NULL and n > 0; else 0. */
 int fail_null_array(const char *argument, long long n, const void *array);
 

@@ -149,8 +149,7 @@ int xmpi_abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
         return fail(MPI_ERR_ABI, "the values of a LOGICAL of %d bytes were set before",
                     logical_size);
     if (!logical_true || !logical_false)
-        return fail(MPI_ERR_ARG, "argument %s is NULL",
-                    logical_true ? "logical_false" : "logical_true");
+        return fail_null(MPI_ERR_ARG, logical_true ? "logical_false" : "logical_true");
     memcpy(booleans[row].yes, logical_true, (size_t)logical_size);
     memcpy(booleans[row].no, logical_false, (size_t)logical_size);
     booleans[row].is_set = true;

@@ -39,7 +39,7 @@ static bool counts_missing(struct counts counts)
 int check_counts(const struct side *side, int n)
 {
     if (n > 0 && counts_missing(side->counts))
-        return fail(MPI_ERR_ARG, "argument %s is NULL", side->argument);
+        return fail_null(MPI_ERR_ARG, side->argument);
     for (int i = 0; i < n; i++)
         if (counts_at(side->counts, i) < 0)
             return fail(MPI_ERR_COUNT, "argument %s[%d] is %lld, must not be negative",
@@ -65,7 +65,7 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
     if (rc)
         return rc;
     if (n > 0 && counts_missing(side->displs))
-        return fail(MPI_ERR_ARG, "argument %s is NULL", displs);
+        return fail_null(MPI_ERR_ARG, displs);
     for (int i = 0; !rc && i < n && !side->buf && side->type; i++)
         rc = check_block(side, i, side->type, argument);
     return rc;
@@ -121,7 +121,7 @@ int check_block_type(const struct side *side, int i, struct type **type)
 {
     const char *argument = strcmp(side->argument, "sendcounts") ? "recvtypes" : "sendtypes";
     if (!side->types)
-        return fail(MPI_ERR_ARG, "argument %s is NULL", argument);
+        return fail_null(MPI_ERR_ARG, argument);
     *type = type_of(side->types[i]);
     if (!*type)
         return fail(MPI_ERR_TYPE, "argument %s[%d] is %s", argument, i,

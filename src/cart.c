@@ -193,7 +193,7 @@ int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
     const struct topology *cart;
     int rc = cart_of(comm, &cart);
     if (!rc && cart->cart.ndims > 0 && !remain_dims)
-        rc = fail(MPI_ERR_ARG, "argument remain_dims is NULL");
+        rc = fail_null(MPI_ERR_ARG, "remain_dims");
     if (rc)
         return rc;
     struct topology *slice = slice_shape(cart, remain_dims);
@@ -264,7 +264,7 @@ int xmpi_cart_rank(intra_t comm, const int coords[], int_out_t *rank)
     const struct topology *cart;
     int rc = cart_of(comm, &cart), at = 0;
     if (!rc && cart->cart.ndims > 0 && !coords)
-        rc = fail(MPI_ERR_ARG, "argument coords is NULL");
+        rc = fail_null(MPI_ERR_ARG, "coords");
     if (rc)
         return rc;
     for (int i = 0; i < cart->cart.ndims; i++) {

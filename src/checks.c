@@ -38,13 +38,15 @@ void bad_tag(struct entry *e, const char *name, int tag, const char *also)
 void bad_pointer(struct entry *e, int class, const char *name)
 {
     if (e->rc == MPI_SUCCESS)
-        e->rc = fail(class, "argument %s is NULL", name);
+        e->rc = fail_null(class, name);
 }
 
 void bad_buffer(struct entry *e, const char *name, const void *data)
 {
     if (e->rc == MPI_SUCCESS)
-        e->rc = fail(MPI_ERR_BUFFER, "argument %s is %s", name, data ? "MPI_IN_PLACE" : "NULL");
+        e->rc = fail(MPI_ERR_BUFFER, "argument %s is %s", name,
+                     data ? "MPI_IN_PLACE, which only collectives know"
+                          : "NULL; it has to point to the data, or the count has to be 0");
 }
 
 void bad_object(struct entry *e, int class, const char *name, const char *rule)
@@ -77,9 +79,11 @@ void bad_handle(struct entry *e, int class, const char *name, const void *handle
     for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
         if (nulls[i].handle == handle) {
             e->rc = fail(class, "argument %s is %s", name, nulls[i].name);
-            return;
+            break;
         }
-    e->rc = fail(class, "argument %s is %p, %s", name, handle,
+    if (e->rc == MPI_SUCCESS)
+        e->rc =
+            fail(class, "argument %s is %p, %s", name, handle,
                  handle ? "which is none or was freed before" : "a handle that was never set");
     e->rc = fail(class, "%s; it has to be %s %s", fail_text(),
                  strchr("aeiou", *what) ? "an" : "a", what);

@@ -118,7 +118,7 @@ static inline void check_array(struct entry *e, int length, const void *array, c
 static inline void check_function(struct entry *e, bool given, const char *name)
 {
     if (BAD(!given))
-        bad_pointer(e, MPI_ERR_ARG, name);
+        bad_object(e, MPI_ERR_ARG, name, "NULL; pass a function");
 }
 
 /* The position in a packed buffer, which goes in and out. */

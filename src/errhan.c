@@ -129,7 +129,7 @@ static int make(enum errhandler_kind kind, void *function, const char *argument,
                 struct errhandler **errhandler)
 {
     if (!function)
-        return fail(MPI_ERR_ARG, "argument %s is NULL", argument);
+        return fail(MPI_ERR_ARG, "argument %s is NULL; pass a function", argument);
     struct errhandler *made = object_new(OBJECT_ERRHANDLER, sizeof *made);
     if (!made)
         return fail(MPI_ERR_NO_MEM, "no memory for an error handler");

@@ -374,7 +374,7 @@ int xmpi_info_get(info_t info, string_t key, int valuelen, char *value, flag_t *
         return fail(MPI_ERR_ARG, "argument valuelen is %d, a length cannot be negative",
                     valuelen);
     if (!value)
-        return fail(MPI_ERR_ARG, "argument value is NULL");
+        return fail_null(MPI_ERR_ARG, "value");
     const char *found = info_get(info, key);
     *flag = found != NULL;
     if (found) { /* valuelen does not count the zero at the end */

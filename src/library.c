@@ -121,6 +121,13 @@ int library_help(void)
     return rc;
 }
 
+/* Who ends without leaving is told what it forgot to call. */
+static void sessions_tell(void)
+{
+    atomic_store(&boot_record(boot.local_rank)->sessions,
+                 users == library_sessions ? (uint32_t)users : 0);
+}
+
 int library_hold(enum library_user user, int level)
 {
     if (!library_is_open) {
@@ -131,6 +138,7 @@ int library_hold(enum library_user user, int level)
     if (users++ == 0)
         boot_reached(BOOT_INITED);
     library_sessions += user == USER_SESSION;
+    sessions_tell();
     threads_admit(level);
     return MPI_SUCCESS;
 }
@@ -150,7 +158,9 @@ static void library_rest(enum library_user user)
 int library_drop(enum library_user user)
 {
     library_sessions -= user == USER_SESSION;
-    if (--users > 0)
+    users--;
+    sessions_tell();
+    if (users > 0)
         return MPI_SUCCESS;
     pml_flush();
     if (users == 0) /* no other thread has begun a session meanwhile */

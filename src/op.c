@@ -171,7 +171,7 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
                     "fold with MPI_SUM and divide",
                     op->name);
     if (count > 0 && datatype->predefined && (!inbuf || !inoutbuf))
-        return fail(MPI_ERR_BUFFER, "argument %s is NULL", inbuf ? "inoutbuf" : "inbuf");
+        return fail_null(MPI_ERR_BUFFER, inbuf ? "inoutbuf" : "inbuf");
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
         return fail(MPI_ERR_BUFFER, "argument %s: MPI_IN_PLACE is not allowed here",
                     inbuf == MPI_IN_PLACE ? "inbuf" : "inoutbuf");

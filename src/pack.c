@@ -23,7 +23,7 @@ int pack_check(const void *memory, int64_t position, int64_t bytes, int64_t size
                const char *buffer, const char *argument)
 {
     if (!memory && bytes > 0)
-        return fail(MPI_ERR_BUFFER, "argument %s is NULL", buffer);
+        return fail_null(MPI_ERR_BUFFER, buffer);
     if (size < 0)
         return fail(MPI_ERR_ARG, "argument %s is %lld, must not be negative", argument,
                     (long long)size);

@@ -323,7 +323,7 @@ static int part_fill(struct partitioned *part, int partitions, int64_t count,
 {
     int64_t elements, bytes;
     if (!part->data.base && partitions > 0 && count > 0 && type->predefined)
-        return fail(MPI_ERR_BUFFER, "argument buf is NULL");
+        return fail_null(MPI_ERR_BUFFER, "buf");
     if (__builtin_mul_overflow(count, (int64_t)partitions, &elements) ||
         __builtin_mul_overflow(elements, (int64_t)type->layout->size, &bytes))
         return fail(MPI_ERR_COUNT,

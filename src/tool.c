@@ -63,14 +63,15 @@ void tool_int(int *place, int value)
 int tool_number(int *place, int n)
 {
     if (!place)
-        return fail(MPI_T_ERR_INVALID, "the place for the number is NULL");
+        return fail(MPI_T_ERR_INVALID,
+                    "the place for the number is NULL; pass the address of an int");
     *place = n;
     return MPI_SUCCESS;
 }
 
 int tool_fail_null(const char *argument)
 {
-    return fail(MPI_T_ERR_INVALID, "argument %s is NULL", argument);
+    return fail_null(MPI_T_ERR_INVALID, argument);
 }
 
 int tool_fail_index(const char *argument, int index, int n, const char *things)
