@@ -25,8 +25,8 @@ enum {
     PACKETS_PER_POLL = 32,
     PUBLISH_SLOTS = 16,
     OLD_NEWS = 1 << 15,
-    NEAR = 2,
-    FAR = 6,
+    NEAR = 1,
+    FAR = 2,
     EXPECT_MORE = 2
 };
 
