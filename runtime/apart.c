@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE 1 /* sched_getcpu */
 #include "runtime/apart.h"
-#include "runtime/progress.h"
+#include "runtime/oncpu.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -51,12 +51,6 @@ static unsigned own_group(void)
     return number + NO_GROUPS + 1;
 }
 
-static void tell_cpu(unsigned cpu)
-{
-    if (atomic_load_explicit(&mine->cpu, memory_order_relaxed) != cpu)
-        atomic_store_explicit(&mine->cpu, cpu, memory_order_relaxed);
-}
-
 void apart_open(struct doorbell *bell)
 {
     mine = bell;
@@ -65,7 +59,7 @@ void apart_open(struct doorbell *bell)
     if (!mine)
         return;
     atomic_store(&mine->fences, 0);
-    tell_cpu((unsigned)sched_getcpu());
+    oncpu_tell(mine, (unsigned)sched_getcpu());
     atomic_store(&mine->group, own_group());
 }
 
@@ -105,12 +99,12 @@ bool apart_all_fence(void)
 bool apart_is_in_the_way(void)
 {
     unsigned here = (unsigned)sched_getcpu();
-    tell_cpu(here);
+    oncpu_tell(mine, here);
     for (int i = 0; i < neighbours.n; i++) {
         const struct doorbell *other = neighbour(i);
         if (other != mine &&
             atomic_load_explicit(&other->sleeping, memory_order_relaxed) == 0 &&
-            atomic_load_explicit(&other->cpu, memory_order_relaxed) == here)
+            oncpu_is(other, here))
             return true;
     }
     return false;

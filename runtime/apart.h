@@ -10,7 +10,7 @@
  *     asleep   D, E, F
  *
  * So each rank says in its doorbell which group it is in, and which CPU it was on when it waited
- * last.  A look at the others costs a load of a line per rank of the node.
+ * last (oncpu.h).  A look at the others costs a load of a line per rank of the node.
  *
  * Groups of containers or jobs (cgroups with shares of their own) are not looked at.
  */

@@ -73,7 +73,6 @@ struct boot_other {
 
 struct boot_rank { /* one per local rank, its own cache lines */
     struct doorbell bell;
-    char pad[44];
     int32_t world_rank, appnum;
     _Atomic int32_t pid;    /* claimed by this process in MPI_Init; 0 = nobody yet */
     _Atomic uint32_t state; /* enum boot_state */

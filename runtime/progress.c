@@ -15,7 +15,8 @@
  *
  * How long it spins there is learnt.  Two partners who happen to have a CPU each at the same time
  * answer each other in a tenth of what a switch takes, so it pays to stay; others spin in vain.
- * So waits that end while spinning make the next ones spin longer, those that do not shorter.
+ * So waits that end while spinning make the next ones spin longer, those that do not shorter;
+ * and who waits for one rank that runs on another CPU stays longer (partner.h).
  *
  * Launchers that give each rank a session of its own also give it a scheduler group of its own,
  * and a yield does not leave the group.  Such a rank does not yield: it sleeps as soon as another
@@ -42,6 +43,7 @@
 #include "runtime/log.h"
 #include "runtime/notice.h"
 #include "runtime/param.h"
+#include "runtime/partner.h"
 #include "runtime/record.h"
 
 #include <assert.h>
@@ -139,7 +141,9 @@ static int round_over_pollers(void)
 static void yield(void)
 {
     int levels = engine_release();
+    partner_leave();
     sched_yield();
+    partner_tell();
     engine_retake(levels);
 }
 
@@ -202,6 +206,10 @@ static void spin_learn(const struct wait *w)
 {
     if (w->phase == SPINNING && w->idle == 0)
         return;
+    if (w->phase == SPINNING && w->idle > policy.spin) {
+        partner_answered();
+        return;
+    }
     int spin = (int)policy.spin + (w->phase == SPINNING ? CROWDED_GAIN : -CROWDED_LOSS);
     policy.spin = spin < CROWDED_LEAST  ? CROWDED_LEAST
                   : spin > CROWDED_MOST ? CROWDED_MOST
@@ -262,7 +270,9 @@ static void wait_sleep(struct wait *w)
     if (notice_is_wanted(NOTICE_SLEEP))
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
     int levels = engine_release();
+    partner_leave();
     doorbell_sleep(bell, w->rings, most < MOST_NAP_NS ? most : MOST_NAP_NS);
+    partner_tell();
     engine_retake(levels);
     progress_naps++;
     if (w->phase < ARMED_MOST)
@@ -330,12 +340,21 @@ static void wait_spin(struct wait *w)
     cpu_pause();
 }
 
+/* Perhaps for the answer of the rank that we sent to last.  Collectives wait for many, and so do
+ * waits without a flag. */
+static bool wait_is_for_one(const struct wait *w)
+{
+    return w->flag && !w->call.inside;
+}
+
 static void wait_yield(struct wait *w)
 {
     if (w->phase == SPINNING) {
         w->phase = YIELDING;
         w->since = 0;
         w->yields = 0;
+        if (wait_is_for_one(w))
+            partner_missed(w->idle);
         ask_who_is_apart();
     }
     if (policy.apart)
@@ -359,6 +378,12 @@ static uint32_t wait_spins(void)
     return followers < cpus || policy.spin < CROWDED_LEAST ? policy.spin : CROWDED_LEAST;
 }
 
+/* It may be over before a yield is. */
+static bool wait_stays(const struct wait *w)
+{
+    return w->phase == SPINNING && wait_is_for_one(w) && partner_may_answer(w->idle);
+}
+
 /* A round without a word to the other threads. */
 static void wait_round(struct wait *w)
 {
@@ -367,7 +392,7 @@ static void wait_round(struct wait *w)
         progress_completed();
         return;
     }
-    if (w->idle < wait_spins()) {
+    if (w->idle < wait_spins() || wait_stays(w)) {
         w->idle++;
         wait_spin(w);
     } else if (w->phase < ARMED) {
@@ -519,6 +544,7 @@ void progress_open(struct doorbell *mine, bool crowded)
     surroundings.crowded = crowded;
     surroundings.apart = APART_UNKNOWN;
     apart_open(mine);
+    partner_open(crowded ? mine : NULL);
     /* A private bell is rung under the engine lock only; no barrier is needed. */
     surroundings.barrier = mine ? doorbell_register() : true;
     progress_tune();
@@ -527,5 +553,6 @@ void progress_open(struct doorbell *mine, bool crowded)
 void progress_close(void)
 {
     bell = &own_bell;
+    partner_open(NULL);
     npollers = 0;
 }

@@ -120,7 +120,8 @@ struct doorbell {
     _Atomic uint32_t bell;     /* futex word, counts rings */
     _Atomic uint32_t fences;   /* 1: the owner fences before it looks at others' `sleeping` */
     _Atomic uint32_t group;    /* the owner's scheduler group, 0: not told yet (apart.h) */
-    _Atomic uint32_t cpu; /* that the owner was on when it waited last, where groups differ */
+    /* Which CPU the owner is on (oncpu.h): a line of its own, as it changes with every switch. */
+    _Atomic uint32_t runs __attribute__((aligned(64)));
 };
 
 /* Wake the owner whether it sleeps or not; for processes that have not called progress_open

@@ -11,6 +11,7 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
+#include "runtime/partner.h"
 
 #include <string.h>
 
@@ -123,6 +124,7 @@ static inline long put_flat(struct lane *lane, const struct wire *header, const 
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
     lane_publish(lane, slot, 1 + more);
+    partner_is(lane->bell);
     if (more > 1)
         lane_prepare(lane, more);
     return (long)bytes;
@@ -177,6 +179,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)(PLACE_CHUNK + chunk);
     lane_publish(lane, slot, 1);
+    partner_is(NULL); /* copying is work for two processors, so none of them should spin */
     chunk_sent(lane, chunk, lane->head, bytes);
     return (long)bytes;
 }

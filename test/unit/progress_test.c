@@ -2,7 +2,8 @@
 #define _GNU_SOURCE 1 /* CPU_SET */
 #include "runtime/clock.h"
 #include "runtime/lock.h"
-#include "runtime/progress.h"
+#include "runtime/oncpu.h"
+#include "runtime/partner.h"
 
 #include "test/unit/unit.h"
 
@@ -108,7 +109,14 @@ static void send_mail(uint32_t n)
     doorbell_ring(&shared->bell[1 - me]);
 }
 
-/* Ping-pong, now and then with a pause long enough for the other side to fall asleep. */
+/* Until the other side sleeps, or at least wanted to. */
+static void nap_until_asleep(void)
+{
+    for (int i = 0; i < 2000 && !shared->bell[1 - me].sleeping; i++)
+        nap_ms(1);
+}
+
+/* Ping-pong, now and then with a pause until the other side is asleep. */
 static void play(int who, bool by_flag, bool crowded)
 {
     me = who;
@@ -117,13 +125,13 @@ static void play(int who, bool by_flag, bool crowded)
     for (uint32_t n = 1; n <= 600; n++) {
         if (me == 0) {
             if (n % 60 == 0)
-                nap_ms(5);
+                nap_until_asleep();
             send_mail(n);
             await_mail(n, by_flag);
         } else {
             await_mail(n, by_flag);
             if (n % 70 == 0)
-                nap_ms(5);
+                nap_until_asleep();
             send_mail(n);
         }
     }
@@ -143,8 +151,8 @@ static void play_in_two_processes(bool by_flag, bool crowded)
     int status;
     waitpid(child, &status, 0);
     ck_assert_int_eq(status, 0);
-    /* Lost wake-ups would cost a timeout of 10 ms and more each; 600 exchanges with 18 naps of
-     * 5 ms take 0.1 s on an idle machine. */
+    /* Lost wake-ups would cost a timeout of 10 ms and more each; 600 exchanges with 18 naps take
+     * 0.1 s on an idle machine. */
     ck_assert_msg(clock_ns() - start < 20000000000u, "took %g s",
                   1e-9 * (double)(clock_ns() - start));
     ck_assert_uint_eq(shared->bell[0].sleeping, 0);
@@ -330,7 +338,7 @@ static struct wait wait_beside(uint32_t n, uint32_t sleeping)
     progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
     ck_assert_uint_ne(shared->bell[0].group, 0);
     shared->bell[1].group = shared->bell[0].group + n;
-    shared->bell[1].cpu = (uint32_t)sched_getcpu();
+    oncpu_tell(&shared->bell[1], (unsigned)sched_getcpu());
     shared->bell[1].sleeping = sleeping;
     struct wait w = WAIT_INIT;
     for (int i = 0; i < FEW_POLLS; i++)

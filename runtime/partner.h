@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where ranks exceed CPUs: the rank that we sent to last is likely to be the one that we wait for.
+ * Two that have a CPU each at the same time answer each other in a tenth of what a switch takes.
+ *
+ *     CPU 0    a ping        a ping        a ... until the scheduler takes one of the CPUs away;
+ *     CPU 1      b pong        b pong        then the next two
+ *
+ * So while the partner runs on another CPU a wait goes on spinning, and does not yield, for about as
+ * long as a few switches take; unless that was in vain several times, then it is tried now and
+ * then.  Partners that find themselves on one CPU again and again never run at the same time: one
+ * of them asks the scheduler for another CPU (and is left free to be moved again).
+ */
+#ifndef XMPI_PARTNER_H
+#define XMPI_PARTNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct doorbell; /* runtime/progress.h */
+
+extern struct doorbell *partner; /* NULL: nobody */
+
+/* A short message goes to the rank with this doorbell; NULL: a long one goes to somebody. */
+static inline void partner_is(struct doorbell *bell)
+{
+    partner = bell;
+}
+
+/* `mine` is our doorbell where ranks share CPUs, else NULL: then there are no partners. */
+void partner_open(struct doorbell *mine);
+
+/* We run: before a wait, or after a yield.  We are about to yield. */
+void partner_tell(void);
+void partner_leave(void);
+
+/* Is it better to poll on, after so many polls in vain, than to yield? */
+bool partner_may_answer(uint32_t polls);
+
+/* The wait yields after so many polls; it was over after more than usual without a yield. */
+void partner_missed(uint32_t polls);
+void partner_answered(void);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE 1 /* CPU_SET */
+#include "runtime/oncpu.h"
+#include "runtime/partner.h"
+
+#include "test/unit/unit.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+static struct doorbell bells[2]; /* ours and the partner's */
+
+static unsigned bind_here(void)
+{
+    unsigned here = (unsigned)sched_getcpu();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(here, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    return here;
+}
+
+static unsigned open_here(void)
+{
+    unsigned here = bind_here();
+    partner_open(&bells[0]);
+    return here;
+}
+
+START_TEST(nobody_waits_for_nobody)
+{
+    partner_open(NULL);
+    partner_is(&bells[1]);
+    oncpu_tell(&bells[1], 1 + bind_here());
+    ck_assert(!partner_may_answer(0)); /* ranks do not share CPUs */
+    partner_open(&bells[0]);
+    ck_assert(!partner_may_answer(0)); /* nothing was sent */
+    partner_missed(0);
+}
+END_TEST
+
+START_TEST(a_partner_on_another_cpu_may_answer)
+{
+    unsigned here = open_here();
+    ck_assert(oncpu_is(&bells[0], here));
+    partner_is(&bells[1]);
+    ck_assert(!partner_may_answer(0)); /* it never told */
+    oncpu_tell(&bells[1], here + 1);
+    ck_assert(partner_may_answer(0));
+    ck_assert(partner_may_answer(100));
+    ck_assert(!partner_may_answer(100000));
+    oncpu_leave(&bells[1]);
+    ck_assert(!partner_may_answer(0));
+    oncpu_tell(&bells[1], here);
+    ck_assert(!partner_may_answer(0));
+}
+END_TEST
+
+START_TEST(spinning_in_vain_is_given_up)
+{
+    unsigned here = open_here();
+    partner_is(&bells[1]);
+    oncpu_tell(&bells[1], here + 1);
+    int waits = 0, spins = 0;
+    for (; waits < 1280; waits++) {
+        bool spin = partner_may_answer(0);
+        spins += spin;
+        partner_missed(spin ? 100000 : 0);
+    }
+    ck_assert_int_ge(spins, 8);
+    ck_assert_int_le(spins, 20);
+    partner_answered();
+    ck_assert(partner_may_answer(0));
+}
+END_TEST
+
+/* Waits that yielded for other reasons are no reason to give up. */
+START_TEST(a_partner_that_did_not_run_may_answer_later)
+{
+    unsigned here = open_here();
+    partner_is(&bells[1]);
+    for (int i = 0; i < 50; i++)
+        partner_missed(1);
+    oncpu_tell(&bells[1], here + 1);
+    ck_assert(partner_may_answer(0));
+}
+END_TEST
+
+static int cpus(cpu_set_t *set)
+{
+    ck_assert_int_eq(sched_getaffinity(0, sizeof *set, set), 0);
+    return CPU_COUNT(set);
+}
+
+/* Waits on the partner's CPU; has it been moved? */
+static bool is_moved(int waits)
+{
+    bool moved = false;
+    for (int i = 0; i < waits; i++) {
+        unsigned here = (unsigned)sched_getcpu();
+        oncpu_tell(&bells[1], here);
+        partner_missed(1);
+        moved |= (unsigned)sched_getcpu() != here;
+    }
+    return moved;
+}
+
+START_TEST(one_of_two_on_a_cpu_moves)
+{
+    cpu_set_t before, after;
+    if (cpus(&before) < 2) {
+        printf("skip one_of_two_on_a_cpu_moves: one CPU\n");
+        return;
+    }
+    partner_open(&bells[0]);
+    partner_is(&bells[1]);
+    ck_assert(is_moved(1000));
+    cpus(&after);
+    ck_assert(CPU_EQUAL(&before, &after));
+}
+END_TEST
+
+START_TEST(who_has_one_cpu_stays)
+{
+    open_here();
+    partner_is(&bells[1]);
+    ck_assert(!is_moved(1000));
+    cpu_set_t after;
+    ck_assert_int_eq(cpus(&after), 1);
+}
+END_TEST
+
+UNIT_MAIN("partner", nobody_waits_for_nobody, a_partner_on_another_cpu_may_answer,
+          spinning_in_vain_is_given_up, a_partner_that_did_not_run_may_answer_later,
+          one_of_two_on_a_cpu_moves, who_has_one_cpu_stays)
