@@ -517,7 +517,8 @@ void progress_tune(void)
         say("XMPI_POLITE=%s is none of auto, always, never; taking auto", wish);
     policy_choose(always || (surroundings.crowded && !never), surroundings.barrier);
     if (always) { /* who asks for it wants CPUs for others, not the last microsecond */
-        policy.awake_ns = policy.impatient_ns;
+        policy.awake_ns = 200 * MICROSECOND;
+        policy.impatient_ns = 20 * MICROSECOND;
         policy.nap_ns *= 1 + surroundings.silent; /* then a poll costs as much as a yield */
     }
     if (never) { /* after four billion polls, minutes later, it yields all the same */

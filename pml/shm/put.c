@@ -15,6 +15,9 @@
 
 #include <string.h>
 
+/* Copying more is work for two processors, so none of them should spin (runtime/partner.h). */
+enum { PARTNER_BYTES = 1024 };
+
 enum { AHEAD = 8 };
 
 /* Is there room for so many slots? */
@@ -179,7 +182,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)(PLACE_CHUNK + chunk);
     lane_publish(lane, slot, 1);
-    partner_is(NULL); /* copying is work for two processors, so none of them should spin */
+    partner_is(bytes <= PARTNER_BYTES ? lane->bell : NULL);
     chunk_sent(lane, chunk, lane->head, bytes);
     return (long)bytes;
 }
