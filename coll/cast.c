@@ -352,14 +352,31 @@ int cast_objection(const struct price_query *query)
     return 0;
 }
 
-int cast_open(struct cast *cast, const struct price_query *query, double scale,
-              struct grouping grouping, size_t most)
+static int open_places(struct cast *cast, const struct price_query *query)
 {
     *cast = (struct cast){ .p = query->p };
     int error = cast_objection(query);
-    bool wanted = query->algorithm->needs == NEEDS_PLACES;
-    if (!error && wanted)
+    if (!error && query->algorithm->needs == NEEDS_PLACES)
         error = make_places(cast, query);
+    return error;
+}
+
+int cast_first(struct cast *cast, const struct price_query *query)
+{
+    int error = open_places(cast, query);
+    if (error)
+        return error;
+    cast->role = calloc(1, sizeof *cast->role);
+    if (!cast->role)
+        return no_memory(cast);
+    cast->nroles = cast->nactors = 1;
+    return make_role(cast, query, 1, 0, cast->role);
+}
+
+int cast_open(struct cast *cast, const struct price_query *query, double scale,
+              struct grouping grouping, size_t most)
+{
+    int error = open_places(cast, query);
     if (!error && (grouping.shift || grouping.flip))
         error = open_alike(cast, query, scale, grouping, most);
     if (error || cast->symmetry)

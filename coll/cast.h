@@ -62,6 +62,9 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most);
 void cast_close(struct cast *cast);
 
+/* The role of rank 0 alone, its peers absolute, its messages without their other ends. */
+int cast_first(struct cast *cast, const struct price_query *query);
+
 static inline const struct role *cast_role(const struct cast *cast, int actor)
 {
     return &cast->role[cast->symmetry ? 0 : actor];

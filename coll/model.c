@@ -3,10 +3,11 @@
  * The cheapest algorithm.  Every algorithm of the collective that can serve is priced whole and in
  * 4, 16 and 64 pieces, with its own radix, half and twice of it; the plans of all ranks are
  * performed on the model for each, MOST_STEPS steps at most.  What would take more has no price and
- * is not chosen by it.
+ * is not chosen by it.  Those whose rank 0 alone has more to do than the best so far takes are not
+ * performed: the answer is the same without them.
  *
- * Costs every rank, the first time a size is met: an allreduce, which has the most algorithms, 30 ms
- * of 8 bytes and 100 ms of 64 KiB on 64 ranks, 0.1 s on 1024, 0.3 s on 4096; others a half or less.
+ * Costs every rank, the first time a size is met: an allreduce, which has the most algorithms, 8 ms
+ * of 8 bytes and 80 ms of 64 KiB on 64 ranks, up to 0.2 s on 1024; others a half or less.
  * Prices are asked for sizes in steps of a quarter of a doubling, so a program that uses many sizes
  * asks for few; answers are kept for the process.  Ranks are taken to fill one node after the other.
  */
@@ -16,7 +17,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096 };
+enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096, MOST_CANDIDATES = 64 };
 
 /* Ranks know the amount of data alike, and an algorithm may be chosen by it. */
 static bool is_priced(const struct question *q)
@@ -41,39 +42,56 @@ static size_t rounded(size_t bytes)
     return bytes >> (log - 2) << (log - 2);
 }
 
-bool model_price_of(const struct question *q, const struct choice *how, struct price *price)
+static struct price_query query_of(const struct question *q, const struct choice *how)
 {
-    const struct algorithm *a = how->algorithm;
-    const struct price_query asked = {
-        .algorithm = a,
+    return (struct price_query){
+        .algorithm = how->algorithm,
         .p = q->ranks,
         .pieces = how->pieces,
         .radix = how->radix,
         .bytes = rounded(q->bytes),
         .seats = { .per_node = q->nodes > 1 ? (q->ranks + q->nodes - 1) / q->nodes : 0 },
     };
-    if (!is_priced(q) || !a->program || choose_objection(a, how->radix, q))
+}
+
+/* Scripts are not: only their own ranks are to verify them. */
+static bool may_be_priced(const struct question *q, const struct choice *how)
+{
+    const struct algorithm *a = how->algorithm;
+    return is_priced(q) && a->program && !choose_objection(a, how->radix, q) && !a->script;
+}
+
+bool model_price_of(const struct question *q, const struct choice *how, struct price *price)
+{
+    if (!may_be_priced(q, how))
         return false;
-    if (a->script)
-        return false; /* only its own ranks are to verify it */
+    struct price_query asked = query_of(q, how);
     if (price_of(&price_standard, &asked, MOST_STEPS, price) == 0)
         return true;
     fail_clear(); /* no price is an answer */
     return false;
 }
 
+/* An algorithm's own radix, twice and half of it, as far as it has one. */
+static int radixes(const struct algorithm *a, int radix[3])
+{
+    radix[0] = a->radix;
+    radix[1] = 2 * a->radix;
+    radix[2] = a->radix / 2;
+    return a->radix == 0 ? 1 : radix[2] < 2 ? 2 : 3;
+}
+
 bool model_price(const struct question *q, const struct algorithm *a, struct choice *how,
                  struct price *best)
 {
     static const int cuts[] = { 1, 4, 16, 64 };
-    int radixes[] = { a->radix, 2 * a->radix, a->radix / 2 };
+    int radix[3], n = radixes(a, radix);
     bool found = false, hopeless[3] = { false }; /* in more pieces it is more steps still */
     for (int c = 0; c < (a->cut ? 4 : 1); c++)
-        for (int r = 0; r < (a->radix ? 3 : 1); r++) {
-            struct choice this = { .algorithm = a, .pieces = cuts[c], .radix = radixes[r] };
+        for (int r = 0; r < n; r++) {
+            struct choice this = { .algorithm = a, .pieces = cuts[c], .radix = radix[r] };
             struct price price;
-            if (hopeless[r] || (a->radix && this.radix < 2) ||
-                (c > 0 && q->bytes / (size_t)cuts[c] < LEAST_PIECE))
+            if (hopeless[r] || (c > 0 && q->bytes / (size_t)cuts[c] < LEAST_PIECE))
                 continue;
             hopeless[r] = !model_price_of(q, &this, &price);
             if (hopeless[r] || (found && price_seconds(price) >= price_seconds(*best)))
@@ -85,16 +103,71 @@ bool model_price(const struct question *q, const struct algorithm *a, struct cho
     return found;
 }
 
+/* ---- the cheapest ---- */
+
+struct candidate {
+    const struct algorithm *algorithm;
+    double least; /* its price is at least this */
+};
+
+static bool is_candidate(const struct question *q, const struct algorithm *a,
+                         struct candidate *candidate)
+{
+    int radix[3], n = radixes(a, radix);
+    bool any = false;
+    for (int r = 0; r < n; r++) {
+        struct choice this = { .algorithm = a, .radix = radix[r] };
+        if (!may_be_priced(q, &this))
+            continue;
+        struct price_query asked = query_of(q, &this);
+        double least = price_least(&price_standard, &asked);
+        candidate->least = any && candidate->least < least ? candidate->least : least;
+        any = true;
+    }
+    candidate->algorithm = a;
+    return any;
+}
+
+/* By the least that they take, then as in the table: all ranks choose alike. */
+static int by_least(const void *one, const void *other)
+{
+    const struct candidate *a = one, *b = other;
+    if (a->least != b->least)
+        return a->least < b->least ? -1 : 1;
+    return a->algorithm < b->algorithm ? -1 : a->algorithm > b->algorithm;
+}
+
+static int list_candidates(const struct question *q, struct candidate *list)
+{
+    int n = 0;
+    for (const struct algorithm *a = algorithms; a->name && n < MOST_CANDIDATES; a++)
+        n += a->what == q->what && is_candidate(q, a, &list[n]);
+    qsort(list, (size_t)n, sizeof *list, by_least);
+    return n;
+}
+
+/* Of equals the first in the table. */
+static bool is_better(const struct choice *how, struct price price, const struct choice *than,
+                      struct price best)
+{
+    double a = price_seconds(price), b = price_seconds(best);
+    return a < b || (a <= b && how->algorithm < than->algorithm);
+}
+
 static bool choose_cheapest(const struct question *q, struct choice *choice)
 {
+    struct candidate list[MOST_CANDIDATES];
     struct price best = { 0 }, price;
     struct choice how;
+    int n = list_candidates(q, list);
     bool found = false;
     *choice = (struct choice){ .algorithm = NULL };
-    for (const struct algorithm *a = algorithms; a->name; a++) {
-        if (a->what != q->what || !model_price(q, a, &how, &price))
+    for (int i = 0; i < n; i++) {
+        if (found && list[i].least > price_seconds(best))
+            break;
+        if (!model_price(q, list[i].algorithm, &how, &price))
             continue;
-        if (found && price_seconds(price) >= price_seconds(best))
+        if (found && !is_better(&how, price, choice, best))
             continue;
         found = true;
         best = price;

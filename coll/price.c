@@ -9,6 +9,7 @@
 #include "coll/sim.h"
 
 #include "coll/steady.h"
+#include "runtime/fail.h"
 
 const struct price_model price_standard = {
     .link = {
@@ -87,4 +88,18 @@ int price_of(const struct price_model *model, const struct price_query *query, s
     int error = sim_run(model, query, NULL, most ? most : 1000000, &sim);
     *price = sim.price;
     return error;
+}
+
+double price_least(const struct price_model *model, const struct price_query *query)
+{
+    struct price_query whole = *query;
+    struct seats seats = normal(query->seats, query->p);
+    struct cast first;
+    whole.pieces = 1;
+    int error = cast_first(&first, &whole);
+    double least = error ? 0 : sim_least(&first, model, &seats);
+    if (error)
+        fail_clear(); /* who asks for the price is told */
+    cast_close(&first);
+    return least;
 }

@@ -75,4 +75,7 @@ extern const struct price_model price_standard;
 int price_of(const struct price_model *model, const struct price_query *query, size_t most,
              struct price *price);
 
+/* What the price of it is at least, in pieces or not: a glance at the plan of rank 0. */
+double price_least(const struct price_model *model, const struct price_query *query);
+
 #endif

@@ -436,3 +436,27 @@ int sim_perform(const struct cast *cast, const struct price_model *model,
     strike(&s);
     return error;
 }
+
+double sim_least(const struct cast *first, const struct price_model *model,
+                 const struct seats *seats)
+{
+    double cpu = 0, out[2] = { 0 }, in[2] = { 0 };
+    for (int i = 0; i < first->role->nacts; i++) {
+        const struct act *act = &first->role->act[i];
+        if (act->verb == VERB_FOLD || act->verb == VERB_JOIN)
+            cpu += act->bytes * model->fold;
+        if (act->verb == VERB_COPY)
+            cpu += act->bytes * model->copy;
+        if (act->peer < 0)
+            continue;
+        enum distance d = distance(seats, 0, act->peer);
+        const struct link_price *link = &model->link[d];
+        double busy = act->parts * link->gap + act->bytes * link->byte;
+        cpu += act->parts * link->overhead;
+        (act->verb == VERB_SEND ? out : in)[d == DISTANCE_NET] += busy;
+    }
+    double most = cpu, ways[] = { out[0], out[1], in[0], in[1] };
+    for (int i = 0; i < 4; i++)
+        most = ways[i] > most ? ways[i] : most;
+    return most;
+}

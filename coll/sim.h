@@ -42,4 +42,8 @@ int sim_run(const struct price_model *model, const struct price_query *query,
 int sim_perform(const struct cast *cast, const struct price_model *model,
                 const struct seats *seats, const struct fabric *fabric, struct price *price);
 
+/* Seconds that rank 0's own CPU and ways are busy, which no performance can do without. */
+double sim_least(const struct cast *first, const struct price_model *model,
+                 const struct seats *seats);
+
 #endif

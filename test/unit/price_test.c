@@ -393,10 +393,36 @@ START_TEST(what_has_no_price_says_so)
 }
 END_TEST
 
+/* What rank 0 has to do by itself is never more than what all take together. */
+START_TEST(no_price_is_below_its_least)
+{
+    static const int per_node[] = { 0, 4, 16 };
+    int priced = 0;
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        for (int i = 0; i < 27; i++) {
+            struct price_query q = { .algorithm = a,
+                                     .p = 16 * (1 + i / 9),
+                                     .pieces = a->cut ? 1 + i % 4 : 1,
+                                     .bytes = (size_t)1 << 7 * (i / 3 % 3),
+                                     .seats = { .per_node = per_node[i % 3] } };
+            struct price price;
+            if (price_of(&price_standard, &q, PLENTY, &price)) {
+                fail_clear();
+                continue;
+            }
+            priced++;
+            ck_assert_msg(price_least(&price_standard, &q) <= price_seconds(price) * (1 + 1e-9),
+                          "%s on %d ranks, %zu bytes", a->name, q.p, q.bytes);
+        }
+    ck_assert_int_gt(priced, 1000);
+}
+END_TEST
+
 UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
           circulant_reduce_scatter, binomial_broadcast, pipelined_broadcast,
           double_tree_broadcast, scatter_allgather_broadcast, allgathers, alltoalls,
           gathers_and_scatters, barriers_and_scans, reductions, one_message, rings_are_hops,
           a_network_interface_is_shared, long_messages_wait_for_their_receive,
           few_ranks_stand_for_many, a_ring_becomes_steady,
-          what_only_looks_like_a_ring_has_no_price, what_has_no_price_says_so)
+          what_only_looks_like_a_ring_has_no_price, what_has_no_price_says_so,
+          no_price_is_below_its_least)
