@@ -12,7 +12,8 @@
  *
  * A rank whose threads all wait may go on when one of them may; one with threads beside them that may
  * call MPI can always.  Waits for something outside of MPI and waits that nobody could tell count as
- * able to go on, and so do ranks where something moves: what is said is certain.
+ * able to go on, and so do ranks where something moves, or whose messages the network has not delivered
+ * yet: what is said is certain.
  */
 #include "launcher/status.h"
 
@@ -82,7 +83,7 @@ static bool is_settled(const struct situation *s, double settled)
 {
     double seconds = s->nwaits > 1 ? s->least_seconds : s->seconds;
     return s->standing == STANDING_WAITING && !s->threads_free && !s->moving && !s->stopped &&
-           seconds >= settled;
+           s->undelivered == 0 && seconds >= settled;
 }
 
 static void find_moves(struct graph *g, double settled)

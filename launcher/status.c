@@ -101,6 +101,7 @@ static void read_process(const struct record_area *area, struct situation *s)
     s->state = process_state(s->pid, &threads);
     s->stopped = s->state == 'T';
     s->threads_free = area->multiple && threads > s->nwaits + area->helpers;
+    s->undelivered = area->undelivered;
     s->moves += s->wait.moves;
     for (int i = 0; i < s->nwaits - 1; i++)
         s->moves += s->more[i].moves;
@@ -256,6 +257,9 @@ static void print_wait(FILE *to, const struct situation *s, int i)
             place);
     if (s->stopped)
         fputs("; stopped by a signal", to);
+    if (i == 0 && s->undelivered > 0)
+        fprintf(to, "; the network has not delivered yet what it sent to %d rank%s",
+                s->undelivered, s->undelivered == 1 ? "" : "s");
     fputc('\n', to);
     if (wait->near.found)
         print_near(to, &wait->near);

@@ -39,6 +39,7 @@ struct situation {
     bool stopped;            /* by a signal */
     bool moving;             /* something has moved since the last look, see status_compare */
     bool threads_free;       /* others of its threads do not wait, and may call MPI as well */
+    int undelivered;         /* processes that the network has not brought its messages yet */
     bool far;                /* of another host: `places` says where it is */
     uint64_t moves;          /* grows with whatever it does */
     struct record_wait wait; /* the longest of them */

@@ -34,6 +34,8 @@
 #include <unistd.h>
 
 atomic_bool threads_multiple, threads_beside;
+static enum threads program_threads;
+static int our_threads;
 
 enum { TRIES = 200, TRIES_CROWDED = 20, PATIENCE_PAUSES = 200, PATIENCE_YIELDS = 8 };
 enum { HUNGER_NS = 200000, NAP_NS = 1000000 };
@@ -43,7 +45,8 @@ static struct {
     _Atomic uint32_t wanting, sleeping, trying, hungry;
     _Atomic uint32_t taken; /* counts how often it changed hands */
     _Atomic(const void *) owner;
-    int levels; /* of the owner */
+    int levels;       /* of the owner */
+    const void *late; /* the thread whose call has it by engine_hold */
 } lock __attribute__((aligned(64)));
 
 /* The address of this variable names the thread. */
@@ -191,6 +194,28 @@ void engine_give(void)
         lock_free();
 }
 
+void engine_hold(void)
+{
+    if (lock_is_mine())
+        return;
+    lock_take(1);
+    lock.late = &me;
+}
+
+void engine_leave(void)
+{
+    if (!lock_is_mine())
+        return;
+    if (lock.late == &me)
+        lock.late = NULL;
+    engine_give();
+}
+
+bool engine_is_late(void)
+{
+    return lock.late == &me;
+}
+
 int engine_release(void)
 {
     if (!lock_is_mine())
@@ -218,4 +243,24 @@ bool engine_breathe(void)
     lock_let_others(before);
     engine_retake(levels);
     return true;
+}
+
+/* ---- who takes it ---- */
+
+static void threads_choose(void)
+{
+    threads_multiple = program_threads == THREADS_MANY || our_threads > 0;
+    threads_beside = program_threads == THREADS_BESIDE && !threads_multiple;
+}
+
+void threads_of_program(enum threads may)
+{
+    program_threads = may;
+    threads_choose();
+}
+
+void threads_of_ours(int change)
+{
+    our_threads += change;
+    threads_choose();
 }

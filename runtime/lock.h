@@ -20,9 +20,22 @@
 
 extern atomic_bool threads_multiple, threads_beside; /* change under the lock only */
 
+/* What they are follows from what threads of the program may do, and from how many threads of ours
+ * (runtime/assist.h) there are.  Under the lock, or while there is one thread. */
+enum threads { THREADS_ONE, THREADS_BESIDE, THREADS_MANY };
+void threads_of_program(enum threads may);
+void threads_of_ours(int change);
+
 /* Whoever takes it gives it back as often. */
 void engine_take(void);
 void engine_give(void);
+
+/* A thread of ours begins in the middle of a call that may have gone without the lock: the call has
+ * it from now on, once, and engine_leave at its end gives it back.  engine_is_late: this call has
+ * got it so. */
+void engine_hold(void);
+void engine_leave(void);
+bool engine_is_late(void);
 
 static inline bool threads_are_many(void)
 {

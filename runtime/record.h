@@ -97,6 +97,8 @@ struct record_area {
     uint32_t serial;              /* of the last wait told */
     int32_t multiple;             /* several threads may call at once */
     int32_t helpers;              /* threads of ours, which send nothing by themselves */
+    int32_t
+        undelivered; /* processes that the network has not brought yet what was sent to them */
     struct record_wait waits[RECORD_WAITS];
     char names[RECORD_NAMES][RECORD_NAME_CHARS];
     struct record_event ring[RECORD_EVENTS] __attribute__((aligned(64)));

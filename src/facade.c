@@ -109,7 +109,7 @@ int leave_error(struct entry *e, void *owner)
     if (comm)
         owner = comm;
     if (!e->locked)
-        engine_take();
+        engine_hold();
     if (trace_on)
         trace_leave(e->function);
     char message[MPI_MAX_ERROR_STRING];
@@ -119,7 +119,7 @@ int leave_error(struct entry *e, void *owner)
     int rc = errhandler_raise(owner, e->rc, message);
     if (comm)
         comm_release(comm);
-    engine_give();
+    engine_leave();
     return rc;
 }
 

@@ -33,7 +33,6 @@
 int library_sessions;
 int thread_level = MPI_THREAD_SINGLE;
 static bool library_is_open;
-static bool helped;  /* a thread makes progress, see library_help */
 static pid_t opener; /* a child that was forked closes nothing */
 static int users;    /* who hold it */
 
@@ -59,8 +58,7 @@ static int library_open(void)
     rc = world_open();
     if (rc)
         goto undo_pml;
-    helped = param_number(ASYNC) != 0;
-    rc = helped ? assist_open() : MPI_SUCCESS;
+    rc = assist_open(param_number(ASYNC) != 0);
     if (rc)
         goto undo_world;
     library_is_open = true;
@@ -82,7 +80,6 @@ static void library_close(void)
 {
     library_is_open = false;
     assist_close();
-    helped = false;
     world_close();
     pml_close();
     progress_close();
@@ -96,29 +93,15 @@ static void library_close(void)
 
 /* The calls that get here hold the engine lock.  The highest level asked for counts; a program
  * that is at MPI_THREAD_FUNNELED and asks for more must do so while no other call is under way,
- * since that one may have gone without the lock.  The library's own thread (XMPI_ASYNC) changes
- * nothing in what the program may do. */
+ * since that one may have gone without the lock. */
 static void threads_admit(int level)
 {
     if (level > thread_level)
         thread_level = level;
     record_area->multiple = thread_level == MPI_THREAD_MULTIPLE;
-    record_area->helpers = helped;
-    threads_multiple = thread_level == MPI_THREAD_MULTIPLE || helped;
-    threads_beside = thread_level != MPI_THREAD_SINGLE && !threads_multiple;
-}
-
-int library_help(void)
-{
-    int rc = MPI_SUCCESS;
-    engine_take();
-    if (!helped) {
-        helped = true;
-        threads_admit(thread_level);
-        rc = assist_open();
-        helped = rc == MPI_SUCCESS;
-    }
-    return rc;
+    threads_of_program(thread_level == MPI_THREAD_MULTIPLE ? THREADS_MANY
+                       : thread_level != MPI_THREAD_SINGLE ? THREADS_BESIDE
+                                                           : THREADS_ONE);
 }
 
 /* Who ends without leaving is told what it forgot to call. */

@@ -17,10 +17,6 @@ int thread_level_named(const char *name); /* -1: no such name */
 enum library_user { USER_WORLD, USER_SESSION };
 int library_hold(enum library_user user, int level);
 
-/* From now on a thread of the library makes progress, as with XMPI_ASYNC=1.  The engine lock is the
- * caller's from then on, whose call may not have taken it: engine_give. */
-int library_help(void);
-
 /* One user less; the last one completes what is in flight, and takes everything down if there
  * will be no other. */
 int library_drop(enum library_user user);

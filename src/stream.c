@@ -6,12 +6,12 @@
  */
 #include "src/task.h"
 
+#include "runtime/assist.h"
 #include "runtime/fail.h"
 #include "runtime/gpu_stream.h"
 #include "runtime/lock.h"
 #include "src/api/stream.h"
 #include "src/info.h"
-#include "src/library.h"
 
 #include <string.h>
 
@@ -68,10 +68,9 @@ int xmpix_stream_create(info_t info, stream_out_t *stream)
     made->last = &made->first;
     int rc = stream_read(made, info);
     if (!rc && made->is_device) {
-        rc = library_help();
+        rc = assist_start();
         if (!rc)
             tasks_open();
-        engine_give();
     }
     if (rc)
         object_delete(made);

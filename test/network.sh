@@ -39,6 +39,7 @@ part_alone() # nobody needs it: nobody loads it
     case_run "network/not loaded on one node" 30 "$XMPIRUN" -np 2 "$scratch/lazy" none
     XMPI_SHM=0 case_run "network/loaded by who needs it" 30 "$XMPIRUN" -np 4 "$scratch/lazy" talk
     XMPI_SHM=0 case_run "network/a message before the receiver is there" 30 "$XMPIRUN" -np 2 "$scratch/lazy" early "$scratch/early"
+    XMPI_SHM=0 case_run "network/messages of who computes then" 30 "$XMPIRUN" -np 2 "$scratch/lazy" gone "$scratch/gone"
     XMPI_SHM=0 case_run "network/a message for who has left" 30 "$XMPIRUN" -np 2 "$scratch/lazy" late "$scratch/late"
 }
 
@@ -215,6 +216,8 @@ part_namespaces()
         "$scratch/on_nodes" "$scratch/p2p" 4 -
     HALF=1 XMPI_OFI_TIMEOUT=2 case_run "network/a peer that computes is not lost" 60 \
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
+    HALF=1 case_run "network/messages of who computes then, two namespaces" 30 "$XMPIRUN" -np 2 \
+        "$scratch/on_nodes" "$scratch/lazy" gone "$scratch/gone"
     both_cables
     traffic_while "network/cable pulled and put back" pull_for_a_while
     if ip netns exec "$left" ss -K dst 10.77.0.2 > /dev/null 2>&1; then

@@ -232,7 +232,7 @@ static int ofi_poll(void)
     }
     naps = progress_naps;
     int events = nics_poll();
-    trunks_attend(events == 0);
+    events += trunks_attend(events == 0);
     fetches_flush();
     skipped = events ? BUSY_POLLS : 0;
     if (++polls % POLLS_PER_WATCH == 0)

@@ -17,6 +17,7 @@
 #include "pml/ofi/trunk.h"
 
 #include "mpi.h"
+#include "runtime/assist.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
@@ -170,6 +171,21 @@ static void trunk_push(struct trunk *trunk)
     }
     while (trunk->unsent && frame_post(trunk, trunk->unsent))
         trunk->unsent = trunk->unsent->next;
+    trunk->met |= trunk->first && !trunk->unsent && !trunk->posted;
+}
+
+/* Are there frames from before there was a connection? */
+static bool trunk_meets(const struct trunk *trunk)
+{
+    return !trunk->met && trunk->first && trunk->state != TRUNK_LOST && !trunk->left;
+}
+
+static bool trunks_meet(void)
+{
+    for (const struct trunk *trunk = trunks; trunk; trunk = trunk->next)
+        if (trunk_meets(trunk))
+            return true;
+    return false;
 }
 
 void trunk_append(struct trunk *trunk, struct frame *frame)
@@ -187,8 +203,11 @@ void trunk_append(struct trunk *trunk, struct frame *frame)
     if (!trunk->unsent)
         trunk->unsent = frame;
     trunk_push(trunk);
-    if (trunk->unsent)
-        trunk_attend(trunk);
+    if (!trunk->unsent)
+        return;
+    trunk_attend(trunk);
+    if (!trunk->met)
+        assist_while(trunks_meet);
 }
 
 bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t echo)
@@ -339,23 +358,30 @@ static bool trunk_needs_attention(const struct trunk *trunk)
 {
     if (trunk->state == TRUNK_LOST)
         return false;
-    return trunk->state == TRUNK_UNKNOWN || trunk->unsent || trunk->rewinding || trunk->owes;
+    return trunk->state == TRUNK_UNKNOWN || trunk->unsent || trunk->rewinding || trunk->owes ||
+           trunk_meets(trunk);
 }
 
-void trunks_attend(bool idle)
+int trunks_attend(bool idle)
 {
     struct trunk *trunk = attended;
+    int nmet = 0;
     attended = NULL;
+    if (__builtin_expect(assist_has_ended, 0))
+        assist_reap();
     while (trunk) {
         struct trunk *next = trunk->next_attended;
         trunk->attended = false;
         if (trunk->state == TRUNK_UNKNOWN)
             trunk_resolve(trunk);
+        bool met = trunk->met;
         trunk_push(trunk);
+        nmet += !met && trunk->met;
         if (trunk->owes && trunk_owes_long(trunk, idle))
             trunk_tell(trunk, HEAD_ACK, false, 0);
         if (trunk_needs_attention(trunk))
             trunk_attend(trunk);
         trunk = next;
     }
+    return nmet;
 }

@@ -76,6 +76,7 @@ struct trunk {
     struct frame *first, *last, *unsent;
     size_t bytes; /* from first to last */
     int posted;
+    bool met;       /* the first frames have gone: there is a connection */
     bool rewinding; /* send again from `first`, when nothing is posted any more */
 
     /* coming in */
@@ -125,8 +126,9 @@ void trunk_append(struct trunk *trunk, struct frame *frame);
 bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t echo);
 bool trunk_arrived(const char *frame, size_t bytes);   /* was it a packet? */
 void trunk_send_ended(struct frame *frame, int error); /* 0 or an error of libfabric */
-/* Look after those that wait for something; `idle`: nothing arrived in this poll. */
-void trunks_attend(bool idle);
+/* Look after those that wait for something; `idle`: nothing arrived in this poll.  How many got their
+ * first frames off. */
+int trunks_attend(bool idle);
 void trunk_lost(struct trunk *trunk, const char *why);
 bool trunk_gone(const struct trunk *trunk);
 

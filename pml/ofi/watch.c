@@ -24,6 +24,7 @@
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/param.h"
+#include "runtime/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,7 +195,11 @@ void trunks_watch(void)
     if (now - looked < LOOK_NS)
         return;
     looked = now;
-    for (struct trunk *trunk = trunks; trunk; trunk = trunk->next)
+    int undelivered = 0;
+    for (struct trunk *trunk = trunks; trunk; trunk = trunk->next) {
         if (trunk->state == TRUNK_OPEN && !trunk->left)
             trunk_watch(trunk, now);
+        undelivered += trunk->first && trunk->state != TRUNK_LOST && !trunk->left;
+    }
+    record_area->undelivered = undelivered;
 }

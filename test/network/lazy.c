@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The network is opened by those who need it, when they do.   lazy none|talk|early FILE|late FILE
+ * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone FILE
  *
  *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
  *                  in the first two processes after that (talk), or in nobody's (none)
  *     early        a short message goes off although its receiver does not call MPI, until FILE is there
+ *     gone         what was sent before the network was open arrives although the sender does not
+ *                  call MPI any more, until FILE is there; soon no thread is left over from that
  *     late         a message to a process that has left MPI, where nobody receives it, keeps nobody
  */
 #include "test/conform/check.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 static int rank, last;
@@ -82,6 +85,45 @@ static int early(const char *name)
     return leave();
 }
 
+static int nthreads(void)
+{
+    int n = -2; /* "." and ".." */
+    DIR *tasks = opendir("/proc/self/task");
+    while (readdir(tasks))
+        n++;
+    closedir(tasks);
+    return n;
+}
+
+static int gone(const char *name)
+{
+    enum { MANY = 100, LONG = 1000 };
+    static int values[LONG];
+    MPI_Request request = MPI_REQUEST_NULL;
+    int flag = 0, before = nthreads();
+    if (rank == 0) {
+        for (int i = 0; i < MANY; i++)
+            MPI_Send(values, i ? LONG : 1, MPI_INT, last, i, MPI_COMM_WORLD);
+        file_await(name);
+        MPI_Irecv(values, 1, MPI_INT, last, 0, MPI_COMM_WORLD, &request);
+    } else if (rank == last) {
+        usleep(300000);
+        for (int i = 0; i < MANY; i++)
+            MPI_Recv(values, LONG, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        file_make(name);
+        MPI_Send(values, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 10000 && (!flag || nthreads() > before); i++) {
+        int found;
+        MPI_Iprobe(MPI_ANY_SOURCE, MANY, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+    CHECK(flag);
+    CHECK(nthreads() == before);
+    return leave();
+}
+
 /* Nobody ends before the message has gone. */
 static int late(const char *name)
 {
@@ -109,6 +151,8 @@ int main(int argc, char **argv)
     last = world_size() - 1;
     if (strcmp(how, "early") == 0)
         return early(argv[2]);
+    if (strcmp(how, "gone") == 0)
+        return gone(argv[2]);
     if (strcmp(how, "late") == 0)
         return late(argv[2]);
     return talk(strcmp(how, "talk") == 0);

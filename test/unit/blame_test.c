@@ -78,6 +78,11 @@ START_TEST(what_may_still_move_is_not_blamed)
     waits(1, "MPI_Recv", RECORD_RECV, 0);
     ranks[1].seconds = 9; /* too young */
     ck_assert_int_eq(stuck(2), 0);
+    ranks[1].seconds = 20;
+    ranks[1].undelivered = 1; /* it may be what 0 waits for */
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[1].undelivered = 0;
+    ck_assert_int_eq(stuck(2), 2);
     ranks[1].seconds = 11;
     ranks[1].moving = true;
     ck_assert_int_eq(stuck(2), 0);

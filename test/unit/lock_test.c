@@ -150,6 +150,42 @@ START_TEST(one_thread_pays_nothing)
 }
 END_TEST
 
+/* ---- a thread of ours begins in the middle of a call ---- */
+
+static void *take_and_count(void *unused)
+{
+    engine_take();
+    counter++;
+    engine_give();
+    return unused;
+}
+
+START_TEST(a_call_can_get_the_lock_late)
+{
+    pthread_t other;
+    threads_of_program(THREADS_BESIDE);
+    ck_assert(!threads_are_many() && threads_beside);
+    engine_hold();
+    engine_hold(); /* it has it */
+    threads_of_ours(1);
+    ck_assert(threads_are_many() && !threads_beside && engine_is_late());
+    pthread_create(&other, NULL, take_and_count, NULL);
+    nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+    ck_assert_int_eq(counter, 0);
+    engine_leave();
+    pthread_join(other, NULL);
+    ck_assert_int_eq(counter, 1);
+    engine_leave(); /* a call that has given it back already */
+    engine_take();
+    ck_assert(!engine_is_late());
+    engine_hold();
+    engine_leave();
+    ck_assert_int_eq(engine_release(), 0);
+    threads_of_ours(-1);
+    ck_assert(!threads_are_many() && threads_beside);
+}
+END_TEST
+
 static void *guard_and_count(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -178,4 +214,5 @@ END_TEST
 
 UNIT_MAIN("lock", one_thread_at_a_time, breathing_lets_others_in_at_any_depth,
           released_around_a_sleep, sleepers_wake_each_other, nobody_starves,
-          one_thread_pays_nothing, what_bystanders_share_is_guarded)
+          one_thread_pays_nothing, a_call_can_get_the_lock_late,
+          what_bystanders_share_is_guarded)
