@@ -8,6 +8,9 @@
  *     sort all SENT and all RECEIVED by (context, tag, sender, receiver), keeping their order
  *     walk both lists side by side; equal keys make an arrow, what is left over was not received
  *
+ * Operations in streams of a device have a track for each stream, below those of the rank's threads, whose
+ * calls only put them there.
+ *
  * Times of other hosts become ours first (trace_far.h).  The file says how far their clocks were off,
  * and how wrong that may be: an arrow between hosts may seem to end that much too early or late.
  *
@@ -40,6 +43,8 @@ struct line { /* the time line that is being written */
     const char *bytes;
     uint64_t size, origin;
     struct messages sent, received;
+    uint64_t *named;                  /* by rank: streams whose track has a name, as bits */
+    size_t intervals;                 /* written */
     const struct record_area **areas; /* by rank of the job; NULL: of another host */
 };
 
@@ -83,7 +88,7 @@ static void collect(struct line *line, int rank, const struct trace_record *r)
 {
     if (!line->origin || r->begin < line->origin)
         line->origin = r->begin;
-    if (r->kind == TRACE_CALL)
+    if (r->kind != TRACE_SENT && r->kind != TRACE_RECEIVED)
         return;
     bool sent = r->kind == TRACE_SENT;
     struct messages *m = sent ? &line->sent : &line->received;
@@ -124,6 +129,54 @@ static void write_call(struct line *line, int rank, const struct trace_record *r
                 r->tag, (unsigned long long)r->bytes, (unsigned long long)r->context);
     fputc('}', line->to);
 }
+
+/* ---- streams ---- */
+
+enum { STREAM_TRACKS = 1000 /* the first one's number, above those of threads */, NAMED = 64 };
+
+static void name_track(struct line *line, int rank, uint32_t stream)
+{
+    uint64_t bit = (uint64_t)1 << stream % NAMED;
+    if (stream >= NAMED || line->named[rank] & bit)
+        return;
+    line->named[rank] |= bit;
+    fprintf(
+        line->to,
+        ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+        "\"stream %u\"}}",
+        rank, STREAM_TRACKS + stream, stream);
+}
+
+/* One that the stream waits for is a slice; those that may overlap are intervals with a begin and an
+ * end. */
+static void write_stream(struct line *line, int rank, const struct trace_record *r)
+{
+    if (r->kind != TRACE_STREAM)
+        return;
+    name_track(line, rank, r->thread);
+    double begin = microseconds(line, r->begin), end = microseconds(line, r->end);
+    const char *name = name_of(line, rank, r->name);
+    unsigned track = STREAM_TRACKS + r->thread;
+    unsigned long long bytes = r->bytes;
+    if (!r->beside) {
+        fprintf(
+            line->to,
+            ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%.*s\","
+            "\"cat\":\"stream\",\"args\":{\"bytes\":%llu}}",
+            rank, track, begin, end - begin, RECORD_NAME_CHARS, name, bytes);
+        return;
+    }
+    line->intervals++;
+    for (int i = 0; i < 2; i++)
+        fprintf(
+            line->to,
+            ",\n{\"ph\":\"%s\",\"id\":%zu,\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"name\":\"%.*s\","
+            "\"cat\":\"stream\",\"args\":{\"bytes\":%llu}}",
+            i ? "e" : "b", line->intervals, rank, track, i ? end : begin, RECORD_NAME_CHARS,
+            name, bytes);
+}
+
+/* ---- messages ---- */
 
 static int compare_keys(const struct message *a, const struct message *b)
 {
@@ -214,7 +267,8 @@ void trace_line_write(const struct job *job, const char *bytes, uint64_t size, F
 {
     struct line line = { .job = job, .bytes = bytes, .size = size, .to = to };
     line.areas = calloc((size_t)job->plan->world, sizeof *line.areas);
-    if (!line.areas)
+    line.named = calloc((size_t)job->plan->world, sizeof *line.named);
+    if (!line.areas || !line.named)
         abort();
     for (int i = 0; i < job->nranks; i++)
         line.areas[job_world(job, i)] = bootseg_record(job->segment, job->plan->ranks[i].local);
@@ -224,9 +278,11 @@ void trace_line_write(const struct job *job, const char *bytes, uint64_t size, F
     fputs("]},\"traceEvents\":[", to);
     write_names(&line);
     visit_all(&line, write_call);
+    visit_all(&line, write_stream);
     write_arrows(&line);
     fputs("\n]}\n", to);
     free(line.sent.list);
     free(line.received.list);
     free(line.areas);
+    free(line.named);
 }

@@ -141,6 +141,19 @@ void trace_leave(const char *function)
     add(&record);
 }
 
+void trace_stream(const struct trace_work *work)
+{
+    struct trace_record record = { .begin = work->begin,
+                                   .end = clock_ns(),
+                                   .bytes = work->bytes,
+                                   .kind = TRACE_STREAM,
+                                   .peer = -1,
+                                   .name = record_name(work->function),
+                                   .thread = work->stream,
+                                   .beside = work->beside };
+    add(&record);
+}
+
 void trace_message(enum trace_kind kind, uint64_t context, int world, int tag, uint64_t bytes)
 {
     struct trace_record record = { .begin = clock_ns(),

@@ -26,6 +26,8 @@ enum trace_kind {
     TRACE_CALL,     /* from begin to end; peer -1: no message */
     TRACE_SENT,     /* at begin: a message to world rank peer */
     TRACE_RECEIVED, /* at begin: a message of world rank peer was matched */
+    TRACE_STREAM, /* an operation that a stream of a device waits for: from when the stream has come
+                       to it until it is over; thread: number of the stream */
 };
 
 struct trace_record {    /* 64 bytes */
@@ -34,7 +36,8 @@ struct trace_record {    /* 64 bytes */
     int32_t kind, peer, tag;
     uint32_t name;   /* index in the record area of the rank */
     uint32_t thread; /* from 0 */
-    uint32_t unused[3];
+    uint32_t beside; /* others of the same stream may be under way */
+    uint32_t unused[2];
 };
 
 struct trace_window {
@@ -46,6 +49,16 @@ struct trace_window {
 /* What the call does that is under way in this thread; trace_open, trace_close and the begin and
  * end of a call are in progress.h.  All under the engine lock. */
 void trace_event(uint64_t context, int peer, int tag, uint64_t bytes);
+
+/* An operation of a stream is over that has begun then; `beside`: it has a request, and the stream goes
+ * on meanwhile. */
+struct trace_work {
+    const char *function;
+    uint64_t begin, bytes;
+    uint32_t stream;
+    bool beside;
+};
+void trace_stream(const struct trace_work *work);
 
 /* A message has left for, or was matched of, this world rank. */
 void trace_message(enum trace_kind kind, uint64_t context, int world, int tag, uint64_t bytes);

@@ -59,6 +59,8 @@ static int stream_read(struct stream *stream, const struct info *info)
     return gpu_stream_wrap(stream->device, handle);
 }
 
+static unsigned streams; /* made */
+
 int xmpix_stream_create(info_t info, stream_out_t *stream)
 {
     struct stream *made = object_new(OBJECT_STREAM, sizeof *made + sizeof(struct gpu_stream));
@@ -66,6 +68,7 @@ int xmpix_stream_create(info_t info, stream_out_t *stream)
         return fail(MPI_ERR_NO_MEM, "no memory for a stream");
     made->device = (struct gpu_stream *)(made + 1);
     made->last = &made->first;
+    made->number = streams++;
     int rc = stream_read(made, info);
     if (!rc && made->is_device) {
         rc = assist_start();

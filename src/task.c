@@ -220,6 +220,7 @@ int task_enqueue(const struct task *model, struct task **later)
     if (rc)
         return rc;
     task_list(task);
+    task->beside = later != NULL;
     gpu_queue_begin(task->stream->device);
     queue_begin(task);
     if (later)
@@ -275,6 +276,8 @@ static void task_end(struct task *task)
         task->status->MPI_ERROR = task->result.error;
     if (task->request)
         enqueued_done(task->request, &task->result);
+    if (task->begun)
+        task_trace_end(task);
     task_let_go(task);
     task->over = true;
     __atomic_store_n(task->block->word, TASK_ENDED, __ATOMIC_RELEASE);
@@ -284,6 +287,8 @@ static void task_begin(struct task *task)
 {
     struct record_call before = record_now;
     record_enter(task->function, NULL);
+    if (trace_on)
+        task_trace_begin(task);
     task_stage_spread(&task->send, true);
     task_stage_spread(&task->recv, true);
     int rc = task->start(task, &task->running);

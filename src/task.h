@@ -26,6 +26,7 @@ struct task;
 struct stream {
     struct object object; /* OBJECT_STREAM; communicators and tasks hold it */
     bool is_device;       /* operations can be put into it */
+    unsigned number;      /* from 0, for traces */
     struct gpu_stream *device;
     struct task *first, **last; /* what was put into it and may not be over, oldest first */
     int error;                  /* of one that failed unheard; 0: none */
@@ -93,6 +94,8 @@ struct task {
     struct block *block;
     struct request *running;
     struct enqueued *request; /* NULL: none, or it has been waited for */
+    uint64_t begun;           /* clock_ns, when a trace is written */
+    bool beside;              /* the stream goes on while it runs */
     bool over;
 };
 
@@ -136,6 +139,12 @@ void task_stage_queue(const struct stage *stage, bool in);
 
 /* Before and after the operation: what lies on the host, and the second copy. */
 void task_stage_spread(const struct stage *stage, bool before);
+
+/* ---- task_trace.c ---- */
+
+/* While a trace is written: it begins, it is over. */
+void task_trace_begin(struct task *task);
+void task_trace_end(const struct task *task);
 
 /* ---- enqueue.c ---- */
 

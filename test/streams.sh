@@ -14,9 +14,14 @@ export XMPI_LIBCUDA
     "$top"/test/device/fake_*.c -lpthread || exit 99
 
 if compile -O2 -o "$scratch/ddp" "$top/examples/ddp_overlap.c" -ldl > "$scratch/out" 2>&1; then
-    case_run "stream/ddp_overlap" "${LIMIT:-60}" "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
+    case_run "stream/ddp_overlap" "${LIMIT:-60}" env XMPI_TRACE="$scratch/trace.json" "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
     grep -q '^a GPU: two streams' "$scratch/out" && grep -q '  exposed communication [0-9.]*$' "$scratch/out" &&
         ok "stream/ddp_overlap says what it measured" || not_ok "stream/ddp_overlap" "$(cat "$scratch/out")"
+    # three runs of three steps with three buckets, on each of two ranks, in a track of the stream
+    slices=$(grep -c '"ph":"X","pid":[01],"tid":1000,.*"MPIX_Allreduce_enqueue","cat":"stream"' "$scratch/trace.json")
+    tracks=$(grep -c '"tid":1000,"name":"thread_name"' "$scratch/trace.json")
+    [ "$slices $tracks" = "54 2" ] && ok "stream/ddp_overlap has a time line" ||
+        not_ok "stream/ddp_overlap has a time line" "$slices slices in $tracks tracks, not 54 in 2"
     case_run "stream/ddp_overlap alone" "${LIMIT:-60}" env XMPI_CUDA=0 "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
     grep -q '^no driver of a GPU' "$scratch/out" && ok "stream/ddp_overlap says that there is no GPU" ||
         not_ok "stream/ddp_overlap alone" "$(cat "$scratch/out")"
