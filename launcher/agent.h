@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define AGENT_DEFAULT "ssh -x -o BatchMode=yes {host} {cmd}"
@@ -18,6 +19,7 @@ struct agent {
     int input;  /* its stdin, open as long as it is to live */
     int status; /* as from waitpid, once ended */
     bool ended;
+    uint64_t ended_ns;   /* clock_ns */
     struct watch output; /* its stdout and stderr */
     char said[600];      /* the end of what it has said */
     size_t nsaid;

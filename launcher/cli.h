@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, EXIT_TIMED_OUT = 124 };
 
 struct strings { /* a growing list; text[n] is NULL */
     char **text;

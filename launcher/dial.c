@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 3000, AGAIN_US = 100000 };
+enum { PATIENCE_MS = 3000, AGAIN_US = 100000, HINT_SECONDS = 5 };
 
 static char why_not[200];
 
@@ -92,26 +92,36 @@ static bool answers(struct wire *wire, int fd, int number, const uint8_t *secret
     return false;
 }
 
-int dial(struct wire *wire, const struct wire_user *user, const char *addresses, int number,
-         const uint8_t *secret)
+/* One address after the other; false: *failures says how each has failed. */
+static bool dial_all(struct wire *wire, const char *addresses, int number,
+                     const uint8_t *secret, char *failures, size_t room)
 {
-    char *save, *copy = strdup(addresses), failures[1024] = "";
+    char *save, *copy = strdup(addresses);
     size_t used = 0;
-    for (char *next, *at = copy ? strtok_r(copy, ",", &save) : NULL; at; at = next) {
-        next = strtok_r(NULL, ",", &save);
+    bool reached = false;
+    *failures = 0;
+    for (char *at = copy ? strtok_r(copy, ",", &save) : NULL; at && !reached;
+         at = strtok_r(NULL, ",", &save)) {
         char shown[100];
         snprintf(shown, sizeof shown, "%s", at);
         int fd = connect_to(at);
-        if (fd >= 0 && answers(wire, fd, number, secret)) {
-            wire->user = user;
-            free(copy);
-            return 0;
-        }
-        if (used < sizeof failures)
-            used += (size_t)snprintf(failures + used, sizeof failures - used, "%s%s: %s",
-                                     used ? "; " : "", shown, why_not);
+        reached = fd >= 0 && answers(wire, fd, number, secret);
+        if (!reached && used < room)
+            used += (size_t)snprintf(failures + used, room - used, "%s%s: %s", used ? "; " : "",
+                                     shown, why_not);
     }
     free(copy);
+    return reached;
+}
+
+int dial(struct wire *wire, const struct wire_user *user, const char *addresses, int number,
+         const uint8_t *secret)
+{
+    char failures[1024];
+    if (dial_all(wire, addresses, number, secret, failures, sizeof failures)) {
+        wire->user = user;
+        return 0;
+    }
     complain("xmpid cannot reach xmpirun at %s", failures);
     return 1;
 }
@@ -119,15 +129,21 @@ int dial(struct wire *wire, const struct wire_user *user, const char *addresses,
 int dial_patiently(struct wire *wire, const struct wire_user *user, const char *addresses,
                    int number, const uint8_t *secret, int seconds)
 {
-    uint64_t end = clock_ns() + (uint64_t)seconds * 1000000000u;
-    bool before = complaints_wanted;
-    while (clock_ns() + AGAIN_US * 1000ull < end) {
-        complaints_wanted = false;
-        int status = dial(wire, user, addresses, number, secret);
-        complaints_wanted = before;
-        if (!status)
-            return 0;
+    uint64_t begin = clock_ns(), end = begin + (uint64_t)seconds * 1000000000u;
+    char failures[1024];
+    bool said = false;
+    while (!dial_all(wire, addresses, number, secret, failures, sizeof failures)) {
+        uint64_t now = clock_ns();
+        if (now >= end) {
+            complain("node 0 was not to be reached within %d s at %s", seconds, failures);
+            return 1;
+        }
+        if (!said && now - begin > HINT_SECONDS * 1000000000ull) {
+            complain("waiting for node 0, for %d s at most; at %s", seconds, failures);
+            said = true;
+        }
         usleep(AGAIN_US);
     }
-    return dial(wire, user, addresses, number, secret);
+    wire->user = user;
+    return 0;
 }

@@ -12,7 +12,8 @@
 int dial(struct wire *wire, const struct wire_user *user, const char *addresses, int number,
          const uint8_t *secret);
 
-/* The same again and again for so many seconds. */
+/* Node 0 of a job whose nodes the user starts, again and again for so many seconds; after some of
+ * them the user is told what is waited for. */
 int dial_patiently(struct wire *wire, const struct wire_user *user, const char *addresses,
                    int number, const uint8_t *secret, int seconds);
 

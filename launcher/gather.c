@@ -13,6 +13,7 @@
 #include "launcher/gather.h"
 
 #include "launcher/out.h"
+#include "launcher/remote.h"
 #include "launcher/uplink.h"
 
 #include <arpa/inet.h>
@@ -108,6 +109,6 @@ int gather_join(const struct options *options)
                          .number = options->node_rank - 1,
                          .secret = secret,
                          .own = options,
-                         .seconds = GATHER_SECONDS };
+                         .seconds = remote_seconds(options, GATHER_SECONDS) };
     return uplink_run(&call);
 }

@@ -9,7 +9,10 @@
 #include "launcher/cli.h"
 #include "launcher/siphash.h"
 
-enum { GATHER_SECONDS = 300 };
+enum {
+    GATHER_SECONDS = 300,    /* how long nodes wait for each other, */
+    GATHER_HINT_SECONDS = 5, /* and when they say so */
+};
 
 /* --node-rank was given, and there are other nodes. */
 bool gather_is_wanted(const struct options *options);

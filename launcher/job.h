@@ -18,7 +18,6 @@
 #include <sys/types.h>
 
 enum {
-    EXIT_TIMED_OUT = 124,
     GRACE_MS = 300,          /* between TERM and KILL after a failure */
     POLITE_GRACE_MS = 5000,  /* when the user or a batch system asked us to end */
     FINALIZE_GRACE_MS = 500, /* a rank ended without MPI_Finalize */

@@ -66,8 +66,14 @@ int remote_start(const struct launch *launch);
 bool remote_await(void);
 bool remote_are_here(void);
 
+/* How long others may take to come: `usual` seconds, or as long as the job may run. */
+int remote_seconds(const struct options *options, int usual);
+
 /* Complain, once, about what makes the start fail. */
 void remote_fail_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A host has not come in time; `agent_says` as below, or "". */
+void remote_fail_late(const char *name, const char *agent_says);
 
 /* Nothing shall be run, or nothing more: goodbye to all that we have started. */
 void remote_dismiss(void);

@@ -30,6 +30,7 @@ static struct {
     bool *shaped;        /* .. and what its CPUs share, where that is wanted */
     int missing;         /* hosts that have not said all */
     bool failed;         /* somebody below has complained */
+    bool hurried;        /* the user's time limit is shorter than our patience */
 } ask;
 
 static void got_hello(struct unpack *payload)
@@ -98,18 +99,38 @@ static void lost(struct remote *remote, const char *why)
         remote_fail_start("host %s: %s%s", remote->name, why, remote_agent_says(remote));
 }
 
+/* Users start the nodes themselves, perhaps not all of them, or with another port. */
+static void say_missing(void)
+{
+    char names[100] = "";
+    size_t used = 0;
+    for (int i = 0; i < ask.launch.n && used < sizeof names; i++)
+        if (!ask.here[i])
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used ? ", " : "", ask.hosts[i]->name);
+    complain("waiting for %s%s to call at port %d, for %d s at most", names,
+             used < sizeof names ? "" : "...", ask.launch.port, ask.launch.seconds);
+}
+
 static int wait_for_all(void)
 {
-    uint64_t end = clock_ns() + (uint64_t)ask.launch.seconds * 1000000000u;
-    while (ask.missing && !ask.failed && clock_ns() < end)
+    uint64_t begin = clock_ns(), end = begin + (uint64_t)ask.launch.seconds * 1000000000u;
+    bool said = ask.launch.template != NULL;
+    while (ask.missing && !ask.failed && clock_ns() < end) {
         ask.failed |= !remote_await();
+        if (!said && clock_ns() - begin > GATHER_HINT_SECONDS * 1000000000ull) {
+            say_missing();
+            said = true;
+        }
+    }
     for (int i = 0; i < ask.launch.n && !ask.failed; i++)
         if (!ask.here[i]) {
-            complain("host %s: no xmpid has called within %d s", ask.hosts[i]->name,
-                     ask.launch.seconds);
+            remote_fail_late(ask.hosts[i]->name, "");
             ask.failed = true;
         }
-    return ask.failed ? 1 : 0;
+    if (!ask.failed)
+        return 0;
+    return ask.hurried && clock_ns() + 1000000000u >= end ? EXIT_TIMED_OUT : 1;
 }
 
 static void list_hosts(struct host *hosts, int nhosts)
@@ -130,13 +151,19 @@ static void list_hosts(struct host *hosts, int nhosts)
     ask.launch.n = ask.missing = n;
 }
 
+static void allow(const struct options *options, int seconds)
+{
+    ask.launch.seconds = remote_seconds(options, seconds);
+    ask.hurried = ask.launch.seconds < seconds;
+}
+
 /* --node-rank: users start the others, and all of these call us. */
 static int wish_gathering(const struct options *options)
 {
     gather_secret(options, ask.secret);
     ask.launch.port = gather_port(options);
     ask.launch.fanout = FANOUT_MOST;
-    ask.launch.seconds = GATHER_SECONDS;
+    allow(options, GATHER_SECONDS);
     if (ask.launch.n > FANOUT_MOST)
         complain("--node-rank: at most %d nodes can gather", FANOUT_MOST + 1);
     return ask.launch.n > FANOUT_MOST ? EXIT_USAGE : 0;
@@ -146,7 +173,7 @@ static int wish_agents(const struct options *options)
 {
     ask.launch.template = remote_template(options);
     ask.launch.fanout = options->fanout ? options->fanout : FANOUT;
-    ask.launch.seconds = START_SECONDS;
+    allow(options, START_SECONDS);
     if (getrandom(ask.secret, sizeof ask.secret, 0) == (ssize_t)sizeof ask.secret)
         return 0;
     complain("cannot make a secret for other hosts: %s", strerror(errno));

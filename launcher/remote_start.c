@@ -24,7 +24,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LEAD_SECONDS = 3 }; /* who is nearer to a silent host shall be the one to name it */
+enum {
+    LEAD_SECONDS = 3,       /* who is nearer to a silent host shall be the one to name it */
+    BACKGROUND_SECONDS = 10 /* from a good end of an agent to the call of its xmpid */
+};
 
 struct remotes remotes;
 
@@ -226,14 +229,25 @@ bool remote_child_died(int pid, int wait_status)
         if (remotes.list[i].agent->pid == pid) {
             remotes.list[i].agent->pid = 0;
             remotes.list[i].agent->ended = true;
+            remotes.list[i].agent->ended_ns = clock_ns();
             remotes.list[i].agent->status = wait_status;
             return true;
         }
     return false;
 }
 
-/* Agents that have ended badly although nobody has called; one that ends well has put its daemon
- * into the background. */
+/* One that ends well has put its daemon into the background, or never started one. */
+static void look_at_background(struct remote *remote)
+{
+    const struct agent *agent = remote->agent;
+    if (!agent->ended || clock_ns() - agent->ended_ns < BACKGROUND_SECONDS * 1000000000ull)
+        return;
+    remote_fail_start("host %s: the launch agent exited with code 0 %d s ago, and no xmpid has "
+                      "called%s",
+                      remote->name, BACKGROUND_SECONDS, remote_agent_says(remote));
+}
+
+/* Agents that have ended although nobody has called. */
 static void look_at_agents(void)
 {
     char how[80];
@@ -242,12 +256,22 @@ static void look_at_agents(void)
         struct remote *remote = &remotes.list[i];
         if (remote->agent->pid > 0 && waitpid(remote->agent->pid, &status, WNOHANG) > 0)
             remote_child_died(remote->agent->pid, status);
-        if (remote->wire || !remote_agent_failed(remote, how, sizeof how))
+        if (remote->wire || remote->here)
             continue;
+        if (!remote_agent_failed(remote, how, sizeof how)) {
+            look_at_background(remote);
+            continue;
+        }
         const char *words = agent_words(remote->agent);
         remote_fail_start("host %s: the launch agent %s before xmpid came%s%s", remote->name,
                           how, *words ? ": " : "", words);
     }
+}
+
+void remote_fail_late(const char *name, const char *agent_says)
+{
+    remote_fail_start("host %s: no xmpi%s has called within %d s%s", name,
+                      start.wish->template ? "d" : "run", start.wish->seconds, agent_says);
 }
 
 static void look_at_clock(void)
@@ -256,9 +280,13 @@ static void look_at_clock(void)
         return;
     for (int i = 0; i < remotes.n; i++)
         if (!remotes.list[i].here)
-            remote_fail_start("host %s: no xmpid has called within %d s%s",
-                              remotes.list[i].name, start.wish->seconds,
-                              remote_agent_says(&remotes.list[i]));
+            remote_fail_late(remotes.list[i].name, remote_agent_says(&remotes.list[i]));
+}
+
+int remote_seconds(const struct options *options, int usual)
+{
+    double limit = options->timeout;
+    return limit > 0 && limit < usual ? (int)(limit + 0.99) : usual;
 }
 
 bool remote_are_here(void)

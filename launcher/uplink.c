@@ -208,10 +208,17 @@ static void watch_agent(void)
         loop_add(&agent, EPOLLIN); /* a file is no agent's */
 }
 
+static int call_up(const struct call *call)
+{
+    if (call->own)
+        return dial_patiently(&up.wire, &user, call->addresses, call->number, call->secret,
+                              call->seconds);
+    return dial(&up.wire, &user, call->addresses, call->number, call->secret);
+}
+
 int uplink_run(const struct call *call)
 {
-    if (loop_open() != 0 || dial_patiently(&up.wire, &user, call->addresses, call->number,
-                                           call->secret, call->seconds) != 0)
+    if (loop_open() != 0 || call_up(call) != 0)
         return 1;
     if (!call->own)
         watch_agent();

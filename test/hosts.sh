@@ -98,9 +98,11 @@ nodes_end() # sets said
     rm -f "$scratch"/node.*
 }
 
+free_port() { "${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
 part_gather() # an xmpirun on every host, started by the user
 {
-    port=$("${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    port=$(free_port)
     four="rank 0 of 4, 2 here;rank 1 of 4, 2 here;rank 2 of 4, 2 here;rank 3 of 4, 2 here;"
     node 1 --nnodes 2 --nproc-per-node 2 "$scratch/ends"
     sleep 0.5
@@ -196,6 +198,39 @@ part_errors() # what the user did wrong, or the hosts
     check "more ranks than max_slots" "$code" 2
     run 30 --nooversubscribe -np 9 -H a:2,b:2 true
     check "not enough slots" "$code" 2
+}
+
+# Hosts that never come.  These jobs wait, so they begin with the script.
+late_begin()
+{
+    late_port=$(free_port)
+    late agent 60 --launch-agent 'echo asleep; : {cmd}' -H a:1,b:1 true
+    late limit 60 --timeout 2 --launch-agent 'sleep 30; : {cmd}' -H a true
+    late first 60 --timeout 7 --nnodes 3 --node-rank 0 --master-addr localhost --master-port "$late_port" true
+    late second 60 --timeout 7 --nnodes 2 --node-rank 1 --master-addr localhost --master-port "$(free_port)" true
+}
+late() # name, seconds, arguments of xmpirun
+{
+    name=$1 limit=$2
+    shift 2
+    {
+        timeout "$limit" "$XMPIRUN" "$@" 2>&1 < /dev/null
+        echo "exit $?"
+    } > "$scratch/late.$name" &
+}
+part_late()
+{
+    for name in agent limit first second; do
+        await_words "$scratch/late.$name" "^exit"
+        cp "$scratch/late.$name" "$dir/err"
+        case $name in
+        agent) words="host [ab]: the launch agent exited with code 0 10 s ago, and no xmpid has called.* says: asleep exit 1" ;;
+        limit) words="host a: no xmpid has called within 2 s exit 124" ;;
+        first) words="waiting for node1, node2 to call at port $late_port, .*host node1: no xmpirun has called within 7 s exit 124" ;;
+        second) words="waiting for node 0, for 7 s .*node 0 was not to be reached within 7 s at .*refused exit 1" ;;
+        esac
+        check "who never comes: $name" "$(tr '\n' ' ' < "$scratch/late.$name" | grep -c "$words \$")" 1
+    done
 }
 
 part_faults() # whoever dies: the first cause is told, nothing is left
@@ -504,8 +539,9 @@ namespaces_close()
     ip link del "xb$$" 2> /dev/null
 }
 
-parts="start master gather errors faults tree explain signals random lazy conform namespaces"
+parts="start master gather errors late faults tree explain signals random lazy conform namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="start master gather errors"
+case " ${ONLY:-$parts} " in *" late "*) late_begin ;; esac
 for part in ${ONLY:-$parts}; do
     "part_$part"
 done
