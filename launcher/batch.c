@@ -8,7 +8,9 @@
  *     Grid Engine    PE_HOSTFILE        lines "name slots queue range"
  *     Cobalt         COBALT_NODEFILE    a line per host
  *
- * Slurm's hosts are reached by srun, which needs no ssh between them; those of others by ssh.
+ * Hosts of Slurm, LSF and Grid Engine are reached by the system's own command, which needs no ssh
+ * between them and lets the system count and end what runs there; those of others by ssh.  PBS has
+ * pbsdsh and pbs_tmrsh, but these pass no stdin on, where the secret comes from.
  */
 #include "launcher/batch.h"
 
@@ -16,8 +18,10 @@
 #include "launcher/ranges.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* All CPUs of the host that are the job's, next to whatever else runs there, and no MPI of
  * Slurm's. */
@@ -51,9 +55,40 @@ const char *batch_own_name(void)
     return is_slurm() ? value_of("SLURMD_NODENAME") : NULL;
 }
 
+static bool is_lsf(void)
+{
+    return value_of("LSB_JOBID") &&
+           (value_of("LSB_DJOB_HOSTFILE") || value_of("LSB_MCPU_HOSTS"));
+}
+
+static bool is_grid_engine(void)
+{
+    return value_of("JOB_ID") && value_of("PE_HOSTFILE");
+}
+
+/* Hosts may have been left without the commands; ssh may do. */
+static bool is_installed(const char *command)
+{
+    char *save, path[PATH_MAX], *places = strdup(value_of("PATH") ? value_of("PATH") : "");
+    bool found = false;
+    for (char *place = places ? strtok_r(places, ":", &save) : NULL; place && !found;
+         place = strtok_r(NULL, ":", &save)) {
+        snprintf(path, sizeof path, "%s/%s", place, command);
+        found = access(path, X_OK) == 0;
+    }
+    free(places);
+    return found;
+}
+
 const char *batch_agent(void)
 {
-    return is_slurm() ? SRUN_AGENT : NULL;
+    if (is_slurm())
+        return SRUN_AGENT;
+    if (is_lsf() && is_installed("blaunch"))
+        return "blaunch {host} {cmd}";
+    if (is_grid_engine() && is_installed("qrsh"))
+        return "qrsh -inherit {host} {cmd}";
+    return NULL;
 }
 
 /* ---- Slurm ---- */

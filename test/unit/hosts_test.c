@@ -7,7 +7,9 @@
 
 #include "test/unit/unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -194,6 +196,26 @@ START_TEST(batch_systems_say_their_hosts)
           "a 4 all.q@a UNDEFINED\nb 2 all.q@b UNDEFINED\n",
           NULL,
           "a:4 b:2" },
+        /* as these systems write them: a queue on the host of the job, domains, processors */
+        { { "JOB_ID=80913", "PE_HOSTFILE=FILE" },
+          "node017.cluster 8 short.q@node017.cluster <NULL>\n"
+          "node003.cluster 8 short.q@node003.cluster UNDEFINED\n"
+          "node003.cluster 2 long.q@node003.cluster 0,0:0,1\n",
+          NULL,
+          "node017.cluster:8 node003.cluster:10" },
+        { { "LSB_JOBID=4711", "LSB_DJOB_HOSTFILE=FILE", "LSB_MCPU_HOSTS=batch01 1 c05n11 2" },
+          "batch01\nc05n11\nc05n11\n",
+          NULL,
+          "batch01:1 c05n11:2" },
+        { { "LSB_JOBID=4711", "LSB_MCPU_HOSTS=batch01 1 c05n11 42 c05n12 42 " },
+          NULL,
+          NULL,
+          "batch01:1 c05n11:42 c05n12:42" },
+        { { "PBS_JOBID=1234.pbs01", "PBS_NODEFILE=FILE" },
+          "r1i0n3.ib0.smc\nr1i0n3.ib0.smc\nr1i0n7.ib0.smc\nr1i0n3.ib0.smc\n",
+          NULL,
+          "r1i0n3.ib0.smc:3 r1i0n7.ib0.smc:1" },
+        { { "PBS_JOBID=1", "PBS_NODEFILE=FILE" }, "\n", NULL, "error" },
         { { "COBALT_JOBID=1", "COBALT_NODEFILE=FILE" }, "a\nb\n", NULL, "a b" },
         { { "PBS_JOBID=1", "PBS_NODEFILE=/nowhere" }, NULL, NULL, "error" },
         { { "PBS_NODEFILE=/nowhere" }, NULL, "a", "a" },
@@ -235,6 +257,35 @@ START_TEST(a_batch_system_has_its_agent_and_name)
     ck_assert(host_is_local("n2"));
     ck_assert(!host_is_local("n1"));
     ck_assert(batch_is_here());
+}
+END_TEST
+
+START_TEST(lsf_and_grid_engine_have_agents_where_installed)
+{
+    static const char *const names[] = { "blaunch", "qrsh" };
+    char place[] = "/tmp/xmpi-agents.XXXXXX", path[64];
+    clearenv();
+    ck_assert_ptr_nonnull(mkdtemp(place));
+    setenv("PATH", place, 1);
+    setenv("LSB_JOBID", "1", 1);
+    setenv("LSB_MCPU_HOSTS", "a 4 b 4", 1);
+    ck_assert_ptr_null(batch_agent()); /* ssh, then */
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", place, names[i]);
+        close(open(path, O_CREAT | O_WRONLY, 0700));
+    }
+    ck_assert_str_eq(batch_agent(), "blaunch {host} {cmd}");
+    clearenv();
+    setenv("PATH", place, 1);
+    setenv("JOB_ID", "1", 1);
+    ck_assert_ptr_null(batch_agent()); /* no parallel environment */
+    setenv("PE_HOSTFILE", "/somewhere", 1);
+    ck_assert_str_eq(batch_agent(), "qrsh -inherit {host} {cmd}");
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", place, names[i]);
+        unlink(path);
+    }
+    rmdir(place);
 }
 END_TEST
 
@@ -315,5 +366,6 @@ END_TEST
 
 UNIT_MAIN("hosts", this_machine_by_all_its_names, slots_add_up, what_is_no_host_is_refused,
           both_customs_and_ranges, batch_systems_say_their_hosts,
-          a_batch_system_has_its_agent_and_name, many_hosts_are_found_soon, counts_in_short,
-          environments_are_built_in_order)
+          a_batch_system_has_its_agent_and_name,
+          lsf_and_grid_engine_have_agents_where_installed, many_hosts_are_found_soon,
+          counts_in_short, environments_are_built_in_order)
