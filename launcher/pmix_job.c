@@ -215,17 +215,27 @@ static void put_cpus(struct list *list, const struct placement *placement)
     put_string(list, PMIX_CPUSET, text);
 }
 
-static int first_of(const struct plan *plan, int app)
+struct app_ranks {
+    int first, n;
+};
+
+/* Of each program, to be freed. */
+static struct app_ranks *ranks_of_apps(const struct plan *plan, int napps)
 {
-    int rank = 0;
-    while (app_of(plan, rank) != app)
-        rank++;
-    return rank;
+    struct app_ranks *apps = calloc((size_t)napps + 1, sizeof *apps);
+    if (!apps)
+        abort();
+    for (int rank = 0; rank < plan->world; rank++) {
+        struct app_ranks *app = &apps[app_of(plan, rank)];
+        if (!app->n++)
+            app->first = rank;
+    }
+    return apps;
 }
 
 /* `local`: its number on its node; `number`: among the ranks here, -1: it is elsewhere. */
 static void put_process(struct list *job_list, const struct plan *plan, int rank, int local,
-                        int number)
+                        int number, const struct app_ranks *apps)
 {
     int app = app_of(plan, rank);
     struct list list = { 0 };
@@ -235,7 +245,7 @@ static void put_process(struct list *job_list, const struct plan *plan, int rank
     put_u32(&list, PMIX_NODEID, node_of(plan, rank));
     put_u32(&list, PMIX_APPNUM, app);
     put_rank(&list, PMIX_GLOBAL_RANK, rank);
-    put_rank(&list, PMIX_APP_RANK, rank - first_of(plan, app));
+    put_rank(&list, PMIX_APP_RANK, rank - apps[app].first);
     if (number >= 0 && plan->placements && !cpuset_is_empty(&plan->placements[number].cpus)) {
         put_locality(&list, &plan->placements[number]);
         put_cpus(&list, &plan->placements[number]);
@@ -243,31 +253,29 @@ static void put_process(struct list *job_list, const struct plan *plan, int rank
     put_list(job_list, PMIX_PROC_DATA, &list);
 }
 
-static void put_processes(struct list *list, const struct plan *plan)
+static void put_processes(struct list *list, const struct plan *plan,
+                          const struct app_ranks *apps)
 {
     int *seen = calloc((size_t)plan->nnodes + 1, sizeof *seen);
     if (!seen)
         abort();
     for (int rank = 0; rank < plan->world; rank++) {
         int node = node_of(plan, rank), local = seen[node]++;
-        put_process(list, plan, rank, local, node == plan->node ? local : -1);
+        put_process(list, plan, rank, local, node == plan->node ? local : -1, apps);
     }
     free(seen);
 }
 
 /* ---- the job ---- */
 
-static void put_app(struct list *job_list, const struct plan *plan, int app)
+static void put_app(struct list *job_list, int app, struct app_ranks ranks)
 {
     struct list list = { 0 };
-    int size = 0;
-    for (int rank = 0; rank < plan->world; rank++)
-        size += app_of(plan, rank) == app;
-    if (!size)
+    if (!ranks.n)
         return;
     put_u32(&list, PMIX_APPNUM, app); /* must be the first */
-    put_u32(&list, PMIX_APP_SIZE, size);
-    put_rank(&list, PMIX_APPLDR, first_of(plan, app));
+    put_u32(&list, PMIX_APP_SIZE, ranks.n);
+    put_rank(&list, PMIX_APPLDR, ranks.first);
     put_list(job_list, PMIX_APP_INFO_ARRAY, &list);
 }
 
@@ -306,10 +314,12 @@ static pmix_status_t describe(struct list *list, const struct job *job, const ch
     put_string(list, PMIX_TMPDIR, scratch);
     put_string(list, PMIX_NSDIR, scratch);
     pmix_status_t status = put_maps(list, plan);
+    struct app_ranks *apps = ranks_of_apps(plan, job->options->napps);
     for (int app = 0; app < job->options->napps; app++)
-        put_app(list, plan, app);
+        put_app(list, app, apps[app]);
     put_nodes(list, plan);
-    put_processes(list, plan);
+    put_processes(list, plan, apps);
+    free(apps);
     return status;
 }
 
