@@ -155,6 +155,14 @@ static void got_get(struct job *job, int from, struct unpack *text)
     free(asker);
 }
 
+/* All ranks of that host have ended. */
+static void get_too_late(struct job *job, int from, struct unpack *text)
+{
+    struct asker asker = { from, unpack_number(text) };
+    if (!text->bad)
+        answer_data(job, &asker, PMIX_ERR_NOT_FOUND, NULL, 0);
+}
+
 static void got_data(struct job *job, int from, struct unpack *text)
 {
     size_t bytes;
@@ -380,6 +388,7 @@ void far_open(bool serves, const char *nspace)
     far.nspace = nspace;
     meet_open();
     post_handle(POST_PMIX_GET, got_get);
+    post_handle_late(POST_PMIX_GET, get_too_late);
     post_handle(POST_PMIX_GOT, got_data);
     post_handle(POST_PMIX_EVENT, got_event);
     post_handle(POST_PMIX_NAMES, got_names);

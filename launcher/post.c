@@ -10,11 +10,16 @@
 
 #include <stddef.h>
 
-static post_handler *handlers[POST_KINDS];
+static post_handler *handlers[POST_KINDS], *late_handlers[POST_KINDS];
 
 void post_handle(enum post_kind kind, post_handler *handler)
 {
     handlers[kind] = handler;
+}
+
+void post_handle_late(enum post_kind kind, post_handler *handler)
+{
+    late_handlers[kind] = handler;
 }
 
 void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text)
@@ -34,12 +39,24 @@ void post_send(struct job *job, int to, enum post_kind kind, const struct pack *
     pack_free(&frame);
 }
 
-void post_take(struct job *job, struct unpack *frame)
+static void hand_to(post_handler *const *list, struct job *job, struct unpack *frame)
 {
     int from = unpack_int(frame, POST_ROOT, POST_MOST);
     int kind = unpack_int(frame, 0, POST_KINDS - 1);
-    if (!frame->bad && handlers[kind])
-        handlers[kind](job, from, frame);
+    if (!frame->bad && list[kind])
+        list[kind](job, from, frame);
+}
+
+void post_take(struct job *job, struct unpack *frame)
+{
+    hand_to(handlers, job, frame);
+}
+
+void post_late(struct job *job, const struct pack *frame)
+{
+    struct unpack copy = { frame->bytes, frame->bytes + frame->n, false };
+    unpack_int(&copy, 0, POST_MOST); /* the host */
+    hand_to(late_handlers, job, &copy);
 }
 
 int post_of_node(const struct job *job, int node)

@@ -6,7 +6,8 @@
  *     post_send(job, to, kind, text)  ->  FRAME_POST: to, from, kind, text  ->  handler of the kind
  *
  * Nothing is kept for who has gone, or has no handler: whoever expects an answer hears of lost
- * hosts by the deaths of their ranks.  Between two launchers nothing overtakes.
+ * hosts by the deaths of their ranks.  Where a host has ended well, its neighbour answers in its
+ * stead, if the kind has a handler for that.  Between two launchers nothing overtakes.
  */
 #ifndef XMPI_LAUNCHER_POST_H
 #define XMPI_LAUNCHER_POST_H
@@ -49,11 +50,17 @@ typedef void post_handler(struct job *job, int from, struct unpack *text);
 
 void post_handle(enum post_kind kind, post_handler *handler);
 
+/* What the last launcher on the way does with what comes for a host that has ended. */
+void post_handle_late(enum post_kind kind, post_handler *handler);
+
 /* To oneself: handled at once.  POST_ALL: to all others. */
 void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text);
 
 /* A frame for this launcher has come; it begins with `from`. */
 void post_take(struct job *job, struct unpack *frame);
+
+/* A frame is for a host that has ended. */
+void post_late(struct job *job, const struct pack *frame);
 
 /* The launcher of a node; it has ranks. */
 int post_of_node(const struct job *job, int node);

@@ -122,6 +122,8 @@ void remote_send(int to, int kind, const struct pack *frame)
         if (is_below(&remotes.list[i], to)) {
             if (!remotes.list[i].done)
                 wire_send(remotes.list[i].wire, kind, frame);
+            else if (kind == FRAME_POST)
+                post_late(all.job, frame);
             return;
         }
     if (all.up)

@@ -69,6 +69,8 @@ run 60 -H a:2,b:2 "$client"
 check "PMIx clients on two hosts" "$code: $(cat "$dir/out")" "0: "
 EXPECT_NODES=3 run 60 --fanout 1 -np 6 --map-by node -H "$(hostname),b,c" "$client"
 check "PMIx clients on three, dealt around" "$code: $(cat "$dir/out")" "0: "
+run 20 -H a:1,b:2 "$client" left
+check "data of who has left are not waited for" "$code: $(cat "$dir/out")" "0: "
 run 60 -H a:1,b:2 "$client" program 0 : -np 2 "$client" program 1
 check "two programs on two hosts" "$code: $(cat "$dir/out")" "0: "
 run 20 -H a:2,b:2 "$client" abort 42

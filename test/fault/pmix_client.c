@@ -144,6 +144,7 @@ static void check_exchange(void)
         CHECK(late && (unsigned)atoi(late) == number(r, PMIX_LOCAL_RANK));
         free(late);
     }
+    fence(0);        /* who has all may end, and its data with it */
     if (size == 1) { /* the library waits for two seconds */
         pmix_proc_t nobody = peer(size);
         pmix_value_t *none = NULL;
@@ -154,6 +155,19 @@ static void check_exchange(void)
         pmix_value_t *none = NULL;
         CHECK(PMIx_Get(&nobody, "test.card", NULL, 0, &none) != PMIX_SUCCESS);
     }
+}
+
+/* Rank 0, alone on its host, ends; who asks for its data then has an answer, whichever. */
+static void ask_who_left(void)
+{
+    pmix_value_t value = { .type = PMIX_STRING, .data.string = "mine" };
+    CHECK(PMIx_Put(PMIX_GLOBAL, "test.left", &value) == PMIX_SUCCESS);
+    CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    fence(0);
+    if (me.rank == 0)
+        return;
+    usleep(300000);
+    free(word(0, "test.left"));
 }
 
 /* ---- names ---- */
@@ -378,6 +392,8 @@ int main(int argc, char **argv)
         wait_for_news();
     } else if (strcmp(what, "alone") == 0) {
         outlive();
+    } else if (strcmp(what, "left") == 0) {
+        ask_who_left();
     } else if (strcmp(what, "silent") == 0) {
         fence(0);
         if (me.rank == 1 % size)
