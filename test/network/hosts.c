@@ -35,11 +35,15 @@ static void stay_in_mpi(double seconds)
 static void survive(void)
 {
     int nothing = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (rank == 2) {
-        stay_in_mpi(1); /* the others leave the collective call meanwhile */
+        for (int i = 1; i < size; i++) /* all have left the collective call */
+            MPI_Recv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        stay_in_mpi(1);
         raise(SIGKILL);
     }
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Send(&nothing, 1, MPI_INT, 2, 2, MPI_COMM_WORLD);
     if (MPI_Recv(&nothing, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         printf("rank 2 is gone\n");
     MPI_Finalize();
