@@ -109,8 +109,10 @@ int attach_meet(struct attached *a)
         return a->met.error;
     }
     a->is_open = true;
-    for (int r = 0; r < a->tiny->n; r++)
-        a->is_open &= attach_offered(a, r)->is_open != 0;
+    for (int r = 0; r < a->tiny->n; r++) {
+        a->is_open &= attach_offered(a, r)->is_open == OPEN;
+        a->away |= attach_offered(a, r)->is_open == ON_DEVICE;
+    }
     atomic_thread_fence(memory_order_seq_cst); /* our offer is out; who has given up? */
     return 0;
 }
@@ -186,6 +188,8 @@ const char *attach_objection(const struct team *team, const struct call *call)
         return "the ranks have no shared slots";
     if (team->tiny->apart)
         return "a rank could not reach the memory of another";
+    if (team->away)
+        return "a rank has its data on a device";
     if (is_reduction(call->what) && (!op->kernel || !op->layout->dense))
         return "it takes builtin operations on types without gaps";
     if (is_reduction(call->what) && op->layout->size > ATTACH_PIECE)
@@ -200,7 +204,8 @@ int attach_run(struct tiny *tiny, const struct telling *telling, struct rest *re
                           .said = telling_word(telling),
                           .bytes = telling->bytes };
     rest->n = 0;
+    rest->away = false;
     int error = performers[call->what](&a, call, rest);
-    tiny->apart |= rest->n > 0;
+    tiny->apart |= rest->n > 0 && !rest->away;
     return error;
 }

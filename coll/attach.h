@@ -18,8 +18,9 @@ enum { ATTACH_PIECE = 64 << 10 }; /* of a vector: what stays in the cache */
 
 struct offer {        /* in a slot */
     uint64_t in, out; /* addresses: to be read, to be written */
-    uint64_t is_open; /* 0: out of memory, do not begin */
+    uint64_t is_open; /* enum openness */
 };
+enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the device folds */
 
 struct attached { /* one call on this rank */
     struct tiny *tiny;
@@ -27,6 +28,7 @@ struct attached { /* one call on this rank */
     size_t bytes;  /* of a block, or of the vector */
     struct round met, over;
     bool is_open;              /* everybody's memory */
+    bool away;                 /* somebody's is that of a device */
     uint64_t done[TINY_RANKS]; /* what the ranks said at the end */
 };
 

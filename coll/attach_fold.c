@@ -146,6 +146,11 @@ static int fold_all(const struct work *f, struct attached *a, const struct offer
     return error;
 }
 
+static enum openness openness_of(const struct call *call, bool has_room)
+{
+    return call->near ? ON_DEVICE : has_room ? OPEN : CLOSED;
+}
+
 /* For two pieces, and one in floats instead of 16 bits. */
 static char *room_take(const struct call *call)
 {
@@ -178,9 +183,11 @@ int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
         f.out = buffer_flat(&out);
     struct offer offer = { .in = (uintptr_t)f.mine,
                            .out = (uintptr_t)f.out,
-                           .is_open = room != NULL };
+                           .is_open = openness_of(call, room) };
     int error = fold_all(&f, a, &offer);
-    for (int r = 0; r < a->tiny->n && !error; r++)
+    if (a->away)
+        *rest = (struct rest){ .n = 1, .away = true, .part[0].count = call->recv.count };
+    for (int r = 0; r < a->tiny->n && !error && !a->away; r++)
         error = rest_add(rest, slice_of(&f, r), r, a->is_open ? a->done[r] : 0);
     scratch_give(room);
     return error;
@@ -197,8 +204,9 @@ int attach_fold_scatter(struct attached *a, const struct call *call, struct rest
         to = copy = scratch_take(bytes);
     struct work f = work_of(a, call, room);
     f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
-    struct offer offer = { .in = (uintptr_t)f.mine, .is_open = room && to };
+    struct offer offer = { .in = (uintptr_t)f.mine, .is_open = openness_of(call, room && to) };
     int error = fold_all(&f, a, &offer);
+    rest->away = a->away;
     for (int r = 0; r < a->tiny->n && !error; r++)
         rest->n |= !a->is_open || a->done[r] != call->recv.count;
     if (copy && bytes > 0 && !error && rest->n == 0)

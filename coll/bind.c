@@ -27,6 +27,7 @@
 #include "coll/bind.h"
 
 #include "coll/scratch.h"
+#include "runtime/gpu_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,13 @@ static int bind_bcast(struct bound *b)
 
 /* ---- reductions ---- */
 
+/* What a device folds lies there, and so do all rooms. */
+static void rooms_place(struct bound *b)
+{
+    for (int r = 0; r < ROOMS; r++)
+        b->room[r].where = AWAY;
+}
+
 static int bind_reduction(struct bound *b)
 {
     const struct call *call = b->call;
@@ -166,12 +174,22 @@ static int bind_reduction(struct bound *b)
     ptrdiff_t low, apart = (ptrdiff_t)layout_span(layout, count, &low) + 63;
     apart -= apart % 64;
     int copies = n[ROOM_TMP] / n[ROOM_IN];
-    b->scratch = scratch_take((size_t)apart * (size_t)copies);
+    b->scratch = call_scratch_take(call, (size_t)apart * (size_t)copies);
     if (!b->scratch)
         return scratch_fail((size_t)apart * (size_t)copies);
     area_whole(&b->room[ROOM_TMP], buffer_at(b->scratch, -low), layout, count, n[ROOM_IN]);
     b->room[ROOM_TMP].copies = apart;
     return 0;
+}
+
+/* Scratch for elements; *base is where the first one would be. */
+static int elements_take(const struct call *call, char **memory, void **base, size_t count)
+{
+    ptrdiff_t low;
+    size_t bytes = layout_span(call->reduction.layout, count, &low);
+    *memory = call_scratch_take(call, bytes);
+    *base = buffer_at(*memory, -low);
+    return *memory ? 0 : scratch_fail(bytes);
 }
 
 /* Blocks of reduce_scatter lie one behind the other: their counts and displacements, `before`
@@ -230,10 +248,10 @@ static int bind_reduce_scatter(struct bound *b)
     void *output = call->recv.base, *base = NULL;
     int error = 0;
     if (call->in_place)
-        error = scratch_typed(&b->aside, &output, layout, mine);
+        error = elements_take(call, &b->aside, &output, mine);
     area_whole(&b->room[ROOM_OUT], output, layout, mine, plan->nblocks[ROOM_OUT]);
     if (!error && plan->nblocks[ROOM_TMP])
-        error = scratch_typed(&b->scratch, &base, layout, total * (inter ? 3 : 1));
+        error = elements_take(call, &b->scratch, &base, total * (inter ? 3 : 1));
     b->room[ROOM_TMP] = listed(b, base, nlisted);
     return error;
 }
@@ -312,6 +330,8 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
         error = bind_reduction(bound);
     else
         error = bind_movement(bound);
+    if (__builtin_expect(call->near != NULL, 0))
+        rooms_place(bound);
     if (error)
         bind_close(bound);
     return error;
@@ -319,8 +339,8 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
 
 void bind_close(struct bound *bound)
 {
-    scratch_give(bound->scratch);
-    scratch_give(bound->aside);
+    call_scratch_give(bound->call, bound->scratch);
+    call_scratch_give(bound->call, bound->aside);
     free(bound->offsets);
     free(bound->sizes);
     bind_forget(bound);
@@ -375,7 +395,11 @@ static void finish_mean(const struct bound *b)
 {
     const struct reduction *op = &b->call->reduction;
     int64_t n = contributions(b);
-    if (b->plan->nsteps > 0 && b->call->recv.base && n > 0)
+    if (b->plan->nsteps == 0 || !b->call->recv.base || n == 0)
+        return;
+    if (b->call->near)
+        gpu_divide(op, b->call->recv.base, b->room[ROOM_OUT].count, n);
+    else
         reduce_divide(op, b->call->recv.base, b->room[ROOM_OUT].count, n);
 }
 
@@ -387,8 +411,8 @@ static void copy_back(const struct bound *b)
     if (b->call->what == COLL_BCAST && b->plan->key.me != b->plan->root)
         buffer_unpack(&user, 0, b->aside, buffer_bytes(&user));
     if (is_reduce_scatter(b->call->what)) {
-        struct buffer from = { out->base, out->count, out->layout, HERE };
-        struct buffer to = { data->base, out->count, out->layout, HERE };
+        struct buffer from = { out->base, out->count, out->layout, out->where };
+        struct buffer to = { data->base, out->count, out->layout, out->where };
         buffer_copy(&to, &from);
     }
 }

@@ -69,7 +69,8 @@ struct bound {
 };
 
 /* ---- reductions of data on a device (bind_stage.c) ----
- * The call is changed into one on copies in memory of the host. */
+ * Either the device folds, in a plan whose rooms are all its memory; or the call is changed into one on
+ * copies in memory of the host. */
 struct staging {
     struct staged {               /* one of the two parts */
         struct buffer user, here; /* user.layout NULL: nothing to do */
@@ -79,13 +80,23 @@ struct staging {
     size_t result;      /* elements that are brought back */
 };
 
-/* Let the call work on copies; of what is here or only moved none is made.  0 or MPI_ERR_NO_MEM. */
-int staging_open(struct staging *staging, const struct team *team, struct call *call);
+/* Let the device fold, or the call work on copies; of what is here or only moved none is made.
+ * `planned`: it will be performed by messages, or can be.  0 or MPI_ERR_NO_MEM. */
+int staging_open(struct staging *staging, const struct team *team, struct call *call,
+                 bool planned);
 void staging_close(struct staging *staging);
 
 /* Around each performance of the call; by bind_begin and bind_end where the call has a staging. */
 void staging_in(const struct staging *staging);
 void staging_out(const struct staging *staging);
+
+/* to = a op b, by the device that has all three. */
+void device_fold(const struct reduction *r, const struct buffer *to, const void *a,
+                 const void *b);
+
+/* Scratch where the call folds: the host, or its device.  NULL: there is none. */
+void *call_scratch_take(const struct call *call, size_t bytes);
+void call_scratch_give(const struct call *call, void *memory);
 
 /* 0, or an error when data of the call lie on a device and copying some failed. */
 int staging_check(const struct call *call);

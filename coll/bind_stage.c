@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reductions of data on a device.  Arithmetic is done by the processor, so the call is changed into
- * one on copies in memory of the host; what was contributed is brought there before the first
- * step, the result is brought back after the last one.
+ * Reductions of data on a device.  Much data of a type that a device calculates with is folded by it:
+ * then all rooms of the plan are its memory, messages go from device to device, and nothing else is
+ * different.  Each rank decides alone, for a plan is the same wherever a rank has its data.
+ *
+ * Anything else is folded by the processor: the call is changed into one on copies in memory of the
+ * host; what was contributed is brought there before the first step, the result is brought back
+ * after the last one.
  *
  *     send (device) --- staging_in ---> copy -+
  *                                           +- reduction of the host, whichever it is
@@ -16,6 +20,7 @@
 #include "coll/coll.h"
 #include "coll/scratch.h"
 #include "runtime/gpu.h"
+#include "runtime/gpu_reduce.h"
 
 /* Ranks that get a block of a reduce_scatter: those of the own group. */
 static int group_size(const struct team *team)
@@ -66,13 +71,38 @@ static int staged_open(struct staged *staged, struct part *part, const struct la
     return 0;
 }
 
-int staging_open(struct staging *staging, const struct team *team, struct call *call)
+static bool is_elsewhere(const struct part *part)
 {
-    *staging = (struct staging){ .result = 0 };
-    if (!is_reduction(call->what) || !call_is_away(call))
-        return 0;
+    return part->base && part->where == HERE;
+}
+
+/* Room for a message to be folded; it is kept for that. */
+static bool device_has_room(const void *near, size_t bytes)
+{
+    void *room = gpu_room_take(bytes, near);
+    gpu_room_give(room);
+    return room;
+}
+
+/* Why the device cannot fold, or had better not. */
+static const char *device_objection(const struct call *call, size_t elements, bool planned)
+{
+    const void *out = call->recv.where == AWAY ? call->recv.base : call->send.base;
+    const void *in = call->in_place || call->send.where == HERE ? out : call->send.base;
+    if (!planned)
+        return "the algorithm works in memory of the host";
+    if (is_elsewhere(&call->recv) || (!call->in_place && is_elsewhere(&call->send)))
+        return "one of the buffers is on the host";
+    const char *why = gpu_reduce_objection(&call->reduction, elements, out, in);
+    if (!why && !device_has_room(out, elements * call->reduction.layout->size))
+        why = "the device has no room for a vector";
+    return why;
+}
+
+static int copies_open(struct staging *staging, struct call *call, size_t operand,
+                       size_t result)
+{
     const struct layout *layout = call->reduction.layout;
-    size_t operand = operand_count(team, call), result = result_count(team, call);
     staging->recv_is_input = call->in_place || call->what == COLL_EXSCAN;
     staging->result = result;
     int error = staged_open(&staging->send, &call->send, layout, operand);
@@ -82,6 +112,20 @@ int staging_open(struct staging *staging, const struct team *team, struct call *
     if (error)
         staging_close(staging);
     return error;
+}
+
+int staging_open(struct staging *staging, const struct team *team, struct call *call,
+                 bool planned)
+{
+    *staging = (struct staging){ .result = 0 };
+    if (!is_reduction(call->what) || !call_is_away(call))
+        return 0;
+    size_t operand = operand_count(team, call);
+    call->why_staged = device_objection(call, operand, planned);
+    if (call->why_staged)
+        return copies_open(staging, call, operand, result_count(team, call));
+    call->near = call->recv.where == AWAY ? call->recv.base : call->send.base;
+    return 0;
 }
 
 void staging_close(struct staging *staging)
@@ -110,4 +154,23 @@ void staging_out(const struct staging *staging)
 int staging_check(const struct call *call)
 {
     return call->staging || call_is_away(call) ? gpu_check() : 0;
+}
+
+void *call_scratch_take(const struct call *call, size_t bytes)
+{
+    return call->near ? gpu_room_take(bytes, call->near) : scratch_take(bytes);
+}
+
+void call_scratch_give(const struct call *call, void *memory)
+{
+    if (call->near)
+        gpu_room_give(memory);
+    else
+        scratch_give(memory);
+}
+
+void device_fold(const struct reduction *r, const struct buffer *to, const void *a,
+                 const void *b)
+{
+    gpu_reduce(r, to->base, a, b, to->count);
 }

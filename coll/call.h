@@ -107,6 +107,8 @@ struct call {
     uint64_t shape; /* what the user put together in it, as a hash above 2^63, which all
                                    ranks compare; 0: one operation */
     const struct staging *staging; /* NULL, or of what the parts are copies (bind_stage.c) */
+    const void *near;       /* NULL, or data of the device that folds them: reductions only */
+    const char *why_staged; /* of a reduction of data on a device; NULL: it folds them */
 };
 
 /* Are any of its data on a device? */

@@ -103,7 +103,7 @@ static int perform(struct team *team, struct bound *bound, bool sized,
     return error;
 }
 
-static int run(struct team *team, const struct call *call, const struct telling *telling);
+static int run(struct team *team, const struct telling *telling);
 
 /* Elements [first, first + count) of a vector; of all else the whole. */
 static int run_rest(struct team *team, const struct telling *telling, size_t first,
@@ -119,7 +119,7 @@ static int run_rest(struct team *team, const struct telling *telling, size_t fir
         part_telling.bytes = unit_bytes(&part.recv);
     }
     part_telling.call = &part;
-    return run(team, &part, &part_telling);
+    return run(team, &part_telling);
 }
 
 static int run_attached(struct team *team, const struct call *call, const struct choice *choice,
@@ -128,47 +128,63 @@ static int run_attached(struct team *team, const struct call *call, const struct
     struct rest rest;
     explain_planless(team, call, BLOCKING, choice);
     int error = attach_run(team->tiny, telling, &rest);
+    team->away = rest.away;
     for (int i = 0; i < rest.n && !error; i++)
         error = run_rest(team, telling, rest.part[i].first, rest.part[i].count);
+    team->away = false;
     return error;
 }
 
-static int run(struct team *team, const struct call *call, const struct telling *telling)
+static int run_chosen(struct team *team, const struct choice *choice,
+                      const struct telling *telling)
 {
-    struct choice choice;
-    int error = channel_check(&team->channel);
-    if (!error)
-        error = choose(team, call, BLOCKING, &choice);
-    if (error)
-        return error;
-    if (choice.algorithm->attaches)
-        return run_attached(team, call, &choice, telling);
-    if (!choice.algorithm->program)
-        return run_tiny(team, call, &choice, telling);
+    const struct call *call = telling->call;
+    if (choice->algorithm->attaches)
+        return run_attached(team, call, choice, telling);
+    if (!choice->algorithm->program)
+        return run_tiny(team, call, choice, telling);
     struct cached *cached;
-    error = plan_for(team, call, BLOCKING, &choice, &cached);
+    int error = plan_for(team, call, BLOCKING, choice, &cached);
     if (error)
         return error;
     struct bound bound;
     error = bind_open(&bound, &cached->plan, call);
     if (!error)
-        error = perform(team, &bound, choice.algorithm->sized, telling);
+        error = perform(team, &bound, choice->algorithm->sized, telling);
     cache_drop(cached);
     return error;
 }
 
-/* Reductions of data on a device work on copies. */
+static int run(struct team *team, const struct telling *telling)
+{
+    struct choice choice;
+    int error = channel_check(&team->channel);
+    if (!error)
+        error = choose(team, telling->call, BLOCKING, &choice);
+    return error ? error : run_chosen(team, &choice, telling);
+}
+
+/* Reductions of data on a device may work on copies.  Where attach finds such data it leaves all to
+ * messages, unless it is forced. */
 static __attribute__((noinline)) int run_away(struct team *team, const struct telling *user)
 {
     struct call call = *user->call;
     struct telling telling = *user;
     struct staging staging;
-    int error = staging_open(&staging, team, &call);
+    struct choice choice;
+    int error = channel_check(&team->channel);
+    if (!error)
+        error = choose(team, &call, BLOCKING, &choice);
+    if (error)
+        return error;
+    const struct algorithm *a = choice.algorithm;
+    error = staging_open(&staging, team, &call,
+                         a->program || (a->attaches && choice.by != BY_FORCE));
     if (error)
         return error;
     telling.call = &call;
     staging_in(&staging);
-    error = run(team, &call, &telling);
+    error = run_chosen(team, &choice, &telling);
     if (!error)
         staging_out(&staging);
     staging_close(&staging);
@@ -182,7 +198,7 @@ int coll_run(struct team *team, const struct call *call)
     record_now.inside = &telling.scope;
     int stray = stray_check(team, &telling);
     int error = __builtin_expect(call_is_away(call), 0) ? run_away(team, &telling)
-                                                        : run(team, call, &telling);
+                                                        : run(team, &telling);
     record_now.inside = NULL;
     if (__builtin_expect(stray == 0 || error != 0, 1))
         return error;
@@ -344,7 +360,7 @@ static int coll_new(struct team *team, const struct telling *telling, enum mode 
     c->call = *telling->call;
     c->telling = *telling;
     c->telling.call = &c->call;
-    int error = staging_open(&c->staging, team, &c->call);
+    int error = staging_open(&c->staging, team, &c->call, true);
     if (error)
         goto undo_object;
     if (c->staging.send.user.layout || c->staging.recv.user.layout)

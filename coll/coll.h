@@ -29,6 +29,7 @@ struct team {
     uint32_t looked;        /* channel.unexpected when there were no strays, see stray.c */
     uint32_t last, before;  /* signatures of the last call, and of the one before it */
     bool one_node;
+    bool away;    /* while messages do what attach left, as somebody's data are on a device */
     bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
     uint16_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none */
     struct tiny *tiny;           /* NULL: no shared slots */

@@ -231,6 +231,11 @@ void explain_call(const struct team *team, const struct call *call, enum mode mo
         snprintf(amount, sizeof amount, " from %d to %d neighbours", n->nsources,
                  n->ndestinations);
     explain_text(f, &q, choice, amount);
+    if (call->near)
+        fprintf(f, "  data of this rank are on a device, and folded by its kernels\n");
+    else if (call->why_staged)
+        fprintf(f, "  data of this rank are on a device, and folded on the host: %s\n",
+                call->why_staged);
     fclose(f);
     say_lines(text);
     free(text);

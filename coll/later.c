@@ -302,7 +302,7 @@ static int later_stage(struct later *l, const struct team *team)
     l->staging = malloc(sizeof *l->staging);
     if (!l->staging)
         return fail(MPI_ERR_NO_MEM, "no memory for a reduction on a device");
-    int error = staging_open(l->staging, team, &l->call);
+    int error = staging_open(l->staging, team, &l->call, false);
     if (error)
         free(l->staging);
     else

@@ -27,7 +27,6 @@
  */
 #include "coll/run.h"
 
-#include "coll/scratch.h"
 #include "coll/tell.h"
 #include "coll/window.h"
 #include "pml/failure.h"
@@ -105,7 +104,7 @@ int run_open(struct execution *run, struct team *team, const struct bound *bound
 void run_close(struct execution *run)
 {
     for (int i = 0; i < LANDINGS; i++)
-        scratch_give(run->landing[i].memory);
+        call_scratch_give(run->bound.call, run->landing[i].memory);
     free(run->task);
     free(run->window);
     bind_close(&run->bound);
@@ -280,12 +279,12 @@ static bool landing_take(struct execution *run, size_t bytes, int *taken)
         return false;
     struct landing *landing = &run->landing[free_one];
     if (landing->bytes < bytes) {
-        char *memory = scratch_take(bytes);
+        char *memory = call_scratch_take(run->bound.call, bytes);
         if (!memory && in_use > 0)
             return false; /* wait until memory comes back */
         if (!memory)
             note(run, fail(MPI_ERR_NO_MEM, "no memory to receive %zu bytes", bytes));
-        scratch_give(landing->memory);
+        call_scratch_give(run->bound.call, landing->memory);
         landing->memory = memory;
         landing->bytes = memory ? bytes : 0;
     }

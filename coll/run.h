@@ -58,8 +58,12 @@ static inline int step_fold(const struct bound *bound, const struct step *step,
                             const struct buffer *to, const void *here, const void *incoming)
 {
     const struct reduction *op = &bound->call->reduction;
-    return step->side == INCOMING_FIRST ? reduce_apply(op, to->base, incoming, here, to->count)
-                                        : reduce_apply(op, to->base, here, incoming, to->count);
+    bool turned = step->side == INCOMING_FIRST;
+    const void *a = turned ? incoming : here, *b = turned ? here : incoming;
+    if (__builtin_expect(to->where == HERE, 1))
+        return reduce_apply(op, to->base, a, b, to->count);
+    device_fold(op, to, a, b);
+    return 0;
 }
 
 /* A step without a message: to = from, or to = to op from. */

@@ -19,7 +19,7 @@ bool run_is_inline(const struct bound *bound)
     size_t longest = bind_longest(bound);
     bool folds = bound->plan->nfolds > 0;
     return longest <= INLINE_BYTES && longest <= (size_t)param_number(EAGER) &&
-           (!folds || layout->dense);
+           (!folds || (layout->dense && !bound->call->near));
 }
 
 struct inlined {

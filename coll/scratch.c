@@ -13,6 +13,7 @@
 
 #include "mpi.h"
 #include "runtime/fail.h"
+#include "runtime/gpu_reduce.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -100,4 +101,5 @@ void scratch_clear(void)
 {
     while (kept.n > 0)
         free(kept_remove(0));
+    gpu_rooms_close();
 }

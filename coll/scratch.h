@@ -15,7 +15,7 @@ int scratch_typed(char **memory, void **base, const struct layout *layout, size_
 /* MPI_ERR_NO_MEM, with a text. */
 int scratch_fail(size_t bytes);
 
-/* Free what is kept. */
+/* Free what is kept, on devices as well. */
 void scratch_clear(void);
 
 #endif

@@ -91,6 +91,7 @@ const char *attach_objection(const struct team *team, const struct call *call);
  * these elements, of all else the whole call, as one part.  The same on every rank. */
 struct rest {
     int n;
+    bool away; /* all of it, as some data are on a device: only this call */
     struct {
         size_t first, count;
     } part[TINY_RANKS];

@@ -84,6 +84,19 @@ typedef cuda_result cuda_ctx_push_current(cuda_context context);
 typedef cuda_result cuda_ctx_pop_current(cuda_context *context);
 typedef cuda_result cuda_get_error_name(cuda_result error, const char **name);
 
+/* ---- kernels, and memory for them ---- */
+
+typedef void *cuda_module, *cuda_function;
+typedef cuda_result cuda_module_load_data(cuda_module *module, const void *text);
+typedef cuda_result cuda_module_get_function(cuda_function *function, cuda_module module,
+                                             const char *name);
+typedef cuda_result cuda_launch_kernel(cuda_function function, unsigned grid_x, unsigned grid_y,
+                                       unsigned grid_z, unsigned block_x, unsigned block_y,
+                                       unsigned block_z, unsigned shared_bytes,
+                                       cuda_stream stream, void **arguments, void **extra);
+typedef cuda_result cuda_mem_alloc(cuda_address *at, size_t bytes);
+typedef cuda_result cuda_mem_free(cuda_address at);
+
 /* ---- streams of the program ----
  * Waiting for a word of memory is allowed by default since the functions whose names end in _v2,
  * of CUDA 11.7 and later. */

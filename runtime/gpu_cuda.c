@@ -155,7 +155,7 @@ static struct {
     const char *what;
 } copies = { .stream = CUDA_STREAM_PER_THREAD };
 
-static void note(cuda_result result, const char *what)
+void driver_note(cuda_result result, const char *what)
 {
     if (result == 0 || copies.error != 0)
         return;
@@ -167,7 +167,7 @@ static void note(cuda_result result, const char *what)
 static void context_borrow(cuda_context context)
 {
     cuda_result result = cuda.ctx_push_current(context);
-    note(result, "cuCtxPushCurrent");
+    driver_note(result, "cuCtxPushCurrent");
     copies.borrowed = result == 0;
 }
 
@@ -199,8 +199,8 @@ void gpu_start(void *to, const void *from, size_t bytes)
     if (queue_is_shut())
         return;
     if (copies_begin(to, from))
-        note(cuda.memcpy_async(address_of(to), address_of(from), bytes, copies.stream),
-             "cuMemcpyAsync");
+        driver_note(cuda.memcpy_async(address_of(to), address_of(from), bytes, copies.stream),
+                    "cuMemcpyAsync");
     else
         memcpy(to, from, bytes);
 }
@@ -235,7 +235,7 @@ void gpu_start_rows(const struct gpu_rows *r)
                                  .to_pitch = (size_t)r->to_step,
                                  .width = r->length,
                                  .height = r->count };
-    note(cuda.memcpy_2d_async(&copy, copies.stream), "cuMemcpy2DAsync");
+    driver_note(cuda.memcpy_2d_async(&copy, copies.stream), "cuMemcpy2DAsync");
 }
 
 static void copies_end(void)
@@ -250,7 +250,7 @@ void gpu_finish(void)
 {
     if (!copies.begun || copies.queued)
         return;
-    note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    driver_note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
     copies_end();
 }
 
@@ -302,7 +302,7 @@ void gpu_mark_await(struct gpu_mark *mark)
         return;
     bool entered = driver_enter(mark->context);
     cuda_result result = cuda.event_synchronize(mark->event);
-    note(result, "cuEventSynchronize");
+    driver_note(result, "cuEventSynchronize");
     if (result == 0)
         event_give(mark);
     if (entered)
@@ -370,7 +370,8 @@ int gpu_check(void)
         return 0;
     copies.error = 0;
     return cuda_fail(
-        error, "copying data of a device failed, so what was sent or received is not right",
+        error,
+        "moving or folding data of a device failed, so what was sent or received is not right",
         copies.what);
 }
 
@@ -384,11 +385,6 @@ void cuda_queue_begin(cuda_stream stream, cuda_context context)
     copies.queued = true;
     if (driver_current() != context)
         context_borrow(context);
-}
-
-void cuda_queue_note(cuda_result result, const char *function)
-{
-    note(result, function);
 }
 
 bool cuda_queue_is_well(void)

@@ -35,6 +35,9 @@ void driver_leave(cuda_context context);
 /* Pinned memory in the context that was entered.  NULL: there is none. */
 void *driver_pin(size_t bytes);
 
+/* What failed, for gpu_check; 0 is nothing. */
+void driver_note(cuda_result result, const char *function);
+
 /* The name of an error, as the driver has it. */
 const char *driver_error_name(cuda_result error);
 
@@ -45,8 +48,7 @@ int cuda_fail(cuda_result error, const char *what, const char *function);
  * waits for nothing. */
 void cuda_queue_begin(cuda_stream stream, cuda_context context);
 
-/* What else went into the stream; nothing may any more when it is not well. */
-void cuda_queue_note(cuda_result result, const char *function);
+/* driver_note says what else went wrong; nothing may go into the stream when it is not well. */
 bool cuda_queue_is_well(void);
 
 /* 0, or MPI_ERR_OTHER and what failed first. */

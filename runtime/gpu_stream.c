@@ -51,24 +51,24 @@ void gpu_queue_begin(const struct gpu_stream *stream)
 void gpu_queue_call(void (*function)(void *), void *argument)
 {
     if (cuda_queue_is_well())
-        cuda_queue_note(cuda.launch_host_func(current->handle, function, argument),
-                        "cuLaunchHostFunc");
+        driver_note(cuda.launch_host_func(current->handle, function, argument),
+                    "cuLaunchHostFunc");
 }
 
 void gpu_queue_wait(uint32_t *word, uint32_t at_least)
 {
     if (cuda_queue_is_well())
-        cuda_queue_note(cuda.stream_wait_value_32(current->handle, address_of(word), at_least,
-                                                  CUDA_WAIT_AT_LEAST),
-                        "cuStreamWaitValue32");
+        driver_note(cuda.stream_wait_value_32(current->handle, address_of(word), at_least,
+                                              CUDA_WAIT_AT_LEAST),
+                    "cuStreamWaitValue32");
 }
 
 void gpu_queue_write(uint32_t *word, uint32_t value)
 {
     if (cuda_queue_is_well())
-        cuda_queue_note(cuda.stream_write_value_32(current->handle, address_of(word), value,
-                                                   CUDA_WRITE_DEFAULT),
-                        "cuStreamWriteValue32");
+        driver_note(cuda.stream_write_value_32(current->handle, address_of(word), value,
+                                               CUDA_WRITE_DEFAULT),
+                    "cuStreamWriteValue32");
 }
 
 int gpu_queue_end(void)

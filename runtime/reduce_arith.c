@@ -12,8 +12,6 @@
  */
 #include "runtime/reduce_kernels.h"
 
-#include <complex.h>
-
 /* (a + bi)(c + di); `real` is the type of the parts. */
 #define COMPLEX_PRODUCT(real, p, q)                                                            \
     __builtin_complex((real)(__real__(p) * __real__(q) - __imag__(p) * __imag__(q)),           \
@@ -58,6 +56,7 @@ MIN_MAX(double, double)
 KERNEL_SCALAR(min_long_double, long double, p < q ? p : q)
 KERNEL_SCALAR(max_long_double, long double, p > q ? p : q)
 
+#if !defined(REDUCE_DEVICE)
 enum { ARITH_OPS = REDUCE_PROD + 1 };
 
 #define ROWS(basic, width, name, product)                                                      \
@@ -99,3 +98,4 @@ reduce_kernel *reduce_find_arith(enum reduce_op op, enum basic basic, enum reduc
         return NULL;
     return reduce_widest(arith[basic][op], width);
 }
+#endif

@@ -30,7 +30,7 @@ ARITHMETIC(sum, +)
 ARITHMETIC(prod, *)
 
 /* All processors with AVX2 convert binary16 by themselves, eight at a time. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(REDUCE_DEVICE)
 #include <immintrin.h>
 
 #define F16C_CODE __attribute__((target("avx2,f16c")))
@@ -91,6 +91,7 @@ EXTREMES(bfloat, 0x7f80)
 
 /* ---- finding ---- */
 
+#if !defined(REDUCE_DEVICE)
 static reduce_kernel *const halves[2][REDUCE_PROD + 1][REDUCE_WIDTHS] = {
     { [REDUCE_SUM] = WIDTHS_HALF(sum_half),
       [REDUCE_MIN] = WIDTHS(min_half),
@@ -108,3 +109,4 @@ reduce_kernel *reduce_find_half(enum reduce_op op, enum basic basic, enum reduce
         return NULL;
     return reduce_widest(halves[basic - BASIC_FLOAT16][op], width);
 }
+#endif

@@ -12,11 +12,12 @@
  *
  * Widths are chosen by a look at the CPU, not by load-time resolvers: those would cost a
  * relocation each in every process, and not all compilers have them.
+ *
+ * With REDUCE_DEVICE the same macros make kernels of a device (reduce_device.h), and there are no
+ * tables of them.
  */
 #ifndef XMPI_REDUCE_KERNELS_H
 #define XMPI_REDUCE_KERNELS_H
-
-#include "runtime/reduce.h"
 
 /* Products and sums are rounded one by one: fused, they would differ among CPUs of one job. */
 #if defined(__clang__)
@@ -26,6 +27,11 @@
 #define KERNEL_LOOP _Pragma("GCC ivdep")
 #pragma GCC optimize("O3", "fp-contract=off")
 #endif
+
+#if defined(REDUCE_DEVICE)
+#include "runtime/reduce_device.h"
+#else
+#include "runtime/reduce.h"
 
 enum reduce_width { REDUCE_BASELINE, REDUCE_AVX2, REDUCE_AVX512, REDUCE_WIDTHS };
 
@@ -95,4 +101,5 @@ static inline reduce_kernel *reduce_widest(reduce_kernel *const *widths,
     }
 #endif
 
+#endif /* REDUCE_DEVICE */
 #endif

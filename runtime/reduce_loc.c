@@ -11,6 +11,7 @@
 /* Is p the answer, or else q?  Without branches, which vectors do not have. */
 #define BEFORE(compare) (p compare q) | ((p == q) & (j < k))
 
+#if !defined(REDUCE_DEVICE)
 #define PAIR_KERNEL(name, type, attribute, loop, first)                                        \
     attribute static void name(void *to, const void *a, const void *b, size_t n)               \
     {                                                                                          \
@@ -25,6 +26,7 @@
             t[i].index = is_first ? j : k;                                                     \
         }                                                                                      \
     }
+#endif
 
 #define STRUCT(name, value_type, index_type)                                                   \
     struct name {                                                                              \
@@ -33,7 +35,7 @@
     };
 
 /* Pairs of equal members make vectors, others do not gain. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(REDUCE_DEVICE)
 #define PAIR_WIDTHS(name, type, first)                                                         \
     PAIR_KERNEL(name, type, , KERNEL_LOOP, first)                                              \
     PAIR_KERNEL(name##_avx2, type, AVX2_CODE, KERNEL_LOOP, first)                              \
@@ -49,10 +51,14 @@
     STRUCT(name, value_type, index_type)                                                       \
     PAIR_KERNEL(minloc_##name, name, , , BEFORE(<))                                            \
     PAIR_KERNEL(maxloc_##name, name, , , BEFORE(>))
+#if defined(REDUCE_DEVICE)
+#define PAIR_WITH_HOLE PAIR
+#else
 #define PAIR_WITH_HOLE(name, value_type, index_type)                                           \
     PAIR(name, value_type, index_type)                                                         \
     PAIR_KERNEL(replace_##name, name, , , ((void)p, (void)q, (void)j, (void)k, false))         \
     PAIR_KERNEL(no_op_##name, name, , , ((void)p, (void)q, (void)j, (void)k, true))
+#endif
 
 PAIR(float_int, float, int)
 TWINS(two_int, int)
@@ -61,11 +67,13 @@ TWINS(two_double, double)
 PAIR_WITH_HOLE(double_int, double, int)
 PAIR_WITH_HOLE(long_int, long, int)
 PAIR_WITH_HOLE(short_int, short, int)
-PAIR_WITH_HOLE(long_double_int, long double, int)
 PAIR_WITH_HOLE(int32_int64, int32_t, int64_t)
 TWINS(int64_int64, int64_t)
 PAIR_WITH_HOLE(float_int64, float, int64_t)
 PAIR(double_int64, double, int64_t)
+
+#if !defined(REDUCE_DEVICE)
+PAIR_WITH_HOLE(long_double_int, long double, int)
 PAIR_WITH_HOLE(long_double_int64, long double, int64_t)
 
 #define TWIN_ROWS(name)                                                                        \
@@ -93,3 +101,4 @@ reduce_kernel *reduce_find_loc(enum reduce_op op, enum basic basic, enum reduce_
 {
     return reduce_widest(loc[basic][op], width);
 }
+#endif

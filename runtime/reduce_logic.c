@@ -10,8 +10,6 @@
  */
 #include "runtime/reduce_kernels.h"
 
-#include <string.h>
-
 #define BITS(width)                                                                            \
     KERNELS(band##width, uint##width##_t, (p & q))                                             \
     KERNELS(bor##width, uint##width##_t, p | q)                                                \
@@ -37,6 +35,9 @@ FORTRAN(8)
 FORTRAN(16)
 FORTRAN(32)
 FORTRAN(64)
+
+#if !defined(REDUCE_DEVICE)
+#include <string.h>
 
 /* REPLACE takes b, NO_OP keeps a.  Pairs with holes have their own form in reduce_loc.c. */
 #define MOVES(bytes)                                                                           \
@@ -121,3 +122,4 @@ reduce_kernel *reduce_find_logic(enum reduce_op op, enum basic basic, enum reduc
 {
     return reduce_widest(logic[basic][op], width);
 }
+#endif

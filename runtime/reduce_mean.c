@@ -3,35 +3,41 @@
  * The last act of an arithmetic mean: a sum over n contributions, divided by n in place.  The
  * division is done in a wider type and rounded once; complex numbers are two real ones.
  */
-#include "runtime/reduce.h"
 #include "runtime/reduce_half.h"
+
+#if defined(REDUCE_DEVICE)
+#include "runtime/reduce_device.h"
+#else
+#include "runtime/reduce.h"
 #include "runtime/wide.h"
 
 #if !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
-#define DIVIDE(name, type, wide)                                                               \
+#define DIVIDE_FOR(name, type, wide, quotient)                                                 \
     static void divide_##name(type *items, size_t n, int64_t by)                               \
     {                                                                                          \
         wide divisor = (wide)by;                                                               \
-        for (size_t i = 0; i < n; i++)                                                         \
-            items[i] = (type)((wide)items[i] / divisor);                                       \
+        for (size_t i = 0; i < n; i++) {                                                       \
+            type item = items[i];                                                              \
+            items[i] = (quotient);                                                             \
+        }                                                                                      \
     }
+#endif
+
+#define DIVIDE(name, type, wide) DIVIDE_FOR(name, type, wide, (type)((wide)item / divisor))
 #define DIVIDE_HALF(name)                                                                      \
-    static void divide_##name(uint16_t *items, size_t n, int64_t by)                           \
-    {                                                                                          \
-        float divisor = (float)by;                                                             \
-        for (size_t i = 0; i < n; i++)                                                         \
-            items[i] = name##_rounded(name##_value(items[i]) / divisor);                       \
-    }
+    DIVIDE_FOR(name, uint16_t, float, name##_rounded(name##_value(item) / divisor))
 
 DIVIDE(float, float, double)
 DIVIDE(double, double, double)
-DIVIDE(long_double, long double, long double)
-DIVIDE(float128, any_float128, float128)
 DIVIDE_HALF(half)
 DIVIDE_HALF(bfloat)
+
+#if !defined(REDUCE_DEVICE)
+DIVIDE(long_double, long double, long double)
+DIVIDE(float128, any_float128, float128)
 
 void reduce_divide(const struct reduction *r, void *to, size_t count, int64_t by)
 {
@@ -79,3 +85,4 @@ bool reduce_has_mean(enum basic basic)
 {
     return basic >= BASIC_FLOAT16 && basic <= BASIC_FLOAT128_COMPLEX;
 }
+#endif

@@ -29,6 +29,8 @@ static void asked_open(struct asked *asked, enum collective what, struct comm *c
     asked->call.in_place = false;
     asked->call.shape = 0;
     asked->call.staging = NULL;
+    asked->call.near = NULL;
+    asked->call.why_staged = NULL;
     asked->call.send = asked->call.recv = (struct part){ .base = NULL };
     asked->call.reduction = (struct reduction){ .layout = NULL };
 }

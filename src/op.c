@@ -9,6 +9,7 @@
 #include "mpix.h"
 #include "runtime/fail.h"
 #include "runtime/gpu.h"
+#include "runtime/gpu_reduce.h"
 #include "runtime/lock.h"
 #include "src/api/collective.h"
 
@@ -137,11 +138,16 @@ int xmpi_op_commutative(op_t op, flag_t *commute)
     return MPI_SUCCESS;
 }
 
-/* The same through copies on the host of what is on a device. */
-static int reduce_staged(const struct reduction *r, const struct buffer *inout,
-                         const struct buffer *in)
+/* The same by the device that has the data, or through copies on the host. */
+static int reduce_away(const struct reduction *r, const struct buffer *inout,
+                       const struct buffer *in)
 {
     char *memory[2] = { NULL, NULL };
+    if (in->where == inout->where &&
+        !gpu_reduce_objection(r, in->count, inout->base, in->base)) {
+        gpu_reduce(r, inout->base, in->base, inout->base, in->count);
+        return gpu_check();
+    }
     struct buffer one = { NULL, in->count, r->layout, HERE }, other = one;
     int error = scratch_typed(&memory[0], &one.base, r->layout, in->count);
     if (!error)
@@ -180,7 +186,7 @@ int xmpi_reduce_local(in_t inbuf, inout_t inoutbuf, count_t count, committed_t d
     struct buffer in = buffer_user(inbuf, count, datatype->layout);
     struct buffer inout = buffer_user(inoutbuf, count, datatype->layout);
     if (in.where == AWAY || inout.where == AWAY)
-        return reduce_staged(&reduction, &inout, &in);
+        return reduce_away(&reduction, &inout, &in);
     reduce_apply(&reduction, inoutbuf, inbuf, inoutbuf, (size_t)count);
     return MPI_SUCCESS;
 }

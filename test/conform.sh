@@ -16,7 +16,7 @@ if [ -n "${XMPI_TEST_MEMORY:-}" ]; then
     XMPI_LIBCUDA=$scratch/libcuda.so wrap=$scratch/wrap.c label="$XMPI_TEST_MEMORY "
     export XMPI_LIBCUDA
     "${PYTHON3:-python3}" "$top/test/device/wrap.py" "$top/test/api/functions.txt" > "$wrap" &&
-        "${XMPI_TEST_CC:-gcc}" -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
+        "${XMPI_TEST_CC:-gcc}" -O2 -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
             "$top"/test/device/fake_*.c -lpthread || exit 99
 fi
 if [ -n "${XMPI_TEST_LARGE:-}" ]; then

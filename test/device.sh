@@ -6,7 +6,7 @@
 
 XMPI_LIBCUDA=$scratch/libcuda.so
 export XMPI_LIBCUDA
-"${XMPI_TEST_CC:-gcc}" -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" "$top"/test/device/fake_*.c \
+"${XMPI_TEST_CC:-gcc}" -O2 -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" "$top"/test/device/fake_*.c \
     -lpthread || exit 99
 compile -I"$top" -I"$top/test/device" -o "$scratch/moves" "$top/test/device/moves.c" -ldl \
     > "$scratch/out" 2>&1 ||
@@ -34,6 +34,42 @@ if ldconfig -p 2> /dev/null | grep -q "libfabric\.so\.1"; then
 else
     skip "device/every pair, over the network" "libfabric.so.1 is not installed (Debian: libfabric1)"
 fi
+
+# Reductions, by kernels: the driver performs their text.
+compile -I"$top" -I"$top/test/device" -o "$scratch/folds" "$top/test/device/folds.c" -ldl \
+    > "$scratch/out" 2>&1 ||
+    { not_ok device/folds "does not compile"; sed 's/^/    | /' "$scratch/out" | head -n 15; finish; }
+
+folds() # NAME RANKS CASE [VARIABLE=VALUE...]
+{
+    name=$1 np=$2 case=$3
+    shift 3
+    case_run "device/$name" 60 env "$@" "$XMPIRUN" -np "$np" "$scratch/folds" "$case"
+}
+
+folds "kernels have the bits of the host" 1 bits XMPI_CUDA_REDUCE=1
+folds "means have the bits of the host" 3 mean XMPI_CUDA_REDUCE=1 XMPI_COLL=allreduce=circulant
+folds "an allreduce that never meets the host" 3 kernels
+folds "little data are folded on the host" 2 staged XMPI_CUDA_REDUCE=2M
+folds "all data are folded on the host" 2 staged XMPI_CUDA_REDUCE=0
+folds "a driver that takes no kernels" 2 staged FAKE_NO_KERNELS=1
+case_run "device/says where it folds" 60 sh -c 'XMPI_EXPLAIN=allreduce FAKE_NO_KERNELS=1 "$0" -np 2 "$1" staged 2>&1 |
+    grep -q "folded on the host: the driver does not take the kernel: error 218"' "$XMPIRUN" "$scratch/folds"
+XMPI_TINY=0 XMPI_CUDA_REDUCE=1 XMPI_TEST_MEMORY=mixed NP=3 ONLY="coll_reduce coll_nonblocking" \
+    sh "$top/test/conform.sh" || failures=$((failures + 1))
+
+# The text in the tree is what its sources give, where the same clang is at hand to say so.
+version=$(sed -n '1s/.*by clang \([0-9]*\)\..*/\1/p' "$top/runtime/reduce_device.inc")
+clang=$(command -v "clang-$version" || command -v clang)
+case "${clang:+$("$clang" -dumpversion) $("$clang" -print-targets 2> /dev/null | tr '\n' ' ')}" in
+"$version."*nvptx64*)
+    if SOURCES=$top CLANG=$clang sh "$top/tools/kernels.sh" | cmp -s - "$top/runtime/reduce_device.inc"; then
+        ok "device/kernels are those of the sources"
+    else
+        not_ok "device/kernels" "runtime/reduce_device.inc is not what tools/kernels.sh writes: make kernels"
+    fi ;;
+*) skip "device/kernels are those of the sources" "no clang $version that compiles for NVIDIA" ;;
+esac
 
 # Why a message goes by way of the host is told.
 case_run "device/says why" 60 sh -c 'XMPI_LOG=1 FAKE_NO_PEERS=1 "$0" -np 2 "$1" pairs 2>&1 |

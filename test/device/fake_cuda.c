@@ -10,6 +10,7 @@
  * What memory is, and handles of it: fake_memory.c.  Streams that were made: fake_queue.c.
  */
 #include "fake_inside.h"
+#include "fake_ptx.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,7 +24,10 @@ enum { QUEUE = 64 }; /* copies; as on a real device a full queue is waited for *
 
 /* The stream of a thread.  Any thread may wait for what it holds. */
 struct stream {
-    struct cuda_copy_2d copies[QUEUE]; /* number i at i % QUEUE */
+    struct command {
+        struct cuda_copy_2d rows;
+        struct ptx_launch launch; /* no kernel: a copy */
+    } commands[QUEUE];            /* number i at i % QUEUE */
     uint64_t queued, performed;
     cuda_result error;
 };
@@ -50,6 +54,7 @@ EXPORT cuda_ctx_pop_current cuCtxPopCurrent_v2;
 EXPORT cuda_get_error_name cuGetErrorName;
 EXPORT cuda_context fake_context(int device); /* for tests */
 EXPORT unsigned fake_copies(void);            /* that were begun */
+EXPORT size_t fake_crossed(void);             /* bytes, between the host and a device */
 EXPORT cuda_result cuInit(unsigned flags);
 EXPORT cuda_result cuDeviceGet(int *device, int number);
 EXPORT cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device);
@@ -89,12 +94,17 @@ cuda_result fake_copy_rows(const struct cuda_copy_2d *rows)
     return result;
 }
 
+static cuda_result perform(const struct command *c)
+{
+    return c->launch.kernel ? ptx_run(&c->launch) : fake_copy_rows(&c->rows);
+}
+
 /* Perform what lies before this one.  An error stays, as on a real device. */
 static cuda_result stream_run(struct stream *stream, uint64_t before)
 {
     pthread_mutex_lock(&lock);
     while (stream->performed < before) {
-        cuda_result result = fake_copy_rows(&stream->copies[stream->performed++ % QUEUE]);
+        cuda_result result = perform(&stream->commands[stream->performed++ % QUEUE]);
         if (result)
             stream->error = result;
     }
@@ -104,6 +114,14 @@ static cuda_result stream_run(struct stream *stream, uint64_t before)
     return result;
 }
 
+static void own_add(struct command command)
+{
+    struct stream *mine = stream_own();
+    if (mine->queued - mine->performed == QUEUE)
+        mine->error = stream_run(mine, mine->queued);
+    mine->commands[mine->queued++ % QUEUE] = command;
+}
+
 static unsigned copies;
 
 unsigned fake_copies(void)
@@ -111,9 +129,18 @@ unsigned fake_copies(void)
     return __atomic_load_n(&copies, __ATOMIC_RELAXED);
 }
 
+static size_t crossed;
+
+size_t fake_crossed(void)
+{
+    return __atomic_load_n(&crossed, __ATOMIC_RELAXED);
+}
+
 static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
 {
     __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
+    if (fake_is_device(rows->from) != fake_is_device(rows->to))
+        __atomic_fetch_add(&crossed, rows->width * rows->height, __ATOMIC_RELAXED);
     cuda_result rc = fake_may_call();
     if (rc)
         return rc;
@@ -123,11 +150,26 @@ static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
         return INVALID_VALUE;
     if (stream != CUDA_STREAM_PER_THREAD)
         return fake_queue_copy(stream, rows);
-    struct stream *mine = stream_own();
-    if (mine->queued - mine->performed == QUEUE)
-        mine->error = stream_run(mine, mine->queued);
-    mine->copies[mine->queued++ % QUEUE] = *rows;
+    own_add((struct command){ .rows = *rows });
     return SUCCESS;
+}
+
+/* Nobody asks a stream that was made how its kernels went. */
+static void kernel_perform(void *launch)
+{
+    ptx_run(launch);
+    free(launch);
+}
+
+cuda_result fake_kernel_add(cuda_stream stream, const struct ptx_launch *launch)
+{
+    if (stream == CUDA_STREAM_PER_THREAD) {
+        own_add((struct command){ .launch = *launch });
+        return SUCCESS;
+    }
+    struct ptx_launch *own_copy = malloc(sizeof *own_copy);
+    *own_copy = *launch;
+    return fake_queue_kernel(stream, kernel_perform, own_copy);
 }
 
 cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream)

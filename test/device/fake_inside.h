@@ -18,9 +18,12 @@ enum {
     MAPPING_FAILED = 205,
     ALREADY_MAPPED = 208,
     PEER_ACCESS_UNSUPPORTED = 217,
+    INVALID_PTX = 218,
     INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
     NOT_READY = 600,
     ILLEGAL_ADDRESS = 700,
+    MISALIGNED_ADDRESS = 716,
     NOT_PERMITTED = 800
 };
 
@@ -40,6 +43,13 @@ int fake_device_of(cuda_address at);
 cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes);
 cuda_result fake_copy_rows(const struct cuda_copy_2d *rows);
 
+/* Where a kernel finds memory of its device; NULL: it is none. */
+char *fake_reach(cuda_address at, size_t bytes);
+
+/* At the end of a stream (fake_ptx.h). */
+struct ptx_launch;
+cuda_result fake_kernel_add(cuda_stream stream, const struct ptx_launch *launch);
+
 /* May this thread call the driver now?  SUCCESS, or why not. */
 cuda_result fake_may_call(void);
 
@@ -56,6 +66,7 @@ struct fake_mark {
 
 /* At the end of a stream that was made; INVALID_HANDLE: it was not.  Waits are for what was recorded
  * up to now, and a mark that never was is reached. */
+cuda_result fake_queue_kernel(cuda_stream stream, void (*kernel)(void *), void *argument);
 cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows);
 cuda_result fake_queue_record(cuda_stream stream, struct fake_mark *mark);
 cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark);

@@ -385,3 +385,15 @@ cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes)
     memcpy(near_host(to), near_host(from), bytes);
     return SUCCESS;
 }
+
+char *fake_reach(cuda_address at, size_t bytes)
+{
+    (void)bytes;
+    struct allocation what;
+    char *host = near_host(at);
+    if (is_opened(at) || at & FAKE_BROKEN)
+        return NULL;
+    if (fake_is_device(at) || (what_lies_at(at, &what) && what.managed))
+        return host;
+    return NULL;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Kernels over CUDA's driver.  A kernel is found by its name, which operation and type give, loaded
+ * into the context of the memory when it is first needed, and kept; one that a driver does not
+ * take is not tried again.
+ *
+ *     allreduce of floats on device 1      sum_float in the context of device 1
+ *       first time   gpu_kernel_text -> cuModuleLoadData -> cuModuleGetFunction
+ *       each time    cuLaunchKernel in the stream of the thread, cuStreamSynchronize
+ *
+ * Memory of a pool has no context of its own: then that of the thread serves.
+ */
+#include "runtime/gpu_reduce.h"
+
+#include "runtime/gpu.h"
+#include "runtime/gpu_cuda.h"
+#include "runtime/layout_inside.h"
+#include "runtime/log.h"
+#include "runtime/param.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct {
+    cuda_module_load_data *module_load_data;
+    cuda_module_get_function *module_get_function;
+    cuda_launch_kernel *launch_kernel;
+    cuda_stream_synchronize *stream_synchronize;
+    cuda_mem_alloc *mem_alloc;
+    cuda_mem_free *mem_free;
+} cuda;
+
+static const struct symbol symbols[] = {
+    { "cuModuleLoadData", &cuda.module_load_data },
+    { "cuModuleGetFunction", &cuda.module_get_function },
+    { "cuLaunchKernel", &cuda.launch_kernel },
+    { "cuStreamSynchronize", &cuda.stream_synchronize },
+    { "cuMemAlloc_v2", &cuda.mem_alloc },
+    { "cuMemFree_v2", &cuda.mem_free },
+};
+
+static bool kernels_are_here(void)
+{
+    static int here = -1;
+    if (here < 0)
+        here = driver_find(symbols, sizeof symbols / sizeof symbols[0]);
+    return here;
+}
+
+/* ---- names: those of reduce_arith.c and its kind ---- */
+
+enum { NAME_CHARS = 32 };
+
+static const struct names {
+    const char *sum, *order, *bits, *loc;
+} names[BASIC_COUNT] = {
+    [BASIC_INT8] = { "8", "int8", "8", NULL },
+    [BASIC_INT16] = { "16", "int16", "16", NULL },
+    [BASIC_INT32] = { "32", "int32", "32", NULL },
+    [BASIC_INT64] = { "64", "int64", "64", NULL },
+    [BASIC_UINT8] = { "8", "uint8", "8", NULL },
+    [BASIC_UINT16] = { "16", "uint16", "16", NULL },
+    [BASIC_UINT32] = { "32", "uint32", "32", NULL },
+    [BASIC_UINT64] = { "64", "uint64", "64", NULL },
+    [BASIC_FLOAT16] = { "half", "half", NULL, NULL },
+    [BASIC_BFLOAT16] = { "bfloat", "bfloat", NULL, NULL },
+    [BASIC_FLOAT] = { "float", "float", NULL, NULL },
+    [BASIC_DOUBLE] = { "double", "double", NULL, NULL },
+    [BASIC_FLOAT_COMPLEX] = { "float_complex", NULL, NULL, NULL },
+    [BASIC_DOUBLE_COMPLEX] = { "double_complex", NULL, NULL, NULL },
+    [BASIC_BOOL] = { NULL, NULL, "8", NULL },
+    [BASIC_LOGICAL8] = { NULL, NULL, "8", NULL },
+    [BASIC_LOGICAL16] = { NULL, NULL, "16", NULL },
+    [BASIC_LOGICAL32] = { NULL, NULL, "32", NULL },
+    [BASIC_LOGICAL64] = { NULL, NULL, "64", NULL },
+    [BASIC_BYTE] = { NULL, NULL, "8", NULL },
+    [BASIC_FLOAT_INT] = { NULL, NULL, NULL, "float_int" },
+    [BASIC_DOUBLE_INT] = { NULL, NULL, NULL, "double_int" },
+    [BASIC_LONG_INT] = { NULL, NULL, NULL, "long_int" },
+    [BASIC_2INT] = { NULL, NULL, NULL, "two_int" },
+    [BASIC_SHORT_INT] = { NULL, NULL, NULL, "short_int" },
+    [BASIC_2FLOAT] = { NULL, NULL, NULL, "two_float" },
+    [BASIC_2DOUBLE] = { NULL, NULL, NULL, "two_double" },
+    [BASIC_INT32_INT64] = { NULL, NULL, NULL, "int32_int64" },
+    [BASIC_INT64_INT64] = { NULL, NULL, NULL, "int64_int64" },
+    [BASIC_FLOAT_INT64] = { NULL, NULL, NULL, "float_int64" },
+    [BASIC_DOUBLE_INT64] = { NULL, NULL, NULL, "double_int64" },
+};
+
+static bool is_logical(enum basic basic)
+{
+    return basic >= BASIC_LOGICAL8 && basic <= BASIC_LOGICAL64;
+}
+
+/* False: there is no such kernel. */
+static bool kernel_name(char name[NAME_CHARS], enum reduce_op op, enum basic basic)
+{
+    static const char *const words[REDUCE_OPS] = { "sum_", "min_", "max_",    "prod_",
+                                                   "band", "bor",  "bxor",    "land",
+                                                   "lor",  "lxor", "minloc_", "maxloc_" };
+    const struct names *n = &names[basic];
+    const char *of = op == REDUCE_SUM || op == REDUCE_PROD        ? n->sum
+                     : op == REDUCE_MIN || op == REDUCE_MAX       ? n->order
+                     : op >= REDUCE_BAND && op <= REDUCE_LXOR     ? n->bits
+                     : op == REDUCE_MINLOC || op == REDUCE_MAXLOC ? n->loc
+                                                                  : NULL;
+    if (of)
+        snprintf(name, NAME_CHARS, "%s%s%s", is_logical(basic) ? "f" : "", words[op], of);
+    return of;
+}
+
+/* The operation of a builtin reduction; a mean is a sum. */
+static enum reduce_op op_of(const struct reduction *r)
+{
+    return r->name == REDUCE_NAME_MEAN ? REDUCE_SUM : (enum reduce_op)(r->name - 1);
+}
+
+/* ---- loading ---- */
+
+struct kernel {
+    struct kernel *next;
+    char name[NAME_CHARS];
+    cuda_context context;
+    cuda_function function; /* NULL: it could not be loaded */
+    cuda_result error;      /* why */
+};
+static struct kernel *kernels;
+
+/* In the context that was entered. */
+static cuda_result kernel_load(struct kernel *kernel)
+{
+    cuda_module module;
+    char *text = gpu_kernel_text(kernel->name);
+    if (!text)
+        return CUDA_OUT_OF_MEMORY;
+    cuda_result error = cuda.module_load_data(&module, text);
+    if (error == 0)
+        error = cuda.module_get_function(&kernel->function, module, kernel->name);
+    free(text);
+    return error;
+}
+
+static struct kernel *kernel_find(const char *name, cuda_context context)
+{
+    struct kernel *k = kernels;
+    while (k && (k->context != context || strcmp(k->name, name) != 0))
+        k = k->next;
+    if (k || !(k = calloc(1, sizeof *k)))
+        return k;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    k->context = context;
+    k->error = kernel_load(k);
+    k->next = kernels;
+    if (k->error)
+        log_at(1, "cuda: kernel %s is not to be had: error %d (%s)", name, k->error,
+               driver_error_name(k->error));
+    return kernels = k;
+}
+
+/* ---- asking ---- */
+
+static cuda_context context_for(const void *at)
+{
+    cuda_context context = driver_context_of(at);
+    return context ? context : driver_current();
+}
+
+/* Items that a kernel counts, one behind the other. */
+static bool items_are_an_array(const struct layout *l)
+{
+    return l->true_lb == 0 &&
+           (l->dense || (l->nitems == 1 && l->extent == (ptrdiff_t)basic_extent(l->basic)));
+}
+
+static const char *kernel_objection(const char *name, cuda_context context)
+{
+    static char why[120];
+    if (!driver_enter(context))
+        return "its context cannot be entered";
+    const struct kernel *kernel = kernel_find(name, context);
+    driver_leave(context);
+    if (kernel && kernel->function)
+        return NULL;
+    snprintf(why, sizeof why, "the driver does not take the kernel: error %d (%s)",
+             kernel ? kernel->error : CUDA_OUT_OF_MEMORY,
+             driver_error_name(kernel ? kernel->error : CUDA_OUT_OF_MEMORY));
+    return why;
+}
+
+const char *gpu_reduce_objection(const struct reduction *r, size_t count, const void *one,
+                                 const void *other)
+{
+    char name[NAME_CHARS];
+    size_t least = (size_t)param_number(CUDA_REDUCE);
+    if (least == 0 || count * r->layout->size < least)
+        return "vectors of this size are (XMPI_CUDA_REDUCE)";
+    if (!r->kernel)
+        return "the operation is the program's own";
+    if (!items_are_an_array(r->layout))
+        return "the elements have gaps";
+    if (!kernel_name(name, op_of(r), r->layout->basic))
+        return "no device calculates with this type";
+    if (!kernels_are_here())
+        return "the driver has no functions for kernels";
+    cuda_context context = context_for(one);
+    if (!context)
+        return "there is no context of the device";
+    if (context_for(other) != context)
+        return "the buffers are of different devices";
+    return kernel_objection(name, context);
+}
+
+/* ---- launching ---- */
+
+enum { BLOCK_THREADS = 256, MOST_BLOCKS = 65535 };
+
+/* As many threads as there are 8 bytes, within what a grid may have. */
+static unsigned blocks_for(size_t bytes)
+{
+    size_t blocks = bytes / 8 / BLOCK_THREADS + 1;
+    return blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS;
+}
+
+/* And wait. */
+static void kernel_run(const char *name, void *at, size_t bytes, void **arguments)
+{
+    cuda_context context = context_for(at);
+    if (!driver_enter(context)) {
+        driver_note(CUDA_NOT_INITIALIZED, "cuCtxPushCurrent");
+        return;
+    }
+    const struct kernel *kernel = kernel_find(name, context);
+    if (!kernel || !kernel->function)
+        driver_note(kernel ? kernel->error : CUDA_OUT_OF_MEMORY, "cuModuleLoadData");
+    else
+        driver_note(cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1, BLOCK_THREADS,
+                                       1, 1, 0, CUDA_STREAM_PER_THREAD, arguments, NULL),
+                    "cuLaunchKernel");
+    driver_note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    driver_leave(context);
+}
+
+void gpu_reduce(const struct reduction *r, void *to, const void *a, const void *b, size_t count)
+{
+    char name[NAME_CHARS];
+    size_t items = count * r->layout->nitems;
+    void *arguments[] = { &to, &a, &b, &items };
+    if (items > 0 && kernel_name(name, op_of(r), r->layout->basic))
+        kernel_run(name, to, count * r->layout->size, arguments);
+}
+
+void gpu_divide(const struct reduction *r, void *to, size_t count, int64_t by)
+{
+    char name[NAME_CHARS];
+    enum basic basic = r->layout->basic;
+    bool complex = basic == BASIC_FLOAT_COMPLEX || basic == BASIC_DOUBLE_COMPLEX;
+    enum basic part = !complex                       ? basic
+                      : basic == BASIC_FLOAT_COMPLEX ? BASIC_FLOAT
+                                                     : BASIC_DOUBLE;
+    size_t numbers = count * r->layout->nitems * (complex ? 2 : 1);
+    void *arguments[] = { &to, &numbers, &by };
+    snprintf(name, sizeof name, "divide_%s", names[part].sum);
+    if (numbers > 0)
+        kernel_run(name, to, count * r->layout->size, arguments);
+}
+
+/* ---- rooms ---- */
+
+enum { ROOM_STEP = 64 << 10, KEPT_BYTES = 256 << 20 };
+
+static struct room {
+    struct room *next;
+    void *at;
+    size_t bytes;
+    cuda_context context;
+    bool used;
+} * rooms;
+static size_t kept; /* bytes of those that are not used */
+
+static void rooms_free_unused(void)
+{
+    for (struct room **at = &rooms; *at;) {
+        struct room *room = *at;
+        if (room->used) {
+            at = &room->next;
+            continue;
+        }
+        *at = room->next;
+        if (driver_enter(room->context)) {
+            cuda.mem_free(address_of(room->at));
+            driver_leave(room->context);
+        }
+        free(room);
+    }
+    kept = 0;
+}
+
+/* The smallest kept one that is large enough, or NULL. */
+static struct room *room_find(size_t bytes, cuda_context context)
+{
+    struct room *best = NULL;
+    for (struct room *r = rooms; r; r = r->next)
+        if (!r->used && r->context == context && r->bytes >= bytes &&
+            (!best || r->bytes < best->bytes))
+            best = r;
+    if (best)
+        kept -= best->bytes;
+    return best;
+}
+
+static void *room_allocate(size_t bytes, cuda_context context)
+{
+    cuda_address at = 0;
+    if (!driver_enter(context))
+        return NULL;
+    cuda_result error = cuda.mem_alloc(&at, bytes);
+    if (error == CUDA_OUT_OF_MEMORY) {
+        rooms_free_unused();
+        error = cuda.mem_alloc(&at, bytes);
+    }
+    driver_leave(context);
+    return error ? NULL : (void *)(uintptr_t)at;
+}
+
+static struct room *room_new(size_t bytes, cuda_context context)
+{
+    struct room *new = malloc(sizeof *new);
+    void *at = new ? room_allocate(bytes, context) : NULL;
+    if (!at) {
+        free(new);
+        return NULL;
+    }
+    *new = (struct room){ rooms, at, bytes, context, false };
+    return rooms = new;
+}
+
+void *gpu_room_take(size_t bytes, const void *near)
+{
+    cuda_context context = kernels_are_here() ? context_for(near) : NULL;
+    if (!context || bytes > SIZE_MAX - ROOM_STEP)
+        return NULL;
+    struct room *room = room_find(bytes, context);
+    if (!room)
+        room = room_new(bytes / ROOM_STEP * ROOM_STEP + ROOM_STEP, context);
+    if (!room)
+        return NULL;
+    room->used = true;
+    return room->at;
+}
+
+void gpu_room_give(void *at)
+{
+    for (struct room *r = rooms; at && r; r = r->next)
+        if (r->at == at) {
+            r->used = false;
+            kept += r->bytes;
+        }
+    if (kept > KEPT_BYTES)
+        rooms_free_unused();
+}
+
+void gpu_rooms_close(void)
+{
+    rooms_free_unused();
+}
