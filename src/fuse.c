@@ -51,6 +51,10 @@ static int put_off(const struct asked *asked, struct op *op, enum bucket_kind ki
     int rc = bucket ? bucket_add(bucket, asked, request)
                     : fail(MPI_ERR_NO_MEM, "no memory for an operation of a group");
     group.n += rc == MPI_SUCCESS;
+    if (bucket && bucket->n == 0) { /* no memory for its first one */
+        group.newest = bucket->next;
+        bucket_drop(bucket);
+    }
     return rc;
 }
 
