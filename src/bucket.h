@@ -55,9 +55,8 @@ struct bucket {
     int n, room;
     size_t count, bytes; /* of all of them */
     bool blocks;         /* somebody waits in MPIX_Group_end */
-    bool begun;
-    int error, users; /* requests and tasks that refer to it, its allreduce, the group */
-    char *memory;     /* the copy; NULL: none, or not any more */
+    int error, users;    /* requests and tasks that refer to it, its allreduce, the group */
+    char *memory;        /* the copy; NULL: none, or not any more */
     void *base;
     struct request *running;
 };

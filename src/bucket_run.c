@@ -164,7 +164,6 @@ static int stream_begin(struct bucket *bucket, uint64_t shape)
 
 void bucket_begin(struct bucket *bucket, uint64_t shape)
 {
-    bucket->begun = true;
     if (bucket->kind == BUCKET_STREAM) {
         bucket->error = stream_begin(bucket, shape);
         if (bucket->error)

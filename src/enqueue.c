@@ -130,10 +130,10 @@ static int reduce_begin(struct task *t, struct request **request)
     return xmpi_ireduce(t->send.at, t->recv.at, count, type, t->op, t->peer, t->comm, request);
 }
 
+/* Not xmpi_iallreduce: whoever makes progress may have a group open, which is not for this. */
 int allreduce_begin(struct task *t, struct request **request)
 {
-    struct asked
-        asked; /* whoever makes progress may have a group open, which is not for this */
+    struct asked asked;
     int rc = asked_fold(&asked, COLL_ALLREDUCE, t->comm, t->send.at,
                         side(t->recv.at, (int64_t)t->recv.count, t->recv.type), t->op);
     asked.call.shape = t->shape;
