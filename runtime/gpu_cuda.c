@@ -246,11 +246,16 @@ static void copies_end(void)
     copies.begun = copies.borrowed = false;
 }
 
+void driver_wait(void)
+{
+    driver_note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+}
+
 void gpu_finish(void)
 {
     if (!copies.begun || copies.queued)
         return;
-    driver_note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    driver_wait();
     copies_end();
 }
 
@@ -312,20 +317,19 @@ void gpu_mark_await(struct gpu_mark *mark)
 
 /* ---- pinned memory ---- */
 
-void *driver_pin(size_t bytes)
+void *driver_pin(cuda_context context, size_t bytes)
 {
     void *memory = NULL;
-    return cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE) == 0 ? memory : NULL;
+    if (!driver_enter(context))
+        return NULL;
+    cuda_result result = cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE);
+    driver_leave(context);
+    return result == 0 ? memory : NULL;
 }
 
 void *gpu_pin(size_t bytes, const void *near)
 {
-    cuda_context context = driver_context_of(near);
-    if (!driver_enter(context))
-        return NULL;
-    void *memory = driver_pin(bytes);
-    driver_leave(context);
-    return memory;
+    return driver_pin(driver_context_of(near), bytes);
 }
 
 void gpu_unpin(void *memory)

@@ -32,8 +32,11 @@ cuda_context driver_current(void);
 bool driver_enter(cuda_context context);
 void driver_leave(cuda_context context);
 
-/* Pinned memory in the context that was entered.  NULL: there is none. */
-void *driver_pin(size_t bytes);
+/* Pinned memory in this context; NULL: the thread's own.  NULL: there is none. */
+void *driver_pin(cuda_context context, size_t bytes);
+
+/* Wait for the stream of the thread, and note what went wrong. */
+void driver_wait(void);
 
 /* What failed, for gpu_check; 0 is nothing. */
 void driver_note(cuda_result result, const char *function);

@@ -25,7 +25,6 @@ static struct {
     cuda_module_load_data *module_load_data;
     cuda_module_get_function *module_get_function;
     cuda_launch_kernel *launch_kernel;
-    cuda_stream_synchronize *stream_synchronize;
     cuda_mem_alloc *mem_alloc;
     cuda_mem_free *mem_free;
 } cuda;
@@ -34,7 +33,6 @@ static const struct symbol symbols[] = {
     { "cuModuleLoadData", &cuda.module_load_data },
     { "cuModuleGetFunction", &cuda.module_get_function },
     { "cuLaunchKernel", &cuda.launch_kernel },
-    { "cuStreamSynchronize", &cuda.stream_synchronize },
     { "cuMemAlloc_v2", &cuda.mem_alloc },
     { "cuMemFree_v2", &cuda.mem_free },
 };
@@ -236,7 +234,7 @@ static void kernel_run(const char *name, void *at, size_t bytes, void **argument
         driver_note(cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1, BLOCK_THREADS,
                                        1, 1, 0, CUDA_STREAM_PER_THREAD, arguments, NULL),
                     "cuLaunchKernel");
-    driver_note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    driver_wait();
     driver_leave(context);
 }
 

@@ -78,9 +78,5 @@ int gpu_queue_end(void)
 
 void *gpu_pinned_new(const struct gpu_stream *stream, size_t bytes)
 {
-    if (!driver_enter(stream->context))
-        return NULL;
-    void *memory = driver_pin(bytes);
-    driver_leave(stream->context);
-    return memory;
+    return driver_pin(stream->context, bytes);
 }
