@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * All kernels for devices, as one translation unit.  It is no part of the library: tools/kernels.sh
- * makes reduce_device.ptx of it, which is, and test/device/fake_kernels.c the functions of a
- * pretended device.
+ * makes reduce_device.inc of it, which is.
  */
-#if defined(__clang__) && defined(__CUDA__)
 #pragma clang force_cuda_host_device begin
-#endif
 #define REDUCE_DEVICE
 #include "runtime/reduce_arith.c"
 #include "runtime/reduce_half.c"

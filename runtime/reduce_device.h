@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How the kernels of reduce_kernels.h are written for a device.  The files that say what an
- * operation does (reduce_arith.c, _half, _logic, _loc, _mean) are compiled three times, from the same
- * expressions: for processors; for GPUs, where a kernel is an entry that many threads run; and for
- * the device that tests pretend to have, which runs such entries thread by thread.
+ * operation does (reduce_arith.c, _half, _logic, _loc, _mean) are compiled twice, from the same
+ * expressions: for processors; and for GPUs, where a kernel is an entry that many threads run.
  *
  *     thread 0  packet 0, packet 0 + threads, ...      a packet is 8 bytes: of small items several,
  *     thread 1  packet 1, packet 1 + threads, ...      so that enough bytes are on their way
@@ -21,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__CUDA__)
 #define ENTRY    extern "C" __attribute__((global)) void
 #define UNROLLED _Pragma("unroll")
 #define ROLLED   _Pragma("unroll 1")
@@ -38,13 +36,6 @@ static inline size_t threads(void)
     return (size_t)(uint32_t)__nvvm_read_ptx_sreg_nctaid_x() *
            (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
 }
-#else
-#define ENTRY void
-#define UNROLLED
-#define ROLLED
-size_t thread_number(void); /* of the pretended device */
-size_t threads(void);
-#endif
 
 typedef uint64_t __attribute__((may_alias)) packet;
 
