@@ -154,22 +154,9 @@ static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
     return SUCCESS;
 }
 
-/* Nobody asks a stream that was made how its kernels went. */
-static void kernel_perform(void *launch)
+void fake_kernel_add(const struct ptx_launch *launch)
 {
-    ptx_run(launch);
-    free(launch);
-}
-
-cuda_result fake_kernel_add(cuda_stream stream, const struct ptx_launch *launch)
-{
-    if (stream == CUDA_STREAM_PER_THREAD) {
-        own_add((struct command){ .launch = *launch });
-        return SUCCESS;
-    }
-    struct ptx_launch *own_copy = malloc(sizeof *own_copy);
-    *own_copy = *launch;
-    return fake_queue_kernel(stream, kernel_perform, own_copy);
+    own_add((struct command){ .launch = *launch });
 }
 
 cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream)

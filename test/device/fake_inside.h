@@ -44,11 +44,11 @@ cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes);
 cuda_result fake_copy_rows(const struct cuda_copy_2d *rows);
 
 /* Where a kernel finds memory of its device; NULL: it is none. */
-char *fake_reach(cuda_address at, size_t bytes);
+char *fake_reach(cuda_address at);
 
-/* At the end of a stream (fake_ptx.h). */
+/* At the end of the stream of the thread (fake_ptx.h). */
 struct ptx_launch;
-cuda_result fake_kernel_add(cuda_stream stream, const struct ptx_launch *launch);
+void fake_kernel_add(const struct ptx_launch *launch);
 
 /* May this thread call the driver now?  SUCCESS, or why not. */
 cuda_result fake_may_call(void);
@@ -66,7 +66,6 @@ struct fake_mark {
 
 /* At the end of a stream that was made; INVALID_HANDLE: it was not.  Waits are for what was recorded
  * up to now, and a mark that never was is reached. */
-cuda_result fake_queue_kernel(cuda_stream stream, void (*kernel)(void *), void *argument);
 cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows);
 cuda_result fake_queue_record(cuda_stream stream, struct fake_mark *mark);
 cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark);

@@ -386,9 +386,8 @@ cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes)
     return SUCCESS;
 }
 
-char *fake_reach(cuda_address at, size_t bytes)
+char *fake_reach(cuda_address at)
 {
-    (void)bytes;
     struct allocation what;
     char *host = near_host(at);
     if (is_opened(at) || at & FAKE_BROKEN)

@@ -89,7 +89,10 @@ static uint64_t bits_of_real(double value, struct ptx_type type)
 
 static uint64_t value_of(const struct thread *t, const struct ptx_operand *o)
 {
-    const unsigned special[] = { t->block, t->launch->blocks, t->number, t->launch->threads };
+    const unsigned special[] = { [PTX_BLOCK] = t->block,
+                                 [PTX_BLOCKS] = t->launch->blocks,
+                                 [PTX_THREAD] = t->number,
+                                 [PTX_THREADS] = t->launch->threads };
     if (o->what == PTX_REGISTER)
         return t->r[o->index];
     if (o->what == PTX_PARAMETER)
@@ -185,7 +188,7 @@ static cuda_result memory_at(const struct thread *t, const struct ptx_step *s, i
     const struct ptx_operand *o = &s->operand[i];
     uint64_t address = t->r[o->index] + o->number;
     unsigned bytes = s->type.bits / 8;
-    *at = fake_reach(address, bytes);
+    *at = fake_reach(address);
     return !*at ? ILLEGAL_ADDRESS : address % bytes ? MISALIGNED_ADDRESS : SUCCESS;
 }
 

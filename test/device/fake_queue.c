@@ -283,11 +283,6 @@ cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows)
 
 cuda_result fake_launch(cuda_stream stream, void (*kernel)(void *), void *argument)
 {
-    return fake_queue_kernel(stream, kernel, argument);
-}
-
-cuda_result fake_queue_kernel(cuda_stream stream, void (*kernel)(void *), void *argument)
-{
     struct command c = { .what = KERNEL, .function = kernel, .argument = argument };
     return queue_add(stream, &c);
 }

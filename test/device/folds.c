@@ -105,7 +105,7 @@ enum { ITEMS = 77, SPAN = ITEMS * 32 };
 /* `late` items behind a multiple of 64.  False: the operation is not defined. */
 static bool one_fold(int t, MPI_Op op, size_t extent, size_t late)
 {
-    static char memory[4][SPAN + 64] __attribute__((aligned(64)));
+    static char memory[3][SPAN + 64] __attribute__((aligned(64)));
     char *in = memory[0] + late * extent, *inout = memory[1], *expected = memory[2];
     for (int i = 0; i < ITEMS; i++) {
         draw_item(in + (size_t)i * extent, types[t].content, extent, types[t].value_bytes);
