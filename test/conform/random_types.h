@@ -98,8 +98,7 @@ static MPI_Datatype make_large(const struct recipe *r)
         CHECK_OK(MPI_Type_create_resized_c(old, v[0], v[1], &t));
         break;
     default:
-        CHECK(r->combiner == MPI_COMBINER_DUP);
-        CHECK_OK(MPI_Type_dup(old, &t));
+        CHECK(false);
     }
     return t;
 }
@@ -149,9 +148,18 @@ static MPI_Datatype make_small(const struct recipe *r)
         CHECK_OK(MPI_Type_create_resized(old, a[0], a[1], &t));
         break;
     default:
-        CHECK(r->combiner == MPI_COMBINER_DUP);
-        CHECK_OK(MPI_Type_dup(old, &t));
+        CHECK(false);
     }
+    return t;
+}
+
+/* MPI_Type_dup has one form. */
+static MPI_Datatype make(const struct recipe *r, bool large)
+{
+    MPI_Datatype t;
+    if (r->combiner != MPI_COMBINER_DUP)
+        return large ? make_large(r) : make_small(r);
+    CHECK_OK(MPI_Type_dup(r->child[0], &t));
     return t;
 }
 
@@ -296,7 +304,7 @@ static MPI_Datatype random_type(int depth)
     r.children = r.combiner == MPI_COMBINER_STRUCT ? (int)r.value[0] : 1;
     for (int i = 0; i < r.children; i++)
         r.child[i] = random_type(chance(0, depth - 1));
-    MPI_Datatype type = chance(0, 1) ? make_small(&r) : make_large(&r);
+    MPI_Datatype type = make(&r, chance(0, 1) == 0);
     types_free(r.child, r.children);
     MPI_Count size, low, span;
     MPI_Type_size_c(type, &size);
@@ -356,7 +364,7 @@ static MPI_Datatype made_again(MPI_Datatype type, bool large)
     for (int i = 0; i < r.children; i++)
         r.child[i] = made_again(parts[i], large);
     types_free(parts, r.children);
-    MPI_Datatype again = is_large ? make_large(&r) : make_small(&r);
+    MPI_Datatype again = make(&r, is_large);
     types_free(r.child, r.children);
     return again;
 }
