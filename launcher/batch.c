@@ -15,13 +15,12 @@
 #include "launcher/batch.h"
 
 #include "launcher/out.h"
+#include "launcher/program.h"
 #include "launcher/ranges.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* All CPUs of the host that are the job's, next to whatever else runs there, and no MPI of
  * Slurm's. */
@@ -69,15 +68,7 @@ static bool is_grid_engine(void)
 /* Hosts may have been left without the commands; ssh may do. */
 static bool is_installed(const char *command)
 {
-    char *save, path[PATH_MAX], *places = strdup(value_of("PATH") ? value_of("PATH") : "");
-    bool found = false;
-    for (char *place = places ? strtok_r(places, ":", &save) : NULL; place && !found;
-         place = strtok_r(NULL, ":", &save)) {
-        snprintf(path, sizeof path, "%s/%s", place, command);
-        found = access(path, X_OK) == 0;
-    }
-    free(places);
-    return found;
+    return program_is_in(value_of("PATH"), command);
 }
 
 const char *batch_agent(void)

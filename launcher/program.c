@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +91,12 @@ static char *absolute(const char *path)
     if (!whole)
         abort();
     return whole;
+}
+
+bool program_is_in(const char *path, const char *name)
+{
+    char candidate[PATH_MAX];
+    return search(path, NULL, name, candidate) == FOUND;
 }
 
 int program_find(const char *name, const char *first, const char *path, const char *wdir,

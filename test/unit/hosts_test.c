@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int find(const char *list, const char *file, int *slots)
@@ -270,6 +271,10 @@ START_TEST(lsf_and_grid_engine_have_agents_where_installed)
     setenv("LSB_JOBID", "1", 1);
     setenv("LSB_MCPU_HOSTS", "a 4 b 4", 1);
     ck_assert_ptr_null(batch_agent()); /* ssh, then */
+    snprintf(path, sizeof path, "%s/blaunch", place);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_ptr_null(batch_agent()); /* a directory is no command */
+    rmdir(path);
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/%s", place, names[i]);
         close(open(path, O_CREAT | O_WRONLY, 0700));
