@@ -6,6 +6,7 @@
 #define _GNU_SOURCE 1
 #include "launcher/dial.h"
 
+#include "launcher/gather.h"
 #include "launcher/out.h"
 #include "runtime/clock.h"
 
@@ -18,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 3000, AGAIN_US = 100000, HINT_SECONDS = 5 };
+enum { PATIENCE_MS = 3000, AGAIN_US = 100000 };
 
 static char why_not[200];
 
@@ -138,7 +139,7 @@ int dial_patiently(struct wire *wire, const struct wire_user *user, const char *
             complain("node 0 was not to be reached within %d s at %s", seconds, failures);
             return 1;
         }
-        if (!said && now - begin > HINT_SECONDS * 1000000000ull) {
+        if (!said && now - begin > GATHER_HINT_SECONDS * 1000000000ull) {
             complain("waiting for node 0, for %d s at most; at %s", seconds, failures);
             said = true;
         }

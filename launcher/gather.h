@@ -10,8 +10,8 @@
 #include "launcher/siphash.h"
 
 enum {
-    GATHER_SECONDS = 300,    /* how long nodes wait for each other, */
-    GATHER_HINT_SECONDS = 5, /* and when they say so */
+    GATHER_SECONDS = 300,   /* how long nodes wait for each other, */
+    GATHER_HINT_SECONDS = 5 /* and when they say so */
 };
 
 /* --node-rank was given, and there are other nodes. */
