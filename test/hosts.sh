@@ -98,8 +98,6 @@ nodes_end() # sets said
     rm -f "$scratch"/node.*
 }
 
-free_port() { "${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-
 part_gather() # an xmpirun on every host, started by the user
 {
     port=$(free_port)

@@ -49,4 +49,11 @@ case_run()
     fi
 }
 
+# A port that nobody listens on now, at 127.0.0.1 or the address $1.
+free_port()
+{
+    "${PYTHON3:-python3}" -c 'import socket, sys
+s = socket.socket(); s.bind((sys.argv[1], 0)); print(s.getsockname()[1])' "${1:-127.0.0.1}"
+}
+
 finish() { [ $failures = 0 ]; exit $?; }

@@ -14,9 +14,6 @@ missing()
     done
 }
 
-# A port that nobody listens on now.
-port() { "${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-
 # Everything in a folder of ours: keys, sockets, states, logs.
 configure()
 {
@@ -30,7 +27,7 @@ configure()
     cat > "$slurm/slurm.conf" << END
 ClusterName=xmpi
 SlurmctldHost=$(hostname)(127.0.0.1)
-SlurmctldPort=$(port)
+SlurmctldPort=$(free_port)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -50,8 +47,8 @@ SlurmdLogFile=$slurm/slurmd.%n.log
 StateSaveLocation=$slurm/state
 SlurmdSpoolDir=$slurm/spool.%n
 TmpFS=$slurm/tmp.%n
-NodeName=n1 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$(port) CPUs=4
-NodeName=n2 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$(port) CPUs=4
+NodeName=n1 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$(free_port) CPUs=4
+NodeName=n2 NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$(free_port) CPUs=4
 PartitionName=test Nodes=n1,n2 Default=YES State=UP OverSubscribe=FORCE:8
 END
     export SLURM_CONF="$slurm/slurm.conf"

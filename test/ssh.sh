@@ -18,7 +18,7 @@ configure()
 {
     mkdir -p "$ssh"
     chmod 700 "$ssh"
-    port=$("${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.2", 0)); print(s.getsockname()[1])')
+    port=$(free_port 127.0.0.2)
     ssh-keygen -q -t ed25519 -N '' -f "$ssh/host_key" && ssh-keygen -q -t ed25519 -N '' -f "$ssh/user_key" || return 1
     cp "$ssh/user_key.pub" "$ssh/authorized_keys"
     for host in a b; do echo "$host $(cut -d ' ' -f 1,2 "$ssh/host_key.pub")"; done > "$ssh/known_hosts"
