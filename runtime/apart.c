@@ -59,7 +59,6 @@ void apart_open(struct doorbell *bell)
     if (!mine)
         return;
     atomic_store(&mine->fences, 0);
-    oncpu_tell(mine, (unsigned)sched_getcpu());
     atomic_store(&mine->group, own_group());
 }
 

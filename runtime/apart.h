@@ -22,7 +22,8 @@
 
 struct doorbell; /* runtime/progress.h */
 
-/* `mine` tells our group from now on; NULL: there are no others. */
+/* `mine` is our doorbell where ranks share CPUs and tells our group from now on, else NULL: then
+ * nobody asks. */
 void apart_open(struct doorbell *mine);
 
 /* The doorbells of the `n` ranks of the node, one every `stride` bytes; n = 0: not known. */

@@ -544,8 +544,8 @@ void progress_open(struct doorbell *mine, bool crowded)
     bell = mine ? mine : &own_bell;
     surroundings.crowded = crowded;
     surroundings.apart = APART_UNKNOWN;
-    apart_open(mine);
     partner_open(crowded ? mine : NULL);
+    apart_open(crowded ? mine : NULL);
     /* A private bell is rung under the engine lock only; no barrier is needed. */
     surroundings.barrier = mine ? doorbell_register() : true;
     progress_tune();

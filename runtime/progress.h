@@ -119,7 +119,7 @@ struct doorbell {
                                   first ringer takes it down */
     _Atomic uint32_t bell;     /* futex word, counts rings */
     _Atomic uint32_t fences;   /* 1: the owner fences before it looks at others' `sleeping` */
-    _Atomic uint32_t group;    /* the owner's scheduler group, 0: not told yet (apart.h) */
+    _Atomic uint32_t group;    /* the owner's scheduler group, 0: not told (apart.h) */
     /* Which CPU the owner is on (oncpu.h): a line of its own, as it changes with every switch. */
     _Atomic uint32_t runs __attribute__((aligned(64)));
 };

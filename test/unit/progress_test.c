@@ -376,6 +376,16 @@ START_TEST(who_can_yield_to_a_rank_stays_awake)
 }
 END_TEST
 
+START_TEST(who_has_a_cpu_tells_no_group)
+{
+    share();
+    progress_open(&shared->bell[0], false);
+    ck_assert_uint_eq(shared->bell[0].group, 0);
+    progress_open(&shared->bell[0], true);
+    ck_assert_uint_ne(shared->bell[0].group, 0);
+}
+END_TEST
+
 /* A rank that comes later: until it has told its group, it is yielded to. */
 START_TEST(a_group_may_be_told_later)
 {
@@ -554,7 +564,7 @@ UNIT_MAIN("progress", pollers_are_all_called_and_counted, processes_wake_each_ot
           a_long_crowded_wait_sleeps, polite_always_sleeps_soon, polite_never_stays_awake,
           the_flag_goes_up_and_comes_down, a_ring_before_the_sleep_counts,
           who_cannot_yield_to_a_rank_sleeps_at_once, who_is_alone_on_a_cpu_stays_awake,
-          who_can_yield_to_a_rank_stays_awake, a_group_may_be_told_later,
-          a_thread_that_moves_things_wakes_the_others, a_nudge_wakes_threads_of_the_process,
-          each_thread_is_woken_for_its_own_flag, when_the_leader_leaves_another_one_leads,
-          pollers_do_not_run_twice_at_once)
+          who_can_yield_to_a_rank_stays_awake, who_has_a_cpu_tells_no_group,
+          a_group_may_be_told_later, a_thread_that_moves_things_wakes_the_others,
+          a_nudge_wakes_threads_of_the_process, each_thread_is_woken_for_its_own_flag,
+          when_the_leader_leaves_another_one_leads, pollers_do_not_run_twice_at_once)
