@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct plan *plan)
+int plan_no_memory(struct plan *plan)
 {
     if (!plan->error)
         plan->error = fail(MPI_ERR_NO_MEM, "no memory for a plan of %d steps on %d ranks",
@@ -61,7 +61,7 @@ static bool grow(struct plan *plan)
     int cap = plan->cap ? 2 * plan->cap : 16;
     struct step *more = realloc(plan->step, (size_t)cap * sizeof(*more));
     if (!more)
-        return no_memory(plan), false;
+        return plan_no_memory(plan), false;
     plan->step = more;
     plan->cap = cap;
     return true;
@@ -150,7 +150,7 @@ static void add_edge(struct closing *c, int before, int now)
         int cap = c->cap_pair ? 2 * c->cap_pair : 64;
         int32_t(*more)[2] = realloc(c->pair, (size_t)cap * sizeof(*more));
         if (!more) {
-            no_memory(c->plan);
+            plan_no_memory(c->plan);
             return;
         }
         c->pair = more;
@@ -168,7 +168,7 @@ static void note_reader(struct closing *c, struct trace *t, int now)
         int cap = c->cap_reading ? 2 * c->cap_reading : 64;
         struct reading *more = realloc(c->reading, (size_t)cap * sizeof(*more));
         if (!more) {
-            no_memory(c->plan);
+            plan_no_memory(c->plan);
             return;
         }
         c->reading = more;
@@ -214,7 +214,7 @@ static void list_successors(struct closing *c)
     struct plan *plan = c->plan;
     plan->next = malloc(((size_t)c->npair + 1) * sizeof(*plan->next));
     if (!plan->next) {
-        no_memory(plan);
+        plan_no_memory(plan);
         return;
     }
     plan->nnext = c->npair;
@@ -254,7 +254,7 @@ void plan_infer(struct plan *plan)
         if (!plan->error)
             list_successors(&c);
     } else {
-        no_memory(plan);
+        plan_no_memory(plan);
     }
     free(c.trace);
     free(c.seen);
@@ -262,24 +262,26 @@ void plan_infer(struct plan *plan)
     free(c.pair);
 }
 
-/* Number the messages of each pair in program order; note what the executor wants to know. */
-static void plan_number(struct plan *plan)
+void plan_number(struct plan *plan, struct talks *talks, struct step *s)
+{
+    if (step_is_local(s))
+        return;
+    struct talk *talk = talk_with(talks, s->peer);
+    if (!talk) {
+        plan_no_memory(plan);
+        return;
+    }
+    int blocks = s->to.n > s->from.n ? s->to.n : s->from.n;
+    s->slot = s->verb == VERB_SEND ? talk->sent++ : talk->got++;
+    plan->nfolds += s->verb == VERB_FOLD;
+    plan->most = blocks > plan->most ? blocks : plan->most;
+}
+
+static void number_all(struct plan *plan)
 {
     struct talks talks = { .talk = NULL };
-    for (int i = 0; i < plan->nsteps && !plan->error; i++) {
-        struct step *s = &plan->step[i];
-        struct talk *talk = step_is_local(s) ? NULL : talk_with(&talks, s->peer);
-        if (step_is_local(s))
-            continue;
-        if (!talk) {
-            no_memory(plan);
-            break;
-        }
-        s->slot = s->verb == VERB_SEND ? talk->sent++ : talk->got++;
-        plan->nfolds += s->verb == VERB_FOLD;
-        int moved = s->to.n > s->from.n ? s->to.n : s->from.n;
-        plan->most = moved > plan->most ? moved : plan->most;
-    }
+    for (int i = 0; i < plan->nsteps && !plan->error; i++)
+        plan_number(plan, &talks, &plan->step[i]);
     talks_close(&talks);
 }
 
@@ -292,7 +294,7 @@ static void write_out(struct plan *plan, program *f)
 
 static void plan_close(struct plan *plan)
 {
-    plan_number(plan);
+    number_all(plan);
     if (plan->key.pieces > 1 && !plan->error)
         plan_segment(plan, plan->key.pieces);
     if (!plan->error)

@@ -216,6 +216,14 @@ void plan_free(struct plan *plan);
 /* Append a step; the alias is applied here (plan.c, for shape.c). */
 void plan_emit(struct plan *plan, const struct step *step);
 
+/* Number the message of a step among those with its peer, and note what the executor wants to know;
+ * nothing for local steps (plan.c, for roll.c). */
+struct talks;
+void plan_number(struct plan *plan, struct talks *talks, struct step *step);
+
+/* Notes that memory is out, unless something else was first; plan->error (plan.c). */
+int plan_no_memory(struct plan *plan);
+
 /* Cut every block in k and every step, its message numbered, with it (shape.c). */
 void plan_segment(struct plan *plan, int k);
 

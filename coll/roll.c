@@ -12,8 +12,6 @@
 #include "coll/roll.h"
 
 #include "coll/talks.h"
-#include "runtime/fail.h"
-#include "mpi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +46,6 @@ struct rolling {
     int begun; /* steps of the last loop's next round that have come */
     struct talks talks;
 };
-
-static void no_memory(struct plan *plan)
-{
-    if (!plan->error)
-        plan->error = fail(MPI_ERR_NO_MEM, "no memory for a plan of %d steps on %d ranks",
-                           plan->nsteps, plan->key.size);
-}
 
 /* ---- beats and steps ---- */
 
@@ -159,7 +150,7 @@ static struct loop *new_loop(struct plan *plan, int step)
         int cap = roll->rolling->cap_loops ? 2 * roll->rolling->cap_loops : 8;
         struct loop *more = realloc(roll->loop, (size_t)cap * sizeof *more);
         if (!more) {
-            no_memory(plan);
+            plan_no_memory(plan);
             return NULL;
         }
         roll->loop = more;
@@ -212,7 +203,7 @@ static void append_alone(struct plan *plan, const struct step *s, int step)
         int cap = roll->rolling->cap_beats ? 2 * roll->rolling->cap_beats : 32;
         struct beat *more = realloc(roll->beat, (size_t)cap * sizeof *more);
         if (!more) {
-            no_memory(plan);
+            plan_no_memory(plan);
             return;
         }
         roll->beat = more;
@@ -253,25 +244,10 @@ static bool is_foretold(struct plan *plan, const struct step *s)
     return true;
 }
 
-/* The number of its message, and what the executor wants to know. */
-static void note_message(struct plan *plan, struct step *s)
-{
-    struct talk *talk = talk_with(&plan->roll->rolling->talks, s->peer);
-    if (!talk) {
-        no_memory(plan);
-        return;
-    }
-    int blocks = s->to.n > s->from.n ? s->to.n : s->from.n;
-    s->slot = s->verb == VERB_SEND ? talk->sent++ : talk->got++;
-    plan->nfolds += s->verb == VERB_FOLD;
-    plan->most = blocks > plan->most ? blocks : plan->most;
-}
-
 void roll_append(struct plan *plan, const struct step *step)
 {
     struct step s = *step;
-    if (!step_is_local(&s))
-        note_message(plan, &s);
+    plan_number(plan, &plan->roll->rolling->talks, &s);
     if (plan->error)
         return;
     if (!is_foretold(plan, &s)) {
@@ -292,7 +268,7 @@ void roll_open(struct plan *plan)
     if (!roll || !rolling) {
         free(roll);
         free(rolling);
-        no_memory(plan);
+        plan_no_memory(plan);
         return;
     }
     roll->rolling = rolling;
