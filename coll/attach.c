@@ -110,8 +110,8 @@ int attach_meet(struct attached *a)
     }
     a->is_open = true;
     for (int r = 0; r < a->tiny->n; r++) {
-        a->is_open &= attach_offered(a, r)->is_open == OPEN;
-        a->away |= attach_offered(a, r)->is_open == ON_DEVICE;
+        a->is_open &= attach_offered(a, r)->openness == OPEN;
+        a->away |= attach_offered(a, r)->openness == ON_DEVICE;
     }
     atomic_thread_fence(memory_order_seq_cst); /* our offer is out; who has given up? */
     return 0;

@@ -16,9 +16,9 @@
 
 enum { ATTACH_PIECE = 64 << 10 }; /* of a vector: what stays in the cache */
 
-struct offer {        /* in a slot */
-    uint64_t in, out; /* addresses: to be read, to be written */
-    uint64_t is_open; /* enum openness */
+struct offer {         /* in a slot */
+    uint64_t in, out;  /* addresses: to be read, to be written */
+    uint64_t openness; /* enum openness */
 };
 enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the device folds */
 

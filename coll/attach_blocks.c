@@ -117,7 +117,7 @@ int attach_blocks(struct attached *a, const struct call *call, struct rest *rest
 {
     struct blocks b;
     bool is_open = blocks_open(&b, a, call), good = false;
-    struct offer offer = { .out = (uintptr_t)b.land, .is_open = is_open };
+    struct offer offer = { .out = (uintptr_t)b.land, .openness = is_open ? OPEN : CLOSED };
     int error = attach_offer(a, &offer);
     if (!error) {
         keep_own(a, call);

@@ -183,7 +183,7 @@ int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
         f.out = buffer_flat(&out);
     struct offer offer = { .in = (uintptr_t)f.mine,
                            .out = (uintptr_t)f.out,
-                           .is_open = openness_of(call, room) };
+                           .openness = openness_of(call, room) };
     int error = fold_all(&f, a, &offer);
     if (a->away)
         *rest = (struct rest){ .n = 1, .away = true, .part[0].count = call->recv.count };
@@ -204,7 +204,7 @@ int attach_fold_scatter(struct attached *a, const struct call *call, struct rest
         to = copy = scratch_take(bytes);
     struct work f = work_of(a, call, room);
     f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
-    struct offer offer = { .in = (uintptr_t)f.mine, .is_open = openness_of(call, room && to) };
+    struct offer offer = { .in = (uintptr_t)f.mine, .openness = openness_of(call, room && to) };
     int error = fold_all(&f, a, &offer);
     rest->away = a->away;
     for (int r = 0; r < a->tiny->n && !error; r++)
