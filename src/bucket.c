@@ -7,6 +7,7 @@
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "src/asked.h"
+#include "src/op.h"
 
 #include <stdlib.h>
 
@@ -55,8 +56,7 @@ struct bucket *bucket_new(const struct asked *asked, struct op *op, enum bucket_
     new->reduction = asked->call.reduction;
     new->users = 1;
     object_hold(new->comm);
-    if (op && !op->predefined)
-        object_hold(op);
+    op_hold(op);
     return new;
 }
 

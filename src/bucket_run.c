@@ -27,8 +27,7 @@ void bucket_drop(struct bucket *bucket)
         bucket->running->ops->release(bucket->running);
     scratch_give(bucket->memory);
     free(bucket->pieces);
-    if (bucket->op && !bucket->op->predefined && object_drop(bucket->op))
-        object_delete(bucket->op);
+    op_release(bucket->op);
     comm_release(bucket->comm);
     free(bucket);
 }

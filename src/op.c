@@ -76,6 +76,18 @@ static void user_wide(const struct reduction *r, const void *in, void *inout, si
     engine_retake(levels);
 }
 
+void op_hold(struct op *op)
+{
+    if (op && !op->predefined)
+        object_hold(op);
+}
+
+void op_release(struct op *op)
+{
+    if (op && !op->predefined && object_drop(op))
+        object_delete(op);
+}
+
 int op_bind(const struct op *op, const struct type *type, struct reduction *reduction)
 {
     *reduction = (struct reduction){ .commutes = op->commutes, .layout = type->layout };
@@ -126,8 +138,7 @@ int xmpi_op_free(op_free_t *op)
     if ((*op)->predefined)
         return fail(MPI_ERR_OP, "argument op: %s is predefined and cannot be freed",
                     (*op)->name);
-    if (object_drop(*op)) /* operations in streams hold it */
-        object_delete(*op);
+    op_release(*op); /* operations in streams may hold it */
     *op = NULL;
     return MPI_SUCCESS;
 }

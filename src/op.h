@@ -21,6 +21,10 @@ struct op {
 /* The operation behind a handle, NULL when it is none (O(1)). */
 struct op *op_of(MPI_Op handle);
 
+/* Keep it for what is under way; predefined ones are not counted.  NULL is allowed. */
+void op_hold(struct op *op);
+void op_release(struct op *op);
+
 /* Bind an operation to a datatype; MPI_ERR_OP when the standard does not define the pair.  The
  * reduction borrows from the type, and nothing from the operation.  MPI_REPLACE and MPI_NO_OP are
  * not for folding. */

@@ -97,8 +97,7 @@ static void task_let_go(struct task *task)
     free(task->recv.spread);
     free(task->counts);
     type_let_go(task->send.type);
-    if (task->op && !task->op->predefined && object_drop(task->op))
-        object_delete(task->op);
+    op_release(task->op);
     if (task->bucket)
         bucket_drop(task->bucket);
     comm_release(task->comm);
@@ -115,8 +114,7 @@ static struct task *task_new(const struct task *model)
     task->stream = task->comm->stream;
     task->send.type = type_keep(task->send.type);
     task->recv.type = type_keep(task->recv.type);
-    if (task->op && !task->op->predefined)
-        object_hold(task->op);
+    op_hold(task->op);
     object_hold(task->comm);
     if (task->bucket)
         bucket_hold(task->bucket);
