@@ -299,8 +299,8 @@ static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
 static const struct rule scan_rules[] = {
+    { .crowded = true, .ranks = FROM(3), .bytes = UPTO(64 * KiB), .use = "chain" },
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .crowded = true, .ranks = UPTO(16), .bytes = UPTO(64 * KiB), .use = "chain" },
     { .bytes = UPTO(64 * KiB), .use = "doubling" },
     { .use = "chain", .piece = 32 * KiB },
     END,
