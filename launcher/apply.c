@@ -403,6 +403,9 @@ static int running_option(const struct option_use *p, int id)
         return timeout_value(p);
     case OPTION_PMIX:
         return pmix_value(p);
+    case OPTION_TOOLS:
+        options->tools = true;
+        return 0;
     case OPTION_VERBOSE:
         options->verbose = notices_wanted = true;
         return 0;

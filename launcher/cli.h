@@ -51,6 +51,7 @@ struct options {
     double timeout; /* seconds; 0: none */
     enum pmix_wish pmix;
     int universe; /* 0: not said */
+    bool tools;   /* ... may connect */
     bool verbose, quiet, exit_codes, keep_going;
     bool status; /* look into a job; the first word says which */
     bool dry_run, display_map, bindings;

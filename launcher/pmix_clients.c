@@ -17,6 +17,7 @@
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_names.h"
 #include "launcher/pmix_sets.h"
+#include "launcher/pmix_tools.h"
 #include "launcher/pmix_upcall.h"
 #include "launcher/verdict.h"
 #include "runtime/clock.h"
@@ -261,8 +262,8 @@ static void news_ready(struct watch *watch, uint32_t events)
             handle_shared(u);
         else if (number >= 0)
             handle(number, u);
-        else
-            upcall_answer(u, PMIX_ERR_NOT_FOUND);
+        else /* a tool; when it leaves that is all right */
+            upcall_answer(u, u->kind == UPCALL_FINALIZED ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     }
     set_timer();
 }
@@ -282,6 +283,8 @@ int clients_open(struct job *job, const char *nspace, pmix_server_module_t *modu
     server.timer =
         (struct watch){ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
                         .ready = timer_ready };
+    module->tool_connected = tools_are_served(job) ? tools_connected : NULL;
+    tools_open();
     bool good = server.news.fd >= 0 && server.timer.fd >= 0 &&
                 loop_add(&server.news, EPOLLIN) && loop_add(&server.timer, EPOLLIN);
     return good ? 0 : -1;
@@ -290,6 +293,11 @@ int clients_open(struct job *job, const char *nspace, pmix_server_module_t *modu
 pmix_status_t clients_watch(void)
 {
     return upcalls_watch_losses();
+}
+
+void clients_started(const char *where)
+{
+    tools_started(server.job, where);
 }
 
 void clients_close(void)
@@ -322,6 +330,7 @@ void clients_gone(int rank, int wait_status)
     int app = job->plan->ranks[rank].app;
     if (wait_status != 0 || server.clients[rank].joined)
         announce(rank);
+    tools_rank_gone(server.job, rank, wait_status);
     far_here_ended(server.job, job_world(job, rank), server.clients[rank].named);
     names_ended(&proc, false);
     if (job->others || !program_has_ended(job, app))

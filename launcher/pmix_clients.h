@@ -23,6 +23,9 @@ pmix_status_t clients_watch(void);
 /* The name of a rank of this host. */
 pmix_proc_t clients_proc(int rank);
 
+/* The ranks of this host have been started; `where`: the server's directory. */
+void clients_started(const char *where);
+
 /* The process that was started for a rank has ended. */
 void clients_gone(int rank, int wait_status);
 

@@ -6,12 +6,14 @@
  *     PMIX_QUERY_PSET_NAMES          "ocean,xmpi://app/0"
  *     PMIX_QUERY_PSET_MEMBERSHIP     with the qualifier PMIX_PSET_NAME: its members
  *
- * They are the sets in the text of the boot segment (launcher/psets.c).  Whoever asks for
- * something else beside them gets a part of the answers; else PMIX_ERR_NOT_FOUND.
+ * They are the sets in the text of the boot segment (launcher/psets.c).  Questions about processes
+ * are for pmix_tools.c.  Whoever asks for something else beside them gets a part of the answers; else
+ * PMIX_ERR_NOT_FOUND.
  */
 #include "launcher/pmix_sets.h"
 
 #include "launcher/pmix_lib.h"
+#include "launcher/pmix_tools.h"
 #include "runtime/psets.h"
 
 #include <stdio.h>
@@ -111,8 +113,9 @@ static bool answer(const struct job *job, const pmix_query_t *query, const char 
         return answer_count(job, value);
     if (strcmp(key, PMIX_QUERY_PSET_NAMES) == 0)
         return answer_names(job, value);
-    return strcmp(key, PMIX_QUERY_PSET_MEMBERSHIP) == 0 &&
-           answer_members(job, query, nspace, value);
+    if (strcmp(key, PMIX_QUERY_PSET_MEMBERSHIP) == 0)
+        return answer_members(job, query, nspace, value);
+    return tools_answer(job, query, key, nspace, value);
 }
 
 void sets_query(const struct job *job, const char *nspace, struct upcall *u)

@@ -162,6 +162,8 @@ static pmix_status_t init(const char *nspace, const char *host, const char *scra
         text(PMIX_SERVER_NSPACE, name),
         text(PMIX_HOSTNAME, host),
         { .key = PMIX_SERVER_RANK, .value = { .type = PMIX_PROC_RANK, .data.rank = 0 } },
+        { .key = PMIX_SERVER_TOOL_SUPPORT,
+          .value = { .type = PMIX_BOOL, .data.flag = module->tool_connected != NULL } },
         { .key = PMIX_TOPOLOGY2, .value = { .type = PMIX_TOPO, .data.topo = &topology } },
     };
     size_t n = sizeof info / sizeof info[0];

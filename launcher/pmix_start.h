@@ -7,8 +7,9 @@
 
 #include <pmix_server.h>
 
-/* `scratch`: a private directory.  NULL, or why there is no server.  It ends with the process:
- * PMIx_server_finalize of 4.2 may wait for itself when clients were killed. */
+/* `scratch`: a private directory.  Where the module lets tools in, a file in it says where we are.
+ * NULL, or why there is no server.  It ends with the process: PMIx_server_finalize of 4.2 may wait for
+ * itself when clients were killed. */
 const char *pmix_server_start(const char *nspace, const char *host, const char *scratch,
                               pmix_server_module_t *module);
 

@@ -82,8 +82,8 @@ static inline bool info_is(const pmix_info_t *info, const char *key)
     return strncmp(info->key, key, sizeof info->key) == 0;
 }
 
-/* The functions to hand to PMIx_server_init, and a descriptor that can be read when there are
- * records.  -1 with errno: there are no descriptors left.  `spread`: the job is on several hosts. */
+/* The functions to hand to PMIx_server_init (but tool_connected), and a descriptor that can be read
+ * when there are records.  -1 with errno: there are no descriptors left.  `spread`: the job is on several hosts. */
 int upcalls_open(const char *nspace, bool spread, pmix_server_module_t *module);
 
 /* Ask for UPCALL_LOST; after PMIx_server_init. */

@@ -3,6 +3,7 @@
  * The PMIx server of a job.
  *
  *     start       before the ranks: their environment says where the server is
+ *     started     tools may know where it is, too
  *     rank_env    what the library wants a rank's environment to hold
  *     (running)   upcalls and time, in pmix_clients.c
  *     rank_gone   the other clients are told
@@ -23,17 +24,22 @@
 #include "launcher/scratch.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct {
     bool runs;
     pmix_nspace_t nspace;
-    char **env; /* of the rank being started */
+    char folder[PATH_MAX]; /* the server's own */
+    char **env;            /* of the rank being started */
 } server;
 
 static bool is_wanted(const struct job *job)
 {
+    if (job->options->tools)
+        return true;
     if (job->options->pmix != PMIX_AUTO)
         return job->options->pmix == PMIX_ALWAYS;
     for (int i = 0; i < job->options->napps; i++)
@@ -42,25 +48,35 @@ static bool is_wanted(const struct job *job)
     return false;
 }
 
+/* The library opens the directory to everybody when there are tools, so it gets one inside ours. */
+static const char *make_folder(struct job *job, bool tools)
+{
+    char unique[BOOT_JOB_CHARS + 16]; /* several hosts may be one machine */
+    snprintf(unique, sizeof unique, job->others ? "%s.%d" : "%s", job->id, job->host);
+    const char *scratch = scratch_make(unique, tools);
+    if (!scratch)
+        return "no place for a directory: XDG_RUNTIME_DIR, /dev/shm, TMPDIR or /tmp";
+    int n = snprintf(server.folder, sizeof server.folder, tools ? "%s/pmix" : "%s", scratch);
+    bool fits = n < (int)sizeof server.folder;
+    return fits && (!tools || mkdir(server.folder, 0700) == 0) ? NULL : strerror(errno);
+}
+
 static const char *start(struct job *job)
 {
     pmix_server_module_t module;
     snprintf(server.nspace, sizeof server.nspace, "xmpi-%s", job->id);
-    char unique[BOOT_JOB_CHARS + 16]; /* several hosts may be one machine */
-    snprintf(unique, sizeof unique, job->others ? "%s.%d" : "%s", job->id, job->host);
-    const char *scratch = scratch_make(unique);
-    if (!scratch)
-        return "no place for a directory: XDG_RUNTIME_DIR, /dev/shm, TMPDIR or /tmp";
     if (clients_open(job, server.nspace, &module) != 0)
         return strerror(errno);
-    const char *why =
-        pmix_server_start(server.nspace, job->plan->hosts[0].name, scratch, &module);
+    const char *why = make_folder(job, module.tool_connected);
+    if (!why)
+        why =
+            pmix_server_start(server.nspace, job->plan->hosts[0].name, server.folder, &module);
     if (why)
         return why;
     server.runs = true;
     pmix_status_t status = clients_watch();
     if (status >= 0 && job->nranks)
-        status = pmix_job_register(job, server.nspace, scratch);
+        status = pmix_job_register(job, server.nspace, server.folder);
     return status >= 0 ? NULL : pmix_lib.Error_string(status);
 }
 
@@ -78,7 +94,7 @@ int pmixsrv_start(struct job *job)
     }
     pmixsrv_stop(job);
     scratch_remove();
-    if (job->options->pmix == PMIX_ALWAYS) {
+    if (job->options->pmix == PMIX_ALWAYS || job->options->tools) {
         complain("cannot start a PMIx server: %s (--pmix=never does without)", why);
         return 1;
     }
@@ -109,6 +125,13 @@ int pmixsrv_rank_env(struct job *job, int rank, struct environment *env)
     for (char **item = server.env; item && *item; item++)
         environment_add(env, *item);
     return 0;
+}
+
+void pmixsrv_started(struct job *job)
+{
+    (void)job;
+    if (server.runs)
+        clients_started(server.folder);
 }
 
 void pmixsrv_rank_gone(struct job *job, int rank, int wait_status)

@@ -12,6 +12,7 @@ struct environment;
 
 int pmixsrv_start(struct job *job);
 int pmixsrv_rank_env(struct job *job, int rank, struct environment *env);
+void pmixsrv_started(struct job *job);
 void pmixsrv_rank_gone(struct job *job, int rank, int wait_status);
 void pmixsrv_other_gone(struct job *job, int world);
 void pmixsrv_stop(struct job *job);

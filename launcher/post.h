@@ -38,7 +38,8 @@ enum post_kind {
     POST_PMIX_NAMES,
     POST_PMIX_NAMED,
     POST_PMIX_GONE,
-    POST_ASK, /* see ask.c */
+    POST_PMIX_PROCESSES, /* see pmix_tools.c */
+    POST_ASK,            /* see ask.c */
     POST_KINDS
 };
 

@@ -7,7 +7,7 @@
  *     the launcher exits       atexit, when it gave up on the way
  *     the launcher is killed   the guardian, which reads the name in its shared page
  *
- * Places, in this order: XDG_RUNTIME_DIR, /dev/shm, TMPDIR, /tmp.
+ * Places, in this order: XDG_RUNTIME_DIR, /dev/shm, TMPDIR, /tmp; for tools the last two.
  */
 #define _GNU_SOURCE 1 /* O_DIRECTORY, syscall */
 #include "launcher/scratch.h"
@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,12 +100,12 @@ static bool make_in(const char *place, const char *id)
     return false;
 }
 
-const char *scratch_make(const char *id)
+const char *scratch_make(const char *id, bool tools)
 {
     static bool promised;
     const char *const places[] = { getenv("XDG_RUNTIME_DIR"), "/dev/shm", getenv("TMPDIR"),
                                    "/tmp" };
-    size_t i = 0;
+    size_t i = tools ? 2 : 0;
     while (i < sizeof places / sizeof places[0] && !make_in(places[i], id))
         i++;
     if (!path[0])

@@ -6,9 +6,11 @@
 #ifndef XMPI_LAUNCHER_SCRATCH_H
 #define XMPI_LAUNCHER_SCRATCH_H
 
-/* Make a directory for the job `id` and tell the guardian about it; after guard_open.  NULL after
- * setting errno when there is no place for it. */
-const char *scratch_make(const char *id);
+#include <stdbool.h>
+
+/* Make a directory for the job `id` and tell the guardian about it; after guard_open.  `tools`: it is
+ * where PMIx tools look.  NULL after setting errno when there is no place for it. */
+const char *scratch_make(const char *id, bool tools);
 
 /* Remove it and all that is in it.  Harmless when there is none. */
 void scratch_remove(void);

@@ -11,8 +11,8 @@
 
 const struct service services[] = {
     { "trace", trace_start, NULL, trace_started, NULL, NULL, trace_stop },
-    { "pmix", pmixsrv_start, pmixsrv_rank_env, NULL, pmixsrv_rank_gone, pmixsrv_other_gone,
-      pmixsrv_stop },
+    { "pmix", pmixsrv_start, pmixsrv_rank_env, pmixsrv_started, pmixsrv_rank_gone,
+      pmixsrv_other_gone, pmixsrv_stop },
     { 0 },
 };
 

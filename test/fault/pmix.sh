@@ -108,6 +108,75 @@ check "--pmix=always: there is a server" "$(grep -c "PMIx server" "$dir/err")" 1
 check "MPI beside a PMIx server" "$code: $(grep -c good "$dir/out")" "0: 2"
 nothing_left "MPI jobs"
 
+# ---- tools ----
+
+tool=$dir/tool
+gcc -std=gnu11 -g -O1 -Wall -Wextra "$here/pmix_tool.c" -o "$tool" $(pkg-config --cflags --libs pmix) 2> "$dir/err" ||
+    not_ok "a PMIx tool compiles" "failed"
+mkdir -p "$dir/tmp"
+# begin_with_tools ARGUMENTS: a job whose ranks wait for $dir/go; $at is the file that tools read
+begin_with_tools()
+{
+    rm -f "$dir/go" "$dir/who"
+    TMPDIR=$dir/tmp start "$@" sh -c 'echo $RANK $$ >> '"$dir"'/who; while [ ! -e '"$dir"'/go ]; do sleep 0.05; done'
+    await_lines "$dir/who" "$nranks"
+    tries=0
+    until grep -q "PMIx tools find" "$dir/err" || [ $tries -gt 100 ]; do sleep 0.05; tries=$((tries + 1)); done
+    at=$(sed -n 's/.*or by the file //p' "$dir/err")
+}
+# What the tool says of the processes, and what they have said themselves.
+table() { sed -n "s/^$1 rank \([0-9]*\) pid \([0-9]*\) of sh on .* runs\$/\1 \2/p" "$dir/said" | sort; }
+truth() { sort "$dir/who"; }
+
+nranks=3
+begin_with_tools --tools -np 3
+TMPDIR=$dir/tmp timeout 20 "$tool" pid "$pid" > "$dir/said" 2>&1
+check "a tool finds the job by process id" "$? $(grep -c '^namespace xmpi-' "$dir/said")" "0 1"
+check "its table of processes" "$(table all)" "$(truth)"
+check "those of this host" "$(table here)" "$(truth)"
+timeout 20 "$tool" file "$at" > "$dir/said" 2>&1
+check "a tool with the file" "$? $(table all)" "0 $(truth)"
+check "its folder is private" "$(stat -c %a "$dir"/tmp/xmpi-*)" 700
+check "it lies where tools look" "$(ls "$XDG_RUNTIME_DIR")" ""
+: > "$dir/go"
+collect
+check "the job goes on" $code 0
+check "nothing is left behind by tools" "$(ls -A "$dir/tmp")" ""
+
+nranks=4
+XMPI_LAUNCH_AGENT='sh -c "{cmd}"' begin_with_tools --tools -H "a:2,b:2"
+timeout 20 "$tool" file "$at" > "$dir/said" 2>&1
+check "a tool sees the ranks of all hosts" "$? $(table all)" "0 $(truth)"
+check "and where they are" "$(sed -n 's/^all .* on \(.*\) runs$/\1/p' "$dir/said" | sort | uniq -c | tr -s ' \n' ' ')" " 2 a 2 b "
+timeout 20 "$tool" file "$at" b > "$dir/said" 2>&1
+check "those of one host" "$(table here)" "$(truth | tail -n 2)"
+victim=$(sed -n 's/^3 //p' "$dir/who")
+: > "$dir/go"
+collect
+check "that job goes on, too" "$code $(ls -A "$dir/tmp")" "0 "
+
+nranks=2
+begin_with_tools --tools --keep-going -np 2
+victim=$(sed -n 's/^1 //p' "$dir/who")
+kill -9 "$victim"
+tries=0
+until timeout 20 "$tool" file "$at" > "$dir/said" 2>&1; grep -q "rank 1 .*was killed" "$dir/said" || [ $tries -gt 20 ]; do
+    tries=$((tries + 1))
+done
+check "a dead process is said to be dead" "$(grep -c "^all rank 1 pid $victim of sh on .* was killed\$" "$dir/said")" 1
+kill -9 "$pid"
+collect
+tries=0
+while [ -n "$(ls -A "$dir/tmp")" ] && [ $tries -lt 40 ]; do sleep 0.05; tries=$((tries + 1)); done
+check "nothing is left behind by a killed launcher with tools" "$(ls -A "$dir/tmp")" ""
+
+begin_with_tools --pmix=always -np 2
+check "without --tools: no file for them" "$(ls "$XDG_RUNTIME_DIR"/*/ "$dir/tmp" | grep -c tool)" 0
+TMPDIR=$dir/tmp timeout 20 "$tool" pid "$pid" > "$dir/said" 2>&1
+check "without --tools: they do not find us" $? 97
+: > "$dir/go"
+collect
+
 # ---- kill -9 ----
 
 wait_for_empty() {

@@ -83,7 +83,7 @@ START_TEST(the_directory_of_a_job_is_private)
     setenv("XDG_RUNTIME_DIR", root, 1);
     ck_assert_int_eq(loop_open(), 0);
     ck_assert_int_eq(guard_open("XMPI_TEST_MARK=none:", 1), 0);
-    const char *path = scratch_make("1-abc");
+    const char *path = scratch_make("1-abc", false);
     ck_assert_ptr_nonnull(path);
     ck_assert_ptr_eq(strstr(path, root), path);
     struct stat status;
