@@ -532,6 +532,10 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count,
 
 #include "mpi_functions.h"
 
+#ifndef XMPI_NO_FORTRAN
+#include "mpi_fortran.h"
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What xmpi has beyond the standard binary interface.  Older C code that talks to Fortran needs
- * MPI_Fint and the c2f and f2c functions, which MPI 5.0's ABI leaves to a Fortran layer: here
- * they are inline functions over MPI_X_toint and MPI_X_fromint, for a Fortran whose INTEGER is a
- * C int.  Code that cannot be changed is compiled with `xmpicc -include mpix.h`.
+ * What xmpi has beyond the standard: buffers in the memory of a GPU, operations in the order of its
+ * streams, small allreduces put together, types of 16 bits, survivors of processes that fail.
  */
 #ifndef MPIX_H_XMPI
 #define MPIX_H_XMPI
 
 #include "mpi.h"
-
-#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,57 +80,6 @@ typedef struct XMPI_Stream *MPIX_Stream;
  * Receives from MPI_ANY_SOURCE, and collectives, need all processes of their communicator, so they
  * end too, and fail from then on; what has arrived can be received. */
 #define MPIX_ERR_PROC_FAILED 16380
-
-/* ---- handles as Fortran sees them ---- */
-
-typedef int MPI_Fint;
-
-#define XMPI_CONVERTERS(class, type)                                                           \
-    static __inline__ MPI_Fint MPI_##class##_c2f(type handle)                                  \
-    {                                                                                          \
-        return MPI_##class##_toint(handle);                                                    \
-    }                                                                                          \
-    static __inline__ type MPI_##class##_f2c(MPI_Fint handle)                                  \
-    {                                                                                          \
-        return MPI_##class##_fromint(handle);                                                  \
-    }
-
-XMPI_CONVERTERS(Comm, MPI_Comm)
-XMPI_CONVERTERS(Errhandler, MPI_Errhandler)
-XMPI_CONVERTERS(File, MPI_File)
-XMPI_CONVERTERS(Group, MPI_Group)
-XMPI_CONVERTERS(Info, MPI_Info)
-XMPI_CONVERTERS(Message, MPI_Message)
-XMPI_CONVERTERS(Op, MPI_Op)
-XMPI_CONVERTERS(Request, MPI_Request)
-XMPI_CONVERTERS(Session, MPI_Session)
-XMPI_CONVERTERS(Type, MPI_Datatype)
-XMPI_CONVERTERS(Win, MPI_Win)
-#undef XMPI_CONVERTERS
-
-/* ---- statuses: MPI_F_STATUS_SIZE integers, in the same order ---- */
-
-typedef MPI_Status MPI_F08_status;
-
-#define MPI_F_STATUS_IGNORE     ((MPI_Fint *)0)
-#define MPI_F_STATUSES_IGNORE   ((MPI_Fint *)0)
-#define MPI_F08_STATUS_IGNORE   ((MPI_F08_status *)0)
-#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)0)
-
-#define XMPI_STATUS_COPY(name, from_type, to_type)                                             \
-    static __inline__ int name(const from_type *from, to_type *to)                             \
-    {                                                                                          \
-        memcpy(to, from, sizeof(MPI_Status));                                                  \
-        return MPI_SUCCESS;                                                                    \
-    }
-
-XMPI_STATUS_COPY(MPI_Status_c2f, MPI_Status, MPI_Fint)
-XMPI_STATUS_COPY(MPI_Status_f2c, MPI_Fint, MPI_Status)
-XMPI_STATUS_COPY(MPI_Status_c2f08, MPI_Status, MPI_F08_status)
-XMPI_STATUS_COPY(MPI_Status_f082c, MPI_F08_status, MPI_Status)
-XMPI_STATUS_COPY(MPI_Status_f2f08, MPI_Fint, MPI_F08_status)
-XMPI_STATUS_COPY(MPI_Status_f082f, MPI_F08_status, MPI_Fint)
-#undef XMPI_STATUS_COPY
 
 #ifdef __cplusplus
 }

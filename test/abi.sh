@@ -95,7 +95,7 @@ END {
 }
 END
 echo '#include <mpi.h>' > "$scratch/empty.c"
-compile -E "$scratch/empty.c" 2> "$scratch/said" | awk -f "$scratch/names.awk" |
+compile -E -DXMPI_NO_FORTRAN "$scratch/empty.c" 2> "$scratch/said" | awk -f "$scratch/names.awk" |
     LC_ALL=C sort > "$scratch/declared"
 for prefix in "" P; do
     sed "s/^/$prefix/" "$tables/functions.txt" | LC_ALL=C sort > "$scratch/wanted"

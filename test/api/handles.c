@@ -27,7 +27,7 @@ static void integers(void)
     CHECK(MPI_Op_toint(MPI_SUM) == 0x21 && MPI_Request_toint(MPI_REQUEST_NULL) == 0x180);
     CHECK(MPI_Win_fromint(0x110) == MPI_WIN_NULL && MPI_File_toint(MPI_FILE_NULL) == 0x118);
     MPI_Comm_free(&comm);
-    CHECK(MPI_Comm_fromint(c) == MPI_COMM_NULL);
+    CHECK(MPI_Comm_fromint(c) == MPI_COMM_NULL && PMPI_Comm_f2c(c) == MPI_COMM_NULL);
     MPI_Info_free(&info);
     MPI_Type_free(&type);
 }
@@ -55,6 +55,19 @@ static void versions(void)
     size_is(info, "mpi_offset_size", sizeof(MPI_Offset));
     MPI_Info_free(&info);
     CHECK(MPIX_Query_cuda_support() == 0 || MPIX_CUDA_AWARE_SUPPORT);
+}
+
+static void fortran_statuses(void)
+{
+    MPI_Status status = { .MPI_SOURCE = 3, .MPI_TAG = 4, .MPI_ERROR = 5 }, back;
+    MPI_Fint words[MPI_F_STATUS_SIZE];
+    MPI_F08_status modern;
+    MPI_Status_set_elements_x(&status, MPI_INT, ((MPI_Count)1 << 40) + 7);
+    CHECK(MPI_Status_c2f(&status, words) == MPI_SUCCESS && words[MPI_F_SOURCE] == 3);
+    CHECK(words[MPI_F_TAG] == 4 && words[MPI_F_ERROR] == 5);
+    CHECK(MPI_Status_f2f08(words, &modern) == MPI_SUCCESS && modern.MPI_TAG == 4);
+    CHECK(MPI_Status_f082c(&modern, &back) == MPI_SUCCESS);
+    CHECK(memcmp(&back, &status, sizeof back) == 0);
 }
 
 static void fortran(void)
@@ -115,6 +128,7 @@ int main(int argc, char **argv)
     errors_return();
     at_any_time();
     integers();
+    fortran_statuses();
     fortran();
     MPI_Finalize();
     at_any_time();
