@@ -3,7 +3,8 @@
  * A plain PMIx client, for pmix.sh: no MPI in it.  The first argument says what to do; the exit
  * code is 0 when all that was expected came true.
  *
- *     all            who am I, put, commit, fence, get, names, groups, connect, events
+ *     all            who am I, put, commit, fence, get, names and who sees them, groups and
+ *                    connections of all and of some, spawn (refused), events
  *     abort CODE     rank 1 aborts, the others wait for ever
  *     death          the last rank kills itself; the others wait for the news of it
  *     alone          the last rank, which is alone on its host, kills itself; a fence of all fails
@@ -235,19 +236,57 @@ static void check_names(void)
     fence(0);
 }
 
+static bool is_here(unsigned rank)
+{
+    char *mine = word(me.rank, PMIX_HOSTNAME), *theirs = word(rank, PMIX_HOSTNAME);
+    bool here = strcmp(mine, theirs) == 0;
+    free(mine), free(theirs);
+    return here;
+}
+
+/* Who sees a name: the same host, the same program's ranks, oneself; also what is unpublished. */
+static void check_ranges(void)
+{
+    unsigned n = 0;
+    pmix_rank_t by = 0;
+    char key[32], mine[32], *keys[] = { mine, NULL };
+    snprintf(mine, sizeof mine, "near%u", me.rank);
+    CHECK(publish(mine, me.rank, PMIX_RANGE_LOCAL, PMIX_PERSIST_SESSION) == PMIX_SUCCESS);
+    snprintf(mine, sizeof mine, "job%u", me.rank);
+    CHECK(publish(mine, me.rank, PMIX_RANGE_NAMESPACE, PMIX_PERSIST_SESSION) == PMIX_SUCCESS);
+    fence(0);
+    for (unsigned r = 0; r < size; r++) {
+        snprintf(key, sizeof key, "near%u", r);
+        bool seen = lookup(key, 0, &n, &by) == PMIX_SUCCESS;
+        CHECK(seen == is_here(r) && (!seen || (n == r && by == r)));
+        snprintf(key, sizeof key, "job%u", r);
+        CHECK(lookup(key, 0, &n, &by) == PMIX_SUCCESS && n == r && by == r);
+    }
+    fence(0);
+    CHECK(PMIx_Unpublish(keys, NULL, 0) == PMIX_SUCCESS);
+    fence(0);
+    CHECK(lookup(key, 0, &n, &by) == PMIX_ERR_NOT_FOUND);
+    snprintf(key, sizeof key, "near%u", me.rank);
+    CHECK(lookup(key, 0, &n, &by) == PMIX_SUCCESS && n == me.rank);
+    CHECK(PMIx_Unpublish(NULL, NULL, 0) == PMIX_SUCCESS); /* all of mine */
+    CHECK(lookup(key, 0, &n, &by) == PMIX_ERR_NOT_FOUND);
+    fence(0);
+}
+
 /* ---- groups, connections, spawn ---- */
 
-static size_t construct(const char *name)
+/* Of ranks first, first + stride, ..; the context id. */
+static size_t construct(const char *name, unsigned first, unsigned stride)
 {
     pmix_proc_t *members = calloc(size, sizeof *members);
-    for (unsigned r = 0; r < size; r++)
-        members[r] = peer(r);
+    unsigned n = 0;
+    for (unsigned r = first; r < size; r += stride)
+        members[n++] = peer(r);
     pmix_info_t ask, *results = NULL;
     size_t nresults = 0, context = 0;
     bool yes = true;
     PMIX_INFO_LOAD(&ask, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
-    CHECK(PMIx_Group_construct(name, members, size, &ask, 1, &results, &nresults) ==
-          PMIX_SUCCESS);
+    CHECK(PMIx_Group_construct(name, members, n, &ask, 1, &results, &nresults) == PMIX_SUCCESS);
     bool given = false;
     for (size_t i = 0; i < nresults; i++)
         if (PMIX_CHECK_KEY(&results[i], PMIX_GROUP_CONTEXT_ID)) {
@@ -261,7 +300,7 @@ static size_t construct(const char *name)
 
 static void check_groups(void)
 {
-    size_t first = construct("one"), second = construct("two");
+    size_t first = construct("one", 0, 1), second = construct("two", 0, 1);
     CHECK(first != second);
     pmix_value_t value = { .type = PMIX_SIZE, .data.size = second };
     CHECK(PMIx_Put(PMIX_GLOBAL, "test.context", &value) == PMIX_SUCCESS);
@@ -275,16 +314,38 @@ static void check_groups(void)
     CHECK(PMIx_Group_destruct("two", NULL, 0) == PMIX_SUCCESS);
 }
 
+/* Two groups at the same time, which share no rank, and then no number. */
+static void check_parts(void)
+{
+    const char *name = me.rank % 2 ? "odd" : "even";
+    size_t id = construct(name, me.rank % 2, 2);
+    pmix_value_t value = { .type = PMIX_SIZE, .data.size = id };
+    CHECK(PMIx_Put(PMIX_GLOBAL, "test.part", &value) == PMIX_SUCCESS);
+    CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    fence(1);
+    for (unsigned r = 0; r < size; r++) {
+        pmix_proc_t other = peer(r);
+        pmix_value_t *theirs = NULL;
+        CHECK(PMIx_Get(&other, "test.part", NULL, 0, &theirs) == PMIX_SUCCESS);
+        CHECK((theirs->data.size == id) == (r % 2 == me.rank % 2));
+        PMIX_VALUE_RELEASE(theirs);
+    }
+    CHECK(PMIx_Group_destruct(name, NULL, 0) == PMIX_SUCCESS);
+    pmix_proc_t ends[] = { peer(0), peer(size - 1) };
+    if (size > 1 && (me.rank == 0 || me.rank == size - 1)) {
+        CHECK(PMIx_Connect(ends, 2, NULL, 0) == PMIX_SUCCESS);
+        CHECK(PMIx_Disconnect(ends, 2, NULL, 0) == PMIX_SUCCESS);
+    }
+}
+
 static void check_connections(void)
 {
     pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
     CHECK(PMIx_Connect(&everybody, 1, NULL, 0) == PMIX_SUCCESS);
     CHECK(PMIx_Disconnect(&everybody, 1, NULL, 0) == PMIX_SUCCESS);
-    if (me.rank == 0) {
-        pmix_app_t app = { .cmd = "/bin/true", .maxprocs = 1 };
-        pmix_nspace_t child;
-        CHECK(PMIx_Spawn(NULL, 0, &app, 1, child) == PMIX_ERR_NOT_SUPPORTED);
-    }
+    pmix_app_t app = { .cmd = "/bin/true", .maxprocs = 1 };
+    pmix_nspace_t child;
+    CHECK(PMIx_Spawn(NULL, 0, &app, 1, child) == PMIX_ERR_NOT_SUPPORTED);
     fence(0);
 }
 
@@ -376,7 +437,9 @@ int main(int argc, char **argv)
         check_place();
         check_exchange();
         check_names();
+        check_ranges();
         check_groups();
+        check_parts();
         check_connections();
         check_events();
     } else if (strcmp(what, "program") == 0) {
