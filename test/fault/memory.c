@@ -45,12 +45,15 @@ static long shared_mib(void)
     return (long)(blocks / 2048);
 }
 
+/* Of this job; other jobs may be running. */
 static int names(void)
 {
     int found = 0;
+    char mine[32];
+    snprintf(mine, sizeof mine, "xmpi-%d-", (int)getppid());
     DIR *files = opendir("/dev/shm");
     for (struct dirent *file; files && (file = readdir(files));)
-        found += strstr(file->d_name, "xmpi") != NULL;
+        found += strstr(file->d_name, mine) != NULL;
     if (files)
         closedir(files);
     return found;
