@@ -158,7 +158,7 @@ int staging_check(const struct call *call)
 
 void *call_scratch_take(const struct call *call, size_t bytes)
 {
-    return call->near ? gpu_room_take(bytes, call->near) : scratch_take(bytes);
+    return call->near ? gpu_room_take_any(bytes, call->near) : scratch_take(bytes);
 }
 
 void call_scratch_give(const struct call *call, void *memory)

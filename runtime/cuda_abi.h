@@ -88,6 +88,7 @@ typedef cuda_result cuda_get_error_name(cuda_result error, const char **name);
 
 typedef void *cuda_module, *cuda_function;
 typedef cuda_result cuda_module_load_data(cuda_module *module, const void *text);
+typedef cuda_result cuda_module_unload(cuda_module module);
 typedef cuda_result cuda_module_get_function(cuda_function *function, cuda_module module,
                                              const char *name);
 typedef cuda_result cuda_launch_kernel(cuda_function function, unsigned grid_x, unsigned grid_y,

@@ -28,6 +28,13 @@ bool driver_attribute(enum cuda_attribute asked, void *answer, const void *at);
 cuda_context driver_context_of(const void *at);
 cuda_context driver_current(void);
 
+/* The context of this memory, or, as memory of pools has none, that of the thread. */
+static inline cuda_context driver_context_for(const void *at)
+{
+    cuda_context context = driver_context_of(at);
+    return context ? context : driver_current();
+}
+
 /* Have this context for some calls.  NULL: the thread's own.  False: there is none. */
 bool driver_enter(cuda_context context);
 void driver_leave(cuda_context context);

@@ -24,17 +24,15 @@
 static struct {
     cuda_module_load_data *module_load_data;
     cuda_module_get_function *module_get_function;
+    cuda_module_unload *module_unload;
     cuda_launch_kernel *launch_kernel;
-    cuda_mem_alloc *mem_alloc;
-    cuda_mem_free *mem_free;
 } cuda;
 
 static const struct symbol symbols[] = {
     { "cuModuleLoadData", &cuda.module_load_data },
     { "cuModuleGetFunction", &cuda.module_get_function },
+    { "cuModuleUnload", &cuda.module_unload },
     { "cuLaunchKernel", &cuda.launch_kernel },
-    { "cuMemAlloc_v2", &cuda.mem_alloc },
-    { "cuMemFree_v2", &cuda.mem_free },
 };
 
 static bool kernels_are_here(void)
@@ -132,9 +130,14 @@ static cuda_result kernel_load(struct kernel *kernel)
     if (!text)
         return CUDA_OUT_OF_MEMORY;
     cuda_result error = cuda.module_load_data(&module, text);
-    if (error == 0)
-        error = cuda.module_get_function(&kernel->function, module, kernel->name);
     free(text);
+    if (error)
+        return error;
+    error = cuda.module_get_function(&kernel->function, module, kernel->name);
+    if (error) {
+        kernel->function = NULL;
+        cuda.module_unload(module);
+    }
     return error;
 }
 
@@ -156,12 +159,6 @@ static struct kernel *kernel_find(const char *name, cuda_context context)
 }
 
 /* ---- asking ---- */
-
-static cuda_context context_for(const void *at)
-{
-    cuda_context context = driver_context_of(at);
-    return context ? context : driver_current();
-}
 
 /* Items that a kernel counts, one behind the other. */
 static bool items_are_an_array(const struct layout *l)
@@ -200,10 +197,10 @@ const char *gpu_reduce_objection(const struct reduction *r, size_t count, const 
         return "no device calculates with this type";
     if (!kernels_are_here())
         return "the driver has no functions for kernels";
-    cuda_context context = context_for(one);
+    cuda_context context = driver_context_for(one);
     if (!context)
         return "there is no context of the device";
-    if (context_for(other) != context)
+    if (driver_context_for(other) != context)
         return "the buffers are of different devices";
     return kernel_objection(name, context);
 }
@@ -222,7 +219,7 @@ static unsigned blocks_for(size_t bytes)
 /* And wait. */
 static void kernel_run(const char *name, void *at, size_t bytes, void **arguments)
 {
-    cuda_context context = context_for(at);
+    cuda_context context = driver_context_for(at);
     if (!driver_enter(context)) {
         driver_note(CUDA_NOT_INITIALIZED, "cuCtxPushCurrent");
         return;
@@ -260,104 +257,4 @@ void gpu_divide(const struct reduction *r, void *to, size_t count, int64_t by)
     snprintf(name, sizeof name, "divide_%s", names[part].sum);
     if (numbers > 0)
         kernel_run(name, to, count * r->layout->size, arguments);
-}
-
-/* ---- rooms ---- */
-
-enum { ROOM_STEP = 64 << 10, KEPT_BYTES = 256 << 20 };
-
-static struct room {
-    struct room *next;
-    void *at;
-    size_t bytes;
-    cuda_context context;
-    bool used;
-} * rooms;
-static size_t kept; /* bytes of those that are not used */
-
-static void rooms_free_unused(void)
-{
-    for (struct room **at = &rooms; *at;) {
-        struct room *room = *at;
-        if (room->used) {
-            at = &room->next;
-            continue;
-        }
-        *at = room->next;
-        if (driver_enter(room->context)) {
-            cuda.mem_free(address_of(room->at));
-            driver_leave(room->context);
-        }
-        free(room);
-    }
-    kept = 0;
-}
-
-/* The smallest kept one that is large enough, or NULL. */
-static struct room *room_find(size_t bytes, cuda_context context)
-{
-    struct room *best = NULL;
-    for (struct room *r = rooms; r; r = r->next)
-        if (!r->used && r->context == context && r->bytes >= bytes &&
-            (!best || r->bytes < best->bytes))
-            best = r;
-    if (best)
-        kept -= best->bytes;
-    return best;
-}
-
-static void *room_allocate(size_t bytes, cuda_context context)
-{
-    cuda_address at = 0;
-    if (!driver_enter(context))
-        return NULL;
-    cuda_result error = cuda.mem_alloc(&at, bytes);
-    if (error == CUDA_OUT_OF_MEMORY) {
-        rooms_free_unused();
-        error = cuda.mem_alloc(&at, bytes);
-    }
-    driver_leave(context);
-    return error ? NULL : (void *)(uintptr_t)at;
-}
-
-static struct room *room_new(size_t bytes, cuda_context context)
-{
-    struct room *new = malloc(sizeof *new);
-    void *at = new ? room_allocate(bytes, context) : NULL;
-    if (!at) {
-        free(new);
-        return NULL;
-    }
-    *new = (struct room){ rooms, at, bytes, context, false };
-    return rooms = new;
-}
-
-void *gpu_room_take(size_t bytes, const void *near)
-{
-    cuda_context context = kernels_are_here() ? context_for(near) : NULL;
-    if (!context || bytes > SIZE_MAX - ROOM_STEP)
-        return NULL;
-    struct room *room = room_find(bytes, context);
-    if (!room)
-        room = room_new(bytes / ROOM_STEP * ROOM_STEP + ROOM_STEP, context);
-    if (!room)
-        return NULL;
-    room->used = true;
-    return room->at;
-}
-
-void gpu_room_give(void *at)
-{
-    for (struct room *r = rooms; at && r; r = r->next)
-        if (r->at == at) {
-            r->used = false;
-            kept += r->bytes;
-        }
-    if (kept > KEPT_BYTES)
-        rooms_free_unused();
-}
-
-void gpu_rooms_close(void)
-{
-    rooms_free_unused();
 }

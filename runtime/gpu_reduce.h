@@ -25,9 +25,12 @@ void gpu_reduce(const struct reduction *r, void *to, const void *a, const void *
 /* Divide count elements, as reduce_divide does. */
 void gpu_divide(const struct reduction *r, void *to, size_t count, int64_t by);
 
-/* Memory of the device on which `near` lies, for the time of one collective; NULL: there is none.
- * Some is kept until gpu_rooms_close, as to allocate it makes a device wait. */
+/* Memory for the time of one collective, for kernels that work on `near` (gpu_room.c).  It lies on
+ * that device; gpu_room_take_any: or, where that is full, in pinned memory of the host, which the
+ * device reaches as well.  NULL: there is none.  Some is kept until gpu_rooms_close, as to allocate it
+ * makes a device wait. */
 void *gpu_room_take(size_t bytes, const void *near);
+void *gpu_room_take_any(size_t bytes, const void *near);
 void gpu_room_give(void *room); /* NULL is allowed */
 void gpu_rooms_close(void);
 

@@ -50,6 +50,7 @@ folds() # NAME RANKS CASE [VARIABLE=VALUE...]
 folds "kernels have the bits of the host" 1 bits XMPI_CUDA_REDUCE=1
 folds "means have the bits of the host" 3 mean XMPI_CUDA_REDUCE=1 XMPI_COLL=allreduce=circulant
 folds "an allreduce that never meets the host" 3 kernels
+folds "an allreduce by a device that is full" 3 crowded FAKE_ROOM=1300000
 folds "little data are folded on the host" 2 staged XMPI_CUDA_REDUCE=2M
 folds "all data are folded on the host" 2 staged XMPI_CUDA_REDUCE=0
 folds "a driver that takes no kernels" 2 staged FAKE_NO_KERNELS=1

@@ -12,7 +12,8 @@
  * Strict where the real one may be lenient: memory is used again at once, at the same address; and
  * memory of others that was freed is an illegal address, even where something new lies there.
  *
- * FAKE_NO_PEERS=1 in the environment: no device reaches the memory of another one.
+ * In the environment: FAKE_NO_PEERS=1, no device reaches the memory of another one; FAKE_ROOM=n, the
+ * driver allocates at most so many bytes.
  */
 #define _GNU_SOURCE
 #include "fake_inside.h"
@@ -96,13 +97,22 @@ static bool arena_open(void)
     return arena != MAP_FAILED;
 }
 
+static bool device_is_full(size_t bytes)
+{
+    const char *most = getenv("FAKE_ROOM");
+    for (int i = 0; i < ALLOCATIONS; i++)
+        bytes += allocations[i].identity ? allocations[i].bytes : 0;
+    return most && bytes > strtoull(most, NULL, 10);
+}
+
 static cuda_result allocate(cuda_address *at, size_t bytes, bool managed)
 {
     const char *context = fake_current();
     if (!context)
         return INVALID_CONTEXT;
     struct allocation *new = entry_find();
-    char *host = arena_open() && new &&bytes > 0 ? gap_find(bytes) : NULL;
+    bool fits = arena_open() && new &&bytes > 0 && !device_is_full(bytes);
+    char *host = fits ? gap_find(bytes) : NULL;
     if (!host)
         return OUT_OF_MEMORY;
     void *device = fake_device_at(host, (int)(context - fake_contexts));
@@ -213,10 +223,21 @@ cuda_result cuMemGetAddressRange_v2(cuda_address *base, size_t *bytes, cuda_addr
 
 /* ---- pinned memory of the host ---- */
 
-struct pinned {
+static struct pinned {
+    struct pinned *next;
     size_t bytes;
     char memory[] __attribute__((aligned(64)));
-};
+} * all_pinned;
+
+static bool is_pinned(const char *at)
+{
+    pthread_mutex_lock(&lock);
+    const struct pinned *p = all_pinned;
+    while (p && (at < p->memory || at >= p->memory + p->bytes))
+        p = p->next;
+    pthread_mutex_unlock(&lock);
+    return p;
+}
 
 cuda_result cuMemHostAlloc(void **at, size_t bytes, unsigned flags)
 {
@@ -226,6 +247,10 @@ cuda_result cuMemHostAlloc(void **at, size_t bytes, unsigned flags)
         return fake_current() ? OUT_OF_MEMORY : INVALID_CONTEXT;
     new->bytes = bytes;
     *at = new->memory;
+    pthread_mutex_lock(&lock);
+    new->next = all_pinned;
+    all_pinned = new;
+    pthread_mutex_unlock(&lock);
     __atomic_fetch_add(&pinned, bytes, __ATOMIC_RELAXED);
     return SUCCESS;
 }
@@ -234,6 +259,12 @@ cuda_result cuMemFreeHost(void *at)
 {
     struct pinned *gone = (struct pinned *)((char *)at - offsetof(struct pinned, memory));
     __atomic_fetch_sub(&pinned, gone->bytes, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&lock);
+    struct pinned **place = &all_pinned;
+    while (*place != gone)
+        place = &(*place)->next;
+    *place = gone->next;
+    pthread_mutex_unlock(&lock);
     free(gone);
     return SUCCESS;
 }
@@ -392,7 +423,7 @@ char *fake_reach(cuda_address at)
     char *host = near_host(at);
     if (is_opened(at) || at & FAKE_BROKEN)
         return NULL;
-    if (fake_is_device(at) || (what_lies_at(at, &what) && what.managed))
+    if (fake_is_device(at) || (what_lies_at(at, &what) && what.managed) || is_pinned(host))
         return host;
     return NULL;
 }

@@ -19,6 +19,7 @@
 
 EXPORT cuda_module_load_data cuModuleLoadData;
 EXPORT cuda_module_get_function cuModuleGetFunction;
+EXPORT cuda_module_unload cuModuleUnload;
 EXPORT cuda_launch_kernel cuLaunchKernel;
 EXPORT unsigned fake_launches(void); /* for tests: kernels that were begun */
 
@@ -241,6 +242,14 @@ cuda_result cuModuleGetFunction(cuda_function *function, cuda_module module, con
     const struct ptx_kernel *kernel = module;
     *function = module;
     return strcmp(kernel->name, name) == 0 ? SUCCESS : NOT_FOUND;
+}
+
+cuda_result cuModuleUnload(cuda_module module)
+{
+    struct ptx_kernel *kernel = module;
+    free(kernel->steps);
+    free(kernel);
+    return fake_current() ? SUCCESS : INVALID_CONTEXT;
 }
 
 static unsigned launches;

@@ -4,6 +4,7 @@
  * the same bits as on the host, and where they are made.
  *     folds bits                 every operation on every type, at all alignments
  *     folds kernels | staged     an allreduce of a mebibyte, by the device or in copies on the host
+ *     folds crowded              by a device that has room for one more vector, and no more
  *     folds mean                 MPIX_AVG, with the same plan on both
  */
 #include "fake.h"
@@ -18,6 +19,7 @@
 static struct {
     unsigned (*launches)(void);
     size_t (*crossed)(void);
+    size_t (*pinned)(void);
 } driver;
 
 static void *driver_function(const char *name)
@@ -149,7 +151,9 @@ static float *vector(void)
     return v;
 }
 
-static void allreduce(bool by_kernels)
+enum way { KERNELS, STAGED, CROWDED };
+
+static void allreduce(enum way way)
 {
     float *in = vector(), *out = vector();
     int p = world_size();
@@ -162,9 +166,10 @@ static void allreduce(bool by_kernels)
             CHECK(out[i] == (float)(p * (i % 1000) + p * (p - 1) / 2));
         size_t bytes = COUNT * sizeof *in;
         crossed = driver.crossed() - crossed; /* a byte per allocation that is shared */
-        CHECK(by_kernels ? crossed < 64 : crossed >= 2 * bytes);
-        CHECK(by_kernels ? driver.launches() > launches : driver.launches() == launches);
+        CHECK(way == KERNELS ? crossed < 64 : crossed >= (way == STAGED ? 2 * bytes : 64));
+        CHECK(way == STAGED ? driver.launches() == launches : driver.launches() > launches);
     }
+    CHECK(way == CROWDED ? driver.pinned() > 0 : way == STAGED || driver.pinned() == 0);
     free(in);
     free(out);
 }
@@ -196,11 +201,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     *(void **)&driver.launches = driver_function("fake_launches");
     *(void **)&driver.crossed = driver_function("fake_crossed");
+    *(void **)&driver.pinned = driver_function("fake_pinned");
     if (strcmp(argv[1], "bits") == 0)
         bits();
     else if (strcmp(argv[1], "mean") == 0)
         mean();
     else
-        allreduce(strcmp(argv[1], "kernels") == 0);
+        allreduce(strcmp(argv[1], "kernels") == 0  ? KERNELS
+                  : strcmp(argv[1], "staged") == 0 ? STAGED
+                                                   : CROWDED);
     return check_done();
 }
