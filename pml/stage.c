@@ -50,10 +50,14 @@ static struct stage *stage_new(const void *near)
         block = wanted < LEAST_BLOCK ? LEAST_BLOCK : (size_t)wanted;
     if (pinned + 2 * block > (size_t)param_number(CUDA_POOL))
         return NULL;
-    if (patience > 0 && patience--)
+    if (patience > 0) {
+        patience--;
         return NULL;
+    }
     struct stage *stage = calloc(1, sizeof *stage);
-    char *memory = stage ? gpu_pin(2 * block, near) : NULL;
+    if (!stage)
+        return NULL;
+    char *memory = gpu_pin(2 * block, near);
     if (!memory) {
         patience = PATIENCE;
         free(stage);
