@@ -16,6 +16,7 @@
 #include "src/errhan.h"
 #include "src/info.h"
 #include "src/inter.h"
+#include "src/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,7 +310,7 @@ int xmpi_comm_get_info(comm_t comm, info_out_t *info_used)
 {
     char memory[MPI_MAX_INFO_VAL];
     *info_used = info_copy(comm->info);
-    memory_kinds(NULL, memory, sizeof memory);
+    memory_kinds(session_info(comm->session), memory, sizeof memory);
     if (*info_used && !info_set(*info_used, MEMORY_KINDS_KEY, memory))
         return MPI_SUCCESS;
     info_delete(*info_used);

@@ -47,6 +47,32 @@ static struct info *session_hints(int level, const struct info *asked)
     return hints;
 }
 
+static struct session *sessions; /* all */
+
+static void session_enter(struct session *session)
+{
+    static uint32_t numbers;
+    session->number = ++numbers;
+    session->next = sessions;
+    sessions = session;
+}
+
+static void session_leave(const struct session *session)
+{
+    struct session **at = &sessions;
+    while (*at != session)
+        at = &(*at)->next;
+    *at = session->next;
+}
+
+const struct info *session_info(uint32_t number)
+{
+    const struct session *session = sessions;
+    while (session && session->number != number)
+        session = session->next;
+    return session ? session->info : NULL;
+}
+
 int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *session)
 {
     int level, rc = session_level(info, &level);
@@ -63,8 +89,7 @@ int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *sessi
     rc = library_hold(USER_SESSION, level);
     if (rc)
         goto undo_objects;
-    static uint32_t numbers;
-    made->number = ++numbers;
+    session_enter(made);
     made->errhandler = errhandler_hold(errhandler);
     made->info = hints;
     *session = made;
@@ -83,6 +108,7 @@ int xmpi_session_finalize(session_free_t *session)
     if (rc)
         return rc;
     bsend_forget(old);
+    session_leave(old);
     errhandler_drop(old->errhandler);
     info_delete(old->info);
     object_delete(old);

@@ -11,8 +11,12 @@ struct session {
     struct object object; /* OBJECT_SESSION */
     uint32_t number;      /* of its groups and communicators; never 0, never used again */
     struct errhandler *errhandler;
-    struct info *info; /* hints; NULL: none */
+    struct info *info; /* hints */
+    struct session *next;
 };
+
+/* The hints of the session with this number, for what is made in it.  NULL: there is none. */
+const struct info *session_info(uint32_t number);
 
 /* The session ends: wait until its attached buffer is empty, and detach it (src/bsend.c). */
 void bsend_forget(struct session *session);

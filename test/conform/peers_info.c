@@ -69,6 +69,27 @@ static void check_kinds(MPI_Info info)
 }
 
 /* System memory is always there, kinds nobody knows are not promised. */
+/* A communicator of the session answers as the session does, and its duplicates as well. */
+static void check_made_in(MPI_Session session)
+{
+    char value[MPI_MAX_INFO_VAL];
+    MPI_Group group;
+    MPI_Comm comm[2];
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    CHECK_OK(
+        MPI_Comm_create_from_group(group, "kinds", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm[0]));
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Comm_dup(comm[0], &comm[1]));
+    for (int i = 0; i < 2; i++) {
+        MPI_Info used;
+        CHECK_OK(MPI_Comm_get_info(comm[i], &used));
+        CHECK(lookup(used, "mpi_memory_alloc_kinds", value) > 0);
+        CHECK(!strcmp(value, "mpi,system,mpi:alloc_mem"));
+        CHECK_OK(MPI_Info_free(&used));
+        CHECK_OK(MPI_Comm_free(&comm[i]));
+    }
+}
+
 static void test_memory_kinds(void)
 {
     MPI_Info info, used;
@@ -90,6 +111,7 @@ static void test_memory_kinds(void)
     check_kinds(used);
     CHECK_OK(MPI_Info_free(&used));
     CHECK_OK(MPI_Info_free(&info));
+    check_made_in(session);
     CHECK_OK(MPI_Session_finalize(&session));
 }
 #else
