@@ -12,6 +12,8 @@
 . "${srcdir:-.}/test/lib.sh"
 
 wrap= label=
+[ -z "${XMPI_TEST_MEMORY:-}" ] || [ -z "${XMPI_TEST_LARGE:-}" ] ||
+    { echo "not ok conform: XMPI_TEST_MEMORY and XMPI_TEST_LARGE both wrap the calls: one at a time"; exit 99; }
 if [ -n "${XMPI_TEST_MEMORY:-}" ]; then
     XMPI_LIBCUDA=$scratch/libcuda.so wrap=$scratch/wrap.c label="$XMPI_TEST_MEMORY "
     export XMPI_LIBCUDA
