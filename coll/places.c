@@ -65,20 +65,41 @@ bool on_one_node(const struct ranks *members)
     return true;
 }
 
-/* The first rank of every node, by `of_node`; false: somebody's node is not known. */
-static bool group_by_node(const struct ranks *members, int *first, int *of_node)
+/* first[r] becomes the lowest rank on the node of r; *known: everybody's node is known. */
+static int group_by_node(const struct ranks *members, int *first, bool *known)
 {
+    int *of_node = malloc((size_t)boot.nnodes * sizeof *of_node);
+    if (!first || !of_node) {
+        free(of_node);
+        return fail(MPI_ERR_NO_MEM, "no memory for the nodes of %d ranks", members->n);
+    }
     for (int node = 0; node < boot.nnodes; node++)
         of_node[node] = -1;
-    for (int r = 0; r < members->n; r++) {
+    *known = true;
+    for (int r = 0; r < members->n && *known; r++) {
         int node = boot_node(ranks_world(members, r));
-        if (node < 0)
-            return false;
-        if (of_node[node] < 0)
+        *known = node >= 0;
+        if (*known && of_node[node] < 0)
             of_node[node] = r;
-        first[r] = of_node[node];
+        first[r] = *known ? of_node[node] : 0;
     }
-    return true;
+    free(of_node);
+    return 0;
+}
+
+int nodes_find(const struct ranks *members, int **first)
+{
+    bool known = false;
+    *first = NULL;
+    if (on_one_node(members))
+        return 0;
+    *first = malloc((size_t)members->n * sizeof **first);
+    int error = group_by_node(members, *first, &known);
+    if (!known) {
+        free(*first);
+        *first = NULL;
+    }
+    return error;
 }
 
 /* The levels of one node; none: *places stays as it is. */
@@ -114,12 +135,8 @@ int places_find(const struct ranks *members, const struct places **places, int *
         return find_within(members, places);
     struct team_places *found =
         malloc(sizeof *found + (size_t)members->n * sizeof found->first[0]);
-    int *of_node = malloc((size_t)boot.nnodes * sizeof *of_node);
-    int error = found && of_node
-                    ? 0
-                    : fail(MPI_ERR_NO_MEM, "no memory for the nodes of %d ranks", members->n);
-    bool known = !error && group_by_node(members, found->first, of_node);
-    free(of_node);
+    bool known = false;
+    int error = group_by_node(members, found ? found->first : NULL, &known);
     if (!known) {
         free(found);
         return error;

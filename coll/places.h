@@ -17,4 +17,8 @@ bool on_one_node(const struct ranks *members);
  * MPI_ERR_NO_MEM. */
 int places_find(const struct ranks *members, const struct places **places, int *nodes);
 
+/* The lowest of the ranks on the node of each, to be freed.  NULL: all are on one node, or somebody's
+ * node is not known, for all members alike.  MPI_ERR_NO_MEM. */
+int nodes_find(const struct ranks *members, int **first);
+
 #endif

@@ -4,13 +4,9 @@
  *
  * A communicator's identity is a 64-bit number that one member draws from a counter of its own
  * (coll/coll.h), so nobody has to agree on anything: the others only have to be told.  They are
- * told by a binomial tree over the members alone, on the parent's collective channel:
- *
- *         0            a message of 16 bytes per edge, ceil(log2 n) deep;
- *       / | \          each process knows its parent and its children from
- *      4  2  1         its position alone
- *     / \  \
- *    6   5  3 ...
+ * told by a tree over the members alone (src/circle_tree.c), on the parent's collective channel: a message
+ * of 16 bytes per edge, one to each node, ceil(log2 n) deep or a step more.  Each process knows
+ * its parent and its children by itself, from the list of members and where they are.
  *
  * Numbers are never used twice, so a communicator that is freed here while it is still in use
  * elsewhere does no harm, and 10^6 pairs of dup and free use up 10^6 of 2^39 numbers.
@@ -21,8 +17,12 @@
  */
 #include "src/context.h"
 
+#include "coll/places.h"
 #include "pml/failure.h"
+#include "runtime/fail.h"
+#include "src/circle_tree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct circle circle_of_team(struct comm *comm, enum context_step step)
@@ -61,10 +61,18 @@ struct circle circle_of_string(const struct group *group, const char *string,
                            step + (uint32_t)(hash >> 48));
 }
 
-/* The peer that is `place` members after the root. */
-static int circle_peer(const struct circle *circle, int place)
+int circle_tree(const struct circle *circle, struct tree *tree)
 {
-    int member = (circle->root + place) % circle->n;
+    const struct ranks *members = circle->members ? circle->members : circle->channel->peers;
+    int *first, rc = nodes_find(members, &first);
+    if (!rc)
+        rc = tree_make(tree, first, circle->n, circle->rank, circle->root);
+    free(first);
+    return rc;
+}
+
+static int circle_peer(const struct circle *circle, int member)
+{
     if (!circle->members)
         return member;
     return ranks_find(circle->channel->peers, ranks_world(circle->members, member));
@@ -95,12 +103,18 @@ int context_receive(struct channel *channel, int peer, int tag, uint32_t step, v
     return receive_among(channel, NULL, &from, data, bytes);
 }
 
-static int circle_receive(const struct circle *circle, int place, void *data, size_t bytes)
+static int circle_receive(const struct circle *circle, int member, void *data, size_t bytes)
 {
-    struct envelope from = { .peer = circle_peer(circle, place),
+    struct envelope from = { .peer = circle_peer(circle, member),
                              .tag = circle->tag,
                              .step = circle->step };
     return receive_among(circle->channel, circle->members, &from, data, bytes);
+}
+
+static int circle_send(const struct circle *circle, int member, const void *data, size_t bytes)
+{
+    return context_send(circle->channel, circle_peer(circle, member), circle->tag, circle->step,
+                        data, bytes);
 }
 
 /* 0, or that a member is lost: then nobody begins. */
@@ -124,34 +138,64 @@ int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
     return rc ? rc : received;
 }
 
+static int circle_down(const struct circle *circle, const struct tree *tree, void *data,
+                       size_t bytes)
+{
+    int rc = MPI_SUCCESS;
+    if (tree->parent >= 0)
+        rc = circle_receive(circle, tree->parent, data, bytes);
+    for (int i = tree->branches - 1; i >= 0 && !rc; i--)
+        rc = circle_send(circle, tree->branch[i].member, data, bytes);
+    return rc;
+}
+
+int circle_up(const struct circle *circle, const struct tree *tree, void *records, size_t bytes)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < tree->branches && !rc; i++) {
+        const struct tree_branch *branch = &tree->branch[i];
+        rc =
+            circle_receive(circle, branch->member, (char *)records + (size_t)branch->at * bytes,
+                           (size_t)branch->members * bytes);
+    }
+    if (tree->parent >= 0 && !rc)
+        rc = circle_send(circle, tree->parent, records, (size_t)tree->members * bytes);
+    return rc;
+}
+
 int circle_share(const struct circle *circle, void *data, size_t bytes)
 {
-    int place = (circle->rank - circle->root + circle->n) % circle->n;
-    int bit = 1, rc = circle_check(circle);
-    while (bit < circle->n && !(place & bit))
-        bit <<= 1;
-    if (place > 0 && !rc)
-        rc = circle_receive(circle, place - bit, data, bytes);
-    for (bit >>= 1; bit > 0 && !rc; bit >>= 1)
-        if (place + bit < circle->n)
-            rc = context_send(circle->channel, circle_peer(circle, place + bit), circle->tag,
-                              circle->step, data, bytes);
+    struct tree tree;
+    int rc = circle_check(circle);
+    if (rc || (rc = circle_tree(circle, &tree)))
+        return rc;
+    rc = circle_down(circle, &tree, data, bytes);
+    tree_free(&tree);
+    return rc;
+}
+
+static int collect(const struct circle *circle, const struct tree *tree, const void *mine,
+                   size_t bytes, char *all)
+{
+    char *records = malloc((size_t)tree->members * bytes);
+    if (!records)
+        return fail(MPI_ERR_NO_MEM, "no memory for what %d processes say", tree->members);
+    memcpy(records, mine, bytes);
+    int rc = circle_up(circle, tree, records, bytes);
+    for (int i = 0; i < circle->n && tree->parent < 0 && !rc; i++)
+        memcpy(all + (size_t)tree_member(tree, i) * bytes, records + (size_t)i * bytes, bytes);
+    free(records);
     return rc;
 }
 
 int circle_collect(const struct circle *circle, const void *mine, size_t bytes, void *all)
 {
+    struct tree tree;
     int rc = circle_check(circle);
-    if (rc)
+    if (rc || (rc = circle_tree(circle, &tree)))
         return rc;
-    if (circle->rank != circle->root)
-        return context_send(circle->channel, circle_peer(circle, 0), circle->tag, circle->step,
-                            mine, bytes);
-    memcpy((char *)all + (size_t)circle->rank * bytes, mine, bytes);
-    for (int i = 1; i < circle->n && !rc; i++) {
-        size_t member = (size_t)((circle->root + i) % circle->n);
-        rc = circle_receive(circle, i, (char *)all + member * bytes, bytes);
-    }
+    rc = collect(circle, &tree, mine, bytes, all);
+    tree_free(&tree);
     return rc;
 }
 

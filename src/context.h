@@ -8,6 +8,8 @@
 
 #include "src/comm.h"
 
+struct tree; /* src/circle_tree.h */
+
 /* Numbers of our own messages: no collective and no user has steps this high, so they share
  * channels with both and never match.  From 0x80000000 on they number partitions (src/part.c). */
 enum context_step {
@@ -49,12 +51,17 @@ struct circle circle_of_group(struct comm *comm, const struct group *group, int 
 struct circle circle_of_string(const struct group *group, const char *string,
                                enum context_step step);
 
-/* The root's bytes reach all: a binomial tree, log2(n) messages deep.  Collective over the
- * circle; calls with equal step, tag and channel must come in the same order everywhere. */
+/* The root's bytes reach all: a tree, log2(n) messages deep.  Collective over the circle; calls with equal step, tag and channel must come in the same order everywhere. */
 int circle_share(const struct circle *circle, void *data, size_t bytes);
 
 /* Every member's `bytes` reach the root, in order, at `all` (significant there alone). */
 int circle_collect(const struct circle *circle, const void *mine, size_t bytes, void *all);
+
+/* Step by step: the circle's tree, to be freed by tree_free, and a record of each member on its
+ * way up, in the order of the tree: `records` has room for those below me, mine is in front. */
+int circle_tree(const struct circle *circle, struct tree *tree);
+int circle_up(const struct circle *circle, const struct tree *tree, void *records,
+              size_t bytes);
 
 /* The root draws a ticket for a communicator of exactly this circle; all get it. */
 int circle_draw(const struct circle *circle, struct ticket *ticket);

@@ -40,6 +40,7 @@ libxmpi_core_la_SOURCES += \
     src/attr.c src/attr.h \
     src/cart.c \
     src/comm.c src/comm.h \
+    src/circle_tree.c src/circle_tree.h \
     src/context.c src/context.h \
     src/create.c \
     src/deprecated.c \

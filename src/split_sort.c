@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sorting votes.  They go up a binomial tree, in whose subtrees ranks are consecutive, and the
- * root sorts all of them.  Down goes only what a subtree needs: the classes of its own colours.
+ * Sorting votes.  They go up a tree that crosses to each node once (src/circle_tree.h), and its root
+ * sorts all of them.  Down goes only what a subtree needs: the classes of its own colours.
  *
- *          0           votes of       0: 0 .. 7      4: 4 .. 7     6: 6 7
+ *          0           nodes     0 1 2 3 | 4 5 6 7
  *        / | \
- *       1  2  4        down to 6 go the classes of the two colours of 6 and 7,
- *          |  |\       and 6 passes on that of 7
- *          3  5 6
- *               |
+ *       1  2  4        votes of  0: 0 .. 7      4: 4 .. 7     6: 6 7
+ *          |  |\
+ *          3  5 6      down to 6 go the classes of the two colours of 6 and 7,
+ *               |      and 6 passes on that of 7
  *               7
  *
- * Cost: 2 log n steps.  The root needs 20 bytes per process for a moment, a leaf those of its own
- * class, nothing else: a table of everybody is nowhere but at the root.
+ * Cost: 2 log n steps.  The root needs 28 bytes per process for a moment, a leaf those of its own
+ * class, nothing else: a table of everybody's votes is nowhere but at the root.
  */
 #include "src/split_sort.h"
 
 #include "mpi.h"
 #include "runtime/fail.h"
 #include "src/context.h"
+#include "src/circle_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,33 +142,6 @@ struct ranks *classes_members(const struct classes *classes, int32_t color,
 
 /* ---- up and down the tree ---- */
 
-/* The ranks below me are me to me + span - 1; my parent is me - span, my children me + 1, 2, 4,
- * .. below that. */
-static int span_of(int rank, int n)
-{
-    int span = 1;
-    while (span < n && !(rank & span))
-        span <<= 1;
-    return span;
-}
-
-static int child_votes(int rank, int bit, int n)
-{
-    return n - (rank + bit) < bit ? n - (rank + bit) : bit;
-}
-
-static int votes_up(struct channel *channel, int span, struct vote *votes)
-{
-    int me = channel->rank, n = channel->size, rc = MPI_SUCCESS;
-    for (int bit = 1; bit < span && me + bit < n && !rc; bit <<= 1)
-        rc = context_receive(channel, me + bit, 0, STEP_SPLIT, votes + bit,
-                             (size_t)child_votes(me, bit, n) * sizeof *votes);
-    if (me > 0 && !rc)
-        rc = context_send(channel, me - span, 0, STEP_SPLIT, votes,
-                          (size_t)child_votes(me - span, span, n) * sizeof *votes);
-    return rc;
-}
-
 static int classes_send(struct channel *channel, int child, const struct classes *classes)
 {
     uint64_t length = classes->length;
@@ -191,38 +165,60 @@ static int classes_receive(struct channel *channel, int parent, struct classes *
     return rc;
 }
 
-static int classes_down(struct channel *channel, int span, const struct vote *votes,
-                        const struct classes *mine)
+static int classes_down(struct channel *channel, const struct tree *tree,
+                        const struct vote *votes, const struct classes *mine)
 {
-    int me = channel->rank, n = channel->size, rc = MPI_SUCCESS, bit = 1;
-    while (bit < span && me + bit < n)
-        bit <<= 1;
-    for (bit >>= 1; bit > 0 && !rc; bit >>= 1) {
+    int rc = MPI_SUCCESS;
+    for (int i = tree->branches - 1; i >= 0 && !rc; i--) {
+        const struct tree_branch *branch = &tree->branch[i];
         struct classes theirs;
-        if (!classes_pick(mine, votes + bit, child_votes(me, bit, n), &theirs))
-            return split_no_memory(n);
-        rc = classes_send(channel, me + bit, &theirs);
+        if (!classes_pick(mine, votes + branch->at, branch->members, &theirs))
+            return split_no_memory(channel->size);
+        rc = classes_send(channel, branch->member, &theirs);
         free(theirs.words);
     }
     return rc;
 }
 
+/* The root's, of votes in the order of the tree. */
+static int classes_of_tree(const struct tree *tree, const struct vote *votes,
+                           struct classes *classes)
+{
+    struct vote *by_rank = malloc((size_t)tree->n * sizeof *by_rank);
+    for (int i = 0; by_rank && i < tree->n; i++)
+        by_rank[tree_member(tree, i)] = votes[i];
+    bool sorted = by_rank && classes_sort(by_rank, tree->n, 0, classes);
+    free(by_rank);
+    return sorted ? MPI_SUCCESS : split_no_memory(tree->n);
+}
+
+/* votes[0] is mine. */
+static int tree_sort(const struct circle *circle, const struct tree *tree, struct vote *votes,
+                     struct classes *classes)
+{
+    int rc = circle_up(circle, tree, votes, sizeof *votes);
+    if (!rc)
+        rc = tree->parent < 0 ? classes_of_tree(tree, votes, classes)
+                              : classes_receive(circle->channel, tree->parent, classes);
+    return rc ? rc : classes_down(circle->channel, tree, votes, classes);
+}
+
 int split_sort(struct comm *comm, struct vote mine, struct classes *classes)
 {
-    struct channel *channel = &comm->team.channel;
-    int n = channel->size, span = span_of(channel->rank, n);
-    struct vote *votes = malloc((size_t)(span < n ? span : n) * sizeof *votes);
+    struct circle all = circle_of_team(comm, STEP_SPLIT);
+    struct tree tree;
     *classes = (struct classes){ 0 };
-    if (!votes)
-        return split_no_memory(n);
-    votes[0] = mine;
-    int rc = votes_up(channel, span, votes);
-    if (!rc && channel->rank > 0)
-        rc = classes_receive(channel, channel->rank - span, classes);
-    else if (!rc && !classes_sort(votes, n, 0, classes))
-        rc = split_no_memory(n);
-    if (!rc)
-        rc = classes_down(channel, span, votes, classes);
+    int rc = circle_tree(&all, &tree);
+    if (rc)
+        return rc;
+    struct vote *votes = malloc((size_t)tree.members * sizeof *votes);
+    if (votes) {
+        votes[0] = mine;
+        rc = tree_sort(&all, &tree, votes, classes);
+    } else {
+        rc = split_no_memory(all.n);
+    }
     free(votes);
+    tree_free(&tree);
     return rc;
 }

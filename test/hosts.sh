@@ -482,6 +482,11 @@ part_conform() # messages between hosts
         run 120 -np 4 -H a:2,b:2 "$scratch/$test"
         check "conform/$test on two hosts" "$code" 0
     done
+    for test in split comm inter; do # in turn on hosts that are not equally large
+        program "$test" "$top/test/conform/$test.c"
+        run 120 --map-by node -H a:3,b:2,c:1 "$scratch/$test"
+        check "conform/$test on three hosts in turn" "$code" 0
+    done
 }
 
 part_namespaces()

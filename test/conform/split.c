@@ -69,6 +69,44 @@ static void test_undefined(void)
     CHECK(comm == MPI_COMM_NULL);
 }
 
+/* Votes without a pattern, which everybody can make for all: the members that these votes name, in
+ * the order of key and rank. */
+static int vote(int round, int rank, int *key)
+{
+    unsigned mix = (unsigned)(rank * 7919 + round * 104729 + 1);
+    mix ^= mix << 13;
+    mix ^= mix >> 17;
+    mix ^= mix << 5;
+    *key = (int)(mix >> 8) % 4 - 2;
+    return mix % 4 == 3 ? MPI_UNDEFINED : (int)(mix % 4) * 1000;
+}
+
+static int expected(int round, int color, int *members)
+{
+    int key, count = 0;
+    for (int wanted = -2; wanted < 2; wanted++)
+        for (int i = 0; i < n; i++)
+            if (vote(round, i, &key) == color && key == wanted)
+                members[count++] = i;
+    return count;
+}
+
+static void test_random(void)
+{
+    for (int round = 0; round < 50; round++) {
+        MPI_Comm comm;
+        int key, color = vote(round, me, &key), members[64], wanted[64];
+        CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm));
+        CHECK((comm == MPI_COMM_NULL) == (color == MPI_UNDEFINED));
+        if (comm == MPI_COMM_NULL)
+            continue;
+        CHECK(size_of(comm) == expected(round, color, wanted));
+        members_of(comm, members);
+        CHECK(!memcmp(members, wanted, (size_t)size_of(comm) * sizeof *members));
+        CHECK_OK(MPI_Comm_free(&comm));
+    }
+}
+
 /* Splits of splits down to single processes, then messages on the way up. */
 static void test_nested(void)
 {
@@ -221,6 +259,7 @@ int main(int argc, char **argv)
         test_colors(colors);
     test_keys();
     test_undefined();
+    test_random();
     test_nested();
     test_shared();
 #if MPI_VERSION >= 4

@@ -16,3 +16,6 @@ test_unit_split_guess_test_SOURCES = test/unit/split_guess_test.c test/unit/unit
 test_unit_split_guess_test_LDADD = $(UNIT_LIBS)
 test_unit_split_sort_test_SOURCES = test/unit/split_sort_test.c test/unit/unit.h
 test_unit_split_sort_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/circle_tree_test
+test_unit_circle_tree_test_SOURCES = test/unit/circle_tree_test.c test/unit/unit.h
+test_unit_circle_tree_test_LDADD = $(UNIT_LIBS)
