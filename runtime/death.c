@@ -83,7 +83,8 @@ void death_text(uint32_t dead, char *text, size_t room)
 enum { WATCH_MS = 200, PATIENT_LOOKS = 3 };
 
 static struct {
-    int fd;        /* pidfd + 1; 0: none */
+    bool chosen;   /* somebody is watched */
+    int fd;        /* pidfd; -1: it had gone and been reaped when it was chosen */
     int index;     /* of its record */
     int gone;      /* looks that found it dead; who reaps it gets some more to say why */
     uint64_t next; /* when to look again */
@@ -98,9 +99,9 @@ static bool is_watchable(const struct boot_rank *record)
 
 static void watch_drop(void)
 {
-    if (watched.fd)
-        close(watched.fd - 1);
-    watched.fd = 0;
+    if (watched.chosen && watched.fd >= 0)
+        close(watched.fd);
+    watched.chosen = false;
     watched.gone = 0;
 }
 
@@ -108,18 +109,23 @@ static void watch_drop(void)
 static void watch_choose(void)
 {
     int n = boot.segment->nlocal;
-    for (int i = 1; i < n && !watched.fd; i++) {
+    for (int i = 1; i < n && !watched.chosen; i++) {
         int index = (boot.first + boot.local_rank + i) % n;
         const struct boot_rank *record = bootseg_rank(boot.segment, index);
         if (!is_watchable(record))
             continue;
         watched.index = index;
-        watched.fd = (int)syscall(SYS_pidfd_open, atomic_load(&record->pid), 0) + 1;
-        if (watched.fd == 0 && errno == ESRCH)
-            boot_announce(boot.segment, index, BOOT_DEAD);
-        else if (watched.fd == 0)
+        watched.fd = (int)syscall(SYS_pidfd_open, atomic_load(&record->pid), 0);
+        watched.chosen = watched.fd >= 0 || errno == ESRCH;
+        if (!watched.chosen)
             return;
     }
+}
+
+static bool watched_is_gone(void)
+{
+    struct pollfd look = { .fd = watched.fd, .events = POLLIN };
+    return watched.fd < 0 || poll(&look, 1, 0) > 0;
 }
 
 void death_watch(void)
@@ -128,12 +134,11 @@ void death_watch(void)
     if (now < watched.next)
         return;
     watched.next = now + WATCH_MS * 1000000ull;
-    if (watched.fd && !is_watchable(bootseg_rank(boot.segment, watched.index)))
+    if (watched.chosen && !is_watchable(bootseg_rank(boot.segment, watched.index)))
         watch_drop();
-    if (!watched.fd)
+    if (!watched.chosen)
         watch_choose();
-    struct pollfd look = { .fd = watched.fd - 1, .events = POLLIN };
-    if (!watched.fd || poll(&look, 1, 0) <= 0)
+    if (!watched.chosen || !watched_is_gone())
         return;
     if (++watched.gone == PATIENT_LOOKS)
         boot_announce(boot.segment, watched.index, BOOT_DEAD);

@@ -94,9 +94,10 @@ while [ $i -lt "$rounds" ]; do
     collect
     left=$(leftovers_soon)
     took=$(($(now_ms) - begin))
-    # Without Linux 6.15 a wrapper can hide the signal; then the code is 1.
+    # Without Linux 6.15 a wrapper can hide the signal; then the code is 1.  Two seconds, twice that on a
+    # busy machine.
     case $code in 137 | 1) ;; *) bad=$((bad + 1)) && echo "    | code $code" ;; esac
-    [ "$left" = 0 ] && [ $took -lt 1500 ] ||
+    [ "$left" = 0 ] && [ $took -lt 4000 ] ||
         { bad=$((bad + 1)); echo "    | round $i: $left left after $took ms"; }
 done
 check "$rounds kills from outside" $bad 0
