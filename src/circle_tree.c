@@ -71,8 +71,9 @@ static void tree_hang(struct tree *tree, const struct level *within, const struc
     branches_add(tree, within);
     if (within->me == 0)
         branches_add(tree, nodes);
-    const struct tree_branch *last = &tree->branch[tree->branches - 1];
-    tree->members = tree->branches ? last->at + last->members : 1;
+    tree->members = 1;
+    for (int i = 0; i < tree->branches; i++)
+        tree->members += tree->branch[i].members;
     tree->parent =
         above->me > 0 ? tree_member(tree, begin_of(above, above->me - span_of(above))) : -1;
 }
