@@ -239,7 +239,8 @@ void explain_call(const struct team *team, const struct call *call, enum mode mo
     fclose(f);
     say_lines(text);
     free(text);
-    text = plan && !plan->roll && plan->nsteps <= EXPLAINED_STEPS ? plan_text(plan) : NULL;
+    bool is_short = plan && (plan->roll || plan->nsteps <= EXPLAINED_STEPS);
+    text = is_short ? plan_text(plan) : NULL;
     if (text)
         say_lines(text);
     free(text);

@@ -230,7 +230,8 @@ void plan_segment(struct plan *plan, int k);
 /* Infer dependencies (plan.c).  plan_make calls it. */
 void plan_infer(struct plan *plan);
 
-/* One line per step; to be freed by the caller, NULL when memory is out (text.c). */
+/* One line per step, of a plan that is rolled up one per step of a loop; to be freed by the caller,
+ * NULL when memory is out (text.c). */
 char *plan_text(const struct plan *plan);
 
 #endif

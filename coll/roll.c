@@ -328,6 +328,17 @@ struct step roll_step(const struct plan *plan, int i)
     return step_in(plan, &roll->beat[loop->beat + at % loop->beats], round);
 }
 
+int roll_loops(const struct roll *roll)
+{
+    return roll->nloops;
+}
+
+struct roll_loop roll_loop(const struct roll *roll, int n)
+{
+    const struct loop *loop = &roll->loop[n];
+    return (struct roll_loop){ loop->step, loop->beats, loop->rounds };
+}
+
 int roll_beats(const struct roll *roll)
 {
     return roll->nbeats;

@@ -45,6 +45,13 @@ void roll_append(struct plan *plan, const struct step *step);
 void roll_close(struct plan *plan);
 void roll_free(struct roll *roll);
 
+/* The loops of a closed roll, in order: of so many steps (beats) from this one on, so many times. */
+struct roll_loop {
+    int step, beats, rounds;
+};
+int roll_loops(const struct roll *roll);
+struct roll_loop roll_loop(const struct roll *roll, int n);
+
 /* Steps that are kept, and bytes they take once the roll is closed. */
 int roll_beats(const struct roll *roll);
 size_t roll_bytes(const struct roll *roll);

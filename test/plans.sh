@@ -31,6 +31,8 @@ expect "show" 0 "1 fold out[2] in[2] <- 2.0 first after -" show allreduce:ring -
 expect "show in place" 0 "0 send out[3]" show allreduce:ring -n 8 --rank 3 --in-place
 expect "show: long plans are cut" 0 "... 212 more; --expand shows all" show allreduce:ring -n 64
 expect "show --expand" 0 "251 recv" show allreduce:ring -n 64 --expand
+expect "show: loops" 0 "999999 times, i = 0, 1, 2, ... 1 fold out[999999 - i] in[999999 - i] <- 999999.(i) first 2 send" \
+    show allreduce:ring -n 1000000
 expect "show: no rank" 2 "--rank 8 is no rank of 8; ranks go from 0 to 7" show allreduce:ring -n 8 --rank 8
 expect "show: how many" 2 "As in: xmpi plan show allreduce:ring -n 8" show allreduce:ring
 expect "show: no algorithm" 2 "there are: allreduce:tiny allreduce:attach allreduce:doubling" show allreduce:frob -n 8

@@ -34,7 +34,9 @@ static const char head[] =
 static const char subcommands[] =
     ".SH SUBCOMMANDS\n"
     ".TP\n.B show\nThe steps of one rank (0 unless \\-\\-rank is given), 40 of them unless\n"
-    "\\-\\-expand is.\n"
+    "\\-\\-expand is.  A long plan that repeats itself is shown as loops; what is added in "
+    "each\n"
+    "round is a multiple of i.\n"
     ".TP\n.B check\nPerforms the plans of all ranks on symbols, for every number of ranks of "
     "the\n"
     "range, in several orders, twice, and says what that proves.\n"

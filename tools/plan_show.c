@@ -44,7 +44,7 @@ int plan_list(const struct plan_args *args)
 static void print_steps(const struct plan *plan, char *text, bool all)
 {
     char *at = text;
-    for (int i = 0; *at && (all || i < SHOWN_STEPS); i++) {
+    for (int i = 0; *at && (all || plan->roll || i < SHOWN_STEPS); i++) {
         char *end = strchr(at, '\n');
         end = end ? end + 1 : at + strlen(at);
         fwrite(at, 1, (size_t)(end - at), stdout);
@@ -52,6 +52,10 @@ static void print_steps(const struct plan *plan, char *text, bool all)
     }
     if (*at)
         printf("  ... %d more; --expand shows all\n", plan->nsteps - SHOWN_STEPS);
+    if (plan->roll)
+        printf(
+            "Blocks and ranks are counted round and round; steps wait for those among the 64 "
+            "before\nthem that use the same blocks.  --expand shows every step.\n");
 }
 
 /* Where ranks are, when the algorithm wants to know; --nodes, else two halves. */
@@ -111,7 +115,9 @@ int plan_show(const struct plan_args *args)
                             .places = where.known,
                             .script = a->script,
                             .alias = bind_alias(a->what, args->in_place) };
-    char *text = plan_make(&plan, &key, a->program) ? NULL : plan_text(&plan);
+    int error =
+        args->expand ? plan_make(&plan, &key, a->program) : plan_keep(&plan, &key, a->program);
+    char *text = error ? NULL : plan_text(&plan);
     if (text) {
         printf("%s:%s, rank %d of %d: %d steps; blocks: in %d, out %d, tmp %d\n",
                collective_name(a->what), a->name, args->rank, args->from, plan.nsteps,
