@@ -2,12 +2,11 @@
  *
  * Control variables: the knobs of runtime/param under the names they have in the environment.
  * A handle is the address of a knob, except for the one that belongs to a communicator.  Knobs that
- * are looked at again and again can be set at any time, from the next message, wait or plan on; those
- * that are read once, when the library or a communicator starts, or that must be equal on all ranks,
- * are read-only.
+ * are looked at again and again can be set at any time, from the next message, wait, plan or
+ * communicator on; those that are read once, when the library starts, are read-only.
  *
  *     whole numbers and sizes   MPI_COUNT
- *     yes or no                 MPI_INT
+ *     yes or no                 MPI_INT, 0 or 1
  *     a choice of words         MPI_INT with an enumeration
  *     text                      MPI_CHAR; one that can be set has room for TEXT_ROOM bytes
  */
@@ -27,35 +26,45 @@ static const char of_comm_name[] = "COMM_COLL",
                   of_comm_help[] = "Algorithms for the collectives of a communicator, as in "
                                    "XMPI_COLL; the same text on all its ranks.";
 
+/* Who may set a knob: nobody, every process as it likes, all of them to the same value. */
+enum setting { NEVER, ALONE, ALIKE };
+
 /* A knob without a row is in no particular category and cannot be set. */
 static const struct knob {
     enum tool_category category;
-    bool settable;
+    enum setting setting;
     void (*follow)(void);          /* called when it was set */
     const struct tool_enum *words; /* what a string may be */
     long long least;
     char *text; /* TEXT_ROOM bytes for a string that can be set */
 } knobs[CVARS] = {
-    [PARAM_ID_SPIN] = { CATEGORY_WAITING, true, progress_tune, NULL, 0, NULL },
-    [PARAM_ID_POLITE] = { CATEGORY_WAITING, false, NULL, &tool_enum_polite, 0, NULL },
-    [PARAM_ID_ASYNC] = { CATEGORY_WAITING, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_LOG] = { CATEGORY_OTHER, true, NULL, NULL, 0, NULL },
-    [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, true, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
-    [PARAM_ID_COLL] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_PLAN] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_GROUP_BUCKET] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_TUNING] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_EAGER] = { CATEGORY_MESSAGES, true, NULL, NULL, 0, NULL },
-    [PARAM_ID_SHM_SINGLE_COPY] = { CATEGORY_MESSAGES, false, NULL, &tool_enum_copy, 0, NULL },
-    [PARAM_ID_SHM] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_NODE] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_OFI_PROVIDER] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_OFI_IFACE] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_OFI_NICS] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_OFI_TIMEOUT] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_OFI_WINDOW] = { CATEGORY_MESSAGES, false, NULL, NULL, 0, NULL },
-    [PARAM_ID_TINY] = { CATEGORY_COLL, false, NULL, NULL, 0, NULL },
-    [OF_COMM] = { CATEGORY_COLL, true, NULL, NULL, 0, NULL }, /* of tool_cvar_comm.c */
+    [PARAM_ID_SPIN] = { CATEGORY_WAITING, ALONE, progress_tune, NULL, 0, NULL },
+    [PARAM_ID_POLITE] = { CATEGORY_WAITING, ALONE, progress_tune, &tool_enum_polite, 0, NULL },
+    [PARAM_ID_ASYNC] = { CATEGORY_WAITING, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_LOG] = { CATEGORY_OTHER, ALONE, NULL, NULL, 0, NULL },
+    [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, ALONE, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
+    [PARAM_ID_COLL] = { CATEGORY_COLL, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_PLAN] = { CATEGORY_COLL, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_GROUP_BUCKET] = { CATEGORY_COLL, ALIKE, NULL, NULL, 0, NULL },
+    [PARAM_ID_TUNING] = { CATEGORY_COLL, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_EAGER] = { CATEGORY_MESSAGES, ALONE, NULL, NULL, 0, NULL },
+    [PARAM_ID_SHM_SINGLE_COPY] = { CATEGORY_MESSAGES, NEVER, NULL, &tool_enum_copy, 0, NULL },
+    [PARAM_ID_SHM] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_NODE] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_OFI_PROVIDER] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_OFI_IFACE] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_OFI_NICS] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_OFI_TIMEOUT] = { CATEGORY_MESSAGES, ALONE, NULL, NULL, 1, NULL },
+    [PARAM_ID_OFI_WINDOW] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_TINY] = { CATEGORY_COLL, ALIKE, NULL, NULL, 0, NULL },
+    [PARAM_ID_CUDA] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_LIBCUDA] = { CATEGORY_MESSAGES, NEVER, NULL, NULL, 0, NULL },
+    [PARAM_ID_CUDA_IPC] = { CATEGORY_MESSAGES, ALONE, NULL, NULL, 0, NULL },
+    [PARAM_ID_CUDA_REDUCE] = { CATEGORY_COLL, ALONE, NULL, NULL, 0, NULL },
+    [PARAM_ID_CUDA_HANDLES] = { CATEGORY_MESSAGES, ALONE, NULL, NULL, 0, NULL },
+    [PARAM_ID_CUDA_BLOCK] = { CATEGORY_MESSAGES, ALONE, NULL, NULL, 0, NULL },
+    [PARAM_ID_CUDA_POOL] = { CATEGORY_MESSAGES, ALONE, NULL, NULL, 0, NULL },
+    [OF_COMM] = { CATEGORY_COLL, ALIKE, NULL, NULL, 0, NULL }, /* of tool_cvar_comm.c */
 };
 
 int tool_cvars(void)
@@ -113,8 +122,10 @@ int xmpi_t_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
     tool_text(of_comm ? of_comm_help : params[cvar_index].help, desc, desc_len);
     tool_int(verbosity, MPI_T_VERBOSITY_TUNER_BASIC);
     tool_int(bind, of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
-    int settable = of_comm ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL;
-    tool_int(scope, knobs[cvar_index].settable ? settable : MPI_T_SCOPE_READONLY);
+    static const int scopes[] = { [NEVER] = MPI_T_SCOPE_READONLY,
+                                  [ALONE] = MPI_T_SCOPE_LOCAL,
+                                  [ALIKE] = MPI_T_SCOPE_ALL_EQ };
+    tool_int(scope, scopes[knobs[cvar_index].setting]);
     if (datatype)
         *datatype = knob_type(cvar_index);
     if (enumtype)
@@ -225,6 +236,29 @@ static int number_write(int index, MPI_Count number)
     return MPI_SUCCESS;
 }
 
+/* Yes or no, or which of the words. */
+static int choice_write(int index, int number)
+{
+    const struct tool_enum *words = knobs[index].words;
+    int choices = words ? words->n : 2;
+    if (number < 0 || number >= choices)
+        return fail(MPI_T_ERR_INVALID, "XMPI_%s cannot be %d; it is 0 to %d",
+                    params[index].name, number, choices - 1);
+    if (words)
+        params[index].string = words->items[number];
+    else
+        params[index].number = number;
+    return MPI_SUCCESS;
+}
+
+static int knob_write(int index, const void *buf)
+{
+    if (knobs[index].text)
+        return text_write(index, buf);
+    return knob_type(index) == MPI_INT ? choice_write(index, *(const int *)buf)
+                                       : number_write(index, *(const MPI_Count *)buf);
+}
+
 int xmpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     int index;
@@ -233,14 +267,13 @@ int xmpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
         rc = tool_fail_null("buf");
     if (!rc && index == OF_COMM)
         return tool_comm_write(handle, buf);
-    if (!rc && !knobs[index].settable)
+    if (!rc && knobs[index].setting == NEVER)
         rc = fail(MPI_T_ERR_CVAR_SET_NEVER,
                   "XMPI_%s is read from the environment when the program starts",
                   params[index].name);
     if (rc)
         return rc;
-    rc = knobs[index].text ? text_write(index, buf)
-                           : number_write(index, *(const MPI_Count *)buf);
+    rc = knob_write(index, buf);
     if (!rc && knobs[index].follow)
         knobs[index].follow();
     return rc;

@@ -160,9 +160,26 @@ static void controls(void)
     CHECK(MPI_T_cvar_write(handle, text) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_cvar_write(handle, "") == MPI_SUCCESS);
 
-    handle = control("XMPI_POLITE", &count); /* a choice, and not to be changed */
+    handle = control("XMPI_SHM_SINGLE_COPY", &count); /* a choice, and not to be changed */
     CHECK(count == 1 && MPI_T_cvar_read(handle, &choice) == MPI_SUCCESS && choice == 0);
     CHECK(MPI_T_cvar_write(handle, &choice) == MPI_T_ERR_CVAR_SET_NEVER);
+}
+
+/* A choice is one of its words. */
+static void choices(void)
+{
+    int count, now, polite = -1;
+    MPI_T_cvar_handle handle = control("XMPI_POLITE", &count);
+    CHECK(count == 1 && MPI_T_cvar_read(handle, &polite) == MPI_SUCCESS);
+    for (int i = 2; i >= 0; i--) {
+        CHECK(MPI_T_cvar_write(handle, &i) == MPI_SUCCESS);
+        CHECK(MPI_T_cvar_read(handle, &now) == MPI_SUCCESS && now == i);
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    CHECK(MPI_T_cvar_write(handle, &(int){ 3 }) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_cvar_write(handle, &(int){ -1 }) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_cvar_write(handle, &polite) == MPI_SUCCESS);
+    CHECK(MPI_T_cvar_handle_free(&handle) == MPI_SUCCESS);
 }
 
 /* What says that it can be set can be set to what it is; what does not, cannot. */
@@ -176,8 +193,8 @@ static void scopes(int cvars)
         int of_comm = bind == MPI_T_BIND_MPI_COMM;
         MPI_Comm world = MPI_COMM_WORLD;
         CHECK(of_comm || bind == MPI_T_BIND_NO_OBJECT);
-        CHECK(scope == MPI_T_SCOPE_READONLY ||
-              scope == (of_comm ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_LOCAL));
+        CHECK(scope == MPI_T_SCOPE_READONLY || scope == MPI_T_SCOPE_ALL_EQ ||
+              (scope == MPI_T_SCOPE_LOCAL && !of_comm));
         CHECK(MPI_T_cvar_handle_alloc(i, of_comm ? &world : NULL, &handle, &count) ==
               MPI_SUCCESS);
         CHECK(count >= 1 && count <= TEXT && MPI_T_cvar_read(handle, value) == MPI_SUCCESS);
@@ -277,6 +294,40 @@ static void counters(void)
     CHECK(MPI_T_pvar_session_free(&other) == MPI_SUCCESS);
 }
 
+static unsigned long long tinies(MPI_Comm comm)
+{
+    MPI_T_pvar_session session;
+    int one = 1, sum;
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_handle handle =
+        counter(session, "xmpi_coll_allreduce_tiny", MPI_T_PVAR_CLASS_COUNTER, NULL);
+    MPI_T_pvar_start(session, handle);
+    CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    unsigned long long value = value_of(session, handle);
+    MPI_T_pvar_session_free(&session);
+    return value;
+}
+
+/* Communicators made while XMPI_TINY is 0 have no shared slots. */
+static void slots(void)
+{
+    int count, yes = -1, now;
+    MPI_Comm with, without;
+    MPI_T_cvar_handle handle = control("XMPI_TINY", &count);
+    CHECK(count == 1 && MPI_T_cvar_read(handle, &yes) == MPI_SUCCESS && yes == 1);
+    CHECK(MPI_T_cvar_write(handle, &(int){ 2 }) == MPI_T_ERR_INVALID);
+    MPI_Comm_dup(MPI_COMM_WORLD, &with);
+    CHECK(MPI_T_cvar_write(handle, &(int){ 0 }) == MPI_SUCCESS);
+    CHECK(MPI_T_cvar_read(handle, &now) == MPI_SUCCESS && now == 0);
+    MPI_Comm_dup(MPI_COMM_WORLD, &without);
+    CHECK(MPI_T_cvar_write(handle, &yes) == MPI_SUCCESS);
+    unsigned long long before = tinies(with); /* 0 where there is no node to share */
+    CHECK(before <= 1 && tinies(without) == 0 && tinies(with) == before);
+    MPI_Comm_free(&with);
+    MPI_Comm_free(&without);
+    CHECK(MPI_T_cvar_handle_free(&handle) == MPI_SUCCESS);
+}
+
 static void queues(void)
 {
     MPI_Comm comm, never = MPI_COMM_NULL;
@@ -362,7 +413,9 @@ int main(int argc, char **argv)
     indices(cvars, pvars, categories);
     categories_hold(categories, cvars, pvars);
     controls();
+    choices();
     enumerations();
+    slots();
     counters();
     queues();
     idleness();
