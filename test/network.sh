@@ -191,7 +191,13 @@ while_talking()
 
 cable() { ip -n "$left" link set cable0 "$1"; }
 pull_for_a_while() { cable down; sleep 2; cable up; }
-cut_connections() { for i in 1 2 3; do ip netns exec "$left" ss -K dst 10.77.0.2; sleep 0.4; done; }
+cut_connections()
+{
+    for i in $(seq 25); do
+        ip netns exec "$left" ss -K dst 10.77.0.2
+        sleep 0.1$((i * 7 % 10))
+    done
+}
 
 # traffic_while NAME COMMAND: 8 s of traffic, during which something happens.
 traffic_while()

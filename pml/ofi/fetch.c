@@ -136,7 +136,7 @@ static bool fetch_post(struct fetch *fetch)
     read->bytes = bytes;
     void *descriptor = fetch->mr[i] ? fi_mr_desc(fetch->mr[i]) : NULL;
     ssize_t refused = fi_read(
-        nic->ep, fetch->what.to + fetch->offset, bytes, descriptor, fetch->trunk->to[i],
+        nic->reader, fetch->what.to + fetch->offset, bytes, descriptor, fetch->trunk->to[i],
         fetch->places.address[theirs] + fetch->offset, fetch->places.key[theirs], &read->op);
     if (refused) {
         read_free(read);

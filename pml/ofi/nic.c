@@ -7,6 +7,13 @@
  *     fi_getinfo -> ranked (select.c) -> fabric -> domain -> address table, completions, endpoint
  *
  * Costs with TCP: 0.1 s for the first fi_getinfo, 0.1 ms and 0.1 MB for the rest.
+ *
+ * "net" and "tcp" before libfabric 1.18 end a read twice, and give its memory back twice, when the
+ * peer connects anew while the answer to the read is on its way; after that operations are lost.  So
+ * there another endpoint does the reading, one that nobody connects to:
+ *
+ *     ep       packets, both ways; answers to those who read     connected by either side
+ *     reader   reads, and their answers                          connected by us alone
  */
 #include "pml/ofi/nic.h"
 
@@ -120,22 +127,40 @@ static size_t most_packet(const struct nic *nic, size_t most)
     return limit < most ? limit : most;
 }
 
-static int nic_open_endpoint(struct nic *nic, size_t least_receive)
+static int endpoint_open(struct nic *nic, size_t least_receive, struct fid_ep **ep)
 {
-    int error = fi_endpoint(nic->domain, nic->info, &nic->ep, NULL);
+    int error = fi_endpoint(nic->domain, nic->info, ep, NULL);
     if (error)
         return nic_failed(nic, "fi_endpoint", error);
-    error = fi_ep_bind(nic->ep, &nic->av->fid, 0);
+    error = fi_ep_bind(*ep, &nic->av->fid, 0);
     if (!error)
-        error = fi_ep_bind(nic->ep, &nic->cq->fid, FI_TRANSMIT | FI_RECV);
+        error = fi_ep_bind(*ep, &nic->cq->fid, FI_TRANSMIT | FI_RECV);
     if (!error)
-        error = fi_setopt(&nic->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least_receive,
+        error = fi_setopt(&(*ep)->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least_receive,
                           sizeof least_receive);
     if (error)
         return nic_failed(nic, "fi_ep_bind", error);
-    error = fi_enable(nic->ep);
+    error = fi_enable(*ep);
+    return error ? nic_failed(nic, "fi_enable", error) : 0;
+}
+
+static bool reads_end_twice(const struct nic *nic)
+{
+    const char *provider = nic->info->fabric_attr->prov_name;
+    return (strcmp(provider, "net") == 0 || strncmp(provider, "tcp", 3) == 0) &&
+           fabric.version() < FI_VERSION(1, 18);
+}
+
+static int nic_open_endpoints(struct nic *nic, size_t least_receive)
+{
+    int error = endpoint_open(nic, least_receive, &nic->ep);
     if (error)
-        return nic_failed(nic, "fi_enable", error);
+        return error;
+    nic->reader = nic->ep;
+    if (reads_end_twice(nic))
+        error = endpoint_open(nic, least_receive, &nic->reader);
+    if (error)
+        return error;
     nic->most_packet = most_packet(nic, least_receive);
     nic->address_bytes = sizeof nic->address;
     error = fi_getname(&nic->ep->fid, nic->address, &nic->address_bytes);
@@ -167,7 +192,7 @@ static int nic_open(struct nic *nic, const struct fi_info *info, size_t least_re
     if (error)
         return nic_failed(nic, "fi_domain", error);
     error = nic_open_tables(nic);
-    return error ? error : nic_open_endpoint(nic, least_receive);
+    return error ? error : nic_open_endpoints(nic, least_receive);
 }
 
 static void fid_close(struct fid *fid)
@@ -177,16 +202,31 @@ static void fid_close(struct fid *fid)
 }
 #define CLOSE(object) fid_close((object) ? &(object)->fid : NULL)
 
+static void endpoint_close(struct fid_ep **ep)
+{
+    if (*ep && fi_close(&(*ep)->fid) == 0)
+        *ep = NULL;
+}
+
+static void nic_stop(struct nic *nic)
+{
+    bool one = nic->reader == nic->ep;
+    endpoint_close(&nic->ep);
+    if (one)
+        nic->reader = nic->ep;
+    else
+        endpoint_close(&nic->reader);
+}
+
 void nics_stop(void)
 {
     for (int i = 0; i < nnics; i++)
-        if (nics[i].ep && fi_close(&nics[i].ep->fid) == 0)
-            nics[i].ep = NULL;
+        nic_stop(&nics[i]);
 }
 
 static void nic_close(struct nic *nic)
 {
-    CLOSE(nic->ep);
+    nic_stop(nic);
     CLOSE(nic->cq);
     CLOSE(nic->av);
     CLOSE(nic->domain);

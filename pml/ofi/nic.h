@@ -26,8 +26,8 @@ struct nic {
     struct fid_domain *domain;
     struct fid_av *av;
     struct fid_cq *cq;
-    struct fid_ep *ep;
-    char name[NIC_NAME_CHARS]; /* "eth0 10.0.0.1" */
+    struct fid_ep *ep, *reader; /* long messages are read through this one, see nic.c */
+    char name[NIC_NAME_CHARS];  /* "eth0 10.0.0.1" */
     unsigned char address[NIC_ADDRESS_BYTES];
     size_t address_bytes;
     size_t inject;      /* longest packet that needs no completion */
