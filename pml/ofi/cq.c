@@ -121,13 +121,12 @@ static bool receive_ended(struct receive *receive, const struct fi_cq_data_entry
     return is_packet;
 }
 
-static void receive_failed(struct receive *receive, const struct fi_cq_err_entry *entry,
-                           int error)
+static void receive_failed(struct receive *receive, const struct fi_cq_err_entry *entry)
 {
     if (receive == &wake.extra)
         receive->posted = false;
     /* Half a packet of a connection that broke is dropped; its sender keeps it. */
-    else if (entry->flags & FI_MULTI_RECV || error == FI_ECANCELED)
+    else if (entry->flags & FI_MULTI_RECV)
         receive_post(receive);
 }
 
@@ -163,7 +162,7 @@ static bool error_read(struct nic *nic)
         trunk_send_ended((struct frame *)op, error);
         break;
     case OP_RECEIVE:
-        receive_failed((struct receive *)op, &entry, error);
+        receive_failed((struct receive *)op, &entry);
         return op != &wake.extra.op;
     case OP_READ:
         fetch_read_ended(op, error);
