@@ -93,7 +93,8 @@ struct trunk {
     uint64_t pinged_at;          /* 0: not since it was heard */
     uint64_t ping_gap;           /* before the next ping */
     uint64_t probed_at, probe_gap;
-    int probe; /* a socket, or -1 */
+    uint64_t asked_since; /* the first probe without an answer; 0: none */
+    int probe;            /* a socket, or -1 */
     int refused;
 
     bool attended; /* in the list of trunks that poll looks after */

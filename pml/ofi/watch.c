@@ -11,7 +11,7 @@
  *     time-out          accepts whether or not the process is listening to us.
  *                       accepted    alive, and ask again later, at longer and longer intervals
  *                       refused     nobody has that address any more: lost
- *                       no answer   for half the time-out: lost
+ *                       no answer   for a quarter of it, and all is silent for three: lost
  *
  * so a peer that cannot be reached is reported within XMPI_OFI_TIMEOUT, and one that computes
  * never.  Providers without Internet addresses have no probe; there a peer is lost when the
@@ -68,6 +68,8 @@ static socklen_t address_length(const struct trunk *trunk)
 static void probe_answered(struct trunk *trunk, int error, uint64_t now)
 {
     trunk_watch_end(trunk);
+    if (error == 0 || error == ECONNREFUSED)
+        trunk->asked_since = 0;
     if (error == 0) {
         trunk->alive_at = now;
         trunk->refused = 0;
@@ -89,6 +91,8 @@ static void probe_begin(struct trunk *trunk, uint64_t now)
         return;
     trunk->probe = s;
     trunk->probed_at = now;
+    if (!trunk->asked_since)
+        trunk->asked_since = now;
     if (connect(s, (struct sockaddr *)&address, length) == 0)
         probe_answered(trunk, 0, now);
     else if (errno != EINPROGRESS)
@@ -150,18 +154,26 @@ static uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Has it had its time to answer?  Without probes it has when we could send nothing.  What counts is
+ * since when it was asked, not since when it is silent: we may not have run for as long. */
+static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
+{
+    if (address_length(trunk) == 0)
+        return trunk->unsent != NULL;
+    return trunk->asked_since && now - trunk->asked_since >= timeout_ns() / 4;
+}
+
 /* Nothing was heard for a quarter of the time-out from a peer that owes an answer. */
 static void trunk_doubt(struct trunk *trunk, uint64_t now)
 {
     char text[80];
     uint64_t silent = now - latest(trunk->heard_at, trunk->waits_since);
     uint64_t sure = now - latest(latest(trunk->heard_at, trunk->alive_at), trunk->waits_since);
-    bool probes = address_length(trunk) > 0;
-    if (probes)
+    if (address_length(trunk) > 0)
         trunk_probe(trunk, now);
     if (trunk->refused >= MOST_REFUSED) {
         trunk_report(trunk, "nobody accepts connections");
-    } else if (sure >= timeout_ns() / 4 * 3 && (probes || trunk->unsent)) {
+    } else if (sure >= timeout_ns() / 4 * 3 && trunk_had_time(trunk, now)) {
         snprintf(text, sizeof text, "no answer for %u s", (unsigned)(silent / SECOND));
         trunk_report(trunk, text);
     }
@@ -172,7 +184,7 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
     if (trunk->heard) {
         trunk->heard = false;
         trunk->heard_at = now;
-        trunk->pinged_at = trunk->waits_since = trunk->probe_gap = 0;
+        trunk->pinged_at = trunk->waits_since = trunk->probe_gap = trunk->asked_since = 0;
         trunk->refused = 0;
         trunk_watch_end(trunk);
     }
