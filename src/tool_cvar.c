@@ -6,7 +6,7 @@
  * communicator on; those that are read once, when the library starts, are read-only.
  *
  *     whole numbers and sizes   MPI_COUNT
- *     yes or no                 MPI_INT, 0 or 1
+ *     yes or no                 MPI_INT; 0 is no
  *     a choice of words         MPI_INT with an enumeration
  *     text                      MPI_CHAR; one that can be set has room for TEXT_ROOM bytes
  */
@@ -39,7 +39,7 @@ static const struct knob {
     char *text; /* TEXT_ROOM bytes for a string that can be set */
 } knobs[CVARS] = {
     [PARAM_ID_SPIN] = { CATEGORY_WAITING, ALONE, progress_tune, NULL, 0, NULL },
-    [PARAM_ID_POLITE] = { CATEGORY_WAITING, ALONE, progress_tune, &tool_enum_polite, 0, NULL },
+    [PARAM_ID_POLITE] = { CATEGORY_WAITING, NEVER, NULL, &tool_enum_polite, 0, NULL },
     [PARAM_ID_ASYNC] = { CATEGORY_WAITING, NEVER, NULL, NULL, 0, NULL },
     [PARAM_ID_LOG] = { CATEGORY_OTHER, ALONE, NULL, NULL, 0, NULL },
     [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, ALONE, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
@@ -210,7 +210,7 @@ int xmpi_t_cvar_read(MPI_T_cvar_handle handle, void *buf)
     else if (params[index].type == PARAM_STRING)
         strcpy(buf, knob_text(index));
     else if (params[index].type == PARAM_BOOL)
-        *(int *)buf = params[index].number != 0;
+        *(int *)buf = (int)params[index].number;
     else
         *(MPI_Count *)buf = params[index].number;
     return MPI_SUCCESS;
@@ -236,27 +236,12 @@ static int number_write(int index, MPI_Count number)
     return MPI_SUCCESS;
 }
 
-/* Yes or no, or which of the words. */
-static int choice_write(int index, int number)
-{
-    const struct tool_enum *words = knobs[index].words;
-    int choices = words ? words->n : 2;
-    if (number < 0 || number >= choices)
-        return fail(MPI_T_ERR_INVALID, "XMPI_%s cannot be %d; it is 0 to %d",
-                    params[index].name, number, choices - 1);
-    if (words)
-        params[index].string = words->items[number];
-    else
-        params[index].number = number;
-    return MPI_SUCCESS;
-}
-
 static int knob_write(int index, const void *buf)
 {
     if (knobs[index].text)
         return text_write(index, buf);
-    return knob_type(index) == MPI_INT ? choice_write(index, *(const int *)buf)
-                                       : number_write(index, *(const MPI_Count *)buf);
+    bool is_int = knob_type(index) == MPI_INT;
+    return number_write(index, is_int ? *(const int *)buf : *(const MPI_Count *)buf);
 }
 
 int xmpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
