@@ -319,9 +319,9 @@ static void rank_ended(struct job *job, int number, int status)
     struct ending ending = ending_of(job, number);
     bool out_of_memory = is_out_of_memory(job, verdict_of(&ending).signal);
     uint32_t word = announce_death(job, number, word_of(&ending, out_of_memory));
-    if (job->others)
-        job->others->ended(job, number, word);
     judge(job, number, &ending, out_of_memory);
+    if (job->others) /* after the verdict, or another host's consequence comes before this cause */
+        job->others->ended(job, number, word);
     if (state_of(job, number) == BOOT_STARTED)
         look_later(job);
     services_rank_gone(job, number, status);
