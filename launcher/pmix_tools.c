@@ -23,6 +23,8 @@
 #include "launcher/pmix_upcall.h"
 #include "launcher/post.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +118,27 @@ static bool is_told(const struct job *job)
     return job->options->tools && job->others && job->host != POST_ROOT;
 }
 
+/* Tools look for a file with the name of this machine, the library writes one with that of the host as
+ * the user calls it. */
+static void add_name(const char *file, const char *where)
+{
+    char machine[HOST_NAME_MAX + 1], name[PATH_MAX];
+    if (gethostname(machine, sizeof machine) == 0 &&
+        snprintf(name, sizeof name, "%s/pmix.%s.tool.%d", where, machine, (int)getpid()) <
+            (int)sizeof name &&
+        strcmp(name, file) != 0 && link(file, name) != 0)
+        notice("tools will not find us by process id: %s: %s", name, strerror(errno));
+}
+
+static void say_where(const struct job *job, const char *where)
+{
+    char file[PATH_MAX];
+    int pid = (int)getpid();
+    snprintf(file, sizeof file, "%s/pmix.%s.tool.%d", where, job->plan->hosts[0].name, pid);
+    add_name(file, where);
+    complain("PMIx tools find job %s by process id %d, or by the file %s", job->id, pid, file);
+}
+
 void tools_started(struct job *job, const char *where)
 {
     struct pack text = { 0 };
@@ -129,8 +152,7 @@ void tools_started(struct job *job, const char *where)
         post_send(job, POST_ROOT, POST_PMIX_PROCESSES, &text);
     pack_free(&text);
     if (tools_are_served(job))
-        complain("PMIx tools find job %s by process id %d, or by the file %s/pmix.%s.tool.%d",
-                 job->id, (int)getpid(), where, job->plan->hosts[0].name, (int)getpid());
+        say_where(job, where);
 }
 
 void tools_rank_gone(struct job *job, int number, int wait_status)
