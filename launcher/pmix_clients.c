@@ -23,6 +23,7 @@
 #include "runtime/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -300,8 +301,18 @@ void clients_started(const char *where)
     tools_started(server.job, where);
 }
 
+/* Other hosts wait for the last answers: the library gets a second for them. */
+static void answer_the_last(void)
+{
+    struct pollfd look = { .fd = server.news.fd, .events = POLLIN };
+    for (int tries = 0; tries < 100 && far_is_asked(); tries++)
+        if (poll(&look, 1, 10) > 0)
+            news_ready(&server.news, EPOLLIN);
+}
+
 void clients_close(void)
 {
+    answer_the_last();
     loop_drop(&server.news);
     loop_drop(&server.timer);
     names_clear();

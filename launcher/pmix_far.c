@@ -23,6 +23,9 @@ struct asked { /* an upcall that waits for an answer */
 struct asker { /* who waits for what we work on */
     int host;
     int64_t number;
+    struct asker *next; /* of all that wait for data of ranks here */
+    int world;          /* whose */
+    bool answered;
 };
 
 static struct {
@@ -30,6 +33,7 @@ static struct {
     const char *nspace;
     struct job *job;
     struct asked *asked;
+    struct asker *askers;
     int64_t number;
 } far;
 
@@ -46,7 +50,8 @@ static bool pack_items(struct pack *text, const void *items, size_t n, pmix_data
     return status == PMIX_SUCCESS;
 }
 
-/* malloced, *n of them; each has a value of its own. */
+/* malloced, *n of them; each has a value of its own.  NULL: the library here does not understand
+ * that of the other host. */
 static void *unpack_items(struct unpack *text, size_t *n, size_t size, pmix_data_type_t type)
 {
     size_t bytes;
@@ -61,12 +66,15 @@ static void *unpack_items(struct unpack *text, size_t *n, size_t size, pmix_data
                                   .unpack_ptr = copy,
                                   .bytes_allocated = bytes,
                                   .bytes_used = bytes };
-    if (count && !text->bad &&
-        pmix_lib.Data_unpack(NULL, &buffer, items, &count, type) != PMIX_SUCCESS)
-        count = 0;
+    bool good = !text->bad;
+    if (count && good)
+        good = pmix_lib.Data_unpack(NULL, &buffer, items, &count, type) == PMIX_SUCCESS;
     free(copy);
-    *n = text->bad ? 0 : (size_t)count;
-    return items;
+    *n = good ? (size_t)count : 0;
+    if (good)
+        return items;
+    free(items);
+    return NULL;
 }
 
 static void free_info(pmix_info_t *info, size_t n)
@@ -141,24 +149,72 @@ static void got_get(struct job *job, int from, struct unpack *text)
     struct asker *asker = malloc(sizeof *asker);
     if (!asker)
         abort();
-    *asker = (struct asker){ from, unpack_number(text) };
-    int world = unpack_int(text, 0, job->plan->world - 1);
+    *asker = (struct asker){ .host = from, .number = unpack_number(text) };
+    int world = asker->world = unpack_int(text, 0, job->plan->world - 1);
     pmix_status_t status = PMIX_ERR_NOT_FOUND;
     if (!text->bad && far.serves && job->plan->node_of[world] == job->plan->node) {
         pmix_proc_t proc = proc_named(far.nspace, world);
         status = pmix_lib.server_dmodex_request(&proc, data_ready, asker);
-        if (status == PMIX_SUCCESS)
+        if (status == PMIX_SUCCESS) {
+            asker->next = far.askers;
+            far.askers = asker;
+            if (job->ranks[job_number(job, world)].ended)
+                upcall_enqueue_over(&proc);
             return;
+        }
     }
     if (!text->bad)
         answer_data(job, asker, status, NULL, 0);
     free(asker);
 }
 
+/* The library has found it.  It may have been too late. */
+static void found_data(struct job *job, struct upcall *u)
+{
+    struct asker *asker = u->asker, **at = &far.askers;
+    while (*at != asker)
+        at = &(*at)->next;
+    *at = asker->next;
+    if (!asker->answered)
+        answer_data(job, asker, u->status, u->blob, u->nblob);
+    free(asker);
+    upcall_drop(u);
+}
+
+/* The rank has ended, and the library has given out what it had: it would wait for the rest. */
+static void found_no_data(struct job *job, struct upcall *u)
+{
+    for (struct asker *asker = far.askers; asker; asker = asker->next) {
+        if (asker->answered || asker->world != (int)u->from.rank)
+            continue;
+        answer_data(job, asker, PMIX_ERR_NOT_FOUND, NULL, 0);
+        asker->answered = true;
+    }
+    upcall_drop(u);
+}
+
+bool far_is_asked(void)
+{
+    bool asked = false;
+    for (const struct asker *asker = far.askers; asker && !asked; asker = asker->next)
+        asked = !asker->answered;
+    return asked;
+}
+
+static void end_questions_about(int world)
+{
+    pmix_proc_t proc = proc_named(far.nspace, world);
+    for (struct asker *asker = far.askers; asker; asker = asker->next)
+        if (asker->world == world) {
+            upcall_enqueue_over(&proc);
+            return;
+        }
+}
+
 /* All ranks of that host have ended. */
 static void get_too_late(struct job *job, int from, struct unpack *text)
 {
-    struct asker asker = { from, unpack_number(text) };
+    struct asker asker = { .host = from, .number = unpack_number(text) };
     if (!text->bad)
         answer_data(job, &asker, PMIX_ERR_NOT_FOUND, NULL, 0);
 }
@@ -238,8 +294,10 @@ static void got_event(struct job *job, int from, struct unpack *text)
         abort();
     pmix_proc_t source = proc_named(far.nspace, world);
     event->info = unpack_items(text, &event->ninfo, sizeof *event->info, PMIX_INFO);
-    pmix_status_t status = pmix_lib.Notify_event(code, &source, (pmix_data_range_t)range,
-                                                 event->info, event->ninfo, event_sent, event);
+    pmix_status_t status = PMIX_ERR_UNPACK_FAILURE;
+    if (event->info)
+        status = pmix_lib.Notify_event(code, &source, (pmix_data_range_t)range, event->info,
+                                       event->ninfo, event_sent, event);
     if (status != PMIX_SUCCESS)
         event_sent(status, event);
 }
@@ -297,6 +355,8 @@ static void work_on_names(struct upcall *u)
 {
     if (!far.serves)
         upcall_answer(u, PMIX_ERR_NOT_SUPPORTED);
+    else if (!u->info)
+        upcall_answer(u, PMIX_ERR_UNPACK_FAILURE);
     else if (u->kind == UPCALL_PUBLISH)
         names_publish(u);
     else if (u->kind == UPCALL_LOOKUP)
@@ -312,7 +372,7 @@ static void got_names(struct job *job, int from, struct unpack *text)
     struct upcall *u = calloc(1, sizeof *u);
     if (!asker || !u)
         abort();
-    *asker = (struct asker){ from, unpack_number(text) };
+    *asker = (struct asker){ .host = from, .number = unpack_number(text) };
     u->kind = (enum upcall_kind)unpack_int(text, UPCALL_PUBLISH, UPCALL_UNPUBLISH);
     u->from = proc_named(far.nspace, unpack_int(text, 0, job->plan->world - 1));
     bool has_keys = unpack_int(text, 0, 1);
@@ -335,7 +395,7 @@ static void got_named(struct job *job, int from, struct unpack *text)
     if (!u)
         return;
     u->found = unpack_items(text, &u->nfound, sizeof *u->found, PMIX_PDATA);
-    upcall_answer(u, (pmix_status_t)status);
+    upcall_answer(u, u->found ? (pmix_status_t)status : PMIX_ERR_UNPACK_FAILURE);
 }
 
 bool far_has_names(const struct job *job)
@@ -348,6 +408,7 @@ void far_here_ended(struct job *job, int world, bool named)
     struct pack text = { 0 };
     if (job->others && job->host == POST_ROOT)
         meet_ended(job, world);
+    end_questions_about(world);
     if (!named)
         return;
     pack_number(&text, world);
@@ -372,9 +433,9 @@ void far_handle(struct job *job, struct upcall *u)
     } else if (u->kind == UPCALL_MODEX) {
         ask_for_data(job, u);
     } else if (u->kind == UPCALL_MODEX_READY) {
-        answer_data(job, u->asker, u->status, u->blob, u->nblob);
-        free(u->asker);
-        upcall_drop(u);
+        found_data(job, u);
+    } else if (u->kind == UPCALL_MODEX_OVER) {
+        found_no_data(job, u);
     } else if (u->kind == UPCALL_EVENT) {
         pass_event_on(job, u);
     } else {

@@ -21,9 +21,12 @@ void far_open(bool serves, const char *nspace);
 /* The table of published names is elsewhere. */
 bool far_has_names(const struct job *job);
 
-/* What ranks of several hosts do together, UPCALL_MODEX, UPCALL_MODEX_READY, UPCALL_EVENT; and when
+/* What ranks of several hosts do together, UPCALL_MODEX, _READY and _OVER, UPCALL_EVENT; and when
  * names are elsewhere, UPCALL_PUBLISH, .._LOOKUP, .._UNPUBLISH.  The upcall is answered. */
 void far_handle(struct job *job, struct upcall *upcall);
+
+/* Another host waits for data of a rank here, which the library looks for. */
+bool far_is_asked(void);
 
 /* A rank of this host has ended; has it asked for names, which are elsewhere? */
 void far_here_ended(struct job *job, int world, bool named);

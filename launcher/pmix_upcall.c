@@ -355,6 +355,19 @@ static void deliver(pmix_status_t status, void *data)
     upcall_drop(u);
 }
 
+/* On the library's thread. */
+static void is_over(pmix_status_t status, void *upcall)
+{
+    (void)status;
+    enqueue(upcall);
+}
+
+void upcall_enqueue_over(const pmix_proc_t *from)
+{
+    static const pmix_proc_t nobody;
+    pmix_lib.server_deregister_client(&nobody, is_over, record(UPCALL_MODEX_OVER, from, NULL));
+}
+
 void upcall_answer(struct upcall *u, pmix_status_t status)
 {
     static const pmix_proc_t nobody;

@@ -33,6 +33,7 @@ enum upcall_kind {
     UPCALL_DISCONNECT,
     UPCALL_MODEX,       /* from: whose data */
     UPCALL_MODEX_READY, /* data that upcall_enqueue_data was given; no answer */
+    UPCALL_MODEX_OVER,  /* see upcall_enqueue_over; no answer */
     UPCALL_EVENT,       /* `blob`: its ninfo items, packed; no answer */
 };
 
@@ -97,6 +98,10 @@ void upcall_answer(struct upcall *upcall, pmix_status_t status);
 
 /* On the library's thread: put a copy of what PMIx_server_dmodex_request has found into the queue. */
 void upcall_enqueue_data(pmix_status_t status, const char *data, size_t bytes, void *asker);
+
+/* Put UPCALL_MODEX_OVER with this `from` into the queue, behind whatever the library has begun to say
+ * about what it was asked before. */
+void upcall_enqueue_over(const pmix_proc_t *from);
 
 /* Forget it without an answer: the client is gone. */
 void upcall_drop(struct upcall *upcall);

@@ -71,6 +71,8 @@ EXPECT_NODES=3 run 60 --fanout 1 -np 6 --map-by node -H "$(hostname),b,c" "$clie
 check "PMIx clients on three, dealt around" "$code: $(cat "$dir/out")" "0: "
 run 20 -H a:1,b:2 "$client" left
 check "data of who has left are not waited for" "$code: $(cat "$dir/out")" "0: "
+run 20 -H a:1,b:2 "$client" mute
+check "nor data that never came" "$code: $(cat "$dir/out")" "0: "
 run 60 -H a:1,b:2 "$client" program 0 : -np 2 "$client" program 1
 check "two programs on two hosts" "$code: $(cat "$dir/out")" "0: "
 run 20 -H a:2,b:2 "$client" abort 42
@@ -145,7 +147,7 @@ check "nothing is left behind by tools" "$(ls -A "$dir/tmp")" ""
 
 nranks=4
 XMPI_LAUNCH_AGENT='sh -c "{cmd}"' begin_with_tools --tools -H "a:2,b:2"
-timeout 20 "$tool" file "$at" > "$dir/said" 2>&1
+TMPDIR=$dir/tmp timeout 20 "$tool" pid "$pid" > "$dir/said" 2>&1
 check "a tool sees the ranks of all hosts" "$? $(table all)" "0 $(truth)"
 check "and where they are" "$(sed -n 's/^all .* on \(.*\) runs$/\1/p' "$dir/said" | sort | uniq -c | tr -s ' \n' ' ')" " 2 a 2 b "
 timeout 20 "$tool" file "$at" b > "$dir/said" 2>&1

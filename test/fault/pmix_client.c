@@ -8,6 +8,8 @@
  *     abort CODE     rank 1 aborts, the others wait for ever
  *     death          the last rank kills itself; the others wait for the news of it
  *     alone          the last rank, which is alone on its host, kills itself; a fence of all fails
+ *     mute           rank 0 ends and has never committed anything; others ask for its data, before
+ *                    that and after
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
  *     program N      its program number is N, and the program has two ranks
  */
@@ -169,6 +171,13 @@ static void ask_who_left(void)
         return;
     usleep(300000);
     free(word(0, "test.left"));
+}
+
+static void ask_who_is_mute(void)
+{
+    fence(0);
+    usleep(me.rank == 0 ? 400000 : me.rank == 1 ? 0 : 800000);
+    CHECK(me.rank == 0 || !word(0, "test.never"));
 }
 
 /* ---- names ---- */
@@ -457,6 +466,8 @@ int main(int argc, char **argv)
         outlive();
     } else if (strcmp(what, "left") == 0) {
         ask_who_left();
+    } else if (strcmp(what, "mute") == 0) {
+        ask_who_is_mute();
     } else if (strcmp(what, "silent") == 0) {
         fence(0);
         if (me.rank == 1 % size)
