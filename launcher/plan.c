@@ -294,19 +294,24 @@ int plan_make(const struct options *options, struct plan *plan)
     return plan_is_spread(plan) ? 0 : plan_cpus(options, plan);
 }
 
-/* What a share has to know of other hosts. */
-static void name_others(const struct plan *whole, struct plan *share)
+const char **plan_node_names(const struct plan *whole)
 {
     const char **names = calloc((size_t)whole->nnodes + 1, sizeof *names);
-    int32_t *apps = calloc((size_t)whole->nranks + 1, sizeof *apps);
-    if (!names || !apps)
+    if (!names)
         abort();
-    for (int i = 0; i < whole->nranks; i++) {
+    for (int i = 0; i < whole->nranks; i++)
         names[whole->node_of[i]] = whole->hosts[whole->ranks[i].host].name;
+    return names;
+}
+
+static const int32_t *apps_of(const struct plan *whole)
+{
+    int32_t *apps = calloc((size_t)whole->nranks + 1, sizeof *apps);
+    if (!apps)
+        abort();
+    for (int i = 0; i < whole->nranks; i++)
         apps[i] = whole->ranks[i].app;
-    }
-    share->node_names = names;
-    share->app_of = apps;
+    return apps;
 }
 
 int plan_share(const struct options *options, const struct plan *whole, int host,
@@ -319,10 +324,11 @@ int plan_share(const struct options *options, const struct plan *whole, int host
                             .node = -1,
                             .nnodes = whole->nnodes,
                             .node_of = whole->node_of,
+                            .app_of = apps_of(whole),
+                            .node_names = plan_node_names(whole),
                             .ranks = calloc((size_t)whole->nranks + 1, sizeof *share->ranks) };
     if (!share->ranks)
         abort();
-    name_others(whole, share);
     for (int i = 0; i < whole->nranks; i++) {
         if (whole->ranks[i].host != host)
             continue;

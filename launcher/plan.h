@@ -28,6 +28,9 @@ struct plan {
     bool crowded;
 };
 
+/* The names of the nodes of a whole job on several hosts; malloced. */
+const char **plan_node_names(const struct plan *whole);
+
 /* 0, or an exit status after a complaint. */
 int plan_make(const struct options *options, struct plan *plan);
 

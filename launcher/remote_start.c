@@ -286,7 +286,8 @@ static void look_at_clock(void)
 int remote_seconds(const struct options *options, int usual)
 {
     double limit = options->timeout;
-    return limit > 0 && limit < usual ? (int)(limit + 0.99) : usual;
+    int whole = limit < usual ? (int)limit : usual;
+    return limit > 0 && limit < usual ? whole + (whole < limit) : usual;
 }
 
 bool remote_are_here(void)

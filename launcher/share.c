@@ -91,12 +91,9 @@ static void *list_of(int n, size_t bytes)
     return list;
 }
 
-/* Of each node. */
 static void pack_names(const struct plan *whole, struct pack *pack)
 {
-    const char **names = list_of(whole->nnodes, sizeof *names);
-    for (int i = 0; i < whole->nranks; i++)
-        names[whole->node_of[i]] = whole->hosts[whole->ranks[i].host].name;
+    const char **names = plan_node_names(whole);
     for (int node = 0; node < whole->nnodes; node++)
         pack_text(pack, names[node]);
     free(names);

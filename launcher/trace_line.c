@@ -235,6 +235,18 @@ static const char *host_of(const struct job *job, int rank)
     return clock ? clock->host : NULL;
 }
 
+/* What JSON needs: host names come from the user. */
+static void write_text(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(to, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            fprintf(to, "\\u%04x", *text);
+        else
+            fputc(*text, to);
+}
+
 static void write_names(const struct line *line)
 {
     const struct job *job = line->job;
@@ -242,9 +254,13 @@ static void write_names(const struct line *line)
         const char *host = line->areas[i] ? NULL : host_of(job, i);
         fprintf(line->to,
                 "%s\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":"
-                "\"rank %d%s%s\"}},\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\","
+                "\"rank %d%s",
+                i ? "," : "", i, i, host ? " on " : "");
+        write_text(line->to, host ? host : "");
+        fprintf(line->to,
+                "\"}},\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\","
                 "\"args\":{\"sort_index\":%d}}",
-                i ? "," : "", i, i, host ? " on " : "", host ? host : "", i, i);
+                i, i);
     }
 }
 
@@ -254,12 +270,13 @@ static void write_clocks(FILE *to)
     for (const struct far_clock *c = first; c; c = c->next) {
         int64_t ns = c->end.at - c->begin.at;
         double drift = ns > 0 ? (double)(c->end.add - c->begin.add) / (double)ns : 0;
+        fputs(c == first ? "\n{\"host\":\"" : ",\n{\"host\":\"", to);
+        write_text(to, c->host);
         fprintf(to,
-                "%s\n{\"host\":\"%s\",\"offset_us\":%.3f,\"error_us\":%.3f,"
+                "\",\"offset_us\":%.3f,\"error_us\":%.3f,"
                 "\"offset_at_end_us\":%.3f,\"error_at_end_us\":%.3f,\"drift_ppm\":%.3f}",
-                c == first ? "" : ",", c->host, (double)-c->begin.add * 1e-3,
-                (double)c->begin.error * 1e-3, (double)-c->end.add * 1e-3,
-                (double)c->end.error * 1e-3, -drift * 1e6);
+                (double)-c->begin.add * 1e-3, (double)c->begin.error * 1e-3,
+                (double)-c->end.add * 1e-3, (double)c->end.error * 1e-3, -drift * 1e6);
     }
 }
 
