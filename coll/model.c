@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096, MOST_CANDIDATES = 64 };
+enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096 };
 
 /* Ranks know the amount of data alike, and an algorithm may be chosen by it. */
 static bool is_priced(const struct question *q)
@@ -139,8 +139,8 @@ static int by_least(const void *one, const void *other)
 
 static int list_candidates(const struct question *q, struct candidate *list)
 {
-    int n = 0;
-    for (const struct algorithm *a = algorithms; a->name && n < MOST_CANDIDATES; a++)
+    int n = 0, all = algorithms_count();
+    for (const struct algorithm *a = algorithms; a < algorithms + all; a++)
         n += a->what == q->what && is_candidate(q, a, &list[n]);
     qsort(list, (size_t)n, sizeof *list, by_least);
     return n;
@@ -156,7 +156,7 @@ static bool is_better(const struct choice *how, struct price price, const struct
 
 static bool choose_cheapest(const struct question *q, struct choice *choice)
 {
-    struct candidate list[MOST_CANDIDATES];
+    struct candidate list[MOST_ALGORITHMS];
     struct price best = { 0 }, price;
     struct choice how;
     int n = list_candidates(q, list);
