@@ -380,7 +380,7 @@ static inline void await(struct round *round, enum heard hears, int root)
         round->last = -1;
 }
 
-static inline int say(struct round *round, struct tiny *tiny, const struct telling *telling)
+int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
 {
     const struct call *call = telling->call;
     const struct performance *p = &performances[call->what];
@@ -394,7 +394,7 @@ static inline int say(struct round *round, struct tiny *tiny, const struct telli
     return 0;
 }
 
-static inline int take(struct round *round, const struct telling *telling)
+int tiny_take(struct round *round, const struct telling *telling)
 {
     const struct performance *p = &performances[telling->call->what];
     int lost = p->take(round, telling->call);
@@ -409,16 +409,6 @@ static inline int take(struct round *round, const struct telling *telling)
 int tiny_run(struct tiny *tiny, const struct telling *telling)
 {
     struct round round;
-    int lost = say(&round, tiny, telling);
-    return lost ? lost : take(&round, telling);
-}
-
-int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
-{
-    return say(round, tiny, telling);
-}
-
-int tiny_take(struct round *round, const struct telling *telling)
-{
-    return take(round, telling);
+    int lost = tiny_say(&round, tiny, telling);
+    return lost ? lost : tiny_take(&round, telling);
 }
