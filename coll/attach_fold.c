@@ -151,9 +151,11 @@ static enum openness openness_of(const struct call *call, bool has_room)
     return call->near ? ON_DEVICE : has_room ? OPEN : CLOSED;
 }
 
-/* For two pieces, and one in floats instead of 16 bits. */
+/* For two pieces, and one in floats instead of 16 bits; none where the device folds. */
 static char *room_take(const struct call *call)
 {
+    if (call->near)
+        return NULL;
     return scratch_take((size_t)(call->reduction.in_float ? 4 : 2) * ATTACH_PIECE);
 }
 
@@ -200,10 +202,11 @@ int attach_fold_scatter(struct attached *a, const struct call *call, struct rest
     size_t bytes = buffer_bytes(&out);
     char *room = room_take(call), *copy = NULL;
     char *to = call->in_place ? NULL : buffer_flat(&out);
-    if (!to)
+    if (!to && !call->near)
         to = copy = scratch_take(bytes);
     struct work f = work_of(a, call, room);
-    f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
+    if (to)
+        f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
     struct offer offer = { .in = (uintptr_t)f.mine, .openness = openness_of(call, room && to) };
     int error = fold_all(&f, a, &offer);
     rest->away = a->away;
