@@ -6,6 +6,7 @@
 #include "launcher/cli.h"
 
 #include "config.h"
+#include "runtime/typo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,31 +171,6 @@ void help_manual(FILE *to)
 
 /* ---- typos ---- */
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to change, add, drop or swap with a neighbour to turn a into b. */
-static int distance(const char *a, const char *b)
-{
-    enum { MOST = 40 };
-    int na = (int)strnlen(a, MOST), nb = (int)strnlen(b, MOST);
-    int row[MOST + 1][MOST + 1];
-    for (int i = 0; i <= na; i++)
-        for (int j = 0; j <= nb; j++) {
-            if (!i || !j) {
-                row[i][j] = i + j;
-                continue;
-            }
-            int change = row[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            row[i][j] = least(change, 1 + least(row[i - 1][j], row[i][j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[i][j] = least(row[i][j], 1 + row[i - 2][j - 2]);
-        }
-    return row[na][nb];
-}
-
 const char *option_nearest(const char *typed)
 {
     char bare[64];
@@ -205,7 +181,7 @@ const char *option_nearest(const char *typed)
     const char *best = NULL;
     int best_distance = 1 + (int)strlen(bare) / 3;
     for (int i = 0; i < noption_rows; i++) {
-        int d = distance(bare, option_rows[i].spelling);
+        int d = typo_distance(bare, strlen(bare), option_rows[i].spelling);
         if (d < best_distance || (d == best_distance && !best)) {
             best = option_rows[i].spelling;
             best_distance = d;

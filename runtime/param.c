@@ -9,6 +9,7 @@
 
 #include "runtime/amount.h"
 #include "runtime/log.h"
+#include "runtime/typo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,26 +88,6 @@ static void param_take(struct param *p, const char *text)
 
 /* ---- names ---- */
 
-/* Levenshtein distance between a[0..n) and the string b; both shorter than NAME_CHARS. */
-static int distance(const char *a, size_t n, const char *b)
-{
-    int row[NAME_CHARS + 1];
-    size_t m = strlen(b);
-    for (size_t j = 0; j <= m; j++)
-        row[j] = (int)j;
-    for (size_t i = 1; i <= n; i++) {
-        int corner = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= m; j++) {
-            int changed = corner + (a[i - 1] != b[j - 1]);
-            int skipped = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            corner = row[j];
-            row[j] = changed < skipped ? changed : skipped;
-        }
-    }
-    return row[m];
-}
-
 /* Names of ours that are not knobs of the library. */
 static bool name_is_known(const char *name, size_t n)
 {
@@ -125,7 +106,7 @@ static void name_doubt(const char *name, size_t n)
     for (int i = 0; i < PARAM_COUNT; i++) {
         /* In a word of four letters two changes make any other word. */
         int near = strlen(params[i].name) > 4 ? 2 : 1;
-        if (distance(name, n, params[i].name) <= near) {
+        if (typo_distance(name, n, params[i].name) <= near) {
             say("%s%.*s is not a setting of xmpi; did you mean %s%s?", PREFIX, (int)n, name,
                 PREFIX, params[i].name);
             return;

@@ -13,6 +13,7 @@
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
+#include "tools/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static int question_read(int argc, char **argv, struct question *q)
         } else if (!named) {
             int what = collective_find(word);
             if (what < 0)
-                return refuse("there is no collective %s", word);
+                return refuse("%s", names_no_collective(word));
             q->what = (enum collective)what;
             named = true;
         } else if (!amount_read(word, &q->bytes)) {

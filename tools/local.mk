@@ -1,6 +1,6 @@
 # The command xmpi, the compiler wrappers, pkg-config file, and a directory of the usual names.
 bin_PROGRAMS += tools/xmpi
-tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c tools/grid.h tools/info.c tools/info.h tools/limits.c tools/networks.c tools/probe.c tools/probe.h \
+tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c tools/grid.h tools/info.c tools/info.h tools/limits.c tools/names.c tools/names.h tools/networks.c tools/probe.c tools/probe.h \
     tools/beside.c tools/beside.h tools/doctor.c tools/doctor.h tools/doctor_rank.c tools/doctor_visit.c \
     tools/finding.c tools/finding.h tools/machine_facts.h tools/machine_judge.c tools/machine_look.c \
     launcher/cgroup.c launcher/cgroup.h \

@@ -7,6 +7,7 @@
 
 #include "coll/forced.h"
 #include "runtime/amount.h"
+#include "tools/names.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -34,25 +35,6 @@ struct seconds_text seconds_text(double seconds)
 
 /* ---- names ---- */
 
-static int no_such_collective(const char *name)
-{
-    char list[400] = "";
-    for (int what = 0; what < COLL_KINDS; what++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), " %s",
-                 collective_name((enum collective)what));
-    return plan_wrong("there is no collective %s; there are:%s", name, list);
-}
-
-static int no_such_algorithm(enum collective what, const char *name)
-{
-    char list[400] = "";
-    for (const struct algorithm *a = algorithms; a->name; a++)
-        if (a->what == what)
-            snprintf(list + strlen(list), sizeof list - strlen(list), " %s:%s",
-                     collective_name(what), a->name);
-    return plan_wrong("there is no algorithm %s; there are:%s", name, list);
-}
-
 static int read_name(struct plan_args *args, const char *name)
 {
     const char *colon = strchr(name, ':');
@@ -71,9 +53,9 @@ static int read_name(struct plan_args *args, const char *name)
             return plan_wrong("%s is no plan: it works through %s", name,
                               args->algorithm->attaches ? "each other's memory (coll/attach.c)"
                                                         : "shared flags (coll/tiny.c)");
-        return no_such_algorithm((enum collective)what, name);
+        return plan_wrong("%s", names_no_algorithm((enum collective)what, name));
     }
-    return no_such_collective(name);
+    return plan_wrong("%s", names_no_collective(name));
 }
 
 /* ---- options ---- */

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1 /* memfd_create */
 #include "runtime/log.h"
 #include "runtime/param.h"
+#include "runtime/typo.h"
 
 #include "test/unit/unit.h"
 
@@ -145,8 +146,18 @@ START_TEST(only_the_first_rank_complains)
 }
 END_TEST
 
+START_TEST(typos_are_counted)
+{
+    ck_assert_int_eq(typo_distance("allreduce", 9, "allreduce"), 0);
+    ck_assert_int_eq(typo_distance("allredce", 8, "allreduce"), 1); /* dropped */
+    ck_assert_int_eq(typo_distance("bcats", 5, "bcast"), 1);        /* swapped */
+    ck_assert_int_eq(typo_distance("scam=1", 4, "scan"), 1);        /* the first four */
+    ck_assert_int_eq(typo_distance("", 0, "scan"), 4);
+}
+END_TEST
+
 UNIT_MAIN("param", defaults_are_readable, values_come_from_the_environment, read_once,
           size_plain, size_zero, size_bytes, size_kilo, size_kilobytes, size_mebibytes,
           size_giga, size_negative, size_words, size_empty, size_trailing, size_ib_alone,
           size_too_big, bad_values_are_named_and_replaced, near_misses_are_pointed_out,
-          other_names_are_left_alone, only_the_first_rank_complains)
+          other_names_are_left_alone, only_the_first_rank_complains, typos_are_counted)
