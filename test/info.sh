@@ -64,7 +64,7 @@ expect "xmpi explain: forced" 0 "ring in 4 pieces (forced by XMPI_COLL)" \
     env XMPI_COLL=allreduce=ring:pieces=4 "$xmpi" explain allreduce 8 -n 4
 expect "xmpi explain: what cannot be" 1 "the operation does not commute; these can: doubling" \
     env XMPI_COLL=allreduce=ring "$xmpi" explain allreduce 100 --noncommutative
-expect "xmpi explain of nothing" 2 "no collective allreduze" "$xmpi" explain allreduze
+expect "xmpi explain of nothing" 2 "no collective allreduze (did you mean allreduce?); there are: barrier bcast" "$xmpi" explain allreduze
 expect "xmpi explain: bytes" 2 "12q is no number" "$xmpi" explain allreduce 12q
 expect "xmpi explain: ranks" 2 "wants a number" "$xmpi" explain allreduce -n 0
 expect "xmpi explain: nodes" 2 "more nodes than ranks" "$xmpi" explain allreduce -n 2 --nodes 3
@@ -76,7 +76,10 @@ expect "xmpi explain: a wrong tuning file" 1 "table:2: there is no algorithm" \
     env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4
 expect "xmpi help tune" 0 "usage: xmpi tune" "$xmpi" help tune
 expect "xmpi tune --frob" 2 "not an option" "$xmpi" tune --frob 1
-expect "xmpi tune: seconds" 2 "want a number" "$xmpi" tune --seconds never
+expect "xmpi tune: seconds" 2 "is no number above 0" "$xmpi" tune --seconds never
+expect "xmpi tune: bytes" 2 "--max-bytes 17M is no number of bytes" "$xmpi" tune --max-bytes 17M
+expect "xmpi tune: ranks" 2 '"" is no number of ranks' "$xmpi" tune -np 2,
+expect "xmpi tune: collectives" 2 "no collective bcats (did you mean bcast?)" "$xmpi" tune --colls bcats
 expect "xmpi tune: nothing to measure" 1 "alltoallw cannot be measured" "$xmpi" tune -np 2 \
     --colls alltoallw -o "$scratch/tuned"
 test -e "$scratch/tuned" && not_ok "xmpi tune: no file" "a failed measurement left one" ||

@@ -9,9 +9,11 @@
 #include "tools/tune.h"
 
 #include "coll/tuning.h"
+#include "runtime/amount.h"
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "tools/beside.h"
+#include "tools/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,13 +43,64 @@ static void usage(FILE *to)
         "with -o, those that are told so by XMPI_TUNING=FILE.\n\n"
         "  -np N,...         numbers of ranks; unless said 2, 4, 8, ... and all CPUs\n"
         "  --colls NAME,...  collectives, all that have several algorithms unless said\n"
-        "  --max-bytes B     largest vector or block, 1048576 unless said\n"
+        "  --max-bytes B     largest vector or block, 1M unless said, 16M at most\n"
         "  --seconds S       how long it may take for each number of ranks, about; 60 unless "
         "said\n"
         "  -o FILE           another file\n\n"
         "Nothing else should run meanwhile.  `xmpi explain` shows what follows from the "
         "file.\n",
         to);
+}
+
+static int refuse(const char *format, const char *word)
+{
+    fputs("xmpi tune: ", stderr);
+    fprintf(stderr, format, word);
+    fputc('\n', stderr);
+    return 2;
+}
+
+static bool is_ranks(const char *word)
+{
+    char rest;
+    int n;
+    return sscanf(word, "%d%c", &n, &rest) == 1 && n > 1;
+}
+
+static bool is_collective(const char *word)
+{
+    return collective_find(word) >= 0;
+}
+
+/* The first word of a list that is none of its kind, to be freed; NULL: all are. */
+static char *first_wrong(const char *list, bool (*is_right)(const char *word))
+{
+    char *words = strdup(list), *rest = words, *wrong = NULL;
+    for (char *word; !wrong && (word = strsep(&rest, ","));)
+        wrong = is_right(word) ? NULL : strdup(word);
+    free(words);
+    return wrong;
+}
+
+/* All that can be seen before minutes have been spent. */
+static int options_check(const struct tune_options *o)
+{
+    char rest, *wrong;
+    double seconds;
+    size_t bytes;
+    if (sscanf(o->seconds, "%lf%c", &seconds, &rest) != 1 || !(seconds > 0))
+        return refuse("--seconds %s is no number above 0", o->seconds);
+    if (!amount_read(o->max_bytes, &bytes) || bytes == 0 || bytes > TUNE_MOST_BYTES)
+        return refuse("--max-bytes %s is no number of bytes from 1 to 16M", o->max_bytes);
+    int code = 0;
+    if (o->ranks && (wrong = first_wrong(o->ranks, is_ranks))) {
+        code = refuse("-np: \"%s\" is no number of ranks, 2 or more", wrong);
+        free(wrong);
+    } else if ((wrong = first_wrong(o->collectives, is_collective))) {
+        code = refuse("--colls: %s", names_no_collective(wrong));
+        free(wrong);
+    }
+    return code;
 }
 
 static int options_read(int argc, char **argv, struct tune_options *o)
@@ -59,21 +112,11 @@ static int options_read(int argc, char **argv, struct tune_options *o)
         int k = 0;
         while (k < 5 && strcmp(argv[i], names[k]) != 0)
             k++;
-        if (k == 5 || i + 1 == argc) {
-            fprintf(stderr, "xmpi tune: %s %s\n", argv[i],
-                    k == 5 ? "is not an option" : "wants a value");
-            return 2;
-        }
+        if (k == 5 || i + 1 == argc)
+            return refuse(k == 5 ? "%s is not an option" : "%s wants a value", argv[i]);
         *places[k] = argv[i + 1];
     }
-    char rest;
-    double seconds;
-    long long bytes;
-    if (sscanf(o->seconds, "%lf%c", &seconds, &rest) == 1 && seconds > 0 &&
-        sscanf(o->max_bytes, "%lld%c", &bytes, &rest) == 1 && bytes > 0)
-        return 0;
-    fprintf(stderr, "xmpi tune: --seconds and --max-bytes want a number above 0\n");
-    return 2;
+    return options_check(o);
 }
 
 /* 2, 4, 8, ... and all CPUs */
@@ -187,7 +230,7 @@ static int tune(const struct tune_options *o, char *path)
 int tune_main(int argc, char **argv)
 {
     char usual[200], path[PATH_MAX];
-    struct tune_options o = { NULL, all_collectives, "1048576", "60", NULL };
+    struct tune_options o = { NULL, all_collectives, "1M", "60", NULL };
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage(stdout);
         return 0;

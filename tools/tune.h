@@ -6,6 +6,8 @@
 #ifndef XMPI_TOOLS_TUNE_H
 #define XMPI_TOOLS_TUNE_H
 
+enum { TUNE_MOST_BYTES = 16 << 20 }; /* of a vector, or of the blocks of all ranks */
+
 /* argv[0] is "tune".  Returns the exit code. */
 int tune_main(int argc, char **argv);
 

@@ -14,6 +14,7 @@
 #include "tools/tune.h"
 
 #include "coll/forced.h"
+#include "runtime/amount.h"
 #include "mpi.h"
 
 #include <assert.h>
@@ -25,8 +26,7 @@ enum {
     CANDIDATES = 64, /* allreduce has the most: 17 algorithms in three ways each, and tiny */
     ROUNDS = 101,
     LEAST_ROUNDS = 5,
-    SHOWN = 4,
-    ROOM = 16 << 20
+    SHOWN = 4
 };
 
 struct candidate {
@@ -82,11 +82,11 @@ static bool is_measured(enum collective what)
            !is_neighbourhood(what);
 }
 
-/* Buffers are ROOM bytes; some collectives need a block for each rank. */
+/* Buffers are TUNE_MOST_BYTES; some collectives need a block for each rank. */
 static bool fits(int bytes)
 {
     bool blocks = tune.what >= COLL_GATHER && tune.what <= COLL_ALLTOALLW;
-    return (long long)bytes * (blocks ? tune.ranks : 1) <= ROOM;
+    return (long long)bytes * (blocks ? tune.ranks : 1) <= TUNE_MOST_BYTES;
 }
 
 /* ---- candidates ---- */
@@ -232,7 +232,8 @@ static void collective_measure(long long most, double seconds)
 
 int tune_rank_main(int argc, char **argv)
 {
-    if (argc != 4)
+    size_t most;
+    if (argc != 4 || !amount_read(argv[2], &most))
         return 2;
     char *list = argv[1];
     int count = 1, done = 0;
@@ -241,8 +242,8 @@ int tune_rank_main(int argc, char **argv)
     MPI_Init(NULL, NULL);
     MPI_Comm_size(MPI_COMM_WORLD, &tune.ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &tune.rank);
-    tune.in = calloc(1, ROOM);
-    tune.out = calloc(1, ROOM);
+    tune.in = calloc(1, TUNE_MOST_BYTES);
+    tune.out = calloc(1, TUNE_MOST_BYTES);
     if (!tune.in || !tune.out)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (char *name; (name = strsep(&list, ","));) {
@@ -257,7 +258,7 @@ int tune_rank_main(int argc, char **argv)
             fprintf(stderr, "xmpi tune: %d ranks, %s (%d of %d)\n", tune.ranks, name, ++done,
                     count);
         tune.what = (enum collective)what;
-        collective_measure(atoll(argv[2]), atof(argv[3]) / count);
+        collective_measure((long long)most, atof(argv[3]) / count);
     }
     free(tune.in);
     free(tune.out);
