@@ -95,12 +95,14 @@ static const struct tuning_row *measured_row(const struct question *q)
     return tuning_in_force(q, &tuning) ? NULL : tuning_find(tuning, q, &use);
 }
 
-static double measured_us(const struct tuning_row *row, const struct algorithm *a)
+/* The best that was measured of an algorithm; NULL: nothing was. */
+static const struct tuned *measured_of(const struct question *q, const struct algorithm *a)
 {
+    const struct tuning_row *row = measured_row(q);
     for (int i = 0; row && i < row->nuse; i++)
-        if (row->use[i].use.algorithm == a)
-            return row->use[i].us;
-    return -1;
+        if (row->use[i].use.algorithm == a && row->use[i].us >= 0)
+            return &row->use[i];
+    return NULL;
 }
 
 /* Which rule would have used it. */
@@ -130,17 +132,23 @@ struct candidate {
     const struct algorithm *algorithm;
     double measured; /* us; < 0: not */
     bool priced;
-    struct choice how; /* at its cheapest */
+    struct choice how; /* as measured, else at its cheapest */
     struct price price;
 };
 
 static struct candidate candidate_of(const struct question *q, const struct choice *choice,
                                      const struct algorithm *a)
 {
-    struct candidate c = { .algorithm = a, .measured = measured_us(measured_row(q), a) };
+    const struct tuned *tuned = measured_of(q, a);
+    struct candidate c = { .algorithm = a, .measured = tuned ? tuned->us : -1 };
     bool won = a == choice->algorithm;
     c.how = won ? *choice : (struct choice){ .algorithm = a, .pieces = 1, .radix = a->radix };
-    c.priced = won ? model_price_of(q, choice, &c.price) : model_price(q, a, &c.how, &c.price);
+    if (tuned && !won) {
+        c.how.pieces = tuned->use.pieces;
+        c.how.radix = tuned->use.radix;
+    }
+    c.priced = won || tuned ? model_price_of(q, &c.how, &c.price)
+                            : model_price(q, a, &c.how, &c.price);
     return c;
 }
 

@@ -11,6 +11,7 @@
 #include "mpi.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,17 @@ static void condition_read(struct reader *r, struct tuning_row *row, char *word)
     REFUSE(r, "\"%s\" is no condition; there are nodes=, ranks=, bytes=, noncommutative", word);
 }
 
+/* The same, of a row for one number of ranks. */
+static const char *never_so_many(const struct tuning_row *row, const struct forced *use)
+{
+    bool one = row->ranks.from == row->ranks.to && row->ranks.to <= INT_MAX;
+    if (!one || use->algorithm->needs == NEEDS_PLACES)
+        return NULL;
+    if (algorithm_objection(use->algorithm, (int)row->ranks.from, use->radix, NULL))
+        return "cannot work on so many ranks";
+    return NULL;
+}
+
 /* Why an algorithm never serves where the row applies; NULL: it may. */
 static const char *never(const struct tuning_row *row, const struct forced *use)
 {
@@ -77,7 +89,7 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
     if (use->pieces > 1 && !a->cut)
         return "cannot be cut in pieces";
     if (a->program)
-        return NULL;
+        return never_so_many(row, use);
     if (row->nodes.from > 1)
         return "needs memory that all ranks share, and the row is for several nodes";
     if (row->ranks.from > TINY_RANKS)
@@ -115,6 +127,13 @@ static void use_read(struct reader *r, struct tuning_row *row, char *text)
         REFUSE(r, "\"%s\" after %s is not a time like 12.5us", time, use->use.algorithm->name);
 }
 
+/* Does the choice depend on an amount of data that all ranks know? */
+static bool has_bytes(enum collective what)
+{
+    return what != COLL_BARRIER && what != COLL_GATHERV && what != COLL_SCATTERV &&
+           what != COLL_ALLTOALLV && what != COLL_ALLTOALLW && !is_neighbourhood(what);
+}
+
 static void row_read(struct reader *r, struct tuning_row *row, char *line, char *colon)
 {
     char *rest = NULL, *uses = colon + 1, *word;
@@ -131,6 +150,9 @@ static void row_read(struct reader *r, struct tuning_row *row, char *line, char 
     };
     while (!r->why[0] && (word = strtok_r(NULL, " \t", &rest)))
         condition_read(r, row, word);
+    if (!r->why[0] && row->bytes.from > 0 && !has_bytes(row->what))
+        REFUSE(r, "%s is chosen without regard to bytes: take them out of the row",
+               collective_name(row->what));
     for (char *use; !r->why[0] && (use = strsep(&uses, ","));)
         use_read(r, row, use);
 }
