@@ -5,11 +5,13 @@
  *     name:2                       hydra
  *     name slots=2 max_slots=4     Open MPI; also cpu=2, count=2 and np=2
  *     n[01-16]:8                   sixteen hosts
+ *     name user=joe                joe@name; also username= and user_name=
  *
  * # starts a comment.  What else hydra knows (binding=, ifname=) is not for us and is said to be so;
  * a word that nobody knows is an error, with file and line.  Max_slots is how many ranks a
  * host takes at most, even when ranks exceed slots everywhere.
  */
+#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/hosts.h"
 #include "launcher/out.h"
 #include "launcher/ranges.h"
@@ -27,6 +29,7 @@ static const struct {
     { "slots=", false }, { "cpu=", false },      { "cpus=", false },     { "count=", false },
     { "np=", false },    { "max_slots=", true }, { "max-slots=", true },
 };
+static const char *const user_keys[] = { "user=", "username=", "user_name=", "user-name=" };
 static const char *const foreign[] = { "binding=", "ifname=" };
 
 static bool begins(const char *word, const char *name)
@@ -47,6 +50,15 @@ static int read_number(const char *word, const char *where, int *number)
     return 0;
 }
 
+/* NULL: the word says something else. */
+static const char *user_in(const char *word)
+{
+    for (size_t i = 0; i < sizeof user_keys / sizeof user_keys[0]; i++)
+        if (begins(word, user_keys[i]))
+            return word + strlen(user_keys[i]);
+    return NULL;
+}
+
 static int read_word(const char *word, const char *where, struct host_words *words)
 {
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -62,23 +74,38 @@ static int read_word(const char *word, const char *where, struct host_words *wor
     return EXIT_USAGE;
 }
 
+static int add_host(struct host_list *list, const char *name, const char *user,
+                    struct host_words words, const char *where)
+{
+    char *whole = NULL;
+    if (user && asprintf(&whole, "%s@%s", user, name) < 0)
+        abort();
+    int status = hosts_add(list, user ? whole : name, words, where);
+    free(whole);
+    return status;
+}
+
 /* A line without its comment. */
 static int read_host(struct host_list *list, char *line, int each, const char *where)
 {
     char *save, *name = strtok_r(line, blanks, &save);
+    const char *user = NULL;
     struct host_words words = { 0 };
     int status = 0;
     if (!name)
         return 0;
     for (char *word; !status && (word = strtok_r(NULL, blanks, &save));)
-        status = read_word(word, where, &words);
+        if (user_in(word))
+            user = user_in(word);
+        else
+            status = read_word(word, where, &words);
     if (!status && words.max_slots && words.max_slots < words.slots) {
         complain("%smax_slots=%d is less than slots=%d", where, words.max_slots, words.slots);
         status = EXIT_USAGE;
     }
     if (!words.slots && !strchr(name, ':'))
         words.slots = each;
-    return status ? status : hosts_add(list, name, words, where);
+    return status ? status : add_host(list, name, user, words, where);
 }
 
 int hostfile_read(struct host_list *list, const char *path, int each)

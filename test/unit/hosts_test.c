@@ -150,6 +150,7 @@ START_TEST(both_customs_and_ranges)
         { NULL, "a slots=2 max_slots=4\nb:3 # comment\n\n#c\n  d\tcpu=1\r\n", "a:2/4 b:3 d:1" },
         { NULL, "n[1-2] slots=8\nn[2-3]\n", "n1:8 n2:9 n3" },
         { NULL, "a:2 binding=user:0 max-slots=2", "a:2/2" },
+        { NULL, "n[1-2] user=joe slots=2\nb username=eve", "joe@n1:2 joe@n2:2 eve@b" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct options options = { 0 };
