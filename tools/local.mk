@@ -19,6 +19,12 @@ tools/xmpi-plan.1: tools/xmpi
 CLEANFILES += tools/xmpi.1 tools/xmpi-plan.1
 EXTRA_DIST += docs/allreduce-circulant.svg docs/bcast-binomial.svg
 
+# The drawings in docs, by the plans of today; test/plans.sh compares.
+pictures: tools/xmpi
+	tools/xmpi plan draw allreduce:circulant -n 8 -o $(srcdir)/docs/allreduce-circulant.svg
+	tools/xmpi plan draw bcast:binomial -n 8 --graph -o $(srcdir)/docs/bcast-binomial.svg
+.PHONY: pictures
+
 bin_SCRIPTS += tools/xmpicc tools/xmpicxx
 pkgconfigdir = $(libdir)/pkgconfig
 nodist_pkgconfig_DATA = tools/xmpi.pc
