@@ -13,6 +13,9 @@ int own_load(const char *path);
 /* NULL: there is none of that name.  XMPI_PLAN is read when first asked. */
 const struct algorithm *own_find(enum collective what, const char *name);
 
+/* The i-th of those that are known, NULL after the last; likewise. */
+const struct algorithm *own_each(int i);
+
 /* What is wrong with XMPI_PLAN; "": nothing. */
 const char *own_complaint(void);
 

@@ -27,6 +27,15 @@ expect "plan frob" 2 "no subcommand frob" frob
 expect "list" 0 "bcast:binomial" list
 expect "list of one" 0 "alltoall:bruck" list alltoall
 expect "list of nothing" 2 "no collective frob" list frob
+XMPI_PLAN=$top/examples/plans/ring.plan
+export XMPI_PLAN
+expect "list of one's own" 0 "allreduce:my-ring may be cut $XMPI_PLAN" list allreduce
+expect "show: nearly one's own" 2 "(did you mean allreduce:my-ring?)" show allreduce:mi-ring -n 4
+echo "algorithm a for allreduce" > "$scratch/wrong.plan"
+XMPI_PLAN=$scratch/wrong.plan
+expect "list: a wrong file" 2 "XMPI_PLAN: $XMPI_PLAN:" list allreduce
+expect "show: a wrong file" 2 "XMPI_PLAN: $XMPI_PLAN:" show allreduce:a -n 4
+unset XMPI_PLAN
 expect "show" 0 "1 fold out[2] in[2] <- 2.0 first after -" show allreduce:ring -n 8 --rank 3
 expect "show in place" 0 "0 send out[3]" show allreduce:ring -n 8 --rank 3 --in-place
 expect "show: long plans are cut" 0 "... 212 more; --expand shows all" show allreduce:ring -n 64

@@ -7,7 +7,8 @@
 
 #include "coll/call.h"
 
-/* A sentence without its end, in memory that the next call uses again. */
+/* A sentence without its end, in memory that the next call uses again.  An algorithm is typed without
+ * its collective. */
 const char *names_no_collective(const char *typed);
 const char *names_no_algorithm(enum collective what, const char *typed);
 

@@ -6,6 +6,7 @@
 #include "tools/plan.h"
 
 #include "coll/forced.h"
+#include "coll/own.h"
 #include "runtime/amount.h"
 #include "tools/names.h"
 
@@ -53,7 +54,9 @@ static int read_name(struct plan_args *args, const char *name)
             return plan_wrong("%s is no plan: it works through %s", name,
                               args->algorithm->attaches ? "each other's memory (coll/attach.c)"
                                                         : "shared flags (coll/tiny.c)");
-        return plan_wrong("%s", names_no_algorithm((enum collective)what, name));
+        if (*own_complaint())
+            return plan_wrong("XMPI_PLAN: %s", own_complaint());
+        return plan_wrong("%s", names_no_algorithm((enum collective)what, rest));
     }
     return plan_wrong("%s", names_no_collective(name));
 }

@@ -7,6 +7,10 @@
 
 #include "coll/bind.h"
 #include "coll/check.h"
+#include "coll/forced.h"
+#include "coll/own.h"
+#include "coll/script.h"
+#include "tools/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,29 +18,35 @@
 
 enum { SHOWN_STEPS = 40 };
 
+static void list_row(const struct algorithm *a)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s:%s", collective_name(a->what), a->name);
+    printf("%-36s%s%s%s", name, a->inter ? "  between two groups" : "",
+           a->ordered && is_reduction(a->what) ? "  any operation" : "",
+           a->cut ? "  may be cut" : "");
+    if (a->radix)
+        printf("  radix %d", a->radix);
+    if (a->script)
+        printf("  %s", a->script->path);
+    printf("%s\n", a->program    ? ""
+                   : a->attaches ? "  no plan: each other's memory on one node"
+                                 : "  no plan: shared flags on one node");
+}
+
 int plan_list(const struct plan_args *args)
 {
-    const char *only = args->output;
-    bool any = false;
-    for (const struct algorithm *a = algorithms; a->name; a++) {
-        const char *what = collective_name(a->what);
-        char name[80];
-        if (only && strcmp(only, what) != 0)
-            continue;
-        any = true;
-        snprintf(name, sizeof name, "%s:%s", what, a->name);
-        printf("%-36s%s%s%s", name, a->inter ? "  between two groups" : "",
-               a->ordered && is_reduction(a->what) ? "  any operation" : "",
-               a->cut ? "  may be cut" : "");
-        if (a->radix)
-            printf("  radix %d", a->radix);
-        printf("%s\n", a->program    ? ""
-                       : a->attaches ? "  no plan: each other's memory on one node"
-                                     : "  no plan: shared flags on one node");
-    }
-    if (any)
-        return 0;
-    return plan_wrong("there is no collective %s; xmpi plan list shows all", only);
+    int only = args->output ? collective_find(args->output) : -1;
+    const struct algorithm *own;
+    if (args->output && only < 0)
+        return plan_wrong("%s", names_no_collective(args->output));
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (only < 0 || a->what == (enum collective)only)
+            list_row(a);
+    for (int i = 0; (own = own_each(i)); i++)
+        if (only < 0 || own->what == (enum collective)only)
+            list_row(own);
+    return *own_complaint() ? plan_wrong("XMPI_PLAN: %s", own_complaint()) : 0;
 }
 
 /* ---- show ---- */
