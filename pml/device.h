@@ -31,6 +31,10 @@ static inline int device_flush(void)
     return __builtin_expect(device_reads != NULL, 0) ? device_read_some() : 0;
 }
 
+/* Messages of data at `near` will begin while the driver may not be asked for what makes it wait for the
+ * device: have a stage, and map what could not be mapped before (pml/stage.c). */
+void device_prepare(const void *near);
+
 void device_close(void);
 
 #endif

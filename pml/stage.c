@@ -16,7 +16,9 @@
  */
 #include "pml/stage.h"
 
+#include "pml/device.h"
 #include "runtime/gpu.h"
+#include "runtime/gpu_share.h"
 #include "runtime/param.h"
 
 #include <stdlib.h>
@@ -49,6 +51,8 @@ static struct stage *stage_new(const void *near)
     if (pinned == 0)
         block = wanted < LEAST_BLOCK ? LEAST_BLOCK : (size_t)wanted;
     if (pinned + 2 * block > (size_t)param_number(CUDA_POOL))
+        return NULL;
+    if (!gpu_may_stall())
         return NULL;
     if (patience > 0) {
         patience--;
@@ -92,6 +96,14 @@ void stage_close(struct stage *stage)
         gpu_mark_await(&stage->half[i].mark);
     stage->next = unused;
     unused = stage;
+}
+
+void device_prepare(const void *near)
+{
+    struct stage *stage = unused ? NULL : stage_new(near);
+    if (stage)
+        stage_close(stage);
+    gpu_map_wanted();
 }
 
 void stages_close(void)

@@ -19,6 +19,9 @@ enum { CUDA_OUT_OF_MEMORY = 2, CUDA_NOT_INITIALIZED = 3, CUDA_ALREADY_MAPPED = 2
 /* The stream that a thread has without making one; it does not wait for those of other threads. */
 #define CUDA_STREAM_PER_THREAD ((cuda_stream)2)
 
+/* A stream that does not wait for the default one. */
+enum { CUDA_STREAM_NON_BLOCKING = 1 };
+
 enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_DEVICE = 2, CUDA_MEMORY_UNIFIED = 4 };
 
 /* What is asked about a pointer, and the type of the answer. */
@@ -104,6 +107,7 @@ typedef cuda_result cuda_mem_free(cuda_address at);
 enum { CUDA_WAIT_AT_LEAST = 0, CUDA_WRITE_DEFAULT = 0 };
 
 typedef void cuda_host_function(void *argument);
+typedef cuda_result cuda_stream_create(cuda_stream *stream, unsigned flags);
 typedef cuda_result cuda_stream_get_ctx(cuda_stream stream, cuda_context *context);
 typedef cuda_result cuda_launch_host_func(cuda_stream stream, cuda_host_function *function,
                                           void *argument);

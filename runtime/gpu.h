@@ -54,6 +54,10 @@ void gpu_mark_await(struct gpu_mark *mark);
 /* Memory of the host that devices copy from and to without help of a processor, for copies of the
  * memory at `near`.  NULL: there is none. */
 void *gpu_pin(size_t bytes, const void *near);
+
+/* May this thread ask for what may make the driver wait for the device, such as pinned memory?  Not
+ * while a stream of the program waits for this process (gpu_stall.c). */
+bool gpu_may_stall(void);
 void gpu_unpin(void *memory);
 
 /* The first `bytes` packed bytes of one buffer to another, either of which may be anywhere. */

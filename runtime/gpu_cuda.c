@@ -174,18 +174,22 @@ static void context_borrow(cuda_context context)
 /* Have a context for a copy.  False: there is none, and the copy needs none. */
 static bool copies_begin(const void *to, const void *from)
 {
-    if (copies.queued || copies.borrowed || driver_current())
+    if (copies.queued || copies.begun)
+        return true;
+    if (driver_current()) {
+        copies.stream = driver_stream();
         return copies.begun = true;
+    }
     cuda_context context = driver_context_of(from);
     if (!context)
         context = driver_context_of(to);
     /* Memory of a pool has none: then the copy says what is wrong. */
     if (!context && !gpu_holds(from) && !gpu_holds(to))
         return false;
-    copies.begun = true;
     if (context)
         context_borrow(context);
-    return true;
+    copies.stream = driver_stream();
+    return copies.begun = true;
 }
 
 /* Something that should have gone into the stream did not: nothing more may. */
@@ -246,16 +250,16 @@ static void copies_end(void)
     copies.begun = copies.borrowed = false;
 }
 
-void driver_wait(void)
+void driver_wait(cuda_stream stream)
 {
-    driver_note(cuda.stream_synchronize(CUDA_STREAM_PER_THREAD), "cuStreamSynchronize");
+    driver_note(cuda.stream_synchronize(stream), "cuStreamSynchronize");
 }
 
 void gpu_finish(void)
 {
     if (!copies.begun || copies.queued)
         return;
-    driver_wait();
+    driver_wait(copies.stream);
     copies_end();
 }
 
@@ -291,7 +295,7 @@ void gpu_mark_set(struct gpu_mark *mark)
     *mark = (struct gpu_mark){ 0 };
     if (!copies.begun)
         return;
-    if (event_take(mark) && cuda.event_record(mark->event, CUDA_STREAM_PER_THREAD) == 0) {
+    if (event_take(mark) && cuda.event_record(mark->event, copies.stream) == 0) {
         copies_end();
         return;
     }
@@ -320,9 +324,11 @@ void gpu_mark_await(struct gpu_mark *mark)
 void *driver_pin(cuda_context context, size_t bytes)
 {
     void *memory = NULL;
-    if (!driver_enter(context))
+    if (!gpu_may_stall() || !driver_enter(context))
         return NULL;
+    int levels = driver_stall_begin();
     cuda_result result = cuda.mem_host_alloc(&memory, bytes, CUDA_HOST_PORTABLE);
+    driver_stall_end(levels);
     driver_leave(context);
     return result == 0 ? memory : NULL;
 }

@@ -42,8 +42,23 @@ void driver_leave(cuda_context context);
 /* Pinned memory in this context; NULL: the thread's own.  NULL: there is none. */
 void *driver_pin(cuda_context context, size_t bytes);
 
-/* Wait for the stream of the thread, and note what went wrong. */
-void driver_wait(void);
+/* Where work of ours goes that is waited for, in the context of the thread: the stream of the thread, or
+ * our own one of this context while a stream of the program waits for us (gpu_stall.c). */
+cuda_stream driver_stream(void);
+
+/* Wait for it, and note what went wrong. */
+void driver_wait(cuda_stream stream);
+
+/* Does a stream of the program wait for us?  Whoever may ask the driver for what waits for all of a
+ * device nevertheless (gpu_may_stall) does so between these two, where others may have the engine
+ * lock. */
+bool driver_is_stalled(void);
+int driver_stall_begin(void);
+void driver_stall_end(int levels);
+
+/* Have a stream of our own in this context, if it can be had. */
+void driver_own_stream(cuda_context context);
+bool driver_has_own_stream(cuda_context context);
 
 /* What failed, for gpu_check; 0 is nothing. */
 void driver_note(cuda_result result, const char *function);

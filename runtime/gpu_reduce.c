@@ -129,15 +129,17 @@ static cuda_result kernel_load(struct kernel *kernel)
     char *text = gpu_kernel_text(kernel->name);
     if (!text)
         return CUDA_OUT_OF_MEMORY;
+    int levels = driver_stall_begin();
     cuda_result error = cuda.module_load_data(&module, text);
-    free(text);
-    if (error)
-        return error;
-    error = cuda.module_get_function(&kernel->function, module, kernel->name);
-    if (error) {
-        kernel->function = NULL;
-        cuda.module_unload(module);
+    if (error == 0) {
+        error = cuda.module_get_function(&kernel->function, module, kernel->name);
+        if (error)
+            cuda.module_unload(module);
     }
+    driver_stall_end(levels);
+    if (error)
+        kernel->function = NULL;
+    free(text);
     return error;
 }
 
@@ -146,7 +148,7 @@ static struct kernel *kernel_find(const char *name, cuda_context context)
     struct kernel *k = kernels;
     while (k && (k->context != context || strcmp(k->name, name) != 0))
         k = k->next;
-    if (k || !(k = calloc(1, sizeof *k)))
+    if (k || !gpu_may_stall() || !(k = calloc(1, sizeof *k)))
         return k;
     snprintf(k->name, sizeof k->name, "%s", name);
     k->context = context;
@@ -176,6 +178,8 @@ static const char *kernel_objection(const char *name, cuda_context context)
     driver_leave(context);
     if (kernel && kernel->function)
         return NULL;
+    if (!kernel && !gpu_may_stall())
+        return "the kernel is not loaded, and a stream waits for this process";
     snprintf(why, sizeof why, "the driver does not take the kernel: error %d (%s)",
              kernel ? kernel->error : CUDA_OUT_OF_MEMORY,
              driver_error_name(kernel ? kernel->error : CUDA_OUT_OF_MEMORY));
@@ -224,14 +228,15 @@ static void kernel_run(const char *name, void *at, size_t bytes, void **argument
         driver_note(CUDA_NOT_INITIALIZED, "cuCtxPushCurrent");
         return;
     }
+    cuda_stream stream = driver_stream();
     const struct kernel *kernel = kernel_find(name, context);
     if (!kernel || !kernel->function)
         driver_note(kernel ? kernel->error : CUDA_OUT_OF_MEMORY, "cuModuleLoadData");
     else
         driver_note(cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1, BLOCK_THREADS,
-                                       1, 1, 0, CUDA_STREAM_PER_THREAD, arguments, NULL),
+                                       1, 1, 0, stream, arguments, NULL),
                     "cuLaunchKernel");
-    driver_wait();
+    driver_wait(stream);
     driver_leave(context);
 }
 

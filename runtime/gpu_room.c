@@ -63,6 +63,8 @@ static void room_free(struct room *room)
 
 static void rooms_free_unused(void)
 {
+    if (driver_is_stalled())
+        return;
     for (struct room **at = &rooms; *at;) {
         struct room *room = *at;
         if (room->used) {
@@ -88,15 +90,23 @@ static struct room *room_find(size_t bytes, cuda_context context, enum kind kind
     return best;
 }
 
+static cuda_result memory_get(cuda_address *at, size_t bytes)
+{
+    int levels = driver_stall_begin();
+    cuda_result error = cuda.mem_alloc(at, bytes);
+    driver_stall_end(levels);
+    return error;
+}
+
 static void *device_allocate(size_t bytes, cuda_context context)
 {
-    cuda_address at = 0;
-    if (!driver_enter(context))
+    cuda_address at;
+    if (!gpu_may_stall() || !driver_enter(context))
         return NULL;
-    cuda_result error = cuda.mem_alloc(&at, bytes);
+    cuda_result error = memory_get(&at, bytes);
     if (error == CUDA_OUT_OF_MEMORY) {
         rooms_free_unused();
-        error = cuda.mem_alloc(&at, bytes);
+        error = memory_get(&at, bytes);
     }
     driver_leave(context);
     return error ? NULL : (void *)(uintptr_t)at;

@@ -144,12 +144,18 @@ struct gpu_mapping {
     char *at;             /* NULL: it could not be opened */
     cuda_result error;    /* why */
     unsigned uses;
-    bool over; /* to be closed when the last use ends */
+    bool wanted; /* not opened yet, as a stream waited for us */
+    bool over;   /* to be closed when the last use ends */
 };
 static struct gpu_mapping *mappings; /* the last used one first */
 
+/* Not while a stream waits for us: then later. */
 static void mapping_close(struct gpu_mapping *gone)
 {
+    if (driver_is_stalled()) {
+        gone->over = true;
+        return;
+    }
     struct gpu_mapping **at = &mappings;
     while (*at != gone)
         at = &(*at)->next;
@@ -185,7 +191,7 @@ static void mappings_trim(long long most)
     long long n = 0;
     for (struct gpu_mapping *m = mappings; m; m = next) {
         next = m->next;
-        if (++n > most && m->uses == 0)
+        if ((m->over || ++n > most) && m->uses == 0)
             mapping_close(m);
     }
 }
@@ -224,26 +230,53 @@ static cuda_result handle_open(const struct gpu_share *share, cuda_address *at)
 {
     struct cuda_ipc_handle handle;
     memcpy(handle.bytes, share->handle, sizeof handle.bytes);
-    return cuda.ipc_open_mem_handle(at, handle, CUDA_IPC_LAZY_PEER_ACCESS);
+    int levels = driver_stall_begin();
+    cuda_result result = cuda.ipc_open_mem_handle(at, handle, CUDA_IPC_LAZY_PEER_ACCESS);
+    driver_stall_end(levels);
+    return result;
 }
 
-static struct gpu_mapping *mapping_open(int owner, const struct gpu_share *share,
-                                        cuda_context context)
+static struct gpu_mapping *mapping_new(int owner, const struct gpu_share *share,
+                                       cuda_context context)
 {
-    cuda_address at = 0;
     struct gpu_mapping *new = calloc(1, sizeof *new);
     if (!new)
         return NULL;
-    cuda_result error = handle_open(share, &at);
-    if (error == CUDA_OUT_OF_MEMORY || error == CUDA_ALREADY_MAPPED) {
-        mappings_trim(0);
-        error = handle_open(share, &at);
-    }
     *new = (struct gpu_mapping){
-        .next = mappings, .owner = owner, .share = *share, .context = context, .error = error
+        .next = mappings, .owner = owner, .share = *share, .context = context, .wanted = true
     };
-    new->at = error ? NULL : (char *)(uintptr_t)at;
     return mappings = new;
+}
+
+/* In its context, unless that has to wait. */
+static void mapping_open(struct gpu_mapping *m)
+{
+    cuda_address at = 0;
+    if (!m->wanted || !gpu_may_stall())
+        return;
+    m->wanted = false;
+    m->uses++;
+    m->error = handle_open(&m->share, &at);
+    if (m->error == CUDA_OUT_OF_MEMORY || m->error == CUDA_ALREADY_MAPPED) {
+        mappings_trim(0);
+        m->error = handle_open(&m->share, &at);
+    }
+    m->at = m->error ? NULL : (char *)(uintptr_t)at;
+    m->uses--;
+}
+
+void gpu_map_wanted(void)
+{
+    struct gpu_mapping *m = mappings;
+    while (m) {
+        if (!m->wanted || !driver_enter(m->context)) {
+            m = m->next;
+            continue;
+        }
+        mapping_open(m);
+        driver_leave(m->context);
+        m = gpu_may_stall() ? mappings : NULL; /* others may have changed the list */
+    }
 }
 
 static const char *why_not(const struct gpu_mapping *mapping)
@@ -251,6 +284,8 @@ static const char *why_not(const struct gpu_mapping *mapping)
     static char text[160];
     if (!mapping)
         return "there is no memory for a mapping";
+    if (mapping->wanted)
+        return "a stream waits for this process, so nothing is mapped now";
     snprintf(text, sizeof text, "cuIpcOpenMemHandle: error %d (%s)", mapping->error,
              driver_error_name(mapping->error));
     return text;
@@ -269,7 +304,9 @@ struct gpu_mapping *gpu_map(int owner, const struct gpu_share *share, const void
         return NULL;
     struct gpu_mapping *mapping = mapping_find(owner, share, context);
     if (!mapping)
-        mapping = mapping_open(owner, share, context);
+        mapping = mapping_new(owner, share, context);
+    if (mapping)
+        mapping_open(mapping);
     driver_leave(context);
     if (!mapping || !mapping->at) {
         *why = why_not(mapping);

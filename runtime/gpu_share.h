@@ -27,6 +27,9 @@ const char *gpu_share(const void *at, size_t bytes, struct gpu_share *share);
 struct gpu_mapping;
 struct gpu_mapping *gpu_map(int owner, const struct gpu_share *share, const void *near,
                             const char **why);
+
+/* Map what could not be, as a stream waited for this process; by who may (gpu_may_stall). */
+void gpu_map_wanted(void);
 char *gpu_mapping_at(const struct gpu_mapping *mapping, const struct gpu_share *share);
 
 /* `good`: the copies went well.  If not, the memory is mapped anew next time. */

@@ -39,7 +39,16 @@ int gpu_stream_wrap(struct gpu_stream *stream, void *handle)
                     "CUDA's driver has no %s; streams need one of CUDA 11.7 or later", missing);
     stream->handle = handle;
     cuda_result result = cuda.stream_get_ctx(handle, &stream->context);
-    return result ? cuda_fail(result, "the value is no stream of CUDA", "cuStreamGetCtx") : 0;
+    if (result)
+        return cuda_fail(result, "the value is no stream of CUDA", "cuStreamGetCtx");
+    driver_own_stream(stream->context);
+    return 0;
+}
+
+bool gpu_serves(const void *at)
+{
+    cuda_context context = driver_context_of(at);
+    return context && driver_has_own_stream(context);
 }
 
 void gpu_queue_begin(const struct gpu_stream *stream)

@@ -27,6 +27,17 @@ struct gpu_stream {
  * is no driver, or it is too old. */
 int gpu_stream_wrap(struct gpu_stream *stream, void *handle);
 
+/* Operations that streams may wait for: one more, one less.  While there are any, the driver is asked for
+ * nothing that might wait for the device, so that they can be performed. */
+void gpu_stalls(int change);
+
+/* This thread can wait for the device, as it holds nothing that they need but the engine lock, which it
+ * lets go of. */
+void gpu_patient(bool yes);
+
+/* Can an operation that a stream waits for work on this memory of a device itself? */
+bool gpu_serves(const void *at);
+
 void gpu_queue_begin(const struct gpu_stream *stream);
 
 /* `function` is called by a thread of the driver: it may not wait and not call the driver. */

@@ -5,7 +5,8 @@ libxmpi_core_la_SOURCES += \
 	runtime/gpu.h runtime/gpu_move.c runtime/gpu_cuda.c runtime/gpu_cuda.h \
 	runtime/gpu_stream.c runtime/gpu_stream.h runtime/cuda_abi.h \
 	runtime/gpu_share.c runtime/gpu_share.h \
-	runtime/gpu_reduce.c runtime/gpu_reduce.h runtime/gpu_room.c runtime/gpu_kernels.c runtime/reduce_device.inc \
+	runtime/gpu_reduce.c runtime/gpu_reduce.h runtime/gpu_room.c runtime/gpu_stall.c \
+	runtime/gpu_kernels.c runtime/reduce_device.inc \
 	runtime/reduce_device.h \
 	runtime/layout_list.c runtime/layout_blocks.c runtime/layout_members.c runtime/copy.c runtime/copy.h runtime/pack.c \
 	runtime/reduce.c runtime/reduce.h runtime/reduce_kernels.h runtime/reduce_arith.c \

@@ -8,6 +8,9 @@
  *     the device  ... comes to the function, which puts the task into `due` and rings
  *     a poller    takes it from there, starts the operation, looks when it is done, writes the word
  *
+ * Large buffers on a device have no copies: the operation moves and folds them there by itself while
+ * the stream waits (task_direct.c).
+ *
  * Pinned memory is asked for in powers of two and used again when the stream has passed: a byte of
  * it for each byte on a device that operations under way need.
  */
@@ -133,8 +136,11 @@ static int task_open(struct task *task)
 {
     task_stage_locate(&task->send);
     task_stage_locate(&task->recv);
+    gpu_patient(true);
+    task_spare_copies(task);
     size_t bytes = LINE + task_stage_bytes(&task->send) + task_stage_bytes(&task->recv);
     task->block = block_take(task->stream, bytes);
+    gpu_patient(false);
     if (!task->block)
         return fail(MPI_ERR_NO_MEM,
                     "no pinned memory of %zu bytes for an operation in a stream", bytes);
@@ -219,6 +225,7 @@ int task_enqueue(const struct task *model, struct task **later)
         return rc;
     task_list(task);
     task->beside = later != NULL;
+    gpu_stalls(1);
     gpu_queue_begin(task->stream->device);
     queue_begin(task);
     if (later)
@@ -277,6 +284,7 @@ static void task_end(struct task *task)
     if (task->begun)
         task_trace_end(task);
     task_let_go(task);
+    gpu_stalls(-1);
     task->over = true;
     __atomic_store_n(task->block->word, TASK_ENDED, __ATOMIC_RELEASE);
 }

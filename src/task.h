@@ -44,7 +44,8 @@ enum task_word { TASK_WAITS, TASK_ENDED, TASK_PASSED };
  *     device --- the stream ---> flat --- task_stage_spread ---> spread    the operation works on the last
  *     device <-- the stream ---- flat <-- task_stage_spread ---- spread
  *
- * A bucket has a copy of many buffers, those on the host among them. */
+ * A bucket has a copy of many buffers, those on the host among them.  Where the operation works on
+ * memory of a device itself, `where` says HERE, and there are none. */
 struct stage {
     const void *user;  /* may be MPI_IN_PLACE, or NULL where there is none */
     struct type *type; /* NULL: no buffer */
@@ -139,6 +140,12 @@ void task_stage_queue(const struct stage *stage, bool in);
 
 /* Before and after the operation: what lies on the host, and the second copy. */
 void task_stage_spread(const struct stage *stage, bool before);
+
+/* ---- task_direct.c ---- */
+
+/* Large buffers on a device need no copies, where the operation can work on them there.  To prepare
+ * that may take the engine lock from this thread for a while. */
+void task_spare_copies(struct task *task);
 
 /* ---- task_trace.c ---- */
 

@@ -29,6 +29,16 @@ else
     not_ok "stream/ddp_overlap" "does not compile: $(head -n 3 "$scratch/out")"
 fi
 
+# The same where operations work on the device themselves; FAKE_STRICT: and the driver waits wherever
+# one may, which programs whose kernels wait for the host (order) could not bear.
+direct() # PROGRAM NAME VARIABLE=VALUE...
+{
+    program=$1 name=$2
+    shift 2
+    case_run "stream/$program $name" "${LIMIT:-60}" env XMPI_CUDA_ENQUEUE=1 XMPI_CUDA_REDUCE=1 "$@" \
+        "$XMPIRUN" -np 2 "$scratch/$program" 20 1000
+}
+
 for source in "$top"/test/stream/*.c; do
     program=$(basename "$source" .c)
     if ! compile -I"$top" -I"$top/test/conform" -o "$scratch/$program" "$source" -ldl > "$scratch/out" 2>&1; then
@@ -40,5 +50,12 @@ for source in "$top"/test/stream/*.c; do
         case_run "stream/$program np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" \
             "$scratch/$program" "${ROUNDS:-50}" "${DELAY:-1000}"
     done
+    case $program in
+    order) direct order "without copies" XMPI_CUDA_IPC=1 ;;
+    calls)
+        direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1
+        direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0
+        direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0 ;;
+    esac
 done
 finish

@@ -23,7 +23,7 @@
 typedef cuda_result fake_launch_kernel(cuda_stream stream, void (*kernel)(void *),
                                        void *argument);
 
-/* How often anybody has waited for a stream, an event or the device. */
+/* How often this thread has waited for a stream, an event or the device. */
 typedef unsigned fake_count_waits(void);
 
 /* ---- addresses ---- */

@@ -102,6 +102,8 @@ static cuda_result perform(const struct command *c)
 /* Perform what lies before this one.  An error stays, as on a real device. */
 static cuda_result stream_run(struct stream *stream, uint64_t before)
 {
+    if (stream->performed < before)
+        fake_stall(true);
     pthread_mutex_lock(&lock);
     while (stream->performed < before) {
         cuda_result result = perform(&stream->commands[stream->performed++ % QUEUE]);
@@ -154,9 +156,12 @@ static cuda_result copy_add(const struct cuda_copy_2d *rows, cuda_stream stream)
     return SUCCESS;
 }
 
-void fake_kernel_add(const struct ptx_launch *launch)
+cuda_result fake_kernel_add(const struct ptx_launch *launch, cuda_stream stream)
 {
+    if (stream != CUDA_STREAM_PER_THREAD)
+        return fake_queue_kernel(stream, launch);
     own_add((struct command){ .launch = *launch });
+    return SUCCESS;
 }
 
 cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream)
@@ -225,8 +230,7 @@ cuda_result cuEventSynchronize(cuda_event event)
     fake_waits_count();
     if (e->stream)
         return stream_run(e->stream, e->queued);
-    fake_mark_await(&e->mark);
-    return SUCCESS;
+    return fake_mark_await(&e->mark);
 }
 
 /* Copies in the stream of a thread may be performed at any time, so now. */

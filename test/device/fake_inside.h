@@ -46,9 +46,10 @@ cuda_result fake_copy_rows(const struct cuda_copy_2d *rows);
 /* Where a kernel finds memory of its device; NULL: it is none. */
 char *fake_reach(cuda_address at);
 
-/* At the end of the stream of the thread (fake_ptx.h). */
+/* At the end of a stream (fake_ptx.h). */
 struct ptx_launch;
-void fake_kernel_add(const struct ptx_launch *launch);
+cuda_result fake_kernel_add(const struct ptx_launch *launch, cuda_stream stream);
+cuda_result fake_queue_kernel(cuda_stream stream, const struct ptx_launch *launch);
 
 /* May this thread call the driver now?  SUCCESS, or why not. */
 cuda_result fake_may_call(void);
@@ -59,9 +60,16 @@ bool fake_is_host_function(void);
 /* Somebody waits for the device. */
 void fake_waits_count(void);
 
-/* How often an event was recorded in streams that were made, and how often they came there. */
+/* With FAKE_STRICT=1: wait for all that streams hold, which may be for ever, as a driver may that
+ * allocates and the like; `default_one`: as a stream does that waits for the default stream, and that for
+ * all that do not say that they wait for nobody. */
+void fake_stall(bool default_one);
+
+/* How often an event was recorded in streams that were made, how often they came there, and what had
+ * gone wrong. */
 struct fake_mark {
     uint32_t asked, reached;
+    cuda_result error;
 };
 
 /* At the end of a stream that was made; INVALID_HANDLE: it was not.  Waits are for what was recorded
@@ -73,6 +81,6 @@ cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark);
 /* For the host. */
 cuda_result fake_queue_synchronize(cuda_stream stream);
 bool fake_mark_is_reached(const struct fake_mark *mark);
-void fake_mark_await(const struct fake_mark *mark);
+cuda_result fake_mark_await(const struct fake_mark *mark);
 
 #endif

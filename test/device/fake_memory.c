@@ -123,6 +123,7 @@ static cuda_result allocate(cuda_address *at, size_t bytes, bool managed)
 
 cuda_result cuMemAlloc_v2(cuda_address *at, size_t bytes)
 {
+    fake_stall(false);
     pthread_mutex_lock(&lock);
     cuda_result result = allocate(at, bytes, false);
     pthread_mutex_unlock(&lock);
@@ -140,6 +141,7 @@ cuda_result cuMemAllocManaged(cuda_address *at, size_t bytes, unsigned flags)
 
 cuda_result cuMemFree_v2(cuda_address at)
 {
+    fake_stall(false);
     pthread_mutex_lock(&lock);
     struct allocation *gone = allocation_in(fake_host((void *)(uintptr_t)at), 1);
     cuda_result result = gone && gone->base == at ? SUCCESS : INVALID_VALUE;
@@ -242,6 +244,7 @@ static bool is_pinned(const char *at)
 cuda_result cuMemHostAlloc(void **at, size_t bytes, unsigned flags)
 {
     (void)flags;
+    fake_stall(false);
     struct pinned *new = fake_current() ? malloc(sizeof *new + bytes) : NULL;
     if (!new)
         return fake_current() ? OUT_OF_MEMORY : INVALID_CONTEXT;
@@ -342,6 +345,7 @@ cuda_result cuIpcOpenMemHandle_v2(cuda_address *at, struct cuda_ipc_handle handl
     cuda_context context = fake_current();
     struct handle owner;
     int number;
+    fake_stall(false);
     memcpy(&owner, &handle, sizeof owner);
     if (!context || owner.pid == getpid())
         return INVALID_CONTEXT;
@@ -366,6 +370,7 @@ static struct window *window_of(cuda_address at)
 
 cuda_result cuIpcCloseMemHandle(cuda_address at)
 {
+    fake_stall(false);
     struct window *w = window_of(at);
     if (!(at & FAKE_OPENED) || w->handle.pid == 0)
         return INVALID_VALUE;

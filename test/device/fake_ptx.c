@@ -225,6 +225,7 @@ cuda_result cuModuleLoadData(cuda_module *module, const void *text)
     const char *broken = getenv("FAKE_NO_KERNELS");
     if (!fake_current())
         return INVALID_CONTEXT;
+    fake_stall(false);
     struct ptx_kernel *kernel = calloc(1, sizeof *kernel);
     struct parser p = { .kernel = kernel };
     kernel->steps = calloc(MOST_STEPS, sizeof *kernel->steps);
@@ -269,13 +270,11 @@ cuda_result cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned gri
     if (rc)
         return rc;
     if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > 1024 ||
-        block_y != 1 || block_z != 1 || shared_bytes || stream != CUDA_STREAM_PER_THREAD ||
-        extra)
+        block_y != 1 || block_z != 1 || shared_bytes || extra)
         return INVALID_VALUE;
     struct ptx_launch launch = { .kernel = kernel, .blocks = grid_x, .threads = block_x };
     for (unsigned i = 0; i < kernel->parameters; i++)
         memcpy(&launch.arguments[i], arguments[i], sizeof launch.arguments[i]);
     __atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED);
-    fake_kernel_add(&launch);
-    return SUCCESS;
+    return fake_kernel_add(&launch, stream);
 }

@@ -9,21 +9,24 @@
  * an event reads what was there before.  Strict where the real one may be lenient:
  *
  *     functions of the host run one at a time, of all streams, and may not call the driver
+ *     with FAKE_STRICT=1 whatever a driver may let wait for the device does wait for all streams
  *     a stream that never was, or is no more, is an error
  */
 #include "fake_inside.h"
+#include "fake_ptx.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum { MOMENT_NS = 100000, LOOK_NS = 20000, MOST_STREAMS = 64 };
-enum what { COPY, KERNEL, HOST_FUNCTION, RECORD, WAIT_MARK, WAIT_VALUE, WRITE_VALUE };
+enum what { COPY, KERNEL, PTX, HOST_FUNCTION, RECORD, WAIT_MARK, WAIT_VALUE, WRITE_VALUE };
 
 struct command {
     struct command *next;
     enum what what;
     struct cuda_copy_2d rows;
+    struct ptx_launch launch;
     void (*function)(void *);
     void *argument;
     struct fake_mark *mark;
@@ -36,6 +39,8 @@ struct queue {
     cuda_context context;
     struct command *first, **last; /* the first one is being performed */
     bool closed;
+    bool alone; /* does not wait for the default stream */
+    cuda_result error;
 };
 
 EXPORT cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags);
@@ -51,7 +56,7 @@ EXPORT fake_count_waits fake_waits;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static struct queue *queues[MOST_STREAMS];
-static unsigned waits;
+static _Thread_local unsigned waits;
 
 static pthread_mutex_t host_functions = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool in_host_function;
@@ -77,20 +82,25 @@ static void host_function_call(const struct command *c)
     pthread_mutex_unlock(&host_functions);
 }
 
-static void mark_reach(struct fake_mark *mark, uint32_t number)
+/* Who waits for it hears of what went wrong before. */
+static void mark_reach(struct queue *q, struct fake_mark *mark, uint32_t number)
 {
     pthread_mutex_lock(&lock);
     mark->reached = number;
+    mark->error = q->error;
+    q->error = SUCCESS;
     pthread_cond_broadcast(&moved);
     pthread_mutex_unlock(&lock);
 }
 
-static void mark_await(const struct fake_mark *mark, uint32_t number)
+static cuda_result mark_await(const struct fake_mark *mark, uint32_t number)
 {
     pthread_mutex_lock(&lock);
     while ((int32_t)(mark->reached - number) < 0)
         pthread_cond_wait(&moved, &lock);
+    cuda_result error = mark->error;
     pthread_mutex_unlock(&lock);
+    return error;
 }
 
 /* As a device does: nobody tells that a word of memory has changed. */
@@ -100,11 +110,22 @@ static void value_await(const struct command *c)
         pass(LOOK_NS);
 }
 
-static void perform(const struct command *c)
+/* The first error of a stream stays, until somebody hears of it. */
+static void error_note(struct queue *q, cuda_result error)
+{
+    pthread_mutex_lock(&lock);
+    q->error = q->error ? q->error : error;
+    pthread_mutex_unlock(&lock);
+}
+
+static void perform(struct queue *q, const struct command *c)
 {
     switch (c->what) {
     case COPY:
-        fake_copy_rows(&c->rows);
+        error_note(q, fake_copy_rows(&c->rows));
+        break;
+    case PTX:
+        error_note(q, ptx_run(&c->launch));
         break;
     case KERNEL:
         c->function(c->argument);
@@ -113,7 +134,7 @@ static void perform(const struct command *c)
         host_function_call(c);
         break;
     case RECORD:
-        mark_reach(c->mark, c->number);
+        mark_reach(q, c->mark, c->number);
         break;
     case WAIT_MARK:
         mark_await(c->mark, c->number);
@@ -154,7 +175,7 @@ static void *queue_run(void *argument)
     struct command *c;
     while ((c = command_await(q))) {
         pass(MOMENT_NS);
-        perform(c);
+        perform(q, c);
         command_over(q, c);
     }
     return NULL;
@@ -182,9 +203,9 @@ static bool is_queue(cuda_stream stream)
 cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags)
 {
     struct queue *q = fake_current() ? calloc(1, sizeof *q) : NULL;
-    (void)flags;
     if (!q)
         return INVALID_CONTEXT;
+    q->alone = flags & CUDA_STREAM_NON_BLOCKING;
     q->context = fake_current();
     q->last = &q->first;
     pthread_mutex_lock(&lock);
@@ -226,12 +247,12 @@ cuda_result cuStreamGetCtx(cuda_stream stream, cuda_context *context)
 
 void fake_waits_count(void)
 {
-    __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED);
+    waits++;
 }
 
 unsigned fake_waits(void)
 {
-    return __atomic_load_n(&waits, __ATOMIC_RELAXED);
+    return waits;
 }
 
 cuda_result fake_queue_synchronize(cuda_stream stream)
@@ -240,8 +261,23 @@ cuda_result fake_queue_synchronize(cuda_stream stream)
     bool good = stream && queue_at(stream) >= 0;
     while (good && ((struct queue *)stream)->first)
         pthread_cond_wait(&moved, &lock);
+    cuda_result error = good ? ((struct queue *)stream)->error : INVALID_HANDLE;
+    if (good)
+        ((struct queue *)stream)->error = SUCCESS;
     pthread_mutex_unlock(&lock);
-    return good ? SUCCESS : INVALID_HANDLE;
+    return error;
+}
+
+void fake_stall(bool default_one)
+{
+    const char *strict = getenv("FAKE_STRICT");
+    if (!strict || *strict != '1')
+        return;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MOST_STREAMS; i++)
+        while (queues[i] && queues[i]->first && !(default_one && queues[i]->alone))
+            pthread_cond_wait(&moved, &lock);
+    pthread_mutex_unlock(&lock);
 }
 
 cuda_result cuCtxSynchronize(void)
@@ -279,6 +315,11 @@ static cuda_result queue_add(cuda_stream stream, const struct command *command)
 cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows)
 {
     return queue_add(stream, &(struct command){ .what = COPY, .rows = *rows });
+}
+
+cuda_result fake_queue_kernel(cuda_stream stream, const struct ptx_launch *launch)
+{
+    return queue_add(stream, &(struct command){ .what = PTX, .launch = *launch });
 }
 
 cuda_result fake_launch(cuda_stream stream, void (*kernel)(void *), void *argument)
@@ -345,7 +386,7 @@ bool fake_mark_is_reached(const struct fake_mark *mark)
     return reached;
 }
 
-void fake_mark_await(const struct fake_mark *mark)
+cuda_result fake_mark_await(const struct fake_mark *mark)
 {
-    mark_await(mark, mark_asked(mark));
+    return mark_await(mark, mark_asked(mark));
 }

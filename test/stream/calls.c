@@ -2,11 +2,13 @@
  *
  * Every operation that can be put into a stream, with buffers on the device and on the host, plain
  * and with gaps; requests that the stream waits for and that the host waits for; errors now and
- * later; and many operations of all sizes at a time, so that memory is used again.
+ * later; and many operations of all sizes at a time, so that memory is used again.  Where operations
+ * work on memory of the device themselves (XMPI_CUDA_ENQUEUE): kernels fold there, and a message is not
+ * copied as a whole before it leaves.
  */
 #include "driver.h"
 
-enum { N = 600, MANY = 200, LARGEST = 20000 };
+enum { N = 600, MANY = 200, LARGEST = 20000, LONG = 4 << 20 };
 
 static int rank, size;
 static cuda_stream stream;
@@ -125,6 +127,50 @@ static void test_moving_collectives(int away)
     sync_stream();
     for (int i = 0; i < size; i++)
         CHECK(out[i * N] == rank * 100000 + i * N);
+}
+
+/* Does an operation get the device's memory itself, if so many are there? */
+static int works_there(int n)
+{
+    const char *least = getenv("XMPI_CUDA_ENQUEUE");
+    long bytes = least ? atol(least) : 256 << 10;
+    return bytes > 0 && n * (long)sizeof(int) >= bytes;
+}
+
+/* A message of many pieces: what is pinned is bounded. */
+static void test_long_messages(void)
+{
+    int n = LONG / (int)sizeof(int), right = (rank + 1) % size, left = (rank + size - 1) % size;
+    int *from = malloc(LONG), *to = malloc(LONG);
+    MPI_Request r[2];
+    for (int round = 0; round < 3; round++) {
+        fill(from, n, rank + round);
+        fill(to, n, -n);
+        CHECK_OK(MPIX_Irecv_enqueue(fake_device(to), n, MPI_INT, left, 5, comm, &r[0]));
+        CHECK_OK(MPIX_Isend_enqueue(fake_device(from), n, MPI_INT, right, 5, comm, &r[1]));
+        CHECK_OK(MPIX_Waitall_enqueue(2, r, MPI_STATUSES_IGNORE));
+        sync_stream();
+        for (int i = 0; i < n; i++)
+            CHECK(to[i] == left + round + i);
+    }
+    CHECK(works_there(N) ? driver.pinned() < LONG : works_there(n) || driver.pinned() >= LONG);
+    free(from);
+    free(to);
+}
+
+/* Kernels fold where operations work on the device. */
+static void test_folding(void)
+{
+    unsigned launches = driver.launches();
+    fill(in, N, rank);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(MPIX_Allreduce_enqueue(fake_device(in), fake_device(out), N, MPI_INT, MPI_SUM,
+                                        comm));
+    sync_stream();
+    for (int i = 0; i < N; i++)
+        CHECK(out[i] == size * i + size * (size - 1) / 2);
+    if (size > 1)
+        CHECK((driver.launches() > launches) == works_there(N));
 }
 
 static void test_reductions(int away)
@@ -310,8 +356,10 @@ int main(int argc, char **argv)
         test_moving_collectives(away);
         test_reductions(away);
     }
+    test_folding();
     test_freed_early();
     test_many();
+    test_long_messages();
     test_discovery();
     test_errors_now();
     test_errors_later();

@@ -24,6 +24,8 @@ static struct {
     cuda_context (*context)(int device);
     fake_launch_kernel *launch;
     fake_count_waits *waits;
+    unsigned (*launches)(void);
+    size_t (*pinned)(void);
 } driver;
 
 static void driver_find(void *at, const char *name)
@@ -47,6 +49,8 @@ static inline void driver_open(void)
     driver_find(&driver.context, "fake_context");
     driver_find(&driver.launch, "fake_launch");
     driver_find(&driver.waits, "fake_waits");
+    driver_find(&driver.launches, "fake_launches");
+    driver_find(&driver.pinned, "fake_pinned");
     CHECK(driver.ctx_push_current(driver.context(0)) == 0);
 }
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Operations in streams that work on memory of a device themselves, while the stream waits:
+ *
+ *     with copies    stream   whole buffer -> pinned | begin | waits ...      | pinned -> whole buffer
+ *     without        stream                            begin | waits ...      |
+ *                    we                                        pieces, as the link takes them; or read
+ *                                                              by the receiver; folded by kernels
+ *
+ * So the first bytes leave when the first piece has been copied, ranks of a node copy from device to
+ * device, and vectors are folded where they lie.  Each rank and buffer decides alone: large ones
+ * (XMPI_CUDA_ENQUEUE), in a context in which we have a stream of our own.  A reduction whose device
+ * would not fold gets copies by the stream, which are made faster.
+ *
+ * While streams wait nothing may be asked of the driver that waits for the device (gpu_stall.c), so it
+ * is asked for here, before.  What turns out to be lacking later has another way, and is there next
+ * time.
+ */
+#include "src/task.h"
+
+#include "pml/device.h"
+#include "runtime/gpu_reduce.h"
+#include "runtime/gpu_stream.h"
+#include "runtime/param.h"
+#include "src/op.h"
+
+static size_t stage_size(const struct stage *stage)
+{
+    return stage->count * stage->type->layout->size;
+}
+
+static void *stage_begin(const struct stage *stage)
+{
+    return buffer_at(stage->user, stage->type->layout->true_lb);
+}
+
+static bool is_served(const struct stage *stage)
+{
+    return task_stage_is_away(stage) && !stage->pieces && gpu_serves(stage_begin(stage));
+}
+
+static bool is_large(const struct stage *stage)
+{
+    size_t least = (size_t)param_number(CUDA_ENQUEUE);
+    return least > 0 && stage_size(stage) >= least;
+}
+
+static void spare_copy(struct stage *stage)
+{
+    device_prepare(stage_begin(stage));
+    stage->where = HERE;
+}
+
+/* Room for two vectors, which is what most algorithms need. */
+static bool rooms_are_there(size_t bytes, const void *near)
+{
+    void *first = gpu_room_take(bytes, near);
+    void *second = first ? gpu_room_take_any(bytes, near) : NULL;
+    gpu_room_give(first);
+    gpu_room_give(second);
+    return first;
+}
+
+/* Will a device fold these? */
+static bool device_folds(const struct task *task)
+{
+    const struct stage *one = task->recv.type ? &task->recv : &task->send;
+    const struct stage *other = task->send.type ? &task->send : one;
+    const struct stage *longer = other->count > one->count ? other : one;
+    struct reduction reduction;
+    return is_large(longer) && is_served(one) && is_served(other) &&
+           op_bind(task->op, one->type, &reduction) == 0 &&
+           !gpu_reduce_objection(&reduction, longer->count, stage_begin(one),
+                                 stage_begin(other)) &&
+           rooms_are_there(stage_size(longer), stage_begin(longer));
+}
+
+void task_spare_copies(struct task *task)
+{
+    struct stage *stages[] = { &task->send, &task->recv };
+    bool folds = task->op && device_folds(task);
+    for (int i = 0; i < 2; i++) {
+        if (task->op ? folds && stages[i]->type : is_served(stages[i]) && is_large(stages[i]))
+            spare_copy(stages[i]);
+    }
+}
