@@ -32,8 +32,9 @@ int root_of(const struct team *team, const struct call *call)
 
 /* ---- bytes ---- */
 
-/* Of a collective whose ranks may give different amounts, or whose groups may: 0. */
-static uint64_t bytes_of(const struct team *team, const struct call *call)
+/* The part that is as long on all ranks, and of the same items; NULL where ranks may give different
+ * amounts, or groups may. */
+static const struct part *part_of(const struct team *team, const struct call *call)
 {
     bool root = team->channel.rank == call->root, one = team->split == 0;
     switch (call->what) {
@@ -42,17 +43,17 @@ static uint64_t bytes_of(const struct team *team, const struct call *call)
     case COLL_ALLREDUCE:
     case COLL_SCAN:
     case COLL_EXSCAN:
-        return unit_bytes(&call->recv);
+        return &call->recv;
     case COLL_ALLGATHER:
     case COLL_ALLTOALL:
     case COLL_REDUCE_SCATTER_BLOCK:
-        return one ? unit_bytes(&call->recv) : 0;
+        return one ? &call->recv : NULL;
     case COLL_GATHER:
-        return one ? unit_bytes(root ? &call->recv : &call->send) : 0;
+        return !one ? NULL : root ? &call->recv : &call->send;
     case COLL_SCATTER:
-        return one ? unit_bytes(root ? &call->send : &call->recv) : 0;
+        return !one ? NULL : root ? &call->send : &call->recv;
     default:
-        return 0;
+        return NULL;
     }
 }
 
@@ -120,10 +121,12 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
 enum {
     WHAT_SHIFT = 27,
     OP_SHIFT = 23,
-    BYTES_SHIFT = 12,
-    BYTES_PLAIN = 1 << 10, /* fewer are told as they are */
+    ITEMS_SHIFT = 21,
+    BYTES_SHIFT = 11,
+    BYTES_PLAIN = 1 << 9, /* fewer are told as they are */
     ROOTS = 1 << BYTES_SHIFT,
 };
+enum items { ITEMS_ANY, ITEMS_INTEGERS, ITEMS_FLOATS, ITEMS_MASK = 3 };
 _Static_assert(COLL_KINDS < 1 << (32 - WHAT_SHIFT) && OP_SHIFT + REDUCE_NAME_BITS == WHAT_SHIFT,
                "a signature has 32 bits");
 
@@ -136,25 +139,66 @@ static inline uint32_t bytes_and_root(uint64_t bytes, int root)
     uint64_t hash = bytes * 0x9e3779b97f4a7c15u;
     if (root < 0)
         last = (uint32_t)(hash >> 32) % ROOTS;
-    return (BYTES_PLAIN | (uint32_t)(hash >> 54)) << BYTES_SHIFT | last;
+    return (BYTES_PLAIN | (uint32_t)(hash >> 55)) << BYTES_SHIFT | last;
 }
 
-static inline uint32_t signature_of(const struct call *call, uint64_t bytes, int root)
+/* What a vector, or every block, consists of.  Bytes and characters go for raw memory. */
+static enum items items_of(const struct layout *layout)
+{
+    static const unsigned char of[BASIC_COUNT] = {
+        [BASIC_INT16] = ITEMS_INTEGERS,
+        [BASIC_INT32] = ITEMS_INTEGERS,
+        [BASIC_INT64] = ITEMS_INTEGERS,
+        [BASIC_UINT16] = ITEMS_INTEGERS,
+        [BASIC_UINT32] = ITEMS_INTEGERS,
+        [BASIC_UINT64] = ITEMS_INTEGERS,
+        [BASIC_INT128] = ITEMS_INTEGERS,
+        [BASIC_2INT] = ITEMS_INTEGERS,
+        [BASIC_FLOAT] = ITEMS_FLOATS,
+        [BASIC_DOUBLE] = ITEMS_FLOATS,
+        [BASIC_LONG_DOUBLE] = ITEMS_FLOATS,
+        [BASIC_FLOAT128] = ITEMS_FLOATS,
+        [BASIC_FLOAT_COMPLEX] = ITEMS_FLOATS,
+        [BASIC_DOUBLE_COMPLEX] = ITEMS_FLOATS,
+        [BASIC_LONG_DOUBLE_COMPLEX] = ITEMS_FLOATS,
+        [BASIC_FLOAT128_COMPLEX] = ITEMS_FLOATS,
+        [BASIC_2FLOAT] = ITEMS_FLOATS,
+        [BASIC_2DOUBLE] = ITEMS_FLOATS,
+    };
+    return layout ? of[layout->basic] : ITEMS_ANY;
+}
+
+static inline uint32_t signature_of(const struct call *call, const struct layout *layout,
+                                    uint64_t bytes, int root)
 {
     return (uint32_t)(call->what + 1) << WHAT_SHIFT |
-           (uint32_t)call->reduction.name << OP_SHIFT | bytes_and_root(bytes, root);
+           (uint32_t)call->reduction.name << OP_SHIFT | items_of(layout) << ITEMS_SHIFT |
+           bytes_and_root(bytes, root);
+}
+
+static bool items_differ(uint32_t a, uint32_t b)
+{
+    enum items mine = a >> ITEMS_SHIFT & ITEMS_MASK, theirs = b >> ITEMS_SHIFT & ITEMS_MASK;
+    return mine != theirs && mine != ITEMS_ANY && theirs != ITEMS_ANY;
+}
+
+bool signatures_differ(uint32_t a, uint32_t b)
+{
+    return (a ^ b) & ~(ITEMS_MASK << ITEMS_SHIFT) || items_differ(a, b);
 }
 
 void telling_begin(struct telling *telling, struct team *team, const struct call *call)
 {
     bool rooted = is_rooted(call->what);
-    uint64_t bytes = bytes_of(team, call);
+    const struct part *part = part_of(team, call);
+    uint64_t bytes = part ? unit_bytes(part) : 0;
+    const struct layout *items = part && bytes ? part->layout : NULL;
     *telling = (struct telling){ .scope = { scope_tell },
                                  .team = team,
                                  .call = call,
                                  .number = ++team->calls,
                                  .bytes = bytes,
-                                 .signature = signature_of(call, bytes + call->shape,
+                                 .signature = signature_of(call, items, bytes + call->shape,
                                                            rooted ? root_of(team, call) : -1),
                                  .root = rooted ? call->root : -1 };
     team->before = team->last;
@@ -175,10 +219,11 @@ static const char *const op_names[1 << REDUCE_NAME_BITS] = {
 };
 
 /* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
-static void signature_tell(FILE *to, uint32_t signature, bool persistent)
+static void signature_tell(FILE *to, uint32_t signature, bool persistent, bool of_what)
 {
     uint32_t what = (signature >> WHAT_SHIFT) - 1, root = signature % ROOTS;
     uint32_t bytes = signature >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1);
+    uint32_t items = signature >> ITEMS_SHIFT & ITEMS_MASK;
     const char *op = op_names[signature >> OP_SHIFT & ((1 << REDUCE_NAME_BITS) - 1)];
     char name[RECORD_NAME_CHARS];
     if (what >= COLL_KINDS) {
@@ -193,6 +238,9 @@ static void signature_tell(FILE *to, uint32_t signature, bool persistent)
         fprintf(to, " with %s", op);
     if (bytes && bytes < BYTES_PLAIN)
         fprintf(to, ", %u bytes", bytes);
+    if (of_what)
+        fprintf(to, "%s %s", bytes && bytes < BYTES_PLAIN ? " of" : ", of",
+                items == ITEMS_INTEGERS ? "integers" : "floating-point numbers");
 }
 
 static const char *ordinal(uint32_t n)
@@ -202,11 +250,13 @@ static const char *ordinal(uint32_t n)
 }
 
 /* 0: another one, nobody remembers which. */
-static void side_tell(FILE *to, int rank, uint32_t signature, uint32_t number)
+static void side_tell(FILE *to, int rank, uint32_t signature, const struct mismatch *m)
 {
+    uint32_t number = rank == m->me ? m->my_number : m->their_number;
+    bool of_what = items_differ(m->my_signature, m->their_signature);
     fprintf(to, "rank %d called ", rank);
     if (signature)
-        signature_tell(to, signature, number & COLL_PERSISTENT);
+        signature_tell(to, signature, number & COLL_PERSISTENT, of_what);
     else
         fputs("something else", to);
 }
@@ -228,7 +278,7 @@ static bool bytes_alone_differ(const struct mismatch *m)
 {
     uint32_t differs = m->my_signature ^ m->their_signature;
     uint32_t what = (m->my_signature >> WHAT_SHIFT) - 1;
-    uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT;
+    uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT | ITEMS_MASK << ITEMS_SHIFT;
     if (!is_rooted((enum collective)what))
         bytes |= ROOTS - 1;
     return m->my_number == m->their_number && !(differs & ~bytes);
@@ -236,20 +286,24 @@ static bool bytes_alone_differ(const struct mismatch *m)
 
 int mismatch_fail(const struct mismatch *m)
 {
+    if (m->their_signature && !signatures_differ(m->my_signature, m->their_signature) &&
+        m->my_number == m->their_number)
+        return 0;
     char text[400] = "";
     FILE *to = fmemopen(text, sizeof text - 1, "w");
     if (!to)
         return fail(MPI_ERR_OTHER, "rank %d called another collective", m->peer);
-    side_tell(to, m->peer, m->their_signature, m->their_number);
+    side_tell(to, m->peer, m->their_signature, m);
     fputs(" while ", to);
-    side_tell(to, m->me, m->my_signature, m->my_number);
+    side_tell(to, m->me, m->my_signature, m);
     place_tell(to, m);
     fclose(to);
     return fail(
         MPI_ERR_OTHER, "%s: %s", text,
         bytes_alone_differ(m)
-            ? "their counts and datatypes must make the same number of bytes, in groups one by "
-              "one"
+            ? "their counts and datatypes must make the same number of bytes of the same kind, "
+              "in "
+              "groups one by one"
             : "all ranks must call the same collectives in the same order, with the same "
               "root and operation");
 }

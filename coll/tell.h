@@ -3,12 +3,13 @@
  * What a collective says about itself: to the flight recorder while it waits, and to its peers
  * in the signature of its messages, so that whoever meets another collective can name both:
  *
- *     31     27 26     23 22            12 11            0
- *     | what + 1 | operation | bytes        | root        |
+ *     31     27 26     23 22   21 20            11 10            0
+ *     | what + 1 | operation | items | bytes        | root        |
  *
- * Bytes are those of the type signature where the standard wants it equal on all ranks, below 1024 as
+ * Bytes are those of the type signature where the standard wants it equal on all ranks, below 512 as
  * they are, above as a hash with the top bit set, which takes the bits of the root as well where there
- * is none; roots are compared modulo 4096.  Of operations that were put together (call->shape) bytes are a
+ * is none; roots are compared modulo 2048.  Items are integers or floating-point numbers, or not said (0,
+ * which goes with both): mixtures, bytes, packed data.  Of operations that were put together (call->shape) bytes are a
  * hash that also says which they were.
  */
 #ifndef XMPI_COLL_TELL_H
@@ -26,10 +27,17 @@ struct telling { /* of a collective under way; lives as long as its waits */
     uint64_t bytes; /* of one block, or of the vector, where all ranks have the same; else 0 */
 };
 
+/* Do these say that two ranks are in different collectives?  More than two words that differ. */
+bool signatures_differ(uint32_t a, uint32_t b);
+
 /* What a shared slot says of it. */
 static inline uint64_t telling_word(const struct telling *telling)
 {
     return (uint64_t)telling->number << 32 | telling->signature;
+}
+static inline bool words_differ(uint64_t a, uint64_t b)
+{
+    return a != b && (a >> 32 != b >> 32 || signatures_differ((uint32_t)a, (uint32_t)b));
 }
 
 /* The next collective of a team begins: count it, record it.  The call may be copied. */

@@ -85,11 +85,11 @@ int tiny_turn(struct round *round)
 void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
 {
     struct tiny *t = round->tiny;
-    bool now = slot->said != round->said;
+    bool now = words_differ(slot->said, round->said);
     uint64_t mine = now ? round->said : round->before;
     uint64_t theirs = now ? slot->said : slot->before;
     uint64_t sequence = now ? round->sequence : round->sequence - 1;
-    if (round->error || sequence <= t->blamed)
+    if (round->error || sequence <= t->blamed || !words_differ(mine, theirs))
         return;
     t->blamed = sequence;
     round->error = fail_keep(

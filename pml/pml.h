@@ -178,7 +178,8 @@ struct mismatch {
     uint32_t my_number, their_number; /* of the collective, as its messages are tagged */
 };
 
-/* Set by who knows what signatures mean: says what is wrong, returns the error class. */
+/* Set by who knows what signatures mean: says what is wrong, returns the error class; 0: nothing, though
+ * they are not the same word. */
 extern int (*pml_fail_mismatch)(const struct mismatch *mismatch);
 
 /* Counters for MPI_T and XMPI_LOG. */

@@ -98,8 +98,11 @@ static void recv_compare(struct recv *recv, const struct wire *header)
     }
     recv->request.result.bytes = recv->expected;
     if (__builtin_expect(recv->signature != header->signature, 0) && recv->signature &&
-        header->signature)
-        recv->request.result.error = fail_keep(recv, recv_mismatch(header, recv));
+        header->signature) {
+        int error = recv_mismatch(header, recv);
+        if (error)
+            recv->request.result.error = fail_keep(recv, error);
+    }
     pml_counters.received++;
     pml_counters.bytes_received += recv->expected;
 }

@@ -75,6 +75,20 @@ static void test_bcast(enum form form, int n)
     }
 }
 
+/* Packed data go with everything, and are neither integers nor numbers. */
+static void test_packed(enum form form, int n)
+{
+    static int data[MOST];
+    int packed = rank % 2, bytes = n * (int)sizeof(int);
+    for (int root = 0; root < size; root++) {
+        for (int i = 0; i < n; i++)
+            data[i] = rank == root ? i : -1;
+        CHECK_OK(all_bcast(form, data, packed ? bytes : n, packed ? MPI_PACKED : MPI_INT, root,
+                           comm));
+        CHECK(data[0] == 0 && data[n - 1] == n - 1);
+    }
+}
+
 static void test_gather_scatter(enum form form, int n)
 {
     static struct given mine;
@@ -285,6 +299,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         for (enum form form = BLOCKING; form < FORMS; form++) {
             test_bcast(form, lengths[i]);
+            test_packed(form, lengths[i]);
             test_gather_scatter(form, lengths[i]);
             test_all(form, lengths[i]);
             test_vectors(form, lengths[i]);

@@ -220,7 +220,13 @@ static void operations(void)
 
 static void bytes(void)
 {
-    MPI_Allreduce(data, more, rank ? 100 : 200, MPI_INT, MPI_SUM, world);
+    MPI_Allreduce(data, more, rank ? 50 : 100, MPI_INT, MPI_SUM, world);
+}
+
+/* As many bytes, but of something else. */
+static void kinds(void)
+{
+    MPI_Bcast(data, 100, rank ? MPI_INT : MPI_FLOAT, 0, world);
 }
 
 /* 20000 and 20646 integers: a short hash of their bytes would be the same. */
@@ -391,6 +397,7 @@ static const struct {
     { "init-differs", init_differs },
     { "operations", operations },
     { "bytes", bytes },
+    { "kinds", kinds },
     { "bytes-alike", bytes_alike },
     { "bytes-long", bytes_long },
     { "waitall", waitall },

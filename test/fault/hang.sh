@@ -123,8 +123,11 @@ broken operations 2
 says operations "rank [01] called MPI_Allreduce with MPI_[MS][AU][XM], 400 bytes while rank [01] called MPI_Allreduce with MPI_[MS][AU][XM].*1st collective of MPI_COMM_WORLD"
 check "operations: an error, no hang" "$code" 16
 broken bytes 3
-says bytes "rank . called MPI_Allreduce with MPI_SUM, .00 bytes while .* [48]00 bytes, 1st collective.*the same number of bytes"
+says bytes "rank . called MPI_Allreduce with MPI_SUM, .00 bytes while .* [24]00 bytes, 1st collective.*the same number of bytes"
 check "bytes: an error, no hang" "$code" 16
+broken kinds 2
+says kinds "rank 0 called MPI_Bcast with root 0, 400 bytes of floating-point numbers while rank 1 called .* 400 bytes of integers, 1st collective"
+check "kinds: an error, no hang" "$code" 16
 broken bytes-alike 2
 says bytes-alike "1st collective.*the same number of bytes"
 broken bytes-long 3
