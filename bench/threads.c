@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What threads of MPI_THREAD_MULTIPLE reach together, in messages of 8 bytes.  Even ranks send, odd
- * ones receive; a rank alone sends to itself.
+ * ones receive.
  *
  *     own     windows of 64 Isend and Irecv, Waitall, and one byte back; each thread has a
  *             communicator of its own
  *     tags    the same on one communicator, each thread with a tag of its own
  *     pong    ping-pongs, each thread with a communicator of its own
+ *     self    windows of 64 Irecv and Isend to oneself, Waitall; a communicator for each thread
+ *     same    the same on one communicator, each thread with a tag of its own
  *
- *     threads KIND THREADS [single]      single: MPI_THREAD_SINGLE, for what the lock costs
+ *     threads KIND THREADS [single|blocked]
+ *
+ *     single    MPI_THREAD_SINGLE, for what being ready for threads costs
+ *     blocked   one more thread sits in MPI_Recv all the while
  *
  * Prints messages per microsecond of all threads and all pairs of ranks together, the most and the
  * median of the batches.  threads.py runs it beside other MPIs.
@@ -16,6 +21,7 @@
 #include <mpi.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +29,8 @@
 enum { BATCHES = 30, MOST_THREADS = 16, WINDOW = 64, WINDOWS = 200, PONGS = 2000 };
 
 static int rank, size, nthreads;
-static MPI_Comm comms[MOST_THREADS];
+static bool blocked;
+static MPI_Comm comms[MOST_THREADS], blocked_comm;
 static int tags[MOST_THREADS];
 static pthread_barrier_t gate;
 static double rates[BATCHES];
@@ -85,18 +92,28 @@ static void pong(int me, int other)
 
 static const char *kind;
 
+static bool is_kind(const char *name)
+{
+    return strcmp(kind, name) == 0;
+}
+
+static bool is_to_oneself(void)
+{
+    return is_kind("self") || is_kind("same");
+}
+
 static double batch(int me)
 {
     int other = rank ^ 1;
-    if (strcmp(kind, "pong") == 0)
+    if (is_kind("pong"))
         pong(me, other);
-    else if (size == 1)
+    else if (is_to_oneself())
         windows_to_oneself(me);
     else if (rank % 2 == 0)
         send_windows(me, other);
     else
         receive_windows(me, other);
-    return strcmp(kind, "pong") == 0 ? 2.0 * PONGS : (double)WINDOW * WINDOWS;
+    return is_kind("pong") ? 2.0 * PONGS : (double)WINDOW * WINDOWS;
 }
 
 static void *work(void *argument)
@@ -112,15 +129,24 @@ static void *work(void *argument)
         if (me == 0)
             MPI_Barrier(MPI_COMM_WORLD);
         if (me == 0)
-            rates[i] =
-                messages * nthreads * (size == 1 ? 1 : size / 2) / (MPI_Wtime() - begin) / 1e6;
+            rates[i] = messages * nthreads * (is_to_oneself() ? size : size / 2) /
+                       (MPI_Wtime() - begin) / 1e6;
     }
     return NULL;
 }
 
+static void *sit(void *unused)
+{
+    char in[1];
+    MPI_Recv(in, 1, MPI_CHAR, rank, 0, blocked_comm, MPI_STATUS_IGNORE);
+    return unused;
+}
+
 static void begin(int argc, char **argv)
 {
-    int provided, single = argc > 3 && strcmp(argv[3], "single") == 0;
+    int provided;
+    bool single = argc > 3 && strcmp(argv[3], "single") == 0;
+    blocked = argc > 3 && strcmp(argv[3], "blocked") == 0;
     int wanted = single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     MPI_Init_thread(&argc, &argv, wanted, &provided);
     if (provided < wanted)
@@ -130,13 +156,14 @@ static void begin(int argc, char **argv)
     kind = argc > 2 ? argv[1] : "";
     nthreads = argc > 2 ? atoi(argv[2]) : 0;
     if (nthreads < 1 || nthreads > MOST_THREADS || (single && nthreads > 1))
-        fail("usage: threads own|tags|pong THREADS [single]");
-    if (size % 2 == 1 && (size > 1 || strcmp(kind, "pong") == 0))
-        fail("takes pairs of ranks, or one");
+        fail("usage: threads own|tags|pong|self|same THREADS [single|blocked]");
+    if (size % 2 == 1 && !is_to_oneself())
+        fail("takes pairs of ranks");
+    MPI_Comm_dup(MPI_COMM_WORLD, &blocked_comm);
     for (int i = 0; i < nthreads; i++) {
         comms[i] = MPI_COMM_WORLD;
         tags[i] = i;
-        if (strcmp(kind, "tags") != 0)
+        if (!is_kind("tags") && !is_kind("same"))
             MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     }
 }
@@ -150,13 +177,19 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     begin(argc, argv);
-    pthread_t threads[MOST_THREADS];
+    pthread_t threads[MOST_THREADS], sitting;
+    if (blocked)
+        pthread_create(&sitting, NULL, sit, NULL);
     pthread_barrier_init(&gate, NULL, (unsigned)nthreads);
     for (int i = 1; i < nthreads; i++)
         pthread_create(&threads[i], NULL, work, (void *)(size_t)i);
     work(NULL);
     for (int i = 1; i < nthreads; i++)
         pthread_join(threads[i], NULL);
+    if (blocked) {
+        MPI_Send("", 1, MPI_CHAR, rank, 0, blocked_comm);
+        pthread_join(sitting, NULL);
+    }
     qsort(rates, BATCHES, sizeof rates[0], compare);
     if (rank == 0)
         printf("%.3f %.3f\n", rates[BATCHES - 1], rates[BATCHES / 2]);
