@@ -4,7 +4,7 @@
  * read and changed under the engine lock; the one thing that is looked at without is the word
  * `state`, which its owner alone waits on:
  *
- *     AWAKE --- woken -----> CALLED          nothing to be done but return
+ *     AWAKE --- called ----> CALLED          nothing to be done but return
  *       |                      ^
  *       `-- sleeps --> ASLEEP -'             a futex
  *
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum { AWAKE, ASLEEP, CALLED };
-enum { AWAKE_NS = 20000 };
+enum { AWAKE_NS = 20000, MOST_DOUBLINGS = 3 };
 
 struct follower {
     const int *flag;
@@ -72,24 +72,47 @@ static void follower_yield(const struct follower *f)
 static void follower_sleep(struct follower *f, uint64_t most_ns)
 {
     uint32_t awake = AWAKE;
-    if (!atomic_compare_exchange_strong(&f->state, &awake, ASLEEP))
+    if (!atomic_compare_exchange_strong(&f->state, &awake, ASLEEP) && awake == CALLED)
         return;
     struct timespec most = { .tv_sec = (time_t)(most_ns / 1000000000u),
                              .tv_nsec = (long)(most_ns % 1000000000u) };
     syscall(SYS_futex, &f->state, FUTEX_WAIT_PRIVATE, ASLEEP, &most, NULL, 0);
 }
 
-void follow(const int *flag, uint32_t pauses, uint64_t most_ns)
+/* Without the lock, so that those who poll are not disturbed. */
+static void follower_watch(struct follower *f, const struct following *how)
 {
-    struct follower me = { .flag = flag };
+    uint32_t before, now = atomic_load_explicit(how->watch, memory_order_relaxed);
+    int doublings = 0;
+    do {
+        before = now;
+        follower_sleep(f, how->asleep_ns << doublings);
+        doublings += doublings < MOST_DOUBLINGS;
+        now = atomic_load_explicit(how->watch, memory_order_relaxed);
+    } while (now != before && !is_called(f));
+}
+
+static void follower_stay_awake(const struct follower *f, uint32_t pauses)
+{
+    while (pauses-- > 0 && !is_called(f))
+        cpu_pause();
+    follower_yield(f);
+}
+
+bool follow(const int *flag, const struct following *how)
+{
+    struct follower me = { .flag = flag, .state = how->awake ? AWAKE : ASLEEP };
     list_add(&me);
     int levels = engine_release();
-    while (pauses-- > 0 && !is_called(&me))
-        cpu_pause();
-    follower_yield(&me);
-    follower_sleep(&me, most_ns);
+    if (how->awake)
+        follower_stay_awake(&me, how->pauses);
+    if (how->watch)
+        follower_watch(&me, how);
+    else
+        follower_sleep(&me, how->asleep_ns);
     engine_retake(levels);
     list_remove(&me);
+    return is_called(&me);
 }
 
 static void follower_wake(struct follower *f)
@@ -105,11 +128,24 @@ void followers_wake(void)
             follower_wake(f);
 }
 
-void followers_wake_one(void)
+void followers_wake_one(bool asleep)
+{
+    struct follower *one = NULL;
+    for (struct follower *f = first; f; f = f->next) {
+        uint32_t state = atomic_load_explicit(&f->state, memory_order_relaxed);
+        if (state == CALLED)
+            return;
+        if (!one && (state == AWAKE || asleep))
+            one = f;
+    }
+    if (one)
+        follower_wake(one);
+}
+
+bool followers_sleep(void)
 {
     for (struct follower *f = first; f; f = f->next)
-        if (is_called(f))
-            return;
-    if (first)
-        follower_wake(first);
+        if (atomic_load_explicit(&f->state, memory_order_relaxed) != ASLEEP)
+            return false;
+    return first != NULL;
 }

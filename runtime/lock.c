@@ -47,6 +47,8 @@ static struct {
     _Atomic(const void *) owner;
     int levels;       /* of the owner */
     const void *late; /* the thread whose call has it by engine_hold */
+    const void *last; /* the thread that had it last, */
+    uint32_t hands;   /* and how often that was another one than before */
 } lock __attribute__((aligned(64)));
 
 /* The address of this variable names the thread. */
@@ -163,6 +165,10 @@ static void lock_take(int levels)
         lock_wait();
     atomic_store_explicit(&lock.owner, &me, memory_order_relaxed);
     lock.levels = levels;
+    if (lock.last != &me) {
+        lock.last = &me;
+        lock.hands++;
+    }
     atomic_store_explicit(&lock.taken, count(&lock.taken) + 1, memory_order_relaxed);
 }
 
@@ -230,6 +236,11 @@ void engine_retake(int levels)
 {
     if (levels > 0)
         lock_take(levels);
+}
+
+uint32_t engine_hands(void)
+{
+    return lock.hands;
 }
 
 bool engine_breathe(void)

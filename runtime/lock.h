@@ -17,6 +17,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 extern atomic_bool threads_multiple, threads_beside; /* change under the lock only */
 
@@ -66,6 +67,9 @@ bool engine_breathe(void);
  * when this thread holds none; take that many back. */
 int engine_release(void);
 void engine_retake(int levels);
+
+/* How often another thread than the last one has taken it.  Under the lock. */
+uint32_t engine_hands(void);
 
 /* How many CPUs there are for the threads of this process; before there are several. */
 void engine_cpus(int cpus);

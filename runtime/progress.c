@@ -31,6 +31,13 @@
  *     nobody leads            whoever waits leads
  *     the leader is awake     follow
  *     the leader is asleep    lead; it sleeps on, and leads again when this wait is over
+ *     the leader was there    lead, and let it follow: what arrives is for those who come and go.
+ *       for many messages     It follows by itself when threads come that find their work done
+ *
+ * A leader that leaves calls a follower that is awake.  To wake one with each message would cost the
+ * others ten times as much as the message, so while some thread comes and polls those asleep sleep on: one
+ * of them watches.  It looks up after 0.1 ms, 0.2 ms, ..., and leads when nobody has polled since; so
+ * what arrives for it when all others have left MPI waits 0.8 ms at most.
  *
  * A wait for memory that other processes write (wait_idle) neither leads nor follows, since no
  * poller would tell.
@@ -69,6 +76,9 @@ enum {
     ASSIST_NAP_NS = 100000,
     ASSIST_MOST_NAPS = 7,
     CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
+    WATCH_NS = 100000,    /* until the first look of the follower that watches */
+    STAYS_MOVES = 8,      /* rounds for others after which a leader gives way to a newcomer, */
+    LOOKS_MOVES = 64,     /* and after which it looks whether others call at all */
 };
 static const uint64_t MICROSECOND = 1000, MILLISECOND = 1000000;
 
@@ -93,12 +103,14 @@ static struct {
 } surroundings = { .barrier = true };
 
 uint64_t progress_idle_ns;
+bool progress_is_owed;
 uint32_t progress_naps;
 
 static struct doorbell own_bell, *bell = &own_bell;
 static int sleepers; /* waits of this process that are armed or asleep on the bell */
 
 static struct wait *leader, *armed; /* the one that polls, and the one of them that sleeps */
+static struct wait *watcher;        /* of the followers */
 static int cpus = 1;                /* of this process */
 int waits_asleep;                   /* sleepers and followers */
 
@@ -123,6 +135,7 @@ void progress_remove(poller *poll)
 static bool polling;
 
 static uint32_t empty; /* rounds in a row that moved nothing, in calls that do not wait */
+static _Atomic uint32_t rounds; /* ever; written under the lock */
 
 static int round_over_pollers(void)
 {
@@ -130,6 +143,9 @@ static int round_over_pollers(void)
         return 0;
     int events = 0;
     polling = true;
+    progress_is_owed = false;
+    atomic_store_explicit(&rounds, atomic_load_explicit(&rounds, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     for (int i = 0; i < npollers; i++)
         events += pollers[i]();
     polling = false;
@@ -163,6 +179,8 @@ void progress_nudge(void)
 {
     if (sleepers > 0 && (!leader || leader == armed))
         doorbell_ring(bell);
+    else if (!leader && followers_sleep())
+        progress_is_owed = true;
 }
 
 void progress_call(void)
@@ -245,20 +263,6 @@ static void wait_reset(struct wait *w)
     wait_rewind(w);
 }
 
-/* Behind the leader. */
-static void wait_follow(struct wait *w)
-{
-    wait_rewind(w);
-    bool may_spin = followers < cpus - 1;
-    uint64_t since = clock_ns();
-    waits_asleep++;
-    follow(w->flag, may_spin ? policy.spin : 0, policy.nap_ns);
-    if (w->flag && !*w->flag)
-        wait_tell(w);
-    waits_asleep--;
-    progress_idle_ns += clock_ns() - since;
-}
-
 /* Awake again: perhaps there is work, so arming costs nothing before the next look. */
 static void wait_sleep(struct wait *w)
 {
@@ -274,6 +278,7 @@ static void wait_sleep(struct wait *w)
     doorbell_sleep(bell, w->rings, most < MOST_NAP_NS ? most : MOST_NAP_NS);
     partner_tell();
     engine_retake(levels);
+    w->moves++;
     progress_naps++;
     if (w->phase < ARMED_MOST)
         w->phase++;
@@ -299,6 +304,41 @@ static void wait_begin_sleep(struct wait *w)
     if (leader == w)
         armed = w;
     wait_arm(w);
+}
+
+/* ---- behind the leader ---- */
+
+/* Nobody polls: be asleep on the bell. */
+static void wait_take_over(struct wait *w)
+{
+    leader = w;
+    wait_begin_sleep(w);
+}
+
+static void wait_follow(struct wait *w)
+{
+    wait_rewind(w);
+    bool may_spin = followers < cpus - 1, watches = !watcher && (!leader || leader != armed);
+    struct following how = { .awake = w->moves < STAYS_MOVES,
+                             .pauses = may_spin ? policy.spin : 0,
+                             .asleep_ns = policy.nap_ns };
+    if (watches) {
+        watcher = w;
+        how.asleep_ns = WATCH_NS;
+        how.watch = &rounds;
+    }
+    uint64_t since = clock_ns();
+    waits_asleep++;
+    bool called = follow(w->flag, &how);
+    waits_asleep--;
+    progress_idle_ns += clock_ns() - since;
+    if (watches)
+        watcher = NULL;
+    if (w->flag && !*w->flag) {
+        wait_tell(w);
+        if (watches && !called && !leader)
+            wait_take_over(w);
+    }
 }
 
 /* Do yields reach the others?  Until all have told, and then no more. */
@@ -357,11 +397,12 @@ static void wait_yield(struct wait *w)
             partner_missed(w->idle);
         ask_who_is_apart();
     }
+    bool leads = leader == w;
     if (policy.apart)
         wait_spin(w);
     else
         yield();
-    if (!wait_yields_long(w))
+    if ((leads && leader != w) || !wait_yields_long(w))
         return;
     wait_tell(w);
     if (leader == w && armed) { /* it can sleep for both */
@@ -388,6 +429,7 @@ static bool wait_stays(const struct wait *w)
 static void wait_round(struct wait *w)
 {
     if (round_over_pollers()) {
+        w->moves++;
         wait_reset(w);
         progress_completed();
         return;
@@ -403,16 +445,37 @@ static void wait_round(struct wait *w)
     }
 }
 
+/* Has the leader done the work of others who call us all the time? */
+static bool wait_is_too_much(struct wait *w)
+{
+    if (w->moves < LOOKS_MOVES)
+        return false;
+    uint32_t before = w->hands;
+    w->moves = STAYS_MOVES;
+    w->hands = engine_hands();
+    return w->hands - before >= LOOKS_MOVES;
+}
+
+/* True: this thread leads. */
+static bool wait_leads(struct wait *w)
+{
+    if (leader != w) {
+        if (leader && leader != armed && leader->moves < STAYS_MOVES)
+            return false;
+        leader = w;
+    } else if (wait_is_too_much(w)) {
+        leader = armed == w ? NULL : armed;
+        return false;
+    }
+    return true;
+}
+
 void wait_poll(struct wait *w)
 {
-    if (threads_are_many() && leader != w) {
-        if (leader && leader != armed) {
-            wait_follow(w);
-            return;
-        }
-        leader = w;
-    }
-    wait_round(w);
+    if (threads_are_many() && !wait_leads(w))
+        wait_follow(w);
+    else
+        wait_round(w);
 }
 
 void wait_idle(struct wait *w)
@@ -431,7 +494,7 @@ static void wait_retire(const struct wait *w)
     if (leader == w)
         leader = armed;
     if (followers > 0 && !leader)
-        followers_wake_one();
+        followers_wake_one(!watcher);
 }
 
 void wait_end(struct wait *w)

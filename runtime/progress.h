@@ -71,6 +71,8 @@ struct wait {
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
     uint32_t rings; /* of the doorbell when it was armed */
     uint32_t yields;
+    uint32_t moves; /* rounds that moved something, and sleeps, that did not end it */
+    uint32_t hands; /* of the engine lock, some moves ago */
     bool woken;     /* armed no more: it has slept */
     uint64_t since; /* clock after its first few yields, ns; 0: before */
     const int
@@ -154,8 +156,10 @@ bool doorbell_register(void);
 uint32_t doorbell_arm(struct doorbell *bell, bool barrier);
 void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
 
-/* There is work for the pollers that no doorbell tells of (a message to oneself). */
+/* There is work for the pollers that no doorbell tells of (a message to oneself).  When all who could
+ * do it sleep and watch, it is cheaper to have it done at the end of the call: progress_is_owed. */
 void progress_nudge(void);
+extern bool progress_is_owed;
 
 /* The same from a thread that neither holds the lock nor may wait for it (a driver's). */
 void progress_call(void);

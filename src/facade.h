@@ -78,8 +78,12 @@ static inline int leave(struct entry *e, void *owner)
         return leave_error(e, owner);
     if (__builtin_expect(trace_on, 0))
         trace_leave(e->function);
-    if (__builtin_expect(e->locked, 0) || threads_are_many()) /* it may have begun meanwhile */
+    if (__builtin_expect(e->locked, 0) ||
+        threads_are_many()) { /* it may have begun meanwhile */
+        if (e->locked && progress_is_owed)
+            progress();
         engine_leave();
+    }
     return MPI_SUCCESS;
 }
 

@@ -55,7 +55,8 @@ static void wake_up(int me)
     }
 }
 
-/* Thread 0 waits for a message from the neighbour that comes last of all. */
+/* Thread 0 waits for a message from the neighbour that comes last of all: when the other threads, who
+ * did its work while it slept on, have left MPI. */
 static void sleeper_and_others(int me)
 {
     int to = (rank + 1) % size, from = (rank + size - 1) % size, token = 7;
@@ -70,8 +71,10 @@ static void sleeper_and_others(int me)
                               MPI_STATUS_IGNORE));
         CHECK(in == i);
     }
-    if (me == nthreads - 1)
+    if (me == nthreads - 1) {
+        nap_ms(20);
         CHECK_OK(MPI_Send(&token, 1, MPI_INT, to, 1000, own[0]));
+    }
 }
 
 static MPI_Request unwanted;
