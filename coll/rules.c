@@ -16,6 +16,7 @@
 #include "coll/rules.h"
 
 #include "coll/algorithms.h"
+#include "coll/tiny.h"
 
 const struct algorithm algorithms[] = {
     { COLL_BARRIER, "tiny", 0, .ordered = true },
@@ -299,6 +300,7 @@ static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
 static const struct rule scan_rules[] = {
+    { .one_node = true, .crowded = true, .bytes = UPTO(TINY_TRACK_BYTES), .use = "tiny" },
     { .crowded = true, .ranks = FROM(3), .bytes = UPTO(64 * KiB), .use = "chain" },
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .bytes = UPTO(64 * KiB), .use = "doubling" },

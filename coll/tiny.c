@@ -12,6 +12,7 @@
  *     scatter             root: the others' blocks      the root's
  *     alltoall, reduce_scatter_block   the others' blocks   all
  *     scan, exscan        one vector                    those of lower ranks
+ *        ranks exceed CPUs   the sum up to itself          that of the rank below
  *
  * Whoever writes nothing writes its slot all the same: it says that the rank is here, in which
  * collective it is, and that it has done with the operations before.
@@ -20,6 +21,10 @@
  * them.  Those whose end is not waited for take when all have spoken (later.c).
  *
  * Folding goes in rank order on every rank: all get the same bits.
+ *
+ * Where ranks exceed CPUs a turn of the scheduler is worth a hundred slots, and what counts is how
+ * many calls a rank performs in its turn.  Of a scan that is as many as its slots hold, if it only
+ * waits for the rank below and only the rank above for it.
  */
 #include "coll/tiny_slot.h"
 
@@ -89,7 +94,7 @@ enum from { FROM_START, FROM_MY_BLOCK }; /* of a slot's payload */
 static inline const char *heard_at(const struct round *round, const struct slot *slot, int r,
                                    enum from from)
 {
-    return slot->payload +
+    return tiny_payload(round, r, slot) +
            (from == FROM_START ? 0 : among_others(r, round->tiny->me) * round->bytes);
 }
 
@@ -152,7 +157,7 @@ static void say_bcast(struct round *round, const struct call *call)
 {
     struct buffer data = part_block(&call->recv, 0);
     if (call->root == round->tiny->me)
-        pack(round->mine->payload, &data, round->bytes);
+        pack(round->payload, &data, round->bytes);
 }
 
 /* From the root, whose word this is. */
@@ -183,7 +188,7 @@ static void say_gather(struct round *round, const struct call *call)
 {
     struct buffer own = gathered(call);
     if (call->root != round->tiny->me)
-        pack(round->mine->payload, &own, round->bytes);
+        pack(round->payload, &own, round->bytes);
 }
 
 static int take_gather(struct round *round, const struct call *call)
@@ -204,7 +209,7 @@ static struct buffer allgathered(const struct round *round, const struct call *c
 static void say_allgather(struct round *round, const struct call *call)
 {
     struct buffer own = allgathered(round, call);
-    pack(round->mine->payload, &own, round->bytes);
+    pack(round->payload, &own, round->bytes);
 }
 
 static int take_allgather(struct round *round, const struct call *call)
@@ -218,7 +223,7 @@ static int take_allgather(struct round *round, const struct call *call)
 /* The blocks of all others, for them to take. */
 static void pack_others(const struct round *round, const struct part *from)
 {
-    char *at = round->mine->payload;
+    char *at = round->payload;
     for (int r = 0; r < round->tiny->n; r++) {
         if (r == round->tiny->me)
             continue;
@@ -268,13 +273,13 @@ static int take_alltoall(struct round *round, const struct call *call)
 static const void *own_vector(const struct round *round, const struct call *call)
 {
     struct buffer own = vector_of(call);
-    return call->in_place ? round->mine->payload : buffer_flat(&own);
+    return call->in_place ? round->payload : buffer_flat(&own);
 }
 
 static void say_vector(struct round *round, const struct call *call)
 {
     struct buffer own = vector_of(call);
-    pack(round->mine->payload, &own, round->bytes);
+    pack(round->payload, &own, round->bytes);
 }
 
 static void say_reduce(struct round *round, const struct call *call)
@@ -317,40 +322,98 @@ static int take_exscan(struct round *round, const struct call *call)
     return fold_ranks(round, call, round->tiny->me, own_vector(round, call), FROM_START);
 }
 
+/* Add my vector to what the rank below says, and say that.  The result is the sum with mine, or
+ * what was heard. */
+static int pass_on(struct round *round, const struct call *call, bool with_mine)
+{
+    const struct reduction *op = &call->reduction;
+    int me = round->tiny->me;
+    struct buffer own = vector_of(call);
+    const struct slot *slot;
+    const char *below = NULL;
+    int lost = me == 0 ? 0 : tiny_hear(round, me - 1, &slot);
+    if (lost)
+        return lost;
+    if (me > 0)
+        below = tiny_payload(round, me - 1, slot);
+    if (below)
+        op->kernel(round->payload, below, buffer_flat(&own), own.count * op->layout->nitems);
+    else
+        copy_bytes(round->payload, buffer_flat(&own), round->bytes);
+    tiny_publish(round);
+    const char *result = with_mine ? round->payload : below;
+    if (result)
+        copy_bytes(call->recv.base, result, round->bytes);
+    if (result && op->mean)
+        reduce_divide(op, call->recv.base, call->recv.count, me + with_mine);
+    return 0;
+}
+
+static int pass_on_scan(struct round *round, const struct call *call)
+{
+    return pass_on(round, call, true);
+}
+
+static int pass_on_exscan(struct round *round, const struct call *call)
+{
+    return pass_on(round, call, false);
+}
+
 /* ---- which, and whether ---- */
 
 /* Whom a rank hears. */
-enum heard { HEARS_ALL, HEARS_ROOT, ROOT_HEARS_ALL, HEARS_LOWER };
+enum heard { HEARS_ALL, HEARS_ROOT, ROOT_HEARS_ALL, HEARS_LOWER, HEARS_BELOW };
 
 static const struct performance {
-    void (*say)(struct round *round, const struct call *call);
+    void (*say)(struct round *round, const struct call *call); /* NULL: take does, too */
     int (*take)(struct round *round, const struct call *call);
     enum heard hears;
+    bool apart; /* each rank says something else to each of the others */
 } performances[COLL_KINDS] = {
-    [COLL_BARRIER] = { say_nothing, take_nothing, HEARS_ALL },
-    [COLL_BCAST] = { say_bcast, take_bcast, HEARS_ROOT },
-    [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL },
-    [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT },
-    [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL },
-    [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL },
-    [COLL_REDUCE] = { say_reduce, take_reduce, ROOT_HEARS_ALL },
-    [COLL_ALLREDUCE] = { say_vector, take_allreduce, HEARS_ALL },
-    [COLL_REDUCE_SCATTER_BLOCK] = { say_reduce_scatter, take_reduce_scatter, HEARS_ALL },
-    [COLL_SCAN] = { say_vector, take_scan, HEARS_LOWER },
-    [COLL_EXSCAN] = { say_vector, take_exscan, HEARS_LOWER },
+    [COLL_BARRIER] = { say_nothing, take_nothing, HEARS_ALL, false },
+    [COLL_BCAST] = { say_bcast, take_bcast, HEARS_ROOT, false },
+    [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL, false },
+    [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT, true },
+    [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL, false },
+    [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL, true },
+    [COLL_REDUCE] = { say_reduce, take_reduce, ROOT_HEARS_ALL, false },
+    [COLL_ALLREDUCE] = { say_vector, take_allreduce, HEARS_ALL, false },
+    [COLL_REDUCE_SCATTER_BLOCK] = { say_reduce_scatter, take_reduce_scatter, HEARS_ALL, true },
+    [COLL_SCAN] = { say_vector, take_scan, HEARS_LOWER, false },
+    [COLL_EXSCAN] = { say_vector, take_exscan, HEARS_LOWER, false },
 };
+
+/* The same where ranks exceed CPUs. */
+static const struct performance chains[COLL_KINDS] = {
+    [COLL_SCAN] = { NULL, pass_on_scan, HEARS_BELOW, false },
+    [COLL_EXSCAN] = { NULL, pass_on_exscan, HEARS_BELOW, false },
+};
+
+static inline const struct performance *performance_of(const struct tiny *t,
+                                                       enum collective what)
+{
+    const struct performance *p = &performances[what];
+    return p->hears == HEARS_LOWER && t->crowded ? &chains[what] : p;
+}
 
 size_t tiny_needs(enum collective what, int ranks, size_t bytes)
 {
     size_t others = (size_t)ranks - 1;
     if (what == COLL_REDUCE_SCATTER_BLOCK)
         return bytes / (others + 1) * others;
-    return what == COLL_SCATTER || what == COLL_ALLTOALL ? bytes * others : bytes;
+    return performances[what].apart ? bytes * others : bytes;
 }
 
 bool tiny_is_together(enum collective what)
 {
     return performances[what].hears == HEARS_ALL;
+}
+
+/* What a payload may have. */
+static size_t most_room(const struct tiny *t)
+{
+    size_t half = t->long_bytes / 2;
+    return half > TINY_BYTES ? TINY_BYTES : half > t->room ? half : t->room;
 }
 
 const char *tiny_objection(const struct team *team, const struct call *call, bool tracked,
@@ -360,35 +423,54 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
     const struct reduction *op = &call->reduction;
     if (!t || (tracked && t->tracks == 0))
         return "the ranks have no shared slots";
-    if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : t->room))
+    if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : most_room(t)))
         return "the data do not fit a shared slot";
     if (is_reduction(call->what) && (!op->kernel || !op->layout->dense))
         return "it takes builtin operations on types without gaps";
     return NULL;
 }
 
-/* The ranks that have to speak before this one can take. */
+/* The ranks that have to speak before this one can take, and those that read what it says. */
 static inline void await(struct round *round, enum heard hears, int root)
 {
     const struct tiny *t = round->tiny;
+    if (hears == HEARS_ALL)
+        return;
     bool is_root = t->me == root;
-    if (hears == HEARS_LOWER)
+    if (hears == HEARS_LOWER || hears == HEARS_BELOW)
         round->last = t->me - 1;
-    else if (hears == HEARS_ROOT && !is_root)
+    if (hears == HEARS_BELOW) {
+        round->first = t->me > 0 ? t->me - 1 : 0;
+        tiny_readers(round, t->me + 1 < t->n ? t->me + 1 : NOBODY);
+    } else if (hears == HEARS_LOWER) {
+        return;
+    } else if (is_root) {
+        round->last = hears == HEARS_ROOT ? -1 : round->last;
+        tiny_readers(round, hears == HEARS_ROOT ? EVERYBODY : NOBODY);
+    } else if (hears == HEARS_ROOT) {
         round->first = round->last = root;
-    else if (hears != HEARS_ALL && is_root == (hears == HEARS_ROOT))
+        tiny_readers(round, NOBODY);
+    } else {
         round->last = -1;
+        tiny_readers(round, root);
+    }
 }
 
 int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
 {
     const struct call *call = telling->call;
-    const struct performance *p = &performances[call->what];
+    const struct performance *p = performance_of(tiny, call->what);
     round->bytes = telling->bytes;
+    round->length = p->apart ? round->bytes * ((size_t)tiny->n - 1) : round->bytes;
     int lost = tiny_begin(round, tiny, telling_word(telling));
+    if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
+        (p->hears != HEARS_ROOT || call->root == tiny->me))
+        lost = tiny_place(round);
     if (lost)
         return lost;
     await(round, p->hears, call->root);
+    if (!p->say)
+        return 0;
     p->say(round, call);
     tiny_publish(round);
     return 0;
@@ -396,7 +478,7 @@ int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telli
 
 int tiny_take(struct round *round, const struct telling *telling)
 {
-    const struct performance *p = &performances[telling->call->what];
+    const struct performance *p = performance_of(round->tiny, telling->call->what);
     int lost = p->take(round, telling->call);
     if (!lost && p->hears == HEARS_ALL)
         round->tiny->known = round->sequence;

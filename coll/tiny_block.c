@@ -6,9 +6,9 @@
  * is an empty one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing; others get
  * a quarter of what is left, and when that is little as little as will do.
  *
- *     block     header | slots, see tiny_slot.h | track 0: slots of one line | track 1 | ...
+ *     block     header | slots, see tiny_slot.h | track 0: slots of one line | track 1 | ... | long
  *
- * A persistent collective has a block of its own, without tracks, as long as half of the area is free.
+ * A persistent collective has a block of its own, without tracks, as long as a third of the area is free.
  */
 #include "coll/tiny_slot.h"
 
@@ -17,16 +17,18 @@
 #include "runtime/param.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LINE_BYTES = 128,       /* two cache lines: processors like to fetch two at once */
-    BLOCK_BYTES = 36 << 10, /* at most: 1 KiB of payload for two ranks */
+    PAIR_BYTES = 36 << 10,  /* at most: 16 slots with 1 KiB of payload for two ranks */
+    BLOCK_BYTES = 96 << 10, /* for more ranks */
     SHORT_BYTES = 4 << 10,  /* rather than give less than that, give the least */
     TRACK_BYTES = 8 << 10,  /* of all tracks of a block, at most */
     SLOT_MOST = TINY_BYTES + LINE_BYTES,
     DEPTH_LEAST = 2,
-    DEPTH_MOST = 16,
-    SPIN = 1000, /* about 300 ns */
+    DEPTH_MOST = 16, /* of long ones */
+    SPIN = 1000,     /* about 300 ns */
     SPIN_CROWDED = 50,
 };
 
@@ -35,8 +37,9 @@ struct block {
     uint32_t lines;           /* that follow; 0 = end of the list */
     struct shape {
         uint32_t depth, slot_bytes, tracks;
+        uint32_t long_bytes; /* of each rank, behind all slots */
     } shape;
-    char pad[LINE_BYTES - 20];
+    char pad[LINE_BYTES - 24];
 };
 _Static_assert(sizeof(struct block) == LINE_BYTES, "a block is counted in lines");
 _Static_assert(offsetof(struct slot, payload) == TINY_HEAD, "what tiny.h says");
@@ -68,12 +71,32 @@ static uint32_t depth_for(int n)
     return depth;
 }
 
+static struct shape pair_shape(size_t bytes)
+{
+    size_t slot = bytes / (DEPTH_MOST * 2) / LINE_BYTES * LINE_BYTES;
+    slot = slot < LINE_BYTES ? LINE_BYTES : slot > SLOT_MOST ? SLOT_MOST : slot;
+    return (struct shape){ DEPTH_MOST, (uint32_t)slot, tracks_for(2), 0 };
+}
+
+/* Slots of one line, as many as the long payloads leave, which want twice TINY_BYTES each, but no
+ * more than three quarters. */
+static struct shape group_shape(int n, size_t bytes)
+{
+    const size_t long_most = 4 * TINY_BYTES, wanted = 2 * TINY_BYTES * (size_t)n;
+    size_t line = LINE_BYTES * (size_t)n, for_slots = bytes / 4;
+    if (bytes > wanted + for_slots)
+        for_slots = bytes - wanted;
+    uint32_t depth = TINY_DEPTH;
+    while (depth > DEPTH_LEAST && depth * line > for_slots)
+        depth /= 2;
+    size_t rest = bytes > depth * line ? (bytes - depth * line) / (size_t)n : 0;
+    rest = rest < long_most ? rest / (2 * LINE_BYTES) * (2 * LINE_BYTES) : long_most;
+    return (struct shape){ depth, LINE_BYTES, tracks_for(n), (uint32_t)rest };
+}
+
 static struct shape shape_for(int n, size_t bytes)
 {
-    uint32_t depth = depth_for(n);
-    size_t slot = bytes / (depth * (size_t)n) / LINE_BYTES * LINE_BYTES;
-    slot = slot < LINE_BYTES ? LINE_BYTES : slot > SLOT_MOST ? SLOT_MOST : slot;
-    return (struct shape){ depth, (uint32_t)slot, tracks_for(n) };
+    return n == 2 ? pair_shape(bytes < PAIR_BYTES ? bytes : PAIR_BYTES) : group_shape(n, bytes);
 }
 
 static uint32_t slots_lines(struct shape shape, int n)
@@ -83,7 +106,8 @@ static uint32_t slots_lines(struct shape shape, int n)
 
 static uint32_t shape_lines(struct shape shape, int n)
 {
-    return slots_lines(shape, n) + shape.tracks * track_lines(n);
+    return slots_lines(shape, n) + shape.tracks * track_lines(n) +
+           shape.long_bytes / LINE_BYTES * (uint32_t)n;
 }
 
 /* ---- blocks ---- */
@@ -204,7 +228,7 @@ static uint64_t block_draw(struct shape shape, int n)
 
 uint64_t tiny_draw(int n)
 {
-    static const struct shape least = { DEPTH_LEAST, LINE_BYTES, 0 };
+    static const struct shape least = { DEPTH_LEAST, LINE_BYTES, 0, 0 };
     if (!param_number(TINY) || n < 2 || n > TINY_RANKS)
         return 0;
     size_t share = (size_t)free_lines() * LINE_BYTES / 4;
@@ -217,8 +241,8 @@ uint64_t tiny_draw(int n)
 uint64_t tiny_draw_bound(int n, size_t bytes, bool together)
 {
     size_t slot = (TINY_HEAD + bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
-    struct shape shape = { together ? DEPTH_LEAST : depth_for(n), (uint32_t)slot, 0 };
-    if (free_lines() < AREA_LINES / 2 + shape_lines(shape, n))
+    struct shape shape = { together ? DEPTH_LEAST : depth_for(n), (uint32_t)slot, 0, 0 };
+    if (free_lines() < AREA_LINES / 3 + shape_lines(shape, n))
         return 0;
     return block_draw(shape, n);
 }
@@ -251,14 +275,16 @@ static struct tiny *slots_open(char *slots, struct shape shape, const struct cha
     tiny->n = members->n;
     tiny->me = channel->rank;
     tiny->channel = channel;
+    tiny->crowded = boot.crowded;
     tiny->spin = boot.crowded ? SPIN_CROWDED : SPIN;
     tiny->depth = shape.depth;
     tiny->slot_bytes = shape.slot_bytes;
     tiny->rank_bytes = (size_t)shape.slot_bytes * shape.depth;
     tiny->room = shape.slot_bytes - TINY_HEAD;
+    memset(tiny->readers, NOBODY, sizeof tiny->readers);
     for (int i = 0; i < tiny->n; i++) {
         int world = ranks_world(members, i);
-        tiny->member[i] = (struct member){ &boot_record(boot_local(world))->bell, world };
+        tiny->member[i] = (struct member){ &boot_record(boot_local(world))->bell, 0, world };
     }
     return tiny;
 }
@@ -273,13 +299,17 @@ struct tiny *tiny_open(uint64_t name, const struct channel *channel)
     if (!tiny)
         return NULL;
     tiny->block = block;
+    tiny->long_bytes = shape.long_bytes;
+    tiny->longs = (char *)(block + 1) +
+                  (size_t)(slots_lines(shape, tiny->n) + shape.tracks * track_lines(tiny->n)) *
+                      LINE_BYTES;
     tiny->tracks = (int)shape.tracks;
     return tiny;
 }
 
 struct tiny *tiny_track(const struct tiny *of, int i)
 {
-    static const struct shape line = { DEPTH_LEAST, LINE_BYTES, 0 };
+    static const struct shape line = { DEPTH_LEAST, LINE_BYTES, 0, 0 };
     uint32_t first = slots_lines(shape_of(of->block, of->n), of->n);
     size_t lines = first + (size_t)i * track_lines(of->n);
     return slots_open(of->slots + lines * LINE_BYTES, line, of->channel);

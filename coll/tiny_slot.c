@@ -13,6 +13,8 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
+#include <string.h>
+
 void tiny_tell(const void *what, struct record_wait *wait)
 {
     const struct round *round = what;
@@ -34,10 +36,10 @@ int tiny_wait(const struct round *round, const struct slot *slot)
     return slot_says(slot, round->sequence) ? 0 : error;
 }
 
-/* The operation that everybody has to have begun before s may: see tiny_turn. */
+/* The operation that everybody has to have begun before s may: see await_begun. */
 static uint64_t turn_of(const struct tiny *t, uint64_t s)
 {
-    return s - t->depth / 2;
+    return s > t->depth / 2 ? s - t->depth / 2 : 0;
 }
 
 bool tiny_may_begin(const struct tiny *t)
@@ -58,27 +60,99 @@ void tiny_turn_tell(const struct tiny *t, struct record_wait *wait)
     tiny_tell(&earlier, wait);
 }
 
-/* The one after s - depth would do.  But whoever has to wait here sends only, and others are slow:
- * half of the slots at once, so that it is seldom looked at what they write. */
-int tiny_turn(struct round *round)
+/* The last operation from `least`, which the rank has begun, to `most`, which it has not, that it has
+ * begun. */
+static uint64_t last_begun(const struct tiny *t, int rank, uint64_t least, uint64_t most)
+{
+    while (most - least > 1) {
+        uint64_t middle = least + (most - least) / 2;
+        if (slot_says(slot_of(t, rank, middle), middle))
+            least = middle;
+        else
+            most = middle;
+    }
+    return least;
+}
+
+/* Wait until a rank has begun `earlier`, and look what it has said there.  Where ranks exceed CPUs
+ * it will not move meanwhile, and `least` does. */
+static int look_back(struct round *earlier, int rank, uint64_t least)
+{
+    struct tiny *t = earlier->tiny;
+    const struct slot *slot = slot_of(t, rank, earlier->sequence);
+    bool says = slot_says(slot, earlier->sequence);
+    if (t->crowded && !says && slot_says(slot_of(t, rank, least), least)) {
+        t->member[rank].begun = last_begun(t, rank, least, earlier->sequence);
+        return 0;
+    }
+    int error = says ? 0 : tiny_wait(earlier, slot);
+    if (error)
+        return error;
+    t->member[rank].begun = earlier->sequence;
+    bool same = slot->said == earlier->said && slot->before == earlier->before;
+    if (!same && atomic_load(&slot->sequence) == earlier->sequence)
+        tiny_mismatch(earlier, rank, slot);
+    return 0;
+}
+
+/* Wait until these ranks have begun operation `least`, which is over s - depth: it would do.  But
+ * whoever has to wait here runs ahead, and others are slow: half of the slots at once, so that it
+ * is seldom looked at what they write. */
+static int await_begun(struct round *round, int who, uint64_t least)
 {
     struct tiny *t = round->tiny;
     struct round earlier = *round;
-    earlier.sequence = turn_of(t, round->sequence);
+    uint64_t half = turn_of(t, round->sequence);
+    earlier.sequence = least > half ? least : half;
     earlier.said = slot_of(t, t->me, earlier.sequence)->said;
     earlier.before = slot_of(t, t->me, earlier.sequence)->before;
-    for (int r = 0; r < t->n; r++) {
-        const struct slot *slot = slot_of(t, r, earlier.sequence);
+    earlier.first = who == EVERYBODY ? 0 : who;
+    earlier.last = who == EVERYBODY ? t->n - 1 : who;
+    uint64_t known = earlier.sequence;
+    for (int r = earlier.first; r <= earlier.last; r++) {
         int error =
-            r == t->me || slot_says(slot, earlier.sequence) ? 0 : tiny_wait(&earlier, slot);
+            r == t->me || t->member[r].begun >= least ? 0 : look_back(&earlier, r, least);
         if (error)
             return error;
-        bool same = slot->said == earlier.said && slot->before == earlier.before;
-        if (!same && atomic_load(&slot->sequence) == earlier.sequence)
-            tiny_mismatch(&earlier, r, slot);
+        if (r != t->me && t->member[r].begun < known)
+            known = t->member[r].begun;
     }
-    t->known = earlier.sequence;
+    if ((who == EVERYBODY || t->n == 2) && known > t->known)
+        t->known = known;
     round->error = earlier.error;
+    return 0;
+}
+
+int tiny_turn(struct round *round)
+{
+    struct tiny *t = round->tiny;
+    int who = t->readers[round->sequence & (t->depth - 1)];
+    uint64_t least = round->sequence - t->depth + 1;
+    if (who == NOBODY || (who != EVERYBODY && t->member[who].begun >= least))
+        return 0;
+    return await_begun(round, who, least);
+}
+
+/* The half that is full was written after the other one, so by operations before this: nobody has
+ * to wait for one that waits here. */
+int tiny_place(struct round *round)
+{
+    enum { ALIGNED = 64 };
+    struct tiny *t = round->tiny;
+    size_t half = t->long_bytes / 2, length = (round->length + ALIGNED - 1) / ALIGNED * ALIGNED;
+    if (t->long_at + length > half) {
+        uint64_t last = t->long_last[!t->long_half];
+        int error = last >= t->known ? await_begun(round, EVERYBODY, last + 1) : 0;
+        if (error)
+            return error;
+        t->long_half = !t->long_half;
+        t->long_at = 0;
+    }
+    uint64_t at = t->long_half * half + t->long_at;
+    round->payload = t->longs + (size_t)t->me * t->long_bytes + at;
+    memcpy(round->mine->payload, &at, sizeof at);
+    t->long_at += length;
+    t->long_last[t->long_half] = round->sequence;
     return 0;
 }
 

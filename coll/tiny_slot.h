@@ -2,13 +2,20 @@
  *
  * The shared slots of a communicator: what the parts of coll/tiny*.c have in common.
  *
- *     block     header | rank 0: slot 0, slot 1, ... | rank 1: slot 0, slot 1, ... | ...
+ *     block     header | rank 0: slot 0, slot 1, ... | rank 1: slot 0, slot 1, ... | ... | long
  *     slot      sequence, said, before, payload
+ *     long      rank 0: two halves | rank 1: two halves | ...
  *
- * Operation s writes the slot s modulo `depth` of its rank.  That may be done only when everybody
- * is through with operation s - depth, that is, when everybody has begun the one after it; `known`
- * says how far everybody has begun.  After a barrier or an allreduce that is known; a broadcast
- * does not let the root wait for anybody, so now and then the writer has to look (tiny_turn).
+ * Operation s writes the slot s modulo `depth` of its rank.  That may be done only when whoever
+ * reads what operation s - depth wrote there is through with it, that is, has begun the one after
+ * it; `known` says how far everybody has begun.  After a barrier or an allreduce that is known; a
+ * broadcast does not let the root wait for anybody, so now and then the writer has to look
+ * (tiny_turn).
+ *
+ * Slots are many, so that ranks run ahead of each other, and therefore short.  A longer payload lies
+ * in the long part, and its slot says where: one behind the other until a half is full; then the
+ * other half, as soon as everybody is through with what is there.  Two ranks have slots as long as
+ * any payload.
  *
  * Who hears another rank compares what both say.  Who did not hear it, being a root that only
  * sends, finds out with the next one it hears: hence `before`.
@@ -23,6 +30,8 @@
 #include "runtime/clock.h"
 #include "runtime/progress.h"
 
+#include <string.h>
+
 struct slot {
     _Atomic uint64_t sequence;
     uint64_t said;   /* number and signature of the collective that this is, coll/tell.h */
@@ -33,10 +42,18 @@ struct slot {
 
 struct block; /* coll/tiny_block.c */
 
+/* Who reads a slot: one rank, or these. */
+enum { EVERYBODY = -1, NOBODY = -2 };
+enum { TINY_DEPTH = 64 }; /* slots of a rank, at most */
+
 struct tiny {
     char *slots;
     size_t slot_bytes, rank_bytes; /* from slot to slot, from rank to rank */
     size_t room;                   /* bytes of payload in a slot */
+    char *longs;                   /* payloads that are longer */
+    size_t long_bytes;             /* of a rank; 0: there are none */
+    size_t long_at, long_half;     /* where this rank's next one goes, in this half */
+    uint64_t long_last[2];         /* the operations that wrote last into its halves */
     uint64_t sequence;             /* operations begun */
     uint64_t known;                /* everybody has begun this one */
     uint64_t said;                 /* by this rank in the last one */
@@ -44,11 +61,14 @@ struct tiny {
     uint32_t depth;                /* slots of a rank, a power of two */
     bool apart;                    /* once memory could not be reached, coll/attach.c */
     uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
+    bool crowded;                  /* more ranks than CPUs */
+    int8_t readers[TINY_DEPTH];    /* of this rank's slots, see above */
     int n, me, tracks;
     const struct channel *channel; /* the team's: who may be lost */
     struct block *block;           /* NULL: another one's (tiny_track) */
     struct member {
         struct doorbell *bell;
+        uint64_t begun; /* this operation, at least; of two ranks `known` says it */
         int world;
     } member[]; /* all ranks */
 };
@@ -68,8 +88,10 @@ static inline bool slot_says(const struct slot *slot, uint64_t s)
 struct round {
     struct tiny *tiny;
     uint64_t sequence, said, before;
-    size_t bytes; /* of a block, or of the vector */
+    size_t bytes;  /* of a block, or of the vector */
+    size_t length; /* of a payload, whoever writes one */
     struct slot *mine;
+    char *payload;   /* of this rank */
     int first, last; /* the ranks that are awaited, for the flight recorder */
     int error;       /* somebody is in another collective; kept for the tiny (fail_keep) */
 };
@@ -91,8 +113,10 @@ void tiny_turn_tell(const struct tiny *tiny, struct record_wait *wait);
 
 /* ---- the pieces ---- */
 
-/* Wait until nobody needs the slot.  MPIX_ERR_PROC_FAILED when somebody is lost. */
+/* Wait until nobody needs the slot; find a place for a long payload.  MPIX_ERR_PROC_FAILED when
+ * somebody is lost. */
 int tiny_turn(struct round *round);
+int tiny_place(struct round *round);
 
 /* Wait until a slot is written.  MPIX_ERR_PROC_FAILED when somebody is lost before. */
 int tiny_wait(const struct round *round, const struct slot *slot);
@@ -101,7 +125,9 @@ int tiny_wait(const struct round *round, const struct slot *slot);
 void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
     __attribute__((cold));
 
-/* Begin the next operation: afterwards its slot, round->mine, may be filled in. */
+/* Begin the next operation, of whose slots everybody reads all unless something else is said
+ * (tiny_readers): afterwards this rank's, round->mine, may be filled in.  Its round->payload has
+ * t->room bytes; tiny_place finds more. */
 static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said)
 {
     uint64_t s = ++t->sequence;
@@ -114,7 +140,31 @@ static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said)
     round->first = 0;
     round->last = t->n - 1;
     round->error = 0;
-    return __builtin_expect(t->known + t->depth > s, 1) ? 0 : tiny_turn(round);
+    round->payload = round->mine->payload;
+    int lost = __builtin_expect(t->known + t->depth > s, 1) ? 0 : tiny_turn(round);
+    t->readers[s & (t->depth - 1)] = EVERYBODY;
+    return lost;
+}
+
+/* Only this rank reads my slot, or NOBODY. */
+static inline void tiny_readers(const struct round *round, int who)
+{
+    struct tiny *t = round->tiny;
+    t->readers[round->sequence & (t->depth - 1)] = (int8_t)who;
+}
+
+/* What a rank has written, in its slot or elsewhere. */
+static inline const char *tiny_payload(const struct round *round, int rank,
+                                       const struct slot *slot)
+{
+    const struct tiny *t = round->tiny;
+    if (__builtin_expect(round->length <= t->room, 1))
+        return slot->payload;
+    uint64_t at;
+    memcpy(&at, slot->payload, sizeof at);
+    if (__builtin_expect(at > t->long_bytes - round->length, 0))
+        at = 0; /* the rank is in another collective */
+    return t->longs + (size_t)rank * t->long_bytes + at;
 }
 
 /* Whoever runs ahead of the others wants one of the next slots back from those who have read it:
@@ -160,6 +210,8 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
         tiny_mismatch(round, rank, slot);
     if (t->n == 2)
         t->known = round->sequence;
+    else
+        t->member[rank].begun = round->sequence;
     *heard = slot;
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "coll/forced.h"
 #include "coll/roll.h"
 #include "mpi.h"
+#include "runtime/clock.h"
 #include "runtime/fail.h"
 
 #include "test/plan/spots.h"
@@ -662,6 +663,33 @@ static void slots_come_back(int rank, int n)
     }
 }
 
+/* Ranks run ahead of each other as far as their slots allow, and are late by turns. */
+static void slots_are_not_written_too_soon(int rank, int n)
+{
+    enum { CALLS = 1200, IN_A_ROW = 75, WHATS = 8 };
+    static const enum collective whats[WHATS] = { COLL_SCAN,      COLL_BCAST,    COLL_EXSCAN,
+                                                  COLL_REDUCE,    COLL_GATHER,   COLL_SCATTER,
+                                                  COLL_ALLREDUCE, COLL_ALLGATHER };
+    boot.crowded = n > 2;
+    open_teams(rank, n);
+    make_types();
+    state = 11;
+    struct scene s = scene_of(&world, rank, n);
+    struct reduction op = sum_of_ints();
+    for (int call = 0; call < CALLS; call++) {
+        enum collective what = whats[draw(8) ? (uint32_t)call / IN_A_ROW % WHATS : draw(WHATS)];
+        int base = (int)(draw(4) ? draw(4) : draw(43)); /* up to 1032 bytes */
+        int root = draw(4) ? 0 : (int)draw((uint32_t)n);
+        uint32_t pauses = draw(20) ? 0u : draw(3000u);
+        for (; pauses && call % n == rank; pauses--)
+            cpu_pause();
+        if (is_reduction(what))
+            fold(&s, what, &op, root, 6 * (size_t)base, draw(2), NULL);
+        else
+            move(&s, &(struct pattern){ .what = what, .root = root, .base = base }, NULL);
+    }
+}
+
 START_TEST(every_algorithm_moves_the_right_bytes)
 {
     for (int n = 1; n <= 4; n++)
@@ -716,6 +744,14 @@ START_TEST(shared_slots_are_used_again)
 }
 END_TEST
 
+START_TEST(slots_are_not_written_before_they_are_read)
+{
+    static const int ranks[] = { 2, 3, 5, 16 };
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(job_run(ranks[i], slots_are_not_written_too_soon), "%d ranks", ranks[i]);
+}
+END_TEST
+
 UNIT_MAIN("coll", every_algorithm_moves_the_right_bytes, on_five_ranks_too, on_six_ranks_too,
           on_seven_ranks_too, on_eight_ranks_too, rules_choose_what_works, collectives_overlap,
-          shared_slots_are_used_again)
+          shared_slots_are_used_again, slots_are_not_written_before_they_are_read)
