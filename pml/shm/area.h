@@ -4,7 +4,7 @@
  *
  *     0             knocks: which ranks have written into a ring of this area
  *     4 KiB         AREA_TINY_BYTES for the flag collectives (coll/tiny.c); not looked at here
- *     260 KiB       chunks of 16 KiB: what this rank sends and does not fit a ring
+ *     212 KiB       chunks of 16 KiB: what this rank sends and does not fit a ring
  *     1 MiB         one ring per local rank, BOOT_PAIR_BYTES each: what that rank sends here
  *
  * Local rank s writes the ring with index s in the area of the receiver, and reads the chunks of
@@ -18,7 +18,7 @@
 
 enum {
     AREA_TINY_OFFSET = 4096,
-    AREA_TINY_BYTES = 256 << 10,
+    AREA_TINY_BYTES = 208 << 10,
     AREA_CHUNKS_OFFSET = AREA_TINY_OFFSET + AREA_TINY_BYTES,
     CHUNK_BYTES = 16 << 10,
     CHUNKS = (BOOT_POOL_BYTES - AREA_CHUNKS_OFFSET) / CHUNK_BYTES,
