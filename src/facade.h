@@ -72,18 +72,22 @@ ENTRY_INLINE struct entry enter_anytime(const char *function)
     return (struct entry){ function, MPI_SUCCESS, true };
 }
 
+/* A thread beside one that alone may communicate has the lock, too, but does not make progress. */
+static inline void leave_lock(const struct entry *e)
+{
+    if (e->locked && threads_are_many() && progress_is_owed)
+        progress();
+    engine_leave();
+}
+
 static inline int leave(struct entry *e, void *owner)
 {
     if (__builtin_expect(e->rc != MPI_SUCCESS, 0))
         return leave_error(e, owner);
     if (__builtin_expect(trace_on, 0))
         trace_leave(e->function);
-    if (__builtin_expect(e->locked, 0) ||
-        threads_are_many()) { /* it may have begun meanwhile */
-        if (e->locked && progress_is_owed)
-            progress();
-        engine_leave();
-    }
+    if (__builtin_expect(e->locked, 0) || threads_are_many()) /* it may have begun meanwhile */
+        leave_lock(e);
     return MPI_SUCCESS;
 }
 
