@@ -51,7 +51,8 @@ struct circle circle_of_group(struct comm *comm, const struct group *group, int 
 struct circle circle_of_string(const struct group *group, const char *string,
                                enum context_step step);
 
-/* The root's bytes reach all: a tree, log2(n) messages deep.  Collective over the circle; calls with equal step, tag and channel must come in the same order everywhere. */
+/* The root's bytes reach all: a tree, log2(n) messages deep.  Collective over the circle; calls
+ * with equal step, tag and channel must come in the same order everywhere. */
 int circle_share(const struct circle *circle, void *data, size_t bytes);
 
 /* Every member's `bytes` reach the root, in order, at `all` (significant there alone). */
