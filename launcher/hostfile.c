@@ -50,17 +50,14 @@ static int read_number(const char *word, const char *where, int *number)
     return 0;
 }
 
-/* NULL: the word says something else. */
-static const char *user_in(const char *word)
+static int read_word(const char *word, const char *where, struct host_words *words,
+                     const char **user)
 {
     for (size_t i = 0; i < sizeof user_keys / sizeof user_keys[0]; i++)
-        if (begins(word, user_keys[i]))
-            return word + strlen(user_keys[i]);
-    return NULL;
-}
-
-static int read_word(const char *word, const char *where, struct host_words *words)
-{
+        if (begins(word, user_keys[i]) && word[strlen(user_keys[i])]) {
+            *user = word + strlen(user_keys[i]);
+            return 0;
+        }
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (begins(word, keys[i].name))
             return read_number(word, where,
@@ -70,7 +67,8 @@ static int read_word(const char *word, const char *where, struct host_words *wor
             notice("%s%s is ignored", where, word);
             return 0;
         }
-    complain("%s%s: expected slots=N or max_slots=N after the name of a host", where, word);
+    complain("%s%s: expected slots=N, max_slots=N or user=NAME after the name of a host", where,
+             word);
     return EXIT_USAGE;
 }
 
@@ -95,10 +93,7 @@ static int read_host(struct host_list *list, char *line, int each, const char *w
     if (!name)
         return 0;
     for (char *word; !status && (word = strtok_r(NULL, blanks, &save));)
-        if (user_in(word))
-            user = user_in(word);
-        else
-            status = read_word(word, where, &words);
+        status = read_word(word, where, &words, &user);
     if (!status && words.max_slots && words.max_slots < words.slots) {
         complain("%smax_slots=%d is less than slots=%d", where, words.max_slots, words.slots);
         status = EXIT_USAGE;
