@@ -84,14 +84,22 @@ static struct process ended(int pid, int wait_status)
                              code };
 }
 
-static void pack_process(struct pack *text, const struct job *job, int number)
+/* Tell xmpirun about n ranks from here on, where it serves tools. */
+static void tell_processes(struct job *job, int first, int n)
 {
-    int world = job_world(job, number);
-    const struct process *process = process_of(job, world);
-    pack_number(text, world);
-    pack_number(text, process->pid);
-    pack_number(text, process->state);
-    pack_number(text, process->code);
+    struct pack text = { 0 };
+    if (!n || !job->options->tools || !job->others || job->host == POST_ROOT)
+        return;
+    for (int i = first; i < first + n; i++) {
+        int world = job_world(job, i);
+        const struct process *process = process_of(job, world);
+        pack_number(&text, world);
+        pack_number(&text, process->pid);
+        pack_number(&text, process->state);
+        pack_number(&text, process->code);
+    }
+    post_send(job, POST_ROOT, POST_PMIX_PROCESSES, &text);
+    pack_free(&text);
 }
 
 /* At xmpirun: processes of another host. */
@@ -111,11 +119,6 @@ static void got_processes(struct job *job, int from, struct unpack *text)
 void tools_open(void)
 {
     post_handle(POST_PMIX_PROCESSES, got_processes);
-}
-
-static bool is_told(const struct job *job)
-{
-    return job->options->tools && job->others && job->host != POST_ROOT;
 }
 
 /* Tools look for a file with the name of this machine, the library writes one with that of the host as
@@ -141,28 +144,19 @@ static void say_where(const struct job *job, const char *where)
 
 void tools_started(struct job *job, const char *where)
 {
-    struct pack text = { 0 };
-    for (int i = 0; i < job->nranks; i++) {
-        struct process *process = process_of(job, job_world(job, i));
+    for (int i = 0; i < job->nranks; i++)
         if (!job->ranks[i].ended)
-            *process = (struct process){ (int)job->ranks[i].pid, PMIX_PROC_STATE_RUNNING, 0 };
-        pack_process(&text, job, i);
-    }
-    if (is_told(job) && text.n)
-        post_send(job, POST_ROOT, POST_PMIX_PROCESSES, &text);
-    pack_free(&text);
+            *process_of(job, job_world(job, i)) =
+                (struct process){ (int)job->ranks[i].pid, PMIX_PROC_STATE_RUNNING, 0 };
+    tell_processes(job, 0, job->nranks);
     if (tools_are_served(job))
         say_where(job, where);
 }
 
 void tools_rank_gone(struct job *job, int number, int wait_status)
 {
-    struct pack text = { 0 };
     *process_of(job, job_world(job, number)) = ended((int)job->ranks[number].pid, wait_status);
-    pack_process(&text, job, number);
-    if (is_told(job))
-        post_send(job, POST_ROOT, POST_PMIX_PROCESSES, &text);
-    pack_free(&text);
+    tell_processes(job, number, 1);
 }
 
 /* ---- answers ---- */
