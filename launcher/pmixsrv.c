@@ -57,8 +57,9 @@ static const char *make_folder(struct job *job, bool tools)
     if (!scratch)
         return "no place for a directory: XDG_RUNTIME_DIR, /dev/shm, TMPDIR or /tmp";
     int n = snprintf(server.folder, sizeof server.folder, tools ? "%s/pmix" : "%s", scratch);
-    bool fits = n < (int)sizeof server.folder;
-    return fits && (!tools || mkdir(server.folder, 0700) == 0) ? NULL : strerror(errno);
+    if (n >= (int)sizeof server.folder)
+        return strerror(ENAMETOOLONG);
+    return tools && mkdir(server.folder, 0700) != 0 ? strerror(errno) : NULL;
 }
 
 static const char *start(struct job *job)
