@@ -195,10 +195,10 @@ static void found_no_data(struct job *job, struct upcall *u)
 
 bool far_is_asked(void)
 {
-    bool asked = false;
-    for (const struct asker *asker = far.askers; asker && !asked; asker = asker->next)
-        asked = !asker->answered;
-    return asked;
+    for (const struct asker *asker = far.askers; asker; asker = asker->next)
+        if (!asker->answered)
+            return true;
+    return false;
 }
 
 static void end_questions_about(int world)

@@ -286,8 +286,10 @@ static void look_at_clock(void)
 int remote_seconds(const struct options *options, int usual)
 {
     double limit = options->timeout;
-    int whole = limit < usual ? (int)limit : usual;
-    return limit > 0 && limit < usual ? whole + (whole < limit) : usual;
+    if (!(limit > 0 && limit < usual))
+        return usual;
+    int whole = (int)limit;
+    return whole + (whole < limit);
 }
 
 bool remote_are_here(void)
