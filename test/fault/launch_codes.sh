@@ -113,12 +113,13 @@ check "CONT continues" "$code $(grep -c end "$dir/out")" "0 2"
 (ulimit -f 100; run 10 -np 2 true; exit $code)
 check "a limit of file sizes is an error, not a signal" $? 1
 check_says "and says what to do" "ulimit -f"
-# a control group with little memory, where we may make one; sets group
+# a control group with little memory, where we may make one and go into it; sets group
 group_open() {
     for place in /sys/fs/cgroup/memory:memory.limit_in_bytes:memory.swappiness /sys/fs/cgroup:memory.max:memory.swap.max; do
         group=${place%%:*}/xmpi-test-$$ limit=${place#*:}
         mkdir "$group" 2> /dev/null || continue
-        if [ -w "$group/${limit%:*}" ] && echo 256M > "$group/${limit%:*}"; then
+        if [ -w "$group/${limit%:*}" ] && echo 256M > "$group/${limit%:*}" &&
+            sh -c 'echo $$ > "$0/cgroup.procs"' "$group"; then
             [ ! -w "$group/${limit#*:}" ] || echo 0 > "$group/${limit#*:}"
             return 0
         fi
@@ -127,7 +128,7 @@ group_open() {
     return 1
 }
 if group_open; then
-    printf '#!/bin/sh\necho $$ > "%s/cgroup.procs"\nexec "%s" "$@"\n' "$group" "$XMPIRUN" > "$dir/inside"
+    printf '#!/bin/sh\necho $$ > "%s/cgroup.procs" || exit 99\nexec "%s" "$@"\n' "$group" "$XMPIRUN" > "$dir/inside"
     chmod +x "$dir/inside"
     whole=$XMPIRUN
     XMPIRUN=$dir/inside run 20 -np 2 sh -c '[ $RANK = 0 ] && exec sleep 15; ulimit -v 2000000; exec tail /dev/zero'
