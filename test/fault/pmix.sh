@@ -152,7 +152,6 @@ check "a tool sees the ranks of all hosts" "$? $(table all)" "0 $(truth)"
 check "and where they are" "$(sed -n 's/^all .* on \(.*\) runs$/\1/p' "$dir/said" | sort | uniq -c | tr -s ' \n' ' ')" " 2 a 2 b "
 timeout 20 "$tool" file "$at" b > "$dir/said" 2>&1
 check "those of one host" "$(table here)" "$(truth | tail -n 2)"
-victim=$(sed -n 's/^3 //p' "$dir/who")
 : > "$dir/go"
 collect
 check "that job goes on, too" "$code $(ls -A "$dir/tmp")" "0 "

@@ -8,6 +8,7 @@
  *     abort CODE     rank 1 aborts, the others wait for ever
  *     death          the last rank kills itself; the others wait for the news of it
  *     alone          the last rank, which is alone on its host, kills itself; a fence of all fails
+ *     left           rank 0, alone on its host, ends; others ask for its data and have an answer
  *     mute           rank 0 ends and has never committed anything; others ask for its data, before
  *                    that and after
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
@@ -67,6 +68,15 @@ static char *word(pmix_rank_t rank, const char *key)
     return text;
 }
 
+static bool is_here(pmix_rank_t rank)
+{
+    char *mine = word(me.rank, PMIX_HOSTNAME), *theirs = word(rank, PMIX_HOSTNAME);
+    CHECK(mine && theirs);
+    bool here = strcmp(mine, theirs) == 0;
+    free(mine), free(theirs);
+    return here;
+}
+
 static void fence(int collect)
 {
     pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
@@ -92,10 +102,7 @@ static void check_identity(void)
         CHECK(nodes > 1 || number(r, PMIX_LOCAL_RANK) == r);
         CHECK(number(r, PMIX_NODE_RANK) == number(r, PMIX_LOCAL_RANK));
         CHECK(number(r, PMIX_APPNUM) == 0);
-        char *mine = word(me.rank, PMIX_HOSTNAME), *theirs = word(r, PMIX_HOSTNAME);
-        CHECK(mine && theirs);
-        found += strcmp(mine, theirs) == 0;
-        free(mine), free(theirs);
+        found += is_here(r);
     }
     CHECK(found == here);
     CHECK(number(me.rank, PMIX_NODEID) < nodes);
@@ -160,7 +167,7 @@ static void check_exchange(void)
     }
 }
 
-/* Rank 0, alone on its host, ends; who asks for its data then has an answer, whichever. */
+/* The answer may be any. */
 static void ask_who_left(void)
 {
     pmix_value_t value = { .type = PMIX_STRING, .data.string = "mine" };
@@ -245,14 +252,6 @@ static void check_names(void)
     fence(0);
 }
 
-static bool is_here(unsigned rank)
-{
-    char *mine = word(me.rank, PMIX_HOSTNAME), *theirs = word(rank, PMIX_HOSTNAME);
-    bool here = strcmp(mine, theirs) == 0;
-    free(mine), free(theirs);
-    return here;
-}
-
 /* Who sees a name: the same host, the same program's ranks, oneself; also what is unpublished. */
 static void check_ranges(void)
 {
@@ -307,18 +306,30 @@ static size_t construct(const char *name, unsigned first, unsigned stride)
     return context;
 }
 
+static void tell_id(const char *key, size_t id)
+{
+    pmix_value_t value = { .type = PMIX_SIZE, .data.size = id };
+    CHECK(PMIx_Put(PMIX_GLOBAL, key, &value) == PMIX_SUCCESS);
+    CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    fence(1);
+}
+
+static size_t id_of(pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t proc = peer(rank);
+    pmix_value_t *value = NULL;
+    CHECK(PMIx_Get(&proc, key, NULL, 0, &value) == PMIX_SUCCESS);
+    size_t id = value->data.size;
+    PMIX_VALUE_RELEASE(value);
+    return id;
+}
+
 static void check_groups(void)
 {
     size_t first = construct("one", 0, 1), second = construct("two", 0, 1);
     CHECK(first != second);
-    pmix_value_t value = { .type = PMIX_SIZE, .data.size = second };
-    CHECK(PMIx_Put(PMIX_GLOBAL, "test.context", &value) == PMIX_SUCCESS);
-    CHECK(PMIx_Commit() == PMIX_SUCCESS);
-    fence(1);
-    pmix_proc_t other = peer((me.rank + 1) % size);
-    pmix_value_t *theirs = NULL;
-    CHECK(PMIx_Get(&other, "test.context", NULL, 0, &theirs) == PMIX_SUCCESS);
-    CHECK(theirs->data.size == second);
+    tell_id("test.context", second);
+    CHECK(id_of((me.rank + 1) % size, "test.context") == second);
     CHECK(PMIx_Group_destruct("one", NULL, 0) == PMIX_SUCCESS);
     CHECK(PMIx_Group_destruct("two", NULL, 0) == PMIX_SUCCESS);
 }
@@ -328,17 +339,9 @@ static void check_parts(void)
 {
     const char *name = me.rank % 2 ? "odd" : "even";
     size_t id = construct(name, me.rank % 2, 2);
-    pmix_value_t value = { .type = PMIX_SIZE, .data.size = id };
-    CHECK(PMIx_Put(PMIX_GLOBAL, "test.part", &value) == PMIX_SUCCESS);
-    CHECK(PMIx_Commit() == PMIX_SUCCESS);
-    fence(1);
-    for (unsigned r = 0; r < size; r++) {
-        pmix_proc_t other = peer(r);
-        pmix_value_t *theirs = NULL;
-        CHECK(PMIx_Get(&other, "test.part", NULL, 0, &theirs) == PMIX_SUCCESS);
-        CHECK((theirs->data.size == id) == (r % 2 == me.rank % 2));
-        PMIX_VALUE_RELEASE(theirs);
-    }
+    tell_id("test.part", id);
+    for (unsigned r = 0; r < size; r++)
+        CHECK((id_of(r, "test.part") == id) == (r % 2 == me.rank % 2));
     CHECK(PMIx_Group_destruct(name, NULL, 0) == PMIX_SUCCESS);
     pmix_proc_t ends[] = { peer(0), peer(size - 1) };
     if (size > 1 && (me.rank == 0 || me.rank == size - 1)) {
