@@ -21,6 +21,7 @@
 #include "launcher/job.h"
 #include "launcher/post.h"
 #include "launcher/trace_far.h"
+#include "runtime/json.h"
 #include "runtime/record.h"
 #include "runtime/trace.h"
 
@@ -235,18 +236,6 @@ static const char *host_of(const struct job *job, int rank)
     return clock ? clock->host : NULL;
 }
 
-/* What JSON needs: host names come from the user. */
-static void write_text(FILE *to, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(to, "\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            fprintf(to, "\\u%04x", *text);
-        else
-            fputc(*text, to);
-}
-
 static void write_names(const struct line *line)
 {
     const struct job *job = line->job;
@@ -256,7 +245,7 @@ static void write_names(const struct line *line)
                 "%s\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":"
                 "\"rank %d%s",
                 i ? "," : "", i, i, host ? " on " : "");
-        write_text(line->to, host ? host : "");
+        json_text(line->to, host ? host : "");
         fprintf(line->to,
                 "\"}},\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\","
                 "\"args\":{\"sort_index\":%d}}",
@@ -271,7 +260,7 @@ static void write_clocks(FILE *to)
         int64_t ns = c->end.at - c->begin.at;
         double drift = ns > 0 ? (double)(c->end.add - c->begin.add) / (double)ns : 0;
         fputs(c == first ? "\n{\"host\":\"" : ",\n{\"host\":\"", to);
-        write_text(to, c->host);
+        json_text(to, c->host);
         fprintf(to,
                 "\",\"offset_us\":%.3f,\"error_us\":%.3f,"
                 "\"offset_at_end_us\":%.3f,\"error_at_end_us\":%.3f,\"drift_ppm\":%.3f}",

@@ -18,7 +18,7 @@ libxmpi_core_la_SOURCES += \
     runtime/log.c runtime/log.h \
     runtime/notice.c runtime/notice.h \
     runtime/object.c runtime/object.h \
-    runtime/oncpu.h \
+    runtime/json.h runtime/oncpu.h \
     runtime/partner.c runtime/partner.h \
     runtime/pmix_sets.c runtime/pmix_sets.h \
     runtime/param.c runtime/param.h runtime/params.def runtime/typo.c runtime/typo.h \

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE 1 /* vasprintf */
 #include "tools/report.h"
 
+#include "runtime/json.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -35,14 +37,7 @@ static void text_name(const struct report *r, const char *name)
 static void json_string(FILE *to, const char *text)
 {
     fputc('"', to);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20)
-            fprintf(to, "\\u%04x", *c);
-        else if (*c == '"' || *c == '\\')
-            fprintf(to, "\\%c", *c);
-        else
-            fputc(*c, to);
-    }
+    json_text(to, text);
     fputc('"', to);
 }
 
