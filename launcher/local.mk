@@ -1,5 +1,5 @@
 # The launcher.  All but main is a library of its own, so that unit tests can link it.  The five
-# files of runtime are the form of the boot segment, how to wake who sleeps in it, process sets, and
+# files of runtime are the form of the boot segment, how to wake who sleeps in it, process sets,
 # what ranks publish of their waits, and what a mistyped word may have meant.
 bin_PROGRAMS += launcher/xmpirun launcher/xmpid
 noinst_LTLIBRARIES += launcher/liblauncher.la
