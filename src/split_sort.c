@@ -72,6 +72,7 @@ bool classes_sort(const struct vote *votes, int n, int base, struct classes *sor
     if (!members || !sorted->words) {
         free(members);
         free(sorted->words);
+        *sorted = (struct classes){ 0 };
         return false;
     }
     qsort(members, (size_t)count, sizeof *members, member_order);
