@@ -129,6 +129,9 @@ static inline bool task_stage_is_away(const struct stage *stage)
 
 void task_stage_locate(struct stage *stage);
 
+/* Bytes of data; 0: no buffer. */
+size_t task_stage_size(const struct stage *stage);
+
 /* Bytes of pinned memory for the copy. */
 size_t task_stage_bytes(const struct stage *stage);
 

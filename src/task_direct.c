@@ -24,11 +24,6 @@
 #include "runtime/param.h"
 #include "src/op.h"
 
-static size_t stage_size(const struct stage *stage)
-{
-    return stage->count * stage->type->layout->size;
-}
-
 static void *stage_begin(const struct stage *stage)
 {
     return buffer_at(stage->user, stage->type->layout->true_lb);
@@ -42,7 +37,7 @@ static bool is_served(const struct stage *stage)
 static bool is_large(const struct stage *stage)
 {
     size_t least = (size_t)param_number(CUDA_ENQUEUE);
-    return least > 0 && stage_size(stage) >= least;
+    return least > 0 && task_stage_size(stage) >= least;
 }
 
 static void spare_copy(struct stage *stage)
@@ -72,7 +67,7 @@ static bool device_folds(const struct task *task)
            op_bind(task->op, one->type, &reduction) == 0 &&
            !gpu_reduce_objection(&reduction, longer->count, stage_begin(one),
                                  stage_begin(other)) &&
-           rooms_are_there(stage_size(longer), stage_begin(longer));
+           rooms_are_there(task_stage_size(longer), stage_begin(longer));
 }
 
 void task_spare_copies(struct task *task)

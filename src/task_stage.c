@@ -13,11 +13,16 @@
 
 enum { LINE = 64 };
 
+size_t task_stage_size(const struct stage *stage)
+{
+    return stage->type ? stage->count * stage->type->layout->size : 0;
+}
+
 size_t task_stage_bytes(const struct stage *stage)
 {
     if (!task_stage_is_away(stage))
         return 0;
-    return (stage->count * stage->type->layout->size + LINE - 1) / LINE * LINE;
+    return (task_stage_size(stage) + LINE - 1) / LINE * LINE;
 }
 
 void task_stage_locate(struct stage *stage)

@@ -21,14 +21,9 @@ void task_trace_begin(struct task *task)
     task->begun = clock_ns();
 }
 
-static size_t stage_size(const struct stage *stage)
-{
-    return stage->type ? stage->count * stage->type->layout->size : 0;
-}
-
 void task_trace_end(const struct task *task)
 {
-    size_t sent = stage_size(&task->send), received = stage_size(&task->recv);
+    size_t sent = task_stage_size(&task->send), received = task_stage_size(&task->recv);
     struct trace_work work = { .function = task->function,
                                .begin = task->begun,
                                .bytes = sent > received ? sent : received,
