@@ -60,6 +60,13 @@ static inline bool is_neighbourhood(enum collective what)
     return what >= COLL_NEIGHBOR_ALLGATHER && what <= COLL_NEIGHBOR_ALLTOALLW;
 }
 
+/* Do all ranks know alike how much data there is? */
+static inline bool is_amount_known(enum collective what)
+{
+    return what != COLL_GATHERV && what != COLL_SCATTERV && what != COLL_ALLTOALLV &&
+           what != COLL_ALLTOALLW && !is_neighbourhood(what);
+}
+
 /* Has it a root? */
 static inline bool is_rooted(enum collective what)
 {

@@ -22,15 +22,7 @@ enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096 };
 /* Ranks know the amount of data alike, and an algorithm may be chosen by it. */
 static bool is_priced(const struct question *q)
 {
-    switch (q->what) {
-    case COLL_GATHERV:
-    case COLL_SCATTERV:
-    case COLL_ALLTOALLV:
-    case COLL_ALLTOALLW:
-        return false;
-    default:
-        return !q->inter && !is_neighbourhood(q->what);
-    }
+    return !q->inter && is_amount_known(q->what);
 }
 
 /* The largest of 1, 5/4, 3/2, 7/4 times a power of two that is not larger. */

@@ -130,8 +130,7 @@ static void use_read(struct reader *r, struct tuning_row *row, char *text)
 /* Does the choice depend on an amount of data that all ranks know? */
 static bool has_bytes(enum collective what)
 {
-    return what != COLL_BARRIER && what != COLL_GATHERV && what != COLL_SCATTERV &&
-           what != COLL_ALLTOALLV && what != COLL_ALLTOALLW && !is_neighbourhood(what);
+    return what != COLL_BARRIER && is_amount_known(what);
 }
 
 static void row_read(struct reader *r, struct tuning_row *row, char *line, char *colon)

@@ -77,9 +77,7 @@ static int call(MPI_Comm comm, int bytes)
 
 static bool is_measured(enum collective what)
 {
-    return what != COLL_GATHERV && what != COLL_SCATTERV && what != COLL_ALLGATHERV &&
-           what != COLL_ALLTOALLV && what != COLL_ALLTOALLW && what != COLL_REDUCE_SCATTER &&
-           !is_neighbourhood(what);
+    return is_amount_known(what) && what != COLL_ALLGATHERV && what != COLL_REDUCE_SCATTER;
 }
 
 /* Buffers are TUNE_MOST_BYTES; some collectives need a block for each rank. */
