@@ -412,8 +412,8 @@ bool tiny_is_together(enum collective what)
 /* What a payload may have. */
 static size_t most_room(const struct tiny *t)
 {
-    size_t half = t->long_bytes / 2;
-    return half > TINY_BYTES ? TINY_BYTES : half > t->room ? half : t->room;
+    size_t half = t->long_bytes / 2, room = half > t->room ? half : t->room;
+    return room < TINY_BYTES ? room : TINY_BYTES;
 }
 
 const char *tiny_objection(const struct team *team, const struct call *call, bool tracked,

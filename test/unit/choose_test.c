@@ -6,6 +6,7 @@
 #include "coll/choose.h"
 #include "coll/coll.h"
 #include "coll/forced.h"
+#include "coll/tiny_slot.h"
 #include "mpi.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
@@ -220,8 +221,19 @@ START_TEST(lists_are_searched_by_whole_words)
 }
 END_TEST
 
+/* Slots of two ranks are longer than what folding has room for. */
+START_TEST(a_slot_takes_so_much_and_no_more)
+{
+    struct tiny slots = { .n = 2, .room = TINY_BYTES + 96 };
+    struct team team = { .tiny = &slots };
+    struct call call = { .what = COLL_BCAST };
+    ck_assert_ptr_null(tiny_objection(&team, &call, false, TINY_BYTES));
+    ck_assert_ptr_nonnull(tiny_objection(&team, &call, false, TINY_BYTES + 1));
+}
+END_TEST
+
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
           between_groups_too, ranks_that_share_cpus_avoid_hops, long_prefix_sums_are_a_pipeline,
           a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
           a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
-          lists_are_searched_by_whole_words)
+          lists_are_searched_by_whole_words, a_slot_takes_so_much_and_no_more)
