@@ -437,16 +437,16 @@ static inline void await(struct round *round, enum heard hears, int root)
     if (hears == HEARS_ALL)
         return;
     bool is_root = t->me == root;
-    if (hears == HEARS_LOWER || hears == HEARS_BELOW)
+    if (hears == HEARS_LOWER) {
         round->last = t->me - 1;
-    if (hears == HEARS_BELOW) {
+    } else if (hears == HEARS_BELOW) {
+        round->last = t->me - 1;
         round->first = t->me > 0 ? t->me - 1 : 0;
         tiny_readers(round, t->me + 1 < t->n ? t->me + 1 : NOBODY);
-    } else if (hears == HEARS_LOWER) {
-        return;
+    } else if (hears == HEARS_ROOT && is_root) {
+        round->last = -1;
     } else if (is_root) {
-        round->last = hears == HEARS_ROOT ? -1 : round->last;
-        tiny_readers(round, hears == HEARS_ROOT ? EVERYBODY : NOBODY);
+        tiny_readers(round, NOBODY);
     } else if (hears == HEARS_ROOT) {
         round->first = round->last = root;
         tiny_readers(round, NOBODY);
