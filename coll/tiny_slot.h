@@ -44,6 +44,7 @@ struct block; /* coll/tiny_block.c */
 
 /* Who reads a slot: one rank, or these. */
 enum { EVERYBODY = -1, NOBODY = -2 };
+_Static_assert(TINY_RANKS - 1 <= INT8_MAX, "a rank that reads is kept in 8 bits");
 enum { TINY_DEPTH = 64 }; /* slots of a rank, at most */
 
 struct tiny {
