@@ -302,8 +302,7 @@ int mismatch_fail(const struct mismatch *m)
         MPI_ERR_OTHER, "%s: %s", text,
         bytes_alone_differ(m)
             ? "their counts and datatypes must make the same number of bytes of the same kind, "
-              "in "
-              "groups one by one"
+              "in groups one by one"
             : "all ranks must call the same collectives in the same order, with the same "
               "root and operation");
 }
