@@ -135,9 +135,11 @@ void followers_wake_one(bool asleep)
         uint32_t state = atomic_load_explicit(&f->state, memory_order_relaxed);
         if (state == CALLED)
             return;
-        if (!one && (state == AWAKE || asleep))
+        if (!one && state == AWAKE)
             one = f;
     }
+    if (!one && asleep)
+        one = first;
     if (one)
         follower_wake(one);
 }
