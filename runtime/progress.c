@@ -312,6 +312,7 @@ static void wait_begin_sleep(struct wait *w)
 static void wait_take_over(struct wait *w)
 {
     leader = w;
+    w->since = 0;
     wait_begin_sleep(w);
 }
 
