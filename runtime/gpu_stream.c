@@ -57,11 +57,13 @@ void gpu_queue_begin(const struct gpu_stream *stream)
     cuda_queue_begin(stream->handle, stream->context);
 }
 
-void gpu_queue_call(void (*function)(void *), void *argument)
+bool gpu_queue_call(void (*function)(void *), void *argument)
 {
-    if (cuda_queue_is_well())
-        driver_note(cuda.launch_host_func(current->handle, function, argument),
-                    "cuLaunchHostFunc");
+    if (!cuda_queue_is_well())
+        return false;
+    cuda_result result = cuda.launch_host_func(current->handle, function, argument);
+    driver_note(result, "cuLaunchHostFunc");
+    return result == 0;
 }
 
 void gpu_queue_wait(uint32_t *word, uint32_t at_least)

@@ -40,8 +40,9 @@ bool gpu_serves(const void *at);
 
 void gpu_queue_begin(const struct gpu_stream *stream);
 
-/* `function` is called by a thread of the driver: it may not wait and not call the driver. */
-void gpu_queue_call(void (*function)(void *), void *argument);
+/* `function` is called by a thread of the driver: it may not wait and not call the driver.
+ * False: it will not be. */
+bool gpu_queue_call(void (*function)(void *), void *argument);
 
 /* Words lie in pinned memory. */
 void gpu_queue_wait(uint32_t *word, uint32_t at_least);

@@ -174,11 +174,12 @@ static void task_is_due(void *argument)
     progress_call();
 }
 
-static void queue_begin(struct task *task)
+/* False: it will never begin. */
+static bool queue_begin(struct task *task)
 {
     task_stage_queue(&task->send, true);
     task_stage_queue(&task->recv, true);
-    gpu_queue_call(task_is_due, task);
+    return gpu_queue_call(task_is_due, task);
 }
 
 static void queue_await(struct task *task)
@@ -227,7 +228,8 @@ int task_enqueue(const struct task *model, struct task **later)
     task->beside = later != NULL;
     gpu_stalls(1);
     gpu_queue_begin(task->stream->device);
-    queue_begin(task);
+    if (!queue_begin(task))
+        gpu_stalls(-1);
     if (later)
         *later = task;
     else

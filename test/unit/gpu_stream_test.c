@@ -84,7 +84,7 @@ START_TEST(test_in_the_order_of_the_stream)
 
     gpu_queue_begin(&stream);
     gpu_move(&device, 0, (char *)copy, sizeof data, true);
-    gpu_queue_call(begin, &due);
+    ck_assert(gpu_queue_call(begin, &due));
     gpu_queue_wait(word, 1);
     gpu_move(&device, 0, (char *)copy, sizeof data, false);
     gpu_queue_write(word, 2);
@@ -118,7 +118,7 @@ START_TEST(test_nothing_after_an_error)
     word[4] = 42;
     gpu_queue_begin(&stream);
     gpu_move(&broken, 0, (char *)&copy, sizeof copy, true);
-    gpu_queue_call(begin, &due);
+    ck_assert(!gpu_queue_call(begin, &due));
     gpu_queue_wait(word, 1);
     gpu_move(&whole, 0, (char *)(word + 4), sizeof data, false);
     ck_assert_int_eq(gpu_queue_end(), MPI_ERR_OTHER);
