@@ -16,7 +16,8 @@
  * chain       Each rank adds its contribution to what comes from below and hands that on: p-1
  *             hops, but each rank sends the vector only once.  In pieces it is a pipeline, so for
  *             large vectors; and for few ranks that share CPUs, where every rank waits for
- *             one other only.  The exclusive form moves contributions up first as well.
+ *             one other only.  The exclusive form adds to a copy of its contribution, as what
+ *             came is its result.
  */
 #include "coll/algorithms.h"
 
@@ -68,13 +69,13 @@ void scan_chain(struct plan *plan, int me, int p)
 
 void exscan_chain(struct plan *plan, int me, int p)
 {
-    plan_rooms(plan, 1, 1, 0);
-    if (me < p - 1)
-        plan_send(plan, me + 1, in(0, 1));
+    bool adds = me > 0 && me < p - 1;
+
+    plan_rooms(plan, 1, 1, adds);
+    plan_copy(plan, tmp(0, adds), in(0, adds));
     if (me > 0)
         plan_recv(plan, me - 1, out(0, 1));
-    if (me > 1)
-        plan_fold(plan, me - 1, out(0, 1), out(0, 1), INCOMING_FIRST);
-    if (me > 0 && me < p - 1)
-        plan_send(plan, me + 1, out(0, 1));
+    plan_join(plan, tmp(0, adds), out(0, adds), INCOMING_FIRST);
+    if (me < p - 1)
+        plan_send(plan, me + 1, me > 0 ? tmp(0, 1) : in(0, 1));
 }
