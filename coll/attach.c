@@ -89,8 +89,7 @@ const struct offer *attach_offered(const struct attached *a, int rank)
     return (const struct offer *)slot->payload;
 }
 
-/* Hear everybody; afterwards everybody is known to have begun this round. */
-static int hear_all(struct round *round)
+int attach_hear_all(struct round *round)
 {
     int lost = tiny_hear_all(round);
     if (!lost)
@@ -100,7 +99,7 @@ static int hear_all(struct round *round)
 
 int attach_meet(struct attached *a)
 {
-    int lost = hear_all(&a->met);
+    int lost = attach_hear_all(&a->met);
     if (lost)
         return leave(a, lost);
     if (__builtin_expect(a->met.error, 0)) {
@@ -124,7 +123,7 @@ int attach_end(struct attached *a, uint64_t done)
         return leave(a, lost);
     memcpy(a->over.mine->payload, &done, sizeof done);
     tiny_publish(&a->over);
-    lost = hear_all(&a->over);
+    lost = attach_hear_all(&a->over);
     if (lost)
         return leave(a, lost);
     for (int r = 0; r < a->tiny->n; r++)
@@ -148,10 +147,17 @@ static struct peer *peer_within_reach(const struct attached *a, int rank)
 
 bool attach_read(const struct attached *a, int rank, void *to, uint64_t from, size_t bytes)
 {
-    struct peer *peer = peer_within_reach(a, rank);
-    size_t read = peer ? peer->link->read(peer, to, from, bytes) : 0;
-    pml_counters.bytes_read += read;
-    return peer && read == bytes;
+    for (size_t at = 0, piece; at < bytes; at += piece) {
+        struct peer *peer = peer_within_reach(a, rank);
+        piece = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        size_t read = peer ? peer->link->read(peer, (char *)to + at, from + at, piece) : 0;
+        pml_counters.bytes_read += read;
+        if (read < piece)
+            return false;
+        if (at + piece < bytes)
+            progress();
+    }
+    return true;
 }
 
 bool attach_write(const struct attached *a, int rank, uint64_t to, const void *from,
@@ -173,9 +179,10 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 
 /* ---- whether, and which ---- */
 
-typedef int performer(struct attached *a, const struct call *call, struct rest *rest);
+typedef int performer(struct attached *a, const struct telling *telling, struct rest *rest);
 
 static performer *const performers[COLL_KINDS] = {
+    [COLL_BCAST] = attach_pull,      [COLL_SCATTER] = attach_pull,
     [COLL_GATHER] = attach_blocks,   [COLL_ALLGATHER] = attach_blocks,
     [COLL_ALLTOALL] = attach_blocks, [COLL_REDUCE] = attach_fold,
     [COLL_ALLREDUCE] = attach_fold,  [COLL_REDUCE_SCATTER_BLOCK] = attach_fold_scatter,
@@ -197,15 +204,15 @@ const char *attach_objection(const struct team *team, const struct call *call)
     return NULL;
 }
 
-int attach_run(struct tiny *tiny, const struct telling *telling, struct rest *rest)
+int attach_run(struct team *team, const struct telling *telling, struct rest *rest)
 {
-    const struct call *call = telling->call;
-    struct attached a = { .tiny = tiny,
+    struct attached a = { .tiny = team->tiny,
+                          .channel = &team->channel,
                           .said = telling_word(telling),
                           .bytes = telling->bytes };
     rest->n = 0;
     rest->away = false;
-    int error = performers[call->what](&a, call, rest);
-    tiny->apart |= rest->n > 0 && !rest->away;
+    int error = performers[telling->call->what](&a, telling, rest);
+    team->tiny->apart |= rest->n > 0 && !rest->away;
     return error;
 }

@@ -24,6 +24,7 @@ enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the d
 
 struct attached { /* one call on this rank */
     struct tiny *tiny;
+    struct channel *channel;
     uint64_t said; /* number and signature */
     size_t bytes;  /* of a block, or of the vector */
     struct round met, over;
@@ -39,6 +40,9 @@ int attach_offer(struct attached *a, const struct offer *offer);
 int attach_meet(struct attached *a);
 int attach_end(struct attached *a, uint64_t done);
 
+/* Hear everybody; afterwards everybody is known to have begun this round.  MPIX_ERR_PROC_FAILED. */
+int attach_hear_all(struct round *round);
+
 const struct offer *attach_offered(const struct attached *a, int rank);
 
 /* Copy from or to the memory of another rank.  False: it cannot be reached. */
@@ -46,9 +50,11 @@ bool attach_read(const struct attached *a, int rank, void *to, uint64_t from, si
 bool attach_write(const struct attached *a, int rank, uint64_t to, const void *from,
                   size_t bytes);
 
-/* The collectives: attach_blocks.c, attach_fold.c. */
-int attach_blocks(struct attached *a, const struct call *call, struct rest *rest);
-int attach_fold(struct attached *a, const struct call *call, struct rest *rest);
-int attach_fold_scatter(struct attached *a, const struct call *call, struct rest *rest);
+/* The collectives: attach_blocks.c, attach_fold.c, attach_pull.c. */
+struct telling; /* coll/tell.h */
+int attach_blocks(struct attached *a, const struct telling *telling, struct rest *rest);
+int attach_fold(struct attached *a, const struct telling *telling, struct rest *rest);
+int attach_fold_scatter(struct attached *a, const struct telling *telling, struct rest *rest);
+int attach_pull(struct attached *a, const struct telling *telling, struct rest *rest);
 
 #endif

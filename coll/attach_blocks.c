@@ -13,6 +13,7 @@
 #include "coll/attach.h"
 
 #include "coll/scratch.h"
+#include "coll/tell.h"
 
 struct blocks {
     const char *send;     /* packed: one block, or one per rank; NULL: nothing is sent */
@@ -113,8 +114,9 @@ static bool write_all(const struct attached *a, const struct call *call, const c
     return true;
 }
 
-int attach_blocks(struct attached *a, const struct call *call, struct rest *rest)
+int attach_blocks(struct attached *a, const struct telling *telling, struct rest *rest)
 {
+    const struct call *call = telling->call;
     struct blocks b;
     bool is_open = blocks_open(&b, a, call), good = false;
     struct offer offer = { .out = (uintptr_t)b.land, .openness = is_open ? OPEN : CLOSED };

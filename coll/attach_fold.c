@@ -18,6 +18,7 @@
 #include "coll/attach.h"
 
 #include "coll/scratch.h"
+#include "coll/tell.h"
 #include "runtime/fail.h"
 #include "runtime/folding.h"
 #include "mpi.h"
@@ -176,8 +177,9 @@ static struct work work_of(const struct attached *a, const struct call *call, ch
                           .element = layout->size };
 }
 
-int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
+int attach_fold(struct attached *a, const struct telling *telling, struct rest *rest)
 {
+    const struct call *call = telling->call;
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
     char *room = room_take(call);
     struct work f = work_of(a, call, room);
@@ -196,8 +198,9 @@ int attach_fold(struct attached *a, const struct call *call, struct rest *rest)
 }
 
 /* In place others may still read where the result goes, so it goes there in the end. */
-int attach_fold_scatter(struct attached *a, const struct call *call, struct rest *rest)
+int attach_fold_scatter(struct attached *a, const struct telling *telling, struct rest *rest)
 {
+    const struct call *call = telling->call;
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
     size_t bytes = buffer_bytes(&out);
     char *room = room_take(call), *copy = NULL;

@@ -127,7 +127,7 @@ static int run_attached(struct team *team, const struct call *call, const struct
 {
     struct rest rest;
     explain_planless(team, call, BLOCKING, choice);
-    int error = attach_run(team->tiny, telling, &rest);
+    int error = attach_run(team, telling, &rest);
     team->away = rest.away;
     for (int i = 0; i < rest.n && !error; i++)
         error = run_rest(team, telling, rest.part[i].first, rest.part[i].count);

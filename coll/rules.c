@@ -23,6 +23,7 @@ const struct algorithm algorithms[] = {
     { COLL_BARRIER, "dissemination", barrier_dissemination, .ordered = true, .radix = 2 },
 
     { COLL_BCAST, "tiny", 0, .ordered = true },
+    { COLL_BCAST, "attach", 0, .ordered = true, .attaches = true },
     { COLL_BCAST, "binomial", bcast_binomial, .ordered = true, .cut = true },
     { COLL_BCAST, "chain", bcast_chain, .ordered = true, .cut = true },
     { COLL_BCAST, "scatter-allgather", bcast_scatter_allgather, .ordered = true, .cut = true },
@@ -38,6 +39,7 @@ const struct algorithm algorithms[] = {
     { COLL_GATHERV, "linear", gather_linear, .ordered = true },
     { COLL_GATHERV, "binomial", gather_binomial, .ordered = true, .sized = true },
     { COLL_SCATTER, "tiny", 0, .ordered = true },
+    { COLL_SCATTER, "attach", 0, .ordered = true, .attaches = true },
     { COLL_SCATTER, "linear", scatter_linear, .ordered = true },
     { COLL_SCATTER, "binomial", scatter_binomial, .ordered = true },
     { COLL_SCATTERV, "linear", scatter_linear, .ordered = true },
@@ -222,6 +224,8 @@ static const struct rule barrier_rules[] = {
 };
 static const struct rule bcast_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .crowded = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .crowded = true, .bytes = FROM(8 * KiB), .use = "attach" },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial" },
     { .bytes = FROM(512 * KiB), .ranks = UPTO(8), .use = "chain", .piece = 64 * KiB },
@@ -238,6 +242,7 @@ static const struct rule gather_rules[] = {
 };
 static const struct rule scatter_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .crowded = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
     END,

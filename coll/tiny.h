@@ -5,8 +5,8 @@
  *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather, alltoall,
  *              reduce, allreduce, reduce_scatter_block, scan, exscan
  *     later    the same, nonblocking and persistent
- *     attach   much data, in each other's memory; slots say where: gather, allgather, alltoall,
- *              reduce, allreduce, reduce_scatter_block
+ *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
+ *              allgather, alltoall, reduce, allreduce, reduce_scatter_block
  */
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H
@@ -98,6 +98,6 @@ struct rest {
 };
 
 /* Perform it, but for the rest.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
-int attach_run(struct tiny *tiny, const struct telling *telling, struct rest *rest);
+int attach_run(struct team *team, const struct telling *telling, struct rest *rest);
 
 #endif

@@ -61,6 +61,7 @@ struct tiny {
     uint64_t blamed;               /* the last one whose mismatch was told */
     uint32_t depth;                /* slots of a rank, a power of two */
     bool apart;                    /* once memory could not be reached, coll/attach.c */
+    bool unread;                   /* once this rank's could not, coll/attach_pull.c */
     uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
     bool crowded;                  /* more ranks than CPUs */
     int8_t readers[TINY_DEPTH];    /* of this rank's slots, see above */

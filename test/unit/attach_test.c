@@ -6,6 +6,7 @@
  */
 #include "coll/coll.h"
 #include "coll/rules.h"
+#include "coll/tiny_slot.h"
 #include "mpi.h"
 #include "pml/peer.h"
 #include "runtime/fail.h"
@@ -212,7 +213,94 @@ START_TEST(memory_is_not_reached)
 }
 END_TEST
 
+/* ---- bcast and scatter, which only the root and those that cannot read know to have failed ---- */
+
+static void deal(struct team *team, enum collective what, int root, bool in_place)
+{
+    int n = team->channel.size, me = team->channel.rank;
+    bool each = what == COLL_SCATTER, gives = me == root;
+    uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc(BLOCK, 4);
+    for (size_t i = 0; i < (each ? (size_t)n : 1) * BLOCK; i++)
+        in[i] = gives ? value(root, (int)(i / BLOCK), i % BLOCK) : 0;
+    struct call call = { .what = what, .root = root, .in_place = each && gives && in_place };
+    if (each && gives)
+        call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
+    if (!call.in_place)
+        call.recv = (struct part){ .base = each ? out : in, .layout = ints(), .count = BLOCK };
+    WRONG_UNLESS(coll_run(team, &call) == 0);
+    const uint32_t *got = !each ? in : call.in_place ? in + (size_t)me * BLOCK : out;
+    for (size_t i = 0; i < BLOCK; i++)
+        WRONG_UNLESS(got[i] == value(root, each ? me : 0, i));
+    free(in);
+    free(out);
+}
+
+/* Each rank is the root once, in turn, and reads as often as try_one lets it: could one rank not read
+ * from this root? */
+static bool fails_with(int root, int n)
+{
+    for (int r = 0; r < n; r++)
+        if (r != root && root - (r < root) >= good_calls + r)
+            return true;
+    return false;
+}
+
+static void deal_one(struct team *world, enum collective what, bool in_place)
+{
+    struct team team;
+    int n = world->channel.size, rank = world->channel.rank;
+    team_make(&team, world);
+    WRONG_UNLESS(team_force(&team, what == COLL_BCAST ? "bcast=attach" : "scatter=attach",
+                            "attach_test") == 0);
+    links_weaken(&team, good_calls + rank);
+    for (int root = 0; root < n; root++)
+        deal(&team, what, root, in_place);
+    WRONG_UNLESS(team.tiny->unread == fails_with(rank, n) && is_attached(&team, what));
+    WRONG_UNLESS(team_force(&team, "", "attach_test") == 0);
+    team.crowded = true; /* so that it is a rule that chooses attach, while all can be read */
+    deal(&team, what, n - 1, in_place);
+    WRONG_UNLESS(is_attached(&team, what) == !fails_with(n - 1, n));
+    deal(&team, what, 0, in_place);
+    WRONG_UNLESS(is_attached(&team, what) == !fails_with(n - 1, n));
+    team_close(&team);
+}
+
+static void deal_all(int rank, int n)
+{
+    struct ranks *all = ranks_range(n, 0, 1);
+    struct ticket ticket;
+    struct team world;
+    ticket_world(&ticket);
+    WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        deal_one(&world, COLL_BCAST, in_place);
+        deal_one(&world, COLL_SCATTER, in_place);
+    }
+    team_close(&world);
+    ranks_drop(all);
+}
+
+START_TEST(some_read)
+{
+    good_calls = FOREVER;
+    for (int n = 2; n <= 4; n++)
+        ck_assert_msg(job_run(n, deal_all), "%d ranks", n);
+    for (int n = 2; n <= 3; n++)
+        for (good_calls = 0; good_calls < 2; good_calls++)
+            ck_assert_msg(job_run(n, deal_all), "%d ranks, %d calls", n, good_calls);
+}
+END_TEST
+
 /* Two ranks in different collectives: both are told. */
+static const struct crossing {
+    enum collective of[2]; /* what the ranks call */
+    const char *names[2];
+} crossings[] = {
+    { { COLL_ALLTOALL, COLL_ALLGATHER }, { "MPI_Alltoall", "MPI_Allgather" } },
+    { { COLL_BCAST, COLL_ALLGATHER }, { "MPI_Bcast", "MPI_Allgather" } }, /* by the root */
+    { { COLL_ALLGATHER, COLL_BCAST }, { "MPI_Allgather", "MPI_Bcast" } },
+}, *crossing;
+
 static void cross(int rank, int n)
 {
     struct ranks *all = ranks_range(n, 0, 1);
@@ -221,11 +309,13 @@ static void cross(int rank, int n)
     ticket_world(&ticket);
     WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
     uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc((size_t)n * BLOCK, 4);
-    struct call call = { .what = rank ? COLL_ALLGATHER : COLL_ALLTOALL };
+    WRONG_UNLESS(team_force(&world, "bcast=attach", "attach_test") == 0);
+    struct call call = { .what = crossing->of[rank] };
     call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
     call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
     WRONG_UNLESS(coll_run(&world, &call) == MPI_ERR_OTHER);
-    WRONG_UNLESS(strstr(fail_text(), "MPI_Alltoall") && strstr(fail_text(), "MPI_Allgather"));
+    for (int i = 0; i < 2; i++)
+        WRONG_UNLESS(strstr(fail_text(), crossing->names[i]));
     team_close(&world);
     ranks_drop(all);
     free(in);
@@ -234,8 +324,11 @@ static void cross(int rank, int n)
 
 START_TEST(mismatches_are_told)
 {
-    ck_assert(job_run(2, cross));
+    for (size_t i = 0; i < sizeof crossings / sizeof *crossings; i++) {
+        crossing = &crossings[i];
+        ck_assert_msg(job_run(2, cross), "%s, %s", crossing->names[0], crossing->names[1]);
+    }
 }
 END_TEST
 
-UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, mismatches_are_told)
+UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, some_read, mismatches_are_told)
