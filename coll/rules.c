@@ -264,6 +264,7 @@ static const struct rule allgatherv_rules[] = {
 static const struct rule alltoall_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = FROM(8), .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .use = "spread" },
     { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
     { .use = "spread" },
@@ -272,6 +273,7 @@ static const struct rule alltoall_rules[] = {
 static const struct rule reduce_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(32 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = FROM(8), .bytes = FROM(64 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .bytes = UPTO(16 * KiB), .use = "linear" },
     { .ordered = true, .use = "ordered", .piece = 64 * KiB },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
@@ -292,6 +294,7 @@ static const struct rule allreduce_rules[] = {
 static const struct rule reduce_scatter_block_rules[] = {
     { .one_node = true, .bytes = UPTO(2 * KiB), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = FROM(8), .bytes = FROM(128 * KiB), .use = "attach" },
     { .ordered = true, .use = "linear" },
     { .use = "circulant" },
     END,
