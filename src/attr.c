@@ -397,6 +397,8 @@ int xmpi_comm_get_attr(comm_t comm, int comm_keyval, pointer_out_t attribute_val
     if (comm_keyval > MPI_KEYVAL_INVALID && comm_keyval < KEYVAL_FIRST) {
         void *value;
         int rc = attribute_predefined(comm_keyval, &value, flag);
+        if (comm->session && comm_keyval != MPI_TAG_UB)
+            *flag = 0; /* the world model alone has the others (MPI 5.0, 9.1.2) */
         if (!rc && *flag)
             memcpy(attribute_val, &value, sizeof value);
         return rc;

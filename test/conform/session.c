@@ -51,6 +51,24 @@ static void test_late_receive(MPI_Comm comm, int rank)
     }
 }
 
+/* Of the predefined attributes a session has the largest tag alone (MPI 5.0, 9.1.2). */
+static void test_attributes(MPI_Comm comm)
+{
+    static const int world_only[] = { MPI_HOST,          MPI_IO,     MPI_WTIME_IS_GLOBAL,
+                                      MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE };
+    MPI_Comm copy;
+    int *value, flag;
+    CHECK_OK(MPI_Comm_dup(comm, &copy));
+    for (size_t i = 0; i < sizeof world_only / sizeof world_only[0]; i++) {
+        CHECK_OK(MPI_Comm_get_attr(copy, world_only[i], &value, &flag));
+        CHECK(!flag);
+    }
+    CHECK_OK(MPI_Comm_get_attr(copy, MPI_TAG_UB, &value, &flag));
+    CHECK(flag && *value >= 32767);
+    CHECK_ERROR(MPI_Comm_get_attr(copy, MPI_KEYVAL_INVALID, &value, &flag), MPI_ERR_KEYVAL);
+    CHECK_OK(MPI_Comm_free(&copy));
+}
+
 static int round_trip(int last)
 {
     MPI_Session first, second;
@@ -67,6 +85,7 @@ static int round_trip(int last)
     CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, more));
     CHECK(sum == size * (size - 1) / 2);
     CHECK_OK(MPI_Barrier(all));
+    test_attributes(all);
     if (size > 1)
         test_intercomm(first, rank, size);
     if (size > 1)
