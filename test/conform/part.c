@@ -281,6 +281,9 @@ static void mistakes(void)
     CHECK_ERROR(MPI_Pready(0, null), MPI_ERR_REQUEST);
     CHECK_ERROR(MPI_Parrived(send, 0, &here), MPI_ERR_REQUEST);
     CHECK_ERROR(MPI_Parrived(receive, 2, &here), MPI_ERR_ARG);
+    here = 0; /* as complete as an inactive one (4.2.2) */
+    CHECK_OK(MPI_Parrived(MPI_REQUEST_NULL, 0, &here));
+    CHECK(here);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
     MPI_Request_free(&send);
     MPI_Request_free(&receive);
@@ -288,13 +291,15 @@ static void mistakes(void)
 
 static void ready_twice(void)
 {
-    int out = 1, in = 0;
+    int out = 1, in = 0, here = 0;
     MPI_Request send, receive;
     MPI_Psend_init(&out, 1, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, MPI_INFO_NULL, &send);
     MPI_Precv_init(&in, 1, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, MPI_INFO_NULL, &receive);
     MPI_Start(&send);
     MPI_Pready(0, send);
     CHECK_ERROR(MPI_Pready(0, send), MPI_ERR_ARG);
+    CHECK_OK(MPI_Parrived(receive, 0, &here)); /* never started */
+    CHECK(here);
     MPI_Start(&receive);
     MPI_Wait(&receive, MPI_STATUS_IGNORE);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
