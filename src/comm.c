@@ -306,12 +306,21 @@ int xmpi_comm_set_info(comm_t comm, info_t info)
     return comm_take_hints(comm, info);
 }
 
-int xmpi_comm_get_info(comm_t comm, info_out_t *info_used)
+/* Hints that nobody gave have their default values. */
+static int hints_complete(struct info *info, const struct comm *comm)
 {
     char memory[MPI_MAX_INFO_VAL];
-    *info_used = info_copy(comm->info);
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (!info_get(info, hints[i]) && info_set(info, hints[i], "false"))
+            return MPI_ERR_NO_MEM;
     memory_kinds(session_info(comm->session), memory, sizeof memory);
-    if (*info_used && !info_set(*info_used, MEMORY_KINDS_KEY, memory))
+    return info_set(info, MEMORY_KINDS_KEY, memory);
+}
+
+int xmpi_comm_get_info(comm_t comm, info_out_t *info_used)
+{
+    *info_used = info_copy(comm->info);
+    if (*info_used && !hints_complete(*info_used, comm))
         return MPI_SUCCESS;
     info_delete(*info_used);
     return fail(MPI_ERR_NO_MEM, "no memory for an info object");
