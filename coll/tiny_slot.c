@@ -42,22 +42,34 @@ static uint64_t turn_of(const struct tiny *t, uint64_t s)
     return s > t->depth / 2 ? s - t->depth / 2 : 0;
 }
 
+/* That operation, and who has to have begun it: the ranks first to last. */
+static struct round turn_before(const struct tiny *t, uint64_t s)
+{
+    int who = t->readers[s & (t->depth - 1)];
+    struct round earlier = { .tiny = (struct tiny *)t, .last = t->n - 1 };
+    earlier.sequence = turn_of(t, s);
+    if (who != EVERYBODY)
+        earlier.first = earlier.last = who;
+    return earlier;
+}
+
 bool tiny_may_begin(const struct tiny *t)
 {
-    uint64_t s = t->sequence + 1, earlier = turn_of(t, s);
-    if (t->known + t->depth > s)
+    uint64_t s = t->sequence + 1;
+    struct round earlier = turn_before(t, s);
+    if (t->known + t->depth > s || earlier.first == NOBODY)
         return true;
-    for (int r = 0; r < t->n; r++)
-        if (r != t->me && !slot_says(slot_of(t, r, earlier), earlier))
+    for (int r = earlier.first; r <= earlier.last; r++)
+        if (r != t->me && !slot_says(slot_of(t, r, earlier.sequence), earlier.sequence))
             return false;
     return true;
 }
 
 void tiny_turn_tell(const struct tiny *t, struct record_wait *wait)
 {
-    struct round earlier = { .tiny = (struct tiny *)t, .last = t->n - 1 };
-    earlier.sequence = turn_of(t, t->sequence + 1);
-    tiny_tell(&earlier, wait);
+    struct round earlier = turn_before(t, t->sequence + 1);
+    if (earlier.first != NOBODY)
+        tiny_tell(&earlier, wait);
 }
 
 /* The last operation from `least`, which the rank has begun, to `most`, which it has not, that it has
