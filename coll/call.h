@@ -67,6 +67,12 @@ static inline bool is_amount_known(enum collective what)
            what != COLL_ALLTOALLW && !is_neighbourhood(what);
 }
 
+/* Do all ranks know how much each of them gets, by a list of counts? */
+static inline bool is_listed(enum collective what)
+{
+    return what == COLL_ALLGATHERV || what == COLL_REDUCE_SCATTER;
+}
+
 /* Has it a root? */
 static inline bool is_rooted(enum collective what)
 {
@@ -100,6 +106,21 @@ struct part {
 static inline size_t unit_bytes(const struct part *part)
 {
     return part->layout ? part->count * part->layout->size : 0;
+}
+
+/* Packed bytes of the first n blocks of a part with counts, and of the longest of them. */
+struct listed {
+    size_t all, longest;
+};
+static inline struct listed listed_bytes(const struct part *part, int n)
+{
+    struct listed bytes = { 0, 0 };
+    for (int i = 0; i < n; i++) {
+        size_t one = (size_t)counts_at(part->counts, i) * part->layout->size;
+        bytes.all += one;
+        bytes.longest = one > bytes.longest ? one : bytes.longest;
+    }
+    return bytes;
 }
 
 struct staging;

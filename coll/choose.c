@@ -34,14 +34,6 @@ enum { MOST_RULES = 12, MOST_PIECES = 64 };
 
 /* ---- the question ---- */
 
-static size_t listed_bytes(const struct part *part, int n)
-{
-    size_t elements = 0;
-    for (int i = 0; i < n; i++)
-        elements += (size_t)counts_at(part->counts, i);
-    return elements * part->layout->size;
-}
-
 /* Packed bytes as the rules count them (rules.c). */
 static size_t call_bytes(const struct team *team, const struct call *call)
 {
@@ -54,9 +46,9 @@ static size_t call_bytes(const struct team *team, const struct call *call)
     case COLL_SCATTER:
         return unit_bytes(call->in_place || n == 1 ? &call->send : &call->recv);
     case COLL_ALLGATHERV:
-        return listed_bytes(&call->recv, n) / (size_t)n;
+        return listed_bytes(&call->recv, n).all / (size_t)n;
     case COLL_REDUCE_SCATTER:
-        return listed_bytes(&call->recv, n);
+        return listed_bytes(&call->recv, n).all;
     case COLL_REDUCE_SCATTER_BLOCK:
         return unit_bytes(&call->recv) * (size_t)n;
     case COLL_BARRIER:
@@ -80,7 +72,7 @@ struct question question_of(const struct team *team, const struct call *call, en
 {
     size_t bytes = call_bytes(team, call);
     int ranks = team->channel.size;
-    bool blocks = mode == BLOCKING;
+    bool blocks = mode == BLOCKING, forgets = is_listed(call->what) && !blocks;
     return (struct question){
         .what = call->what,
         .mode = mode,
@@ -92,7 +84,8 @@ struct question question_of(const struct team *team, const struct call *call, en
         .nodes = team->nodes,
         .places = team->places,
         .bytes = bytes,
-        .no_tiny = tiny_objection(team, call, mode == NONBLOCKING, bytes),
+        .no_tiny = forgets ? "of those with counts it serves blocking calls only"
+                           : tiny_objection(team, call, mode == NONBLOCKING, bytes),
         .no_attach = blocks ? attach_objection(team, call) : "it serves blocking calls only",
     };
 }

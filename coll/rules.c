@@ -58,6 +58,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLGATHER, "pat", allgather_pat, .ordered = true, .radix = 8 },
     { COLL_ALLGATHER, "swing", allgather_swing, .ordered = true, .needs = NEEDS_POWER_OF_2 },
     { COLL_ALLGATHER, "torus", allgather_torus, .ordered = true },
+    { COLL_ALLGATHERV, "tiny", 0, .ordered = true },
     { COLL_ALLGATHERV, "ring", allgather_ring, .ordered = true },
     { COLL_ALLGATHERV, "bruck", allgather_bruck, .ordered = true, .radix = 2 },
     { COLL_ALLGATHERV, "spread", allgather_spread, .ordered = true },
@@ -123,6 +124,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLREDUCE, "levels", allreduce_levels, .cut = true, .needs = NEEDS_PLACES },
     { COLL_ALLREDUCE, "factored", allreduce_factored, .cut = true, .needs = NEEDS_PLACES },
 
+    { COLL_REDUCE_SCATTER, "tiny", 0, .ordered = true },
     { COLL_REDUCE_SCATTER, "circulant", reduce_scatter_circulant, .cut = true },
     { COLL_REDUCE_SCATTER, "linear", reduce_scatter_linear, .ordered = true, .cut = true },
     { COLL_REDUCE_SCATTER_BLOCK, "tiny", 0, .ordered = true },
@@ -256,6 +258,7 @@ static const struct rule allgather_rules[] = {
     END,
 };
 static const struct rule allgatherv_rules[] = {
+    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(2 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
@@ -300,6 +303,7 @@ static const struct rule reduce_scatter_block_rules[] = {
     END,
 };
 static const struct rule reduce_scatter_rules[] = {
+    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .ordered = true, .use = "linear" },
     { .use = "circulant" },
     END,

@@ -8,9 +8,10 @@
  *     barrier             nothing                       all
  *     bcast               root: the data                the root's
  *     gather, reduce      one block, one vector         root: all
- *     allgather, allreduce   one block, one vector      all
+ *     allgather(v), allreduce   one block, one vector   all
  *     scatter             root: the others' blocks      the root's
  *     alltoall, reduce_scatter_block   the others' blocks   all
+ *     reduce_scatter      one vector                    all
  *     scan, exscan        one vector                    those of lower ranks
  *        ranks exceed CPUs   the sum up to itself          that of the rank below
  *
@@ -26,44 +27,13 @@
  * many calls a rank performs in its turn.  Of a scan that is as many as its slots hold, if it only
  * waits for the rank below and only the rank above for it.
  */
-#include "coll/tiny_slot.h"
+#include "coll/tiny_parts.h"
 
 #include "coll/tell.h"
 #include "runtime/fail.h"
 #include "runtime/folding.h"
 
 #include <string.h>
-
-/* memcpy for sizes that the compiler does not know but that mostly are a word. */
-static inline void copy_bytes(void *to, const void *from, size_t bytes)
-{
-    if (bytes == 8)
-        memcpy(to, from, 8);
-    else if (bytes == 4)
-        memcpy(to, from, 4);
-    else
-        memcpy(to, from, bytes);
-}
-
-/* At most so many bytes of it: what others do not expect does not overflow a slot. */
-static inline void pack(char *to, const struct buffer *from, size_t most)
-{
-    const char *flat = buffer_flat(from);
-    size_t bytes = buffer_bytes(from) < most ? buffer_bytes(from) : most;
-    if (flat)
-        copy_bytes(to, flat, bytes);
-    else
-        buffer_pack(from, 0, to, bytes);
-}
-
-static inline void unpack(const struct buffer *to, const void *from)
-{
-    char *flat = buffer_flat(to);
-    if (flat)
-        copy_bytes(flat, from, buffer_bytes(to));
-    else
-        buffer_unpack(to, 0, from, buffer_bytes(to));
-}
 
 /* ---- the two sides of a call ---- */
 
@@ -81,22 +51,7 @@ static inline struct buffer vector_of(const struct call *call)
     return part_block(&part, 0);
 }
 
-/* The blocks of all ranks but `me` lie one behind the other: which one is that of rank r? */
-static inline size_t among_others(int me, int r)
-{
-    return (size_t)(r < me ? r : r - 1);
-}
-
 /* ---- hearing ---- */
-
-enum from { FROM_START, FROM_MY_BLOCK }; /* of a slot's payload */
-
-static inline const char *heard_at(const struct round *round, const struct slot *slot, int r,
-                                   enum from from)
-{
-    return tiny_payload(round, r, slot) +
-           (from == FROM_START ? 0 : among_others(r, round->tiny->me) * round->bytes);
-}
 
 /* Fold what the ranks [0, n) have to say, in their order. */
 static int fold_ranks(struct round *round, const struct call *call, int n, const void *mine,
@@ -125,7 +80,7 @@ static int take_blocks(struct round *round, const struct part *to, enum from fro
         int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
         if (lost)
             return lost;
-        struct buffer block = part_block(to, r);
+        struct buffer block = block_of(to, r);
         if (r != round->tiny->me && !round->error)
             unpack(&block, heard_at(round, slot, r, from));
     }
@@ -202,8 +157,7 @@ static int take_gather(struct round *round, const struct call *call)
 
 static struct buffer allgathered(const struct round *round, const struct call *call)
 {
-    return call->in_place ? part_block(&call->recv, round->tiny->me)
-                          : part_block(&call->send, 0);
+    return call->in_place ? block_of(&call->recv, round->tiny->me) : part_block(&call->send, 0);
 }
 
 static void say_allgather(struct round *round, const struct call *call)
@@ -214,7 +168,7 @@ static void say_allgather(struct round *round, const struct call *call)
 
 static int take_allgather(struct round *round, const struct call *call)
 {
-    struct buffer place = part_block(&call->recv, round->tiny->me);
+    struct buffer place = block_of(&call->recv, round->tiny->me);
     struct buffer own = allgathered(round, call);
     keep_own(call, &place, &own);
     return take_blocks(round, &call->recv, FROM_START);
@@ -312,6 +266,28 @@ static int take_reduce_scatter(struct round *round, const struct call *call)
     return fold_ranks(round, call, round->tiny->n, buffer_flat(&own), FROM_MY_BLOCK);
 }
 
+/* With blocks that differ everybody says the whole vector. */
+static void say_listed_scatter(struct round *round, const struct call *call)
+{
+    struct part all = operands(call);
+    if (round->bytes > 0)
+        all.count = round->bytes / all.layout->size;
+    struct buffer vector = part_block(&all, 0);
+    pack(round->payload, &vector, round->bytes);
+}
+
+/* In place the result may overlap my block of the vector: the slot has a copy. */
+static int take_listed_scatter(struct round *round, const struct call *call)
+{
+    struct call own = *call;
+    own.recv.count = (size_t)counts_at(call->recv.counts, round->tiny->me);
+    round->place = listed_bytes(&call->recv, round->tiny->me).all;
+    if (own.recv.count == 0)
+        return tiny_hear_all(round);
+    return fold_ranks(round, &own, round->tiny->n, round->payload + round->place,
+                      FROM_MY_PLACE);
+}
+
 static int take_scan(struct round *round, const struct call *call)
 {
     return fold_ranks(round, call, round->tiny->me + 1, own_vector(round, call), FROM_START);
@@ -375,9 +351,11 @@ static const struct performance {
     [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL, false },
     [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT, true },
     [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL, false },
+    [COLL_ALLGATHERV] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL, true },
     [COLL_REDUCE] = { say_reduce, take_reduce, ROOT_HEARS_ALL, false },
     [COLL_ALLREDUCE] = { say_vector, take_allreduce, HEARS_ALL, false },
+    [COLL_REDUCE_SCATTER] = { say_listed_scatter, take_listed_scatter, HEARS_ALL, false },
     [COLL_REDUCE_SCATTER_BLOCK] = { say_reduce_scatter, take_reduce_scatter, HEARS_ALL, true },
     [COLL_SCAN] = { say_vector, take_scan, HEARS_LOWER, false },
     [COLL_EXSCAN] = { say_vector, take_exscan, HEARS_LOWER, false },
@@ -409,6 +387,13 @@ bool tiny_is_together(enum collective what)
     return performances[what].hears == HEARS_ALL;
 }
 
+/* Bytes of each payload where blocks differ: all ranks know all counts. */
+static size_t listed_payload(const struct call *call, int n)
+{
+    struct listed bytes = listed_bytes(&call->recv, n);
+    return call->what == COLL_REDUCE_SCATTER ? bytes.all : bytes.longest;
+}
+
 /* What a payload may have. */
 static size_t most_room(const struct tiny *t)
 {
@@ -423,6 +408,8 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
     const struct reduction *op = &call->reduction;
     if (!t || (tracked && t->tracks == 0))
         return "the ranks have no shared slots";
+    if (is_listed(call->what))
+        bytes = listed_payload(call, t->n);
     if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : most_room(t)))
         return "the data do not fit a shared slot";
     if (is_reduction(call->what) && (!op->kernel || !op->layout->dense))
@@ -461,6 +448,8 @@ int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telli
     const struct call *call = telling->call;
     const struct performance *p = performance_of(tiny, call->what);
     round->bytes = telling->bytes;
+    if (__builtin_expect(is_listed(call->what), 0))
+        round->bytes = listed_payload(call, tiny->n);
     round->length = p->apart ? round->bytes * ((size_t)tiny->n - 1) : round->bytes;
     int lost = tiny_begin(round, tiny, telling_word(telling));
     if (__builtin_expect(round->length > tiny->room, 0) && !lost &&

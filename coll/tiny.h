@@ -2,8 +2,8 @@
  *
  * Collectives on one node without messages, through slots that the ranks share.
  *
- *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather, alltoall,
- *              reduce, allreduce, reduce_scatter_block, scan, exscan
+ *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather(v), alltoall,
+ *              reduce, allreduce, reduce_scatter(_block), scan, exscan
  *     later    the same, nonblocking and persistent
  *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
  *              allgather, alltoall, reduce, allreduce, reduce_scatter_block

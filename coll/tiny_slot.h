@@ -92,6 +92,7 @@ struct round {
     uint64_t sequence, said, before;
     size_t bytes;  /* of a block, or of the vector */
     size_t length; /* of a payload, whoever writes one */
+    size_t place;  /* of this rank's part in each, where blocks differ */
     struct slot *mine;
     char *payload;   /* of this rank */
     int first, last; /* the ranks that are awaited, for the flight recorder */
