@@ -68,7 +68,7 @@ static inline bool is_amount_known(enum collective what)
 }
 
 /* Do all ranks know how much each of them gets, by a list of counts? */
-static inline bool is_listed(enum collective what)
+static inline bool has_known_counts(enum collective what)
 {
     return what == COLL_ALLGATHERV || what == COLL_REDUCE_SCATTER;
 }

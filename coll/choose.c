@@ -72,7 +72,7 @@ struct question question_of(const struct team *team, const struct call *call, en
 {
     size_t bytes = call_bytes(team, call);
     int ranks = team->channel.size;
-    bool blocks = mode == BLOCKING, forgets = is_listed(call->what) && !blocks;
+    bool blocks = mode == BLOCKING, forgets = has_known_counts(call->what) && !blocks;
     return (struct question){
         .what = call->what,
         .mode = mode,

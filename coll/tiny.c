@@ -408,7 +408,7 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
     const struct reduction *op = &call->reduction;
     if (!t || (tracked && t->tracks == 0))
         return "the ranks have no shared slots";
-    if (is_listed(call->what))
+    if (has_known_counts(call->what))
         bytes = listed_payload(call, t->n);
     if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : most_room(t)))
         return "the data do not fit a shared slot";
@@ -448,7 +448,7 @@ int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telli
     const struct call *call = telling->call;
     const struct performance *p = performance_of(tiny, call->what);
     round->bytes = telling->bytes;
-    if (__builtin_expect(is_listed(call->what), 0))
+    if (__builtin_expect(has_known_counts(call->what), 0))
         round->bytes = listed_payload(call, tiny->n);
     round->length = p->apart ? round->bytes * ((size_t)tiny->n - 1) : round->bytes;
     int lost = tiny_begin(round, tiny, telling_word(telling));
