@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/halves plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -43,6 +43,20 @@ part_alone() # nobody needs it: nobody loads it
     XMPI_SHM=0 case_run "network/a message for who has left" 30 "$XMPIRUN" -np 2 "$scratch/lazy" late "$scratch/late"
 }
 
+# No buffer is used again that half a packet lies in: nothing would be left of that one, and it would
+# have to be sent again.
+half_packets()
+{
+    rm -f "$scratch/half"
+    XMPI_SHM=0 XMPI_OFI_WINDOW=16M XMPI_LOG=1 case_run "network/half a packet" 60 "$XMPIRUN" -np 4 \
+        "$scratch/halves" "$scratch/half" 8
+    if grep -q 'network: .* 0 resent' "$scratch/out" && ! grep -q ' [1-9][0-9]* resent' "$scratch/out"; then
+        ok "network/the other half finds it"
+    else
+        not_ok "network/the other half finds it" "$(grep -o '[1-9][0-9]* resent' "$scratch/out" | head -n 1)"
+    fi
+}
+
 part_traffic()
 {
     for np in 2 3 5; do
@@ -53,6 +67,7 @@ part_traffic()
             "$XMPIRUN" -np 9 "$scratch/flood" $window
     done
     XMPI_SHM=0 case_run "network/more at once than is received" 60 "$XMPIRUN" -np 20 "$scratch/rush" 2
+    half_packets
     XMPI_SHM=0 NP="2 8" THREADS=4 ONLY="p2p wildcard requests" srcdir=$top sh "$top/test/threads.sh" \
         > "$scratch/threads" 2>&1 || failures=$((failures + 1))
     sed 's,\(ok\|skip\) thread/,\1 network/thread/,' "$scratch/threads"

@@ -47,6 +47,9 @@ void trunk_attend(struct trunk *trunk)
 
 int trunk_new(struct peer *peer)
 {
+    int error = receives_meet();
+    if (error)
+        return error;
     struct trunk *trunk = calloc(1, sizeof *trunk);
     if (!trunk)
         return fail(MPI_ERR_NO_MEM, "no memory to reach rank %d over the network", peer->world);

@@ -135,6 +135,7 @@ bool trunk_gone(const struct trunk *trunk);
 
 /* ---- cq.c ---- */
 int receives_open(void);
+int receives_meet(void); /* another peer; MPI error class */
 void receives_close(void);
 int nics_poll(void);
 
