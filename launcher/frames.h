@@ -18,7 +18,7 @@ enum frame {
     FRAME_GOT,    /* the input has been taken here and below; send more */
 
     /* down */
-    FRAME_HOSTS, /* numbers seconds, fanout, 1: FRAME_SHAPE is wanted; text agent's command, text name, texts: the names of
+    FRAME_HOSTS, /* numbers limit of pulses in ms, seconds, fanout, 1: FRAME_SHAPE is wanted; text agent's command, text name, texts: the names of
                      the hosts to start */
     FRAME_JOB,   /* see share_pack in share.c; the same for all hosts */
     FRAME_SIGNAL, /* number */

@@ -50,6 +50,7 @@ struct launch {
     const char *template;     /* of the agents' commands; NULL: the user starts them himself */
     int port;                 /* where we listen; 0: anywhere */
     int fanout, seconds;      /* how many we start; how long it may take */
+    int pulse_ms;             /* how long a host may be silent (pulse.h) */
     bool shapes;              /* each is to say what its CPUs share */
     int first, n;             /* hosts first .. first + n - 1 are below us */
     const char *const *names; /* of these */

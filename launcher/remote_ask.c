@@ -190,6 +190,11 @@ int remote_ask(const struct options *options, struct host *hosts, int nhosts)
 {
     list_hosts(hosts, nhosts);
     ask.launch.shapes = wants_shapes(options);
+    ask.launch.pulse_ms = wire_silence();
+    if (ask.launch.pulse_ms < 0) {
+        complain("XMPI_HOST_TIMEOUT=%s: expected seconds", getenv("XMPI_HOST_TIMEOUT"));
+        return EXIT_USAGE;
+    }
     proc_remember();
     int status = gather_is_wanted(options) ? wish_gathering(options) : wish_agents(options);
     if (!status && loop_open() != 0) {

@@ -77,6 +77,7 @@ static void send_hosts(struct remote *remote)
     const char *const *names = names_of(remote);
     uint64_t now = clock_ns();
     int seconds = now < start.end ? (int)((start.end - now) / 1000000000u) : 0;
+    pack_number(&pack, start.wish->pulse_ms);
     pack_number(&pack, seconds > LEAD_SECONDS ? seconds - LEAD_SECONDS : 1);
     pack_number(&pack, start.wish->fanout);
     pack_number(&pack, start.wish->shapes);
@@ -202,6 +203,7 @@ static void list_remotes(const struct launch *launch)
 int remote_start(const struct launch *launch)
 {
     start.wish = launch;
+    wire_set_silence(launch->pulse_ms);
     start.end = clock_ns() + (uint64_t)launch->seconds * 1000000000u;
     list_remotes(launch);
     if (!remotes.n)

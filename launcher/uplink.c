@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 struct uplink up = { .wire.watch.fd = -1 };
@@ -94,6 +95,7 @@ static void got_hosts(const struct unpack *payload)
 {
     pack_rest(&hosts, payload);
     struct unpack from = { hosts.bytes, hosts.bytes + hosts.n, false };
+    up.launch.pulse_ms = unpack_int(&from, 0, INT_MAX);
     up.launch.seconds = unpack_int(&from, 1, 1 << 20);
     up.launch.fanout = unpack_int(&from, 1, FANOUT_MOST);
     up.launch.shapes = unpack_int(&from, 0, 1);
@@ -136,14 +138,16 @@ static void got_frame(struct wire *wire, int kind, struct unpack *payload)
 static void lost(struct wire *wire, const char *why)
 {
     (void)wire;
-    if (!up.over && !up.job) {
-        if (up.own)
+    if (!up.over) {
+        if (!up.own) /* on the agent's stderr */
+            complain("xmpid has lost xmpirun: %s", why);
+        else if (up.job)
+            complain("node 0 is lost: %s", why);
+        else
             complain(
                 "node 0 has gone, or does not know us: %s; XMPI_SECRET and --rdzv-id must be "
                 "the same on all nodes",
                 why);
-        else
-            complain("xmpid has lost xmpirun: %s", why); /* on the agent's stderr */
         up.code = 1;
     }
     uplink_abandon();

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE 1 /* getrandom */
 #include "launcher/wire.h"
 
+#include "launcher/pulse.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +43,8 @@ void wire_close(struct wire *wire)
 {
     if (!wire || wire->watch.fd < 0)
         return;
+    pulse_end(wire->pulse);
+    wire->pulse = NULL;
     loop_drop(&wire->watch);
     close(wire->watch.fd);
     wire->watch.fd = -1;
@@ -116,6 +120,32 @@ void wire_send_number(struct wire *wire, int kind, int64_t number)
     pack_free(&pack);
 }
 
+/* ---- the pulse ---- */
+
+/* A frame that nobody gets, unless something is under way already. */
+static void beat(void *owner, bool silent)
+{
+    struct wire *wire = owner;
+    char why[120];
+    if (!silent) {
+        if (!backlog(wire))
+            wire_send(wire, WIRE_PULSE, NULL);
+        return;
+    }
+    pulse_explain(wire->pulse, why, sizeof why);
+    lose(wire, why);
+}
+
+int wire_silence(void)
+{
+    return pulse_limit();
+}
+
+void wire_set_silence(int ms)
+{
+    pulse_set_limit(ms);
+}
+
 /* ---- receiving ---- */
 
 static void make_key(struct wire *wire, const uint8_t *their_nonce)
@@ -171,10 +201,12 @@ static bool take_frame(struct wire *wire)
         lose(wire, wire->received ? "a frame was damaged on its way" : "wrong key");
         return false;
     }
-    wire->received++;
+    if (!wire->received++)
+        wire->pulse = pulse_begin(wire->watch.fd, wire, beat);
     wire->in_done += sizeof head + head.bytes;
     struct unpack unpack = { payload, payload + head.bytes, false };
-    wire->user->frame(wire, (int)head.kind, &unpack);
+    if (head.kind != WIRE_PULSE)
+        wire->user->frame(wire, (int)head.kind, &unpack);
     return wire->watch.fd >= 0;
 }
 
@@ -244,13 +276,13 @@ int wire_open(struct wire *wire, int fd, bool accepted, int number, const uint8_
     wire->number = number;
     struct opening mine = { .version = WIRE_VERSION, .number = (uint32_t)number };
     memcpy(mine.magic, magic, sizeof magic);
-    int on = 1, idle = 3, times = 3, silence = 10000;
+    int on = 1, idle = 3, times = 3;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* until it has a pulse */
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof idle);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof silence);
     if (getrandom(wire->nonce, NONCE_BYTES, 0) != NONCE_BYTES ||
         !loop_add(&wire->watch, EPOLLIN)) {
         close(fd);

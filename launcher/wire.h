@@ -10,6 +10,9 @@
  * direction, position in the stream, kind, length and payload: nothing can be made up, replayed,
  * left out or sent back.  The payload is not encrypted.
  *
+ * A frame of kind 0 is none for the user: it keeps the pulse (pulse.h) of a connection that has
+ * proven itself.
+ *
  * One thread, no lock, nothing blocks: what cannot be sent now is kept.
  */
 #ifndef XMPI_LAUNCHER_WIRE_H
@@ -19,9 +22,10 @@
 #include "launcher/pack.h"
 #include "launcher/siphash.h"
 
-enum { WIRE_VERSION = 3, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16 };
+enum { WIRE_VERSION = 4, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16, WIRE_PULSE = 0 };
 
 struct wire;
+struct pulse;
 
 struct wire_user { /* who is told; a handler may close the wire */
     /* The first one proves what the other side said of itself in its opening. */
@@ -41,6 +45,7 @@ struct wire {
     int number;            /* of the host */
     uint8_t nonce[NONCE_BYTES], key[KEY_BYTES];
     uint64_t sent, received; /* frames */
+    struct pulse *pulse;     /* from the first right frame on */
     struct pack in, out;     /* not yet understood, not yet sent */
     size_t in_done, out_done;
 };
@@ -58,5 +63,10 @@ void wire_hold(struct wire *wire);
 void wire_release(struct wire *wire);
 
 void wire_close(struct wire *wire);
+
+/* How long neighbours may be silent (pulse.h) in ms, 0: for ever.  At first it is as
+ * XMPI_HOST_TIMEOUT says, -1: that is no number. */
+int wire_silence(void);
+void wire_set_silence(int ms);
 
 #endif

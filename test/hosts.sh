@@ -503,29 +503,68 @@ part_namespaces()
         EXPECT_NODES=2 run 60 -np 4 -H "$left:2,$right:2" "$scratch/client"
         check "namespaces: PMIx clients" "$code: $(cat "$dir/out")" "0: "
     fi
+    silences
+}
+
+# Everybody is there, and then COMMAND... pulls or stops something; `began` says when.
+job_on_all_hosts() # command...
+{
     rm -f "$scratch/begun"
-    BEGUN=$scratch/begun XMPI_OFI_TIMEOUT=30 start -np 4 -H "$left:2,$right:2" "$scratch/ends" wait
+    BEGUN=$scratch/begun start -H "$left:2,$right:1,$third:1" "$scratch/ends" wait
     await_lines "$scratch/begun" 4
-    ip link set "xb$$" down
     began=$(now_ms)
+    "$@"
+}
+
+# On one side of a cable, on the other one, and in the middle.
+silences()
+{
+    job_on_all_hosts ip -n "$right" link set cable down
+    silent_host "own end" "host $right is lost: " ip -n "$right" link set cable up
+    job_on_all_hosts ip link set "xv$$4" down
+    silent_host "other end" "host $third is lost: " ip link set "xv$$4" up
+    job_on_all_hosts ip link set "xb$$" down
+    silent_host "middle" "host xmpi-$$-[abc] is lost: " ip link set "xb$$" up
+    job_on_all_hosts true
+    stopped=$(daemon_of 1)
+    kill -STOP "$stopped"
+    sleep 3
+    kill -CONT "$stopped"
+    kill -TERM "$pid"
     collect
+    check "who is stopped is not lost" "$code $(cat "$dir/err") $(leftovers_soon)" "143  0"
+    XMPI_HOST_TIMEOUT=20 job_on_all_hosts ip link set "xb$$" down
+    sleep 2
+    ip link set "xb$$" up
+    kill -TERM "$pid"
+    collect
+    check "silence that the user allows" "$code $(cat "$dir/err") $(leftovers_soon)" "143  0"
+    XMPI_HOST_TIMEOUT=soon run 10 -H "$left,$right" true
+    check "XMPI_HOST_TIMEOUT that is no number" "$code $(grep -c 'XMPI_HOST_TIMEOUT=soon: expected seconds' "$dir/err")" "2 1"
+}
+
+silent_host() # which end of the cable, words, command that puts it back
+{
+    where=$1 words=$2
+    shift 2
+    collect
+    left_over=$(leftovers_soon 2)
     took=$(($(now_ms) - began))
-    check "cable pulled: an error" "$code" 1
-    check_says "which host" "host xmpi-.*is lost"
-    check "cable pulled: soon" "$([ $took -lt 20000 ] && echo yes || echo $took)" yes
-    sleep 12 # the other side finds out by itself
-    check "cable pulled: nothing is left" "$(leftovers_soon)" 0
+    check "cable pulled, $where: one cause" "$code $(grep -c "$words" "$dir/err") $(wc -l < "$dir/err")" "1 1 1"
+    check "cable pulled, $where: nothing is left" "$left_over" 0
+    check "cable pulled, $where: soon" "$([ $took -lt 5000 ] && echo yes || echo $took)" yes
+    "$@"
 }
 
 # A bridge of ours, and one cable from it into each namespace.
 namespaces_open()
 {
-    left=xmpi-$$-a right=xmpi-$$-b
+    left=xmpi-$$-a right=xmpi-$$-b third=xmpi-$$-c
     trap 'namespaces_close; rm -rf "$scratch"' EXIT
     ip link add "xb$$" type bridge 2> "$scratch/netns" || return 1
     ip addr add 10.78.0.1/24 dev "xb$$" && ip link set "xb$$" up || return 1
     n=2
-    for host in $left $right; do
+    for host in $left $right $third; do
         ip netns add "$host" 2>> "$scratch/netns" || return 1
         ip link add "xv$$$n" type veth peer name cable netns "$host" || return 1
         ip link set "xv$$$n" master "xb$$" up
@@ -538,7 +577,7 @@ namespaces_open()
 
 namespaces_close()
 {
-    for host in $left $right; do ip netns del "$host" 2> /dev/null; done
+    for host in $left $right $third; do ip netns del "$host" 2> /dev/null; done
     ip link del "xb$$" 2> /dev/null
 }
 
