@@ -98,6 +98,10 @@ static int read_host(struct host_list *list, char *line, int each, const char *w
         complain("%smax_slots=%d is less than slots=%d", where, words.max_slots, words.slots);
         status = EXIT_USAGE;
     }
+    if (!status && user && strchr(name, '@')) {
+        complain("%s%s and user=%s: which user?", where, name, user);
+        status = EXIT_USAGE;
+    }
     if (!words.slots && !strchr(name, ':'))
         words.slots = each;
     return status ? status : add_host(list, name, user, words, where);

@@ -89,6 +89,7 @@ START_TEST(what_is_no_host_is_refused)
         "localhost slot=2\n",
         "localhost -np 2\n",
         "localhost user=\n",
+        "joe@n1 user=bob\n",
         "localhost slots=4 max_slots=2\n",
         "# nothing\n",
         "n[1-2\n",
