@@ -49,16 +49,17 @@ void tools_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfun
 {
     static int named;
     pmix_proc_t tool = { .rank = 0 };
-    bool is_ours = false;
+    bool is_named = false, is_ours = true; /* by every id that is there */
     snprintf(tool.nspace, sizeof tool.nspace, "xmpi-tool-%d-%d", (int)getpid(), ++named);
     for (size_t i = 0; i < ninfo; i++)
-        if (info_is(&info[i], PMIX_USERID))
-            is_ours = info[i].value.data.uint32 == 0 || info[i].value.data.uint32 == geteuid();
-        else if (info_is(&info[i], PMIX_NSPACE))
+        if (info_is(&info[i], PMIX_USERID)) {
+            is_named = true;
+            is_ours &= info[i].value.data.uint32 == 0 || info[i].value.data.uint32 == geteuid();
+        } else if (info_is(&info[i], PMIX_NSPACE))
             snprintf(tool.nspace, sizeof tool.nspace, "%s", info[i].value.data.string);
         else if (info_is(&info[i], PMIX_RANK))
             tool.rank = info[i].value.data.rank;
-    if (is_ours)
+    if (is_named && is_ours)
         done(PMIX_SUCCESS, &tool, data);
 }
 
