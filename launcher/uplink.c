@@ -145,8 +145,8 @@ static void lost(struct wire *wire, const char *why)
             complain("node 0 is lost: %s", why);
         else
             complain(
-                "node 0 has gone, or does not know us: %s; XMPI_SECRET and --rdzv-id must be "
-                "the same on all nodes",
+                "node 0 has gone, or does not know us: %s; XMPI_SECRET, --rdzv-id and --nnodes "
+                "must be the same on all nodes",
                 why);
         up.code = 1;
     }
