@@ -289,6 +289,11 @@ static const struct request_ops precv_ops = { .name = "partitioned receive",
                                               .start = part_start,
                                               .release = part_release };
 
+bool request_is_partitioned(const struct request *request)
+{
+    return request->ops == &psend_ops || request->ops == &precv_ops;
+}
+
 /* A request like `model`, of which the buffer and its other side are known. */
 static int part_new(const struct partitioned *model, struct comm *comm,
                     struct request **request)

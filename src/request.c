@@ -290,6 +290,16 @@ static int fail_of_collective(const struct request *request, const char *what)
                 what);
 }
 
+/* Nor can a partitioned one be given up half-way (4.2). */
+static int fail_of_partitioned(const struct request *request)
+{
+    leave_blame(request->comm);
+    return fail(MPI_ERR_REQUEST,
+                "argument request is that of an active %s operation, which cannot be freed: "
+                "wait for it",
+                request->ops->name);
+}
+
 int xmpi_request_free(request_t *request)
 {
     struct request *gone;
@@ -298,6 +308,8 @@ int xmpi_request_free(request_t *request)
         return rc;
     if (gone->collective && request_is_live(gone))
         return fail_of_collective(gone, "freed");
+    if (request_is_partitioned(gone) && request_is_live(gone))
+        return fail_of_partitioned(gone);
     *request = MPI_REQUEST_NULL;
     if (gone->done) {
         request_discard(gone);

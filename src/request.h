@@ -35,6 +35,8 @@ static inline bool request_is_live(const struct request *request)
     return request && (!request->persistent || request->active);
 }
 
+bool request_is_partitioned(const struct request *request);
+
 /* The request behind a handle: NULL for MPI_REQUEST_NULL.  MPI_ERR_REQUEST names the argument:
  * element `index` of array_of_requests, or `request` when index < 0. */
 int request_of_none(MPI_Request handle, int index, struct request **request);

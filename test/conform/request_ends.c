@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Ends of requests that the standard rules out, and what a failed one says: collectives can be
- * neither cancelled nor freed while they are active (MPI 5.0, 6.12 and 6.13), operations without a
- * cancel say so, and the words of a failure are those of who found it, whenever it was.
+ * neither cancelled nor freed while they are active (MPI 5.0, 6.12 and 6.13), nor partitioned
+ * operations (4.2), those without a cancel say so, and the words of a failure are those of who found
+ * it, whenever it was.
  */
 #include "check.h"
 
@@ -113,6 +114,14 @@ static void test_no_cancel(void)
     code = MPI_Cancel(&part[1]);
     CHECK_ERROR(code, MPI_ERR_REQUEST);
     text_has(code, "partitioned receive");
+    for (int i = 0; i < 2; i++) { /* nor can they be given up (4.2) */
+        MPI_Request before = part[i];
+        blamed = MPI_COMM_NULL;
+        code = MPI_Request_free(&part[i]);
+        CHECK_ERROR(code, MPI_ERR_REQUEST);
+        text_has(code, i == 0 ? "partitioned send" : "partitioned receive");
+        CHECK(blamed == comm && part[i] == before);
+    }
     CHECK_OK(MPI_Barrier(comm));
     CHECK_OK(MPI_Pready(0, part[0]));
     CHECK_OK(MPI_Waitall(2, part, MPI_STATUSES_IGNORE));
