@@ -98,16 +98,20 @@ expect "sim --machine: wrong" 2 "latency=3 is no time; as in 1.5us" sim bcast:bi
 expect "sim --machine: no file" 2 "No such file" sim bcast:binomial -n 2 --bytes 1 --machine /nonexistent
 
 # draw
-for picture in allreduce:circulant bcast:binomial; do
-    file=$(echo $picture | tr : -).svg graph=
-    [ $picture = bcast:binomial ] && graph=--graph
-    if "$xmpi" plan draw $picture -n 8 $graph -o "$scratch/$file" && cmp "$scratch/$file" "$top/docs/$file"
+while read -r picture how; do
+    file=$(echo "$picture" | tr : -).svg
+    if "$xmpi" plan draw "$picture" $how -o "$scratch/$file" && cmp "$scratch/$file" "$top/docs/$file"
     then
         ok "draw: docs/$file"
     else
-        not_ok "draw: docs/$file" "differs; xmpi plan draw $picture -n 8 $graph -o docs/$file"
+        not_ok "draw: docs/$file" "differs; xmpi plan draw $picture $how -o docs/$file"
     fi
-done
+done << END
+allreduce:circulant -n 8
+allreduce:ring -n 8 --graph
+bcast:binomial -n 8 --graph
+bcast:chain -n 6 --pieces 4
+END
 expect "draw: all of it" 0 "</svg>" draw allreduce:ring -n 8 --graph -o -
 expect "draw: where to" 2 "-o FILE.svg" draw allreduce:ring -n 8
 expect "draw: too many" 2 "more than 64 ranks" draw allreduce:ring -n 65 -o -

@@ -17,12 +17,15 @@ nodist_man1_MANS += tools/xmpi-plan.1
 tools/xmpi-plan.1: tools/xmpi
 	$(AM_V_GEN)ASAN_OPTIONS=detect_leaks=0 tools/xmpi plan --help=man > $@.tmp && mv $@.tmp $@
 CLEANFILES += tools/xmpi.1 tools/xmpi-plan.1
-EXTRA_DIST += docs/allreduce-circulant.svg docs/bcast-binomial.svg
+EXTRA_DIST += docs/allreduce-circulant.svg docs/allreduce-ring.svg docs/bcast-binomial.svg \
+    docs/bcast-chain.svg
 
 # The drawings in docs, by the plans of today; test/plans.sh compares.
 pictures: tools/xmpi
 	tools/xmpi plan draw allreduce:circulant -n 8 -o $(srcdir)/docs/allreduce-circulant.svg
+	tools/xmpi plan draw allreduce:ring -n 8 --graph -o $(srcdir)/docs/allreduce-ring.svg
 	tools/xmpi plan draw bcast:binomial -n 8 --graph -o $(srcdir)/docs/bcast-binomial.svg
+	tools/xmpi plan draw bcast:chain -n 6 --pieces 4 -o $(srcdir)/docs/bcast-chain.svg
 .PHONY: pictures
 
 bin_SCRIPTS += tools/xmpicc tools/xmpicxx
