@@ -8,7 +8,10 @@
  *
  * So while the partner runs on another CPU a wait goes on spinning, and does not yield, for about as
  * long as a few switches take; unless that was in vain several times, then it is tried now and
- * then.  Partners that find themselves on one CPU again and again never run at the same time: one
+ * then.  While it does not run, one in a few waits lingers: for as long as the ranks on the partner's
+ * CPU need for a turn each, so that it comes, finds us running, and both stay.
+ *
+ * Partners that find themselves on one CPU again and again never run at the same time: one
  * of them asks the scheduler for another CPU (and is left free to be moved again).
  */
 #ifndef XMPI_PARTNER_H

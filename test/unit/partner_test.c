@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static struct doorbell bells[2]; /* ours and the partner's */
 
@@ -86,6 +87,51 @@ START_TEST(a_partner_that_did_not_run_may_answer_later)
 }
 END_TEST
 
+/* One in a few waits stays while the partner waits for another CPU.  How often, of so many? */
+static int lingers(int waits, bool answered, int together_us)
+{
+    int n = 0;
+    for (int i = 0; i < waits; i++) {
+        bool stays = partner_may_answer(50);
+        n += stays;
+        if (stays && answered)
+            partner_answered();
+        if (stays && together_us)
+            usleep((useconds_t)together_us);
+        ck_assert(stays == false || answered || partner_may_answer(900));
+        ck_assert(answered || !partner_may_answer(100000));
+        partner_missed(stays ? 1000 : 50);
+    }
+    return n;
+}
+
+START_TEST(who_waits_for_the_partners_turn_meets_it)
+{
+    unsigned here = open_here();
+    partner_is(&bells[1]);
+    oncpu_tell(&bells[1], here + 1);
+    oncpu_leave(&bells[1]);
+    ck_assert_int_eq(lingers(400, true, 1000), 100); /* they stay together for a while */
+    ck_assert_int_le(lingers(4000, true, 0), 200);   /* it went away at once */
+    partner_open(&bells[0]);
+    partner_is(&bells[1]);
+    int rarely = lingers(4000, false, 0); /* it never came */
+    ck_assert_int_ge(rarely, 10);
+    ck_assert_int_le(rarely, 30);
+    ck_assert_int_le(lingers(10240, false, 0), 11);
+}
+END_TEST
+
+START_TEST(nobody_waits_for_a_turn_on_its_own_cpu)
+{
+    unsigned here = open_here();
+    partner_is(&bells[1]);
+    oncpu_tell(&bells[1], here);
+    oncpu_leave(&bells[1]);
+    ck_assert_int_eq(lingers(100, false, 0), 0);
+}
+END_TEST
+
 static int cpus(cpu_set_t *set)
 {
     ck_assert_int_eq(sched_getaffinity(0, sizeof *set, set), 0);
@@ -132,4 +178,5 @@ END_TEST
 
 UNIT_MAIN("partner", nobody_waits_for_nobody, a_partner_on_another_cpu_may_answer,
           spinning_in_vain_is_given_up, a_partner_that_did_not_run_may_answer_later,
+          who_waits_for_the_partners_turn_meets_it, nobody_waits_for_a_turn_on_its_own_cpu,
           one_of_two_on_a_cpu_moves, who_has_one_cpu_stays)
