@@ -16,6 +16,7 @@
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
+#include "runtime/partner.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -268,6 +269,8 @@ static int lane_drain(struct lane *lane)
     } while (packets < PACKETS_PER_POLL && lane_is_ready(lane));
     if (packets < PACKETS_PER_POLL)
         lane->told = lane->head;
+    if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
+        partner_is(NULL);
     if (chunk || lane->next - lane->published >= PUBLISH_SLOTS) {
         lane->published = lane->next;
         atomic_store_explicit(&lane->in_ring->tail, lane->next, memory_order_release);

@@ -127,7 +127,8 @@ static inline long put_flat(struct lane *lane, const struct wire *header, const 
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
     lane_publish(lane, slot, 1 + more);
-    partner_is(lane->bell);
+    /* After RTS and an address the peer reads for a while, and we had better not spin. */
+    partner_is(header->kind == WIRE_RTS ? NULL : lane->bell);
     if (more > 1)
         lane_prepare(lane, more);
     return (long)bytes;
