@@ -15,9 +15,13 @@
  * looked at its own time alone, it would let the other one copy, and both lose.  So what counts is
  * what both lose: of many messages, the time of a byte that came or went; of a single one its own
  * time, where our own copying does not count, and the sender's does, as much as ours would cost.
+ * So it does where ranks share processors: either's copying keeps others waiting.
  *
  * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
  * while one of ours was on its way.
+ *
+ * Where ranks share processors what a message costs is mostly switches between ranks, and one that was
+ * copied lets its sender go on: so up to 32 KiB are copied, and nothing measured.
  *
  * XMPI_SHM_SINGLE_COPY=none, cma and both decide once and for all.  Memory with gaps is copied,
  * unless ranks share processors: then the receiver had better finish alone, and reads into a
@@ -36,6 +40,7 @@ enum wish { WISH_NONE, WISH_CMA, WISH_BOTH, WISH_AUTO };
 static const char *const wishes[] = { "none", "cma", "both", "auto" };
 static enum wish wish;
 static uint32_t advice;            /* published; bits of way_bit */
+static uint32_t always_copied;     /* where ranks share processors, the same bits */
 static enum way next[WAY_CLASSES]; /* WAYS: there was none so far */
 static int in_progress;            /* measured messages */
 static uint64_t last_end;          /* when the last of them was complete */
@@ -84,8 +89,10 @@ void trips_open(void)
     sent = 0;
     crossings = 0;
     in_progress = 0;
-    if (wish == WISH_NONE)
-        advise(UINT32_MAX);
+    always_copied = 0;
+    if (boot.crowded && wish == WISH_AUTO)
+        always_copied = way_bit(2 * WAY_SHORT) | way_bit(4 * WAY_SHORT);
+    advise(wish == WISH_NONE ? UINT32_MAX : always_copied);
 }
 
 void trips_close(void)
@@ -151,7 +158,8 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
         trips_refuse();
         return;
     }
-    if (wish != WISH_AUTO || !peer->link->advise || !plain) {
+    if (wish != WISH_AUTO || !peer->link->advise || !plain ||
+        way_bit(header->total) & always_copied) {
         trip->way = asked ? way_fixed(peer->link, plain) : WAY_COPY;
         return;
     }
@@ -219,7 +227,7 @@ static void trip_learn(const struct trip *trip, bool alone, uint64_t ticks, uint
                              .ticks = ticks };
     if (trip->traffic == TWO_WAYS && !alone)
         took.moved += sent;
-    else if (busy)
+    else if (busy || boot.crowded)
         took.ticks = cost_shared(trip, ticks, busy);
     way_took(&took);
 }
