@@ -26,12 +26,13 @@ enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_DEVICE = 2, CUDA_MEMORY_UNIFIED = 4 };
 
 /* What is asked about a pointer, and the type of the answer. */
 enum cuda_attribute {
-    CUDA_POINTER_CONTEXT = 1,     /* cuda_context */
-    CUDA_POINTER_MEMORY_TYPE = 2, /* unsigned */
-    CUDA_POINTER_SYNC_MEMOPS = 6, /* unsigned, to be set: copies that wait do wait */
-    CUDA_POINTER_BUFFER_ID = 7,   /* uint64_t, of the allocation: no other one ever has it */
-    CUDA_POINTER_IS_MANAGED = 8,  /* unsigned */
-    CUDA_POINTER_DEVICE = 9       /* int */
+    CUDA_POINTER_CONTEXT = 1,        /* cuda_context */
+    CUDA_POINTER_MEMORY_TYPE = 2,    /* unsigned */
+    CUDA_POINTER_DEVICE_POINTER = 3, /* cuda_address, for kernels of the current context */
+    CUDA_POINTER_SYNC_MEMOPS = 6,    /* unsigned, to be set: copies that wait do wait */
+    CUDA_POINTER_BUFFER_ID = 7,      /* uint64_t, of the allocation: no other one ever has it */
+    CUDA_POINTER_IS_MANAGED = 8,     /* unsigned */
+    CUDA_POINTER_DEVICE = 9          /* int */
 };
 
 /* Names an allocation to other processes of the same machine. */

@@ -84,6 +84,9 @@ struct gpu_rows {
 };
 void gpu_start_rows(const struct gpu_rows *rows);
 
+/* Does it take rows so far apart in one copy?  Else one for each. */
+bool gpu_rows_are_one_copy(ptrdiff_t step, size_t length);
+
 void gpu_finish(void);
 
 #endif

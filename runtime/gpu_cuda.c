@@ -209,8 +209,22 @@ void gpu_start(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
+bool driver_join(cuda_context context, cuda_stream *stream)
+{
+    if (queue_is_shut())
+        return false;
+    if (!copies.queued && !copies.begun) {
+        if (driver_current() != context)
+            context_borrow(context);
+        copies.stream = driver_stream();
+        copies.begun = true;
+    }
+    *stream = copies.stream;
+    return driver_current() == context;
+}
+
 /* Rows go forward, do not overlap, and the device takes distances below 2 GiB. */
-static bool step_is_pitch(ptrdiff_t step, size_t length)
+bool gpu_rows_are_one_copy(ptrdiff_t step, size_t length)
 {
     return step > 0 && (size_t)step >= length && step <= INT32_MAX;
 }
@@ -226,8 +240,8 @@ void gpu_start_rows(const struct gpu_rows *r)
 {
     if (queue_is_shut())
         return;
-    if (!step_is_pitch(r->to_step, r->length) || !step_is_pitch(r->from_step, r->length) ||
-        !copies_begin(r->to, r->from)) {
+    if (!gpu_rows_are_one_copy(r->to_step, r->length) ||
+        !gpu_rows_are_one_copy(r->from_step, r->length) || !copies_begin(r->to, r->from)) {
         rows_one_by_one(r);
         return;
     }
@@ -253,6 +267,13 @@ static void copies_end(void)
 void driver_wait(cuda_stream stream)
 {
     driver_note(cuda.stream_synchronize(stream), "cuStreamSynchronize");
+}
+
+cuda_result driver_copy(void *to, const void *from, size_t bytes)
+{
+    cuda_stream stream = driver_stream();
+    cuda_result result = cuda.memcpy_async(address_of(to), address_of(from), bytes, stream);
+    return result ? result : cuda.stream_synchronize(stream);
 }
 
 void gpu_finish(void)
@@ -395,6 +416,11 @@ void cuda_queue_begin(cuda_stream stream, cuda_context context)
     copies.queued = true;
     if (driver_current() != context)
         context_borrow(context);
+}
+
+bool cuda_queue_is_open(void)
+{
+    return copies.queued;
 }
 
 bool cuda_queue_is_well(void)

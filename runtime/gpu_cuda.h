@@ -49,6 +49,13 @@ cuda_stream driver_stream(void);
 /* Wait for it, and note what went wrong. */
 void driver_wait(cuda_stream stream);
 
+/* Copy, and wait for that, in the context that was entered.  Nothing is noted. */
+cuda_result driver_copy(void *to, const void *from, size_t bytes);
+
+/* Where copies go until gpu_finish and the like, for what is to go behind them; as if one were
+ * started, in this context.  False: they go to another context. */
+bool driver_join(cuda_context context, cuda_stream *stream);
+
 /* Does a stream of the program wait for us?  Whoever may ask the driver for what waits for all of a
  * device nevertheless (gpu_may_stall) does so between these two, where others may have the engine
  * lock. */
@@ -72,6 +79,7 @@ int cuda_fail(cuda_result error, const char *what, const char *function);
 /* Until cuda_queue_end, gpu_start and gpu_start_rows put copies into this stream and gpu_finish
  * waits for nothing. */
 void cuda_queue_begin(cuda_stream stream, cuda_context context);
+bool cuda_queue_is_open(void);
 
 /* driver_note says what else went wrong; nothing may go into the stream when it is not well. */
 bool cuda_queue_is_well(void);

@@ -1,19 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The text of the kernels, and of a single one: a driver compiles what it is given when it gets
- * it, a kernel in some milliseconds, all of them in a second.
+ * Kernels over CUDA's driver, and their text.  A driver compiles what it is given when it gets it, a
+ * kernel in some milliseconds, all of them in a second; so it is given single ones.
  *
  *     .version ... .target ...               head, of all
  *     .visible .entry sum_float( ... ) { ... }
  *     .visible .entry prod_float( ...
  *
- * It is written by tools/kernels.sh, and compared with its sources by test/device.sh.
+ * The text is written by tools/kernels.sh, and compared with its sources by test/device.sh.
  */
-#include "runtime/gpu_reduce.h"
+#include "runtime/gpu_kernels.h"
+
+#include "runtime/gpu.h"
+#include "runtime/gpu_cuda.h"
+#include "runtime/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct {
+    cuda_module_load_data *module_load_data;
+    cuda_module_get_function *module_get_function;
+    cuda_module_unload *module_unload;
+    cuda_launch_kernel *launch_kernel;
+} cuda;
+
+static const struct symbol symbols[] = {
+    { "cuModuleLoadData", &cuda.module_load_data },
+    { "cuModuleGetFunction", &cuda.module_get_function },
+    { "cuModuleUnload", &cuda.module_unload },
+    { "cuLaunchKernel", &cuda.launch_kernel },
+};
+
+bool kernels_are_here(void)
+{
+    static int here = -1;
+    if (here < 0)
+        here = driver_find(symbols, sizeof symbols / sizeof symbols[0]);
+    return here;
+}
+
+/* ---- text ---- */
 
 static const char text[] =
 #include "runtime/reduce_device.inc"
@@ -35,4 +63,65 @@ char *gpu_kernel_text(const char *name)
     memcpy(one + head, begin, body);
     one[head + body] = '\0';
     return one;
+}
+
+/* ---- loading ---- */
+
+static struct kernel *kernels;
+
+/* In the context that was entered. */
+static cuda_result kernel_load(struct kernel *kernel)
+{
+    cuda_module module;
+    char *one = gpu_kernel_text(kernel->name);
+    if (!one)
+        return CUDA_OUT_OF_MEMORY;
+    int levels = driver_stall_begin();
+    cuda_result error = cuda.module_load_data(&module, one);
+    if (error == 0) {
+        error = cuda.module_get_function(&kernel->function, module, kernel->name);
+        if (error)
+            cuda.module_unload(module);
+    }
+    driver_stall_end(levels);
+    if (error)
+        kernel->function = NULL;
+    free(one);
+    return error;
+}
+
+const struct kernel *kernel_find(const char *name, cuda_context context)
+{
+    struct kernel *k = kernels;
+    while (k && (k->context != context || strcmp(k->name, name) != 0))
+        k = k->next;
+    if (k || !gpu_may_stall() || !(k = calloc(1, sizeof *k)))
+        return k;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    k->context = context;
+    k->error = kernel_load(k);
+    k->next = kernels;
+    if (k->error)
+        log_at(1, "cuda: kernel %s is not to be had: error %d (%s)", name, k->error,
+               driver_error_name(k->error));
+    return kernels = k;
+}
+
+/* ---- launching ---- */
+
+enum { BLOCK_THREADS = 256, MOST_BLOCKS = 65535 };
+
+/* As many threads as there are 8 bytes, within what a grid may have. */
+static unsigned blocks_for(size_t bytes)
+{
+    size_t blocks = bytes / 8 / BLOCK_THREADS + 1;
+    return blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS;
+}
+
+void kernel_launch(const struct kernel *kernel, size_t bytes, cuda_stream stream,
+                   void **arguments)
+{
+    driver_note(cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1, BLOCK_THREADS, 1,
+                                   1, 0, stream, arguments, NULL),
+                "cuLaunchKernel");
 }

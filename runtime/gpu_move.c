@@ -6,21 +6,23 @@
  *
  *     pieces at a regular distance    one copy of rows: vectors, columns of matrices
  *     many elements of few pieces     one copy of rows per piece: its place in each element
- *     anything else                   one copy per piece
+ *     anything else                   one copy per piece, or one kernel (gpu_pack.c)
  *
- * So vectors, vectors of vectors and structures cost about as much as flat data, and a type of many
- * irregular pieces some microseconds for each of them; packing by a kernel would be faster and is
- * not built.
+ * So vectors, vectors of vectors and structures cost about as much as flat data.  A copy per piece
+ * takes some microseconds for each of them: where that is more than a few, a kernel moves all.
  *
- * Between two layouts that are not both in one piece the bytes bounce through the host.
+ * Between two layouts that are not both in one piece the bytes bounce through the device, or, when
+ * one side is not AWAY, through the host.
  */
 #include "runtime/gpu.h"
 
+#include "runtime/gpu_pack.h"
+#include "runtime/gpu_reduce.h"
 #include "runtime/layout_inside.h"
 
 #include <stdlib.h>
 
-enum { GPU_BOUNCE_BYTES = 1 << 20, GPU_SMALL_BYTES = 4096 };
+enum { GPU_BOUNCE_BYTES = 1 << 20, GPU_SMALL_BYTES = 4096, GPU_ROOM_BYTES = 4 << 20 };
 
 /* ---- the walk ---- */
 
@@ -190,7 +192,7 @@ void gpu_move_start(const struct buffer *buffer, size_t skip, char *flat, size_t
     struct run all;
     if (solid) {
         bytes_start(&m, solid + skip, bytes);
-    } else {
+    } else if (!gpu_pack_start(buffer, skip, flat, bytes, pack)) {
         all = run_of(buffer);
         run_range(&m, &all, buffer->base, skip, bytes);
     }
@@ -198,6 +200,8 @@ void gpu_move_start(const struct buffer *buffer, size_t skip, char *flat, size_t
 
 void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
 {
+    if (gpu_pack_by_room(buffer, skip, flat, bytes, pack))
+        return;
     gpu_move_start(buffer, skip, flat, bytes, pack);
     gpu_finish();
 }
@@ -214,22 +218,43 @@ static void bounce(const struct buffer *to, const struct buffer *from, size_t by
     }
 }
 
+static void bounce_by_host(const struct buffer *to, const struct buffer *from, size_t bytes)
+{
+    char small[GPU_SMALL_BYTES];
+    char *block = bytes > sizeof small ? malloc(GPU_BOUNCE_BYTES) : NULL;
+    if (block)
+        bounce(to, from, bytes, block, GPU_BOUNCE_BYTES);
+    else
+        bounce(to, from, bytes, small, sizeof small);
+    free(block);
+}
+
+/* Both are AWAY.  False: the device has no room. */
+static bool bounce_by_device(const struct buffer *to, const struct buffer *from, size_t bytes)
+{
+    size_t step = bytes < GPU_ROOM_BYTES ? bytes : GPU_ROOM_BYTES;
+    char *room = gpu_room_take(step, buffer_at(from->base, from->layout->true_lb));
+    for (size_t done = 0; room && done < bytes; done += step) {
+        size_t n = bytes - done < step ? bytes - done : step;
+        gpu_move(from, done, room, n, true);
+        gpu_move(to, done, room, n, false);
+    }
+    gpu_room_give(room);
+    return room;
+}
+
 void gpu_copy(const struct buffer *to, const struct buffer *from, size_t bytes)
 {
     char *solid_to = buffer_solid(to), *solid_from = buffer_solid(from);
-    char small[GPU_SMALL_BYTES], *block;
     if (solid_to && solid_from) {
         gpu_start(solid_to, solid_from, bytes);
         gpu_finish();
-    } else if (solid_to && to->where == HERE) {
-        buffer_pack(from, 0, solid_to, bytes);
-    } else if (solid_from && from->where == HERE) {
-        buffer_unpack(to, 0, solid_from, bytes);
-    } else if (bytes > sizeof small && (block = malloc(GPU_BOUNCE_BYTES))) {
-        bounce(to, from, bytes, block, GPU_BOUNCE_BYTES);
-        free(block);
-    } else {
-        bounce(to, from, bytes, small, sizeof small);
+    } else if (solid_to && from->where == AWAY) {
+        gpu_move(from, 0, solid_to, bytes, true);
+    } else if (solid_from && to->where == AWAY) {
+        gpu_move(to, 0, solid_from, bytes, false);
+    } else if (to->where == HERE || from->where == HERE || !bounce_by_device(to, from, bytes)) {
+        bounce_by_host(to, from, bytes);
     }
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Kernels over CUDA's driver.  A kernel is found by its name, which operation and type give, loaded
- * into the context of the memory when it is first needed, and kept; one that a driver does not
- * take is not tried again.
+ * Which kernel performs a reduction: operation and type give its name.
  *
  *     allreduce of floats on device 1      sum_float in the context of device 1
  *       first time   gpu_kernel_text -> cuModuleLoadData -> cuModuleGetFunction
@@ -14,38 +12,13 @@
 
 #include "runtime/gpu.h"
 #include "runtime/gpu_cuda.h"
+#include "runtime/gpu_kernels.h"
 #include "runtime/layout_inside.h"
-#include "runtime/log.h"
 #include "runtime/param.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-static struct {
-    cuda_module_load_data *module_load_data;
-    cuda_module_get_function *module_get_function;
-    cuda_module_unload *module_unload;
-    cuda_launch_kernel *launch_kernel;
-} cuda;
-
-static const struct symbol symbols[] = {
-    { "cuModuleLoadData", &cuda.module_load_data },
-    { "cuModuleGetFunction", &cuda.module_get_function },
-    { "cuModuleUnload", &cuda.module_unload },
-    { "cuLaunchKernel", &cuda.launch_kernel },
-};
-
-static bool kernels_are_here(void)
-{
-    static int here = -1;
-    if (here < 0)
-        here = driver_find(symbols, sizeof symbols / sizeof symbols[0]);
-    return here;
-}
 
 /* ---- names: those of reduce_arith.c and its kind ---- */
-
-enum { NAME_CHARS = 32 };
 
 static const struct names {
     const char *sum, *order, *bits, *loc;
@@ -89,7 +62,7 @@ static bool is_logical(enum basic basic)
 }
 
 /* False: there is no such kernel. */
-static bool kernel_name(char name[NAME_CHARS], enum reduce_op op, enum basic basic)
+static bool kernel_name(char name[KERNEL_NAME_CHARS], enum reduce_op op, enum basic basic)
 {
     static const char *const words[REDUCE_OPS] = { "sum_", "min_", "max_",    "prod_",
                                                    "band", "bor",  "bxor",    "land",
@@ -101,7 +74,8 @@ static bool kernel_name(char name[NAME_CHARS], enum reduce_op op, enum basic bas
                      : op == REDUCE_MINLOC || op == REDUCE_MAXLOC ? n->loc
                                                                   : NULL;
     if (of)
-        snprintf(name, NAME_CHARS, "%s%s%s", is_logical(basic) ? "f" : "", words[op], of);
+        snprintf(name, KERNEL_NAME_CHARS, "%s%s%s", is_logical(basic) ? "f" : "", words[op],
+                 of);
     return of;
 }
 
@@ -109,55 +83,6 @@ static bool kernel_name(char name[NAME_CHARS], enum reduce_op op, enum basic bas
 static enum reduce_op op_of(const struct reduction *r)
 {
     return r->name == REDUCE_NAME_MEAN ? REDUCE_SUM : (enum reduce_op)(r->name - 1);
-}
-
-/* ---- loading ---- */
-
-struct kernel {
-    struct kernel *next;
-    char name[NAME_CHARS];
-    cuda_context context;
-    cuda_function function; /* NULL: it could not be loaded */
-    cuda_result error;      /* why */
-};
-static struct kernel *kernels;
-
-/* In the context that was entered. */
-static cuda_result kernel_load(struct kernel *kernel)
-{
-    cuda_module module;
-    char *text = gpu_kernel_text(kernel->name);
-    if (!text)
-        return CUDA_OUT_OF_MEMORY;
-    int levels = driver_stall_begin();
-    cuda_result error = cuda.module_load_data(&module, text);
-    if (error == 0) {
-        error = cuda.module_get_function(&kernel->function, module, kernel->name);
-        if (error)
-            cuda.module_unload(module);
-    }
-    driver_stall_end(levels);
-    if (error)
-        kernel->function = NULL;
-    free(text);
-    return error;
-}
-
-static struct kernel *kernel_find(const char *name, cuda_context context)
-{
-    struct kernel *k = kernels;
-    while (k && (k->context != context || strcmp(k->name, name) != 0))
-        k = k->next;
-    if (k || !gpu_may_stall() || !(k = calloc(1, sizeof *k)))
-        return k;
-    snprintf(k->name, sizeof k->name, "%s", name);
-    k->context = context;
-    k->error = kernel_load(k);
-    k->next = kernels;
-    if (k->error)
-        log_at(1, "cuda: kernel %s is not to be had: error %d (%s)", name, k->error,
-               driver_error_name(k->error));
-    return kernels = k;
 }
 
 /* ---- asking ---- */
@@ -189,7 +114,7 @@ static const char *kernel_objection(const char *name, cuda_context context)
 const char *gpu_reduce_objection(const struct reduction *r, size_t count, const void *one,
                                  const void *other)
 {
-    char name[NAME_CHARS];
+    char name[KERNEL_NAME_CHARS];
     size_t least = (size_t)param_number(CUDA_REDUCE);
     if (least == 0 || count * r->layout->size < least)
         return "vectors of this size are (XMPI_CUDA_REDUCE)";
@@ -211,15 +136,6 @@ const char *gpu_reduce_objection(const struct reduction *r, size_t count, const 
 
 /* ---- launching ---- */
 
-enum { BLOCK_THREADS = 256, MOST_BLOCKS = 65535 };
-
-/* As many threads as there are 8 bytes, within what a grid may have. */
-static unsigned blocks_for(size_t bytes)
-{
-    size_t blocks = bytes / 8 / BLOCK_THREADS + 1;
-    return blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS;
-}
-
 /* And wait. */
 static void kernel_run(const char *name, void *at, size_t bytes, void **arguments)
 {
@@ -233,16 +149,14 @@ static void kernel_run(const char *name, void *at, size_t bytes, void **argument
     if (!kernel || !kernel->function)
         driver_note(kernel ? kernel->error : CUDA_OUT_OF_MEMORY, "cuModuleLoadData");
     else
-        driver_note(cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1, BLOCK_THREADS,
-                                       1, 1, 0, stream, arguments, NULL),
-                    "cuLaunchKernel");
+        kernel_launch(kernel, bytes, stream, arguments);
     driver_wait(stream);
     driver_leave(context);
 }
 
 void gpu_reduce(const struct reduction *r, void *to, const void *a, const void *b, size_t count)
 {
-    char name[NAME_CHARS];
+    char name[KERNEL_NAME_CHARS];
     size_t items = count * r->layout->nitems;
     void *arguments[] = { &to, &a, &b, &items };
     if (items > 0 && kernel_name(name, op_of(r), r->layout->basic))
@@ -251,7 +165,7 @@ void gpu_reduce(const struct reduction *r, void *to, const void *a, const void *
 
 void gpu_divide(const struct reduction *r, void *to, size_t count, int64_t by)
 {
-    char name[NAME_CHARS];
+    char name[KERNEL_NAME_CHARS];
     enum basic basic = r->layout->basic;
     bool complex = basic == BASIC_FLOAT_COMPLEX || basic == BASIC_DOUBLE_COMPLEX;
     enum basic part = !complex                       ? basic

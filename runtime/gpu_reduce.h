@@ -34,7 +34,4 @@ void *gpu_room_take_any(size_t bytes, const void *near);
 void gpu_room_give(void *room); /* NULL is allowed */
 void gpu_rooms_close(void);
 
-/* For drivers: the text of one kernel, to be freed; NULL: there is none of this name. */
-char *gpu_kernel_text(const char *name);
-
 #endif

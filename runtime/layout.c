@@ -271,6 +271,7 @@ struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t 
         return NULL;
     *l = *old;
     l->refs = 1;
+    l->form = NULL;
     l->runs = behind ? (struct run *)(l + 1) : &l->only;
     if (old->nruns > 0)
         memcpy(l->runs, old->runs, old->nruns * sizeof *l->runs);
@@ -334,6 +335,7 @@ void layout_drop(struct layout *layout)
     layout_free_runs(layout);
     list_drop(layout->list);
     items_drop(layout->items);
+    gpu_form_drop(layout->form);
     free(layout);
 }
 

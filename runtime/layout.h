@@ -113,7 +113,11 @@ struct layout {
     struct run only;
     struct spot_list *list;     /* where that is faster: a list instead of runs; else NULL */
     struct layout_items *items; /* the sequence of basics, compressed */
+    struct gpu_form *form; /* the same for devices (gpu_form.c); NULL: no device needed it */
 };
+
+/* Of a layout that goes.  NULL is allowed. */
+void gpu_form_drop(struct gpu_form *form);
 
 /* ---- arrays of counts as the user gave them: int[] or MPI_Count[]/MPI_Aint[] ---- */
 struct counts {

@@ -6,7 +6,8 @@ libxmpi_core_la_SOURCES += \
 	runtime/gpu_stream.c runtime/gpu_stream.h runtime/cuda_abi.h \
 	runtime/gpu_share.c runtime/gpu_share.h \
 	runtime/gpu_reduce.c runtime/gpu_reduce.h runtime/gpu_room.c runtime/gpu_stall.c \
-	runtime/gpu_kernels.c runtime/reduce_device.inc \
+	runtime/gpu_kernels.c runtime/gpu_kernels.h runtime/reduce_device.inc \
+	runtime/gpu_form.c runtime/gpu_form.h runtime/gpu_pack.c runtime/gpu_pack.h \
 	runtime/reduce_device.h \
 	runtime/layout_list.c runtime/layout_blocks.c runtime/layout_members.c runtime/copy.c runtime/copy.h runtime/pack.c \
 	runtime/reduce.c runtime/reduce.h runtime/reduce_kernels.h runtime/reduce_arith.c \
@@ -14,7 +15,7 @@ libxmpi_core_la_SOURCES += \
 	runtime/reduce_logic.c runtime/reduce_loc.c
 
 # For maintainers whose clang makes code for GPUs: the text of the kernels, from their sources.
-EXTRA_DIST += runtime/reduce_device.c tools/kernels.sh
+EXTRA_DIST += runtime/reduce_device.c runtime/pack_device.c tools/kernels.sh
 kernels:
 	SOURCES=$(srcdir) CLANG=$(CLANG) sh $(srcdir)/tools/kernels.sh > kernels.tmp
 	mv kernels.tmp $(srcdir)/runtime/reduce_device.inc

@@ -210,6 +210,7 @@ static inline void layout_clear(struct layout *l)
     l->runs = NULL;
     l->list = NULL;
     l->items = NULL;
+    l->form = NULL;
 }
 
 /* `piece`, `dense` and `solid`. */

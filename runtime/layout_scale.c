@@ -65,6 +65,7 @@ struct layout *layout_scale(const struct layout *old, size_t block, size_t count
         return NULL;
     *l = *old;
     l->refs = 1;
+    l->form = NULL;
     l->only = *old->runs;
     l->runs = &l->only;
     if (!scale(l, block, old->extent) || !scale(l, count, stride))

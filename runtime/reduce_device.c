@@ -10,3 +10,4 @@
 #include "runtime/reduce_loc.c"
 #include "runtime/reduce_logic.c"
 #include "runtime/reduce_mean.c"
+#include "runtime/pack_device.c"

@@ -137,6 +137,8 @@ static int task_open(struct task *task)
     task_stage_locate(&task->send);
     task_stage_locate(&task->recv);
     gpu_patient(true);
+    task_stage_prepare(&task->send);
+    task_stage_prepare(&task->recv);
     task_spare_copies(task);
     size_t bytes = LINE + task_stage_bytes(&task->send) + task_stage_bytes(&task->recv);
     task->block = block_take(task->stream, bytes);

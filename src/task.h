@@ -129,6 +129,9 @@ static inline bool task_stage_is_away(const struct stage *stage)
 
 void task_stage_locate(struct stage *stage);
 
+/* What copying it may need of the device is brought there, by who may wait for it. */
+void task_stage_prepare(const struct stage *stage);
+
 /* Bytes of data; 0: no buffer. */
 size_t task_stage_size(const struct stage *stage);
 

@@ -6,6 +6,7 @@
 
 #include "runtime/fail.h"
 #include "runtime/gpu.h"
+#include "runtime/gpu_pack.h"
 #include "src/bucket.h"
 #include "src/type.h"
 
@@ -32,6 +33,17 @@ void task_stage_locate(struct stage *stage)
         stage->where = AWAY; /* wherever they are */
     else if (stage->type && stage->count > 0 && stage->user != MPI_IN_PLACE)
         stage->where = buffer_where(stage->user, stage->type->layout);
+}
+
+void task_stage_prepare(const struct stage *stage)
+{
+    if (!task_stage_is_away(stage) || stage->pieces)
+        return;
+    struct buffer user = { (void *)stage->user, stage->count, stage->type->layout, AWAY };
+    if (stage->in)
+        gpu_pack_prepare(&user, true);
+    if (stage->out)
+        gpu_pack_prepare(&user, false);
 }
 
 int task_stage_open(struct stage *stage, char **flat)

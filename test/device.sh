@@ -35,6 +35,27 @@ else
     skip "device/every pair, over the network" "libfabric.so.1 is not installed (Debian: libfabric1)"
 fi
 
+# Data with gaps, by kernels: the driver performs their text.
+compile -I"$top" -I"$top/test/device" -I"$top/test/conform" -o "$scratch/packs" "$top/test/device/packs.c" -ldl \
+    > "$scratch/out" 2>&1 ||
+    { not_ok device/packs "does not compile"; sed 's/^/    | /' "$scratch/out" | head -n 15; finish; }
+
+packs() # NAME RANKS CASE [VARIABLE=VALUE...]
+{
+    name=$1 np=$2 case=$3
+    shift 3
+    # shellcheck disable=SC2086 # $case may be two words
+    case_run "device/$name" "${LIMIT:-120}" env "$@" "$XMPIRUN" -np "$np" "$scratch/packs" $case
+}
+
+packs "data with gaps are packed by kernels" 1 types
+packs "data with gaps are packed by copies" 1 "types copies" XMPI_CUDA_PACK=0
+packs "a driver that takes no kernels packs by copies" 1 "types copies" FAKE_NO_KERNELS=1
+packs "messages with gaps" 2 messages
+packs "messages with gaps, none is read" 2 messages XMPI_CUDA_IPC=0
+packs "messages with gaps in streams" 2 streams
+packs "messages with gaps in streams, without copies" 2 streams XMPI_CUDA_ENQUEUE=1 FAKE_STRICT=1
+
 # Reductions, by kernels: the driver performs their text.
 compile -I"$top" -I"$top/test/device" -o "$scratch/folds" "$top/test/device/folds.c" -ldl \
     > "$scratch/out" 2>&1 ||

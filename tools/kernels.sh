@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels of reductions for GPUs, as NVIDIA's PTX: runtime/reduce_device.c, compiled by clang, which
-# needs no CUDA.  Any GPU from Pascal (sm_60) on runs it, with a driver of CUDA 9 or later.
+# Kernels of reductions and of packing for GPUs, as NVIDIA's PTX: runtime/reduce_device.c, compiled
+# by clang, which needs no CUDA.  Any GPU from Pascal (sm_60) on runs it, with a driver of CUDA 9 or
+# later.
 #     tools/kernels.sh > runtime/reduce_device.inc    as text of C, kept in the tree, as most who
 #                                                     build have no such clang; `make kernels`
 #     tools/kernels.sh --ptx > kernels.ptx            as it is, for ptxas -v -arch=sm_90

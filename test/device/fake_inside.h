@@ -43,8 +43,9 @@ int fake_device_of(cuda_address at);
 cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes);
 cuda_result fake_copy_rows(const struct cuda_copy_2d *rows);
 
-/* Where a kernel finds memory of its device; NULL: it is none. */
-char *fake_reach(cuda_address at);
+/* What a kernel does: a value from memory that its device reaches, or to it.  ILLEGAL_ADDRESS,
+ * MISALIGNED_ADDRESS. */
+cuda_result fake_kernel_move(cuda_address at, void *value, size_t bytes, bool write);
 
 /* At the end of a stream (fake_ptx.h). */
 struct ptx_launch;

@@ -167,62 +167,6 @@ static const struct allocation *what_lies_at(cuda_address at, struct allocation 
     return found;
 }
 
-/* ---- asking ---- */
-
-bool fake_is_device(cuda_address at)
-{
-    return at >> (FAKE_DEVICE_SHIFT + 2) == 0 && at & FAKE_DEVICE;
-}
-
-int fake_device_of(cuda_address at)
-{
-    return at >> FAKE_DEVICE_SHIFT & (FAKE_DEVICES - 1);
-}
-
-cuda_result cuPointerGetAttributes(unsigned n, enum cuda_attribute *asked, void **answers,
-                                   cuda_address at)
-{
-    struct allocation what;
-    what_lies_at(at, &what);
-    bool device = fake_is_device(at), here = device || what.managed;
-    cuda_context context =
-        here && !(at & FAKE_POOL) ? &fake_contexts[fake_device_of(at)] : NULL;
-    for (unsigned i = 0; i < n; i++) {
-        if (asked[i] == CUDA_POINTER_CONTEXT)
-            *(cuda_context *)answers[i] = context;
-        else if (asked[i] == CUDA_POINTER_MEMORY_TYPE)
-            *(unsigned *)answers[i] = here ? CUDA_MEMORY_DEVICE : 0;
-        else if (asked[i] == CUDA_POINTER_IS_MANAGED)
-            *(unsigned *)answers[i] = what.managed;
-        else if (asked[i] == CUDA_POINTER_BUFFER_ID)
-            *(uint64_t *)answers[i] = here ? what.identity : 0;
-        else if (asked[i] == CUDA_POINTER_DEVICE)
-            *(int *)answers[i] = here ? fake_device_of(at) : -2;
-        else
-            return INVALID_VALUE;
-    }
-    return SUCCESS;
-}
-
-cuda_result cuPointerSetAttribute(const void *value, enum cuda_attribute attribute,
-                                  cuda_address at)
-{
-    bool good = attribute == CUDA_POINTER_SYNC_MEMOPS && *(const unsigned *)value == 1 &&
-                fake_is_device(at) && !(at & FAKE_POOL);
-    return good ? SUCCESS : INVALID_VALUE;
-}
-
-cuda_result cuMemGetAddressRange_v2(cuda_address *base, size_t *bytes, cuda_address at)
-{
-    if (!fake_is_device(at))
-        return INVALID_VALUE;
-    struct allocation what;
-    what_lies_at(at, &what);
-    *base = what.base;
-    *bytes = what.bytes;
-    return SUCCESS;
-}
-
 /* ---- pinned memory of the host ---- */
 
 static struct pinned {
@@ -269,6 +213,65 @@ cuda_result cuMemFreeHost(void *at)
     *place = gone->next;
     pthread_mutex_unlock(&lock);
     free(gone);
+    return SUCCESS;
+}
+
+/* ---- asking ---- */
+
+bool fake_is_device(cuda_address at)
+{
+    return at >> (FAKE_DEVICE_SHIFT + 2) == 0 && at & FAKE_DEVICE;
+}
+
+int fake_device_of(cuda_address at)
+{
+    return at >> FAKE_DEVICE_SHIFT & (FAKE_DEVICES - 1);
+}
+
+cuda_result cuPointerGetAttributes(unsigned n, enum cuda_attribute *asked, void **answers,
+                                   cuda_address at)
+{
+    struct allocation what;
+    what_lies_at(at, &what);
+    bool device = fake_is_device(at), here = device || what.managed;
+    bool host = !here && is_pinned((char *)(uintptr_t)at);
+    cuda_context context =
+        here && !(at & FAKE_POOL) ? &fake_contexts[fake_device_of(at)] : NULL;
+    for (unsigned i = 0; i < n; i++) {
+        if (asked[i] == CUDA_POINTER_CONTEXT)
+            *(cuda_context *)answers[i] = context;
+        else if (asked[i] == CUDA_POINTER_MEMORY_TYPE)
+            *(unsigned *)answers[i] = here ? CUDA_MEMORY_DEVICE : host ? CUDA_MEMORY_HOST : 0;
+        else if (asked[i] == CUDA_POINTER_DEVICE_POINTER)
+            *(cuda_address *)answers[i] = (here || host) && fake_current() ? at : 0;
+        else if (asked[i] == CUDA_POINTER_IS_MANAGED)
+            *(unsigned *)answers[i] = what.managed;
+        else if (asked[i] == CUDA_POINTER_BUFFER_ID)
+            *(uint64_t *)answers[i] = here ? what.identity : 0;
+        else if (asked[i] == CUDA_POINTER_DEVICE)
+            *(int *)answers[i] = here ? fake_device_of(at) : -2;
+        else
+            return INVALID_VALUE;
+    }
+    return SUCCESS;
+}
+
+cuda_result cuPointerSetAttribute(const void *value, enum cuda_attribute attribute,
+                                  cuda_address at)
+{
+    bool good = attribute == CUDA_POINTER_SYNC_MEMOPS && *(const unsigned *)value == 1 &&
+                fake_is_device(at) && !(at & FAKE_POOL);
+    return good ? SUCCESS : INVALID_VALUE;
+}
+
+cuda_result cuMemGetAddressRange_v2(cuda_address *base, size_t *bytes, cuda_address at)
+{
+    if (!fake_is_device(at))
+        return INVALID_VALUE;
+    struct allocation what;
+    what_lies_at(at, &what);
+    *base = what.base;
+    *bytes = what.bytes;
     return SUCCESS;
 }
 
@@ -422,13 +425,27 @@ cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes)
     return SUCCESS;
 }
 
-char *fake_reach(cuda_address at)
+/* What a kernel finds here in this process; NULL: nothing. */
+static char *kernel_host(cuda_address at)
 {
     struct allocation what;
     char *host = near_host(at);
-    if (is_opened(at) || at & FAKE_BROKEN)
+    if (at & FAKE_BROKEN)
         return NULL;
     if (fake_is_device(at) || (what_lies_at(at, &what) && what.managed) || is_pinned(host))
         return host;
     return NULL;
+}
+
+cuda_result fake_kernel_move(cuda_address at, void *value, size_t bytes, bool write)
+{
+    if (at % bytes)
+        return MISALIGNED_ADDRESS;
+    if (is_opened(at))
+        return window_copy(at, value, bytes, write);
+    char *host = kernel_host(at);
+    if (!host)
+        return ILLEGAL_ADDRESS;
+    memcpy(write ? host : value, write ? value : host, bytes);
+    return SUCCESS;
 }

@@ -127,7 +127,9 @@ static void opcode_take(struct ptx_step *step, char *opcode)
     snprintf(step->name, sizeof step->name, "%s", word);
     while ((word = strtok_r(NULL, ".", &rest))) {
         struct ptx_type type = type_of(word);
-        if (!type.kind && !*step->how)
+        if (strcmp(word, "v2") == 0)
+            step->pair = true;
+        else if (!type.kind && !*step->how)
             snprintf(step->how, sizeof step->how, "%s", word);
         else if (type.kind && !step->type.kind)
             step->type = type;
@@ -149,7 +151,7 @@ static bool step_take(struct parser *p, char *line)
         word = strtok_r(NULL, " \t;", &rest);
     }
     opcode_take(&step, word);
-    while ((word = strtok_r(NULL, " \t,;", &rest))) {
+    while ((word = strtok_r(NULL, " \t,;{}", &rest))) {
         if (strcmp(step.name, "bra") == 0)
             snprintf(step.label, sizeof step.label, "%s", word);
         else if (step.n == PTX_OPERANDS || !operand_of(p, word, &step.operand[step.n++]))

@@ -31,6 +31,7 @@ struct ptx_step {
     struct ptx_type type, source; /* source: of cvt */
     struct ptx_operand operand[PTX_OPERANDS];
     int n;
+    bool pair; /* ld, st: of two values */
     int guard; /* register, or -1 */
     bool guard_not;
     char label[24];  /* of a branch */

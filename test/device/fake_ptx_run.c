@@ -131,6 +131,8 @@ static uint64_t calculate(const struct thread *t, const struct ptx_step *s)
         return a - b;
     case MUL: /* lo, or wide: all of it */
         return a * b;
+    case DIV: /* by 0: no exception, and any number */
+        return b ? a / b : 0;
     case MIN:
         return less ? a : b;
     case MAX:
@@ -183,39 +185,45 @@ static uint64_t convert(const struct thread *t, const struct ptx_step *s)
 
 /* ---- memory ---- */
 
-static cuda_result memory_at(const struct thread *t, const struct ptx_step *s, int i, char **at)
+/* One value or two, which lie behind each other. */
+static cuda_result memory_move(const struct thread *t, const struct ptx_step *s,
+                               uint64_t values[2], bool write)
 {
-    const struct ptx_operand *o = &s->operand[i];
+    const struct ptx_operand *o = &s->operand[write ? 0 : s->n - 1];
     uint64_t address = t->r[o->index] + o->number;
-    unsigned bytes = s->type.bits / 8;
-    *at = fake_reach(address);
-    return !*at ? ILLEGAL_ADDRESS : address % bytes ? MISALIGNED_ADDRESS : SUCCESS;
+    size_t bytes = s->type.bits / 8;
+    char memory[2 * sizeof *values];
+    for (int i = 0; write && i <= s->pair; i++)
+        memcpy(memory + (size_t)i * bytes, &values[i], bytes);
+    cuda_result rc = fake_kernel_move(address, memory, s->pair ? 2 * bytes : bytes, write);
+    for (int i = 0; !write && i <= s->pair; i++)
+        memcpy(&values[i], memory + (size_t)i * bytes, bytes);
+    return rc;
 }
 
-static cuda_result load(struct thread *t, const struct ptx_step *s, uint64_t *value)
+static cuda_result load(struct thread *t, const struct ptx_step *s)
 {
-    char *at;
-    *value = 0;
-    if (s->operand[1].what == PTX_PARAMETER) {
-        *value = value_of(t, &s->operand[1]);
-        return SUCCESS;
+    uint64_t values[2] = { 0 };
+    cuda_result rc = SUCCESS;
+    if (s->operand[1].what == PTX_PARAMETER)
+        values[0] = value_of(t, &s->operand[1]);
+    else
+        rc = memory_move(t, s, values, false);
+    for (int i = 0; rc == SUCCESS && i <= s->pair; i++) {
+        const struct ptx_operand *to = &s->operand[i];
+        uint64_t value = values[i];
+        if (s->type.kind == 's')
+            value = (uint64_t)extend(value, s->type.bits);
+        t->r[to->index] = cut(value, to->bits);
     }
-    cuda_result rc = memory_at(t, s, 1, &at);
-    if (rc == SUCCESS)
-        memcpy(value, at, s->type.bits / 8);
-    if (s->type.kind == 's')
-        *value = (uint64_t)extend(*value, s->type.bits);
     return rc;
 }
 
 static cuda_result store(const struct thread *t, const struct ptx_step *s)
 {
-    char *at;
-    uint64_t value = value_of(t, &s->operand[1]);
-    cuda_result rc = memory_at(t, s, 0, &at);
-    if (rc == SUCCESS)
-        memcpy(at, &value, s->type.bits / 8);
-    return rc;
+    uint64_t values[2] = { value_of(t, &s->operand[1]),
+                           s->pair ? value_of(t, &s->operand[2]) : 0 };
+    return memory_move(t, s, values, true);
 }
 
 /* ---- steps ---- */
@@ -223,13 +231,12 @@ static cuda_result store(const struct thread *t, const struct ptx_step *s)
 static cuda_result perform(struct thread *t, const struct ptx_step *s)
 {
     const struct ptx_operand *to = &s->operand[0];
-    cuda_result rc = SUCCESS;
     uint64_t value;
     if (s->code == STORE)
         return store(t, s);
     if (s->code == LOAD)
-        rc = load(t, s, &value);
-    else if (s->code == MOV)
+        return load(t, s);
+    if (s->code == MOV)
         value = operand(t, s, 1);
     else if (s->code == CVT)
         value = convert(t, s);
@@ -240,7 +247,7 @@ static cuda_result perform(struct thread *t, const struct ptx_step *s)
     else
         value = calculate(t, s);
     t->r[to->index] = cut(value, to->bits);
-    return rc;
+    return SUCCESS;
 }
 
 static cuda_result thread_run(struct thread *t)

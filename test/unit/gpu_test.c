@@ -132,6 +132,7 @@ START_TEST(test_columns)
 {
     enum { STRUCTS = 500, PLANES = 300, BYTES = PLANES * 128 };
     static char data[BYTES], flat[BYTES], back[BYTES];
+    setenv("XMPI_CUDA_PACK", "0", 1);
     driver_begin();
     unsigned (*copies)(void);
     *(void **)&copies = dlsym(dlopen(FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL), "fake_copies");
@@ -167,6 +168,42 @@ START_TEST(test_columns)
 }
 END_TEST
 
-UNIT_MAIN("gpu", test_no_driver_no_device, test_library_without_symbols,
-          test_who_owns_an_address, test_bottom_with_both_sides, test_copies_that_fail,
-          test_rows_of_all_kinds, test_columns)
+/* Behind 4 GiB of packed bytes, by a kernel; elements lie on top of each other, so that they fit. */
+START_TEST(test_far_into_the_packed_form)
+{
+    enum { PIECES = 20, BYTES = 800, COUNT = 1 << 26 };
+    static char data[1024], flat[BYTES], back[BYTES];
+    size_t lengths[PIECES];
+    ptrdiff_t at[PIECES];
+    unsigned (*launches)(void);
+    driver_begin();
+    *(void **)&launches = dlsym(dlopen(FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL), "fake_launches");
+    ck_assert_ptr_nonnull(launches);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)(i * 2654435761u >> 13);
+    for (int i = 0; i < PIECES; i++) {
+        lengths[i] = (size_t)(8 + 4 * (i % 5));
+        at[i] = (i * 7) % PIECES * 48;
+    }
+    struct layout *old =
+        layout_blocks(PIECES, lengths, at, &(const struct layout *){ &layout_bytes }, true);
+    struct layout *l = layout_resized(old, 0, 0);
+    const size_t skips[] = { 0, ((size_t)1 << 32) - 400, 5000000004, COUNT * l->size - BYTES };
+    struct buffer here = { data, COUNT, l, HERE };
+    struct buffer away = { fake_device(data), COUNT, l, AWAY };
+    for (int i = 0; i < 4; i++) {
+        unsigned before = launches();
+        buffer_pack(&here, skips[i], flat, BYTES);
+        buffer_pack(&away, skips[i], back, BYTES);
+        ck_assert_int_eq(memcmp(flat, back, BYTES), 0);
+        ck_assert_uint_eq(launches() - before, 1);
+    }
+    ck_assert_int_eq(gpu_check(), 0);
+    layout_drop(l);
+    layout_drop(old);
+}
+END_TEST
+
+UNIT_MAIN("gpu", test_far_into_the_packed_form, test_no_driver_no_device,
+          test_library_without_symbols, test_who_owns_an_address, test_bottom_with_both_sides,
+          test_copies_that_fail, test_rows_of_all_kinds, test_columns)
