@@ -3,6 +3,9 @@
  * Opening libfabric.  Its structures grow from version to version and the symbols are versioned
  * accordingly, so the versions that the headers of this build belong to are asked for by name; a
  * plain dlsym would return the newest, whose structures are others.
+ *
+ * A library that libfabric is linked with (libpsm_infinipath) catches SIGSEGV, SIGTERM, SIGINT and
+ * others from its opening on, over the program's own handlers.  Signals stay as the program has them.
  */
 #include "config.h" /* _GNU_SOURCE, for dlvsym */
 #include "pml/ofi/fabric.h"
@@ -11,6 +14,7 @@
 #include "runtime/fail.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 
 #define LIBRARY "libfabric.so.1"
@@ -29,12 +33,25 @@ static const struct {
     { "fi_strerror", "FABRIC_1.0", &fabric.strerror },
 };
 
+static void *open_without_handlers(void)
+{
+    enum { N = 32 }; /* the standard signals, from 1 */
+    struct sigaction before[N], now;
+    for (int s = 1; s < N; s++)
+        sigaction(s, NULL, &before[s]);
+    void *opened = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    for (int s = 1; s < N; s++)
+        if (sigaction(s, NULL, &now) == 0 && now.sa_handler != before[s].sa_handler)
+            sigaction(s, &before[s], NULL);
+    return opened;
+}
+
 int fabric_load(void)
 {
     static void *library;
     if (library)
         return 0;
-    library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    library = open_without_handlers();
     if (!library)
         return fail(MPI_ERR_OTHER,
                     "messages to other nodes need libfabric, and it cannot be opened: %s "

@@ -3,7 +3,8 @@
  * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone FILE
  *
  *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
- *                  in the first two processes after that (talk), or in nobody's (none)
+ *                  in the first two processes after that (talk), or in nobody's (none); what comes
+ *                  of a signal is as before
  *     early        a short message goes off although its receiver does not call MPI, until FILE is there
  *     gone         what was sent before the network was open arrives although the sender does not
  *                  call MPI any more, until FILE is there; soon no thread is left over from that
@@ -12,6 +13,7 @@
 #include "test/conform/check.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <unistd.h>
 
 static int rank, last;
@@ -47,15 +49,34 @@ static void file_await(const char *name)
         usleep(1000);
 }
 
+static void on_interrupt(int signal)
+{
+    (void)signal;
+}
+
+static void check_handlers(const struct sigaction *before, int n)
+{
+    for (int s = 1; s < n; s++) {
+        struct sigaction now;
+        CHECK(sigaction(s, NULL, &now) != 0 || now.sa_handler == before[s].sa_handler);
+    }
+}
+
 static int talk(int loads)
 {
+    enum { N = 32 };
+    struct sigaction before[N];
     int got = -1, flag, other = last - rank;
     CHECK(!is_loaded());
+    signal(SIGINT, on_interrupt);
+    for (int s = 1; s < N; s++)
+        sigaction(s, NULL, &before[s]);
     if (rank == 0 || rank == last) {
         MPI_Sendrecv(&rank, 1, MPI_INT, other, 0, &got, 1, MPI_INT, other, 0, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
         CHECK(got == other);
         CHECK(is_loaded() == loads);
+        check_handlers(before, N);
         return leave();
     }
     for (int i = 0; i < 1000; i++) { /* they hear of the others' cards, and have none */
