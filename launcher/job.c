@@ -107,6 +107,9 @@ static void act_on_deadlines(struct job *job)
     if (is_due(job, DEADLINE_KILL, now)) {
         job->stopping = job->killed = true;
         job_signal(job, SIGKILL);
+        if (job->interrupted &&
+            job->others) /* the user's wish; after failures each host does so itself */
+            job->others->signalled(job, SIGKILL);
     }
 }
 

@@ -367,6 +367,11 @@ part_signals() # of the user, for ranks two steps away
     kill -INT "$pid"
     collect
     check "the second SIGINT kills" "$code $(leftovers_soon)" "130 0"
+    start --timeout 30 --fanout 1 -H a:1,b:1,c:1 sh -c 'trap "" TERM; echo ready; while :; do sleep 0.05; done'
+    await_lines "$dir/out" 3
+    kill -TERM "$pid"
+    collect
+    check "who ignores SIGTERM is killed after a while" "$code $(leftovers_soon)" "143 0"
 }
 
 # FAULTS times (6): a job over 3 to 5 hosts in a tree, and at a random moment some process of it is
