@@ -87,21 +87,25 @@ static uint64_t bits_of_real(double value, struct ptx_type type)
     return type.bits == 32 ? low : bits;
 }
 
-static uint64_t value_of(const struct thread *t, const struct ptx_operand *o)
+static uint64_t special_of(const struct thread *t, uint64_t which)
 {
-    const unsigned special[] = { [PTX_BLOCK] = t->block,
-                                 [PTX_BLOCKS] = t->launch->blocks,
-                                 [PTX_THREAD] = t->number,
-                                 [PTX_THREADS] = t->launch->threads };
+    return which == PTX_BLOCK    ? t->block
+           : which == PTX_BLOCKS ? t->launch->blocks
+           : which == PTX_THREAD ? t->number
+                                 : t->launch->threads;
+}
+
+static inline uint64_t value_of(const struct thread *t, const struct ptx_operand *o)
+{
     if (o->what == PTX_REGISTER)
         return t->r[o->index];
     if (o->what == PTX_PARAMETER)
         return t->launch->arguments[o->index];
-    return o->what == PTX_SPECIAL ? special[o->number] : o->number;
+    return o->what == PTX_SPECIAL ? special_of(t, o->number) : o->number;
 }
 
 /* As a number of the step's type: extended to 64 bits, or as it is. */
-static uint64_t operand(const struct thread *t, const struct ptx_step *s, int i)
+static inline uint64_t operand(const struct thread *t, const struct ptx_step *s, int i)
 {
     struct ptx_type type = s->code == CVT ? s->source : s->type;
     uint64_t value = cut(value_of(t, &s->operand[i]), type.bits);
@@ -163,12 +167,14 @@ static bool compare(const struct thread *t, const struct ptx_step *s)
     bool less = real ? x < y : sign ? (int64_t)a < (int64_t)b : a < b;
     bool more = real ? x > y : sign ? (int64_t)a > (int64_t)b : a > b;
     bool equal = real ? x == y : a == b;
-    return strcmp(s->how, "lt") == 0   ? less
-           : strcmp(s->how, "gt") == 0 ? more
-           : strcmp(s->how, "le") == 0 ? less || equal
-           : strcmp(s->how, "ge") == 0 ? more || equal
-           : strcmp(s->how, "eq") == 0 ? equal
-                                       : !equal;
+    switch (s->how[0]) {
+    case 'l': /* lt, le */
+        return less || (s->how[1] == 'e' && equal);
+    case 'g': /* gt, ge */
+        return more || (s->how[1] == 'e' && equal);
+    default: /* eq, ne */
+        return equal == (s->how[0] == 'e');
+    }
 }
 
 static uint64_t convert(const struct thread *t, const struct ptx_step *s)
