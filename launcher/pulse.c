@@ -10,7 +10,6 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <math.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -46,7 +45,9 @@ int pulse_limit(void)
         return pulses.limit_ms;
     char *end;
     double seconds = strtod(wish, &end);
-    return *end || !(seconds >= 0 && seconds <= 1e6) ? -1 : (int)ceil(seconds * 1000);
+    if (*end || !(seconds >= 0 && seconds <= 1e6))
+        return -1;
+    return (int)(seconds * 1000 + 0.999); /* upwards: little is not never */
 }
 
 void pulse_set_limit(int ms)
