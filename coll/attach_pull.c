@@ -74,6 +74,7 @@ static int hear_readers(struct attached *a)
     int lost = attach_hear_all(&a->met);
     if (lost) {
         atomic_store(&a->met.mine->gave_up, a->met.sequence);
+        atomic_thread_fence(memory_order_seq_cst); /* before the program changes its data */
         return lost;
     }
     if (a->met.error)
@@ -152,6 +153,7 @@ static int take(struct attached *a, const struct telling *telling, struct rest *
         return lost;
     bool is_open = !a->met.error && attach_offered(a, root)->openness == OPEN;
     uint64_t has_read = is_open && read_part(a, call);
+    atomic_thread_fence(memory_order_seq_cst); /* what was read is older than the word */
     if (is_open &&
         atomic_load(&slot_of(a->tiny, root, a->met.sequence)->gave_up) == a->met.sequence)
         return await_loss(a);
