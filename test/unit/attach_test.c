@@ -153,6 +153,15 @@ enum {
 };                     /* by the rules, on more than two ranks */
 static int good_calls; /* before the first one that fails, on rank 0; on others one more each */
 
+static void world_open(struct team *world, int rank, int n)
+{
+    struct ranks *all = ranks_range(n, 0, 1);
+    struct ticket ticket;
+    ticket_world(&ticket);
+    WRONG_UNLESS(team_open(world, &ticket, rank, all, 0) == 0);
+    ranks_drop(all);
+}
+
 /* With slots of its own, so that nothing is known of earlier calls. */
 static void team_make(struct team *team, struct team *world)
 {
@@ -186,15 +195,11 @@ static void try_one(struct team *world, enum collective what, bool in_place)
 
 static void try_all(int rank, int n)
 {
-    struct ranks *all = ranks_range(n, 0, 1);
-    struct ticket ticket;
     struct team world;
-    ticket_world(&ticket);
-    WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
+    world_open(&world, rank, n);
     for (int i = 0; i < 2 * (n == 2 ? KINDS : ON_MANY); i++)
         try_one(&world, kinds[i / 2], i % 2);
     team_close(&world);
-    ranks_drop(all);
 }
 
 START_TEST(memory_is_reached)
@@ -267,17 +272,13 @@ static void deal_one(struct team *world, enum collective what, bool in_place)
 
 static void deal_all(int rank, int n)
 {
-    struct ranks *all = ranks_range(n, 0, 1);
-    struct ticket ticket;
     struct team world;
-    ticket_world(&ticket);
-    WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
+    world_open(&world, rank, n);
     for (int in_place = 0; in_place < 2; in_place++) {
         deal_one(&world, COLL_BCAST, in_place);
         deal_one(&world, COLL_SCATTER, in_place);
     }
     team_close(&world);
-    ranks_drop(all);
 }
 
 START_TEST(some_read)
@@ -303,11 +304,8 @@ static const struct crossing {
 
 static void cross(int rank, int n)
 {
-    struct ranks *all = ranks_range(n, 0, 1);
-    struct ticket ticket;
     struct team world;
-    ticket_world(&ticket);
-    WRONG_UNLESS(team_open(&world, &ticket, rank, all, 0) == 0);
+    world_open(&world, rank, n);
     uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc((size_t)n * BLOCK, 4);
     WRONG_UNLESS(team_force(&world, "bcast=attach", "attach_test") == 0);
     struct call call = { .what = crossing->of[rank] };
@@ -317,7 +315,6 @@ static void cross(int rank, int n)
     for (int i = 0; i < 2; i++)
         WRONG_UNLESS(strstr(fail_text(), crossing->names[i]));
     team_close(&world);
-    ranks_drop(all);
     free(in);
     free(out);
 }
