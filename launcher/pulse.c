@@ -33,7 +33,7 @@ static struct {
     struct pulse *first;
     struct pulse *next; /* after the one whose beat is under way */
     uint64_t looked_ns;
-    int limit_ms; /* 0: for ever */
+    int limit_ms; /* 0: none */
     bool limited; /* somebody has said so */
     bool open;
 } pulses = { .limit_ms = 1000 };

@@ -16,14 +16,15 @@ enum { PULSE_MS = 200 };
 
 struct pulse;
 
-/* How long the way may be silent in ms, 0: for ever; for all pulses of this process.  At first it is
- * as XMPI_HOST_TIMEOUT says, -1: that is no number. */
+/* How long the way may be silent in ms, 0: as long as TCP bears it; for all pulses of this process.
+ * At first it is as XMPI_HOST_TIMEOUT says, -1: that is no number. */
 int pulse_limit(void);
 void pulse_set_limit(int ms);
 
 /* Of a connected socket.  `beat` is called every PULSE_MS: `silent` says that the way is gone, else
- * something is to be sent.  It may end this and other pulses.  Where the socket is none of TCP, or
- * the system has no timer for us, nothing is ever silent. */
+ * something is to be sent.  It may end this and other pulses.  Where the socket is none of TCP, its
+ * kernel leaves out of TCP_INFO what we ask about, or the system has no timer for us, nothing is ever
+ * silent, and a cut is found when TCP gives up. */
 struct pulse *pulse_begin(int fd, void *owner, void (*beat)(void *owner, bool silent));
 void pulse_end(struct pulse *pulse); /* NULL: nothing happens */
 

@@ -64,7 +64,7 @@ void wire_release(struct wire *wire);
 
 void wire_close(struct wire *wire);
 
-/* How long neighbours may be silent (pulse.h) in ms, 0: for ever.  At first it is as
+/* How long neighbours may be silent (pulse.h) in ms, 0: no limit of ours.  At first it is as
  * XMPI_HOST_TIMEOUT says, -1: that is no number. */
 int wire_silence(void);
 void wire_set_silence(int ms);
