@@ -242,7 +242,7 @@ static struct gpu_table *table_new(const struct layout *layout, const void *near
 {
     struct writer w = { .full = false };
     size_t bytes = layout->form->words * sizeof *w.words;
-    void *at = gpu_room_take(bytes, near);
+    void *at = gpu_room_take_long(bytes, near);
     struct gpu_table *table = at ? malloc(sizeof *table) : NULL;
     bool good = table && layout_write(&w, layout) > 0 && driver_copy(at, w.words, bytes) == 0;
     free(w.words);

@@ -34,4 +34,7 @@ void *gpu_room_take_any(size_t bytes, const void *near);
 void gpu_room_give(void *room); /* NULL is allowed */
 void gpu_rooms_close(void);
 
+/* As gpu_room_take, of what will not be given back soon: no kept room that is much larger. */
+void *gpu_room_take_long(size_t bytes, const void *near);
+
 #endif

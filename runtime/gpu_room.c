@@ -5,6 +5,7 @@
  *
  *     take      kept | cuMemAlloc | kept ones freed, cuMemAlloc again | nothing
  *     take_any                                                        | pinned memory of the host
+ *     take_long as take, but no kept one that is larger than need be: it would be lost to others
  *
  * A device that is full of the program's data still folds: its kernels reach pinned memory by its
  * address, at the speed of the bus.  XMPI_LOG=1 says so.
@@ -77,13 +78,13 @@ static void rooms_free_unused(void)
     kept = 0;
 }
 
-/* The smallest kept one that is large enough, or NULL. */
-static struct room *room_find(size_t bytes, cuda_context context, enum kind kind)
+/* The smallest kept one that is large enough and not too large, or NULL. */
+static struct room *room_find(size_t bytes, size_t most, cuda_context context, enum kind kind)
 {
     struct room *best = NULL;
     for (struct room *r = rooms; r; r = r->next)
         if (!r->used && r->kind == kind && r->context == context && r->bytes >= bytes &&
-            (!best || r->bytes < best->bytes))
+            r->bytes <= most && (!best || r->bytes < best->bytes))
             best = r;
     if (best)
         kept -= best->bytes;
@@ -126,14 +127,15 @@ static struct room *room_new(size_t bytes, cuda_context context, enum kind kind)
     return rooms = new;
 }
 
-static void *room_take(size_t bytes, const void *near, enum kind kind)
+static void *room_take(size_t bytes, const void *near, enum kind kind, bool stays)
 {
     cuda_context context = memory_is_here() ? driver_context_for(near) : NULL;
     if (!context || bytes > SIZE_MAX - ROOM_STEP)
         return NULL;
-    struct room *room = room_find(bytes, context, kind);
+    size_t size = bytes / ROOM_STEP * ROOM_STEP + ROOM_STEP;
+    struct room *room = room_find(bytes, stays ? size : SIZE_MAX, context, kind);
     if (!room)
-        room = room_new(bytes / ROOM_STEP * ROOM_STEP + ROOM_STEP, context, kind);
+        room = room_new(size, context, kind);
     if (!room)
         return NULL;
     room->used = true;
@@ -142,19 +144,24 @@ static void *room_take(size_t bytes, const void *near, enum kind kind)
 
 void *gpu_room_take(size_t bytes, const void *near)
 {
-    return room_take(bytes, near, ON_DEVICE);
+    return room_take(bytes, near, ON_DEVICE, false);
+}
+
+void *gpu_room_take_long(size_t bytes, const void *near)
+{
+    return room_take(bytes, near, ON_DEVICE, true);
 }
 
 void *gpu_room_take_any(size_t bytes, const void *near)
 {
-    void *room = room_take(bytes, near, ON_DEVICE);
+    void *room = gpu_room_take(bytes, near);
     if (room)
         return room;
     log_at(
         1,
         "cuda: the device has no %zu bytes for a reduction, pinned memory of the host serves",
         bytes);
-    return room_take(bytes, near, PINNED);
+    return room_take(bytes, near, PINNED, false);
 }
 
 void gpu_room_give(void *at)

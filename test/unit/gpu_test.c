@@ -4,6 +4,7 @@
  * moves that fail, and types behind MPI_BOTTOM.  Moves of all kinds of types are in pack_test.
  */
 #include "runtime/gpu.h"
+#include "runtime/gpu_reduce.h"
 
 #include "mpi.h"
 #include "runtime/fail.h"
@@ -204,6 +205,24 @@ START_TEST(test_far_into_the_packed_form)
 }
 END_TEST
 
-UNIT_MAIN("gpu", test_far_into_the_packed_form, test_no_driver_no_device,
-          test_library_without_symbols, test_who_owns_an_address, test_bottom_with_both_sides,
-          test_copies_that_fail, test_rows_of_all_kinds, test_columns)
+/* A table that stays with a type would keep a collective's scratch for itself. */
+START_TEST(test_what_stays_takes_no_large_room)
+{
+    int near;
+    driver_begin();
+    void *large = gpu_room_take(1 << 20, fake_device(&near));
+    ck_assert_ptr_nonnull(large);
+    gpu_room_give(large);
+    void *table = gpu_room_take_long(100, fake_device(&near));
+    ck_assert_ptr_nonnull(table);
+    ck_assert_ptr_ne(table, large);
+    ck_assert_ptr_eq(gpu_room_take(1 << 19, fake_device(&near)), large);
+    gpu_room_give(table);
+    gpu_room_give(large);
+}
+END_TEST
+
+UNIT_MAIN("gpu", test_what_stays_takes_no_large_room, test_far_into_the_packed_form,
+          test_no_driver_no_device, test_library_without_symbols, test_who_owns_an_address,
+          test_bottom_with_both_sides, test_copies_that_fail, test_rows_of_all_kinds,
+          test_columns)
