@@ -66,7 +66,7 @@ static bool is_one_allocation(const char *first, size_t span)
 }
 
 /* Memory that kernels of the current context reach, by the address that the program has. */
-static bool is_reached(const void *flat)
+static bool byte_is_reached(const void *flat)
 {
     unsigned type = 0;
     cuda_address there = 0;
@@ -77,6 +77,12 @@ static bool is_reached(const void *flat)
     return type == CUDA_MEMORY_HOST &&
            driver_attribute(CUDA_POINTER_DEVICE_POINTER, &there, flat) &&
            there == address_of(flat);
+}
+
+/* Both ends: a program may have pinned a part. */
+static bool is_reached(const char *flat, size_t bytes)
+{
+    return byte_is_reached(flat) && byte_is_reached(flat + bytes - 1);
 }
 
 /* ---- doing it ---- */
@@ -130,7 +136,7 @@ static bool job_start(const struct job *job, const char *first, cuda_context con
     cuda_stream stream;
     if (!driver_enter(context))
         return false;
-    bool ready = is_reached(job->flat) && tools_find(&tools, job, first);
+    bool ready = is_reached(job->flat, job->bytes) && tools_find(&tools, job, first);
     driver_leave(context);
     if (!ready || !driver_join(context, &stream))
         return false;
@@ -187,7 +193,7 @@ bool gpu_pack_by_room(const struct buffer *buffer, size_t skip, char *flat, size
     cuda_context context = cuda_queue_is_open() ? NULL : context_for(buffer, bytes, &first);
     if (!context || !driver_enter(context))
         return false;
-    char *room = is_reached(flat) ? NULL : gpu_room_take(step_of(bytes), first);
+    char *room = is_reached(flat, bytes) ? NULL : gpu_room_take(step_of(bytes), first);
     bool good = room && steps_move(&job, room, first);
     gpu_room_give(room);
     driver_leave(context);
