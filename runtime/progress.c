@@ -72,7 +72,8 @@ enum {
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
     FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
-    MOST_NAP_NS = 640000000,
+    MOST_NAP_NS = 320000000,
+    HURRIED_NAP_NS = 100000000,
     ASSIST_NAP_NS = 100000,
     ASSIST_MOST_NAPS = 7,
     CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
@@ -105,6 +106,7 @@ static struct {
 uint64_t progress_idle_ns;
 bool progress_is_owed;
 uint32_t progress_naps;
+static uint64_t nap_most = MOST_NAP_NS;
 
 static struct doorbell own_bell, *bell = &own_bell;
 static int sleepers; /* waits of this process that are armed or asleep on the bell */
@@ -275,7 +277,7 @@ static void wait_sleep(struct wait *w)
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
     int levels = engine_release();
     partner_leave();
-    doorbell_sleep(bell, w->rings, most < MOST_NAP_NS ? most : MOST_NAP_NS);
+    doorbell_sleep(bell, w->rings, most < nap_most ? most : nap_most);
     partner_tell();
     engine_retake(levels);
     w->moves++;
@@ -570,6 +572,11 @@ void progress_naps_short(bool yes)
 {
     surroundings.silent = yes;
     progress_tune();
+}
+
+void progress_naps_hurry(bool yes)
+{
+    nap_most = yes ? HURRIED_NAP_NS : MOST_NAP_NS;
 }
 
 void progress_tune(void)

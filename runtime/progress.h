@@ -193,6 +193,10 @@ void progress_tune(void);
  * something is to be polled that rings no bell. */
 void progress_naps_short(bool yes);
 
+/* Sleep for at most a tenth of a second, rather than a third, at a time: somebody may be dead, and
+ * pollers look at that after naps. */
+void progress_naps_hurry(bool yes);
+
 /* How often this process has slept in waits.  For pollers that skip rounds: not after a nap. */
 extern uint32_t progress_naps;
 
