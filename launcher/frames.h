@@ -9,7 +9,7 @@
 enum frame {
     /* up */
     FRAME_HELLO = 1, /* number of the host, text version, text host; numbers cores, pus, slots,
-                        thousandths of quota, pid; passed on up to xmpirun */
+                        thousandths of quota, pid, --nnodes or 0; passed on up to xmpirun */
     FRAME_SHAPE, /* number of the host, see shape_pack in remote.h; where FRAME_HOSTS asks for it; passed on up */
     FRAME_OUTPUT, /* number 1 stdout or 2 stderr, bytes: whole lines */
     FRAME_TEXT,   /* bytes: lines of a launcher itself */
@@ -25,7 +25,7 @@ enum frame {
     FRAME_STOP,   /* number: milliseconds between TERM and KILL */
     FRAME_ACK,    /* number 1 or 2, number: bytes of output that have been written */
     FRAME_INPUT,  /* bytes for the ranks that read stdin; none: the end */
-    FRAME_BYE,    /* nothing more is to be done */
+    FRAME_BYE, /* nothing more is to be done; number, text: exit code, and why nothing is run */
 
     /* both ways; passed on to everybody else */
     FRAME_ENDED, /* numbers: rank of the job, word (enum boot_dead) */

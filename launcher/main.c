@@ -40,12 +40,10 @@ int main(int argc, char **argv)
     struct plan plan;
     if (!status)
         status = plan_make(&options, &plan);
-    if (status)
-        return status;
-    if (options.dry_run || options.display_map)
+    if (!status && (options.dry_run || options.display_map))
         status = plan_show(&options, &plan, stdout);
     if (options.dry_run || status) {
-        remote_dismiss();
+        remote_dismiss(status);
         return status;
     }
     fflush(stdout);

@@ -26,6 +26,7 @@ struct out out_stderr = { .watch.fd = STDERR_FILENO };
 bool notices_wanted, complaints_wanted = true;
 bool output_lost;
 const char *launcher_name;
+char last_complaint[1024];
 
 static void out_ready(struct watch *watch, uint32_t events);
 
@@ -179,9 +180,12 @@ static void say_line(const char *format, va_list arguments)
 
 void complain(const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_complaint, sizeof last_complaint, format, arguments);
+    va_end(arguments);
     if (!complaints_wanted)
         return;
-    va_list arguments;
     va_start(arguments, format);
     say_line(format, arguments);
     va_end(arguments);

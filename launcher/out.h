@@ -56,6 +56,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern bool notices_wanted, complaints_wanted;
 
+/* What the user must know, as said last, wanted or not; "": nothing. */
+extern char last_complaint[1024];
+
 /* Something the ranks printed could not be written, although nobody had stopped reading: a full
  * disk.  The job's exit code is not 0 then. */
 extern bool output_lost;

@@ -434,5 +434,5 @@ void remote_finish(struct job *job)
         if (left)
             loop_turn(10);
     }
-    remote_dismiss();
+    remote_dismiss(0);
 }

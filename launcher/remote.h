@@ -76,8 +76,9 @@ void remote_fail_start(const char *format, ...) __attribute__((format(printf, 1,
 /* A host has not come in time; `agent_says` as below, or "". */
 void remote_fail_late(const char *name, const char *agent_says);
 
-/* Nothing shall be run, or nothing more: goodbye to all that we have started. */
-void remote_dismiss(void);
+/* Nothing shall be run, or nothing more: goodbye to all that we have started.  They hear of a status
+ * that is not 0, and the last complaint. */
+void remote_dismiss(int status);
 
 /* "; its launch agent says: ...", or "". */
 const char *remote_agent_says(struct remote *remote);

@@ -50,9 +50,13 @@ static void got_hello(struct unpack *payload)
     budget->pus = unpack_int(payload, 1, 1 << 20);
     budget->slots = unpack_int(payload, 1, 1 << 20);
     budget->quota = (double)unpack_int(payload, 0, INT_MAX) / 1000;
-    int pid = unpack_int(payload, 1, INT_MAX);
+    int pid = unpack_int(payload, 1, INT_MAX), nnodes = unpack_int(payload, 0, INT_MAX);
     if (payload->bad)
         return;
+    if (!ask.launch.template && nnodes != ask.launch.n + 1)
+        remote_fail_start("%s was started with --nnodes %d, node 0 with --nnodes %d: all nodes "
+                          "need the same",
+                          ask.hosts[number]->name, nnodes, ask.launch.n + 1);
     ask.here[number] = true;
     ask.missing -= !ask.launch.shapes;
     notice("host %s (%s): xmpid %d, %d cores", ask.hosts[number]->name, name, pid,
@@ -209,7 +213,5 @@ int remote_ask(const struct options *options, struct host *hosts, int nhosts)
     status = remote_start(&ask.launch);
     if (!status)
         status = wait_for_all();
-    if (status)
-        remote_dismiss();
     return status;
 }

@@ -57,7 +57,7 @@ int remote_run(const struct options *options, const struct plan *plan)
     };
     int status = plan_share(options, plan, local_host(plan), &share);
     if (status) {
-        remote_dismiss();
+        remote_dismiss(status);
         return status;
     }
     int32_t *node_of = share_nodes(plan);
@@ -69,7 +69,7 @@ int remote_run(const struct options *options, const struct plan *plan)
         remote_tell(NULL, FRAME_JOB, &pack);
         status = job_run(&job);
     } else {
-        remote_dismiss();
+        remote_dismiss(status);
     }
     pack_free(&pack);
     free(node_of);

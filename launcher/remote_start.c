@@ -314,14 +314,20 @@ bool remote_await(void)
     return !start.failed;
 }
 
-void remote_dismiss(void)
+void remote_dismiss(int status)
 {
+    struct pack why = { 0 };
+    if (status) {
+        pack_number(&why, status);
+        pack_text(&why, last_complaint);
+    }
     if (start.listens)
         doorstep_shut();
     start.listens = false;
     for (int i = 0; i < remotes.n; i++) {
-        wire_send(remotes.list[i].wire, FRAME_BYE, NULL);
+        wire_send(remotes.list[i].wire, FRAME_BYE, status ? &why : NULL);
         remotes.list[i].done = true;
         agent_close(remotes.list[i].agent);
     }
+    pack_free(&why);
 }

@@ -112,10 +112,25 @@ static void got_hosts(const struct unpack *payload)
         say_shape();
 }
 
+/* Where users have started us our stderr is theirs: it is told here, not up there. */
+static void got_bye(struct wire *wire, struct unpack *payload)
+{
+    char why[1024];
+    up.over = true;
+    if (payload->at == payload->end)
+        return;
+    up.code = unpack_int(payload, 1, 255);
+    snprintf(why, sizeof why, "%s", unpack_text(payload));
+    if (payload->bad || !up.own)
+        return;
+    wire_close(wire);
+    complain("node 0 runs nothing: %s", why);
+}
+
 static void got_frame(struct wire *wire, int kind, struct unpack *payload)
 {
     if (kind == FRAME_BYE) {
-        up.over = true;
+        got_bye(wire, payload);
     } else if (!up.name && kind == FRAME_HOSTS) {
         got_hosts(payload);
     } else if (!up.job && up.name && kind == FRAME_JOB) {
@@ -187,6 +202,7 @@ static void say_hello(void)
     pack_number(&pack, budget.slots);
     pack_number(&pack, (int64_t)(budget.quota > 0 ? budget.quota * 1000 : 0));
     pack_number(&pack, getpid());
+    pack_number(&pack, up.own ? up.own->nnodes : 0);
     wire_send(&up.wire, FRAME_HELLO, &pack);
     pack_free(&pack);
 }
@@ -201,7 +217,7 @@ static void await_job(void)
             uplink_failed(1, false);
     }
     if (up.over)
-        remote_dismiss();
+        remote_dismiss(up.code);
 }
 
 static void watch_agent(void)

@@ -140,6 +140,15 @@ else:
     XMPI_SECRET=right node 1 --nnodes 2 true
     nodes_end
     check "gather: a wrong secret is refused" "$(echo "$said" | grep -c 'exit 0;exit 0;exit 1;.*node 0 .* does not know us.*refused a connection')" 1
+    node 0 --nnodes 3 true
+    node 1 --nnodes 2 true
+    nodes_end
+    check "gather: nodes that disagree about --nnodes all say so" "$(echo "$said" | grep -c '^exit 1;exit 1;') $(echo "$said" |
+        tr ';' '\n' | grep -c 'node1 was started with --nnodes 2, node 0 with --nnodes 3')" "1 2"
+    for number in 0 1; do node $number --nnodes 2 --nooversubscribe --nproc-per-node 99999 true; done
+    nodes_end
+    check "gather: what node 0 refuses is an error on all" "$(echo "$said" | grep -c '^exit 2;exit 2;') $(echo "$said" |
+        tr ';' '\n' | grep -c '199998 ranks, but')" "1 2"
     node 2 --nnodes 2 true
     nodes_end
     check "gather: a node too many" "$(echo "$said" | grep -c 'exit 2;.*must be less than --nnodes 2')" 1
