@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Conformance: every program of test/conform on several rank counts.
 #   NP="1 2 3 4 8"   rank counts      ONLY="p2p comm"   programs
+#   HOSTS="a:2,b:2 a,b,c"   instead of NP: hosts, as xmpirun -H has them
 #   XMPI_TEST_MEMORY=device   every buffer that MPI gets lies on a device, a pretended one, whose
 #                             memory no processor can touch (test/device); mixed: those of every
 #                             other rank
@@ -46,11 +47,13 @@ for source in "$top"/test/conform/*.c; do
         continue
     fi
     options=$(sed -n 's/.*conform-options: //p' "$source")
-    for np in ${NP:-1 2 4}; do
-        case_run "conform/$program ${label}np=$np" "${LIMIT:-60}" "$XMPIRUN" -np "$np" "$scratch/$program"
+    for where in ${HOSTS:-${NP:-1 2 4}}; do
+        [ -n "${HOSTS:-}" ] && how="-H $where" at="on $where" || how="-np $where" at="np=$where"
         # shellcheck disable=SC2086 # several words
-        test -z "$options" || case_run "conform/$program $options ${label}np=$np" "${LIMIT:-60}" \
-            "$XMPIRUN" $options -np "$np" "$scratch/$program"
+        case_run "conform/$program $label$at" "${LIMIT:-60}" "$XMPIRUN" $how "$scratch/$program"
+        # shellcheck disable=SC2086
+        test -z "$options" || case_run "conform/$program $options $label$at" "${LIMIT:-60}" \
+            "$XMPIRUN" $options $how "$scratch/$program"
     done
 done
 

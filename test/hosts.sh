@@ -6,7 +6,7 @@
 XMPI_SCRATCH=$scratch
 . "$top/test/fault/launch.inc"
 here=$(hostname)
-here_agent='sh -c "{cmd}"'
+here_agent='sh -c "{cmd}"' namespace_agent='ip netns exec {host} {cmd}'
 export XMPI_LAUNCH_AGENT="$here_agent"
 
 program() { compile -I"$top" -o "$scratch/$1" "$2" -lm || { not_ok "$1" "does not compile"; exit 1; }; }
@@ -489,13 +489,18 @@ part_lazy() # the network is opened by those who need it
     check "a message for who has left" "$code $(leftovers_soon)" "0 0"
 }
 
-part_conform() # messages between hosts
+# All of the conformance suite, on two hosts of two ranks and on three of one: in namespaces, else on
+# names for this machine.  All of them share its CPUs, which nobody there knows: they wait as if they did.
+part_conform()
 {
-    for test in p2p coll_basic comm inter mpi4; do
-        program "$test" "$top/test/conform/$test.c"
-        run 120 -np 4 -H a:2,b:2 "$scratch/$test"
-        check "conform/$test on two hosts" "$code" 0
-    done
+    layouts="a:2,b:2 a,b,c" agent=$here_agent
+    if in_namespaces "the conformance suite on hosts"; then
+        layouts="$left:2,$right:2 $left,$right,$third" agent=$namespace_agent
+    fi
+    env -u ONLY XMPI_POLITE=always XMPI_LAUNCH_AGENT="$agent" HOSTS="$layouts" LIMIT=120 \
+        sh "$top/test/conform.sh" > "$scratch/conform" 2>&1 || failures=$((failures + 1))
+    sed "s,xmpi-$$-,,g" "$scratch/conform"
+    grep -q '^ok conform/' "$scratch/conform" || not_ok "the conformance suite on hosts" "nothing ran"
     for test in split comm inter; do # in turn on hosts that are not equally large
         program "$test" "$top/test/conform/$test.c"
         run 120 --map-by node -H a:3,b:2,c:1 "$scratch/$test"
@@ -505,11 +510,8 @@ part_conform() # messages between hosts
 
 part_namespaces()
 {
-    if ! namespaces_open; then
-        echo "skip launch: hosts in namespaces: cannot make network namespaces: $(head -n 1 "$scratch/netns")"
-        return
-    fi
-    XMPI_LAUNCH_AGENT='ip netns exec {host} {cmd}'
+    in_namespaces "hosts in namespaces" || return
+    XMPI_LAUNCH_AGENT=$namespace_agent
     run 60 -np 4 -H "$left:2,$right:2" "$scratch/ends"
     check "namespaces" "$code $(grep -c 'of 4, 2 here' "$dir/out")" "0 4"
     if gcc -std=gnu11 "$top/test/fault/pmix_client.c" -o "$scratch/client" \
@@ -568,6 +570,15 @@ silent_host() # which end of the cable, words, command that puts it back
     check "cable pulled, $where: nothing is left" "$left_over" 0
     check "cable pulled, $where: soon" "$([ $took -lt 5000 ] && echo yes || echo $took)" yes
     "$@"
+}
+
+# They are there, or what is not tested therefore and why.
+in_namespaces() # what
+{
+    [ -n "${opened:-}" ] || { namespaces_open && opened=yes || opened=no; }
+    [ $opened = yes ] ||
+        echo "skip launch: $1: cannot make network namespaces: $(head -n 1 "$scratch/netns")"
+    [ $opened = yes ]
 }
 
 # A bridge of ours, and one cable from it into each namespace.

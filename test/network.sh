@@ -139,14 +139,6 @@ part_errors()
         "$XMPIRUN" -np 2 "$scratch/traffic" 3
 }
 
-part_conform() # all of the conformance suite
-{
-    env -u ONLY XMPI_SHM=0 NP=3 sh "$top/test/conform.sh" > "$scratch/conform" 2>&1 ||
-        failures=$((failures + 1))
-    sed 's,\(ok\|skip\) conform/,\1 network/conform/,' "$scratch/conform"
-    grep -q '^ok conform/' "$scratch/conform" || not_ok network/conform "nothing ran"
-}
-
 # Two nodes that a PMIx server knows: Open MPI's launcher, with a shell in place of ssh.  By hand
 # (ONLY=pmix): that launcher itself falls over now and then.
 part_pmix()
@@ -288,7 +280,7 @@ cable_gone()
     fi
 }
 
-parts="alone traffic cuts nodes errors conform namespaces"
+parts="alone traffic cuts nodes errors namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="alone traffic errors" # what was installed works; the rest ran
 for part in ${ONLY:-$parts}; do
     "part_$part"
