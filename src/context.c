@@ -88,18 +88,28 @@ int context_send(struct channel *channel, int peer, int tag, uint32_t step, cons
 
 /* The peer may be waiting for somebody else of the group. */
 static int receive_among(struct channel *channel, const struct ranks *group,
-                         const struct envelope *from, void *data, size_t bytes)
+                         const struct envelope *from, void *data, size_t *bytes)
 {
-    struct buffer buffer = { data, bytes, &layout_bytes, HERE };
+    struct buffer buffer = { data, *bytes, &layout_bytes, HERE };
     struct envelope with = *from;
+    struct result result = { 0 };
     with.group = group ? group : channel->peers;
-    return pml_recv(channel, &buffer, &with, NULL);
+    int rc = pml_recv(channel, &buffer, &with, &result);
+    *bytes = result.bytes;
+    return rc;
 }
 
 int context_receive(struct channel *channel, int peer, int tag, uint32_t step, void *data,
                     size_t bytes)
 {
     struct envelope from = { .peer = peer, .tag = tag, .step = step };
+    return receive_among(channel, NULL, &from, data, &bytes);
+}
+
+int context_receive_some(struct channel *channel, int peer, uint32_t step, void *data,
+                         size_t *bytes)
+{
+    struct envelope from = { .peer = peer, .step = step };
     return receive_among(channel, NULL, &from, data, bytes);
 }
 
@@ -108,7 +118,7 @@ static int circle_receive(const struct circle *circle, int member, void *data, s
     struct envelope from = { .peer = circle_peer(circle, member),
                              .tag = circle->tag,
                              .step = circle->step };
-    return receive_among(circle->channel, circle->members, &from, data, bytes);
+    return receive_among(circle->channel, circle->members, &from, data, &bytes);
 }
 
 static int circle_send(const struct circle *circle, int member, const void *data, size_t bytes)
@@ -149,7 +159,10 @@ static int circle_down(const struct circle *circle, const struct tree *tree, voi
     return rc;
 }
 
-int circle_up(const struct circle *circle, const struct tree *tree, void *records, size_t bytes)
+/* A record of each member, in the order of the tree: `records` has room for those below me, mine is
+ * in front. */
+static int circle_up(const struct circle *circle, const struct tree *tree, void *records,
+                     size_t bytes)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < tree->branches && !rc; i++) {

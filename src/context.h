@@ -58,11 +58,8 @@ int circle_share(const struct circle *circle, void *data, size_t bytes);
 /* Every member's `bytes` reach the root, in order, at `all` (significant there alone). */
 int circle_collect(const struct circle *circle, const void *mine, size_t bytes, void *all);
 
-/* Step by step: the circle's tree, to be freed by tree_free, and a record of each member on its
- * way up, in the order of the tree: `records` has room for those below me, mine is in front. */
+/* For other things that go along it: the circle's tree, to be freed by tree_free. */
 int circle_tree(const struct circle *circle, struct tree *tree);
-int circle_up(const struct circle *circle, const struct tree *tree, void *records,
-              size_t bytes);
 
 /* The root draws a ticket for a communicator of exactly this circle; all get it. */
 int circle_draw(const struct circle *circle, struct ticket *ticket);
@@ -72,6 +69,10 @@ int context_send(struct channel *channel, int peer, int tag, uint32_t step, cons
                  size_t bytes);
 int context_receive(struct channel *channel, int peer, int tag, uint32_t step, void *data,
                     size_t bytes);
+
+/* A message of at most *bytes, which becomes how many came. */
+int context_receive_some(struct channel *channel, int peer, uint32_t step, void *data,
+                         size_t *bytes);
 
 /* What two peers do to tell each other something; neither waits for the other to receive. */
 struct swap {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Splits of any kind: votes are gathered along a tree, sorted at its root, and what comes of them
- * is handed down.
+ * Splits of any kind: votes are gathered and put together along a tree, sorted at its root, and what
+ * comes of them is handed down.
  */
 #ifndef XMPI_SPLIT_SORT_H
 #define XMPI_SPLIT_SORT_H
@@ -9,6 +9,8 @@
 #include "runtime/ranks.h"
 #include "src/comm.h"
 #include "src/split_guess.h"
+
+struct voters; /* src/split_voters.h */
 
 /* Colours and their members in order, written down: per colour, ascending,
  *
@@ -22,8 +24,11 @@ struct classes {
 /* Sort n votes by colour, key, rank; ranks count from `base`.  False: memory is out. */
 bool classes_sort(const struct vote *votes, int n, int base, struct classes *sorted);
 
-/* Those that n votes name, of all. */
-bool classes_pick(const struct classes *all, const struct vote *votes, int n,
+/* The same for runs (src/split_voters.h) that are sorted by colour. */
+bool classes_of_voters(const struct voters *runs, int n, struct classes *sorted);
+
+/* Those that n runs, sorted by colour, name, of all. */
+bool classes_pick(const struct classes *all, const struct voters *runs, int n,
                   struct classes *picked);
 
 /* The members of a colour: positions become the ranks that `peers` has there.  NULL: memory is

@@ -107,6 +107,22 @@ static void test_random(void)
     }
 }
 
+/* Blocks whose colours are any numbers, as a program makes them of the names of hosts. */
+static void test_numbers(void)
+{
+    MPI_Comm comm;
+    int mine = me / 2, count = mine * 2 + 1 < n ? 2 : 1;
+    for (int up = 0; up < 2; up++) {
+        int members[64], key = up ? (1 << 30) + me : -3 * me;
+        CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, mine * mine * 7919 % 1000, key, &comm));
+        CHECK(size_of(comm) == count);
+        members_of(comm, members);
+        for (int i = 0; i < count; i++)
+            CHECK(members[i] == mine * 2 + (up ? i : count - 1 - i));
+        CHECK_OK(MPI_Comm_free(&comm));
+    }
+}
+
 /* Splits of splits down to single processes, then messages on the way up. */
 static void test_nested(void)
 {
@@ -260,6 +276,7 @@ int main(int argc, char **argv)
     test_keys();
     test_undefined();
     test_random();
+    test_numbers();
     test_nested();
     test_shared();
 #if MPI_VERSION >= 4
