@@ -36,7 +36,7 @@ struct team {
     struct tracks *tracks;       /* of nonblocking collectives; NULL: none yet */
     struct plan_cache *cache;
     int nodes;                     /* they are on; at most, where places are not known */
-    const struct places *places;   /* NULL: all in one place, or not known */
+    struct places *places;         /* NULL: all in one place, or not known */
     struct memo *memo;             /* choices made; NULL: none yet */
     struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
@@ -58,7 +58,12 @@ void ticket_self(struct ticket *ticket);
 
 int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
               int split);
+/* A team of the same processes as another one, with what is known of their places. */
+int team_open_like(struct team *team, const struct ticket *ticket, const struct team *like);
 void team_close(struct team *team); /* nothing may be in flight */
+
+/* The lowest of the team's ranks on the node of each; NULL: they are all on one, or not known. */
+const int *team_nodes(const struct team *team);
 
 /* Force algorithms on a team from its next collective on, as XMPI_COLL does for the process and
  * before it; the text must be the same on all its ranks.  NULL or "": nothing is forced any more.

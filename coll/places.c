@@ -11,7 +11,7 @@
  *              0 0 2 2 4 4        caches inside them; what divides nothing is no level
  *
  * Costs four bytes a rank and level, and a pass over the groups per rank, when a communicator is
- * made.  Ranks of one node that are not bound, or all in one place, have no places.  Of ranks on other
+ * made; duplicates share them.  Ranks of one node that are not bound, or all in one place, have no places.  Of ranks on other
  * nodes only the node is known.
  */
 #include "coll/places.h"
@@ -103,7 +103,7 @@ int nodes_find(const struct ranks *members, int **first)
 }
 
 /* The levels of one node; none: *places stays as it is. */
-static int find_within(const struct ranks *members, const struct places **places)
+static int find_within(const struct ranks *members, struct places **places)
 {
     int n = members->n, known = 1;
     if (n < 3 || division(ranks_world(members, 0), 0) < 0)
@@ -129,7 +129,7 @@ static int find_within(const struct ranks *members, const struct places **places
     return 0;
 }
 
-int places_find(const struct ranks *members, const struct places **places, int *nodes)
+int places_find(const struct ranks *members, struct places **places, int *nodes)
 {
     if (on_one_node(members))
         return find_within(members, places);
@@ -147,4 +147,17 @@ int places_find(const struct ranks *members, const struct places **places, int *
     for (int r = 0; r < members->n; r++)
         *nodes += found->first[r] == r;
     return 0;
+}
+
+struct places *places_share(struct places *places)
+{
+    if (places)
+        places->shared++;
+    return places;
+}
+
+void places_drop(struct places *places)
+{
+    if (places && places->shared-- == 0)
+        free(places);
 }

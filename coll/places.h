@@ -12,10 +12,14 @@ struct places; /* coll/plan.h */
 
 bool on_one_node(const struct ranks *members);
 
-/* The places of ranks, one block to be freed, and how many nodes these are on if on several.  Both stay as
+/* The places of ranks, to be dropped, and how many nodes these are on if on several.  Both stay as
  * they are where somebody's place is not known, or all are in one, for all members alike.
  * MPI_ERR_NO_MEM. */
-int places_find(const struct ranks *members, const struct places **places, int *nodes);
+int places_find(const struct ranks *members, struct places **places, int *nodes);
+
+/* For another team of the same ranks; NULL is fine. */
+struct places *places_share(struct places *places);
+void places_drop(struct places *places);
 
 /* The lowest of the ranks on the node of each, to be freed.  NULL: all are on one node, or somebody's
  * node is not known, for all members alike.  MPI_ERR_NO_MEM. */

@@ -74,6 +74,7 @@ enum alias {
 enum { PLACES_LEVELS = 4 };
 struct places {
     int levels;                      /* >= 1 */
+    int shared;                      /* by how many teams beside the first (coll/places.h) */
     const int *first[PLACES_LEVELS]; /* of the group of each rank: its lowest rank */
 };
 

@@ -45,21 +45,17 @@ static int nodes_at_most(int ranks)
     return ranks < boot.nnodes ? ranks : boot.nnodes;
 }
 
-int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
-              int split)
+/* With places; they are dropped where it fails. */
+static int team_open_channel(struct team *team, const struct ticket *ticket, int rank,
+                             struct ranks *members)
 {
-    *team = (struct team){ .split = split, .one_node = on_one_node(members) };
-    team->crowded = team->one_node && boot.crowded;
-    team->nodes = team->one_node ? 1 : nodes_at_most(members->n);
-    int error = places_find(members, &team->places, &team->nodes);
-    if (!error)
-        error = channel_open(&team->channel, ticket->context + 1, rank, members);
+    int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         goto forget_places;
     pml_fail_mismatch = mismatch_fail;
-    if (split == 0)
+    if (team->split == 0)
         team->tiny = tiny_open(ticket->tiny, &team->channel);
-    if (split == 0 && ticket->tiny && !team->tiny) {
+    if (team->split == 0 && ticket->tiny && !team->tiny) {
         /* The others have flags and would wait at them for us. */
         channel_close(&team->channel);
         error = fail(MPI_ERR_NO_MEM, "no memory for the shared slots of a communicator");
@@ -68,8 +64,33 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
     teams++;
     return 0;
 forget_places:
-    free((void *)team->places);
+    places_drop(team->places);
     return error;
+}
+
+int team_open(struct team *team, const struct ticket *ticket, int rank, struct ranks *members,
+              int split)
+{
+    *team = (struct team){ .split = split, .one_node = on_one_node(members) };
+    team->crowded = team->one_node && boot.crowded;
+    team->nodes = team->one_node ? 1 : nodes_at_most(members->n);
+    int error = places_find(members, &team->places, &team->nodes);
+    return error ? error : team_open_channel(team, ticket, rank, members);
+}
+
+int team_open_like(struct team *team, const struct ticket *ticket, const struct team *like)
+{
+    *team = (struct team){ .split = like->split,
+                           .one_node = like->one_node,
+                           .crowded = like->crowded,
+                           .nodes = like->nodes,
+                           .places = places_share(like->places) };
+    return team_open_channel(team, ticket, like->channel.rank, like->channel.peers);
+}
+
+const int *team_nodes(const struct team *team)
+{
+    return team->one_node || !team->places ? NULL : team->places->first[0];
 }
 
 void team_close(struct team *team)
@@ -81,7 +102,7 @@ void team_close(struct team *team)
     team_force(team, NULL, NULL); /* frees choices too */
     channel_close(&team->channel);
     free(team->neighbours);
-    free((void *)team->places);
+    places_drop(team->places);
     if (--teams == 0)
         scratch_clear();
 }

@@ -3,7 +3,7 @@
  * Communicators: made of a ticket and groups, asked, named, given hints, freed (MPI 5.0, 7.4).
  *
  * A communicator holds two channels (messages, collectives) and its groups by reference, so
- * making one costs a few hundred bytes whatever its size.  It lives until its last reference is
+ * duplicating one costs a few hundred bytes whatever its size.  It lives until its last reference is
  * dropped: the user's handle is one, every request in flight is another.  Freeing is local;
  * tickets are never used again, so nobody needs to wait for the others.
  */
@@ -31,9 +31,12 @@ bool inter_is_first(const struct group *group, const struct group *remote)
 
 /* The team of an intercommunicator is both groups, one after the other; all agree which one is
  * first. */
-static int comm_open_team(struct comm *comm, const struct ticket *ticket)
+static int comm_open_team(struct comm *comm, const struct ticket *ticket,
+                          const struct comm *like)
 {
     struct ranks *mine = comm->group->ranks;
+    if (like && comm->remote == like->remote && mine == like->group->ranks)
+        return team_open_like(&comm->team, ticket, &like->team);
     if (!comm->remote)
         return team_open(&comm->team, ticket, comm->group->rank, mine, 0);
     struct ranks *theirs = comm->remote->ranks;
@@ -58,7 +61,7 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     if (rc)
         return rc;
     struct orders *orders = comm->team.orders; /* MPI_Comm_idup gave it these, */
-    rc = comm_open_team(comm, ticket);
+    rc = comm_open_team(comm, ticket, like);
     comm->team.orders = orders;
     if (rc) {
         channel_close(&comm->p2p);

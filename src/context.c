@@ -28,9 +28,11 @@
 struct circle circle_of_team(struct comm *comm, enum context_step step)
 {
     struct channel *channel = &comm->team.channel;
-    return (struct circle){
-        .channel = channel, .n = channel->size, .rank = channel->rank, .step = step
-    };
+    return (struct circle){ .channel = channel,
+                            .team = &comm->team,
+                            .n = channel->size,
+                            .rank = channel->rank,
+                            .step = step };
 }
 
 struct circle circle_of_group(struct comm *comm, const struct group *group, int tag,
@@ -63,8 +65,9 @@ struct circle circle_of_string(const struct group *group, const char *string,
 
 int circle_tree(const struct circle *circle, struct tree *tree)
 {
-    const struct ranks *members = circle->members ? circle->members : circle->channel->peers;
-    int *first, rc = nodes_find(members, &first);
+    if (circle->team)
+        return tree_make(tree, team_nodes(circle->team), circle->n, circle->rank, circle->root);
+    int *first, rc = nodes_find(circle->members, &first);
     if (!rc)
         rc = tree_make(tree, first, circle->n, circle->rank, circle->root);
     free(first);

@@ -32,9 +32,10 @@ enum context_step {
 /* Processes that share something, and the wire between them. */
 struct circle {
     struct channel *channel;
-    struct ranks *members; /* who, in order; NULL: all peers of the channel */
-    int n, rank;           /* how many, and which one I am */
-    int root;              /* the member that knows, or that collects */
+    const struct team *team; /* whose members all are; NULL: not a team */
+    struct ranks *members;   /* who, in order; NULL: all peers of the channel */
+    int n, rank;             /* how many, and which one I am */
+    int root;                /* the member that knows, or that collects */
     bool two_groups; /* they draw for an intercommunicator: its team has no shared slots */
     int tag;
     uint32_t step;

@@ -492,9 +492,11 @@ static void open_teams(int rank, int n)
 {
     struct ranks *all = ranks_range(n, 0, 1);
     struct ticket ticket;
+    static struct places spots;
     ticket_world(&ticket);
     team_open(&world, &ticket, rank, all, 0);
-    world.places = spots_make(3, n); /* as if they were not all on one node */
+    spots = *spots_make(3, n);
+    world.places = &spots; /* as if they were not all on one node */
     team_open(&plain, &(struct ticket){ 100, 0 }, rank, all, 0);
     if (n > 1)
         team_open(&inter, &(struct ticket){ 102, 0 }, rank, all, n / 2 + (n > 4));

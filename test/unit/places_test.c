@@ -41,7 +41,7 @@ static void expect(int n, int first, int step, const char *wanted)
 {
     char text[RANKS * 4 + 4] = "", digit[2] = "0";
     struct ranks *members = ranks_range(n, first, step);
-    const struct places *places = NULL;
+    struct places *places = NULL;
     int nodes = 1;
     ck_assert_int_eq(places_find(members, &places, &nodes), 0);
     ck_assert_int_eq(nodes, 1);
@@ -53,7 +53,9 @@ static void expect(int n, int first, int step, const char *wanted)
         }
     }
     ck_assert_str_eq(text, wanted);
-    free((void *)places);
+    ck_assert_ptr_eq(places_share(places), places);
+    places_drop(places);
+    places_drop(places);
     ranks_drop(members);
 }
 
