@@ -3,7 +3,8 @@
 # MPI_THREAD_MULTIPLE: every program of test/thread with several numbers of threads and ranks.
 #   NP="1 2 4"   rank counts    THREADS="4 8"    ONLY="p2p fair"   programs    STORM=1   seconds
 # The long one, by hand: NP=4 THREADS=8 ONLY=storm STORM=60 LIMIT=900
-# With a library built by configure --enable-sanitizers=thread the first race found ends a program;
+# With a library built by configure --enable-sanitizers=thread, and XMPI_TEST_SANITIZE=-fsanitize=thread
+# for the programs (they crash without), the first race found ends a program;
 # reports that are suppressed have their reason in test/thread/tsan.supp.
 . "${srcdir:-.}/test/lib.sh"
 supp=$top/test/thread/tsan.supp
