@@ -226,6 +226,7 @@ static const struct rule barrier_rules[] = {
 };
 static const struct rule bcast_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .bytes = FROM(8 * KiB), .use = "attach" },
     { .crowded = true, .ranks = FROM(8), .bytes = { 16 * KiB, 64 * KiB }, .use = "knomial" },
@@ -237,6 +238,7 @@ static const struct rule bcast_rules[] = {
 };
 static const struct rule gather_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .use = "linear" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
@@ -245,6 +247,7 @@ static const struct rule gather_rules[] = {
 };
 static const struct rule scatter_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
@@ -276,7 +279,8 @@ static const struct rule alltoall_rules[] = {
 };
 static const struct rule reduce_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
-    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(32 * KiB), .use = "attach" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(64 * KiB), .use = "attach" },
     { .crowded = true, .ranks = FROM(8), .bytes = FROM(64 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .bytes = UPTO(16 * KiB), .use = "linear" },
     { .ordered = true, .use = "ordered", .piece = 64 * KiB },

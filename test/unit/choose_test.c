@@ -109,6 +109,30 @@ START_TEST(ranks_that_share_cpus_avoid_hops)
 }
 END_TEST
 
+static bool is_for_slots(enum collective what, int ranks, size_t bytes)
+{
+    struct question q = { .what = what, .one_node = true, .ranks = ranks, .nodes = 1 };
+    struct choice choice;
+    q.bytes = bytes;
+    forced_read("");
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    return strcmp(choice.algorithm->name, "tiny") == 0;
+}
+
+/* A slot of two ranks has the data in it: longer than those of more ranks. */
+START_TEST(two_ranks_use_slots_for_longer_data)
+{
+    static const enum collective rooted[] = { COLL_BCAST, COLL_GATHER, COLL_SCATTER,
+                                              COLL_REDUCE };
+    for (int i = 0; i < 4; i++) {
+        ck_assert(is_for_slots(rooted[i], 2, TINY_BYTES));
+        ck_assert(!is_for_slots(rooted[i], 2, TINY_BYTES + 1));
+        ck_assert(is_for_slots(rooted[i], 3, 256));
+        ck_assert(!is_for_slots(rooted[i], 3, 257));
+    }
+}
+END_TEST
+
 START_TEST(long_prefix_sums_are_a_pipeline)
 {
     struct team team = team_of(4, 0);
@@ -233,7 +257,8 @@ START_TEST(a_slot_takes_so_much_and_no_more)
 END_TEST
 
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
-          between_groups_too, ranks_that_share_cpus_avoid_hops, long_prefix_sums_are_a_pipeline,
+          between_groups_too, ranks_that_share_cpus_avoid_hops,
+          two_ranks_use_slots_for_longer_data, long_prefix_sums_are_a_pipeline,
           a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
           a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
           lists_are_searched_by_whole_words, a_slot_takes_so_much_and_no_more)
