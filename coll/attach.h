@@ -14,7 +14,7 @@
 
 #include "coll/tiny_slot.h"
 
-enum { ATTACH_PIECE = 64 << 10 }; /* of a vector: what stays in the cache */
+enum { ATTACH_PIECE = 256 << 10 }; /* of a vector: what stays in the cache */
 
 struct offer {         /* in a slot */
     uint64_t in, out;  /* addresses: to be read, to be written */

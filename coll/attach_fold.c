@@ -10,7 +10,8 @@
  *
  * A slice is touched by one rank only, so nobody waits between reading and writing, also in place;
  * all ranks get the same bits, and the order of operands is that of the ranks.  Each rank reads
- * and folds (p-1)/p of a vector, and writes as much in an allreduce, 1/p in a reduce.
+ * and folds (p-1)/p of a vector, and writes as much in an allreduce, 1/p in a reduce.  There the root
+ * has nothing to write, so of two ranks it takes the longer slice.
  *
  * It goes in pieces that stay in the cache.  What cannot be read or written stops the slice there.
  * Only where results replace operands, what was read must be writable, or nobody could go on.
@@ -46,13 +47,28 @@ struct slice { /* elements */
     size_t first, count;
 };
 
+static size_t whole_units(size_t elements)
+{
+    return (elements + UNIT - 1) / UNIT * UNIT;
+}
+
+/* Of two ranks that reduce, the root need not write what it has folded: it does five eighths. */
+static struct slice slice_of_pair(size_t n, int root, int rank)
+{
+    size_t cut = whole_units(root == 0 ? n / 8 * 5 : n / 8 * 3);
+    cut = cut < n ? cut : n;
+    return rank == 0 ? (struct slice){ 0, cut } : (struct slice){ cut, n - cut };
+}
+
 static struct slice slice_of(const struct work *f, int rank)
 {
-    if (f->call->what == COLL_REDUCE_SCATTER_BLOCK)
-        return (struct slice){ f->call->recv.count * (size_t)rank, f->call->recv.count };
-    size_t n = f->call->recv.count,
-           per = (n + (size_t)f->a->tiny->n - 1) / (size_t)f->a->tiny->n;
-    per = (per + UNIT - 1) / UNIT * UNIT;
+    const struct call *call = f->call;
+    size_t n = call->recv.count, ranks = (size_t)f->a->tiny->n;
+    if (call->what == COLL_REDUCE_SCATTER_BLOCK)
+        return (struct slice){ n * (size_t)rank, n };
+    if (call->what == COLL_REDUCE && ranks == 2)
+        return slice_of_pair(n, call->root, rank);
+    size_t per = whole_units((n + ranks - 1) / ranks);
     size_t first = per * (size_t)rank < n ? per * (size_t)rank : n;
     return (struct slice){ first, n - first < per ? n - first : per };
 }

@@ -100,7 +100,7 @@ static void spread(struct team *team, enum collective what, bool in_place)
 static void sum(struct team *team, enum collective what, bool in_place)
 {
     enum { COUNT = 12 * BLOCK / 2 }; /* in as many blocks as there are ranks, up to 4 */
-    int n = team->channel.size, me = team->channel.rank, root = n - 1;
+    int n = team->channel.size, me = team->channel.rank, root = in_place ? 0 : n - 1;
     bool scatters = what == COLL_REDUCE_SCATTER_BLOCK;
     bool takes = what != COLL_REDUCE || me == root, here = in_place && takes;
     uint32_t *in = malloc(COUNT * 4), *out = malloc(COUNT * 4);
