@@ -37,4 +37,12 @@ static inline void copy_pieces(struct side to, struct side from, size_t length, 
 void copy_list(const struct spot_list *list, size_t first, size_t end, char *mem, char *flat,
                bool pack);
 
+/* memmove.  What does not fit this process's share of the last cache is stored past the caches: a
+ * store into a line that is not there would fetch it first, for nothing. */
+void copy_whole(void *to, const void *from, size_t bytes);
+
+/* The same with another limit, from which bytes pass the caches; and memcpy past the caches. */
+void copy_limited(void *to, const void *from, size_t bytes, size_t limit);
+void copy_streamed(char *to, const char *from, size_t bytes);
+
 #endif

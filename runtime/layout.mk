@@ -9,7 +9,7 @@ libxmpi_core_la_SOURCES += \
 	runtime/gpu_kernels.c runtime/gpu_kernels.h runtime/reduce_device.inc \
 	runtime/gpu_form.c runtime/gpu_form.h runtime/gpu_pack.c runtime/gpu_pack.h \
 	runtime/reduce_device.h \
-	runtime/layout_list.c runtime/layout_blocks.c runtime/layout_members.c runtime/copy.c runtime/copy.h runtime/pack.c \
+	runtime/layout_list.c runtime/layout_blocks.c runtime/layout_members.c runtime/copy.c runtime/copy_whole.c runtime/copy.h runtime/pack.c \
 	runtime/reduce.c runtime/reduce.h runtime/reduce_kernels.h runtime/reduce_arith.c \
 	runtime/reduce_half.c runtime/reduce_half.h runtime/reduce_mean.c runtime/reduce_rare.c runtime/folding.c runtime/folding.h runtime/wide.h \
 	runtime/reduce_logic.c runtime/reduce_loc.c

@@ -319,7 +319,7 @@ void buffer_copy(const struct buffer *to, const struct buffer *from)
     }
     char *flat_to = buffer_flat(to), *flat_from = buffer_flat(from);
     if (flat_to && flat_from)
-        memmove(flat_to, flat_from, bytes);
+        copy_whole(flat_to, flat_from, bytes);
     else if (flat_to)
         buffer_pack(from, 0, flat_to, bytes);
     else if (flat_from)

@@ -3,6 +3,7 @@
  * Packing, unpacking and copying of random ranges of random datatypes, byte by byte against the
  * type map; here and on a device, of which the driver is a pretended one (test/device).
  */
+#include "runtime/copy.h"
 #include "runtime/gpu.h"
 #include "test/device/fake.h"
 
@@ -313,7 +314,36 @@ START_TEST(chunks_join_without_a_seam)
 }
 END_TEST
 
+START_TEST(streams_begin_and_end_anywhere)
+{
+    enum { ROOM = 512 };
+    char from[ROOM], to[ROOM], want[ROOM];
+    fill_randomly(from, ROOM);
+    for (size_t skip = 0; skip < 65; skip++)
+        for (size_t bytes = 0; bytes < 200; bytes += 1 + bytes % 7) {
+            fill_randomly(to, ROOM);
+            memcpy(want, to, ROOM);
+            memcpy(want + skip, from + 3 * skip, bytes);
+            copy_streamed(to + skip, from + 3 * skip, bytes);
+            ck_assert_int_eq(memcmp(to, want, ROOM), 0);
+        }
+}
+END_TEST
+
+START_TEST(long_pieces_may_overlap)
+{
+    enum { ROOM = 1000, BYTES = 800 };
+    char memory[ROOM], from[ROOM];
+    for (int shift = -ROOM / 10; shift <= ROOM / 10; shift++) {
+        fill_randomly(from, ROOM);
+        memcpy(memory, from, ROOM);
+        copy_limited(memory + 100 + shift, memory + 100, BYTES, 1);
+        ck_assert_int_eq(memcmp(memory + 100 + shift, from + 100, BYTES), 0);
+    }
+}
+END_TEST
+
 UNIT_MAIN("pack", random_ranges_move_the_right_bytes, random_ranges_of_a_device,
           every_piece_length_is_copied, pieces_far_apart_are_copied,
           irregular_lists_move_the_right_bytes, bottom_works_with_absolute_layouts,
-          chunks_join_without_a_seam)
+          chunks_join_without_a_seam, streams_begin_and_end_anywhere, long_pieces_may_overlap)
