@@ -15,6 +15,7 @@ struct waiter {
     struct following how;
     const int *flag;
     bool called;
+    atomic_bool over;
     pthread_t thread;
 };
 
@@ -23,6 +24,7 @@ static void *wait_until_called(void *argument)
     struct waiter *w = argument;
     engine_take();
     w->called = follow(w->flag, &w->how);
+    w->over = true;
     engine_give();
     return NULL;
 }
@@ -35,13 +37,14 @@ static int number(void)
     return n;
 }
 
-/* When it returns the thread is in the list, and waits without the lock. */
+/* When it returns the thread is in the list, and waits without the lock; or it has done so already,
+ * where this thread got no CPU for as long as that one waits. */
 static void begin(struct waiter *w, const int *flag, struct following how)
 {
     int before = number();
     *w = (struct waiter){ .how = how, .flag = flag };
     ck_assert_int_eq(pthread_create(&w->thread, NULL, wait_until_called, w), 0);
-    while (number() == before)
+    while (number() == before && !w->over)
         usleep(100);
 }
 
