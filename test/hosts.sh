@@ -346,7 +346,7 @@ part_tree() # hosts that start hosts
 stay() { with_command "sleep 31" | xargs -r ps -o stat= -p | grep -c "^$1"; } # STATE of sleeping ranks
 await_states() { # state, how many
     tries=0
-    while [ "$(stay "$1")" != "$2" ] && [ $tries -lt 100 ]; do
+    while [ "$(stay "$1")" != "$2" ] && [ $tries -lt 600 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done
