@@ -4,6 +4,7 @@ libxmpi_core_la_SOURCES += \
     runtime/amount.c runtime/amount.h \
     runtime/apart.c runtime/apart.h \
     runtime/assist.c runtime/assist.h \
+    runtime/bias.c runtime/bias.h \
     runtime/boot.c runtime/boot.h runtime/boot_way.h \
     runtime/boot_nodes.c runtime/boot_make.c runtime/boot_one.c runtime/boot_pmix.c runtime/boot_shm.c \
     runtime/boot_store.c runtime/store.c runtime/store.h runtime/store_server.c \

@@ -12,6 +12,11 @@
  *               way.  Whoever unlocks wakes a sleeper only when there is none
  *     hungry    threads that have waited for HUNGER_NS: others let them go first
  *
+ * A thread that has taken it ROW times in a row keeps it (bias.h): the state stays 1, and it comes
+ * and goes with a store each, and wakes nobody.  Who wants it then takes it away: at once, when the
+ * thread has not been in the library for a moment; else after TURN_NS, and then keeps it as long.
+ * What a message touches moves to the other CPU with the lock, some hundred lines of cache.
+ *
  * So threads that make call after call keep the lock for a while, among themselves, and hand it
  * over some thousand times a second, not with each call: a hand-over costs microseconds, a call
  * fractions of one.  Giving way, in engine_breathe too, ends when somebody had the lock, or after
@@ -22,6 +27,7 @@
  * one that tries may have no CPU; so nobody sleeps longer than NAP_NS before it tries by itself.
  */
 #include "runtime/lock.h"
+#include "runtime/bias.h"
 #include "runtime/clock.h"
 
 #include <assert.h>
@@ -38,21 +44,21 @@ static enum threads program_threads;
 static int our_threads;
 
 enum { TRIES = 200, TRIES_CROWDED = 20, PATIENCE_PAUSES = 200, PATIENCE_YIELDS = 8 };
-enum { HUNGER_NS = 200000, NAP_NS = 1000000 };
+enum { HUNGER_NS = 200000, NAP_NS = 1000000, KEPT_NAP_NS = 100000 };
+enum { ROW = 256, TURN_NS = HUNGER_NS };
 
 static struct {
     _Atomic uint32_t state;
     _Atomic uint32_t wanting, sleeping, trying, hungry;
-    _Atomic uint32_t taken; /* counts how often it changed hands */
+    _Atomic uint32_t taken; /* counts how often it was taken */
     _Atomic(const void *) owner;
-    int levels;       /* of the owner */
-    const void *late; /* the thread whose call has it by engine_hold */
-    const void *last; /* the thread that had it last, */
-    uint32_t hands;   /* and how often that was another one than before */
+    int levels;                  /* of the owner */
+    uint32_t row;                /* `taken` when the row began */
+    const void *late;            /* the thread whose call has it by engine_hold */
+    const void *last;            /* the thread that had it last, */
+    uint32_t hands;              /* and how often that was another one than before */
+    _Atomic uint64_t kept_since; /* clock_ns when it was last begun to be kept */
 } lock __attribute__((aligned(64)));
-
-/* The address of this variable names the thread. */
-static _Thread_local char me __attribute__((tls_model("initial-exec")));
 
 static inline uint32_t count(const _Atomic uint32_t *counter)
 {
@@ -61,7 +67,7 @@ static inline uint32_t count(const _Atomic uint32_t *counter)
 
 /* A process of one thread has nobody to be ahead of: it stores.  A thread that it makes later finds
  * what was stored. */
-static bool lock_try(void)
+static inline bool lock_try(void)
 {
     if (count(&lock.state) != 0)
         return false;
@@ -109,39 +115,100 @@ static __attribute__((noinline)) void lock_wake(void)
 }
 
 /* True: woken by somebody, to try. */
-static bool lock_nap(void)
+static bool lock_nap(long most_ns)
 {
-    const struct timespec nap = { .tv_nsec = NAP_NS };
+    const struct timespec nap = { .tv_nsec = most_ns };
     return syscall(SYS_futex, &lock.state, FUTEX_WAIT_PRIVATE, 1, &nap, NULL, 0) == 0;
+}
+
+/* Take it away from the thread that it is kept for.  False: there is none. */
+static bool lock_take_away(void)
+{
+    struct seat *from;
+    if (!bias_take(&from))
+        return false;
+    for (int i = atomic_load_explicit(&tries, memory_order_relaxed); i > 0; i--) {
+        if (bias_is_left(from))
+            return true;
+        cpu_pause();
+    }
+    while (!bias_is_left(from))
+        if (lock_nap(KEPT_NAP_NS))
+            trying_end();
+    return true;
+}
+
+/* Has anybody used the lock since it was looked at? */
+struct look {
+    uint32_t taken;
+    bool empty;
+};
+
+static struct look lock_look(void)
+{
+    bool empty = !atomic_load_explicit(&lock.owner, memory_order_relaxed);
+    return (struct look){ count(&lock.taken), empty };
+}
+
+static bool lock_was_idle(struct look before)
+{
+    struct look now = lock_look();
+    return before.empty && now.empty && now.taken == before.taken;
+}
+
+/* Keep it from now on, if that can be. */
+static void lock_begin_turn(void)
+{
+    atomic_store_explicit(&lock.kept_since, clock_ns(), memory_order_relaxed);
+    bias_begin();
+}
+
+/* Hungry: the lock is kept for somebody who uses it; then it is kept for us, as long. */
+static bool lock_take_turn(uint64_t now)
+{
+    if (now - atomic_load_explicit(&lock.kept_since, memory_order_relaxed) < TURN_NS ||
+        !lock_take_away())
+        return false;
+    lock_begin_turn();
+    return true;
+}
+
+/* Asleep for a while.  True: it has the lock. */
+static bool lock_sleep_once(bool hungry)
+{
+    struct look before = lock_look();
+    bool woken = lock_nap(bias_is(NULL) ? NAP_NS : KEPT_NAP_NS);
+    bool mine = woken ? lock_try_long() : lock_try();
+    if (woken)
+        trying_end();
+    return mine || (lock_was_idle(before) && lock_take_away()) ||
+           (hungry && lock_take_turn(clock_ns()));
 }
 
 static void lock_sleep(void)
 {
     uint64_t since = clock_ns();
-    bool hungry = false, mine = false;
+    bool hungry = false;
     atomic_fetch_add(&lock.sleeping, 1);
-    while (!mine) {
-        bool woken = lock_nap();
-        mine = woken ? lock_try_long() : lock_try();
-        if (woken)
-            trying_end();
-        if (!mine && !hungry && clock_ns() - since > HUNGER_NS) {
+    while (!lock_sleep_once(hungry))
+        if (!hungry && clock_ns() - since > HUNGER_NS) {
             hungry = true;
             atomic_fetch_add_explicit(&lock.hungry, 1, memory_order_relaxed);
         }
-    }
     if (hungry)
         atomic_fetch_sub_explicit(&lock.hungry, 1, memory_order_relaxed);
     atomic_fetch_sub(&lock.sleeping, 1);
 }
 
-static void lock_wait(void)
+static __attribute__((noinline)) void lock_wait(void)
 {
     atomic_fetch_add_explicit(&lock.wanting, 1, memory_order_relaxed);
     bool mine = false;
     if (trying_begin()) {
+        struct look before = lock_look();
         mine = lock_try_long();
         trying_end();
+        mine = mine || (lock_was_idle(before) && lock_take_away());
     }
     if (!mine)
         lock_sleep();
@@ -149,7 +216,7 @@ static void lock_wait(void)
 }
 
 /* Until the lock changes hands, or long enough.  Without the lock. */
-static void lock_let_others(uint32_t before)
+static __attribute__((noinline)) void lock_let_others(uint32_t before)
 {
     for (int i = 0; i < PATIENCE_PAUSES && count(&lock.taken) == before; i++)
         cpu_pause();
@@ -157,32 +224,69 @@ static void lock_let_others(uint32_t before)
         sched_yield();
 }
 
-static void lock_take(int levels)
+/* Enough in a row?  A process of one thread needs no more than it has. */
+static __attribute__((noinline)) void lock_keep(uint32_t taken)
+{
+    lock.row = taken;
+    if (!__libc_single_threaded && !bias_is_inside())
+        lock_begin_turn();
+}
+
+/* Not kept for this thread. */
+static void lock_take_free(void)
 {
     if (__builtin_expect(count(&lock.hungry) != 0, 0))
         lock_let_others(count(&lock.taken));
     if (!lock_try())
         lock_wait();
-    atomic_store_explicit(&lock.owner, &me, memory_order_relaxed);
-    lock.levels = levels;
-    if (lock.last != &me) {
-        lock.last = &me;
+    uint32_t taken = count(&lock.taken);
+    if (lock.last != &seat) {
+        lock.last = &seat;
         lock.hands++;
+        lock.row = taken;
     }
+    if (__builtin_expect(taken - lock.row >= ROW, 0))
+        lock_keep(taken);
+}
+
+static void lock_take(int levels)
+{
+    if (!bias_enter())
+        lock_take_free();
+    atomic_store_explicit(&lock.owner, &seat, memory_order_relaxed);
+    lock.levels = levels;
     atomic_store_explicit(&lock.taken, count(&lock.taken) + 1, memory_order_relaxed);
+}
+
+/* Somebody sleeps.  As long as it is kept for us, nobody woken would get it. */
+static __attribute__((noinline)) void lock_freed(void)
+{
+    if (!bias_is(&seat) && count(&lock.trying) == 0)
+        lock_wake();
 }
 
 static void lock_free(void)
 {
     atomic_store_explicit(&lock.owner, NULL, memory_order_relaxed);
-    atomic_store_explicit(&lock.state, 0, memory_order_release);
-    if (__builtin_expect(count(&lock.sleeping) != 0, 0) && count(&lock.trying) == 0)
-        lock_wake();
+    if (bias_is_inside())
+        bias_leave();
+    else
+        atomic_store_explicit(&lock.state, 0, memory_order_release);
+    if (__builtin_expect(count(&lock.sleeping) != 0, 0))
+        lock_freed();
+}
+
+/* For everybody, even if it was kept. */
+static void lock_let_go(void)
+{
+    if (bias_is_inside() && bias_end())
+        bias_leave();
+    lock_free();
 }
 
 static bool lock_is_mine(void)
 {
-    return atomic_load_explicit(&lock.owner, memory_order_relaxed) == &me;
+    return atomic_load_explicit(&lock.owner, memory_order_relaxed) == &seat;
 }
 
 void engine_take(void)
@@ -205,21 +309,21 @@ void engine_hold(void)
     if (lock_is_mine())
         return;
     lock_take(1);
-    lock.late = &me;
+    lock.late = &seat;
 }
 
 void engine_leave(void)
 {
     if (!lock_is_mine())
         return;
-    if (lock.late == &me)
+    if (lock.late == &seat)
         lock.late = NULL;
     engine_give();
 }
 
 bool engine_is_late(void)
 {
-    return lock.late == &me;
+    return lock.late == &seat;
 }
 
 int engine_release(void)
@@ -228,7 +332,7 @@ int engine_release(void)
         return 0;
     int levels = lock.levels;
     lock.levels = 0;
-    lock_free();
+    lock_let_go();
     return levels;
 }
 
@@ -258,8 +362,24 @@ bool engine_breathe(void)
 
 /* ---- who takes it ---- */
 
+/* Whoever takes the lock away from this thread looks at its memory until then.  So this thread has to
+ * have had the lock the usual way: there was nobody left who looked, and nobody begins any more. */
+static void thread_ends(void)
+{
+    if (!lock_is_mine())
+        lock_take(1);
+    while (bias_is_inside() && !bias_end()) { /* somebody is at it, and has it first */
+        lock_free();
+        lock_take(1);
+    }
+    bias_leave();
+    engine_release();
+}
+
 static void threads_choose(void)
 {
+    if (program_threads == THREADS_MANY)
+        bias_open(thread_ends);
     threads_multiple = program_threads == THREADS_MANY || our_threads > 0;
     threads_beside = program_threads == THREADS_BESIDE && !threads_multiple;
 }

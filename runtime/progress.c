@@ -170,10 +170,12 @@ int progress(void)
     int events = round_over_pollers();
     if (events)
         progress_completed();
-    else if (empty < policy.spin)
-        empty++;
-    else
-        yield();
+    else if (!engine_breathe()) { /* others have something to do, perhaps */
+        if (empty < policy.spin)
+            empty++;
+        else
+            yield();
+    }
     return events;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/bias.h"
+#include "runtime/clock.h"
 #include "runtime/lock.h"
 
 #include "test/unit/unit.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
@@ -123,6 +128,7 @@ static void *take_without_end(void *unused)
 /* More threads than CPUs ask again and again; each gets the lock. */
 START_TEST(nobody_starves)
 {
+    threads_of_program(THREADS_MANY);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, take_without_end, NULL);
@@ -135,6 +141,203 @@ START_TEST(nobody_starves)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ck_assert_int_ge(counter, 200);
+}
+END_TEST
+
+/* ---- kept for one thread ---- */
+
+enum { ENOUGH = 1000 }; /* takes in a row until it is kept */
+
+static void take_often(int times)
+{
+    bool alone = true; /* ck_assert would take longer than all the rest */
+    for (int i = 0; i < times; i++) {
+        engine_take();
+        alone = alone && !inside;
+        inside = 1;
+        counter++;
+        inside = 0;
+        engine_give();
+    }
+    ck_assert(alone);
+}
+
+static void *take_often_and_end(void *unused)
+{
+    take_often(ENOUGH);
+    ck_assert(bias_is(&seat));
+    return unused;
+}
+
+/* A lock that was kept for a thread that has ended is free. */
+START_TEST(the_end_of_a_thread_frees_it)
+{
+    threads_of_program(THREADS_MANY);
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, take_often_and_end, NULL);
+        pthread_join(thread, NULL);
+        ck_assert(bias_is(NULL));
+    }
+    ck_assert_int_eq(counter, 20 * ENOUGH);
+}
+END_TEST
+
+/* It is kept for a thread that calls no more: others do not wait for it. */
+START_TEST(who_is_away_loses_it)
+{
+    threads_of_program(THREADS_MANY);
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        turn_taken = 0;
+        pthread_create(&thread, NULL, take_turns, NULL);
+        pthread_join(thread, NULL);
+        take_often(ENOUGH);
+        ck_assert(bias_is(&seat));
+        pthread_create(&thread, NULL, take_turns, NULL);
+        pthread_join(thread, NULL);
+        ck_assert(!bias_is(&seat));
+        ck_assert_int_eq(turn_taken, 1);
+    }
+}
+END_TEST
+
+/* The thread that it is kept for lets others in while it sleeps, breathes or stays. */
+START_TEST(who_keeps_it_lets_others_in)
+{
+    threads_of_program(THREADS_MANY);
+    pthread_t thread;
+    for (int i = 0; i < 3; i++) {
+        pthread_create(&thread, NULL, take_turns, NULL);
+        pthread_join(thread, NULL);
+        take_often(ENOUGH);
+        engine_take();
+        ck_assert(bias_is(&seat));
+        turn_taken = 0;
+        pthread_create(&thread, NULL, take_a_turn, NULL);
+        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+        ck_assert_int_eq(turn_taken, 0); /* it may have taken it away, but has to wait */
+        if (i == 0) {
+            int levels = engine_release();
+            pthread_join(thread, NULL);
+            engine_retake(levels);
+        } else {
+            for (int k = 0; k < 1000 && !turn_taken && i == 1; k++)
+                engine_breathe();
+            engine_give();
+            pthread_join(thread, NULL);
+            engine_take();
+        }
+        ck_assert_int_eq(turn_taken, 1);
+        engine_give();
+    }
+}
+END_TEST
+
+/* In bursts, with pauses in which it is taken away from those that are away. */
+static void *take_in_bursts(void *seed)
+{
+    unsigned state = (unsigned)(size_t)seed;
+    for (int i = 0; i < 60; i++) {
+        state = state * 1103515245u + 12345u;
+        take_often((int)(state >> 16) % (2 * ENOUGH) + 1);
+        if (i % 3 == 0)
+            nanosleep(&(struct timespec){ 0, (long)(state >> 16) % 300000 }, NULL);
+        if (i % 7 == 0) {
+            engine_take();
+            engine_retake(engine_release());
+            engine_breathe();
+            engine_give();
+        }
+    }
+    return NULL;
+}
+
+/* A thread ends with the lock while somebody is taking it away; its memory goes with it. */
+static void *end_with_it(void *unused)
+{
+    take_often(ENOUGH);
+    engine_take();
+    ck_assert(bias_is(&seat));
+    turn_taken = 1;
+    while (!bias_is(NULL))
+        cpu_pause();
+    return unused;
+}
+
+START_TEST(nobody_looks_at_a_thread_that_has_ended)
+{
+    enum { STACK = 1 << 20 };
+    threads_of_program(THREADS_MANY);
+    for (int i = 0; i < 20; i++) {
+        pthread_t ends, takes;
+        pthread_attr_t attributes;
+        turn_taken = 0;
+        void *stack =
+            mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ck_assert(stack != MAP_FAILED);
+        pthread_attr_init(&attributes);
+        pthread_attr_setstack(&attributes, stack, STACK);
+        pthread_create(&ends, &attributes, end_with_it, NULL);
+        while (!turn_taken)
+            cpu_pause();
+        pthread_create(&takes, NULL, take_a_turn, NULL);
+        pthread_join(ends, NULL);
+        ck_assert_int_eq(munmap(stack, STACK), 0); /* with its seat */
+        pthread_join(takes, NULL);
+        pthread_attr_destroy(&attributes);
+        ck_assert(bias_is(NULL));
+    }
+}
+END_TEST
+
+/* In a child there may be nobody who gives the lock back. */
+static void *fork_and_end(void *unused)
+{
+    take_often(ENOUGH);
+    turn_taken = 2;
+    while (turn_taken != 3)
+        cpu_pause();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        return unused; /* the last thread of the child, which exits with 0 */
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    turn_taken = 4;
+    return unused;
+}
+
+START_TEST(the_thread_of_a_child_ends)
+{
+    threads_of_program(THREADS_MANY);
+    pthread_t thread;
+    pthread_create(&thread, NULL, fork_and_end, NULL);
+    while (turn_taken != 2)
+        cpu_pause();
+    engine_take();
+    turn_taken = 3;
+    while (turn_taken != 4)
+        cpu_pause();
+    engine_give();
+    pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(one_thread_at_a_time_though_it_is_kept)
+{
+    threads_of_program(THREADS_MANY);
+    for (int round = 0; round < 4; round++) {
+        pthread_t threads[THREADS];
+        for (int i = 0; i < THREADS; i++)
+            pthread_create(&threads[i], NULL, take_in_bursts,
+                           (void *)(size_t)(round * THREADS + i + 1));
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+    }
+    ck_assert(bias_is(NULL));
 }
 END_TEST
 
@@ -214,5 +417,7 @@ END_TEST
 
 UNIT_MAIN("lock", one_thread_at_a_time, breathing_lets_others_in_at_any_depth,
           released_around_a_sleep, sleepers_wake_each_other, nobody_starves,
-          one_thread_pays_nothing, a_call_can_get_the_lock_late,
-          what_bystanders_share_is_guarded)
+          the_end_of_a_thread_frees_it, who_is_away_loses_it, who_keeps_it_lets_others_in,
+          nobody_looks_at_a_thread_that_has_ended, the_thread_of_a_child_ends,
+          one_thread_at_a_time_though_it_is_kept, one_thread_pays_nothing,
+          a_call_can_get_the_lock_late, what_bystanders_share_is_guarded)

@@ -1,8 +1,10 @@
-check_PROGRAMS += test/unit/amount_test test/unit/boot_test test/unit/bootseg_test test/unit/fail_test test/unit/follow_test \
+check_PROGRAMS += test/unit/amount_test test/unit/bias_test test/unit/boot_test test/unit/bootseg_test test/unit/fail_test test/unit/follow_test \
     test/unit/hw_test test/unit/lock_test test/unit/notice_test test/unit/object_test test/unit/param_test test/unit/progress_test \
     test/unit/ranks_test test/unit/record_test
 test_unit_amount_test_SOURCES = test/unit/amount_test.c test/unit/unit.h
 test_unit_amount_test_LDADD = $(UNIT_LIBS)
+test_unit_bias_test_SOURCES = test/unit/bias_test.c
+test_unit_bias_test_LDADD = $(UNIT_LIBS)
 test_unit_boot_test_SOURCES = test/unit/boot_test.c test/unit/unit.h
 test_unit_boot_test_LDADD = $(UNIT_LIBS)
 test_unit_bootseg_test_SOURCES = test/unit/bootseg_test.c
