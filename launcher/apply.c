@@ -126,8 +126,8 @@ static int map_by(const struct option_use *p)
     if (bytes) {
         map->by = level_parse(value, bytes);
         if (map->by == LEVEL_UNSET || map->by == LEVEL_NONE)
-            return bad_value(p,
-                             "slot, hwthread, core, l3cache, numa, package, node or ppr:N:..");
+            return bad_value(
+                p, "slot, hwthread, core, l3cache, numa, package, gpu, node or ppr:N:..");
     }
     if (map->per && map->by == LEVEL_NODE) {
         map->per_host = map->per;
@@ -142,7 +142,7 @@ static int bind_to(const struct option_use *p)
     size_t bytes = strcspn(value, ":"); /* what follows, such as overload-allowed, is granted */
     enum level level = level_parse(value, bytes);
     if (level == LEVEL_UNSET || level == LEVEL_SLOT)
-        return bad_value(p, "none, hwthread, core, l3cache, numa or package");
+        return bad_value(p, "none, hwthread, core, l3cache, numa, package or gpu");
     p->options->map.to = level == LEVEL_NODE ? LEVEL_NONE : level;
     return 0;
 }

@@ -26,9 +26,9 @@ static bool starts(const char *text, const char *prefix)
 static bool is_launchers(const char *item)
 {
     static const char *const prefixes[] = {
-        BOOT_ENV "=",       BOOT_JOB_ENV "=",    "RANK=", "WORLD_SIZE=",
-        "LOCAL_RANK=",      "LOCAL_WORLD_SIZE=", "PMI_",  "OMPI_COMM_WORLD_",
-        "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=",
+        BOOT_ENV "=",       BOOT_JOB_ENV "=",    "RANK=",          "WORLD_SIZE=",
+        "LOCAL_RANK=",      "LOCAL_WORLD_SIZE=", "PMI_",           "OMPI_COMM_WORLD_",
+        "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=",  BOOT_GPU_ENV "=",
     };
     if (starts(item, "PMIX_"))
         return !starts(item, "PMIX_MCA_");

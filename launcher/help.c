@@ -131,6 +131,19 @@ static void print_roff(FILE *to, const char *text)
     fputc('\n', to);
 }
 
+static const char gpus[] =
+    ".SH GPUS\nWhere ranks are mapped by gpu or bound to CPUs, on hosts with NVIDIA's driver, "
+    "each "
+    "rank has XMPI_GPU in its environment: the place on PCI of the GPU that it should use, "
+    "such as "
+    "0000:1b:00.0, as cudaDeviceGetByPCIBusId takes it.  MPIX_Query_cuda_device (mpix.h) makes "
+    "CUDA's number of it, or, where there is none, of LOCAL_RANK; a value given with \\-x "
+    "stays.  "
+    "Only GPUs are used that CUDA_VISIBLE_DEVICES names, by UUIDs or by numbers in the order "
+    "of "
+    "PCI (CUDA_DEVICE_ORDER=PCI_BUS_ID, or all GPUs alike); it is passed on as it is, so that "
+    "ranks of a host can reach each other's memory.\n";
+
 void help_manual(FILE *to)
 {
     fprintf(to,
@@ -164,6 +177,7 @@ void help_manual(FILE *to)
           "has called or received anything for so long.  The job is not ended; that is what "
           "\\-\\-timeout is for.\n",
           to);
+    fputs(gpus, to);
     fputs(".SH \"EXIT CODE\"\n", to);
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         fprintf(to, ".TP\n%s\n%s\n", codes[i][0], codes[i][1]);

@@ -6,13 +6,15 @@
  *     slot, core        units in machine order      rank 0 1 2 3  on cores  0 1 | 2 3
  *     numa, package..   one object after the other  rank 0 1 2 3  on cores  0 2 | 1 3
  *     ppr:2:numa        two on each object          rank 0 1 2 3  on cores  0 1 | 2 3
+ *     gpu               see map_gpu.c
  *
  * and --bind-to widens the units to the whole object they lie in.  When ranks run out of units
  * they start again from the first: a job is never refused here.
  *
  * The default (map_decide) binds only where that cannot hurt: not when ranks exceed cores, not
  * under a CPU quota (others share the cores), and not when the job fills only a part of a host
- * that nobody manages, where several jobs would all crowd on core 0.  When it binds, every rank
+ * that nobody manages, where several jobs would all crowd on core 0; by GPU such a part gets all CPUs
+ * near to it instead.  When it binds, every rank
  * gets an equal share of the cores, so that its threads have room.
  */
 #include "launcher/map.h"
@@ -27,12 +29,13 @@ static const struct {
     const char *word;
     enum level level;
 } level_words[] = {
-    { "none", LEVEL_NONE },       { "slot", LEVEL_SLOT },       { "hwthread", LEVEL_HWTHREAD },
-    { "core", LEVEL_CORE },       { "l3cache", LEVEL_L3 },      { "numa", LEVEL_NUMA },
-    { "package", LEVEL_PACKAGE }, { "node", LEVEL_NODE },       { "socket", LEVEL_PACKAGE },
-    { "pu", LEVEL_HWTHREAD },     { "thread", LEVEL_HWTHREAD }, { "l3", LEVEL_L3 },
-    { "cpu", LEVEL_CORE },        { "machine", LEVEL_NODE },    { "board", LEVEL_NODE },
-    { "host", LEVEL_NODE },       { "numanode", LEVEL_NUMA },   { "rr", LEVEL_SLOT },
+    { "none", LEVEL_NONE },       { "slot", LEVEL_SLOT },   { "hwthread", LEVEL_HWTHREAD },
+    { "core", LEVEL_CORE },       { "l3cache", LEVEL_L3 },  { "numa", LEVEL_NUMA },
+    { "package", LEVEL_PACKAGE }, { "gpu", LEVEL_GPU },     { "node", LEVEL_NODE },
+    { "socket", LEVEL_PACKAGE },  { "pu", LEVEL_HWTHREAD }, { "thread", LEVEL_HWTHREAD },
+    { "l3", LEVEL_L3 },           { "cpu", LEVEL_CORE },    { "machine", LEVEL_NODE },
+    { "board", LEVEL_NODE },      { "host", LEVEL_NODE },   { "numanode", LEVEL_NUMA },
+    { "rr", LEVEL_SLOT },
 };
 
 enum { LEVEL_WORDS = sizeof level_words / sizeof level_words[0] };
@@ -138,12 +141,17 @@ struct map_options map_decide(const struct map_options *wish, const struct budge
     struct map_options decided = *wish;
     if (decided.to == LEVEL_UNSET && wish->pe > 1)
         decided.to = LEVEL_CORE; /* cores per rank mean nothing without binding */
+    bool harmless = binding_is_harmless(budget, nranks, batch);
+    if (decided.to == LEVEL_UNSET && decided.by == LEVEL_GPU && !harmless)
+        decided.to = map_is_crowded(budget, nranks) ? LEVEL_NONE : LEVEL_GPU;
     if (decided.to == LEVEL_UNSET)
-        decided.to = binding_is_harmless(budget, nranks, batch) ? LEVEL_CORE : LEVEL_NONE;
+        decided.to = harmless ? LEVEL_CORE : LEVEL_NONE;
+    if (decided.by == LEVEL_UNSET && decided.to == LEVEL_GPU)
+        decided.by = LEVEL_GPU;
     if (decided.by == LEVEL_UNSET)
         decided.by = decided.to == LEVEL_HWTHREAD ? LEVEL_HWTHREAD : LEVEL_SLOT;
     bool linear = decided.by == LEVEL_SLOT && !decided.per;
-    if (decided.pe == 0)
+    if (decided.pe == 0 && decided.by != LEVEL_GPU)
         decided.pe = wish->to == LEVEL_UNSET && linear && nranks < budget->slots
                          ? budget->slots / nranks
                          : 1;
@@ -151,10 +159,6 @@ struct map_options map_decide(const struct map_options *wish, const struct budge
 }
 
 /* ---- units: what a rank occupies ---- */
-
-struct unit {
-    int first, npus; /* pus[first .. first + npus), neighbours in the table */
-};
 
 static int object_of(const struct pu *pu, enum level level)
 {
@@ -174,8 +178,7 @@ static int object_of(const struct pu *pu, enum level level)
     }
 }
 
-/* Cut the machine at `level`: neighbours with the same object form one unit. */
-static int units_cut(const struct topology *topology, enum level level, struct unit *units)
+int map_units(const struct topology *topology, enum level level, struct unit *units)
 {
     int n = 0;
     for (int i = 0; i < topology->npus; i++) {
@@ -218,9 +221,8 @@ static const struct unit *unit_of(const struct deal *deal, int rank, int j)
     return &deal->units[object->first + index % object->npus];
 }
 
-/* Add the CPUs of the unit, widened to `level`. */
-static void add_widened(const struct topology *topology, const struct unit *unit,
-                        enum level level, struct cpuset *cpus)
+void map_widen(const struct topology *topology, const struct unit *unit, enum level level,
+               struct cpuset *cpus)
 {
     if (level == LEVEL_HWTHREAD) {
         cpuset_add(cpus, topology->pus[unit->first].cpu);
@@ -232,8 +234,7 @@ static void add_widened(const struct topology *topology, const struct unit *unit
             cpuset_add(cpus, topology->pus[i].cpu);
 }
 
-/* What all CPUs of the set (empty: all there are) have in common. */
-static struct boot_place place_of(const struct topology *topology, const struct cpuset *cpus)
+struct boot_place map_place(const struct topology *topology, const struct cpuset *cpus)
 {
     struct boot_place place = { -1, -1, -1, -1 };
     bool anywhere = cpuset_is_empty(cpus), first = true;
@@ -254,8 +255,8 @@ static struct boot_place place_of(const struct topology *topology, const struct 
     return place;
 }
 
-void map_cpus(const struct topology *topology, const struct map_options *decided, int nranks,
-              struct placement *placements)
+static void deal_units(const struct topology *topology, const struct map_options *decided,
+                       int nranks, struct placement *placements)
 {
     size_t n = (size_t)topology->npus;
     struct unit *memory = calloc(2 * n + 1, sizeof *memory);
@@ -263,18 +264,29 @@ void map_cpus(const struct topology *topology, const struct map_options *decided
         abort();
     bool threads = decided->by == LEVEL_HWTHREAD;
     struct deal deal = { .topology = topology, .units = memory, .objects = memory + n };
-    deal.nunits = units_cut(topology, threads ? LEVEL_HWTHREAD : LEVEL_CORE, deal.units);
+    deal.nunits = map_units(topology, threads ? LEVEL_HWTHREAD : LEVEL_CORE, deal.units);
     /* Single cores and threads dealt in turn are the machine in order. */
     bool linear = decided->by <= LEVEL_CORE && !decided->per;
     objects_cut(&deal, linear ? LEVEL_NODE : decided->by);
     deal.per = decided->per ? decided->per : 1;
     deal.pe = decided->pe ? decided->pe : 1;
-    for (int rank = 0; rank < nranks; rank++) {
-        struct placement *placement = &placements[rank];
-        *placement = (struct placement){ 0 };
+    for (int rank = 0; rank < nranks; rank++)
         for (int j = 0; decided->to != LEVEL_NONE && j < deal.pe; j++)
-            add_widened(topology, unit_of(&deal, rank, j), decided->to, &placement->cpus);
-        placement->place = place_of(topology, &placement->cpus);
-    }
+            map_widen(topology, unit_of(&deal, rank, j), decided->to, &placements[rank].cpus);
     free(memory);
+}
+
+void map_cpus(const struct topology *topology, const struct map_options *decided, int nranks,
+              struct placement *placements)
+{
+    for (int rank = 0; rank < nranks; rank++)
+        placements[rank] = (struct placement){ .gpu = -1 };
+    if (decided->by == LEVEL_GPU)
+        map_near_gpus(topology, decided, nranks, placements);
+    else
+        deal_units(topology, decided, nranks, placements);
+    for (int rank = 0; rank < nranks; rank++)
+        placements[rank].place = map_place(topology, &placements[rank].cpus);
+    if (decided->by != LEVEL_GPU && decided->to != LEVEL_NONE)
+        map_nearest_gpus(topology, nranks, placements);
 }

@@ -17,7 +17,7 @@ enum { PER_HOST_SLOTS = -1 };
 struct map_options {
     enum level by; /* LEVEL_UNSET: the default policy; LEVEL_SLOT: one core after the other */
     int per;       /* ppr:N: this many ranks on each object; 0: one in turn */
-    int pe;        /* cores per rank; 0: not said */
+    int pe;        /* cores per rank; 0: not said; decided: by GPU, an equal share */
     enum level to; /* binding; LEVEL_UNSET, LEVEL_NONE */
     int per_host;  /* -ppn; 0: not said; PER_HOST_SLOTS: as many as fit */
 };
@@ -35,6 +35,7 @@ struct host {
 struct placement {      /* of one rank on its host */
     struct cpuset cpus; /* empty: anywhere */
     struct boot_place place;
+    int gpu; /* that it should use, in the host's topology; -1: any */
 };
 
 /* Host of each rank, by one rule for any number of them:
@@ -58,9 +59,39 @@ bool map_is_crowded(const struct budget *budget, int nranks);
 struct map_options map_decide(const struct map_options *wish, const struct budget *budget,
                               int nranks, bool batch);
 
-/* CPUs and place of each of the host's ranks.  `decided` comes from map_decide. */
+/* CPUs, place and GPU of each of the host's ranks.  `decided` comes from map_decide; by LEVEL_GPU the
+ * topology has some. */
 void map_cpus(const struct topology *topology, const struct map_options *decided, int nranks,
               struct placement *placements);
+
+/* What all these CPUs (none: all there are) have in common. */
+struct boot_place map_place(const struct topology *topology, const struct cpuset *cpus);
+
+/* By LEVEL_GPU: the GPU of each rank and its CPUs near to it (map_gpu.c). */
+void map_near_gpus(const struct topology *topology, const struct map_options *decided,
+                   int nranks, struct placement *placements);
+
+/* Is there a core for each of these ranks near to its GPU? */
+bool map_fits_gpus(const struct topology *topology, const struct map_options *decided,
+                   int nranks);
+
+/* Otherwise: for each rank that is bound one near to its CPUs. */
+void map_nearest_gpus(const struct topology *topology, int nranks,
+                      struct placement *placements);
+
+/* ---- for map_gpu.c ---- */
+
+struct unit {
+    int first, npus; /* pus[first .. first + npus), neighbours in the table */
+};
+
+/* Cut the machine at a level: neighbours with the same object form one unit.  How many; there is room
+ * for npus. */
+int map_units(const struct topology *topology, enum level level, struct unit *units);
+
+/* Add the CPUs of the unit, widened to `level`. */
+void map_widen(const struct topology *topology, const struct unit *unit, enum level level,
+               struct cpuset *cpus);
 
 /* "core", "numa", ... and back; LEVEL_UNSET for no such word. */
 const char *level_name(enum level level);

@@ -6,7 +6,10 @@
  *     package 0  numa 0  [ 0,8  1,9 | 2,10 3,11 ]
  *     package 1  numa 1  [   4    5 |    6    7 ]
  *
- * A core with more than two ranks shows the first one and how many more: 0+3.
+ * A core with more than two ranks shows the first one and how many more: 0+3.  Below are the GPUs with
+ * the ranks that should use them:
+ *
+ *     gpu 0000:1b:00.0  near package 0  ranks 0 4
  */
 #include "launcher/show.h"
 
@@ -97,6 +100,34 @@ static int row_draw(const struct picture *p, int from, FILE *to)
     return i;
 }
 
+/* What of the machine the CPUs near to it are, as far as there are several. */
+static int near_write(const struct picture *p, const struct gpu *gpu, FILE *to)
+{
+    const struct topology *t = p->topology;
+    struct boot_place place = map_place(t, &gpu->near);
+    if (t->nnuma > 1 && place.numa >= 0)
+        return fprintf(to, "  near numa %d", place.numa);
+    if (t->npackages > 1 && place.package >= 0)
+        return fprintf(to, "  near package %d", place.package);
+    return t->nnuma > 1 || t->npackages > 1 ? fprintf(to, "  near all") : 0;
+}
+
+static void gpu_draw(const struct picture *p, int gpu, FILE *to)
+{
+    const char *title = "  ranks";
+    int used = fprintf(to, "    gpu %s", p->topology->gpus[gpu].bus);
+    used += near_write(p, &p->topology->gpus[gpu], to);
+    for (int i = 0; p->placements && i < p->n; i++) {
+        if (p->placements[i].gpu != gpu)
+            continue;
+        if (used > ROW_CHARS - 5)
+            used = fprintf(to, "\n       ") - 1;
+        used += fprintf(to, "%s %d", title, p->ranks[i].world);
+        title = "";
+    }
+    fputc('\n', to);
+}
+
 void picture_draw(const struct topology *topology, const struct planned *ranks,
                   const struct placement *placements, int n, FILE *to)
 {
@@ -108,4 +139,6 @@ void picture_draw(const struct topology *topology, const struct planned *ranks,
     }
     for (int i = 0; i < topology->npus;)
         i = row_draw(&p, i, to);
+    for (int gpu = 0; gpu < topology->ngpus; gpu++)
+        gpu_draw(&p, gpu, to);
 }

@@ -6,6 +6,7 @@
 #include "launcher/plan.h"
 
 #include "launcher/batch.h"
+#include "launcher/gpus.h"
 #include "launcher/hosts.h"
 #include "launcher/out.h"
 #include "launcher/remote.h"
@@ -16,15 +17,32 @@
 
 /* Look at the host if it is this machine; others have said it (remote_ask).  -1 when it is not known;
  * the user hears of it if it was his wish. */
-static int need_shape(struct host *host, bool wished)
+static int need_shape(const struct options *options, struct host *host, bool wished)
 {
     const char *why = "hwloc is not installed there (Debian: libhwloc15)";
     if (host->shape.npus)
         return 0;
-    if (host->is_local && topology_load(&host->shape, &host->budget.allowed, &why) == 0)
+    if (host->is_local && topology_load(&host->shape, &host->budget.allowed, &why) == 0) {
+        gpus_keep_visible(&host->shape, gpus_visible(options));
         return 0;
+    }
     (wished ? complain : notice)("host %s: ranks are not bound to CPUs: %s", host->name, why);
     return -1;
+}
+
+/* Ranks are dealt to GPUs: the host must have one. */
+static int need_gpus(const struct options *options, struct host *host)
+{
+    if (need_shape(options, host, true) == 0 && host->shape.ngpus > 0)
+        return 0;
+    const char *visible = gpus_visible(options);
+    complain("--%s gpu: host %s has no NVIDIA GPU that ranks may use%s%s; use --map-by core or "
+             "numa there%s",
+             options->map.by == LEVEL_GPU ? "map-by" : "bind-to", host->name,
+             visible ? ", with CUDA_VISIBLE_DEVICES=" : "", visible ? visible : "",
+             host->is_local && !options->machine ? ", or see what `xmpi doctor` says of GPUs"
+                                                 : "");
+    return EXIT_USAGE;
 }
 
 /* ---- how many ranks ---- */
@@ -42,6 +60,8 @@ static int objects_at(const struct topology *topology, enum level level)
         return topology->nnuma ? topology->nnuma : 1;
     case LEVEL_PACKAGE:
         return topology->npackages ? topology->npackages : 1;
+    case LEVEL_GPU:
+        return topology->ngpus;
     default:
         return 1;
     }
@@ -57,13 +77,20 @@ static int budgets_of(const struct plan *plan)
 }
 
 /* ppr:N:WHAT: how many ranks each host takes.  Nothing where a shape is not to be known. */
-static void count_objects(const struct map_options *map, struct plan *plan)
+static int count_objects(const struct options *options, struct plan *plan)
 {
-    for (int i = 0; i < plan->nhosts && map->per > 0; i++)
-        if (map->by != LEVEL_NODE && need_shape(&plan->hosts[i], true) != 0)
-            return;
+    const struct map_options *map = &options->map;
+    for (int i = 0; i < plan->nhosts && map->per > 0; i++) {
+        struct host *host = &plan->hosts[i];
+        int status = map->by == LEVEL_GPU ? need_gpus(options, host) : 0;
+        if (status)
+            return status;
+        if (map->by != LEVEL_NODE && need_shape(options, host, true) != 0)
+            return 0;
+    }
     for (int i = 0; i < plan->nhosts && map->per > 0; i++)
         plan->hosts[i].by_objects = map->per * objects_at(&plan->hosts[i].shape, map->by);
+    return 0;
 }
 
 /* The number of ranks when -np does not say. */
@@ -84,7 +111,9 @@ static int default_np(const struct map_options *map, const struct plan *plan)
 static int count_ranks(const struct options *options, struct plan *plan)
 {
     long total = 0;
-    count_objects(&options->map, plan);
+    int status = count_objects(options, plan);
+    if (status)
+        return status;
     for (int i = 0; i < options->napps; i++) {
         struct app *app = &options->apps[i];
         if (app->np < 0)
@@ -154,7 +183,13 @@ int plan_choose(const struct options *options, struct plan *plan)
     bool shown = options->display_map || options->dry_run || options->bindings;
     if (plan->decided.to == LEVEL_NONE && !wished && !shown)
         return 0;
-    if (need_shape(host, wished) != 0) {
+    int status = plan->decided.by == LEVEL_GPU ? need_gpus(options, host) : 0;
+    if (status)
+        return status;
+    if (plan->decided.by == LEVEL_GPU && options->map.to == LEVEL_UNSET &&
+        !map_fits_gpus(&host->shape, &plan->decided, plan->nranks))
+        plan->decided.to = LEVEL_NONE; /* while cores elsewhere would be idle */
+    if (need_shape(options, host, wished) != 0) {
         plan->decided.to = LEVEL_NONE;
         return 0;
     }
@@ -187,20 +222,29 @@ const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t r
     return cpuset_format(&plan->placements[rank].cpus, text, room);
 }
 
+const char *plan_gpu_of(const struct plan *plan, int rank)
+{
+    int gpu = plan->placements ? plan->placements[rank].gpu : -1;
+    return gpu < 0 ? NULL : plan->hosts[0].shape.gpus[gpu].bus;
+}
+
 /* --report-bindings: a line per rank of this host. */
 static void show_bindings(const struct plan *plan)
 {
     for (int i = 0; i < plan->nranks; i++) {
-        char text[512], line[640];
+        char text[512], line[700];
+        const char *gpu = plan_gpu_of(plan, i);
         const char *cpus = plan_cpus_of(plan, i, text, sizeof text);
         const struct boot_place *p = plan->placements ? &plan->placements[i].place : NULL;
         int n = snprintf(line, sizeof line, "rank %d is ", plan->ranks[i].world);
         if (!p || strcmp(cpus, "any") == 0)
-            n += snprintf(line + n, sizeof line - (size_t)n, "not bound\n");
+            n += snprintf(line + n, sizeof line - (size_t)n, "not bound");
         else
             n += snprintf(line + n, sizeof line - (size_t)n,
-                          "bound to cpus %s (package %d, numa %d, core %d)\n", cpus, p->package,
+                          "bound to cpus %s (package %d, numa %d, core %d)", cpus, p->package,
                           p->numa, p->core);
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%s\n", gpu ? ", gpu " : "",
+                      gpu ? gpu : "");
         out_write(&out_stderr, NULL, line, (size_t)n);
     }
 }
@@ -233,6 +277,7 @@ static int pretend(const struct options *options, struct plan *plan)
         complain("--machine %s: %s%s", text, is_file ? "" : "there is no such file, and ", why);
         return EXIT_USAGE;
     }
+    gpus_keep_visible(&shape, gpus_visible(options));
     for (int i = 0; i < plan->nhosts; i++) {
         plan->hosts[i].shape = shape;
         budget_of(&plan->hosts[i].budget, &shape, options->hwthreads);
@@ -256,7 +301,10 @@ static int ask_hosts(const struct options *options, struct plan *plan)
         if (plan->hosts[i].is_local)
             budget_read(&plan->hosts[i].budget, options->hwthreads);
     }
-    return others ? remote_ask(options, plan->hosts, plan->nhosts) : 0;
+    int status = others ? remote_ask(options, plan->hosts, plan->nhosts) : 0;
+    for (int i = 0; i < plan->nhosts; i++)
+        gpus_keep_visible(&plan->hosts[i].shape, gpus_visible(options));
+    return status;
 }
 
 int plan_cpus(const struct options *options, struct plan *plan)
@@ -275,10 +323,22 @@ bool plan_is_spread(const struct plan *plan)
     return plan->nhosts > 1 || !plan->hosts[0].is_local;
 }
 
+static int check_binding(const struct options *options)
+{
+    const struct map_options *map = &options->map;
+    if (map->to != LEVEL_GPU || map->by == LEVEL_GPU || map->by == LEVEL_UNSET)
+        return 0;
+    complain("--bind-to gpu: --map-by %s does not say which GPU a rank has; use --map-by gpu",
+             level_name(map->by));
+    return EXIT_USAGE;
+}
+
 int plan_make(const struct options *options, struct plan *plan)
 {
     *plan = (struct plan){ 0 };
-    int status = hosts_find(options, &plan->hosts, &plan->nhosts);
+    int status = check_binding(options);
+    if (!status)
+        status = hosts_find(options, &plan->hosts, &plan->nhosts);
     if (!status)
         status = ask_hosts(options, plan);
     if (status)

@@ -51,4 +51,8 @@ int plan_choose(const struct options *options, struct plan *share);
 /* "0-3,8" or "any": of a rank by its place in the plan. */
 const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t room);
 
+/* The GPU that it should use, by its place on PCI; NULL: nobody knows, or there is none.  Of a share, or
+ * of a job on one host. */
+const char *plan_gpu_of(const struct plan *plan, int rank);
+
 #endif

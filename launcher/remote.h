@@ -92,7 +92,7 @@ bool remote_child_died(int pid, int wait_status);
 /* ---- the topology of a host on its way to xmpirun (shape.c) ---- */
 
 /* Numbers n, then n times: CPU, core, L3 cache, NUMA node, package (-1: none).  n is 0 where it is
- * not known. */
+ * not known.  Then how many GPUs, and of each the texts of its place, UUID and CPUs. */
 void shape_pack(struct pack *pack, const struct topology *topology);
 
 /* `from` is bad afterwards when it makes no sense; then and when it is not known, npus is 0. */

@@ -5,7 +5,13 @@
  */
 #include "launcher/remote.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+enum {
+    MOST_GPUS = 1024,
+    LIST_CHARS = 4 * CPUS_MAX /* every second CPU, with a comma, and more */
+};
 
 void shape_pack(struct pack *pack, const struct topology *topology)
 {
@@ -18,6 +24,13 @@ void shape_pack(struct pack *pack, const struct topology *topology)
         pack_number(pack, pu->numa);
         pack_number(pack, pu->package);
     }
+    pack_number(pack, topology->ngpus);
+    for (int i = 0; i < topology->ngpus; i++) {
+        char list[LIST_CHARS];
+        pack_text(pack, topology->gpus[i].bus);
+        pack_text(pack, topology->gpus[i].uuid);
+        pack_text(pack, cpuset_format(&topology->gpus[i].near, list, sizeof list));
+    }
 }
 
 /* An object by its number; counts how many there are of its kind. */
@@ -27,6 +40,21 @@ static int object(struct unpack *from, int least, int *n)
     if (number >= *n)
         *n = number + 1;
     return number;
+}
+
+static void gpus_unpack(struct unpack *from, struct topology *topology)
+{
+    topology->ngpus = unpack_int(from, 0, MOST_GPUS);
+    topology->gpus = calloc((size_t)topology->ngpus + 1, sizeof *topology->gpus);
+    if (!topology->gpus)
+        abort();
+    for (int i = 0; i < topology->ngpus && !from->bad; i++) {
+        struct gpu *gpu = &topology->gpus[i];
+        snprintf(gpu->bus, sizeof gpu->bus, "%s", unpack_text(from));
+        snprintf(gpu->uuid, sizeof gpu->uuid, "%s", unpack_text(from));
+        from->bad |=
+            !cpuset_parse(&gpu->near, unpack_text(from)) || cpuset_is_empty(&gpu->near);
+    }
 }
 
 void shape_unpack(struct unpack *from, struct topology *topology)
@@ -43,6 +71,7 @@ void shape_unpack(struct unpack *from, struct topology *topology)
             .numa = object(from, -1, &topology->nnuma),
             .package = object(from, -1, &topology->npackages),
         };
+    gpus_unpack(from, topology);
     if (from->bad)
         topology_free(topology);
 }

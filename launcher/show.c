@@ -15,6 +15,8 @@ struct show {
     const struct plan *plan;
     struct planned *ranks; /* those of the first host, of the second one .. */
     char **cpus;           /* text by rank of the job */
+    const char **gpus;     /* likewise; NULL: any */
+    bool has_gpus;         /* some rank has one of its own */
 };
 
 static void print_command(char *const *argv, FILE *to)
@@ -37,7 +39,7 @@ static void show_host(const struct plan *share, FILE *to)
     fprintf(to, "; ranks %d", share->nranks);
     if (share->nranks)
         fprintf(to, ", map by %s", level_name(share->decided.by));
-    if (share->nranks && share->decided.to != LEVEL_NONE)
+    if (share->nranks && share->decided.to != LEVEL_NONE && share->decided.pe)
         fprintf(to, ", pe=%d", share->decided.pe);
     if (share->nranks)
         fprintf(to, ", bind to %s%s", level_name(share->decided.to),
@@ -58,6 +60,9 @@ static int show_share(struct show *show, struct plan *share, FILE *to)
         char **cpus = &show->cpus[share->ranks[i].world];
         if (!(*cpus = strdup(plan_cpus_of(share, i, text, sizeof text))))
             abort();
+        const char *gpu = plan_gpu_of(share, i);
+        show->gpus[share->ranks[i].world] = gpu;
+        show->has_gpus |= gpu != NULL;
     }
     return 0;
 }
@@ -100,20 +105,28 @@ static int show_hosts(struct show *show, FILE *to)
 static void show_table(const struct show *show, FILE *to)
 {
     const struct plan *plan = show->plan;
-    fprintf(to, "%-6s %-16s %-12s %s\n", "rank", "host", "cpus", "program");
+    fprintf(to, "%-6s %-16s %-12s ", "rank", "host", "cpus");
+    fprintf(to, show->has_gpus ? "%-13s %s\n" : "%s%s\n", show->has_gpus ? "gpu" : "",
+            "program");
     for (int i = 0; i < plan->nranks; i++) {
         const struct planned *r = &plan->ranks[i];
         fprintf(to, "%-6d %-16s %-12s ", r->world, plan->hosts[r->host].name,
                 show->cpus[r->world]);
+        if (show->has_gpus)
+            fprintf(to, "%-13s ", show->gpus[r->world] ? show->gpus[r->world] : "any");
         print_command(show->options->apps[r->app].argv, to);
     }
 }
 
 int plan_show(const struct options *options, const struct plan *plan, FILE *to)
 {
-    struct show show = { options, plan, calloc((size_t)plan->nranks, sizeof *show.ranks),
-                         calloc((size_t)plan->nranks, sizeof *show.cpus) };
-    if (!show.ranks || !show.cpus)
+    struct show show = { options,
+                         plan,
+                         calloc((size_t)plan->nranks, sizeof *show.ranks),
+                         calloc((size_t)plan->nranks, sizeof *show.cpus),
+                         calloc((size_t)plan->nranks, sizeof *show.gpus),
+                         false };
+    if (!show.ranks || !show.cpus || !show.gpus)
         abort();
     int status = show_hosts(&show, to);
     if (!status)
@@ -121,6 +134,7 @@ int plan_show(const struct options *options, const struct plan *plan, FILE *to)
     for (int i = 0; i < plan->nranks; i++)
         free(show.cpus[i]);
     free(show.cpus);
+    free(show.gpus);
     free(show.ranks);
     return status;
 }

@@ -156,7 +156,7 @@ static int start_rank(struct job *job, int number, struct prepared *prepared)
     const struct planned *planned = &job->plan->ranks[number];
     const struct app *app = &job->options->apps[planned->app];
     prepared += planned->app;
-    char boot[128], rank[32], local[32];
+    char boot[128], rank[32], local[32], gpu[64];
     snprintf(boot, sizeof boot, "%s=%d:%d:%s:%d", BOOT_ENV, (int)getpid(), job->segment_fd,
              job->id, planned->local);
     snprintf(rank, sizeof rank, "RANK=%d", planned->world);
@@ -165,6 +165,10 @@ static int start_rank(struct job *job, int number, struct prepared *prepared)
     environment_add(&prepared->env, boot);
     environment_add(&prepared->env, rank);
     environment_add(&prepared->env, local);
+    const char *bus = plan_gpu_of(job->plan, number);
+    snprintf(gpu, sizeof gpu, "%s=%s", BOOT_GPU_ENV, bus ? bus : "");
+    if (bus && !environment_get(&prepared->env, BOOT_GPU_ENV)) /* not set by -x */
+        environment_add(&prepared->env, gpu);
     int status = services_rank_env(job, number, &prepared->env);
     if (status)
         return status;

@@ -7,7 +7,8 @@
  *   plugins    by default hwloc opens its pci, opencl and gl plugins (3 ms, and the last talks
  *              to X servers): they are hidden by pointing HWLOC_PLUGINS_PATH nowhere
  *   filters    KEEP_STRUCTURE drops the core level when a core has one thread: what we need is
- *              kept, and I/O left out
+ *              kept, and I/O left out (it costs 20 ms); of that PCI devices are let in from
+ *              files, for their GPUs
  *   affinity   hwloc shows CPUs outside our mask: they are left out when copying
  *
  * The result is copied into a small table of our own, which is all that map.c knows.
@@ -15,6 +16,7 @@
 #include "launcher/topo.h"
 
 #include "launcher/cgroup.h"
+#include "launcher/gpus.h"
 #include "runtime/symbols.h"
 
 #include <dlfcn.h>
@@ -28,7 +30,7 @@
     row(topology_init) row(topology_set_synthetic) row(topology_set_xml)                       \
         row(topology_set_io_types_filter) row(topology_set_type_filter) row(topology_load)     \
             row(topology_destroy) row(get_type_depth) row(get_nbobjs_by_depth)                 \
-                row(get_obj_by_depth) row(bitmap_first)
+                row(get_obj_by_depth) row(bitmap_first) row(bitmap_isset)
 #define DECLARE(name) __typeof__(&hwloc_##name) name;
 static struct {
     HWLOC_FUNCTIONS(DECLARE)
@@ -123,6 +125,70 @@ static const char *copy_pus(struct topology *topology, hwloc_topology_t machine,
     return topology->npus ? NULL : "hwloc finds no CPU that may be used";
 }
 
+/* ---- GPUs ---- */
+
+enum {
+    NVIDIA = 0x10de,
+    CLASS_DISPLAY = 0x03 /* VGA and 3D controllers, of 0x0300 and 0x0302 */
+};
+
+static bool is_gpu(hwloc_obj_t device)
+{
+    const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;
+    return pci->vendor_id == NVIDIA && pci->class_id >> 8 == CLASS_DISPLAY;
+}
+
+static int by_bus(const void *left, const void *right)
+{
+    const struct gpu *a = left, *b = right;
+    size_t m = strlen(a->bus), n = strlen(b->bus); /* domains may have more digits */
+    return m != n ? (m > n) - (m < n) : strcmp(a->bus, b->bus);
+}
+
+void topology_add_gpu(struct topology *topology, const struct gpu *gpu)
+{
+    size_t n = (size_t)topology->ngpus + 1;
+    topology->gpus = realloc(topology->gpus, n * sizeof *topology->gpus);
+    if (!topology->gpus)
+        abort();
+    struct gpu *added = &topology->gpus[topology->ngpus++];
+    *added = *gpu;
+    memset(&added->near, 0, sizeof added->near);
+    for (int all = 0; all < 2 && cpuset_is_empty(&added->near); all++)
+        for (int i = 0; i < topology->npus; i++)
+            if (all || cpuset_has(&gpu->near, topology->pus[i].cpu))
+                cpuset_add(&added->near, topology->pus[i].cpu);
+    qsort(topology->gpus, n, sizeof *topology->gpus, by_bus);
+}
+
+/* What a device hangs from says which CPUs are near. */
+static void copy_gpu(struct topology *topology, hwloc_obj_t device)
+{
+    const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;
+    struct gpu gpu = { 0 };
+    snprintf(gpu.bus, sizeof gpu.bus, "%04x:%02x:%02x.%x", pci->domain, pci->bus, pci->dev,
+             pci->func);
+    hwloc_obj_t host = device;
+    while (host && !host->cpuset)
+        host = host->parent;
+    for (int cpu = 0; host && cpu < CPUS_MAX; cpu++)
+        if (lib.bitmap_isset(host->cpuset, (unsigned)cpu))
+            cpuset_add(&gpu.near, cpu);
+    topology_add_gpu(topology, &gpu);
+}
+
+static void copy_gpus(struct topology *topology, hwloc_topology_t machine)
+{
+    unsigned n = lib.get_nbobjs_by_depth(machine, HWLOC_TYPE_DEPTH_PCI_DEVICE);
+    for (unsigned i = 0; i < n; i++) {
+        hwloc_obj_t device = lib.get_obj_by_depth(machine, HWLOC_TYPE_DEPTH_PCI_DEVICE, i);
+        if (is_gpu(device))
+            copy_gpu(topology, device);
+    }
+}
+
+/* ---- loading ---- */
+
 struct origin { /* nothing: this machine */
     const char *synthetic, *xml;
 };
@@ -143,11 +209,16 @@ static const char *load(struct topology *topology, const struct origin *origin,
     lib.topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         lib.topology_set_type_filter(machine, kept[i], HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (origin->xml)
+        lib.topology_set_type_filter(machine, HWLOC_OBJ_PCI_DEVICE,
+                                     HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (!why && lib.topology_load(machine) != 0)
         why = origin->xml ? "hwloc cannot read the topology in it"
                           : "hwloc cannot read the topology of this machine";
     if (!why)
         why = copy_pus(topology, machine, allowed);
+    if (!why)
+        copy_gpus(topology, machine);
     lib.topology_destroy(machine);
     return why;
 }
@@ -174,7 +245,10 @@ static int load_plainly(struct topology *topology, const struct origin *origin,
 
 int topology_load(struct topology *topology, const struct cpuset *allowed, const char **why)
 {
-    return load_plainly(topology, &(struct origin){ 0 }, allowed, why);
+    if (load_plainly(topology, &(struct origin){ 0 }, allowed, why) != 0)
+        return -1;
+    gpus_find(topology, "");
+    return 0;
 }
 
 int topology_synthetic(struct topology *topology, const char *description,
@@ -191,6 +265,7 @@ int topology_recorded(struct topology *topology, const char *path, const char **
 void topology_free(struct topology *topology)
 {
     free(topology->pus);
+    free(topology->gpus);
     *topology = (struct topology){ 0 };
 }
 

@@ -18,6 +18,7 @@ enum level { /* from small to large */
              LEVEL_L3,
              LEVEL_NUMA,
              LEVEL_PACKAGE,
+             LEVEL_GPU, /* the CPUs near to one */
              LEVEL_NODE,
 };
 
@@ -26,9 +27,19 @@ struct pu {  /* a hardware thread; in the order of the machine, neighbours share
     int core, l3, numa, package; /* logical, from 0; -1: there is no such thing */
 };
 
+enum { GPU_BUS_CHARS = 24, GPU_UUID_CHARS = 48 };
+
+struct gpu {                   /* of NVIDIA */
+    char bus[GPU_BUS_CHARS];   /* its place on PCI, "0000:1b:00.0": what CUDA calls it, too */
+    char uuid[GPU_UUID_CHARS]; /* "GPU-8f6d..", as its driver has it; "" unknown */
+    struct cpuset near;        /* those of our CPUs to which it is nearest; never empty */
+};
+
 struct topology {
     int npus, ncores, nl3, nnuma, npackages;
     struct pu *pus;
+    int ngpus;        /* 0 where nobody has looked, too */
+    struct gpu *gpus; /* in the order of PCI */
 };
 
 /* What may be used, without looking at the topology. */
@@ -45,8 +56,8 @@ void budget_of(struct budget *budget, const struct topology *topology, bool coun
 /* Cheap: one system call and a few small files. */
 void budget_read(struct budget *budget, bool count_threads);
 
-/* The topology of this machine by hwloc, restricted to `allowed`.  -1 when hwloc is not
- * installed or fails (then *why is a text); 0 otherwise. */
+/* The topology of this machine by hwloc, restricted to `allowed`, with the GPUs that its driver shows
+ * (gpus.h).  -1 when hwloc is not installed or fails (then *why is a text); 0 otherwise. */
 int topology_load(struct topology *topology, const struct cpuset *allowed, const char **why);
 
 /* The same from a description in hwloc's synthetic form ("package:2 core:4 pu:2"), for tests
@@ -54,8 +65,11 @@ int topology_load(struct topology *topology, const struct cpuset *allowed, const
 int topology_synthetic(struct topology *topology, const char *description,
                        const struct cpuset *allowed, const char **why);
 
-/* The same from a file in hwloc's XML, as lstopo writes it. */
+/* The same from a file in hwloc's XML, as lstopo writes it, with its GPUs. */
 int topology_recorded(struct topology *topology, const char *path, const char **why);
+
+/* Add a GPU, with all CPUs near to it, ours or not; none: all are. */
+void topology_add_gpu(struct topology *topology, const struct gpu *gpu);
 
 void topology_free(struct topology *topology);
 

@@ -24,6 +24,7 @@
 #define BOOT_MAGIC   0x746f6f6269706d78ull /* "xmpiboot" */
 #define BOOT_ENV     "XMPI_BOOT"           /* <launcher pid>:<fd>:<job id>:<local rank> */
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
+#define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
     BOOT_VERSION = 5,
     BOOT_JOB_CHARS = 48,

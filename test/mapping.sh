@@ -5,6 +5,7 @@
 # UPDATE=1 writes that file anew: then read every line of the difference.
 . "${srcdir:-.}/test/lib.sh"
 machines=$top/test/machines
+unset CUDA_VISIBLE_DEVICES
 
 grep '^\$ ' "$machines/expected" | while read -r _ machine options; do
     echo "\$ $machine $options"
@@ -40,6 +41,31 @@ for wrong in "nothing:here" "/dev/null" "$0"; do
     *) not_ok "mapping: --machine $wrong" "$code: $got" ;;
     esac
 done
+# Of a machine's GPUs ranks get those that are visible.
+gpus() # name, wanted, options: GPUs of ranks in a row, or what is complained of
+{
+    name=$1 wanted=$2
+    shift 2
+    got=$("$XMPIRUN" --dry-run --machine "$machines/one-side-2x16-4gpu.xml" -H n1 "$@" 2>&1 |
+        awk '/^xmpirun:/ || $4 ~ /^0000:/ { print $1 == "xmpirun:" ? $0 : substr($4, 6, 2) }' | tr '\n' ' ')
+    [ "${got% }" = "$wanted" ] && ok "mapping: $name" || not_ok "mapping: $name" "$got, not $wanted"
+}
+none="host n1 has no NVIDIA GPU that ranks may use, with CUDA_VISIBLE_DEVICES"
+gpus "all GPUs" "1a 1c 1d 1e 1a" -np 5 --map-by gpu ./a.out
+CUDA_VISIBLE_DEVICES=3,1
+export CUDA_VISIBLE_DEVICES
+gpus "GPUs that are visible" "1c 1e 1c" -np 3 --map-by gpu ./a.out
+gpus "GPUs that are visible to bound ranks" "1c 1e" -np 2 --bind-to core ./a.out
+gpus "GPUs that -x makes visible" "1a 1a" -np 2 --map-by gpu -x CUDA_VISIBLE_DEVICES=0 ./a.out
+gpus "no GPU is visible" "xmpirun: --map-by gpu: $none=-1; use --map-by core or numa there" \
+    -np 2 --map-by gpu -x CUDA_VISIBLE_DEVICES=-1 ./a.out
+gpus "no GPU is visible to bound ranks" "" -np 2 --bind-to core -x CUDA_VISIBLE_DEVICES= ./a.out
+unset CUDA_VISIBLE_DEVICES
+got=$("$XMPIRUN" --map-by gpu:pe=x -np 1 true 2>&1)
+case $got in
+*"--map-by gpu:pe=x: expected"*) ok "mapping: --map-by gpu:pe=x is refused" ;;
+*) not_ok "mapping: --map-by gpu:pe=x is refused" "$got" ;;
+esac
 got=$("$XMPIRUN" --machine "package:1 core:2 pu:1" -np 1 true 2>&1)
 [ $? != 0 ] && ok "mapping: --machine runs nothing" || not_ok "mapping: --machine runs nothing" "$got"
 finish

@@ -47,3 +47,7 @@ check_PROGRAMS += test/unit/shapes_test
 test_unit_shapes_test_SOURCES = test/unit/shapes_test.c test/unit/unit.h
 test_unit_shapes_test_CPPFLAGS = $(AM_CPPFLAGS) -DMACHINES='"$(abs_top_srcdir)/test/machines"'
 test_unit_shapes_test_LDADD = $(UNIT_LIBS) launcher/liblauncher.la
+check_PROGRAMS += test/unit/gpus_test
+test_unit_gpus_test_SOURCES = test/unit/gpus_test.c test/unit/unit.h test/unit/files.h
+test_unit_gpus_test_CPPFLAGS = $(AM_CPPFLAGS) -DMACHINES='"$(abs_top_srcdir)/test/machines"'
+test_unit_gpus_test_LDADD = $(LAUNCHER_LIBS)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks and GPUs.  With --map-by gpu the GPU comes first: ranks are dealt to GPUs in turn, and those
+ * whose GPUs are near to the same CPUs share these, in equal blocks of neighbours:
+ *
+ *     2 packages of 8 cores, 2 GPUs each        rank   0    1    2    3    4
+ *                                               GPU    0    1    2    3    0
+ *                                               cores  0-1  2-4  8-11 12-15  5-7
+ *
+ * Otherwise the CPUs come first, and each rank that is bound is told a GPU near to them.  The numbers
+ * of ranks that GPUs have differ by one at most: four ranks on one of these packages use all GPUs.
+ */
+#include "launcher/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the GPU first ---- */
+
+static bool same_cpus(const struct cpuset *a, const struct cpuset *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* Those who share CPUs with a rank: how many, and the rank's number among them. */
+struct share {
+    int n, number;
+};
+
+static struct share share_of(const struct topology *topology,
+                             const struct placement *placements, int nranks, int rank)
+{
+    const struct cpuset *near = &topology->gpus[placements[rank].gpu].near;
+    struct share share = { 0, 0 };
+    for (int i = 0; i < nranks; i++) {
+        if (!same_cpus(near, &topology->gpus[placements[i].gpu].near))
+            continue;
+        share.number += i < rank;
+        share.n++;
+    }
+    return share;
+}
+
+/* Units of which all CPUs are near come first in the table; how many. */
+static int units_near(const struct topology *topology, const struct cpuset *near,
+                      enum level level, struct unit *units)
+{
+    int n = map_units(topology, level, units), kept = 0;
+    for (int i = 0; i < n; i++)
+        if (cpuset_has(near, topology->pus[units[i].first].cpu))
+            units[kept++] = units[i];
+    return kept;
+}
+
+/* This rank's part of n units: pe of them, or an equal share, of which there may be less than one. */
+static void take_share(const struct topology *topology, const struct map_options *decided,
+                       struct share share, const struct unit *units, int n, struct cpuset *cpus)
+{
+    int from = (int)((long)share.number * n / share.n),
+        to = (int)((share.number + 1L) * n / share.n);
+    if (decided->pe) {
+        from = share.number * decided->pe;
+        to = from + decided->pe;
+    }
+    for (int i = from; i < to || i == from; i++)
+        map_widen(topology, &units[i % n], decided->to, cpus);
+}
+
+/* Ranks go to GPUs in turn. */
+static int gpu_of(const struct topology *topology, const struct map_options *decided, int rank)
+{
+    return rank / (decided->per ? decided->per : 1) % topology->ngpus;
+}
+
+bool map_fits_gpus(const struct topology *topology, const struct map_options *decided,
+                   int nranks)
+{
+    struct unit *units = calloc((size_t)topology->npus + 1, sizeof *units);
+    if (!units)
+        abort();
+    bool fits = true;
+    for (int gpu = 0; gpu < topology->ngpus && fits; gpu++) {
+        const struct cpuset *near = &topology->gpus[gpu].near;
+        int ranks = 0;
+        for (int rank = 0; rank < nranks; rank++)
+            ranks += same_cpus(near, &topology->gpus[gpu_of(topology, decided, rank)].near);
+        fits = ranks <= units_near(topology, near, LEVEL_CORE, units);
+    }
+    free(units);
+    return fits;
+}
+
+void map_near_gpus(const struct topology *topology, const struct map_options *decided,
+                   int nranks, struct placement *placements)
+{
+    struct unit *units = calloc((size_t)topology->npus + 1, sizeof *units);
+    enum level level = decided->to == LEVEL_HWTHREAD ? LEVEL_HWTHREAD : LEVEL_CORE;
+    if (!units)
+        abort();
+    for (int rank = 0; rank < nranks; rank++)
+        placements[rank].gpu = gpu_of(topology, decided, rank);
+    for (int rank = 0; rank < nranks; rank++) {
+        struct placement *placement = &placements[rank];
+        const struct cpuset *near = &topology->gpus[placement->gpu].near;
+        if (decided->to == LEVEL_GPU)
+            placement->cpus = *near;
+        if (decided->to == LEVEL_GPU || decided->to == LEVEL_NONE)
+            continue;
+        int n = units_near(topology, near, level, units);
+        take_share(topology, decided, share_of(topology, placements, nranks, rank), units, n,
+                   &placement->cpus);
+    }
+    free(units);
+}
+
+/* ---- the CPUs first ---- */
+
+enum { NEAR, SAME_PACKAGE, ANYWHERE, DISTANCES };
+
+static bool cpus_meet(const struct cpuset *a, const struct cpuset *b)
+{
+    for (int i = 0; i < CPUS_WORDS; i++)
+        if (a->word[i] & b->word[i])
+            return true;
+    return false;
+}
+
+static int distance(const struct topology *topology, const struct placement *placement,
+                    const struct gpu *gpu)
+{
+    if (cpus_meet(&placement->cpus, &gpu->near))
+        return NEAR;
+    int package = map_place(topology, &gpu->near).package;
+    return package >= 0 && package == placement->place.package ? SAME_PACKAGE : ANYWHERE;
+}
+
+/* Ranks of each GPU.  All GPUs shall have `even` of them, and `more` of the GPUs one more. */
+struct seats {
+    int *taken;
+    int even, more;
+};
+
+static bool has_seat(const struct seats *seats, int gpu)
+{
+    return seats->taken[gpu] < seats->even + (seats->more > 0);
+}
+
+/* Of those with a seat within this distance the GPU with the fewest ranks; -1: none. */
+static int gpu_within(const struct topology *topology, const struct placement *placement,
+                      int within, const struct seats *seats)
+{
+    int best = -1;
+    for (int i = 0; i < topology->ngpus; i++)
+        if (has_seat(seats, i) && (best < 0 || seats->taken[i] < seats->taken[best]) &&
+            distance(topology, placement, &topology->gpus[i]) <= within)
+            best = i;
+    return best;
+}
+
+static void take_seat(struct seats *seats, struct placement *placement, int gpu)
+{
+    placement->gpu = gpu;
+    seats->more -= seats->taken[gpu]++ == seats->even;
+}
+
+/* First everybody who finds one near, then the others. */
+void map_nearest_gpus(const struct topology *topology, int nranks, struct placement *placements)
+{
+    if (!topology->ngpus)
+        return;
+    struct seats seats = { calloc((size_t)topology->ngpus, sizeof *seats.taken),
+                           nranks / topology->ngpus, nranks % topology->ngpus };
+    if (!seats.taken)
+        abort();
+    for (int within = NEAR; within < DISTANCES; within++)
+        for (int rank = 0; rank < nranks; rank++) {
+            bool has = placements[rank].gpu >= 0;
+            int gpu = has ? -1 : gpu_within(topology, &placements[rank], within, &seats);
+            if (gpu >= 0)
+                take_seat(&seats, &placements[rank], gpu);
+        }
+    free(seats.taken);
+}
