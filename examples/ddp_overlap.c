@@ -4,6 +4,7 @@
  *
  *     xmpicc -O2 ddp_overlap.c -o ddp_overlap -ldl
  *     xmpirun -np 2 ./ddp_overlap [layers [floats [steps]]]
+ *     xmpirun --map-by ppr:1:gpu ./ddp_overlap             a rank for each GPU, near to it
  *
  * The backward pass goes from the last layer to the first.  When the layers of a bucket are done,
  * their gradients, which lie side by side, are summed over the ranks:
@@ -88,14 +89,14 @@ static int cuda_open(void)
     };
     const char *name = getenv("XMPI_LIBCUDA"); /* tests have one that pretends */
     void *library = dlopen(name ? name : "libcuda.so.1", RTLD_NOW), *context;
-    int device;
+    int device, number = MPIX_Query_cuda_device(); /* one near to this rank */
     for (size_t i = 0; library && i < sizeof functions / sizeof functions[0]; i++) {
         void *found = dlsym(library, functions[i].name);
         must(found != NULL, functions[i].name);
         memcpy(functions[i].at, &found, sizeof found);
     }
-    if (!library || cuda.init(0) != 0 || cuda.device(&device, 0) != 0)
-        return 0; /* CUDA_VISIBLE_DEVICES says which one device 0 is */
+    if (!library || number < 0 || cuda.init(0) != 0 || cuda.device(&device, number) != 0)
+        return 0;
     must(cuda.retain(&context, device) == 0 && cuda.set_context(context) == 0, "the device");
     return 1;
 }

@@ -22,6 +22,13 @@ extern "C" {
 #define MPIX_CUDA_AWARE_SUPPORT 1
 int MPIX_Query_cuda_support(void);
 
+/* The device that this process should take: cudaSetDevice(MPIX_Query_cuda_device()).  Where xmpirun
+ * has placed the ranks (--map-by gpu, --bind-to) it is one near to the CPUs of this rank, and ranks
+ * are spread over all; otherwise, as under torchrun or srun, the number of the process on its node
+ * (LOCAL_RANK, SLURM_LOCALID), modulo the number of devices.  -1: CUDA shows none.  May be called
+ * before MPI_Init. */
+int MPIX_Query_cuda_device(void);
+
 /* ---- operations in the order of a stream of a GPU ----
  * What ends in _enqueue is put into the stream of its communicator and returns at once: it starts
  * after earlier work of that stream, and later work of it sees the result.

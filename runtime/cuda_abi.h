@@ -83,6 +83,10 @@ typedef cuda_result cuda_memcpy_async(cuda_address to, cuda_address from, size_t
                                       cuda_stream stream);
 typedef cuda_result cuda_memcpy_2d_async(const struct cuda_copy_2d *copy, cuda_stream stream);
 typedef cuda_result cuda_stream_synchronize(cuda_stream stream);
+typedef cuda_result cuda_init(unsigned flags);
+typedef cuda_result cuda_device_get_count(int *count);
+typedef cuda_result cuda_device_get(int *device, int number);
+typedef cuda_result cuda_device_get_by_pci_bus_id(int *device, const char *bus);
 typedef cuda_result cuda_ctx_get_current(cuda_context *context);
 typedef cuda_result cuda_ctx_push_current(cuda_context context);
 typedef cuda_result cuda_ctx_pop_current(cuda_context *context);

@@ -25,6 +25,11 @@
 /* Has this process a driver for devices?  Looks for it the first time: loads a library. */
 bool gpu_is_here(void);
 
+/* The device that this process should take, by CUDA's number among those that it shows; -1: none.  And
+ * why, for people.  At any time, by any thread. */
+enum { GPU_CHOICE_CHARS = 160 };
+int gpu_choice(char why[GPU_CHOICE_CHARS]);
+
 /* ---- asking ---- */
 
 /* Does this address belong to a device?  Any address may be asked about. */

@@ -2,7 +2,7 @@
 libxmpi_core_la_SOURCES += \
 	runtime/layout.c runtime/layout.h runtime/layout_inside.h runtime/layout_basic.c \
 	runtime/layout_items.c runtime/layout_scale.c runtime/layout_runs.c \
-	runtime/gpu.h runtime/gpu_move.c runtime/gpu_cuda.c runtime/gpu_cuda.h \
+	runtime/gpu.h runtime/gpu_choice.c runtime/gpu_move.c runtime/gpu_cuda.c runtime/gpu_cuda.h \
 	runtime/gpu_stream.c runtime/gpu_stream.h runtime/cuda_abi.h \
 	runtime/gpu_share.c runtime/gpu_share.h \
 	runtime/gpu_reduce.c runtime/gpu_reduce.h runtime/gpu_room.c runtime/gpu_stall.c \

@@ -55,6 +55,13 @@ int MPIX_Query_cuda_support(void)
     return gpu_is_here();
 }
 
+int MPIX_Query_cuda_device(void);
+int MPIX_Query_cuda_device(void)
+{
+    char why[GPU_CHOICE_CHARS];
+    return gpu_choice(why);
+}
+
 /* ---- handles as integers ---- */
 
 /* Another thread may be making an object, so the lock is taken. */

@@ -104,6 +104,9 @@ static void show_libraries(struct report *r)
     report_text(r, "CUDA", "%s",
                 gpu_is_here() ? "a driver: buffers on devices, operations in their streams"
                               : "no driver of a GPU: memory of the host only");
+    int device = gpu_choice(text);
+    if (device >= 0)
+        report_text(r, "CUDA device", "%d: %s", device, text);
     report_end(r);
 }
 

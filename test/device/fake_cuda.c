@@ -13,6 +13,7 @@
 #include "fake_ptx.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,10 @@ EXPORT cuda_get_error_name cuGetErrorName;
 EXPORT cuda_context fake_context(int device); /* for tests */
 EXPORT unsigned fake_copies(void);            /* that were begun */
 EXPORT size_t fake_crossed(void);             /* bytes, between the host and a device */
-EXPORT cuda_result cuInit(unsigned flags);
-EXPORT cuda_result cuDeviceGet(int *device, int number);
+EXPORT cuda_init cuInit;
+EXPORT cuda_device_get cuDeviceGet;
+EXPORT cuda_device_get_count cuDeviceGetCount;
+EXPORT cuda_device_get_by_pci_bus_id cuDeviceGetByPCIBusId;
 EXPORT cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device);
 EXPORT cuda_result cuCtxSetCurrent(cuda_context context);
 EXPORT cuda_result cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned flags);
@@ -284,6 +287,33 @@ cuda_result cuDeviceGet(int *device, int number)
 {
     *device = number;
     return number >= 0 && number < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
+}
+
+/* CUDA_VISIBLE_DEVICES, numbers of one digit: which of them is this number?  -1: none. */
+static int visible(int number)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    if (!list)
+        return number < FAKE_DEVICES ? number : -1;
+    return 2 * (size_t)number < strlen(list) ? list[2 * number] - '0' : -1;
+}
+
+cuda_result cuDeviceGetCount(int *count)
+{
+    for (*count = 0; visible(*count) >= 0;)
+        ++*count;
+    return SUCCESS;
+}
+
+/* Device n is at 0000:0n:00.0. */
+cuda_result cuDeviceGetByPCIBusId(int *device, const char *bus)
+{
+    int place = -1;
+    sscanf(bus, "0000:%x:00.0", (unsigned *)&place);
+    for (*device = 0; visible(*device) >= 0; ++*device)
+        if (visible(*device) == place)
+            return SUCCESS;
+    return INVALID_VALUE;
 }
 
 cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device)
