@@ -41,13 +41,22 @@ static struct share share_of(const struct topology *topology,
     return share;
 }
 
-/* Units of which all CPUs are near come first in the table; how many. */
+static bool is_near(const struct topology *topology, const struct unit *unit,
+                    const struct cpuset *near)
+{
+    for (int i = unit->first; i < unit->first + unit->npus; i++)
+        if (cpuset_has(near, topology->pus[i].cpu))
+            return true;
+    return false;
+}
+
+/* Near units come first in the table; how many, at least one. */
 static int units_near(const struct topology *topology, const struct cpuset *near,
                       enum level level, struct unit *units)
 {
     int n = map_units(topology, level, units), kept = 0;
     for (int i = 0; i < n; i++)
-        if (cpuset_has(near, topology->pus[units[i].first].cpu))
+        if (is_near(topology, &units[i], near))
             units[kept++] = units[i];
     return kept;
 }

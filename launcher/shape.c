@@ -44,16 +44,13 @@ static int object(struct unpack *from, int least, int *n)
 
 static void gpus_unpack(struct unpack *from, struct topology *topology)
 {
-    topology->ngpus = unpack_int(from, 0, MOST_GPUS);
-    topology->gpus = calloc((size_t)topology->ngpus + 1, sizeof *topology->gpus);
-    if (!topology->gpus)
-        abort();
-    for (int i = 0; i < topology->ngpus && !from->bad; i++) {
-        struct gpu *gpu = &topology->gpus[i];
-        snprintf(gpu->bus, sizeof gpu->bus, "%s", unpack_text(from));
-        snprintf(gpu->uuid, sizeof gpu->uuid, "%s", unpack_text(from));
-        from->bad |=
-            !cpuset_parse(&gpu->near, unpack_text(from)) || cpuset_is_empty(&gpu->near);
+    int n = unpack_int(from, 0, MOST_GPUS);
+    for (int i = 0; i < n && !from->bad; i++) {
+        struct gpu gpu = { 0 };
+        snprintf(gpu.bus, sizeof gpu.bus, "%s", unpack_text(from));
+        snprintf(gpu.uuid, sizeof gpu.uuid, "%s", unpack_text(from));
+        from->bad |= !cpuset_parse(&gpu.near, unpack_text(from)) || cpuset_is_empty(&gpu.near);
+        topology_add_gpu(topology, &gpu);
     }
 }
 

@@ -275,6 +275,25 @@ START_TEST(gpus_travel)
 }
 END_TEST
 
+/* Hyperthreads that may be used, and of their core only the second one is near. */
+START_TEST(half_a_core_is_near)
+{
+    struct topology t;
+    struct gpu gpu = { .bus = "0000:01:00.0" };
+    struct map_options by_gpu = { .by = LEVEL_GPU, .to = LEVEL_CORE };
+    struct placement placement;
+    const char *why;
+    char text[32];
+    ck_assert_int_eq(topology_synthetic(&t, "package:1 core:2 pu:2", NULL, &why), 0);
+    cpuset_add(&gpu.near, 3);
+    topology_add_gpu(&t, &gpu);
+    ck_assert(map_fits_gpus(&t, &by_gpu, 1));
+    map_cpus(&t, &by_gpu, 1, &placement);
+    ck_assert_str_eq(cpuset_format(&placement.cpus, text, sizeof text), "2-3");
+    topology_free(&t);
+}
+END_TEST
+
 /* One CPU, and a GPU near to these. */
 START_TEST(gpus_that_make_no_sense_are_refused)
 {
@@ -301,5 +320,5 @@ UNIT_MAIN("gpus", gpus_are_found_and_other_devices_are_not,
           ranks_and_gpus_are_near_to_each_other, gpus_have_equally_many_ranks,
           a_core_for_each_rank_near_its_gpu, the_default_binds_near_gpus,
           gpus_that_the_driver_shows_and_that_we_may_open,
-          visible_gpus_are_those_that_cuda_shows, gpus_travel,
+          visible_gpus_are_those_that_cuda_shows, half_a_core_is_near, gpus_travel,
           gpus_that_make_no_sense_are_refused)
