@@ -156,14 +156,22 @@ void recv_record(const struct channel *channel, const struct envelope *from, siz
         record_event(channel->context, from->peer, from->tag, bytes);
 }
 
+static __attribute__((cold, noinline)) void send_trace(const struct channel *channel,
+                                                       const struct envelope *to, size_t bytes)
+{
+    record_event(channel->context, to->peer, to->tag, bytes);
+    trace_message(TRACE_SENT, channel->context, ranks_world(channel->peers, to->peer), to->tag,
+                  bytes);
+}
+
 void send_record(const struct channel *channel, const struct envelope *to, size_t bytes)
 {
     if (to->signature)
         return;
-    record_event(channel->context, to->peer, to->tag, bytes);
     if (__builtin_expect(trace_on, 0))
-        trace_message(TRACE_SENT, channel->context, ranks_world(channel->peers, to->peer),
-                      to->tag, bytes);
+        send_trace(channel, to, bytes);
+    else
+        record_event(channel->context, to->peer, to->tag, bytes);
 }
 
 void started_record(const struct send *send)
