@@ -44,7 +44,7 @@ struct match {
     struct match_link all; /* arrived messages, oldest first */
 };
 
-static uint32_t key_hash(struct match_key key)
+static inline uint32_t key_hash(struct match_key key)
 {
     uint64_t h = ((uint64_t)(uint32_t)key.source << 32 | (uint32_t)key.tag) ^
                  (uint64_t)key.step * 0x9e3779b97f4a7c15u;
@@ -52,14 +52,14 @@ static uint32_t key_hash(struct match_key key)
     return (uint32_t)(h >> 32) ^ (uint32_t)(h >> 15);
 }
 
-static unsigned key_class(struct match_key key)
+static inline unsigned key_class(struct match_key key)
 {
     return (key.source == PML_ANY_SOURCE ? MATCH_ANY_SOURCE_BIT : 0) |
            (key.tag == PML_ANY_TAG ? MATCH_ANY_TAG_BIT : 0);
 }
 
 /* What a receive of this kind would ask for to get a message with an exact key. */
-static struct match_key key_in_class(struct match_key key, unsigned kind)
+static inline struct match_key key_in_class(struct match_key key, unsigned kind)
 {
     if (kind & MATCH_ANY_SOURCE_BIT)
         key.source = PML_ANY_SOURCE;
@@ -70,12 +70,12 @@ static struct match_key key_in_class(struct match_key key, unsigned kind)
 
 /* ---- chains and tables ---- */
 
-static void list_init(struct match_link *list)
+static inline void list_init(struct match_link *list)
 {
     list->next = list->prev = list;
 }
 
-static void list_append(struct match_link *list, struct match_link *link)
+static inline void list_append(struct match_link *list, struct match_link *link)
 {
     link->prev = list->prev;
     link->next = list;
@@ -83,7 +83,7 @@ static void list_append(struct match_link *list, struct match_link *link)
     list->prev = link;
 }
 
-static void list_remove(struct match_link *link)
+static inline void list_remove(struct match_link *link)
 {
     link->prev->next = link->next;
     link->next->prev = link->prev;
@@ -128,16 +128,30 @@ static __attribute__((noinline)) void table_grow(struct table *table)
     table->mask = 2 * old - 1;
 }
 
-static inline void table_add(struct table *table, struct match_node *node, struct match_key key)
+static inline void table_enter(struct table *table, struct match_node *node)
 {
-    if (++table->count > table->mask)
-        table_grow(table);
-    node->key = key;
-    node->hash = key_hash(key);
     list_append(&table->chains[node->hash & table->mask], &node->link);
 }
 
-static void table_remove(struct table *table, struct match_node *node)
+/* Apart, and the last thing that the usual case may do: so it saves no registers. */
+static __attribute__((noinline)) void table_enter_grown(struct table *table,
+                                                        struct match_node *node)
+{
+    table_grow(table);
+    table_enter(table, node);
+}
+
+static inline void table_add(struct table *table, struct match_node *node, struct match_key key)
+{
+    node->key = key;
+    node->hash = key_hash(key);
+    if (__builtin_expect(++table->count > table->mask, 0))
+        table_enter_grown(table, node);
+    else
+        table_enter(table, node);
+}
+
+static inline void table_remove(struct table *table, struct match_node *node)
 {
     table->count--;
     list_remove(&node->link);
@@ -192,15 +206,22 @@ void match_post(struct match *match, struct match_posted *posted, struct match_k
     table_add(&match->posted, &posted->node, key);
 }
 
-void match_unpost(struct match *match, struct match_posted *posted)
+static inline void posted_remove(struct match *match, struct match_posted *posted,
+                                 unsigned kind)
 {
-    unsigned kind = key_class(posted->node.key);
     if (--match->posted_in[kind] == 0)
         match->posted_kinds &= ~(1u << kind);
     table_remove(&match->posted, &posted->node);
 }
 
-struct match_posted *match_arrive(struct match *match, struct match_key key)
+void match_unpost(struct match *match, struct match_posted *posted)
+{
+    posted_remove(match, posted, key_class(posted->node.key));
+}
+
+/* Wildcards are posted: of each kind the oldest, and the oldest of them. */
+static __attribute__((noinline)) struct match_posted *arrive_among_kinds(struct match *match,
+                                                                         struct match_key key)
 {
     struct match_posted *best = NULL;
     for (uint32_t kinds = match->posted_kinds; kinds; kinds &= kinds - 1) {
@@ -213,6 +234,16 @@ struct match_posted *match_arrive(struct match *match, struct match_key key)
     if (best)
         match_unpost(match, best);
     return best;
+}
+
+struct match_posted *match_arrive(struct match *match, struct match_key key)
+{
+    if (match->posted_kinds & ~1u)
+        return arrive_among_kinds(match, key);
+    struct match_posted *posted = (struct match_posted *)table_find(&match->posted, key);
+    if (posted)
+        posted_remove(match, posted, 0);
+    return posted;
 }
 
 /* The first one of this chain or of a later one. */
