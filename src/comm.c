@@ -101,10 +101,8 @@ int comm_new(struct comm **comm, const struct ticket *ticket, struct group *grou
     return rc;
 }
 
-void comm_release(struct comm *comm)
+void comm_dispose(struct comm *comm)
 {
-    if (!object_drop(comm))
-        return;
     comm_close(comm);
     object_delete(comm);
 }

@@ -82,7 +82,12 @@ void comm_undress(struct comm *comm);
 void stream_drop(struct stream *stream);
 
 /* Drop a reference; the last one closes channel and team. */
-void comm_release(struct comm *comm);
+void comm_dispose(struct comm *comm);
+static inline void comm_release(struct comm *comm)
+{
+    if (__builtin_expect(object_drop(comm), 0))
+        comm_dispose(comm);
+}
 
 /* Keep of `info` what a communicator understands as a hint. */
 int comm_take_hints(struct comm *comm, const struct info *info);

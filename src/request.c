@@ -75,12 +75,6 @@ static bool request_is_over(const struct request *request)
     return request->done && !request->persistent;
 }
 
-void request_keep(struct request *request, struct comm *comm)
-{
-    object_hold(comm);
-    request->comm = comm;
-}
-
 int request_hoard(struct type *const *types, int n, void *memory, struct keep **keep)
 {
     int derived = 0;
@@ -182,16 +176,6 @@ int request_look(struct request *request, struct result *result)
     return rc;
 }
 
-/* The request before its communicator: releasing a collective needs the team. */
-static void request_release(struct request *request)
-{
-    struct comm *comm = request->comm;
-    request->comm = NULL;
-    request->ops->release(request);
-    if (comm)
-        comm_release(comm);
-}
-
 void request_discard(struct request *request)
 {
     struct comm *comm = request->comm;
@@ -201,12 +185,6 @@ void request_discard(struct request *request)
         request->on_done(request);
     request->comm = comm;
     request_release(request);
-}
-
-void request_end(struct request *request, MPI_Request *handle)
-{
-    request_release(request);
-    *handle = MPI_REQUEST_NULL;
 }
 
 int request_finish(struct request *request, MPI_Request *handle, struct result *result)

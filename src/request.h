@@ -14,7 +14,21 @@
 
 /* The communicator lives on while the request needs it.  Call right after the request was made.
  * (pml holds the layouts of sends and receives itself.) */
-void request_keep(struct request *request, struct comm *comm);
+static inline void request_keep(struct request *request, struct comm *comm)
+{
+    object_hold(comm);
+    request->comm = comm;
+}
+
+/* Give it back, and then its communicator: releasing a collective needs the team. */
+static inline void request_release(struct request *request)
+{
+    struct comm *comm = request->comm;
+    request->comm = NULL;
+    request->ops->release(request);
+    if (comm)
+        comm_release(comm);
+}
 
 /* The same for a collective in two steps, so that nothing can go wrong any more once it runs.
  * request_hoard: hold `n` types, of which some may be NULL, and memory to free, which is freed when
@@ -59,7 +73,11 @@ static inline bool request_is_well(const struct request *request)
     return request->done && !request->persistent && !request->result.error &&
            !request->ops->query;
 }
-void request_end(struct request *request, MPI_Request *handle);
+static inline void request_end(struct request *request, MPI_Request *handle)
+{
+    request_release(request);
+    *handle = MPI_REQUEST_NULL;
+}
 
 /* The result of a complete request that stays as it is. */
 int request_look(struct request *request, struct result *result);

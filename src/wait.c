@@ -307,7 +307,7 @@ int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_o
         return rc;
     for (int i = 0; i < count; i++) {
         struct request *request = set_request(&set, i);
-        if (!request_is_live(request))
+        if (!request || request->done)
             continue;
         request_spin(request);
         progress_until(&request->done, set_tell_all, &set);
