@@ -137,15 +137,21 @@ extern bool doorbells_fence; /* this process's; see doorbell.c */
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
 
-/* Wake the owner if it sleeps.  Call after publishing what it waits for; costs one load of a
- * line that nobody writes while the owner is awake. */
-static inline void doorbell_ring(struct doorbell *bell)
+/* Does the owner sleep?  Ask after publishing what it waits for; costs one load of a line that nobody
+ * writes while the owner is awake. */
+static inline bool doorbell_sleeps(struct doorbell *bell)
 {
     if (__builtin_expect(doorbells_fence, 0))
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(atomic_load_explicit(&bell->sleeping, memory_order_relaxed), 0))
+    return atomic_load_explicit(&bell->sleeping, memory_order_relaxed);
+}
+
+/* Wake the owner if it sleeps.  Call likewise. */
+static inline void doorbell_ring(struct doorbell *bell)
+{
+    if (__builtin_expect(doorbell_sleeps(bell), 0))
         doorbell_wake(bell);
 }
 

@@ -70,13 +70,18 @@ static inline void slot_fill(struct slot *slot, const struct lane *lane,
     }
 }
 
-static inline void lane_publish(struct lane *lane, struct slot *slot, uint32_t slots)
+static inline void slot_publish(struct lane *lane, struct slot *slot, uint32_t slots)
 {
     atomic_store_explicit(&slot->word, slot_word(lane->head), memory_order_release);
     cpu_give(slot); /* messages of 8 bytes that follow each other: 0.9 of the time */
     lane->head += slots;
     /* It lies in the receiver's cache, but the receiver does not poll it yet. */
     cpu_want(lane_slot(lane, lane->head + AHEAD));
+}
+
+static inline void lane_publish(struct lane *lane, struct slot *slot, uint32_t slots)
+{
+    slot_publish(lane, slot, slots);
     if (__builtin_expect(!lane->knocked, 0))
         lane_knock(lane);
     doorbell_ring(lane->bell);
@@ -108,9 +113,15 @@ static inline void lane_prepare(struct lane *lane, uint32_t more)
         cpu_want(lane_slot(lane, lane->head + i));
 }
 
+/* After RTS and an address the peer reads for a while, and we had better not spin. */
+static inline void lane_partner(const struct lane *lane, const struct wire *header)
+{
+    partner_is(header->kind == WIRE_RTS ? NULL : lane->bell);
+}
+
 /* Header and payload in 1 + more slots. */
-static inline long put_flat(struct lane *lane, const struct wire *header, const char *from,
-                            size_t bytes)
+static __attribute__((noinline)) long put_row(struct lane *lane, const struct wire *header,
+                                              const char *from, size_t bytes)
 {
     bool full = header_is_full(header, bytes);
     size_t skip = full ? SLOT_EXTRA : 0, room = SLOT_BODY - skip;
@@ -127,10 +138,35 @@ static inline long put_flat(struct lane *lane, const struct wire *header, const 
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
     lane_publish(lane, slot, 1 + more);
-    /* After RTS and an address the peer reads for a while, and we had better not spin. */
-    partner_is(header->kind == WIRE_RTS ? NULL : lane->bell);
+    lane_partner(lane, header);
     if (more > 1)
         lane_prepare(lane, more);
+    return (long)bytes;
+}
+
+static __attribute__((noinline)) long lane_wake(struct lane *lane, size_t bytes)
+{
+    doorbell_wake(lane->bell);
+    return (long)bytes;
+}
+
+/* The same, for a short message in one slot.  What is rare comes first or last, so that no register
+ * has to be saved for it. */
+static inline long put_flat(struct lane *lane, const struct wire *header, const char *from,
+                            size_t bytes)
+{
+    if (bytes > SLOT_BODY || header_is_full(header, bytes) || !lane->knocked ||
+        doorbells_fence || lane->head + 1 - lane->freed > RING_SLOTS)
+        return put_row(lane, header, from, bytes);
+    struct slot *slot = lane_slot(lane, lane->head);
+    slot_fill(slot, lane, header, false);
+    slot->bytes = (uint16_t)bytes;
+    slot->place = 0;
+    copy_short(slot->body, from, bytes);
+    slot_publish(lane, slot, 1);
+    lane_partner(lane, header);
+    if (__builtin_expect(doorbell_sleeps(lane->bell), 0))
+        return lane_wake(lane, bytes);
     return (long)bytes;
 }
 
@@ -140,14 +176,14 @@ static __attribute__((noinline)) long put_packed(struct lane *lane, const struct
 {
     char flat[INLINE_BYTES];
     buffer_pack(data, skip, flat, bytes);
-    return put_flat(lane, header, flat, bytes);
+    return put_row(lane, header, flat, bytes);
 }
 
-static long put_inline(struct lane *lane, const struct wire *header, const struct buffer *data,
-                       size_t skip, size_t bytes)
+static inline long put_inline(struct lane *lane, const struct wire *header,
+                              const struct buffer *data, size_t skip, size_t bytes)
 {
-    const char *flat = buffer_flat(data);
-    if (flat)
+    const char *flat = bytes == 0 ? "" : buffer_flat(data);
+    if (__builtin_expect(flat != NULL, 1))
         return put_flat(lane, header, flat + skip, bytes);
     return put_packed(lane, header, data, skip, bytes);
 }
@@ -192,8 +228,6 @@ long lane_put(struct peer *peer, const struct wire *header, const struct buffer 
               size_t skip, size_t bytes)
 {
     struct lane *lane = peer->lane;
-    if (bytes == 0)
-        return put_flat(lane, header, NULL, 0);
     if (bytes <= INLINE_BYTES - SLOT_EXTRA)
         return put_inline(lane, header, data, skip, bytes);
     return put_chunk(lane, header, data, skip, bytes);
