@@ -47,10 +47,28 @@ static struct peer *busy;
 
 /* ---- arriving ---- */
 
-/* A message's first packet. */
-static void message_arrived(struct peer *peer, const struct wire *header, const char *payload)
+/* A message that no receive waits for; `channel` may be NULL. */
+static __attribute__((noinline)) void message_keep(struct channel *channel, struct peer *peer,
+                                                   const struct wire *header,
+                                                   const char *payload)
 {
-    if (header->kind == WIRE_EAGER) {
+    struct arrived *arrived = arrived_new(peer, header, payload);
+    if (header->kind == WIRE_EAGER && header->bytes < header->total)
+        peer->in.arrived = arrived;
+    if (channel) {
+        match_store(channel->match, &arrived->match, wire_key(header));
+        channel->unexpected++;
+    } else {
+        channel_keep_early(arrived);
+    }
+    arrived_tell(arrived);
+}
+
+/* A message's first packet. */
+static inline void message_arrived(struct peer *peer, const struct wire *header,
+                                   const char *payload)
+{
+    if (header->kind == WIRE_EAGER && header->bytes < header->total) {
         peer->in.recv = NULL;
         peer->in.arrived = NULL;
         peer->in.offset = header->bytes;
@@ -67,16 +85,7 @@ static void message_arrived(struct peer *peer, const struct wire *header, const 
             return;
         }
     }
-    struct arrived *arrived = arrived_new(peer, header, payload);
-    if (header->kind == WIRE_EAGER && header->bytes < header->total)
-        peer->in.arrived = arrived;
-    if (channel) {
-        match_store(channel->match, &arrived->match, wire_key(header));
-        channel->unexpected++;
-    } else {
-        channel_keep_early(arrived);
-    }
-    arrived_tell(arrived);
+    message_keep(channel, peer, header, payload);
 }
 
 /* The next piece of the message that is coming in. */
@@ -115,16 +124,12 @@ static void withdrawn_granted(struct peer *peer, const struct wire *cts)
         control_send(peer, &answer, NULL);
 }
 
-void pml_arrived(struct peer *peer, const struct wire *header, const char *payload)
+/* Whatever does not begin a message. */
+static __attribute__((noinline)) void
+other_arrived(struct peer *peer, const struct wire *header, const char *payload)
 {
     struct send *send;
-    if (__builtin_expect(peer->lost, 0))
-        return;
     switch (header->kind) {
-    case WIRE_EAGER:
-    case WIRE_RTS:
-        message_arrived(peer, header, payload);
-        return;
     case WIRE_MORE:
         more_arrived(peer, header->bytes, payload);
         return;
@@ -160,6 +165,16 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
     default:
         assert(!"a packet of unknown kind");
     }
+}
+
+void pml_arrived(struct peer *peer, const struct wire *header, const char *payload)
+{
+    if (__builtin_expect(peer->lost, 0))
+        return;
+    if (header->kind == WIRE_EAGER || header->kind == WIRE_RTS)
+        message_arrived(peer, header, payload);
+    else
+        other_arrived(peer, header, payload);
 }
 
 /* ---- waiting for room ---- */

@@ -133,7 +133,7 @@ static inline bool is_usual(const struct recv *recv, const struct peer *peer,
            have <= buffer_bytes(&recv->data) && !trace_on;
 }
 
-/* The same as below, for the usual case. */
+/* The same as accept_any, for the usual case. */
 static inline void accept_usual(struct recv *recv, char *flat, const struct wire *header,
                                 const char *payload)
 {
@@ -152,16 +152,11 @@ static inline void accept_usual(struct recv *recv, char *flat, const struct wire
     }
 }
 
-void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header,
-                 const char *payload, size_t have)
+/* In all other cases. */
+static __attribute__((noinline)) void accept_any(struct recv *recv, struct peer *peer,
+                                                 const struct wire *header, const char *payload,
+                                                 size_t have)
 {
-    recv->waiting = false;
-    recv->peer = peer;
-    char *flat = is_usual(recv, peer, header, have) ? buffer_flat(&recv->data) : NULL;
-    if (__builtin_expect(flat != NULL, 1)) {
-        accept_usual(recv, flat, header, payload);
-        return;
-    }
     if (__builtin_expect(peer->lost, 0) && have < header->total) {
         recv_doom(recv, peer->world); /* the rest will not come */
         failure_complete(&recv->request);
@@ -198,6 +193,18 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
     }
     if (last)
         recv_done(recv);
+}
+
+void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header,
+                 const char *payload, size_t have)
+{
+    recv->waiting = false;
+    recv->peer = peer;
+    char *flat = is_usual(recv, peer, header, have) ? buffer_flat(&recv->data) : NULL;
+    if (__builtin_expect(flat != NULL, 1))
+        accept_usual(recv, flat, header, payload);
+    else
+        accept_any(recv, peer, header, payload, have);
 }
 
 /* ---- posting ---- */

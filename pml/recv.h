@@ -20,17 +20,17 @@ struct recv {
     struct buffer data;
     size_t expected;   /* bytes that will land in `data` */
     size_t received;   /* of them */
-    bool waiting;      /* posted, not matched */
     struct peer *peer; /* who sent it, once it is matched */
+    bool waiting;      /* posted, not matched */
 
-    /* long messages, see pull.c */
+    /* long messages, see pull.c; in lines that short ones do not touch, but for the first */
+    bool queued, shared, broken; /* to be read from; the sender writes as well; it cannot */
+    struct stage *stage;         /* of long data for a device, once they arrive */
     struct trip trip;
     uint64_t address;            /* of the sender's data */
     struct gpu_mapping *mapping; /* in which that is, if it lies on a device */
-    struct stage *stage;         /* of long data for a device, once they arrive */
     uint32_t sender;             /* name of its request */
     uint32_t generation, word;   /* WAY_BOTH: of claims */
-    bool queued, shared, broken; /* to be read from; the sender writes as well; it cannot */
     struct recv *next;
 };
 _Static_assert(sizeof(struct recv) <= REQUEST_BYTES, "a receive fits a request");

@@ -285,8 +285,9 @@ static int send_begin(struct send *send)
 /* ---- the short path ---- */
 
 /* Give a short message to the link at once.  False: it takes the long way. */
-static bool send_short(struct peer *peer, struct channel *channel, const struct buffer *data,
-                       const struct envelope *to, size_t total)
+static inline bool send_short(struct peer *peer, struct channel *channel,
+                              const struct buffer *data, const struct envelope *to,
+                              size_t total)
 {
     if (peer->queue.first || !peer_spends(peer, total))
         return false;

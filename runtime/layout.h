@@ -281,10 +281,13 @@ void buffer_copy(const struct buffer *to, const struct buffer *from);
 extern struct layout layout_bytes;
 
 /* Copy up to COPY_SHORT bytes, where a call of memcpy would cost as much as everything else. */
-enum { COPY_SHORT = 32 };
+enum { COPY_SHORT = 64 };
 static inline void copy_short(char *to, const char *from, size_t bytes)
 {
-    if (bytes >= 16) {
+    if (bytes > 32) {
+        memcpy(to, from, 32);
+        memcpy(to + bytes - 32, from + bytes - 32, 32);
+    } else if (bytes >= 16) {
         memcpy(to, from, 16);
         memcpy(to + bytes - 16, from + bytes - 16, 16);
     } else if (bytes >= 8) {

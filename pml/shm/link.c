@@ -222,14 +222,13 @@ static inline void slot_read(const struct slot *slot, struct wire *header, size_
 static __attribute__((noinline)) void take_more(struct lane *lane, const struct slot *slot,
                                                 const struct wire *header, size_t skip)
 {
-    char flat[INLINE_BYTES + MORE_BODY];
-    char *to = flat + SLOT_BODY - skip;
-    memcpy(flat, slot->body + skip, SLOT_BODY - skip);
+    char flat[INLINE_BYTES + MORE_BODY], *to = flat + SLOT_BODY;
+    memcpy(flat, slot->body, SLOT_BODY); /* copies of known lengths need no call */
     for (uint32_t i = 1; i <= slot->place; i++, to += MORE_BODY) {
         const struct slot *more = &lane->in[(lane->next + i) % RING_SLOTS];
         memcpy(to, ((const struct slot_more *)more)->body, MORE_BODY);
     }
-    pml_arrived(lane->peer, header, flat);
+    pml_arrived(lane->peer, header, flat + skip);
 }
 
 /* Take one packet; true when it came in a chunk. */
