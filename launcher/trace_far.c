@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 enum { PINGS = 8, PATIENCE_S = 10 };
+static const int64_t FARTHEST = INT64_MAX / 4; /* two clocks are no 73 years apart */
 
 typedef char name_table[RECORD_NAMES][RECORD_NAME_CHARS];
 
@@ -49,19 +50,24 @@ static struct far_sample take_sample(struct unpack *text)
     struct far_sample sample = { .at = unpack_number(text) };
     sample.add = unpack_number(text);
     sample.error = unpack_number(text);
+    text->bad |= sample.at < 0 || sample.add < -FARTHEST || sample.add > FARTHEST;
     return sample;
 }
 
 static void got_clock(struct job *job, int from, struct unpack *text)
 {
     (void)job;
+    struct far_sample begin = take_sample(text), end = take_sample(text);
+    const char *host = unpack_text(text);
+    if (text->bad)
+        return;
     struct far_clock *clock = calloc(1, sizeof *clock);
     if (!clock)
         abort();
     clock->number = from;
-    clock->begin = take_sample(text);
-    clock->end = take_sample(text);
-    clock->host = strdup(unpack_text(text));
+    clock->begin = begin;
+    clock->end = end;
+    clock->host = strdup(host);
     clock->next = far.clocks;
     far.clocks = clock;
 }
@@ -167,8 +173,11 @@ static void ping(struct job *job)
 static void got_pong(struct job *job, int from, struct unpack *text)
 {
     int64_t now = (int64_t)clock_ns(), sent = unpack_number(text), there = unpack_number(text);
-    struct far_sample sample = { .at = now, .error = (now - sent) / 2 + 1 };
     (void)from;
+    text->bad |= sent < 0 || sent > now || there < 0;
+    if (text->bad)
+        return;
+    struct far_sample sample = { .at = now, .error = (now - sent) / 2 + 1 };
     sample.add = there - (now - (now - sent) / 2);
     if (!far.answered++ || sample.error < far.best.error)
         far.best = sample;
