@@ -210,6 +210,20 @@ static int call_late(void)
     return MPI_Send(room, 8, MPI_BYTE, victim, 18, MPI_COMM_WORLD) ? call_recv() : call_flood();
 }
 
+/* What it sent before is never received: it leaves memory when MPI ends, and then nobody is to be told. */
+static int call_unread(void)
+{
+    return call_recv();
+}
+
+static void send_unread(void)
+{
+    enum { MESSAGES = 48, BYTES = 8192 }; /* more than a quarter of XMPI_OFI_WINDOW */
+    for (int i = 0; i < size * MESSAGES; i++)
+        if (i % size != rank)
+            MPI_Send(room, BYTES, MPI_BYTE, i % size, 19, MPI_COMM_WORLD);
+}
+
 static const struct call {
     const char *name;
     int (*run)(void);
@@ -238,6 +252,7 @@ static const struct call {
     { "finalize", call_finalize },
     { "chain", call_chain },
     { "late", call_late },
+    { "unread", call_unread },
 };
 
 /* ---- the frame ---- */
@@ -294,6 +309,8 @@ int main(int argc, char **argv)
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_BYTE, room, 8, MPI_BYTE, MPI_COMM_WORLD);
     if (rank == victim && ready)
         fclose(fopen(ready, "w"));
+    if (rank == victim && call->run == call_unread)
+        send_unread();
     if (rank == victim)
         die();
     int rc = call->run();
