@@ -372,7 +372,7 @@ part_signals() # of the user, for ranks two steps away
     start --fanout 1 -H a:1,b:1,c:1 sh -c 'trap "" INT TERM; echo ready; while :; do sleep 0.05; done'
     await_lines "$dir/out" 3
     kill -INT "$pid"
-    sleep 0.3
+    await_taken
     kill -INT "$pid"
     collect
     check "the second SIGINT kills" "$code $(leftovers_soon)" "130 0"

@@ -84,7 +84,7 @@ check "interrupt is passed on" $code 130
 start -np 2 sh -c "trap '' INT; echo >> $dir/there; sleep 30; sleep 30"
 await_lines "$dir/there" 5
 kill -INT $pid
-sleep 0.2
+await_taken
 begin=$(now_ms)
 kill -INT $pid
 collect
