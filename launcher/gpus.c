@@ -18,6 +18,7 @@
 #include "launcher/gpus.h"
 
 #include "launcher/cli.h"
+#include "launcher/environment.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -61,11 +62,8 @@ static void find_near(struct gpu *gpu, const char *root)
 {
     char path[PATH_CHARS], line[LINE_CHARS];
     snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/local_cpulist", root, gpu->bus);
-    FILE *file = fopen(path, "re");
-    if (file && fgets(line, sizeof line, file) && !cpuset_parse(&gpu->near, line))
+    if (read_line(path, line, sizeof line) && !cpuset_parse(&gpu->near, line))
         gpu->near = (struct cpuset){ { 0 } }; /* not known: all CPUs */
-    if (file)
-        fclose(file);
 }
 
 void gpus_find(struct topology *topology, const char *root)
@@ -135,15 +133,13 @@ void gpus_keep_visible(struct topology *topology, const char *visible)
     free(named);
 }
 
-/* What -x and -genv set; of several programs, the first one's. */
+/* Of several programs, the first one's. */
 const char *gpus_visible(const struct options *options)
 {
-    static const char name[] = "CUDA_VISIBLE_DEVICES=";
-    const struct strings *sets[] = { &options->env.set, &options->apps[0].env.set };
-    const char *value = getenv("CUDA_VISIBLE_DEVICES");
-    for (int s = 0; s < 2; s++)
-        for (int i = 0; i < sets[s]->n; i++)
-            if (strncmp(sets[s]->text[i], name, sizeof name - 1) == 0)
-                value = sets[s]->text[i] + sizeof name - 1;
+    static const struct strings none;
+    struct environment env;
+    environment_build(&env, options, &options->apps[0], &none);
+    const char *value = environment_get(&env, "CUDA_VISIBLE_DEVICES");
+    free(env.list); /* the text is the environment's or the options' */
     return value;
 }

@@ -302,8 +302,9 @@ static int ask_hosts(const struct options *options, struct plan *plan)
             budget_read(&plan->hosts[i].budget, options->hwthreads);
     }
     int status = others ? remote_ask(options, plan->hosts, plan->nhosts) : 0;
+    const char *visible = gpus_visible(options);
     for (int i = 0; i < plan->nhosts; i++)
-        gpus_keep_visible(&plan->hosts[i].shape, gpus_visible(options));
+        gpus_keep_visible(&plan->hosts[i].shape, visible);
     return status;
 }
 

@@ -6,7 +6,7 @@
  * CUDA_VISIBLE_DEVICES, it is the number of the process on its node, modulo the number of devices.
  *
  * Launchers tell that number before MPI_Init, when programs choose their device; the answer is the
- * same then and later.
+ * same then and later.  Under one that sets none of the variables below it is 0 before MPI_Init.
  */
 #include "runtime/gpu.h"
 
@@ -27,8 +27,9 @@ struct driver {
 /* The number of this process among those of its node; *from: who says so. */
 static int number_here(const char **from)
 {
-    static const char *const names[] = { "LOCAL_RANK", "SLURM_LOCALID",
-                                         "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID" };
+    /* Slurm's last: a batch script has it, too, and other launchers pass that one on. */
+    static const char *const names[] = { "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                         "MPI_LOCALRANKID", "SLURM_LOCALID" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *text = getenv(*from = names[i]);
         int number = text && *text ? atoi(text) : -1;

@@ -31,6 +31,8 @@ chosen "a wrapper chooses" "0 0;1 0;" "$XMPIRUN" -np 2 --bind-to none sh -c \
     'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec "$0"' "$choice"
 chosen "torchrun's variable" "0 2;" env LOCAL_RANK=2 "$choice"
 chosen "Slurm's variable" "0 3;" env SLURM_LOCALID=7 "$choice"
+chosen "Slurm's variable is its batch script's" "0 2;" \
+    env SLURM_LOCALID=0 OMPI_COMM_WORLD_LOCAL_RANK=2 "$choice"
 chosen "no device is visible" "0 -1;" env CUDA_VISIBLE_DEVICES= "$choice"
 chosen "no driver is wanted" "0 -1;" env XMPI_CUDA=0 "$choice"
 
@@ -76,6 +78,8 @@ if unshare -m sh "$scratch/pretend.sh" "$scratch/dev" true 2> /dev/null; then
     pretended "ranks are not placed" "0 none;1 none;" "$XMPIRUN" -np 2 --bind-to none sh -c "$tell"
     pretended "CUDA_VISIBLE_DEVICES of the user" "0 0000:03:00.0;" \
         env CUDA_VISIBLE_DEVICES=GPU-3 "$XMPIRUN" -np 1 --map-by gpu sh -c "$tell"
+    pretended "CUDA_VISIBLE_DEVICES is taken from the ranks" "0 0000:01:00.0;" \
+        env CUDA_VISIBLE_DEVICES=GPU-3 "$XMPIRUN" -np 1 --unset-env CUDA_VISIBLE_DEVICES --map-by gpu sh -c "$tell"
     pretended "an xmpirun in a rank" "0 none;" \
         "$XMPIRUN" -np 1 --map-by gpu "$XMPIRUN" -np 1 --bind-to none sh -c "$tell"
     pretended "XMPI_GPU of the user" "0 mine;" \
