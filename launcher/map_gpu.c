@@ -22,23 +22,36 @@ static bool same_cpus(const struct cpuset *a, const struct cpuset *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+/* The first GPU with the same near CPUs stands for all who share them. */
+static int group_of(const struct topology *topology, int gpu)
+{
+    int group = 0;
+    while (!same_cpus(&topology->gpus[group].near, &topology->gpus[gpu].near))
+        group++;
+    return group;
+}
+
+/* Ranks go to GPUs in turn. */
+static int gpu_of(const struct topology *topology, const struct map_options *decided, int rank)
+{
+    return rank / (decided->per ? decided->per : 1) % topology->ngpus;
+}
+
 /* Those who share CPUs with a rank: how many, and the rank's number among them. */
 struct share {
     int n, number;
 };
 
-static struct share share_of(const struct topology *topology,
-                             const struct placement *placements, int nranks, int rank)
+/* A share per group, to be freed: how many ranks it has, none numbered yet. */
+static struct share *shares_of(const struct topology *topology,
+                               const struct map_options *decided, int nranks)
 {
-    const struct cpuset *near = &topology->gpus[placements[rank].gpu].near;
-    struct share share = { 0, 0 };
-    for (int i = 0; i < nranks; i++) {
-        if (!same_cpus(near, &topology->gpus[placements[i].gpu].near))
-            continue;
-        share.number += i < rank;
-        share.n++;
-    }
-    return share;
+    struct share *shares = calloc((size_t)topology->ngpus + 1, sizeof *shares);
+    if (!shares)
+        abort();
+    for (int rank = 0; rank < nranks; rank++)
+        shares[group_of(topology, gpu_of(topology, decided, rank))].n++;
+    return shares;
 }
 
 static bool is_near(const struct topology *topology, const struct unit *unit,
@@ -75,26 +88,18 @@ static void take_share(const struct topology *topology, const struct map_options
         map_widen(topology, &units[i % n], decided->to, cpus);
 }
 
-/* Ranks go to GPUs in turn. */
-static int gpu_of(const struct topology *topology, const struct map_options *decided, int rank)
-{
-    return rank / (decided->per ? decided->per : 1) % topology->ngpus;
-}
-
 bool map_fits_gpus(const struct topology *topology, const struct map_options *decided,
                    int nranks)
 {
     struct unit *units = calloc((size_t)topology->npus + 1, sizeof *units);
+    struct share *shares = shares_of(topology, decided, nranks);
     if (!units)
         abort();
     bool fits = true;
-    for (int gpu = 0; gpu < topology->ngpus && fits; gpu++) {
-        const struct cpuset *near = &topology->gpus[gpu].near;
-        int ranks = 0;
-        for (int rank = 0; rank < nranks; rank++)
-            ranks += same_cpus(near, &topology->gpus[gpu_of(topology, decided, rank)].near);
-        fits = ranks <= units_near(topology, near, LEVEL_CORE, units);
-    }
+    for (int gpu = 0; gpu < topology->ngpus && fits; gpu++)
+        fits =
+            shares[gpu].n <= units_near(topology, &topology->gpus[gpu].near, LEVEL_CORE, units);
+    free(shares);
     free(units);
     return fits;
 }
@@ -103,22 +108,24 @@ void map_near_gpus(const struct topology *topology, const struct map_options *de
                    int nranks, struct placement *placements)
 {
     struct unit *units = calloc((size_t)topology->npus + 1, sizeof *units);
+    struct share *shares = shares_of(topology, decided, nranks);
     enum level level = decided->to == LEVEL_HWTHREAD ? LEVEL_HWTHREAD : LEVEL_CORE;
     if (!units)
         abort();
-    for (int rank = 0; rank < nranks; rank++)
-        placements[rank].gpu = gpu_of(topology, decided, rank);
     for (int rank = 0; rank < nranks; rank++) {
         struct placement *placement = &placements[rank];
+        placement->gpu = gpu_of(topology, decided, rank);
         const struct cpuset *near = &topology->gpus[placement->gpu].near;
         if (decided->to == LEVEL_GPU)
             placement->cpus = *near;
         if (decided->to == LEVEL_GPU || decided->to == LEVEL_NONE)
             continue;
+        struct share *share = &shares[group_of(topology, placement->gpu)];
         int n = units_near(topology, near, level, units);
-        take_share(topology, decided, share_of(topology, placements, nranks, rank), units, n,
-                   &placement->cpus);
+        take_share(topology, decided, *share, units, n, &placement->cpus);
+        share->number++;
     }
+    free(shares);
     free(units);
 }
 
@@ -134,13 +141,13 @@ static bool cpus_meet(const struct cpuset *a, const struct cpuset *b)
     return false;
 }
 
-static int distance(const struct topology *topology, const struct placement *placement,
-                    const struct gpu *gpu)
+static bool is_within(const struct topology *topology, const struct placement *placement,
+                      const struct gpu *gpu, int within)
 {
-    if (cpus_meet(&placement->cpus, &gpu->near))
-        return NEAR;
-    int package = map_place(topology, &gpu->near).package;
-    return package >= 0 && package == placement->place.package ? SAME_PACKAGE : ANYWHERE;
+    if (within == ANYWHERE || cpus_meet(&placement->cpus, &gpu->near))
+        return true;
+    int package = within == NEAR ? -1 : map_place(topology, &gpu->near).package;
+    return package >= 0 && package == placement->place.package;
 }
 
 /* Ranks of each GPU.  All GPUs shall have `even` of them, and `more` of the GPUs one more. */
@@ -161,7 +168,7 @@ static int gpu_within(const struct topology *topology, const struct placement *p
     int best = -1;
     for (int i = 0; i < topology->ngpus; i++)
         if (has_seat(seats, i) && (best < 0 || seats->taken[i] < seats->taken[best]) &&
-            distance(topology, placement, &topology->gpus[i]) <= within)
+            is_within(topology, placement, &topology->gpus[i], within))
             best = i;
     return best;
 }

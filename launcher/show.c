@@ -106,8 +106,9 @@ static void show_table(const struct show *show, FILE *to)
 {
     const struct plan *plan = show->plan;
     fprintf(to, "%-6s %-16s %-12s ", "rank", "host", "cpus");
-    fprintf(to, show->has_gpus ? "%-13s %s\n" : "%s%s\n", show->has_gpus ? "gpu" : "",
-            "program");
+    if (show->has_gpus)
+        fprintf(to, "%-13s ", "gpu");
+    fprintf(to, "program\n");
     for (int i = 0; i < plan->nranks; i++) {
         const struct planned *r = &plan->ranks[i];
         fprintf(to, "%-6d %-16s %-12s ", r->world, plan->hosts[r->host].name,
