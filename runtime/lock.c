@@ -166,8 +166,9 @@ static void lock_begin_turn(void)
 /* Hungry: the lock is kept for somebody who uses it; then it is kept for us, as long. */
 static bool lock_take_turn(uint64_t now)
 {
-    if (now - atomic_load_explicit(&lock.kept_since, memory_order_relaxed) < TURN_NS ||
-        !lock_take_away())
+    uint64_t since = atomic_load_explicit(&lock.kept_since, memory_order_relaxed);
+    if ((int64_t)(now - since) < TURN_NS ||
+        !lock_take_away()) /* it may have begun after `now` */
         return false;
     lock_begin_turn();
     return true;

@@ -202,7 +202,8 @@ START_TEST(who_is_away_loses_it)
 }
 END_TEST
 
-/* The thread that it is kept for lets others in while it sleeps, breathes or stays. */
+/* The thread that it is kept for lets others in while it sleeps or breathes; if it stays, not before it
+ * gives the lock back. */
 START_TEST(who_keeps_it_lets_others_in)
 {
     threads_of_program(THREADS_MANY);
@@ -222,8 +223,9 @@ START_TEST(who_keeps_it_lets_others_in)
             pthread_join(thread, NULL);
             engine_retake(levels);
         } else {
-            for (int k = 0; k < 1000 && !turn_taken && i == 1; k++)
+            for (int k = 0; k < 100000 && !turn_taken && i == 1; k++)
                 engine_breathe();
+            ck_assert_int_eq(turn_taken, i == 1);
             engine_give();
             pthread_join(thread, NULL);
             engine_take();
