@@ -156,7 +156,7 @@ static inline long put_flat(struct lane *lane, const struct wire *header, const 
                             size_t bytes)
 {
     if (bytes > SLOT_BODY || header_is_full(header, bytes) || !lane->knocked ||
-        doorbells_fence || lane->head + 1 - lane->freed > RING_SLOTS)
+        lane->head + 1 - lane->freed > RING_SLOTS)
         return put_row(lane, header, from, bytes);
     struct slot *slot = lane_slot(lane, lane->head);
     slot_fill(slot, lane, header, false);
