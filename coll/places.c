@@ -11,8 +11,8 @@
  *              0 0 2 2 4 4        caches inside them; what divides nothing is no level
  *
  * Costs four bytes a rank and level, and a pass over the groups per rank, when a communicator is
- * made; duplicates share them.  Ranks of one node that are not bound, or all in one place, have no places.  Of ranks on other
- * nodes only the node is known.
+ * made; duplicates share them.  Ranks of one node that are not bound, or all in one place, have no
+ * places.  Of ranks on other nodes only the node is known.
  */
 #include "coll/places.h"
 

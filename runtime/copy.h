@@ -6,7 +6,7 @@
  *     rows     the same again and again: rows of pieces, the rows a fixed distance apart
  *     list     pieces anywhere in memory, one behind the other in the packed form
  *
- * The two sides never overlap.
+ * The two sides never overlap, but for copy_whole.
  */
 #ifndef XMPI_COPY_H
 #define XMPI_COPY_H
