@@ -61,6 +61,7 @@ static void slices_shorten(void)
 static void *assist(void *nothing)
 {
     slices_shorten();
+    engine_forgo();
     engine_take();
     struct wait w = WAIT_FOR(NULL, NULL);
     while (!stop && (!is_needed || is_needed()))
@@ -95,7 +96,8 @@ static int assist_begin(bool (*needed)(void))
     return error;
 }
 
-/* It has given the lock back, or is about to: this takes no time. */
+/* It has given the lock back, or is about to, and does not take it again (engine_forgo): this takes
+ * no time, with the lock or without. */
 static void assist_bury(void)
 {
     pthread_join(thread, NULL);

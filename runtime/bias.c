@@ -28,7 +28,7 @@ static void (*tell_end)(void);
 static void thread_ends(void *unused)
 {
     (void)unused;
-    seat.ends = true;
+    seat.never = true;
     if (getpid() == process)
         tell_end();
 }
@@ -42,9 +42,14 @@ void bias_open(void (*end)(void))
     works = pthread_key_create(&key, thread_ends) == 0;
 }
 
+void bias_forgo(void)
+{
+    seat.never = true;
+}
+
 void bias_begin(void)
 {
-    if (!works || seat.ends || getpid() != process)
+    if (!works || seat.never || getpid() != process)
         return;
     seat.known = seat.known || pthread_setspecific(key, &seat) == 0;
     if (!seat.known)

@@ -39,7 +39,7 @@
 
 struct seat {
     atomic_bool inside; /* it has the lock that is kept for it */
-    bool known, ends;   /* it tells when the thread ends; that has happened */
+    bool known, never;  /* it tells when the thread ends; nothing is kept for it (any more) */
 };
 
 /* This thread's, whose address names the thread; and whom the lock is kept for, NULL: nobody. */
@@ -78,6 +78,9 @@ static inline void bias_leave(void)
 /* Before there are threads that take the lock, if possible: it takes milliseconds then.  `end` is
  * called at the end of each thread that the lock has been kept for. */
 void bias_open(void (*end)(void));
+
+/* Nothing is ever kept for this thread: whoever waits for its end has the lock. */
+void bias_forgo(void);
 
 /* This thread has the lock: keep it from now on, if that can be. */
 void bias_begin(void);

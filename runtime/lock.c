@@ -363,6 +363,12 @@ bool engine_breathe(void)
 
 /* ---- who takes it ---- */
 
+/* Else its end would take the lock, see below. */
+void engine_forgo(void)
+{
+    bias_forgo();
+}
+
 /* Whoever takes the lock away from this thread looks at its memory until then.  So this thread has to
  * have had the lock the usual way: there was nobody left who looked, and nobody begins any more. */
 static void thread_ends(void)

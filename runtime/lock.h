@@ -38,6 +38,10 @@ void engine_hold(void);
 void engine_leave(void);
 bool engine_is_late(void);
 
+/* A thread of ours begins, and whoever waits for its end may have the lock: from here to its end it
+ * waits for nothing but what it asks for by engine_take. */
+void engine_forgo(void);
+
 static inline bool threads_are_many(void)
 {
     return __builtin_expect(atomic_load_explicit(&threads_multiple, memory_order_relaxed), 0);

@@ -293,6 +293,32 @@ START_TEST(nobody_looks_at_a_thread_that_has_ended)
 }
 END_TEST
 
+/* A thread of ours is waited for by one that has the lock. */
+static void *forgo_and_end(void *unused)
+{
+    engine_forgo();
+    take_often(ENOUGH);
+    ck_assert(bias_is(NULL));
+    turn_taken = 1;
+    while (turn_taken != 2)
+        cpu_pause();
+    return unused;
+}
+
+START_TEST(it_ends_though_somebody_has_the_lock)
+{
+    threads_of_program(THREADS_MANY);
+    pthread_t thread;
+    pthread_create(&thread, NULL, forgo_and_end, NULL);
+    while (turn_taken != 1)
+        cpu_pause();
+    engine_take();
+    turn_taken = 2;
+    pthread_join(thread, NULL);
+    engine_give();
+}
+END_TEST
+
 /* In a child there may be nobody who gives the lock back. */
 static void *fork_and_end(void *unused)
 {
@@ -420,6 +446,7 @@ END_TEST
 UNIT_MAIN("lock", one_thread_at_a_time, breathing_lets_others_in_at_any_depth,
           released_around_a_sleep, sleepers_wake_each_other, nobody_starves,
           the_end_of_a_thread_frees_it, who_is_away_loses_it, who_keeps_it_lets_others_in,
-          nobody_looks_at_a_thread_that_has_ended, the_thread_of_a_child_ends,
-          one_thread_at_a_time_though_it_is_kept, one_thread_pays_nothing,
-          a_call_can_get_the_lock_late, what_bystanders_share_is_guarded)
+          nobody_looks_at_a_thread_that_has_ended, it_ends_though_somebody_has_the_lock,
+          the_thread_of_a_child_ends, one_thread_at_a_time_though_it_is_kept,
+          one_thread_pays_nothing, a_call_can_get_the_lock_late,
+          what_bystanders_share_is_guarded)
