@@ -47,7 +47,8 @@ int pulse_limit(void)
     double seconds = strtod(wish, &end);
     if (*end || !(seconds >= 0 && seconds <= 1e6))
         return -1;
-    return (int)(seconds * 1000 + 0.999); /* upwards: little is not never */
+    int ms = (int)(seconds * 1000);
+    return ms + (ms < seconds * 1000); /* upwards: little is not never */
 }
 
 void pulse_set_limit(int ms)

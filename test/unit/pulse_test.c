@@ -58,6 +58,8 @@ START_TEST(a_wish)
     ck_assert_int_eq(pulse_limit(), 2500);
     setenv("XMPI_HOST_TIMEOUT", "0.0001", 1); /* not for ever */
     ck_assert_int_eq(pulse_limit(), 1);
+    setenv("XMPI_HOST_TIMEOUT", "1e-9", 1);
+    ck_assert_int_eq(pulse_limit(), 1);
     setenv("XMPI_HOST_TIMEOUT", "0", 1);
     ck_assert_int_eq(pulse_limit(), 0);
     static const char *const wrong[] = { "x", "-1", "1s", "nan", "1e9" };
