@@ -46,7 +46,7 @@ static void asked_to_end(struct job *job, int signal)
             job->interrupted = signal;
         job->stopping = job->killed = true;
         pass_on(job, SIGKILL);
-        job_set_deadline(job, DEADLINE_KILL, 0);
+        job->deadlines[DEADLINE_KILL] = 0; /* it is done */
         return;
     }
     job->interrupted = signal;
