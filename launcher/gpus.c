@@ -3,7 +3,8 @@
  * See gpus.h.  The driver has a folder per GPU, called by its place on PCI, and in it a text; the
  * kernel knows the CPUs near to this place:
  *
- *     /proc/driver/nvidia/gpus/0000:1b:00.0/information      GPU UUID:       GPU-8f6d9a3c-..
+ *     /proc/driver/nvidia/gpus/0000:1b:00.0/information      GPU UUID:       GPU-8f6d9a3c-..  (or
+ *                                                                GPU-????.., opened by nobody yet)
  *                                                            Device Minor:   3
  *     /sys/bus/pci/devices/0000:1b:00.0/local_cpulist        0-55,112-167
  *
@@ -54,6 +55,8 @@ static bool is_usable(struct gpu *gpu, const char *root)
         value_of(line, "Device Minor", minor, sizeof minor);
     }
     fclose(file);
+    if (strchr(gpu->uuid, '?')) /* nobody has opened the driver yet */
+        *gpu->uuid = 0;
     snprintf(path, sizeof path, "%s/dev/nvidia%s", root, minor);
     return *minor && access(path, R_OK | W_OK) == 0;
 }
@@ -107,6 +110,15 @@ static int gpu_named(const struct topology *topology, const char *word, size_t n
     return found;
 }
 
+/* May the word be the UUID of a GPU whose UUID is not known? */
+static bool may_be_unnamed(const struct topology *topology, const char *word, size_t n)
+{
+    for (int i = 0; n > 4 && strncmp(word, "GPU-", 4) == 0 && i < topology->ngpus; i++)
+        if (!*topology->gpus[i].uuid)
+            return true;
+    return false;
+}
+
 void gpus_keep_visible(struct topology *topology, const char *visible)
 {
     if (!visible || !topology->ngpus)
@@ -118,8 +130,10 @@ void gpus_keep_visible(struct topology *topology, const char *visible)
         visible += strspn(visible, " \t");
         size_t n = strcspn(visible, ", \t");
         int gpu = gpu_named(topology, visible, n);
-        if (gpu < 0)
+        if (gpu < 0) {
+            topology->unnamed_gpus |= may_be_unnamed(topology, visible, n);
             break;
+        }
         named[gpu] = true;
         visible += n + strspn(visible + n, " \t");
         if (*visible++ != ',')

@@ -71,7 +71,7 @@ struct boot_place map_place(const struct topology *topology, const struct cpuset
 void map_near_gpus(const struct topology *topology, const struct map_options *decided,
                    int nranks, struct placement *placements);
 
-/* Is there a core for each of these ranks near to its GPU? */
+/* Are there cores enough for these ranks near to their GPUs: pe of them for each, or one? */
 bool map_fits_gpus(const struct topology *topology, const struct map_options *decided,
                    int nranks);
 

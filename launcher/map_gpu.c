@@ -97,8 +97,8 @@ bool map_fits_gpus(const struct topology *topology, const struct map_options *de
         abort();
     bool fits = true;
     for (int gpu = 0; gpu < topology->ngpus && fits; gpu++)
-        fits =
-            shares[gpu].n <= units_near(topology, &topology->gpus[gpu].near, LEVEL_CORE, units);
+        fits = shares[gpu].n * (decided->pe ? decided->pe : 1) <=
+               units_near(topology, &topology->gpus[gpu].near, LEVEL_CORE, units);
     free(shares);
     free(units);
     return fits;

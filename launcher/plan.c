@@ -6,6 +6,7 @@
 #include "launcher/plan.h"
 
 #include "launcher/batch.h"
+#include "launcher/gather.h"
 #include "launcher/gpus.h"
 #include "launcher/hosts.h"
 #include "launcher/out.h"
@@ -15,34 +16,73 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Look at the host if it is this machine; others have said it (remote_ask).  -1 when it is not known;
- * the user hears of it if it was his wish. */
-static int need_shape(const struct options *options, struct host *host, bool wished)
+/* Look at the host if it is this machine; others have said it (remote_ask).  NULL, or why it is not
+ * known. */
+static const char *look_at_shape(const struct options *options, struct host *host)
 {
     const char *why = "hwloc is not installed there (Debian: libhwloc15)";
     if (host->shape.npus)
-        return 0;
-    if (host->is_local && topology_load(&host->shape, &host->budget.allowed, &why) == 0) {
-        gpus_keep_visible(&host->shape, gpus_visible(options));
-        return 0;
-    }
-    (wished ? complain : notice)("host %s: ranks are not bound to CPUs: %s", host->name, why);
-    return -1;
+        return NULL;
+    if (!host->is_local || topology_load(&host->shape, &host->budget.allowed, &why) != 0)
+        return why;
+    gpus_keep_visible(&host->shape, gpus_visible(options));
+    return NULL;
+}
+
+/* -1 when the shape is not known; the user hears of it if it was his wish. */
+static int need_shape(const struct options *options, struct host *host, bool wished)
+{
+    const char *why = look_at_shape(options, host);
+    if (why)
+        (wished ? complain : notice)("host %s: ranks are not bound to CPUs: %s", host->name,
+                                     why);
+    return why ? -1 : 0;
+}
+
+/* What may help where no GPU is left. */
+static const char *gpus_advice(const struct options *options, const struct host *host)
+{
+    if (host->shape.unnamed_gpus && options->machine)
+        return ", or name GPUs by number: the description of the machine has no UUIDs";
+    if (host->shape.unnamed_gpus)
+        return ", name GPUs by number, or run nvidia-smi there first: its driver says no UUIDs "
+               "before somebody has opened it";
+    return host->is_local && !options->machine ? ", or see what `xmpi doctor` says of GPUs"
+                                               : "";
 }
 
 /* Ranks are dealt to GPUs: the host must have one. */
 static int need_gpus(const struct options *options, struct host *host)
 {
-    if (need_shape(options, host, true) == 0 && host->shape.ngpus > 0)
-        return 0;
-    const char *visible = gpus_visible(options);
-    complain("--%s gpu: host %s has no NVIDIA GPU that ranks may use%s%s; use --map-by core or "
-             "numa there%s",
-             options->map.by == LEVEL_GPU ? "map-by" : "bind-to", host->name,
-             visible ? ", with CUDA_VISIBLE_DEVICES=" : "", visible ? visible : "",
-             host->is_local && !options->machine ? ", or see what `xmpi doctor` says of GPUs"
-                                                 : "");
-    return EXIT_USAGE;
+    const char *option = options->map.by == LEVEL_GPU ? "map-by" : "bind-to";
+    const char *why = look_at_shape(options, host);
+    bool is_ours = host->is_local || !gather_is_wanted(options);
+    const char *visible = is_ours ? gpus_visible(options) : NULL;
+    if (why)
+        complain("--%s gpu: host %s: which CPUs are near to GPUs is not known: %s", option,
+                 host->name, why);
+    else if (!host->shape.ngpus)
+        complain("--%s gpu: host %s has no NVIDIA GPU that ranks may use%s%s; use --map-by "
+                 "core or numa there%s",
+                 option, host->name, visible ? ", with CUDA_VISIBLE_DEVICES=" : "",
+                 visible ? visible : "", gpus_advice(options, host));
+    return why || !host->shape.ngpus ? EXIT_USAGE : 0;
+}
+
+/* By GPU, and the user has not said what ranks are bound to: cores are not shared while others, far
+ * from the GPUs, are idle. */
+static void bind_near_gpus(const struct options *options, const struct host *host,
+                           struct plan *plan)
+{
+    if (options->map.to != LEVEL_UNSET ||
+        map_fits_gpus(&host->shape, &plan->decided, plan->nranks))
+        return;
+    plan->decided.to = LEVEL_NONE;
+    if (options->map.pe)
+        complain(
+            "--map-by gpu:pe=%d: host %s has fewer than %d cores for each rank near to its "
+            "GPU: ranks are not bound; --bind-to core lets them share cores",
+            options->map.pe, host->name, options->map.pe);
 }
 
 /* ---- how many ranks ---- */
@@ -186,9 +226,8 @@ int plan_choose(const struct options *options, struct plan *plan)
     int status = plan->decided.by == LEVEL_GPU ? need_gpus(options, host) : 0;
     if (status)
         return status;
-    if (plan->decided.by == LEVEL_GPU && options->map.to == LEVEL_UNSET &&
-        !map_fits_gpus(&host->shape, &plan->decided, plan->nranks))
-        plan->decided.to = LEVEL_NONE; /* while cores elsewhere would be idle */
+    if (plan->decided.by == LEVEL_GPU)
+        bind_near_gpus(options, host, plan);
     if (need_shape(options, host, wished) != 0) {
         plan->decided.to = LEVEL_NONE;
         return 0;
@@ -304,7 +343,9 @@ static int ask_hosts(const struct options *options, struct plan *plan)
     int status = others ? remote_ask(options, plan->hosts, plan->nhosts) : 0;
     const char *visible = gpus_visible(options);
     for (int i = 0; i < plan->nhosts; i++)
-        gpus_keep_visible(&plan->hosts[i].shape, visible);
+        if (!gather_is_wanted(
+                options)) /* there each node's environment counts, and it has looked */
+            gpus_keep_visible(&plan->hosts[i].shape, visible);
     return status;
 }
 

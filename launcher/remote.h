@@ -95,6 +95,10 @@ bool remote_child_died(int pid, int wait_status);
  * not known.  Then how many GPUs, and of each the texts of its place, UUID and CPUs. */
 void shape_pack(struct pack *pack, const struct topology *topology);
 
+/* Of this host.  `own`: the options of an xmpirun that was started here (--node-rank), whose environment
+ * says which GPUs are visible; NULL: all are told. */
+void shape_pack_here(struct pack *pack, const struct options *own);
+
 /* `from` is bad afterwards when it makes no sense; then and when it is not known, npus is 0. */
 void shape_unpack(struct unpack *from, struct topology *topology);
 

@@ -196,7 +196,8 @@ int remote_ask(const struct options *options, struct host *hosts, int nhosts)
     ask.launch.shapes = wants_shapes(options);
     ask.launch.pulse_ms = wire_silence();
     if (ask.launch.pulse_ms < 0) {
-        complain("XMPI_HOST_TIMEOUT=%s: expected seconds, 0 to 1000000; 0: no limit", getenv("XMPI_HOST_TIMEOUT"));
+        complain("XMPI_HOST_TIMEOUT=%s: expected seconds, 0 to 1000000; 0: no limit",
+                 getenv("XMPI_HOST_TIMEOUT"));
         return EXIT_USAGE;
     }
     proc_remember();

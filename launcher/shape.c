@@ -3,6 +3,8 @@
  * The topology of a host in bytes, see remote.h: asked for when a plan is to be shown, or depends
  * on it.
  */
+#include "launcher/gpus.h"
+#include "launcher/out.h"
 #include "launcher/remote.h"
 
 #include <stdio.h>
@@ -31,6 +33,21 @@ void shape_pack(struct pack *pack, const struct topology *topology)
         pack_text(pack, topology->gpus[i].uuid);
         pack_text(pack, cpuset_format(&topology->gpus[i].near, list, sizeof list));
     }
+}
+
+/* Without hwloc there is nothing to tell; then nobody is bound here either. */
+void shape_pack_here(struct pack *pack, const struct options *own)
+{
+    struct topology shape = { 0 };
+    struct cpuset allowed;
+    const char *why;
+    cpuset_allowed(&allowed);
+    if (topology_load(&shape, &allowed, &why) != 0)
+        notice("no topology: %s", why);
+    if (own)
+        gpus_keep_visible(&shape, gpus_visible(own));
+    shape_pack(pack, &shape);
+    topology_free(&shape);
 }
 
 /* An object by its number; counts how many there are of its kind. */

@@ -38,8 +38,9 @@ struct gpu {                   /* of NVIDIA */
 struct topology {
     int npus, ncores, nl3, nnuma, npackages;
     struct pu *pus;
-    int ngpus;        /* 0 where nobody has looked, too */
-    struct gpu *gpus; /* in the order of PCI */
+    int ngpus;         /* 0 where nobody has looked, too */
+    bool unnamed_gpus; /* the user names GPUs by UUIDs, which are not known */
+    struct gpu *gpus;  /* in the order of PCI */
 };
 
 /* What may be used, without looking at the topology. */

@@ -74,20 +74,12 @@ static void lost_below(struct remote *remote, const char *why)
 
 /* ---- what comes from above ---- */
 
-/* Without hwloc there is nothing to tell; then nobody is bound here either. */
 static void say_shape(void)
 {
     struct pack pack = { 0 };
-    struct topology shape = { 0 };
-    struct cpuset allowed;
-    const char *why;
-    cpuset_allowed(&allowed);
-    if (topology_load(&shape, &allowed, &why) != 0)
-        notice("no topology: %s", why);
     pack_number(&pack, up.wire.number);
-    shape_pack(&pack, &shape);
+    shape_pack_here(&pack, up.own);
     wire_send(&up.wire, FRAME_SHAPE, &pack);
-    topology_free(&shape);
     pack_free(&pack);
 }
 

@@ -78,6 +78,20 @@ if unshare -m sh "$scratch/pretend.sh" "$scratch/dev" true 2> /dev/null; then
     pretended "ranks are not placed" "0 none;1 none;" "$XMPIRUN" -np 2 --bind-to none sh -c "$tell"
     pretended "CUDA_VISIBLE_DEVICES of the user" "0 0000:03:00.0;" \
         env CUDA_VISIBLE_DEVICES=GPU-3 "$XMPIRUN" -np 1 --map-by gpu sh -c "$tell"
+    pretended "nodes have their own CUDA_VISIBLE_DEVICES" "1 0000:01:00.0;2 0000:01:00.0;2 0000:03:00.0;" \
+        sh -c 'for number in 0 1; do
+            env $([ $number = 1 ] || echo CUDA_VISIBLE_DEVICES=0) "$0" --node-rank $number --nnodes 2 \
+                --master-addr localhost --master-port "$1" --map-by ppr:1:gpu sh -c "$2" &
+        done; wait' "$XMPIRUN" "$(free_port)" 'echo $LOCAL_WORLD_SIZE ${XMPI_GPU:-none}'
+    # Read by xmpirun alone; its ranks would not start.
+    "${XMPI_TEST_CC:-gcc}" -shared -o "$scratch/libhwloc.so.15" -x c /dev/null
+    pretended "without hwloc" "xmpirun: --map-by gpu: host $(hostname): which CPUs are near to GPUs is not known: \
+this hwloc lacks a function;" env LD_LIBRARY_PATH="$scratch" "$XMPIRUN" -np 1 --map-by gpu true
+    pretended "a driver that nobody has opened" "xmpirun: --map-by gpu: host $(hostname) has no NVIDIA GPU that ranks \
+may use, with CUDA_VISIBLE_DEVICES=GPU-3; use --map-by core or numa there, name GPUs by number, or run nvidia-smi there \
+first: its driver says no UUIDs before somebody has opened it;" sh -c 'for gpu in /proc/driver/nvidia/gpus/*; do
+            sed -i "s/GPU-./GPU-????????-????/" "$gpu/information"
+        done; CUDA_VISIBLE_DEVICES=GPU-3 "$0" -np 1 --map-by gpu true' "$XMPIRUN"
     pretended "CUDA_VISIBLE_DEVICES is taken from the ranks" "0 0000:01:00.0;" \
         env CUDA_VISIBLE_DEVICES=GPU-3 "$XMPIRUN" -np 1 --unset-env CUDA_VISIBLE_DEVICES --map-by gpu sh -c "$tell"
     pretended "an xmpirun in a rank" "0 none;" \

@@ -59,8 +59,14 @@ gpus "GPUs that are visible to bound ranks" "1c 1e" -np 2 --bind-to core ./a.out
 gpus "GPUs that -x makes visible" "1a 1a" -np 2 --map-by gpu -x CUDA_VISIBLE_DEVICES=0 ./a.out
 gpus "no GPU is visible" "xmpirun: --map-by gpu: $none=-1; use --map-by core or numa there" \
     -np 2 --map-by gpu -x CUDA_VISIBLE_DEVICES=-1 ./a.out
+gpus "GPUs by UUIDs that are not known" "xmpirun: --map-by gpu: $none=GPU-1a; use --map-by core or numa there, \
+or name GPUs by number: the description of the machine has no UUIDs" \
+    -np 2 --map-by gpu -x CUDA_VISIBLE_DEVICES=GPU-1a ./a.out
 gpus "no GPU is visible to bound ranks" "" -np 2 --bind-to core -x CUDA_VISIBLE_DEVICES= ./a.out
 unset CUDA_VISIBLE_DEVICES
+gpus "too few cores near to GPUs" "xmpirun: --map-by gpu:pe=4: host n1 has fewer than 4 cores for each rank near to its GPU: \
+ranks are not bound; --bind-to core lets them share cores 1a 1c 1d 1e 1a" -np 5 --map-by gpu:pe=4 ./a.out
+gpus "cores near to GPUs are shared" "1a 1c 1d 1e 1a" -np 5 --map-by gpu:pe=4 --bind-to core ./a.out
 got=$("$XMPIRUN" --map-by gpu:pe=x -np 1 true 2>&1)
 case $got in
 *"--map-by gpu:pe=x: expected"*) ok "mapping: --map-by gpu:pe=x is refused" ;;

@@ -131,6 +131,9 @@ START_TEST(a_core_for_each_rank_near_its_gpu)
     machine_read(&t, SIDE);
     ck_assert(map_fits_gpus(&t, &by_gpu, 16));
     ck_assert(!map_fits_gpus(&t, &by_gpu, 17)); /* of 32 cores */
+    struct map_options four_each = { .by = LEVEL_GPU, .pe = 4 };
+    ck_assert(map_fits_gpus(&t, &four_each, 4));
+    ck_assert(!map_fits_gpus(&t, &four_each, 5));
     topology_free(&t);
     machine_read(&t, DGX);
     ck_assert(map_fits_gpus(&t, &by_gpu, 112));
