@@ -493,11 +493,11 @@ part_lazy() # the network is opened by those who need it
 # names for this machine.  All of them share its CPUs, which nobody there knows: they wait as if they did.
 part_conform()
 {
-    layouts="a:2,b:2 a,b,c" agent=$here_agent
+    layouts="a:2,b:2 a,b,c" agent=$here_agent there=
     if in_namespaces "the conformance suite on hosts"; then
-        layouts="$left:2,$right:2 $left,$right,$third" agent=$namespace_agent
+        layouts="$left:2,$right:2 $left,$right,$third" agent=$namespace_agent there="ip netns exec $hub"
     fi
-    env -u ONLY XMPI_POLITE=always XMPI_LAUNCH_AGENT="$agent" HOSTS="$layouts" LIMIT=120 \
+    $there env -u ONLY XMPI_POLITE=always XMPI_LAUNCH_AGENT="$agent" HOSTS="$layouts" LIMIT=120 \
         sh "$top/test/conform.sh" > "$scratch/conform" 2>&1 || failures=$((failures + 1))
     sed "s,xmpi-$$-,,g" "$scratch/conform"
     grep -q '^ok conform/' "$scratch/conform" || not_ok "the conformance suite on hosts" "nothing ran"
@@ -511,7 +511,7 @@ part_conform()
 part_namespaces()
 {
     in_namespaces "hosts in namespaces" || return
-    XMPI_LAUNCH_AGENT=$namespace_agent
+    XMPI_LAUNCH_AGENT=$namespace_agent XMPIRUN=$scratch/xmpirun
     run 60 -np 4 -H "$left:2,$right:2" "$scratch/ends"
     check "namespaces" "$code $(grep -c 'of 4, 2 here' "$dir/out")" "0 4"
     if gcc -std=gnu11 "$top/test/fault/pmix_client.c" -o "$scratch/client" \
@@ -537,10 +537,10 @@ silences()
 {
     job_on_all_hosts ip -n "$right" link set cable down
     silent_host "own end" "host $right is lost: " ip -n "$right" link set cable up
-    job_on_all_hosts ip link set "xv$$4" down
-    silent_host "other end" "host $third is lost: " ip link set "xv$$4" up
-    job_on_all_hosts ip link set "xb$$" down
-    silent_host "middle" "host xmpi-$$-[abc] is lost: " ip link set "xb$$" up
+    job_on_all_hosts ip -n "$hub" link set cable4 down
+    silent_host "other end" "host $third is lost: " ip -n "$hub" link set cable4 up
+    job_on_all_hosts ip -n "$hub" link set bridge down
+    silent_host "middle" "host xmpi-$$-[abc] is lost: " ip -n "$hub" link set bridge up
     job_on_all_hosts true
     stopped=$(daemon_of 1)
     kill -STOP "$stopped"
@@ -549,9 +549,9 @@ silences()
     kill -TERM "$pid"
     collect
     check "who is stopped is not lost" "$code $(cat "$dir/err") $(leftovers_soon)" "143  0"
-    XMPI_HOST_TIMEOUT=20 job_on_all_hosts ip link set "xb$$" down
+    XMPI_HOST_TIMEOUT=20 job_on_all_hosts ip -n "$hub" link set bridge down
     sleep 2
-    ip link set "xb$$" up
+    ip -n "$hub" link set bridge up
     kill -TERM "$pid"
     collect
     check "silence that the user allows" "$code $(cat "$dir/err") $(leftovers_soon)" "143  0"
@@ -581,29 +581,33 @@ in_namespaces() # what
     [ $opened = yes ]
 }
 
-# A bridge of ours, and one cable from it into each namespace.
+# Four namespaces: in the hub there is a bridge, and xmpirun; a cable goes from it into each of the others.
+# Nothing of this is seen outside, so addresses are free and jobs of others stay away from our cables.
 namespaces_open()
 {
-    left=xmpi-$$-a right=xmpi-$$-b third=xmpi-$$-c
+    hub=xmpi-$$-hub left=xmpi-$$-a right=xmpi-$$-b third=xmpi-$$-c
     trap 'namespaces_close; rm -rf "$scratch"' EXIT
-    ip link add "xb$$" type bridge 2> "$scratch/netns" || return 1
-    ip addr add 10.78.0.1/24 dev "xb$$" && ip link set "xb$$" up || return 1
+    ip netns add "$hub" 2> "$scratch/netns" || return 1
+    ip -n "$hub" link set lo up
+    ip -n "$hub" link add bridge type bridge 2>> "$scratch/netns" || return 1
+    ip -n "$hub" addr add 10.78.0.1/24 dev bridge && ip -n "$hub" link set bridge up || return 1
     n=2
     for host in $left $right $third; do
         ip netns add "$host" 2>> "$scratch/netns" || return 1
-        ip link add "xv$$$n" type veth peer name cable netns "$host" || return 1
-        ip link set "xv$$$n" master "xb$$" up
+        ip -n "$hub" link add "cable$n" type veth peer name cable netns "$host" || return 1
+        ip -n "$hub" link set "cable$n" master bridge up
         ip -n "$host" addr add "10.78.0.$n/24" dev cable
         ip -n "$host" link set cable up
         ip -n "$host" link set lo up
         n=$((n + 1))
     done 2>> "$scratch/netns"
+    printf '#!/bin/sh\nexec ip netns exec %s "%s" "$@"\n' "$hub" "$XMPIRUN" > "$scratch/xmpirun"
+    chmod +x "$scratch/xmpirun"
 }
 
 namespaces_close()
 {
-    for host in $left $right $third; do ip netns del "$host" 2> /dev/null; done
-    ip link del "xb$$" 2> /dev/null
+    for host in $hub $left $right $third; do ip netns del "$host" 2> /dev/null; done
 }
 
 parts="start master gather errors late faults tree explain signals random lazy conform namespaces"
