@@ -119,6 +119,7 @@ int dial(struct wire *wire, const struct wire_user *user, const char *addresses,
          const uint8_t *secret)
 {
     char failures[1024];
+    wire_set_silence(PATIENCE_MS); /* until xmpirun says how long its user's patience is */
     if (dial_all(wire, addresses, number, secret, failures, sizeof failures)) {
         wire->user = user;
         return 0;
@@ -133,6 +134,7 @@ int dial_patiently(struct wire *wire, const struct wire_user *user, const char *
     uint64_t begin = clock_ns(), end = begin + (uint64_t)seconds * 1000000000u;
     char failures[1024];
     bool said = false;
+    wire_set_silence(PATIENCE_MS); /* until node 0 says otherwise */
     while (!dial_all(wire, addresses, number, secret, failures, sizeof failures)) {
         uint64_t now = clock_ns();
         if (now >= end) {

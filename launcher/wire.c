@@ -179,6 +179,8 @@ static bool take_opening(struct wire *wire, const struct opening *theirs)
         wire->number = (int)(theirs->number & 0x7fffffff);
     make_key(wire, theirs->nonce);
     wire->keyed = true;
+    if (!wire->accepted)
+        wire->pulse = pulse_begin(wire->watch.fd, wire, beat);
     return true;
 }
 
@@ -201,7 +203,7 @@ static bool take_frame(struct wire *wire)
         lose(wire, wire->received ? "a frame was damaged on its way" : "wrong key");
         return false;
     }
-    if (!wire->received++)
+    if (!wire->received++ && wire->accepted)
         wire->pulse = pulse_begin(wire->watch.fd, wire, beat);
     wire->in_done += sizeof head + head.bytes;
     struct unpack unpack = { payload, payload + head.bytes, false };

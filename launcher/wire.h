@@ -10,8 +10,7 @@
  * direction, position in the stream, kind, length and payload: nothing can be made up, replayed,
  * left out or sent back.  The payload is not encrypted.
  *
- * A frame of kind 0 is none for the user: it keeps the pulse (pulse.h) of a connection that has
- * proven itself.
+ * A frame of kind 0 is none for the user: it keeps the pulse (pulse.h) of a connection.
  *
  * One thread, no lock, nothing blocks: what cannot be sent now is kept.
  */
@@ -45,8 +44,9 @@ struct wire {
     int number;            /* of the host */
     uint8_t nonce[NONCE_BYTES], key[KEY_BYTES];
     uint64_t sent, received; /* frames */
-    struct pulse *pulse;     /* from the first right frame on */
-    struct pack in, out;     /* not yet understood, not yet sent */
+    struct pulse *pulse; /* of who has dialled from the opening on: it has something to say, and
+                              * waits; of the other one from the first right frame on */
+    struct pack in, out; /* not yet understood, not yet sent */
     size_t in_done, out_done;
 };
 

@@ -511,7 +511,7 @@ part_conform()
 part_namespaces()
 {
     in_namespaces "hosts in namespaces" || return
-    XMPI_LAUNCH_AGENT=$namespace_agent XMPIRUN=$scratch/xmpirun
+    XMPI_LAUNCH_AGENT=$namespace_agent real_xmpirun=$XMPIRUN XMPIRUN=$scratch/xmpirun
     run 60 -np 4 -H "$left:2,$right:2" "$scratch/ends"
     check "namespaces" "$code $(grep -c 'of 4, 2 here' "$dir/out")" "0 4"
     if gcc -std=gnu11 "$top/test/fault/pmix_client.c" -o "$scratch/client" \
@@ -519,7 +519,29 @@ part_namespaces()
         EXPECT_NODES=2 run 60 -np 4 -H "$left:2,$right:2" "$scratch/client"
         check "namespaces: PMIx clients" "$code: $(cat "$dir/out")" "0: "
     fi
+    cut_early
     silences
+}
+
+# An xmpid that has called and said what it wants, and is cut off before there is an answer.
+cut_early()
+{
+    ip netns exec "$hub" "${PYTHON3:-python3}" -c 'import re, socket, struct, subprocess, sys
+version = int(re.search(r"WIRE_VERSION = (\d+)", open(sys.argv[1]).read()).group(1))
+server = socket.create_server(("10.78.0.1", 0))
+xmpid = subprocess.Popen(["ip", "netns", "exec", sys.argv[2], sys.argv[3], "--host", "0", "--root",
+                          "10.78.0.1:%d" % server.getsockname()[1]], stdin=subprocess.PIPE)
+xmpid.stdin.write(b"0" * 32 + b"\n")
+xmpid.stdin.flush()
+caller = server.accept()[0]
+caller.sendall(b"xmpiwire" + struct.pack("<II", version, 0) + bytes(24))
+heard = 0
+while heard <= 40:
+    heard += len(caller.recv(4096))
+subprocess.check_call(["ip", "link", "set", "bridge", "down"])
+xmpid.wait()' "$top/launcher/wire.h" "$left" "$(dirname "$real_xmpirun")/xmpid" 2> "$dir/err"
+    ip -n "$hub" link set bridge up
+    check_says "cut off at the start" "xmpid has lost xmpirun: its kernel has not answered"
 }
 
 # Everybody is there, and then COMMAND... pulls or stops something; `began` says when.

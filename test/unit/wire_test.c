@@ -148,6 +148,20 @@ START_TEST(frames_arrive)
 }
 END_TEST
 
+/* Who has dialled waits for an answer, and must find out that there is no way for it any more. */
+START_TEST(pulses)
+{
+    struct wire root, daemon;
+    pair(&root, &daemon, secret);
+    ck_assert(daemon.pulse && !root.pulse);
+    wire_send(&daemon, 1, NULL);
+    turn();
+    ck_assert(root.pulse);
+    wire_close(&daemon);
+    wire_close(&root);
+}
+END_TEST
+
 START_TEST(wrong_key)
 {
     static const uint8_t other[KEY_BYTES];
@@ -272,5 +286,5 @@ START_TEST(damaged_frames)
 }
 END_TEST
 
-UNIT_MAIN("wire", hashes, packs, packs_of_garbage, frames_arrive, wrong_key, another_number,
-          held, strangers, damaged_frames)
+UNIT_MAIN("wire", hashes, packs, packs_of_garbage, frames_arrive, pulses, wrong_key,
+          another_number, held, strangers, damaged_frames)
