@@ -173,8 +173,11 @@ int count_of(const struct price_query *query, size_t most, struct count *count)
     double v[STEADY_VALUES] = { 0 };
     struct steady how = { 0 };
     bool even = query->p > 0 && (query->p & (query->p - 1)) == 0;
-    struct steady_job job = { query, { .shift = 1, .flip = even }, most, measure, STEADY_VALUES,
-                              NULL };
+    struct steady_job job = { .query = query,
+                              .grouping = { .shift = 1, .flip = even },
+                              .most = most,
+                              .measure = measure,
+                              .certain = STEADY_VALUES };
     int error = steady_run(&job, v, &how);
     double ranks = how.symmetry ? query->p : 1;
     struct amount *amount[] = { &count->messages, &count->bytes, &count->folds, &count->copies,

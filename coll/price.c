@@ -72,12 +72,18 @@ int sim_run(const struct price_model *model, const struct price_query *query,
             const struct fabric *fabric, size_t most, struct sim *sim)
 {
     struct machine machine = { model, normal(query->seats, query->p), fabric };
-    struct steady_job job = { query,   group(machine.seats, query->p, fabric), most, measure, 1,
-                              &machine };
+    struct steady_job job = { .query = query,
+                              .grouping = group(machine.seats, query->p, fabric),
+                              .most = most,
+                              .measure = measure,
+                              .certain = 1,
+                              .bend = 0.005,
+                              .with = &machine };
     double v[STEADY_VALUES] = { 0 };
     struct steady how = { 0 };
     int error = steady_run(&job, v, &how);
-    *sim = (struct sim){ { v[1], v[2], v[3] }, how.acts, how.actors, how.symmetry, how.ranks };
+    *sim = (struct sim){ { v[1], v[2], v[3] }, how.acts,  how.actors,
+                         how.symmetry,         how.ranks, how.bend };
     return error;
 }
 

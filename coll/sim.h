@@ -32,6 +32,7 @@ struct sim {
     int actors;             /* ranks performed */
     enum symmetry symmetry; /* why so few */
     int steady;             /* ranks of the largest run when the rest is steady; 0: all of it */
+    double bend;            /* so far from a line were the runs that the rest follows from */
 };
 
 /* As price_of; fabric NULL: each pair of nodes has a wire of its own. */

@@ -9,6 +9,11 @@
  *             |   x x x                 on a line, the large one lies on it as well; if not, k
  *             +---------------- ranks   is doubled, until it would be too much.
  *
+ * Times may take long to settle: where a slow rank of each node and the whole way around one take
+ * about as long, thousands of rounds.  Meanwhile they grow as they will, but for a few in a thousand;
+ * for a model that is enough, after as many acts as take some milliseconds, and it is said
+ * (steady.bend).  What is counted is exact.
+ *
  * That a plan is of this kind is found by counting rank 0's steps at 64, 128, 256 ranks, and
  * that its peers are always the same number of ranks away.
  */
@@ -20,7 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEW_RANKS = 256, FEW_ACTS = 1 << 14, LEAST_RING = 16 };
+enum { FEW_RANKS = 256, FEW_ACTS = 1 << 14, LEAST_RING = 16, GOOD_ACTS = 1 << 16 };
 
 /* Steps of rank 0, without inferring anything.  -1: no memory. */
 static double count_steps(const struct price_query *query, int p)
@@ -81,7 +86,7 @@ static int measure_ring(const struct steady_job *job, int groups, double v[STEAD
     if (cast.symmetry == SYMMETRY_SHIFT) {
         *widest = widen(&cast, job->query->p);
         *widest = 2 * *widest < small.p ? *widest : 0;
-        *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, small.p };
+        *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, small.p, 0 };
         error = *widest ? job->measure(&cast, job->with, v) : 0;
     } else if (error == MPI_ERR_UNSUPPORTED_OPERATION) {
         error = 0; /* not alike: no ring */
@@ -90,12 +95,32 @@ static int measure_ring(const struct steady_job *job, int groups, double v[STEAD
     return error;
 }
 
-static bool on_a_line(const double a[], const double b[], const double c[], int certain)
+/* How much more, or less, the last step adds than the one before, as a share of it.  0: the three
+ * lie on a line. */
+static double bend(const double a[], const double b[], const double c[], int certain)
 {
-    for (int i = 0; i < certain; i++)
-        if (fabs(c[i] - 2 * b[i] + a[i]) > 1e-9 * fabs(c[i]))
-            return false;
-    return true;
+    double most = 0;
+    for (int i = 0; i < certain; i++) {
+        double more = fabs(c[i] - 2 * b[i] + a[i]);
+        if (more > 1e-9 * fabs(c[i]))
+            most = fmax(most, more / fabs(c[i] - b[i]));
+    }
+    return most;
+}
+
+/* Rings of 1, 2 and 3 times k groups. *bent: how far they are from a line; < 0: they are no rings. */
+static int three_rings(const struct steady_job *job, int k, double at[3][STEADY_VALUES],
+                       double *bent, struct steady *how)
+{
+    int widest[3];
+    *bent = -1;
+    for (int i = 0; i < 3; i++) {
+        int error = measure_ring(job, (i + 1) * k, at[i], &widest[i], how);
+        if (error || widest[i] == 0 || widest[i] != widest[0])
+            return error;
+    }
+    *bent = bend(at[0], at[1], at[2], job->certain);
+    return 0;
 }
 
 /* *found: v is the answer. */
@@ -103,23 +128,22 @@ static int by_rings(const struct steady_job *job, double steps, double v[STEADY_
                     struct steady *how, bool *found)
 {
     int unit = job->grouping.shift, k = (LEAST_RING + unit - 1) / unit;
+    double bent = 1, acts = 0;
     for (; (double)3 * k * unit < job->query->p / 2.0; k *= 2) {
         double at[3][STEADY_VALUES] = { { 0 } };
-        if (steps / job->query->p * 3 * k * unit * unit > (double)job->most)
+        acts = steps / job->query->p * 3 * k * unit * unit;
+        if (acts > (double)job->most || (*found && acts > GOOD_ACTS && bent <= job->bend))
             return 0;
-        int widest[3];
-        for (int i = 0; i < 3; i++) {
-            int error = measure_ring(job, (i + 1) * k, at[i], &widest[i], how);
-            if (error || widest[i] == 0 || widest[i] != widest[0])
-                return error;
-        }
-        if (on_a_line(at[0], at[1], at[2], job->certain)) {
-            double more = (double)job->query->p / ((double)k * unit) - 3;
-            for (int i = 0; i < STEADY_VALUES; i++)
-                v[i] = at[2][i] + more * (at[2][i] - at[1][i]);
-            *found = true;
+        int error = three_rings(job, k, at, &bent, how);
+        *found = bent >= 0 && bent <= job->bend;
+        if (error || bent < 0)
+            return error;
+        how->bend = bent;
+        double more = (double)job->query->p / ((double)k * unit) - 3;
+        for (int i = 0; i < STEADY_VALUES; i++)
+            v[i] = at[2][i] + more * (at[2][i] - at[1][i]);
+        if (bent == 0)
             return 0;
-        }
     }
     return 0;
 }
@@ -148,7 +172,7 @@ int steady_run(const struct steady_job *job, double v[STEADY_VALUES], struct ste
         return too_long(query, steps, job->most);
     struct cast cast;
     error = cast_open(&cast, query, 1, job->grouping, job->most);
-    *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, 0 };
+    *how = (struct steady){ cast.acts, cast.nactors, cast.symmetry, 0, 0 };
     if (!error)
         error = job->measure(&cast, job->with, v);
     cast_close(&cast);

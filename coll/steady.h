@@ -17,6 +17,7 @@ struct steady {
     int actors;
     enum symmetry symmetry; /* why so few actors */
     int ranks;              /* of the largest run, when the rest was extrapolated; else 0 */
+    double bend;            /* so far the runs are from a line, as a share of its slope */
 };
 
 struct steady_job {
@@ -24,7 +25,8 @@ struct steady_job {
     struct grouping grouping;
     size_t most; /* acts to perform */
     steady_measure *measure;
-    int certain;      /* so many of its values must lie on a line */
+    int certain;      /* so many of its values must lie on a line, */
+    double bend;      /* or almost, see steady.bend */
     const void *with; /* handed to the measure */
 };
 

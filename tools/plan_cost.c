@@ -72,10 +72,11 @@ static void say_how(const struct sim *sim)
         printf("; %s", why[sim->symmetry]);
     printf("\n");
     if (sim->steady)
-        printf(
-            "                 in rings of up to %d ranks, which grow evenly; the rest is that "
-            "line\n",
-            sim->steady);
+        printf("                 in rings of up to %d ranks, which grow evenly", sim->steady);
+    if (sim->bend > 0)
+        printf(" but for %.1g %%", 100 * sim->bend);
+    if (sim->steady)
+        printf("; the rest is that line\n");
 }
 
 int plan_sim(const struct plan_args *args)
