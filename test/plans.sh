@@ -171,7 +171,8 @@ expect "volume: experts are shared by few" 0 "data allreduce 2 1 8589934592 8589
     --dp 8 --ep 4
 expect "volume: dtype" 0 "data allreduce 8 1 25769803776" volume $size --dp 8 --dtype fp32
 expect "volume: nothing to send" 0 "1 ranks" volume $size
-expect "volume: missing" 2 "--hidden is missing" volume --layers 32 --batch 64
+expect "volume: missing" 2 "missing: --hidden (width of a layer)" volume --layers 32 --batch 64
+expect "volume: all that is missing" 2 "--layers (layers), --hidden (width of a layer), --batch (sequences" volume --dp 8
 expect "volume: uneven" 2 "--layers 32 cannot be shared evenly by --pp 3; take a divisor" volume $size --pp 3
 expect "volume: dtype of nothing" 2 "there is fp8, bf16" volume $size --dtype int4
 finish

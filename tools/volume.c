@@ -100,11 +100,23 @@ static int must_divide(const char *what, int n, const char *by, int parts)
                       parts);
 }
 
+/* All that must be given and is not, in one message. */
+static int given(const struct shape *s)
+{
+    char missing[128] = "";
+    size_t at = 0;
+    for (int i = 0; i < OPTIONS; i++)
+        if (*(const int *)((const char *)s + options[i].at) == 0)
+            at += (size_t)snprintf(missing + at, sizeof missing - at, "%s%s (%s)",
+                                   at ? ", " : "", options[i].name, options[i].what);
+    return at ? plan_wrong("missing: %s", missing) : 0;
+}
+
 static int complete(struct shape *s)
 {
-    for (int i = 0; i < OPTIONS; i++)
-        if (*(int *)((char *)s + options[i].at) == 0)
-            return plan_wrong("%s is missing: %s", options[i].name, options[i].what);
+    int missing = given(s);
+    if (missing)
+        return missing;
     if (s->experts < 0)
         s->experts = s->ep;
     if (s->topk > s->experts)
