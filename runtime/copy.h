@@ -41,6 +41,10 @@ void copy_list(const struct spot_list *list, size_t first, size_t end, char *mem
  * store into a line that is not there would fetch it first, for nothing. */
 void copy_whole(void *to, const void *from, size_t bytes);
 
+/* Bytes from which a copy, both of its sides, exceeds the share that one of so many ranks of a node has
+ * of the last cache of a CPU, as the files under root/sys tell. */
+size_t copy_limit(const char *root, int cpu, int ranks);
+
 /* The same with another limit, from which bytes pass the caches; and memcpy past the caches. */
 void copy_limited(void *to, const void *from, size_t bytes, size_t limit);
 void copy_streamed(char *to, const char *from, size_t bytes);
