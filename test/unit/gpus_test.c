@@ -103,13 +103,13 @@ START_TEST(gpus_have_equally_many_ranks)
     static const char *const machines[] = { DGX, SIDE, NPS4 };
     static const enum level levels[] = { LEVEL_GPU, LEVEL_SLOT, LEVEL_NUMA, LEVEL_PACKAGE };
     static struct placement placements[100];
-    for (int m = 0; m < 3; m++)
+    for (int m = 0; m < 3; m++) {
+        struct topology t;
+        machine_read(&t, machines[m]);
         for (int l = 0; l < 4; l++)
             for (int n = 1; n <= 100; n += 3) {
-                struct topology t;
                 struct map_options decided = { .by = levels[l], .pe = 1, .to = LEVEL_CORE };
                 int has[8] = { 0 };
-                machine_read(&t, machines[m]);
                 map_cpus(&t, &decided, n, placements);
                 for (int i = 0; i < n; i++) {
                     ck_assert(placements[i].gpu >= 0 && placements[i].gpu < t.ngpus);
@@ -119,8 +119,9 @@ START_TEST(gpus_have_equally_many_ranks)
                     ck_assert_int_ge(has[gpu], n / t.ngpus);
                     ck_assert_int_le(has[gpu], (n + t.ngpus - 1) / t.ngpus);
                 }
-                topology_free(&t);
             }
+        topology_free(&t);
+    }
 }
 END_TEST
 
