@@ -126,12 +126,13 @@ struct added {
     int codes;  /* of a class: how many it has */
     char *text; /* NULL: none */
 };
-static struct added *added;
-static int nadded, added_room;
+static struct added *added;                /* codes first_added, first_added + 1, ... */
+static int nadded, added_room, added_left; /* of them so many are not removed */
+static int first_added = ADDED_FIRST;
 
 static struct added *added_find(int code)
 {
-    long i = (long)code - ADDED_FIRST;
+    long i = (long)code - first_added;
     return i >= 0 && i < nadded && added[i].class >= 0 ? &added[i] : NULL;
 }
 
@@ -155,8 +156,9 @@ static int added_new(int class, int *code)
     struct added *of = added_find(class);
     if (of)
         of->codes++;
-    *code = ADDED_FIRST + nadded;
+    *code = first_added + nadded;
     added[nadded++] = (struct added){ .class = class < 0 ? *code : class };
+    added_left++;
     return MPI_SUCCESS;
 }
 
@@ -169,12 +171,16 @@ static int added_remove(int code, const char *argument)
     if (of && of != a)
         of->codes--;
     *a = (struct added){ .class = -1 };
+    if (--added_left == 0) { /* the table begins anew, the numbers go on */
+        first_added += nadded;
+        nadded = 0;
+    }
     return MPI_SUCCESS;
 }
 
 int error_last_used(void)
 {
-    return MPI_ERR_LASTCODE + nadded;
+    return first_added - 1 + nadded;
 }
 
 /* ---- classes and texts ---- */

@@ -4,15 +4,7 @@
  * numbers run out.  CHURN=1000000 in the environment makes as many of each; the memory of the
  * process must not grow after the first tenth.
  */
-#include "test/conform/check.h"
-
-#include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
+#include "test/conform/memory.h"
 
 static int me, n;
 static MPI_Comm half; /* one of two */
@@ -132,16 +124,6 @@ static const struct way {
     { "session", make_session },
 #endif
 };
-
-/* Resident memory of this process without files and shared segments, in KiB. */
-static long memory(void)
-{
-    long pages = 0, resident = 0, shared = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%ld %ld %ld", &pages, &resident, &shared) == 3);
-    fclose(file);
-    return (resident - shared) * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 /* Now and then the new communicator is used, so that what comes with the first use goes, too. */
 static void churn(const struct way *way, int cycles)
