@@ -33,13 +33,14 @@ static void thread_ends(void *unused)
         tell_end();
 }
 
-void bias_open(void (*end)(void))
+bool bias_open(void (*end)(void))
 {
     if (works || syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0)
-        return;
+        return works;
     tell_end = end;
     process = getpid();
     works = pthread_key_create(&key, thread_ends) == 0;
+    return works;
 }
 
 void bias_forgo(void)

@@ -76,8 +76,9 @@ static inline void bias_leave(void)
 }
 
 /* Before there are threads that take the lock, if possible: it takes milliseconds then.  `end` is
- * called at the end of each thread that the lock has been kept for. */
-void bias_open(void (*end)(void));
+ * called at the end of each thread that the lock has been kept for.  False: nothing is ever kept here,
+ * as the kernel has no membarrier or forbids it. */
+bool bias_open(void (*end)(void));
 
 /* Nothing is ever kept for this thread: whoever waits for its end has the lock. */
 void bias_forgo(void);

@@ -11,6 +11,8 @@
  *     trying    1 while one of those that want it is awake: it tries, or was woken and is on its
  *               way.  Whoever unlocks wakes a sleeper only when there is none
  *     hungry    threads that have waited for HUNGER_NS: others let them go first
+ *     handed    1 when a thread has left that it was kept for and taken away from; who took it away
+ *               may sleep on this word
  *
  * A thread that has taken it ROW times in a row keeps it (bias.h): the state stays 1, and it comes
  * and goes with a store each, and wakes nobody.  Who wants it then takes it away: at once, when the
@@ -50,6 +52,7 @@ enum { ROW = 256, TURN_NS = HUNGER_NS };
 static struct {
     _Atomic uint32_t state;
     _Atomic uint32_t wanting, sleeping, trying, hungry;
+    _Atomic uint32_t handed;
     _Atomic uint32_t taken; /* counts how often it was taken */
     _Atomic(const void *) owner;
     int levels;                  /* of the owner */
@@ -114,11 +117,17 @@ static __attribute__((noinline)) void lock_wake(void)
         trying_end();
 }
 
+/* True: woken by somebody. */
+static bool word_nap(_Atomic uint32_t *word, uint32_t value, long most_ns)
+{
+    const struct timespec nap = { .tv_nsec = most_ns };
+    return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &nap, NULL, 0) == 0;
+}
+
 /* True: woken by somebody, to try. */
 static bool lock_nap(long most_ns)
 {
-    const struct timespec nap = { .tv_nsec = most_ns };
-    return syscall(SYS_futex, &lock.state, FUTEX_WAIT_PRIVATE, 1, &nap, NULL, 0) == 0;
+    return word_nap(&lock.state, 1, most_ns);
 }
 
 /* Take it away from the thread that it is kept for.  False: there is none. */
@@ -132,10 +141,19 @@ static bool lock_take_away(void)
             return true;
         cpu_pause();
     }
-    while (!bias_is_left(from))
-        if (lock_nap(KEPT_NAP_NS))
-            trying_end();
-    return true;
+    for (;;) { /* what it had been handed before was for somebody else, if `from` is inside */
+        atomic_exchange(&lock.handed, 0);
+        if (bias_is_left(from))
+            return true;
+        word_nap(&lock.handed, 0, NAP_NS);
+    }
+}
+
+/* This thread has left, and somebody has taken it away: there is one at most, until he has had it. */
+static __attribute__((noinline)) void lock_hand_over(void)
+{
+    atomic_store(&lock.handed, 1);
+    syscall(SYS_futex, &lock.handed, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* Has anybody used the lock since it was looked at? */
@@ -259,22 +277,26 @@ static void lock_take(int levels)
     atomic_store_explicit(&lock.taken, count(&lock.taken) + 1, memory_order_relaxed);
 }
 
-/* Somebody sleeps.  As long as it is kept for us, nobody woken would get it. */
-static __attribute__((noinline)) void lock_freed(void)
+/* It is kept for us, or was until somebody took it away: nobody else would get it.  Either he sees that
+ * we have left, or we see that he is there (bias.h). */
+static void lock_leave(void)
 {
-    if (!bias_is(&seat) && count(&lock.trying) == 0)
-        lock_wake();
+    bias_leave();
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(!bias_is(&seat), 0))
+        lock_hand_over();
 }
 
 static void lock_free(void)
 {
     atomic_store_explicit(&lock.owner, NULL, memory_order_relaxed);
-    if (bias_is_inside())
-        bias_leave();
-    else
-        atomic_store_explicit(&lock.state, 0, memory_order_release);
-    if (__builtin_expect(count(&lock.sleeping) != 0, 0))
-        lock_freed();
+    if (bias_is_inside()) {
+        lock_leave();
+        return;
+    }
+    atomic_store_explicit(&lock.state, 0, memory_order_release);
+    if (__builtin_expect(count(&lock.sleeping) != 0, 0) && count(&lock.trying) == 0)
+        lock_wake();
 }
 
 /* For everybody, even if it was kept. */

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -326,6 +327,15 @@ END_TEST
 
 enum { FEW_POLLS = 6 }; /* fewer than it takes to look at the clock */
 
+/* What sleeping at once is built upon. */
+static bool barriers_work(void)
+{
+    if (doorbell_register())
+        return true;
+    printf("skip ranks that are apart: the kernel has no membarrier or forbids it\n");
+    return false;
+}
+
 /* Rank 0, of two on one CPU; the other one is in group `ours` + n. */
 static struct wait wait_beside(uint32_t n, uint32_t sleeping)
 {
@@ -348,6 +358,8 @@ static struct wait wait_beside(uint32_t n, uint32_t sleeping)
 
 START_TEST(who_cannot_yield_to_a_rank_sleeps_at_once)
 {
+    if (!barriers_work())
+        return;
     struct wait w = wait_beside(1, 0);
     ck_assert_uint_eq(shared->bell[0].sleeping, 1);
     ck_assert_uint_eq(shared->bell[0].fences, 1);
@@ -359,6 +371,8 @@ END_TEST
 
 START_TEST(who_is_alone_on_a_cpu_stays_awake)
 {
+    if (!barriers_work())
+        return;
     struct wait w = wait_beside(1, 1);
     ck_assert_uint_eq(shared->bell[0].sleeping, 0);
     ck_assert_uint_eq(shared->bell[0].fences, 1);
@@ -389,6 +403,8 @@ END_TEST
 /* A rank that comes later: until it has told its group, it is yielded to. */
 START_TEST(a_group_may_be_told_later)
 {
+    if (!barriers_work())
+        return;
     share();
     progress_open(&shared->bell[0], true);
     progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
