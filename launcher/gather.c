@@ -53,6 +53,22 @@ int gather_check(const struct options *options)
     return EXIT_USAGE;
 }
 
+int gather_ranks_here(const struct options *options, const struct budget *budget)
+{
+    int n = options->map.per_host;
+    if (n == PER_HOST_SLOTS)
+        return budget->slots;
+    return n < GATHER_MOST_RANKS ? n : GATHER_MOST_RANKS;
+}
+
+int gather_ranks(const struct options *options)
+{
+    int64_t n = 0;
+    for (int i = 0; i < options->napps; i++)
+        n += options->apps[i].np > 0 ? options->apps[i].np : options->napps > 1;
+    return n < GATHER_MOST_RANKS ? (int)n : GATHER_MOST_RANKS;
+}
+
 struct host *gather_hosts(const struct options *options)
 {
     struct host *hosts = calloc((size_t)options->nnodes, sizeof *hosts);
@@ -105,10 +121,14 @@ int gather_join(const struct options *options)
     if (!where)
         return EXIT_USAGE;
     gather_secret(options, secret);
+    struct budget budget;
+    budget_read(&budget, options->hwthreads);
     struct call call = { .addresses = where,
                          .number = options->node_rank - 1,
                          .secret = secret,
                          .own = options,
+                         .ranks = gather_ranks(options),
+                         .ranks_here = gather_ranks_here(options, &budget),
                          .seconds = remote_seconds(options, GATHER_SECONDS) };
     return uplink_run(&call);
 }

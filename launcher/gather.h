@@ -10,8 +10,9 @@
 #include "launcher/siphash.h"
 
 enum {
-    GATHER_SECONDS = 300,   /* how long nodes wait for each other, */
-    GATHER_HINT_SECONDS = 5 /* and when they say so */
+    GATHER_SECONDS = 300,    /* how long nodes wait for each other, */
+    GATHER_HINT_SECONDS = 5, /* and when they say so */
+    GATHER_MOST_RANKS = 1 << 20
 };
 
 /* --node-rank was given, and there are other nodes. */
@@ -22,6 +23,11 @@ int gather_check(const struct options *options);
 
 /* The port of --master-port. */
 int gather_port(const struct options *options);
+
+/* The ranks that the user of this node wants here (--nproc-per-node), and in the whole job (-np); 0: not
+ * said. */
+int gather_ranks_here(const struct options *options, const struct budget *budget);
+int gather_ranks(const struct options *options);
 
 /* The hosts as node 0 sees them: itself and "node1", "node2", ..., malloced. */
 struct host *gather_hosts(const struct options *options);

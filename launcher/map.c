@@ -74,6 +74,8 @@ static bool share_evenly(const struct host *hosts, int nhosts, int nranks)
 /* How many ranks a host takes before it is the next one's turn. */
 static int host_share(const struct host *host, const struct map_options *options)
 {
+    if (host->own_ranks)
+        return host->own_ranks;
     if (options->per_host > 0)
         return options->per_host;
     if (host->by_objects)
@@ -105,7 +107,8 @@ static int deal_to_hosts(const struct host *hosts, int nhosts,
 int map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
               int nranks, int *host_of)
 {
-    bool in_turn = options->by == LEVEL_NODE || options->per_host || hosts->by_objects;
+    bool in_turn =
+        options->by == LEVEL_NODE || options->per_host || hosts->by_objects || hosts->own_ranks;
     if (!in_turn && share_evenly(hosts, nhosts, nranks)) {
         int most = nranks / nhosts, longer = nranks % nhosts; /* so many hosts have one more */
         for (int rank = 0; rank < nranks; rank++)

@@ -133,9 +133,32 @@ static int count_objects(const struct options *options, struct plan *plan)
     return 0;
 }
 
+/* --node-rank: nodes may have different numbers of ranks.  A node whose user has not said one has one,
+ * if others have. */
+static void note_own_ranks(const struct options *options, struct plan *plan)
+{
+    struct host *hosts = plan->hosts;
+    bool said = false;
+    hosts[0].own_ranks = gather_ranks_here(options, &hosts[0].budget);
+    for (int i = 0; i < plan->nhosts; i++)
+        said |= hosts[i].own_ranks > 0;
+    for (int i = 0; i < plan->nhosts; i++)
+        hosts[i].own_ranks += said && !hosts[i].own_ranks;
+}
+
+static int count_own_ranks(const struct plan *plan)
+{
+    int n = 0;
+    for (int i = 0; i < plan->nhosts; i++)
+        n += plan->hosts[i].own_ranks;
+    return n;
+}
+
 /* The number of ranks when -np does not say. */
 static int default_np(const struct map_options *map, const struct plan *plan)
 {
+    if (plan->hosts[0].own_ranks)
+        return count_own_ranks(plan);
     if (map->per_host > 0)
         return map->per_host * plan->nhosts;
     if (map->per_host == PER_HOST_SLOTS)
@@ -341,6 +364,8 @@ static int ask_hosts(const struct options *options, struct plan *plan)
             budget_read(&plan->hosts[i].budget, options->hwthreads);
     }
     int status = others ? remote_ask(options, plan->hosts, plan->nhosts) : 0;
+    if (gather_is_wanted(options))
+        note_own_ranks(options, plan);
     const char *visible = gpus_visible(options);
     for (int i = 0; i < plan->nhosts; i++)
         if (!gather_is_wanted(

@@ -29,9 +29,28 @@ static struct {
     bool *here;          /* has said hello */
     bool *shaped;        /* .. and what its CPUs share, where that is wanted */
     int missing;         /* hosts that have not said all */
+    int ranks;           /* --node-rank: what -np says here; 0: nothing */
     bool failed;         /* somebody below has complained */
     bool hurried;        /* the user's time limit is shorter than our patience */
 } ask;
+
+/* What the user of a node has said there. */
+static void got_wish(struct host *host, struct unpack *payload)
+{
+    int nnodes = unpack_int(payload, 0, INT_MAX);
+    int ranks = unpack_int(payload, 0, GATHER_MOST_RANKS);
+    host->own_ranks = unpack_int(payload, 0, GATHER_MOST_RANKS);
+    if (payload->bad || ask.launch.template)
+        return;
+    if (nnodes != ask.launch.n + 1)
+        remote_fail_start("%s was started with --nnodes %d, node 0 with --nnodes %d: all nodes "
+                          "need the same",
+                          host->name, nnodes, ask.launch.n + 1);
+    if (ranks != ask.ranks)
+        remote_fail_start("%s was started with -np %d, node 0 with -np %d (0: without): all "
+                          "nodes need the same; --nproc-per-node may differ",
+                          host->name, ranks, ask.ranks);
+}
 
 static void got_hello(struct unpack *payload)
 {
@@ -50,13 +69,10 @@ static void got_hello(struct unpack *payload)
     budget->pus = unpack_int(payload, 1, 1 << 20);
     budget->slots = unpack_int(payload, 1, 1 << 20);
     budget->quota = (double)unpack_int(payload, 0, INT_MAX) / 1000;
-    int pid = unpack_int(payload, 1, INT_MAX), nnodes = unpack_int(payload, 0, INT_MAX);
+    int pid = unpack_int(payload, 1, INT_MAX);
+    got_wish(ask.hosts[number], payload);
     if (payload->bad)
         return;
-    if (!ask.launch.template && nnodes != ask.launch.n + 1)
-        remote_fail_start("%s was started with --nnodes %d, node 0 with --nnodes %d: all nodes "
-                          "need the same",
-                          ask.hosts[number]->name, nnodes, ask.launch.n + 1);
     ask.here[number] = true;
     ask.missing -= !ask.launch.shapes;
     notice("host %s (%s): xmpid %d, %d cores", ask.hosts[number]->name, name, pid,
@@ -166,6 +182,7 @@ static int wish_gathering(const struct options *options)
 {
     gather_secret(options, ask.secret);
     ask.launch.port = gather_port(options);
+    ask.ranks = gather_ranks(options);
     ask.launch.fanout = FANOUT_MOST;
     allow(options, GATHER_SECONDS);
     if (ask.launch.n > FANOUT_MOST)

@@ -179,7 +179,7 @@ static void agent_spoke(struct watch *watch, uint32_t events)
 
 /* ---- hello ---- */
 
-static void say_hello(void)
+static void say_hello(const struct call *call)
 {
     struct pack pack = { 0 };
     struct budget budget;
@@ -195,6 +195,8 @@ static void say_hello(void)
     pack_number(&pack, (int64_t)(budget.quota > 0 ? budget.quota * 1000 : 0));
     pack_number(&pack, getpid());
     pack_number(&pack, up.own ? up.own->nnodes : 0);
+    pack_number(&pack, call->ranks);
+    pack_number(&pack, call->ranks_here);
     wire_send(&up.wire, FRAME_HELLO, &pack);
     pack_free(&pack);
 }
@@ -240,7 +242,7 @@ int uplink_run(const struct call *call)
     out_stdout.kind = out_stderr.kind = OUT_RELAYED;
     out_stdout.relay = out_stderr.relay = relay;
     proc_remember();
-    say_hello();
+    say_hello(call);
     await_job();
     return up.share.n && !up.over ? uplink_job() : up.code;
 }

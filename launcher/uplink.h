@@ -11,6 +11,7 @@ struct call {
     const char *addresses; /* "10.0.0.1:4711,[fd00::1]:4711" */
     int number;            /* we are this host */
     const uint8_t *secret;
+    int ranks, ranks_here; /* of the job and of this host, as `own` says; 0: it does not */
     const struct options
         *own;    /* NULL: an agent has started us, and xmpirun says all there is */
     int seconds; /* it may be so long until somebody answers; 0: only now */

@@ -145,6 +145,18 @@ else:
     nodes_end
     check "gather: nodes that disagree about --nnodes all say so" "$(echo "$said" | grep -c '^exit 1;exit 1;') $(echo "$said" |
         tr ';' '\n' | grep -c 'node1 was started with --nnodes 2, node 0 with --nnodes 3')" "1 2"
+    show='echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE'
+    node 0 --nnodes 3 --nproc-per-node 1 sh -c "$show"
+    node 1 --nnodes 3 --nproc-per-node 3 sh -c "$show"
+    node 2 --nnodes 3 sh -c "$show"
+    nodes_end
+    check "gather: nodes with different numbers of ranks" "$said" \
+        "0 0 1 5;1 0 3 5;2 1 3 5;3 2 3 5;4 0 1 5;exit 0;exit 0;exit 0;"
+    node 0 --nnodes 2 -np 2 true
+    node 1 --nnodes 2 -np 3 true
+    nodes_end
+    check "gather: nodes that disagree about -np all say so" "$(echo "$said" | grep -c '^exit 1;exit 1;') $(echo "$said" |
+        tr ';' '\n' | grep -c 'node1 was started with -np 3, node 0 with -np 2')" "1 2"
     for number in 0 1; do node $number --nnodes 2 --nooversubscribe --nproc-per-node 99999 true; done
     nodes_end
     check "gather: what node 0 refuses is an error on all" "$(echo "$said" | grep -c '^exit 2;exit 2;') $(echo "$said" |
