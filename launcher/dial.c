@@ -138,11 +138,16 @@ int dial_patiently(struct wire *wire, const struct wire_user *user, const char *
     while (!dial_all(wire, addresses, number, secret, failures, sizeof failures)) {
         uint64_t now = clock_ns();
         if (now >= end) {
-            complain("node 0 was not to be reached within %d s at %s", seconds, failures);
+            complain("node 0 was not to be reached within %d s at %s; it was not started, has "
+                     "ended already, or listens elsewhere (--master-addr, --master-port)",
+                     seconds, failures);
             return 1;
         }
         if (!said && now - begin > GATHER_HINT_SECONDS * 1000000000ull) {
-            complain("waiting for node 0, for %d s at most; at %s", seconds, failures);
+            complain(
+                "waiting for node 0, which has not been started yet or has ended already, for "
+                "%d s at most (XMPI_START_TIMEOUT); at %s",
+                seconds, failures);
             said = true;
         }
         usleep(AGAIN_US);

@@ -120,6 +120,9 @@ int gather_join(const struct options *options)
     char *where = addresses(options);
     if (!where)
         return EXIT_USAGE;
+    int patience = remote_patience(GATHER_SECONDS);
+    if (patience < 0)
+        return EXIT_USAGE;
     gather_secret(options, secret);
     struct budget budget;
     budget_read(&budget, options->hwthreads);
@@ -129,6 +132,6 @@ int gather_join(const struct options *options)
                          .own = options,
                          .ranks = gather_ranks(options),
                          .ranks_here = gather_ranks_here(options, &budget),
-                         .seconds = remote_seconds(options, GATHER_SECONDS) };
+                         .seconds = remote_seconds(options, patience) };
     return uplink_run(&call);
 }

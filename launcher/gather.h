@@ -10,7 +10,7 @@
 #include "launcher/siphash.h"
 
 enum {
-    GATHER_SECONDS = 300,    /* how long nodes wait for each other, */
+    GATHER_SECONDS = 300,    /* how long nodes wait for each other (XMPI_START_TIMEOUT), */
     GATHER_HINT_SECONDS = 5, /* and when they say so */
     GATHER_MOST_RANKS = 1 << 20
 };

@@ -67,8 +67,12 @@ int remote_start(const struct launch *launch);
 bool remote_await(void);
 bool remote_are_here(void);
 
-/* How long others may take to come: `usual` seconds, or as long as the job may run. */
-int remote_seconds(const struct options *options, int usual);
+/* How long others may take to come: as XMPI_START_TIMEOUT says, or `usual` seconds.  -1 after a
+ * complaint. */
+int remote_patience(int usual);
+
+/* The same, or as long as the job may run. */
+int remote_seconds(const struct options *options, int patience);
 
 /* Complain, once, about what makes the start fail. */
 void remote_fail_start(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -171,10 +171,13 @@ static void list_hosts(struct host *hosts, int nhosts)
     ask.launch.n = ask.missing = n;
 }
 
-static void allow(const struct options *options, int seconds)
+/* 0, or an exit status after a complaint. */
+static int allow(const struct options *options, int seconds)
 {
-    ask.launch.seconds = remote_seconds(options, seconds);
-    ask.hurried = ask.launch.seconds < seconds;
+    int patience = remote_patience(seconds);
+    ask.launch.seconds = remote_seconds(options, patience);
+    ask.hurried = ask.launch.seconds < patience;
+    return patience < 0 ? EXIT_USAGE : 0;
 }
 
 /* --node-rank: users start the others, and all of these call us. */
@@ -184,17 +187,19 @@ static int wish_gathering(const struct options *options)
     ask.launch.port = gather_port(options);
     ask.ranks = gather_ranks(options);
     ask.launch.fanout = FANOUT_MOST;
-    allow(options, GATHER_SECONDS);
-    if (ask.launch.n > FANOUT_MOST)
-        complain("--node-rank: at most %d nodes can gather", FANOUT_MOST + 1);
-    return ask.launch.n > FANOUT_MOST ? EXIT_USAGE : 0;
+    if (ask.launch.n <= FANOUT_MOST)
+        return allow(options, GATHER_SECONDS);
+    complain("--node-rank: at most %d nodes can gather", FANOUT_MOST + 1);
+    return EXIT_USAGE;
 }
 
 static int wish_agents(const struct options *options)
 {
     ask.launch.template = remote_template(options);
     ask.launch.fanout = options->fanout ? options->fanout : FANOUT;
-    allow(options, START_SECONDS);
+    int status = allow(options, START_SECONDS);
+    if (status)
+        return status;
     if (getrandom(ask.secret, sizeof ask.secret, 0) == (ssize_t)sizeof ask.secret)
         return 0;
     complain("cannot make a secret for other hosts: %s", strerror(errno));

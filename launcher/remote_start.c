@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 enum {
+    MOST_SECONDS = 1000000, /* of patience */
+    STAY_SECONDS = 5,       /* of node 0, to tell others that nothing will be run */
     LEAD_SECONDS = 3,       /* who is nearer to a silent host shall be the one to name it */
     BACKGROUND_SECONDS = 10 /* from a good end of an agent to the call of its xmpid */
 };
@@ -285,13 +287,30 @@ static void look_at_clock(void)
             remote_fail_late(remotes.list[i].name, remote_agent_says(&remotes.list[i]));
 }
 
-int remote_seconds(const struct options *options, int usual)
+static int upwards(double seconds)
+{
+    int whole = (int)seconds;
+    return whole + (whole < seconds);
+}
+
+int remote_patience(int usual)
+{
+    const char *wish = getenv("XMPI_START_TIMEOUT");
+    if (!wish || !*wish)
+        return usual;
+    char *end;
+    double seconds = strtod(wish, &end);
+    if (!*end && seconds > 0 && seconds <= MOST_SECONDS)
+        return upwards(seconds);
+    complain("XMPI_START_TIMEOUT=%s: expected seconds, more than 0 and up to %d", wish,
+             MOST_SECONDS);
+    return -1;
+}
+
+int remote_seconds(const struct options *options, int patience)
 {
     double limit = options->timeout;
-    if (!(limit > 0 && limit < usual))
-        return usual;
-    int whole = (int)limit;
-    return whole + (whole < limit);
+    return limit > 0 && limit < patience ? upwards(limit) : patience;
 }
 
 bool remote_are_here(void)
@@ -307,11 +326,31 @@ bool remote_await(void)
     loop_turn(50);
     look_at_agents();
     look_at_clock();
-    if (start.listens && (start.failed || remote_are_here())) {
+    bool stays = !start.wish->template; /* --node-rank: others may still call, see turn_away */
+    if (start.listens && ((start.failed && !stays) || remote_are_here())) {
         doorstep_shut();
         start.listens = false;
     }
     return !start.failed;
+}
+
+/* --node-rank: who has not called yet does so soon, as a rule, and would wait for us in vain. */
+static void turn_away(const struct pack *why)
+{
+    uint64_t end = clock_ns() + STAY_SECONDS * 1000000000ull;
+    bool missing = true;
+    while (missing && clock_ns() < end) {
+        missing = false;
+        for (int i = 0; i < remotes.n; i++) {
+            struct remote *remote = &remotes.list[i];
+            if (remote->here && !remote->done)
+                wire_send(remote->wire, FRAME_BYE, why);
+            remote->done |= remote->here;
+            missing |= !remote->here;
+        }
+        if (missing)
+            loop_turn(50);
+    }
 }
 
 void remote_dismiss(int status)
@@ -321,11 +360,14 @@ void remote_dismiss(int status)
         pack_number(&why, status);
         pack_text(&why, last_complaint);
     }
+    if (status && start.listens && !start.wish->template && clock_ns() < start.end)
+        turn_away(&why);
     if (start.listens)
         doorstep_shut();
     start.listens = false;
     for (int i = 0; i < remotes.n; i++) {
-        wire_send(remotes.list[i].wire, FRAME_BYE, status ? &why : NULL);
+        if (!remotes.list[i].done)
+            wire_send(remotes.list[i].wire, FRAME_BYE, status ? &why : NULL);
         remotes.list[i].done = true;
         agent_close(remotes.list[i].agent);
     }

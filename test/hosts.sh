@@ -142,9 +142,22 @@ else:
     check "gather: a wrong secret is refused" "$(echo "$said" | grep -c 'exit 0;exit 0;exit 1;.*node 0 .* does not know us.*refused a connection')" 1
     node 0 --nnodes 3 true
     node 1 --nnodes 2 true
+    sleep 0.5
+    began=$(now_ms)
+    node 2 --nnodes 3 true
     nodes_end
-    check "gather: nodes that disagree about --nnodes all say so" "$(echo "$said" | grep -c '^exit 1;exit 1;') $(echo "$said" |
-        tr ';' '\n' | grep -c 'node1 was started with --nnodes 2, node 0 with --nnodes 3')" "1 2"
+    check "gather: nodes that disagree about --nnodes all say so" "$(echo "$said" | grep -c '^exit 1;exit 1;exit 1;') $(echo "$said" |
+        tr ';' '\n' | grep -c 'node1 was started with --nnodes 2, node 0 with --nnodes 3')" "1 3"
+    took=$(($(now_ms) - began)) # the third one came too late, but before node 0 went
+    check "gather: and soon" "$([ $took -lt 20000 ] && echo yes || echo $took)" yes
+    XMPI_START_TIMEOUT=1.5 run 30 --nnodes 2 --node-rank 1 --master-addr localhost --master-port "$port" true
+    check "gather: the user's patience" "$code $(grep -c 'node 0 was not to be reached within 2 s at ' "$dir/err")" "1 1"
+    for wrong in 0 x -1; do
+        XMPI_START_TIMEOUT=$wrong run 30 --nnodes 2 --node-rank 1 --master-addr localhost --master-port "$port" true
+        check "gather: no patience: $wrong" "$code $(grep -c "XMPI_START_TIMEOUT=$wrong: expected seconds" "$dir/err")" "2 1"
+        XMPI_START_TIMEOUT=$wrong run 30 -H a,b true
+        check "no patience: $wrong" "$code" 2
+    done
     show='echo $RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE'
     node 0 --nnodes 3 --nproc-per-node 1 sh -c "$show"
     node 1 --nnodes 3 --nproc-per-node 3 sh -c "$show"
@@ -246,7 +259,7 @@ part_late()
         agent) words="host [ab]: the launch agent exited with code 0 10 s ago, and no xmpid has called.* says: asleep exit 1" ;;
         limit) words="host a: no xmpid has called within 2 s exit 124" ;;
         first) words="waiting for node1, node2 to call at port $late_port, .*host node1: no xmpirun has called within 7 s exit 124" ;;
-        second) words="waiting for node 0, for 7 s .*node 0 was not to be reached within 7 s at .*refused exit 1" ;;
+        second) words="waiting for node 0, which .*, for 7 s .*node 0 was not to be reached within 7 s at .*refused; .* has ended already, .* exit 1" ;;
         esac
         check "who never comes: $name" "$(tr '\n' ' ' < "$scratch/late.$name" | grep -c "$words \$")" 1
     done
