@@ -24,13 +24,7 @@ with_command() {
 rank_of() { with_command "$1.*" | head -n 1; } # program
 daemon_of() { with_command "[^ ]*xmpid --root.*--host $1" | head -n 1; }
 
-await_words() { # file, words
-    tries=0
-    while ! grep -qs -- "$2" "$1" && [ $tries -lt 200 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
-}
+await_words() { await 60 grep -qs -- "$2" "$1"; } # file, words
 
 part_start() # who runs where, streams, exit codes
 {
@@ -369,14 +363,8 @@ part_tree() # hosts that start hosts
 }
 
 stay() { with_command "sleep 31" | xargs -r ps -o stat= -p | grep -c "^$1"; } # STATE of sleeping ranks
-await_states() { # state, how many
-    tries=0
-    while [ "$(stay "$1")" != "$2" ] && [ $tries -lt 600 ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-    done
-    stay "$1"
-}
+stays() { [ "$(stay "$1")" = "$2" ]; } # STATE, how many
+await_states() { await 30 stays "$1" "$2"; stay "$1"; }
 
 part_signals() # of the user, for ranks two steps away
 {

@@ -10,6 +10,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/xmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 failures=0
+. "$top/test/await.inc"
 
 if [ -n "${XMPI_PREFIX:-}" ]; then
     XMPIRUN=$XMPI_PREFIX/bin/xmpirun

@@ -73,16 +73,6 @@ end_cluster()
     rm -rf "$scratch"
 }
 
-await() # seconds command...
-{
-    tries=$(($1 * 10))
-    shift
-    until "$@" > /dev/null 2>&1; do
-        tries=$((tries - 1))
-        [ $tries -gt 0 ] || return 1
-        sleep 0.1
-    done
-}
 both_idle() { [ "$(sinfo -h -N -o %T | grep -c idle)" = 2 ]; }
 
 begin_cluster()

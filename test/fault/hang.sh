@@ -160,13 +160,10 @@ for case in computes tests threads-late; do
 done
 
 # Wait until --status says this, then keep what it says.
+status_says() { "$XMPIRUN" --status $pid | grep -q "$1"; }
 await_status()
 {
-    tries=0
-    until "$XMPIRUN" --status $pid 2> /dev/null | grep -q "$1" || [ $tries -ge 40 ]; do
-        tries=$((tries + 1))
-        sleep 0.1
-    done
+    await 30 status_says "$1"
     "$XMPIRUN" --status $pid > "$dir/status"
 }
 
@@ -197,11 +194,7 @@ check "--status JOB" "$("$XMPIRUN" --status "$job" | grep -c 'rank [01] (pid .*M
 "$XMPIRUN" --status 1-none > /dev/null 2>&1
 check "--status of no job" $? 1
 kill -QUIT $pid
-tries=0
-until grep -q "state of the ranks" "$dir/err" || [ $tries -ge 40 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
+await 30 grep -q "state of the ranks" "$dir/err"
 check_says "SIGQUIT" "both in MPI_Recv"
 kill -0 $pid 2> /dev/null && ok "SIGQUIT: the job goes on" || not_ok "SIGQUIT" "the job has ended"
 kill -TERM $pid

@@ -160,15 +160,16 @@ nranks=2
 begin_with_tools --tools --keep-going -np 2
 victim=$(sed -n 's/^1 //p' "$dir/who")
 kill -9 "$victim"
-tries=0
-until timeout 20 "$tool" file "$at" > "$dir/said" 2>&1; grep -q "rank 1 .*was killed" "$dir/said" || [ $tries -gt 20 ]; do
-    tries=$((tries + 1))
-done
+tool_says_killed()
+{
+    timeout 20 "$tool" file "$at" > "$dir/said" 2>&1
+    grep -q "rank 1 .*was killed" "$dir/said"
+}
+await 10 tool_says_killed
 check "a dead process is said to be dead" "$(grep -c "^all rank 1 pid $victim of sh on .* was killed\$" "$dir/said")" 1
 kill -9 "$pid"
 collect
-tries=0
-while [ -n "$(ls -A "$dir/tmp")" ] && [ $tries -lt 40 ]; do sleep 0.05; tries=$((tries + 1)); done
+await 10 is_empty "$dir/tmp"
 check "nothing is left behind by a killed launcher with tools" "$(ls -A "$dir/tmp")" ""
 
 begin_with_tools --pmix=always -np 2
@@ -180,13 +181,6 @@ collect
 
 # ---- kill -9 ----
 
-wait_for_empty() {
-    tries=0
-    while [ -n "$(ls -A "$XDG_RUNTIME_DIR")" ] && [ $tries -lt 40 ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-    done
-}
 start --pmix=always -H a:1,b:1 sh -c "echo >> \"$dir/far\"; exec sleep 30"
 await_lines "$dir/far" 2
 daemon=$(for process in $(grep -lsa "$mark" /proc/[0-9]*/environ | sed 's|/proc/||; s|/environ||'); do
@@ -194,7 +188,7 @@ daemon=$(for process in $(grep -lsa "$mark" /proc/[0-9]*/environ | sed 's|/proc/
 done 2> /dev/null | head -n 1)
 kill -9 "$daemon"
 collect
-wait_for_empty
+await 10 is_empty "$XDG_RUNTIME_DIR"
 nothing_left "a killed xmpid"
 
 start --pmix=always -np 2 sh -c 'echo >> "$PMIX_SERVER_TMPDIR/file"; mkdir "$PMIX_SERVER_TMPDIR/d$RANK";
@@ -203,7 +197,7 @@ await_lines "$dir/there" 2
 check "ranks may put files into their directory" "$(ls "$XDG_RUNTIME_DIR"/*/ | wc -l)" 3
 kill -9 "$pid"
 collect
-wait_for_empty
+await 10 is_empty "$XDG_RUNTIME_DIR"
 nothing_left "a killed launcher"
 for after in 2 4 6 8 10 12 15 20 30 50; do
     start -np 4 "$client" silent
@@ -211,7 +205,7 @@ for after in 2 4 6 8 10 12 15 20 30 50; do
     kill -9 "$pid" 2> /dev/null
     collect
 done
-wait_for_empty
+await 10 is_empty "$XDG_RUNTIME_DIR"
 nothing_left "launchers killed at any time"
 check "no process of theirs is left" "$(leftovers_soon)" 0
 finish
