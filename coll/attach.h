@@ -14,8 +14,6 @@
 
 #include "coll/tiny_slot.h"
 
-enum { ATTACH_PIECE = 256 << 10 }; /* of a vector: what stays in the cache */
-
 struct offer {         /* in a slot */
     uint64_t in, out;  /* addresses: to be read, to be written */
     uint64_t openness; /* enum openness */

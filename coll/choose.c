@@ -218,13 +218,29 @@ struct memo {
     } kept[KEPT];
 };
 
+enum { KEY_BITS = 12, USUAL_BIT = 11 };
+
 /* What differs between questions of one team; never 0. */
 static uint64_t key_of(const struct question *q)
 {
     uint64_t small = 1u | (unsigned)q->what << 1 | (unsigned)q->order_matters << 6 |
                      (unsigned)(q->no_tiny == NULL) << 7 |
                      (unsigned)(q->no_attach == NULL) << 8 | (unsigned)q->mode << 9;
-    return (uint64_t)q->bytes << 11 | small;
+    return (uint64_t)q->bytes << KEY_BITS | small;
+}
+
+/* Calls whose questions differ in nothing but kind, mode and bytes, as long as the team is as it is:
+ * the question need not be asked.  0: it is none of them. */
+static uint64_t usual_key(const struct team *team, const struct call *call, enum mode mode)
+{
+    const struct reduction *op = &call->reduction;
+    if (is_reduction(call->what) &&
+        !(op->kernel && op->commutes && op->layout->dense && op->layout->size <= ATTACH_PIECE))
+        return 0;
+    if (team->away || has_known_counts(call->what))
+        return 0;
+    uint64_t small = 1u | (unsigned)call->what << 1 | (unsigned)mode << 9 | 1u << USUAL_BIT;
+    return (uint64_t)call_bytes(team, call) << KEY_BITS | small;
 }
 
 void choose_forget(struct team *team)
@@ -262,41 +278,56 @@ int algorithms_count(void)
     return n;
 }
 
-static int choose_anew(struct team *team, const struct question *q, struct choice *choice)
+/* It is this one. */
+static void take_note(struct team *team, enum collective what, size_t bytes,
+                      const struct choice *choice)
 {
-    uint64_t key = key_of(q);
-    struct kept *kept = kept_of(team, key);
-    if (kept && kept->key == key) {
-        *choice = kept->choice;
-        return 0;
-    }
-    int error = choose_answer(q, team->orders, choice);
-    if (!error && kept)
-        *kept = (struct kept){ key, *choice };
-    return error;
-}
-
-static int choose_for(struct team *team, const struct question *q, struct choice *choice)
-{
-    int error = choose_anew(team, q, choice);
-    if (error)
-        return error;
     if (choice->algorithm->script) {
-        team->chosen[q->what] = TEAM_OWN;
-        return 0;
+        team->chosen[what] = TEAM_OWN;
+        return;
     }
     ptrdiff_t i = choice->algorithm - algorithms;
     algorithms_chosen[i]++;
-    team->chosen[q->what] = (uint16_t)(i + 1);
+    team->chosen[what] = (uint16_t)(i + 1);
     if (notice_is_wanted(NOTICE_PLAN))
-        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)q->bytes, q->ranks });
+        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)bytes, team->channel.size });
+}
+
+/* The answer, which is kept under this key. */
+static int choose_for(struct team *team, const struct question *q, uint64_t key,
+                      struct choice *choice)
+{
+    struct kept *kept = kept_of(team, key);
+    int error = 0;
+    if (kept && kept->key == key)
+        *choice = kept->choice;
+    else
+        error = choose_answer(q, team->orders, choice);
+    if (error)
+        return error;
+    if (kept)
+        *kept = (struct kept){ key, *choice };
+    take_note(team, q->what, q->bytes, choice);
     return 0;
+}
+
+static __attribute__((noinline)) int choose_asking(struct team *team, const struct call *call,
+                                                   enum mode mode, uint64_t key,
+                                                   struct choice *choice)
+{
+    struct question q = question_of(team, call, mode);
+    return choose_for(team, &q, key ? key : key_of(&q), choice);
 }
 
 int choose(struct team *team, const struct call *call, enum mode mode, struct choice *choice)
 {
-    struct question q = question_of(team, call, mode);
-    return choose_for(team, &q, choice);
+    uint64_t key = usual_key(team, call, mode);
+    struct kept *kept = key ? kept_of(team, key) : NULL;
+    if (!kept || kept->key != key)
+        return choose_asking(team, call, mode, key, choice);
+    *choice = kept->choice;
+    take_note(team, call->what, key >> KEY_BITS, choice);
+    return 0;
 }
 
 int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,
@@ -304,5 +335,5 @@ int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, c
 {
     struct question q = question_of(team, call, mode);
     q.no_tiny = why;
-    return choose_for(team, &q, choice);
+    return choose_for(team, &q, key_of(&q), choice);
 }

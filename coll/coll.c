@@ -129,6 +129,8 @@ static int run_attached(struct team *team, const struct call *call, const struct
     explain_planless(team, call, BLOCKING, choice);
     int error = attach_run(team, telling, &rest);
     team->away = rest.away;
+    if (rest.n > 0 && !rest.away)
+        choose_forget(team); /* attach serves it no more */
     for (int i = 0; i < rest.n && !error; i++)
         error = run_rest(team, telling, rest.part[i].first, rest.part[i].count);
     team->away = false;

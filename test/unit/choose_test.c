@@ -236,6 +236,57 @@ START_TEST(what_was_chosen_before_is_chosen_again)
 }
 END_TEST
 
+static void some_kernel(void *to, const void *a, const void *b, size_t n)
+{
+    (void)to, (void)a, (void)b, (void)n;
+}
+
+START_TEST(operations_that_do_not_commute_are_told_from_others)
+{
+    struct team team = team_of(4, 0);
+    struct call call = call_of(COLL_ALLREDUCE, 1 << 20, true);
+    struct choice choice;
+    call.reduction.kernel = some_kernel;
+    forced_read("");
+    for (int i = 0; i < 4; i++) {
+        call.reduction.commutes = i % 2 == 0;
+        ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
+        ck_assert_int_eq(choice.algorithm->ordered, i % 2);
+    }
+    choose_forget(&team);
+}
+END_TEST
+
+/* The answer for a usual call is found without the question: not that for another one of as many
+ * bytes. */
+START_TEST(the_usual_call_is_told_from_others)
+{
+    struct tiny slots = { .n = 2, .room = TINY_BYTES };
+    struct team team = team_of(2, 0);
+    struct call usual = call_of(COLL_ALLREDUCE, 2, true), own = usual;
+    struct choice choice;
+    team.tiny = &slots;
+    usual.reduction.kernel = some_kernel;
+    forced_read("");
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(choose(&team, &usual, BLOCKING, &choice), 0);
+        ck_assert_str_eq(choice.algorithm->name, "tiny");
+        ck_assert_int_eq(choose(&team, &own, BLOCKING, &choice), 0);
+        ck_assert_ptr_nonnull(choice.algorithm->program);
+        ck_assert_int_eq(choose(&team, &usual, NONBLOCKING, &choice), 0);
+        ck_assert_ptr_nonnull(choice.algorithm->program); /* there are no tracks */
+    }
+    team.away = true;
+    usual.recv.count = 1 << 20;
+    ck_assert_int_eq(choose(&team, &usual, BLOCKING, &choice), 0);
+    ck_assert(!choice.algorithm->attaches);
+    team.away = false;
+    ck_assert_int_eq(choose(&team, &usual, BLOCKING, &choice), 0);
+    ck_assert(choice.algorithm->attaches);
+    choose_forget(&team);
+}
+END_TEST
+
 START_TEST(lists_are_searched_by_whole_words)
 {
     ck_assert(list_has("bcast,allreduce", "allreduce"));
@@ -261,4 +312,6 @@ UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serv
           two_ranks_use_slots_for_longer_data, long_prefix_sums_are_a_pipeline,
           a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
           a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
+          the_usual_call_is_told_from_others,
+          operations_that_do_not_commute_are_told_from_others,
           lists_are_searched_by_whole_words, a_slot_takes_so_much_and_no_more)
