@@ -12,7 +12,8 @@
  * they start again from the first: a job is never refused here.
  *
  * The default (map_decide) binds only where that cannot hurt: not when ranks exceed cores, not
- * under a CPU quota (others share the cores), and not when the job fills only a part of a host
+ * under a CPU quota (others share the cores), not where other hosts of the job are the same machine,
+ * and not when the job fills only a part of a host
  * that nobody manages, where several jobs would all crowd on core 0; by GPU such a part gets all CPUs
  * near to it instead.  When it binds, every rank
  * gets an equal share of the cores, so that its threads have room.
@@ -124,16 +125,49 @@ int map_hosts(const struct host *hosts, int nhosts, const struct map_options *op
     return placed;
 }
 
+/* ---- hosts that are the same machine ---- */
+
+struct cpus_use { /* of a host */
+    uint64_t cpus;
+    int ranks, host;
+};
+
+static int by_cpus(const void *left, const void *right)
+{
+    const struct cpus_use *a = left, *b = right;
+    return (a->cpus > b->cpus) - (a->cpus < b->cpus);
+}
+
+void map_others(struct host *hosts, int nhosts, int nranks, const int *host_of)
+{
+    struct cpus_use *uses = calloc((size_t)nhosts, sizeof *uses);
+    if (!uses)
+        abort();
+    for (int i = 0; i < nhosts; i++)
+        uses[i] = (struct cpus_use){ hosts[i].budget.cpus, 0, i };
+    for (int i = 0; i < nranks; i++)
+        uses[host_of[i]].ranks++;
+    qsort(uses, (size_t)nhosts, sizeof *uses, by_cpus);
+    for (int at = 0, end; at < nhosts; at = end) {
+        int sum = 0;
+        for (end = at; end < nhosts && uses[end].cpus == uses[at].cpus; end++)
+            sum += uses[end].ranks;
+        for (int i = at; i < end && uses[at].cpus; i++)
+            hosts[uses[i].host].budget.others = sum - uses[i].ranks;
+    }
+    free(uses);
+}
+
 /* ---- the policy ---- */
 
 bool map_is_crowded(const struct budget *budget, int nranks)
 {
-    return nranks > budget->slots;
+    return nranks + budget->others > budget->slots;
 }
 
 static bool binding_is_harmless(const struct budget *budget, int nranks, bool batch)
 {
-    if (map_is_crowded(budget, nranks) || budget->slots < budget->cores)
+    if (map_is_crowded(budget, nranks) || budget->slots < budget->cores || budget->others)
         return false;
     return nranks == budget->slots || batch;
 }

@@ -53,7 +53,10 @@ struct placement {      /* of one rank on its host */
 int map_hosts(const struct host *hosts, int nhosts, const struct map_options *options,
               int nranks, int *host_of);
 
-/* Ranks exceed what this host can run at once. */
+/* Set budget.others of hosts that are one machine, for ranks dealt to them so. */
+void map_others(struct host *hosts, int nhosts, int nranks, const int *host_of);
+
+/* Ranks, here and of other hosts on the same CPUs, exceed what can run at once. */
 bool map_is_crowded(const struct budget *budget, int nranks);
 
 /* Turn wishes and circumstances into a definite by, pe and to.  `batch`: the CPUs were given to

@@ -223,6 +223,7 @@ static int place_ranks(const struct options *options, struct plan *plan)
         for (int i = 0; i < options->apps[app].np; i++, rank++)
             plan->ranks[rank] =
                 (struct planned){ rank, app, host_of[rank], next[host_of[rank]]++ };
+    map_others(plan->hosts, plan->nhosts, plan->nranks, host_of);
     free(host_of);
     free(next);
     return 0;
@@ -274,7 +275,10 @@ static void tell(const struct plan *plan, const struct host *here)
     else
         notice("cores that may be used: %d, CPUs: %d", b->cores, b->pus);
     notice("ranks: %d, bound to: %s%s", plan->nranks, level_name(plan->decided.to),
-           plan->crowded ? "; more ranks than cores: waiting ranks give way" : "");
+           !plan->crowded ? ""
+           : b->others
+               ? "; with those of other hosts more ranks than cores: waiting ranks give way"
+               : "; more ranks than cores: waiting ranks give way");
 }
 
 const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t room)

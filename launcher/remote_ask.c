@@ -69,6 +69,7 @@ static void got_hello(struct unpack *payload)
     budget->pus = unpack_int(payload, 1, 1 << 20);
     budget->slots = unpack_int(payload, 1, 1 << 20);
     budget->quota = (double)unpack_int(payload, 0, INT_MAX) / 1000;
+    budget->cpus = (uint64_t)unpack_number(payload);
     int pid = unpack_int(payload, 1, INT_MAX);
     got_wish(ask.hosts[number], payload);
     if (payload->bad)

@@ -99,6 +99,24 @@ static void pack_names(const struct plan *whole, struct pack *pack)
     free(names);
 }
 
+/* Of nodes that share their CPUs with others: ranks that these have there. */
+static void pack_others(const struct plan *whole, struct pack *pack)
+{
+    int32_t *of_node = list_of(whole->nnodes, sizeof *of_node);
+    int n = 0;
+    for (int i = 0; i < whole->nranks; i++)
+        of_node[whole->node_of[i]] = whole->hosts[whole->ranks[i].host].budget.others;
+    for (int node = 0; node < whole->nnodes; node++)
+        n += of_node[node] > 0;
+    pack_number(pack, n);
+    for (int node = 0; node < whole->nnodes; node++)
+        if (of_node[node] > 0) {
+            pack_number(pack, node);
+            pack_number(pack, of_node[node]);
+        }
+    free(of_node);
+}
+
 static void pack_plan(const struct plan *whole, const int32_t *node_of_other, struct pack *pack)
 {
     int others = count_others(whole);
@@ -110,6 +128,7 @@ static void pack_plan(const struct plan *whole, const int32_t *node_of_other, st
     pack_nodes(whole->node_of, whole->world, pack);
     pack_apps(whole, pack);
     pack_names(whole, pack);
+    pack_others(whole, pack);
 }
 
 void share_pack(const struct job *job, const struct plan *whole, const int32_t *node_of_other,
@@ -169,6 +188,17 @@ static const int32_t *take_others(struct unpack *from, int *n)
     return nodes;
 }
 
+static int take_others_here(struct unpack *from, const struct plan *plan)
+{
+    int others = 0, n = unpack_int(from, 0, plan->nnodes);
+    for (int i = 0; i < n && !from->bad; i++) {
+        int node = unpack_int(from, 0, plan->nnodes - 1),
+            ranks = unpack_int(from, 1, MOST_RANKS);
+        others = node == plan->node ? ranks : others;
+    }
+    return others;
+}
+
 static void take_plan(struct unpack *from, int number, struct plan *plan,
                       const int32_t **node_of_other)
 {
@@ -188,6 +218,7 @@ static void take_plan(struct unpack *from, int number, struct plan *plan,
     for (int i = 0; i < plan->nnodes && !from->bad; i++)
         names[i] = unpack_text(from);
     plan->node_names = names;
+    plan->hosts[0].budget.others = take_others_here(from, plan);
 }
 
 /* Every rank has a program. */

@@ -17,6 +17,7 @@
 
 #include "launcher/cgroup.h"
 #include "launcher/gpus.h"
+#include "launcher/siphash.h"
 #include "runtime/symbols.h"
 
 #include <dlfcn.h>
@@ -313,6 +314,19 @@ void budget_of(struct budget *budget, const struct topology *topology, bool coun
     budget->slots = budget->cores;
 }
 
+/* The kernel of a machine gives itself a name when it starts. */
+static uint64_t name_of_cpus(const struct cpuset *allowed)
+{
+    static const uint8_t key[KEY_BYTES] = "xmpi CPUs";
+    struct {
+        char boot[64];
+        struct cpuset allowed;
+    } name = { .allowed = *allowed };
+    if (!read_line("/proc/sys/kernel/random/boot_id", name.boot, sizeof name.boot))
+        return 0;
+    return siphash(key, &name, sizeof name);
+}
+
 void budget_read(struct budget *budget, bool count_threads)
 {
     cpuset_allowed(&budget->allowed);
@@ -320,6 +334,7 @@ void budget_read(struct budget *budget, bool count_threads)
     budget->cores = count_threads ? budget->pus : count_cores(&budget->allowed, budget->pus);
     budget->quota = cgroup_cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     budget->slots = budget->cores;
+    budget->cpus = budget->quota > 0 ? 0 : name_of_cpus(&budget->allowed);
     if (budget->quota > 0 && budget->quota < budget->slots) {
         int whole = (int)budget->quota;
         budget->slots = whole < budget->quota ? whole + 1 : whole;

@@ -8,6 +8,7 @@
 #include "launcher/cpuset.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum level { /* from small to large */
              LEVEL_UNSET,
@@ -49,12 +50,16 @@ struct budget {
     int pus, cores; /* in `allowed` */
     double quota;   /* CPUs' worth of time per second by cgroup; 0: no limit */
     int slots;      /* min(cores, quota rounded up), at least 1 */
+    uint64_t
+        cpus;   /* the same for hosts that are one machine and may use the same CPUs of it, as
+                     * containers and network namespaces do; 0: not known, or there is a quota */
+    int others; /* ranks that other hosts of the job have on these CPUs */
 };
 
 /* Of a machine that is not here: all of it may be used. */
 void budget_of(struct budget *budget, const struct topology *topology, bool count_threads);
 
-/* Cheap: one system call and a few small files. */
+/* All but `others`.  Cheap: one system call and a few small files. */
 void budget_read(struct budget *budget, bool count_threads);
 
 /* The topology of this machine by hwloc, restricted to `allowed`, with the GPUs that its driver shows

@@ -193,6 +193,7 @@ static void say_hello(const struct call *call)
     pack_number(&pack, budget.pus);
     pack_number(&pack, budget.slots);
     pack_number(&pack, (int64_t)(budget.quota > 0 ? budget.quota * 1000 : 0));
+    pack_number(&pack, (int64_t)budget.cpus);
     pack_number(&pack, getpid());
     pack_number(&pack, up.own ? up.own->nnodes : 0);
     pack_number(&pack, call->ranks);

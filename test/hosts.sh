@@ -68,6 +68,13 @@ part_start() # who runs where, streams, exit codes
     got=$(SLURM_JOB_ID=1 SLURM_JOB_NODELIST='n[1-2]' SLURM_TASKS_PER_NODE='1(x2)' SLURMD_NODENAME=n1 \
         timeout 30 "$XMPIRUN" sh -c 'echo $RANK $LOCAL_RANK' | sort | tr '\n' ';')
     check "the hosts of a batch system" "$got" "0 0;1 0;"
+    cores=$("$XMPIRUN" --dry-run -np 1 true | sed -n 's/.*: cores \([0-9]*\),.*/\1/p')
+    run 30 -v -H "a:$cores,b:1" true
+    if grep -q "by cgroup quota" "$dir/err"; then
+        echo "skip launch: hosts that share CPUs: there is a quota, of which each host might have its own"
+    else
+        check "hosts that share CPUs know it" "$code $(grep -c 'with those of other hosts more ranks than cores' "$dir/err")" "0 2"
+    fi
     run 30 --dry-run -H a:2,b:2 "$scratch/ends"
     check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"
     run 30 --dry-run -H a,b --map-by ppr:1:core --bind-to core "$scratch/ends"

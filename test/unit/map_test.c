@@ -306,7 +306,29 @@ START_TEST(this_machine_has_cpus)
 }
 END_TEST
 
+/* Two of four hosts are one machine, and of two others nobody knows what they are. */
+START_TEST(hosts_that_share_cpus)
+{
+    static const int host_of[] = { 0, 0, 1, 2, 3, 3 };
+    struct map_options wish = { .by = LEVEL_UNSET, .to = LEVEL_UNSET };
+    struct host hosts[4] = { 0 };
+    for (int i = 0; i < 4; i++)
+        hosts[i].budget = (struct budget){ .cores = 3, .slots = 3, .cpus = i & 1 ? 0 : 7 };
+    hosts[2].budget.slots = 2;
+    map_others(hosts, 4, 6, host_of);
+    ck_assert_int_eq(hosts[0].budget.others, 1);
+    ck_assert_int_eq(hosts[2].budget.others, 2);
+    ck_assert(!hosts[1].budget.others && !hosts[3].budget.others);
+    ck_assert(!map_is_crowded(&hosts[0].budget, 2));
+    ck_assert(map_is_crowded(&hosts[2].budget, 1));
+    /* As many ranks as cores, but not in one place: they would all be bound to the first ones. */
+    ck_assert(map_decide(&wish, &hosts[3].budget, 3, false).to == LEVEL_CORE);
+    ck_assert(map_decide(&wish, &hosts[0].budget, 3, true).to == LEVEL_NONE);
+}
+END_TEST
+
 UNIT_MAIN("map", ranks_go_where_they_should, places_say_what_is_shared,
           forbidden_cpus_do_not_exist, shapes_travel, shapes_out_of_range_are_refused,
           each_host_takes_what_its_objects_take, the_default_binds_only_when_it_cannot_hurt,
-          hosts_are_filled_in_turn, cpu_lists_read_and_print, this_machine_has_cpus)
+          hosts_are_filled_in_turn, hosts_that_share_cpus, cpu_lists_read_and_print,
+          this_machine_has_cpus)

@@ -26,7 +26,9 @@ static void plan_over(struct plan *plan, int nhosts, int nranks, int here, bool 
     plan->nnodes = nhosts < nranks ? nhosts : nranks;
     plan->node_of = nodes;
     for (int i = 0; i < nhosts; i++)
-        plan->hosts[i] = (struct host){ .name = "host", .is_local = i == here };
+        plan->hosts[i] = (struct host){ .name = "host",
+                                        .is_local = i == here,
+                                        .budget.others = i % 3 ? 0 : i };
     for (int i = 0; i < nranks; i++) {
         int per_host = (nranks + nhosts - 1) / nhosts;
         nodes[i] = by_node ? i % nhosts : i / per_host;
@@ -87,6 +89,7 @@ static void compare(const struct plan *whole, const struct pack *pack, int host,
         mine++;
     }
     ck_assert_int_eq(share.nranks, mine);
+    ck_assert_int_eq(share.hosts[0].budget.others, mine ? whole->hosts[host].budget.others : 0);
 }
 
 START_TEST(each_takes_its_share)
