@@ -50,6 +50,12 @@ struct link {
     long (*put)(struct peer *peer, const struct wire *header, const struct buffer *data,
                 size_t skip, size_t bytes);
 
+    /* Look so many times at what comes next from this peer.  If it is a whole short message with the
+     * fields of `wanted` that match and describe messages, of at most `room` bytes: take it, and return its
+     * length.  Else -1: the first to come is left for `poll`.  NULL for links that cannot. */
+    long (*take)(struct peer *peer, const struct wire *wanted, char *to, size_t room,
+                 uint32_t looks);
+
     /* Take what has arrived and call pml_arrived for each packet, in order per peer.  Returns
      * the number of packets; bounded work. */
     int (*poll)(void);

@@ -35,7 +35,6 @@ struct table {
 
 struct match {
     struct match_head head;
-    uint32_t posted_kinds; /* bit c: posted_in[c] > 0 */
     uint32_t posted_in[MATCH_CLASSES];
     uint32_t indexed; /* bit c: arrived[c] is kept up */
     uint64_t stamps;
@@ -179,7 +178,7 @@ struct match *match_new(void)
     if (!match)
         return NULL;
     match->stamps = 0;
-    match->head.arrived = match->posted_kinds = match->indexed = 0;
+    match->head.arrived = match->head.posted_kinds = match->indexed = 0;
     table_init(&match->posted);
     for (int kind = 0; kind < MATCH_CLASSES; kind++) {
         match->posted_in[kind] = 0;
@@ -202,7 +201,7 @@ void match_post(struct match *match, struct match_posted *posted, struct match_k
     unsigned kind = key_class(key);
     posted->stamp = match->stamps++;
     match->posted_in[kind]++;
-    match->posted_kinds |= 1u << kind;
+    match->head.posted_kinds |= 1u << kind;
     table_add(&match->posted, &posted->node, key);
 }
 
@@ -210,7 +209,7 @@ static inline void posted_remove(struct match *match, struct match_posted *poste
                                  unsigned kind)
 {
     if (--match->posted_in[kind] == 0)
-        match->posted_kinds &= ~(1u << kind);
+        match->head.posted_kinds &= ~(1u << kind);
     table_remove(&match->posted, &posted->node);
 }
 
@@ -224,7 +223,7 @@ static __attribute__((noinline)) struct match_posted *arrive_among_kinds(struct 
                                                                          struct match_key key)
 {
     struct match_posted *best = NULL;
-    for (uint32_t kinds = match->posted_kinds; kinds; kinds &= kinds - 1) {
+    for (uint32_t kinds = match->head.posted_kinds; kinds; kinds &= kinds - 1) {
         unsigned kind = (unsigned)__builtin_ctz(kinds);
         struct match_posted *offer =
             (struct match_posted *)table_find(&match->posted, key_in_class(key, kind));
@@ -238,7 +237,7 @@ static __attribute__((noinline)) struct match_posted *arrive_among_kinds(struct 
 
 struct match_posted *match_arrive(struct match *match, struct match_key key)
 {
-    if (match->posted_kinds & ~1u)
+    if (match->head.posted_kinds & ~1u)
         return arrive_among_kinds(match, key);
     struct match_posted *posted = (struct match_posted *)table_find(&match->posted, key);
     if (posted)

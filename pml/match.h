@@ -46,12 +46,20 @@ struct match_arrived { /* embedded in an unexpected message */
 struct match;
 struct match_head { /* begins struct match */
     uint32_t arrived;
+    uint32_t posted_kinds; /* bit c: receives of this class are posted */
 };
 
 /* Is any message here? */
 static inline bool match_has_arrived(const struct match *match)
 {
     return ((const struct match_head *)match)->arrived > 0;
+}
+
+/* Neither message nor receive. */
+static inline bool match_is_empty(const struct match *match)
+{
+    const struct match_head *head = (const struct match_head *)match;
+    return (head->arrived | head->posted_kinds) == 0;
 }
 
 /* NULL when memory is out. */

@@ -285,6 +285,11 @@ bool peer_owes(const struct peer *peer)
     return peer_waits(peer) || peer->unanswered > 0;
 }
 
+bool peers_have_work(void)
+{
+    return busy != NULL;
+}
+
 int peers_flush(void)
 {
     if (__builtin_expect(!busy, 1))

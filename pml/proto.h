@@ -16,6 +16,7 @@ void peer_has_work(struct peer *peer);
 
 /* Give waiting packets to the links; the number handed over. */
 int peers_flush(void);
+bool peers_have_work(void); /* are there any? */
 
 /* Answers to a peer that nobody will send. */
 void peer_forget_notes(struct peer *peer);

@@ -250,6 +250,11 @@ struct recv *pull_take(const struct peer *peer)
 
 /* ---- progress ---- */
 
+bool pulls_have_work(void)
+{
+    return pulls.first || device_reads;
+}
+
 int pulls_flush(void)
 {
     struct recv *recv = pulls.first;

@@ -22,5 +22,6 @@ void pull_leave(struct recv *recv);
 
 /* For progress: some of what is to be read; the number of pieces. */
 int pulls_flush(void);
+bool pulls_have_work(void);
 
 #endif

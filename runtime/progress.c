@@ -69,6 +69,8 @@ enum {
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
     CROWDED_LEAST = 1,     /* polls before the first yield where ranks exceed CPUs */
     CROWDED_MOST = 160,
+    MOST_LOOKS = 100,
+    ASKED_PER_ROUND = 64,
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
     FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
@@ -88,13 +90,16 @@ static int npollers;
 
 static struct {
     uint32_t spin;         /* polls before the first yield */
+    uint32_t looks;        /* of a caller for itself, before it waits */
     uint64_t awake_ns;     /* yields for so long before it sleeps */
     uint64_t impatient_ns; /* the same when yields come back at once */
     uint64_t nap_ns;       /* timeout of the first sleep */
     int nap_growth;        /* each is so many doublings longer than the one before */
     bool learns;           /* crowded: `spin` follows what waits find */
     bool apart;            /* yields do not reach the others */
-} policy = { .spin = 2000, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000 };
+} policy = {
+    .spin = 2000, .looks = 1, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000
+};
 
 static struct {
     bool crowded;     /* more ranks than CPUs */
@@ -177,6 +182,14 @@ int progress(void)
             yield();
     }
     return events;
+}
+
+uint32_t progress_looks(void)
+{
+    static uint32_t asked;
+    if (polling || ++asked % ASKED_PER_ROUND == 0)
+        return 0;
+    return policy.looks > 0 && threads_are_many() ? 1 : policy.looks;
 }
 
 void progress_nudge(void)
@@ -557,6 +570,7 @@ static void policy_choose(bool polite, bool barrier)
                   : spin < 0         ? 0
                   : spin > INT32_MAX ? INT32_MAX
                                      : (uint32_t)spin;
+    policy.looks = polite ? 0 : policy.spin < MOST_LOOKS ? policy.spin : MOST_LOOKS;
     policy.awake_ns = polite ? 2 * MILLISECOND : MILLISECOND;
     policy.impatient_ns = polite ? 200 * MICROSECOND : MILLISECOND;
     policy.nap_ns = barrier ? 10 * MILLISECOND : MILLISECOND;

@@ -14,6 +14,7 @@
 
 #include "mpi.h"
 #include "runtime/boot.h"
+#include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
 #include "runtime/partner.h"
@@ -253,7 +254,18 @@ static inline bool lane_take(struct lane *lane)
     }
     lane->next += slots;
     lane->more = slots - 1;
+    lane->plain = header.kind == WIRE_EAGER && place < PLACE_CHUNK;
     return place >= PLACE_CHUNK;
+}
+
+/* Tell the sender how far we have read, now and then. */
+static inline void lane_tell(struct lane *lane, bool now)
+{
+    if (!now && lane->next - lane->published < PUBLISH_SLOTS)
+        return;
+    lane->published = lane->next;
+    atomic_store_explicit(&lane->in_ring->tail, lane->next, memory_order_release);
+    doorbell_ring(lane->bell);
 }
 
 static int lane_drain(struct lane *lane)
@@ -270,11 +282,7 @@ static int lane_drain(struct lane *lane)
         lane->told = lane->head;
     if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
         partner_is(NULL);
-    if (chunk || lane->next - lane->published >= PUBLISH_SLOTS) {
-        lane->published = lane->next;
-        atomic_store_explicit(&lane->in_ring->tail, lane->next, memory_order_release);
-        doorbell_ring(lane->bell);
-    }
+    lane_tell(lane, chunk);
     return packets;
 }
 
@@ -285,6 +293,74 @@ static inline void lane_expect(const struct lane *lane)
     for (uint32_t i = 1; i <= lane->more && lane->more <= EXPECT_MORE; i++)
         __builtin_prefetch(&lane->in[(lane->next + i) % RING_SLOTS], 0, 3);
 }
+
+/* ---- one message, past the matcher ---- */
+
+/* Until a packet is here.  After one that could not be taken a receive is better posted early: chunks,
+ * which are fetched by polls, and what is read from the sender's memory. */
+static inline bool lane_await(struct lane *lane, uint32_t looks)
+{
+    if (lane_is_ready(lane)) {
+        lane_look_ahead(lane);
+        return true;
+    }
+    lane->told = lane->head;
+    lane_expect(lane);
+    while (lane->plain && --looks > 0) {
+        cpu_pause();
+        if (lane_is_ready(lane))
+            return true;
+    }
+    return false;
+}
+
+static inline bool slot_is(const struct slot *slot, const struct wire *wanted)
+{
+    return slot->kind == WIRE_EAGER && slot->flags == 0 && slot->place < PLACE_CHUNK &&
+           slot->context == wanted->context && slot->source == wanted->source &&
+           slot->tag == wanted->tag && slot->step == wanted->step &&
+           slot->signature == wanted->signature;
+}
+
+/* The payload of a row of slots. */
+static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to, size_t bytes)
+{
+    memcpy(to, lane->in[lane->next % RING_SLOTS].body, SLOT_BODY);
+    to += SLOT_BODY;
+    bytes -= SLOT_BODY;
+    for (uint32_t position = lane->next + 1; bytes > 0; position++) {
+        const struct slot *slot = &lane->in[position % RING_SLOTS];
+        size_t piece = bytes < MORE_BODY ? bytes : MORE_BODY;
+        memcpy(to, ((const struct slot_more *)slot)->body, piece);
+        to += piece;
+        bytes -= piece;
+    }
+}
+
+static long shm_take(struct peer *peer, const struct wire *wanted, char *to, size_t room,
+                     uint32_t looks)
+{
+    struct lane *lane = peer->lane;
+    if (!lane_await(lane, looks))
+        return -1;
+    const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
+    size_t bytes = slot->bytes;
+    if (!slot_is(slot, wanted) || bytes > room)
+        return -1;
+    uint32_t more = slot->place;
+    assert(more <= MOST_MORE_SLOTS);
+    lane_learn(lane, slot->consumed);
+    if (__builtin_expect(more == 0, 1))
+        copy_short(to, slot->body, bytes);
+    else
+        row_copy(lane, to, bytes);
+    lane->more = more;
+    lane->next += 1 + more;
+    lane_tell(lane, false);
+    return (long)bytes;
+}
+
+/* ---- all lanes ---- */
 
 static int shm_poll(void)
 {
@@ -310,6 +386,7 @@ const struct link link_shm = {
     .reaches = shm_reaches,
     .connect = shm_connect,
     .put = lane_put,
+    .take = shm_take,
     .poll = shm_poll,
     .reads = cma_reads,
     .read = cma_read,
