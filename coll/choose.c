@@ -234,8 +234,8 @@ static uint64_t key_of(const struct question *q)
 static uint64_t usual_key(const struct team *team, const struct call *call, enum mode mode)
 {
     const struct reduction *op = &call->reduction;
-    if (is_reduction(call->what) &&
-        !(op->kernel && op->commutes && op->layout->dense && op->layout->size <= ATTACH_PIECE))
+    if (is_reduction(call->what) && !(op->kernel && op->layout && op->commutes &&
+                                      op->layout->dense && op->layout->size <= ATTACH_PIECE))
         return 0;
     if (team->away || has_known_counts(call->what))
         return 0;
