@@ -222,6 +222,17 @@ static void blocks_write(struct pen *pen, const struct element *e, const struct 
         equal_write(pen, narrow, unit);
 }
 
+/* Elements that are not solid are not asked whether they touch.  If all do, the layout is one piece,
+ * and its form is a run. */
+static bool list_is_piece(const struct spot_list *list)
+{
+    for (size_t i = 1; i < list->n; i++)
+        if (list->at[i].offset - (ptrdiff_t)list->at[i].packed != list->at[0].offset)
+            return false;
+    return true;
+}
+
+/* NULL when memory is out, and where a list is the wrong form after all. */
 static struct layout *list_write(const struct layout *like, const struct block_list *b,
                                  const struct element *e, const struct scan *s)
 {
@@ -234,7 +245,10 @@ static struct layout *list_write(const struct layout *like, const struct block_l
     struct pen pen = { .spot = list->at };
     blocks_write(&pen, e, b, cut ? unit : 0);
     pen_close(&pen);
-    return list_close(list, like);
+    if (e->solid || !list_is_piece(list))
+        return list_close(list, like);
+    list_drop(list);
+    return NULL;
 }
 
 static struct layout *runs_write(const struct layout *like, const struct block_list *b,

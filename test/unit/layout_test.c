@@ -181,6 +181,36 @@ START_TEST(irregular_types_merge_neighbours)
 }
 END_TEST
 
+/* Blocks of unlike items, which are written as a list without a look at their neighbours, and one
+ * that lies apart, whose layout is a list indeed. */
+START_TEST(unlike_items_in_a_row_are_one_piece)
+{
+    open_basics();
+    struct layout *other = layout_basic(BASIC_FLOAT, 4, 4);
+    const struct layout *const members[] = { basic_int, other };
+    struct layout *pair =
+        layout_blocks(2, (size_t[]){ 1, 1 }, (ptrdiff_t[]){ 0, 4 }, members, false);
+    ck_assert(pair->dense && !pair->solid);
+    enum { BLOCKS = 22 };
+    size_t lengths[BLOCKS], total = 0;
+    ptrdiff_t offsets[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++, total += lengths[i - 1]) {
+        lengths[i] = 1 + i * i % 3;
+        offsets[i] = 16 + 8 * (ptrdiff_t)total;
+    }
+    const struct layout *const pairs[] = { pair };
+    check_run_and_drop(layout_blocks(BLOCKS, lengths, offsets, pairs, true), 16, 8 * total, 1,
+                       0);
+    offsets[BLOCKS - 1] += 8;
+    struct layout *apart = layout_blocks(BLOCKS, lengths, offsets, pairs, true);
+    ck_assert(apart->list && !apart->piece);
+    layout_drop(apart);
+    layout_drop(pair);
+    layout_drop(other);
+    close_basics();
+}
+END_TEST
+
 START_TEST(counts_beyond_32_bits_cost_nothing)
 {
     open_basics();
@@ -456,7 +486,8 @@ START_TEST(making_a_million_blocks_is_linear)
 END_TEST
 
 UNIT_MAIN("layout", random_types_match_their_type_map, regular_types_are_one_run,
-          irregular_types_merge_neighbours, counts_beyond_32_bits_cost_nothing,
-          what_does_not_fit_is_refused, empty_types_are_types, set_bounds_decide_in_composites,
+          irregular_types_merge_neighbours, unlike_items_in_a_row_are_one_piece,
+          counts_beyond_32_bits_cost_nothing, what_does_not_fit_is_refused,
+          empty_types_are_types, set_bounds_decide_in_composites,
           structs_are_padded_like_c_structs, pairs_count_two_parts_and_one_item,
           huge_types_add_up, signatures_tell_sequences_apart, making_a_million_blocks_is_linear)
