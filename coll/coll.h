@@ -16,6 +16,7 @@ struct orders;     /* coll/forced.h */
 struct memo;       /* coll/choose.c */
 struct tracks;     /* coll/later.c */
 
+enum { TEAM_SAID = 32 };        /* collectives of a team that are remembered */
 enum { TEAM_OWN = UINT16_MAX }; /* in team->chosen: one that the user wrote */
 
 /* What a collective needs of a communicator.  For an intercommunicator the team is the union of
@@ -27,7 +28,6 @@ struct team {
     uint32_t calls;         /* collectives begun on it, persistent ones when made */
     uint32_t running;       /* of them that are posted and not over */
     uint32_t looked;        /* channel.unexpected when there were no strays, see stray.c */
-    uint32_t last, before;  /* signatures of the last call, and of the one before it */
     bool one_node;
     bool away;    /* while messages do what attach left, as somebody's data are on a device */
     bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
@@ -41,6 +41,7 @@ struct team {
     struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
                                       as long as the team (plans depend on it), freed with it */
+    uint64_t said[TEAM_SAID];      /* by the number of the collective, see said_in */
 };
 
 /* Drawn by one member when a communicator is made, and sent to the others with the agreement

@@ -24,20 +24,19 @@ static bool is_past(uint32_t tag, uint32_t number)
     return ((number - tag - 1) & COLL_NUMBERS) < COLL_NUMBERS / 2;
 }
 
-static int stray_fail(const struct team *team, const struct envelope *stray, uint32_t number,
-                      uint32_t last)
+static int stray_fail(const struct team *team, const struct envelope *stray)
 {
-    bool known = ((uint32_t)stray->tag & COLL_NUMBERS) == ((number - 1) & COLL_NUMBERS);
-    return mismatch_fail(&(struct mismatch){ .context = team->channel.context,
-                                             .me = team->channel.rank,
-                                             .peer = stray->peer,
-                                             .my_signature = known ? last : 0,
-                                             .their_signature = stray->signature,
-                                             .my_number = (uint32_t)stray->tag,
-                                             .their_number = (uint32_t)stray->tag });
+    return mismatch_fail(
+        &(struct mismatch){ .context = team->channel.context,
+                            .me = team->channel.rank,
+                            .peer = stray->peer,
+                            .my_signature = (uint32_t)said_in(team, (uint32_t)stray->tag),
+                            .their_signature = stray->signature,
+                            .my_number = (uint32_t)stray->tag,
+                            .their_number = (uint32_t)stray->tag });
 }
 
-int stray_look(struct team *team, uint32_t number, uint32_t last)
+int stray_look(struct team *team, uint32_t number)
 {
     struct envelope oldest;
     if (team->looked == told || team->running > 0 || failures_any())
@@ -50,12 +49,11 @@ int stray_look(struct team *team, uint32_t number, uint32_t last)
     if (!oldest.signature || tag & COLL_PERSISTENT || !is_past(tag, number))
         return 0;
     team->looked = told;
-    return fail_keep(team, stray_fail(team, &oldest, number, last));
+    return fail_keep(team, stray_fail(team, &oldest));
 }
 
 void stray_say(struct team *team)
 {
-    if (team->channel.unexpected != team->looked &&
-        stray_look(team, team->calls + 1, team->last))
+    if (team->channel.unexpected != team->looked && stray_look(team, team->calls + 1))
         say("%s", fail_text());
 }

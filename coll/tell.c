@@ -201,8 +201,7 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
                                  .signature = signature_of(call, items, bytes + call->shape,
                                                            rooted ? root_of(team, call) : -1),
                                  .root = rooted ? call->root : -1 };
-    team->before = team->last;
-    team->last = telling->signature;
+    team->said[telling->number % TEAM_SAID] = telling_word(telling);
     record_event(team->channel.context, telling->root, (int)telling->number, bytes);
 }
 

@@ -63,16 +63,23 @@ int root_of(const struct team *team, const struct call *call);
 
 /* ---- messages of collectives that are over here (stray.c) ---- */
 
+/* What this rank has said in the collective of that number; 0: nobody remembers. */
+static inline uint64_t said_in(const struct team *team, uint32_t number)
+{
+    uint64_t said = team->said[number % TEAM_SAID];
+    return ((said >> 32 ^ number) & COLL_NUMBERS) == 0 ? said : 0;
+}
+
 /* MPI_ERR_OTHER, kept for the team (fail_keep), when there is a message from before collective
- * `number`; `last` is what this process said in the one before that. */
-int stray_look(struct team *team, uint32_t number, uint32_t last);
+ * `number`. */
+int stray_look(struct team *team, uint32_t number);
 
 /* The same before this collective begins; costs a comparison where nothing came unexpected. */
 static inline int stray_check(struct team *team, const struct telling *telling)
 {
     if (__builtin_expect(team->channel.unexpected == team->looked, 1))
         return 0;
-    return stray_look(team, telling->number, team->before);
+    return stray_look(team, telling->number);
 }
 
 /* The same when nobody calls on this team any more; says on stderr what there is. */

@@ -174,6 +174,17 @@ static void bcast_roots_small(void)
     MPI_Barrier(world);
 }
 
+/* While another one is under way nobody looks, so it is found two collectives later. */
+static void bcast_roots_before(void)
+{
+    MPI_Request request;
+    MPI_Ibarrier(world, &request);
+    MPI_Bcast(data, 2, MPI_INT, rank % 2, world);
+    MPI_Bcast(data, 2, MPI_INT, 0, world);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(world);
+}
+
 static void bcast_allreduce(void)
 {
     if (rank == 0)
@@ -392,6 +403,7 @@ static const struct {
     { "crossed", crossed },
     { "bcast-roots", bcast_roots },
     { "bcast-roots-small", bcast_roots_small },
+    { "bcast-roots-before", bcast_roots_before },
     { "bcast-allreduce", bcast_allreduce },
     { "slots-missing", slots_missing },
     { "slots-differ", slots_differ },

@@ -107,6 +107,8 @@ says bcast-roots "rank 0 is in MPI_Bcast with root 0, 4194304 bytes; rank 1 is i
 at_line bcast-roots "bcast roots"
 broken bcast-roots-small 3
 says bcast-roots-small "rank [012] called MPI_Bcast with root [01], 8 bytes while rank [012] called .*1st collective of MPI_COMM_WORLD"
+XMPI_SHM=0 run 30 --timeout 20 -np 2 "$hang" bcast-roots-before
+says bcast-roots-before "rank [01] called MPI_Bcast with root [01], 8 bytes while rank [01] called MPI_Bcast with root [01], 8 bytes, 2nd collective of MPI_COMM_WORLD"
 XMPI_COLL=bcast=binomial broken bcast-allreduce 3
 says bcast-allreduce "rank 0 is in MPI_Bcast with root 0, 4194304 bytes; rank 1 is in MPI_Allreduce, 4194304 bytes"
 at_line bcast-allreduce "bcast, not allreduce"
