@@ -88,15 +88,6 @@ static struct stream *stream_own(void)
     return own;
 }
 
-cuda_result fake_copy_rows(const struct cuda_copy_2d *rows)
-{
-    cuda_result result = SUCCESS;
-    for (size_t i = 0; i < rows->height && result == SUCCESS; i++)
-        result = fake_copy(rows->to + i * rows->to_pitch, rows->from + i * rows->from_pitch,
-                           rows->width);
-    return result;
-}
-
 static cuda_result perform(const struct command *c)
 {
     return c->launch.kernel ? ptx_run(&c->launch) : fake_copy_rows(&c->rows);

@@ -43,6 +43,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- allocations ---- */
 
 enum { ALLOCATIONS = 256, ARENA_BYTES = 256 << 20, ALIGN = 512, REGION_BITS = 32 };
+enum { ROWS_AT_ONCE = 256 }; /* of a copy to or from another process */
 
 struct allocation {
     uint64_t identity; /* 0: free */
@@ -291,15 +292,6 @@ static struct window {
     cuda_context context;
 } windows[FAKE_MOST_OPENED];
 
-static size_t reach(const struct handle *owner, bool write, void *here, uint64_t there,
-                    size_t bytes)
-{
-    struct iovec mine = { here, bytes }, theirs = { (void *)(uintptr_t)there, bytes };
-    ssize_t n = write ? process_vm_writev(owner->pid, &mine, 1, &theirs, 1, 0)
-                      : process_vm_readv(owner->pid, &mine, 1, &theirs, 1, 0);
-    return n < 0 ? 0 : (size_t)n;
-}
-
 cuda_result cuIpcGetMemHandle(struct cuda_ipc_handle *handle, cuda_address at)
 {
     if (!fake_is_device(at) || at & (FAKE_POOL | FAKE_OPENED))
@@ -322,7 +314,9 @@ cuda_result cuIpcGetMemHandle(struct cuda_ipc_handle *handle, cuda_address at)
 static bool is_alive(const struct handle *owner)
 {
     uint64_t seen = 0;
-    return reach(owner, false, &seen, owner->alive_at, sizeof seen) == sizeof seen &&
+    struct iovec mine = { &seen, sizeof seen };
+    struct iovec theirs = { (void *)(uintptr_t)owner->alive_at, sizeof seen };
+    return process_vm_readv(owner->pid, &mine, 1, &theirs, 1, 0) == sizeof seen &&
            seen == owner->alive;
 }
 
@@ -399,30 +393,55 @@ static bool window_is_good(cuda_address at, size_t bytes)
     return owner->pid && host >= base && host + bytes <= base + owner->bytes && is_alive(owner);
 }
 
-static cuda_result window_copy(cuda_address window, char *here, size_t bytes, bool write)
-{
-    const struct handle *owner = &window_of(window)->handle;
-    if (!window_is_good(window, bytes))
-        return ILLEGAL_ADDRESS;
-    uint64_t there = (uintptr_t)fake_host((void *)(uintptr_t)window);
-    return reach(owner, write, here, there, bytes) == bytes ? SUCCESS : ILLEGAL_ADDRESS;
-}
-
 static char *near_host(cuda_address at)
 {
     return fake_is_device(at) ? fake_host((void *)(uintptr_t)at) : (char *)(uintptr_t)at;
 }
 
+/* Rows between addresses of the host, one end of which is the owner's. */
+static bool window_copy(const struct handle *owner, const struct cuda_copy_2d *rows, bool write)
+{
+    struct iovec to[ROWS_AT_ONCE], from[ROWS_AT_ONCE];
+    for (size_t i = 0, n; i < rows->height; i += n) {
+        for (n = 0; n < ROWS_AT_ONCE && i + n < rows->height; n++) {
+            uintptr_t target = rows->to + (i + n) * rows->to_pitch;
+            uintptr_t source = rows->from + (i + n) * rows->from_pitch;
+            to[n] = (struct iovec){ (void *)target, rows->width };
+            from[n] = (struct iovec){ (void *)source, rows->width };
+        }
+        ssize_t moved = write ? process_vm_writev(owner->pid, from, n, to, n, 0)
+                              : process_vm_readv(owner->pid, to, n, from, n, 0);
+        if (moved < 0 || (size_t)moved != n * rows->width)
+            return false;
+    }
+    return true;
+}
+
+cuda_result fake_copy_rows(const struct cuda_copy_2d *rows)
+{
+    struct cuda_copy_2d host = *rows;
+    host.to = (uintptr_t)near_host(rows->to);
+    host.from = (uintptr_t)near_host(rows->from);
+    bool read = is_opened(rows->from), write = is_opened(rows->to);
+    if (rows->height == 0 || (read && write)) /* both: nobody should */
+        return rows->height == 0 ? SUCCESS : ILLEGAL_ADDRESS;
+    if (read || write) {
+        cuda_address window = read ? rows->from : rows->to;
+        size_t pitch = read ? rows->from_pitch : rows->to_pitch;
+        bool good = window_is_good(window, (rows->height - 1) * pitch + rows->width) &&
+                    window_copy(&window_of(window)->handle, &host, write);
+        return good ? SUCCESS : ILLEGAL_ADDRESS;
+    }
+    for (size_t i = 0; i < host.height; i++)
+        memcpy((char *)(uintptr_t)host.to + i * host.to_pitch,
+               (const char *)(uintptr_t)host.from + i * host.from_pitch, host.width);
+    return SUCCESS;
+}
+
 cuda_result fake_copy(cuda_address to, cuda_address from, size_t bytes)
 {
-    if (is_opened(from) && is_opened(to))
-        return ILLEGAL_ADDRESS; /* nobody should */
-    if (is_opened(from))
-        return window_copy(from, near_host(to), bytes, false);
-    if (is_opened(to))
-        return window_copy(to, near_host(from), bytes, true);
-    memcpy(near_host(to), near_host(from), bytes);
-    return SUCCESS;
+    return fake_copy_rows(
+        &(struct cuda_copy_2d){ .to = to, .from = from, .width = bytes, .height = 1 });
 }
 
 /* What a kernel finds here in this process; NULL: nothing. */
@@ -442,7 +461,8 @@ cuda_result fake_kernel_move(cuda_address at, void *value, size_t bytes, bool wr
     if (at % bytes)
         return MISALIGNED_ADDRESS;
     if (is_opened(at))
-        return window_copy(at, value, bytes, write);
+        return write ? fake_copy(at, (uintptr_t)value, bytes)
+                     : fake_copy((uintptr_t)value, at, bytes);
     char *host = kernel_host(at);
     if (!host)
         return ILLEGAL_ADDRESS;
