@@ -28,7 +28,6 @@
 #include "mpi.h"
 #include "pml/recv.h"
 #include "pml/send.h"
-#include "pml/send.h"
 #include "runtime/boot.h"
 
 #include <assert.h>
