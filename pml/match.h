@@ -11,6 +11,8 @@
 #ifndef XMPI_MATCH_H
 #define XMPI_MATCH_H
 
+#include "pml/pml.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +21,7 @@
 enum { MATCH_ANY_SOURCE_BIT = 1, MATCH_ANY_TAG_BIT = 2, MATCH_CLASSES = 4 };
 
 struct match_key {
-    int32_t source, tag; /* PML_ANY_SOURCE, PML_ANY_TAG in receives */
+    int32_t source, tag; /* PML_ANY_SOURCE, PML_ANY_TAG in receives (pml/pml.h) */
     uint32_t step;       /* always exact */
 };
 
@@ -46,7 +48,9 @@ struct match_arrived { /* embedded in an unexpected message */
 struct match;
 struct match_head { /* begins struct match */
     uint32_t arrived;
-    uint32_t posted_kinds; /* bit c: receives of this class are posted */
+    uint32_t posted_kinds; /* bit c: receives of this class are in the table */
+    uint32_t row_count;    /* receives in the row; not 0: the table has none */
+    struct match_link row; /* oldest first */
 };
 
 /* Is any message here? */
@@ -59,7 +63,7 @@ static inline bool match_has_arrived(const struct match *match)
 static inline bool match_is_empty(const struct match *match)
 {
     const struct match_head *head = (const struct match_head *)match;
-    return (head->arrived | head->posted_kinds) == 0;
+    return (head->arrived | head->posted_kinds | head->row_count) == 0;
 }
 
 /* NULL when memory is out. */
@@ -68,12 +72,13 @@ struct match *match_new(void);
 void match_delete(struct match *match);
 
 /* Receives.  The key is copied; the entry stays the caller's and must not move. */
-void match_post(struct match *match, struct match_posted *posted, struct match_key key);
+static inline void match_post(struct match *match, struct match_posted *posted,
+                              struct match_key key);
 void match_unpost(struct match *match, struct match_posted *posted);
 
 /* A message with this (exact) key is here: take the receive it belongs to off the list and
  * return it, NULL when none accepts it. */
-struct match_posted *match_arrive(struct match *match, struct match_key key);
+static inline struct match_posted *match_arrive(struct match *match, struct match_key key);
 
 /* All receives, in no order: some first one, and the one after that; NULL: no more. */
 struct match_posted *match_any_posted(struct match *match);
@@ -93,5 +98,46 @@ size_t match_arrived_count(const struct match *match);
 struct match_arrived *match_oldest(struct match *match);
 /* The one that arrived after this one, NULL: it was the last. */
 struct match_arrived *match_next(struct match *match, struct match_arrived *arrived);
+
+/* ---- the usual case: messages come in the order in which their receives were posted ---- */
+
+/* All other cases. */
+void match_post_table(struct match *match, struct match_posted *posted);
+struct match_posted *match_arrive_other(struct match *match, struct match_key key);
+
+static inline void match_post(struct match *match, struct match_posted *posted,
+                              struct match_key key)
+{
+    struct match_head *head = (struct match_head *)match;
+    struct match_link *link = &posted->node.link;
+    posted->node.key = key;
+    if (head->posted_kinds) {
+        match_post_table(match, posted);
+        return;
+    }
+    link->next = &head->row;
+    link->prev = head->row.prev;
+    head->row.prev->next = link;
+    head->row.prev = link;
+    head->row_count++;
+}
+
+static inline bool match_accepts(const struct match_key *wanted, struct match_key key)
+{
+    return (wanted->source == key.source || wanted->source == PML_ANY_SOURCE) &&
+           (wanted->tag == key.tag || wanted->tag == PML_ANY_TAG) && wanted->step == key.step;
+}
+
+static inline struct match_posted *match_arrive(struct match *match, struct match_key key)
+{
+    struct match_head *head = (struct match_head *)match;
+    struct match_link *oldest = head->row.next;
+    if (head->row_count == 0 || !match_accepts(&((struct match_node *)oldest)->key, key))
+        return match_arrive_other(match, key);
+    head->row.next = oldest->next;
+    oldest->next->prev = &head->row;
+    head->row_count--;
+    return (struct match_posted *)oldest;
+}
 
 #endif

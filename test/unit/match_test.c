@@ -153,6 +153,17 @@ static void drain(void)
     ck_assert_ptr_null(match_oldest(match));
 }
 
+/* An assertion that holds costs more than an operation. */
+static void check_counts(void)
+{
+    if (match_posted_count(match) == (size_t)nreceives &&
+        match_arrived_count(match) == (size_t)nmessages &&
+        match_is_empty(match) == (nreceives + nmessages == 0))
+        return;
+    ck_abort_msg("%zu receives of %d, %zu messages of %d", match_posted_count(match), nreceives,
+                 match_arrived_count(match), nmessages);
+}
+
 static void experiment(const struct mix *mix, int operations, int deepest)
 {
     match = match_new();
@@ -168,6 +179,7 @@ static void experiment(const struct mix *mix, int operations, int deepest)
             do_arrive(draw_exact(mix));
         else
             do_receive(draw_wanted(mix));
+        check_counts();
     }
     drain();
     match_delete(match);
@@ -188,6 +200,51 @@ START_TEST(random_operations_agree_with_the_oracle)
             experiment(&mixes[i], 5000, MOST - 1);
             seed = keep;
         }
+}
+END_TEST
+
+/* A few receives, then their messages: in order, nearly so or not at all, some that nobody waits for,
+ * and some receives that stay. */
+static void round_of_a_row(const struct mix *mix)
+{
+    int n = (int)draw(9), swaps = (int)draw(3) ? (int)draw(2) : n;
+    struct match_key order[9];
+    for (int i = 0; i < n; i++) {
+        order[i] = draw_exact(mix);
+        struct match_key wanted = order[i];
+        if (draw(100) < mix->wild_percent)
+            wanted.source = PML_ANY_SOURCE;
+        do_receive(wanted);
+    }
+    for (int i = 0; i < swaps && n > 1; i++) {
+        int at = (int)draw((uint32_t)n - 1);
+        struct match_key keep = order[at];
+        order[at] = order[at + 1];
+        order[at + 1] = keep;
+    }
+    for (int i = 0; i < n; i++) {
+        do_arrive(draw(40) == 0 ? draw_exact(mix) : order[i]);
+        check_counts();
+        if (nreceives > 0 && draw(40) == 0)
+            do_cancel();
+    }
+    if (draw(8) == 0 || nreceives > 1000 || nmessages > 1000)
+        drain();
+}
+
+START_TEST(receives_in_a_row)
+{
+    static const struct mix mixes[] = {
+        { 1, 1, 1, 0, 0 }, { 4, 1, 1, 0, 0 }, { 4, 1, 1, 30, 0 }, { 3, 4, 2, 10, 0 }
+    };
+    for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
+        seed = i + 1;
+        match = match_new();
+        for (int rounds = 0; rounds < 10000; rounds++)
+            round_of_a_row(&mixes[i]);
+        drain();
+        match_delete(match);
+    }
 }
 END_TEST
 
@@ -271,5 +328,6 @@ START_TEST(receives_left_over_are_found)
 }
 END_TEST
 
-UNIT_MAIN("match", random_operations_agree_with_the_oracle, wildcard_after_many_exact,
-          steps_are_exact, posted_receives_can_be_gone_through, receives_left_over_are_found)
+UNIT_MAIN("match", random_operations_agree_with_the_oracle, receives_in_a_row,
+          wildcard_after_many_exact, steps_are_exact, posted_receives_can_be_gone_through,
+          receives_left_over_are_found)
