@@ -426,16 +426,19 @@ static inline void await(struct round *round, enum heard hears, int root)
     bool is_root = t->me == root;
     if (hears == HEARS_LOWER) {
         round->last = t->me - 1;
+        round->source = t->me == 1 ? 0 : NOBODY;
     } else if (hears == HEARS_BELOW) {
         round->last = t->me - 1;
         round->first = t->me > 0 ? t->me - 1 : 0;
+        round->source = t->me > 0 ? t->me - 1 : NOBODY;
         tiny_readers(round, t->me + 1 < t->n ? t->me + 1 : NOBODY);
     } else if (hears == HEARS_ROOT && is_root) {
         round->last = -1;
     } else if (is_root) {
+        round->source = t->n == 2 ? 1 - root : NOBODY;
         tiny_readers(round, NOBODY);
     } else if (hears == HEARS_ROOT) {
-        round->first = round->last = root;
+        round->first = round->last = round->source = root;
         tiny_readers(round, NOBODY);
     } else {
         round->last = -1;
@@ -480,6 +483,10 @@ int tiny_take(struct round *round, const struct telling *telling)
 int tiny_run(struct tiny *tiny, const struct telling *telling)
 {
     struct round round;
-    int lost = tiny_say(&round, tiny, telling);
-    return lost ? lost : tiny_take(&round, telling);
+    int error = tiny_say(&round, tiny, telling);
+    if (!error)
+        error = tiny_take(&round, telling);
+    if (!error)
+        tiny_fetch(&round);
+    return error;
 }

@@ -36,10 +36,13 @@ int tiny_wait(const struct round *round, const struct slot *slot)
     return slot_says(slot, round->sequence) ? 0 : error;
 }
 
-/* The operation that everybody has to have begun before s may: see await_begun. */
+/* The operation that everybody has to have begun before s may: see await_begun.  Then three quarters of
+ * the slots are free, or half of them where ranks exceed CPUs: there it may be long until the others
+ * have their turn. */
 static uint64_t turn_of(const struct tiny *t, uint64_t s)
 {
-    return s > t->depth / 2 ? s - t->depth / 2 : 0;
+    uint64_t ahead = t->depth / (t->crowded || t->depth < 4 ? 2 : 4);
+    return s > ahead ? s - ahead : 0;
 }
 
 /* That operation, and who has to have begun it: the ranks first to last. */
@@ -108,8 +111,8 @@ static int look_back(struct round *earlier, int rank, uint64_t least)
 }
 
 /* Wait until these ranks have begun operation `least`, which is over s - depth: it would do.  But
- * whoever has to wait here runs ahead, and others are slow: half of the slots at once, so that it
- * is seldom looked at what they write. */
+ * whoever has to wait here runs ahead, and others are slow: many slots at once (turn_of), so that
+ * it is seldom looked at what they write. */
 static int await_begun(struct round *round, int who, uint64_t least)
 {
     struct tiny *t = round->tiny;

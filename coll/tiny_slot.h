@@ -63,6 +63,8 @@ struct tiny {
     bool apart;                    /* once memory could not be reached, coll/attach.c */
     bool unread;                   /* once this rank's could not, coll/attach_pull.c */
     uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
+    uint32_t listened;             /* operations in a row in which one other was heard */
+    bool behind;                   /* that one was ahead, see tiny_fetch */
     bool crowded;                  /* more ranks than CPUs */
     int8_t readers[TINY_DEPTH];    /* of this rank's slots, see above */
     int n, me, tracks;
@@ -96,6 +98,7 @@ struct round {
     struct slot *mine;
     char *payload;   /* of this rank */
     int first, last; /* the ranks that are awaited, for the flight recorder */
+    int source;      /* the only one that is heard, and does not hear us; or NOBODY */
     int error;       /* somebody is in another collective; kept for the tiny (fail_keep) */
 };
 
@@ -142,6 +145,7 @@ static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said)
     round->mine = slot_of(t, t->me, s);
     round->first = 0;
     round->last = t->n - 1;
+    round->source = NOBODY;
     round->error = 0;
     round->payload = round->mine->payload;
     int lost = __builtin_expect(t->known + t->depth > s, 1) ? 0 : tiny_turn(round);
@@ -182,6 +186,27 @@ static inline void tiny_want(const struct round *round)
     cpu_want(slot);
     if (TINY_HEAD + round->bytes > LINE)
         cpu_want(slot + LINE);
+}
+
+/* Whoever only hears one rank, again and again, may be behind it: then that one's next slot is written
+ * already, and is brought here while this rank leaves the library and comes again.  Where it is
+ * not, that would take the line from its writer; whether it is takes time to see, so it is looked at now
+ * and then. */
+static inline void tiny_fetch(const struct round *round)
+{
+    enum { SELDOM = 16 };
+    struct tiny *t = round->tiny;
+    if (round->source == NOBODY) {
+        t->listened = 0;
+        t->behind = false;
+        return;
+    }
+    uint64_t next = round->sequence + 1;
+    const struct slot *slot = slot_of(t, round->source, next);
+    if (++t->listened % SELDOM == 0)
+        t->behind = slot_says(slot, next);
+    else if (t->behind)
+        __builtin_prefetch(slot);
 }
 
 /* It is filled in: show it, and wake who sleeps. */
