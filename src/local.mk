@@ -57,7 +57,7 @@ libxmpi_core_la_SOURCES += \
     src/library.c src/library.h \
     src/memory_kinds.c \
     src/psets.c src/psets.h \
-    src/remap.c src/remap.h src/reorder.c src/reorder.h \
+    src/remap.c src/remap.h src/reorder.c src/reorder.h src/seat.c src/seat.h \
     src/session.c src/session.h \
     src/split.c src/split.h src/split_guess.c src/split_guess.h \
     src/split_voters.c src/split_voters.h src/split_sort.c src/split_sort.h src/split_type.c \

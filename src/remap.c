@@ -14,9 +14,9 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
-#include "runtime/hw.h"
 #include "runtime/log.h"
 #include "src/context.h"
+#include "src/seat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,26 +28,14 @@ static int no_memory(int n)
 
 static struct seat seat_of_local(int local)
 {
-    const struct boot_place *p = &boot_record(local)->place;
-    return (struct seat){ boot.node, p->package, p->numa, p->l3, p->core };
-}
-
-/* Where this process sits: by the launcher, or else as it finds itself bound. */
-static struct seat my_seat(void)
-{
-    struct seat seat = seat_of_local(boot.local_rank);
-    if (seat.package >= 0 || seat.numa >= 0 || seat.l3 >= 0 || seat.core >= 0)
-        return seat;
-    struct hw_place place = hw_place();
-    return (struct seat){ boot.node, (int16_t)place.package, (int16_t)place.numa,
-                          (int16_t)place.l3, (int16_t)place.core };
+    return seat_at(boot.node, &boot_record(local)->place);
 }
 
 /* ---- agreeing ---- */
 
 static int gather_seats(struct comm *comm, struct seat *seats)
 {
-    struct seat mine = my_seat();
+    struct seat mine = seat_here();
     struct call call = {
         .what = COLL_GATHER,
         .send = { .base = &mine, .layout = &layout_bytes, .count = sizeof mine },

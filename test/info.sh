@@ -45,12 +45,23 @@ expect "xmpi info: environment" 0 "origin                 environment" env XMPI_
     --param XMPI_SPIN
 expect "xmpi info: value" 0 "value                  131072" env XMPI_EAGER=128k "$xmpi" info --param EAGER
 expect "xmpi info: bad value" 0 "value                  2000" env XMPI_SPIN=x "$xmpi" info --param SPIN
-expect "xmpi info --grid" 0 "hop cost reordered     16" "$XMPIRUN" -np 2 --bind-to none \
-    "$xmpi" info --grid 2x1
+# Within a host costs depend on the machine; hosts are names for this one.
+export XMPI_LAUNCH_AGENT='sh -c "{cmd}"'
+expect "xmpi info --grid" 0 "hop cost reordered     64" "$XMPIRUN" -H a,b "$xmpi" info --grid 2x1
 expect "xmpi info --grid: bound ranks" 0 "rank at each place" "$XMPIRUN" -np 4 --bind-to core "$xmpi" \
     info --grid 2x2
-expect "xmpi info --torus" 0 "\"hop cost\": 32" "$XMPIRUN" -np 2 --bind-to none "$xmpi" \
-    info --torus 2x1 --json
+expect "xmpi info --torus" 0 "\"hop cost\": 128" "$XMPIRUN" -H a,b "$xmpi" info \
+    --torus 2x1 --json
+expect "xmpi info --grid: ranks round robin" 0 "hop cost               448" "$XMPIRUN" \
+    --map-by node -H a:3,b:3 "$xmpi" info --grid 2x3
+cost=$("$XMPIRUN" --map-by node -H a:3,b:3 "$xmpi" info --grid 2x3 | sed -n 's/.*reordered *//p')
+if [ "${cost:-448}" -le 256 ]; then # 3 of 7 bonds between the hosts
+    ok "xmpi info --grid: neighbours come to one host"
+else
+    not_ok "xmpi info --grid: neighbours come to one host" "hop cost $cost"
+fi
+expect "xmpi info --grid: more places than ranks" 2 "has 6 places, the job 2 ranks" "$XMPIRUN" -np 2 \
+    "$xmpi" info --grid 2x3
 expect "xmpi info --grid without ranks" 2 "xmpirun -np 4 xmpi info" "$xmpi" info --grid 2x2
 expect "xmpi info --grid of nothing" 2 "is no grid" "$xmpi" info --grid 2y2
 expect "xmpi help explain" 0 "usage: xmpi explain" "$xmpi" help explain

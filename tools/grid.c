@@ -6,20 +6,24 @@
  *
  *     xmpirun -np 16 --map-by package --bind-to core xmpi info --grid 4x4
  *
- * It reads where ranks are bound from the boot segment, and computes what src/remap.c computes;
- * ranks that are not bound have no seat that matters, so nothing changes for them.
+ * Each rank tells where it sits as it would tell its address (boot_publish), on whatever hosts;
+ * rank 0 computes what src/remap.c computes.  Ranks that are not bound have no seat within their
+ * node, so nothing changes among them.
  */
 #include "tools/grid.h"
 
+#include "mpi.h"
 #include "runtime/boot.h"
+#include "runtime/clock.h"
 #include "runtime/fail.h"
-#include "src/reorder.h"
+#include "src/seat.h"
 #include "tools/report.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MOST_DIMS = 16 };
+enum { MOST_DIMS = 16, NAP_US = 200, MOST_SECONDS = 60 };
 
 struct grid {
     int ndims, places;
@@ -46,14 +50,35 @@ static bool shape_read(const char *shape, bool periodic, struct grid *grid)
 
 static int complain(const char *shape, const struct grid *grid)
 {
-    if (boot.nlocal == 1)
+    if (boot.size == 1)
         fprintf(stderr,
                 "xmpi info: --grid %s wants %d ranks: xmpirun -np %d xmpi info --grid %s\n",
                 shape, grid->places, grid->places, shape);
     else
-        fprintf(stderr, "xmpi info: --grid %s has %d places, the job %d ranks here\n", shape,
-                grid->places, boot.nlocal);
+        fprintf(stderr, "xmpi info: --grid %s has %d places, the job %d ranks\n", shape,
+                grid->places, boot.size);
     return 2;
+}
+
+/* What that rank has told; waits until it has. */
+static int seat_ask(int world, struct seat *seat)
+{
+    uint64_t end = clock_ns() + (uint64_t)MOST_SECONDS * 1000000000u;
+    char card[BOOT_CONTACT_BYTES];
+    size_t bytes = 0;
+    boot_ask(world);
+    for (;;) {
+        int error = boot_contact(world, card, &bytes);
+        if (error)
+            return error;
+        if (bytes == sizeof *seat) {
+            memcpy(seat, card, bytes);
+            return 0;
+        }
+        if (bytes || clock_ns() > end)
+            return fail(MPI_ERR_OTHER, "rank %d has not told where it sits", world);
+        usleep(NAP_US);
+    }
 }
 
 static void report(const struct pattern *pattern, const struct seat *seats, const int *map,
@@ -84,15 +109,16 @@ static int compute(const struct grid *grid, bool json)
     int *map = malloc(n * sizeof *map);
     bool good = seats && map &&
                 pattern_of_grid(grid->places, grid->ndims, grid->dims, grid->periods, &pattern);
-    for (int i = 0; good && i < grid->places; i++) {
-        const struct boot_place *p = &boot_record(i)->place;
-        seats[i] = (struct seat){ boot.node, p->package, p->numa, p->l3, p->core };
-    }
-    good = good && reorder_map(&pattern, seats, map);
+    if (!good)
+        fail(MPI_ERR_NO_MEM, "no memory for a grid of %d places", grid->places);
+    for (int i = 0; good && i < grid->places; i++)
+        good = seat_ask(i, &seats[i]) == 0;
+    if (good && !(good = reorder_map(&pattern, seats, map)))
+        fail(MPI_ERR_NO_MEM, "no memory to reorder %d places", grid->places);
     if (good)
         report(&pattern, seats, map, json);
     else
-        fprintf(stderr, "xmpi info: no memory for a grid of %d places\n", grid->places);
+        fprintf(stderr, "xmpi info: %s\n", fail_text());
     free((void *)pattern.bonds);
     free(seats);
     free(map);
@@ -110,9 +136,12 @@ int grid_show(const char *shape, bool periodic, bool json)
         fprintf(stderr, "xmpi info: %s\n", fail_text());
         return 1;
     }
-    int code = 0;
-    if (boot.rank == 0)
-        code = grid.places > boot.nlocal ? complain(shape, &grid) : compute(&grid, json);
+    struct seat mine = seat_here();
+    int code = boot_publish(&mine, sizeof mine);
+    if (code)
+        fprintf(stderr, "xmpi info: %s\n", fail_text());
+    else if (boot.rank == 0)
+        code = grid.places > boot.size ? complain(shape, &grid) : compute(&grid, json);
     boot_close();
     return code;
 }
