@@ -19,7 +19,7 @@ struct recipe *recipe_new(int combiner, bool large)
     recipe->refs = 1;
     recipe->combiner = combiner;
     recipe->large = large;
-    recipe->huge = recipe->failed = false;
+    recipe->failed = false;
     recipe->nseries = 0;
     recipe->ntypes = 0;
     recipe->types = NULL;
@@ -65,18 +65,11 @@ static void *recipe_series(struct recipe *recipe, enum value_sort sort, bool wid
     return numbers;
 }
 
-static inline bool is_huge(int64_t number)
-{
-    return number != (int)number;
-}
-
 void recipe_add(struct recipe *recipe, enum value_sort sort, int64_t number)
 {
     int64_t *numbers = recipe_series(recipe, sort, true, 1);
-    if (!numbers)
-        return;
-    *numbers = number;
-    recipe->huge |= sort == VALUE_COUNT && is_huge(number);
+    if (numbers)
+        *numbers = number;
 }
 
 /* memcpy(NULL, x, n) is not allowed. */
@@ -93,11 +86,8 @@ void recipe_add_counts(struct recipe *recipe, struct counts counts, int64_t n)
                     (size_t)n * sizeof(int));
         return;
     }
-    int64_t *numbers = recipe_series(recipe, VALUE_COUNT, true, n);
-    for (int64_t i = 0; numbers && i < n; i++) {
-        numbers[i] = counts.wide[i];
-        recipe->huge |= is_huge(numbers[i]);
-    }
+    recipe_copy(recipe_series(recipe, VALUE_COUNT, true, n), counts.wide,
+                (size_t)n * sizeof(int64_t));
     if (recipe)
         recipe->large = true;
 }

@@ -33,7 +33,6 @@ struct recipe {
     int32_t refs;
     int combiner;
     bool large;  /* made by MPI_Type_X_c */
-    bool huge;   /* some count does not fit an int */
     bool failed; /* memory ran out while it was written */
     int nseries;
     struct series series[RECIPE_SERIES];

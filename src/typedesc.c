@@ -56,12 +56,12 @@ static int64_t recipe_shown(const struct recipe *recipe, enum value_sort sort, b
     return n;
 }
 
-static int huge_refuse(const struct type *type, const char *function)
+/* The plain forms have no room for large counts, however small they are. */
+static int large_refuse(const struct type *type, const char *function)
 {
-    if (!type->recipe->huge)
+    if (recipe_shown(type->recipe, VALUE_COUNT, true) == 0)
         return MPI_SUCCESS;
-    return fail(MPI_ERR_TYPE,
-                "argument datatype: it has counts that do not fit an int, ask with %s",
+    return fail(MPI_ERR_TYPE, "argument datatype: it was made with large counts, ask with %s",
                 function);
 }
 
@@ -77,7 +77,7 @@ int xmpi_type_get_envelope(type_t datatype, count_out_t *num_integers,
         *combiner = MPI_COMBINER_NAMED;
         return MPI_SUCCESS;
     }
-    int rc = num_large_counts ? 0 : huge_refuse(datatype, "MPI_Type_get_envelope_c");
+    int rc = num_large_counts ? 0 : large_refuse(datatype, "MPI_Type_get_envelope_c");
     if (rc)
         return rc;
     bool large = num_large_counts != NULL;
@@ -164,7 +164,7 @@ int xmpi_type_get_contents(type_t datatype, count_t max_integers, count_t max_ad
     if (!recipe)
         return fail(MPI_ERR_TYPE, "argument datatype: %s is predefined and has no contents",
                     datatype->name);
-    int rc = large ? 0 : huge_refuse(datatype, "MPI_Type_get_contents_c");
+    int rc = large ? 0 : large_refuse(datatype, "MPI_Type_get_contents_c");
     if (!rc)
         rc = room_check("max_integers", max_integers,
                         recipe_shown(recipe, VALUE_INTEGER, large));
