@@ -12,6 +12,11 @@
 
 static bool network; /* the job has other nodes */
 
+const struct link *link_of_next(void)
+{
+    return network || !link_self.drained(NULL) ? NULL : &link_shm;
+}
+
 static int pml_poll(void)
 {
     int events = link_shm.poll() + link_self.poll();

@@ -50,11 +50,11 @@ struct link {
     long (*put)(struct peer *peer, const struct wire *header, const struct buffer *data,
                 size_t skip, size_t bytes);
 
-    /* Look so many times at what comes next from this peer.  If it is a whole short message with the
-     * fields of `wanted` that match and describe messages, of at most `room` bytes: take it, and return its
-     * length.  Else -1: the first to come is left for `poll`.  NULL for links that cannot. */
-    long (*take)(struct peer *peer, const struct wire *wanted, char *to, size_t room,
-                 uint32_t looks);
+    /* Look so many times at what comes next from this peer, or (NULL) from any.  If it is a whole short
+     * message with the fields of `wanted` that match and describe messages, of at most `room` bytes: take
+     * it, and return its length; in place of wildcards `wanted` says what it was.  Else -1: the first to
+     * come is left for `poll`.  NULL for links that cannot. */
+    long (*take)(struct peer *peer, struct wire *wanted, char *to, size_t room, uint32_t looks);
 
     /* Take what has arrived and call pml_arrived for each packet, in order per peer.  Returns
      * the number of packets; bounded work. */
@@ -100,6 +100,10 @@ struct link {
 };
 
 extern const struct link link_self, link_shm, link_ofi, link_lost;
+
+/* The link that the next message comes by, whoever sends it.  NULL: several may have something.
+ * engine.c */
+const struct link *link_of_next(void);
 
 /* Called by links: this process will not be heard of again, because ... (a clause, kept as a copy).
  * Nothing happens at once: at the end of the round of progress all that depends on it ends, and the

@@ -355,16 +355,30 @@ int recv_arrived(struct arrived *arrived, const struct buffer *data, struct requ
     return 0;
 }
 
-/* Nothing else is posted or here, so the next message of the sender is ours if it says so: then it
- * needs neither a request nor the matcher. */
+/* The link to ask for the next message, and its sender (NULL: any of the link).  NULL: none can be
+ * asked. */
+static inline const struct link *next_link(const struct channel *channel, int source,
+                                           struct peer **peer)
+{
+    if (source < 0) {
+        *peer = NULL;
+        return link_of_next();
+    }
+    *peer = peer_known(ranks_world(channel->peers, source));
+    return *peer && (*peer)->link->take ? (*peer)->link : NULL;
+}
+
+/* Nothing else is posted or here, so the next message is ours if it says so: then it needs neither a
+ * request nor the matcher.  From any source: the next one of any sender. */
 static inline bool recv_next(struct channel *channel, const struct buffer *data,
                              const struct envelope *from, struct result *result)
 {
     char *flat = buffer_flat(data);
-    if (!flat || from->peer < 0 || trace_on || failures > 0 || !match_is_empty(channel->match))
+    if (!flat || trace_on || failures > 0 || !match_is_empty(channel->match))
         return false;
-    struct peer *peer = peer_known(ranks_world(channel->peers, from->peer));
-    if (!peer || !peer->link->take || peers_have_work() || pulls_have_work())
+    struct peer *peer;
+    const struct link *link = next_link(channel, from->peer, &peer);
+    if (!link || peers_have_work() || pulls_have_work())
         return false;
     uint32_t looks = progress_looks();
     if (looks == 0)
@@ -374,14 +388,15 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
                            .tag = from->tag,
                            .step = from->step,
                            .signature = from->signature };
-    long bytes = peer->link->take(peer, &wanted, flat, buffer_bytes(data), looks);
+    long bytes = link->take(peer, &wanted, flat, buffer_bytes(data), looks);
     if (bytes < 0)
         return false;
     pml_counters.received++;
     pml_counters.bytes_received += (size_t)bytes;
     if (result)
-        *result =
-            (struct result){ .source = from->peer, .tag = from->tag, .bytes = (size_t)bytes };
+        *result = (struct result){ .source = (int)wanted.source,
+                                   .tag = wanted.tag,
+                                   .bytes = (size_t)bytes };
     return true;
 }
 

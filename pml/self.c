@@ -98,6 +98,12 @@ static int self_poll(void)
     return events;
 }
 
+static bool self_drained(const struct peer *peer)
+{
+    (void)peer;
+    return !first;
+}
+
 /* Asked when the pml closes: nobody will receive what is left. */
 static bool self_gone(const struct peer *peer)
 {
@@ -129,5 +135,6 @@ const struct link link_self = {
     .poll = self_poll,
     .reads = self_reads,
     .read = self_read,
+    .drained = self_drained,
     .gone = self_gone,
 };

@@ -317,9 +317,10 @@ static inline bool lane_await(struct lane *lane, uint32_t looks)
 static inline bool slot_is(const struct slot *slot, const struct wire *wanted)
 {
     return slot->kind == WIRE_EAGER && slot->flags == 0 && slot->place < PLACE_CHUNK &&
-           slot->context == wanted->context && slot->source == wanted->source &&
-           slot->tag == wanted->tag && slot->step == wanted->step &&
-           slot->signature == wanted->signature;
+           slot->context == wanted->context &&
+           (slot->source == wanted->source || wanted->source == (uint32_t)PML_ANY_SOURCE) &&
+           (slot->tag == wanted->tag || wanted->tag == PML_ANY_TAG) &&
+           slot->step == wanted->step && slot->signature == wanted->signature;
 }
 
 /* The payload of a row of slots. */
@@ -337,16 +338,15 @@ static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to
     }
 }
 
-static long shm_take(struct peer *peer, const struct wire *wanted, char *to, size_t room,
-                     uint32_t looks)
+static inline long lane_take_wanted(struct lane *lane, struct wire *wanted, char *to,
+                                    size_t room)
 {
-    struct lane *lane = peer->lane;
-    if (!lane_await(lane, looks))
-        return -1;
     const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
     size_t bytes = slot->bytes;
     if (!slot_is(slot, wanted) || bytes > room)
         return -1;
+    wanted->source = slot->source;
+    wanted->tag = slot->tag;
     uint32_t more = slot->place;
     assert(more <= MOST_MORE_SLOTS);
     lane_learn(lane, slot->consumed);
@@ -358,6 +358,43 @@ static long shm_take(struct peer *peer, const struct wire *wanted, char *to, siz
     lane->next += 1 + more;
     lane_tell(lane, false);
     return (long)bytes;
+}
+
+/* The lanes have turns, so that of senders who always have something each is heard. */
+static struct lane *any_ready(void)
+{
+    static int turn;
+    for (int i = 0; i < nactive; i++) {
+        turn = turn + 1 < nactive ? turn + 1 : 0;
+        if (lane_is_ready(active[turn]))
+            return active[turn];
+    }
+    return NULL;
+}
+
+static struct lane *any_await(uint32_t looks)
+{
+    struct lane *ready = any_ready();
+    bool plain = nactive > 0;
+    for (int i = 0; i < nactive && !ready; i++) {
+        active[i]->told = active[i]->head;
+        lane_expect(active[i]);
+        plain = plain && active[i]->plain;
+    }
+    while (!ready && plain && --looks > 0) {
+        cpu_pause();
+        ready = any_ready();
+    }
+    return ready;
+}
+
+static long shm_take(struct peer *peer, struct wire *wanted, char *to, size_t room,
+                     uint32_t looks)
+{
+    struct lane *lane = peer ? peer->lane : any_await(looks);
+    if (peer ? !lane_await(lane, looks) : !lane)
+        return -1;
+    return lane_take_wanted(lane, wanted, to, room);
 }
 
 /* ---- all lanes ---- */

@@ -1,4 +1,5 @@
-check_PROGRAMS += test/unit/way_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/take_test test/unit/pml_test
+check_PROGRAMS += test/unit/way_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/take_test \
+    test/unit/take_any_test test/unit/pml_test
 test_unit_way_test_SOURCES = test/unit/way_test.c test/unit/unit.h
 test_unit_way_test_LDADD = $(UNIT_LIBS)
 test_unit_claim_test_SOURCES = test/unit/claim_test.c test/unit/unit.h
@@ -9,6 +10,8 @@ test_unit_lane_test_SOURCES = test/unit/lane_test.c test/unit/job.h test/unit/un
 test_unit_lane_test_LDADD = $(UNIT_LIBS)
 test_unit_take_test_SOURCES = test/unit/take_test.c test/unit/job.h test/unit/unit.h
 test_unit_take_test_LDADD = $(UNIT_LIBS)
+test_unit_take_any_test_SOURCES = test/unit/take_any_test.c test/unit/job.h test/unit/unit.h
+test_unit_take_any_test_LDADD = $(UNIT_LIBS)
 test_unit_pml_test_SOURCES = test/unit/pml_test.c test/unit/job.h test/unit/unit.h
 test_unit_pml_test_LDADD = $(UNIT_LIBS)
 
