@@ -189,6 +189,11 @@ static int check_apps(struct options *options)
     return 0;
 }
 
+int cli_add(struct options *options, struct strings *words)
+{
+    return read_words(options, words);
+}
+
 int cli_parse(int argc, char **argv, struct options *options)
 {
     *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 },

@@ -51,6 +51,7 @@ struct options {
     double timeout; /* seconds; 0: none */
     enum pmix_wish pmix;
     int universe; /* 0: not said */
+    int beside;   /* ranks of other jobs of the same xmpirun on this host */
     bool tools;   /* ... may connect */
     bool verbose, quiet, exit_codes, keep_going;
     bool status; /* look into a job; the first word says which */
@@ -64,6 +65,9 @@ struct options {
 /* Read a command line (argv[0] is skipped).  0, or EXIT_USAGE after a complaint.  The options
  * point into argv and into memory that is never freed: the launcher needs them to its end. */
 int cli_parse(int argc, char **argv, struct options *options);
+
+/* Read more options of the whole job (no programs).  Likewise. */
+int cli_add(struct options *options, struct strings *words);
 
 /* ---- the table, for help and tests ---- */
 

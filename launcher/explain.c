@@ -50,8 +50,8 @@ static void print_all(const struct job *job, const char *why, const struct situa
 {
     char heading[240];
     size_t bytes = 0;
-    snprintf(heading, sizeof heading, "xmpirun: %s; job %s, %d ranks:\n", why, job->id,
-             job->plan->world);
+    snprintf(heading, sizeof heading, "xmpirun: %s%s; job %s, %d ranks:\n", launcher_job_name(),
+             why, job->id, job->plan->world);
     char *text = explain_text(job, heading, ranks, missing, settled, &bytes);
     out_write(&out_stderr, NULL, text, bytes);
     free(text);

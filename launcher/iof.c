@@ -19,6 +19,7 @@
 #include "launcher/out.h"
 #include "launcher/pattern.h"
 #include "launcher/plan.h"
+#include "launcher/relay.h"
 #include "runtime/clock.h"
 
 #include <errno.h>
@@ -81,10 +82,12 @@ static void write_tag(const struct stream *stream, char *text, size_t room)
     case TAG_NONE:
         break;
     case TAG_RANK:
-        snprintf(text + used, room - used, "[%d] ", stream->rank);
+        if (launcher_job > 1)
+            used += (size_t)snprintf(text + used, room - used, "[%d,", launcher_job);
+        snprintf(text + used, room - used, launcher_job > 1 ? "%d] " : "[%d] ", stream->rank);
         break;
     case TAG_JOB:
-        snprintf(text + used, room - used, "[1,%d]<%s>:", stream->rank, name);
+        snprintf(text + used, room - used, "[%d,%d]<%s>:", launcher_job, stream->rank, name);
         break;
     case TAG_PATTERN: {
         struct pattern_words words = { stream->rank, stream->pid, name };
@@ -186,6 +189,7 @@ static void stream_ready(struct watch *watch, uint32_t events)
 
 static void out_drained(struct out *out)
 {
+    relay_resume(out);
     for (int i = 0; i < 2 * iof.nranks; i++) {
         struct stream *stream = &iof.streams[i];
         if (stream->out == out && stream->watch.fd >= 0 && !stream->watch.added)
@@ -282,8 +286,8 @@ static int open_copy(const struct stream *stream)
 {
     char path[4096];
     int digits = snprintf(NULL, 0, "%d", iof.world - 1);
-    snprintf(path, sizeof path, "%s/1/rank.%0*d/%s", iof.options.directory, digits,
-             stream->rank, stream->which == 1 ? "stdout" : "stderr");
+    snprintf(path, sizeof path, "%s/%d/rank.%0*d/%s", iof.options.directory, launcher_job,
+             digits, stream->rank, stream->which == 1 ? "stdout" : "stderr");
     return pattern_create(path, false);
 }
 
@@ -295,7 +299,10 @@ static int prepare_output(struct stream *stream, int *theirs)
         char path[4096];
         struct pattern_words words = { stream->rank, 0,
                                        stream->which == 1 ? "stdout" : "stderr" };
-        pattern_fill(pattern, &words, path, sizeof path);
+        pattern_fill(pattern, &words, path, sizeof path - 16);
+        size_t used = strlen(path);
+        if (launcher_job > 1) /* not the first job's file */
+            snprintf(path + used, sizeof path - used, ".%d", launcher_job);
         *theirs = pattern_create(path, stream->rank > 0 && pattern_is_shared(pattern));
         return *theirs < 0 ? 1 : 0;
     }
@@ -351,11 +358,12 @@ void iof_ended(int rank, bool killed)
 
 bool iof_is_done(void)
 {
-    return iof.open == 0;
+    return iof.open == 0 && relay_is_done();
 }
 
 void iof_drain(void)
 {
+    relay_drain();
     for (int i = 0; i < 2 * iof.nranks; i++) {
         struct stream *stream = &iof.streams[i];
         for (int reads = 0; reads < DRAIN_READS; reads++)
@@ -366,6 +374,7 @@ void iof_drain(void)
 
 void iof_close(void)
 {
+    relay_close();
     for (int i = 0; i < 2 * iof.nranks; i++) {
         struct stream *stream = &iof.streams[i];
         stream->ended = true;

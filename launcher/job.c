@@ -102,11 +102,14 @@ static void act_on_deadlines(struct job *job)
     }
     if (is_due(job, DEADLINE_OTHERS, now))
         job->others->late(job);
+    if (is_due(job, DEADLINE_SPAWNED, now))
+        offspring_late();
     if (is_due(job, DEADLINE_ABSENT, now))
         job_look_for_absent(job);
     if (is_due(job, DEADLINE_KILL, now)) {
         job->stopping = job->killed = true;
         job_signal(job, SIGKILL);
+        offspring_signal(job, SIGKILL);
         if (job->interrupted &&
             job->others) /* the user's wish; after failures each host does so itself */
             job->others->signalled(job, SIGKILL);
@@ -143,7 +146,7 @@ int job_number(const struct job *job, int world)
 
 bool job_is_running(const struct job *job)
 {
-    return job->running || (job->others && job->others->running(job));
+    return job->running || offspring_run() || (job->others && job->others->running(job));
 }
 
 /* ---- the end ---- */
@@ -193,10 +196,11 @@ static void print_exit_codes(const struct job *job)
     for (int i = 0; i < job->nranks; i++) {
         char line[80];
         int status = job->ranks[i].status;
-        int n = WIFSIGNALED(status) ? snprintf(line, sizeof line, "rank %d: signal %d\n",
-                                               job_world(job, i), WTERMSIG(status))
-                                    : snprintf(line, sizeof line, "rank %d: exit code %d\n",
-                                               job_world(job, i), WEXITSTATUS(status));
+        int n = WIFSIGNALED(status)
+                    ? snprintf(line, sizeof line, "%srank %d: signal %d\n", launcher_job_name(),
+                               job_world(job, i), WTERMSIG(status))
+                    : snprintf(line, sizeof line, "%srank %d: exit code %d\n",
+                               launcher_job_name(), job_world(job, i), WEXITSTATUS(status));
         out_write(&out_stderr, NULL, line, (size_t)n);
     }
 }

@@ -45,6 +45,7 @@ enum deadline {
     DEADLINE_HANG,    /* then explain_watch */
     DEADLINE_KILL,    /* then KILL to everything */
     DEADLINE_OTHERS,  /* other hosts were told to stop: then others->late */
+    DEADLINE_SPAWNED, /* spawned jobs were told to stop: then offspring_late */
     DEADLINE_SURVEY,  /* other hosts were asked what they do: then explain_late */
     DEADLINE_COUNT
 };
@@ -78,13 +79,17 @@ struct job { /* the share of this host, see plan.h */
  * options, plan, others, and on several hosts id and psets. */
 int job_run(struct job *job);
 
+/* As a launcher of a spawned job (spawned.c); `where`: "SOCKET,WISH", descriptors; then the command line
+ * of the first one.  The exit code. */
+int spawned_main(const char *where, int argc, char **argv);
+
 /* The number in the job of a rank of this host. */
 int job_world(const struct job *job, int number);
 
 /* The number of a rank of the job here; -1: it is elsewhere. */
 int job_number(const struct job *job, int world);
 
-/* Ranks run here or elsewhere. */
+/* Ranks run here or elsewhere, or spawned jobs do. */
 bool job_is_running(const struct job *job);
 
 /* Ids are unique on the host of whoever makes them. */
@@ -114,6 +119,15 @@ void job_report_lost(struct job *job);  /* below a wrapper; its wrapper does not
 void job_check_groups(struct job *job); /* forget those in which nothing lives */
 void job_clean(struct job *job);        /* nothing but us and the guardian is left */
 void job_set_deadline(struct job *job, enum deadline which, int ms);
+
+/* ---- spawned jobs (offspring.c), for the same ---- */
+
+bool offspring_run(void); /* some of them do */
+void offspring_stop(struct job *job, int grace_ms);
+void offspring_signal(struct job *job, int signal);
+void offspring_late(void); /* DEADLINE_SPAWNED */
+bool offspring_died(struct job *job, pid_t pid,
+                    int wait_status); /* was it a launcher of one? */
 
 int signals_open(struct job *job); /* 0 or -1 with errno */
 

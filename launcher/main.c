@@ -11,6 +11,7 @@
 #include "launcher/status.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Descriptors 0, 1 and 2 exist, so that nothing else gets these numbers. */
@@ -27,6 +28,11 @@ static void open_missing_streams(void)
 int main(int argc, char **argv)
 {
     open_missing_streams();
+    if (argc > 2 && strcmp(argv[1], "--spawned") == 0) {
+        const char *where = argv[2];
+        argv[2] = argv[0];
+        return spawned_main(where, argc - 2, argv + 2);
+    }
     struct options options;
     int status = cli_parse(argc, argv, &options);
     if (status || options.done)

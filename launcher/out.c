@@ -26,6 +26,7 @@ struct out out_stderr = { .watch.fd = STDERR_FILENO };
 bool notices_wanted, complaints_wanted = true;
 bool output_lost;
 const char *launcher_name;
+int launcher_job = 1;
 char last_complaint[1024];
 
 static void out_ready(struct watch *watch, uint32_t events);
@@ -164,11 +165,19 @@ static void out_ready(struct watch *watch, uint32_t events)
     out_resume(watch->owner);
 }
 
+const char *launcher_job_name(void)
+{
+    static char text[32];
+    if (launcher_job > 1)
+        snprintf(text, sizeof text, "job %d: ", launcher_job);
+    return text;
+}
+
 static void say_line(const char *format, va_list arguments)
 {
     char line[2048];
     size_t start =
-        (size_t)snprintf(line, sizeof line / 2, "xmpirun: %s%s",
+        (size_t)snprintf(line, sizeof line / 2, "xmpirun: %s%s%s", launcher_job_name(),
                          launcher_name ? launcher_name : "", launcher_name ? ": " : "");
     int n = vsnprintf(line + start, sizeof line - start - 1, format, arguments);
     size_t bytes = n < 0 ? start : start + (size_t)n;

@@ -66,4 +66,9 @@ extern bool output_lost;
 /* The host to name in front, NULL: none (xmpid). */
 extern const char *launcher_name;
 
+/* The job: 1, that of the command line, or a spawned one: 2, 3, .. */
+extern int launcher_job;
+/* "job 2: ", or "" for the first one. */
+const char *launcher_job_name(void);
+
 #endif

@@ -193,10 +193,10 @@ static int count_ranks(const struct options *options, struct plan *plan)
 
 static int check_strict(const struct options *options, const struct plan *plan)
 {
-    int room = budgets_of(plan);
-    if (!options->strict || plan->nranks <= room)
+    int room = budgets_of(plan), wanted = plan->nranks + options->beside;
+    if (!options->strict || wanted <= room)
         return 0;
-    complain("%d ranks, but %d %s here, and --nooversubscribe was given", plan->nranks, room,
+    complain("%d ranks, but %d %s here, and --nooversubscribe was given", wanted, room,
              plan->hosts[0].slots ? "slots" : "cores");
     return EXIT_USAGE;
 }
@@ -224,6 +224,7 @@ static int place_ranks(const struct options *options, struct plan *plan)
             plan->ranks[rank] =
                 (struct planned){ rank, app, host_of[rank], next[host_of[rank]]++ };
     map_others(plan->hosts, plan->nhosts, plan->nranks, host_of);
+    plan->hosts[0].budget.others += options->beside;
     free(host_of);
     free(next);
     return 0;
@@ -276,9 +277,9 @@ static void tell(const struct plan *plan, const struct host *here)
         notice("cores that may be used: %d, CPUs: %d", b->cores, b->pus);
     notice("ranks: %d, bound to: %s%s", plan->nranks, level_name(plan->decided.to),
            !plan->crowded ? ""
-           : b->others
-               ? "; with those of other hosts more ranks than cores: waiting ranks give way"
-               : "; more ranks than cores: waiting ranks give way");
+           : b->others ? "; with those of other hosts or jobs more ranks than cores: waiting "
+                         "ranks give way"
+                       : "; more ranks than cores: waiting ranks give way");
 }
 
 const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t room)

@@ -17,6 +17,7 @@
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_names.h"
 #include "launcher/pmix_sets.h"
+#include "launcher/pmix_spawn.h"
 #include "launcher/pmix_tools.h"
 #include "launcher/pmix_upcall.h"
 #include "launcher/verdict.h"
@@ -62,12 +63,12 @@ static void news_sent(pmix_status_t status, void *data)
     free(data);
 }
 
-static void announce_world(int world)
+void clients_announce(const pmix_proc_t *dead)
 {
     struct news *news = calloc(1, sizeof *news);
     if (!news)
         abort();
-    news->dead = proc_named(server.nspace, world);
+    news->dead = *dead;
     news->affected = (pmix_info_t){
         .key = PMIX_EVENT_AFFECTED_PROC,
         .value = { .type = PMIX_PROC, .data.proc = &news->dead },
@@ -77,6 +78,12 @@ static void announce_world(int world)
                               &news->affected, 1, news_sent, news);
     if (status != PMIX_SUCCESS)
         free(news);
+}
+
+static void announce_world(int world)
+{
+    pmix_proc_t dead = proc_named(server.nspace, world);
+    clients_announce(&dead);
 }
 
 static void announce(int rank)
@@ -95,7 +102,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static void set_timer(void)
 {
-    uint64_t next = names_deadline();
+    uint64_t next = earlier(names_deadline(), spawn_deadline());
     for (int i = 0; i < server.job->nranks; i++)
         next = earlier(next, server.clients[i].lost);
     struct itimerspec spec = { .it_value = { .tv_sec = (time_t)(next / 1000000000u),
@@ -129,6 +136,7 @@ static void timer_ready(struct watch *watch, uint32_t events)
     if (read(watch->fd, &count, sizeof count) < 0)
         return;
     names_tick(clock_ns());
+    spawn_tick(clock_ns());
     check_lost(clock_ns());
     set_timer();
 }
@@ -241,6 +249,15 @@ static int number_of(const struct upcall *u)
     return is_known ? job_number(server.job, (int)u->from.rank) : -1;
 }
 
+/* Processes of one or several jobs that come together are all here, or do not exist. */
+static bool are_known(const struct upcall *u)
+{
+    for (size_t i = 0; i < u->nprocs; i++)
+        if (strcmp(u->procs[i].nspace, server.nspace) != 0 && !spawn_knows(u->procs[i].nspace))
+            return false;
+    return true;
+}
+
 /* Those that ranks of several hosts have to do with. */
 static void handle_shared(struct upcall *u)
 {
@@ -249,6 +266,10 @@ static void handle_shared(struct upcall *u)
         sets_query(job, server.nspace, u);
     else if (u->kind == UPCALL_GROUP && !job->others)
         construct_group(u);
+    else if (u->kind == UPCALL_SPAWN)
+        spawn_handle(u);
+    else if ((u->kind == UPCALL_CONNECT || u->kind == UPCALL_DISCONNECT) && !job->others)
+        upcall_answer(u, are_known(u) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     else
         far_handle(job, u);
 }
@@ -263,6 +284,8 @@ static void news_ready(struct watch *watch, uint32_t events)
             handle_shared(u);
         else if (number >= 0)
             handle(number, u);
+        else if (spawn_handle_client(u))
+            continue;
         else /* a tool; when it leaves that is all right */
             upcall_answer(u, u->kind == UPCALL_FINALIZED ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     }
@@ -298,6 +321,7 @@ pmix_status_t clients_watch(void)
 
 void clients_started(const char *where)
 {
+    spawn_open(server.job, server.nspace, where);
     tools_started(server.job, where);
 }
 

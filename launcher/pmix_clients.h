@@ -32,6 +32,9 @@ void clients_gone(int rank, int wait_status);
 /* A rank of another host has ended badly. */
 void clients_other_gone(int world);
 
+/* Tell the clients of its job that this rank has died. */
+void clients_announce(const pmix_proc_t *dead);
+
 void clients_close(void);
 
 #endif

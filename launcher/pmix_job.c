@@ -59,6 +59,15 @@ static void put_rank(struct list *list, const char *key, int rank)
     put(list, key, PMIX_PROC_RANK)->data.rank = (pmix_rank_t)rank;
 }
 
+static void put_process_name(struct list *list, const char *key, const pmix_proc_t *proc)
+{
+    pmix_proc_t *copy = malloc(sizeof *copy);
+    if (!copy)
+        abort();
+    *copy = *proc;
+    put(list, key, PMIX_PROC)->data.proc = copy;
+}
+
 static void put_string(struct list *list, const char *key, const char *text)
 {
     char *copy = strdup(text);
@@ -88,6 +97,8 @@ static void list_free(struct list *list)
             free(value->data.darray);
         } else if (value->type == PMIX_STRING) {
             free(value->data.string);
+        } else if (value->type == PMIX_PROC) {
+            free(value->data.proc);
         } else if (value->type == PMIX_REGEX) {
             pmix_lib.Value_destruct(value);
         }
@@ -323,6 +334,12 @@ static pmix_status_t describe(struct list *list, const struct job *job, const ch
     return status;
 }
 
+static void put_parent(struct list *list, const pmix_proc_t *parent)
+{
+    put_process_name(list, PMIX_PARENT_ID, parent);
+    put(list, PMIX_SPAWNED, PMIX_BOOL)->data.flag = true;
+}
+
 /* ---- registering ---- */
 
 struct registered { /* counts answers from the library's thread */
@@ -359,12 +376,16 @@ static pmix_status_t register_ranks(struct registered *registered, const struct 
     return await(registered, job->nranks);
 }
 
-pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const char *scratch)
+/* Process sets have no job in their names: those of a spawned one would take the place of the first one's. */
+pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const char *scratch,
+                                const pmix_proc_t *parent)
 {
     struct registered registered = { .status = PMIX_SUCCESS };
     struct list list = { 0 };
     sem_init(&registered.answers, 0, 0);
     pmix_status_t status = describe(&list, job, nspace, scratch);
+    if (parent)
+        put_parent(&list, parent);
     if (status == PMIX_SUCCESS)
         status = pmix_lib.server_register_nspace(nspace, job->nranks, list.items, list.n,
                                                  on_answer, &registered);
@@ -372,7 +393,7 @@ pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const
         status = await(&registered, 1);
     if (status == PMIX_SUCCESS)
         status = register_ranks(&registered, job, nspace);
-    if (status == PMIX_SUCCESS)
+    if (status == PMIX_SUCCESS && !parent)
         sets_define(job, nspace);
     list_free(&list);
     sem_destroy(&registered.answers);

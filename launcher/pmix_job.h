@@ -10,7 +10,8 @@
 #include <pmix_server.h>
 
 /* Register the job and each of its ranks with the server, as the job `nspace`.  `scratch`: a
- * directory that ranks may put files into. */
-pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const char *scratch);
+ * directory that ranks may put files into.  `parent`: who has spawned it; NULL: nobody. */
+pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const char *scratch,
+                                const pmix_proc_t *parent);
 
 #endif

@@ -7,8 +7,8 @@
  * client of a job that does not exist.
  *
  * What one host can answer by itself is not queued at all when all ranks are here: a fence is complete
- * when the library asks, connected processes need nothing from us, and events were already
- * given to the clients.  Starting processes is not supported yet.
+ * when the library asks, connected processes of one job need nothing from us, and events were
+ * already given to the clients.
  */
 #include "launcher/pmix_upcall.h"
 
@@ -166,6 +166,19 @@ static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t nque
     return enqueue(u);
 }
 
+static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
+                           const pmix_app_t *apps, size_t napps, pmix_spawn_cbfunc_t done,
+                           void *data)
+{
+    struct upcall *u = record(UPCALL_SPAWN, proc, data);
+    u->info = info;
+    u->ninfo = ninfo;
+    u->apps = apps;
+    u->napps = napps;
+    u->spawned = done;
+    return enqueue(u);
+}
+
 static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                            size_t ninfo, char *blob, size_t bytes, pmix_modex_cbfunc_t done,
                            void *data)
@@ -211,10 +224,12 @@ void upcall_enqueue_data(pmix_status_t status, const char *data, size_t bytes, v
 static pmix_status_t come_together(enum upcall_kind kind, const pmix_proc_t *procs,
                                    size_t nprocs, pmix_op_cbfunc_t done, void *data)
 {
+    bool of_one_job = true;
     for (size_t i = 0; i < nprocs; i++)
-        if (strcmp(procs[i].nspace, queue.nspace) != 0)
-            return PMIX_ERR_NOT_FOUND;
-    if (!queue.spread || !nprocs)
+        of_one_job &= strcmp(procs[i].nspace, queue.nspace) == 0;
+    if (queue.spread && !of_one_job)
+        return PMIX_ERR_NOT_FOUND;
+    if ((!queue.spread && of_one_job) || !nprocs)
         return PMIX_OPERATION_SUCCEEDED;
     struct upcall *u = record_of_many(kind, procs, nprocs, data);
     u->op = done;
@@ -296,6 +311,7 @@ int upcalls_open(const char *nspace, bool spread, pmix_server_module_t *module)
                                       .publish = publish,
                                       .lookup = lookup,
                                       .unpublish = unpublish,
+                                      .spawn = spawn,
                                       .connect = connect_all,
                                       .disconnect = disconnect_all,
                                       .register_events = register_events,
@@ -348,7 +364,9 @@ static void deliver(pmix_status_t status, void *data)
         u->modex(u->status, u->blob, u->nblob, u->data, drop, u);
         return;
     }
-    if (u->lookup)
+    if (u->spawned)
+        u->spawned(u->status, u->text ? u->text : "", u->data);
+    else if (u->lookup)
         u->lookup(u->status, u->found, u->nfound, u->data);
     else
         u->op(u->status, u->data);
@@ -374,7 +392,7 @@ void upcall_answer(struct upcall *u, pmix_status_t status)
     u->status = status;
     if (u->answered)
         u->answered(u);
-    if (u->op || u->lookup || u->group || u->modex)
+    if (u->op || u->lookup || u->group || u->modex || u->spawned)
         pmix_lib.server_deregister_client(&nobody, deliver, u);
     else
         upcall_drop(u);

@@ -27,10 +27,11 @@ enum upcall_kind {
     UPCALL_UNPUBLISH,
     UPCALL_GROUP,
     UPCALL_QUERY,
+    UPCALL_SPAWN,
+    UPCALL_CONNECT,    /* of jobs on several hosts, or of several jobs */
+    UPCALL_DISCONNECT, /* likewise */
     /* of jobs on several hosts only */
     UPCALL_FENCE,
-    UPCALL_CONNECT,
-    UPCALL_DISCONNECT,
     UPCALL_MODEX,       /* from: whose data */
     UPCALL_MODEX_READY, /* data that upcall_enqueue_data was given; no answer */
     UPCALL_MODEX_OVER,  /* see upcall_enqueue_over; no answer */
@@ -41,14 +42,17 @@ struct upcall {
     struct upcall *next;
     enum upcall_kind kind;
     pmix_proc_t from;
-    int code;    /* ABORT: what the job shall end with; EVENT */
-    int range;   /* EVENT */
-    char *text;  /* ABORT: why; GROUP: its name; malloced, may be NULL */
+    int code;  /* ABORT: what the job shall end with; EVENT */
+    int range; /* EVENT */
+    char *
+        text; /* ABORT: why; GROUP: its name; SPAWN: the answer, a job's; malloced, may be NULL */
     char **keys; /* LOOKUP, UNPUBLISH; NULL: all */
     const pmix_info_t *info;
     size_t ninfo;
     const pmix_query_t *queries; /* QUERY */
     size_t nqueries;
+    const pmix_app_t *apps; /* SPAWN */
+    size_t napps;
     pmix_proc_t *procs; /* GROUP, FENCE, CONNECT, DISCONNECT: who takes part; malloced */
     size_t nprocs;
     void *asker; /* MODEX_READY, or a question of another host: the caller's */
@@ -67,6 +71,7 @@ struct upcall {
     pmix_lookup_cbfunc_t lookup;
     pmix_info_cbfunc_t group;
     pmix_modex_cbfunc_t modex;
+    pmix_spawn_cbfunc_t spawned;
     void *data;
 };
 
@@ -74,7 +79,7 @@ struct upcall {
 static inline pmix_proc_t proc_named(const char *nspace, int world)
 {
     pmix_proc_t proc = { .rank = (pmix_rank_t)world };
-    strncpy(proc.nspace, nspace, sizeof proc.nspace - 1);
+    memcpy(proc.nspace, nspace, strnlen(nspace, sizeof proc.nspace - 1));
     return proc;
 }
 

@@ -77,7 +77,7 @@ static const char *start(struct job *job)
     server.runs = true;
     pmix_status_t status = clients_watch();
     if (status >= 0 && job->nranks)
-        status = pmix_job_register(job, server.nspace, server.folder);
+        status = pmix_job_register(job, server.nspace, server.folder, NULL);
     return status >= 0 ? NULL : pmix_lib.Error_string(status);
 }
 

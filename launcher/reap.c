@@ -349,7 +349,8 @@ void job_reap(struct job *job)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (guard_died(pid) || (job->others && job->others->child_died(pid, status)))
+        if (guard_died(pid) || offspring_died(job, pid, status) ||
+            (job->others && job->others->child_died(pid, status)))
             continue;
         job_is_aborted(job);
         int number = 0;

@@ -31,10 +31,11 @@
 
 static struct watch news;
 
-/* To the ranks here and on other hosts. */
+/* To the ranks here and on other hosts, and to spawned jobs. */
 static void pass_on(struct job *job, int signal)
 {
     job_signal(job, signal);
+    offspring_signal(job, signal);
     if (job->others)
         job->others->signalled(job, signal);
 }
@@ -68,6 +69,7 @@ static void asked_to_explain(struct job *job)
         asked_to_end(job, SIGQUIT);
         return;
     }
+    offspring_signal(job, SIGQUIT);
     explain(job, "state of the ranks", NULL);
     last = clock_ns();
 }

@@ -30,6 +30,7 @@ void job_stop(struct job *job, int grace_ms)
     job->stopping = true;
     if (job->others)
         job->others->stopping(job, grace_ms);
+    offspring_stop(job, grace_ms);
     job_signal(job, SIGTERM);
     job_signal(job, SIGCONT);
     job_set_deadline(job, DEADLINE_KILL, grace_ms);

@@ -51,9 +51,9 @@ struct budget {
     double quota;   /* CPUs' worth of time per second by cgroup; 0: no limit */
     int slots;      /* min(cores, quota rounded up), at least 1 */
     uint64_t
-        cpus;   /* the same for hosts that are one machine and may use the same CPUs of it, as
+        cpus; /* the same for hosts that are one machine and may use the same CPUs of it, as
                      * containers and network namespaces do; 0: not known, or there is a quota */
-    int others; /* ranks that other hosts of the job have on these CPUs */
+    int others; /* ranks that other hosts of the job, or other jobs of xmpirun, have on these CPUs */
 };
 
 /* Of a machine that is not here: all of it may be used. */

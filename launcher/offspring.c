@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See offspring.h.  A launcher that does not take a message is stopped or broken; then it is killed, and
+ * its guardian ends its ranks.
+ */
+#define _GNU_SOURCE 1 /* memfd_create */
+#include "launcher/offspring.h"
+
+#include "launcher/kin.h"
+#include "launcher/out.h"
+#include "launcher/pack.h"
+#include "launcher/proc.h"
+#include "launcher/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { LATE_MS = 2000 }; /* for a launcher to end after the grace of its ranks */
+
+static struct offspring *children;
+static int last_number = 1; /* the job of the command line */
+
+bool offspring_run(void)
+{
+    for (const struct offspring *child = children; child; child = child->next)
+        if (child->pid)
+            return true;
+    return false;
+}
+
+static void tell(struct offspring *child, enum kin_kind kind, int number, int code,
+                 const char *text)
+{
+    if (child->pid && child->watch.fd >= 0 &&
+        kin_say(child->watch.fd, kind, number, code, text) != 0 && errno != EPIPE)
+        kill(child->pid, SIGKILL);
+}
+
+void offspring_go(struct offspring *child, char *const *variables)
+{
+    for (; *variables; variables++)
+        tell(child, KIN_VARIABLE, 0, 0, *variables);
+    tell(child, KIN_GO, 0, 0, NULL);
+}
+
+void offspring_refuse(struct offspring *child, const char *why)
+{
+    tell(child, KIN_REFUSED, 0, 0, why);
+}
+
+void offspring_lost(struct offspring *child, int rank)
+{
+    tell(child, KIN_LOST, rank, 0, NULL);
+}
+
+void offspring_abort(struct offspring *child, int rank, int code, const char *text)
+{
+    tell(child, KIN_ABORT, rank, code, text);
+}
+
+/* ---- what it says ---- */
+
+static bool map_segment(struct offspring *child, int fd)
+{
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return false;
+    child->mapped = (size_t)status.st_size;
+    void *at =
+        mmap(NULL, child->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (at == MAP_FAILED)
+        return false;
+    child->job.segment = at;
+    child->job.psets = bootseg_psets(at);
+    return true;
+}
+
+static void hello(struct offspring *child, const struct kin_message *message, int fd)
+{
+    const struct job *ours = child->watch.owner;
+    struct plan *plan = &child->plan;
+    size_t n = (size_t)message->number;
+    if (!map_segment(child, fd)) {
+        kill(child->pid, SIGKILL);
+        return;
+    }
+    *plan = (struct plan){ .hosts = ours->plan->hosts, .nhosts = 1, .nnodes = 1 };
+    plan->nranks = plan->world = message->number;
+    plan->ranks = calloc(n + 1, sizeof *plan->ranks);
+    if (!plan->ranks)
+        abort();
+    for (int i = 0; i < message->number; i++)
+        plan->ranks[i] = (struct planned){ .world = i,
+                                           .local = i,
+                                           .app = bootseg_rank(child->job.segment, i)->appnum };
+    child->options.napps = message->code;
+    child->job.options = &child->options;
+    child->job.plan = plan;
+    child->job.nranks = child->job.running = message->number;
+}
+
+static void place(struct offspring *child, const struct kin_message *message)
+{
+    struct plan *plan = &child->plan;
+    if (message->number >= plan->nranks || message->bytes != sizeof *plan->placements)
+        return;
+    if (!plan->placements)
+        plan->placements = calloc((size_t)plan->nranks, sizeof *plan->placements);
+    if (!plan->placements)
+        abort();
+    memcpy(&plan->placements[message->number], message->text, message->bytes);
+}
+
+static void ready(struct offspring *child)
+{
+    const struct job *ours = child->watch.owner;
+    if (ours->stopping || ours->interrupted)
+        offspring_refuse(child, "the job is ending");
+    else
+        child->events->ready(child);
+}
+
+static void heard(struct offspring *child, const struct kin_message *message, int fd)
+{
+    switch (message->kind) {
+    case KIN_HELLO:
+        hello(child, message, fd);
+        break;
+    case KIN_PLACE:
+        place(child, message);
+        break;
+    case KIN_READY:
+        ready(child);
+        break;
+    case KIN_STARTED:
+        child->started = true;
+        child->events->started(child);
+        break;
+    case KIN_GONE:
+        child->job.running--;
+        child->events->gone(child, message->number, message->code);
+        break;
+    default:
+        break;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void listen_to(struct offspring *child)
+{
+    struct kin_message message;
+    int fd, status = 0;
+    while (child->watch.fd >= 0 &&
+           (status = kin_receive(child->watch.fd, &message, &fd, true)) > 0)
+        heard(child, &message, fd);
+    if (status < 0) {
+        loop_drop(&child->watch);
+        close(child->watch.fd);
+        child->watch.fd = -1;
+    }
+}
+
+static void has_said(struct watch *watch, uint32_t events)
+{
+    (void)events;
+    for (struct offspring *child = children; child; child = child->next)
+        if (watch == &child->watch)
+            listen_to(child);
+}
+
+/* ---- starting ---- */
+
+static int ranks_here(const struct job *job)
+{
+    int n = job->running;
+    for (const struct offspring *child = children; child; child = child->next)
+        n += child->pid ? child->job.running : 0;
+    return n;
+}
+
+/* A descriptor of the wish, which the child inherits. */
+static int write_down(const struct wish *wish)
+{
+    struct pack pack = { 0 };
+    wish_pack(wish, &pack);
+    int fd = memfd_create("xmpi-wish", 0);
+    bool good = fd >= 0 && write(fd, pack.bytes, pack.n) == (ssize_t)pack.n;
+    pack_free(&pack);
+    if (!good && fd >= 0)
+        close(fd);
+    return good ? fd : -1;
+}
+
+/* xmpirun --spawned SOCKET,WISH, and the command line as it was given. */
+static int execute(const struct job *job, struct proc *proc, int socket, int wish)
+{
+    char where[32];
+    int n = 0;
+    while (job->options->words[n])
+        n++;
+    char **argv = calloc((size_t)n + 3, sizeof *argv);
+    if (!argv)
+        abort();
+    snprintf(where, sizeof where, "%d,%d", socket, wish);
+    argv[0] = "xmpirun";
+    argv[1] = "--spawned";
+    argv[2] = where;
+    for (int i = 1; i < n; i++)
+        argv[2 + i] = job->options->words[i];
+    proc->argv = argv;
+    fcntl(socket, F_SETFD,
+          0); /* only this child can inherit it: nobody else starts processes */
+    int error = proc_start(proc);
+    free(argv);
+    return error;
+}
+
+static void close_all(const int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* The process of its launcher, and our end of the way to it in *socket; -1 with errno. */
+static pid_t start(const struct job *job, const struct wish *wish, int *socket)
+{
+    struct proc proc = { .path = "/proc/self/exe", .envp = environ, .umask = -1 };
+    int ends[2] = { -1, -1 }, theirs[] = { -1, -1, -1, -1, -1 }, error = 0;
+    if ((theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0 ||
+        (theirs[1] = relay_open(&out_stdout)) < 0 ||
+        (theirs[2] = relay_open(&out_stderr)) < 0 || (theirs[3] = write_down(wish)) < 0 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        error = errno;
+    theirs[4] = ends[1];
+    memcpy(proc.fds, theirs, sizeof proc.fds);
+    if (!error)
+        error = execute(job, &proc, theirs[4], theirs[3]);
+    close_all(theirs, 5);
+    if (error)
+        close_all(ends, 1);
+    *socket = ends[0];
+    errno = error;
+    return error ? -1 : proc.pid;
+}
+
+struct offspring *offspring_start(struct job *job, struct wish *wish,
+                                  const struct offspring_events *events, void *owner)
+{
+    int socket;
+    wish->number = last_number + 1;
+    wish->beside = ranks_here(job);
+    wish->pty = out_stdout.is_tty;
+    pid_t pid = start(job, wish, &socket);
+    if (pid < 0) {
+        complain("cannot start a launcher for a spawned job: %s", strerror(errno));
+        return NULL;
+    }
+    struct offspring *child = calloc(1, sizeof *child);
+    if (!child)
+        abort();
+    *child = (struct offspring){ .next = children,
+                                 .events = events,
+                                 .owner = owner,
+                                 .number = ++last_number,
+                                 .pid = pid,
+                                 .watch = { .fd = socket, .ready = has_said, .owner = job } };
+    children = child;
+    loop_add(&child->watch, EPOLLIN);
+    return child;
+}
+
+/* ---- stopping ---- */
+
+void offspring_stop(struct job *job, int grace_ms)
+{
+    if (!offspring_run())
+        return;
+    for (struct offspring *child = children; child; child = child->next)
+        tell(child, KIN_STOP, grace_ms, 0, NULL);
+    job_set_deadline(job, DEADLINE_SPAWNED, grace_ms + LATE_MS);
+}
+
+void offspring_signal(struct job *job, int signal)
+{
+    if (signal == SIGKILL) {
+        offspring_stop(job, 0);
+        return;
+    }
+    for (struct offspring *child = children; child; child = child->next)
+        if (child->pid)
+            kill(child->pid, signal);
+}
+
+void offspring_late(void)
+{
+    for (struct offspring *child = children; child; child = child->next)
+        if (child->pid)
+            kill(child->pid, SIGKILL);
+}
+
+/* ---- the end ---- */
+
+static void forget(struct offspring *child)
+{
+    if (child->watch.fd >= 0) {
+        loop_drop(&child->watch);
+        close(child->watch.fd);
+        child->watch.fd = -1;
+    }
+    if (child->job.segment)
+        munmap(child->job.segment, child->mapped);
+    free(child->plan.ranks);
+    free(child->plan.placements);
+    child->job = (struct job){ 0 };
+    child->plan = (struct plan){ 0 };
+}
+
+/* One exit policy for all jobs of an xmpirun: what the launcher of a spawned one ends with is its
+ * verdict. */
+static void judge(struct job *job, const struct offspring *child, int wait_status)
+{
+    char how[64];
+    int code =
+        WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+    if (!child->started || !code || job->stopping || job->interrupted)
+        return;
+    if (WIFSIGNALED(wait_status))
+        snprintf(how, sizeof how, "its launcher was killed by signal %d",
+                 WTERMSIG(wait_status));
+    else
+        snprintf(how, sizeof how, "exit code %d", code);
+    if (!job->options->keep_going) {
+        job_fail(job, code, "job %d, which was spawned, has failed (%s); stopping the others",
+                 child->number, how);
+        return;
+    }
+    complain("job %d, which was spawned, has failed (%s); going on", child->number, how);
+    if (!job->failed)
+        job->exit_code = code;
+    job->failed = true;
+}
+
+bool offspring_died(struct job *job, pid_t pid, int wait_status)
+{
+    struct offspring *child = children;
+    while (child && child->pid != pid)
+        child = child->next;
+    if (!child)
+        return false;
+    listen_to(child); /* its last words */
+    relay_drain();
+    child->pid = 0;
+    judge(job, child, wait_status);
+    child->events->ended(child, wait_status);
+    forget(child);
+    return true;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See wish.h.
+ */
+#include "launcher/wish.h"
+
+#include "launcher/pack.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+void wish_pack(const struct wish *wish, struct pack *pack)
+{
+    pack_number(pack, wish->number);
+    pack_number(pack, wish->beside);
+    pack_number(pack, wish->pty);
+    pack_number(pack, wish->own_hosts);
+    pack_texts(pack, wish->options.text);
+    pack_number(pack, wish->napps);
+    for (int i = 0; i < wish->napps; i++) {
+        const struct app *app = &wish->apps[i];
+        pack_number(pack, app->np);
+        pack_text(pack, app->wdir);
+        pack_texts(pack, app->argv);
+        pack_texts(pack, app->env.set.text);
+        pack_texts(pack, app->env.unset.text);
+    }
+}
+
+static struct strings take_strings(struct unpack *from)
+{
+    struct strings list = { 0 };
+    list.text = unpack_texts(from, &list.n);
+    return list;
+}
+
+static void take_app(struct unpack *from, struct app *app)
+{
+    *app = (struct app){ .np = unpack_int(from, 1, INT_MAX), .umask = -1 };
+    const char *wdir = unpack_text(from);
+    app->wdir = *wdir ? wdir : NULL;
+    app->argv = take_strings(from).text;
+    app->env.set = take_strings(from);
+    app->env.unset = take_strings(from);
+}
+
+bool wish_take(struct unpack *from, struct wish *wish)
+{
+    wish->number = unpack_int(from, 2, INT_MAX);
+    wish->beside = unpack_int(from, 0, INT_MAX);
+    wish->pty = unpack_int(from, 0, 1);
+    wish->own_hosts = unpack_int(from, 0, 1);
+    wish->options = take_strings(from);
+    wish->napps = unpack_int(from, 1, 1 << 20);
+    wish->apps = calloc((size_t)wish->napps, sizeof *wish->apps);
+    if (!wish->apps)
+        abort();
+    for (int i = 0; i < wish->napps && !from->bad; i++)
+        take_app(from, &wish->apps[i]);
+    return !from->bad;
+}
+
+void wish_free(struct wish *wish)
+{
+    for (int i = 0; i < wish->napps; i++) {
+        free(wish->apps[i].argv);
+        free(wish->apps[i].env.set.text);
+        free(wish->apps[i].env.unset.text);
+    }
+    free(wish->apps);
+    free(wish->options.text);
+    *wish = (struct wish){ 0 };
+}
