@@ -73,7 +73,7 @@ part_start() # who runs where, streams, exit codes
     if grep -q "by cgroup quota" "$dir/err"; then
         echo "skip launch: hosts that share CPUs: there is a quota, of which each host might have its own"
     else
-        check "hosts that share CPUs know it" "$code $(grep -c 'with those of other hosts more ranks than cores' "$dir/err")" "0 2"
+        check "hosts that share CPUs know it" "$code $(grep -c 'with those of other hosts or jobs more ranks than cores' "$dir/err")" "0 2"
     fi
     run 30 --dry-run -H a:2,b:2 "$scratch/ends"
     check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"

@@ -4,7 +4,7 @@
  * code is 0 when all that was expected came true.
  *
  *     all            who am I, put, commit, fence, get, names and who sees them, groups and
- *                    connections of all and of some, spawn (refused), events
+ *                    connections of all and of some, spawn (refused on several hosts), events
  *     abort CODE     rank 1 aborts, the others wait for ever
  *     death          the last rank kills itself; the others wait for the news of it
  *     alone          the last rank, which is alone on its host, kills itself; a fence of all fails
@@ -357,7 +357,8 @@ static void check_connections(void)
     CHECK(PMIx_Disconnect(&everybody, 1, NULL, 0) == PMIX_SUCCESS);
     pmix_app_t app = { .cmd = "/bin/true", .maxprocs = 1 };
     pmix_nspace_t child;
-    CHECK(PMIx_Spawn(NULL, 0, &app, 1, child) == PMIX_ERR_NOT_SUPPORTED);
+    if (getenv("EXPECT_NODES")) /* on one host: pmix_spawn.c */
+        CHECK(PMIx_Spawn(NULL, 0, &app, 1, child) == PMIX_ERR_NOT_SUPPORTED);
     fence(0);
 }
 

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# PMIx_Spawn: jobs that start while another one runs, with the same xmpirun and PMIx server.
+. "${srcdir:-.}/test/lib.sh"
+XMPI_SCRATCH=${XMPI_SCRATCH:-$scratch}
+. "$(dirname "$0")/launch.inc"
+here=$(dirname "$0")
+
+if ! pkg-config --exists pmix 2> /dev/null; then
+    echo "skip launch: PMIx_Spawn: no pmix.pc (Debian: libpmix-dev)"
+    exit 0
+fi
+client=$dir/client
+if ! gcc -std=gnu11 -g -O1 -Wall -Wextra "$here/pmix_spawn.c" -o "$client" \
+    $(pkg-config --cflags --libs pmix) 2> "$dir/err"; then
+    not_ok "a PMIx client that spawns compiles" "gcc failed"
+    finish
+fi
+if ! "$client" say > /dev/null 2>&1 && [ $? = 127 ]; then
+    echo "skip launch: PMIx_Spawn: libpmix.so.2 cannot be loaded (Debian: libpmix2)"
+    exit 0
+fi
+ring=$dir/ring
+compile "$here/pmix_mpi.c" -o "$ring" 2> "$dir/err" || not_ok "an MPI program compiles" "failed"
+
+export XDG_RUNTIME_DIR="$dir/run"
+mkdir -p "$XDG_RUNTIME_DIR"
+nothing_left()
+{
+    await 10 is_empty "$XDG_RUNTIME_DIR"
+    check "nothing is left behind by $1" "$(ls -A "$XDG_RUNTIME_DIR") $(leftovers_soon 5)" " 0"
+}
+
+# ---- jobs that end well ----
+
+run 60 -np 2 "$client" all
+check "spawned and first job: identity, data, names, connection, fence" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 3 "$client" twice
+check "several at the same time" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 1 "$client" many 20
+check "many, one after the other" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 2 "$client" run "$ring" 2
+check "a spawned MPI program has a world of its own" "$code: $(grep -c good "$dir/out")" "0: 2"
+run 60 -np 2 "$client" run "$(command -v true)"
+check "an ordinary program can be spawned" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 2 "$client" end "$dir/end"
+check "xmpirun stays until spawned jobs have ended" "$code $(wc -l < "$dir/end")" "0 2"
+nothing_left "jobs that end well"
+
+# ---- output ----
+
+lines() { sort "$dir/out" | tr '\n' ';'; }
+run 60 -np 2 "$client" say
+check "output of both jobs" "$code: $(lines)" "0: line 0 of 0 of first;line 0 of 0 of spawned;line 0 of 1 of first;line 0 of 1 of spawned;line 1 of 0 of first;line 1 of 0 of spawned;line 1 of 1 of first;line 1 of 1 of spawned;"
+run 60 --tag-output -np 1 "$client" say
+check "tags tell jobs apart" "$(lines)" "[1,0]<stdout>:line 0 of 0 of first;[1,0]<stdout>:line 1 of 0 of first;[2,0]<stdout>:line 0 of 0 of spawned;[2,0]<stdout>:line 1 of 0 of spawned;[2,1]<stdout>:line 0 of 1 of spawned;[2,1]<stdout>:line 1 of 1 of spawned;"
+run 60 -l -np 1 "$client" say
+check "short tags do, too" "$(grep -c '^\[0\] .*of 0 of first' "$dir/out") $(grep -c '^\[2,1\] .*of 1 of spawned' "$dir/out")" "2 2"
+run 60 --output-filename "$dir/files" -np 1 "$client" say
+check "files of both jobs" "$(cat "$dir/files/1/rank.0/stdout" "$dir/files/2/rank.1/stdout" | tr '\n' ';')" "line 0 of 0 of first;line 1 of 0 of first;line 0 of 1 of spawned;line 1 of 1 of spawned;"
+run 60 -outfile-pattern "$dir/pattern.%r" -np 1 "$client" say
+check "files by a pattern" "$(cat "$dir/pattern.0" "$dir/pattern.0.2" | tr '\n' ';')" "line 0 of 0 of first;line 1 of 0 of first;line 0 of 0 of spawned;line 1 of 0 of spawned;"
+run 60 -np 2 "$client" run "$(command -v seq)" 100000
+check "much output is complete, and no line is torn" "$code: $(sort -n "$dir/out" | uniq -c | awk '$1 != 2' | wc -l) $(wc -l < "$dir/out")" "0: 0 200000"
+
+# ---- what cannot be ----
+
+run 60 -np 1 "$client" refused
+check "what cannot be spawned: the caller gets an error and lives" "$code: $(cat "$dir/out")" "0: "
+check_says "a missing program is named" "job 2: cannot find the program /there/is/no/such/program"
+check_says "a missing directory is named" "cannot enter the working directory /there/is/no/such/directory"
+check_says "a directive nobody knows is named" "test.unheard-of is required and not supported"
+check_says "another host is named" "cannot spawn ranks on elsewhere.invalid"
+run 60 --nooversubscribe -H localhost:2 -np 1 "$client" say
+check_says "slots are those of all jobs: error" "3 ranks, but 2 slots here, and --nooversubscribe was given"
+run 60 --nooversubscribe -H localhost:3 -np 1 "$client" say
+check "slots are those of all jobs: enough" "$code" 0
+XMPI_LAUNCH_AGENT='sh -c "{cmd}"' run 60 -H a:1,b:1 "$client" refused
+check_says "jobs on several hosts: said so" "PMIx_Spawn by rank [01] of .*: not supported in jobs on several hosts"
+nothing_left "what cannot be spawned"
+
+# ---- bad ends ----
+
+run 60 -np 2 "$client" killed
+check "a killed spawned rank ends all: exit code" $code 137
+check "it is the first cause" "$(head -n 1 "$dir/err" | grep -c "job 2: rank 1 .* was killed by signal 9")" 1
+run 60 -np 2 "$client" abort 42
+check "PMIx_Abort in a spawned job" $code 42
+check_says "who and why" "job 2: rank 1 called PMIx_Abort(42): out of cheese"
+run 60 -np 2 "$client" silent
+check "a spawned client that ends without PMIx_Finalize" $code 1
+check_says "it is named" "job 2: rank 1 .*without calling"
+run 60 -np 2 "$client" code 7
+check "exit codes of spawned jobs count" $code 7
+run 60 -np 2 "$client" run "$ring" 2 && run 60 -np 2 "$client" run "$(command -v false)"
+check "those of ordinary programs, too" $code 1
+rm -f "$dir/file"
+run 60 -np 2 "$client" die "$dir/file"
+check "a killed parent ends the spawned" "$code $(grep -c spawned "$dir/file")" "137 2"
+rm -f "$dir/heard" "$dir/foreign"
+TEST_FILE=$dir/heard TEST_FOREIGN=$dir/foreign run 60 -np 2 "$client" quiet
+check "news of a death" "$code $(grep -c "spawned 0" "$dir/heard")" "137 1"
+check "it says in which job" "$(sort -u "$dir/foreign" | tr '\n' ' ')" "first 0 first 1 "
+run 60 --keep-going -np 2 "$client" run "$(command -v false)"
+check "--keep-going: the first job goes on" "$code $(grep -c 'job 2, which was spawned, has failed (exit code 1); going on' "$dir/err")" "1 1"
+rm -f "$dir/file"
+run 60 --timeout 1 -np 2 "$client" wait "$dir/file"
+check "the time limit is for all jobs" $code 124
+nothing_left "jobs that end badly"
+
+# ---- signals, kill -9 ----
+
+begin() { rm -f "$dir/file"; start -np 2 "$client" wait "$dir/file"; await_lines "$dir/file" 2; }
+spawned_launcher() # its process id: a child of xmpirun that runs xmpirun
+{
+    for child in $(cat "/proc/$pid/task/$pid/children"); do
+        grep -qa -- --spawned "/proc/$child/cmdline" && echo "$child"
+    done
+}
+
+begin
+kill -INT "$pid"
+collect
+check "Ctrl-C ends all jobs" $code 130
+nothing_left "Ctrl-C"
+begin
+kill -TERM "$pid"
+collect
+check "SIGTERM ends all jobs" $code 143
+begin
+kill -QUIT "$pid"
+await 60 grep -q "xmpirun: job 2: .*state of the ranks" "$dir/err"
+check "SIGQUIT tells of all jobs" "$(grep -c "state of the ranks" "$dir/err")" 2
+kill -STOP "$(spawned_launcher)"
+kill -INT "$pid"
+await_taken
+kill -INT "$pid"
+collect
+check "a launcher that does not listen is killed" $code 130
+nothing_left "a launcher that does not listen"
+begin
+kill -KILL "$(spawned_launcher)"
+collect
+check "a killed launcher of a spawned job ends all" $code 137
+check_says "it is named as the cause" "job 2, which was spawned, has failed (its launcher was killed by signal 9)"
+nothing_left "a killed launcher of a spawned job"
+begin
+kill -KILL "$pid"
+collect
+nothing_left "a killed xmpirun"
+for after in 10 20 30 40 50 60 80; do
+    rm -f "$dir/file"
+    start -np 2 "$client" wait "$dir/file"
+    sleep 0.$(printf %03d $after)
+    kill -9 "$pid" 2> /dev/null
+    collect
+done
+nothing_left "xmpirun killed at any time"
+finish
