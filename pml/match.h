@@ -133,7 +133,7 @@ static inline struct match_posted *match_arrive(struct match *match, struct matc
     struct match_head *head = (struct match_head *)match;
     struct match_link *oldest = head->row.next;
     if (head->row_count == 0 || !match_accepts(&((struct match_node *)oldest)->key, key))
-        return match_arrive_other(match, key);
+        return head->row_count == 1 ? NULL : match_arrive_other(match, key);
     head->row.next = oldest->next;
     oldest->next->prev = &head->row;
     head->row_count--;
