@@ -89,6 +89,14 @@ static uint64_t last_begun(const struct tiny *t, int rank, uint64_t least, uint6
     return least;
 }
 
+/* Is what was just read of a slot still of this operation?  A rank that writes the slot again has shown
+ * the one before it, `depth` operations later. */
+static bool is_still(const struct tiny *t, int rank, uint64_t s)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return !slot_says(slot_of(t, rank, s - 1), s - 1 + t->depth);
+}
+
 /* Wait until a rank has begun `earlier`, and look what it has said there.  Where ranks exceed CPUs
  * it will not move meanwhile, and `least` does. */
 static int look_back(struct round *earlier, int rank, uint64_t least)
@@ -105,7 +113,7 @@ static int look_back(struct round *earlier, int rank, uint64_t least)
         return error;
     t->member[rank].begun = earlier->sequence;
     bool same = slot->said == earlier->said && slot->before == earlier->before;
-    if (!same && atomic_load(&slot->sequence) == earlier->sequence)
+    if (!same && is_still(t, rank, earlier->sequence))
         tiny_mismatch(earlier, rank, slot);
     return 0;
 }

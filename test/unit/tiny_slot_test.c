@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Shared slots of three ranks, written here by hand: who waits for its turn compares what others have
+ * said some operations ago.
+ */
+#include "coll/tiny_slot.h"
+
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+enum { RANKS = 3, DEPTH = 8, NEXT = 9 /* the first operation that has to wait for its turn */ };
+
+static _Alignas(64) char slots[RANKS][DEPTH][64];
+static const struct channel channel;
+static struct tiny *tiny;
+
+static uint64_t said_by_all(uint64_t s)
+{
+    return s << 32 | 1;
+}
+
+static void slot_write(int rank, uint64_t s, uint64_t said)
+{
+    struct slot *slot = slot_of(tiny, rank, s);
+    slot->said = said;
+    slot->before = said_by_all(s - 1);
+}
+
+/* The ranks have begun all operations to these. */
+static void begin_to(const uint64_t last[RANKS])
+{
+    memset(slots, 0, sizeof slots);
+    tiny = calloc(1, sizeof *tiny + RANKS * sizeof tiny->member[0]);
+    tiny->slots = slots[0][0];
+    tiny->slot_bytes = sizeof slots[0][0];
+    tiny->rank_bytes = sizeof slots[0];
+    tiny->depth = DEPTH;
+    tiny->n = RANKS;
+    tiny->channel = &channel;
+    tiny->sequence = last[0];
+    memset(tiny->readers, EVERYBODY, sizeof tiny->readers);
+    for (int rank = 0; rank < RANKS; rank++)
+        for (uint64_t s = 1; s <= last[rank]; s++) {
+            slot_write(rank, s, said_by_all(s));
+            atomic_store(&slot_of(tiny, rank, s)->sequence, s);
+        }
+}
+
+/* The operation that the turn is compared at. */
+static uint64_t looked_at(void)
+{
+    return NEXT - DEPTH / 4;
+}
+
+static int error_of_turn(void)
+{
+    struct round round;
+    ck_assert_int_eq(tiny_begin(&round, tiny, said_by_all(NEXT)), 0);
+    int error = round.error;
+    free(tiny);
+    return error;
+}
+
+START_TEST(what_all_said_is_right)
+{
+    begin_to((const uint64_t[]){ NEXT - 1, NEXT - 1, NEXT - 1 });
+    ck_assert_int_eq(error_of_turn(), 0);
+    begin_to((const uint64_t[]){ NEXT - 1, NEXT - 2, NEXT + DEPTH / 2 });
+    ck_assert_int_eq(error_of_turn(), 0);
+}
+END_TEST
+
+START_TEST(what_one_said_is_wrong)
+{
+    begin_to((const uint64_t[]){ NEXT - 1, NEXT - 1, NEXT + DEPTH / 2 });
+    slot_write(1, looked_at(), said_by_all(looked_at()) + 1);
+    ck_assert_int_ne(error_of_turn(), 0);
+    begin_to((const uint64_t[]){ NEXT - 1, NEXT - 1, NEXT + DEPTH / 2 });
+    slot_write(2, looked_at(), said_by_all(looked_at()) + 1);
+    ck_assert_int_ne(error_of_turn(), 0);
+}
+END_TEST
+
+/* One is ahead by nearly all of its slots, and is just writing the one that is looked at again. */
+START_TEST(what_is_being_written_says_nothing)
+{
+    uint64_t again = looked_at() + DEPTH;
+    begin_to((const uint64_t[]){ NEXT - 1, NEXT - 1, again - 1 });
+    slot_write(2, again, said_by_all(again));
+    ck_assert_uint_eq(atomic_load(&slot_of(tiny, 2, again)->sequence), looked_at());
+    ck_assert_int_eq(error_of_turn(), 0);
+}
+END_TEST
+
+UNIT_MAIN("tiny_slot", what_all_said_is_right, what_one_said_is_wrong,
+          what_is_being_written_says_nothing)
