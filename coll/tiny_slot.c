@@ -112,9 +112,10 @@ static int look_back(struct round *earlier, int rank, uint64_t least)
     if (error)
         return error;
     t->member[rank].begun = earlier->sequence;
-    bool same = slot->said == earlier->said && slot->before == earlier->before;
+    const struct slot seen = { .said = slot->said, .before = slot->before };
+    bool same = seen.said == earlier->said && seen.before == earlier->before;
     if (!same && is_still(t, rank, earlier->sequence))
-        tiny_mismatch(earlier, rank, slot);
+        tiny_mismatch(earlier, rank, &seen);
     return 0;
 }
 

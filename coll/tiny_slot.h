@@ -213,6 +213,8 @@ static inline void tiny_fetch(const struct round *round)
 static inline void tiny_publish(const struct round *round)
 {
     const struct tiny *t = round->tiny;
+    atomic_thread_fence(
+        memory_order_release); /* after the sequence before this, see look_back */
     round->mine->said = round->said;
     round->mine->before = round->before;
     atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
