@@ -380,7 +380,7 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
     const struct link *link = next_link(channel, from->peer, &peer);
     if (!link || peers_have_work() || pulls_have_work())
         return false;
-    uint32_t looks = progress_looks();
+    uint32_t looks = progress_looks(requests_out > 0);
     if (looks == 0)
         return false;
     struct wire wanted = { .source = (uint32_t)from->peer,

@@ -27,6 +27,7 @@ struct kept {
     struct kept *next;
 };
 static struct kept *kept_requests, *kept_done;
+uint32_t requests_out;
 
 static void *take(struct kept **list, size_t bytes)
 {
@@ -50,13 +51,16 @@ static void keep(struct kept **list, void *object)
 struct request *request_new(const struct request_ops *ops)
 {
     struct request *request = take(&kept_requests, REQUEST_BYTES);
-    if (request)
-        request_init(request, ops);
+    if (!request)
+        return NULL;
+    requests_out++;
+    request_init(request, ops);
     return request;
 }
 
 void request_free(struct request *request)
 {
+    requests_out--;
     keep(&kept_requests, request);
 }
 

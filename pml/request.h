@@ -14,6 +14,7 @@ enum { REQUEST_BYTES = 320, REQUEST_DONE_BYTES = 128 }; /* see request_new, requ
  * memory is out.  Faster than object_new: used ones are kept. */
 struct request *request_new(const struct request_ops *ops);
 void request_free(struct request *request);
+extern uint32_t requests_out; /* made by request_new and not freed */
 
 /* Clear the members of struct request, which may lie on a stack. */
 static inline void request_init(struct request *request, const struct request_ops *ops)

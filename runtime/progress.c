@@ -70,7 +70,8 @@ enum {
     CROWDED_LEAST = 1,     /* polls before the first yield where ranks exceed CPUs */
     CROWDED_MOST = 160,
     MOST_LOOKS = 100,
-    ASKED_PER_ROUND = 64,
+    ASKED_PER_ROUND = 64, /* how often that is in calls, as nobody looks at a clock */
+    ASKED_AMONG_OTHERS = 4,
     CROWDED_GAIN = 4,
     CROWDED_LOSS = 40,
     FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
@@ -184,10 +185,10 @@ int progress(void)
     return events;
 }
 
-uint32_t progress_looks(void)
+uint32_t progress_looks(bool others)
 {
     static uint32_t asked;
-    if (polling || ++asked % ASKED_PER_ROUND == 0)
+    if (polling || ++asked % (others ? ASKED_AMONG_OTHERS : ASKED_PER_ROUND) == 0)
         return 0;
     return policy.looks > 0 && threads_are_many() ? 1 : policy.looks;
 }

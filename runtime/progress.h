@@ -96,8 +96,9 @@ void wait_idle(struct wait *w);
 
 /* How often in a row may a caller look for itself for what pollers would find, before it waits?  Once
  * where threads share the library; not at all (0) where ranks share CPUs, while a poller is at work, and
- * now and then, so that pollers get their turn where callers always find what they look for. */
-uint32_t progress_looks(void);
+ * now and then, so that pollers get their turn where callers always find what they look for: more often
+ * when the caller knows of others that may be waited for. */
+uint32_t progress_looks(bool others);
 
 /* Done waiting: take down what wait_poll may have put up (the sleeping flag). */
 void wait_end(struct wait *w);
