@@ -22,8 +22,7 @@ static bool starts(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* A variable by which a launcher speaks to its ranks? */
-static bool is_launchers(const char *item)
+bool environment_is_launchers(const char *item)
 {
     static const char *const prefixes[] = {
         BOOT_ENV "=",       BOOT_JOB_ENV "=",    "RANK=",          "WORLD_SIZE=",
@@ -63,7 +62,7 @@ static void start_from(struct environment *env, const struct environment_changes
     const struct environment_changes *sources[] = { global, local };
     bool none = global->none || local->none || global->only.n || local->only.n;
     for (char **item = environ; !none && *item; item++)
-        if (!is_launchers(*item))
+        if (!environment_is_launchers(*item))
             env->list[env->used++] = *item;
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < sources[s]->only.n; i++) {

@@ -27,6 +27,9 @@ void environment_reset(struct environment *env);
  * common part. */
 void environment_add(struct environment *env, char *text);
 
+/* A variable by which a launcher speaks to its ranks, NAME=VALUE? */
+bool environment_is_launchers(const char *item);
+
 /* A variable that the ranks will see, NULL when they will not. */
 const char *environment_get(const struct environment *env, const char *name);
 

@@ -163,7 +163,7 @@ void explain_watch(struct job *job)
         return;
     }
     struct situation *ranks = status_read(job->segment);
-    bool two = ranks && watching.before;
+    bool two = ranks && watching.before && job->running > 0;
     if (two)
         status_compare(ranks, watching.before, job->nranks);
     bool stuck = two && !job->stopping && is_stuck(job, ranks, why, sizeof why);

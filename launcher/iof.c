@@ -300,8 +300,10 @@ static int prepare_output(struct stream *stream, int *theirs)
         struct pattern_words words = { stream->rank, 0,
                                        stream->which == 1 ? "stdout" : "stderr" };
         pattern_fill(pattern, &words, path, sizeof path - 16);
+        struct stat there;
         size_t used = strlen(path);
-        if (launcher_job > 1) /* not the first job's file */
+        /* Not the first job's file; what is no file can be shared. */
+        if (launcher_job > 1 && (stat(path, &there) != 0 || S_ISREG(there.st_mode)))
             snprintf(path + used, sizeof path - used, ".%d", launcher_job);
         *theirs = pattern_create(path, stream->rank > 0 && pattern_is_shared(pattern));
         return *theirs < 0 ? 1 : 0;

@@ -103,7 +103,7 @@ static void act_on_deadlines(struct job *job)
     if (is_due(job, DEADLINE_OTHERS, now))
         job->others->late(job);
     if (is_due(job, DEADLINE_SPAWNED, now))
-        offspring_late();
+        offspring_late(job);
     if (is_due(job, DEADLINE_ABSENT, now))
         job_look_for_absent(job);
     if (is_due(job, DEADLINE_KILL, now)) {

@@ -125,7 +125,7 @@ void job_set_deadline(struct job *job, enum deadline which, int ms);
 bool offspring_run(void); /* some of them do */
 void offspring_stop(struct job *job, int grace_ms);
 void offspring_signal(struct job *job, int signal);
-void offspring_late(void); /* DEADLINE_SPAWNED */
+void offspring_late(const struct job *job); /* DEADLINE_SPAWNED */
 bool offspring_died(struct job *job, pid_t pid,
                     int wait_status); /* was it a launcher of one? */
 

@@ -61,7 +61,8 @@ int kin_receive(int socket, struct kin_message *message, int *fd, bool now)
     ssize_t n;
     do
         n = recvmsg(socket, &all, MSG_CMSG_CLOEXEC | (now ? MSG_DONTWAIT : 0));
-    while (n < 0 && errno == EINTR);
+    while (n < 0 &&
+           (errno == EINTR || errno == ECONNRESET)); /* last words come after a reset */
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return 0;
     if (n < (ssize_t)HEAD)

@@ -125,6 +125,8 @@ static void place(struct offspring *child, const struct kin_message *message)
 static void ready(struct offspring *child)
 {
     const struct job *ours = child->watch.owner;
+    if (!child->job.segment)
+        return; /* it has been killed, see hello */
     if (ours->stopping || ours->interrupted)
         offspring_refuse(child, "the job is ending");
     else
@@ -300,14 +302,15 @@ void offspring_signal(struct job *job, int signal)
         return;
     }
     for (struct offspring *child = children; child; child = child->next)
-        if (child->pid)
+        if (child->pid && child->job.segment) /* before its hello a signal would end it */
             kill(child->pid, signal);
 }
 
-void offspring_late(void)
+/* One whose ranks have ended only waits for the reader of its output, who has all the time. */
+void offspring_late(const struct job *job)
 {
     for (struct offspring *child = children; child; child = child->next)
-        if (child->pid)
+        if (child->pid && (child->job.running || !child->started || job->interrupted))
             kill(child->pid, SIGKILL);
 }
 

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/pmix_wish.h"
 
+#include "launcher/environment.h"
 #include "launcher/out.h"
 #include "launcher/program.h"
 #include "launcher/spawned.h"
@@ -70,13 +71,20 @@ static bool take_option(struct wish *wish, const pmix_info_t *info)
     return true;
 }
 
+/* What callers give may be their own environment, which says which rank they are. */
+static void take_variable(struct app *app, char *item)
+{
+    if (strchr(item, '=') && !environment_is_launchers(item))
+        strings_add(&app->env.set, item);
+}
+
 /* Directives about one program. */
 static bool take_app_directive(struct app *app, const pmix_info_t *info)
 {
     if (info_is(info, PMIX_WDIR) && info->value.type == PMIX_STRING)
         app->wdir = info->value.data.string;
     else if (info_is(info, PMIX_SET_ENVAR) && info->value.type == PMIX_ENVAR)
-        strings_add(&app->env.set, variable(&info->value.data.envar));
+        take_variable(app, variable(&info->value.data.envar));
     else if (info_is(info, PMIX_UNSET_ENVAR) && info->value.type == PMIX_STRING)
         strings_add(&app->env.unset, info->value.data.string);
     else
@@ -111,8 +119,7 @@ static pmix_status_t take_app(const struct upcall *u, const pmix_app_t *from, st
     for (size_t i = 0; i < u->ninfo; i++)
         take_app_directive(app, &u->info[i]); /* of the job: for all programs */
     for (char **item = from->env; item && *item; item++)
-        if (strchr(*item, '='))
-            strings_add(&app->env.set, *item);
+        take_variable(app, *item);
     for (size_t i = 0; i < from->ninfo; i++)
         if (!take_app_directive(app, &from->info[i]) && !take_option(wish, &from->info[i]) &&
             is_refused(u, &from->info[i]))

@@ -51,7 +51,6 @@ static void forget_first_job(struct options *options, const struct wish *wish)
     options->apps = NULL;
     options->napps = 0;
     options->map = (struct map_options){ 0 };
-    options->nnodes = 0;
     options->node_rank = -1;
     options->timeout = 0;
     options->pmix = PMIX_NEVER; /* xmpirun's server is theirs */
@@ -62,8 +61,10 @@ static void forget_first_job(struct options *options, const struct wish *wish)
     options->master_addr = options->master_port = NULL;
     unsetenv("MASTER_ADDR"); /* where rank 0 of the first job may be found */
     unsetenv("MASTER_PORT");
-    if (wish->own_hosts)
+    if (wish->own_hosts) {
         options->hosts = options->hostfiles = (struct strings){ 0 };
+        options->nnodes = 0;
+    }
 }
 
 /* Each job has a time line of its own. */

@@ -196,7 +196,10 @@ static void do_all(char **argv)
         check_together(parent.nspace);
         return;
     }
-    char *first[] = { "TEST_WORD=first", NULL }, *second[] = { "TEST_WORD=second", NULL };
+    /* Callers may give their own environment, which says who they are. */
+    char *first[] = { "TEST_WORD=first", "PMIX_RANK=7", "PMIX_NAMESPACE=me",
+                      "XMPI_BOOT=me",    "RANK=7",      NULL };
+    char *second[] = { "TEST_WORD=second", NULL };
     pmix_app_t apps[] = { myself(2, argv), myself(1, argv) };
     pmix_envar_t all = { .envar = "TEST_ALL", .value = "everywhere" };
     pmix_info_t root, everywhere;
@@ -358,8 +361,10 @@ static void do_end(const char *what, char **argv)
         kill(getpid(), SIGKILL);
     if (last && strcmp(what, "abort") == 0)
         PMIx_Abort(atoi(argv[2]), "out of cheese", NULL, 0);
-    if (last && strcmp(what, "silent") == 0)
+    if (last && strcmp(what, "silent") == 0) {
+        usleep(200 * 1000); /* of its PMIx_Init xmpirun writes a moment later */
         exit(0);
+    }
     if (is_spawned && strcmp(what, "code") == 0) {
         PMIx_Finalize(NULL, 0);
         exit(atoi(argv[2]));
