@@ -9,10 +9,12 @@
  *
  * Costs about a cycle per piece of up to 16 bytes, two of 32, four of 64 while both sides are in
  * the first cache.  There is one version for all processors: AVX-512 would gain a tenth where
- * pieces have 32 to 128 bytes and lie in the first cache, AVX2 nothing.
+ * pieces have 32 to 64 bytes and lie in the first cache, AVX2 nothing; longer ones are memcpy's,
+ * which has such versions.
  */
 #include "runtime/copy.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -31,10 +33,8 @@ INLINE void copy_halves(char *to, const char *from, size_t length, size_t half)
 
 INLINE void copy_piece(char *restrict to, const char *restrict from, size_t length)
 {
-    if (length > 128)
+    if (length > COPY_SHORT)
         memcpy(to, from, length);
-    else if (length > 64)
-        copy_halves(to, from, length, 64);
     else if (length > 32)
         copy_halves(to, from, length, 32);
     else if (length > 16)
@@ -51,12 +51,38 @@ INLINE void copy_piece(char *restrict to, const char *restrict from, size_t leng
 
 /* ---- pieces and rows of them ---- */
 
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+INLINE uint64_t load_8(const char *from)
+{
+    uint64_t piece;
+    memcpy(&piece, from, sizeof piece);
+    return piece;
+}
+
+/* Pieces of 8 bytes that become a row are stored two at a time: the stores are what takes the
+ * time.  Returns how many are done. */
+INLINE size_t pairs_loop(char *to, const char *from, ptrdiff_t step, size_t count)
+{
+    size_t left = count;
+    for (; left >= 4; left -= 4, to += 32, from += 4 * step) {
+        pair low = { load_8(from), load_8(from + step) };
+        pair high = { load_8(from + 2 * step), load_8(from + 3 * step) };
+        memcpy(to, &low, sizeof low);
+        memcpy(to + 16, &high, sizeof high);
+    }
+    return count - left;
+}
+
 /* Four at a time, addressed from one base: a pointer that moves on with every piece would allow
  * one piece per cycle at most. */
 INLINE void fixed_loop(struct side to, struct side from, size_t length, size_t count)
 {
-    char *restrict t = to.at;
-    const char *restrict f = from.at;
+    size_t paired =
+        length == 8 && to.step == 8 ? pairs_loop(to.at, from.at, from.step, count) : 0;
+    char *restrict t = to.at + (ptrdiff_t)paired * to.step;
+    const char *restrict f = from.at + (ptrdiff_t)paired * from.step;
+    count -= paired;
     for (; count >= 4; count -= 4, t += 4 * to.step, f += 4 * from.step) {
         memcpy(t, f, length);
         memcpy(t + to.step, f + from.step, length);
