@@ -13,7 +13,10 @@
  *     communicating stream                    |w| allreduce 7+6     |w| allreduce ..|e|
  *
  * with an event e recorded on one stream and a wait w for it on the other; the host only puts work
- * into the streams.  Exposed communication is what a step takes longer than its computing alone.
+ * into the streams.  Exposed communication is what a step takes longer than its computing alone.  Both
+ * streams lie side by side in a time line, since the program gives the work of a layer a name:
+ *
+ *     XMPI_TRACE=ddp.json xmpirun -np 2 ./ddp_overlap          for https://ui.perfetto.dev
  *
  * With the driver of a GPU, streams are CUDA's, and a layer's computing stands for copies within the
  * memory of the device.  Without one the same is done by the processor and MPI_Iallreduce, and the
@@ -68,6 +71,8 @@ static struct {
 static void *computing, *communicating, *event;
 static address gradients, scratch;
 static MPI_Comm comm;
+static MPIX_Stream computed =
+    MPIX_STREAM_NULL; /* for the time line; NULL: this thread computes */
 
 static int cuda_open(void)
 {
@@ -101,22 +106,30 @@ static int cuda_open(void)
     return 1;
 }
 
-static void cuda_begin(void)
+static MPIX_Stream stream_for_mpi(void *of_cuda, const char *name)
 {
     MPI_Info info;
     MPIX_Stream stream;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "type", "cudaStream_t");
+    MPI_Info_set(info, "name", name);
+    MPIX_Info_set_hex(info, "value", &of_cuda, sizeof of_cuda);
+    MPIX_Stream_create(info, &stream);
+    MPI_Info_free(&info);
+    return stream;
+}
+
+static void cuda_begin(void)
+{
     size_t bytes = floats * sizeof(float);
     must(cuda.stream(&computing, 1) == 0 && cuda.stream(&communicating, 1) == 0, "a stream");
     must(cuda.event(&event, 2) == 0, "an event");
     must(cuda.allocate(&gradients, layers * bytes) == 0, "memory of the device");
     must(cuda.allocate(&scratch, bytes) == 0, "memory of the device");
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "type", "cudaStream_t");
-    MPIX_Info_set_hex(info, "value", &communicating, sizeof communicating);
-    MPIX_Stream_create(info, &stream);
+    computed = stream_for_mpi(computing, "computing");
+    MPIX_Stream stream = stream_for_mpi(communicating, "communicating");
     MPIX_Stream_comm_create(MPI_COMM_WORLD, stream, &comm);
     MPIX_Stream_free(&stream);
-    MPI_Info_free(&info);
 }
 
 static address gradients_of(int layer)
@@ -207,6 +220,15 @@ static const struct machine host = {
     host_compute, host_communicate, host_finish, host_read
 };
 
+static void compute_named(const struct machine *on, int layer)
+{
+    char name[32];
+    snprintf(name, sizeof name, "layer %d", layer);
+    MPIX_Trace_begin(name, computed);
+    on->compute(layer);
+    MPIX_Trace_end(computed);
+}
+
 /* Seconds per step, the longest of all ranks. */
 static double run(const struct machine *on, int compute, int communicate)
 {
@@ -215,7 +237,7 @@ static double run(const struct machine *on, int compute, int communicate)
     for (int step = 0; step < steps; step++) {
         for (int layer = layers - 1; layer >= 0; layer--) {
             if (compute)
-                on->compute(layer);
+                compute_named(on, layer);
             if (communicate && layer % BUCKET == 0)
                 on->communicate(layer / BUCKET);
         }
@@ -262,8 +284,10 @@ int main(int argc, char **argv)
                "  exposed communication %.3f\n",
                on->says, size, layers, floats, BUCKET, alone * 1e3, moving * 1e3, both * 1e3,
                (both > alone ? both - alone : 0) * 1e3);
-    if (on == &device)
+    if (on == &device) {
         MPI_Comm_free(&comm);
+        MPIX_Stream_free(&computed);
+    }
     MPI_Finalize();
     return 0;
 }

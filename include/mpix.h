@@ -18,16 +18,9 @@ extern "C" {
 #define XMPI_VERSION       "0.1.0"
 
 /* Buffers in the memory of an NVIDIA GPU may be passed wherever data are sent, received, packed or
- * reduced: 1 when this library was built for that, and when it found the driver of a GPU. */
+ * reduced: 1 when this library was built for that.  MPIX_Query_cuda_support tells whether it found the
+ * driver of a GPU, cudaSetDevice(MPIX_Query_cuda_device()) takes a device near to this rank. */
 #define MPIX_CUDA_AWARE_SUPPORT 1
-int MPIX_Query_cuda_support(void);
-
-/* The device that this process should take: cudaSetDevice(MPIX_Query_cuda_device()).  Where xmpirun
- * has placed the ranks (--map-by gpu, --bind-to) it is one near to the CPUs of this rank, and ranks
- * are spread over all; otherwise, as under torchrun or srun, the number of the process on its node
- * (LOCAL_RANK, SLURM_LOCALID), modulo the number of devices.  -1: CUDA shows none.  May be called
- * before MPI_Init. */
-int MPIX_Query_cuda_device(void);
 
 /* ---- operations in the order of a stream of a GPU ----
  * What ends in _enqueue is put into the stream of its communicator and returns at once: it starts
@@ -43,7 +36,14 @@ int MPIX_Query_cuda_device(void);
  *
  * Wrong arguments are errors of the call.  What goes wrong later meets the error handler of the
  * communicator when it is fatal, else the next call that uses the stream.  Buffers, on the device
- * or not, must stay until the stream has done the operation.  */
+ * or not, must stay until the stream has done the operation.
+ *
+ * With XMPI_TRACE=FILE each stream has a track in the time line of the job.  What the program itself
+ * puts into one, kernels and copies, is seen there when it has a name:
+ *
+ *     MPIX_Trace_begin("layer 7", mpi_stream);
+ *     kernel<<<.., stream>>>(..);
+ *     MPIX_Trace_end(mpi_stream);  */
 typedef struct XMPI_Stream *MPIX_Stream;
 #define MPIX_STREAM_NULL ((MPIX_Stream)0)
 

@@ -8,8 +8,8 @@
  *     sort all SENT and all RECEIVED by (context, tag, sender, receiver), keeping their order
  *     walk both lists side by side; equal keys make an arrow, what is left over was not received
  *
- * Operations in streams of a device have a track for each stream, below those of the rank's threads, whose
- * calls only put them there.
+ * Operations in streams of a device, and what the program puts there under a name, have a track for each
+ * stream, below those of the rank's threads, whose calls only put them there.
  *
  * Times of other hosts become ours first (trace_far.h).  The file says how far their clocks were off,
  * and how wrong that may be: an arrow between hosts may seem to end that much too early or late.
@@ -116,14 +116,23 @@ static const char *name_of(const struct line *line, int rank, uint32_t index)
     return area ? area->names[index % RECORD_NAMES] : trace_far_name(rank, index);
 }
 
+/* It may be any text of the program's (MPIX_Trace_begin). */
+static void write_name(struct line *line, int rank, uint32_t index)
+{
+    char name[RECORD_NAME_CHARS + 1];
+    snprintf(name, sizeof name, "%.*s", RECORD_NAME_CHARS, name_of(line, rank, index));
+    fputs("\"name\":\"", line->to);
+    json_text(line->to, name);
+    fputc('"', line->to);
+}
+
 static void write_call(struct line *line, int rank, const struct trace_record *r)
 {
     if (r->kind != TRACE_CALL)
         return;
-    fprintf(line->to,
-            ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%.*s\"",
-            rank, r->thread, microseconds(line, r->begin), (double)(r->end - r->begin) * 1e-3,
-            RECORD_NAME_CHARS, name_of(line, rank, r->name));
+    fprintf(line->to, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,", rank,
+            r->thread, microseconds(line, r->begin), (double)(r->end - r->begin) * 1e-3);
+    write_name(line, rank, r->name);
     if (r->context)
         fprintf(line->to, ",\"args\":{\"%s\":%d,\"%s\":%d,\"bytes\":%llu,\"context\":\"%llx\"}",
                 r->context % 2 ? "root" : "peer", r->peer, r->context % 2 ? "number" : "tag",
@@ -135,7 +144,8 @@ static void write_call(struct line *line, int rank, const struct trace_record *r
 
 enum { STREAM_TRACKS = 1000 /* the first one's number, above those of threads */, NAMED = 64 };
 
-static void name_track(struct line *line, int rank, uint32_t stream)
+/* The program's own name for it, or NULL. */
+static void name_track(struct line *line, int rank, uint32_t stream, const char *name)
 {
     uint64_t bit = (uint64_t)1 << stream % NAMED;
     if (stream >= NAMED || line->named[rank] & bit)
@@ -144,8 +154,28 @@ static void name_track(struct line *line, int rank, uint32_t stream)
     fprintf(
         line->to,
         ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
-        "\"stream %u\"}}",
-        rank, STREAM_TRACKS + stream, stream);
+        "\"stream %u%s",
+        rank, STREAM_TRACKS + stream, stream, name ? ": " : "");
+    json_text(line->to, name ? name : "");
+    fputs("\"}}", line->to);
+}
+
+static void write_track(struct line *line, int rank, const struct trace_record *r)
+{
+    char name[RECORD_NAME_CHARS + 1];
+    if (r->kind != TRACE_TRACK)
+        return;
+    snprintf(name, sizeof name, "%.*s", RECORD_NAME_CHARS, name_of(line, rank, r->name));
+    name_track(line, rank, r->thread, name);
+}
+
+static void write_stream_end(struct line *line, int rank, const struct trace_record *r)
+{
+    write_name(line, rank, r->name);
+    fputs(",\"cat\":\"stream\"", line->to);
+    if (r->bytes)
+        fprintf(line->to, ",\"args\":{\"bytes\":%llu}", (unsigned long long)r->bytes);
+    fputc('}', line->to);
 }
 
 /* One that the stream waits for is a slice; those that may overlap are intervals with a begin and an
@@ -154,27 +184,21 @@ static void write_stream(struct line *line, int rank, const struct trace_record 
 {
     if (r->kind != TRACE_STREAM)
         return;
-    name_track(line, rank, r->thread);
+    name_track(line, rank, r->thread, NULL);
     double begin = microseconds(line, r->begin), end = microseconds(line, r->end);
-    const char *name = name_of(line, rank, r->name);
     unsigned track = STREAM_TRACKS + r->thread;
-    unsigned long long bytes = r->bytes;
     if (!r->beside) {
-        fprintf(
-            line->to,
-            ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%.*s\","
-            "\"cat\":\"stream\",\"args\":{\"bytes\":%llu}}",
-            rank, track, begin, end - begin, RECORD_NAME_CHARS, name, bytes);
+        fprintf(line->to, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,",
+                rank, track, begin, end - begin);
+        write_stream_end(line, rank, r);
         return;
     }
     line->intervals++;
-    for (int i = 0; i < 2; i++)
-        fprintf(
-            line->to,
-            ",\n{\"ph\":\"%s\",\"id\":%zu,\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"name\":\"%.*s\","
-            "\"cat\":\"stream\",\"args\":{\"bytes\":%llu}}",
-            i ? "e" : "b", line->intervals, rank, track, i ? end : begin, RECORD_NAME_CHARS,
-            name, bytes);
+    for (int i = 0; i < 2; i++) {
+        fprintf(line->to, ",\n{\"ph\":\"%s\",\"id\":%zu,\"pid\":%d,\"tid\":%u,\"ts\":%.3f,",
+                i ? "e" : "b", line->intervals, rank, track, i ? end : begin);
+        write_stream_end(line, rank, r);
+    }
 }
 
 /* ---- messages ---- */
@@ -284,6 +308,7 @@ void trace_line_write(const struct job *job, const char *bytes, uint64_t size, F
     fputs("]},\"traceEvents\":[", to);
     write_names(&line);
     visit_all(&line, write_call);
+    visit_all(&line, write_track);
     visit_all(&line, write_stream);
     write_arrows(&line);
     fputs("\n]}\n", to);

@@ -14,7 +14,12 @@ typedef int cuda_result; /* 0 is success */
 typedef uint64_t cuda_address;
 typedef void *cuda_context, *cuda_stream, *cuda_event;
 
-enum { CUDA_OUT_OF_MEMORY = 2, CUDA_NOT_INITIALIZED = 3, CUDA_ALREADY_MAPPED = 208 };
+enum {
+    CUDA_OUT_OF_MEMORY = 2,
+    CUDA_NOT_INITIALIZED = 3,
+    CUDA_ALREADY_MAPPED = 208,
+    CUDA_NOT_READY = 600
+};
 
 /* The stream that a thread has without making one; it does not wait for those of other threads. */
 #define CUDA_STREAM_PER_THREAD ((cuda_stream)2)
@@ -41,8 +46,11 @@ struct cuda_ipc_handle {
 };
 enum { CUDA_IPC_LAZY_PEER_ACCESS = 1 };
 
-enum { CUDA_HOST_PORTABLE = 1 };   /* pinned memory of all contexts */
-enum { CUDA_EVENT_NO_TIMING = 2 }; /* an event that only says whether */
+enum { CUDA_HOST_PORTABLE = 1 }; /* pinned memory of all contexts */
+enum {
+    CUDA_EVENT_TIMING = 0,   /* an event that knows when it was reached */
+    CUDA_EVENT_NO_TIMING = 2 /* an event that only says whether */
+};
 
 /* A copy of `height` rows of `width` bytes. */
 struct cuda_copy_2d {
@@ -77,6 +85,8 @@ typedef cuda_result cuda_mem_free_host(void *memory);
 typedef cuda_result cuda_event_create(cuda_event *event, unsigned flags);
 typedef cuda_result cuda_event_record(cuda_event event, cuda_stream stream);
 typedef cuda_result cuda_event_query(cuda_event event);
+typedef cuda_result cuda_event_elapsed_time(float *milliseconds, cuda_event from,
+                                            cuda_event to);
 typedef cuda_result cuda_event_synchronize(cuda_event event);
 typedef cuda_result cuda_event_destroy(cuda_event event);
 typedef cuda_result cuda_memcpy_async(cuda_address to, cuda_address from, size_t bytes,

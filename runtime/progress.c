@@ -124,6 +124,9 @@ int waits_asleep;                   /* sleepers and followers */
 
 void progress_add(poller *poll)
 {
+    for (int i = 0; i < npollers; i++)
+        if (pollers[i] == poll)
+            return;
     assert(npollers < MOST_POLLERS);
     pollers[npollers++] = poll;
 }

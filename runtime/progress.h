@@ -22,6 +22,7 @@
 /* A poller moves whatever it can without blocking and returns the number of events handled. */
 typedef int poller(void);
 
+/* Until progress_close; one that is there already stays as it is. */
 void progress_add(poller *poll);
 void progress_remove(poller *poll);
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 bool trace_on;
+void (*trace_closing)(void);
 
 static struct {
     int fd, rank;
@@ -34,6 +35,7 @@ static _Thread_local struct {
 } call;
 static uint32_t threads;
 
+enum { MOST_NAMES = 100 /* of the program; there is room for RECORD_NAMES in all */ };
 enum { RECORDS = TRACE_WINDOW_BYTES / sizeof(struct trace_record) };
 _Static_assert(sizeof(struct trace_record) == 64 && sizeof(struct trace_window) == 64,
                "windows are counted in records");
@@ -102,6 +104,8 @@ void trace_close(void)
 {
     if (!trace_on)
         return;
+    if (trace_closing)
+        trace_closing();
     trace_on = false;
     window_close();
     close(file.fd);
@@ -141,10 +145,59 @@ void trace_leave(const char *function)
     add(&record);
 }
 
+/* As many bytes of it as there is room for whole characters (UTF-8). */
+static size_t name_length(const char *text)
+{
+    size_t n = strlen(text);
+    if (n < RECORD_NAME_CHARS)
+        return n;
+    for (n = RECORD_NAME_CHARS - 1; n > 0 && (text[n] & 0xc0) == 0x80;)
+        n--;
+    return n;
+}
+
+const char *trace_name(const char *text)
+{
+    static char *names[MOST_NAMES]; /* told apart by their addresses, see record_name */
+    size_t n = name_length(text);
+    int i = 0;
+    while (i < MOST_NAMES && names[i] && (strncmp(names[i], text, n) != 0 || names[i][n]))
+        i++;
+    if (i < MOST_NAMES && !names[i])
+        names[i] = strndup(text, n);
+    return i < MOST_NAMES && names[i] ? names[i] : "another name";
+}
+
+void trace_forget(void)
+{
+    call.begin = 0;
+}
+
+void trace_named(const char *name, uint64_t begin)
+{
+    struct trace_record record = { .begin = begin,
+                                   .end = clock_ns(),
+                                   .kind = TRACE_CALL,
+                                   .peer = -1,
+                                   .name = record_name(name),
+                                   .thread = call.thread ? call.thread - 1 : 0 };
+    add(&record);
+}
+
+void trace_track(uint32_t stream, const char *name)
+{
+    struct trace_record record = { .begin = clock_ns(),
+                                   .kind = TRACE_TRACK,
+                                   .peer = -1,
+                                   .name = record_name(name),
+                                   .thread = stream };
+    add(&record);
+}
+
 void trace_stream(const struct trace_work *work)
 {
     struct trace_record record = { .begin = work->begin,
-                                   .end = clock_ns(),
+                                   .end = work->end,
                                    .bytes = work->bytes,
                                    .kind = TRACE_STREAM,
                                    .peer = -1,

@@ -26,6 +26,7 @@ enum trace_kind {
     TRACE_CALL,     /* from begin to end; peer -1: no message */
     TRACE_SENT,     /* at begin: a message to world rank peer */
     TRACE_RECEIVED, /* at begin: a message of world rank peer was matched */
+    TRACE_TRACK,    /* the stream of this number has that name */
     TRACE_STREAM, /* an operation that a stream of a device waits for: from when the stream has come
                        to it until it is over; thread: number of the stream */
 };
@@ -50,15 +51,31 @@ struct trace_window {
  * end of a call are in progress.h.  All under the engine lock. */
 void trace_event(uint64_t context, int peer, int tag, uint64_t bytes);
 
-/* An operation of a stream is over that has begun then; `beside`: it has a request, and the stream goes
- * on meanwhile. */
+/* A copy of this text, which stays.  The first RECORD_NAME_CHARS - 1 bytes of it, and the first hundred texts,
+ * count; all others have one name. */
+const char *trace_name(const char *text);
+
+/* The call under way is not told: what it stands for is. */
+void trace_forget(void);
+
+/* This thread has done since `begin` what the program calls so. */
+void trace_named(const char *name, uint64_t begin);
+
+/* Work of a stream that is over, an operation or what the program calls so; `beside`: it has a request,
+ * and the stream goes on meanwhile. */
 struct trace_work {
-    const char *function;
-    uint64_t begin, bytes;
+    const char *function; /* this text stays */
+    uint64_t begin, end, bytes;
     uint32_t stream;
     bool beside;
 };
 void trace_stream(const struct trace_work *work);
+
+/* A stream has a name, which stays. */
+void trace_track(uint32_t stream, const char *name);
+
+/* Called before the trace is closed, by who may add to it then.  NULL: nobody has something to say. */
+extern void (*trace_closing)(void);
 
 /* A message has left for, or was matched of, this world rank. */
 void trace_message(enum trace_kind kind, uint64_t context, int world, int tag, uint64_t bytes);

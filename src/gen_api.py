@@ -177,7 +177,7 @@ class Function:
     def __init__(self, comment, words, result, name, parameters):
         self.comment = " ".join(comment.replace("\n *", " ").split())
         self.words, self.result, self.body = words.split(), result, name
-        self.name = name if name.startswith("MPI_") else mpi_name(name)
+        self.name = name if name.startswith(("MPI_", "MPIX_")) else mpi_name(name)
         self.prefix = "" if self.name.startswith("MPIX_") else "P"
         self.parameters = [] if parameters.strip() == "void" else (
             [parameters] if "..." in parameters else [Parameter(p) for p in parameters.split(",")])
@@ -202,7 +202,7 @@ def mpi_name(body):
     return family[1:].upper() + "_" + name[0].upper() + name[1:]
 
 
-PROTOTYPE = re.compile(r"/\*((?:(?!\*/).)*?)\*/\s*((?:(?:%s)\s+)*)(\w+)\s+(xmpix?_\w+|MPI_\w+)"
+PROTOTYPE = re.compile(r"/\*((?:(?!\*/).)*?)\*/\s*((?:(?:%s)\s+)*)(\w+)\s+(xmpix?_\w+|MPIX?_\w+)"
                        r"\(([^;]*)\);" % "|".join(WORLD), re.S)
 
 
@@ -404,7 +404,7 @@ def missing():
     sources = "\n".join(p.read_text() for p in SRC.glob("*.c"))
     for chapter, functions in every_chapter():
         for f in functions:
-            name = "P" + f.name if f.is_("manual") else f.body
+            name = f.prefix + f.name if f.is_("manual") else f.body
             name = re.sub(r"PMPI_(\w+)_(to|from)int", r"AS_INTEGER(\1", name)  # manual.c
             defined = re.search(r"^\w[^;{=]*\b%s\(|^%s," % ((re.escape(name),) * 2), sources, re.M)
             if not f.is_("later") and not defined:

@@ -75,17 +75,21 @@ int xmpix_stream_create(info_t info, stream_out_t *stream)
         if (!rc)
             tasks_open();
     }
-    if (rc)
+    if (rc) {
         object_delete(made);
-    else
-        *stream = made;
-    return rc;
+        return rc;
+    }
+    marks_name(made, info ? info_get(info, "name") : NULL);
+    *stream = made;
+    return MPI_SUCCESS;
 }
 
 void stream_drop(struct stream *stream)
 {
-    if (stream && object_drop(stream))
-        object_delete(stream);
+    if (!stream || !object_drop(stream))
+        return;
+    marks_drop(stream);
+    object_delete(stream);
 }
 
 int xmpix_stream_free(stream_free_t *stream)

@@ -369,8 +369,5 @@ static int tasks_poll(void)
 
 void tasks_open(void)
 {
-    static bool open;
-    if (!open)
-        progress_add(tasks_poll);
-    open = true;
+    progress_add(tasks_poll);
 }

@@ -23,13 +23,18 @@ struct enqueued; /* the request of MPIX_Isend_enqueue and MPIX_Irecv_enqueue */
 /* One of the program's streams, and what of ours is in it. */
 enum { STREAM_TEXT = 256 };
 struct task;
+struct mark;      /* src/mark.c */
+struct gpu_epoch; /* runtime/gpu_moment.h */
 struct stream {
     struct object object; /* OBJECT_STREAM; communicators and tasks hold it */
     bool is_device;       /* operations can be put into it */
     unsigned number;      /* from 0, for traces */
     struct gpu_stream *device;
     struct task *first, **last; /* what was put into it and may not be over, oldest first */
-    int error;                  /* of one that failed unheard; 0: none */
+    struct mark *marks;         /* work of the program that was begun, the last one first */
+    struct gpu_epoch *epoch; /* that its moments are counted from; NULL: there was none yet */
+    int nmarks;              /* in a time line or not */
+    int error;               /* of one that failed unheard; 0: none */
     char text[STREAM_TEXT];
 };
 
@@ -100,7 +105,7 @@ struct task {
     bool over;
 };
 
-/* The engine may look for tasks from now on. */
+/* The engine looks for tasks from now on, until the library is closed. */
 void tasks_open(void);
 
 /* Give back what streams have passed. */
@@ -158,6 +163,12 @@ void task_spare_copies(struct task *task);
 /* While a trace is written: it begins, it is over. */
 void task_trace_begin(struct task *task);
 void task_trace_end(const struct task *task);
+
+/* ---- mark.c ---- */
+
+/* While a trace is written: the stream has this name (NULL: none); it is no more. */
+void marks_name(const struct stream *stream, const char *name);
+void marks_drop(struct stream *stream);
 
 /* ---- enqueue.c ---- */
 

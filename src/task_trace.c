@@ -7,8 +7,8 @@
  *     stream 0                           | MPIX_Allreduce_enqueue              |
  *                    the stream has come to it                               over
  *
- * The times are those of the thread that makes progress; nothing asks the device.  What the program's own
- * kernels do is not known here.
+ * The times are those of the thread that makes progress; nothing asks the device.  What the program itself
+ * puts into a stream it can name (src/mark.c).
  */
 #include "src/task.h"
 
@@ -26,6 +26,7 @@ void task_trace_end(const struct task *task)
     size_t sent = task_stage_size(&task->send), received = task_stage_size(&task->recv);
     struct trace_work work = { .function = task->function,
                                .begin = task->begun,
+                               .end = clock_ns(),
                                .bytes = sent > received ? sent : received,
                                .stream = task->stream->number,
                                .beside = task->beside };

@@ -17,12 +17,17 @@ if compile -O2 -o "$scratch/ddp" "$top/examples/ddp_overlap.c" -ldl > "$scratch/
     case_run "stream/ddp_overlap" "${LIMIT:-60}" env XMPI_TRACE="$scratch/trace.json" "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
     grep -q '^a GPU: two streams' "$scratch/out" && grep -q '  exposed communication [0-9.]*$' "$scratch/out" &&
         ok "stream/ddp_overlap says what it measured" || not_ok "stream/ddp_overlap" "$(cat "$scratch/out")"
-    # three runs of three steps with three buckets, on each of two ranks, in a track of the stream
-    slices=$(grep -c '"ph":"X","pid":[01],"tid":1000,.*"MPIX_Allreduce_enqueue","cat":"stream"' "$scratch/trace.json")
-    tracks=$(grep -c '"tid":1000,"name":"thread_name"' "$scratch/trace.json")
-    [ "$slices $tracks" = "54 2" ] && ok "stream/ddp_overlap has a time line" ||
-        not_ok "stream/ddp_overlap has a time line" "$slices slices in $tracks tracks, not 54 in 2"
-    case_run "stream/ddp_overlap alone" "${LIMIT:-60}" env XMPI_CUDA=0 "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
+    # three runs of three steps with six layers and three buckets, on each of two ranks, in two tracks
+    layers=$(grep -c '"ph":"X","pid":[01],"tid":1000,.*"layer [0-5]","cat":"stream"' "$scratch/trace.json")
+    slices=$(grep -c '"ph":"X","pid":[01],"tid":1001,.*"MPIX_Allreduce_enqueue","cat":"stream"' "$scratch/trace.json")
+    tracks=$(grep -c '"tid":100[01],"name":"thread_name".*: com[a-z]*ing' "$scratch/trace.json")
+    [ "$layers $slices $tracks" = "108 54 4" ] && ok "stream/ddp_overlap has a time line" ||
+        not_ok "stream/ddp_overlap has a time line" "$layers layers, $slices allreduces, $tracks tracks, not 108, 54, 4"
+    case_run "stream/ddp_overlap alone" "${LIMIT:-60}" env XMPI_CUDA=0 XMPI_TRACE="$scratch/trace.json" \
+        "$XMPIRUN" -np 2 "$scratch/ddp" 6 5000 3
+    layers=$(grep -c '"ph":"X","pid":[01],"tid":0,.*"layer [0-5]"' "$scratch/trace.json")
+    [ "$layers" = 108 ] && ok "stream/ddp_overlap alone has a time line" ||
+        not_ok "stream/ddp_overlap alone has a time line" "$layers layers, not 108"
     grep -q '^no driver of a GPU' "$scratch/out" && ok "stream/ddp_overlap says that there is no GPU" ||
         not_ok "stream/ddp_overlap alone" "$(cat "$scratch/out")"
 else
@@ -51,6 +56,23 @@ for source in "$top"/test/stream/*.c; do
             "$scratch/$program" "${ROUNDS:-50}" "${DELAY:-1000}"
     done
     case $program in
+    marks)
+        case_run "stream/marks, traced" "${LIMIT:-60}" env XMPI_TRACE="$scratch/trace.json" "$XMPIRUN" -np 2 "$scratch/marks"
+        "${PYTHON3:-python3}" - "$scratch/trace.json" > "$scratch/out" 2>&1 << 'END' &&
+import json, sys
+events = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
+names = {e["name"] for e in events}
+assert not names & {"never", "deep", "MPIX_Trace_begin", "MPIX_Trace_end"}, names
+assert "forty bytes or more are too long: cut " in names, names
+for rank in 0, 1:
+    mine = [e for e in events if e["pid"] == rank and e["tid"] == 1000]
+    (whole,) = [e for e in mine if e["name"] == "all"]
+    parts = [e for e in mine if e["name"] == 'a "kernel"']
+    assert len(parts) == 2 and all(e["dur"] >= 20000 for e in parts), parts
+    assert parts[0]["ts"] + parts[0]["dur"] <= parts[1]["ts"] + 1, parts
+    assert all(e["ts"] >= whole["ts"] and e["ts"] + e["dur"] <= whole["ts"] + whole["dur"] + 1 for e in parts)
+END
+            ok "stream/marks in the time line" || not_ok "stream/marks in the time line" "$(tail -n 3 "$scratch/out")" ;;
     order) direct order "without copies" XMPI_CUDA_IPC=1 ;;
     calls)
         direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1

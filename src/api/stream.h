@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Extension, declared for programs in mpix.h: operations in the order of a stream of a GPU.  Not
- * part of MPI 5.0; names and arguments are MPICH's where it has the function.
+ * Extension, declared for programs in mpix.h: which GPU, operations in the order of its streams, and
+ * streams in time lines.  Not part of MPI 5.0; names and arguments are MPICH's or Open MPI's where
+ * they have the function.
  *
  * All that ends in _enqueue takes a communicator with a stream (MPIX_Stream_comm_create) and returns
  * at once.  The operation starts when the stream has done what was put into it before, and what is
@@ -12,9 +13,19 @@
 
 #include "src/api/kinds.h"
 
+/* May buffers in the memory of an NVIDIA GPU be passed wherever data are sent, received, packed or
+ * reduced?  1 when the driver of a GPU was found, which is looked for the first time; 0 otherwise. */
+manual int MPIX_Query_cuda_support(void);
+
+/* The device that this process should take, for cudaSetDevice, or -1 if CUDA shows none.  Where xmpirun
+ * has placed the ranks (--map-by gpu, --bind-to) it is one near to the CPUs of this rank, and ranks are
+ * spread over all; otherwise, as under torchrun or srun, the number of the process on its node
+ * (LOCAL_RANK, SLURM_LOCALID), modulo the number of devices. */
+manual int MPIX_Query_cuda_device(void);
+
 /* Make a stream out of one of the program's; info has "type", which is "cudaStream_t", and
- * "value", the handle's bytes in hexadecimal (MPIX_Info_set_hex).  Without "type" it is a stream
- * that no operation can be put into.  Its first use starts a thread that makes progress, so calls
+ * "value", the handle's bytes in hexadecimal (MPIX_Info_set_hex); "name", which is up to the program, is
+ * its name in time lines.  Without "type" it is a stream that no operation can be put into.  Its first use starts a thread that makes progress, so calls
  * of MPI take a lock from then on. */
 int xmpix_stream_create(info_t info, stream_out_t *stream);
 
@@ -27,6 +38,13 @@ int xmpix_stream_comm_create(intra_t comm, stream_or_null_t stream, comm_out_t *
 
 /* Set an info key to bytes in hexadecimal. */
 int xmpix_info_set_hex(info_live_t info, string_t key, pointer_in_t value, length_t value_size);
+
+/* Begin a piece of work that shall have this name in the time line of the job: what is put into the
+ * stream from here to MPIX_Trace_end.  MPIX_STREAM_NULL: what this thread does from here on. */
+int xmpix_trace_begin(string_t name, stream_or_null_t stream);
+
+/* End the piece of work of this stream, or of this thread, that was begun last. */
+int xmpix_trace_end(stream_or_null_t stream);
 
 /* Send in the order of the stream. */
 int xmpix_send_enqueue(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,

@@ -39,6 +39,7 @@ struct event {
     struct stream *stream; /* NULL: was never recorded */
     uint64_t queued;       /* copies before it */
     struct fake_mark mark; /* in streams that were made */
+    bool timing;
 };
 
 EXPORT cuda_memcpy_async cuMemcpyAsync;
@@ -47,6 +48,7 @@ EXPORT cuda_stream_synchronize cuStreamSynchronize;
 EXPORT cuda_event_create cuEventCreate;
 EXPORT cuda_event_record cuEventRecord;
 EXPORT cuda_event_query cuEventQuery;
+EXPORT cuda_event_elapsed_time cuEventElapsedTime;
 EXPORT cuda_event_synchronize cuEventSynchronize;
 EXPORT cuda_event_destroy cuEventDestroy_v2;
 EXPORT cuda_ctx_get_current cuCtxGetCurrent;
@@ -194,8 +196,10 @@ cuda_result cuEventCreate(cuda_event *event, unsigned flags)
 {
     if (ncurrent == 0)
         return INVALID_CONTEXT;
-    *event = calloc(1, sizeof(struct event));
-    return flags == CUDA_EVENT_NO_TIMING ? SUCCESS : INVALID_VALUE;
+    struct event *new = calloc(1, sizeof *new);
+    new->timing = flags == CUDA_EVENT_TIMING;
+    *event = new;
+    return flags == CUDA_EVENT_NO_TIMING || new->timing ? SUCCESS : INVALID_VALUE;
 }
 
 cuda_result cuEventRecord(cuda_event event, cuda_stream stream)
@@ -216,6 +220,18 @@ cuda_result cuEventQuery(cuda_event event)
     if (e->stream)
         return e->stream->performed < e->queued ? NOT_READY : SUCCESS;
     return fake_mark_is_reached(&e->mark) ? SUCCESS : NOT_READY;
+}
+
+/* Of events in streams that were made. */
+cuda_result cuEventElapsedTime(float *milliseconds, cuda_event from, cuda_event to)
+{
+    const struct event *a = from, *b = to;
+    if (!a->timing || !b->timing || !a->mark.asked || !b->mark.asked)
+        return INVALID_HANDLE;
+    if (!fake_mark_is_reached(&a->mark) || !fake_mark_is_reached(&b->mark))
+        return NOT_READY;
+    *milliseconds = (float)((double)(fake_mark_ns(&b->mark) - fake_mark_ns(&a->mark)) * 1e-6);
+    return SUCCESS;
 }
 
 cuda_result cuEventSynchronize(cuda_event event)

@@ -71,6 +71,7 @@ void fake_stall(bool default_one);
 struct fake_mark {
     uint32_t asked, reached;
     cuda_result error;
+    int64_t ns; /* when it came there the last time */
 };
 
 /* At the end of a stream that was made; INVALID_HANDLE: it was not.  Waits are for what was recorded
@@ -82,6 +83,7 @@ cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark);
 /* For the host. */
 cuda_result fake_queue_synchronize(cuda_stream stream);
 bool fake_mark_is_reached(const struct fake_mark *mark);
+int64_t fake_mark_ns(const struct fake_mark *mark);
 cuda_result fake_mark_await(const struct fake_mark *mark);
 
 #endif

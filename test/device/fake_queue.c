@@ -85,8 +85,11 @@ static void host_function_call(const struct command *c)
 /* Who waits for it hears of what went wrong before. */
 static void mark_reach(struct queue *q, struct fake_mark *mark, uint32_t number)
 {
+    struct timespec now;
     pthread_mutex_lock(&lock);
     mark->reached = number;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    mark->ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
     mark->error = q->error;
     q->error = SUCCESS;
     pthread_cond_broadcast(&moved);
@@ -384,6 +387,14 @@ bool fake_mark_is_reached(const struct fake_mark *mark)
     bool reached = mark->reached == mark->asked;
     pthread_mutex_unlock(&lock);
     return reached;
+}
+
+int64_t fake_mark_ns(const struct fake_mark *mark)
+{
+    pthread_mutex_lock(&lock);
+    int64_t ns = mark->ns;
+    pthread_mutex_unlock(&lock);
+    return ns;
 }
 
 cuda_result fake_mark_await(const struct fake_mark *mark)
