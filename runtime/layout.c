@@ -320,16 +320,8 @@ struct layout *layout_slice(const struct layout *old, size_t count, ptrdiff_t of
     return l;
 }
 
-struct layout *layout_hold(struct layout *layout)
+void layout_free(struct layout *layout)
 {
-    layout->refs++;
-    return layout;
-}
-
-void layout_drop(struct layout *layout)
-{
-    if (!layout || --layout->refs > 0)
-        return;
     for (size_t i = 0; i < layout->nruns; i++)
         layout_drop((struct layout *)layout->runs[i].inner);
     layout_free_runs(layout);

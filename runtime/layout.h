@@ -179,8 +179,17 @@ struct layout *layout_resized(const struct layout *old, ptrdiff_t lb, ptrdiff_t 
  * dimension of a subarray. */
 struct layout *layout_slice(const struct layout *old, size_t count, ptrdiff_t offset,
                             ptrdiff_t extent);
-struct layout *layout_hold(struct layout *layout);
-void layout_drop(struct layout *layout);
+static inline struct layout *layout_hold(struct layout *layout)
+{
+    layout->refs++;
+    return layout;
+}
+void layout_free(struct layout *layout); /* the last reference has gone */
+static inline void layout_drop(struct layout *layout)
+{
+    if (layout && __builtin_expect(--layout->refs <= 0, 0))
+        layout_free(layout);
+}
 
 /* ---- asking ---- */
 
