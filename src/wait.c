@@ -170,12 +170,21 @@ static int endings_result(const struct endings *endings)
     return fail(MPI_ERR_IN_STATUS, "array_of_requests[%d]: %s", endings->failed, fail_text());
 }
 
-/* The ending of `all`. */
+/* Wait for one of `all`. */
+static __attribute__((noinline)) void set_await(const struct set *set, struct request *request)
+{
+    request_spin(request);
+    progress_until(&request->done, set_tell_all, set);
+}
+
+/* The ending of `all`, each after it was waited for. */
 static int set_end_all(const struct set *set, MPI_Status *statuses)
 {
     struct endings endings = { statuses, 0, -1 };
     for (int i = 0; i < set->n; i++) {
         struct request *request = set_request(set, i);
+        if (request && !request->done)
+            set_await(set, request);
         if (!statuses && !set->keep && request && request_is_well(request)) {
             request_end(request, &set->handles[i]);
             endings.n++;
@@ -303,16 +312,7 @@ int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_o
 {
     struct set set = { count, array_of_requests, false };
     int rc = set_check(&set);
-    if (rc)
-        return rc;
-    for (int i = 0; i < count; i++) {
-        struct request *request = set_request(&set, i);
-        if (!request || request->done)
-            continue;
-        request_spin(request);
-        progress_until(&request->done, set_tell_all, &set);
-    }
-    return set_end_all(&set, array_of_statuses);
+    return rc ? rc : set_end_all(&set, array_of_statuses);
 }
 
 static int set_test_all(const struct set *set, int *flag, MPI_Status *statuses)
