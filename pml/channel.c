@@ -14,7 +14,8 @@
 
 enum { FIRST_CHAINS = 64 };
 
-static struct channel **chains, *last_found;
+static struct channel **chains;
+struct channel *channel_found;
 static uint32_t mask, nchannels;
 
 static struct arrived *early, **early_end = &early;
@@ -26,13 +27,13 @@ static uint32_t chain_of(uint64_t context)
 
 struct channel *channel_find(uint64_t context)
 {
-    if (__builtin_expect(last_found && last_found->context == context, 1))
-        return last_found;
+    if (__builtin_expect(channel_found && channel_found->context == context, 1))
+        return channel_found;
     if (!chains)
         return NULL;
     for (struct channel *channel = chains[chain_of(context)]; channel; channel = channel->next)
         if (channel->context == context)
-            return last_found = channel;
+            return channel_found = channel;
     return NULL;
 }
 
@@ -139,8 +140,8 @@ void channel_close(struct channel *channel)
         link = &(*link)->next;
     *link = channel->next;
     nchannels--;
-    if (last_found == channel)
-        last_found = NULL;
+    if (channel_found == channel)
+        channel_found = NULL;
     match_delete(channel->match);
     channel->match = NULL;
     ranks_drop(channel->peers);
@@ -199,6 +200,6 @@ void channels_close(void)
     early_end = &early;
     free(chains);
     chains = NULL;
-    last_found = NULL;
+    channel_found = NULL;
     nchannels = 0;
 }

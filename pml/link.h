@@ -11,7 +11,9 @@
 #include "pml/wire.h"
 #include "runtime/layout.h"
 
-struct peer; /* pml/peer.h */
+struct peer;    /* pml/peer.h */
+struct channel; /* pml/pml.h */
+struct envelope;
 
 enum { LINK_CARD_BYTES = 64 };
 
@@ -50,11 +52,18 @@ struct link {
     long (*put)(struct peer *peer, const struct wire *header, const struct buffer *data,
                 size_t skip, size_t bytes);
 
+    /* Send a short message of at most `slot_bytes` in one packet.  False: it cannot be done in a hurry, ask
+     * `put`.  NULL for links that cannot, as those that bound what may arrive (peer->window). */
+    bool (*put_short)(struct peer *peer, const struct channel *channel,
+                      const struct envelope *to, const char *from, size_t bytes);
+    size_t slot_bytes;
+
     /* Look so many times at what comes next from this peer, or (NULL) from any.  If it is a whole short
      * message with the fields of `wanted` that match and describe messages, of at most `room` bytes: take
      * it, and return its length; in place of wildcards `wanted` says what it was.  Else -1: the first to
      * come is left for `poll`.  NULL for links that cannot. */
-    long (*take)(struct peer *peer, struct wire *wanted, char *to, size_t room, uint32_t looks);
+    long (*take)(struct peer *peer, struct wire_short *wanted, char *to, size_t room,
+                 uint32_t looks);
 
     /* Take what has arrived and call pml_arrived for each packet, in order per peer.  Returns
      * the number of packets; bounded work. */
@@ -112,5 +121,11 @@ void peer_lost(struct peer *peer, const char *because);
 
 /* Called by links.  `payload` (header->bytes of it) is valid during the call only. */
 void pml_arrived(struct peer *peer, const struct wire *header, const char *payload);
+
+/* The same, first, for a short message that is all here: true when it was for the oldest receive of its
+ * channel, which is over.  False: nothing happened, and it goes the usual way.  By links that do not
+ * bound what may arrive. */
+bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const char *payload,
+                       size_t bytes);
 
 #endif

@@ -124,20 +124,42 @@ static inline void match_post(struct match *match, struct match_posted *posted,
 
 static inline bool match_accepts(const struct match_key *wanted, struct match_key key)
 {
-    return (wanted->source == key.source || wanted->source == PML_ANY_SOURCE) &&
-           (wanted->tag == key.tag || wanted->tag == PML_ANY_TAG) && wanted->step == key.step;
+    if (__builtin_expect(wanted->source != key.source, 0) && wanted->source != PML_ANY_SOURCE)
+        return false;
+    if (__builtin_expect(wanted->tag != key.tag, 0) && wanted->tag != PML_ANY_TAG)
+        return false;
+    return wanted->step == key.step;
+}
+
+/* The oldest receive, if it stands in the row and accepts this message.  NULL: another one may. */
+static inline struct match_posted *match_oldest_accepts(const struct match *match,
+                                                        struct match_key key)
+{
+    const struct match_head *head = (const struct match_head *)match;
+    struct match_node *oldest = (struct match_node *)head->row.next;
+    return head->row_count > 0 && match_accepts(&oldest->key, key)
+               ? (struct match_posted *)oldest
+               : NULL;
+}
+
+/* Take that one out. */
+static inline void match_oldest_goes(struct match *match, struct match_posted *oldest)
+{
+    struct match_head *head = (struct match_head *)match;
+    struct match_link *next = oldest->node.link.next;
+    head->row.next = next;
+    next->prev = &head->row;
+    head->row_count--;
 }
 
 static inline struct match_posted *match_arrive(struct match *match, struct match_key key)
 {
-    struct match_head *head = (struct match_head *)match;
-    struct match_link *oldest = head->row.next;
-    if (head->row_count == 0 || !match_accepts(&((struct match_node *)oldest)->key, key))
-        return head->row_count == 1 ? NULL : match_arrive_other(match, key);
-    head->row.next = oldest->next;
-    oldest->next->prev = &head->row;
-    head->row_count--;
-    return (struct match_posted *)oldest;
+    struct match_posted *oldest = match_oldest_accepts(match, key);
+    if (!oldest)
+        return ((struct match_head *)match)->row_count == 1 ? NULL
+                                                            : match_arrive_other(match, key);
+    match_oldest_goes(match, oldest);
+    return oldest;
 }
 
 #endif

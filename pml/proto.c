@@ -77,7 +77,7 @@ static inline void message_arrived(struct peer *peer, const struct wire *header,
     if (channel) {
         struct match_posted *posted = match_arrive(channel->match, wire_key(header));
         if (posted) {
-            struct recv *recv = (struct recv *)((char *)posted - offsetof(struct recv, posted));
+            struct recv *recv = recv_of(posted);
             if (header->kind == WIRE_EAGER)
                 peer_frees(peer, header->total);
             recv_accept(recv, peer, header, payload, header->bytes);

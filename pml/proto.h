@@ -42,7 +42,10 @@ bool peer_owes(const struct peer *peer);
 /* A record_teller: whom we owe something. */
 void flush_tell(const void *what, struct record_wait *wait);
 
-/* channel.c: all that are open, one after the other: the first one after NULL, NULL after the
+/* channel.c: the one that was found last, NULL: none. */
+extern struct channel *channel_found;
+
+/* All that are open, one after the other: the first one after NULL, NULL after the
  * last. */
 struct channel *channel_next(const struct channel *channel);
 

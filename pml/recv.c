@@ -125,32 +125,38 @@ void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender)
     control_send(peer, &answer, NULL);
 }
 
-/* Is it the usual case: a short message that is all here, for a buffer of one piece? */
-static inline bool is_usual(const struct recv *recv, const struct peer *peer,
-                            const struct wire *header, size_t have)
+/* Where the bytes of a short message go that is all here, in the usual case: a buffer of one piece that
+ * has room for them.  NULL: it is another case. */
+static inline char *usual_place(const struct recv *recv, const struct peer *peer,
+                                uint32_t signature, size_t bytes)
 {
-    return have <= COPY_SHORT && have == header->total && header->kind == WIRE_EAGER &&
-           header->flags == 0 && recv->signature == header->signature && !peer->lost &&
-           have <= buffer_bytes(&recv->data) && !trace_on;
+    return bytes <= COPY_SHORT && recv->signature == signature && !peer->lost &&
+                   bytes <= buffer_bytes(&recv->data) && !trace_on
+               ? buffer_flat(&recv->data)
+               : NULL;
 }
 
-/* The same as accept_any, for the usual case. */
-static inline void accept_usual(struct recv *recv, char *flat, const struct wire *header,
-                                const char *payload)
+/* Somebody else wants to know that it is over.  Apart, so that the usual case saves no registers. */
+static __attribute__((noinline)) bool accept_and_tell(struct recv *recv)
 {
-    size_t bytes = header->total;
+    request_complete(&recv->request);
+    return true;
+}
+
+/* The same as accept_any, for the usual case.  True. */
+static inline bool accept_usual(struct recv *recv, char *flat, struct match_key key,
+                                const char *payload, size_t bytes)
+{
     copy_short(flat, payload, bytes);
-    recv->request.result.source = (int)header->source;
-    recv->request.result.tag = header->tag;
+    recv->request.result.source = key.source;
+    recv->request.result.tag = key.tag;
     recv->request.result.bytes = bytes;
     pml_counters.received++;
     pml_counters.bytes_received += bytes;
-    if (recv->request.on_done || recv->request.orphan) {
-        request_complete(&recv->request);
-    } else {
-        recv->request.done = 1;
-        progress_completed();
-    }
+    if (__builtin_expect(recv->request.on_done || recv->request.orphan || waits_asleep > 0, 0))
+        return accept_and_tell(recv);
+    recv->request.done = 1;
+    return true;
 }
 
 /* In all other cases. */
@@ -201,11 +207,33 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
 {
     recv->waiting = false;
     recv->peer = peer;
-    char *flat = is_usual(recv, peer, header, have) ? buffer_flat(&recv->data) : NULL;
+    char *flat = have == header->total && header->kind == WIRE_EAGER && header->flags == 0
+                     ? usual_place(recv, peer, header->signature, have)
+                     : NULL;
     if (__builtin_expect(flat != NULL, 1))
-        accept_usual(recv, flat, header, payload);
+        accept_usual(recv, flat, wire_key(header), payload, have);
     else
         accept_any(recv, peer, header, payload, have);
+}
+
+bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const char *payload,
+                       size_t bytes)
+{
+    struct channel *channel = channel_found;
+    if (!channel || channel->context != head->context)
+        return false;
+    struct match_key key = { (int32_t)head->source, head->tag, head->step };
+    struct match_posted *posted = match_oldest_accepts(channel->match, key);
+    if (!posted)
+        return false;
+    struct recv *recv = recv_of(posted);
+    char *flat = usual_place(recv, peer, head->signature, bytes);
+    if (!flat)
+        return false;
+    match_oldest_goes(channel->match, posted);
+    recv->waiting = false;
+    recv->peer = peer;
+    return accept_usual(recv, flat, key, payload, bytes);
 }
 
 /* ---- posting ---- */
@@ -278,7 +306,7 @@ static int recv_cancel(struct request *request)
 
 void recv_abandon(struct match_posted *posted)
 {
-    recv_cancel((struct request *)((char *)posted - offsetof(struct recv, posted)));
+    recv_cancel(&recv_of(posted)->request);
 }
 
 static void recv_release(struct request *request)
@@ -383,11 +411,11 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
     uint32_t looks = progress_looks(requests_out > 0);
     if (looks == 0)
         return false;
-    struct wire wanted = { .source = (uint32_t)from->peer,
-                           .context = channel->context,
-                           .tag = from->tag,
-                           .step = from->step,
-                           .signature = from->signature };
+    struct wire_short wanted = { .context = channel->context,
+                                 .source = (uint32_t)from->peer,
+                                 .tag = from->tag,
+                                 .step = from->step,
+                                 .signature = from->signature };
     long bytes = link->take(peer, &wanted, flat, buffer_bytes(data), looks);
     if (bytes < 0)
         return false;

@@ -35,6 +35,11 @@ struct recv {
 };
 _Static_assert(sizeof(struct recv) <= REQUEST_BYTES, "a receive fits a request");
 
+static inline struct recv *recv_of(struct match_posted *posted)
+{
+    return (struct recv *)((char *)posted - offsetof(struct recv, posted));
+}
+
 /* A message was matched.  The first `have` bytes of it are at payload; more come by recv_piece.
  * May complete (and thereby release) the receive. */
 void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header,

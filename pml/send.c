@@ -284,19 +284,41 @@ static int send_begin(struct send *send)
 
 /* ---- the short path ---- */
 
+/* In one packet, and past the header, if the link has a way for that. */
+static inline bool send_at_once(struct peer *peer, const struct channel *channel,
+                                const struct buffer *data, const struct envelope *to,
+                                size_t total)
+{
+    const struct link *link = peer->link;
+    if (!link->put_short || total > link->slot_bytes)
+        return false;
+    const char *flat = total == 0 ? "" : buffer_flat(data);
+    return flat && link->put_short(peer, channel, to, flat, total);
+}
+
+static __attribute__((noinline)) bool send_packet(struct peer *peer,
+                                                  const struct channel *channel,
+                                                  const struct buffer *data,
+                                                  const struct envelope *to, size_t total)
+{
+    if (!peer_spends(peer, total))
+        return false;
+    struct wire header;
+    header_fill(&header, channel, to, total);
+    if (peer->link->put(peer, &header, data, 0, total) >= 0)
+        return true;
+    peer->spent -= peer->window ? message_cost(total) : 0;
+    return false;
+}
+
 /* Give a short message to the link at once.  False: it takes the long way. */
 static inline bool send_short(struct peer *peer, struct channel *channel,
                               const struct buffer *data, const struct envelope *to,
                               size_t total)
 {
-    if (peer->queue.first || !peer_spends(peer, total))
+    if (peer->queue.first || (!send_at_once(peer, channel, data, to, total) &&
+                              !send_packet(peer, channel, data, to, total)))
         return false;
-    struct wire header;
-    header_fill(&header, channel, to, total);
-    if (peer->link->put(peer, &header, data, 0, total) < 0) {
-        peer->spent -= peer->window ? message_cost(total) : 0;
-        return false;
-    }
     pml_counters.sent++;
     pml_counters.bytes_sent += total;
     return true;

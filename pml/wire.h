@@ -69,4 +69,12 @@ struct wire {
 };
 _Static_assert(sizeof(struct wire) == 48, "the wire header has a fixed size");
 
+/* What there is to say of a short message that is all in its packet (EAGER, no flags). */
+struct wire_short {
+    uint64_t context;
+    uint32_t source;
+    int32_t tag;
+    uint32_t step, signature;
+};
+
 #endif

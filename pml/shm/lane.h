@@ -35,10 +35,7 @@ struct slot {
     _Atomic uint32_t word;
     uint8_t kind, flags;
     uint16_t consumed; /* position up to which the sender of this packet has read, low bits */
-    uint64_t context;
-    uint32_t source;
-    int32_t tag;
-    uint32_t step, signature;
+    struct wire_short head;
     uint16_t bytes, place;
     char body[SLOT_BODY];
 };
@@ -103,7 +100,9 @@ bool cma_reads(struct peer *peer);
 size_t cma_read(struct peer *peer, void *to, uint64_t from, size_t bytes);
 size_t cma_write(struct peer *peer, uint64_t to, const void *from, size_t bytes);
 
-/* put.c: the link's put */
+/* put.c: the link's put and put_short */
+bool lane_put_short(struct peer *peer, const struct channel *channel, const struct envelope *to,
+                    const char *from, size_t bytes);
 long lane_put(struct peer *peer, const struct wire *header, const struct buffer *data,
               size_t skip, size_t bytes);
 

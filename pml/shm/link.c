@@ -200,11 +200,11 @@ static inline void slot_read(const struct slot *slot, struct wire *header, size_
 {
     header->kind = slot->kind;
     header->flags = slot->flags & ~SLOT_FULL;
-    header->source = slot->source;
-    header->context = slot->context;
-    header->tag = slot->tag;
-    header->step = slot->step;
-    header->signature = slot->signature;
+    header->source = slot->head.source;
+    header->context = slot->head.context;
+    header->tag = slot->head.tag;
+    header->step = slot->head.step;
+    header->signature = slot->head.signature;
     header->bytes = slot->bytes;
     header->bytes_high = 0;
     header->sequence = 0;
@@ -232,14 +232,12 @@ static __attribute__((noinline)) void take_more(struct lane *lane, const struct 
     pml_arrived(lane->peer, header, flat + skip);
 }
 
-/* Take one packet; true when it came in a chunk. */
-static inline bool lane_take(struct lane *lane)
+/* Take any other packet; true when it came in a chunk. */
+static __attribute__((noinline)) bool lane_take_any(struct lane *lane, const struct slot *slot)
 {
-    const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
     struct wire header;
     size_t skip;
     slot_read(slot, &header, &skip);
-    lane_learn(lane, slot->consumed);
     unsigned place = slot->place;
     uint32_t slots = 1;
     if (place == 0) {
@@ -256,6 +254,21 @@ static inline bool lane_take(struct lane *lane)
     lane->more = slots - 1;
     lane->plain = header.kind == WIRE_EAGER && place < PLACE_CHUNK;
     return place >= PLACE_CHUNK;
+}
+
+/* Take one packet, as a rule a message in one slot for the oldest receive; true when it came in a
+ * chunk. */
+static inline bool lane_take(struct lane *lane)
+{
+    const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
+    lane_learn(lane, slot->consumed);
+    if (slot->kind != WIRE_EAGER || slot->flags != 0 || slot->place != 0 ||
+        !pml_arrived_short(lane->peer, &slot->head, slot->body, slot->bytes))
+        return lane_take_any(lane, slot);
+    lane->next++;
+    lane->more = 0;
+    lane->plain = true;
+    return false;
 }
 
 /* Tell the sender how far we have read, now and then. */
@@ -314,13 +327,14 @@ static inline bool lane_await(struct lane *lane, uint32_t looks)
     return false;
 }
 
-static inline bool slot_is(const struct slot *slot, const struct wire *wanted)
+static inline bool slot_is(const struct slot *slot, const struct wire_short *wanted)
 {
     return slot->kind == WIRE_EAGER && slot->flags == 0 && slot->place < PLACE_CHUNK &&
-           slot->context == wanted->context &&
-           (slot->source == wanted->source || wanted->source == (uint32_t)PML_ANY_SOURCE) &&
-           (slot->tag == wanted->tag || wanted->tag == PML_ANY_TAG) &&
-           slot->step == wanted->step && slot->signature == wanted->signature;
+           slot->head.context == wanted->context &&
+           (slot->head.source == wanted->source ||
+            wanted->source == (uint32_t)PML_ANY_SOURCE) &&
+           (slot->head.tag == wanted->tag || wanted->tag == PML_ANY_TAG) &&
+           slot->head.step == wanted->step && slot->head.signature == wanted->signature;
 }
 
 /* The payload of a row of slots. */
@@ -338,15 +352,15 @@ static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to
     }
 }
 
-static inline long lane_take_wanted(struct lane *lane, struct wire *wanted, char *to,
+static inline long lane_take_wanted(struct lane *lane, struct wire_short *wanted, char *to,
                                     size_t room)
 {
     const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
     size_t bytes = slot->bytes;
     if (!slot_is(slot, wanted) || bytes > room)
         return -1;
-    wanted->source = slot->source;
-    wanted->tag = slot->tag;
+    wanted->source = slot->head.source;
+    wanted->tag = slot->head.tag;
     uint32_t more = slot->place;
     assert(more <= MOST_MORE_SLOTS);
     lane_learn(lane, slot->consumed);
@@ -388,7 +402,7 @@ static struct lane *any_await(uint32_t looks)
     return ready;
 }
 
-static long shm_take(struct peer *peer, struct wire *wanted, char *to, size_t room,
+static long shm_take(struct peer *peer, struct wire_short *wanted, char *to, size_t room,
                      uint32_t looks)
 {
     struct lane *lane = peer ? peer->lane : any_await(looks);
@@ -423,6 +437,8 @@ const struct link link_shm = {
     .reaches = shm_reaches,
     .connect = shm_connect,
     .put = lane_put,
+    .put_short = lane_put_short,
+    .slot_bytes = SLOT_BODY,
     .take = shm_take,
     .poll = shm_poll,
     .reads = cma_reads,

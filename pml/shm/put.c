@@ -59,11 +59,11 @@ static inline void slot_fill(struct slot *slot, const struct lane *lane,
     slot->kind = header->kind;
     slot->flags = header->flags | (full ? SLOT_FULL : 0);
     slot->consumed = (uint16_t)lane->next;
-    slot->context = header->context;
-    slot->source = header->source;
-    slot->tag = header->tag;
-    slot->step = header->step;
-    slot->signature = header->signature;
+    slot->head.context = header->context;
+    slot->head.source = header->source;
+    slot->head.tag = header->tag;
+    slot->head.step = header->step;
+    slot->head.signature = header->signature;
     if (full) {
         memcpy(slot->body, &header->request, 4);
         memcpy(slot->body + 4, &header->total, 8);
@@ -120,8 +120,8 @@ static inline void lane_partner(const struct lane *lane, const struct wire *head
 }
 
 /* Header and payload in 1 + more slots. */
-static __attribute__((noinline)) long put_row(struct lane *lane, const struct wire *header,
-                                              const char *from, size_t bytes)
+static long put_row(struct lane *lane, const struct wire *header, const char *from,
+                    size_t bytes)
 {
     bool full = header_is_full(header, bytes);
     size_t skip = full ? SLOT_EXTRA : 0, room = SLOT_BODY - skip;
@@ -144,32 +144,6 @@ static __attribute__((noinline)) long put_row(struct lane *lane, const struct wi
     return (long)bytes;
 }
 
-static __attribute__((noinline)) long lane_wake(struct lane *lane, size_t bytes)
-{
-    doorbell_wake(lane->bell);
-    return (long)bytes;
-}
-
-/* The same, for a short message in one slot.  What is rare comes first or last, so that no register
- * has to be saved for it. */
-static inline long put_flat(struct lane *lane, const struct wire *header, const char *from,
-                            size_t bytes)
-{
-    if (bytes > SLOT_BODY || header_is_full(header, bytes) || !lane->knocked ||
-        lane->head + 1 - lane->freed > RING_SLOTS)
-        return put_row(lane, header, from, bytes);
-    struct slot *slot = lane_slot(lane, lane->head);
-    slot_fill(slot, lane, header, false);
-    slot->bytes = (uint16_t)bytes;
-    slot->place = 0;
-    copy_short(slot->body, from, bytes);
-    slot_publish(lane, slot, 1);
-    lane_partner(lane, header);
-    if (__builtin_expect(doorbell_sleeps(lane->bell), 0))
-        return lane_wake(lane, bytes);
-    return (long)bytes;
-}
-
 static __attribute__((noinline)) long put_packed(struct lane *lane, const struct wire *header,
                                                  const struct buffer *data, size_t skip,
                                                  size_t bytes)
@@ -184,7 +158,7 @@ static inline long put_inline(struct lane *lane, const struct wire *header,
 {
     const char *flat = bytes == 0 ? "" : buffer_flat(data);
     if (__builtin_expect(flat != NULL, 1))
-        return put_flat(lane, header, flat + skip, bytes);
+        return put_row(lane, header, flat + skip, bytes);
     return put_packed(lane, header, data, skip, bytes);
 }
 
@@ -231,4 +205,38 @@ long lane_put(struct peer *peer, const struct wire *header, const struct buffer 
     if (bytes <= INLINE_BYTES - SLOT_EXTRA)
         return put_inline(lane, header, data, skip, bytes);
     return put_chunk(lane, header, data, skip, bytes);
+}
+
+/* ---- a message in one slot ---- */
+
+static __attribute__((noinline)) bool lane_wake(struct lane *lane)
+{
+    doorbell_wake(lane->bell);
+    return true;
+}
+
+/* What is rare comes first or last, so that no register has to be saved for it. */
+bool lane_put_short(struct peer *peer, const struct channel *channel, const struct envelope *to,
+                    const char *from, size_t bytes)
+{
+    struct lane *lane = peer->lane;
+    if (!lane->knocked || lane->head + 1 - lane->freed > RING_SLOTS)
+        return false;
+    struct slot *slot = lane_slot(lane, lane->head);
+    slot->kind = WIRE_EAGER;
+    slot->flags = 0;
+    slot->consumed = (uint16_t)lane->next;
+    slot->head.context = channel->context;
+    slot->head.source = (uint32_t)channel->rank;
+    slot->head.tag = to->tag;
+    slot->head.step = to->step;
+    slot->head.signature = to->signature;
+    slot->bytes = (uint16_t)bytes;
+    slot->place = 0;
+    copy_short(slot->body, from, bytes);
+    slot_publish(lane, slot, 1);
+    partner_is(lane->bell);
+    if (__builtin_expect(doorbell_sleeps(lane->bell), 0))
+        return lane_wake(lane);
+    return true;
 }
