@@ -45,7 +45,7 @@ static struct shape shape_of(int nlocal, int world_size, uint64_t psets_bytes)
     s.asked = align(s.others + others * sizeof(struct boot_other), 64);
     s.records = align(s.asked + (others + 63) / 64 * sizeof(uint64_t), PAGE);
     s.area = align(s.records + n * sizeof(struct record_area), PAGE);
-    s.area_bytes = align(BOOT_POOL_BYTES + n * BOOT_PAIR_BYTES, PAGE);
+    s.area_bytes = align(BOOT_POOL_BYTES + n * bootseg_pair_bytes(nlocal), PAGE);
     s.bytes = s.area + n * s.area_bytes;
     return s;
 }

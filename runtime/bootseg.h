@@ -26,15 +26,29 @@
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 #define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
-    BOOT_VERSION = 5,
+    BOOT_VERSION = 6,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
     BOOT_CONTACT_BYTES = 320,
     BOOT_PLACE_CHARS = 320,
-    BOOT_POOL_BYTES = 1 << 20,   /* per rank: everything but the rings */
-    BOOT_PAIR_BYTES = 4096 + 256 /* per ordered pair: ring of 64 slots of 64 bytes, control */
+    BOOT_POOL_BYTES = 1 << 20, /* per rank: everything but the rings */
+    BOOT_FEW_RANKS = 32,
+    BOOT_SLOT_BYTES = 64,
+    BOOT_RING_BYTES = 256 /* per ordered pair: what a ring has besides its slots */
 };
+
+/* How many slots the ring of an ordered pair has where so many ranks share the segment: a power of two.
+ * Rings of few ranks come to little beside what each rank has for itself. */
+static inline uint32_t bootseg_slots(int nlocal)
+{
+    return nlocal <= BOOT_FEW_RANKS ? 128 : 64;
+}
+
+static inline size_t bootseg_pair_bytes(int nlocal)
+{
+    return (size_t)bootseg_slots(nlocal) * BOOT_SLOT_BYTES + BOOT_RING_BYTES;
+}
 
 enum boot_state { /* of a rank, as it says itself */
                   BOOT_STARTED =

@@ -23,11 +23,13 @@ void info_limits(struct report *r)
     report_number(r, "chunk bytes", CHUNK_BYTES);
     report_text(r, "chunks per rank", "%d; of 128 ranks on a node: %d", CHUNKS,
                 area_chunks(128));
-    report_number(r, "slots per pair", RING_SLOTS);
-    report_number(r, "slot bytes", SLOT_BYTES);
+    report_text(r, "slots per pair", "%u; of 128 ranks on a node: %u", bootseg_slots(1),
+                bootseg_slots(128));
+    report_number(r, "slot bytes", BOOT_SLOT_BYTES);
     report_number(r, "tiny collective bytes", TINY_BYTES);
     report_number(r, "shared bytes per rank", AREA_CHUNKS_OFFSET + CHUNKS * CHUNK_BYTES);
-    report_number(r, "shared bytes per pair", BOOT_PAIR_BYTES);
+    report_text(r, "shared bytes per pair", "%zu; of 128 ranks on a node: %zu",
+                bootseg_pair_bytes(1), bootseg_pair_bytes(128));
     for (int ranks = 8; ranks <= 512; ranks *= 4) {
         char name[40];
         snprintf(name, sizeof name, "shared by %d ranks", ranks);

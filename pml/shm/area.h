@@ -5,7 +5,7 @@
  *     0             knocks: which ranks have written into a ring of this area
  *     4 KiB         AREA_TINY_BYTES for the flag collectives (coll/tiny.c); not looked at here
  *     212 KiB       chunks of 16 KiB: what this rank sends and does not fit a ring
- *     1 MiB         one ring per local rank, BOOT_PAIR_BYTES each: what that rank sends here
+ *     1 MiB         one ring per local rank, bootseg_pair_bytes each: what that rank sends here
  *
  * Local rank s writes the ring with index s in the area of the receiver, and reads the chunks of
  * nobody but the sender whose ring names them.
@@ -36,20 +36,19 @@ struct area {
 };
 _Static_assert(sizeof(struct area) <= AREA_TINY_OFFSET, "the knocks fit their page");
 
-enum { RING_SLOTS = 64, SLOT_BYTES = 64 };
-
 struct ring {
-    char slots[RING_SLOTS * SLOT_BYTES];
     _Atomic uint32_t tail; /* packets before this position are consumed; written now and then */
     char pad[60];
     claim_word claims[CLAIM_WORDS]; /* for long messages that go this way */
-    char pad2[BOOT_PAIR_BYTES - RING_SLOTS * SLOT_BYTES - 64 - 8 * CLAIM_WORDS];
+    char pad2[BOOT_RING_BYTES - 64 - 8 * CLAIM_WORDS];
+    char slots[]; /* bootseg_slots of them */
 };
-_Static_assert(sizeof(struct ring) == BOOT_PAIR_BYTES, "a ring fills its place");
+_Static_assert(sizeof(struct ring) == BOOT_RING_BYTES, "a ring fills its place");
 
-static inline struct ring *area_ring(char *area, int from)
+/* `sharers`: how many ranks have an area in the segment. */
+static inline struct ring *area_ring(char *area, int from, int sharers)
 {
-    return (struct ring *)(area + BOOT_POOL_BYTES) + from;
+    return (struct ring *)(area + BOOT_POOL_BYTES + (size_t)from * bootseg_pair_bytes(sharers));
 }
 
 /* How many chunks each rank uses where so many share the node: memory that was touched once is never
@@ -64,7 +63,7 @@ static inline int area_chunks(int ranks)
 static inline size_t areas_bytes(int ranks)
 {
     size_t one = AREA_CHUNKS_OFFSET + (size_t)area_chunks(ranks) * CHUNK_BYTES;
-    return (size_t)ranks * (one + (size_t)ranks * BOOT_PAIR_BYTES);
+    return (size_t)ranks * (one + (size_t)ranks * bootseg_pair_bytes(ranks));
 }
 
 static inline char *area_chunk(char *area, unsigned chunk)

@@ -4,7 +4,7 @@
  * form of a slot.
  *
  * A packet begins in the slot at position `head` (counted from 0, never wrapped; slot number =
- * head % 64).  Its first word is written last and differs in every round, so the receiver polls
+ * head modulo their number).  Its first word is written last and differs in every round, so the receiver polls
  * that word and nothing else moves between the processors for a short message: one line.
  *
  *     one slot      header, payload up to 28 bytes (16 when request and total are sent)
@@ -39,7 +39,7 @@ struct slot {
     uint16_t bytes, place;
     char body[SLOT_BODY];
 };
-_Static_assert(sizeof(struct slot) == SLOT_BYTES, "a slot is a cache line");
+_Static_assert(sizeof(struct slot) == BOOT_SLOT_BYTES, "a slot is a cache line");
 
 struct slot_more {
     _Atomic uint32_t zero;
@@ -60,12 +60,14 @@ struct lane {
     struct ring *in_ring;
     struct doorbell *bell;                     /* the peer's */
     enum { CMA_UNKNOWN, CMA_YES, CMA_NO } cma; /* may we reach the peer's memory? */
+    uint32_t in_last;                          /* slot of the ring */
 
     /* going out */
     struct slot *out __attribute__((aligned(64)));
     uint32_t head;  /* position of the next packet */
     uint32_t freed; /* the peer has read up to here, as far as we know */
     uint32_t told;  /* where head was when the peer's ring was last seen empty */
+    uint32_t last;  /* slot of the ring */
     struct ring *out_ring;
     uint32_t first_chunk, last_chunk; /* in flight: [first, last) in the arrays below */
     bool knocked;
@@ -78,6 +80,16 @@ struct lane {
 static inline uint32_t slot_word(uint32_t position)
 {
     return 2 * position + 1;
+}
+
+/* Where the packet of a position lies that comes in, or goes out. */
+static inline struct slot *lane_slot_in(const struct lane *lane, uint32_t position)
+{
+    return &lane->in[position & lane->in_last];
+}
+static inline struct slot *lane_slot(const struct lane *lane, uint32_t position)
+{
+    return &lane->out[position & lane->last];
 }
 
 /* Look at the peer's tail. */

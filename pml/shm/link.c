@@ -41,11 +41,13 @@ static int nactive;
 
 static void lane_open(struct lane *lane, int local)
 {
+    int sharers = boot.segment->nlocal;
     lane->local = local;
+    lane->last = lane->in_last = bootseg_slots(sharers) - 1;
     lane->bell = &boot_record(local)->bell;
     lane->chunks = boot_area(local);
-    lane->in_ring = area_ring((char *)mine, local);
-    lane->out_ring = area_ring(boot_area(local), boot.local_rank);
+    lane->in_ring = area_ring((char *)mine, local, sharers);
+    lane->out_ring = area_ring(boot_area(local), boot.local_rank, sharers);
     lane->in = (struct slot *)lane->in_ring->slots;
     lane->out = (struct slot *)lane->out_ring->slots;
 }
@@ -65,12 +67,12 @@ static int shm_connect(struct peer *peer)
 
 static void shm_say(void)
 {
-    size_t all = areas_bytes(boot.nlocal);
-    size_t one = all / (size_t)boot.nlocal - (size_t)boot.nlocal * BOOT_PAIR_BYTES;
+    size_t all = areas_bytes(boot.nlocal), pair = bootseg_pair_bytes(boot.nlocal);
+    size_t one = all / (size_t)boot.nlocal - (size_t)boot.nlocal * pair;
     if (boot.local_rank == 0)
         log_at(1,
                "shared memory: at most %zu KiB per rank and %.2f KiB per pair, %.1f MiB in all",
-               one >> 10, BOOT_PAIR_BYTES / 1024.0, (double)all / (1 << 20));
+               one >> 10, (double)pair / 1024, (double)all / (1 << 20));
 }
 
 static int shm_open(void)
@@ -169,7 +171,7 @@ static __attribute__((noinline)) void knocks_answer(void)
 
 static inline bool lane_has(const struct lane *lane, uint32_t position)
 {
-    const struct slot *slot = &lane->in[position % RING_SLOTS];
+    const struct slot *slot = lane_slot_in(lane, position);
     return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(position);
 }
 
@@ -183,7 +185,7 @@ static inline bool lane_is_ready(const struct lane *lane)
 static inline void lane_look_ahead(const struct lane *lane)
 {
     if (lane_has(lane, lane->next + NEAR))
-        __builtin_prefetch(&lane->in[(lane->next + FAR) % RING_SLOTS], 0, 3);
+        __builtin_prefetch(lane_slot_in(lane, lane->next + FAR), 0, 3);
 }
 
 /* What the peer has read of ours, told along with a packet.  An old packet may tell less than we
@@ -226,7 +228,7 @@ static __attribute__((noinline)) void take_more(struct lane *lane, const struct 
     char flat[INLINE_BYTES + MORE_BODY], *to = flat + SLOT_BODY;
     memcpy(flat, slot->body, SLOT_BODY); /* copies of known lengths need no call */
     for (uint32_t i = 1; i <= slot->place; i++, to += MORE_BODY) {
-        const struct slot *more = &lane->in[(lane->next + i) % RING_SLOTS];
+        const struct slot *more = lane_slot_in(lane, lane->next + i);
         memcpy(to, ((const struct slot_more *)more)->body, MORE_BODY);
     }
     pml_arrived(lane->peer, header, flat + skip);
@@ -260,7 +262,7 @@ static __attribute__((noinline)) bool lane_take_any(struct lane *lane, const str
  * chunk. */
 static inline bool lane_take(struct lane *lane)
 {
-    const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
+    const struct slot *slot = lane_slot_in(lane, lane->next);
     lane_learn(lane, slot->consumed);
     if (slot->kind != WIRE_EAGER || slot->flags != 0 || slot->place != 0 ||
         !pml_arrived_short(lane->peer, &slot->head, slot->body, slot->bytes))
@@ -304,7 +306,7 @@ static int lane_drain(struct lane *lane)
 static inline void lane_expect(const struct lane *lane)
 {
     for (uint32_t i = 1; i <= lane->more && lane->more <= EXPECT_MORE; i++)
-        __builtin_prefetch(&lane->in[(lane->next + i) % RING_SLOTS], 0, 3);
+        __builtin_prefetch(lane_slot_in(lane, lane->next + i), 0, 3);
 }
 
 /* ---- one message, past the matcher ---- */
@@ -340,11 +342,11 @@ static inline bool slot_is(const struct slot *slot, const struct wire_short *wan
 /* The payload of a row of slots. */
 static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to, size_t bytes)
 {
-    memcpy(to, lane->in[lane->next % RING_SLOTS].body, SLOT_BODY);
+    memcpy(to, lane_slot_in(lane, lane->next)->body, SLOT_BODY);
     to += SLOT_BODY;
     bytes -= SLOT_BODY;
     for (uint32_t position = lane->next + 1; bytes > 0; position++) {
-        const struct slot *slot = &lane->in[position % RING_SLOTS];
+        const struct slot *slot = lane_slot_in(lane, position);
         size_t piece = bytes < MORE_BODY ? bytes : MORE_BODY;
         memcpy(to, ((const struct slot_more *)slot)->body, piece);
         to += piece;
@@ -355,7 +357,7 @@ static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to
 static inline long lane_take_wanted(struct lane *lane, struct wire_short *wanted, char *to,
                                     size_t room)
 {
-    const struct slot *slot = &lane->in[lane->next % RING_SLOTS];
+    const struct slot *slot = lane_slot_in(lane, lane->next);
     size_t bytes = slot->bytes;
     if (!slot_is(slot, wanted) || bytes > room)
         return -1;

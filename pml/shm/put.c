@@ -23,15 +23,10 @@ enum { AHEAD = 8 };
 /* Is there room for so many slots? */
 static inline bool lane_has_room(struct lane *lane, uint32_t slots)
 {
-    if (__builtin_expect(lane->head + slots - lane->freed <= RING_SLOTS, 1))
+    if (__builtin_expect(lane->head + slots - lane->freed <= lane->last + 1, 1))
         return true;
     lane_refresh(lane);
-    return lane->head + slots - lane->freed <= RING_SLOTS;
-}
-
-static struct slot *lane_slot(const struct lane *lane, uint32_t position)
-{
-    return &lane->out[position % RING_SLOTS];
+    return lane->head + slots - lane->freed <= lane->last + 1;
 }
 
 /* The first packet to a peer: tell it to look at our ring from now on. */
@@ -107,7 +102,7 @@ static void more_fill(struct lane *lane, const char *from, size_t bytes)
  * nothing to do.  Not the line of its header, which the receiver polls. */
 static inline void lane_prepare(struct lane *lane, uint32_t more)
 {
-    if (lane->head + 1 + more - lane->freed > RING_SLOTS)
+    if (lane->head + more - lane->freed > lane->last)
         return;
     for (uint32_t i = 1; i <= more; i++)
         cpu_want(lane_slot(lane, lane->head + i));
@@ -220,7 +215,7 @@ bool lane_put_short(struct peer *peer, const struct channel *channel, const stru
                     const char *from, size_t bytes)
 {
     struct lane *lane = peer->lane;
-    if (!lane->knocked || lane->head + 1 - lane->freed > RING_SLOTS)
+    if (!lane->knocked || lane->head - lane->freed > lane->last)
         return false;
     struct slot *slot = lane_slot(lane, lane->head);
     slot->kind = WIRE_EAGER;

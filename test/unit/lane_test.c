@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { ROUND = 1 << 16, PACE = 16, BURST = 600, FIRST = RING_SLOTS - 24 };
+enum { ROUND = 1 << 16, PACE = 16, BURST = 600, ROOM = 24 };
 
 /* Between the two, past the pml: in a part of the area that nobody uses here. */
 static _Atomic int *received(void)
@@ -49,10 +49,11 @@ static void send_burst(struct channel *c)
     static int numbers[BURST];
     struct request *requests[BURST];
     struct envelope to = { .peer = 1, .tag = 1 };
+    int first = (int)bootseg_slots(2) - ROOM;
     for (int i = 0; i < BURST; i++) {
         numbers[i] = i;
         struct buffer data = job_bytes(&numbers[i], sizeof numbers[i]);
-        if (i == FIRST) /* now the old packet is read */
+        if (i == first) /* now the old packet is read */
             progress();
         ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
     }
@@ -120,6 +121,12 @@ START_TEST(memory_is_bounded)
         ck_assert_int_le(area_chunks(ranks), CHUNKS);
     }
     ck_assert_uint_le(areas_bytes(128), 120 << 20);
+    /* Rings get shorter before they take more than a fourth of what the ranks have besides. */
+    for (int ranks = 1; ranks <= CHUNKS_RANKS; ranks++) {
+        size_t rings = (size_t)ranks * bootseg_pair_bytes(ranks);
+        ck_assert_uint_le(4 * rings, BOOT_POOL_BYTES + BOOT_RING_BYTES * 4 * (size_t)ranks);
+        ck_assert_uint_eq(bootseg_slots(ranks) & (bootseg_slots(ranks) - 1), 0);
+    }
 }
 END_TEST
 
