@@ -65,6 +65,7 @@ void trace_leave(const char *function);
 /* Begin to trace into the file that process `pid` of this node has open as `fd`; `used` counts the
  * bytes of the file that are given out.  A notice when that cannot be. */
 void trace_open(int pid, int fd, uint64_t *used, int rank);
+void trace_flush(void); /* the program ends MPI, for now or for ever */
 void trace_close(void);
 
 struct wait {

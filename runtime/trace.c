@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 bool trace_on;
-void (*trace_closing)(void);
+void (*trace_flushing)(void);
 
 static struct {
     int fd, rank;
@@ -100,12 +100,16 @@ void trace_open(int pid, int fd, uint64_t *used, int rank)
         trace_on = window_open();
 }
 
+void trace_flush(void)
+{
+    if (trace_on && trace_flushing)
+        trace_flushing();
+}
+
 void trace_close(void)
 {
     if (!trace_on)
         return;
-    if (trace_closing)
-        trace_closing();
     trace_on = false;
     window_close();
     close(file.fd);

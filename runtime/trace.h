@@ -74,8 +74,8 @@ void trace_stream(const struct trace_work *work);
 /* A stream has a name, which stays. */
 void trace_track(uint32_t stream, const char *name);
 
-/* Called before the trace is closed, by who may add to it then.  NULL: nobody has something to say. */
-extern void (*trace_closing)(void);
+/* Called when the program ends MPI, to tell now what else there is.  NULL: nobody has something to say. */
+extern void (*trace_flushing)(void);
 
 /* A message has left for, or was matched of, this world rank. */
 void trace_message(enum trace_kind kind, uint64_t context, int world, int tag, uint64_t bytes);

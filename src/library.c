@@ -146,6 +146,7 @@ int library_drop(enum library_user user)
     if (users > 0)
         return MPI_SUCCESS;
     pml_flush();
+    trace_flush();
     if (users == 0) /* no other thread has begun a session meanwhile */
         library_rest(user);
     return MPI_SUCCESS;

@@ -100,8 +100,8 @@ static int marks_poll(void)
     return 0;
 }
 
-/* What devices have not come to is not told. */
-static void marks_close(void)
+/* The program ends MPI: what devices have not come to by now is not told. */
+static void marks_flush(void)
 {
     while (ended) {
         struct mark *first = first_take();
@@ -162,7 +162,7 @@ static int stream_begin(struct stream *stream, const char *name)
     if (!mark)
         return MPI_SUCCESS;
     progress_add(marks_poll);
-    trace_closing = marks_close;
+    trace_flushing = marks_flush;
     mark->name = trace_name(name);
     mark->stream = stream->number;
     gpu_moment_set(&mark->begin, stream->device, &stream->epoch);
