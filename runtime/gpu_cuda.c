@@ -9,13 +9,15 @@
  * that only makes progress, borrows that of the memory for the time of a copy.
  *
  * All of it under the engine lock, but gpu_holds and gpu_is_here, which MPIX_Query_cuda_support
- * asks at any time.
+ * asks at any time.  What goes into a stream of the program goes there without the lock: if the stream is
+ * full the driver makes us wait until it has room, and what it waits for may need the lock.
  */
 #include "runtime/gpu.h"
 
 #include "mpi.h"
 #include "runtime/fail.h"
 #include "runtime/gpu_cuda.h"
+#include "runtime/lock.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
 
@@ -149,32 +151,52 @@ const char *driver_error_name(cuda_result error)
 
 static struct {
     bool begun, borrowed; /* copies were started; in a context that is not the thread's */
-    bool queued;          /* between cuda_queue_begin and cuda_queue_end */
     cuda_stream stream;   /* where they go */
     cuda_result error;    /* the first one since gpu_check, and what failed */
     const char *what;
 } copies = { .stream = CUDA_STREAM_PER_THREAD };
 
+/* What this thread puts into a stream of the program, between cuda_queue_begin and cuda_queue_end.  Other
+ * threads copy for themselves meanwhile. */
+static _Thread_local struct {
+    bool open, borrowed;
+    cuda_stream stream;
+    cuda_result error;
+    const char *what;
+} queue;
+
 void driver_note(cuda_result result, const char *what)
 {
-    if (result == 0 || copies.error != 0)
+    cuda_result *first = queue.open ? &queue.error : &copies.error;
+    if (result == 0 || *first != 0)
         return;
-    copies.error = result;
-    copies.what = what;
+    *first = result;
+    *(queue.open ? &queue.what : &copies.what) = what;
 }
 
-/* Until copies_end. */
-static void context_borrow(cuda_context context)
+/* To be given back. */
+static bool context_borrow(cuda_context context)
 {
     cuda_result result = cuda.ctx_push_current(context);
     driver_note(result, "cuCtxPushCurrent");
-    copies.borrowed = result == 0;
+    return result == 0;
+}
+
+int driver_queue_leave(void)
+{
+    return queue.open ? engine_release() : 0;
+}
+
+void driver_queue_return(int levels)
+{
+    if (levels > 0)
+        engine_retake(levels);
 }
 
 /* Have a context for a copy.  False: there is none, and the copy needs none. */
 static bool copies_begin(const void *to, const void *from)
 {
-    if (copies.queued || copies.begun)
+    if (queue.open || copies.begun)
         return true;
     if (driver_current()) {
         copies.stream = driver_stream();
@@ -187,7 +209,7 @@ static bool copies_begin(const void *to, const void *from)
     if (!context && !gpu_holds(from) && !gpu_holds(to))
         return false;
     if (context)
-        context_borrow(context);
+        copies.borrowed = context_borrow(context);
     copies.stream = driver_stream();
     return copies.begun = true;
 }
@@ -195,31 +217,40 @@ static bool copies_begin(const void *to, const void *from)
 /* Something that should have gone into the stream did not: nothing more may. */
 static bool queue_is_shut(void)
 {
-    return copies.queued && copies.error != 0;
+    return queue.open && queue.error != 0;
+}
+
+static cuda_stream stream_now(void)
+{
+    return queue.open ? queue.stream : copies.stream;
 }
 
 void gpu_start(void *to, const void *from, size_t bytes)
 {
     if (queue_is_shut())
         return;
-    if (copies_begin(to, from))
-        driver_note(cuda.memcpy_async(address_of(to), address_of(from), bytes, copies.stream),
-                    "cuMemcpyAsync");
-    else
+    if (!copies_begin(to, from)) {
         memcpy(to, from, bytes);
+        return;
+    }
+    int levels = driver_queue_leave();
+    cuda_result result =
+        cuda.memcpy_async(address_of(to), address_of(from), bytes, stream_now());
+    driver_queue_return(levels);
+    driver_note(result, "cuMemcpyAsync");
 }
 
 bool driver_join(cuda_context context, cuda_stream *stream)
 {
     if (queue_is_shut())
         return false;
-    if (!copies.queued && !copies.begun) {
+    if (!queue.open && !copies.begun) {
         if (driver_current() != context)
-            context_borrow(context);
+            copies.borrowed = context_borrow(context);
         copies.stream = driver_stream();
         copies.begun = true;
     }
-    *stream = copies.stream;
+    *stream = stream_now();
     return driver_current() == context;
 }
 
@@ -253,7 +284,10 @@ void gpu_start_rows(const struct gpu_rows *r)
                                  .to_pitch = (size_t)r->to_step,
                                  .width = r->length,
                                  .height = r->count };
-    driver_note(cuda.memcpy_2d_async(&copy, copies.stream), "cuMemcpy2DAsync");
+    int levels = driver_queue_leave();
+    cuda_result result = cuda.memcpy_2d_async(&copy, stream_now());
+    driver_queue_return(levels);
+    driver_note(result, "cuMemcpy2DAsync");
 }
 
 static void copies_end(void)
@@ -278,7 +312,7 @@ cuda_result driver_copy(void *to, const void *from, size_t bytes)
 
 void gpu_finish(void)
 {
-    if (!copies.begun || copies.queued)
+    if (queue.open || !copies.begun)
         return;
     driver_wait(copies.stream);
     copies_end();
@@ -408,36 +442,31 @@ int gpu_check(void)
 
 /* ---- for streams of the program ---- */
 
-/* What failed before is not the stream's. */
 void cuda_queue_begin(cuda_stream stream, cuda_context context)
 {
-    gpu_try();
-    copies.stream = stream;
-    copies.queued = true;
-    if (driver_current() != context)
-        context_borrow(context);
+    queue.open = true;
+    queue.stream = stream;
+    queue.error = 0;
+    queue.borrowed = driver_current() != context && context_borrow(context);
 }
 
 bool cuda_queue_is_open(void)
 {
-    return copies.queued;
+    return queue.open;
 }
 
 bool cuda_queue_is_well(void)
 {
-    return copies.error == 0;
+    return queue.error == 0;
 }
 
 int cuda_queue_end(void)
 {
-    cuda_result error = copies.error;
-    const char *what = copies.what;
-    copies_end();
-    copies.queued = false;
-    copies.stream = CUDA_STREAM_PER_THREAD;
-    copies.error = error_before;
-    copies.what = what_before;
-    if (error == 0)
+    cuda_context context;
+    if (queue.borrowed)
+        cuda.ctx_pop_current(&context);
+    queue.open = queue.borrowed = false;
+    if (queue.error == 0)
         return 0;
-    return cuda_fail(error, "the operation could not be put into the stream", what);
+    return cuda_fail(queue.error, "the operation could not be put into the stream", queue.what);
 }

@@ -76,10 +76,15 @@ const char *driver_error_name(cuda_result error);
 /* MPI_ERR_OTHER: "what: function, error 700 (CUDA_ERROR_ILLEGAL_ADDRESS)". */
 int cuda_fail(cuda_result error, const char *what, const char *function);
 
-/* Until cuda_queue_end, gpu_start and gpu_start_rows put copies into this stream and gpu_finish
- * waits for nothing. */
+/* Until cuda_queue_end, gpu_start and gpu_start_rows of this thread put copies into this stream and
+ * gpu_finish waits for nothing. */
 void cuda_queue_begin(cuda_stream stream, cuda_context context);
 bool cuda_queue_is_open(void);
+
+/* Around each call of the driver that puts something there: it may wait until there is room, so others have
+ * the engine lock meanwhile.  Nothing happens where no queue is open. */
+int driver_queue_leave(void);
+void driver_queue_return(int levels);
 
 /* driver_note says what else went wrong; nothing may go into the stream when it is not well. */
 bool cuda_queue_is_well(void);

@@ -121,7 +121,9 @@ static unsigned blocks_for(size_t bytes)
 void kernel_launch(const struct kernel *kernel, size_t bytes, cuda_stream stream,
                    void **arguments)
 {
-    driver_note(cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1, BLOCK_THREADS, 1,
-                                   1, 0, stream, arguments, NULL),
-                "cuLaunchKernel");
+    int levels = driver_queue_leave();
+    cuda_result result = cuda.launch_kernel(kernel->function, blocks_for(bytes), 1, 1,
+                                            BLOCK_THREADS, 1, 1, 0, stream, arguments, NULL);
+    driver_queue_return(levels);
+    driver_note(result, "cuLaunchKernel");
 }

@@ -24,7 +24,7 @@ static const struct symbol symbols[] = {
     { "cuStreamWriteValue32_v2", &cuda.stream_write_value_32 },
 };
 
-static const struct gpu_stream *current; /* between gpu_queue_begin and gpu_queue_end */
+static _Thread_local cuda_stream current; /* between gpu_queue_begin and gpu_queue_end */
 
 int gpu_stream_wrap(struct gpu_stream *stream, void *handle)
 {
@@ -53,7 +53,7 @@ bool gpu_serves(const void *at)
 
 void gpu_queue_begin(const struct gpu_stream *stream)
 {
-    current = stream;
+    current = stream->handle;
     cuda_queue_begin(stream->handle, stream->context);
 }
 
@@ -61,25 +61,33 @@ bool gpu_queue_call(void (*function)(void *), void *argument)
 {
     if (!cuda_queue_is_well())
         return false;
-    cuda_result result = cuda.launch_host_func(current->handle, function, argument);
+    int levels = driver_queue_leave();
+    cuda_result result = cuda.launch_host_func(current, function, argument);
+    driver_queue_return(levels);
     driver_note(result, "cuLaunchHostFunc");
     return result == 0;
 }
 
 void gpu_queue_wait(uint32_t *word, uint32_t at_least)
 {
-    if (cuda_queue_is_well())
-        driver_note(cuda.stream_wait_value_32(current->handle, address_of(word), at_least,
-                                              CUDA_WAIT_AT_LEAST),
-                    "cuStreamWaitValue32");
+    if (!cuda_queue_is_well())
+        return;
+    int levels = driver_queue_leave();
+    cuda_result result =
+        cuda.stream_wait_value_32(current, address_of(word), at_least, CUDA_WAIT_AT_LEAST);
+    driver_queue_return(levels);
+    driver_note(result, "cuStreamWaitValue32");
 }
 
 void gpu_queue_write(uint32_t *word, uint32_t value)
 {
-    if (cuda_queue_is_well())
-        driver_note(cuda.stream_write_value_32(current->handle, address_of(word), value,
-                                               CUDA_WRITE_DEFAULT),
-                    "cuStreamWriteValue32");
+    if (!cuda_queue_is_well())
+        return;
+    int levels = driver_queue_leave();
+    cuda_result result =
+        cuda.stream_write_value_32(current, address_of(word), value, CUDA_WRITE_DEFAULT);
+    driver_queue_return(levels);
+    driver_note(result, "cuStreamWriteValue32");
 }
 
 int gpu_queue_end(void)

@@ -48,18 +48,19 @@ void enqueued_done(struct enqueued *enqueued, const struct result *result)
 int enqueue_later(const struct task *model, struct request **request)
 {
     struct enqueued *new = object_new(OBJECT_REQUEST, sizeof *new);
-    int rc =
-        new ? task_enqueue(model, &new->task) : fail(MPI_ERR_NO_MEM, "no memory for a request");
-    if (rc) {
-        if (new)
-            object_delete(new);
-        return rc;
-    }
+    struct task task = *model;
+    if (!new)
+        return fail(MPI_ERR_NO_MEM, "no memory for a request");
     new->request.ops = &enqueued_ops;
     new->request.collective =
-        true; /* neither freed nor cancelled: its data have to get there */
-    new->task->request = new;
-    request_keep(&new->request, new->task->comm);
+        true;           /* neither freed nor cancelled: its data have to get there */
+    task.request = new; /* it may be over before the call is */
+    int rc = task_enqueue(&task, &new->task);
+    if (rc) {
+        object_delete(new);
+        return rc;
+    }
+    request_keep(&new->request, task.comm);
     *request = &new->request;
     return MPI_SUCCESS;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Operations in streams of a GPU (test/stream), with the pretended driver of test/device.
-#   NP="1 2 4"   rank counts      ROUNDS=50 DELAY=1000   of order.c, by hand 1000 and 100000 us
+#   NP="1 2 4"   rank counts      ROUNDS=50 DELAY=1000   of order.c, the delay in us
 . "${srcdir:-.}/test/lib.sh"
 supp=$top/test/thread/tsan.supp
 TSAN_OPTIONS="halt_on_error=1 suppressions=$supp ${TSAN_OPTIONS:-}"
@@ -73,11 +73,17 @@ for rank in 0, 1:
     assert all(e["ts"] >= whole["ts"] and e["ts"] + e["dur"] <= whole["ts"] + whole["dur"] + 1 for e in parts)
 END
             ok "stream/marks in the time line" || not_ok "stream/marks in the time line" "$(tail -n 3 "$scratch/out")" ;;
-    order) direct order "without copies" XMPI_CUDA_IPC=1 ;;
+    order)
+        direct order "without copies" XMPI_CUDA_IPC=1
+        # ten of them side by side, so it takes ten seconds
+        case_run "stream/order, 1000 producers are 100 ms late" "${LIMIT:-120}" "$XMPIRUN" -np 2 \
+            "$scratch/order" 100 100000 10 ;;
     calls)
         direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1
         direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0
-        direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0 ;;
+        direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0
+        direct calls "without copies, streams are full" FAKE_QUEUE=3
+        direct calls "with copies, streams are full" FAKE_QUEUE=3 XMPI_CUDA_ENQUEUE=0 ;;
     esac
 done
 finish

@@ -254,7 +254,8 @@ cuda_result cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned fla
 
 cuda_result cuEventDestroy_v2(cuda_event event)
 {
-    free(event);
+    struct event *e = event;
+    fake_mark_drop(&e->mark, e);
     return SUCCESS;
 }
 

@@ -71,7 +71,9 @@ void fake_stall(bool default_one);
 struct fake_mark {
     uint32_t asked, reached;
     cuda_result error;
-    int64_t ns; /* when it came there the last time */
+    int64_t ns;    /* when it came there the last time */
+    int users;     /* commands in streams */
+    void *dropped; /* to be freed after the last one of them; NULL: it is still in use */
 };
 
 /* At the end of a stream that was made; INVALID_HANDLE: it was not.  Waits are for what was recorded
@@ -85,5 +87,8 @@ cuda_result fake_queue_synchronize(cuda_stream stream);
 bool fake_mark_is_reached(const struct fake_mark *mark);
 int64_t fake_mark_ns(const struct fake_mark *mark);
 cuda_result fake_mark_await(const struct fake_mark *mark);
+
+/* Free this memory, which the mark is in, when no stream knows it any more. */
+void fake_mark_drop(struct fake_mark *mark, void *memory);
 
 #endif

@@ -11,6 +11,7 @@
  *     functions of the host run one at a time, of all streams, and may not call the driver
  *     with FAKE_STRICT=1 whatever a driver may let wait for the device does wait for all streams
  *     a stream that never was, or is no more, is an error
+ *     with FAKE_QUEUE=n who adds to a stream that holds n commands waits until it has room
  */
 #include "fake_inside.h"
 #include "fake_ptx.h"
@@ -38,6 +39,7 @@ struct queue {
     pthread_t thread;
     cuda_context context;
     struct command *first, **last; /* the first one is being performed */
+    int holds;
     bool closed;
     bool alone; /* does not wait for the default stream */
     cuda_result error;
@@ -164,7 +166,11 @@ static struct command *command_await(struct queue *q)
 static void command_over(struct queue *q, struct command *c)
 {
     pthread_mutex_lock(&lock);
+    struct fake_mark *mark = c->mark;
     q->first = c->next;
+    q->holds--;
+    if (mark && --mark->users == 0)
+        free(mark->dropped);
     if (!q->first)
         q->last = &q->first;
     pthread_cond_broadcast(&moved);
@@ -294,6 +300,12 @@ cuda_result cuCtxSynchronize(void)
 
 /* ---- what goes into them ---- */
 
+static int most_held(void)
+{
+    const char *most = getenv("FAKE_QUEUE");
+    return most ? atoi(most) : 1 << 30;
+}
+
 static cuda_result queue_add(cuda_stream stream, const struct command *command)
 {
     cuda_result rc = fake_may_call();
@@ -306,6 +318,11 @@ static cuda_result queue_add(cuda_stream stream, const struct command *command)
     *c = *command;
     c->next = NULL;
     pthread_mutex_lock(&lock);
+    while (q->holds >= most_held())
+        pthread_cond_wait(&moved, &lock);
+    q->holds++;
+    if (c->mark)
+        c->mark->users++;
     if (c->what == RECORD)
         c->number = ++c->mark->asked;
     *q->last = c;
@@ -400,4 +417,13 @@ int64_t fake_mark_ns(const struct fake_mark *mark)
 cuda_result fake_mark_await(const struct fake_mark *mark)
 {
     return mark_await(mark, mark_asked(mark));
+}
+
+void fake_mark_drop(struct fake_mark *mark, void *memory)
+{
+    pthread_mutex_lock(&lock);
+    mark->dropped = memory;
+    if (mark->users == 0)
+        free(memory);
+    pthread_mutex_unlock(&lock);
 }

@@ -84,14 +84,14 @@ static inline MPI_Comm comm_with(cuda_stream stream)
     return comm;
 }
 
-/* Later work of `stream` comes after what `before` holds now. */
-static inline void stream_after(cuda_stream stream, cuda_stream before)
+/* Later work of `stream` comes after what `before` holds now.  Streams that come to the same event in any
+ * order need one each, NULL at first. */
+static inline void stream_after(cuda_event *event, cuda_stream stream, cuda_stream before)
 {
-    static cuda_event event;
-    if (!event)
-        CHECK(driver.event_create(&event, CUDA_EVENT_NO_TIMING) == 0);
-    CHECK(driver.event_record(event, before) == 0);
-    CHECK(driver.stream_wait_event(stream, event, 0) == 0);
+    if (!*event)
+        CHECK(driver.event_create(event, CUDA_EVENT_NO_TIMING) == 0);
+    CHECK(driver.event_record(*event, before) == 0);
+    CHECK(driver.stream_wait_event(stream, *event, 0) == 0);
 }
 
 #endif
