@@ -29,6 +29,8 @@ moves "more handles than the driver has" handles
 moves "more handles than are kept" handles XMPI_CUDA_HANDLES=4
 moves "staging is bounded" pool XMPI_CUDA_IPC=0 XMPI_CUDA_POOL=1M
 
+moves "one question per buffer of the host" questions
+
 if ldconfig -p 2> /dev/null | grep -q "libfabric\.so\.1"; then
     moves "every pair, over the network" pairs XMPI_SHM=0
 else

@@ -36,6 +36,8 @@ EXPORT cuda_mem_free_host cuMemFreeHost;
 EXPORT cuda_result cuMemAlloc_v2(cuda_address *at, size_t bytes);
 EXPORT cuda_result cuMemAllocManaged(cuda_address *at, size_t bytes, unsigned flags);
 EXPORT cuda_result cuMemFree_v2(cuda_address at);
+EXPORT unsigned
+fake_questions(void); /* for tests: how often this thread has asked about an address */
 EXPORT size_t fake_pinned(void); /* for tests: bytes of the host that are pinned */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -229,10 +231,18 @@ int fake_device_of(cuda_address at)
     return at >> FAKE_DEVICE_SHIFT & (FAKE_DEVICES - 1);
 }
 
+static _Thread_local unsigned questions;
+
+unsigned fake_questions(void)
+{
+    return questions;
+}
+
 cuda_result cuPointerGetAttributes(unsigned n, enum cuda_attribute *asked, void **answers,
                                    cuda_address at)
 {
     struct allocation what;
+    questions++;
     what_lies_at(at, &what);
     bool device = fake_is_device(at), here = device || what.managed;
     bool host = !here && is_pinned((char *)(uintptr_t)at);

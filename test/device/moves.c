@@ -18,6 +18,7 @@
 static struct {
     cuda_context (*context)(int device);
     size_t (*pinned)(void);
+    unsigned (*questions)(void);
     cuda_result (*alloc)(cuda_address *at, size_t bytes);
     cuda_result (*alloc_managed)(cuda_address *at, size_t bytes, unsigned flags);
     cuda_result (*free)(cuda_address at);
@@ -36,6 +37,7 @@ static void driver_open(void)
 {
     *(void **)&driver.context = driver_function("fake_context");
     *(void **)&driver.pinned = driver_function("fake_pinned");
+    *(void **)&driver.questions = driver_function("fake_questions");
     *(void **)&driver.alloc = driver_function("cuMemAlloc_v2");
     *(void **)&driver.alloc_managed = driver_function("cuMemAllocManaged");
     *(void **)&driver.free = driver_function("cuMemFree_v2");
@@ -248,6 +250,70 @@ static void pool(void)
     }
 }
 
+/* ---- what memory of the host costs where there is a driver: one question per buffer ---- */
+
+static void asks(unsigned most, unsigned before, const char *call)
+{
+    unsigned asked = driver.questions() - before;
+    if (asked != most)
+        fprintf(stderr, "%s has asked %u times, not %u\n", call, asked, most);
+    CHECK(asked == most);
+}
+#define ASKS(most, call)                                                                       \
+    do {                                                                                       \
+        unsigned before = driver.questions();                                                  \
+        CHECK((call) == 0);                                                                    \
+        asks(most, before, #call);                                                             \
+    } while (0)
+
+static void questions_of_messages(char *a, char *b, int n)
+{
+    int peer = 1 - world_rank();
+    MPI_Request requests[2];
+    MPI_Status *ignore = MPI_STATUS_IGNORE;
+    ASKS(1, MPI_Irecv(a, n, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[0]));
+    ASKS(1, MPI_Isend(b, n, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[1]));
+    ASKS(0, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    ASKS(2, MPI_Sendrecv(a, n, MPI_BYTE, peer, 0, b, n, MPI_BYTE, peer, 0, MPI_COMM_WORLD,
+                         ignore));
+    ASKS(1, MPI_Recv_init(a, n, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[0]));
+    ASKS(1, MPI_Send_init(b, n, MPI_BYTE, peer, 0, MPI_COMM_WORLD, &requests[1]));
+    for (int i = 0; i < 3; i++) {
+        ASKS(0, MPI_Startall(2, requests));
+        ASKS(0, MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    if (world_rank() == 0)
+        ASKS(1, MPI_Send(a, n, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+    else
+        ASKS(1, MPI_Recv(a, n, MPI_BYTE, 0, 0, MPI_COMM_WORLD, ignore));
+}
+
+static void questions_of_collectives(char *a, char *b, int n)
+{
+    MPI_Comm all = MPI_COMM_WORLD;
+    ASKS(1, MPI_Bcast(a, n, MPI_BYTE, 0, all));
+    ASKS(2, MPI_Allreduce(a, b, n, MPI_BYTE, MPI_BOR, all));
+    ASKS(1, MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_BYTE, MPI_BOR, all));
+    ASKS(2, MPI_Allgather(a, n, MPI_BYTE, b, n, MPI_BYTE, all));
+    ASKS(2, MPI_Alltoall(a, n / 2, MPI_BYTE, b, n / 2, MPI_BYTE, all));
+    ASKS(0, MPI_Barrier(all));
+}
+
+static void questions(void)
+{
+    enum { MOST = 1 << 20 };
+    char *a = calloc(2, MOST), *b = calloc(2, MOST);
+    MPIX_Query_cuda_support();
+    for (int n = 8; n <= MOST; n *= 64) {
+        questions_of_messages(a, b, n);
+        questions_of_collectives(a, b, n);
+    }
+    free(a);
+    free(b);
+}
+
 /* ---- the owner dies: while its memory is mapped, and before it can be ---- */
 
 static void owner_dies(void)
@@ -281,6 +347,8 @@ int main(int argc, char **argv)
         reuse();
     else if (strcmp(argv[1], "handles") == 0)
         handles();
+    else if (strcmp(argv[1], "questions") == 0)
+        questions();
     else if (strcmp(argv[1], "pool") == 0)
         pool();
     else
