@@ -69,6 +69,8 @@ expect "xmpi explain" 0 "(cheapest by the model)" "$xmpi" explain allreduce 1MiB
 expect "xmpi explain: on one node" 0 "(rule " "$xmpi" explain allreduce 1MiB -n 4
 expect "xmpi explain: why others lost" 0 "slower by " "$xmpi" explain allreduce 1MiB -n 64 --nodes 8
 expect "xmpi explain: the split" 0 "latency  bandwidth    compute" "$xmpi" explain bcast 64k -n 4
+expect "xmpi explain: hierarchies" 0 "factored (cheapest by the model)" "$xmpi" explain allreduce 64KiB -n 96 \
+    --nodes 12
 expect "xmpi explain: who cannot" 0 "cannot: the ranks have no shared slots" "$xmpi" explain allreduce 8 \
     -n 64 --nodes 8
 expect "xmpi explain: forced" 0 "ring in 4 pieces (forced by XMPI_COLL)" \

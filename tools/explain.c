@@ -8,6 +8,7 @@
 
 #include "coll/explain.h"
 #include "coll/forced.h"
+#include "coll/plan.h"
 #include "coll/tiny.h"
 #include "runtime/amount.h"
 #include "runtime/fail.h"
@@ -105,6 +106,9 @@ static int question_read(int argc, char **argv, struct question *q)
     return 0;
 }
 
+/* Of ranks on several nodes it matters that their places are known; the model takes even ones. */
+static const struct places several_nodes = { .levels = 1 };
+
 int explain_main(int argc, char **argv)
 {
     struct question q = { .ranks = 2, .nodes = 1 };
@@ -117,6 +121,7 @@ int explain_main(int argc, char **argv)
         return wrong;
     params_read();
     q.one_node = q.nodes == 1;
+    q.places = q.one_node ? NULL : &several_nodes;
     q.crowded = q.one_node && q.ranks > hw_usable_cpus();
     q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
