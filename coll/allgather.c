@@ -13,6 +13,8 @@
  * allgather_bruck      a rank holds blocks me .. me + have - 1 (modulo p) and multiplies them by
  *                      the radix k each round: ceil(log_k p) rounds of k-1 messages.  What
  *                      passes block p - 1 goes as two messages.
+ * allgather_circulant  as many rounds as bruck by 2; the blocks a rank holds grow along p / 2^i,
+ *                      rounded up: the second half of the circulant allreduce (circulant.c).
  * allgather_spread     everybody sends to everybody: one hop, p-1 messages.
  */
 #include "coll/algorithms.h"
@@ -88,6 +90,13 @@ void allgather_bruck(struct plan *plan, int me, int p)
                 plan_recv(plan, mod(me + far, p),
                           wrap(ROOM_OUT, me + far, least(have, p - far), p).part[part]);
     }
+}
+
+void allgather_circulant(struct plan *plan, int me, int p)
+{
+    plan_rooms(plan, 1, p, 0);
+    plan_copy(plan, out(me, 1), in(0, 1));
+    circulant_spread(plan, me, p);
 }
 
 void allgather_spread(struct plan *plan, int me, int p)

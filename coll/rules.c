@@ -58,6 +58,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLGATHER, "pat", allgather_pat, .ordered = true, .radix = 8 },
     { COLL_ALLGATHER, "swing", allgather_swing, .ordered = true, .needs = NEEDS_POWER_OF_2 },
     { COLL_ALLGATHER, "torus", allgather_torus, .ordered = true },
+    { COLL_ALLGATHER, "circulant", allgather_circulant, .ordered = true },
     { COLL_ALLGATHERV, "tiny", 0, .ordered = true },
     { COLL_ALLGATHERV, "ring", allgather_ring, .ordered = true },
     { COLL_ALLGATHERV, "bruck", allgather_bruck, .ordered = true, .radix = 2 },
@@ -70,6 +71,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLGATHERV, "pat", allgather_pat, .ordered = true, .radix = 8 },
     { COLL_ALLGATHERV, "swing", allgather_swing, .ordered = true, .needs = NEEDS_POWER_OF_2 },
     { COLL_ALLGATHERV, "torus", allgather_torus, .ordered = true },
+    { COLL_ALLGATHERV, "circulant", allgather_circulant, .ordered = true },
 
     { COLL_ALLTOALL, "tiny", 0, .ordered = true },
     { COLL_ALLTOALL, "attach", 0, .ordered = true, .attaches = true },

@@ -167,6 +167,7 @@ static const struct row {
     { COLL_ALLGATHER, "ring-both", ALWAYS, others, others },
     { COLL_ALLGATHER, "neighbour", EVEN, half, others },
     { COLL_ALLGATHER, "bruck", ALWAYS, log_2, others },
+    { COLL_ALLGATHER, "circulant", ALWAYS, log_2, others },
     { COLL_ALLGATHER, "spread", ALWAYS, others, others },
     { COLL_ALLGATHER, "multiplying", POWERS, log_2, others },
     { COLL_ALLGATHER, "nhr", ALWAYS, others, others },
