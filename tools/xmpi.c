@@ -7,6 +7,7 @@
 #include "tools/explain.h"
 #include "tools/info.h"
 #include "tools/plan.h"
+#include "tools/status.h"
 #include "tools/tune.h"
 
 #include <stdio.h>
@@ -30,6 +31,8 @@ static const struct subcommand {
       "measures collectives here and writes which algorithms are fastest", tune_main },
     { "plan", "SUBCOMMAND [NAME -n P]",
       "algorithms as plans: list, show, check, cost, sim, draw, volume", plan_main },
+    { "status", "[JOB]", "what the ranks of jobs that run here wait for, and why nothing moves",
+      status_main },
     { "help", "[COMMAND]", "this text, or the help of a command", help_main },
 };
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
