@@ -3,6 +3,8 @@
  * Sends and receives whose data lie on a device: where they leave the ways of data of the host.
  *
  *     a receiver on the same node, one piece      it reads (device.c)
+ *     on another one, one piece, and a network    the network moves the bytes between the devices
+ *       that reaches devices
  *     long, and everything else that is not       two pieces of pinned memory (stage.c): the next
  *                                                 pieces are on their way while one is used
  *     short, or no pinned memory is left          each packet is copied by itself
@@ -15,9 +17,32 @@
 
 /* ---- sending ---- */
 
+static bool link_reaches_devices(const struct link *link)
+{
+    return link->reaches_devices && link->reaches_devices();
+}
+
+/* Over links that take their time the receiver reads what it must be asked for anyway. */
+static void send_offer_away(struct send *send)
+{
+    size_t total = send->first.total;
+    char *solid = buffer_solid(&send->data);
+    send->first.flags &= (uint8_t)~WIRE_ADDRESS;
+    if (send->first.kind != WIRE_RTS || !solid || total < (uint64_t)param_number(OFI_HMEM) ||
+        !link_reaches_devices(send->peer->link))
+        return;
+    send->offer = send->peer->link->offer(send->peer, solid, total, AWAY);
+    if (send->offer)
+        send->first.flags |= WIRE_ADDRESS;
+}
+
 void send_choose_away(struct send *send)
 {
     send->first.flags &= (uint8_t)~WIRE_DEVICE;
+    if (send->peer->link->offer) {
+        send_offer_away(send);
+        return;
+    }
     long long least = param_number(CUDA_IPC);
     bool wanted = least > 0 && send->first.total >= (uint64_t)least && send->peer->link->read;
     if (!wanted || !device_offers(buffer_solid(&send->data), send->first.total))
@@ -53,6 +78,12 @@ void send_unstage(struct send *send)
 }
 
 /* ---- receiving ---- */
+
+bool recv_fetches_away(const struct recv *recv)
+{
+    return recv->data.where == AWAY && buffer_solid(&recv->data) &&
+           link_reaches_devices(recv->peer->link);
+}
 
 void recv_place_away(struct recv *recv, size_t offset, const char *payload, size_t bytes)
 {

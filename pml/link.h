@@ -23,7 +23,8 @@ struct link_offer { /* begins what the link makes */
 };
 
 struct link_fetch {
-    char *to;
+    char *to;         /* memory of a device: only where reaches_devices says so */
+    enum where where; /* it is */
     const void *card; /* valid during the call only */
     size_t bytes;
     void (*done)(void *owner, bool good); /* from link->poll; not good: bytes are missing */
@@ -86,9 +87,13 @@ struct link {
 
     /* The same for links that take their time; NULL for links that do not.  Let the peer read these
      * bytes, until it is retracted; NULL: it cannot.  `fetch` begins reading; false: it cannot. */
-    struct link_offer *(*offer)(struct peer *peer, const void *data, size_t bytes);
+    struct link_offer *(*offer)(struct peer *peer, const void *data, size_t bytes,
+                                enum where where);
     void (*retract)(struct link_offer *offer);
     bool (*fetch)(struct peer *peer, const struct link_fetch *fetch);
+
+    /* Do the three work with memory of devices?  NULL: no. */
+    bool (*reaches_devices)(void);
 
     /* Links that bound how much may arrive unasked for (peer->window); NULL for others.  peer->freed
      * has grown by a good part of the window since peer->told: tell the peer. */

@@ -42,6 +42,7 @@ libxmpi_core_la_SOURCES += \
     pml/ofi/fabric.h \
     pml/ofi/fetch.c \
     pml/ofi/frame.c \
+    pml/ofi/hmem.c \
     pml/ofi/link.c \
     pml/ofi/load.c \
     pml/ofi/nic.c pml/ofi/nic.h \

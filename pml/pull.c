@@ -77,7 +77,8 @@ static void pull_fetched(void *owner, bool good)
 
 static void pull_fetch(struct recv *recv, const char *payload)
 {
-    struct link_fetch fetch = { .to = buffer_flat(&recv->data),
+    struct link_fetch fetch = { .to = buffer_solid(&recv->data),
+                                .where = recv->data.where,
                                 .card = payload,
                                 .bytes = recv->expected,
                                 .done = pull_fetched,

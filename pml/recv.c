@@ -173,7 +173,8 @@ static __attribute__((noinline)) void accept_any(struct recv *recv, struct peer 
     if (__builtin_expect(trace_on, 0))
         match_record(peer, header);
     if (header->flags & (WIRE_PLAIN | WIRE_ADDRESS))
-        trip_begin(&recv->trip, peer, header, buffer_flat(&recv->data) != NULL,
+        trip_begin(&recv->trip, peer, header,
+                   buffer_flat(&recv->data) || recv_fetches_away(recv),
                    recv->expected == header->total);
     if (__builtin_expect(header->flags & WIRE_DEVICE, 0)) {
         if (recv->expected > 0 && device_begin(recv, peer, header->request, payload))

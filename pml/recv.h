@@ -50,7 +50,10 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
 bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 void recv_done(struct recv *recv);
 
-/* Data on a device (away.c): bytes to their place, perhaps later; now they are there (good), or need
+/* Data on a device (away.c): may the link put them there by itself? */
+bool recv_fetches_away(const struct recv *recv);
+
+/* Data on a device: bytes to their place, perhaps later; now they are there (good), or need
  * not be. */
 void recv_place_away(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 void recv_unstage(struct recv *recv, bool good);

@@ -223,7 +223,7 @@ static void send_offer(struct send *send)
     send->first.flags &= (uint8_t)~WIRE_PLAIN;
     if (send->first.kind != WIRE_RTS)
         return;
-    send->offer = send->peer->link->offer(send->peer, send->plain, send->first.total);
+    send->offer = send->peer->link->offer(send->peer, send->plain, send->first.total, HERE);
     if (send->offer)
         send->first.flags |= WIRE_ADDRESS;
 }

@@ -134,6 +134,12 @@ const char *gpu_share(const void *at, size_t bytes, struct gpu_share *share)
     return NULL;
 }
 
+int gpu_number(const void *at)
+{
+    int device = -1;
+    return driver_attribute(CUDA_POINTER_DEVICE, &device, at) ? device : -1;
+}
+
 /* ---- the reader's side ---- */
 
 struct gpu_mapping {

@@ -21,6 +21,9 @@ struct gpu_share {
 /* Name the bytes.  NULL: done; else why they cannot be named, a clause. */
 const char *gpu_share(const void *at, size_t bytes, struct gpu_share *share);
 
+/* The number of the device that this memory belongs to, as this process counts; -1: it has none. */
+int gpu_number(const void *at);
+
 /* What a process shares, mapped here until gpu_unmap.  `near` is where the bytes will go, which
  * says by which device.  NULL: it cannot be mapped, and *why is a clause that says so until the next
  * call. */

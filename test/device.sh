@@ -33,6 +33,27 @@ moves "one question per buffer of the host" questions
 
 if ldconfig -p 2> /dev/null | grep -q "libfabric\.so\.1"; then
     moves "every pair, over the network" pairs XMPI_SHM=0
+    # One that reaches devices: the same library with a provider that pretends.
+    symver=$(sed -n 's/#define XMPI_FABRIC_SYMVER "\(.*\)"/\1/p' config.h 2> /dev/null)
+    real=$(ldconfig -p | sed -n 's/.*libfabric\.so\.1 .*=> //p' | head -n 1)
+    mkdir "$scratch/fabric"
+    if [ "$symver" = FABRIC_1.3 ] && "${XMPI_TEST_CC:-gcc}" -O2 -shared -fPIC -I"$top" -I"$top/test/device" \
+        -DSYMVER="\"$symver\"" -Wl,--version-script="$top/test/device/fabric/versions" \
+        -o "$scratch/fabric/libfabric.so.1" "$top/test/device/fabric/fake_fabric.c" > "$scratch/out" 2>&1; then
+        hmem() # NAME [VARIABLE=VALUE...]
+        {
+            name=$1
+            shift
+            moves "$name" network XMPI_SHM=0 FAKE_FABRIC="$real" LD_LIBRARY_PATH="$scratch/fabric" "$@"
+        }
+        hmem "a network that reaches devices"
+        hmem "a network that does not reach devices" FAKE_HMEM=none
+        hmem "a network that only says that it reaches devices" FAKE_HMEM=broken
+        hmem "a network that registers no memory of devices" FAKE_HMEM=refuse
+        hmem "a network that cannot read" FAKE_HMEM=fails
+    else
+        skip "device/a network that reaches devices" "libfabric's functions have versions ${symver:-that are not known}: $(head -n 1 "$scratch/out")"
+    fi
 else
     skip "device/every pair, over the network" "libfabric.so.1 is not installed (Debian: libfabric1)"
 fi

@@ -77,7 +77,7 @@ static int receive_new(void)
     size_t bytes = (receive_bytes() + ALIGN - 1) / ALIGN * ALIGN;
     struct receive *receive = calloc(1, sizeof *receive);
     char *memory = receive ? aligned_alloc(ALIGN, bytes) : NULL;
-    int error = memory ? nic_register(&nics[0], memory, bytes, FI_RECV, &receive->mr)
+    int error = memory ? nic_register(&nics[0], memory, bytes, FI_RECV, HERE, &receive->mr)
                        : fail(MPI_ERR_NO_MEM, "no memory for receive buffers of the network");
     if (error) {
         free(memory);

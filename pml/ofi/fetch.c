@@ -6,6 +6,9 @@
  *     offer (in the RTS):  address, and a key per nic
  *     fetch:   piece 0 -> nic 0     piece 1 -> nic 1     piece 2 -> nic 0 ...
  *
+ * Data on a device are the same to a provider that reaches devices (hmem.c): between two of them no
+ * byte passes through memory of the host.
+ *
  * A few pieces per nic are under way at a time.  When one fails, the rest is let come in and the
  * caller hears that the fetch failed; it asks for the bytes as packets then.
  */
@@ -40,7 +43,8 @@ void fetch_retract(struct link_offer *link)
     free(offer);
 }
 
-struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes)
+struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes,
+                               enum where where)
 {
     (void)peer;
     struct places places = { 0 };
@@ -48,7 +52,7 @@ struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes
     if (!offer)
         return NULL;
     for (int i = 0; i < nnics; i++) {
-        if (nic_register(&nics[i], data, bytes, FI_REMOTE_READ, &offer->mr[i])) {
+        if (nic_register(&nics[i], data, bytes, FI_REMOTE_READ, where, &offer->mr[i])) {
             log_at(1, "%s; sent as packets", fail_text());
             fetch_retract(&offer->link);
             return NULL;
@@ -176,7 +180,7 @@ bool fetch_begin(struct peer *peer, const struct link_fetch *what)
     memcpy(&fetch->places, what->card, sizeof fetch->places);
     fetch->piece = piece_of(what->bytes);
     for (int i = 0; i < nnics; i++)
-        if (nic_register(&nics[i], what->to, what->bytes, FI_READ, &fetch->mr[i]))
+        if (nic_register(&nics[i], what->to, what->bytes, FI_READ, what->where, &fetch->mr[i]))
             fetch->failed = true;
     fetch->next = fetches;
     fetches = fetch;

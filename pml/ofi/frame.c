@@ -37,7 +37,7 @@ static bool slab_new(int size)
     struct slab *slab = all_bytes + bytes <= ALL_BYTES ? aligned_alloc(ALIGN, bytes) : NULL;
     if (!slab)
         return false;
-    if (nic_register(&nics[0], slab, bytes, FI_SEND, &slab->mr)) {
+    if (nic_register(&nics[0], slab, bytes, FI_SEND, HERE, &slab->mr)) {
         log_at(1, "%s", fail_text());
         free(slab);
         return false;

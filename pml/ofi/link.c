@@ -252,6 +252,7 @@ const struct link link_ofi = {
     .offer = fetch_offer,
     .retract = fetch_retract,
     .fetch = fetch_begin,
+    .reaches_devices = nics_reach_devices,
     .tell = ofi_tell,
     .quiet = ofi_quiet,
     .lose = ofi_lose,

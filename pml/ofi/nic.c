@@ -43,7 +43,7 @@ static int nic_failed(const struct nic *nic, const char *what, int error)
 
 /* ---- asking ---- */
 
-static void hints_fill(struct fi_info *hints)
+void hints_fill(struct fi_info *hints)
 {
     hints->caps =
         FI_MSG | FI_RMA | FI_READ | FI_REMOTE_READ | FI_SEND | FI_RECV | FI_MULTI_RECV;
@@ -174,10 +174,11 @@ static void nic_name(struct nic *nic)
              info_address(nic->info, address)[0] ? " " : "", address);
 }
 
-static int nic_open(struct nic *nic, const struct fi_info *info, size_t least_receive)
+/* `info` becomes the nic's. */
+static int nic_open(struct nic *nic, struct fi_info *info, size_t least_receive)
 {
-    *nic = (struct nic){ .info = fabric.dupinfo(info), .next_key = 1 };
-    if (!nic->info)
+    *nic = (struct nic){ .info = info, .next_key = 1 };
+    if (!info)
         return fail(MPI_ERR_NO_MEM, "no memory for a network endpoint");
     nic_name(nic);
     if (info->ep_attr->max_msg_size < least_receive)
@@ -237,12 +238,19 @@ static void nic_close(struct nic *nic)
 }
 
 int nic_register(struct nic *nic, const void *memory, size_t bytes, uint64_t access,
-                 struct fid_mr **mr)
+                 enum where where, struct fid_mr **mr)
 {
+    struct iovec one = { (void *)memory, bytes };
+    struct fi_mr_attr attr = { .mr_iov = &one, .iov_count = 1, .access = access };
     *mr = NULL;
-    if (access != FI_REMOTE_READ && !nic_needs_local(nic))
+    if (where == AWAY && !hmem_name(memory, bytes, &attr))
+        return fail(MPI_ERR_OTHER, "memory of a device that cannot be registered now");
+    if (where == HERE && access != FI_REMOTE_READ && !nic_needs_local(nic))
         return 0;
-    int error = fi_mr_reg(nic->domain, memory, bytes, access, 0, nic->next_key++, 0, mr, NULL);
+    attr.requested_key = nic->next_key++;
+    int error = where == AWAY ? fi_mr_regattr(nic->domain, &attr, 0, mr)
+                              : fi_mr_reg(nic->domain, memory, bytes, access, 0,
+                                          attr.requested_key, 0, mr, NULL);
     if (!error && nic->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
         error = fi_mr_bind(*mr, &nic->ep->fid, 0);
         if (!error)
@@ -300,7 +308,14 @@ int nics_choose(const struct fi_info *list, const struct wish *wish,
 static int nic_add(const struct fi_info *info, size_t least_receive)
 {
     struct nic *nic = &nics[nnics++];
-    int error = nic_open(nic, info, least_receive);
+    struct fi_info *better = hmem_info(info);
+    int error = better ? nic_open(nic, better, least_receive) : 0;
+    if (better && error) {
+        log_at(1, "%s; without FI_HMEM then", fail_text());
+        nic_close(nic);
+    }
+    if (!better || error)
+        error = nic_open(nic, fabric.dupinfo(info), least_receive);
     if (!error)
         log_at(1, "network: provider %s, interface %s, libfabric %u.%u",
                info->fabric_attr->prov_name, nic->name, FI_MAJOR(fabric.version()),
@@ -327,6 +342,14 @@ int nics_open(size_t least_receive)
     if (error)
         nics_close();
     return error;
+}
+
+bool nics_reach_devices(void)
+{
+    for (int i = 0; i < nnics; i++)
+        if (!(nics[i].info->caps & FI_HMEM))
+            return false;
+    return nnics > 0;
 }
 
 void nics_log(void)

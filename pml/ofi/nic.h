@@ -7,6 +7,7 @@
 #define XMPI_OFI_NIC_H
 
 #include "pml/ofi/fabric.h"
+#include "runtime/layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +40,9 @@ struct nic {
 
 struct wish; /* pml/ofi/select.h */
 
+/* What we need and can cope with, for fi_getinfo. */
+void hints_fill(struct fi_info *hints);
+
 /* All that libfabric offers for us; for fabric.freeinfo.  NULL with a text: nothing. */
 struct fi_info *nics_ask(void);
 
@@ -63,8 +67,20 @@ static inline bool nic_needs_local(const struct nic *nic)
     return nic->info->domain_attr->mr_mode & FI_MR_LOCAL;
 }
 
-/* Register; *mr is NULL where that is not needed.  MPI error class. */
+/* Register memory of the host or of a device; *mr is NULL where that is not needed.  MPI error class. */
 int nic_register(struct nic *nic, const void *memory, size_t bytes, uint64_t access,
-                 struct fid_mr **mr);
+                 enum where where, struct fid_mr **mr);
+
+/* Can all nics move data on devices? */
+bool nics_reach_devices(void);
+
+/* ---- hmem.c ---- */
+
+/* The same endpoint as this one, that reaches devices as well; for fabric.freeinfo.  NULL: there is none,
+ * or nobody wants it. */
+struct fi_info *hmem_info(const struct fi_info *info);
+
+/* Name memory of a device for libfabric.  False: it cannot be registered now. */
+bool hmem_name(const void *memory, size_t bytes, struct fi_mr_attr *attr);
 
 #endif

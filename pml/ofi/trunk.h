@@ -141,7 +141,8 @@ int nics_poll(void);
 
 /* ---- fetch.c: see link.h for the first three ---- */
 struct read;
-struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes);
+struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes,
+                               enum where where);
 void fetch_retract(struct link_offer *offer);
 bool fetch_begin(struct peer *peer, const struct link_fetch *fetch);
 void fetch_read_ended(struct op *op, int error);

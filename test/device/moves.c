@@ -19,6 +19,8 @@ static struct {
     cuda_context (*context)(int device);
     size_t (*pinned)(void);
     unsigned (*questions)(void);
+    size_t (*crossed)(void);
+    size_t (*moved)(void); /* by the network, if that pretends as well */
     cuda_result (*alloc)(cuda_address *at, size_t bytes);
     cuda_result (*alloc_managed)(cuda_address *at, size_t bytes, unsigned flags);
     cuda_result (*free)(cuda_address at);
@@ -38,6 +40,7 @@ static void driver_open(void)
     *(void **)&driver.context = driver_function("fake_context");
     *(void **)&driver.pinned = driver_function("fake_pinned");
     *(void **)&driver.questions = driver_function("fake_questions");
+    *(void **)&driver.crossed = driver_function("fake_crossed");
     *(void **)&driver.alloc = driver_function("cuMemAlloc_v2");
     *(void **)&driver.alloc_managed = driver_function("cuMemAllocManaged");
     *(void **)&driver.free = driver_function("cuMemFree_v2");
@@ -174,6 +177,57 @@ static void pairs(void)
                 one_pair(from, to, bytes, type, (size_t)rows[i] * 128);
                 MPI_Type_free(&type);
             }
+}
+
+/* ---- another node, over a network that reaches devices (fabric/fake_fabric.c) ---- */
+
+/* Before anything was sent there is no network. */
+static size_t moved(void)
+{
+    if (!driver.moved) {
+        void *fabric = dlopen("libfabric.so.1", RTLD_NOW | RTLD_NOLOAD);
+        *(void **)&driver.moved = fabric ? dlsym(fabric, "fake_fabric_moved") : NULL;
+    }
+    return driver.moved ? driver.moved() : 0;
+}
+
+static bool is_registered(enum place place)
+{
+    return !getenv("FAKE_HMEM") && (place == DEVICE_0 || place == DEVICE_1);
+}
+
+static void over_network(enum place from, enum place to, size_t bytes)
+{
+    unsigned salt = (unsigned)(from * 10 + to);
+    bool sends = world_rank() == 0;
+    bool direct =
+        (from == NORMAL || is_registered(from)) && (to == NORMAL || is_registered(to));
+    enum place mine = sends ? from : to;
+    void *at = place_alloc(mine, bytes);
+    size_t before = moved(), crossed = driver.crossed();
+    fill(at, bytes, sends ? salt : salt + 1);
+    if (sends)
+        CHECK(MPI_Send(at, (int)bytes, MPI_BYTE, 1, 5, MPI_COMM_WORLD) == 0);
+    else
+        CHECK(MPI_Recv(at, (int)bytes, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == 0);
+    CHECK(sends || is_filled(at, bytes, salt));
+    CHECK(sends || getenv("FAKE_HMEM") || moved() - before == (direct ? bytes : 0));
+    /* Its own memory, that is: managed memory has addresses of the host. */
+    if (mine != MANAGED)
+        CHECK((driver.crossed() - crossed <= 1) == (direct || mine == NORMAL));
+    place_free(mine, at);
+}
+
+static void network(void)
+{
+    CHECK(driver.push(driver.context(0)) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    moved();
+    CHECK(driver.moved);
+    for (int from = 0; from < PLACES; from++)
+        for (int to = 0; to < PLACES; to++)
+            for (size_t bytes = 100000; bytes < 10000000; bytes *= 30)
+                over_network(from, to, bytes);
 }
 
 /* ---- addresses that are used again ---- */
@@ -347,6 +401,8 @@ int main(int argc, char **argv)
         reuse();
     else if (strcmp(argv[1], "handles") == 0)
         handles();
+    else if (strcmp(argv[1], "network") == 0)
+        network();
     else if (strcmp(argv[1], "questions") == 0)
         questions();
     else if (strcmp(argv[1], "pool") == 0)
