@@ -96,6 +96,7 @@ static void type_let_go(struct type *type)
 /* The operation is over, and what it referred to may go. */
 static void task_let_go(struct task *task)
 {
+    task_folded(task);
     free(task->send.spread);
     free(task->recv.spread);
     free(task->counts);

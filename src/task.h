@@ -31,6 +31,7 @@ struct stream {
     unsigned number;      /* from 0, for traces */
     struct gpu_stream *device;
     struct task *first, **last; /* what was put into it and may not be over, oldest first */
+    unsigned folds;             /* of these, those whose device folds */
     struct mark *marks;         /* work of the program that was begun, the last one first */
     struct gpu_epoch *epoch; /* that its moments are counted from; NULL: there was none yet */
     int nmarks;              /* in a time line or not */
@@ -102,6 +103,7 @@ struct task {
     struct enqueued *request; /* NULL: none, or it has been waited for */
     uint64_t begun;           /* clock_ns, when a trace is written */
     bool beside;              /* the stream goes on while it runs */
+    bool folds;               /* counted in the stream's folds */
     bool over;
 };
 
@@ -157,6 +159,9 @@ void task_stage_spread(const struct stage *stage, bool before);
 /* Large buffers on a device need no copies, where the operation can work on them there.  To prepare
  * that may take the engine lock from this thread for a while. */
 void task_spare_copies(struct task *task);
+
+/* It is over, or never was. */
+void task_folded(struct task *task);
 
 /* ---- task_trace.c ---- */
 

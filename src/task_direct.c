@@ -46,14 +46,24 @@ static void spare_copy(struct stage *stage)
     stage->where = HERE;
 }
 
-/* Room for two vectors, which is what most algorithms need. */
-static bool rooms_are_there(size_t bytes, const void *near)
+/* An algorithm needs up to three rooms of a vector: its own, a copy of what is in place, and one where
+ * messages land.  Operations of a stream have them one after another, those of several at a time. */
+enum { ROOMS = 3, MOST_ROOMS = 16 * ROOMS };
+static int folding; /* streams with such operations */
+
+static bool rooms_are_there(int streams, size_t bytes, const void *near)
 {
-    void *first = gpu_room_take(bytes, near);
-    void *second = first ? gpu_room_take_any(bytes, near) : NULL;
-    gpu_room_give(first);
-    gpu_room_give(second);
-    return first;
+    void *rooms[MOST_ROOMS];
+    int n = 0;
+    while (n < streams * ROOMS && n < MOST_ROOMS) {
+        void *room = n ? gpu_room_take_any(bytes, near) : gpu_room_take(bytes, near);
+        if (!room)
+            break;
+        rooms[n++] = room;
+    }
+    for (int i = 0; i < n; i++)
+        gpu_room_give(rooms[i]);
+    return n == streams * ROOMS;
 }
 
 /* Will a device fold these? */
@@ -67,15 +77,26 @@ static bool device_folds(const struct task *task)
            op_bind(task->op, one->type, &reduction) == 0 &&
            !gpu_reduce_objection(&reduction, longer->count, stage_begin(one),
                                  stage_begin(other)) &&
-           rooms_are_there(task_stage_size(longer), stage_begin(longer));
+           rooms_are_there(folding + (task->stream->folds == 0), task_stage_size(longer),
+                           stage_begin(longer));
 }
 
 void task_spare_copies(struct task *task)
 {
     struct stage *stages[] = { &task->send, &task->recv };
-    bool folds = task->op && device_folds(task);
+    task->folds = task->op && device_folds(task);
+    if (task->folds && task->stream->folds++ == 0)
+        folding++;
     for (int i = 0; i < 2; i++) {
-        if (task->op ? folds && stages[i]->type : is_served(stages[i]) && is_large(stages[i]))
+        if (task->op ? task->folds && stages[i]->type
+                     : is_served(stages[i]) && is_large(stages[i]))
             spare_copy(stages[i]);
     }
+}
+
+void task_folded(struct task *task)
+{
+    if (task->folds && --task->stream->folds == 0)
+        folding--;
+    task->folds = false;
 }

@@ -67,7 +67,7 @@ assert "forty bytes or more are too long: cut " in names, names
 for rank in 0, 1:
     mine = [e for e in events if e["pid"] == rank and e["tid"] == 1000]
     (whole,) = [e for e in mine if e["name"] == "all"]
-    parts = [e for e in mine if e["name"] == 'a "kernel"']
+    parts = sorted((e for e in mine if e["name"] == 'a "kernel"'), key=lambda e: e["ts"])
     assert len(parts) == 2 and all(e["dur"] >= 20000 for e in parts), parts
     assert parts[0]["ts"] + parts[0]["dur"] <= parts[1]["ts"] + 1, parts
     assert all(e["ts"] >= whole["ts"] and e["ts"] + e["dur"] <= whole["ts"] + whole["dur"] + 1 for e in parts)
@@ -81,6 +81,7 @@ END
     calls)
         direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1
         direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0
+        direct calls "without copies, over the network" FAKE_STRICT=1 XMPI_SHM=0
         direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0
         direct calls "without copies, streams are full" FAKE_QUEUE=3
         direct calls "with copies, streams are full" FAKE_QUEUE=3 XMPI_CUDA_ENQUEUE=0 ;;
