@@ -105,7 +105,10 @@ struct arrived *arrived_new(struct peer *peer, const struct wire *header, const 
     arrived->header = *header;
     arrived->have = header->bytes;
     arrived->next = NULL;
-    memcpy(arrived->data, payload, header->bytes);
+    if (header->bytes <= COPY_SHORT)
+        copy_short(arrived->data, payload, header->bytes);
+    else
+        memcpy(arrived->data, payload, header->bytes);
     pml_counters.unexpected++;
     pml_counters.unexpected_bytes += header->bytes;
     return arrived;

@@ -15,8 +15,9 @@
  * do later ones until it is empty again.  A post and its match cost a sixth less of a short message.
  *
  * A receive belongs to one kind and looks into that one table of arrived messages, whose
- * chains are in order of arrival.  Most channels never see a wildcard, so the table of a kind
- * is filled when the first receive of that kind asks, and kept up from then on.
+ * chains are in order of arrival.  Messages that came too early are mostly received in the order they
+ * came, and most channels never see a wildcard.  So a receive asks the few oldest messages first; the
+ * table of its kind is filled when it is for none of these, and kept up until no message is left.
  *
  * Tables are arrays of circular chains, doubled when there are more entries than chains; if
  * memory for that is out, the chains grow longer and all stays right.  A post and its match cost
@@ -39,7 +40,7 @@ struct table {
 struct match {
     struct match_head head;
     uint32_t posted_in[MATCH_CLASSES];
-    uint32_t indexed; /* bit c: arrived[c] is kept up */
+    uint32_t indexed; /* bit c: arrived[c] is kept up; 0 when no message is here */
     uint64_t stamps;
     struct table posted;
     struct table arrived[MATCH_CLASSES];
@@ -313,14 +314,21 @@ static void index_add(struct match *match, unsigned kind, struct match_arrived *
     table_add(&match->arrived[kind], &arrived->node[kind], key_in_class(key, kind));
 }
 
+static __attribute__((noinline)) void
+indexes_add(struct match *match, struct match_arrived *arrived, struct match_key key)
+{
+    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
+        if (match->indexed & 1u << kind)
+            index_add(match, kind, arrived, key);
+}
+
 void match_store(struct match *match, struct match_arrived *arrived, struct match_key key)
 {
     match->head.arrived++;
     list_append(&match->all, &arrived->all);
     arrived->node[0].key = key; /* for indexes made later */
-    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
-        if (match->indexed & 1u << kind)
-            index_add(match, kind, arrived, key);
+    if (match->indexed)
+        indexes_add(match, arrived, key);
 }
 
 static struct match_arrived *from_all(struct match_link *link)
@@ -328,7 +336,7 @@ static struct match_arrived *from_all(struct match_link *link)
     return (struct match_arrived *)((char *)link - offsetof(struct match_arrived, all));
 }
 
-/* The first receive of a kind: file the messages that are here already, in order. */
+/* A receive of a kind looks for what none of the oldest messages is: file them all, in order. */
 static void index_build(struct match *match, unsigned kind)
 {
     match->indexed |= 1u << kind;
@@ -336,10 +344,9 @@ static void index_build(struct match *match, unsigned kind)
         index_add(match, kind, from_all(link), from_all(link)->node[0].key);
 }
 
-struct match_arrived *match_find(struct match *match, struct match_key key)
+static __attribute__((noinline)) struct match_arrived *find_in_index(struct match *match,
+                                                                     struct match_key key)
 {
-    if (!match_has_arrived(match))
-        return NULL;
     unsigned kind = key_class(key);
     if (!(match->indexed & 1u << kind))
         index_build(match, kind);
@@ -347,13 +354,34 @@ struct match_arrived *match_find(struct match *match, struct match_key key)
     return node ? (struct match_arrived *)(node - kind) : NULL;
 }
 
+struct match_arrived *match_find(struct match *match, struct match_key key)
+{
+    struct match_link *link = match->all.next;
+    if (match->indexed == 0)
+        for (int looks = 0; looks < ROW_LOOKS && link != &match->all;
+             looks++, link = link->next)
+            if (match_accepts(&key, from_all(link)->node[0].key))
+                return from_all(link);
+    return link == &match->all ? NULL : find_in_index(match, key);
+}
+
+/* The last one takes the indexes with it, which are empty then. */
+static __attribute__((noinline)) void indexes_remove(struct match *match,
+                                                     struct match_arrived *arrived)
+{
+    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
+        if (match->indexed & 1u << kind)
+            table_remove(&match->arrived[kind], &arrived->node[kind]);
+    if (match->head.arrived == 0)
+        match->indexed = 0;
+}
+
 void match_take(struct match *match, struct match_arrived *arrived)
 {
     match->head.arrived--;
     list_remove(&arrived->all);
-    for (unsigned kind = 0; kind < MATCH_CLASSES; kind++)
-        if (match->indexed & 1u << kind)
-            table_remove(&match->arrived[kind], &arrived->node[kind]);
+    if (match->indexed)
+        indexes_remove(match, arrived);
 }
 
 size_t match_posted_count(const struct match *match)

@@ -203,11 +203,23 @@ START_TEST(random_operations_agree_with_the_oracle)
 }
 END_TEST
 
+/* Not at all, by one place, or in no order any more. */
+static void swap_some(struct match_key *order, int n)
+{
+    int swaps = (int)draw(3) ? (int)draw(2) : n;
+    for (int i = 0; i < swaps && n > 1; i++) {
+        int at = (int)draw((uint32_t)n - 1);
+        struct match_key keep = order[at];
+        order[at] = order[at + 1];
+        order[at + 1] = keep;
+    }
+}
+
 /* A few receives, then their messages: in order, nearly so or not at all, some that nobody waits for,
  * and some receives that stay. */
 static void round_of_a_row(const struct mix *mix)
 {
-    int n = (int)draw(9), swaps = (int)draw(3) ? (int)draw(2) : n;
+    int n = (int)draw(9);
     struct match_key order[9];
     for (int i = 0; i < n; i++) {
         order[i] = draw_exact(mix);
@@ -216,12 +228,7 @@ static void round_of_a_row(const struct mix *mix)
             wanted.source = PML_ANY_SOURCE;
         do_receive(wanted);
     }
-    for (int i = 0; i < swaps && n > 1; i++) {
-        int at = (int)draw((uint32_t)n - 1);
-        struct match_key keep = order[at];
-        order[at] = order[at + 1];
-        order[at + 1] = keep;
-    }
+    swap_some(order, n);
     for (int i = 0; i < n; i++) {
         do_arrive(draw(40) == 0 ? draw_exact(mix) : order[i]);
         check_counts();
@@ -232,7 +239,32 @@ static void round_of_a_row(const struct mix *mix)
         drain();
 }
 
-START_TEST(receives_in_a_row)
+/* A few messages, then their receives, and now and then one that stays. */
+static void round_of_early_ones(const struct mix *mix)
+{
+    int n = (int)draw(9);
+    struct match_key order[9];
+    for (int i = 0; i < n; i++)
+        do_arrive(order[i] = draw_exact(mix));
+    swap_some(order, n);
+    for (int i = 0; i < n; i++) {
+        struct match_key wanted = draw(40) == 0 ? draw_exact(mix) : order[i];
+        if (draw(100) < mix->wild_percent)
+            wanted.source = PML_ANY_SOURCE;
+        if (draw(100) < mix->wild_percent)
+            wanted.tag = PML_ANY_TAG;
+        if (draw(20) == 0)
+            do_probe(wanted);
+        do_receive(wanted);
+        check_counts();
+    }
+    while (nreceives > 0)
+        do_cancel();
+    if (draw(8) == 0 || nmessages > 1000)
+        drain();
+}
+
+static void rounds(void (*round)(const struct mix *mix))
 {
     static const struct mix mixes[] = {
         { 1, 1, 1, 0, 0 }, { 4, 1, 1, 0, 0 }, { 4, 1, 1, 30, 0 }, { 3, 4, 2, 10, 0 }
@@ -240,11 +272,22 @@ START_TEST(receives_in_a_row)
     for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
         seed = i + 1;
         match = match_new();
-        for (int rounds = 0; rounds < 10000; rounds++)
-            round_of_a_row(&mixes[i]);
+        for (int n = 0; n < 10000; n++)
+            round(&mixes[i]);
         drain();
         match_delete(match);
     }
+}
+
+START_TEST(receives_in_a_row)
+{
+    rounds(round_of_a_row);
+}
+END_TEST
+
+START_TEST(messages_in_a_row)
+{
+    rounds(round_of_early_ones);
 }
 END_TEST
 
@@ -329,5 +372,5 @@ START_TEST(receives_left_over_are_found)
 END_TEST
 
 UNIT_MAIN("match", random_operations_agree_with_the_oracle, receives_in_a_row,
-          wildcard_after_many_exact, steps_are_exact, posted_receives_can_be_gone_through,
-          receives_left_over_are_found)
+          messages_in_a_row, wildcard_after_many_exact, steps_are_exact,
+          posted_receives_can_be_gone_through, receives_left_over_are_found)
