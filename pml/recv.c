@@ -125,6 +125,14 @@ void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender)
     control_send(peer, &answer, NULL);
 }
 
+/* Where so many bytes go, or NULL when they are not one piece.  No bytes may go anywhere: programs pass
+ * NULL with them. */
+static inline char *short_place(const struct buffer *data, size_t bytes)
+{
+    char *flat = buffer_flat(data);
+    return flat || bytes > 0 || data->where != HERE ? flat : (char *)data;
+}
+
 /* Where the bytes of a short message go that is all here, in the usual case: a buffer of one piece that
  * has room for them.  NULL: it is another case. */
 static inline char *usual_place(const struct recv *recv, const struct peer *peer,
@@ -132,7 +140,7 @@ static inline char *usual_place(const struct recv *recv, const struct peer *peer
 {
     return bytes <= COPY_SHORT && recv->signature == signature && !peer->lost &&
                    bytes <= buffer_bytes(&recv->data) && !trace_on
-               ? buffer_flat(&recv->data)
+               ? short_place(&recv->data, bytes)
                : NULL;
 }
 
@@ -402,7 +410,8 @@ static inline const struct link *next_link(const struct channel *channel, int so
 static inline bool recv_next(struct channel *channel, const struct buffer *data,
                              const struct envelope *from, struct result *result)
 {
-    char *flat = buffer_flat(data);
+    size_t room = buffer_bytes(data);
+    char *flat = short_place(data, room);
     if (!flat || trace_on || failures > 0 || !match_is_empty(channel->match))
         return false;
     struct peer *peer;
@@ -417,7 +426,7 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
                                  .tag = from->tag,
                                  .step = from->step,
                                  .signature = from->signature };
-    long bytes = link->take(peer, &wanted, flat, buffer_bytes(data), looks);
+    long bytes = link->take(peer, &wanted, flat, room, looks);
     if (bytes < 0)
         return false;
     pml_counters.received++;

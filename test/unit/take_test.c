@@ -76,7 +76,7 @@ static void send_one(struct channel *c, const struct line *line, int number, int
     static char out[MOST];
     for (size_t at = 0; at < line->bytes[i]; at++)
         out[at] = byte_of(2 * number + i, at);
-    struct buffer data = job_bytes(out, line->bytes[i]);
+    struct buffer data = job_bytes(line->bytes[i] > 0 ? out : NULL, line->bytes[i]);
     struct envelope to = { .peer = 1, .tag = tag_of(line, i) };
     ck_assert_int_eq(pml_send(c, &data, &to, line->mode), 0);
 }
@@ -100,7 +100,7 @@ static void recv_one(struct channel *c, const struct line *line, int number, int
     bool small = line->how == TOO_SMALL && line->bytes[i] > 0;
     size_t room = small ? line->bytes[i] / 2 : line->bytes[i] + (size_t)(number % 2);
     memset(in, 'x', line->bytes[i] + 1);
-    struct buffer data = job_bytes(in, room);
+    struct buffer data = job_bytes(room > 0 ? in : NULL, room);
     struct envelope from = { .peer = 0,
                              .tag = line->how == ANY_TAG ? PML_ANY_TAG : tag_of(line, i) };
     struct result r;
@@ -113,7 +113,7 @@ static void recv_posted(struct channel *c, const struct line *line, int number)
 {
     static char in[MOST + 1];
     memset(in, 'x', line->bytes[0] + 1);
-    struct buffer data = job_bytes(in, line->bytes[0]);
+    struct buffer data = job_bytes(line->bytes[0] > 0 ? in : NULL, line->bytes[0]);
     struct envelope from = { .peer = number % 3 ? 0 : PML_ANY_SOURCE, .tag = TAG_EVEN };
     struct request *request;
     struct result r;
