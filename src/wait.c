@@ -170,22 +170,40 @@ static int endings_result(const struct endings *endings)
     return fail(MPI_ERR_IN_STATUS, "array_of_requests[%d]: %s", endings->failed, fail_text());
 }
 
-/* Wait for one of `all`. */
-static __attribute__((noinline)) void set_await(const struct set *set, struct request *request)
+/* Wait for this one and all behind it. */
+static __attribute__((noinline)) void set_await(const struct set *set, int i)
 {
-    request_spin(request);
-    progress_until(&request->done, set_tell_all, set);
+    for (; i < set->n; i++) {
+        struct request *request = set_request(set, i);
+        if (!request || request->done)
+            continue;
+        request_spin(request);
+        progress_until(&request->done, set_tell_all, set);
+    }
 }
 
-/* The ending of `all`, each after it was waited for. */
+/* Nobody looks at how it ended. */
+static inline bool ends_simply(const struct set *set, const MPI_Status *statuses,
+                               const struct request *request)
+{
+    return !statuses && !set->keep && request && request_is_well(request);
+}
+
+/* The ending of `all`, which are waited for as soon as one is not over and well: what is said of
+ * failures is said when nothing else goes on. */
 static int set_end_all(const struct set *set, MPI_Status *statuses)
 {
     struct endings endings = { statuses, 0, -1 };
+    bool awaited = false;
     for (int i = 0; i < set->n; i++) {
         struct request *request = set_request(set, i);
-        if (request && !request->done)
-            set_await(set, request);
-        if (!statuses && !set->keep && request && request_is_well(request)) {
+        bool simply = ends_simply(set, statuses, request);
+        if (!simply && !awaited) {
+            set_await(set, i);
+            awaited = true;
+            simply = ends_simply(set, statuses, request);
+        }
+        if (simply) {
             request_end(request, &set->handles[i]);
             endings.n++;
             continue;
