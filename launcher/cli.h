@@ -50,9 +50,9 @@ struct options {
     struct iof_options iof;
     double timeout; /* seconds; 0: none */
     enum pmix_wish pmix;
-    int universe; /* 0: not said */
-    int beside;   /* ranks of other jobs of the same xmpirun on this host */
-    bool tools;   /* ... may connect */
+    int universe;               /* 0: not said */
+    const struct wish *spawned; /* what made it, when it is a spawned job; NULL: it is not */
+    bool tools;                 /* ... may connect */
     bool verbose, quiet, exit_codes, keep_going;
     bool status; /* look into a job; the first word says which */
     bool dry_run, display_map, bindings;

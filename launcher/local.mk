@@ -17,9 +17,11 @@ launcher_liblauncher_la_SOURCES = \
     launcher/pattern.c launcher/pattern.h launcher/picture.c launcher/plan.c launcher/plan.h launcher/proc.c launcher/pulse.c launcher/pulse.h \
     launcher/pmix_clients.c launcher/pmix_clients.h launcher/pmix_far.c launcher/pmix_far.h launcher/pmix_meet.c launcher/pmix_meet.h launcher/pmix_job.c launcher/pmix_job.h launcher/pmix_lib.c launcher/pmix_lib.h \
     launcher/pmix_names.c launcher/pmix_names.h launcher/pmix_sets.c launcher/pmix_sets.h launcher/pmix_start.c launcher/pmix_start.h launcher/pmix_tools.c launcher/pmix_tools.h \
-    launcher/pmix_spawn.c launcher/pmix_spawn.h launcher/pmix_upcall.c launcher/pmix_upcall.h launcher/pmix_wish.c launcher/pmix_wish.h launcher/pmixsrv.c launcher/pmixsrv.h \
-    launcher/kin.c launcher/kin.h launcher/offspring.c launcher/offspring.h launcher/relay.c launcher/relay.h \
-    launcher/spawned.c launcher/spawned.h launcher/wish.c launcher/wish.h \
+    launcher/pmix_spawn.c launcher/pmix_spawn_far.c launcher/pmix_spawn.h launcher/pmix_upcall.c launcher/pmix_upcall.h launcher/pmix_wish.c launcher/pmix_wish.h launcher/pmixsrv.c launcher/pmixsrv.h \
+    launcher/kin.c launcher/kin.h launcher/letters.c launcher/letters.h launcher/mail.c launcher/mail.h \
+    launcher/pmix_names_far.c launcher/pmix_question.c launcher/pmix_question.h launcher/pmix_union.c launcher/pmix_union.h \
+    launcher/offspring.c launcher/offspring.h launcher/relay.c launcher/relay.h \
+    launcher/spawned.c launcher/spawned.h launcher/spawned_link.c launcher/wish.c launcher/wish.h \
     launcher/proc.h launcher/psets.c launcher/psets.h launcher/ranges.c launcher/ranges.h launcher/program.c launcher/program.h launcher/reap.c launcher/services.c \
     launcher/services.h launcher/signals.c launcher/spawn.c launcher/topo.c launcher/topo.h \
     launcher/verdict.c launcher/verdict.h \

@@ -87,18 +87,30 @@ static int host_share(const struct host *host, const struct map_options *options
     return slots > 0 ? slots : 1;
 }
 
+/* How many of its share in this round, from 1, other jobs of ours have taken already. */
+static int taken_of(const struct host *host, int share, int round)
+{
+    int taken = host->slots > 0 ? host->taken - (round - 1) * share : 0;
+    return taken < 0 ? 0 : taken < share ? taken : share;
+}
+
 /* Deal ranks out, round by round; a host that has all it may have is passed over. */
 static int deal_to_hosts(const struct host *hosts, int nhosts,
                          const struct map_options *options, int nranks, int *host_of, int *has)
 {
-    int rank = 0, before = -1;
-    while (rank < nranks && rank > before) {
-        before = rank;
+    bool in_turn =
+        options->by == LEVEL_NODE || options->per_host || hosts->by_objects || hosts->own_ranks;
+    int rank = 0, room = 1;
+    for (int round = 1; rank < nranks && room; round++) {
+        room = 0;
         for (int i = 0; i < nhosts; i++) {
             int share = host_share(&hosts[i], options), most = hosts[i].max_slots;
-            if (most && share > most - has[i])
-                share = most - has[i];
-            for (int taken = 0; taken < share && rank < nranks; taken++, has[i]++)
+            if (most && share > most - hosts[i].taken - has[i])
+                share = most - hosts[i].taken - has[i];
+            share = share > 0 ? share : 0;
+            room += share;
+            share -= in_turn ? 0 : taken_of(&hosts[i], share, round);
+            for (int dealt = 0; dealt < share && rank < nranks; dealt++, has[i]++)
                 host_of[rank++] = i;
         }
     }

@@ -29,6 +29,7 @@ struct host {
     bool is_local;
     struct budget budget;
     struct topology shape; /* npus 0: nobody has looked */
+    int taken;             /* ranks that other jobs of the same xmpirun have there */
     int own_ranks;         /* --node-rank: on it, as its own user says; 0: not said */
     int by_objects;        /* ppr:N:WHAT: ranks on it before the next one's turn; 0: not said */
 };
@@ -44,7 +45,7 @@ struct placement {      /* of one rank on its host */
  *     own_ranks                            so many on each host
  *     per_host, or one each (LEVEL_NODE)   so many on each host in turn
  *     by_objects                           what its objects take, on each host in turn
- *     slots were said                      host after host up to its slots
+ *     slots were said                      host after host up to its slots, those of other jobs too
  *     they were not                        equal blocks, or host after host up to its cores where
  *                                          a host has too few for its block
  *

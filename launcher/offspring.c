@@ -3,14 +3,17 @@
  * See offspring.h.  A launcher that does not take a message is stopped or broken; then it is killed, and
  * its guardian ends its ranks.
  */
-#define _GNU_SOURCE 1 /* memfd_create */
+#define _GNU_SOURCE 1 /* memfd_create, asprintf */
 #include "launcher/offspring.h"
 
 #include "launcher/kin.h"
+#include "launcher/letters.h"
+#include "launcher/mail.h"
 #include "launcher/out.h"
 #include "launcher/pack.h"
 #include "launcher/proc.h"
 #include "launcher/relay.h"
+#include "launcher/wish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +29,10 @@
 
 extern char **environ;
 
-enum { LATE_MS = 2000 }; /* for a launcher to end after the grace of its ranks */
+enum {
+    LATE_MS = 2000,    /* for a launcher to end after the grace of its ranks */
+    FAR_LATE_MS = 8000 /* .. and for one with other hosts, which it waits for itself */
+};
 
 static struct offspring *children;
 static int last_number = 1; /* the job of the command line */
@@ -49,7 +55,7 @@ static void tell(struct offspring *child, enum kin_kind kind, int number, int co
 
 void offspring_go(struct offspring *child, char *const *variables)
 {
-    for (; *variables; variables++)
+    for (; variables && *variables; variables++)
         tell(child, KIN_VARIABLE, 0, 0, *variables);
     tell(child, KIN_GO, 0, 0, NULL);
 }
@@ -91,6 +97,11 @@ static void hello(struct offspring *child, const struct kin_message *message, in
     const struct job *ours = child->watch.owner;
     struct plan *plan = &child->plan;
     size_t n = (size_t)message->number;
+    child->introduced = true;
+    child->serves = fd < 0;
+    child->job.running = plan->world = message->number;
+    if (child->serves)
+        return;
     if (!map_segment(child, fd)) {
         kill(child->pid, SIGKILL);
         return;
@@ -107,7 +118,7 @@ static void hello(struct offspring *child, const struct kin_message *message, in
     child->options.napps = message->code;
     child->job.options = &child->options;
     child->job.plan = plan;
-    child->job.nranks = child->job.running = message->number;
+    child->job.nranks = message->number;
 }
 
 static void place(struct offspring *child, const struct kin_message *message)
@@ -125,7 +136,7 @@ static void place(struct offspring *child, const struct kin_message *message)
 static void ready(struct offspring *child)
 {
     const struct job *ours = child->watch.owner;
-    if (!child->job.segment)
+    if (!child->job.segment && !child->serves)
         return; /* it has been killed, see hello */
     if (ours->stopping || ours->interrupted)
         offspring_refuse(child, "the job is ending");
@@ -150,8 +161,12 @@ static void heard(struct offspring *child, const struct kin_message *message, in
         child->events->started(child);
         break;
     case KIN_GONE:
-        child->job.running--;
-        child->events->gone(child, message->number, message->code);
+        child->job.running -= child->job.running > 0;
+        if (!child->serves)
+            child->events->gone(child, message->number, message->code);
+        break;
+    case KIN_ENDED:
+        child->job.running = 0;
         break;
     default:
         break;
@@ -182,6 +197,22 @@ static void has_said(struct watch *watch, uint32_t events)
             listen_to(child);
 }
 
+static void letter_came(struct letters *letters, const struct unpack *letter)
+{
+    mail_take(letters->owner, letter);
+}
+
+bool offspring_letter(int number, const struct pack *letter)
+{
+    struct offspring *child = children;
+    while (child && child->number != number)
+        child = child->next;
+    if (!child || !child->pid || !child->serves)
+        return false;
+    letters_send(child->letters, letter);
+    return true;
+}
+
 /* ---- starting ---- */
 
 static int ranks_here(const struct job *job)
@@ -190,6 +221,20 @@ static int ranks_here(const struct job *job)
     for (const struct offspring *child = children; child; child = child->next)
         n += child->pid ? child->job.running : 0;
     return n;
+}
+
+/* Ranks of ours that other hosts have. */
+static void list_busy(const struct plan *plan, struct strings *busy)
+{
+    for (int node = 0; plan->node_names && node < plan->nnodes; node++) {
+        char *text;
+        int n = 0;
+        for (int rank = 0; rank < plan->world; rank++)
+            n += plan->node_of[rank] == node;
+        if (asprintf(&text, "%d %s", n, plan->node_names[node]) < 0)
+            abort();
+        strings_add(busy, text);
+    }
 }
 
 /* A descriptor of the wish, which the child inherits. */
@@ -205,8 +250,8 @@ static int write_down(const struct wish *wish)
     return good ? fd : -1;
 }
 
-/* xmpirun --spawned SOCKET,WISH, and the command line as it was given. */
-static int execute(const struct job *job, struct proc *proc, int socket, int wish)
+/* xmpirun --spawned SOCKET,WISH,LETTERS, and the command line as it was given. */
+static int execute(const struct job *job, struct proc *proc, int socket, int wish, int letters)
 {
     char where[32];
     int n = 0;
@@ -215,7 +260,7 @@ static int execute(const struct job *job, struct proc *proc, int socket, int wis
     char **argv = calloc((size_t)n + 3, sizeof *argv);
     if (!argv)
         abort();
-    snprintf(where, sizeof where, "%d,%d", socket, wish);
+    snprintf(where, sizeof where, "%d,%d,%d", socket, wish, letters);
     argv[0] = "xmpirun";
     argv[1] = "--spawned";
     argv[2] = where;
@@ -224,6 +269,7 @@ static int execute(const struct job *job, struct proc *proc, int socket, int wis
     proc->argv = argv;
     fcntl(socket, F_SETFD,
           0); /* only this child can inherit it: nobody else starts processes */
+    fcntl(letters, F_SETFD, 0);
     int error = proc_start(proc);
     free(argv);
     return error;
@@ -236,24 +282,30 @@ static void close_all(const int *fds, int n)
             close(fds[i]);
 }
 
-/* The process of its launcher, and our end of the way to it in *socket; -1 with errno. */
-static pid_t start(const struct job *job, const struct wish *wish, int *socket)
+/* The process of its launcher, and our ends of the ways to it; -1 with errno. */
+static pid_t start(const struct job *job, const struct wish *wish, int *socket, int *letters)
 {
     struct proc proc = { .path = "/proc/self/exe", .envp = environ, .umask = -1 };
-    int ends[2] = { -1, -1 }, theirs[] = { -1, -1, -1, -1, -1 }, error = 0;
+    int ends[2] = { -1, -1 }, more[2] = { -1, -1 }, theirs[] = { -1, -1, -1, -1, -1, -1 },
+        error = 0;
     if ((theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0 ||
         (theirs[1] = relay_open(&out_stdout)) < 0 ||
         (theirs[2] = relay_open(&out_stderr)) < 0 || (theirs[3] = write_down(wish)) < 0 ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, more) != 0)
         error = errno;
     theirs[4] = ends[1];
+    theirs[5] = more[1];
     memcpy(proc.fds, theirs, sizeof proc.fds);
     if (!error)
-        error = execute(job, &proc, theirs[4], theirs[3]);
-    close_all(theirs, 5);
-    if (error)
+        error = execute(job, &proc, theirs[4], theirs[3], theirs[5]);
+    close_all(theirs, 6);
+    if (error) {
         close_all(ends, 1);
+        close_all(more, 1);
+    }
     *socket = ends[0];
+    *letters = more[0];
     errno = error;
     return error ? -1 : proc.pid;
 }
@@ -261,11 +313,13 @@ static pid_t start(const struct job *job, const struct wish *wish, int *socket)
 struct offspring *offspring_start(struct job *job, struct wish *wish,
                                   const struct offspring_events *events, void *owner)
 {
-    int socket;
+    int socket, letters;
     wish->number = last_number + 1;
     wish->beside = ranks_here(job);
     wish->pty = out_stdout.is_tty;
-    pid_t pid = start(job, wish, &socket);
+    wish->serves = job->others != NULL;
+    list_busy(job->plan, &wish->busy);
+    pid_t pid = start(job, wish, &socket, &letters);
     if (pid < 0) {
         complain("cannot start a launcher for a spawned job: %s", strerror(errno));
         return NULL;
@@ -281,6 +335,11 @@ struct offspring *offspring_start(struct job *job, struct wish *wish,
                                  .watch = { .fd = socket, .ready = has_said, .owner = job } };
     children = child;
     loop_add(&child->watch, EPOLLIN);
+    child->letters = calloc(1, sizeof *child->letters);
+    if (!child->letters)
+        abort();
+    *child->letters = (struct letters){ .came = letter_came, .owner = job };
+    letters_open(child->letters, letters);
     return child;
 }
 
@@ -290,9 +349,12 @@ void offspring_stop(struct job *job, int grace_ms)
 {
     if (!offspring_run())
         return;
-    for (struct offspring *child = children; child; child = child->next)
+    int late_ms = LATE_MS;
+    for (struct offspring *child = children; child; child = child->next) {
         tell(child, KIN_STOP, grace_ms, 0, NULL);
-    job_set_deadline(job, DEADLINE_SPAWNED, grace_ms + LATE_MS);
+        late_ms = child->pid && child->serves ? FAR_LATE_MS : late_ms;
+    }
+    job_set_deadline(job, DEADLINE_SPAWNED, grace_ms + late_ms);
 }
 
 void offspring_signal(struct job *job, int signal)
@@ -302,7 +364,7 @@ void offspring_signal(struct job *job, int signal)
         return;
     }
     for (struct offspring *child = children; child; child = child->next)
-        if (child->pid && child->job.segment) /* before its hello a signal would end it */
+        if (child->pid && child->introduced) /* before its hello a signal would end it */
             kill(child->pid, signal);
 }
 
@@ -323,6 +385,9 @@ static void forget(struct offspring *child)
         close(child->watch.fd);
         child->watch.fd = -1;
     }
+    letters_close(child->letters);
+    free(child->letters);
+    child->letters = NULL;
     if (child->job.segment)
         munmap(child->job.segment, child->mapped);
     free(child->plan.ranks);

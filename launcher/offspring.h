@@ -8,9 +8,11 @@
 #define XMPI_LAUNCHER_OFFSPRING_H
 
 #include "launcher/job.h"
-#include "launcher/wish.h"
 
+struct letters;
 struct offspring;
+struct pack;
+struct wish;
 
 struct offspring_events {
     /* `job` says what it will be, and no rank runs: offspring_go or offspring_refuse. */
@@ -27,8 +29,10 @@ struct offspring {
     void *owner; /* whatever the events want to find here */
     int number;  /* of the job: 2, 3, .. */
     pid_t pid;   /* of its launcher; 0: it has ended */
-    bool started;
-    struct watch watch; /* the way to it */
+    bool introduced, started;
+    bool serves; /* its clients have PMIx servers of their own: then nothing of below is here */
+    struct watch watch;      /* the way to it */
+    struct letters *letters; /* mail for its launchers, and from them */
     /* From its hello: segment, psets, nranks, running; and as parts of its plan and options what is
      * asked for here: who runs which program, and places. */
     struct job job;
@@ -41,9 +45,12 @@ struct offspring {
 struct offspring *offspring_start(struct job *job, struct wish *wish,
                                   const struct offspring_events *events, void *owner);
 
-/* Its ranks may start, all with these variables (NAME=VALUE, up to NULL). */
+/* Its ranks may start, all with these variables (NAME=VALUE, up to NULL), or with none (NULL). */
 void offspring_go(struct offspring *child, char *const *variables);
 void offspring_refuse(struct offspring *child, const char *why);
+
+/* Send it a letter; false: its clients are ours, or it has ended. */
+bool offspring_letter(int number, const struct pack *letter);
 
 void offspring_lost(struct offspring *child, int rank);
 void offspring_abort(struct offspring *child, int rank, int code, const char *text);

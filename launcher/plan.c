@@ -11,6 +11,7 @@
 #include "launcher/hosts.h"
 #include "launcher/out.h"
 #include "launcher/remote.h"
+#include "launcher/wish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -193,7 +194,9 @@ static int count_ranks(const struct options *options, struct plan *plan)
 
 static int check_strict(const struct options *options, const struct plan *plan)
 {
-    int room = budgets_of(plan), wanted = plan->nranks + options->beside;
+    int room = budgets_of(plan), wanted = plan->nranks;
+    for (int i = 0; i < plan->nhosts; i++)
+        wanted += plan->hosts[i].taken;
     if (!options->strict || wanted <= room)
         return 0;
     complain("%d ranks, but %d %s here, and --nooversubscribe was given", wanted, room,
@@ -224,7 +227,8 @@ static int place_ranks(const struct options *options, struct plan *plan)
             plan->ranks[rank] =
                 (struct planned){ rank, app, host_of[rank], next[host_of[rank]]++ };
     map_others(plan->hosts, plan->nhosts, plan->nranks, host_of);
-    plan->hosts[0].budget.others += options->beside;
+    for (int i = 0; i < plan->nhosts; i++)
+        plan->hosts[i].budget.others += plan->hosts[i].taken;
     free(host_of);
     free(next);
     return 0;
@@ -405,6 +409,14 @@ static int check_binding(const struct options *options)
     return EXIT_USAGE;
 }
 
+/* Of a spawned job: what other jobs have there. */
+static void note_taken(const struct options *options, struct plan *plan)
+{
+    for (int i = 0; i < plan->nhosts && options->spawned; i++)
+        plan->hosts[i].taken =
+            wish_taken(options->spawned, plan->hosts[i].is_local ? NULL : plan->hosts[i].name);
+}
+
 int plan_make(const struct options *options, struct plan *plan)
 {
     *plan = (struct plan){ 0 };
@@ -415,6 +427,7 @@ int plan_make(const struct options *options, struct plan *plan)
         status = ask_hosts(options, plan);
     if (status)
         return status;
+    note_taken(options, plan);
     status = count_ranks(options, plan);
     if (!status)
         status = check_strict(options, plan);

@@ -202,7 +202,7 @@ static bool is_for_others(int rank, const struct upcall *u)
 {
     bool names =
         u->kind == UPCALL_PUBLISH || u->kind == UPCALL_LOOKUP || u->kind == UPCALL_UNPUBLISH;
-    if (!names || !far_has_names(server.job))
+    if (!names || !names_are_far(server.job))
         return false;
     server.clients[rank].named = true;
     return true;
@@ -211,7 +211,7 @@ static bool is_for_others(int rank, const struct upcall *u)
 static void handle(int rank, struct upcall *u)
 {
     if (is_for_others(rank, u)) {
-        far_handle(server.job, u);
+        names_ask(server.job, u);
         return;
     }
     switch (u->kind) {
@@ -249,27 +249,38 @@ static int number_of(const struct upcall *u)
     return is_known ? job_number(server.job, (int)u->from.rank) : -1;
 }
 
-/* Processes of one or several jobs that come together are all here, or do not exist. */
-static bool are_known(const struct upcall *u)
+/* Processes of one or several jobs that come together are all clients of this server. */
+static bool are_here(const struct upcall *u)
 {
     for (size_t i = 0; i < u->nprocs; i++)
         if (strcmp(u->procs[i].nspace, server.nspace) != 0 && !spawn_knows(u->procs[i].nspace))
             return false;
-    return true;
+    return u->nprocs && !server.job->others;
 }
 
-/* Those that ranks of several hosts have to do with. */
+/* Some of them are of no job that is known. */
+static bool is_unknown(const struct upcall *u)
+{
+    for (size_t i = 0; i < u->nprocs; i++)
+        if (!far_job_of(u->procs[i].nspace))
+            return true;
+    return false;
+}
+
+/* Those that ranks of several hosts or jobs have to do with. */
 static void handle_shared(struct upcall *u)
 {
     struct job *job = server.job;
     if (u->kind == UPCALL_QUERY) /* the library asks in its own name */
         sets_query(job, server.nspace, u);
-    else if (u->kind == UPCALL_GROUP && !job->others)
-        construct_group(u);
     else if (u->kind == UPCALL_SPAWN)
         spawn_handle(u);
-    else if ((u->kind == UPCALL_CONNECT || u->kind == UPCALL_DISCONNECT) && !job->others)
-        upcall_answer(u, are_known(u) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    else if (is_unknown(u))
+        upcall_answer(u, PMIX_ERR_NOT_FOUND);
+    else if (u->kind == UPCALL_GROUP && are_here(u))
+        construct_group(u);
+    else if (are_here(u))
+        upcall_answer(u, PMIX_SUCCESS);
     else
         far_handle(job, u);
 }
@@ -366,7 +377,9 @@ void clients_gone(int rank, int wait_status)
     if (wait_status != 0 || server.clients[rank].joined)
         announce(rank);
     tools_rank_gone(server.job, rank, wait_status);
-    far_here_ended(server.job, job_world(job, rank), server.clients[rank].named);
+    far_here_ended(server.job, job_world(job, rank));
+    if (server.clients[rank].named)
+        names_asker_ended(server.job, &proc);
     names_ended(&proc, false);
     if (job->others || !program_has_ended(job, app))
         return;

@@ -13,7 +13,10 @@
 #include "launcher/pmix_job.h"
 
 #include "launcher/pmix_lib.h"
+#include "launcher/pmix_question.h"
 #include "launcher/pmix_sets.h"
+#include "launcher/pmix_spawn.h"
+#include "launcher/wish.h"
 
 #include <semaphore.h>
 #include <stdarg.h>
@@ -179,13 +182,10 @@ static pmix_status_t put_regex(struct list *list, const char *key, const char *i
 
 static pmix_status_t put_maps(struct list *list, const struct plan *plan)
 {
-    char *here = ranks_of(plan, plan->node), *ranks = ranks_of(plan, -1),
-         *names = names_of(plan);
-    put_string(list, PMIX_LOCAL_PEERS, here);
+    char *ranks = ranks_of(plan, -1), *names = names_of(plan);
     pmix_status_t status = put_regex(list, PMIX_NODE_MAP, names, pmix_lib.generate_regex);
     if (status == PMIX_SUCCESS)
         status = put_regex(list, PMIX_PROC_MAP, ranks, pmix_lib.generate_ppn);
-    free(here);
     free(ranks);
     free(names);
     return status;
@@ -264,15 +264,16 @@ static void put_process(struct list *job_list, const struct plan *plan, int rank
     put_list(job_list, PMIX_PROC_DATA, &list);
 }
 
+/* `here`: with the CPUs of those on this host. */
 static void put_processes(struct list *list, const struct plan *plan,
-                          const struct app_ranks *apps)
+                          const struct app_ranks *apps, bool here)
 {
     int *seen = calloc((size_t)plan->nnodes + 1, sizeof *seen);
     if (!seen)
         abort();
     for (int rank = 0; rank < plan->world; rank++) {
         int node = node_of(plan, rank), local = seen[node]++;
-        put_process(list, plan, rank, local, node == plan->node ? local : -1, apps);
+        put_process(list, plan, rank, local, here && node == plan->node ? local : -1, apps);
     }
     free(seen);
 }
@@ -309,6 +310,20 @@ static void put_nodes(struct list *job_list, const struct plan *plan)
     free(sizes);
 }
 
+/* What concerns the ranks of this host; `scratch`: a directory for them. */
+static void put_here(struct list *list, const struct job *job, const char *scratch)
+{
+    char *here = ranks_of(job->plan, job->plan->node);
+    put_u32(list, PMIX_LOCAL_SIZE, job->nranks);
+    put_u32(list, PMIX_NODE_SIZE, job->nranks);
+    put_rank(list, PMIX_LOCALLDR, job_world(job, 0));
+    put_string(list, PMIX_LOCAL_PEERS, here);
+    put_string(list, PMIX_TMPDIR, scratch);
+    put_string(list, PMIX_NSDIR, scratch);
+    free(here);
+}
+
+/* `scratch` NULL: for other jobs. */
 static pmix_status_t describe(struct list *list, const struct job *job, const char *nspace,
                               const char *scratch)
 {
@@ -317,27 +332,43 @@ static pmix_status_t describe(struct list *list, const struct job *job, const ch
     put_u32(list, PMIX_JOB_SIZE, plan->world);
     put_u32(list, PMIX_UNIV_SIZE, job->segment->universe);
     put_u32(list, PMIX_MAX_PROCS, job->segment->universe);
-    put_u32(list, PMIX_LOCAL_SIZE, job->nranks);
-    put_u32(list, PMIX_NODE_SIZE, job->nranks);
     put_u32(list, PMIX_NUM_NODES, plan->nnodes);
     put_u32(list, PMIX_JOB_NUM_APPS, job->options->napps);
-    put_rank(list, PMIX_LOCALLDR, job_world(job, 0));
-    put_string(list, PMIX_TMPDIR, scratch);
-    put_string(list, PMIX_NSDIR, scratch);
+    if (scratch)
+        put_here(list, job, scratch);
     pmix_status_t status = put_maps(list, plan);
     struct app_ranks *apps = ranks_of_apps(plan, job->options->napps);
     for (int app = 0; app < job->options->napps; app++)
         put_app(list, app, apps[app]);
     put_nodes(list, plan);
-    put_processes(list, plan, apps);
+    put_processes(list, plan, apps, scratch);
     free(apps);
     return status;
 }
 
-static void put_parent(struct list *list, const pmix_proc_t *parent)
+static void put_parent(struct list *list, const struct wish *wish, const pmix_proc_t *parent)
 {
+    pmix_proc_t said;
+    if (!parent && !wish)
+        return;
+    if (!parent)
+        said = proc_named(wish->parent, wish->parent_rank);
+    parent = parent ? parent : &said;
     put_process_name(list, PMIX_PARENT_ID, parent);
     put(list, PMIX_SPAWNED, PMIX_BOOL)->data.flag = true;
+}
+
+void pmix_job_name(const struct job *job, pmix_nspace_t nspace)
+{
+    if (job->options->spawned)
+        wish_name(job->options->spawned, nspace, sizeof(pmix_nspace_t));
+    else
+        snprintf(nspace, sizeof(pmix_nspace_t), "xmpi-%s", job->id);
+}
+
+const char *pmix_job_family(const struct job *job, const char *nspace)
+{
+    return job->options->spawned ? job->options->spawned->family : nspace;
 }
 
 /* ---- registering ---- */
@@ -376,7 +407,8 @@ static pmix_status_t register_ranks(struct registered *registered, const struct 
     return await(registered, job->nranks);
 }
 
-/* Process sets have no job in their names: those of a spawned one would take the place of the first one's. */
+/* Process sets have no job in their names: where a server has several jobs, those of a spawned one would take
+ * the place of the first one's. */
 pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const char *scratch,
                                 const pmix_proc_t *parent)
 {
@@ -384,8 +416,7 @@ pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const
     struct list list = { 0 };
     sem_init(&registered.answers, 0, 0);
     pmix_status_t status = describe(&list, job, nspace, scratch);
-    if (parent)
-        put_parent(&list, parent);
+    put_parent(&list, job->options->spawned, parent);
     if (status == PMIX_SUCCESS)
         status = pmix_lib.server_register_nspace(nspace, job->nranks, list.items, list.n,
                                                  on_answer, &registered);
@@ -398,4 +429,46 @@ pmix_status_t pmix_job_register(const struct job *job, const char *nspace, const
     list_free(&list);
     sem_destroy(&registered.answers);
     return status;
+}
+
+/* ---- what other jobs know ---- */
+
+void pmix_job_describe(const struct job *job, const char *nspace, struct pack *text)
+{
+    struct list list = { 0 };
+    struct pack items = { 0 };
+    if (describe(&list, job, nspace, NULL) == PMIX_SUCCESS &&
+        items_pack(&items, list.items, list.n, PMIX_INFO)) {
+        pack_text(text, nspace);
+        pack_raw(text, items.bytes, items.n);
+    }
+    list_free(&list);
+    pack_free(&items);
+}
+
+static bool is_learned(const char *nspace)
+{
+    static struct strings known;
+    for (int i = 0; i < known.n; i++)
+        if (strcmp(known.text[i], nspace) == 0)
+            return true;
+    strings_add(&known, strdup(nspace));
+    return false;
+}
+
+void pmix_job_learn(struct unpack *text, const char *own)
+{
+    struct registered registered = { .status = PMIX_SUCCESS };
+    size_t n;
+    const char *nspace = unpack_text(text);
+    pmix_info_t *items = items_unpack(text, &n, sizeof *items, PMIX_INFO);
+    if (items && strcmp(nspace, own) != 0 && !spawn_knows(nspace) && !is_learned(nspace)) {
+        sem_init(&registered.answers, 0, 0);
+        if (pmix_lib.server_register_nspace(nspace, 0, items, n, on_answer, &registered) ==
+            PMIX_SUCCESS)
+            await(&registered, 1);
+        sem_destroy(&registered.answers);
+    }
+    if (items)
+        items_free(items, n);
 }

@@ -2,24 +2,29 @@
  *
  * See pmix_meet.h.  A meeting is known by its purpose, name and ranks, packed in one way:
  *
- *     kind | name | first, length | first, length | ..        runs of ranks, rising
+ *     kind | name | other jobs | first, length | first, length | ..        runs of ranks, rising
  *
- * xmpirun counts the hosts of these ranks.  A host all of whose ranks in it have ended is not
- * waited for; then everybody gets PMIX_ERR_PROC_ABORTED.
+ * The root of the job counts the hosts of these ranks.  A host all of whose ranks in it have ended is not
+ * waited for; then everybody gets PMIX_ERR_PROC_ABORTED.  Where other jobs take part that is the half of it:
+ * then it has its part in a union (pmix_union.c), and waits for the others.
  */
 #include "launcher/pmix_meet.h"
 
+#include "launcher/mail.h"
+#include "launcher/out.h"
 #include "launcher/pmix_lib.h"
+#include "launcher/pmix_union.h"
 #include "launcher/post.h"
 
 #include <stdlib.h>
 
-struct meeting { /* at xmpirun */
+struct meeting { /* at the root of the job */
     struct meeting *next;
     struct pack what, data;
     bool *members; /* by rank of the job */
     bool *here;    /* by node: arrived, or not expected */
     int left;      /* nodes that are */
+    bool away;     /* complete, and waits for other jobs */
     pmix_status_t status;
 };
 
@@ -32,7 +37,15 @@ struct waiting { /* on every host */
 static struct meeting *meetings;
 static struct waiting *waiters;
 static bool *ended; /* by rank of the job */
-static int64_t serial;
+static const char *own_name;
+
+static void post_to_root(struct job *job, enum post_kind kind, const struct pack *text)
+{
+    if (mail_is_root(job))
+        post_own(job, kind, text);
+    else
+        post_send(job, POST_ROOT, kind, text);
+}
 
 static bool is_same(const struct pack *a, const char *bytes, size_t n)
 {
@@ -66,20 +79,28 @@ static void pack_what(const struct job *job, const struct upcall *u, struct pack
     int world = job->plan->world;
     bool *members = marks(world);
     for (size_t i = 0; i < u->nprocs; i++)
-        if (u->procs[i].rank == PMIX_RANK_WILDCARD)
+        if (strcmp(u->procs[i].nspace, own_name) != 0)
+            continue;
+        else if (u->procs[i].rank == PMIX_RANK_WILDCARD)
             memset(members, true, (size_t)world * sizeof *members);
         else if (u->procs[i].rank < (pmix_rank_t)world)
             members[u->procs[i].rank] = true;
     pack_number(what, u->kind);
     pack_text(what, u->text);
+    struct pack others = { 0 };
+    union_pack(u, own_name, &others);
+    pack_bytes(what, others.bytes, others.n);
+    pack_free(&others);
     pack_members(what, members, world);
     free(members);
 }
 
 static bool take_members(struct unpack *what, bool *members, int world)
 {
+    size_t bytes;
     unpack_number(what);
     unpack_text(what);
+    unpack_bytes(what, &bytes);
     while (what->at < what->end && !what->bad) {
         int first = unpack_int(what, 0, world - 1), n = unpack_int(what, 1, world - first);
         for (int i = 0; i < n && !what->bad; i++)
@@ -88,7 +109,7 @@ static bool take_members(struct unpack *what, bool *members, int world)
     return !what->bad;
 }
 
-/* ---- xmpirun ---- */
+/* ---- the root ---- */
 
 /* Somebody who has not ended is expected from this node. */
 static bool is_awaited(const struct job *job, const struct meeting *m, int node)
@@ -153,37 +174,92 @@ static struct meeting *meeting_of(const struct job *job, int node, const char *w
                                   size_t bytes)
 {
     struct meeting **at = &meetings;
-    while (*at && (!is_same(&(*at)->what, what, bytes) || (*at)->here[node]))
+    while (*at && (!is_same(&(*at)->what, what, bytes) || (*at)->away || (*at)->here[node]))
         at = &(*at)->next;
     if (!*at)
         *at = meeting_new(job, what, bytes);
     return *at;
 }
 
-static void tell_all(struct job *job, const struct meeting *m)
+static void tell_all(struct job *job, const struct pack *what, const struct pack *rest)
 {
     struct pack text = { 0 };
-    pack_bytes(&text, m->what.bytes, m->what.n);
-    pack_number(&text, serial++);
-    pack_number(&text, m->status);
-    pack_bytes(&text, m->data.bytes, m->data.n);
-    post_send(job, POST_ALL, POST_MET, &text);
-    post_send(job, POST_ROOT, POST_MET, &text);
+    pack_bytes(&text, what->bytes, what->n);
+    pack_raw(&text, rest->bytes, rest->n);
+    if (job->others)
+        post_send(job, POST_ALL, POST_MET, &text);
+    post_to_root(job, POST_MET, &text);
     pack_free(&text);
+}
+
+/* Of several jobs: the name is what these have in common. */
+static struct unpack union_of(const struct meeting *m)
+{
+    struct unpack what = { m->what.bytes, m->what.bytes + m->what.n, false }, name = what;
+    size_t bytes;
+    unpack_number(&what);
+    unpack_text(&what);
+    unpack_bytes(&what, &bytes);
+    name.end = what.at;
+    name.bad = !bytes; /* it is none */
+    return name;
+}
+
+/* Groups of all jobs have different numbers. */
+static int64_t next_serial(void)
+{
+    static int64_t serial;
+    return serial++ + ((int64_t)(launcher_job - 1) << 40);
+}
+
+static void tell_met(struct job *job, const struct meeting *m)
+{
+    struct pack rest = { 0 };
+    pack_number(&rest, next_serial());
+    pack_number(&rest, m->status);
+    pack_bytes(&rest, m->data.bytes, m->data.n);
+    pack_bytes(&rest, NULL, 0);
+    tell_all(job, &m->what, &rest);
+    pack_free(&rest);
+}
+
+/* All jobs are there. */
+static void union_met(struct job *job, struct unpack *name, struct unpack *text)
+{
+    struct pack rest = { 0 };
+    struct meeting **at = &meetings;
+    size_t bytes = (size_t)(name->end - name->at);
+    while (*at && (!(*at)->away || (*at)->what.n < bytes ||
+                   memcmp((*at)->what.bytes, name->at, bytes) != 0))
+        at = &(*at)->next;
+    struct meeting *m = *at;
+    if (!m)
+        return;
+    *at = m->next;
+    pack_rest(&rest, text);
+    tell_all(job, &m->what, &rest);
+    pack_free(&rest);
+    meeting_free(m);
 }
 
 static void end_complete(struct job *job)
 {
-    for (struct meeting **at = &meetings; *at;) {
-        struct meeting *m = *at;
-        if (m->left > 0) {
-            at = &m->next;
-            continue;
-        }
+    struct meeting **at = &meetings;
+    while (*at && ((*at)->away || (*at)->left > 0))
+        at = &(*at)->next;
+    struct meeting *m = *at;
+    if (!m)
+        return;
+    struct unpack name = union_of(m);
+    if (name.bad) {
         *at = m->next;
-        tell_all(job, m);
+        tell_met(job, m);
         meeting_free(m);
+    } else { /* until the other jobs are there, which may be now */
+        m->away = true;
+        union_come(job, &name, m->status, &m->data);
     }
+    end_complete(job);
 }
 
 static void come(struct job *job, int from, struct unpack *text)
@@ -211,9 +287,14 @@ void meet_ended(struct job *job, int world)
     ended[world] = true;
     int node = job->plan->node_of[world];
     for (struct meeting *m = meetings; m; m = m->next)
-        if (m->members[world] && !m->here[node] && !is_awaited(job, m, node))
+        if (m->members[world] && !m->away && !m->here[node] && !is_awaited(job, m, node))
             expect_no_more(m, node);
     end_complete(job);
+}
+
+void meet_job_ended(struct job *job, int number)
+{
+    union_job_ended(job, number);
 }
 
 /* ---- every host ---- */
@@ -247,7 +328,7 @@ void meet_join(struct job *job, struct upcall *u)
     free(u->blob);
     u->blob = NULL;
     u->nblob = 0;
-    post_send(job, POST_ROOT, POST_MEET, &text);
+    post_to_root(job, POST_MEET, &text);
     pack_free(&text);
 }
 
@@ -281,16 +362,20 @@ static void give_group(struct upcall *u, int64_t number, const char *data, size_
 
 static void met(struct job *job, int from, struct unpack *text)
 {
-    size_t bytes, more;
+    size_t bytes, more, jobs_bytes;
     (void)job, (void)from;
     const char *what = unpack_bytes(text, &bytes);
     int64_t number = unpack_number(text), status = unpack_number(text);
     const char *data = unpack_bytes(text, &more);
+    struct unpack jobs = { 0 };
+    jobs.at = unpack_bytes(text, &jobs_bytes);
+    jobs.end = jobs.at + jobs_bytes;
     struct waiting **at = &waiters;
     while (*at && !is_same(&(*at)->what, what, bytes))
         at = &(*at)->next;
     if (text->bad || !*at)
         return;
+    union_learn(&jobs);
     struct waiting *done = *at;
     struct upcall *u = done->upcall;
     *at = done->next;
@@ -305,8 +390,10 @@ static void met(struct job *job, int from, struct unpack *text)
     upcall_answer(u, (pmix_status_t)status);
 }
 
-void meet_open(void)
+void meet_open(const char *nspace)
 {
+    own_name = nspace;
+    union_open(nspace, union_met);
     post_handle(POST_MEET, come);
     post_handle(POST_MET, met);
 }

@@ -51,6 +51,12 @@ void names_open(const struct plan *of_job)
     plan = of_job;
 }
 
+const char *names_host(const struct plan *here)
+{
+    return here->node_names && here->node >= 0 ? here->node_names[here->node]
+                                               : here->hosts[0].name;
+}
+
 /* ---- reading ---- */
 
 static bool is_data(const pmix_info_t *info)
@@ -58,12 +64,30 @@ static bool is_data(const pmix_info_t *info)
     return strncmp(info->key, "pmix.", 5) != 0;
 }
 
-static struct kvs_process process_of(const pmix_proc_t *proc)
+/* Hosts are the same where they are called the same, in whatever job. */
+static int node_named(const char *host)
+{
+    static struct strings seen;
+    int node = 0;
+    while (node < seen.n && strcmp(seen.text[node], host) != 0)
+        node++;
+    if (node == seen.n)
+        strings_add(&seen, strdup(host));
+    return node;
+}
+
+static struct kvs_process process_named(const pmix_proc_t *proc)
 {
     struct kvs_process process = { .rank = proc->rank };
-    if (plan->node_of && proc->rank < (pmix_rank_t)plan->world)
-        process.node = plan->node_of[proc->rank];
     snprintf(process.job, sizeof process.job, "%s", proc->nspace);
+    return process;
+}
+
+/* Of a client of this server, or of who has asked another launcher. */
+static struct kvs_process process_of(const struct upcall *u)
+{
+    struct kvs_process process = process_named(&u->from);
+    process.node = node_named(u->host ? u->host : names_host(plan));
     return process;
 }
 
@@ -157,7 +181,7 @@ static size_t count_keys(char **keys)
 
 static size_t count_found(const struct upcall *u, enum kvs_range range)
 {
-    struct kvs_process asker = process_of(&u->from);
+    struct kvs_process asker = process_of(u);
     size_t found = 0;
     for (size_t i = 0; i < count_keys(u->keys); i++)
         found += kvs_find(&names, &asker, u->keys[i], range) != NULL;
@@ -178,7 +202,7 @@ static void hand_out(struct upcall *u, const struct kvs_entry *entry)
  * find the keys that were not there unset. */
 static void answer_now(struct upcall *u, enum kvs_range range, pmix_status_t otherwise)
 {
-    struct kvs_process asker = process_of(&u->from);
+    struct kvs_process asker = process_of(u);
     size_t nkeys = count_keys(u->keys);
     u->found = calloc(nkeys + 1, sizeof *u->found);
     if (!u->found)
@@ -263,7 +287,7 @@ void names_tick(uint64_t now)
 static pmix_status_t publish_one(const struct upcall *u, const struct directions *directions,
                                  const pmix_info_t *info)
 {
-    struct kvs_process publisher = process_of(&u->from);
+    struct kvs_process publisher = process_of(u);
     pmix_value_t *value = calloc(1, sizeof *value);
     if (!value)
         abort();
@@ -294,7 +318,7 @@ void names_publish(struct upcall *u)
 void names_unpublish(struct upcall *u)
 {
     struct directions directions = directions_of(u);
-    struct kvs_process publisher = process_of(&u->from);
+    struct kvs_process publisher = process_of(u);
     int removed = 0;
     if (!u->keys)
         removed = kvs_unpublish(&names, &publisher, NULL, directions.range);
@@ -307,7 +331,7 @@ void names_unpublish(struct upcall *u)
 
 void names_ended(const pmix_proc_t *process, bool whole_program)
 {
-    struct kvs_process ended = process_of(process);
+    struct kvs_process ended = process_named(process);
     kvs_ended(&names, &ended, whole_program ? KVS_WITH_PROGRAM : KVS_WITH_PROCESS);
     for (struct waiting **at = &waiters; *at && !whole_program;) {
         const pmix_proc_t *from = &(*at)->upcall->from;

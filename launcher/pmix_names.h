@@ -10,8 +10,13 @@
 
 #include <stdint.h>
 
-/* Before all others: who is on which node. */
+struct job;
+
+/* Before all others: what runs here. */
 void names_open(const struct plan *plan);
+
+/* What this host is called. */
+const char *names_host(const struct plan *plan);
 
 /* Each works on the upcall and answers it; a lookup that waits may be answered later. */
 void names_publish(struct upcall *upcall);
@@ -27,5 +32,19 @@ void names_ended(const pmix_proc_t *process, bool whole_program);
 
 /* Forget everything. */
 void names_clear(void);
+
+/* ---- the table is xmpirun's; other launchers send it what clients ask (pmix_names_far.c) ---- */
+
+/* `serves`: there is a server here. */
+void names_far_open(bool serves);
+
+/* The table is elsewhere. */
+bool names_are_far(const struct job *job);
+
+/* UPCALL_PUBLISH, .._LOOKUP, .._UNPUBLISH; the upcall is answered. */
+void names_ask(struct job *job, struct upcall *upcall);
+
+/* A client here that has asked for names has ended. */
+void names_asker_ended(struct job *job, const pmix_proc_t *proc);
 
 #endif

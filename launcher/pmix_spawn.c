@@ -2,13 +2,14 @@
  *
  * See pmix_spawn.h.
  *
- *     PMIx_Spawn -> pmix_wish.c -> offspring.c: a launcher -> its hello -> registered here -> its ranks
- *     start -> the answer
+ *     PMIx_Spawn -> pmix_wish.c -> mail to xmpirun -> offspring.c: a launcher -> its hello -> registered
+ *     here, if its clients shall be ours -> its ranks start -> the answer
  */
 #include "launcher/pmix_spawn.h"
 
 #include "launcher/offspring.h"
 #include "launcher/pmix_clients.h"
+#include "launcher/pmix_far.h"
 #include "launcher/pmix_job.h"
 #include "launcher/pmix_lib.h"
 #include "launcher/pmix_names.h"
@@ -17,6 +18,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { FIRST_JOB = 1 };
 
 struct family { /* a spawned job: its clients */
     struct family *next;
@@ -27,6 +30,7 @@ struct family { /* a spawned job: its clients */
     bool registered;
     struct client {
         bool joined; /* between PMIx_Init and PMIx_Finalize */
+        bool ended;  /* its process has */
         uint64_t
             lost; /* its connection was: when to tell its launcher, as clock_ns; 0: it was not */
     } * clients;  /* by rank */
@@ -43,6 +47,7 @@ void spawn_open(struct job *job, const char *nspace, const char *folder)
     spawn.job = job;
     spawn.nspace = nspace;
     spawn.folder = folder;
+    spawn_asks_open(job);
 }
 
 static struct family *family_of(const char *nspace)
@@ -57,6 +62,34 @@ bool spawn_knows(const char *nspace)
 {
     const struct family *family = family_of(nspace);
     return family && family->registered;
+}
+
+bool spawn_has(const pmix_proc_t *proc)
+{
+    const struct family *family = family_of(proc->nspace);
+    return family && family->registered && proc->rank < (pmix_rank_t)family->job->job.nranks;
+}
+
+bool spawn_has_ended(const pmix_proc_t *proc)
+{
+    return family_of(proc->nspace)->clients[proc->rank].ended;
+}
+
+void spawn_describe(const char *nspace, struct pack *text)
+{
+    const struct family *family = family_of(nspace);
+    if (family && family->registered)
+        pmix_job_describe(&family->job->job, nspace, text);
+}
+
+int spawn_root_of(int number)
+{
+    const struct family *family = spawn.families;
+    while (family && family->job->number != number)
+        family = family->next;
+    if (number == FIRST_JOB)
+        return number;
+    return !family ? 0 : family->job->serves ? number : FIRST_JOB;
 }
 
 static void answer(struct family *family, pmix_status_t status)
@@ -98,6 +131,10 @@ static void ready(struct offspring *child)
 {
     struct family *family = child->owner;
     snprintf(family->nspace, sizeof family->nspace, "%s.%d", spawn.nspace, child->number);
+    if (child->serves) {
+        offspring_go(child, NULL);
+        return;
+    }
     family->clients = calloc((size_t)child->job.nranks + 1, sizeof *family->clients);
     if (!family->clients)
         abort();
@@ -122,6 +159,8 @@ static void gone(struct offspring *child, int rank, int wait_status)
     if (wait_status != 0 || family->clients[rank].joined)
         clients_announce(&proc);
     family->clients[rank].lost = 0;
+    family->clients[rank].ended = true;
+    far_data_ended(&proc);
     names_ended(&proc, false);
 }
 
@@ -129,9 +168,9 @@ static void gone(struct offspring *child, int rank, int wait_status)
 static void ended(struct offspring *child, int wait_status)
 {
     struct family *family = child->owner;
-    family->job = NULL;
-    for (int i = 0; i < child->job.nranks; i++) {
+    for (int i = 0; i < child->plan.world; i++) {
         pmix_proc_t proc = proc_named(family->nspace, i);
+        names_ended(&proc, false);
         names_ended(&proc, true);
     }
     answer(family, wish_failure(wait_status));
@@ -139,28 +178,20 @@ static void ended(struct offspring *child, int wait_status)
     while (*at != family)
         at = &(*at)->next;
     *at = family->next;
+    far_job_ended(spawn.job, child->number, family->nspace);
     free(family->clients);
     free(family);
 }
 
-void spawn_handle(struct upcall *u)
+void spawn_start(struct upcall *u, struct wish *wish, const pmix_proc_t *parent)
 {
     static const struct offspring_events events = { ready, started, gone, ended };
-    struct wish wish = { 0 };
-    pmix_status_t status = PMIX_ERR_JOB_FAILED_TO_LAUNCH;
-    if (spawn.job && !spawn.job->stopping && !spawn.job->interrupted)
-        status = wish_from_pmix(u, spawn.job->others, &wish);
-    if (status != PMIX_SUCCESS) {
-        wish_free(&wish);
-        upcall_answer(u, status);
-        return;
-    }
     struct family *family = calloc(1, sizeof *family);
     if (!family)
         abort();
-    *family = (struct family){ .next = spawn.families, .parent = u->from, .asked = u };
-    family->job = offspring_start(spawn.job, &wish, &events, family);
-    wish_free(&wish);
+    *family = (struct family){ .next = spawn.families, .parent = *parent, .asked = u };
+    if (!spawn.job->stopping && !spawn.job->interrupted)
+        family->job = offspring_start(spawn.job, wish, &events, family);
     if (family->job) {
         spawn.families = family;
         return;

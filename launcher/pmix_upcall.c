@@ -179,12 +179,21 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t *info, siz
     return enqueue(u);
 }
 
+/* All processes are of the first job here, and so on this host unless that is on several. */
+static bool are_here(const pmix_proc_t *procs, size_t nprocs)
+{
+    bool of_one_job = true;
+    for (size_t i = 0; i < nprocs; i++)
+        of_one_job &= strcmp(procs[i].nspace, queue.nspace) == 0;
+    return of_one_job && !queue.spread;
+}
+
 static pmix_status_t fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                            size_t ninfo, char *blob, size_t bytes, pmix_modex_cbfunc_t done,
                            void *data)
 {
     (void)info, (void)ninfo;
-    if (!queue.spread || !nprocs) {
+    if (are_here(procs, nprocs) || !nprocs) {
         done(PMIX_SUCCESS, blob, bytes, data, free, blob); /* ours is the only contribution */
         return PMIX_SUCCESS;
     }
@@ -199,7 +208,7 @@ static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t *in
                                   size_t ninfo, pmix_modex_cbfunc_t done, void *data)
 {
     (void)info, (void)ninfo;
-    if (!queue.spread || strcmp(proc->nspace, queue.nspace) != 0)
+    if (are_here(proc, 1))
         return PMIX_ERR_NOT_FOUND; /* the library knows all ranks of this host: this is none */
     struct upcall *u = record(UPCALL_MODEX, proc, data);
     u->modex = done;
@@ -224,12 +233,7 @@ void upcall_enqueue_data(pmix_status_t status, const char *data, size_t bytes, v
 static pmix_status_t come_together(enum upcall_kind kind, const pmix_proc_t *procs,
                                    size_t nprocs, pmix_op_cbfunc_t done, void *data)
 {
-    bool of_one_job = true;
-    for (size_t i = 0; i < nprocs; i++)
-        of_one_job &= strcmp(procs[i].nspace, queue.nspace) == 0;
-    if (queue.spread && !of_one_job)
-        return PMIX_ERR_NOT_FOUND;
-    if ((!queue.spread && of_one_job) || !nprocs)
+    if (are_here(procs, nprocs) || !nprocs)
         return PMIX_OPERATION_SUCCEEDED;
     struct upcall *u = record_of_many(kind, procs, nprocs, data);
     u->op = done;
@@ -343,6 +347,7 @@ void upcall_drop(struct upcall *u)
     free(u->blob);
     free(u->procs);
     free(u->text);
+    free(u->host);
     free(u);
 }
 

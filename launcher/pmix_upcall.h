@@ -28,9 +28,9 @@ enum upcall_kind {
     UPCALL_GROUP,
     UPCALL_QUERY,
     UPCALL_SPAWN,
-    UPCALL_CONNECT,    /* of jobs on several hosts, or of several jobs */
-    UPCALL_DISCONNECT, /* likewise */
-    /* of jobs on several hosts only */
+    /* of jobs on several hosts, or of several jobs */
+    UPCALL_CONNECT,
+    UPCALL_DISCONNECT,
     UPCALL_FENCE,
     UPCALL_MODEX,       /* from: whose data */
     UPCALL_MODEX_READY, /* data that upcall_enqueue_data was given; no answer */
@@ -56,6 +56,7 @@ struct upcall {
     pmix_proc_t *procs; /* GROUP, FENCE, CONNECT, DISCONNECT: who takes part; malloced */
     size_t nprocs;
     void *asker; /* MODEX_READY, or a question of another host: the caller's */
+    char *host;  /* .. and its name; malloced, NULL: this one */
 
     /* the answer */
     pmix_status_t status;

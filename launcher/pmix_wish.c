@@ -11,7 +11,7 @@
 #include "launcher/environment.h"
 #include "launcher/out.h"
 #include "launcher/program.h"
-#include "launcher/spawned.h"
+#include "launcher/wish.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,11 +127,11 @@ static pmix_status_t take_app(const struct upcall *u, const pmix_app_t *from, st
     return PMIX_SUCCESS;
 }
 
-pmix_status_t wish_from_pmix(const struct upcall *u, bool spread, struct wish *wish)
+pmix_status_t wish_from_pmix(const struct upcall *u, struct wish *wish)
 {
     pmix_status_t status = PMIX_SUCCESS;
-    if (spread)
-        return refuse(u, PMIX_ERR_NOT_SUPPORTED, "not supported in jobs on several hosts", "");
+    wish->parent = u->from.nspace;
+    wish->parent_rank = (int)u->from.rank;
     struct app ignored = { 0 };
     for (size_t i = 0; i < u->ninfo && status == PMIX_SUCCESS; i++)
         if (!take_option(wish, &u->info[i]) && !take_app_directive(&ignored, &u->info[i]) &&
@@ -159,8 +159,6 @@ pmix_status_t wish_failure(int wait_status)
         return PMIX_ERR_JOB_EXE_NOT_FOUND;
     case EXIT_USAGE:
         return PMIX_ERR_JOB_FAILED_TO_MAP;
-    case EXIT_ELSEWHERE:
-        return PMIX_ERR_NOT_SUPPORTED;
     default:
         return PMIX_ERR_JOB_FAILED_TO_LAUNCH;
     }

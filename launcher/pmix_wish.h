@@ -6,11 +6,11 @@
 #define XMPI_LAUNCHER_PMIX_WISH_H
 
 #include "launcher/pmix_upcall.h"
-#include "launcher/wish.h"
 
-/* Its texts stay the upcall's.  `spread`: the job of the caller is on several hosts.  PMIX_SUCCESS, or why
- * it cannot be, after a complaint that names it. */
-pmix_status_t wish_from_pmix(const struct upcall *upcall, bool spread, struct wish *wish);
+struct wish;
+
+/* Its texts stay the upcall's.  PMIX_SUCCESS, or why it cannot be, after a complaint that names it. */
+pmix_status_t wish_from_pmix(const struct upcall *upcall, struct wish *wish);
 
 /* For the caller: why its launcher has ended before ranks ran, which it has explained. */
 pmix_status_t wish_failure(int wait_status);

@@ -65,7 +65,7 @@ static const char *make_folder(struct job *job, bool tools)
 static const char *start(struct job *job)
 {
     pmix_server_module_t module;
-    snprintf(server.nspace, sizeof server.nspace, "xmpi-%s", job->id);
+    pmix_job_name(job, server.nspace);
     if (clients_open(job, server.nspace, &module) != 0)
         return strerror(errno);
     const char *why = make_folder(job, module.tool_connected);
@@ -83,13 +83,12 @@ static const char *start(struct job *job)
 
 int pmixsrv_start(struct job *job)
 {
-    if (job->others)
-        far_open(false, server.nspace);
+    far_open(false, server.nspace, server.nspace);
     if (!is_wanted(job))
         return 0;
     const char *why = start(job);
     if (!why) {
-        far_open(true, server.nspace);
+        far_open(true, server.nspace, pmix_job_family(job, server.nspace));
         notice("PMIx server for job %s", server.nspace);
         return 0;
     }
@@ -154,7 +153,7 @@ void pmixsrv_stop(struct job *job)
     (void)job;
     if (!server.runs)
         return;
-    far_open(false, server.nspace);
+    far_open(false, server.nspace, server.nspace);
     clients_close();
     forget_env();
     scratch_remove();

@@ -22,12 +22,17 @@ void post_handle_late(enum post_kind kind, post_handler *handler)
     late_handlers[kind] = handler;
 }
 
+void post_own(struct job *job, enum post_kind kind, const struct pack *text)
+{
+    struct unpack own = { text->bytes, text->n ? text->bytes + text->n : text->bytes, false };
+    handlers[kind](job, job->host, &own);
+}
+
 void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text)
 {
     struct pack frame = { 0 };
-    struct unpack own = { text->bytes, text->n ? text->bytes + text->n : text->bytes, false };
     if (to == job->host) {
-        handlers[kind](job, to, &own);
+        post_own(job, kind, text);
         return;
     }
     pack_number(&frame, to);

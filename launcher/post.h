@@ -32,14 +32,11 @@ enum post_kind {
     POST_ALONE, /* nobody is at the root any more: no text */
     POST_MEET,  /* see pmix_meet.c */
     POST_MET,
-    POST_PMIX_GET, /* see pmix_far.c */
-    POST_PMIX_GOT,
-    POST_PMIX_EVENT,
-    POST_PMIX_NAMES,
-    POST_PMIX_NAMED,
-    POST_PMIX_GONE,
+    POST_MAIL,           /* see mail.c */
+    POST_PMIX_EVENT,     /* see pmix_far.c */
     POST_PMIX_PROCESSES, /* see pmix_tools.c */
     POST_ASK,            /* see ask.c */
+    POST_STARTED,        /* see spawned.c: no text */
     POST_KINDS
 };
 
@@ -56,6 +53,9 @@ void post_handle_late(enum post_kind kind, post_handler *handler);
 
 /* To oneself: handled at once.  POST_ALL: to all others. */
 void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text);
+
+/* To oneself, also where the job is on one host. */
+void post_own(struct job *job, enum post_kind kind, const struct pack *text);
 
 /* A frame for this launcher has come; it begins with `from`. */
 void post_take(struct job *job, struct unpack *frame);

@@ -15,7 +15,7 @@ const struct service services[] = {
     { "pmix", pmixsrv_start, pmixsrv_rank_env, pmixsrv_started, pmixsrv_rank_gone,
       pmixsrv_other_gone, pmixsrv_stop },
     { "spawned", spawned_start, spawned_rank_env, spawned_started, spawned_rank_gone, NULL,
-      NULL },
+      spawned_stop },
     { 0 },
 };
 

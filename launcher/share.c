@@ -9,6 +9,8 @@
 #include "launcher/others.h"
 #include "launcher/out.h"
 #include "launcher/psets.h"
+#include "launcher/spawned.h"
+#include "launcher/wish.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -143,6 +145,9 @@ void share_pack(const struct job *job, const struct plan *whole, const int32_t *
     bool shown = !gather_is_wanted(job->options); /* others have their own */
     pack_texts(pack, shown ? job->options->words : NULL);
     pack_texts(pack, shown ? environ : NULL);
+    pack_number(pack, job->options->spawned != NULL);
+    if (job->options->spawned)
+        wish_pack(job->options->spawned, pack);
 }
 
 /* ---- the other side ---- */
@@ -253,11 +258,15 @@ int share_take(struct unpack *from, const struct share_wish *wish, struct job *j
     out_stdout.is_tty = unpack_number(from) != 0;
     take_plan(from, wish->number, plan, wish->node_of_other);
     char **words = unpack_texts(from, &nwords), **variables = unpack_texts(from, &nvariables);
-    if (from->bad)
+    static struct wish spawned;
+    bool is_spawned = unpack_int(from, 0, 1);
+    if (from->bad || (is_spawned && !wish_take(from, &spawned)))
         goto damaged;
     if (!wish->own)
         environ = variables;
     int status = wish->own ? 0 : cli_parse(nwords, words, options);
+    if (!status && is_spawned)
+        status = spawned_apply(options, &spawned);
     if (wish->own)
         *options = *wish->own;
     if (status)

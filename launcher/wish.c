@@ -7,7 +7,9 @@
 #include "launcher/pack.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void wish_pack(const struct wish *wish, struct pack *pack)
 {
@@ -15,6 +17,11 @@ void wish_pack(const struct wish *wish, struct pack *pack)
     pack_number(pack, wish->beside);
     pack_number(pack, wish->pty);
     pack_number(pack, wish->own_hosts);
+    pack_texts(pack, wish->busy.text);
+    pack_number(pack, wish->serves);
+    pack_text(pack, wish->family);
+    pack_text(pack, wish->parent);
+    pack_number(pack, wish->parent_rank);
     pack_texts(pack, wish->options.text);
     pack_number(pack, wish->napps);
     for (int i = 0; i < wish->napps; i++) {
@@ -50,6 +57,11 @@ bool wish_take(struct unpack *from, struct wish *wish)
     wish->beside = unpack_int(from, 0, INT_MAX);
     wish->pty = unpack_int(from, 0, 1);
     wish->own_hosts = unpack_int(from, 0, 1);
+    wish->busy = take_strings(from);
+    wish->serves = unpack_int(from, 0, 1);
+    wish->family = unpack_text(from);
+    wish->parent = unpack_text(from);
+    wish->parent_rank = unpack_int(from, 0, INT_MAX);
     wish->options = take_strings(from);
     wish->napps = unpack_int(from, 1, 1 << 20);
     wish->apps = calloc((size_t)wish->napps, sizeof *wish->apps);
@@ -58,6 +70,23 @@ bool wish_take(struct unpack *from, struct wish *wish)
     for (int i = 0; i < wish->napps && !from->bad; i++)
         take_app(from, &wish->apps[i]);
     return !from->bad;
+}
+
+int wish_taken(const struct wish *wish, const char *host)
+{
+    int taken = host ? 0 : wish->beside;
+    for (int i = 0; host && i < wish->busy.n; i++) {
+        char *name;
+        long ranks = strtol(wish->busy.text[i], &name, 10);
+        if (*name == ' ' && strcmp(name + 1, host) == 0)
+            taken = (int)ranks;
+    }
+    return taken;
+}
+
+void wish_name(const struct wish *wish, char *name, size_t room)
+{
+    snprintf(name, room, "%s.%d", wish->family, wish->number);
 }
 
 void wish_free(struct wish *wish)
@@ -69,5 +98,8 @@ void wish_free(struct wish *wish)
     }
     free(wish->apps);
     free(wish->options.text);
+    for (int i = 0; i < wish->busy.n; i++)
+        free(wish->busy.text[i]);
+    free(wish->busy.text);
     *wish = (struct wish){ 0 };
 }

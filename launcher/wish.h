@@ -16,10 +16,22 @@ struct wish {
     struct app *apps; /* argv, np, wdir, and of env set and unset */
     int napps;
     /* said by xmpirun */
-    int number; /* of the job */
-    int beside; /* ranks of other jobs on this host */
-    bool pty;   /* the user sees it on a terminal */
+    int number;          /* of the job */
+    int beside;          /* ranks of other jobs on this host */
+    bool pty;            /* the user sees it on a terminal */
+    struct strings busy; /* "RANKS HOST": other hosts, and those of the first job on them */
+    bool
+        serves; /* its ranks do not find a PMIx server at xmpirun: the first job is on several hosts */
+    const char *family,
+        *parent; /* names of the first job, and of the caller's, as PMIx has them */
+    int parent_rank;
 };
+
+/* Ranks of other jobs on a host; NULL: on this one. */
+int wish_taken(const struct wish *wish, const char *host);
+
+/* What PMIx calls a job of this wish. */
+void wish_name(const struct wish *wish, char *name, size_t room);
 
 void wish_pack(const struct wish *wish, struct pack *pack);
 

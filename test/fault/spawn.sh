@@ -65,19 +65,58 @@ check "much output is complete, and no line is torn" "$code: $(sort -n "$dir/out
 
 # ---- what cannot be ----
 
+export XMPI_LAUNCH_AGENT='case {host} in elsewhere*) echo no route >&2; exit 9;; esac; sh -c "{cmd}"'
 run 60 -np 1 "$client" refused
 check "what cannot be spawned: the caller gets an error and lives" "$code: $(cat "$dir/out")" "0: "
 check_says "a missing program is named" "job 2: cannot find the program /there/is/no/such/program"
 check_says "a missing directory is named" "cannot enter the working directory /there/is/no/such/directory"
 check_says "a directive nobody knows is named" "test.unheard-of is required and not supported"
-check_says "another host is named" "cannot spawn ranks on elsewhere.invalid"
+check_says "another host is named, with its agent's words" "job [0-9]*: host elsewhere.invalid: the launch agent exited with code 9 .*: no route"
 run 60 --nooversubscribe -H localhost:2 -np 1 "$client" say
 check_says "slots are those of all jobs: error" "3 ranks, but 2 slots here, and --nooversubscribe was given"
 run 60 --nooversubscribe -H localhost:3 -np 1 "$client" say
 check "slots are those of all jobs: enough" "$code" 0
-XMPI_LAUNCH_AGENT='sh -c "{cmd}"' run 60 -H a:1,b:1 "$client" refused
-check_says "jobs on several hosts: said so" "PMIx_Spawn by rank [01] of .*: not supported in jobs on several hosts"
 nothing_left "what cannot be spawned"
+
+# ---- several hosts: names for this machine ----
+
+export TEST_HOSTS=yes
+for hosts in a:1,b:1 a:2,b:1,c:2; do
+    run 60 -np 2 -H $hosts "$client" all
+    check "hosts $hosts: identity, data, names, connection, fence" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+done
+run 60 -np 2 "$client" chain 2 a:1,b:1
+check "from one host onto others, and from there" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 2 -H a:1,b:1 "$client" chain 2 localhost:8
+check "from several hosts onto one" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 --fanout 1 -np 2 -H a:1,b:1,c:1 "$client" chain 3 b:1,c:1,d:1
+check "hosts that hosts have started, each generation again" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 3 -H a:2,b:1 "$client" twice
+check "hosts: several at the same time" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 2 -H a:1,b:1 "$client" run "$ring" 2
+check "hosts: a spawned MPI program has a world of its own" "$code: $(grep -c good "$dir/out")" "0: 2"
+run 60 -np 2 -H a:1,b:1 "$client" run "$(command -v seq)" 100000
+check "hosts: much output is complete, and no line is torn" "$code: $(sort -n "$dir/out" | uniq -c | awk '$1 != 2' | wc -l) $(wc -l < "$dir/out")" "0: 0 200000"
+run 60 --nooversubscribe -np 2 -H a:2,b:2 --prepend-pattern '%h ' "$client" say
+check "slots that are free come first" "$code $(grep -c '^a line . of . of first' "$dir/out") $(grep -c '^b line . of . of spawned' "$dir/out")" "0 4 4"
+run 60 --nooversubscribe -np 2 -H a:1,b:1 "$client" say
+check_says "slots of all hosts are those of all jobs" "4 ranks, but 2 slots here, and --nooversubscribe was given"
+run 60 -np 2 -H a:1,b:1 "$client" refused
+check "hosts: what cannot be spawned: the callers get an error and live" "$code: $(cat "$dir/out")" "0: "
+nothing_left "jobs on several hosts"
+run 60 -np 2 -H a:2,b:2 "$client" killed
+check "hosts: a killed spawned rank ends all" "$code $(head -n 1 "$dir/err" | grep -c "job 2: b: rank 1 .* was killed by signal 9")" "137 1"
+run 60 -np 2 -H a:2,b:2 "$client" abort 42
+check "hosts: PMIx_Abort in a spawned job" "$code $(head -n 1 "$dir/err" | grep -c "job 2: b: rank 1 called PMIx_Abort(42): out of cheese")" "42 1"
+run 60 -np 2 -H a:2,b:2 "$client" silent
+check "hosts: a spawned client that ends without PMIx_Finalize" "$code $(head -n 1 "$dir/err" | grep -c "job 2: b: rank 1 .*without calling")" "1 1"
+rm -f "$dir/file"
+run 60 -np 2 -H a:2,b:2 "$client" die "$dir/file"
+check "hosts: a killed parent ends the spawned" "$code $(grep -c spawned "$dir/file")" "137 2"
+run 60 --keep-going -np 2 -H a:1,b:1 "$client" run "$(command -v false)"
+check "hosts, --keep-going: the first job goes on" "$code $(grep -c 'job 2, which was spawned, has failed (exit code 1); going on' "$dir/err")" "1 1"
+nothing_left "jobs on several hosts that end badly"
+unset TEST_HOSTS
 
 # ---- bad ends ----
 

@@ -91,7 +91,7 @@ static void begin(bool root)
     survey_open();
     inquiry_open();
     trace_far_open(-1);
-    far_open(false, "xmpi-1-2");
+    far_open(false, "xmpi-1-2", "xmpi-1-2");
     if (root)
         survey_begin(&job, false, "", surveyed);
 }

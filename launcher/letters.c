@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * See letters.h.  A letter is 8 bytes that say how long it is, and itself.
+ */
+#include "launcher/letters.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 1 << 16, HEAD = 8 };
+
+void letters_close(struct letters *letters)
+{
+    if (letters->watch.fd < 0)
+        return;
+    loop_drop(&letters->watch);
+    close(letters->watch.fd);
+    letters->watch.fd = -1;
+    pack_free(&letters->in);
+    pack_free(&letters->out);
+}
+
+static size_t backlog(const struct letters *letters)
+{
+    return letters->out.n - letters->out_done;
+}
+
+static void push(struct letters *letters)
+{
+    while (backlog(letters)) {
+        ssize_t n = send(letters->watch.fd, letters->out.bytes + letters->out_done,
+                         backlog(letters), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break; /* later; or it is broken, which is seen by reading */
+        letters->out_done += (size_t)n;
+    }
+    if (!backlog(letters))
+        letters->out.n = letters->out_done = 0;
+    loop_set(&letters->watch, backlog(letters) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void letters_send(struct letters *letters, const struct pack *letter)
+{
+    if (letters->watch.fd < 0)
+        return;
+    pack_number(&letters->out, (int64_t)letter->n);
+    pack_raw(&letters->out, letter->bytes, letter->n);
+    push(letters);
+}
+
+/* Hand out what is complete. */
+static void take_all(struct letters *letters)
+{
+    size_t done = 0;
+    while (letters->watch.fd >= 0 && letters->in.n - done >= HEAD) {
+        struct unpack head = { letters->in.bytes + done, letters->in.bytes + done + HEAD,
+                               false };
+        size_t bytes = (size_t)unpack_number(&head);
+        if (letters->in.n - done - HEAD < bytes)
+            break;
+        const char *text = letters->in.bytes + done + HEAD;
+        done += HEAD + bytes;
+        letters->came(letters, &(struct unpack){ text, text + bytes, false });
+    }
+    if (letters->watch.fd < 0 || !done)
+        return;
+    memmove(letters->in.bytes, letters->in.bytes + done, letters->in.n - done);
+    letters->in.n -= done;
+}
+
+static void ready(struct watch *watch, uint32_t events)
+{
+    static char piece[READ_BYTES];
+    struct letters *letters = watch->owner;
+    if (events & EPOLLOUT)
+        push(letters);
+    ssize_t n = recv(watch->fd, piece, sizeof piece, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        letters_close(letters);
+        return;
+    }
+    pack_raw(&letters->in, piece, (size_t)n);
+    take_all(letters);
+}
+
+void letters_open(struct letters *letters, int fd)
+{
+    letters->watch = (struct watch){ .fd = fd, .ready = ready, .owner = letters };
+    loop_add(&letters->watch, EPOLLIN);
+}
