@@ -214,6 +214,11 @@ static int reader_here(int wanted, const struct plan *plan, int *reader)
     return 0;
 }
 
+void iof_share(void)
+{
+    iof.raw = false;
+}
+
 int iof_open(const struct iof_options *options, const struct plan *plan)
 {
     int nranks = plan->nranks;

@@ -56,4 +56,7 @@ void iof_tick(uint64_t now);
 /* The launcher was continued: it may be in the foreground again. */
 void iof_continued(void);
 
+/* From now on others write as well: every line is written whole. */
+void iof_share(void);
+
 #endif

@@ -242,7 +242,10 @@ static int write_down(const struct wish *wish)
 {
     struct pack pack = { 0 };
     wish_pack(wish, &pack);
-    int fd = memfd_create("xmpi-wish", 0);
+    enum { NOEXEC_SEAL = 8 }; /* MFD_NOEXEC_SEAL: not in the headers of older systems */
+    int fd = memfd_create("xmpi-wish", NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("xmpi-wish", 0);
     bool good = fd >= 0 && write(fd, pack.bytes, pack.n) == (ssize_t)pack.n;
     pack_free(&pack);
     if (!good && fd >= 0)
@@ -334,6 +337,7 @@ struct offspring *offspring_start(struct job *job, struct wish *wish,
                                  .pid = pid,
                                  .watch = { .fd = socket, .ready = has_said, .owner = job } };
     children = child;
+    iof_share();
     loop_add(&child->watch, EPOLLIN);
     child->letters = calloc(1, sizeof *child->letters);
     if (!child->letters)

@@ -42,6 +42,7 @@ static struct {
     const char *nspace;
     struct watch news, timer;
     struct client *clients;
+    struct joining joining;
     size_t next_context; /* of groups */
 } server;
 
@@ -143,11 +144,11 @@ static void timer_ready(struct watch *watch, uint32_t events)
 
 /* ---- upcalls ---- */
 
-static void joined(int rank)
+/* On the library's thread. */
+static struct boot_rank *record_for(void *job, pmix_rank_t rank)
 {
-    uint32_t started = BOOT_STARTED;
-    if (atomic_compare_exchange_strong(&record_of(rank)->state, &started, BOOT_INITED))
-        server.clients[rank].joined = true;
+    int number = rank <= INT32_MAX ? job_number(job, (int)rank) : -1;
+    return number < 0 ? NULL : record_of(number);
 }
 
 /* MPI_Init may have followed PMIx_Init; then the record is MPI's. */
@@ -216,7 +217,7 @@ static void handle(int rank, struct upcall *u)
     }
     switch (u->kind) {
     case UPCALL_CONNECTED:
-        joined(rank);
+        server.clients[rank].joined = u->code;
         break;
     case UPCALL_FINALIZED:
         finalized(rank);
@@ -310,6 +311,8 @@ int clients_open(struct job *job, const char *nspace, pmix_server_module_t *modu
     server.job = job;
     server.nspace = nspace;
     names_open(job->plan);
+    server.joining = (struct joining){ .nspace = nspace, .record = record_for, .owner = job };
+    upcalls_watch_joining(&server.joining);
     server.clients = calloc((size_t)job->nranks + 1, sizeof *server.clients);
     if (!server.clients)
         abort();
@@ -350,6 +353,7 @@ void clients_close(void)
     answer_the_last();
     loop_drop(&server.news);
     loop_drop(&server.timer);
+    upcalls_forget_joining(&server.joining);
     names_clear();
     close(server.timer.fd);
     free(server.clients);

@@ -28,6 +28,7 @@ struct family { /* a spawned job: its clients */
     pmix_nspace_t nspace;
     struct upcall *asked; /* PMIx_Spawn, until it is answered */
     bool registered;
+    struct joining joining;
     struct client {
         bool joined; /* between PMIx_Init and PMIx_Finalize */
         bool ended;  /* its process has */
@@ -127,6 +128,14 @@ static pmix_status_t let_go(struct family *family)
     return PMIX_SUCCESS;
 }
 
+/* On the library's thread. */
+static struct boot_rank *record_for(void *job, pmix_rank_t rank)
+{
+    const struct job *of_child = job;
+    return rank < (pmix_rank_t)of_child->nranks ? bootseg_rank(of_child->segment, (int)rank)
+                                                : NULL;
+}
+
 static void ready(struct offspring *child)
 {
     struct family *family = child->owner;
@@ -138,6 +147,10 @@ static void ready(struct offspring *child)
     family->clients = calloc((size_t)child->job.nranks + 1, sizeof *family->clients);
     if (!family->clients)
         abort();
+    family->joining = (struct joining){ .nspace = family->nspace,
+                                        .record = record_for,
+                                        .owner = &child->job };
+    upcalls_watch_joining(&family->joining);
     pmix_status_t status =
         pmix_job_register(&child->job, family->nspace, spawn.folder, &family->parent);
     family->registered = status == PMIX_SUCCESS;
@@ -168,8 +181,11 @@ static void gone(struct offspring *child, int rank, int wait_status)
 static void ended(struct offspring *child, int wait_status)
 {
     struct family *family = child->owner;
+    upcalls_forget_joining(&family->joining);
     for (int i = 0; i < child->plan.world; i++) {
         pmix_proc_t proc = proc_named(family->nspace, i);
+        if (i < child->job.nranks && family->clients[i].joined && !family->clients[i].ended)
+            clients_announce(&proc); /* its launcher was killed, and could not say so */
         names_ended(&proc, false);
         names_ended(&proc, true);
     }
@@ -207,13 +223,6 @@ static struct boot_rank *record_of(const struct family *family, int rank)
     return bootseg_rank(family->job->job.segment, rank);
 }
 
-static void joined(struct family *family, int rank)
-{
-    uint32_t began = BOOT_STARTED;
-    if (atomic_compare_exchange_strong(&record_of(family, rank)->state, &began, BOOT_INITED))
-        family->clients[rank].joined = true;
-}
-
 /* MPI_Init may have followed PMIx_Init; then the record is MPI's. */
 static void finalized(struct family *family, int rank)
 {
@@ -227,7 +236,7 @@ static void handle(struct family *family, int rank, struct upcall *u)
 {
     switch (u->kind) {
     case UPCALL_CONNECTED:
-        joined(family, rank);
+        family->clients[rank].joined = u->code;
         break;
     case UPCALL_FINALIZED:
         finalized(family, rank);

@@ -13,6 +13,7 @@
 #include "launcher/pmix_upcall.h"
 
 #include "launcher/pmix_lib.h"
+#include "runtime/bootseg.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,6 +30,7 @@ static struct {
     int bell;
     const char *nspace;
     bool spread;
+    struct joining *joining;
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .bell = -1 };
 
 static struct upcall *record(enum upcall_kind kind, const pmix_proc_t *from, void *data)
@@ -69,11 +71,29 @@ struct upcall *upcalls_take(void)
 
 /* ---- called by the library, on its thread ---- */
 
+/* Did it join?  Who called MPI_Init before has a record that is MPI's. */
+static bool note_joining(const pmix_proc_t *proc)
+{
+    uint32_t started = BOOT_STARTED;
+    bool joined = false;
+    pthread_mutex_lock(&queue.lock);
+    struct joining *of_job = queue.joining;
+    while (of_job && strcmp(of_job->nspace, proc->nspace) != 0)
+        of_job = of_job->next;
+    struct boot_rank *record = of_job ? of_job->record(of_job->owner, proc->rank) : NULL;
+    if (record)
+        joined = atomic_compare_exchange_strong(&record->state, &started, BOOT_INITED);
+    pthread_mutex_unlock(&queue.lock);
+    return joined;
+}
+
 static pmix_status_t client_connected(const pmix_proc_t *proc, void *object, pmix_info_t *info,
                                       size_t ninfo, pmix_op_cbfunc_t done, void *data)
 {
     (void)object, (void)info, (void)ninfo, (void)done, (void)data;
-    enqueue(record(UPCALL_CONNECTED, proc, NULL));
+    struct upcall *u = record(UPCALL_CONNECTED, proc, NULL);
+    u->code = note_joining(proc);
+    enqueue(u);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -304,6 +324,25 @@ static void connection_lost(size_t id, pmix_status_t status, const pmix_proc_t *
 }
 
 /* ---- called by the launcher ---- */
+
+void upcalls_watch_joining(struct joining *joining)
+{
+    pthread_mutex_lock(&queue.lock);
+    joining->next = queue.joining;
+    queue.joining = joining;
+    pthread_mutex_unlock(&queue.lock);
+}
+
+void upcalls_forget_joining(struct joining *joining)
+{
+    pthread_mutex_lock(&queue.lock);
+    struct joining **at = &queue.joining;
+    while (*at && *at != joining)
+        at = &(*at)->next;
+    if (*at)
+        *at = joining->next;
+    pthread_mutex_unlock(&queue.lock);
+}
 
 int upcalls_open(const char *nspace, bool spread, pmix_server_module_t *module)
 {

@@ -17,8 +17,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+struct boot_rank;
+
 enum upcall_kind {
-    UPCALL_CONNECTED, /* no answer */
+    UPCALL_CONNECTED, /* code: its record says so, see upcalls_watch_joining; no answer */
     UPCALL_FINALIZED,
     UPCALL_LOST, /* the connection of a client that has not finalized; no answer */
     UPCALL_ABORT,
@@ -95,6 +97,17 @@ int upcalls_open(const char *nspace, bool spread, pmix_server_module_t *module);
 
 /* Ask for UPCALL_LOST; after PMIx_server_init. */
 pmix_status_t upcalls_watch_losses(void);
+
+/* Clients of a job: when one joins, it is written down in its record before it goes on, so who looks there
+ * when it ends does not come too early. */
+struct joining {
+    struct joining *next;
+    const char *nspace;
+    struct boot_rank *(*record)(void *owner, pmix_rank_t rank); /* NULL: there is none */
+    void *owner;
+};
+void upcalls_watch_joining(struct joining *joining);
+void upcalls_forget_joining(struct joining *joining);
 
 /* All records so far, oldest first. */
 struct upcall *upcalls_take(void);

@@ -408,10 +408,8 @@ static void do_end(const char *what, char **argv)
         kill(getpid(), SIGKILL);
     if (last && strcmp(what, "abort") == 0)
         PMIx_Abort(atoi(argv[2]), "out of cheese", NULL, 0);
-    if (last && strcmp(what, "silent") == 0) {
-        usleep(200 * 1000); /* of its PMIx_Init xmpirun writes a moment later */
+    if (last && strcmp(what, "silent") == 0)
         exit(0);
-    }
     if (is_spawned && strcmp(what, "code") == 0) {
         PMIx_Finalize(NULL, 0);
         exit(atoi(argv[2]));
