@@ -389,9 +389,7 @@ static void forget(struct offspring *child)
         close(child->watch.fd);
         child->watch.fd = -1;
     }
-    letters_close(child->letters);
-    free(child->letters);
-    child->letters = NULL;
+    letters_close(child->letters); /* and kept: the loop may have an event of it at hand */
     if (child->job.segment)
         munmap(child->job.segment, child->mapped);
     free(child->plan.ranks);
