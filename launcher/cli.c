@@ -130,12 +130,24 @@ static void read_program(struct option_use *p, struct strings *words, int *at)
 
 static int read_words(struct options *options, struct strings *words);
 
-/* -configfile stands for its contents. */
+/* What other launchers of the job get as its command line: they may not have files that this one reads. */
+static struct strings told;
+
+static void tell(const struct strings *words, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        strings_add(&told, words->text[i]);
+}
+
+/* -configfile stands for its contents, which are sections of their own. */
 static int read_configfile(struct options *options, const char *path)
 {
     struct strings words = { 0 };
     int status = appfile_read(path, &words);
-    return status ? status : read_words(options, &words);
+    strings_add(&told, ":");
+    status = status ? status : read_words(options, &words);
+    strings_add(&told, ":");
+    return status;
 }
 
 static bool is_configfile(const char *word)
@@ -151,8 +163,10 @@ static int read_words(struct options *options, struct strings *words)
     int status = 0;
     for (int at = 0; at < words->n && !status && !options->done; at++) {
         char *word = words->text[at];
+        int from = at;
         if (strcmp(word, ":") == 0) {
             p.app = NULL;
+            tell(words, from, at + 1);
             continue;
         }
         if (word[0] == '-' && word[1] && at + 1 < words->n && is_configfile(word)) {
@@ -163,10 +177,12 @@ static int read_words(struct options *options, struct strings *words)
             p.app = app_add(options);
         if (word[0] == '-' && word[1] && strcmp(word, "--") != 0) {
             status = read_option(&p, words, &at);
+            tell(words, from, at + 1);
             continue;
         }
         at += strcmp(word, "--") == 0;
         read_program(&p, words, &at);
+        tell(words, from, at + 1);
     }
     return status;
 }
@@ -189,23 +205,30 @@ static int check_apps(struct options *options)
     return 0;
 }
 
+/* Who spawns tells others himself (wish.h). */
 int cli_add(struct options *options, struct strings *words)
 {
-    return read_words(options, words);
+    struct strings before = told;
+    told = (struct strings){ 0 };
+    int status = read_words(options, words);
+    free(told.text);
+    told = before;
+    return status;
 }
 
 int cli_parse(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 },
-                                 .words = argv,
-                                 .node_rank = -1 };
+    *options = (struct options){ .iof = { .stdin_rank = 0, .pty = -1 }, .node_rank = -1 };
     struct strings words = { 0 };
+    told = (struct strings){ 0 };
+    strings_add(&told, argv[0]);
     for (int i = 1; i < argc; i++)
         strings_add(&words, argv[i]);
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (limit)
         options->timeout = atof(limit);
     int status = read_words(options, &words);
+    options->words = told.text;
     if (!status && !options->done && !options->status)
         status = check_apps(options);
     complaints_wanted = !options->quiet || status;

@@ -75,6 +75,9 @@ part_start() # who runs where, streams, exit codes
     else
         check "hosts that share CPUs know it" "$code $(grep -c 'with those of other hosts or jobs more ranks than cores' "$dir/err")" "0 2"
     fi
+    got=$(printf -- '-np 1 sh -c "echo one $RANK"\n-np 1 sh -c "echo two $RANK"\n' |
+        timeout 30 "$XMPIRUN" -H a:1,b:1 -configfile /dev/stdin 2>&1 | sort | tr '\n' ';')
+    check "programs from a file that other hosts do not have" "$got" "one 0;two 1;"
     run 30 --dry-run -H a:2,b:2 "$scratch/ends"
     check "dry run" "$code $(grep -c ' a \| b ' "$dir/out") $(leftovers_soon)" "0 4 0"
     run 30 --dry-run -H a,b --map-by ppr:1:core --bind-to core "$scratch/ends"

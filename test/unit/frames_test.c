@@ -7,7 +7,8 @@
  *     clang -g -DFUZZED -fsanitize=fuzzer,address,undefined -I. -Iinclude -IBUILD -IBUILD/include \
  *         test/unit/frames_test.c BUILD/launcher/.libs/liblauncher.a -ldl -o fuzz && ./fuzz
  *
- * where BUILD was configured with CC=clang and the same sanitizers but for fuzzer.
+ * where BUILD was configured with CC=clang and -fsanitize=fuzzer-no-link,address,undefined; without the first
+ * of these the fuzzer does not see where its bytes lead.
  */
 #include "launcher/frames.h"
 #include "launcher/inquiry.h"
