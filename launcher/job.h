@@ -79,9 +79,8 @@ struct job { /* the share of this host, see plan.h */
  * options, plan, others, and on several hosts id and psets. */
 int job_run(struct job *job);
 
-/* As a launcher of a spawned job (spawned.c); `where`: "SOCKET,WISH", descriptors; then the command line
- * of the first one.  The exit code. */
-int spawned_main(const char *where, int argc, char **argv);
+/* As a launcher of a spawned job (spawned.c); `where`: "SOCKET,WISH,LETTERS", descriptors.  The exit code. */
+int spawned_main(const char *where);
 
 /* The number in the job of a rank of this host. */
 int job_world(const struct job *job, int number);

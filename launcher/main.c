@@ -28,11 +28,8 @@ static void open_missing_streams(void)
 int main(int argc, char **argv)
 {
     open_missing_streams();
-    if (argc > 2 && strcmp(argv[1], "--spawned") == 0) {
-        const char *where = argv[2];
-        argv[2] = argv[0];
-        return spawned_main(where, argc - 2, argv + 2);
-    }
+    if (argc == 3 && strcmp(argv[1], "--spawned") == 0)
+        return spawned_main(argv[2]);
     struct options options;
     int status = cli_parse(argc, argv, &options);
     if (status || options.done)

@@ -237,11 +237,13 @@ static void list_busy(const struct plan *plan, struct strings *busy)
     }
 }
 
-/* A descriptor of the wish, which the child inherits. */
-static int write_down(const struct wish *wish)
+/* A descriptor of the wish and of our command line, which the child inherits.  Arguments would be for
+ * all users to read, and words may come from a file that is not. */
+static int write_down(const struct job *job, const struct wish *wish)
 {
     struct pack pack = { 0 };
     wish_pack(wish, &pack);
+    pack_texts(&pack, job->options->words);
     enum { NOEXEC_SEAL = 8 }; /* MFD_NOEXEC_SEAL: not in the headers of older systems */
     int fd = memfd_create("xmpi-wish", NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL)
@@ -253,28 +255,17 @@ static int write_down(const struct wish *wish)
     return good ? fd : -1;
 }
 
-/* xmpirun --spawned SOCKET,WISH,LETTERS, and the command line as it was given. */
-static int execute(const struct job *job, struct proc *proc, int socket, int wish, int letters)
+/* xmpirun --spawned SOCKET,WISH,LETTERS */
+static int execute(struct proc *proc, int socket, int wish, int letters)
 {
-    char where[32];
-    int n = 0;
-    while (job->options->words[n])
-        n++;
-    char **argv = calloc((size_t)n + 3, sizeof *argv);
-    if (!argv)
-        abort();
+    char where[40], *argv[] = { "xmpirun", "--spawned", where, NULL };
     snprintf(where, sizeof where, "%d,%d,%d", socket, wish, letters);
-    argv[0] = "xmpirun";
-    argv[1] = "--spawned";
-    argv[2] = where;
-    for (int i = 1; i < n; i++)
-        argv[2 + i] = job->options->words[i];
     proc->argv = argv;
     fcntl(socket, F_SETFD,
           0); /* only this child can inherit it: nobody else starts processes */
     fcntl(letters, F_SETFD, 0);
     int error = proc_start(proc);
-    free(argv);
+    proc->argv = NULL;
     return error;
 }
 
@@ -293,7 +284,7 @@ static pid_t start(const struct job *job, const struct wish *wish, int *socket, 
         error = 0;
     if ((theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0 ||
         (theirs[1] = relay_open(&out_stdout)) < 0 ||
-        (theirs[2] = relay_open(&out_stderr)) < 0 || (theirs[3] = write_down(wish)) < 0 ||
+        (theirs[2] = relay_open(&out_stderr)) < 0 || (theirs[3] = write_down(job, wish)) < 0 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, more) != 0)
         error = errno;
@@ -301,7 +292,7 @@ static pid_t start(const struct job *job, const struct wish *wish, int *socket, 
     theirs[5] = more[1];
     memcpy(proc.fds, theirs, sizeof proc.fds);
     if (!error)
-        error = execute(job, &proc, theirs[4], theirs[3], theirs[5]);
+        error = execute(&proc, theirs[4], theirs[3], theirs[5]);
     close_all(theirs, 6);
     if (error) {
         close_all(ends, 1);

@@ -21,17 +21,21 @@
 
 /* ---- the wish ---- */
 
-static bool read_wish(int fd, struct wish *wish)
+/* And the words of xmpirun's command line. */
+static bool read_wish(int fd, struct wish *wish, struct strings *words)
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !status.st_size)
         return false;
-    void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *bytes =
+        mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return false;
     struct unpack from = { bytes, (const char *)bytes + status.st_size, false };
     close(fd);
-    return wish_take(&from, wish);
+    bool good = wish_take(&from, wish);
+    words->text = unpack_texts(&from, &words->n);
+    return good && !from.bad && words->n;
 }
 
 /* The first job's own: what it runs, where, for how long, who may look. */
@@ -77,21 +81,22 @@ int spawned_apply(struct options *options, struct wish *wish)
     return status;
 }
 
-int spawned_main(const char *where, int argc, char **argv)
+int spawned_main(const char *where)
 {
     struct options options;
     struct wish wish;
+    struct strings words;
     int wish_fd, socket, letters;
     prctl(PR_SET_NAME, "xmpirun");
     if (sscanf(where, "%d,%d,%d", &socket, &wish_fd, &letters) != 3 ||
-        !read_wish(wish_fd, &wish)) {
+        !read_wish(wish_fd, &wish, &words)) {
         complain("--spawned is for xmpirun itself");
         return EXIT_USAGE;
     }
     spawned_link(socket, letters);
     launcher_job = wish.number;
     name_trace(wish.number);
-    int status = cli_parse(argc, argv, &options);
+    int status = cli_parse(words.n, words.text, &options);
     if (!status)
         status = spawned_apply(&options, &wish);
     struct plan plan;

@@ -158,6 +158,7 @@ spawned_launcher() # its process id: a child of xmpirun that runs xmpirun
 }
 
 begin
+check "a command line, which may hold what a -configfile holds, is not for all to read" "$(tr '\0' '\n' < "/proc/$(spawned_launcher)/cmdline" | sed 's/[0-9][0-9]*/N/g' | tr '\n' ' ')" "xmpirun --spawned N,N,N "
 kill -INT "$pid"
 collect
 check "Ctrl-C ends all jobs" $code 130
