@@ -98,11 +98,14 @@ static void hello(struct offspring *child, const struct kin_message *message, in
     struct plan *plan = &child->plan;
     size_t n = (size_t)message->number;
     child->introduced = true;
-    child->serves = fd < 0;
+    child->serves = message->kind == KIN_HELLO_SERVES;
     child->job.running = plan->world = message->number;
     if (child->serves)
         return;
     if (!map_segment(child, fd)) {
+        complain("cannot take the boot segment of job %d: %s", child->number,
+                 fd < 0 ? "it was lost on its way; are there too many open files (ulimit -n)?"
+                        : strerror(errno));
         kill(child->pid, SIGKILL);
         return;
     }
@@ -148,6 +151,7 @@ static void heard(struct offspring *child, const struct kin_message *message, in
 {
     switch (message->kind) {
     case KIN_HELLO:
+    case KIN_HELLO_SERVES:
         hello(child, message, fd);
         break;
     case KIN_PLACE:

@@ -39,7 +39,7 @@ void spawned_link(int socket, int letters)
 static void introduce(const struct job *job)
 {
     bool serves = job->options->spawned->serves;
-    struct kin_message message = { .kind = KIN_HELLO,
+    struct kin_message message = { .kind = serves ? KIN_HELLO_SERVES : KIN_HELLO,
                                    .number = job->plan->world,
                                    .code = job->options->napps };
     kin_send(kin.watch.fd, &message, serves ? -1 : job->segment_fd, false);
