@@ -217,7 +217,7 @@ static void handle(int rank, struct upcall *u)
     }
     switch (u->kind) {
     case UPCALL_CONNECTED:
-        server.clients[rank].joined = u->code;
+        server.clients[rank].joined |= u->code; /* it may connect twice */
         break;
     case UPCALL_FINALIZED:
         finalized(rank);

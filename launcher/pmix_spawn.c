@@ -236,7 +236,7 @@ static void handle(struct family *family, int rank, struct upcall *u)
 {
     switch (u->kind) {
     case UPCALL_CONNECTED:
-        family->clients[rank].joined = u->code;
+        family->clients[rank].joined |= u->code; /* it may connect twice */
         break;
     case UPCALL_FINALIZED:
         finalized(family, rank);
