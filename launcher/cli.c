@@ -171,6 +171,7 @@ static int read_words(struct options *options, struct strings *words)
         }
         if (word[0] == '-' && word[1] && at + 1 < words->n && is_configfile(word)) {
             status = read_configfile(options, words->text[++at]);
+            p.app = NULL; /* its section ends there */
             continue;
         }
         if (!p.app)

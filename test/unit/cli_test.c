@@ -250,8 +250,34 @@ START_TEST(configfiles_are_sections)
 }
 END_TEST
 
+/* What other launchers get as the command line gives them the same programs in the same order. */
+START_TEST(a_configfile_ends_a_section_for_all)
+{
+    char path[] = "/tmp/xmpi-cli-test.XXXXXX", line[128];
+    int fd = mkstemp(path), n = 0;
+    ck_assert_int_eq(write(fd, "-np 2 a\n-np 3 b\n", 16), 16);
+    close(fd);
+    snprintf(line, sizeof line, "-np 1 -configfile %s -np 4 x", path);
+    struct options o, other;
+    ck_assert_int_eq(parse(line, &o), 0);
+    unlink(path);
+    while (o.words[n])
+        n++;
+    ck_assert_int_eq(cli_parse(n, o.words, &other), 0);
+    ck_assert_int_eq(o.napps, 3);
+    ck_assert_int_eq(other.napps, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(o.apps[i].np, i + 2);
+        ck_assert_int_eq(other.apps[i].np, i + 2);
+        ck_assert_str_eq(o.apps[i].argv[0], i == 0 ? "a" : i == 1 ? "b" : "x");
+        ck_assert_str_eq(other.apps[i].argv[0], o.apps[i].argv[0]);
+    }
+}
+END_TEST
+
 UNIT_MAIN("cli", programs_keep_their_arguments, all_spellings_of_a_number_of_ranks,
           sections_have_their_own_options, variables_in_one_word_or_two,
           placement_in_every_custom, wrong_lines_are_refused, ignored_options_take_their_values,
           streams_as_asked, typos_find_what_was_meant, the_table_is_sound,
-          help_and_manual_name_every_option, configfiles_are_sections)
+          help_and_manual_name_every_option, configfiles_are_sections,
+          a_configfile_ends_a_section_for_all)
