@@ -85,6 +85,7 @@ START_TEST(mail_finds_its_way)
     struct pack text = { 0 };
     pack_number(&text, 42);
     mail_handle(MAIL_GET, hear, NULL);
+    mail_handle(MAIL_GOT, hear, NULL);
     mail_letter = some_way;
     mail_send(&job, mail_xmpirun, MAIL_GET, &text);
     ck_assert_int_eq(heard, 42);
@@ -97,6 +98,9 @@ START_TEST(mail_finds_its_way)
     ck_assert_int_eq(asked_job, 3);
     mail_send(&job, (struct address){ 2, mail_host_of(0) }, MAIL_GET, &text);
     ck_assert_int_eq(heard, 42);
+    heard = 0;
+    mail_send(&job, (struct address){ 2, mail_host_of(0) }, MAIL_GOT, &text);
+    ck_assert_int_eq(heard, 0); /* an answer for another job is not for us */
     pack_free(&text);
 }
 END_TEST
