@@ -44,6 +44,7 @@ static struct address take_address(struct unpack *letter)
 {
     struct address address = { .job = unpack_int(letter, 1, INT_MAX) };
     address.host = unpack_int(letter, HOST_LEAST, POST_MOST);
+    letter->bad |= address.host > RANK_ZERO && address.host < POST_ROOT; /* nobody, or all */
     return address;
 }
 

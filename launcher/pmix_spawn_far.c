@@ -68,7 +68,10 @@ static void got_wish(struct job *job, struct address from, struct unpack *text)
         abort();
     *asker = (struct asker){ job, from, unpack_number(text) };
     *u = (struct upcall){ .kind = UPCALL_SPAWN, .asker = asker, .answered = answered };
-    if (running && wish_take(text, &wish))
+    bool good = wish_take(text, &wish);
+    free(wish.busy.text); /* that is for us to say, in texts that wish_free frees */
+    wish.busy = (struct strings){ 0 };
+    if (running && good)
         begin(u, &wish);
     else
         upcall_answer(u, PMIX_ERR_JOB_FAILED_TO_LAUNCH);

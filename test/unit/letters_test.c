@@ -101,6 +101,8 @@ START_TEST(mail_finds_its_way)
     heard = 0;
     mail_send(&job, (struct address){ 2, mail_host_of(0) }, MAIL_GOT, &text);
     ck_assert_int_eq(heard, 0); /* an answer for another job is not for us */
+    mail_send(&job, (struct address){ 1, -2 }, MAIL_GET, &text);
+    ck_assert_int_eq(heard, 0); /* no launcher has such a number */
     pack_free(&text);
 }
 END_TEST
