@@ -4,7 +4,10 @@
  */
 #include "launcher/letters.h"
 
+#include "runtime/clock.h"
+
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -72,21 +75,48 @@ static void take_all(struct letters *letters)
     letters->in.n -= done;
 }
 
-static void ready(struct watch *watch, uint32_t events)
+/* Was there anything? */
+static bool read_piece(struct letters *letters)
 {
     static char piece[READ_BYTES];
-    struct letters *letters = watch->owner;
-    if (events & EPOLLOUT)
-        push(letters);
-    ssize_t n = recv(watch->fd, piece, sizeof piece, MSG_DONTWAIT);
+    ssize_t n = recv(letters->watch.fd, piece, sizeof piece, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return errno == EINTR;
     if (n <= 0) {
         letters_close(letters);
-        return;
+        return false;
     }
     pack_raw(&letters->in, piece, (size_t)n);
     take_all(letters);
+    return true;
+}
+
+static void ready(struct watch *watch, uint32_t events)
+{
+    struct letters *letters = watch->owner;
+    if (events & EPOLLOUT)
+        push(letters);
+    read_piece(letters);
+}
+
+void letters_finish(struct letters *letters)
+{
+    while (letters->watch.fd >= 0 && read_piece(letters))
+        ;
+    letters_close(letters);
+}
+
+void letters_flush(struct letters *letters, int limit_ms)
+{
+    uint64_t end = clock_ns() + (uint64_t)limit_ms * 1000000u;
+    struct pollfd way = { .fd = letters->watch.fd, .events = POLLOUT };
+    while (way.fd >= 0 && backlog(letters) && clock_ns() < end) {
+        if (poll(&way, 1, 10) < 0 && errno != EINTR)
+            return;
+        if (way.revents & (POLLERR | POLLHUP))
+            return;
+        push(letters);
+    }
 }
 
 void letters_open(struct letters *letters, int fd)

@@ -23,4 +23,10 @@ void letters_open(struct letters *letters, int fd);
 void letters_send(struct letters *letters, const struct pack *letter);
 void letters_close(struct letters *letters);
 
+/* Whoever is at the other end has ended: take what is left, and close. */
+void letters_finish(struct letters *letters);
+
+/* Before our own end: wait for what is still to be sent, up to a limit. */
+void letters_flush(struct letters *letters, int limit_ms);
+
 #endif

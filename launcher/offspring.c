@@ -384,7 +384,7 @@ static void forget(struct offspring *child)
         close(child->watch.fd);
         child->watch.fd = -1;
     }
-    letters_close(child->letters); /* and kept: the loop may have an event of it at hand */
+    /* Its letters are kept: the loop may have an event of them at hand. */
     if (child->job.segment)
         munmap(child->job.segment, child->mapped);
     free(child->plan.ranks);
@@ -426,6 +426,7 @@ bool offspring_died(struct job *job, pid_t pid, int wait_status)
     if (!child)
         return false;
     listen_to(child); /* its last words */
+    letters_finish(child->letters);
     relay_drain();
     child->pid = 0;
     judge(job, child, wait_status);

@@ -110,8 +110,8 @@ int spawned_main(const char *where)
     if (!wish.serves)
         options.pmix = PMIX_NEVER; /* xmpirun's server is theirs */
     master_decide(&options, &plan);
-    if (plan_is_spread(&plan))
-        return remote_run(&options, &plan);
     struct job job = { .options = &options, .plan = &plan };
-    return job_run(&job);
+    status = plan_is_spread(&plan) ? remote_run(&options, &plan) : job_run(&job);
+    spawned_flush();
+    return status;
 }

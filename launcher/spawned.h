@@ -20,6 +20,9 @@ void spawned_started(struct job *job);
 void spawned_rank_gone(struct job *job, int rank, int wait_status);
 void spawned_stop(struct job *job);
 
+/* The last thing to do: nobody writes letters any more. */
+void spawned_flush(void);
+
 /* Options of the first job's command line become those of a job of this wish, on each of its hosts.  0,
  * or an exit status after a complaint. */
 int spawned_apply(struct options *options, struct wish *wish);

@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FLUSH_MS = 5000 }; /* for xmpirun to take the last letters */
+
 static struct {
     struct watch watch;     /* the way to xmpirun; fd -1: we are on another host, or xmpirun */
     struct letters letters; /* mail for other jobs, and from them */
@@ -198,6 +200,11 @@ void spawned_stop(struct job *job)
 {
     (void)job;
     tell(KIN_ENDED, 0, 0);
+}
+
+void spawned_flush(void)
+{
+    letters_flush(&kin.letters, FLUSH_MS);
 }
 
 void spawned_rank_gone(struct job *job, int rank, int wait_status)

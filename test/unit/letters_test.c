@@ -11,6 +11,8 @@
 
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const size_t lengths[] = { 0, 1, 7, 8, 70000, 3, 5000000, 65536, 2 };
 enum { LETTERS = sizeof lengths / sizeof lengths[0] };
@@ -57,6 +59,43 @@ START_TEST(letters_arrive_whole)
         loop_turn(1000);
     ck_assert_int_eq(to.watch.fd, -1);
     letters_send(&to, &(struct pack){ 0 }); /* nothing happens */
+}
+END_TEST
+
+/* Who has ended has sent all; and nobody needs a turn of the loop to take what is there. */
+START_TEST(last_letters_are_not_lost)
+{
+    enum { LARGE = 6 };
+    struct letters to = { .came = take };
+    int ends[2];
+    came = 0;
+    ck_assert_int_eq(loop_open(), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct letters from = { .watch = { .fd = ends[1] } };
+        struct pack letter = { 0 };
+        close(ends[0]);
+        for (int i = 0; i <= LARGE; i++) {
+            letter.n = 0;
+            for (size_t at = 0; at < lengths[i]; at++) {
+                char byte = byte_of(i, at);
+                pack_raw(&letter, &byte, 1);
+            }
+            letters_send(&from, &letter);
+        }
+        letters_flush(&from, 100000);
+        _exit(0);
+    }
+    close(ends[1]);
+    letters_open(&to, ends[0]);
+    while (came < LARGE)
+        loop_turn(1000);
+    while (waitpid(child, NULL, WNOHANG) == 0)
+        loop_turn(1);
+    letters_finish(&to);
+    ck_assert_int_eq(came, LARGE + 1);
+    ck_assert_int_eq(to.watch.fd, -1);
 }
 END_TEST
 
@@ -107,4 +146,4 @@ START_TEST(mail_finds_its_way)
 }
 END_TEST
 
-UNIT_MAIN("letters", letters_arrive_whole, mail_finds_its_way)
+UNIT_MAIN("letters", letters_arrive_whole, last_letters_are_not_lost, mail_finds_its_way)
