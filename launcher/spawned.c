@@ -53,8 +53,6 @@ static void forget_first_job(struct options *options, const struct wish *wish)
     if (options->iof.pty < 0)
         options->iof.pty = wish->pty;
     options->master_addr = options->master_port = NULL;
-    unsetenv("MASTER_ADDR"); /* where rank 0 of the first job may be found */
-    unsetenv("MASTER_PORT");
     if (wish->own_hosts) {
         options->hosts = options->hostfiles = (struct strings){ 0 };
         options->nnodes = 0;
@@ -96,6 +94,9 @@ int spawned_main(const char *where)
     spawned_link(socket, letters);
     launcher_job = wish.number;
     name_trace(wish.number);
+    unsetenv(
+        "MASTER_ADDR"); /* where rank 0 of the first job may be found; other hosts get ours */
+    unsetenv("MASTER_PORT");
     int status = cli_parse(words.n, words.text, &options);
     if (!status)
         status = spawned_apply(&options, &wish);

@@ -97,6 +97,8 @@ run 60 -np 2 -H a:1,b:1 "$client" run "$ring" 2
 check "hosts: a spawned MPI program has a world of its own" "$code: $(grep -c good "$dir/out")" "0: 2"
 run 60 -np 2 -H a:1,b:1 "$client" run "$(command -v seq)" 100000
 check "hosts: much output is complete, and no line is torn" "$code: $(sort -n "$dir/out" | uniq -c | awk '$1 != 2' | wc -l) $(wc -l < "$dir/out")" "0: 0 200000"
+run 60 -np 2 -H a:1,b:1 "$client" run "$(command -v printenv)" MASTER_PORT
+check "hosts: all ranks of a spawned job know where to meet" "$code: $(wc -l < "$dir/out") $(sort -u "$dir/out" | wc -l)" "0: 2 1"
 run 60 --nooversubscribe -np 2 -H a:2,b:2 --prepend-pattern '%h ' "$client" say
 check "slots that are free come first" "$code $(grep -c '^a line . of . of first' "$dir/out") $(grep -c '^b line . of . of spawned' "$dir/out")" "0 4 4"
 run 60 --nooversubscribe -np 2 -H a:1,b:1 "$client" say
