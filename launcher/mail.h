@@ -28,6 +28,7 @@ enum mail_kind {
     MAIL_SPAWNED,
     MAIL_MEET, /* see pmix_union.c */
     MAIL_MET,
+    MAIL_JOB_ENDED, /* see pmix_far.c */
     MAIL_KINDS
 };
 

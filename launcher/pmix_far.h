@@ -41,7 +41,8 @@ void far_ended(struct job *job, int world);
 /* Nobody waits any more for this process, or this job (PMIX_RANK_WILDCARD). */
 void far_gone(const pmix_proc_t *whose);
 
-/* xmpirun: the same of this job, and what it has not come to yet nobody waits for. */
+/* xmpirun: all launchers of all jobs are told so of this job; and what it has not come to yet nobody waits
+ * for. */
 void far_job_ended(struct job *job, int number, const char *nspace);
 
 #endif

@@ -93,6 +93,14 @@ int spawn_root_of(int number)
     return !family ? 0 : family->job->serves ? number : FIRST_JOB;
 }
 
+int spawn_root_before(int number)
+{
+    const struct family *family = spawn.families; /* the last one first */
+    while (family && (family->job->number >= number || !family->job->serves))
+        family = family->next;
+    return family ? family->job->number : 0;
+}
+
 static void answer(struct family *family, pmix_status_t status)
 {
     struct upcall *u = family->asked;

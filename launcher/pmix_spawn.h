@@ -40,6 +40,9 @@ void spawn_describe(const char *nspace, struct pack *text);
 /* xmpirun: the job whose root has the server of this one's clients; 0: it has ended, or there is none. */
 int spawn_root_of(int number);
 
+/* xmpirun: the last spawned job before this one that has servers of its own; 0: there is none. */
+int spawn_root_before(int number);
+
 /* ---- between pmix_spawn.c and pmix_spawn_far.c ---- */
 
 /* All launchers, before the job runs. */

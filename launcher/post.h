@@ -37,6 +37,7 @@ enum post_kind {
     POST_PMIX_PROCESSES, /* see pmix_tools.c */
     POST_ASK,            /* see ask.c */
     POST_STARTED,        /* see spawned.c: no text */
+    POST_JOB_ENDED,      /* see pmix_far.c */
     POST_KINDS
 };
 

@@ -10,6 +10,7 @@
  *     many N         N jobs, one after the other
  *     chain N HOSTS  a job of 2 ranks, on these hosts, that spawns another one, and so on N times; each connects
  *                    with its parent's job
+ *     past           the spawned ranks end while the parents ask for what they have never put
  *     refused        what cannot be: programs and directories that are not there, directives that nobody
  *                    knows, other hosts; the caller goes on
  *     wait FILE      the spawned ranks add a line to the file and wait for ever, as the parents do
@@ -302,6 +303,23 @@ static void do_chain(char **argv)
     exchange(child, "to child", "to parent");
 }
 
+static void do_past(char **argv)
+{
+    pmix_nspace_t child;
+    pmix_app_t app = myself(2, argv);
+    if (is_spawned) {
+        exchange(parent.nspace, "to parent", "to child");
+        return;
+    }
+    spawn(&app, 1, child);
+    exchange(child, "to child", "to parent");
+    for (unsigned i = 0; i < 6; i++) {
+        pmix_proc_t proc = process(child, i % 2);
+        pmix_value_t *value = NULL;
+        CHECK(PMIx_Get(&proc, "test.never", NULL, 0, &value) != PMIX_SUCCESS);
+    }
+}
+
 /* ---- what cannot be ---- */
 
 static pmix_status_t try_spawn(pmix_app_t app, pmix_info_t *info)
@@ -438,6 +456,8 @@ static void act(const char *what, char **argv)
         do_many(argv);
     else if (strcmp(what, "chain") == 0)
         do_chain(argv);
+    else if (strcmp(what, "past") == 0)
+        do_past(argv);
     else if (strcmp(what, "refused") == 0)
         do_refused(argv);
     else if (strcmp(what, "run") == 0) {

@@ -93,6 +93,11 @@ run 60 --fanout 1 -np 2 -H a:1,b:1,c:1 "$client" chain 3 b:1,c:1,d:1
 check "hosts that hosts have started, each generation again" "$code: $(cat "$dir/out" "$dir/err")" "0: "
 run 60 -np 3 -H a:2,b:1 "$client" twice
 check "hosts: several at the same time" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+for repetition in 1 2 3 4 5; do
+    run 60 -np 2 -H a:1,b:1 "$client" past
+    [ "$code" = 0 ] || break
+done
+check "hosts: who asks for data of a job that ends has an answer" "$code: $(cat "$dir/out" "$dir/err")" "0: "
 run 60 -np 2 -H a:1,b:1 "$client" run "$ring" 2
 check "hosts: a spawned MPI program has a world of its own" "$code: $(grep -c good "$dir/out")" "0: 2"
 run 60 -np 2 -H a:1,b:1 "$client" run "$(command -v seq)" 100000
