@@ -11,7 +11,8 @@
 
 #include <limits.h>
 
-enum { RANK_ZERO = -10, HOST_LEAST = INT_MIN / 2 }; /* hosts -10, -11, ..: of ranks 0, 1, .. */
+/* Hosts -10, -11, ..: of ranks 0, 1, .. */
+enum { RANK_ZERO = -10, HOST_LEAST = RANK_ZERO - INT_MAX / 2 };
 
 static struct {
     mail_handler *handler, *late;
