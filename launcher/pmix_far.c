@@ -14,7 +14,6 @@
 #include "launcher/post.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct asker { /* who waits for data of a rank here */
@@ -34,12 +33,16 @@ static struct {
 int far_job_of(const char *nspace)
 {
     size_t chars = far.family ? strlen(far.family) : 0;
-    int number = 0;
     if (!chars || strncmp(nspace, far.family, chars) != 0)
         return 0;
     if (!nspace[chars])
         return 1;
-    return sscanf(nspace + chars, ".%d", &number) == 1 && number > 1 ? number : 0;
+    const char *digits = nspace + chars + 1;
+    size_t ndigits = strspn(digits, "0123456789");
+    if (nspace[chars] != '.' || !ndigits || *digits == '0' || ndigits > 9 || digits[ndigits])
+        return 0;
+    int number = atoi(digits);
+    return number > 1 ? number : 0;
 }
 
 /* ---- direct modex ---- */
