@@ -8,11 +8,16 @@
 #include "launcher/job.h"
 #include "launcher/out.h"
 #include "launcher/post.h"
+#include "launcher/wire.h"
 
 #include <limits.h>
 
 /* Hosts -10, -11, ..: of ranks 0, 1, .. */
 enum { RANK_ZERO = -10, HOST_LEAST = RANK_ZERO - INT_MAX / 2 };
+
+enum {
+    LONGEST = WIRE_LONGEST - (1 << 20)
+}; /* what is left is for heads, and names of meetings */
 
 static struct {
     mail_handler *handler, *late;
@@ -105,10 +110,15 @@ static void carry(struct job *job, const struct pack *letter)
         deliver_instead(job, text);
 }
 
-void mail_send(struct job *job, struct address to, enum mail_kind kind, const struct pack *text)
+bool mail_send(struct job *job, struct address to, enum mail_kind kind, const struct pack *text)
 {
     struct pack letter = { 0 };
     struct address own = mail_own(job);
+    if (text->n > LONGEST) {
+        complain("%zu MiB of PMIx data at once are too much: launchers send each other %d",
+                 text->n >> 20, LONGEST >> 20);
+        return false;
+    }
     pack_number(&letter, to.job);
     pack_number(&letter, to.host);
     pack_number(&letter, own.job);
@@ -118,6 +128,7 @@ void mail_send(struct job *job, struct address to, enum mail_kind kind, const st
         pack_raw(&letter, text->bytes, text->n);
     carry(job, &letter);
     pack_free(&letter);
+    return true;
 }
 
 void mail_take(struct job *job, const struct unpack *letter)

@@ -76,8 +76,10 @@ static void answer_data(struct job *job, const struct asker *asker, pmix_status_
     pack_number(&text, asker->number);
     pack_number(&text, status);
     pack_bytes(&text, data, bytes);
-    mail_send(job, asker->from, MAIL_GOT, &text);
+    bool sent = mail_send(job, asker->from, MAIL_GOT, &text);
     pack_free(&text);
+    if (!sent && bytes)
+        answer_data(job, asker, PMIX_ERR_OUT_OF_RESOURCE, NULL, 0);
 }
 
 /* On the library's thread. */

@@ -36,10 +36,10 @@ void names_ask(struct job *job, struct upcall *u)
     pack_text(&text, names_host(job->plan));
     pack_number(&text, u->keys != NULL);
     pack_texts(&text, u->keys);
-    if (items_pack(&text, u->info, u->ninfo, PMIX_INFO))
-        mail_send(job, mail_xmpirun, MAIL_NAMES, &text);
-    else
+    if (!items_pack(&text, u->info, u->ninfo, PMIX_INFO))
         upcall_answer(question_take(number), PMIX_ERR_NOT_SUPPORTED);
+    else if (!mail_send(job, mail_xmpirun, MAIL_NAMES, &text))
+        upcall_answer(question_take(number), PMIX_ERR_OUT_OF_RESOURCE);
     pack_free(&text);
 }
 
@@ -64,21 +64,29 @@ void names_asker_ended(struct job *job, const pmix_proc_t *proc)
 
 /* ---- xmpirun ---- */
 
+static bool answer_with(const struct asker *asker, pmix_status_t status,
+                        const struct pack *found)
+{
+    struct pack text = { 0 };
+    pack_number(&text, asker->number);
+    pack_number(&text, status);
+    pack_raw(&text, found->bytes, found->n);
+    bool sent = mail_send(asker->job, asker->from, MAIL_NAMED, &text);
+    pack_free(&text);
+    return sent;
+}
+
 /* An upcall of another launcher has its answer. */
 static void answered(struct upcall *u)
 {
-    struct pack text = { 0 };
     struct asker *asker = u->asker;
-    struct pack found = { 0 };
-    bool good = items_pack(&found, u->found, u->nfound, PMIX_PDATA);
-    pack_number(&text, asker->number);
-    pack_number(&text, good ? u->status : PMIX_ERR_PACK_FAILURE);
-    if (good)
-        pack_raw(&text, found.bytes, found.n);
-    else
-        items_pack(&text, NULL, 0, PMIX_PDATA);
-    mail_send(asker->job, asker->from, MAIL_NAMED, &text);
-    pack_free(&text);
+    struct pack found = { 0 }, nothing = { 0 };
+    items_pack(&nothing, NULL, 0, PMIX_PDATA);
+    if (!items_pack(&found, u->found, u->nfound, PMIX_PDATA))
+        answer_with(asker, PMIX_ERR_PACK_FAILURE, &nothing);
+    else if (!answer_with(asker, u->status, &found))
+        answer_with(asker, PMIX_ERR_OUT_OF_RESOURCE, &nothing);
+    pack_free(&nothing);
     pack_free(&found);
     items_free((pmix_info_t *)u->info, u->ninfo);
     for (char **key = u->keys; key && *key; key++)

@@ -41,9 +41,11 @@ struct asker { /* of xmpirun */
 static void ask(struct upcall *u, const struct wish *wish)
 {
     struct pack text = { 0 };
-    pack_number(&text, question_add(u, NULL));
+    int64_t number = question_add(u, NULL);
+    pack_number(&text, number);
     wish_pack(wish, &text);
-    mail_send(running, mail_xmpirun, MAIL_SPAWN, &text);
+    if (!mail_send(running, mail_xmpirun, MAIL_SPAWN, &text))
+        upcall_answer(question_take(number), PMIX_ERR_OUT_OF_RESOURCE);
     pack_free(&text);
 }
 

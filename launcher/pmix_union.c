@@ -97,9 +97,11 @@ void union_come(struct job *job, const struct unpack *name, pmix_status_t status
     pack_number(&text, status);
     pack_bytes(&text, data->bytes, data->n);
     pack_bytes(&text, jobs.bytes, jobs.n);
-    mail_send(job, mail_xmpirun, MAIL_MEET, &text);
+    bool sent = mail_send(job, mail_xmpirun, MAIL_MEET, &text);
     pack_free(&text);
     pack_free(&jobs);
+    if (!sent && data->n)
+        union_come(job, name, PMIX_ERR_OUT_OF_RESOURCE, &(struct pack){ 0 });
 }
 
 static void got_met(struct job *job, struct address from, struct unpack *text)
@@ -169,19 +171,26 @@ static struct alliance **find(int job, const char *name, size_t bytes)
     return at;
 }
 
-static void tell(struct job *job, const struct alliance *all)
+static void tell(struct job *job, struct alliance *all)
 {
     static int64_t serial = 1ll << 39; /* of groups, see pmix_meet.c */
     struct pack text = { 0 };
+    bool sent = true;
     pack_bytes(&text, all->name.bytes, all->name.n);
     pack_number(&text, serial++);
     pack_number(&text, all->status);
     pack_bytes(&text, all->data.bytes, all->data.n);
     pack_bytes(&text, all->jobs.bytes, all->jobs.n);
-    for (int i = 0; i < all->nparties; i++)
-        mail_send(job, (struct address){ all->parties[i].job, mail_xmpirun.host }, MAIL_MET,
-                  &text);
+    for (int i = 0; i < all->nparties && sent; i++)
+        sent = mail_send(job, (struct address){ all->parties[i].job, mail_xmpirun.host },
+                         MAIL_MET, &text);
     pack_free(&text);
+    if (!sent && all->data.n + all->jobs.n) { /* to the first one, hence to nobody */
+        all->status = PMIX_ERR_OUT_OF_RESOURCE;
+        pack_free(&all->data);
+        pack_free(&all->jobs);
+        tell(job, all);
+    }
 }
 
 static void end_complete(struct job *job)

@@ -142,6 +142,9 @@ START_TEST(mail_finds_its_way)
     ck_assert_int_eq(heard, 0); /* an answer for another job is not for us */
     mail_send(&job, (struct address){ 1, -2 }, MAIL_GET, &text);
     ck_assert_int_eq(heard, 0); /* no launcher has such a number */
+    text.n = (size_t)64 << 20;
+    ck_assert(!mail_send(&job, mail_xmpirun, MAIL_GET, &text));
+    ck_assert_int_eq(heard, 0); /* no wire would take it */
     pack_free(&text);
 }
 END_TEST
