@@ -14,11 +14,12 @@ enum kin_kind {
     KIN_HELLO, /* number: of ranks, code: of programs; with its boot segment: its clients shall be those
                   * of xmpirun's PMIx server */
     KIN_HELLO_SERVES, /* number: of ranks; its clients have PMIx servers of their own */
-    KIN_PLACE,        /* number: a rank, text: its struct placement */
-    KIN_READY,        /* all is told: may the ranks start? */
-    KIN_STARTED,      /* all ranks run */
-    KIN_GONE,         /* number: a rank has ended, code: as from waitpid */
-    KIN_ENDED,        /* all have, and their output is on its way */
+    KIN_NODE, /* of such ones, number: of ranks on a host, text: its name, code: it is xmpirun's own */
+    KIN_PLACE,   /* number: a rank, text: its struct placement */
+    KIN_READY,   /* all is told: may the ranks start? */
+    KIN_STARTED, /* all ranks run */
+    KIN_GONE,    /* number: a rank has ended, code: as from waitpid */
+    KIN_ENDED,   /* all have, and their output is on its way */
     /* from xmpirun */
     KIN_VARIABLE, /* text: NAME=VALUE, of every rank */
     KIN_GO,

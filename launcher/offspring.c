@@ -124,6 +124,20 @@ static void hello(struct offspring *child, const struct kin_message *message, in
     child->job.nranks = message->number;
 }
 
+static void add_busy(struct strings *busy, int ranks, const char *host)
+{
+    char *text;
+    if (asprintf(&text, "%d %s", ranks, host) < 0)
+        abort();
+    strings_add(busy, text);
+}
+
+static void node(struct offspring *child, const struct kin_message *message)
+{
+    add_busy(&child->busy, message->number, message->text);
+    child->here += message->code ? message->number : 0;
+}
+
 static void place(struct offspring *child, const struct kin_message *message)
 {
     struct plan *plan = &child->plan;
@@ -153,6 +167,9 @@ static void heard(struct offspring *child, const struct kin_message *message, in
     case KIN_HELLO:
     case KIN_HELLO_SERVES:
         hello(child, message, fd);
+        break;
+    case KIN_NODE:
+        node(child, message);
         break;
     case KIN_PLACE:
         place(child, message);
@@ -223,22 +240,24 @@ static int ranks_here(const struct job *job)
 {
     int n = job->running;
     for (const struct offspring *child = children; child; child = child->next)
-        n += child->pid ? child->job.running : 0;
+        n += !child->pid || !child->job.running ? 0
+             : child->busy.n                    ? child->here
+                                                : child->job.running;
     return n;
 }
 
-/* Ranks of ours that other hosts have. */
+/* Ranks that each host has, of the first job and of spawned ones on several hosts. */
 static void list_busy(const struct plan *plan, struct strings *busy)
 {
     for (int node = 0; plan->node_names && node < plan->nnodes; node++) {
-        char *text;
         int n = 0;
         for (int rank = 0; rank < plan->world; rank++)
             n += plan->node_of[rank] == node;
-        if (asprintf(&text, "%d %s", n, plan->node_names[node]) < 0)
-            abort();
-        strings_add(busy, text);
+        add_busy(busy, n, plan->node_names[node]);
     }
+    for (const struct offspring *child = children; child; child = child->next)
+        for (int i = 0; child->pid && child->job.running && i < child->busy.n; i++)
+            strings_add(busy, strdup(child->busy.text[i]));
 }
 
 /* A descriptor of the wish and of our command line, which the child inherits.  Arguments would be for
@@ -389,6 +408,10 @@ static void forget(struct offspring *child)
         munmap(child->job.segment, child->mapped);
     free(child->plan.ranks);
     free(child->plan.placements);
+    for (int i = 0; i < child->busy.n; i++)
+        free(child->busy.text[i]);
+    free(child->busy.text);
+    child->busy = (struct strings){ 0 };
     child->job = (struct job){ 0 };
     child->plan = (struct plan){ 0 };
 }

@@ -33,6 +33,9 @@ struct offspring {
     bool serves; /* its clients have PMIx servers of their own: then nothing of below is here */
     struct watch watch;      /* the way to it */
     struct letters *letters; /* mail for its launchers, and from them */
+    /* On several hosts: ranks of each one as in wish.h, and of this one. */
+    struct strings busy;
+    int here;
     /* From its hello: segment, psets, nranks, running; and as parts of its plan and options what is
      * asked for here: who runs which program, and places. */
     struct job job;

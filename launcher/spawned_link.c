@@ -38,6 +38,20 @@ void spawned_link(int socket, int letters)
 
 /* ---- before the ranks ---- */
 
+/* Where its ranks are: slots are those of all jobs. */
+static void tell_nodes(const struct job *job)
+{
+    const struct plan *plan = job->plan;
+    for (int node = 0; plan->node_names && node < plan->nnodes; node++) {
+        struct kin_message message = { .kind = KIN_NODE, .code = node == plan->node };
+        for (int rank = 0; rank < plan->world; rank++)
+            message.number += plan->node_of[rank] == node;
+        message.bytes = strnlen(plan->node_names[node], KIN_TEXT);
+        memcpy(message.text, plan->node_names[node], message.bytes);
+        kin_send(kin.watch.fd, &message, -1, false);
+    }
+}
+
 static void introduce(const struct job *job)
 {
     bool serves = job->options->spawned->serves;
@@ -45,6 +59,8 @@ static void introduce(const struct job *job)
                                    .number = job->plan->world,
                                    .code = job->options->napps };
     kin_send(kin.watch.fd, &message, serves ? -1 : job->segment_fd, false);
+    if (serves)
+        tell_nodes(job);
     for (int i = 0; i < job->nranks && job->plan->placements && !serves; i++) {
         message = (struct kin_message){ .kind = KIN_PLACE, .number = i };
         message.bytes = sizeof job->plan->placements[i];

@@ -79,7 +79,7 @@ int wish_taken(const struct wish *wish, const char *host)
         char *name;
         long ranks = strtol(wish->busy.text[i], &name, 10);
         if (*name == ' ' && strcmp(name + 1, host) == 0)
-            taken = (int)ranks;
+            taken += (int)ranks;
     }
     return taken;
 }

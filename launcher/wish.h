@@ -19,7 +19,7 @@ struct wish {
     int number;          /* of the job */
     int beside;          /* ranks of other jobs on this host */
     bool pty;            /* the user sees it on a terminal */
-    struct strings busy; /* "RANKS HOST": other hosts, and those of the first job on them */
+    struct strings busy; /* "RANKS HOST", for each job that has ranks on several hosts */
     bool
         serves; /* its ranks do not find a PMIx server at xmpirun: the first job is on several hosts */
     const char *family,

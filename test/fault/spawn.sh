@@ -108,6 +108,10 @@ run 60 --nooversubscribe -np 2 -H a:2,b:2 --prepend-pattern '%h ' "$client" say
 check "slots that are free come first" "$code $(grep -c '^a line . of . of first' "$dir/out") $(grep -c '^b line . of . of spawned' "$dir/out")" "0 4 4"
 run 60 --nooversubscribe -np 2 -H a:1,b:1 "$client" say
 check_says "slots of all hosts are those of all jobs" "4 ranks, but 2 slots here, and --nooversubscribe was given"
+run 60 --nooversubscribe -np 2 -H a:2,b:2,c:2 "$client" chain 2
+check "slots of several spawned jobs: enough" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 --nooversubscribe -np 2 -H a:2,b:2 "$client" chain 2
+check_says "slots of several spawned jobs: error" "6 ranks, but 4 slots here, and --nooversubscribe was given"
 run 60 -np 2 -H a:1,b:1 "$client" refused
 check "hosts: what cannot be spawned: the callers get an error and live" "$code: $(cat "$dir/out")" "0: "
 nothing_left "jobs on several hosts"
