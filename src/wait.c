@@ -155,6 +155,7 @@ static void endings_add(struct endings *endings, const struct set *set, int i, b
     }
     if (rc && endings->failed < 0) {
         endings->failed = i;
+        fail_keep(endings, rc); /* what ends behind it may say something, too */
         for (int k = 0; endings->statuses && k < endings->n; k++)
             endings->statuses[k].MPI_ERROR = MPI_SUCCESS;
     }
@@ -167,6 +168,7 @@ static int endings_result(const struct endings *endings)
 {
     if (endings->failed < 0)
         return MPI_SUCCESS;
+    fail_recall(endings);
     return fail(MPI_ERR_IN_STATUS, "array_of_requests[%d]: %s", endings->failed, fail_text());
 }
 

@@ -184,6 +184,26 @@ static void test_words_of_failures(void)
     MPI_Comm_free(&comm);
 }
 
+/* Of two failures in one call the words are those of the first. */
+static void test_words_of_several(void)
+{
+    MPI_Comm comm = solver();
+    char data[64] = "", in[2][8];
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    for (int all = 0; all < 2; all++) {
+        for (int i = 0; i < 2; i++)
+            MPI_Irecv(in[i], 8, MPI_CHAR, left, i, comm, &requests[i]);
+        for (int i = 0; i < 2; i++)
+            MPI_Send(data, 40 + i, MPI_CHAR, right, i, comm);
+        int code = MPI_Waitall(2, requests, all ? statuses : MPI_STATUSES_IGNORE);
+        CHECK_ERROR(code, MPI_ERR_IN_STATUS);
+        text_has(code, "array_of_requests[0]");
+        text_has(code, "40 bytes");
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -196,5 +216,6 @@ int main(int argc, char **argv)
     test_no_cancel();
     test_nobody_is_blamed_rightly();
     test_words_of_failures();
+    test_words_of_several();
     return check_done();
 }
