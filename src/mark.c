@@ -59,19 +59,11 @@ static bool mark_tell(const struct mark *mark)
     enum gpu_told told = gpu_moment_ask(&mark->end, &work.end);
     if (told == GPU_TOLD)
         told = gpu_moment_ask(&mark->begin, &work.begin);
+    if (work.end < work.begin) /* they are counted from different epochs, see gpu_moment.c */
+        work.end = work.begin;
     if (told == GPU_TOLD && trace_on)
         trace_stream(&work);
     return told != GPU_NOT_YET;
-}
-
-static struct mark *first_take(void)
-{
-    struct mark *first = ended;
-    ended = first->next;
-    if (!ended)
-        last = &ended;
-    first->next = NULL;
-    return first;
 }
 
 static void mark_append(struct mark *mark)
@@ -81,21 +73,31 @@ static void mark_append(struct mark *mark)
     last = &mark->next;
 }
 
-/* One that has to wait lets those of other streams pass. */
+/* Tell what has ended, in each stream in its order: one that has to wait holds up those behind it. */
+static void marks_tell(bool wait)
+{
+    uint64_t held = 0; /* streams, by the low bits of their numbers */
+    last = &ended;
+    for (struct mark *mark; (mark = *last);) {
+        uint64_t stream = UINT64_C(1) << mark->stream % 64;
+        bool told = !(held & stream) && mark_tell(mark);
+        if (!told && wait) {
+            held |= stream;
+            last = &mark->next;
+            continue;
+        }
+        *last = mark->next;
+        mark_free(mark);
+    }
+}
+
 static int marks_poll(void)
 {
     static uint64_t before;
     uint64_t now = ended ? clock_ns() : before;
-    if (now - before < LOOK_NS)
-        return 0;
-    before = now;
-    while (ended) {
-        struct mark *first = first_take();
-        if (!mark_tell(first)) {
-            mark_append(first);
-            break;
-        }
-        mark_free(first);
+    if (now - before >= LOOK_NS) {
+        before = now;
+        marks_tell(true);
     }
     return 0;
 }
@@ -103,11 +105,7 @@ static int marks_poll(void)
 /* The program ends MPI: what devices have not come to by now is not told. */
 static void marks_flush(void)
 {
-    while (ended) {
-        struct mark *first = first_take();
-        mark_tell(first);
-        mark_free(first);
-    }
+    marks_tell(false);
 }
 
 void marks_drop(struct stream *stream)

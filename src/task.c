@@ -231,8 +231,10 @@ int task_enqueue(const struct task *model, struct task **later)
     task->beside = later != NULL;
     gpu_stalls(1);
     gpu_queue_begin(task->stream->device);
-    if (!queue_begin(task))
+    if (!queue_begin(task)) {
         gpu_stalls(-1);
+        task_folded(task);
+    }
     if (later)
         *later = task;
     else

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Operations in streams of a GPU (test/stream), with the pretended driver of test/device.
-#   NP="1 2 4"   rank counts      ROUNDS=50 DELAY=1000   of order.c, the delay in us
+#   NP="1 2 4"   rank counts      ROUNDS=50 DELAY=1000   of order.c, the delay in us; LATE=100 times it is ten of 100 ms
 . "${srcdir:-.}/test/lib.sh"
 supp=$top/test/thread/tsan.supp
 TSAN_OPTIONS="halt_on_error=1 suppressions=$supp ${TSAN_OPTIONS:-}"
@@ -76,8 +76,8 @@ END
     order)
         direct order "without copies" XMPI_CUDA_IPC=1
         # ten of them side by side, so it takes ten seconds
-        case_run "stream/order, 1000 producers are 100 ms late" "${LIMIT:-120}" "$XMPIRUN" -np 2 \
-            "$scratch/order" 100 100000 10 ;;
+        case_run "stream/order, ${LATE:-100} times ten producers are 100 ms late" "${LIMIT:-120}" "$XMPIRUN" -np 2 \
+            "$scratch/order" "${LATE:-100}" 100000 10 ;;
     calls)
         direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1
         direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0

@@ -22,6 +22,7 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
 
@@ -308,7 +309,8 @@ int nics_choose(const struct fi_info *list, const struct wish *wish,
 static int nic_add(const struct fi_info *info, size_t least_receive)
 {
     struct nic *nic = &nics[nnics++];
-    struct fi_info *better = hmem_info(info);
+    /* asking opens CUDA, which may wait for a stream that waits for us */
+    struct fi_info *better = gpu_may_stall() ? hmem_info(info) : NULL;
     int error = better ? nic_open(nic, better, least_receive) : 0;
     if (better && error) {
         log_at(1, "%s; without FI_HMEM then", fail_text());
