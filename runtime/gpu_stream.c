@@ -68,26 +68,28 @@ bool gpu_queue_call(void (*function)(void *), void *argument)
     return result == 0;
 }
 
-void gpu_queue_wait(uint32_t *word, uint32_t at_least)
+/* Waiting for a word and writing it are called alike. */
+static void queue_word(cuda_stream_wait_value_32 *call, uint32_t *word, uint32_t value,
+                       unsigned flags, const char *name)
 {
     if (!cuda_queue_is_well())
         return;
     int levels = driver_queue_leave();
-    cuda_result result =
-        cuda.stream_wait_value_32(current, address_of(word), at_least, CUDA_WAIT_AT_LEAST);
+    cuda_result result = call(current, address_of(word), value, flags);
     driver_queue_return(levels);
-    driver_note(result, "cuStreamWaitValue32");
+    driver_note(result, name);
+}
+
+void gpu_queue_wait(uint32_t *word, uint32_t at_least)
+{
+    queue_word(cuda.stream_wait_value_32, word, at_least, CUDA_WAIT_AT_LEAST,
+               "cuStreamWaitValue32");
 }
 
 void gpu_queue_write(uint32_t *word, uint32_t value)
 {
-    if (!cuda_queue_is_well())
-        return;
-    int levels = driver_queue_leave();
-    cuda_result result =
-        cuda.stream_write_value_32(current, address_of(word), value, CUDA_WRITE_DEFAULT);
-    driver_queue_return(levels);
-    driver_note(result, "cuStreamWriteValue32");
+    queue_word(cuda.stream_write_value_32, word, value, CUDA_WRITE_DEFAULT,
+               "cuStreamWriteValue32");
 }
 
 int gpu_queue_end(void)
