@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Progress and the one wait policy of the library.  A wait that finds nothing goes through
+ * Progress, and how the library waits.  A wait that finds nothing goes through
  *
  *     spinning   `pause` between polls, no clock, no system call
  *     yielding   sched_yield between polls, the clock now and then
  *     armed      the doorbell's sleeping flag is up; one more look at the world
  *     asleep     a futex with a timeout; after each wake-up a look, and armed again
  *
- * and back to spinning when anything moved.  With a CPU per rank it spins for some 50-100 us
- * and sleeps after a millisecond of yields.  Where ranks exceed CPUs a yield hands the CPU to a
- * rank that has work (1-3 us), a wake-up costs 10-80 us, so it goes on yielding for 2 ms.  Unless
- * yields come back at once: then nobody else wants this CPU or, in a session (scheduler autogroup)
- * of our own, yields do not reach the others, and it sleeps soon.
- *
- * How long it spins there is learnt.  Two partners who happen to have a CPU each at the same time
- * answer each other in a tenth of what a switch takes, so it pays to stay; others spin in vain.
- * So waits that end while spinning make the next ones spin longer, those that do not shorter;
- * and who waits for one rank that runs on another CPU stays longer (partner.h).
- *
- * Launchers that give each rank a session of its own also give it a scheduler group of its own,
- * and a yield does not leave the group.  Such a rank does not yield: it sleeps as soon as another
- * rank is awake on its CPU, and else stays awake for a moment (apart.h).
+ * and back to spinning when anything moved.  How long each of them takes: policy.h.
  *
  * Calls that do not wait but are made again and again (tests, probes) yield in the same way and
  * never sleep.
@@ -47,10 +34,10 @@
 #include "runtime/clock.h"
 #include "runtime/follow.h"
 #include "runtime/lock.h"
-#include "runtime/log.h"
 #include "runtime/notice.h"
 #include "runtime/param.h"
 #include "runtime/partner.h"
+#include "runtime/policy.h"
 #include "runtime/record.h"
 
 #include <assert.h>
@@ -67,16 +54,8 @@ enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
-    CROWDED_LEAST = 1,     /* polls before the first yield where ranks exceed CPUs */
-    CROWDED_MOST = 160,
-    MOST_LOOKS = 100,
-    ASKED_PER_ROUND = 64, /* how often that is in calls, as nobody looks at a clock */
+    ASKED_PER_ROUND = 64,  /* how often that is in calls, as nobody looks at a clock */
     ASKED_AMONG_OTHERS = 4,
-    CROWDED_GAIN = 4,
-    CROWDED_LOSS = 40,
-    FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
-    MOST_NAP_NS = 320000000,
-    HURRIED_NAP_NS = 100000000,
     ASSIST_NAP_NS = 100000,
     ASSIST_MOST_NAPS = 7,
     CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
@@ -84,35 +63,13 @@ enum {
     STAYS_MOVES = 8,      /* rounds for others after which a leader gives way to a newcomer, */
     LOOKS_MOVES = 64,     /* and after which it looks whether others call at all */
 };
-static const uint64_t MICROSECOND = 1000, MILLISECOND = 1000000;
 
 static poller *pollers[MOST_POLLERS];
 static int npollers;
 
-static struct {
-    uint32_t spin;         /* polls before the first yield */
-    uint32_t looks;        /* of a caller for itself, before it waits */
-    uint64_t awake_ns;     /* yields for so long before it sleeps */
-    uint64_t impatient_ns; /* the same when yields come back at once */
-    uint64_t nap_ns;       /* timeout of the first sleep */
-    int nap_growth;        /* each is so many doublings longer than the one before */
-    bool learns;           /* crowded: `spin` follows what waits find */
-    bool apart;            /* yields do not reach the others */
-} policy = {
-    .spin = 2000, .looks = 1, .awake_ns = 1000000, .impatient_ns = 1000000, .nap_ns = 1000000
-};
-
-static struct {
-    bool crowded;     /* more ranks than CPUs */
-    bool barrier;     /* the kernel has what makes long sleeps safe, see doorbell.c */
-    enum apart apart; /* yields do not reach the other ranks */
-    bool silent;      /* something rings no bell */
-} surroundings = { .barrier = true };
-
 uint64_t progress_idle_ns;
 bool progress_is_owed;
 uint32_t progress_naps;
-static uint64_t nap_most = MOST_NAP_NS;
 
 static struct doorbell own_bell, *bell = &own_bell;
 static int sleepers; /* waits of this process that are armed or asleep on the bell */
@@ -223,8 +180,7 @@ void waits_wake(void)
 
 static void wait_arm(struct wait *w)
 {
-    bool all_fence = surroundings.apart == APART_YES && apart_all_fence();
-    w->rings = doorbell_arm(bell, !all_fence);
+    w->rings = doorbell_arm(bell, !policy_all_fence());
     w->woken = false;
 }
 
@@ -249,10 +205,7 @@ static void spin_learn(const struct wait *w)
         partner_answered();
         return;
     }
-    int spin = (int)policy.spin + (w->phase == SPINNING ? CROWDED_GAIN : -CROWDED_LOSS);
-    policy.spin = spin < CROWDED_LEAST  ? CROWDED_LEAST
-                  : spin > CROWDED_MOST ? CROWDED_MOST
-                                        : (uint32_t)spin;
+    policy_learn(w->phase != SPINNING);
 }
 
 /* Let others know what it waits for: once, and again when something has moved. */
@@ -291,12 +244,12 @@ static void wait_sleep(struct wait *w)
         wait_arm(w);
         return;
     }
-    uint64_t most = policy.nap_ns << policy.nap_growth * (w->phase - ARMED);
+    uint64_t most_ns = policy_nap_ns(w->phase - ARMED);
     if (notice_is_wanted(NOTICE_SLEEP))
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
     int levels = engine_release();
     partner_leave();
-    doorbell_sleep(bell, w->rings, most < nap_most ? most : nap_most);
+    doorbell_sleep(bell, w->rings, most_ns);
     partner_tell();
     engine_retake(levels);
     w->moves++;
@@ -304,15 +257,6 @@ static void wait_sleep(struct wait *w)
     if (w->phase < ARMED_MOST)
         w->phase++;
     w->woken = true;
-}
-
-/* Is it time to sleep?  By the clock. */
-static bool wait_is_long(const struct wait *w)
-{
-    uint64_t idle_ns = clock_ns() - w->since;
-    if (idle_ns >= policy.awake_ns)
-        return true;
-    return idle_ns >= policy.impatient_ns && idle_ns < w->yields * (uint64_t)FAST_YIELD_NS;
 }
 
 static void wait_begin_sleep(struct wait *w)
@@ -363,18 +307,6 @@ static void wait_follow(struct wait *w)
     }
 }
 
-/* Do yields reach the others?  Until all have told, and then no more. */
-static void ask_who_is_apart(void)
-{
-    if (surroundings.apart != APART_UNKNOWN || !surroundings.crowded || !surroundings.barrier)
-        return;
-    surroundings.apart = apart_find();
-    if (surroundings.apart == APART_YES) {
-        apart_fence();
-        progress_tune();
-    }
-}
-
 static bool is_in_the_way(void)
 {
     return policy.apart && apart_is_in_the_way();
@@ -387,7 +319,7 @@ static bool wait_yields_long(struct wait *w)
     if (++w->yields % YIELDS_PER_CLOCK != 0)
         return is_in_the_way();
     if (w->since != 0)
-        return wait_is_long(w);
+        return policy_is_long(clock_ns() - w->since, w->yields);
     w->since = clock_ns();
     w->yields = 0;
     return false;
@@ -417,7 +349,7 @@ static void wait_yield(struct wait *w)
         w->yields = 0;
         if (wait_is_for_one(w))
             partner_missed(w->idle);
-        ask_who_is_apart();
+        policy_ask_who_is_apart();
     }
     bool leads = leader == w;
     if (policy.apart)
@@ -564,59 +496,7 @@ void progress_assist(struct wait *w)
     }
 }
 
-/* ---- choosing the policy ---- */
-
-static void policy_choose(bool polite, bool barrier)
-{
-    long long spin = param_number(SPIN);
-    policy.learns = polite;
-    policy.spin = polite             ? CROWDED_LEAST
-                  : spin < 0         ? 0
-                  : spin > INT32_MAX ? INT32_MAX
-                                     : (uint32_t)spin;
-    policy.looks = polite ? 0 : policy.spin < MOST_LOOKS ? policy.spin : MOST_LOOKS;
-    policy.awake_ns = polite ? 2 * MILLISECOND : MILLISECOND;
-    policy.impatient_ns = polite ? 200 * MICROSECOND : MILLISECOND;
-    policy.nap_ns = barrier ? 10 * MILLISECOND : MILLISECOND;
-    policy.nap_growth = barrier ? 2 : 0;
-    policy.apart = polite && surroundings.apart == APART_YES;
-    if (policy.apart)
-        policy.impatient_ns = 100 * MICROSECOND;
-    if (surroundings.silent) {
-        policy.nap_ns = (polite ? 200 : 50) * MICROSECOND;
-        policy.nap_growth = 1;
-    }
-}
-
-void progress_naps_short(bool yes)
-{
-    surroundings.silent = yes;
-    progress_tune();
-}
-
-void progress_naps_hurry(bool yes)
-{
-    nap_most = yes ? HURRIED_NAP_NS : MOST_NAP_NS;
-}
-
-void progress_tune(void)
-{
-    const char *wish = param_string(POLITE) ? param_string(POLITE) : "auto";
-    bool never = strcmp(wish, "never") == 0;
-    bool always = strcmp(wish, "always") == 0;
-    if (!never && !always && strcmp(wish, "auto") != 0)
-        say("XMPI_POLITE=%s is none of auto, always, never; taking auto", wish);
-    policy_choose(always || (surroundings.crowded && !never), surroundings.barrier);
-    if (always) { /* who asks for it wants CPUs for others, not the last microsecond */
-        policy.awake_ns = 200 * MICROSECOND;
-        policy.impatient_ns = 20 * MICROSECOND;
-        policy.nap_ns *= 1 + surroundings.silent; /* then a poll costs as much as a yield */
-    }
-    if (never) { /* after four billion polls, minutes later, it yields all the same */
-        policy.spin = UINT32_MAX;
-        policy.awake_ns = policy.impatient_ns = UINT64_MAX;
-    }
-}
+/* ---- opening and closing ---- */
 
 void progress_cpus(int n)
 {
@@ -633,13 +513,10 @@ void progress_open(struct doorbell *mine, bool crowded)
 {
     params_read();
     bell = mine ? mine : &own_bell;
-    surroundings.crowded = crowded;
-    surroundings.apart = APART_UNKNOWN;
     partner_open(crowded ? mine : NULL);
     apart_open(crowded ? mine : NULL);
     /* A private bell is rung under the engine lock only; no barrier is needed. */
-    surroundings.barrier = mine ? doorbell_register() : true;
-    progress_tune();
+    policy_open(crowded, mine ? doorbell_register() : true);
 }
 
 void progress_close(void)
