@@ -8,16 +8,11 @@
 #include "launcher/job.h"
 #include "launcher/out.h"
 #include "launcher/post.h"
-#include "launcher/wire.h"
 
 #include <limits.h>
 
 /* Hosts -10, -11, ..: of ranks 0, 1, .. */
 enum { RANK_ZERO = -10, HOST_LEAST = RANK_ZERO - INT_MAX / 2 };
-
-enum {
-    LONGEST = WIRE_LONGEST - (1 << 20)
-}; /* what is left is for heads, and names of meetings */
 
 static struct {
     mail_handler *handler, *late;
@@ -114,11 +109,8 @@ bool mail_send(struct job *job, struct address to, enum mail_kind kind, const st
 {
     struct pack letter = { 0 };
     struct address own = mail_own(job);
-    if (text->n > LONGEST) {
-        complain("%zu MiB of PMIx data at once are too much: launchers send each other %d",
-                 text->n >> 20, LONGEST >> 20);
+    if (!post_fits(text))
         return false;
-    }
     pack_number(&letter, to.job);
     pack_number(&letter, to.host);
     pack_number(&letter, own.job);

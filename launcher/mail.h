@@ -55,7 +55,7 @@ typedef void mail_handler(struct job *job, struct address from, struct unpack *t
 /* `late`: what the last launcher on the way does where the host has ended; NULL: nothing. */
 void mail_handle(enum mail_kind kind, mail_handler *handler, mail_handler *late);
 
-/* False after a complaint: launchers take no letter of this length. */
+/* False: it does not fit (post.h). */
 bool mail_send(struct job *job, struct address to, enum mail_kind kind,
                const struct pack *text);
 

@@ -214,10 +214,11 @@ static int64_t next_serial(void)
 
 static void tell_met(struct job *job, const struct meeting *m)
 {
+    bool fits = post_fits(&m->data);
     struct pack rest = { 0 };
     pack_number(&rest, next_serial());
-    pack_number(&rest, m->status);
-    pack_bytes(&rest, m->data.bytes, m->data.n);
+    pack_number(&rest, fits ? m->status : PMIX_ERR_OUT_OF_RESOURCE);
+    pack_bytes(&rest, m->data.bytes, fits ? m->data.n : 0);
     pack_bytes(&rest, NULL, 0);
     tell_all(job, &m->what, &rest);
     pack_free(&rest);
@@ -267,6 +268,7 @@ static void come(struct job *job, int from, struct unpack *text)
     size_t bytes, more;
     int node = unpack_int(text, 0, job->plan->nnodes - 1);
     const char *what = unpack_bytes(text, &bytes), *data;
+    int64_t status = unpack_number(text);
     data = unpack_bytes(text, &more);
     (void)from;
     struct meeting *m = text->bad ? NULL : meeting_of(job, node, what, bytes);
@@ -275,6 +277,8 @@ static void come(struct job *job, int from, struct unpack *text)
         return;
     m->left -= !m->here[node];
     m->here[node] = true;
+    if (status != PMIX_SUCCESS)
+        m->status = (pmix_status_t)status;
     if (more)
         pack_raw(&m->data, data, more);
     end_complete(job);
@@ -299,20 +303,30 @@ void meet_job_ended(struct job *job, int number)
 
 /* ---- every host ---- */
 
-/* What its ranks said about themselves. */
-static const pmix_byte_object_t *endpoints_of(const struct upcall *u)
+/* What its ranks said about themselves; takes the upcall's data. */
+static struct pack data_of(struct upcall *u)
 {
-    for (size_t i = 0; i < u->ninfo; i++)
+    struct pack data = { 0 };
+    const pmix_byte_object_t *endpoints = NULL;
+    for (size_t i = 0; i < u->ninfo && u->kind == UPCALL_GROUP && !endpoints; i++)
         if (info_is(&u->info[i], PMIX_GROUP_ENDPT_DATA) &&
             u->info[i].value.type == PMIX_BYTE_OBJECT)
-            return &u->info[i].value.data.bo;
-    return NULL;
+            endpoints = &u->info[i].value.data.bo;
+    if (endpoints && endpoints->size)
+        pack_raw(&data, endpoints->bytes, endpoints->size);
+    else if (!endpoints && u->nblob)
+        pack_raw(&data, u->blob, u->nblob);
+    free(u->blob);
+    u->blob = NULL;
+    u->nblob = 0;
+    return data;
 }
 
 void meet_join(struct job *job, struct upcall *u)
 {
     struct waiting *waiting = calloc(1, sizeof *waiting), **end = &waiters;
-    struct pack text = { 0 };
+    struct pack text = { 0 }, data = data_of(u);
+    bool fits = post_fits(&data);
     if (!waiting)
         abort();
     waiting->upcall = u;
@@ -320,15 +334,12 @@ void meet_join(struct job *job, struct upcall *u)
     while (*end)
         end = &(*end)->next;
     *end = waiting;
-    const pmix_byte_object_t *endpoints = u->kind == UPCALL_GROUP ? endpoints_of(u) : NULL;
     pack_number(&text, job->plan->node);
     pack_bytes(&text, waiting->what.bytes, waiting->what.n);
-    pack_bytes(&text, endpoints ? endpoints->bytes : u->blob,
-               endpoints ? endpoints->size : u->nblob);
-    free(u->blob);
-    u->blob = NULL;
-    u->nblob = 0;
+    pack_number(&text, fits ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE);
+    pack_bytes(&text, data.bytes, fits ? data.n : 0);
     post_to_root(job, POST_MEET, &text);
+    pack_free(&data);
     pack_free(&text);
 }
 

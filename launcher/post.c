@@ -7,8 +7,14 @@
 #include "launcher/frames.h"
 #include "launcher/job.h"
 #include "launcher/others.h"
+#include "launcher/out.h"
+#include "launcher/wire.h"
 
 #include <stddef.h>
+
+enum {
+    LONGEST = WIRE_LONGEST - (1 << 20)
+}; /* what is left is for heads, and names of meetings */
 
 static post_handler *handlers[POST_KINDS], *late_handlers[POST_KINDS];
 
@@ -20,6 +26,15 @@ void post_handle(enum post_kind kind, post_handler *handler)
 void post_handle_late(enum post_kind kind, post_handler *handler)
 {
     late_handlers[kind] = handler;
+}
+
+bool post_fits(const struct pack *text)
+{
+    if (text->n <= LONGEST)
+        return true;
+    complain("%zu MiB of PMIx data at once are too much: launchers send each other %d",
+             text->n >> 20, LONGEST >> 20);
+    return false;
 }
 
 void post_own(struct job *job, enum post_kind kind, const struct pack *text)

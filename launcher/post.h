@@ -36,7 +36,7 @@ enum post_kind {
     POST_PMIX_EVENT,     /* see pmix_far.c */
     POST_PMIX_PROCESSES, /* see pmix_tools.c */
     POST_ASK,            /* see ask.c */
-    POST_STARTED,        /* see spawned.c: no text */
+    POST_STARTED,        /* see spawned_link.c */
     POST_JOB_ENDED,      /* see pmix_far.c */
     POST_KINDS
 };
@@ -51,6 +51,9 @@ void post_handle(enum post_kind kind, post_handler *handler);
 
 /* What the last launcher on the way does with what comes for a host that has ended. */
 void post_handle_late(enum post_kind kind, post_handler *handler);
+
+/* False after a complaint: launchers take no text of this length. */
+bool post_fits(const struct pack *text);
 
 /* To oneself: handled at once.  POST_ALL: to all others. */
 void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text);

@@ -21,7 +21,7 @@
 #include "launcher/pack.h"
 #include "launcher/siphash.h"
 
-enum { WIRE_VERSION = 6, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16, WIRE_PULSE = 0 };
+enum { WIRE_VERSION = 7, WIRE_LONGEST = 64 << 20, NONCE_BYTES = 16, WIRE_PULSE = 0 };
 
 struct wire;
 struct pulse;

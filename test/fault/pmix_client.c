@@ -11,6 +11,7 @@
  *     left           rank 0, alone on its host, ends; others ask for its data and have an answer
  *     mute           rank 0 ends and has never committed anything; others ask for its data, before
  *                    that and after
+ *     bulky MIB      puts so much; a fence that brings it to all fails, and the next one does not
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
  *     program N      its program number is N, and the program has two ranks
  */
@@ -414,6 +415,23 @@ static void outlive(void)
     CHECK(PMIx_Fence(&everybody, 1, NULL, 0) != PMIX_SUCCESS);
 }
 
+static void put_much(size_t bytes)
+{
+    pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
+    bool yes = true;
+    pmix_info_t info;
+    char *much = malloc(bytes);
+    CHECK(much);
+    memset(much, 'x', bytes);
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { much, bytes } };
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    CHECK(PMIx_Put(PMIX_GLOBAL, "test.much", &value) == PMIX_SUCCESS);
+    CHECK(PMIx_Commit() == PMIX_SUCCESS);
+    CHECK(PMIx_Fence(&everybody, 1, &info, 1) == PMIX_ERR_OUT_OF_RESOURCE);
+    fence(0);
+    free(much);
+}
+
 /* The launcher stops a job that has lost a rank: survivors ignore its first signal, and have
  * some 300 ms until the second one. */
 static void wait_for_news(void)
@@ -468,6 +486,8 @@ int main(int argc, char **argv)
         wait_for_news();
     } else if (strcmp(what, "alone") == 0) {
         outlive();
+    } else if (strcmp(what, "bulky") == 0) {
+        put_much((size_t)atoi(argv[2]) << 20);
     } else if (strcmp(what, "left") == 0) {
         ask_who_left();
     } else if (strcmp(what, "mute") == 0) {
