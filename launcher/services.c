@@ -14,8 +14,8 @@ const struct service services[] = {
     { "trace", trace_start, NULL, trace_started, NULL, NULL, trace_stop },
     { "pmix", pmixsrv_start, pmixsrv_rank_env, pmixsrv_started, pmixsrv_rank_gone,
       pmixsrv_other_gone, pmixsrv_stop },
-    { "spawned", spawned_start, spawned_rank_env, spawned_started, spawned_rank_gone, NULL,
-      spawned_stop },
+    { "spawned", spawned_start, spawned_rank_env, spawned_started, spawned_rank_gone,
+      spawned_other_gone, spawned_stop },
     { 0 },
 };
 

@@ -17,6 +17,7 @@ void spawned_link(int socket, int letters);
 int spawned_start(struct job *job);
 int spawned_rank_env(struct job *job, int rank, struct environment *env);
 void spawned_started(struct job *job);
+void spawned_other_gone(struct job *job, int world);
 void spawned_rank_gone(struct job *job, int rank, int wait_status);
 void spawned_stop(struct job *job);
 

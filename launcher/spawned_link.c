@@ -18,6 +18,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FLUSH_MS = 5000 }; /* for xmpirun to take the last letters */
@@ -142,9 +143,18 @@ static void tell(enum kin_kind kind, int number, int code)
         kin_send(kin.watch.fd, &message, -1, false);
 }
 
-static void node_started(const struct job *job)
+/* Its ranks run, or it is lost and nobody waits for that. */
+static void node_started(const struct job *job, int node)
 {
+    static bool *seen;
     static int nodes;
+    if (!seen)
+        seen = calloc((size_t)job->plan->nnodes, sizeof *seen);
+    if (!seen)
+        abort();
+    if (seen[node])
+        return;
+    seen[node] = true;
     if (++nodes == job->plan->nnodes)
         tell(KIN_STARTED, 0, 0);
 }
@@ -166,8 +176,10 @@ static bool letter_up(int to_job, const struct pack *letter)
 
 static void started_elsewhere(struct job *job, int from, struct unpack *text)
 {
-    (void)from, (void)text;
-    node_started(job);
+    int node = unpack_int(text, 0, job->plan->nnodes - 1);
+    (void)from;
+    if (!text->bad)
+        node_started(job, node);
 }
 
 int spawned_start(struct job *job)
@@ -202,13 +214,16 @@ int spawned_rank_env(struct job *job, int rank, struct environment *env)
 /* The ranks of every host run: only xmpirun's child knows when that is. */
 void spawned_started(struct job *job)
 {
-    struct pack nothing = { 0 };
+    struct pack text = { 0 };
     if (!job->options->spawned || !job->nranks)
         return;
-    if (kin.watch.fd >= 0)
-        node_started(job);
-    else
-        post_send(job, POST_ROOT, POST_STARTED, &nothing);
+    if (kin.watch.fd >= 0) {
+        node_started(job, job->plan->node);
+        return;
+    }
+    pack_number(&text, job->plan->node);
+    post_send(job, POST_ROOT, POST_STARTED, &text);
+    pack_free(&text);
 }
 
 /* Then its launcher only waits for the reader of its output. */
@@ -221,6 +236,12 @@ void spawned_stop(struct job *job)
 void spawned_flush(void)
 {
     letters_flush(&kin.letters, FLUSH_MS);
+}
+
+void spawned_other_gone(struct job *job, int world)
+{
+    if (kin.watch.fd >= 0)
+        node_started(job, job->plan->node_of[world]);
 }
 
 void spawned_rank_gone(struct job *job, int rank, int wait_status)

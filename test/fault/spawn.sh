@@ -127,6 +127,26 @@ check "hosts: a killed parent ends the spawned" "$code $(grep -c spawned "$dir/f
 run 60 --keep-going -np 2 -H a:1,b:1 "$client" run "$(command -v false)"
 check "hosts, --keep-going: the first job goes on" "$code $(grep -c 'job 2, which was spawned, has failed (exit code 1); going on' "$dir/err")" "1 1"
 nothing_left "jobs on several hosts that end badly"
+cat > "$dir/agent" << 'EOF'
+#!/bin/sh
+# HOST COMMAND: host d is lost soon after it was begun
+[ "$1" = d ] || { shift && exec sh -c "$*"; }
+shift
+exec 3<&0
+(eval "exec $*") <&3 3<&- &
+sleep "$LIFE"
+kill -9 $!
+EOF
+chmod +x "$dir/agent"
+agent=$XMPI_LAUNCH_AGENT ends=
+for life in 0.01 0.03 0.05 0.07 0.09 0.12; do
+    export LIFE=$life XMPI_LAUNCH_AGENT="$dir/agent {host} {cmd}"
+    run 60 --keep-going -np 2 -H a:1,b:1 "$client" chain 1 a:1,d:1
+    [ "$code" != 124 ] || ends=late
+done
+export XMPI_LAUNCH_AGENT="$agent"
+check "hosts, --keep-going: a host lost while a job is spawned: the caller has its answer" "$ends" ""
+nothing_left "hosts that are lost"
 unset TEST_HOSTS
 
 # ---- bad ends ----
