@@ -80,6 +80,10 @@ void *items_unpack(struct unpack *text, size_t *n, size_t size, pmix_data_type_t
     size_t bytes;
     int32_t count = unpack_int(text, 0, 1 << 20);
     const char *packed = unpack_bytes(text, &bytes);
+    text->bad |= (size_t)count > bytes; /* each has a byte or more */
+    *n = 0;
+    if (text->bad)
+        return NULL;
     char *items = calloc((size_t)count + 1, size), *copy = malloc(bytes + 1);
     if (!items || !copy)
         abort();
@@ -89,8 +93,8 @@ void *items_unpack(struct unpack *text, size_t *n, size_t size, pmix_data_type_t
                                   .unpack_ptr = copy,
                                   .bytes_allocated = bytes,
                                   .bytes_used = bytes };
-    bool good = !text->bad;
-    if (count && good)
+    bool good = true;
+    if (count)
         good = pmix_lib.Data_unpack(NULL, &buffer, items, &count, type) == PMIX_SUCCESS;
     free(copy);
     *n = good ? (size_t)count : 0;

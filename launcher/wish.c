@@ -63,8 +63,11 @@ bool wish_take(struct unpack *from, struct wish *wish)
     wish->parent = unpack_text(from);
     wish->parent_rank = unpack_int(from, 0, INT_MAX);
     wish->options = take_strings(from);
-    wish->napps = unpack_int(from, 1, 1 << 20);
-    wish->apps = calloc((size_t)wish->napps, sizeof *wish->apps);
+    wish->napps = unpack_int(from, 1, INT_MAX);
+    from->bad |= wish->napps > from->end - from->at; /* each has a byte or more */
+    if (from->bad)
+        wish->napps = 0;
+    wish->apps = calloc((size_t)wish->napps + 1, sizeof *wish->apps);
     if (!wish->apps)
         abort();
     for (int i = 0; i < wish->napps && !from->bad; i++)
