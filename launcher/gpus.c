@@ -92,10 +92,15 @@ void gpus_find(struct topology *topology, const char *root)
 
 /* ---- the user ---- */
 
-/* The GPU that a word of n bytes names; -1: none, or several. */
+/* The GPU that a word of n bytes names; -1: none, or several.  A part of one (MIG) is named by its GPU's UUID
+ * and two numbers, or by a UUID of its own, of which nothing here tells whose part it is. */
 static int gpu_named(const struct topology *topology, const char *word, size_t n)
 {
     char *end;
+    if (n > 8 && strncmp(word, "MIG-GPU-", 8) == 0) {
+        word += 4;
+        n = strcspn(word, "/, \t");
+    }
     long number = strtol(word, &end, 10);
     if (n && end == word + n)
         return number >= 0 && number < topology->ngpus ? (int)number : -1;
@@ -110,9 +115,11 @@ static int gpu_named(const struct topology *topology, const char *word, size_t n
     return found;
 }
 
-/* May the word be the UUID of a GPU whose UUID is not known? */
+/* May the word be the UUID of a GPU whose UUID is not known, or of a part of one? */
 static bool may_be_unnamed(const struct topology *topology, const char *word, size_t n)
 {
+    if (n > 4 && strncmp(word, "MIG-", 4) == 0)
+        return true;
     for (int i = 0; n > 4 && strncmp(word, "GPU-", 4) == 0 && i < topology->ngpus; i++)
         if (!*topology->gpus[i].uuid)
             return true;

@@ -15,7 +15,7 @@ struct options;
 void gpus_find(struct topology *topology, const char *root);
 
 /* Leave those that this value of CUDA_VISIBLE_DEVICES names, as CUDA does: numbers, in the order of
- * PCI, or UUIDs or their beginnings, up to the first that is neither.  NULL: all. */
+ * PCI, or UUIDs or their beginnings, or parts of GPUs (MIG-GPU-UUID/1/0), up to the first that is neither.  NULL: all. */
 void gpus_keep_visible(struct topology *topology, const char *visible);
 
 /* The value of CUDA_VISIBLE_DEVICES that ranks will find; NULL: none. */

@@ -41,8 +41,12 @@ static int need_shape(const struct options *options, struct host *host, bool wis
 }
 
 /* What may help where no GPU is left. */
-static const char *gpus_advice(const struct options *options, const struct host *host)
+static const char *gpus_advice(const struct options *options, const struct host *host,
+                               const char *visible)
 {
+    if (host->shape.unnamed_gpus && visible && strstr(visible, "MIG-"))
+        return ", as which GPU a part (MIG) belongs to is not known; each rank still finds its "
+               "part";
     if (host->shape.unnamed_gpus && options->machine)
         return ", or name GPUs by number: the description of the machine has no UUIDs";
     if (host->shape.unnamed_gpus)
@@ -66,7 +70,7 @@ static int need_gpus(const struct options *options, struct host *host)
         complain("--%s gpu: host %s has no NVIDIA GPU that ranks may use%s%s; use --map-by "
                  "core or numa there%s",
                  option, host->name, visible ? ", with CUDA_VISIBLE_DEVICES=" : "",
-                 visible ? visible : "", gpus_advice(options, host));
+                 visible ? visible : "", gpus_advice(options, host, visible));
     return why || !host->shape.ngpus ? EXIT_USAGE : 0;
 }
 

@@ -231,12 +231,25 @@ START_TEST(visible_gpus_are_those_that_cuda_shows)
     static const struct {
         const char *visible, *kept;
     } rows[] = {
-        { NULL, "0123" },       { "", "" },          { "0", "0" },
-        { "3,1", "13" },        { " 2 , 0 ", "02" }, { "1,-1,2", "1" }, /* up to what is none */
-        { "-1", "" },           { "4", "" },         { "0,1,2,3,4", "0123" },
-        { "GPU-11-5c11", "1" }, { "GPU-22", "2" },   { "GPU-3,GPU-0", "03" },
-        { "GPU-", "" },         { "GPU", "" },       { "NoDevFiles", "" },
-        { "MIG-11", "" },       { "1,1", "1" },      { "2;3", "" },
+        { NULL, "0123" },
+        { "", "" },
+        { "0", "0" },
+        { "3,1", "13" },
+        { " 2 , 0 ", "02" },
+        { "1,-1,2", "1" }, /* up to what is none */
+        { "-1", "" },
+        { "4", "" },
+        { "0,1,2,3,4", "0123" },
+        { "GPU-11-5c11", "1" },
+        { "GPU-22", "2" },
+        { "GPU-3,GPU-0", "03" },
+        { "GPU-", "" },
+        { "GPU", "" },
+        { "NoDevFiles", "" },
+        { "MIG-11", "" },
+        { "1,1", "1" },
+        { "2;3", "" },
+        { "MIG-GPU-22-5c11/1/0", "2" }, /* a part of one */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct topology t;
