@@ -169,6 +169,17 @@ static size_t piece_of(size_t bytes)
     return piece < LEAST_PIECE ? LEAST_PIECE : piece;
 }
 
+/* Why, once for each side: the sender is asked for packets then. */
+static void refusal_tell(enum where where)
+{
+    static bool told[2];
+    if (!told[where == AWAY])
+        log_at(1, "network: memory %s cannot be registered to receive into: %s",
+               where == AWAY ? "of a device" : "of the host", fail_text());
+    told[where == AWAY] = true;
+    fail_clear();
+}
+
 bool fetch_begin(struct peer *peer, const struct link_fetch *what)
 {
     struct trunk *trunk = peer->lane;
@@ -179,9 +190,12 @@ bool fetch_begin(struct peer *peer, const struct link_fetch *what)
     fetch->trunk = trunk;
     memcpy(&fetch->places, what->card, sizeof fetch->places);
     fetch->piece = piece_of(what->bytes);
-    for (int i = 0; i < nnics; i++)
-        if (nic_register(&nics[i], what->to, what->bytes, FI_READ, what->where, &fetch->mr[i]))
+    for (int i = 0; i < nnics && !fetch->failed; i++)
+        if (nic_register(&nics[i], what->to, what->bytes, FI_READ, what->where,
+                         &fetch->mr[i])) {
+            refusal_tell(what->where);
             fetch->failed = true;
+        }
     fetch->next = fetches;
     fetches = fetch;
     if (trunk->state == TRUNK_OPEN)

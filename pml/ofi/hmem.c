@@ -9,9 +9,14 @@
  * program may wait for us, as its kernels behind that would not see what a network has written.
  * Whatever is refused goes by way of pinned memory, as without FI_HMEM.
  *
- * Tested with a provider that pretends (test/device/fabric), not on a GPU.  Not known: whether a provider that
- * copies by CUDA itself, instead of having the network card do it, may wait for a stream that has begun
- * to wait for us meanwhile; XMPI_OFI_HMEM=0 keeps it from that.
+ * A provider that copied by CUDA itself, instead of having the network card do it, might wait for a stream
+ * that waits for us.  So endpoints are told to let the card do all, and to call nothing of CUDA's; one that
+ * answers that it cannot do that is used without FI_HMEM, and one that does not know the question is
+ * believed.
+ *
+ * Memory is registered anew for each message.  To keep that, as cards take a while for it, would be worth
+ * little more than a guess here: no card that reaches a GPU was at hand.  Tested with a provider that pretends
+ * (test/device/fabric), not on a GPU.
  */
 #include "pml/ofi/nic.h"
 
@@ -61,6 +66,22 @@ struct fi_info *hmem_info(const struct fi_info *info)
            copy ? "moves data on devices itself (FI_HMEM)"
                 : "does not reach devices (FI_HMEM); their data go by way of pinned memory");
     return copy;
+}
+
+/* Of libfabric 1.18; headers may be older. */
+enum { OPT_CUDA_API_PERMITTED = FI_OPT_FI_HMEM_P2P + 2 };
+
+int hmem_insist(struct fid_ep *ep)
+{
+    int required = FI_HMEM_P2P_REQUIRED, error = 0;
+    bool permitted = false;
+    if (fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P, &required, sizeof required) ==
+        -FI_EOPNOTSUPP)
+        return -FI_EOPNOTSUPP;
+    if (fabric.version() >= FI_VERSION(1, 18))
+        error = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, OPT_CUDA_API_PERMITTED, &permitted,
+                          sizeof permitted);
+    return error == -FI_EOPNOTSUPP ? error : 0;
 }
 
 bool hmem_name(const void *memory, size_t bytes, struct fi_mr_attr *attr)

@@ -141,6 +141,8 @@ static int endpoint_open(struct nic *nic, size_t least_receive, struct fid_ep **
                           sizeof least_receive);
     if (error)
         return nic_failed(nic, "fi_ep_bind", error);
+    if (nic->info->caps & FI_HMEM && (error = hmem_insist(*ep)) != 0)
+        return nic_failed(nic, "what is on devices would go by way of CUDA: fi_setopt", error);
     error = fi_enable(*ep);
     return error ? nic_failed(nic, "fi_enable", error) : 0;
 }
@@ -346,8 +348,11 @@ int nics_open(size_t least_receive)
     return error;
 }
 
+/* A provider may have the capability unasked, but not the way in which it is used (hmem.c). */
 bool nics_reach_devices(void)
 {
+    if (param_number(OFI_HMEM) == 0)
+        return false;
     for (int i = 0; i < nnics; i++)
         if (!(nics[i].info->caps & FI_HMEM))
             return false;

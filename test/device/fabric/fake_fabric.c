@@ -5,10 +5,11 @@
  *
  *     fi_getinfo      FI_HMEM is offered to who asks for it
  *     fi_mr_regattr   memory of a device, with its number, is registered by its twin
- *     fi_read         to memory of a device, which has to be registered
+ *     fi_read         to memory of a device, which has to be registered, of an endpoint that was told not
+ *                     to have CUDA copy
  *
  * FAKE_HMEM=none: it is not offered.  =refuse: such memory cannot be registered.  =fails: it can, and no
- * read works.  =broken: it is offered, and no domain can be opened.
+ * read works.  =broken: it is offered, and no domain can be opened.  =stages: CUDA has to copy.
  */
 #define _GNU_SOURCE
 #include "fake.h"
@@ -65,21 +66,32 @@ static bool is_device(const void *at)
 
 /* ---- reading ---- */
 
+static struct fi_ops_ep ep_ops;
 static struct fi_ops_rma rma;
 static struct fi_ops_mr mr;
 static struct fi_ops_fabric fabric_ops;
 static struct fi_ops_domain domain_ops;
+static bool told_not_to_copy;
+static __typeof__(ep_ops.setopt) real_setopt;
 static __typeof__(rma.read) real_read;
 static __typeof__(mr.regattr) real_regattr;
 static __typeof__(fabric_ops.domain) real_domain;
 static __typeof__(domain_ops.endpoint) real_endpoint;
+
+static int fake_setopt(fid_t fid, int level, int option, const void *value, size_t bytes)
+{
+    if (level != FI_OPT_ENDPOINT || option != FI_OPT_FI_HMEM_P2P)
+        return real_setopt(fid, level, option, value, bytes);
+    told_not_to_copy = *(const int *)value == FI_HMEM_P2P_REQUIRED;
+    return told_not_to_copy && does("stages") ? -FI_EOPNOTSUPP : 0;
+}
 
 static ssize_t fake_read(struct fid_ep *ep, void *to, size_t bytes, void *desc, fi_addr_t peer,
                          uint64_t from, uint64_t key, void *context)
 {
     if (does("fails"))
         return -FI_EIO;
-    if (is_device(to) && !desc)
+    if (is_device(to) && (!desc || !told_not_to_copy))
         return -FI_EINVAL;
     to = is_device(to) ? fake_host(to) : to;
     from = from & FAKE_DEVICE ? (uintptr_t)fake_host((void *)(uintptr_t)from) : from;
@@ -135,6 +147,10 @@ static int fake_endpoint(struct fid_domain *domain, struct fi_info *info, struct
     real_read = rma.read;
     rma.read = fake_read;
     (*ep)->rma = &rma;
+    ep_ops = *(*ep)->ops;
+    real_setopt = ep_ops.setopt;
+    ep_ops.setopt = fake_setopt;
+    (*ep)->ops = &ep_ops;
     return 0;
 }
 
