@@ -15,6 +15,7 @@ typedef uint64_t cuda_address;
 typedef void *cuda_context, *cuda_stream, *cuda_event;
 
 enum {
+    CUDA_INVALID_VALUE = 1,
     CUDA_OUT_OF_MEMORY = 2,
     CUDA_NOT_INITIALIZED = 3,
     CUDA_ALREADY_MAPPED = 208,
@@ -109,6 +110,7 @@ typedef cuda_result cuda_module_load_data(cuda_module *module, const void *text)
 typedef cuda_result cuda_module_unload(cuda_module module);
 typedef cuda_result cuda_module_get_function(cuda_function *function, cuda_module module,
                                              const char *name);
+typedef cuda_result cuda_func_load(cuda_function function); /* since CUDA 12.4 */
 typedef cuda_result cuda_launch_kernel(cuda_function function, unsigned grid_x, unsigned grid_y,
                                        unsigned grid_z, unsigned block_x, unsigned block_y,
                                        unsigned block_z, unsigned shared_bytes,
@@ -123,11 +125,21 @@ enum { CUDA_WAIT_AT_LEAST = 0, CUDA_WRITE_DEFAULT = 0 };
 
 typedef void cuda_host_function(void *argument);
 typedef cuda_result cuda_stream_create(cuda_stream *stream, unsigned flags);
+typedef cuda_result cuda_stream_create_with_priority(cuda_stream *stream, unsigned flags,
+                                                     int priority);
+typedef cuda_result cuda_ctx_get_stream_priority_range(int *least, int *greatest);
 typedef cuda_result cuda_stream_get_ctx(cuda_stream stream, cuda_context *context);
 typedef cuda_result cuda_launch_host_func(cuda_stream stream, cuda_host_function *function,
                                           void *argument);
 typedef cuda_result cuda_stream_wait_value_32(cuda_stream stream, cuda_address word,
                                               uint32_t value, unsigned flags);
 typedef cuda_stream_wait_value_32 cuda_stream_write_value_32;
+
+/* A stream that is captured performs nothing: what is put into it becomes part of a graph.  Meanwhile a
+ * thread must not make calls that would not, unless it says that it knows. */
+enum { CUDA_CAPTURE_NONE = 0, CUDA_CAPTURE_ACTIVE = 1 };
+enum { CUDA_CAPTURE_GLOBAL = 0, CUDA_CAPTURE_RELAXED = 2 };
+typedef cuda_result cuda_stream_is_capturing(cuda_stream stream, int *status);
+typedef cuda_result cuda_thread_exchange_stream_capture_mode(int *mode);
 
 #endif

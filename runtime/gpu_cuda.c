@@ -131,12 +131,16 @@ cuda_context driver_current(void)
 
 bool driver_enter(cuda_context context)
 {
-    return context ? cuda.ctx_push_current(context) == 0 : driver_current() != NULL;
+    bool entered = context ? cuda.ctx_push_current(context) == 0 : driver_current() != NULL;
+    if (entered)
+        driver_relax();
+    return entered;
 }
 
 void driver_leave(cuda_context context)
 {
     cuda_context gone;
+    driver_relax_end();
     if (context)
         cuda.ctx_pop_current(&gone);
 }
@@ -193,14 +197,22 @@ void driver_queue_return(int levels)
         engine_retake(levels);
 }
 
+/* In the context of the thread. */
+static void copies_open(void)
+{
+    copies.stream = driver_stream();
+    copies.begun = true;
+    driver_relax();
+}
+
 /* Have a context for a copy.  False: there is none, and the copy needs none. */
 static bool copies_begin(const void *to, const void *from)
 {
     if (queue.open || copies.begun)
         return true;
     if (driver_current()) {
-        copies.stream = driver_stream();
-        return copies.begun = true;
+        copies_open();
+        return true;
     }
     cuda_context context = driver_context_of(from);
     if (!context)
@@ -210,8 +222,8 @@ static bool copies_begin(const void *to, const void *from)
         return false;
     if (context)
         copies.borrowed = context_borrow(context);
-    copies.stream = driver_stream();
-    return copies.begun = true;
+    copies_open();
+    return true;
 }
 
 /* Something that should have gone into the stream did not: nothing more may. */
@@ -247,8 +259,7 @@ bool driver_join(cuda_context context, cuda_stream *stream)
     if (!queue.open && !copies.begun) {
         if (driver_current() != context)
             copies.borrowed = context_borrow(context);
-        copies.stream = driver_stream();
-        copies.begun = true;
+        copies_open();
     }
     *stream = stream_now();
     return driver_current() == context;
@@ -287,12 +298,17 @@ void gpu_start_rows(const struct gpu_rows *r)
     int levels = driver_queue_leave();
     cuda_result result = cuda.memcpy_2d_async(&copy, stream_now());
     driver_queue_return(levels);
-    driver_note(result, "cuMemcpy2DAsync");
+    if (result ==
+        CUDA_INVALID_VALUE) /* "may fail" for distances that the driver did not choose */
+        rows_one_by_one(r);
+    else
+        driver_note(result, "cuMemcpy2DAsync");
 }
 
 static void copies_end(void)
 {
     cuda_context context;
+    driver_relax_end();
     if (copies.borrowed)
         cuda.ctx_pop_current(&context);
     copies.begun = copies.borrowed = false;
@@ -395,7 +411,9 @@ void *gpu_pin(size_t bytes, const void *near)
 
 void gpu_unpin(void *memory)
 {
+    driver_relax();
     cuda.mem_free_host(memory);
+    driver_relax_end();
 }
 
 /* ---- what went wrong ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What gpu_cuda.c, which knows the driver, lends to gpu_share.c and gpu_stream.c: the library, a
+ * What gpu_cuda.c, which knows the driver, lends to gpu_share.c, gpu_stream.c and others: the library, a
  * context to call it in, and the place where copies go.  Under the engine lock.
  */
 #ifndef XMPI_GPU_CUDA_H
@@ -39,6 +39,11 @@ static inline cuda_context driver_context_for(const void *at)
 bool driver_enter(cuda_context context);
 void driver_leave(cuda_context context);
 
+/* This thread makes calls that graphs, which some thread may be capturing, need not know of.  Where a
+ * context was entered, or copies were begun, that has been said. */
+void driver_relax(void);
+void driver_relax_end(void);
+
 /* Pinned memory in this context; NULL: the thread's own.  NULL: there is none. */
 void *driver_pin(cuda_context context, size_t bytes);
 
@@ -60,6 +65,7 @@ bool driver_join(cuda_context context, cuda_stream *stream);
  * device nevertheless (gpu_may_stall) does so between these two, where others may have the engine
  * lock. */
 bool driver_is_stalled(void);
+bool driver_is_patient(void); /* is this the call that puts an operation there? */
 int driver_stall_begin(void);
 void driver_stall_end(int levels);
 

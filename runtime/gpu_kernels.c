@@ -33,11 +33,18 @@ static const struct symbol symbols[] = {
     { "cuLaunchKernel", &cuda.launch_kernel },
 };
 
+/* Drivers that load kernels when they are first launched may wait for all streams then, and have this
+ * function to load them before. */
+static cuda_func_load *func_load;
+static const struct symbol loader = { "cuFuncLoad", &func_load };
+
 bool kernels_are_here(void)
 {
     static int here = -1;
-    if (here < 0)
+    if (here < 0) {
         here = driver_find(symbols, sizeof symbols / sizeof symbols[0]);
+        driver_find(&loader, 1);
+    }
     return here;
 }
 
@@ -80,6 +87,8 @@ static cuda_result kernel_load(struct kernel *kernel)
     cuda_result error = cuda.module_load_data(&module, one);
     if (error == 0) {
         error = cuda.module_get_function(&kernel->function, module, kernel->name);
+        if (!error && func_load)
+            error = func_load(kernel->function);
         if (error)
             cuda.module_unload(module);
     }

@@ -96,7 +96,7 @@ bool gpu_moment_set(struct gpu_moment *moment, const struct gpu_stream *stream,
 {
     *moment = (struct gpu_moment){ NULL, NULL };
     if ((!cuda.launch_host_func && !driver_find(symbols, sizeof symbols / sizeof symbols[0])) ||
-        !driver_enter(stream->context))
+        gpu_stream_is_captured(stream) || !driver_enter(stream->context))
         return false;
     if (!*epoch || clock_ns() - (*epoch)->begun > EPOCH_NS) {
         struct gpu_epoch *new = epoch_begin(stream), *old = *epoch;

@@ -171,7 +171,7 @@ void gpu_room_give(void *at)
             r->used = false;
             kept += r->bytes;
         }
-    if (kept > KEPT_BYTES)
+    if (kept > KEPT_BYTES && !driver_is_patient()) /* who is asks for what it will need soon */
         rooms_free_unused();
 }
 

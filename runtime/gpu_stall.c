@@ -11,6 +11,10 @@
  *     load, map, pin     the call that puts an operation into a stream: it lets go of the engine
  *                        lock, so that others go on, until what the stream waits for is there
  *
+ * A device has few queues in hardware (CUDA_DEVICE_MAX_CONNECTIONS, 8 unless said), and streams that share
+ * one wait for each other.  Streams of different priorities share none, so ours has the highest: programs
+ * that wait for us in streams of that priority, and have many, should have more connections.
+ *
  * Costs: a comparison per call of the driver.
  */
 #include "runtime/gpu_stream.h"
@@ -42,6 +46,11 @@ void gpu_patient(bool yes)
 bool driver_is_stalled(void)
 {
     return stalled > 0;
+}
+
+bool driver_is_patient(void)
+{
+    return patient;
 }
 
 bool gpu_may_stall(void)
@@ -77,14 +86,19 @@ bool driver_has_own_stream(cuda_context context)
 
 void driver_own_stream(cuda_context context)
 {
-    static cuda_stream_create *create;
-    const struct symbol symbol = { "cuStreamCreate", &create };
+    static cuda_stream_create_with_priority *create;
+    static cuda_ctx_get_stream_priority_range *range;
+    const struct symbol symbols[] = { { "cuStreamCreateWithPriority", &create },
+                                      { "cuCtxGetStreamPriorityRange", &range } };
     cuda_stream made;
-    if (own_of(context) || nown == CONTEXTS || !driver_find(&symbol, 1) ||
+    int least = 0, greatest = 0;
+    if (own_of(context) || nown == CONTEXTS || !driver_find(symbols, 2) ||
         !driver_enter(context))
         return;
     int levels = driver_stall_begin();
-    cuda_result result = create(&made, CUDA_STREAM_NON_BLOCKING);
+    cuda_result result = range(&least, &greatest);
+    if (result == 0)
+        result = create(&made, CUDA_STREAM_NON_BLOCKING, greatest);
     driver_stall_end(levels);
     driver_leave(context);
     if (result != 0 || nown == CONTEXTS)

@@ -7,6 +7,7 @@
  *     MPI_Wait, MPI_Test   the host waits, and brings them there
  */
 #include "runtime/fail.h"
+#include "runtime/gpu_stream.h"
 #include "src/api/stream.h"
 #include "src/request.h"
 #include "src/status.h"
@@ -77,6 +78,12 @@ static int enqueued_check(MPI_Request handle, int index)
                  "request %d is that of a %s operation, not of one that was put into a stream: "
                  "MPI_Wait waits for it",
                  index < 0 ? 0 : index, request->ops->name);
+    const struct task *task = rc || !request ? NULL : ((struct enqueued *)request)->task;
+    if (task && gpu_stream_is_captured(task->stream->device))
+        rc = fail(MPI_ERR_REQUEST,
+                  "request %d was begun before its stream was captured into a graph, which may "
+                  "run many times: wait for it before or after the capture",
+                  index < 0 ? 0 : index);
     return rc;
 }
 

@@ -77,19 +77,26 @@ static bool device_folds(const struct task *task)
            op_bind(task->op, one->type, &reduction) == 0 &&
            !gpu_reduce_objection(&reduction, longer->count, stage_begin(one),
                                  stage_begin(other)) &&
-           rooms_are_there(folding + (task->stream->folds == 0), task_stage_size(longer),
-                           stage_begin(longer));
+           rooms_are_there(folding, task_stage_size(longer), stage_begin(longer));
+}
+
+/* Counted before, as others come meanwhile. */
+static bool task_will_fold(struct task *task)
+{
+    task->folds = true;
+    if (task->stream->folds++ == 0)
+        folding++;
+    if (!device_folds(task))
+        task_folded(task);
+    return task->folds;
 }
 
 void task_spare_copies(struct task *task)
 {
     struct stage *stages[] = { &task->send, &task->recv };
-    task->folds = task->op && device_folds(task);
-    if (task->folds && task->stream->folds++ == 0)
-        folding++;
+    bool folds = task->op && task_will_fold(task);
     for (int i = 0; i < 2; i++) {
-        if (task->op ? task->folds && stages[i]->type
-                     : is_served(stages[i]) && is_large(stages[i]))
+        if (task->op ? folds && stages[i]->type : is_served(stages[i]) && is_large(stages[i]))
             spare_copy(stages[i]);
     }
 }

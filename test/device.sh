@@ -51,6 +51,8 @@ if ldconfig -p 2> /dev/null | grep -q "libfabric\.so\.1"; then
         hmem "a network that only says that it reaches devices" FAKE_HMEM=broken
         hmem "a network that registers no memory of devices" FAKE_HMEM=refuse
         hmem "a network that cannot read" FAKE_HMEM=fails
+        hmem "a network that reaches devices by way of CUDA" FAKE_HMEM=stages
+        hmem "a network that is not to reach devices" XMPI_OFI_HMEM=0
     else
         skip "device/a network that reaches devices" "libfabric's functions have versions ${symver:-that are not known}: $(head -n 1 "$scratch/out")"
     fi
@@ -74,7 +76,9 @@ packs() # NAME RANKS CASE [VARIABLE=VALUE...]
 packs "data with gaps are packed by kernels" 1 types
 packs "data with gaps are packed by copies" 1 "types copies" XMPI_CUDA_PACK=0
 packs "a driver that takes no kernels packs by copies" 1 "types copies" FAKE_NO_KERNELS=1
+packs "a driver that copies no rows gets single copies" 1 "types copies" XMPI_CUDA_PACK=0 FAKE_NO_ROWS=1
 packs "messages with gaps" 2 messages
+packs "messages with gaps, a driver that copies no rows" 2 "messages copies" XMPI_CUDA_PACK=0 FAKE_NO_ROWS=1
 packs "messages with gaps, none is read" 2 messages XMPI_CUDA_IPC=0
 packs "messages with gaps in streams" 2 streams
 packs "messages with gaps in streams, without copies" 2 streams XMPI_CUDA_ENQUEUE=1 FAKE_STRICT=1

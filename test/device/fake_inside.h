@@ -24,7 +24,10 @@ enum {
     NOT_READY = 600,
     ILLEGAL_ADDRESS = 700,
     MISALIGNED_ADDRESS = 716,
-    NOT_PERMITTED = 800
+    NOT_PERMITTED = 800,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    ILLEGAL_STATE = 401
 };
 
 #define EXPORT __attribute__((visibility("default")))
@@ -54,6 +57,10 @@ cuda_result fake_queue_kernel(cuda_stream stream, const struct ptx_launch *launc
 
 /* May this thread call the driver now?  SUCCESS, or why not. */
 cuda_result fake_may_call(void);
+
+/* May it make a call that a graph, which is being captured, would not hold?  If not, the capture is
+ * spoilt. */
+cuda_result fake_may_call_now(void);
 
 /* Is this thread in a function of the host that a stream has called? */
 bool fake_is_host_function(void);

@@ -126,6 +126,9 @@ static cuda_result allocate(cuda_address *at, size_t bytes, bool managed)
 
 cuda_result cuMemAlloc_v2(cuda_address *at, size_t bytes)
 {
+    cuda_result now = fake_may_call_now();
+    if (now)
+        return now;
     fake_stall(false);
     pthread_mutex_lock(&lock);
     cuda_result result = allocate(at, bytes, false);
@@ -144,6 +147,9 @@ cuda_result cuMemAllocManaged(cuda_address *at, size_t bytes, unsigned flags)
 
 cuda_result cuMemFree_v2(cuda_address at)
 {
+    cuda_result now = fake_may_call_now();
+    if (now)
+        return now;
     fake_stall(false);
     pthread_mutex_lock(&lock);
     struct allocation *gone = allocation_in(fake_host((void *)(uintptr_t)at), 1);
@@ -190,7 +196,9 @@ static bool is_pinned(const char *at)
 
 cuda_result cuMemHostAlloc(void **at, size_t bytes, unsigned flags)
 {
-    (void)flags;
+    cuda_result now = fake_may_call_now();
+    if (now || (flags & ~(unsigned)CUDA_HOST_PORTABLE))
+        return now ? now : INVALID_VALUE;
     fake_stall(false);
     struct pinned *new = fake_current() ? malloc(sizeof *new + bytes) : NULL;
     if (!new)
@@ -207,6 +215,9 @@ cuda_result cuMemHostAlloc(void **at, size_t bytes, unsigned flags)
 
 cuda_result cuMemFreeHost(void *at)
 {
+    cuda_result now = fake_may_call_now();
+    if (now)
+        return now;
     struct pinned *gone = (struct pinned *)((char *)at - offsetof(struct pinned, memory));
     __atomic_fetch_sub(&pinned, gone->bytes, __ATOMIC_RELAXED);
     pthread_mutex_lock(&lock);
@@ -352,6 +363,9 @@ cuda_result cuIpcOpenMemHandle_v2(cuda_address *at, struct cuda_ipc_handle handl
     cuda_context context = fake_current();
     struct handle owner;
     int number;
+    cuda_result now = fake_may_call_now();
+    if (now)
+        return now;
     fake_stall(false);
     memcpy(&owner, &handle, sizeof owner);
     if (!context || owner.pid == getpid())
@@ -377,6 +391,9 @@ static struct window *window_of(cuda_address at)
 
 cuda_result cuIpcCloseMemHandle(cuda_address at)
 {
+    cuda_result now = fake_may_call_now();
+    if (now)
+        return now;
     fake_stall(false);
     struct window *w = window_of(at);
     if (!(at & FAKE_OPENED) || w->handle.pid == 0)

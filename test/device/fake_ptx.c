@@ -20,6 +20,7 @@
 EXPORT cuda_module_load_data cuModuleLoadData;
 EXPORT cuda_module_get_function cuModuleGetFunction;
 EXPORT cuda_module_unload cuModuleUnload;
+EXPORT cuda_func_load cuFuncLoad;
 EXPORT cuda_launch_kernel cuLaunchKernel;
 EXPORT unsigned fake_launches(void); /* for tests: kernels that were begun */
 
@@ -225,8 +226,9 @@ static bool branches_resolve(const struct parser *p)
 cuda_result cuModuleLoadData(cuda_module *module, const void *text)
 {
     const char *broken = getenv("FAKE_NO_KERNELS");
-    if (!fake_current())
-        return INVALID_CONTEXT;
+    cuda_result now = fake_may_call_now();
+    if (now || !fake_current())
+        return now ? now : INVALID_CONTEXT;
     fake_stall(false);
     struct ptx_kernel *kernel = calloc(1, sizeof *kernel);
     struct parser p = { .kernel = kernel };
@@ -247,6 +249,13 @@ cuda_result cuModuleGetFunction(cuda_function *function, cuda_module module, con
     return strcmp(kernel->name, name) == 0 ? SUCCESS : NOT_FOUND;
 }
 
+cuda_result cuFuncLoad(cuda_function function)
+{
+    fake_stall(false);
+    ((struct ptx_kernel *)function)->loaded = true;
+    return fake_current() ? SUCCESS : INVALID_CONTEXT;
+}
+
 cuda_result cuModuleUnload(cuda_module module)
 {
     struct ptx_kernel *kernel = module;
@@ -262,6 +271,7 @@ unsigned fake_launches(void)
     return __atomic_load_n(&launches, __ATOMIC_RELAXED);
 }
 
+/* A kernel that nobody loaded is loaded now, and a driver may wait for that. */
 cuda_result cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y,
                            unsigned grid_z, unsigned block_x, unsigned block_y,
                            unsigned block_z, unsigned shared_bytes, cuda_stream stream,
@@ -274,6 +284,8 @@ cuda_result cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned gri
     if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > 1024 ||
         block_y != 1 || block_z != 1 || shared_bytes || extra)
         return INVALID_VALUE;
+    if (!kernel->loaded)
+        cuFuncLoad(function);
     struct ptx_launch launch = { .kernel = kernel, .blocks = grid_x, .threads = block_x };
     for (unsigned i = 0; i < kernel->parameters; i++)
         memcpy(&launch.arguments[i], arguments[i], sizeof launch.arguments[i]);

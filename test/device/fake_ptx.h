@@ -42,6 +42,7 @@ struct ptx_step {
 struct ptx_kernel {
     char name[64];
     unsigned parameters, nsteps;
+    bool loaded;
     struct ptx_step *steps;
 };
 

@@ -13,28 +13,13 @@
  *     a stream that never was, or is no more, is an error
  *     with FAKE_QUEUE=n who adds to a stream that holds n commands waits until it has room
  */
-#include "fake_inside.h"
-#include "fake_ptx.h"
+#include "fake_queue.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum { MOMENT_NS = 100000, LOOK_NS = 20000, MOST_STREAMS = 64 };
-enum what { COPY, KERNEL, PTX, HOST_FUNCTION, RECORD, WAIT_MARK, WAIT_VALUE, WRITE_VALUE };
-
-struct command {
-    struct command *next;
-    enum what what;
-    struct cuda_copy_2d rows;
-    struct ptx_launch launch;
-    void (*function)(void *);
-    void *argument;
-    struct fake_mark *mark;
-    uint32_t *word;
-    uint32_t number; /* of the mark's record, or the value of the word */
-};
-
 struct queue {
     pthread_t thread;
     cuda_context context;
@@ -46,6 +31,8 @@ struct queue {
 };
 
 EXPORT cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags);
+EXPORT cuda_stream_create_with_priority cuStreamCreateWithPriority;
+EXPORT cuda_ctx_get_stream_priority_range cuCtxGetStreamPriorityRange;
 EXPORT cuda_result cuStreamDestroy_v2(cuda_stream stream);
 EXPORT cuda_result cuCtxSynchronize(void);
 EXPORT cuda_stream_get_ctx cuStreamGetCtx;
@@ -55,7 +42,7 @@ EXPORT cuda_stream_write_value_32 cuStreamWriteValue32_v2;
 EXPORT fake_launch_kernel fake_launch;
 EXPORT fake_count_waits fake_waits;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+pthread_mutex_t fake_queue_lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static struct queue *queues[MOST_STREAMS];
 static _Thread_local unsigned waits;
@@ -88,23 +75,23 @@ static void host_function_call(const struct command *c)
 static void mark_reach(struct queue *q, struct fake_mark *mark, uint32_t number)
 {
     struct timespec now;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     mark->reached = number;
     clock_gettime(CLOCK_MONOTONIC, &now);
     mark->ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
     mark->error = q->error;
     q->error = SUCCESS;
     pthread_cond_broadcast(&moved);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
 }
 
 static cuda_result mark_await(const struct fake_mark *mark, uint32_t number)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     while ((int32_t)(mark->reached - number) < 0)
-        pthread_cond_wait(&moved, &lock);
+        pthread_cond_wait(&moved, &fake_queue_lock);
     cuda_result error = mark->error;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return error;
 }
 
@@ -118,9 +105,9 @@ static void value_await(const struct command *c)
 /* The first error of a stream stays, until somebody hears of it. */
 static void error_note(struct queue *q, cuda_result error)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     q->error = q->error ? q->error : error;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
 }
 
 static void perform(struct queue *q, const struct command *c)
@@ -155,17 +142,17 @@ static void perform(struct queue *q, const struct command *c)
 
 static struct command *command_await(struct queue *q)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     while (!q->first && !q->closed)
-        pthread_cond_wait(&moved, &lock);
+        pthread_cond_wait(&moved, &fake_queue_lock);
     struct command *c = q->first;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return c;
 }
 
 static void command_over(struct queue *q, struct command *c)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     struct fake_mark *mark = c->mark;
     q->first = c->next;
     q->holds--;
@@ -174,7 +161,7 @@ static void command_over(struct queue *q, struct command *c)
     if (!q->first)
         q->last = &q->first;
     pthread_cond_broadcast(&moved);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     free(c);
 }
 
@@ -201,11 +188,11 @@ static int queue_at(cuda_stream stream)
     return -1;
 }
 
-static bool is_queue(cuda_stream stream)
+bool fake_is_queue(cuda_stream stream)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     bool found = stream && queue_at(stream) >= 0;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return found;
 }
 
@@ -217,28 +204,40 @@ cuda_result cuStreamCreate(cuda_stream *stream, unsigned flags)
     q->alone = flags & CUDA_STREAM_NON_BLOCKING;
     q->context = fake_current();
     q->last = &q->first;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     int at = queue_at(NULL);
     bool made = at >= 0 && pthread_create(&q->thread, NULL, queue_run, q) == 0;
     if (made)
         *stream = queues[at] = q;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     if (!made)
         free(q);
     return made ? SUCCESS : OUT_OF_MEMORY;
+}
+
+cuda_result cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0;
+    *greatest = -5;
+    return fake_current() ? SUCCESS : INVALID_CONTEXT;
+}
+
+cuda_result cuStreamCreateWithPriority(cuda_stream *stream, unsigned flags, int priority)
+{
+    return priority < -5 || priority > 0 ? INVALID_VALUE : cuStreamCreate(stream, flags);
 }
 
 /* What it holds is performed. */
 cuda_result cuStreamDestroy_v2(cuda_stream stream)
 {
     struct queue *q = stream;
-    if (!is_queue(stream))
+    if (!fake_is_queue(stream))
         return INVALID_HANDLE;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     queues[queue_at(stream)] = NULL;
     q->closed = true;
     pthread_cond_broadcast(&moved);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     pthread_join(q->thread, NULL);
     free(q);
     return SUCCESS;
@@ -246,7 +245,7 @@ cuda_result cuStreamDestroy_v2(cuda_stream stream)
 
 cuda_result cuStreamGetCtx(cuda_stream stream, cuda_context *context)
 {
-    if (!is_queue(stream))
+    if (!fake_is_queue(stream))
         return INVALID_HANDLE;
     *context = ((struct queue *)stream)->context;
     return SUCCESS;
@@ -266,14 +265,14 @@ unsigned fake_waits(void)
 
 cuda_result fake_queue_synchronize(cuda_stream stream)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     bool good = stream && queue_at(stream) >= 0;
     while (good && ((struct queue *)stream)->first)
-        pthread_cond_wait(&moved, &lock);
+        pthread_cond_wait(&moved, &fake_queue_lock);
     cuda_result error = good ? ((struct queue *)stream)->error : INVALID_HANDLE;
     if (good)
         ((struct queue *)stream)->error = SUCCESS;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return error;
 }
 
@@ -282,11 +281,11 @@ void fake_stall(bool default_one)
     const char *strict = getenv("FAKE_STRICT");
     if (!strict || *strict != '1')
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     for (int i = 0; i < MOST_STREAMS; i++)
         while (queues[i] && queues[i]->first && !(default_one && queues[i]->alone))
-            pthread_cond_wait(&moved, &lock);
-    pthread_mutex_unlock(&lock);
+            pthread_cond_wait(&moved, &fake_queue_lock);
+    pthread_mutex_unlock(&fake_queue_lock);
 }
 
 cuda_result cuCtxSynchronize(void)
@@ -306,10 +305,10 @@ static int most_held(void)
     return most ? atoi(most) : 1 << 30;
 }
 
-static cuda_result queue_add(cuda_stream stream, const struct command *command)
+cuda_result fake_queue_add(cuda_stream stream, const struct command *command)
 {
     cuda_result rc = fake_may_call();
-    if (rc == SUCCESS && !is_queue(stream))
+    if (rc == SUCCESS && !fake_is_queue(stream))
         rc = INVALID_HANDLE;
     struct command *c = rc ? NULL : malloc(sizeof *c);
     struct queue *q = stream;
@@ -317,9 +316,14 @@ static cuda_result queue_add(cuda_stream stream, const struct command *command)
         return rc;
     *c = *command;
     c->next = NULL;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
+    if (fake_captured && fake_captured->stream == stream) {
+        rc = fake_captured_add(c);
+        pthread_mutex_unlock(&fake_queue_lock);
+        return rc;
+    }
     while (q->holds >= most_held())
-        pthread_cond_wait(&moved, &lock);
+        pthread_cond_wait(&moved, &fake_queue_lock);
     q->holds++;
     if (c->mark)
         c->mark->users++;
@@ -328,37 +332,37 @@ static cuda_result queue_add(cuda_stream stream, const struct command *command)
     *q->last = c;
     q->last = &c->next;
     pthread_cond_broadcast(&moved);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return SUCCESS;
 }
 
 cuda_result fake_queue_copy(cuda_stream stream, const struct cuda_copy_2d *rows)
 {
-    return queue_add(stream, &(struct command){ .what = COPY, .rows = *rows });
+    return fake_queue_add(stream, &(struct command){ .what = COPY, .rows = *rows });
 }
 
 cuda_result fake_queue_kernel(cuda_stream stream, const struct ptx_launch *launch)
 {
-    return queue_add(stream, &(struct command){ .what = PTX, .launch = *launch });
+    return fake_queue_add(stream, &(struct command){ .what = PTX, .launch = *launch });
 }
 
 cuda_result fake_launch(cuda_stream stream, void (*kernel)(void *), void *argument)
 {
     struct command c = { .what = KERNEL, .function = kernel, .argument = argument };
-    return queue_add(stream, &c);
+    return fake_queue_add(stream, &c);
 }
 
 cuda_result cuLaunchHostFunc(cuda_stream stream, cuda_host_function *function, void *argument)
 {
     struct command c = { .what = HOST_FUNCTION, .function = function, .argument = argument };
-    return queue_add(stream, &c);
+    return fake_queue_add(stream, &c);
 }
 
 static cuda_result queue_word(cuda_stream stream, enum what what, cuda_address word,
                               uint32_t value)
 {
     struct command c = { .what = what, .word = (void *)(uintptr_t)word, .number = value };
-    return word % sizeof value ? INVALID_VALUE : queue_add(stream, &c);
+    return word % sizeof value ? INVALID_VALUE : fake_queue_add(stream, &c);
 }
 
 cuda_result cuStreamWaitValue32_v2(cuda_stream stream, cuda_address word, uint32_t value,
@@ -381,36 +385,36 @@ cuda_result cuStreamWriteValue32_v2(cuda_stream stream, cuda_address word, uint3
 
 cuda_result fake_queue_record(cuda_stream stream, struct fake_mark *mark)
 {
-    return queue_add(stream, &(struct command){ .what = RECORD, .mark = mark });
+    return fake_queue_add(stream, &(struct command){ .what = RECORD, .mark = mark });
 }
 
 static uint32_t mark_asked(const struct fake_mark *mark)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     uint32_t asked = mark->asked;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return asked;
 }
 
 cuda_result fake_queue_wait(cuda_stream stream, struct fake_mark *mark)
 {
     struct command c = { .what = WAIT_MARK, .mark = mark, .number = mark_asked(mark) };
-    return queue_add(stream, &c);
+    return fake_queue_add(stream, &c);
 }
 
 bool fake_mark_is_reached(const struct fake_mark *mark)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     bool reached = mark->reached == mark->asked;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return reached;
 }
 
 int64_t fake_mark_ns(const struct fake_mark *mark)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     int64_t ns = mark->ns;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
     return ns;
 }
 
@@ -421,9 +425,9 @@ cuda_result fake_mark_await(const struct fake_mark *mark)
 
 void fake_mark_drop(struct fake_mark *mark, void *memory)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&fake_queue_lock);
     mark->dropped = memory;
     if (mark->users == 0)
         free(memory);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&fake_queue_lock);
 }

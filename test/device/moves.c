@@ -193,7 +193,8 @@ static size_t moved(void)
 
 static bool is_registered(enum place place)
 {
-    return !getenv("FAKE_HMEM") && (place == DEVICE_0 || place == DEVICE_1);
+    return !getenv("FAKE_HMEM") && !getenv("XMPI_OFI_HMEM") &&
+           (place == DEVICE_0 || place == DEVICE_1);
 }
 
 static void over_network(enum place from, enum place to, size_t bytes)

@@ -7,7 +7,7 @@ test_unit_pack_test_SOURCES = test/unit/pack_test.c test/unit/typemap.h test/uni
 test_unit_pack_test_LDADD = $(UNIT_LIBS)
 # The driver of a device that tests pretend to have.
 check_LTLIBRARIES = test/device/libcuda_fake.la
-test_device_libcuda_fake_la_SOURCES = test/device/fake_cuda.c test/device/fake_memory.c test/device/fake_queue.c test/device/fake_ptx.c test/device/fake_ptx_run.c test/device/fake_ptx.h \
+test_device_libcuda_fake_la_SOURCES = test/device/fake_cuda.c test/device/fake_memory.c test/device/fake_queue.c test/device/fake_queue.h test/device/fake_graph.c test/device/fake_ptx.c test/device/fake_ptx_run.c test/device/fake_ptx.h \
 	test/device/fake.h test/device/fake_inside.h
 test_device_libcuda_fake_la_CFLAGS = $(AM_CFLAGS) -ftls-model=global-dynamic
 test_device_libcuda_fake_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
