@@ -75,7 +75,7 @@ static int leave(struct attached *a, int error)
 
 int attach_offer(struct attached *a, const struct offer *offer)
 {
-    int lost = tiny_begin(&a->met, a->tiny, a->said);
+    int lost = tiny_begin(&a->met, a->tiny, a->said, a->before);
     if (lost)
         return lost; /* nobody knows of us */
     memcpy(a->met.mine->payload, offer, sizeof *offer);
@@ -118,7 +118,7 @@ int attach_meet(struct attached *a)
 
 int attach_end(struct attached *a, uint64_t done)
 {
-    int lost = tiny_begin(&a->over, a->tiny, a->said);
+    int lost = tiny_begin(&a->over, a->tiny, a->said, a->before);
     if (lost)
         return leave(a, lost);
     memcpy(a->over.mine->payload, &done, sizeof done);
@@ -209,6 +209,7 @@ int attach_run(struct team *team, const struct telling *telling, struct rest *re
     struct attached a = { .tiny = team->tiny,
                           .channel = &team->channel,
                           .said = telling_word(telling),
+                          .before = telling->before,
                           .bytes = telling->bytes };
     rest->n = 0;
     rest->away = false;

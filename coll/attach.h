@@ -23,8 +23,8 @@ enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the d
 struct attached { /* one call on this rank */
     struct tiny *tiny;
     struct channel *channel;
-    uint64_t said; /* number and signature */
-    size_t bytes;  /* of a block, or of the vector */
+    uint64_t said, before; /* see tiny_slot.h */
+    size_t bytes;          /* of a block, or of the vector */
     struct round met, over;
     bool is_open;              /* everybody's memory */
     bool away;                 /* somebody's is that of a device */

@@ -12,8 +12,9 @@
  * A root whose data were not read once says so in its next offer, and that one goes by messages, as do
  * all later calls on this team.
  *
- * A root that loses a process leaves at once, since the others only read.  Who has read after that
- * may have read anything, sees in the root's slot that it gave up, and waits to hear of the loss.
+ * A root that loses a process, or hears that others are in another collective, leaves at once, since the
+ * others only read.  Who has read after that may have read anything, sees in the root's slot that it gave
+ * up, and waits to hear why.
  */
 #include "coll/attach.h"
 
@@ -123,7 +124,7 @@ static bool read_part(const struct attached *a, const struct call *call)
     return good;
 }
 
-/* The root has lost somebody; so will we. */
+/* The root has lost somebody, or given the collective up; so will we. */
 static int await_loss(const struct attached *a)
 {
     struct wait w = WAIT_INIT;
@@ -137,7 +138,7 @@ static int await_loss(const struct attached *a)
 static int hear_root(struct attached *a, int root)
 {
     const struct slot *slot;
-    int lost = tiny_begin(&a->met, a->tiny, a->said);
+    int lost = tiny_begin(&a->met, a->tiny, a->said, a->before);
     if (lost)
         return lost;
     a->met.first = a->met.last = root;

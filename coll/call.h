@@ -76,8 +76,9 @@ static inline bool has_known_counts(enum collective what)
 /* Has it a root? */
 static inline bool is_rooted(enum collective what)
 {
-    return what == COLL_BCAST || what == COLL_GATHER || what == COLL_GATHERV ||
-           what == COLL_SCATTER || what == COLL_SCATTERV || what == COLL_REDUCE;
+    const uint32_t rooted = 1u << COLL_BCAST | 1u << COLL_GATHER | 1u << COLL_GATHERV |
+                            1u << COLL_SCATTER | 1u << COLL_SCATTERV | 1u << COLL_REDUCE;
+    return rooted >> what & 1;
 }
 
 /* Has it an operation? */

@@ -193,6 +193,17 @@ static __attribute__((noinline)) int run_away(struct team *team, const struct te
     return error ? error : staging_check(user->call);
 }
 
+/* Its own error comes first, then that of the one before. */
+static __attribute__((noinline)) int end_badly(struct team *team, int error, int stray)
+{
+    if (!error)
+        fail_recall(team);
+    fail_keep(team, error ? error : stray);
+    mismatch_settle();
+    fail_recall(team);
+    return error ? error : stray;
+}
+
 int coll_run(struct team *team, const struct call *call)
 {
     struct telling telling;
@@ -202,10 +213,9 @@ int coll_run(struct team *team, const struct call *call)
     int error = __builtin_expect(call_is_away(call), 0) ? run_away(team, &telling)
                                                         : run(team, &telling);
     record_now.inside = NULL;
-    if (__builtin_expect(stray == 0 || error != 0, 1))
-        return error;
-    fail_recall(team);
-    return stray;
+    if (__builtin_expect((stray | error) == 0, 1))
+        return 0;
+    return end_badly(team, error, stray);
 }
 
 /* ---- with a request ---- */
@@ -407,6 +417,8 @@ static int tell_and_choose(struct team *team, const struct call *call, enum mode
                            struct telling *telling, struct choice *choice)
 {
     telling_begin(telling, team, call);
+    if (mode == PERSISTENT)
+        team->said[telling->number % TEAM_SAID] |= (uint64_t)COLL_PERSISTENT << 32;
     int error = channel_check(&team->channel);
     return error ? error : choose(team, call, mode, choice);
 }

@@ -42,6 +42,8 @@ struct team {
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
                                       as long as the team (plans depend on it), freed with it */
     uint64_t said[TEAM_SAID];      /* by the number of the collective, see said_in */
+    uint64_t asked; /* what `asker` says of one to come (mismatch.c); 0: nothing */
+    int asker;
 };
 
 /* Drawn by one member when a communicator is made, and sent to the others with the agreement

@@ -22,8 +22,8 @@
  * is the barrier, whose empty messages say something.
  *
  * After an error the run goes on to its end, for the sake of the others, and reports the first.  Not
- * so when a process is lost: then all of them end (pml/failure.h), so the steps that are left are
- * passed over without a message.
+ * so when a process is lost, or they are in different collectives: then all of them end
+ * (pml/failure.h, mismatch.c), so the steps that are left are passed over without a message.
  */
 #include "coll/run.h"
 
@@ -115,7 +115,7 @@ static void note(struct execution *run, int error)
 {
     if (error && !run->error)
         run->error = fail_keep(run, error);
-    run->broken |= error == MPIX_ERR_PROC_FAILED;
+    run->broken |= error == MPIX_ERR_PROC_FAILED || (error && run->team->channel.broken);
 }
 
 static void note_of(struct execution *run, const struct request *request)
@@ -359,6 +359,8 @@ static void finish(struct execution *run)
     bind_end(&run->bound);
     note(run, staging_check(run->bound.call));
     note(run, channel_check(channel));
+    if (run->error == MPI_ERR_OTHER && channel->broken)
+        fail_keep(run, channel_fail(channel)); /* its messages' errors are more than are kept */
     run->request.result.error = run->error;
     if (run->broken)
         run->request.result.lost = (unsigned)(failure_among(channel->peers) + 1);

@@ -77,16 +77,25 @@ static int inline_step(const struct inlined *r, const struct step *s)
     return error;
 }
 
+/* All of them end, so none waits for the messages that are left. */
+static inline bool is_given_up(const struct team *team, int error)
+{
+    return error == MPIX_ERR_PROC_FAILED || team->channel.broken;
+}
+
 int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t signature)
 {
     struct inlined r = { team, bound, tag, signature };
     struct step space;
     int first = 0;
     bind_begin(bound);
-    for (int i = 0; i < bound->plan->nsteps && first != MPIX_ERR_PROC_FAILED; i++) {
+    for (int i = 0; i < bound->plan->nsteps; i++) {
         int error = inline_step(&r, plan_step(bound->plan, i, &space));
-        if (!first)
-            first = error;
+        if (__builtin_expect(error == 0, 1))
+            continue;
+        first = first ? first : error;
+        if (is_given_up(team, error))
+            break;
     }
     bind_end(bound);
     return first ? first : channel_check(&team->channel);

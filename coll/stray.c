@@ -8,8 +8,9 @@
  *
  * When a blocking collective begins and none is under way, all with lower numbers are over, and their
  * messages received.  One that is left is told once per team, as the error of the collective that
- * finds it, after that one is done.  Messages of persistent collectives may be for a later start and
- * are passed over, like messages that say nothing; so is everything once a process is lost.
+ * finds it, after that one is done.  A message of a persistent collective may be for a later start, so
+ * only what it says counts: of that number all ranks made the same one.  Messages that say nothing are
+ * passed over, and so is everything once a process is lost.
  */
 #include "coll/tell.h"
 
@@ -36,17 +37,36 @@ static int stray_fail(const struct team *team, const struct envelope *stray)
                             .their_number = (uint32_t)stray->tag });
 }
 
+/* Nobody will receive it, now that collective `number` begins. */
+static bool is_stray(const struct team *team, const struct envelope *message, uint32_t number)
+{
+    uint32_t tag = (uint32_t)message->tag;
+    if (!message->signature || !is_past(tag, number))
+        return false;
+    uint64_t mine = said_in(team, tag);
+    return !(tag & COLL_PERSISTENT) ||
+           (mine && signatures_differ((uint32_t)mine, message->signature));
+}
+
+void stray_look_again(struct team *team)
+{
+    if (team->looked != told)
+        team->looked = team->channel.unexpected - 1;
+}
+
 int stray_look(struct team *team, uint32_t number)
 {
     struct envelope oldest;
+    if (team->asked)
+        mismatch_recall(team);
     if (team->looked == told || team->running > 0 || failures_any())
         return 0;
     if (!channel_oldest(&team->channel, &oldest)) {
-        team->looked = team->channel.unexpected;
+        if (!team->asked)
+            team->looked = team->channel.unexpected;
         return 0;
     }
-    uint32_t tag = (uint32_t)oldest.tag;
-    if (!oldest.signature || tag & COLL_PERSISTENT || !is_past(tag, number))
+    if (!is_stray(team, &oldest, number))
         return 0;
     team->looked = told;
     return fail_keep(team, stray_fail(team, &oldest));

@@ -52,7 +52,7 @@ static int team_open_channel(struct team *team, const struct ticket *ticket, int
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         goto forget_places;
-    pml_fail_mismatch = mismatch_fail;
+    pml_judge = &mismatch_judge;
     if (team->split == 0)
         team->tiny = tiny_open(ticket->tiny, &team->channel);
     if (team->split == 0 && ticket->tiny && !team->tiny) {
@@ -96,6 +96,7 @@ const int *team_nodes(const struct team *team)
 void team_close(struct team *team)
 {
     stray_say(team);
+    mismatch_settle(); /* the others are told while the channel is open */
     tracks_close(team->tracks);
     tiny_close(team->tiny);
     cache_close(team->cache);

@@ -6,12 +6,12 @@
 #include "coll/tell.h"
 
 #include "coll/rules.h"
-#include "runtime/fail.h"
 #include "runtime/record.h"
 #include "mpi.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A rank of the root's own group on an intercommunicator knows the root only as "not me, one
  * of us"; its plan is empty whatever it takes for the root. */
@@ -196,12 +196,14 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
     *telling = (struct telling){ .scope = { scope_tell },
                                  .team = team,
                                  .call = call,
-                                 .number = ++team->calls,
-                                 .bytes = bytes,
+                                 .number = team->calls + 1,
                                  .signature = signature_of(call, items, bytes + call->shape,
                                                            rooted ? root_of(team, call) : -1),
-                                 .root = rooted ? call->root : -1 };
-    team->said[telling->number % TEAM_SAID] = telling_word(telling);
+                                 .before = team->said[team->calls % TEAM_SAID],
+                                 .root = rooted ? call->root : -1,
+                                 .bytes = bytes };
+    team->calls++;
+    team->said[team->calls % TEAM_SAID] = telling_word(telling);
     record_event(team->channel.context, telling->root, (int)telling->number, bytes);
 }
 
@@ -283,25 +285,27 @@ static bool bytes_alone_differ(const struct mismatch *m)
     return m->my_number == m->their_number && !(differs & ~bytes);
 }
 
-int mismatch_fail(const struct mismatch *m)
+bool mismatch_text(const struct mismatch *m, char text[BROKEN_CHARS])
 {
     if (m->their_signature && !signatures_differ(m->my_signature, m->their_signature) &&
         m->my_number == m->their_number)
-        return 0;
-    char text[400] = "";
-    FILE *to = fmemopen(text, sizeof text - 1, "w");
-    if (!to)
-        return fail(MPI_ERR_OTHER, "rank %d called another collective", m->peer);
+        return false;
+    memset(text, 0, BROKEN_CHARS);
+    FILE *to = fmemopen(text, BROKEN_CHARS - 1, "w");
+    if (!to) {
+        snprintf(text, BROKEN_CHARS, "rank %d called another collective", m->peer);
+        return true;
+    }
     side_tell(to, m->peer, m->their_signature, m);
     fputs(" while ", to);
     side_tell(to, m->me, m->my_signature, m);
     place_tell(to, m);
+    fputs(bytes_alone_differ(m)
+              ? ": their counts and datatypes must make the same number of bytes of the same "
+                "kind, in groups one by one"
+              : ": all ranks must call the same collectives in the same order, with the same "
+                "root and operation",
+          to);
     fclose(to);
-    return fail(
-        MPI_ERR_OTHER, "%s: %s", text,
-        bytes_alone_differ(m)
-            ? "their counts and datatypes must make the same number of bytes of the same kind, "
-              "in groups one by one"
-            : "all ranks must call the same collectives in the same order, with the same "
-              "root and operation");
+    return true;
 }

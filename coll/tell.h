@@ -23,6 +23,7 @@ struct telling { /* of a collective under way; lives as long as its waits */
     const struct call *call;
     uint32_t number;    /* of the collectives begun on the team */
     uint32_t signature; /* what its messages say they are; never 0 */
+    uint64_t before;    /* what was said in the one before */
     int root;           /* on the team, -1 = none */
     uint64_t bytes; /* of one block, or of the vector, where all ranks have the same; else 0 */
 };
@@ -30,10 +31,14 @@ struct telling { /* of a collective under way; lives as long as its waits */
 /* Do these say that two ranks are in different collectives?  More than two words that differ. */
 bool signatures_differ(uint32_t a, uint32_t b);
 
-/* What a shared slot says of it. */
+/* What a rank says of a collective in a word. */
+static inline uint64_t said_word(uint32_t number, uint32_t signature)
+{
+    return (uint64_t)number << 32 | signature;
+}
 static inline uint64_t telling_word(const struct telling *telling)
 {
-    return (uint64_t)telling->number << 32 | telling->signature;
+    return said_word(telling->number, telling->signature);
 }
 static inline bool words_differ(uint64_t a, uint64_t b)
 {
@@ -55,20 +60,39 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
 /* Numbers of collectives as messages carry them: so many bits, and one for persistent ones. */
 enum { COLL_NUMBERS = 0x3fffffff, COLL_PERSISTENT = 0x40000000 };
 
-/* The error of a rank that has met somebody in another collective: both, and where. */
-int mismatch_fail(const struct mismatch *mismatch);
+/* What two ranks called, and where.  False: they go together. */
+bool mismatch_text(const struct mismatch *mismatch, char text[BROKEN_CHARS]);
 
 /* The root as a rank of the team. */
 int root_of(const struct team *team, const struct call *call);
 
-/* ---- messages of collectives that are over here (stray.c) ---- */
+/* ---- ranks in different collectives (mismatch.c) ---- */
 
-/* What this rank has said in the collective of that number; 0: nobody remembers. */
+extern const struct pml_judge mismatch_judge;
+
+/* What this rank has said in the collective of that number; 0: it has not come so far, or has
+ * forgotten. */
 static inline uint64_t said_in(const struct team *team, uint32_t number)
 {
     uint64_t said = team->said[number % TEAM_SAID];
     return ((said >> 32 ^ number) & COLL_NUMBERS) == 0 ? said : 0;
 }
+
+/* The error of a rank that has met another one in another collective, and soon the end of all on their
+ * communicator; 0: they go together. */
+int mismatch_fail(const struct mismatch *mismatch);
+
+/* Tell the others what was found: before the program hears of it, which may never come back, and before
+ * the communicator goes. */
+int mismatch_settle(void);
+
+/* There is one that this team was asked about before it came to it (team->asked): has it come now? */
+void mismatch_recall(struct team *team);
+
+/* ---- messages of collectives that are over here (stray.c) ---- */
+
+/* The next blocking collective looks, though nothing came unexpected. */
+void stray_look_again(struct team *team);
 
 /* MPI_ERR_OTHER, kept for the team (fail_keep), when there is a message from before collective
  * `number`. */

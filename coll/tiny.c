@@ -454,7 +454,7 @@ int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telli
     if (__builtin_expect(has_known_counts(call->what), 0))
         round->bytes = listed_payload(call, tiny->n);
     round->length = p->apart ? round->bytes * ((size_t)tiny->n - 1) : round->bytes;
-    int lost = tiny_begin(round, tiny, telling_word(telling));
+    int lost = tiny_begin(round, tiny, telling_word(telling), telling->before);
     if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
         (p->hears != HEARS_ROOT || call->root == tiny->me))
         lost = tiny_place(round);

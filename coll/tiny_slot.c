@@ -180,16 +180,34 @@ int tiny_place(struct round *round)
     return 0;
 }
 
+/* Where have they parted?  In this collective or in the one before it; or one of them is in a later one,
+ * having called something in this that went another way. */
+static void find_parting(const struct round *round, const struct slot *slot, uint64_t *mine,
+                         uint64_t *theirs)
+{
+    const struct team *team = (const struct team *)round->tiny->channel; /* begins with it */
+    int ahead =
+        (int)(slot->said >> 32 & COLL_NUMBERS) - (int)(round->said >> 32 & COLL_NUMBERS);
+    *mine = round->said;
+    *theirs = slot->said;
+    if (!words_differ(*mine, *theirs)) {
+        *mine = round->before;
+        *theirs = slot->before;
+    } else if (ahead == 1 && words_differ(*mine, slot->before)) {
+        *theirs = slot->before;
+    } else if (ahead < 0) {
+        uint64_t once = said_in(team, (uint32_t)(*theirs >> 32));
+        *mine = once && words_differ(once, *theirs) ? once : *mine;
+    }
+}
+
 void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
 {
     struct tiny *t = round->tiny;
-    bool now = words_differ(slot->said, round->said);
-    uint64_t mine = now ? round->said : round->before;
-    uint64_t theirs = now ? slot->said : slot->before;
-    uint64_t sequence = now ? round->sequence : round->sequence - 1;
-    if (round->error || sequence <= t->blamed || !words_differ(mine, theirs))
+    uint64_t mine, theirs;
+    find_parting(round, slot, &mine, &theirs);
+    if (round->error || !words_differ(mine, theirs))
         return;
-    t->blamed = sequence;
     round->error = fail_keep(
         t, mismatch_fail(&(struct mismatch){ .context = t->channel->context,
                                              .me = t->me,

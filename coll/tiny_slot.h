@@ -35,7 +35,7 @@
 struct slot {
     _Atomic uint64_t sequence;
     uint64_t said;   /* number and signature of the collective that this is, coll/tell.h */
-    uint64_t before; /* of the one before on this communicator's slots */
+    uint64_t before; /* of the one before on this communicator, whatever way that went */
     _Atomic uint64_t gave_up; /* coll/attach.c: the operation that the rank has left */
     char payload[];
 };
@@ -57,8 +57,6 @@ struct tiny {
     uint64_t long_last[2];         /* the operations that wrote last into its halves */
     uint64_t sequence;             /* operations begun */
     uint64_t known;                /* everybody has begun this one */
-    uint64_t said;                 /* by this rank in the last one */
-    uint64_t blamed;               /* the last one whose mismatch was told */
     uint32_t depth;                /* slots of a rank, a power of two */
     bool apart;                    /* once memory could not be reached, coll/attach.c */
     bool unread;                   /* once this rank's could not, coll/attach_pull.c */
@@ -134,14 +132,14 @@ void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
 /* Begin the next operation, of whose slots everybody reads all unless something else is said
  * (tiny_readers): afterwards this rank's, round->mine, may be filled in.  Its round->payload has
  * t->room bytes; tiny_place finds more. */
-static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said)
+static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said,
+                             uint64_t before)
 {
     uint64_t s = ++t->sequence;
     round->tiny = t;
     round->sequence = s;
     round->said = said;
-    round->before = t->said;
-    t->said = said;
+    round->before = before;
     round->mine = slot_of(t, t->me, s);
     round->first = 0;
     round->last = t->n - 1;

@@ -41,6 +41,14 @@ static inline bool arrived_is(const struct peer *peer, uint32_t name,
     return arrived->peer == peer && arrived->header.request == name;
 }
 
+static inline struct envelope wire_envelope(const struct wire *header)
+{
+    return (struct envelope){ .peer = (int)header->source,
+                              .tag = header->tag,
+                              .step = header->step,
+                              .signature = header->signature };
+}
+
 static inline struct match_key wire_key(const struct wire *header)
 {
     return (struct match_key){ (int32_t)header->source, header->tag, header->step };

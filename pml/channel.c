@@ -101,6 +101,10 @@ static void early_deliver(struct channel *channel)
             continue;
         }
         *link = arrived->next;
+        if (message_is_dropped(channel, arrived->peer, &arrived->header, arrived->data)) {
+            arrived_free(arrived);
+            continue;
+        }
         match_store(channel->match, &arrived->match, wire_key(&arrived->header));
         channel->unexpected++;
     }
@@ -118,6 +122,7 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
     channel->rank = rank;
     channel->size = peers->n;
     channel->peers = ranks_hold(peers);
+    channel->broken = false;
     channel_insert(channel);
     nchannels++;
     if (early)
@@ -163,10 +168,7 @@ bool channel_oldest(const struct channel *channel, struct envelope *from)
     const struct arrived *oldest = (const struct arrived *)match_oldest(channel->match);
     if (!oldest)
         return false;
-    *from = (struct envelope){ .peer = (int)oldest->header.source,
-                               .tag = oldest->header.tag,
-                               .step = oldest->header.step,
-                               .signature = oldest->header.signature };
+    *from = wire_envelope(&oldest->header);
     return true;
 }
 
@@ -202,4 +204,5 @@ void channels_close(void)
     chains = NULL;
     channel_found = NULL;
     nchannels = 0;
+    broken_close();
 }

@@ -34,7 +34,7 @@ struct loss {
     char cause[CAUSE_CHARS]; /* "was killed by ..." */
 };
 
-int failures;
+int failures, troubles;
 uint32_t failures_epoch, failures_naps;
 const _Atomic uint32_t *failures_news;
 bool failures_wanted;
@@ -48,7 +48,7 @@ static struct report {      /* what links say */
 
 void failures_open(void)
 {
-    failures = 0;
+    failures = troubles = 0;
     failures_news = &boot.segment->dead_epoch;
     failures_epoch = 0; /* some may have died before we came */
     failures_wanted = false;
@@ -130,6 +130,7 @@ static void loss_remember(const struct loss *loss)
         no_memory();
     losses = more;
     losses[failures++] = *loss;
+    troubles++;
     lost[loss->world / 8] |= (unsigned char)(1 << loss->world % 8);
 }
 
@@ -250,21 +251,24 @@ int failures_look(void)
     if (progress_naps != failures_naps) {
         failures_naps = progress_naps;
         death_watch();
+        if (pml_judge)
+            pml_judge->naps();
     }
     uint32_t epoch = death_epoch();
     if (epoch == failures_epoch && !failures_wanted)
         return 0;
+    int settled = pml_judge ? pml_judge->settle() : 0;
     /* What was sent before the death is in the rings now; they are polled before we are called. */
     bool fresh = epoch != failures_epoch;
     failures_epoch = epoch;
     failures_wanted = fresh;
     if (fresh)
-        return 1;
+        return 1 + settled;
     int before = failures,
         news = look_at_reports() + look_at_strangers() + look_at_others() + look_at_node();
     if (before == 0 && failures > 0)
         failures_wanted = true; /* who had left before is lost now */
-    return news;
+    return news + settled;
 }
 
 bool failures_hurry(uint64_t *since)
@@ -304,7 +308,7 @@ int channel_examine(const struct channel *channel)
         if (record_is_lost(bootseg_rank(boot.segment, i), &loss) && loss.world != boot.rank &&
             ranks_find(channel->peers, loss.world) >= 0)
             return fail(MPIX_ERR_PROC_FAILED, "rank %d of the job %s", loss.world, loss.cause);
-    return 0;
+    return channel->broken ? channel_fail(channel) : 0;
 }
 
 /* ---- the link of the lost ---- */

@@ -9,6 +9,7 @@
 #include "pml/pml.h"
 
 extern int failures;            /* processes that are lost, as far as we have looked */
+extern int troubles;            /* failures, and channels that are given up */
 extern uint32_t failures_epoch; /* of deaths, up to which we have looked */
 extern const _Atomic uint32_t *failures_news; /* the epoch now (runtime/death.h) */
 
@@ -39,12 +40,12 @@ static inline int request_failure(const struct request *request)
 
 int channel_examine(const struct channel *channel);
 
-/* 0, or the error of a collective on this channel: a process of it is lost.  Looks at what the
- * launcher knows now: when one process ends a collective for a loss and then touches memory that
- * another one reads, this one will see the loss after it has read. */
+/* 0, or the error of a collective on this channel: a process of it is lost, or it is given up
+ * (broken.c).  Looks at what the launcher knows now: when one process ends a collective for a loss and
+ * then touches memory that another one reads, this one will see the loss after it has read. */
 static inline int channel_check(const struct channel *channel)
 {
-    if (__builtin_expect(failures == 0 && !failures_are_new(), 1))
+    if (__builtin_expect(troubles == 0 && !failures_are_new(), 1))
         return 0;
     return channel_examine(channel);
 }
@@ -67,7 +68,7 @@ bool failures_hurry(uint64_t *since);
 
 /* Look for news and end what depends on those who are lost; the number of news. */
 int failures_look(void);
-extern bool failures_wanted;   /* there are some we know of and have not acted on */
+extern bool failures_wanted;   /* there are some, or mismatches, that we have not acted on */
 extern uint32_t failures_naps; /* of progress_naps, at the last look */
 static inline int failures_poll(void)
 {

@@ -26,6 +26,7 @@ struct channel {
     struct ranks *peers;  /* peer -> world rank; one reference is the channel's */
     struct match *match;  /* posted receives and unexpected messages */
     uint32_t unexpected;  /* messages ever that were here before their receive */
+    bool broken;          /* it is given up (pml/broken.c) */
     struct channel *next; /* in the table of contexts */
 };
 
@@ -43,6 +44,16 @@ size_t channel_unexpected(const struct channel *channel);
 /* The oldest of these messages; false: there is none. */
 bool channel_oldest(const struct channel *channel, struct envelope *from);
 size_t channel_unexpected_bytes(const struct channel *channel); /* of data, here or to come */
+
+/* Give a channel up, on this side: receives fail with MPI_ERR_OTHER and this text from now on.  Then
+ * channel_end, which completes requests, ends those that are posted; messages that nobody has matched are
+ * dropped, and senders who wait to be asked for theirs hear that nothing is wanted.  What is matched goes
+ * on to its end.  Whoever uses the channel has to give it up as well, or would wait.  Without memory for
+ * the text nothing happens. */
+enum { BROKEN_CHARS = 480 };
+void channel_break(struct channel *channel, const char *why);
+void channel_end(struct channel *channel);
+int channel_fail(const struct channel *channel); /* fail() with that text */
 
 enum { PML_ANY_SOURCE = -1, PML_ANY_TAG = -2 }; /* values of MPI_ANY_SOURCE, MPI_ANY_TAG */
 
@@ -178,9 +189,21 @@ struct mismatch {
     uint32_t my_number, their_number; /* of the collective, as its messages are tagged */
 };
 
-/* Set by who knows what signatures mean: says what is wrong, returns the error class; 0: nothing, though
- * they are not the same word. */
-extern int (*pml_fail_mismatch)(const struct mismatch *mismatch);
+/* Messages with these steps are words from judge to judge: short, never kept, and received by it. */
+enum { PML_WORDS = 0xfffffff0u };
+
+/* Who knows what signatures mean.  Called inside progress. */
+struct pml_judge {
+    /* Says what is wrong, returns the error class; 0: nothing, though they are not the same word. */
+    int (*fail)(const struct mismatch *mismatch);
+    /* A word has come.  May not send, nor end anything: that is for `settle`. */
+    void (*word)(struct channel *channel, const struct envelope *from, const void *payload,
+                 size_t bytes);
+    void (*naps)(void);  /* waits of this process sleep: once per nap */
+    int (*settle)(void); /* once after pml_settle_soon; the number of events */
+};
+extern const struct pml_judge *pml_judge; /* NULL: nobody */
+void pml_settle_soon(void);
 
 /* Counters for MPI_T and XMPI_LOG. */
 struct pml_counters {

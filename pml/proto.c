@@ -51,6 +51,11 @@ static __attribute__((noinline)) void message_keep(struct channel *channel, stru
                                                    const struct wire *header,
                                                    const char *payload)
 {
+    if (message_is_dropped(channel, peer, header, payload)) {
+        if (header->kind == WIRE_EAGER)
+            peer_frees(peer, header->total);
+        return;
+    }
     struct arrived *arrived = arrived_new(peer, header, payload);
     if (header->kind == WIRE_EAGER && header->bytes < header->total)
         peer->in.arrived = arrived;

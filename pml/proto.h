@@ -26,6 +26,12 @@ void peer_forget_notes(struct peer *peer);
  * `peer` NULL: we never talked to it. */
 void doom_process(int world, struct peer *peer);
 
+/* broken.c: a message that no receive waits for.  True: it is a word for pml_judge, or of a channel that
+ * is given up, and nobody will take it.  `channel` NULL: it is not open. */
+bool message_is_dropped(struct channel *channel, struct peer *peer, const struct wire *header,
+                        const char *payload);
+void broken_close(void);
+
 /* Is anything still waiting for room, or for an answer, at a peer that can still take it?
  * Forgets what waits for peers that are gone. */
 bool peers_waiting(void);

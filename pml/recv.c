@@ -69,8 +69,6 @@ static int recv_too_long(const struct wire *header, size_t capacity)
                 (size_t)header->total, header->source, header->tag, capacity);
 }
 
-int (*pml_fail_mismatch)(const struct mismatch *mismatch);
-
 static int recv_mismatch(const struct wire *header, const struct recv *recv)
 {
     struct mismatch mismatch = { .context = header->context,
@@ -80,8 +78,8 @@ static int recv_mismatch(const struct wire *header, const struct recv *recv)
                                  .their_signature = header->signature,
                                  .my_number = (uint32_t)recv->key.tag,
                                  .their_number = (uint32_t)header->tag };
-    if (pml_fail_mismatch)
-        return pml_fail_mismatch(&mismatch);
+    if (pml_judge)
+        return pml_judge->fail(&mismatch);
     return fail(MPI_ERR_OTHER, "rank %u sends a message that says %08x where %08x belongs",
                 header->source, header->signature, recv->signature);
 }
@@ -260,17 +258,26 @@ static void recv_bind(struct recv *recv, struct channel *channel, const struct b
     buffer_keep(&recv->data, data);
 }
 
+/* Nothing will come for it: it is over. */
+static __attribute__((noinline)) bool recv_is_hopeless(struct recv *recv)
+{
+    int world = recv_doomed(recv->channel, &recv->key, recv->group);
+    if (world >= 0) {
+        recv_doom(recv, world);
+        failure_complete(&recv->request);
+        return true;
+    }
+    if (!recv->channel->broken)
+        return false;
+    recv_break(recv);
+    return true;
+}
+
 /* Nothing is here for it. */
 static void recv_post(struct recv *recv)
 {
-    if (__builtin_expect(failures > 0, 0)) {
-        int world = recv_doomed(recv->channel, &recv->key, recv->group);
-        if (world >= 0) {
-            recv_doom(recv, world);
-            failure_complete(&recv->request);
-            return;
-        }
-    }
+    if (__builtin_expect(troubles > 0, 0) && recv_is_hopeless(recv))
+        return;
     recv->waiting = true;
     match_post(recv->channel->match, &recv->posted, recv->key);
 }

@@ -83,6 +83,9 @@ int recv_doomed(const struct channel *channel, const struct match_key *key,
  * of all lists, and says failure_complete. */
 void recv_doom(struct recv *recv, int world);
 
+/* broken.c: its channel is given up, so it is over.  It is in no list. */
+void recv_break(struct recv *recv);
+
 /* The sender of a message that we have matched has given it up. */
 void recv_withdrawn(uint32_t name);
 

@@ -56,7 +56,7 @@ static uint64_t looked_at(void)
 static int error_of_turn(void)
 {
     struct round round;
-    ck_assert_int_eq(tiny_begin(&round, tiny, said_by_all(NEXT)), 0);
+    ck_assert_int_eq(tiny_begin(&round, tiny, said_by_all(NEXT), said_by_all(NEXT - 1)), 0);
     int error = round.error;
     free(tiny);
     return error;

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks in different collectives that wait for each other.  Where a message or a slot says something
+ * else than was expected, whoever receives it knows.  But nobody may say anything:
+ *
+ *     rank 0   Reduce to rank 0, number 17     waits for rank 1
+ *     rank 1   Reduce to rank 1, number 17     waits for rank 0
+ *
+ * So whoever has waited in a collective for ASK_NS sends those it waits for an empty message with its
+ * signature, "I am in this", again after twice that time, and a last time after four times.  Who gets
+ * one compares it with what it has said in the collective of that number, or remembers it until it
+ * comes to that.
+ *
+ * Who finds a mismatch in a message or in such a word tells all members, and each gives the channel up
+ * (pml/broken.c): what waits ends with an error that says both calls, and so does every collective on
+ * this communicator from then on, for nobody knows how far the others are.
+ *
+ * Nothing is sent where nobody waits for so long.  Collectives between two groups are not asked about,
+ * since a group need not know which rank of it is the root; nor anything once a process is lost, when
+ * survivors give up at different places.
+ */
+#include "coll/tell.h"
+
+#include "pml/failure.h"
+#include "runtime/clock.h"
+#include "runtime/fail.h"
+#include "runtime/record.h"
+#include "mpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_ASK = PML_WORDS, STEP_TELL };
+
+/* A word that comes is a movement, so a deadlock is not one before the last of them. */
+static const uint64_t ASK_NS = 200000000, LAST_ASK_NS = 4 * ASK_NS;
+
+static struct finding { /* a mismatch that has not been acted on */
+    struct finding *next;
+    struct mismatch mismatch;
+    bool mine; /* the others are to be told */
+} * findings;
+
+/* From now on nothing begins on the channel; what is under way ends when nobody is in the middle of it
+ * (mismatch_settle). */
+static void found(const struct mismatch *m, bool mine)
+{
+    struct channel *channel = channel_find(m->context);
+    struct finding *f = channel && !channel->broken ? malloc(sizeof *f) : NULL;
+    char text[BROKEN_CHARS];
+    if (f && mismatch_text(m, text))
+        channel_break(channel, text);
+    if (!f || !channel->broken) { /* no memory; the next word finds it again */
+        free(f);
+        return;
+    }
+    *f = (struct finding){ findings, *m, mine };
+    findings = f;
+    pml_settle_soon();
+}
+
+/* ---- words ---- */
+
+static void word_sent(struct request *request)
+{
+    free(request->owner);
+}
+
+/* What is told is a copy of `m`, freed when it is sent; NULL: nothing. */
+static void word_send(struct channel *channel, int rank, const struct envelope *word,
+                      const struct mismatch *m)
+{
+    struct mismatch *copy = m ? malloc(sizeof *copy) : NULL;
+    struct buffer data = { copy, copy ? sizeof *copy : 0, &layout_bytes, HERE };
+    struct envelope to = *word;
+    struct request *request;
+    to.peer = rank;
+    if (copy)
+        *copy = *m;
+    if (pml_isend(channel, &data, &to, SEND_STANDARD, &request)) {
+        free(copy); /* that rank is lost */
+    } else if (request->done) {
+        request->ops->release(request);
+        free(copy);
+    } else {
+        request->owner = copy;
+        request->orphan = true;
+        request->on_done = word_sent;
+    }
+}
+
+static void tell_all(struct channel *channel, const struct mismatch *m)
+{
+    struct envelope word = { .tag = (int)m->my_number, .step = STEP_TELL };
+    for (int r = 0; r < channel->size; r++)
+        if (r != channel->rank)
+            word_send(channel, r, &word, m);
+}
+
+/* What this rank has said in that collective, against what somebody says of it.  False: it has not
+ * come so far, or has forgotten. */
+static bool compare(const struct team *team, int peer, uint64_t theirs)
+{
+    uint64_t mine = said_in(team, (uint32_t)(theirs >> 32));
+    if (mine && words_differ(mine, theirs) && !failures_any())
+        found(&(struct mismatch){ .context = team->channel.context,
+                                  .me = team->channel.rank,
+                                  .peer = peer,
+                                  .my_signature = (uint32_t)mine,
+                                  .their_signature = (uint32_t)theirs,
+                                  .my_number = (uint32_t)(mine >> 32),
+                                  .their_number = (uint32_t)(theirs >> 32) },
+              true);
+    return mine != 0;
+}
+
+static bool is_to_come(const struct team *team, uint64_t word)
+{
+    return (((uint32_t)(word >> 32) - team->calls - 1) & COLL_NUMBERS) < COLL_NUMBERS / 2;
+}
+
+static void hear(struct team *team, const struct envelope *from)
+{
+    uint64_t theirs = said_word((uint32_t)from->tag, from->signature);
+    if (compare(team, from->peer, theirs) || !is_to_come(team, theirs))
+        return;
+    team->asked = theirs;
+    team->asker = from->peer;
+    stray_look_again(team); /* which comes here */
+}
+
+void mismatch_recall(struct team *team)
+{
+    if (compare(team, team->asker, team->asked) || !is_to_come(team, team->asked))
+        team->asked = 0;
+}
+
+static void word_arrived(struct channel *channel, const struct envelope *from,
+                         const void *payload, size_t bytes)
+{
+    struct mismatch m;
+    if (from->step == STEP_ASK)
+        hear((struct team *)channel, from); /* which begins with it */
+    if (from->step != STEP_TELL || bytes != sizeof m)
+        return;
+    memcpy(&m, payload, sizeof m);
+    found(&m, false);
+}
+
+/* ---- acting ---- */
+
+int mismatch_settle(void)
+{
+    int n = 0;
+    for (struct finding *f; (f = findings); n++) {
+        struct channel *channel = channel_find(f->mismatch.context);
+        findings = f->next;
+        if (channel && f->mine)
+            tell_all(channel, &f->mismatch);
+        if (channel)
+            channel_end(channel);
+        free(f);
+    }
+    return n;
+}
+
+int mismatch_fail(const struct mismatch *m)
+{
+    char text[BROKEN_CHARS];
+    if (!mismatch_text(m, text))
+        return 0;
+    found(m, true);
+    return fail(MPI_ERR_OTHER, "%s", text);
+}
+
+/* ---- waiting for long ---- */
+
+static bool is_part_of(const struct record_item *item, uint64_t context)
+{
+    return item->kind == RECORD_PART ||
+           (item->context == context &&
+            (item->kind == RECORD_RECV || item->kind == RECORD_SEND));
+}
+
+/* Say to those whom a wait waits for, as far as it can tell, what it is in. */
+static void ask(const struct record_wait *wait)
+{
+    const struct record_collective *in = &wait->collective;
+    struct channel *channel = channel_find(in->context);
+    const struct team *team = (const struct team *)channel;
+    uint64_t said = channel && !channel->broken && !team->split ? said_in(team, in->number) : 0;
+    int n = wait->nitems < RECORD_ITEMS ? wait->nitems : RECORD_ITEMS;
+    struct envelope word = { .tag = (int)(said >> 32),
+                             .step = STEP_ASK,
+                             .signature = (uint32_t)said };
+    for (int i = 0; i < n && said; i++) {
+        const struct record_item *item = &wait->items[i];
+        if (is_part_of(item, in->context) && item->peer >= 0 && item->peer != channel->rank)
+            word_send(channel, item->peer, &word, NULL);
+    }
+}
+
+static void look_at_waits(void)
+{
+    static struct {
+        uint32_t serial;
+        uint64_t after; /* this long, it asks */
+    } asked[RECORD_WAITS];
+    uint64_t now = clock_ns();
+    for (int i = 0; i < RECORD_WAITS && !failures_any(); i++) {
+        const struct record_wait *wait = &record_area->waits[i];
+        if (!wait->serial || !*wait->collective.name)
+            continue;
+        if (asked[i].serial != wait->serial)
+            asked[i].after = ASK_NS;
+        asked[i].serial = wait->serial;
+        if (asked[i].after > LAST_ASK_NS || now - wait->since < asked[i].after)
+            continue;
+        asked[i].after *= 2;
+        ask(wait);
+    }
+}
+
+const struct pml_judge mismatch_judge = { mismatch_fail, word_arrived, look_at_waits,
+                                          mismatch_settle };

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks in different collectives, pair by pair: rank 0 calls one, all others another one, each pair on a
+ * communicator of its own.  Every rank has to get an error that names both calls, from its call or,
+ * where that needed nobody, from the next one; nobody may wait for more than PATIENCE.  The same
+ * call on all ranks has to work.
+ *
+ *     mismatch [blocking|nonblocking|persistent] [FIRST LAST [short|long|mixed]]
+ *     mismatch late
+ *
+ * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Late: all call the same, in
+ * turn one rank a second after the others, which is no mismatch; then they begin all calls at once and wait
+ * for them in orders of their own.
+ */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATIENCE = 40, BEARABLE = 15, MOST_RANKS = 16, SHORT = 2, LONG = 1 << 16 };
+
+static int me, size, failures;
+static double *in, *out; /* room for LONG of all ranks */
+static int counts[MOST_RANKS], displs[MOST_RANKS];
+
+struct call {
+    const char *name; /* as it is in the error */
+    int what, root, count;
+    MPI_Op op;
+    MPI_Datatype type;
+};
+
+enum what {
+    BARRIER,
+    BCAST,
+    GATHER,
+    SCATTER,
+    ALLGATHER,
+    ALLTOALL,
+    REDUCE,
+    ALLREDUCE,
+    BLOCKS,
+    SCAN,
+    EXSCAN,
+    GATHERV,
+    SCATTERV,
+    ALLGATHERV,
+    ALLTOALLV
+};
+
+static struct call calls[64];
+static int ncalls;
+
+static void add(const char *name, int what, int root, int count, MPI_Op op, MPI_Datatype type)
+{
+    calls[ncalls++] = (struct call){ name, what, root, count, op, type };
+}
+
+static void add_all(int count, MPI_Datatype type)
+{
+    for (int root = 0; root < 2; root++) {
+        add("MPI_Bcast", BCAST, root, count, MPI_OP_NULL, type);
+        add("MPI_Gather", GATHER, root, count, MPI_OP_NULL, type);
+        add("MPI_Scatter", SCATTER, root, count, MPI_OP_NULL, type);
+        add("MPI_Reduce", REDUCE, root, count, MPI_SUM, type);
+        add("MPI_Gatherv", GATHERV, root, count, MPI_OP_NULL, type);
+        add("MPI_Scatterv", SCATTERV, root, count, MPI_OP_NULL, type);
+    }
+    add("MPI_Reduce", REDUCE, 0, count, MPI_MAX, type);
+    add("MPI_Allreduce", ALLREDUCE, 0, count, MPI_SUM, type);
+    add("MPI_Allreduce", ALLREDUCE, 0, count, MPI_MAX, type);
+    add("MPI_Allgather", ALLGATHER, 0, count, MPI_OP_NULL, type);
+    add("MPI_Alltoall", ALLTOALL, 0, count, MPI_OP_NULL, type);
+    add("MPI_Reduce_scatter_block", BLOCKS, 0, count, MPI_SUM, type);
+    add("MPI_Scan", SCAN, 0, count, MPI_SUM, type);
+    add("MPI_Exscan", EXSCAN, 0, count, MPI_SUM, type);
+    add("MPI_Allgatherv", ALLGATHERV, 0, count, MPI_OP_NULL, type);
+    add("MPI_Alltoallv", ALLTOALLV, 0, count, MPI_OP_NULL, type);
+}
+
+#define FORMS(mode, call, request, Name, ...)                                                  \
+    (mode == 0   ? MPI_##Name(__VA_ARGS__, comm)                                               \
+     : mode == 1 ? MPI_I##call(__VA_ARGS__, comm, request)                                     \
+                 : MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request))
+
+static int begin(const struct call *c, int mode, MPI_Comm comm, MPI_Request *request)
+{
+    int n = c->count;
+    MPI_Datatype t = c->type;
+    for (int r = 0; r < size; r++) {
+        counts[r] = n;
+        displs[r] = r * n;
+    }
+    switch (c->what) {
+    case BCAST:
+        return FORMS(mode, bcast, request, Bcast, out, n, t, c->root);
+    case GATHER:
+        return FORMS(mode, gather, request, Gather, in, n, t, out, n, t, c->root);
+    case SCATTER:
+        return FORMS(mode, scatter, request, Scatter, in, n, t, out, n, t, c->root);
+    case ALLGATHER:
+        return FORMS(mode, allgather, request, Allgather, in, n, t, out, n, t);
+    case ALLTOALL:
+        return FORMS(mode, alltoall, request, Alltoall, in, n, t, out, n, t);
+    case REDUCE:
+        return FORMS(mode, reduce, request, Reduce, in, out, n, t, c->op, c->root);
+    case ALLREDUCE:
+        return FORMS(mode, allreduce, request, Allreduce, in, out, n, t, c->op);
+    case BLOCKS:
+        return FORMS(mode, reduce_scatter_block, request, Reduce_scatter_block, in, out, n, t,
+                     c->op);
+    case SCAN:
+        return FORMS(mode, scan, request, Scan, in, out, n, t, c->op);
+    case EXSCAN:
+        return FORMS(mode, exscan, request, Exscan, in, out, n, t, c->op);
+    case GATHERV:
+        return FORMS(mode, gatherv, request, Gatherv, in, n, t, out, counts, displs, t,
+                     c->root);
+    case SCATTERV:
+        return FORMS(mode, scatterv, request, Scatterv, in, counts, displs, t, out, n, t,
+                     c->root);
+    case ALLGATHERV:
+        return FORMS(mode, allgatherv, request, Allgatherv, in, n, t, out, counts, displs, t);
+    case ALLTOALLV:
+        return FORMS(mode, alltoallv, request, Alltoallv, in, counts, displs, t, out, counts,
+                     displs, t);
+    default:
+        return mode == 0   ? MPI_Barrier(comm)
+               : mode == 1 ? MPI_Ibarrier(comm, request)
+                           : MPI_Barrier_init(comm, MPI_INFO_NULL, request);
+    }
+}
+
+static int perform(const struct call *c, int mode, MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int rc = begin(c, mode, comm, &request);
+    if (rc != MPI_SUCCESS || mode == 0)
+        return rc;
+    if (mode == 2 && (rc = MPI_Start(&request)) != MPI_SUCCESS)
+        return rc;
+    rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (mode == 2)
+        MPI_Request_free(&request);
+    return rc;
+}
+
+static void describe(const struct call *c, char *text, size_t room)
+{
+    char type[MPI_MAX_OBJECT_NAME];
+    int length;
+    MPI_Type_get_name(c->type, type, &length);
+    snprintf(text, room, "%s root %d, %d %s%s", c->name, c->root, c->count, type,
+             c->op == MPI_MAX ? ", max" : "");
+}
+
+static void wrong(const struct call *a, const struct call *b, const char *why, const char *text)
+{
+    char first[160], second[160];
+    describe(a, first, sizeof first);
+    describe(b, second, sizeof second);
+    printf("rank %d of %d: %s while others call %s: %s: %s\n", me, size, first, second, why,
+           text);
+    fflush(stdout);
+    failures++;
+}
+
+static void pair(const struct call *a, const struct call *b, int mode)
+{
+    static const struct call next = { .name = "MPI_Barrier", .type = MPI_BYTE };
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    alarm(PATIENCE);
+    double began = MPI_Wtime();
+    int rc = perform(me == 0 ? a : b, mode, comm);
+    int late = rc == MPI_SUCCESS && a != b;
+    if (rc != MPI_SUCCESS)
+        MPI_Error_string(rc, text, &length);
+    for (int i = 0; i < 2; i++) {
+        int after = perform(&next, 0, comm);
+        if (rc == MPI_SUCCESS && after != MPI_SUCCESS)
+            MPI_Error_string(rc = after, text, &length);
+    }
+    double took = MPI_Wtime() - began;
+    alarm(0);
+    if (getenv("VERBOSE") && a != b)
+        printf("%d: %.3f s%s %s\n", me, took, late ? " late" : "", text);
+    if (a == b && rc != MPI_SUCCESS)
+        wrong(a, b, "an error where all call the same", text);
+    if (a != b && rc == MPI_SUCCESS)
+        wrong(a, b, "no error", "");
+    if (a != b && rc != MPI_SUCCESS && (!strstr(text, a->name) || !strstr(text, b->name)))
+        wrong(a, b, "not both calls", text);
+    if (took > BEARABLE)
+        wrong(a, b, "too long", text);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
+static void expect(int rc, const struct call *c, const char *when)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (rc == MPI_SUCCESS)
+        return;
+    MPI_Error_string(rc, text, &length);
+    wrong(c, c, when, text);
+}
+
+/* Both kinds of waiting for somebody who is late: as a rank that hears all, and as one that hears one. */
+static void all_late(void)
+{
+    static MPI_Request requests[64];
+    MPI_Comm comm, other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+    for (int late = 0; late < size; late++) {
+        if (me == late)
+            sleep(1);
+        for (int a = 0; a < ncalls; a++)
+            expect(perform(&calls[a], 0, comm), &calls[a], "late");
+        for (int a = 0; a < ncalls && a < 20; a++) { /* no buffer is in two */
+            if (calls[a].what != BARRIER)
+                continue;
+            expect(begin(&calls[a], 1, comm, &requests[0]), &calls[a], "begun");
+            expect(begin(&calls[a], 1, other, &requests[1]), &calls[a], "begun");
+            expect(begin(&calls[a], 1, comm, &requests[2]), &calls[a], "begun");
+            if (me == late)
+                sleep(1);
+            for (int i = 0; i < 3; i++)
+                expect(MPI_Wait(&requests[(i * (me % 2 ? 1 : 2) + me) % 3], MPI_STATUS_IGNORE),
+                       &calls[a], "waited for");
+        }
+    }
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&other);
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    in = calloc((size_t)LONG * (size_t)size, sizeof *in);
+    out = calloc((size_t)LONG * (size_t)size, sizeof *out);
+    const char *form = argc > 1 ? argv[1] : "blocking", *sizes = argc > 4 ? argv[4] : "mixed";
+    int mode = form[0] == 'b' ? 0 : form[0] == 'n' ? 1 : 2;
+    add("MPI_Barrier", BARRIER, 0, 0, MPI_OP_NULL, MPI_BYTE);
+    if (strcmp(sizes, "long") != 0)
+        add_all(SHORT, MPI_DOUBLE);
+    if (strcmp(sizes, "short") != 0)
+        add_all(LONG, MPI_DOUBLE);
+    add("MPI_Bcast", BCAST, 0, 4, MPI_OP_NULL, MPI_INT);
+    add("MPI_Bcast", BCAST, 0, 3, MPI_OP_NULL, MPI_DOUBLE);
+    int first = argc > 2 ? atoi(argv[2]) : 0, last = argc > 3 ? atoi(argv[3]) : ncalls - 1;
+    if (form[0] == 'l')
+        all_late();
+    for (int a = first; a <= last && a < ncalls && form[0] != 'l'; a++)
+        for (int b = 0; b < ncalls; b++)
+            pair(&calls[a], &calls[b], mode);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (me == 0)
+        printf("%d calls, %d wrong\n", ncalls, failures);
+    MPI_Finalize();
+    return failures > 0;
+}
