@@ -180,6 +180,7 @@ void waits_wake(void)
 
 static void wait_arm(struct wait *w)
 {
+    policy_alarm();
     w->rings = doorbell_arm(bell, !policy_all_fence());
     w->woken = false;
 }
