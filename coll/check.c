@@ -193,10 +193,8 @@ static void prepare(struct stage *g, int r)
         fill(out, r * w->pieces, w->pieces, g->law.salt, r);
     if (w->what == COLL_BARRIER)
         fill(&a->room[ROOM_TMP], 0, w->p > 1, g->law.salt, r);
-    for (int i = 0; i < a->plan->nsteps; i++) {
-        free(a->step[i].carried);
+    for (int i = 0; i < a->plan->nsteps; i++)
         a->step[i] = (struct progress){ .nwait = a->plan->step[i].nwait };
-    }
     a->next_fold = a->oldest = a->entered = 0;
     a->landing = false;
 }
@@ -241,12 +239,11 @@ static bool play(struct stage *g, enum order order)
     for (int twice = 0; twice < 2; twice++) {
         g->law.salt++;
         g->head = g->tail = g->done = 0;
+        g->nheld = 0;
         memset(g->law.sum, 0, ((size_t)g->law.nsums + 1) * sizeof(*g->law.sum));
         for (int r = 0; r < g->world->p; r++)
             prepare(g, r);
         stage_perform(g);
-        if (g->no_memory)
-            return no_memory(g);
         if (!stuck(g))
             return false;
         for (int r = 0; r < g->world->p; r++)
@@ -264,13 +261,12 @@ static void strike(struct stage *g)
             free(a->room[room].unit);
             free(a->room[room].start);
         }
-        for (int i = 0; a->step && i < a->plan->nsteps; i++)
-            free(a->step[i].carried);
         free(a->step);
         free(a->partner);
     }
     free(g->actor);
     free(g->queue);
+    free(g->held);
     free(g->law.sum);
 }
 
@@ -303,11 +299,29 @@ static bool set_up(struct stage *g, const struct plan *plans)
     return g->law.sum || no_memory(g);
 }
 
+/* For what messages carry, in one performance: each send may carry once by itself, and each end, when it
+ * is posted, may set one message in motion, of its own length.  (In a wrong plan two ends may have the same
+ * other end.) */
+static bool find_room(struct stage *g)
+{
+    size_t n = 1;
+    for (int r = 0; r < g->world->p; r++)
+        for (int i = 0; i < g->actor[r].plan->nsteps; i++) {
+            const struct step *s = &g->actor[r].plan->step[i];
+            if (s->verb == VERB_SEND)
+                n += 2 * (size_t)count(&g->actor[r], s->from);
+            else if (!step_is_local(s))
+                n += (size_t)count(&g->actor[r], s->to);
+        }
+    g->held = malloc(n * sizeof *g->held);
+    return g->held || no_memory(g);
+}
+
 bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict)
 {
     struct stage g = { .world = world, .verdict = verdict, .law = { .world = world } };
     verdict->text[0] = '\0';
-    bool good = set_up(&g, plans) && examine(&g);
+    bool good = set_up(&g, plans) && examine(&g) && find_room(&g);
     for (int order = 0; good && order < ORDERS; order++)
         if (is_wanted(world, plans[0].rolls, (enum order)order))
             good = play(&g, (enum order)order);

@@ -11,7 +11,6 @@
  */
 #include "coll/check_stage.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { WINDOW = 8 };
@@ -120,12 +119,9 @@ static void end_fold(struct stage *g, int r, int i)
 /* A step carries so many symbols along. */
 static void carry(struct stage *g, struct progress *step, const struct symbol *from, int n)
 {
-    size_t bytes = (size_t)n * sizeof *from;
-    step->carried = malloc(bytes + 1);
-    if (step->carried)
-        memcpy(step->carried, from, bytes);
-    else
-        g->no_memory = true;
+    step->carried = g->held + g->nheld;
+    g->nheld += (size_t)n;
+    memcpy(step->carried, from, (size_t)n * sizeof *from);
 }
 
 static void begin(struct stage *g, int r, int i)
@@ -171,8 +167,8 @@ static void deliver(struct stage *g, int peer, int k, const struct symbol *incom
         return;
     }
     carry(g, &b->step[k], incoming, count(b, t->to));
-    b->step[k].landed = b->step[k].carried != NULL;
-    if (b->step[k].nwait == 0 && b->step[k].landed)
+    b->step[k].landed = true;
+    if (b->step[k].nwait == 0)
         end_fold(g, peer, k);
 }
 
@@ -214,11 +210,11 @@ static bool advance(struct stage *g, int r, int i)
 
 static void perform_in_order(struct stage *g)
 {
-    for (bool moved = true; moved && !g->no_memory;) {
+    for (bool moved = true; moved;) {
         moved = false;
         for (int r = 0; r < g->world->p; r++) {
             int *next = &g->actor[r].next_fold, before = *next;
-            while (*next < g->actor[r].plan->nsteps && !g->no_memory && advance(g, r, *next))
+            while (*next < g->actor[r].plan->nsteps && advance(g, r, *next))
                 ++*next;
             moved |= *next > before;
         }
@@ -229,7 +225,7 @@ static void perform_as_it_comes(struct stage *g)
 {
     for (int r = 0; r < g->world->p; r++)
         let_in(g, r);
-    while (g->head < g->tail && !g->no_memory) {
+    while (g->head < g->tail) {
         struct action next = dequeue(g);
         if (next.transfer)
             transfer(g, next.rank, next.step);

@@ -28,7 +28,7 @@ struct memory {
 struct progress {
     int nwait;
     bool posted, landed, done;
-    struct symbol *carried; /* a send's captured, or a fold's landed, units */
+    struct symbol *carried; /* a send's captured, or a fold's landed, units; in stage->held */
 };
 
 struct actor {
@@ -53,11 +53,12 @@ struct stage {
     struct actor *actor;
     struct action *queue; /* every step begins once, every message moves once */
     int head, tail;
+    struct symbol *held; /* room for what all messages carry */
+    size_t nheld;
     enum order order;
     struct law law;
     uint64_t random;
     int done;
-    bool no_memory; /* nothing moves any more */
 };
 
 static inline struct symbol *units(struct actor *a, struct span s)
