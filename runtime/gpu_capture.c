@@ -15,7 +15,7 @@
 static cuda_stream_is_capturing *is_capturing;
 static cuda_thread_exchange_stream_capture_mode *exchange;
 
-/* Drivers before CUDA 10.1 have no graphs. */
+/* Drivers before CUDA 10.1 cannot be told, and have no streams for us either. */
 static void functions_find(void)
 {
     const struct symbol symbols[] = { { "cuStreamIsCapturing", &is_capturing },
@@ -36,9 +36,10 @@ bool gpu_stream_is_captured(const struct gpu_stream *stream)
     functions_need();
     if (!exchange || !driver_enter(stream->context))
         return false;
-    bool known = is_capturing(stream->handle, &status) == 0;
+    int error = is_capturing(stream->handle, &status);
     driver_leave(stream->context);
-    return known && status != CUDA_CAPTURE_NONE;
+    return error ||
+           status != CUDA_CAPTURE_NONE; /* it does not say where it would spoil another one */
 }
 
 /* ---- calls that no graph holds ---- */

@@ -12,8 +12,8 @@
  *                        lock, so that others go on, until what the stream waits for is there
  *
  * A device has few queues in hardware (CUDA_DEVICE_MAX_CONNECTIONS, 8 unless said), and streams that share
- * one wait for each other.  Streams of different priorities share none, so ours has the highest: programs
- * that wait for us in streams of that priority, and have many, should have more connections.
+ * one wait for each other.  Ours has the highest priority, so that it may share none with theirs (not tried on
+ * a GPU): programs that wait for us in many streams should have more connections.
  *
  * Costs: a comparison per call of the driver.
  */

@@ -11,10 +11,7 @@
  * Large buffers on a device have no copies: the operation moves and folds them there by itself while
  * the stream waits (task_direct.c).
  *
- * What is put into a stream that is captured (a graph) begins whenever the graph comes to it, so it is
- * kept, with all it refers to, until the end of the program, as nobody tells when a graph goes.  From then on
- * a stream may wait for us at any time, so the driver is asked for little (gpu_stall.c).  A graph may
- * not run twice at a time.
+ * A stream that is captured into a graph takes none: a task is performed once.
  *
  * Pinned memory is asked for in powers of two and used again when the stream has passed: a byte of
  * it for each byte on a device that operations under way need.
@@ -44,7 +41,6 @@ struct block {
 static struct block *blocks[BLOCK_SIZES]; /* unused, by size */
 static _Atomic(struct task *) due;        /* may begin, the last one first */
 static struct task *running;              /* begun */
-static struct task *captured;             /* those of graphs */
 
 /* ---- pinned memory ---- */
 
@@ -146,8 +142,7 @@ static int task_open(struct task *task)
     gpu_patient(true);
     task_stage_prepare(&task->send);
     task_stage_prepare(&task->recv);
-    if (!task->captured)
-        task_spare_copies(task);
+    task_spare_copies(task);
     size_t bytes = LINE + task_stage_bytes(&task->send) + task_stage_bytes(&task->recv);
     task->block = block_take(task->stream, bytes);
     gpu_patient(false);
@@ -178,8 +173,6 @@ void tasks_reclaim(struct stream *stream)
 static void task_is_due(void *argument)
 {
     struct task *task = argument, *last = atomic_load_explicit(&due, memory_order_relaxed);
-    __atomic_store_n(task->block->word, TASK_WAITS,
-                     __ATOMIC_RELEASE); /* a graph's has passed before */
     do
         task->due_next = last;
     while (!atomic_compare_exchange_weak(&due, &last, task));
@@ -204,11 +197,6 @@ static void queue_await(struct task *task)
 static void task_list(struct task *task)
 {
     struct stream *stream = task->stream;
-    if (task->captured) {
-        task->next = captured;
-        captured = task;
-        return;
-    }
     object_hold(stream);
     task->next = NULL;
     *stream->last = task;
@@ -224,19 +212,13 @@ int task_check(const struct comm *comm)
         return fail(MPI_ERR_COMM,
                     "the stream of argument comm is none of a device: it was made without "
                     "the info key \"type\"");
+    if (gpu_stream_is_captured(comm->stream->device))
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "the stream of argument comm is being captured into a graph, which may run "
+                    "many times, while an operation is performed once: put it into the stream "
+                    "between two graphs, each time");
     tasks_reclaim(comm->stream);
     return stream_check(comm->stream);
-}
-
-static int task_look_for_capture(struct task *task, bool later)
-{
-    task->captured = gpu_stream_is_captured(task->stream->device);
-    if (!task->captured || !later)
-        return MPI_SUCCESS;
-    return fail(
-        MPI_ERR_UNSUPPORTED_OPERATION,
-        "the stream is being captured into a graph, in which no operation can be waited "
-        "for later; use the one without a request (MPIX_Send_enqueue, MPIX_Recv_enqueue)");
 }
 
 /* What is in the stream in spite of an error may still use the task, so it stays. */
@@ -244,8 +226,6 @@ int task_enqueue(const struct task *model, struct task **later)
 {
     struct task *task = task_new(model);
     int rc = task ? task_check(task->comm) : fail(MPI_ERR_NO_MEM, "no memory for an operation");
-    if (!rc)
-        rc = task_look_for_capture(task, later != NULL);
     if (!rc)
         rc = task_open(task);
     if (rc && task) {
@@ -317,11 +297,9 @@ static void task_end(struct task *task)
         enqueued_done(task->request, &task->result);
     if (task->begun)
         task_trace_end(task);
-    if (!task->captured) {
-        task_let_go(task);
-        gpu_stalls(-1);
-        task->over = true;
-    }
+    task_let_go(task);
+    gpu_stalls(-1);
+    task->over = true;
     __atomic_store_n(task->block->word, TASK_ENDED, __ATOMIC_RELEASE);
 }
 

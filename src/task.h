@@ -104,7 +104,6 @@ struct task {
     uint64_t begun;           /* clock_ns, when a trace is written */
     bool beside;              /* the stream goes on while it runs */
     bool folds;               /* counted in the stream's folds */
-    bool captured;            /* of a graph: performed again and again, and never over */
     bool over;
 };
 
