@@ -52,6 +52,7 @@ if ldconfig -p 2> /dev/null | grep -q "libfabric\.so\.1"; then
         hmem "a network that registers no memory of devices" FAKE_HMEM=refuse
         hmem "a network that cannot read" FAKE_HMEM=fails
         hmem "a network that reaches devices by way of CUDA" FAKE_HMEM=stages
+        hmem "a network that says so unasked" FAKE_HMEM=unasked
         hmem "a network that is not to reach devices" XMPI_OFI_HMEM=0
     else
         skip "device/a network that reaches devices" "libfabric's functions have versions ${symver:-that are not known}: $(head -n 1 "$scratch/out")"

@@ -71,14 +71,21 @@ struct fi_info *hmem_info(const struct fi_info *info)
 /* Of libfabric 1.18; headers may be older. */
 enum { OPT_CUDA_API_PERMITTED = FI_OPT_FI_HMEM_P2P + 2 };
 
-int hmem_insist(struct fid_ep *ep)
+/* ofi_rxm over cards answers for packets that it copies, which are none of ours: what is on a device is
+ * read. */
+static bool answers_for_packets(const struct fi_info *info)
+{
+    return strcmp(info->fabric_attr->prov_name, "verbs;ofi_rxm") == 0;
+}
+
+int hmem_insist(struct fid_ep *ep, const struct fi_info *info)
 {
     int required = FI_HMEM_P2P_REQUIRED, error = 0;
     bool permitted = false;
     if (fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P, &required, sizeof required) ==
         -FI_EOPNOTSUPP)
         return -FI_EOPNOTSUPP;
-    if (fabric.version() >= FI_VERSION(1, 18))
+    if (fabric.version() >= FI_VERSION(1, 18) && !answers_for_packets(info))
         error = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, OPT_CUDA_API_PERMITTED, &permitted,
                           sizeof permitted);
     return error == -FI_EOPNOTSUPP ? error : 0;

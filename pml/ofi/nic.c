@@ -145,7 +145,7 @@ static int endpoint_open(struct nic *nic, size_t least_receive, struct fid_ep **
                           sizeof least_receive);
     if (error)
         return nic_failed(nic, "fi_ep_bind", error);
-    if (nic->info->caps & FI_HMEM && (error = hmem_insist(*ep)) != 0)
+    if (nic->info->caps & FI_HMEM && (error = hmem_insist(*ep, nic->info)) != 0)
         return nic_failed(nic, "what is on devices would go by way of CUDA: fi_setopt", error);
     error = fi_enable(*ep);
     return error ? nic_failed(nic, "fi_enable", error) : 0;
@@ -312,6 +312,18 @@ int nics_choose(const struct fi_info *list, const struct wish *wish,
     return 0;
 }
 
+/* Some providers say they reach devices though nobody has asked. */
+static struct fi_info *without_devices(const struct fi_info *info)
+{
+    struct fi_info *copy = fabric.dupinfo(info);
+    if (!copy)
+        return NULL;
+    copy->caps &= ~FI_HMEM;
+    copy->tx_attr->caps &= ~FI_HMEM;
+    copy->rx_attr->caps &= ~FI_HMEM;
+    return copy;
+}
+
 static int nic_add(const struct fi_info *info, size_t least_receive)
 {
     struct nic *nic = &nics[nnics++];
@@ -323,7 +335,7 @@ static int nic_add(const struct fi_info *info, size_t least_receive)
         nic_close(nic);
     }
     if (!better || error)
-        error = nic_open(nic, fabric.dupinfo(info), least_receive);
+        error = nic_open(nic, without_devices(info), least_receive);
     if (!error)
         log_at(1, "network: provider %s, interface %s, libfabric %u.%u",
                info->fabric_attr->prov_name, nic->name, FI_MAJOR(fabric.version()),
@@ -352,11 +364,8 @@ int nics_open(size_t least_receive)
     return error;
 }
 
-/* A provider may have the capability unasked, but not the way in which it is used (hmem.c). */
 bool nics_reach_devices(void)
 {
-    if (param_number(OFI_HMEM) == 0)
-        return false;
     for (int i = 0; i < nnics; i++)
         if (!(nics[i].info->caps & FI_HMEM))
             return false;

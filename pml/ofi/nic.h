@@ -82,7 +82,7 @@ bool nics_reach_devices(void);
 struct fi_info *hmem_info(const struct fi_info *info);
 
 /* Before it is enabled: data on devices are not to go by way of CUDA.  0, or what libfabric says. */
-int hmem_insist(struct fid_ep *ep);
+int hmem_insist(struct fid_ep *ep, const struct fi_info *info);
 
 /* Name memory of a device for libfabric.  False: it cannot be registered now. */
 bool hmem_name(const void *memory, size_t bytes, struct fi_mr_attr *attr);

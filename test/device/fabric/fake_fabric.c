@@ -10,6 +10,7 @@
  *
  * FAKE_HMEM=none: it is not offered.  =refuse: such memory cannot be registered.  =fails: it can, and no
  * read works.  =broken: it is offered, and no domain can be opened.  =stages: CUDA has to copy.
+ * =unasked: so it has, and it is offered to everybody.
  */
 #define _GNU_SOURCE
 #include "fake.h"
@@ -83,7 +84,7 @@ static int fake_setopt(fid_t fid, int level, int option, const void *value, size
     if (level != FI_OPT_ENDPOINT || option != FI_OPT_FI_HMEM_P2P)
         return real_setopt(fid, level, option, value, bytes);
     told_not_to_copy = *(const int *)value == FI_HMEM_P2P_REQUIRED;
-    return told_not_to_copy && does("stages") ? -FI_EOPNOTSUPP : 0;
+    return told_not_to_copy && (does("stages") || does("unasked")) ? -FI_EOPNOTSUPP : 0;
 }
 
 static ssize_t fake_read(struct fid_ep *ep, void *to, size_t bytes, void *desc, fi_addr_t peer,
@@ -197,9 +198,9 @@ int fake_getinfo(uint32_t version, const char *node, const char *service, uint64
     int rc = REAL(getinfo, SYMVER)(version, node, service, flags, plain, info);
     if (plain)
         fake_freeinfo(plain);
-    for (struct fi_info *one = *info; rc == 0 && asked && one; one = one->next) {
-        one->caps |= FI_HMEM;
-        one->domain_attr->mr_mode |= FI_MR_HMEM;
+    for (struct fi_info *one = *info; rc == 0 && one; one = one->next) {
+        one->caps |= asked || does("unasked") ? FI_HMEM : 0;
+        one->domain_attr->mr_mode |= asked ? FI_MR_HMEM : 0;
     }
     return rc;
 }
