@@ -109,7 +109,7 @@ bool mail_send(struct job *job, struct address to, enum mail_kind kind, const st
 {
     struct pack letter = { 0 };
     struct address own = mail_own(job);
-    if (!post_fits(text))
+    if (!post_fits(text->n))
         return false;
     pack_number(&letter, to.job);
     pack_number(&letter, to.host);

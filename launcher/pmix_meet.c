@@ -136,6 +136,7 @@ static void expect_no_more(struct meeting *m, int node)
     m->here[node] = true;
     m->left--;
     m->status = PMIX_ERR_PROC_ABORTED;
+    pack_free(&m->data);
 }
 
 static void meeting_free(struct meeting *m)
@@ -214,11 +215,10 @@ static int64_t next_serial(void)
 
 static void tell_met(struct job *job, const struct meeting *m)
 {
-    bool fits = post_fits(&m->data);
     struct pack rest = { 0 };
     pack_number(&rest, next_serial());
-    pack_number(&rest, fits ? m->status : PMIX_ERR_OUT_OF_RESOURCE);
-    pack_bytes(&rest, m->data.bytes, fits ? m->data.n : 0);
+    pack_number(&rest, m->status);
+    pack_bytes(&rest, m->data.bytes, m->data.n);
     pack_bytes(&rest, NULL, 0);
     tell_all(job, &m->what, &rest);
     pack_free(&rest);
@@ -279,7 +279,11 @@ static void come(struct job *job, int from, struct unpack *text)
     m->here[node] = true;
     if (status != PMIX_SUCCESS)
         m->status = (pmix_status_t)status;
-    if (more)
+    else if (m->status == PMIX_SUCCESS && !post_fits(m->data.n + more))
+        m->status = PMIX_ERR_OUT_OF_RESOURCE;
+    if (m->status != PMIX_SUCCESS)
+        pack_free(&m->data);
+    else if (more)
         pack_raw(&m->data, data, more);
     end_complete(job);
 }
@@ -326,7 +330,7 @@ void meet_join(struct job *job, struct upcall *u)
 {
     struct waiting *waiting = calloc(1, sizeof *waiting), **end = &waiters;
     struct pack text = { 0 }, data = data_of(u);
-    bool fits = post_fits(&data);
+    bool fits = post_fits(data.n);
     if (!waiting)
         abort();
     waiting->upcall = u;

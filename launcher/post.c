@@ -12,9 +12,10 @@
 
 #include <stddef.h>
 
-enum {
-    LONGEST = WIRE_LONGEST - (1 << 20)
-}; /* what is left is for heads, and names of meetings */
+enum { /* what is left is for heads, and names of meetings */
+       LONGEST = WIRE_LONGEST - (1 << 20),
+       MEETING = 1 << 19
+};
 
 static post_handler *handlers[POST_KINDS], *late_handlers[POST_KINDS];
 
@@ -28,12 +29,12 @@ void post_handle_late(enum post_kind kind, post_handler *handler)
     late_handlers[kind] = handler;
 }
 
-bool post_fits(const struct pack *text)
+bool post_fits(size_t bytes)
 {
-    if (text->n <= LONGEST)
+    if (bytes <= LONGEST)
         return true;
     complain("%zu MiB of PMIx data at once are too much: launchers send each other %d",
-             text->n >> 20, LONGEST >> 20);
+             bytes >> 20, LONGEST >> 20);
     return false;
 }
 
@@ -50,6 +51,8 @@ void post_send(struct job *job, int to, enum post_kind kind, const struct pack *
         post_own(job, kind, text);
         return;
     }
+    if (!post_fits(text->n > MEETING ? text->n - MEETING : 0))
+        return;
     pack_number(&frame, to);
     pack_number(&frame, job->host);
     pack_number(&frame, kind);

@@ -52,10 +52,10 @@ void post_handle(enum post_kind kind, post_handler *handler);
 /* What the last launcher on the way does with what comes for a host that has ended. */
 void post_handle_late(enum post_kind kind, post_handler *handler);
 
-/* False after a complaint: launchers take no text of this length. */
-bool post_fits(const struct pack *text);
+/* False after a complaint: launchers take no text with so much in it. */
+bool post_fits(size_t bytes);
 
-/* To oneself: handled at once.  POST_ALL: to all others. */
+/* To oneself: handled at once.  POST_ALL: to all others.  What does not fit is lost, after a complaint. */
 void post_send(struct job *job, int to, enum post_kind kind, const struct pack *text);
 
 /* To oneself, also where the job is on one host. */
