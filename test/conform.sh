@@ -6,16 +6,21 @@
 #   XMPI_TEST_MEMORY=device   every buffer that MPI gets lies on a device, a pretended one, whose
 #                             memory no processor can touch (test/device); mixed: those of every
 #                             other rank
+#   XMPI_TEST_MEMORY=cuda     every buffer is copied to memory of a GPU for the time of the operation
+#                             (test/device/shadow.h): that of XMPI_LIBCUDA, or of this machine
 #   XMPI_TEST_LARGE=yes   every call of MPI_X is one of MPI_X_c where there is such a form
 #                         (test/large); some programs, which call every one of them
 # A line `conform-options: ...` in a program asks for a second run with these options of xmpirun,
-# `conform-device: why` says that it is not for memory of a device.
+# `conform-device: why` says that it is not for memory of a device, `conform-shadow: why` not for copies.
 . "${srcdir:-.}/test/lib.sh"
 
 wrap= label=
 [ -z "${XMPI_TEST_MEMORY:-}" ] || [ -z "${XMPI_TEST_LARGE:-}" ] ||
     { echo "not ok conform: XMPI_TEST_MEMORY and XMPI_TEST_LARGE both wrap the calls: one at a time"; exit 99; }
-if [ -n "${XMPI_TEST_MEMORY:-}" ]; then
+if [ "${XMPI_TEST_MEMORY:-}" = cuda ]; then
+    wrap=$scratch/wrap.c label="cuda "
+    "${PYTHON3:-python3}" "$top/test/device/shadow.py" "$top/test/api/functions.txt" > "$wrap" || exit 99
+elif [ -n "${XMPI_TEST_MEMORY:-}" ]; then
     XMPI_LIBCUDA=$scratch/libcuda.so wrap=$scratch/wrap.c label="$XMPI_TEST_MEMORY "
     export XMPI_LIBCUDA
     "${PYTHON3:-python3}" "$top/test/device/wrap.py" "$top/test/api/functions.txt" > "$wrap" &&
@@ -35,13 +40,14 @@ for source in "$top"/test/conform/*.c; do
     program=$(basename "$source" .c)
     case " ${ONLY:-$program} " in *" $program "*) ;; *) continue ;; esac
     why=$(sed -n 's/.*conform-device: //p' "$source")
+    [ "${XMPI_TEST_MEMORY:-}" != cuda ] || [ -n "$why" ] || why=$(sed -n 's/.*conform-shadow: //p' "$source")
     if [ -n "${XMPI_TEST_MEMORY:-}" ] && [ -n "$why" ]; then
         skip "conform/$program ${label% }" "$why"
         continue
     fi
     # shellcheck disable=SC2086 # $wrap may be nothing
     if ! compile -I"$top" -I"$top/test/device" -I"$top/test/large" -o "$scratch/$program" "$source" \
-        $wrap -lm > "$scratch/out" 2>&1; then
+        $wrap -lm -ldl -lpthread > "$scratch/out" 2>&1; then
         not_ok "conform/$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         continue

@@ -108,6 +108,10 @@ case_run "device/says where it folds" 60 sh -c 'XMPI_EXPLAIN=allreduce FAKE_NO_K
 XMPI_TINY=0 XMPI_CUDA_REDUCE=1 XMPI_TEST_MEMORY=mixed NP=3 ONLY="coll_reduce coll_nonblocking" \
     sh "$top/test/conform.sh" || failures=$((failures + 1))
 
+# What runs on a real GPU, where programs cannot see what lies there.
+XMPI_TEST_MEMORY=cuda NP=2 ONLY="coll_nonblocking external32 persistent request" \
+    sh "$top/test/conform.sh" || failures=$((failures + 1))
+
 # The text in the tree is what its sources give, where the same clang is at hand to say so.
 version=$(sed -n '1s/.*by clang \([0-9]*\)\..*/\1/p' "$top/runtime/reduce_device.inc")
 clang=$(command -v "clang-$version" || command -v clang)

@@ -2,6 +2,8 @@
  *
  * XMPI_ASYNC=1: messages and collectives go on while nobody calls MPI, and the program gets the
  * level of threads that it asked for.  Then many of them with calls in between.
+ *
+ * conform-shadow: it looks at data before it asks whether they are there
  */
 #include "check.h"
 

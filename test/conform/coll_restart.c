@@ -2,6 +2,8 @@
  *
  * Starting a persistent collective again allocates nothing: malloc and its relatives are ours here,
  * and they count.  The first starts may: free lists grow until they are long enough.
+ *
+ * conform-shadow: it counts allocations
  */
 #include "check.h"
 

@@ -3,6 +3,8 @@
  * Making communicators in ways that cross: duplicates of duplicates under way, several at once in
  * any order of completion and from several threads, groups that know each other by a string
  * only, and MPI_Comm_disconnect with messages that nobody waits for.
+ *
+ * conform-shadow: it frees requests of receives, whose data arrive
  */
 #include "test/conform/check.h"
 

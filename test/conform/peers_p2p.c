@@ -3,6 +3,8 @@
  * Messages at the edges: nothing received from nobody, requests freed while they are under way,
  * matched messages whose sender has let go, errors of several requests at once, statuses and
  * counts beyond 2^31.
+ *
+ * conform-shadow: it frees requests of receives, whose data arrive
  */
 #include "test/conform/check.h"
 

@@ -44,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- allocations ---- */
 
-enum { ALLOCATIONS = 256, ARENA_BYTES = 256 << 20, ALIGN = 512, REGION_BITS = 32 };
+enum { ALLOCATIONS = 256, ARENA_BYTES = 1 << 30, ALIGN = 512, REGION_BITS = 32 };
 enum { ROWS_AT_ONCE = 256 }; /* of a copy to or from another process */
 
 struct allocation {
