@@ -14,9 +14,11 @@
  * collective.  One that lies about is passed over with a warning.
  */
 #include "coll/tuning.h"
+#include "coll/tuning_device.h"
 
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/gpu.h"
 #include "runtime/hw.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
@@ -137,7 +139,7 @@ const struct tuning_row *tuning_find(const struct tuning *tuning, const struct q
 
 int tuning_choose(const struct question *q, struct choice *choice, bool *found)
 {
-    const struct tuning *tuning;
+    const struct tuning *tuning = NULL;
     const struct tuned *use;
     *found = false;
     int error = tuning_in_force(q, &tuning);
@@ -148,4 +150,34 @@ int tuning_choose(const struct question *q, struct choice *choice, bool *found)
     *choice = (struct choice){ use->use.algorithm, use->use.pieces, use->use.radix,
                                BY_TUNING,          row->line,       tuning->path };
     return 0;
+}
+
+/* ---- devices ---- */
+
+static const struct tuning_device *device_find(const struct tuning *tuning, const char *model)
+{
+    for (int i = 0; tuning && i < tuning->ndevices; i++) {
+        const struct tuning_device *device = &tuning->device[i];
+        if (strcmp(device->model, "any") == 0 || strcmp(device->model, model) == 0)
+            return device;
+    }
+    return NULL;
+}
+
+/* A file that is wrong is told by the first collective. */
+void tuning_for_device(void)
+{
+    static char from[PATH_MAX + 16];
+    char model[GPU_MODEL_CHARS];
+    if (*from || !gpu_model(model))
+        return;
+    if (!files.looked)
+        look();
+    const struct tuning *tuning = files.named ? files.named : files.found;
+    const struct tuning_device *device = device_find(tuning, model);
+    if (!device)
+        return;
+    snprintf(from, sizeof from, "%s:%d", tuning->path, device->line);
+    for (int i = 0; i < device->nset; i++)
+        param_advise(device->set[i].name, device->set[i].value, from);
 }

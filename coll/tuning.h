@@ -11,6 +11,11 @@
  * ..M; the word noncommutative), a colon, and algorithms with the times that were measured, best
  * first.  The first row that fits and has an algorithm that can perform the call decides; of its
  * algorithms, the first that can.  # begins a comment.
+ *
+ *     device NVIDIA A100-SXM4-40GB : CUDA_IPC=16384, CUDA_REDUCE=65536, CUDA_PACK=8
+ *
+ * is about data on GPUs: knobs (runtime/params.def) where the first GPU of the machine has this name, or
+ * `any`.  The first such row is obeyed from the start of the program on, unless the environment says otherwise.
  */
 #ifndef XMPI_TUNING_H
 #define XMPI_TUNING_H
@@ -35,11 +40,23 @@ struct tuning_row {
     int nuse, line;
 };
 
+enum { TUNING_SETTINGS = 8, TUNING_WORD = 32 };
+
+struct tuning_device {
+    char model[64];
+    struct {
+        char name[TUNING_WORD], value[TUNING_WORD];
+    } set[TUNING_SETTINGS];
+    int nset, line;
+};
+
 struct tuning {
     char *path;
     char machine[16]; /* the number of the machine it was measured on, "" = not said */
     struct tuning_row *row;
     int nrows;
+    struct tuning_device *device;
+    int ndevices;
 };
 
 /* Read a file.  MPI_ERR_OTHER with file:line and the reason when a row cannot be understood or can

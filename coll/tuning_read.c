@@ -8,6 +8,7 @@
 #include "coll/tiny.h"
 #include "runtime/amount.h"
 #include "runtime/fail.h"
+#include "runtime/param.h"
 #include "mpi.h"
 
 #include <errno.h>
@@ -169,6 +170,67 @@ static void row_add(struct reader *r, char *line, char *colon)
     t->nrows += !r->why[0];
 }
 
+/* ---- devices ---- */
+
+/* "CUDA_IPC=16384" */
+static void setting_read(struct reader *r, struct tuning_device *device, char *text)
+{
+    static const char *const known[] = { "CUDA_IPC", "CUDA_REDUCE", "CUDA_BLOCK", "CUDA_PACK",
+                                         "CUDA_ENQUEUE" };
+    char *rest = NULL, *word = strtok_r(text, " \t", &rest);
+    char *value = word ? strchr(word, '=') : NULL;
+    int i = 0;
+    if (!value || strtok_r(NULL, " \t", &rest)) {
+        REFUSE(r, "\"%s\" is no setting like CUDA_IPC=16384", word ? word : "");
+        return;
+    }
+    *value++ = '\0';
+    while (i < 5 && strcmp(word, known[i]) != 0)
+        i++;
+    if (i == 5)
+        REFUSE(r,
+               "%s is not set by devices; there are CUDA_IPC, CUDA_REDUCE, CUDA_BLOCK, "
+               "CUDA_PACK, CUDA_ENQUEUE",
+               word);
+    else if (strlen(value) >= TUNING_WORD || !param_advise(word, value, NULL))
+        REFUSE(r, "%s=%s is no number", word, value);
+    else if (device->nset == TUNING_SETTINGS)
+        REFUSE(r, "more than %d settings in a row", TUNING_SETTINGS);
+    if (r->why[0])
+        return;
+    snprintf(device->set[device->nset].name, TUNING_WORD, "%s", word);
+    snprintf(device->set[device->nset++].value, TUNING_WORD, "%s", value);
+}
+
+/* "NVIDIA A100-SXM4-40GB : CUDA_IPC=16384, ..." */
+static void device_add(struct reader *r, char *model, char *colon)
+{
+    struct tuning *t = r->tuning;
+    struct tuning_device *more = realloc(t->device, ((size_t)t->ndevices + 1) * sizeof(*more));
+    if (!more) {
+        REFUSE(r, "no memory for one more row");
+        return;
+    }
+    t->device = more;
+    struct tuning_device *device = &more[t->ndevices];
+    *device = (struct tuning_device){ .line = r->line };
+    char *end = colon;
+    while (end > model && strchr(" \t", end[-1]))
+        end--;
+    *end = '\0';
+    model += strspn(model, " \t");
+    if (!*model || strlen(model) >= sizeof device->model)
+        REFUSE(r, "device wants the name of a GPU, of %zu characters at most, or any",
+               sizeof device->model - 1);
+    snprintf(device->model, sizeof device->model, "%s", model);
+    char *settings = colon + 1;
+    for (char *one; !r->why[0] && (one = strsep(&settings, ","));)
+        setting_read(r, device, one);
+    t->ndevices += !r->why[0];
+}
+
+/* ---- lines ---- */
+
 /* The colon that stands alone; others belong to names. */
 static char *lone_colon(char *line)
 {
@@ -193,6 +255,8 @@ static void line_read(struct reader *r, char *line)
         return;
     } else if (!colon) {
         REFUSE(r, "\"%s\" is no row: collective conditions : algorithm time, ...", line);
+    } else if (strncmp(line, "device", 6) == 0 && strchr(" \t", line[6])) {
+        device_add(r, line + 6, colon);
     } else {
         row_add(r, line, colon);
     }
@@ -203,6 +267,7 @@ void tuning_free(struct tuning *tuning)
     if (!tuning)
         return;
     free(tuning->row);
+    free(tuning->device);
     free(tuning->path);
     free(tuning);
 }

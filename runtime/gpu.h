@@ -30,6 +30,11 @@ bool gpu_is_here(void);
 enum { GPU_CHOICE_CHARS = 160 };
 int gpu_choice(char why[GPU_CHOICE_CHARS]);
 
+/* What the first GPU of this machine is called, as the driver's files have it, without opening the driver;
+ * "unknown" where they do not say (XMPI_LIBCUDA).  False: there is none. */
+enum { GPU_MODEL_CHARS = 64 };
+bool gpu_model(char model[GPU_MODEL_CHARS]);
+
 /* ---- asking ---- */
 
 /* Does this address belong to a device?  Any address may be asked about. */

@@ -14,8 +14,11 @@
 #include "runtime/gpu_cuda.h"
 #include "runtime/param.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct driver {
     cuda_init *init;
@@ -75,4 +78,33 @@ int gpu_choice(char why[GPU_CHOICE_CHARS])
     snprintf(why, GPU_CHOICE_CHARS, "%s, modulo %d devices%s%s%s", from, count,
              bus ? "; XMPI_GPU=" : "", bus ? bus : "", bus ? " is not visible" : "");
     return device;
+}
+
+/* "Model: \t\t NVIDIA A100-SXM4-40GB" */
+static void model_read(const char *path, char model[GPU_MODEL_CHARS])
+{
+    char line[128];
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *name = line + strcspn(line, ":") + 1;
+        if (strncmp(line, "Model:", 6) != 0)
+            continue;
+        name += strspn(name, " \t");
+        snprintf(model, GPU_MODEL_CHARS, "%.*s", (int)strcspn(name, "\n"), name);
+    }
+    if (file)
+        fclose(file);
+}
+
+bool gpu_model(char model[GPU_MODEL_CHARS])
+{
+    glob_t found = { 0 };
+    params_read();
+    if (!param_number(CUDA) || (!param_string(LIBCUDA) && access("/dev/nvidiactl", F_OK) != 0))
+        return false;
+    snprintf(model, GPU_MODEL_CHARS, "unknown");
+    if (glob("/proc/driver/nvidia/gpus/*/information", 0, NULL, &found) == 0)
+        model_read(found.gl_pathv[0], model);
+    globfree(&found);
+    return true;
 }

@@ -23,7 +23,7 @@ enum { PREFIX_CHARS = sizeof PREFIX - 1, NAME_CHARS = 32 };
 
 struct param params[PARAM_COUNT] = {
 #define PARAM(id, type, standard, help)                                                        \
-    [PARAM_ID_##id] = { #id, PARAM_##type, standard, help, 0, NULL, false },
+    [PARAM_ID_##id] = { #id, PARAM_##type, standard, help, 0, NULL, false, NULL },
 #include "runtime/params.def"
 #undef PARAM
 };
@@ -142,4 +142,22 @@ void params_read(void)
     for (char **variable = environ; variable && *variable; variable++)
         if (strncmp(*variable, PREFIX, PREFIX_CHARS) == 0)
             variable_read(*variable);
+}
+
+bool param_advise(const char *name, const char *value, const char *from)
+{
+    long long number;
+    for (int i = 0; i < PARAM_COUNT; i++) {
+        struct param *p = &params[i];
+        if (strcmp(p->name, name) != 0)
+            continue;
+        if (p->type == PARAM_STRING || !forms[p->type].read(value, &number))
+            return false;
+        if (!p->is_set && from) {
+            p->number = number;
+            p->from = from;
+        }
+        return true;
+    }
+    return false;
 }

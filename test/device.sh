@@ -108,6 +108,12 @@ case_run "device/says where it folds" 60 sh -c 'XMPI_EXPLAIN=allreduce FAKE_NO_K
 XMPI_TINY=0 XMPI_CUDA_REDUCE=1 XMPI_TEST_MEMORY=mixed NP=3 ONLY="coll_reduce coll_nonblocking" \
     sh "$top/test/conform.sh" || failures=$((failures + 1))
 
+# Sizes are measured and written down; kernels that are slow to pretend are not.
+[ -n "${XMPI_PREFIX:-}" ] && xmpi=$XMPI_PREFIX/bin/xmpi || xmpi=$build/tools/xmpi
+case_run "device/xmpi tune" 120 env FAKE_NO_KERNELS=1 "$xmpi" tune --device -o "$scratch/tuned"
+case_run "device/xmpi tune: what follows" 20 sh -c 'XMPI_TUNING=$1 "$0" info --param CUDA_BLOCK | grep -q "origin *$1:"' \
+    "$xmpi" "$scratch/tuned"
+
 # What runs on a real GPU, where programs cannot see what lies there.
 XMPI_TEST_MEMORY=cuda NP=2 ONLY="coll_nonblocking external32 persistent request" \
     sh "$top/test/conform.sh" || failures=$((failures + 1))

@@ -8,6 +8,7 @@
 #include "tools/info.h"
 
 #include "mpi.h"
+#include "coll/tuning_device.h"
 #include "runtime/gpu.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
@@ -138,6 +139,11 @@ static void param_value(const struct param *p, char *text, size_t room)
         snprintf(text, room, "%lld", p->number);
 }
 
+static const char *origin_of(const struct param *p)
+{
+    return p->is_set ? "environment" : p->from ? p->from : "default";
+}
+
 static void param_json(struct report *r, const struct param *p)
 {
     char value[1024];
@@ -152,7 +158,7 @@ static void param_json(struct report *r, const struct param *p)
     else
         report_number(r, "value", p->number);
     report_text(r, "default", "%s", p->standard);
-    report_text(r, "origin", "%s", p->is_set ? "environment" : "default");
+    report_text(r, "origin", "%s", origin_of(p));
     report_text(r, "help", "%s", p->help);
     report_end(r);
 }
@@ -161,15 +167,19 @@ static void param_line(const struct param *p)
 {
     char value[1024];
     param_value(p, value, sizeof value);
-    printf("  %-22s %s%s\n%25s%s\n", p->name, *value ? value : "(empty)",
-           p->is_set ? "  from the environment" : "", "", p->help);
-    if (p->is_set)
+    printf("  %-22s %s%s%s\n%25s%s\n", p->name, *value ? value : "(empty)",
+           p->is_set ? "  from the environment"
+           : p->from ? "  measured, "
+                     : "",
+           p->from ? p->from : "", "", p->help);
+    if (p->is_set || p->from)
         printf("%25sDefault: %s.\n", "", *p->standard ? p->standard : "(empty)");
 }
 
 static void show_params(struct report *r)
 {
     params_read();
+    tuning_for_device();
     report_group(r, r->json ? "settings" : "settings (XMPI_<name> in the environment)");
     for (int i = 0; i < PARAM_COUNT; i++) {
         if (r->json)
@@ -184,6 +194,7 @@ static void show_params(struct report *r)
 static int show_param(struct report *r, const char *name)
 {
     params_read();
+    tuning_for_device();
     const char *bare = strncasecmp(name, "XMPI_", 5) ? name : name + 5;
     for (int i = 0; i < PARAM_COUNT; i++) {
         const struct param *p = &params[i];
@@ -197,7 +208,7 @@ static int show_param(struct report *r, const char *name)
             report_text(r, "variable", "XMPI_%s", p->name);
             report_text(r, "value", "%s", value);
             report_text(r, "default", "%s", p->standard);
-            report_text(r, "origin", "%s", p->is_set ? "environment" : "default");
+            report_text(r, "origin", "%s", origin_of(p));
             report_text(r, "type", "%s", type_names[p->type]);
             report_text(r, "meaning", "%s", p->help);
         }

@@ -28,15 +28,18 @@
 static const char *const all_collectives = "barrier,bcast,gather,scatter,allgather,alltoall,"
                                            "reduce,allreduce,reduce_scatter_block,scan,exscan";
 
+enum { MOST_WORDS = 5 }; /* for ranks */
+
 struct tune_options {
     const char *ranks, *collectives, *max_bytes, *seconds, *path;
+    bool device; /* nothing else */
 };
 
 static void usage(FILE *to)
 {
     fputs(
         "usage: xmpi tune [-np N[,N...]] [--colls NAME,...] [--max-bytes BYTES] [--seconds S]\n"
-        "                 [-o FILE]\n\n"
+        "                 [--device] [-o FILE]\n\n"
         "Performs the collectives on this machine with every algorithm that can, and writes "
         "which\n"
         "is fastest to a file that programs of this user on this machine obey from then on;\n"
@@ -46,6 +49,9 @@ static void usage(FILE *to)
         "  --max-bytes B     largest vector or block, 1M unless said, 16M at most\n"
         "  --seconds S       how long it may take for each number of ranks, about; 60 unless "
         "said\n"
+        "  --device          only what is about data on a GPU; else that comes last, where "
+        "there is "
+        "one\n"
         "  -o FILE           another file\n\n"
         "Nothing else should run meanwhile.  `xmpi explain` shows what follows from the "
         "file.\n",
@@ -110,6 +116,11 @@ static int options_read(int argc, char **argv, struct tune_options *o)
                                     &o->path };
     for (int i = 1; i < argc; i += 2) {
         int k = 0;
+        if (strcmp(argv[i], "--device") == 0) {
+            o->device = true;
+            i--;
+            continue;
+        }
         while (k < 5 && strcmp(argv[i], names[k]) != 0)
             k++;
         if (k == 5 || i + 1 == argc)
@@ -130,8 +141,7 @@ static const char *usual_ranks(char *text, size_t room)
     return text;
 }
 
-/* Run the ranks; what rank 0 prints goes to the file. */
-static int measure(const struct tune_options *o, const char *ranks, int file)
+int tune_run(const char *ranks, char *const words[], int file)
 {
     char self[BESIDE_CHARS], launcher[BESIDE_CHARS];
     int status = 0;
@@ -143,11 +153,13 @@ static int measure(const struct tune_options *o, const char *ranks, int file)
         return 1;
     }
     if (child == 0) {
+        char *arguments[MOST_WORDS + 5] = { launcher, "-np", (char *)ranks, self };
+        for (int i = 0; i < MOST_WORDS && words[i]; i++)
+            arguments[4 + i] = words[i];
         dup2(file, STDOUT_FILENO);
         setenv("XMPI_TUNING", "none", 1);
         unsetenv("XMPI_COLL");
-        execl(launcher, launcher, "-np", ranks, self, "tune-rank", o->collectives, o->max_bytes,
-              o->seconds, (char *)NULL);
+        execv(launcher, arguments);
         _exit(127);
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -156,6 +168,13 @@ static int measure(const struct tune_options *o, const char *ranks, int file)
         return 0;
     fprintf(stderr, "xmpi tune: the measurement on %s ranks failed\n", ranks);
     return 1;
+}
+
+static int measure(const struct tune_options *o, const char *ranks, int file)
+{
+    char *const words[] = { "tune-rank", (char *)o->collectives, (char *)o->max_bytes,
+                            (char *)o->seconds, NULL };
+    return tune_run(ranks, words, file);
 }
 
 static void head_write(int file)
@@ -191,9 +210,11 @@ static int measure_all(const struct tune_options *o, int file)
     char *list = strdup(o->ranks), *rest = list;
     int code = list ? 0 : 1;
     head_write(file);
-    for (char *ranks; !code && (ranks = strsep(&rest, ","));)
+    for (char *ranks; !o->device && !code && (ranks = strsep(&rest, ","));)
         code = measure(o, ranks, file);
     free(list);
+    if (!code && tune_device_is_here())
+        code = tune_device(file);
     return code;
 }
 
@@ -219,7 +240,7 @@ static int tune(const struct tune_options *o, char *path)
         if (code)
             fprintf(stderr, "xmpi tune: cannot write %s: %s\n", path, strerror(errno));
         else
-            fprintf(stderr, "xmpi tune: %d rows in %s\n", made->nrows, path);
+            fprintf(stderr, "xmpi tune: %d rows in %s\n", made->nrows + made->ndevices, path);
         tuning_free(made);
     }
     if (code)
@@ -230,7 +251,7 @@ static int tune(const struct tune_options *o, char *path)
 int tune_main(int argc, char **argv)
 {
     char usual[200], path[PATH_MAX];
-    struct tune_options o = { NULL, all_collectives, "1M", "60", NULL };
+    struct tune_options o = { NULL, all_collectives, "1M", "60", NULL, false };
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage(stdout);
         return 0;
@@ -238,6 +259,10 @@ int tune_main(int argc, char **argv)
     int code = options_read(argc, argv, &o);
     if (code)
         return code;
+    if (o.device && !tune_device_is_here()) {
+        fprintf(stderr, "xmpi tune: --device: there is no GPU that CUDA shows\n");
+        return 1;
+    }
     if (!o.ranks)
         o.ranks = usual_ranks(usual, sizeof usual);
     if (o.path)

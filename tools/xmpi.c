@@ -98,7 +98,9 @@ int main(int argc, char **argv)
     const struct subcommand *subcommand = find(name);
     if (subcommand)
         return subcommand->main(argc - 1, argv + 1);
-    if (!strcmp(name, "tune-rank")) /* started by tune */
+    if (!strcmp(name, "tune-device")) /* started by tune */
+        return tune_device_main(argc - 1, argv + 1);
+    if (!strcmp(name, "tune-rank"))
         return tune_rank_main(argc - 1, argv + 1);
     if (!strcmp(name, "doctor-rank")) /* started by doctor */
         return doctor_rank_main(argc - 1, argv + 1);

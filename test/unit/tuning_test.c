@@ -121,6 +121,13 @@ static void refused(const char *row, const char *why)
 
 START_TEST(rows_that_can_never_decide_are_refused)
 {
+    refused("device any : CUDA_IPX=1", "CUDA_IPX is not set by devices; there are CUDA_IPC");
+    refused("device any : CUDA_IPC=1q", "CUDA_IPC=1q is no number");
+    refused("device any : CUDA_IPC", "\"CUDA_IPC\" is no setting");
+    refused("device any : CUDA_IPC=1 us", "is no setting");
+    refused("device any : CUDA_IPC=1,", "\"\" is no setting");
+    refused("device : CUDA_IPC=1", "wants the name of a GPU");
+    refused("device any CUDA_IPC=1", "is no row");
     refused("allreduce : rnig", "no algorithm \"rnig\" for allreduce; there are: tiny");
     refused("allreduze : ring", "no collective \"allreduze\"");
     refused("allreduce noncommutative : ring", "does not fold in rank order");
