@@ -62,8 +62,9 @@ def wrapper(line):
         return head + "    int rc = %s;\n    shadow_peek(request, *flag);\n    return rc;\n}\n" % call(
             name, parameters, words)
     if name == "MPI_Request_free":
-        return head + "    if (request)\n        shadow_leave(*request);\n    return %s;\n}\n" % call(
-            name, parameters, words)
+        return head + ("    MPI_Request given = request ? *request : MPI_REQUEST_NULL;\n    int rc = %s;\n"
+                       "    if (rc == MPI_SUCCESS)\n        shadow_leave(given);\n    return rc;\n}\n"
+                       % call(name, parameters, words))
     buffers = [i for i, p in enumerate(parameters)
                if words[i] in BUFFERS and re.match(r"(const )?void \*\w+$", p)]
     if not buffers:
