@@ -78,6 +78,7 @@ END
         # ten of them side by side, so it takes ten seconds
         case_run "stream/order, ${LATE:-100} times ten producers are 100 ms late" "${LIMIT:-120}" "$XMPIRUN" -np 2 \
             "$scratch/order" "${LATE:-100}" 100000 10 ;;
+    strange) direct strange "without copies" FAKE_STRICT=1 ;;
     graph) direct graph "by a driver that waits" FAKE_STRICT=1 ;;
     calls)
         direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1

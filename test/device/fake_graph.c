@@ -54,7 +54,7 @@ cuda_result cuThreadExchangeStreamCaptureMode(int *mode)
 
 cuda_result cuStreamIsCapturing(cuda_stream stream, int *status)
 {
-    if (!fake_is_queue(stream))
+    if ((uintptr_t)stream > 2 && !fake_is_queue(stream))
         return INVALID_HANDLE;
     pthread_mutex_lock(&fake_queue_lock);
     *status = fake_captured && fake_captured->stream == stream ? CUDA_CAPTURE_ACTIVE

@@ -243,8 +243,26 @@ cuda_result cuStreamDestroy_v2(cuda_stream stream)
     return SUCCESS;
 }
 
+/* The default stream, 0 or 1, is one for all contexts here; it is made when it is first used. */
+static cuda_stream named(cuda_stream stream)
+{
+    static cuda_stream one;
+    static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+    if ((uintptr_t)stream > 1)
+        return stream;
+    pthread_mutex_lock(&first);
+    if (!one)
+        cuStreamCreate(&one, 0);
+    pthread_mutex_unlock(&first);
+    return one;
+}
+
 cuda_result cuStreamGetCtx(cuda_stream stream, cuda_context *context)
 {
+    if ((uintptr_t)stream <= 2) {
+        *context = fake_current();
+        return *context ? SUCCESS : INVALID_CONTEXT;
+    }
     if (!fake_is_queue(stream))
         return INVALID_HANDLE;
     *context = ((struct queue *)stream)->context;
@@ -265,6 +283,7 @@ unsigned fake_waits(void)
 
 cuda_result fake_queue_synchronize(cuda_stream stream)
 {
+    stream = named(stream);
     pthread_mutex_lock(&fake_queue_lock);
     bool good = stream && queue_at(stream) >= 0;
     while (good && ((struct queue *)stream)->first)
@@ -293,7 +312,8 @@ cuda_result cuCtxSynchronize(void)
     cuda_result rc = fake_may_call();
     fake_waits_count();
     for (int i = 0; rc == SUCCESS && i < MOST_STREAMS; i++)
-        fake_queue_synchronize(queues[i]);
+        if (queues[i])
+            fake_queue_synchronize(queues[i]);
     return rc;
 }
 
@@ -308,6 +328,7 @@ static int most_held(void)
 cuda_result fake_queue_add(cuda_stream stream, const struct command *command)
 {
     cuda_result rc = fake_may_call();
+    stream = named(stream);
     if (rc == SUCCESS && !fake_is_queue(stream))
         rc = INVALID_HANDLE;
     struct command *c = rc ? NULL : malloc(sizeof *c);
