@@ -304,7 +304,7 @@ static MPI_Comm comm_of(void *of_cuda)
 static void lane_open(struct lane *l)
 {
     size_t bytes = NUMBERS * sizeof(int);
-    void *pinned;
+    void *pinned = NULL;
     must(cuda.stream(&l->computing, 1) == 0 && cuda.stream(&l->consuming, 1) == 0 &&
              cuda.event(&l->event[0], 2) == 0 && cuda.event(&l->event[1], 2) == 0 &&
              cuda.pin(&pinned, PAGE + 2 * bytes, 1) == 0 &&

@@ -20,7 +20,6 @@
 #include "mpi.h"
 #include "pml/failure.h"
 #include "pml/pml.h"
-#include "coll/tuning_device.h"
 #include "runtime/assist.h"
 #include "runtime/boot.h"
 #include "runtime/lock.h"
@@ -43,7 +42,6 @@ static int library_open(void)
     int rc = boot_open();
     if (rc)
         return rc;
-    tuning_for_device();
     record_open(bootseg_record(boot.segment, boot.first + boot.local_rank));
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),

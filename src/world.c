@@ -3,6 +3,7 @@
  * The two communicators that are always there: MPI_COMM_WORLD and MPI_COMM_SELF.  Their tickets
  * need no drawing, and they are variables of the library, so that their handles cost nothing.
  */
+#include "coll/tuning_device.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
 #include "src/attr.h"
@@ -37,6 +38,7 @@ static void always_close(struct comm *comm)
 int world_open(void)
 {
     struct ticket world, self;
+    tuning_for_device(); /* before the first message */
     ticket_world(&world);
     ticket_self(&self);
     int rc = always_open(&comm_world, "MPI_COMM_WORLD", &world, ranks_range(boot.size, 0, 1));
