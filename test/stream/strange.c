@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What programs may do to streams without meaning it: arguments that are none, nothing to do, streams that
- * are gone; the default stream; and operations that nobody waits for when the program ends.
+ * are gone; the default stream; and a receive that nobody waits for when the program ends.
  */
 #include "driver.h"
 
@@ -106,6 +106,8 @@ int main(int argc, char **argv)
     MPI_Request nobody_waits;
     CHECK_OK(MPIX_Allreduce_enqueue(from, to, N, MPI_INT, MPI_SUM, comm));
     CHECK_OK(MPIX_Irecv_enqueue(to, 1, MPI_INT, rank, 7, comm, &nobody_waits));
+    CHECK(driver.stream_synchronize(stream) ==
+          0); /* whose functions may not be called after the end */
     MPI_Comm_free(&comm);
     return check_done();
 }
