@@ -19,7 +19,9 @@ enum {
     CUDA_OUT_OF_MEMORY = 2,
     CUDA_NOT_INITIALIZED = 3,
     CUDA_ALREADY_MAPPED = 208,
-    CUDA_NOT_READY = 600
+    CUDA_NOT_READY = 600,
+    CUDA_CAPTURE_IMPLICIT =
+        906 /* of the default stream, which another one's capture may not meet */
 };
 
 /* The stream that a thread has without making one; it does not wait for those of other threads. */

@@ -36,10 +36,9 @@ bool gpu_stream_is_captured(const struct gpu_stream *stream)
     functions_need();
     if (!exchange || !driver_enter(stream->context))
         return false;
-    int error = is_capturing(stream->handle, &status);
+    cuda_result error = is_capturing(stream->handle, &status);
     driver_leave(stream->context);
-    return error ||
-           status != CUDA_CAPTURE_NONE; /* it does not say where it would spoil another one */
+    return error == CUDA_CAPTURE_IMPLICIT || (!error && status != CUDA_CAPTURE_NONE);
 }
 
 /* ---- calls that no graph holds ---- */

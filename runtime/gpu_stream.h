@@ -27,7 +27,8 @@ struct gpu_stream {
  * is no driver, or it is too old. */
 int gpu_stream_wrap(struct gpu_stream *stream, void *handle);
 
-/* Is what is put into the stream now not performed, but written down for later, for any number of times? */
+/* Is what is put into the stream now not performed, but written down for later, for any number of times?  Or
+ * would it spoil the capture of another one? */
 bool gpu_stream_is_captured(const struct gpu_stream *stream);
 
 /* Operations that streams may wait for: one more, one less.  While there are any, the driver is asked for
