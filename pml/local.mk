@@ -38,7 +38,6 @@ libxmpi_core_la_SOURCES += \
 if HAVE_LIBFABRIC
 AM_CPPFLAGS += $(FABRIC_CFLAGS)
 libxmpi_core_la_SOURCES += \
-    pml/ofi/alarm.c \
     pml/ofi/card.c pml/ofi/card.h \
     pml/ofi/cq.c \
     pml/ofi/fabric.h \

@@ -13,8 +13,6 @@ enum {
     CROWDED_LOSS = 40,
     MOST_LOOKS = 100,
     FAST_YIELD_NS = 700, /* quicker on average: it does not switch to anybody */
-    FIRST_NAP_NS = 10000000,
-    NAP_GROWTH = 2,
     MOST_NAP_NS = 320000000,
     HURRIED_NAP_NS = 100000000,
 };
@@ -25,15 +23,13 @@ struct policy policy = {
 };
 
 static struct {
-    bool crowded;            /* more ranks than CPUs */
-    bool barrier;            /* the kernel has what makes long sleeps safe, see doorbell.c */
-    enum apart apart;        /* yields do not reach the other ranks */
-    uint64_t (*alarm)(void); /* something rings no bell, see progress_alarm */
+    bool crowded;     /* more ranks than CPUs */
+    bool barrier;     /* the kernel has what makes long sleeps safe, see doorbell.c */
+    enum apart apart; /* yields do not reach the other ranks */
+    bool silent;      /* something rings no bell */
 } surroundings = { .barrier = true };
 
 static uint64_t nap_most = MOST_NAP_NS;
-static uint64_t
-    alarmed_ns; /* the alarm wakes this sleep, or will have it looked around after so long */
 
 /* ---- what waits ask ---- */
 
@@ -52,23 +48,10 @@ bool policy_is_long(uint64_t idle_ns, uint32_t yields)
     return idle_ns >= policy.impatient_ns && idle_ns < yields * (uint64_t)FAST_YIELD_NS;
 }
 
-void policy_alarm(void)
-{
-    alarmed_ns = surroundings.alarm ? surroundings.alarm() : 0;
-}
-
-static uint64_t nap_ns(uint32_t naps, uint64_t first, int growth, uint64_t most)
-{
-    uint64_t ns = first << growth * (int)naps;
-    return ns < most ? ns : most;
-}
-
 uint64_t policy_nap_ns(uint32_t naps)
 {
-    if (!surroundings.alarm || !alarmed_ns || !surroundings.barrier)
-        return nap_ns(naps, policy.nap_ns, policy.nap_growth, nap_most);
-    return nap_ns(naps, FIRST_NAP_NS, NAP_GROWTH,
-                  alarmed_ns < nap_most ? alarmed_ns : nap_most);
+    uint64_t ns = policy.nap_ns << policy.nap_growth * (int)naps;
+    return ns < nap_most ? ns : nap_most;
 }
 
 void policy_ask_who_is_apart(void)
@@ -100,20 +83,20 @@ static void policy_choose(bool polite, bool barrier)
     policy.looks = polite ? 0 : policy.spin < MOST_LOOKS ? policy.spin : MOST_LOOKS;
     policy.awake_ns = polite ? 2 * MILLISECOND : MILLISECOND;
     policy.impatient_ns = polite ? 200 * MICROSECOND : MILLISECOND;
-    policy.nap_ns = barrier ? FIRST_NAP_NS : MILLISECOND;
-    policy.nap_growth = barrier ? NAP_GROWTH : 0;
+    policy.nap_ns = barrier ? 10 * MILLISECOND : MILLISECOND;
+    policy.nap_growth = barrier ? 2 : 0;
     policy.apart = polite && surroundings.apart == APART_YES;
     if (policy.apart)
         policy.impatient_ns = 100 * MICROSECOND;
-    if (surroundings.alarm) {
+    if (surroundings.silent) {
         policy.nap_ns = (polite ? 200 : 50) * MICROSECOND;
         policy.nap_growth = 1;
     }
 }
 
-void progress_alarm(uint64_t (*set)(void))
+void progress_naps_short(bool yes)
 {
-    surroundings.alarm = set;
+    surroundings.silent = yes;
     progress_tune();
 }
 
@@ -133,7 +116,7 @@ void progress_tune(void)
     if (always) { /* who asks for it wants CPUs for others, not the last microsecond */
         policy.awake_ns = 200 * MICROSECOND;
         policy.impatient_ns = 20 * MICROSECOND;
-        policy.nap_ns *= surroundings.alarm ? 2 : 1; /* then a poll costs as much as a yield */
+        policy.nap_ns *= 1 + surroundings.silent; /* then a poll costs as much as a yield */
     }
     if (never) { /* after four billion polls, minutes later, it yields all the same */
         policy.spin = UINT32_MAX;

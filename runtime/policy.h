@@ -51,9 +51,6 @@ void policy_learn(bool missed);
 /* Has a wait been awake for long enough, after so many yields? */
 bool policy_is_long(uint64_t idle_ns, uint32_t yields);
 
-/* Before the last look: have those told who would not ring by themselves (progress_alarm). */
-void policy_alarm(void);
-
 /* How long is the sleep after so many that brought nothing? */
 uint64_t policy_nap_ns(uint32_t naps);
 

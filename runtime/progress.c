@@ -180,7 +180,6 @@ void waits_wake(void)
 
 static void wait_arm(struct wait *w)
 {
-    policy_alarm();
     w->rings = doorbell_arm(bell, !policy_all_fence());
     w->woken = false;
 }

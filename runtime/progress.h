@@ -203,10 +203,9 @@ void progress_cpus(int cpus);
 /* Choose again: the knobs (XMPI_SPIN, XMPI_POLITE) were changed. */
 void progress_tune(void);
 
-/* Something is to be polled that rings no bell (NULL: no more).  Before a wait looks a last time and
- * sleeps, `set` says for how long it may, because someone will ring; 0: nobody will.  Then sleeps take
- * 50 us to 1.6 ms (politely four times, XMPI_POLITE=always eight times as long). */
-void progress_alarm(uint64_t (*set)(void));
+/* Sleep for 50 us to 1.6 ms at a time (politely four times, XMPI_POLITE=always eight times as long):
+ * something is to be polled that rings no bell. */
+void progress_naps_short(bool yes);
 
 /* Sleep for at most a tenth of a second, rather than a third, at a time: somebody may be dead, and
  * pollers look at that after naps. */

@@ -40,10 +40,6 @@ part_alone() # nobody needs it: nobody loads it
     XMPI_SHM=0 case_run "network/loaded by who needs it" 30 "$XMPIRUN" -np 4 "$scratch/lazy" talk
     XMPI_SHM=0 case_run "network/a message before the receiver is there" 30 "$XMPIRUN" -np 2 "$scratch/lazy" early "$scratch/early"
     XMPI_SHM=0 case_run "network/messages of who computes then" 30 "$XMPIRUN" -np 2 "$scratch/lazy" gone "$scratch/gone"
-    for provider in '' 'tcp;ofi_rxm'; do
-        XMPI_SHM=0 XMPI_POLITE=always XMPI_OFI_PROVIDER=$provider case_run "network/who sleeps is woken${provider:+, $provider}" 30 \
-            "$XMPIRUN" -np 2 "$scratch/lazy" wake
-    done
     XMPI_SHM=0 case_run "network/a message for who has left" 30 "$XMPIRUN" -np 2 "$scratch/lazy" late "$scratch/late"
 }
 

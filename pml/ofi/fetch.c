@@ -250,11 +250,3 @@ void fetches_flush(void)
         fetch = next;
     }
 }
-
-bool fetches_rest(void)
-{
-    for (const struct fetch *fetch = fetches; fetch; fetch = fetch->next)
-        if (fetch->under_way == 0)
-            return false;
-    return true;
-}

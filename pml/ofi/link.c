@@ -67,7 +67,7 @@ static int network_open(void)
         goto close_receives;
     log_at(1, "network: at most %lld KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
            param_number(OFI_WINDOW) >> 10);
-    alarm_open();
+    progress_naps_short(true);
     state = OPEN;
     return 0;
 close_receives:
@@ -117,11 +117,11 @@ static void ofi_close(void)
         trunk_watch_end(gone);
         free(gone);
     }
-    alarm_close();
     nics_stop();
     frames_close();
     receives_close();
     nics_close();
+    progress_naps_short(false);
 }
 
 /* ---- peers ---- */
@@ -226,8 +226,7 @@ static int ofi_poll(void)
             open_for_others();
         return 0;
     }
-    bool slept = naps != progress_naps;
-    if (boot.nlocal > 1 && !slept && skipped < BUSY_POLLS) {
+    if (boot.nlocal > 1 && naps == progress_naps && skipped < BUSY_POLLS) {
         skipped++;
         return 0;
     }
@@ -236,7 +235,7 @@ static int ofi_poll(void)
     events += trunks_attend(events == 0);
     fetches_flush();
     skipped = events ? BUSY_POLLS : 0;
-    if (slept || ++polls % POLLS_PER_WATCH == 0)
+    if (++polls % POLLS_PER_WATCH == 0)
         trunks_watch();
     return events;
 }

@@ -107,14 +107,10 @@ static int nic_open_tables(struct nic *nic)
     struct fi_av_attr av = { .type = FI_AV_TABLE, .count = 64 };
     struct fi_cq_attr cq = { .size = NIC_CQ_ENTRIES,
                              .format = FI_CQ_FORMAT_DATA,
-                             .wait_obj = FI_WAIT_FD };
+                             .wait_obj = FI_WAIT_NONE };
     int error = fi_av_open(nic->domain, &av, &nic->av, NULL);
     if (error)
         return nic_failed(nic, "fi_av_open", error);
-    nic->wakes = fi_cq_open(nic->domain, &cq, &nic->cq, NULL) == 0;
-    if (nic->wakes)
-        return 0;
-    cq.wait_obj = FI_WAIT_NONE;
     error = fi_cq_open(nic->domain, &cq, &nic->cq, NULL);
     return error ? nic_failed(nic, "fi_cq_open", error) : 0;
 }

@@ -33,7 +33,6 @@ struct nic {
     size_t address_bytes;
     size_t inject;      /* longest packet that needs no completion */
     size_t most_packet; /* longest that arrives as a whole, see nic.c */
-    bool wakes;         /* `cq` has a file descriptor */
     int posted, most_posted;
     uint64_t next_key;
     uint64_t bytes_sent, bytes_read; /* packets; long messages */

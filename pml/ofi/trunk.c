@@ -388,14 +388,3 @@ int trunks_attend(bool idle)
     }
     return nmet;
 }
-
-bool trunks_rest(bool *awaits)
-{
-    for (const struct trunk *trunk = attended; trunk; trunk = trunk->next_attended)
-        if (trunk_needs_attention(trunk))
-            return false;
-    *awaits = false;
-    for (const struct trunk *trunk = trunks; trunk && !*awaits; trunk = trunk->next)
-        *awaits = trunk->state == TRUNK_OPEN && !trunk->left && trunk_awaits(trunk);
-    return true;
-}

@@ -130,8 +130,6 @@ void trunk_send_ended(struct frame *frame, int error); /* 0 or an error of libfa
 /* Look after those that wait for something; `idle`: nothing arrived in this poll.  How many got their
  * first frames off. */
 int trunks_attend(bool idle);
-/* Is there nothing that polls must try again?  *awaits: some peer owes an answer. */
-bool trunks_rest(bool *awaits);
 void trunk_lost(struct trunk *trunk, const char *why);
 bool trunk_gone(const struct trunk *trunk);
 
@@ -149,15 +147,9 @@ void fetch_retract(struct link_offer *offer);
 bool fetch_begin(struct peer *peer, const struct link_fetch *fetch);
 void fetch_read_ended(struct op *op, int error);
 void fetches_flush(void);
-bool fetches_rest(void); /* nothing that polls must try again */
 
 /* ---- watch.c ---- */
 void trunks_watch(void);
 void trunk_watch_end(struct trunk *trunk);
-bool trunk_awaits(const struct trunk *trunk); /* an ack or an answer */
-
-/* ---- alarm.c: waking a rank that sleeps ---- */
-void alarm_open(void); /* after the nics */
-void alarm_close(void);
 
 #endif

@@ -121,9 +121,9 @@ static void trunk_report(struct trunk *trunk, const char *what)
     trunk_lost(trunk, why);
 }
 
-bool trunk_awaits(const struct trunk *trunk)
+static bool trunk_awaits(const struct trunk *trunk)
 {
-    return trunk->first || trunk->peer->unanswered > 0 || trunk->pinged_at;
+    return trunk->first || trunk->peer->unanswered > 0;
 }
 
 /* Nothing was heard for so long.  The gaps between pings grow up to a quarter of the time-out. */
@@ -188,7 +188,7 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
         trunk->refused = 0;
         trunk_watch_end(trunk);
     }
-    bool awaits = trunk_awaits(trunk);
+    bool awaits = trunk_awaits(trunk) || trunk->pinged_at;
     if (!awaits)
         trunk->waits_since = 0;
     else if (trunk->waits_since == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The network is opened by those who need it, when they do.   lazy none|talk|wake, lazy early|late|gone FILE
+ * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone FILE
  *
  *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
  *                  in the first two processes after that (talk), or in nobody's (none); what comes
@@ -8,14 +8,12 @@
  *     early        a short message goes off although its receiver does not call MPI, until FILE is there
  *     gone         what was sent before the network was open arrives although the sender does not
  *                  call MPI any more, until FILE is there; soon no thread is left over from that
- *     wake         who has waited for long, and sleeps, hears of a message soon
  *     late         a message to a process that has left MPI, where nobody receives it, keeps nobody
  */
 #include "test/conform/check.h"
 
 #include <dirent.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 static int rank, last;
@@ -136,15 +134,14 @@ static int gone(const char *name)
         file_make(name);
         MPI_Send(values, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     }
-    /* the receiver may have got another one, which wakes it from long waits, and stays */
-    for (int i = 0; i < 10000 && (!flag || (rank == 0 && nthreads() > before)); i++) {
+    for (int i = 0; i < 10000 && (!flag || nthreads() > before); i++) {
         int found;
         MPI_Iprobe(MPI_ANY_SOURCE, MANY, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
         usleep(1000);
     }
     CHECK(flag);
-    CHECK(rank != 0 || nthreads() == before);
+    CHECK(nthreads() == before);
     return leave();
 }
 
@@ -167,34 +164,6 @@ static int late(const char *name)
     return 0;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* A sleep that nobody ends takes 100 ms or more by then, so messages of all moments are 50 ms late. */
-static int wake(void)
-{
-    enum { TRIES = 5 };
-    int soon = 0;
-    for (int try = 0; try < TRIES; try++) {
-        double when = 0;
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == 0) {
-            usleep((useconds_t)(300000 + 37000 * try));
-            when = seconds();
-            MPI_Send(&when, 1, MPI_DOUBLE, last, 0, MPI_COMM_WORLD);
-        } else if (rank == last) {
-            MPI_Recv(&when, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            soon += seconds() - when < 0.02;
-        }
-    }
-    CHECK(rank != last || soon > TRIES / 2);
-    return leave();
-}
-
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -207,7 +176,5 @@ int main(int argc, char **argv)
         return gone(argv[2]);
     if (strcmp(how, "late") == 0)
         return late(argv[2]);
-    if (strcmp(how, "wake") == 0)
-        return wake();
     return talk(strcmp(how, "talk") == 0);
 }
