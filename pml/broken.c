@@ -7,6 +7,7 @@
  *     posted receives      end as well (channel_end)
  *     messages unmatched   dropped; an RTS is answered: nothing is wanted, so its send is over
  *     messages matched     go on: their sender sends, or lets its memory be read, to the end
+ *     PML_APART            goes on: those who talk there call the same
  *
  * So no memory is let go of that somebody may still read.  What was given up is remembered when the
  * channel is closed, for senders that were told later than we.
@@ -61,9 +62,12 @@ void recv_break(struct recv *recv)
 static struct recv *receives_take(struct channel *channel)
 {
     struct recv *taken = NULL;
-    struct match_posted *posted;
-    while ((posted = match_any_posted(channel->match)) != NULL) {
-        struct recv *recv = (struct recv *)((char *)posted - offsetof(struct recv, posted));
+    for (struct match_posted *posted = match_any_posted(channel->match), *next; posted;
+         posted = next) {
+        struct recv *recv = recv_of(posted);
+        next = match_next_posted(channel->match, posted);
+        if (recv->key.step >= PML_APART)
+            continue;
         match_unpost(channel->match, posted);
         recv->next = taken;
         taken = recv;
@@ -82,26 +86,34 @@ static void message_refuse(struct peer *peer, const struct wire *header)
 
 static void messages_drop(struct channel *channel)
 {
-    struct match_arrived *m;
-    while ((m = match_oldest(channel->match)) != NULL) {
+    for (struct match_arrived *m = match_oldest(channel->match), *next; m; m = next) {
         struct arrived *arrived = (struct arrived *)m;
+        next = match_next(channel->match, m);
+        if (arrived->header.step >= PML_APART)
+            continue;
         match_take(channel->match, m);
         message_refuse(arrived->peer, &arrived->header);
         arrived_free(arrived);
     }
 }
 
+static bool word_is_over(struct channel *channel, const struct wire *header,
+                         const char *payload)
+{
+    struct envelope from = wire_envelope(header);
+    if (!channel)
+        return header->step != PML_WORDS_LAST || why_broken(header->context);
+    if (pml_judge)
+        pml_judge->word(channel, &from, payload, header->bytes);
+    return true;
+}
+
 bool message_is_dropped(struct channel *channel, struct peer *peer, const struct wire *header,
                         const char *payload)
 {
-    if (channel && header->step >= PML_WORDS) {
-        struct envelope from = wire_envelope(header);
-        message_refuse(peer, header); /* no more of it than is here */
-        if (pml_judge)
-            pml_judge->word(channel, &from, payload, header->bytes);
-        return true;
-    }
-    if (channel ? !channel->broken : !why_broken(header->context))
+    if (header->step >= PML_WORDS)
+        return word_is_over(channel, header, payload);
+    if (channel ? !channel->broken || header->step >= PML_APART : !why_broken(header->context))
         return false;
     message_refuse(peer, header);
     return true;
@@ -117,7 +129,7 @@ void channel_break(struct channel *channel, const char *why)
     snprintf(b->why, sizeof b->why, "%s", why);
     broken = b;
     channel->broken = true;
-    troubles++;
+    troubles++; /* until it is closed */
 }
 
 void channel_end(struct channel *channel)

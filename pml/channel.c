@@ -6,6 +6,7 @@
  */
 #include "mpi.h"
 #include "pml/arrived.h"
+#include "pml/failure.h"
 #include "pml/proto.h"
 #include "pml/recv.h"
 #include "runtime/fail.h"
@@ -145,6 +146,7 @@ void channel_close(struct channel *channel)
         link = &(*link)->next;
     *link = channel->next;
     nchannels--;
+    troubles -= channel->broken;
     if (channel_found == channel)
         channel_found = NULL;
     match_delete(channel->match);

@@ -300,6 +300,8 @@ void peer_lost(struct peer *peer, const char *because)
 /* One that we know of, or one that is dead though we have not acted on it. */
 int channel_examine(const struct channel *channel)
 {
+    if (failures == 0 && !failures_are_new())
+        return channel->broken ? channel_fail(channel) : 0;
     int world = failure_among(channel->peers);
     if (world >= 0)
         return failure_fail(world);

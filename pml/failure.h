@@ -9,7 +9,7 @@
 #include "pml/pml.h"
 
 extern int failures;            /* processes that are lost, as far as we have looked */
-extern int troubles;            /* failures, and channels that are given up */
+extern int troubles;            /* failures, and open channels that are given up */
 extern uint32_t failures_epoch; /* of deaths, up to which we have looked */
 extern const _Atomic uint32_t *failures_news; /* the epoch now (runtime/death.h) */
 

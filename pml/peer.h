@@ -101,6 +101,13 @@ static inline bool peer_spends(struct peer *peer, size_t bytes)
     return true;
 }
 
+/* It goes in any case. */
+static inline void peer_overspends(struct peer *peer, size_t bytes)
+{
+    if (peer->window)
+        peer->spent += message_cost(bytes);
+}
+
 /* A message of the peer that came without asking has left our memory, or needed none. */
 static inline void peer_frees(struct peer *peer, size_t bytes)
 {

@@ -46,8 +46,8 @@ bool channel_oldest(const struct channel *channel, struct envelope *from);
 size_t channel_unexpected_bytes(const struct channel *channel); /* of data, here or to come */
 
 /* Give a channel up, on this side: receives fail with MPI_ERR_OTHER and this text from now on.  Then
- * channel_end, which completes requests, ends those that are posted; messages that nobody has matched are
- * dropped, and senders who wait to be asked for theirs hear that nothing is wanted.  What is matched goes
+ * channel_end, which completes requests, ends those that are posted (but those of PML_APART); messages that
+ * nobody has matched are dropped, and senders who wait to be asked for theirs hear that nothing is wanted.  What is matched goes
  * on to its end.  Whoever uses the channel has to give it up as well, or would wait.  Without memory for
  * the text nothing happens. */
 enum { BROKEN_CHARS = 480 };
@@ -189,8 +189,13 @@ struct mismatch {
     uint32_t my_number, their_number; /* of the collective, as its messages are tagged */
 };
 
-/* Messages with these steps are words from judge to judge: short, never kept, and received by it. */
-enum { PML_WORDS = 0xfffffff0u };
+/* Messages with these steps are words from judge to judge: short, and received by it.  They need no room
+ * in the window of a peer.  Where the channel is not open they are dropped, or (PML_WORDS_LAST) wait for it. */
+enum { PML_WORDS = 0xfffffff0u, PML_WORDS_LAST = 0xffffffffu };
+
+/* With these steps, and what is numbered above, some members of a channel talk who need not know what the
+ * others do: they go on when it is given up. */
+enum { PML_APART = 0x7ffc0000 };
 
 /* Who knows what signatures mean.  Called inside progress. */
 struct pml_judge {

@@ -267,7 +267,7 @@ static __attribute__((noinline)) bool recv_is_hopeless(struct recv *recv)
         failure_complete(&recv->request);
         return true;
     }
-    if (!recv->channel->broken)
+    if (!recv->channel->broken || recv->key.step >= PML_APART)
         return false;
     recv_break(recv);
     return true;

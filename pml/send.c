@@ -233,6 +233,11 @@ static void send_choose(struct send *send)
 {
     size_t total = send->first.total, eager = (size_t)param_number(EAGER);
     send->first.kind = total <= eager && peer_spends(send->peer, total) ? WIRE_EAGER : WIRE_RTS;
+    if (__builtin_expect(send->first.step >= PML_WORDS, 0) && send->first.kind == WIRE_RTS) {
+        peer_overspends(send->peer, total); /* few, short, and not kept */
+        send->first.kind = WIRE_EAGER;
+        return;
+    }
     if (__builtin_expect(send->data.where == AWAY, 0)) {
         send_choose_away(send);
         return;

@@ -11,11 +11,10 @@
 struct tree; /* src/circle_tree.h */
 
 /* Numbers of our own messages: no collective and no user has steps this high, so they share
- * channels with both and never match.  From 0x80000000 on they number partitions (src/part.c). */
+ * channels with both and never match.  From PML_APART on not all of a communicator take part.  From 0x80000000 on they number partitions (src/part.c). */
 enum context_step {
-    STEP_DUP = 0x7ffe0000,
+    STEP_DUP = PML_APART - 0x1000,
     STEP_CREATE,
-    STEP_CREATE_GROUP,
     STEP_SPLIT,
     STEP_SUBGRID,
     STEP_TOPOLOGY,
@@ -23,8 +22,9 @@ enum context_step {
     STEP_INTER_LEADERS,
     STEP_INTER_CREATE,
     STEP_MERGE,
-    STEP_PARTITIONED,              /* how many partitions will come */
-    STEP_ROLES,                    /* a topology's parts change hands */
+    STEP_PARTITIONED, /* how many partitions will come */
+    STEP_ROLES,       /* a topology's parts change hands */
+    STEP_CREATE_GROUP = PML_APART,
     STEP_FROM_GROUP = 0x7fff0000,  /* + 16 bits of the tag string's hash */
     STEP_FROM_GROUPS = 0x7ffd0000, /* likewise */
 };
