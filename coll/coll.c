@@ -419,6 +419,8 @@ static int tell_and_choose(struct team *team, const struct call *call, enum mode
     telling_begin(telling, team, call);
     if (mode == PERSISTENT)
         team->said[telling->number % TEAM_SAID] |= (uint64_t)COLL_PERSISTENT << 32;
+    if (__builtin_expect(team->asked != 0, 0))
+        mismatch_recall(team);
     int error = channel_check(&team->channel);
     return error ? error : choose(team, call, mode, choice);
 }

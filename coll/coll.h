@@ -28,6 +28,7 @@ struct team {
     uint32_t calls;         /* collectives begun on it, persistent ones when made */
     uint32_t running;       /* of them that are posted and not over */
     uint32_t looked;        /* channel.unexpected when there were no strays, see stray.c */
+    bool strays_told;       /* one was found: no more looking */
     bool one_node;
     bool away;    /* while messages do what attach left, as somebody's data are on a device */
     bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
@@ -44,6 +45,7 @@ struct team {
     uint64_t said[TEAM_SAID];      /* by the number of the collective, see said_in */
     uint64_t asked; /* what `asker` says of one to come (mismatch.c); 0: nothing */
     int asker;
+    struct mismatch met; /* why the channel is given up, if it is */
 };
 
 /* Drawn by one member when a communicator is made, and sent to the others with the agreement

@@ -15,6 +15,9 @@
  * (pml/broken.c): what waits ends with an error that says both calls, and so does every collective on
  * this communicator from then on, for nobody knows how far the others are.
  *
+ * An ASK that meets a channel that is given up is answered with the reason, and one that meets no channel is
+ * dropped, for it may be closed there: who asks may come again.
+ *
  * Nothing is sent where nobody waits for so long.  Collectives between two groups are not asked about,
  * since a group need not know which rank of it is the root; nor anything once a process is lost, when
  * survivors give up at different places.
@@ -30,7 +33,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_ASK = PML_WORDS, STEP_TELL };
+enum { STEP_ASK = PML_WORDS, STEP_TELL = PML_WORDS_LAST };
+enum { ALL = -1 };
 
 /* A word that comes is a movement, so a deadlock is not one before the last of them. */
 static const uint64_t ASK_NS = 200000000, LAST_ASK_NS = 4 * ASK_NS;
@@ -38,7 +42,8 @@ static const uint64_t ASK_NS = 200000000, LAST_ASK_NS = 4 * ASK_NS;
 static struct finding { /* a mismatch that has not been acted on */
     struct finding *next;
     struct mismatch mismatch;
-    bool mine; /* the others are to be told */
+    bool mine; /* the others are to be told, */
+    int whom;  /* or one of them */
 } * findings;
 
 /* From now on nothing begins on the channel; what is under way ends when nobody is in the middle of it
@@ -50,11 +55,25 @@ static void found(const struct mismatch *m, bool mine)
     char text[BROKEN_CHARS];
     if (f && mismatch_text(m, text))
         channel_break(channel, text);
-    if (!f || !channel->broken) { /* no memory; the next word finds it again */
+    if (!f ||
+        !channel
+             ->broken) { /* no memory; the next word finds it again, or is answered with it */
         free(f);
         return;
     }
-    *f = (struct finding){ findings, *m, mine };
+    ((struct team *)channel)->met = *m;
+    *f = (struct finding){ findings, *m, mine, ALL };
+    findings = f;
+    pml_settle_soon();
+}
+
+/* Who asks there has not heard of it. */
+static void tell_again(const struct team *team, int whom)
+{
+    struct finding *f = malloc(sizeof *f);
+    if (!f)
+        return; /* it will ask again */
+    *f = (struct finding){ findings, team->met, true, whom };
     findings = f;
     pml_settle_soon();
 }
@@ -89,11 +108,11 @@ static void word_send(struct channel *channel, int rank, const struct envelope *
     }
 }
 
-static void tell_all(struct channel *channel, const struct mismatch *m)
+static void tell(struct channel *channel, const struct mismatch *m, int whom)
 {
     struct envelope word = { .tag = (int)m->my_number, .step = STEP_TELL };
     for (int r = 0; r < channel->size; r++)
-        if (r != channel->rank)
+        if (r != channel->rank && (whom == ALL || r == whom))
             word_send(channel, r, &word, m);
 }
 
@@ -122,6 +141,10 @@ static bool is_to_come(const struct team *team, uint64_t word)
 static void hear(struct team *team, const struct envelope *from)
 {
     uint64_t theirs = said_word((uint32_t)from->tag, from->signature);
+    if (team->channel.broken) {
+        tell_again(team, from->peer);
+        return;
+    }
     if (compare(team, from->peer, theirs) || !is_to_come(team, theirs))
         return;
     team->asked = theirs;
@@ -156,7 +179,7 @@ int mismatch_settle(void)
         struct channel *channel = channel_find(f->mismatch.context);
         findings = f->next;
         if (channel && f->mine)
-            tell_all(channel, &f->mismatch);
+            tell(channel, &f->mismatch, f->whom);
         if (channel)
             channel_end(channel);
         free(f);
@@ -175,28 +198,29 @@ int mismatch_fail(const struct mismatch *m)
 
 /* ---- waiting for long ---- */
 
-static bool is_part_of(const struct record_item *item, uint64_t context)
+/* One thing that a wait waits for: if somebody has to do his part of a collective, tell him which. */
+static void ask(const struct record_item *item, uint32_t number)
 {
-    return item->kind == RECORD_PART ||
-           (item->context == context &&
-            (item->kind == RECORD_RECV || item->kind == RECORD_SEND));
-}
-
-/* Say to those whom a wait waits for, as far as it can tell, what it is in. */
-static void ask(const struct record_wait *wait)
-{
-    const struct record_collective *in = &wait->collective;
-    struct channel *channel = channel_find(in->context);
+    struct channel *channel = number ? channel_find(item->context) : NULL;
     const struct team *team = (const struct team *)channel;
-    uint64_t said = channel && !channel->broken && !team->split ? said_in(team, in->number) : 0;
-    int n = wait->nitems < RECORD_ITEMS ? wait->nitems : RECORD_ITEMS;
+    if (!channel || channel->broken || team->split || item->peer < 0 ||
+        item->peer >= channel->size || item->peer == channel->rank)
+        return;
+    uint64_t said = said_in(team, number);
     struct envelope word = { .tag = (int)(said >> 32),
                              .step = STEP_ASK,
                              .signature = (uint32_t)said };
-    for (int i = 0; i < n && said; i++) {
+    if (said)
+        word_send(channel, item->peer, &word, NULL);
+}
+
+/* Those whom it waits for, as far as it can tell.  A blocking one may wait for a message by itself. */
+static void ask_all(const struct record_wait *wait)
+{
+    for (int i = 0; i < wait->nitems && i < RECORD_ITEMS; i++) {
         const struct record_item *item = &wait->items[i];
-        if (is_part_of(item, in->context) && item->peer >= 0 && item->peer != channel->rank)
-            word_send(channel, item->peer, &word, NULL);
+        bool is_part = !item->number && item->context == wait->collective.context;
+        ask(item, is_part ? wait->collective.number : item->number);
     }
 }
 
@@ -217,7 +241,7 @@ static void look_at_waits(void)
         if (asked[i].after > LAST_ASK_NS || now - wait->since < asked[i].after)
             continue;
         asked[i].after *= 2;
-        ask(wait);
+        ask_all(wait);
     }
 }
 

@@ -18,8 +18,6 @@
 #include "runtime/fail.h"
 #include "runtime/log.h"
 
-static const uint32_t told = UINT32_MAX; /* of team->looked: no more looking */
-
 static bool is_past(uint32_t tag, uint32_t number)
 {
     return ((number - tag - 1) & COLL_NUMBERS) < COLL_NUMBERS / 2;
@@ -44,14 +42,13 @@ static bool is_stray(const struct team *team, const struct envelope *message, ui
     if (!message->signature || !is_past(tag, number))
         return false;
     uint64_t mine = said_in(team, tag);
-    return !(tag & COLL_PERSISTENT) ||
-           (mine && signatures_differ((uint32_t)mine, message->signature));
+    return !(tag & COLL_PERSISTENT) || ((mine >> 32 & COLL_PERSISTENT) &&
+                                        signatures_differ((uint32_t)mine, message->signature));
 }
 
 void stray_look_again(struct team *team)
 {
-    if (team->looked != told)
-        team->looked = team->channel.unexpected - 1;
+    team->looked = team->channel.unexpected - 1;
 }
 
 int stray_look(struct team *team, uint32_t number)
@@ -59,16 +56,16 @@ int stray_look(struct team *team, uint32_t number)
     struct envelope oldest;
     if (team->asked)
         mismatch_recall(team);
-    if (team->looked == told || team->running > 0 || failures_any())
+    if (team->running > 0 || failures_any())
         return 0;
-    if (!channel_oldest(&team->channel, &oldest)) {
+    if (team->strays_told || !channel_oldest(&team->channel, &oldest)) {
         if (!team->asked)
             team->looked = team->channel.unexpected;
         return 0;
     }
     if (!is_stray(team, &oldest, number))
         return 0;
-    team->looked = told;
+    team->strays_told = true;
     return fail_keep(team, stray_fail(team, &oldest));
 }
 

@@ -88,15 +88,19 @@ void part_tell(struct record_wait *wait, int peer, int world)
     if (!item)
         return;
     item->kind = RECORD_PART;
+    item->context = wait->collective.context;
+    item->number = wait->collective.number;
     item->peer = peer;
     item->world = world;
 }
 
 static bool is_told(const struct record_wait *wait, uint64_t context, int peer, int kind)
 {
+    uint32_t number = wait->collective.number;
     for (int i = 0; i < wait->nitems && i < RECORD_ITEMS; i++) {
         const struct record_item *item = &wait->items[i];
-        if (item->context == context && item->peer == peer && item->kind == kind)
+        if (item->context == context && item->peer == peer && item->kind == kind &&
+            item->number == number)
             return true;
     }
     return false;
@@ -112,6 +116,7 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
         return;
     item->kind = kind;
     item->context = channel->context;
+    item->number = wait->collective.number;
     item->peer = peer;
     item->world = ranks_world(channel->peers, peer);
 }
@@ -196,7 +201,7 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
     *telling = (struct telling){ .scope = { scope_tell },
                                  .team = team,
                                  .call = call,
-                                 .number = team->calls + 1,
+                                 .number = (team->calls + 1) & COLL_NUMBERS,
                                  .signature = signature_of(call, items, bytes + call->shape,
                                                            rooted ? root_of(team, call) : -1),
                                  .before = team->said[team->calls % TEAM_SAID],

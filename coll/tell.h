@@ -21,7 +21,7 @@ struct telling { /* of a collective under way; lives as long as its waits */
     struct record_scope scope;
     const struct team *team;
     const struct call *call;
-    uint32_t number;    /* of the collectives begun on the team */
+    uint32_t number;    /* of the collectives begun on the team, as words carry it */
     uint32_t signature; /* what its messages say they are; never 0 */
     uint64_t before;    /* what was said in the one before */
     int root;           /* on the team, -1 = none */
@@ -30,6 +30,9 @@ struct telling { /* of a collective under way; lives as long as its waits */
 
 /* Do these say that two ranks are in different collectives?  More than two words that differ. */
 bool signatures_differ(uint32_t a, uint32_t b);
+
+/* Numbers of collectives as messages and words carry them: so many bits, and one for persistent ones. */
+enum { COLL_NUMBERS = 0x3fffffff, COLL_PERSISTENT = 0x40000000 };
 
 /* What a rank says of a collective in a word. */
 static inline uint64_t said_word(uint32_t number, uint32_t signature)
@@ -48,7 +51,7 @@ static inline bool words_differ(uint64_t a, uint64_t b)
 /* The next collective of a team begins: count it, record it.  The call may be copied. */
 void telling_begin(struct telling *telling, struct team *team, const struct call *call);
 
-/* What waits of this collective belong to. */
+/* What waits of this collective belong to; in a wait for several, the things that are told next. */
 void telling_tell(const struct telling *telling, struct record_wait *wait);
 
 /* One thing that a wait of a collective waits for: that this rank of the team takes part. */
@@ -56,9 +59,6 @@ void part_tell(struct record_wait *wait, int peer, int world);
 
 /* A message of a plan, to this peer or from it; one item for all of them. */
 void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to);
-
-/* Numbers of collectives as messages carry them: so many bits, and one for persistent ones. */
-enum { COLL_NUMBERS = 0x3fffffff, COLL_PERSISTENT = 0x40000000 };
 
 /* What two ranks called, and where.  False: they go together. */
 bool mismatch_text(const struct mismatch *mismatch, char text[BROKEN_CHARS]);

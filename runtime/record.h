@@ -55,6 +55,7 @@ struct record_item { /* one thing that is waited for */
     int32_t kind;        /* enum record_kind */
     int32_t peer, world; /* in the communicator and in the job; -1: any */
     int32_t tag;         /* -2: any, as in MPI */
+    uint32_t number;     /* of the collective on `context` that it belongs to; 0: of none */
     char comm[RECORD_COMM_CHARS];
 };
 

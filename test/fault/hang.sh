@@ -174,10 +174,13 @@ for form in blocking nonblocking persistent; do
 done
 mismatched "long" 3 "$pairs" blocking 4 4 long
 XMPI_SHM=0 mismatched "over a network" 2 "$pairs" blocking 4 5 short
+XMPI_SHM=0 XMPI_EAGER=0 mismatched "over a network, nothing goes unasked" 3 "$pairs" blocking 4 4 short
 XMPI_SHM=0 mismatched "over a network, nonblocking" 3 "$pairs" nonblocking 4 4 mixed
 mismatched "on two nodes" 3 "$scratch/on_nodes" "$pairs" blocking 4 4 mixed
 mismatched "one is late" 2 "$pairs" late
 XMPI_SHM=0 mismatched "one is late, over a network" 3 "$pairs" late
+mismatched "among others in one wait" 3 "$pairs" together
+XMPI_SHM=0 mismatched "among others in one wait, over a network" 3 "$pairs" together
 
 # No deadlock is seen where there is none.
 for case in computes tests threads-late; do

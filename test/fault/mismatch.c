@@ -6,11 +6,11 @@
  * call on all ranks has to work.
  *
  *     mismatch [blocking|nonblocking|persistent] [FIRST LAST [short|long|mixed]]
- *     mismatch late
+ *     mismatch late|together
  *
  * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Late: all call the same, in
  * turn one rank a second after the others, which is no mismatch; then they begin all calls at once and wait
- * for them in orders of their own.
+ * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -243,6 +243,35 @@ static void all_late(void)
     MPI_Comm_free(&other);
 }
 
+/* Nobody receives anything of the mismatch, and it is not the last that is waited for: behind it are one of
+ * the same communicator and one of a smaller one, in which rank 0 is not. */
+static void all_together(void)
+{
+    struct call mine = { "MPI_Reduce", REDUCE, me > 0, LONG, MPI_SUM, MPI_DOUBLE };
+    MPI_Request requests[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+    MPI_Status statuses[3];
+    MPI_Comm comm, some;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, me > 0, 0, &some);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    alarm(PATIENCE);
+    begin(&mine, 1, comm, &requests[0]);
+    MPI_Ibarrier(comm, &requests[1]);
+    if (me == size - 1)
+        sleep(1);
+    MPI_Ibarrier(some, &requests[2]);
+    int rc = MPI_Waitall(3, requests, statuses);
+    if (rc == MPI_SUCCESS && me < 2) /* the others only send */
+        wrong(&mine, &mine, "no error", "");
+    if (rc != MPI_SUCCESS && statuses[2].MPI_ERROR != MPI_SUCCESS)
+        wrong(&mine, &mine, "an error of another communicator", "");
+    if (MPI_Barrier(comm) == MPI_SUCCESS)
+        wrong(&mine, &mine, "no error later", "");
+    alarm(0);
+    MPI_Comm_free(&some);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -263,7 +292,9 @@ int main(int argc, char **argv)
     int first = argc > 2 ? atoi(argv[2]) : 0, last = argc > 3 ? atoi(argv[3]) : ncalls - 1;
     if (form[0] == 'l')
         all_late();
-    for (int a = first; a <= last && a < ncalls && form[0] != 'l'; a++)
+    if (form[0] == 't')
+        all_together();
+    for (int a = first; a <= last && a < ncalls && !strchr("lt", form[0]); a++)
         for (int b = 0; b < ncalls; b++)
             pair(&calls[a], &calls[b], mode);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
