@@ -51,10 +51,12 @@ static int bcast(int root)
 }
 
 /* The root only receives. */
-static int gather(void)
+static int gather(int root)
 {
     static uint32_t mine;
-    struct call call = { .what = COLL_GATHER, .send = part(&mine, 1), .recv = part(data, 1) };
+    struct call call = {
+        .what = COLL_GATHER, .root = root, .send = part(&mine, 1), .recv = part(data, 1)
+    };
     return coll_run(&team, &call);
 }
 
@@ -69,9 +71,11 @@ static void must(bool good, int code)
 static void roots_after_a_question(int rank, int n)
 {
     open_team(rank, n);
-    if (rank == 1)
-        poll_for(LATE_NS);
-    must(gather() == 0, 20);
+    for (int root = 0; root < n; root++) { /* all are asked: one that is not would find it */
+        if (rank != root)
+            poll_for(LATE_NS);
+        must(gather(root) == 0, 20);
+    }
     bcast(rank);
     int error = barrier();
     error = error ? error : barrier();
@@ -211,7 +215,7 @@ static void not_told(int rank, int n)
 {
     open_team(rank, n);
     if (rank == 0) {
-        must(gather() == MPI_ERR_OTHER && strstr(fail_text(), "MPI_Barrier"), 50);
+        must(gather(0) == MPI_ERR_OTHER && strstr(fail_text(), "MPI_Barrier"), 50);
     } else {
         struct mismatch m = { .context = team.channel.context, .me = 1, .my_number = 1 };
         m.their_number = 1;
