@@ -285,7 +285,7 @@ static bool bytes_alone_differ(const struct mismatch *m)
     uint32_t differs = m->my_signature ^ m->their_signature;
     uint32_t what = (m->my_signature >> WHAT_SHIFT) - 1;
     uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT | ITEMS_MASK << ITEMS_SHIFT;
-    if (!is_rooted((enum collective)what))
+    if (what >= COLL_KINDS || !is_rooted((enum collective)what))
         bytes |= ROOTS - 1;
     return m->my_number == m->their_number && !(differs & ~bytes);
 }
