@@ -307,30 +307,20 @@ void meet_job_ended(struct job *job, int number)
 
 /* ---- every host ---- */
 
-/* What its ranks said about themselves; takes the upcall's data. */
-static struct pack data_of(struct upcall *u)
+/* What its ranks said about themselves. */
+static const pmix_byte_object_t *endpoints_of(const struct upcall *u)
 {
-    struct pack data = { 0 };
-    const pmix_byte_object_t *endpoints = NULL;
-    for (size_t i = 0; i < u->ninfo && u->kind == UPCALL_GROUP && !endpoints; i++)
+    for (size_t i = 0; i < u->ninfo; i++)
         if (info_is(&u->info[i], PMIX_GROUP_ENDPT_DATA) &&
             u->info[i].value.type == PMIX_BYTE_OBJECT)
-            endpoints = &u->info[i].value.data.bo;
-    if (endpoints && endpoints->size)
-        pack_raw(&data, endpoints->bytes, endpoints->size);
-    else if (!endpoints && u->nblob)
-        pack_raw(&data, u->blob, u->nblob);
-    free(u->blob);
-    u->blob = NULL;
-    u->nblob = 0;
-    return data;
+            return &u->info[i].value.data.bo;
+    return NULL;
 }
 
 void meet_join(struct job *job, struct upcall *u)
 {
     struct waiting *waiting = calloc(1, sizeof *waiting), **end = &waiters;
-    struct pack text = { 0 }, data = data_of(u);
-    bool fits = post_fits(data.n);
+    struct pack text = { 0 };
     if (!waiting)
         abort();
     waiting->upcall = u;
@@ -338,12 +328,17 @@ void meet_join(struct job *job, struct upcall *u)
     while (*end)
         end = &(*end)->next;
     *end = waiting;
+    const pmix_byte_object_t *endpoints = u->kind == UPCALL_GROUP ? endpoints_of(u) : NULL;
+    size_t bytes = endpoints ? endpoints->size : u->nblob;
+    bool fits = post_fits(bytes);
     pack_number(&text, job->plan->node);
     pack_bytes(&text, waiting->what.bytes, waiting->what.n);
     pack_number(&text, fits ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE);
-    pack_bytes(&text, data.bytes, fits ? data.n : 0);
+    pack_bytes(&text, endpoints ? endpoints->bytes : u->blob, fits ? bytes : 0);
+    free(u->blob);
+    u->blob = NULL;
+    u->nblob = 0;
     post_to_root(job, POST_MEET, &text);
-    pack_free(&data);
     pack_free(&text);
 }
 
