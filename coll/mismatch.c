@@ -46,8 +46,15 @@ static struct finding { /* a mismatch that has not been acted on */
     int whom;  /* or one of them */
 } * findings;
 
+static void finding_put(struct finding *f, const struct mismatch *m, bool mine, int whom)
+{
+    *f = (struct finding){ findings, *m, mine, whom };
+    findings = f;
+    pml_settle_soon();
+}
+
 /* From now on nothing begins on the channel; what is under way ends when nobody is in the middle of it
- * (mismatch_settle). */
+ * (mismatch_settle).  Without memory the next word finds it again, or is answered with it. */
 static void found(const struct mismatch *m, bool mine)
 {
     struct channel *channel = channel_find(m->context);
@@ -55,27 +62,20 @@ static void found(const struct mismatch *m, bool mine)
     char text[BROKEN_CHARS];
     if (f && mismatch_text(m, text))
         channel_break(channel, text);
-    if (!f ||
-        !channel
-             ->broken) { /* no memory; the next word finds it again, or is answered with it */
+    if (!f || !channel->broken) {
         free(f);
         return;
     }
     ((struct team *)channel)->met = *m;
-    *f = (struct finding){ findings, *m, mine, ALL };
-    findings = f;
-    pml_settle_soon();
+    finding_put(f, m, mine, ALL);
 }
 
-/* Who asks there has not heard of it. */
+/* Who asks there has not heard of it.  Without memory: it will ask again. */
 static void tell_again(const struct team *team, int whom)
 {
     struct finding *f = malloc(sizeof *f);
-    if (!f)
-        return; /* it will ask again */
-    *f = (struct finding){ findings, team->met, true, whom };
-    findings = f;
-    pml_settle_soon();
+    if (f)
+        finding_put(f, &team->met, true, whom);
 }
 
 /* ---- words ---- */

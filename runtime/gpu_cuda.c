@@ -298,8 +298,7 @@ void gpu_start_rows(const struct gpu_rows *r)
     int levels = driver_queue_leave();
     cuda_result result = cuda.memcpy_2d_async(&copy, stream_now());
     driver_queue_return(levels);
-    if (result ==
-        CUDA_INVALID_VALUE) /* "may fail" for distances that the driver did not choose */
+    if (result == CUDA_INVALID_VALUE) /* it may refuse distances that it did not choose */
         rows_one_by_one(r);
     else
         driver_note(result, "cuMemcpy2DAsync");

@@ -11,7 +11,8 @@
 struct tree; /* src/circle_tree.h */
 
 /* Numbers of our own messages: no collective and no user has steps this high, so they share
- * channels with both and never match.  From PML_APART on not all of a communicator take part.  From 0x80000000 on they number partitions (src/part.c). */
+ * channels with both and never match.  From PML_APART on not all of a communicator take part.  From
+ * 0x80000000 on they number partitions (src/part.c). */
 enum context_step {
     STEP_DUP = PML_APART - 0x1000,
     STEP_CREATE,
