@@ -106,6 +106,7 @@ static void more_arrived(struct peer *peer, size_t bytes, const char *payload)
     } else if (arrived) {
         memcpy(arrived->data + offset, payload, bytes);
         arrived->have += bytes;
+        pml_counters.unexpected_bytes += bytes;
     }
 }
 

@@ -127,10 +127,19 @@ START_TEST(messages_of_every_size)
 }
 END_TEST
 
+static size_t bytes_of_all(void)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < NSIZES; i++)
+        bytes += sizes[i];
+    return bytes;
+}
+
 /* Many in flight, before any receive is posted, then received in another order. */
 static void unexpected(int rank, int n)
 {
     struct channel *c = job_world(rank, n);
+    const struct param *eager = &params[PARAM_ID_EAGER];
     if (rank == 0) {
         struct request *r[NSIZES];
         unsigned char *p[NSIZES];
@@ -146,7 +155,10 @@ static void unexpected(int rank, int n)
             free(p[i]);
         }
     } else {
+        size_t before = pml_counters.unexpected_bytes;
         meet(c, 0);
+        if (eager->is_set && eager->number >= BIG) /* all of them were sent unasked */
+            ck_assert_uint_eq(pml_counters.unexpected_bytes - before, bytes_of_all());
         for (int i = NSIZES - 1; i >= 0; i--) {
             unsigned char *p = malloc(sizes[i] + 1);
             ck_assert_int_eq(recv_bytes(c, p, sizes[i], i % 2 ? PML_ANY_SOURCE : 0, i, NULL),
