@@ -116,6 +116,11 @@ static void later_end(struct later *l, int error)
         l->request.result.lost = (unsigned)(failure_among(l->telling.team->channel.peers) + 1);
 }
 
+bool later_is_under_way(void)
+{
+    return looked_at != NULL;
+}
+
 /* ---- tracks ---- */
 
 /* End what has come to its end. */

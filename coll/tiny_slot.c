@@ -24,11 +24,61 @@ void tiny_tell(const void *what, struct record_wait *wait)
             part_tell(wait, r, t->member[r].world);
 }
 
+/* The slots of a communicator, as sleepers name them; never 0. */
+static uint64_t slots_name(const struct tiny *t)
+{
+    return t->channel->context * 2 + 1;
+}
+
+/* What a rank that sleeps until this slot is written must be woken for.  What others write is for those
+ * who come after it in the same round, so of one that hears everybody the last one to write is enough;
+ * with something else under way through slots, whoever writes may be the one. */
+static struct awaited awaited(const struct round *round, const struct slot *slot)
+{
+    const struct tiny *t = round->tiny;
+    bool all = round->sequence == t->sequence && round->first == 0 && round->last == t->n - 1;
+    int rank = (int)((size_t)((const char *)slot - t->slots) / t->rank_bytes);
+    return (struct awaited){ later_is_under_way() ? 0 : slots_name(t),
+                             all ? AWAITS_ALL : rank };
+}
+
+/* Have all written this one, as of now?  Of two that write at the same time and ask afterwards, at
+ * least one sees both: they fence. */
+static bool all_say(const struct tiny *t, uint64_t s)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int r = 0; r < t->n; r++)
+        if (!slot_says(slot_of(t, r, s), s))
+            return false;
+    return true;
+}
+
+/* Sixteen ranks that sleep until the last one has come to a barrier are woken once each, not by each
+ * of those who come.  A sleeper says what it waits for, arms its doorbell, looks once more; so
+ * whoever finds it asleep and lets it sleep, since somebody is missing, is seen by the one that is. */
+void tiny_wake(const struct round *round)
+{
+    const struct tiny *t = round->tiny;
+    enum { UNKNOWN, MISSING, ALL } heard = UNKNOWN;
+    for (int r = 0; r < t->n; r++) {
+        struct doorbell *bell = t->member[r].bell;
+        if (r == t->me || !doorbell_is_down(bell))
+            continue;
+        struct awaited its = doorbell_awaited(bell);
+        bool waits_here = its.where == slots_name(t);
+        if (waits_here && its.who == AWAITS_ALL && heard == UNKNOWN)
+            heard = all_say(t, round->sequence) ? ALL : MISSING;
+        if (!waits_here || its.who == t->me || (its.who == AWAITS_ALL && heard == ALL))
+            doorbell_wake(bell);
+    }
+}
+
 int tiny_wait(const struct round *round, const struct slot *slot)
 {
     struct wait w = WAIT_FOR(tiny_tell, round);
     int error = 0;
     while (!slot_says(slot, round->sequence) && !error) {
+        w.awaited = awaited(round, slot);
         wait_idle(&w);
         error = channel_check(round->tiny->channel);
     }

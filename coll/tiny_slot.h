@@ -125,6 +125,9 @@ int tiny_place(struct round *round);
 /* Wait until a slot is written.  MPIX_ERR_PROC_FAILED when somebody is lost before. */
 int tiny_wait(const struct round *round, const struct slot *slot);
 
+/* This rank has spoken: wake those who sleep and have waited for that. */
+void tiny_wake(const struct round *round) __attribute__((cold));
+
 /* This rank and that one do not say the same in this operation, or in the one before. */
 void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
     __attribute__((cold));
@@ -217,9 +220,12 @@ static inline void tiny_publish(const struct round *round)
     round->mine->before = round->before;
     atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
     tiny_want(round);
+    bool some_sleep = false;
+    doorbells_look();
     for (int r = 0; r < t->n; r++)
-        if (r != t->me)
-            doorbell_ring(t->member[r].bell);
+        some_sleep |= r != t->me && doorbell_is_down(t->member[r].bell);
+    if (__builtin_expect(some_sleep, 0))
+        tiny_wake(round);
 }
 
 /* The slot of another rank, once it is written. */

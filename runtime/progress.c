@@ -180,6 +180,9 @@ void waits_wake(void)
 
 static void wait_arm(struct wait *w)
 {
+    bool alone = followers == 0 && !threads_are_many(); /* else it sleeps for others, too */
+    atomic_store_explicit(&bell->who, w->awaited.who, memory_order_relaxed);
+    atomic_store_explicit(&bell->where, alone ? w->awaited.where : 0, memory_order_relaxed);
     w->rings = doorbell_arm(bell, !policy_all_fence());
     w->woken = false;
 }

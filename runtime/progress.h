@@ -68,6 +68,15 @@ void trace_open(int pid, int fd, uint64_t *used, int rank);
 void trace_flush(void); /* the program ends MPI, for now or for ever */
 void trace_close(void);
 
+/* What a wait for slots in shared memory has to be woken for, if it sleeps: when member `who` of the set
+ * of slots `where` writes, or, AWAITS_ALL, when the last of them does.  where = 0: whatever comes.  Those
+ * who write slots look at it (coll/tiny_slot.c); all other rings wake in any case. */
+enum { AWAITS_ALL = -1 };
+struct awaited {
+    uint64_t where;
+    int who;
+};
+
 struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
@@ -84,6 +93,7 @@ struct wait {
     struct record_call call; /* of the user, when this wait began */
     int slot;                /* in the flight recorder, 0 = none yet */
     bool told;               /* since something moved */
+    struct awaited awaited;
 };
 #define WAIT_INIT WAIT_FOR(NULL, NULL)
 #define WAIT_FOR(teller, about)                                                                \
@@ -130,6 +140,8 @@ struct doorbell {
     _Atomic uint32_t bell;     /* futex word, counts rings */
     _Atomic uint32_t fences;   /* 1: the owner fences before it looks at others' `sleeping` */
     _Atomic uint32_t group;    /* the owner's scheduler group, 0: not told (apart.h) */
+    _Atomic uint64_t where;    /* a struct awaited, of the sleep that `sleeping` tells of */
+    _Atomic int32_t who;
     /* Which CPU the owner is on (oncpu.h): a line of its own, as it changes with every switch. */
     _Atomic uint32_t runs __attribute__((aligned(64)));
 };
@@ -145,15 +157,35 @@ extern bool doorbells_fence; /* this process's; see doorbell.c */
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
 
-/* Does the owner sleep?  Ask after publishing what it waits for; costs one load of a line that nobody
- * writes while the owner is awake. */
-static inline bool doorbell_sleeps(struct doorbell *bell)
+/* Between publishing what others may wait for and asking whether they sleep. */
+static inline void doorbells_look(void)
 {
     if (__builtin_expect(doorbells_fence, 0))
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Does the owner sleep?  After doorbells_look; costs one load of a line that nobody writes while the
+ * owner is awake. */
+static inline bool doorbell_is_down(const struct doorbell *bell)
+{
     return atomic_load_explicit(&bell->sleeping, memory_order_relaxed);
+}
+
+/* The same after publishing what it waits for. */
+static inline bool doorbell_sleeps(const struct doorbell *bell)
+{
+    doorbells_look();
+    return doorbell_is_down(bell);
+}
+
+/* What its owner, who sleeps, waits for. */
+static inline struct awaited doorbell_awaited(const struct doorbell *bell)
+{
+    atomic_thread_fence(memory_order_acquire); /* of this sleep or of a later one */
+    return (struct awaited){ atomic_load_explicit(&bell->where, memory_order_relaxed),
+                             atomic_load_explicit(&bell->who, memory_order_relaxed) };
 }
 
 /* Wake the owner if it sleeps.  Call likewise. */

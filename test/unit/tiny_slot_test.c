@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Shared slots of three ranks, written here by hand: who waits for its turn compares what others have
- * said some operations ago.
+ * said some operations ago, and who has spoken wakes those who sleep for that.
  */
 #include "coll/tiny_slot.h"
 
@@ -93,5 +93,39 @@ START_TEST(what_is_being_written_says_nothing)
 }
 END_TEST
 
+/* Rank 1 sleeps for this, rank 2 is awake, and this one, rank 0, has begun operation 3, as rank 1 has.
+ * Is rank 1 woken? */
+static bool wakes(struct awaited awaited, uint64_t last_of_rank_2)
+{
+    static struct doorbell bells[RANKS];
+    begin_to((const uint64_t[]){ 3, 3, last_of_rank_2 });
+    for (int rank = 0; rank < RANKS; rank++) {
+        bells[rank] = (struct doorbell){ .sleeping = rank == 1 };
+        tiny->member[rank].bell = &bells[rank];
+    }
+    atomic_store(&bells[1].where, awaited.where);
+    atomic_store(&bells[1].who, awaited.who);
+    tiny_wake(&(struct round){ .tiny = tiny, .sequence = 3, .last = RANKS - 1 });
+    ck_assert_uint_eq(atomic_load(&bells[0].bell) + atomic_load(&bells[2].bell), 0);
+    ck_assert_uint_ne(atomic_load(&bells[1].bell), atomic_load(&bells[1].sleeping));
+    free(tiny);
+    return atomic_load(&bells[1].bell) == 1;
+}
+
+START_TEST(sleepers_are_woken_for_what_they_wait_for)
+{
+    uint64_t here = 2 * channel.context + 1, elsewhere = here + 2;
+    ck_assert(wakes((struct awaited){ .where = 0 }, 2));
+    ck_assert(wakes((struct awaited){ elsewhere, AWAITS_ALL }, 2));
+    ck_assert(wakes((struct awaited){ elsewhere, 2 }, 2));
+    ck_assert(wakes((struct awaited){ here, 0 }, 2)); /* for this rank */
+    ck_assert(!wakes((struct awaited){ here, 2 }, 2));
+    ck_assert(!wakes((struct awaited){ here, 2 }, 3));
+    ck_assert(!wakes((struct awaited){ here, AWAITS_ALL }, 2)); /* rank 2 will do it */
+    ck_assert(wakes((struct awaited){ here, AWAITS_ALL }, 3));
+    ck_assert(wakes((struct awaited){ here, AWAITS_ALL }, 3 + DEPTH)); /* long ago */
+}
+END_TEST
+
 UNIT_MAIN("tiny_slot", what_all_said_is_right, what_one_said_is_wrong,
-          what_is_being_written_says_nothing)
+          what_is_being_written_says_nothing, sleepers_are_woken_for_what_they_wait_for)
