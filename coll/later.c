@@ -116,11 +116,6 @@ static void later_end(struct later *l, int error)
         l->request.result.lost = (unsigned)(failure_among(l->telling.team->channel.peers) + 1);
 }
 
-bool later_is_under_way(void)
-{
-    return looked_at != NULL;
-}
-
 /* ---- tracks ---- */
 
 /* End what has come to its end. */
@@ -162,6 +157,7 @@ static int later_poll(void)
         *at = track->next;
         track->is_looked_at = false;
     }
+    waits_mixed = looked_at != NULL;
     return complete_all();
 }
 
@@ -172,6 +168,7 @@ static void track_look_at(struct track *track)
     track->is_looked_at = true;
     track->next = looked_at;
     looked_at = track;
+    waits_mixed = true;
 }
 
 static void track_forget(struct track *track)

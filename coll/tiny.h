@@ -79,9 +79,6 @@ int later_draw(struct team *team, const struct telling *telling, uint64_t *name)
 int later_init(struct team *team, const struct telling *telling, uint64_t name,
                struct request **request);
 
-/* May any of them be under way in this process? */
-bool later_is_under_way(void);
-
 /* Nothing may be in flight; NULL is fine. */
 void tracks_close(struct tracks *tracks);
 

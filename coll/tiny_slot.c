@@ -30,16 +30,13 @@ static uint64_t slots_name(const struct tiny *t)
     return t->channel->context * 2 + 1;
 }
 
-/* What a rank that sleeps until this slot is written must be woken for.  What others write is for those
- * who come after it in the same round, so of one that hears everybody the last one to write is enough;
- * with something else under way through slots, whoever writes may be the one. */
-static struct awaited awaited(const struct round *round, const struct slot *slot)
+/* What wakes a rank that sleeps until another one writes its slot of this operation: where it hears
+ * everybody now, the last one to write will do. */
+static struct awaited awaited(const struct round *round, int rank)
 {
     const struct tiny *t = round->tiny;
     bool all = round->sequence == t->sequence && round->first == 0 && round->last == t->n - 1;
-    int rank = (int)((size_t)((const char *)slot - t->slots) / t->rank_bytes);
-    return (struct awaited){ later_is_under_way() ? 0 : slots_name(t),
-                             all ? AWAITS_ALL : rank };
+    return (struct awaited){ slots_name(t), all ? AWAITS_ALL : rank };
 }
 
 /* Have all written this one, as of now?  Of two that write at the same time and ask afterwards, at
@@ -73,12 +70,13 @@ void tiny_wake(const struct round *round)
     }
 }
 
-int tiny_wait(const struct round *round, const struct slot *slot)
+int tiny_wait(const struct round *round, int rank)
 {
+    const struct slot *slot = slot_of(round->tiny, rank, round->sequence);
     struct wait w = WAIT_FOR(tiny_tell, round);
+    w.awaited = awaited(round, rank);
     int error = 0;
     while (!slot_says(slot, round->sequence) && !error) {
-        w.awaited = awaited(round, slot);
         wait_idle(&w);
         error = channel_check(round->tiny->channel);
     }
@@ -158,7 +156,7 @@ static int look_back(struct round *earlier, int rank, uint64_t least)
         t->member[rank].begun = last_begun(t, rank, least, earlier->sequence);
         return 0;
     }
-    int error = says ? 0 : tiny_wait(earlier, slot);
+    int error = says ? 0 : tiny_wait(earlier, rank);
     if (error)
         return error;
     t->member[rank].begun = earlier->sequence;

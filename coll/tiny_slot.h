@@ -122,8 +122,8 @@ void tiny_turn_tell(const struct tiny *tiny, struct record_wait *wait);
 int tiny_turn(struct round *round);
 int tiny_place(struct round *round);
 
-/* Wait until a slot is written.  MPIX_ERR_PROC_FAILED when somebody is lost before. */
-int tiny_wait(const struct round *round, const struct slot *slot);
+/* Wait until a rank has written its slot.  MPIX_ERR_PROC_FAILED when somebody is lost before. */
+int tiny_wait(const struct round *round, int rank);
 
 /* This rank has spoken: wake those who sleep and have waited for that. */
 void tiny_wake(const struct round *round) __attribute__((cold));
@@ -235,7 +235,7 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
     const struct slot *slot = slot_of(t, rank, round->sequence);
     for (uint32_t looks = t->spin; !slot_says(slot, round->sequence); looks--)
         if (looks == 0) {
-            int lost = tiny_wait(round, slot);
+            int lost = tiny_wait(round, rank);
             if (lost)
                 return lost;
             break;

@@ -78,6 +78,7 @@ static struct wait *leader, *armed; /* the one that polls, and the one of them t
 static struct wait *watcher;        /* of the followers */
 static int cpus = 1;                /* of this process */
 int waits_asleep;                   /* sleepers and followers */
+bool waits_mixed;
 
 void progress_add(poller *poll)
 {
@@ -180,7 +181,7 @@ void waits_wake(void)
 
 static void wait_arm(struct wait *w)
 {
-    bool alone = followers == 0 && !threads_are_many(); /* else it sleeps for others, too */
+    bool alone = followers == 0 && !threads_are_many() && !waits_mixed;
     atomic_store_explicit(&bell->who, w->awaited.who, memory_order_relaxed);
     atomic_store_explicit(&bell->where, alone ? w->awaited.where : 0, memory_order_relaxed);
     w->rings = doorbell_arm(bell, !policy_all_fence());

@@ -77,6 +77,9 @@ struct awaited {
     int who;
 };
 
+/* Something else is under way that moves when others write slots: sleep until whatever comes. */
+extern bool waits_mixed;
+
 struct wait {
     uint32_t idle;  /* polls in a row that moved nothing */
     uint32_t phase; /* spinning, yielding, armed (sleeping flag up, one more poll), asleep */
