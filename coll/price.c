@@ -8,6 +8,7 @@
  */
 #include "coll/sim.h"
 
+#include "coll/march.h"
 #include "coll/steady.h"
 #include "runtime/fail.h"
 
@@ -20,6 +21,8 @@ const struct price_model price_standard = {
     .fold = 1 / 20e9,
     .copy = 1 / 20e9,
 };
+
+enum { FEW_ACTS = 1 << 12 }; /* that are performed as soon as a ring is looked at */
 
 static bool is_power(int n)
 {
@@ -68,12 +71,37 @@ static int measure(const struct cast *cast, const void *with, double v[STEADY_VA
     return error;
 }
 
+/* A ring that is worth it, with nothing between its nodes.  *found: its price. */
+static int march(const struct machine *machine, const struct price_query *query, int unit,
+                 size_t most, struct sim *sim, bool *found)
+{
+    struct price_query seated = *query;
+    struct march march = { .found = false };
+    int error = 0;
+    seated.seats = machine->seats;
+    if (!machine->fabric && unit > 0 && query->p > FEW_ACTS / unit)
+        error = march_run(machine->model, &seated, unit, most, &march);
+    *found = march.found;
+    if (march.found)
+        *sim = (struct sim){ .price = march.price,
+                             .acts = march.acts,
+                             .actors = unit,
+                             .symmetry = SYMMETRY_SHIFT,
+                             .rounds = march.rounds };
+    return error;
+}
+
 int sim_run(const struct price_model *model, const struct price_query *query,
             const struct fabric *fabric, size_t most, struct sim *sim)
 {
     struct machine machine = { model, normal(query->seats, query->p), fabric };
+    struct grouping grouping = group(machine.seats, query->p, fabric);
+    bool found;
+    int error = march(&machine, query, grouping.shift, most, sim, &found);
+    if (error || found)
+        return error;
     struct steady_job job = { .query = query,
-                              .grouping = group(machine.seats, query->p, fabric),
+                              .grouping = grouping,
                               .most = most,
                               .measure = measure,
                               .certain = 1,
@@ -81,9 +109,13 @@ int sim_run(const struct price_model *model, const struct price_query *query,
                               .with = &machine };
     double v[STEADY_VALUES] = { 0 };
     struct steady how = { 0 };
-    int error = steady_run(&job, v, &how);
-    *sim = (struct sim){ { v[1], v[2], v[3] }, how.acts,  how.actors,
-                         how.symmetry,         how.ranks, how.bend };
+    error = steady_run(&job, v, &how);
+    *sim = (struct sim){ .price = { v[1], v[2], v[3] },
+                         .acts = how.acts,
+                         .actors = how.actors,
+                         .symmetry = how.symmetry,
+                         .steady = how.ranks,
+                         .bend = how.bend };
     return error;
 }
 

@@ -39,6 +39,19 @@ struct seats {
     int per_node, per_cache;
 };
 
+static inline int seats_node(const struct seats *seats, int rank)
+{
+    return seats->per_node ? rank / seats->per_node : 0;
+}
+
+static inline enum distance seats_apart(const struct seats *seats, int a, int b)
+{
+    if (seats_node(seats, a) != seats_node(seats, b))
+        return DISTANCE_NET;
+    bool near = !seats->per_cache || a / seats->per_cache == b / seats->per_cache;
+    return near ? DISTANCE_CACHE : DISTANCE_NODE;
+}
+
 /* What is asked for.  `bytes` are counted as in rules.c: the vector of a broadcast, a reduction, a
  * scan; one block of all others. */
 struct price_query {

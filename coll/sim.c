@@ -58,6 +58,10 @@ struct state {
     struct moment other; /* receives: when the message was there, or wanted to come */
 };
 
+struct freed {
+    int32_t actor, act;
+};
+
 struct stage {
     const struct cast *cast;
     const struct price_model *model;
@@ -70,6 +74,8 @@ struct stage {
     int *route;
     struct event *heap;
     size_t nevents, cap;
+    struct freed *freed; /* what is to be begun at once, in this order */
+    int64_t nfreed, begun;
     struct moment end;
     bool no_memory;
     long long left; /* acts that are not over */
@@ -123,20 +129,7 @@ static struct event pop(struct stage *s)
     return first;
 }
 
-/* ---- who is where ---- */
-
-static int node_of(const struct seats *seats, int rank)
-{
-    return seats->per_node ? rank / seats->per_node : 0;
-}
-
-static enum distance distance(const struct seats *seats, int a, int b)
-{
-    if (node_of(seats, a) != node_of(seats, b))
-        return DISTANCE_NET;
-    return seats->per_cache && a / seats->per_cache != b / seats->per_cache ? DISTANCE_NODE
-                                                                            : DISTANCE_CACHE;
-}
+/* ---- servers ---- */
 
 /* A server is free at *server; what comes at `at` and keeps it busy is served from then on. */
 static struct moment serve(struct moment *server, struct moment at, double gap, double busy)
@@ -152,14 +145,18 @@ static struct moment serve(struct moment *server, struct moment at, double gap, 
 
 static void begin(struct stage *s, int actor, int i);
 
-/* A receive takes no CPU before its message is there, so it need not wait for its turn. */
+/* A receive takes no CPU before its message is there, so it need not wait for its turn.  What else a
+ * CPU has set free itself it does at once, before it looks for messages, as run.c does. */
 static void now_free(struct stage *s, int actor, int i)
 {
     const struct act *act = &cast_role(s->cast, actor)->act[i];
+    const struct moment *ready = &s->state[actor][i].ready;
     if (act->peer >= 0 && act->verb != VERB_SEND)
         begin(s, actor, i);
+    else if (clock_of(ready) > clock_of(&s->cpu[actor]))
+        push(s, ready, actor, i, BEGIN);
     else
-        push(s, &s->state[actor][i].ready, actor, i, BEGIN);
+        s->freed[s->nfreed++] = (struct freed){ actor, i };
 }
 
 static void done(struct stage *s, int actor, const struct act *act, struct moment at)
@@ -258,7 +255,7 @@ static void begin(struct stage *s, int actor, int i)
         return;
     }
     int peer = cast_peer(s->cast, actor, act);
-    enum distance d = distance(s->seats, actor, peer);
+    enum distance d = seats_apart(s->seats, actor, peer);
     if (act->verb == VERB_SEND) {
         begin_send(s, actor, i, peer, d);
         return;
@@ -286,7 +283,8 @@ static bool find_way(struct stage *s, int actor, int i, int peer)
 {
     const struct fabric *f = s->fabric;
     struct state *t = &s->state[actor][i];
-    t->hops = f->route(f->self, node_of(s->seats, actor), node_of(s->seats, peer), s->route);
+    t->hops =
+        f->route(f->self, seats_node(s->seats, actor), seats_node(s->seats, peer), s->route);
     t->way = t->hops ? malloc((size_t)t->hops * sizeof *t->way) : NULL;
     s->no_memory = s->no_memory || (t->hops && !t->way);
     for (int k = 0; t->way && k < t->hops; k++)
@@ -316,12 +314,12 @@ static void inject(struct stage *s, int actor, int i)
 {
     const struct act *act = &cast_role(s->cast, actor)->act[i];
     int peer = cast_peer(s->cast, actor, act);
-    enum distance d = distance(s->seats, actor, peer);
+    enum distance d = seats_apart(s->seats, actor, peer);
     const struct link_price *link = &s->model->link[d];
     double gap = act->parts * link->gap, busy = act->bytes * link->byte;
     struct moment at = s->state[actor][i].ready;
     bool net = d == DISTANCE_NET;
-    at = serve(net ? &s->node_out[node_of(s->seats, actor)] : &s->out[actor], at, gap, busy);
+    at = serve(net ? &s->node_out[seats_node(s->seats, actor)] : &s->out[actor], at, gap, busy);
     s->state[actor][i].ready = at;
     if (net && s->fabric && find_way(s, actor, i, peer))
         push(s, &at, actor, i, HOP);
@@ -334,12 +332,12 @@ static void arrive(struct stage *s, int actor, int i)
     const struct role *role = cast_role(s->cast, actor);
     const struct act *act = &role->act[i];
     int peer = cast_peer(s->cast, actor, act), sender = peer % s->cast->nactors;
-    enum distance d = distance(s->seats, actor, peer);
+    enum distance d = seats_apart(s->seats, actor, peer);
     const struct link_price *link = &s->model->link[d];
     double gap = act->parts * link->gap, busy = act->bytes * link->byte;
     struct state *t = &s->state[actor][i];
     struct moment *way =
-        d == DISTANCE_NET ? &s->node_in[node_of(s->seats, actor)] : &s->in[actor];
+        d == DISTANCE_NET ? &s->node_in[seats_node(s->seats, actor)] : &s->in[actor];
     struct moment at = serve(way, s->state[sender][act->partner].ready, gap, busy);
     at.latency += gap;
     at.bandwidth += busy;
@@ -355,7 +353,7 @@ static void land(struct stage *s, int actor, int i)
     struct state *t = &s->state[actor][i];
     t->arrived = true;
     if (t->begun)
-        receive(s, actor, i, distance(s->seats, actor, cast_peer(s->cast, actor, act)));
+        receive(s, actor, i, seats_apart(s->seats, actor, cast_peer(s->cast, actor, act)));
 }
 
 /* ---- the stage ---- */
@@ -373,7 +371,8 @@ static bool set_up(struct stage *s)
         s->route = malloc(((size_t)s->fabric->longest + 1) * sizeof *s->route);
     }
     struct state *all = calloc((size_t)cast->acts + 1, sizeof *all);
-    if (!s->state || !s->cpu || !all || (s->fabric && !(s->link && s->route))) {
+    s->freed = malloc(((size_t)cast->acts + 1) * sizeof *s->freed);
+    if (!s->state || !s->cpu || !s->freed || !all || (s->fabric && !(s->link && s->route))) {
         free(all);
         return false;
     }
@@ -403,6 +402,16 @@ static void strike(struct stage *s)
     free(s->link);
     free(s->route);
     free(s->heap);
+    free(s->freed);
+}
+
+static void begin_freed(struct stage *s)
+{
+    while (s->begun < s->nfreed) {
+        struct freed next = s->freed[s->begun++];
+        begin(s, next.actor, next.act);
+    }
+    s->begun = s->nfreed = 0;
 }
 
 static void play(struct stage *s)
@@ -412,11 +421,13 @@ static void play(struct stage *s)
     };
     for (int a = 0; a < s->cast->nactors; a++)
         for (int i = 0; i < cast_role(s->cast, a)->nacts; i++)
-            if (s->state[a][i].nwait == 0)
+            if (cast_role(s->cast, a)->act[i].nwait == 0)
                 now_free(s, a, i);
+    begin_freed(s);
     while (s->nevents > 0 && !s->no_memory) {
         struct event e = pop(s);
         perform[e.kind](s, e.actor, e.act);
+        begin_freed(s);
     }
 }
 
@@ -449,7 +460,7 @@ double sim_least(const struct cast *first, const struct price_model *model,
             cpu += act->bytes * model->copy;
         if (act->peer < 0)
             continue;
-        enum distance d = distance(seats, 0, act->peer);
+        enum distance d = seats_apart(seats, 0, act->peer);
         const struct link_price *link = &model->link[d];
         double busy = act->parts * link->gap + act->bytes * link->byte;
         cpu += act->parts * link->overhead;

@@ -71,6 +71,9 @@ static void say_how(const struct sim *sim)
     if (sim->symmetry)
         printf("; %s", why[sim->symmetry]);
     printf("\n");
+    if (sim->rounds)
+        printf("                 in %lld rounds, until all are alike\n",
+               (long long)sim->rounds);
     if (sim->steady)
         printf("                 in rings of up to %d ranks, which grow evenly", sim->steady);
     if (sim->bend > 0)
