@@ -3,8 +3,9 @@
  * Where shared slots lie: in the tiny part of the area of the rank that drew the ticket, one
  * block behind the other, each with its length and the number of members that have not left it.
  * Only the drawer allocates, so nothing is locked; lines == 0 ends the list, and an area of zeros
- * is an empty one.  MPI_COMM_WORLD has the first block of local rank 0, without drawing; others get
- * a quarter of what is left, and when that is little as little as will do.
+ * is an empty one.  MPI_COMM_WORLD has the first block of the last rank, which of all is asked least
+ * often to draw one, without drawing; others get a quarter of what is left, and when that is little as
+ * little as will do.
  *
  *     block     header | slots, see tiny_slot.h | track 0: slots of one line | track 1 | ... | long
  *
@@ -20,11 +21,15 @@
 #include <string.h>
 
 enum {
-    LINE_BYTES = 128,       /* two cache lines: processors like to fetch two at once */
-    PAIR_BYTES = 36 << 10,  /* at most: 16 slots with 1 KiB of payload for two ranks */
-    BLOCK_BYTES = 96 << 10, /* for more ranks */
-    SHORT_BYTES = 4 << 10,  /* rather than give less than that, give the least */
-    TRACK_BYTES = 8 << 10,  /* of all tracks of a block, at most */
+    LINE_BYTES = 128,        /* two cache lines: processors like to fetch two at once */
+    PAIR_BYTES = 36 << 10,   /* at most: 16 slots with 1 KiB of payload for two ranks */
+    BLOCK_BYTES = 160 << 10, /* for more ranks, besides tracks */
+    SHORT_BYTES = 4 << 10,   /* rather than give less than that, give the least */
+    TRACK_BYTES =
+        8 << 10, /* of all tracks of a block, at most, where each has the least slots */
+    TRACKS_SHARE =
+        5, /* of what a block of many ranks has otherwise, tracks get at least this part */
+    TRACK_DEPTH = 8, /* slots of a rank on a track, at most */
     SLOT_MOST = TINY_BYTES + LINE_BYTES,
     DEPTH_LEAST = 2,
     DEPTH_MOST = 16, /* of long ones */
@@ -37,9 +42,10 @@ struct block {
     uint32_t lines;           /* that follow; 0 = end of the list */
     struct shape {
         uint32_t depth, slot_bytes, tracks;
+        uint32_t track_depth;
         uint32_t long_bytes; /* of each rank, behind all slots */
     } shape;
-    char pad[LINE_BYTES - 24];
+    char pad[LINE_BYTES - 28];
 };
 _Static_assert(sizeof(struct block) == LINE_BYTES, "a block is counted in lines");
 _Static_assert(offsetof(struct slot, payload) == TINY_HEAD, "what tiny.h says");
@@ -49,17 +55,21 @@ enum { AREA_LINES = AREA_TINY_BYTES / LINE_BYTES };
 
 /* ---- shapes ---- */
 
-static uint32_t track_lines(int n)
-{
-    return DEPTH_LEAST * (uint32_t)n;
-}
-
 _Static_assert(TRACK_BYTES == DEPTH_LEAST * TINY_TRACK_RANKS * LINE_BYTES, "as tiny.h says");
 
 static uint32_t tracks_for(int n)
 {
-    uint32_t tracks = TRACK_BYTES / LINE_BYTES / track_lines(n);
+    uint32_t tracks = TRACK_BYTES / LINE_BYTES / DEPTH_LEAST / (uint32_t)n;
     return tracks < TINY_TRACKS ? tracks : TINY_TRACKS;
+}
+
+/* Deep ones, where there is room, since of a gather all but the root run ahead. */
+static uint32_t track_depth_for(int n, size_t bytes)
+{
+    uint32_t depth = TRACK_DEPTH, lines = (uint32_t)(bytes / TRACKS_SHARE / LINE_BYTES);
+    while (depth > DEPTH_LEAST && depth * tracks_for(n) * (uint32_t)n > lines)
+        depth /= 2;
+    return depth;
 }
 
 /* Many slots for few ranks: a rank that sends only runs ahead so far. */
@@ -75,7 +85,7 @@ static struct shape pair_shape(size_t bytes)
 {
     size_t slot = bytes / (DEPTH_MOST * 2) / LINE_BYTES * LINE_BYTES;
     slot = slot < LINE_BYTES ? LINE_BYTES : slot > SLOT_MOST ? SLOT_MOST : slot;
-    return (struct shape){ DEPTH_MOST, (uint32_t)slot, tracks_for(2), 0 };
+    return (struct shape){ DEPTH_MOST, (uint32_t)slot, tracks_for(2), DEPTH_LEAST, 0 };
 }
 
 /* Slots of one line, as many as the long payloads leave, which want twice TINY_BYTES each, but no
@@ -91,7 +101,8 @@ static struct shape group_shape(int n, size_t bytes)
         depth /= 2;
     size_t rest = bytes > depth * line ? (bytes - depth * line) / (size_t)n : 0;
     rest = rest < long_most ? rest / (2 * LINE_BYTES) * (2 * LINE_BYTES) : long_most;
-    return (struct shape){ depth, LINE_BYTES, tracks_for(n), (uint32_t)rest };
+    return (struct shape){ depth, LINE_BYTES, tracks_for(n), track_depth_for(n, bytes),
+                           (uint32_t)rest };
 }
 
 static struct shape shape_for(int n, size_t bytes)
@@ -104,9 +115,14 @@ static uint32_t slots_lines(struct shape shape, int n)
     return shape.depth * (uint32_t)n * (shape.slot_bytes / LINE_BYTES);
 }
 
+static uint32_t track_lines(struct shape shape, int n)
+{
+    return shape.track_depth * (uint32_t)n;
+}
+
 static uint32_t shape_lines(struct shape shape, int n)
 {
-    return slots_lines(shape, n) + shape.tracks * track_lines(n) +
+    return slots_lines(shape, n) + shape.tracks * track_lines(shape, n) +
            shape.long_bytes / LINE_BYTES * (uint32_t)n;
 }
 
@@ -122,10 +138,15 @@ static bool world_fits(void)
     return boot.nnodes == 1 && boot.size >= 2 && boot.size <= TINY_RANKS;
 }
 
+static int world_home(void)
+{
+    return boot.size - 1;
+}
+
 /* The first block after MPI_COMM_WORLD's. */
 static uint32_t first_line(void)
 {
-    if (boot.local_rank != 0 || !world_fits())
+    if (!world_fits() || boot.local_rank != world_home())
         return 0;
     return 1 + shape_lines(shape_for(boot.size, BLOCK_BYTES), boot.size);
 }
@@ -228,7 +249,7 @@ static uint64_t block_draw(struct shape shape, int n)
 
 uint64_t tiny_draw(int n)
 {
-    static const struct shape least = { DEPTH_LEAST, LINE_BYTES, 0, 0 };
+    static const struct shape least = { DEPTH_LEAST, LINE_BYTES, 0, 0, 0 };
     if (!param_number(TINY) || n < 2 || n > TINY_RANKS)
         return 0;
     size_t share = (size_t)free_lines() * LINE_BYTES / 4;
@@ -241,7 +262,7 @@ uint64_t tiny_draw(int n)
 uint64_t tiny_draw_bound(int n, size_t bytes, bool together)
 {
     size_t slot = (TINY_HEAD + bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
-    struct shape shape = { together ? DEPTH_LEAST : depth_for(n), (uint32_t)slot, 0, 0 };
+    struct shape shape = { together ? DEPTH_LEAST : depth_for(n), (uint32_t)slot, 0, 0, 0 };
     if (free_lines() < AREA_LINES / 3 + shape_lines(shape, n))
         return 0;
     return block_draw(shape, n);
@@ -249,14 +270,14 @@ uint64_t tiny_draw_bound(int n, size_t bytes, bool together)
 
 uint64_t tiny_world(void)
 {
-    return world_fits() && param_number(TINY) ? 1ull << 32 : 0;
+    return world_fits() && param_number(TINY) ? (uint64_t)(world_home() + 1) << 32 : 0;
 }
 
 /* ---- opening ---- */
 
 static bool is_world(const struct block *block)
 {
-    return world_fits() && block == block_at(0, 0);
+    return world_fits() && block == block_at(world_home(), 0);
 }
 
 static struct shape shape_of(const struct block *block, int n)
@@ -300,18 +321,18 @@ struct tiny *tiny_open(uint64_t name, const struct channel *channel)
         return NULL;
     tiny->block = block;
     tiny->long_bytes = shape.long_bytes;
-    tiny->longs = (char *)(block + 1) +
-                  (size_t)(slots_lines(shape, tiny->n) + shape.tracks * track_lines(tiny->n)) *
-                      LINE_BYTES;
+    tiny->longs = (char *)(block + 1) + (size_t)(slots_lines(shape, tiny->n) +
+                                                 shape.tracks * track_lines(shape, tiny->n)) *
+                                            LINE_BYTES;
     tiny->tracks = (int)shape.tracks;
     return tiny;
 }
 
 struct tiny *tiny_track(const struct tiny *of, int i)
 {
-    static const struct shape line = { DEPTH_LEAST, LINE_BYTES, 0, 0 };
-    uint32_t first = slots_lines(shape_of(of->block, of->n), of->n);
-    size_t lines = first + (size_t)i * track_lines(of->n);
+    struct shape shape = shape_of(of->block, of->n);
+    struct shape line = { shape.track_depth, LINE_BYTES, 0, 0, 0 };
+    size_t lines = slots_lines(shape, of->n) + (size_t)i * track_lines(shape, of->n);
     return slots_open(of->slots + lines * LINE_BYTES, line, of->channel);
 }
 
