@@ -72,7 +72,8 @@ struct question question_of(const struct team *team, const struct call *call, en
 {
     size_t bytes = call_bytes(team, call);
     int ranks = team->channel.size;
-    bool blocks = mode == BLOCKING, forgets = has_known_counts(call->what) && !blocks;
+    bool blocks = mode == BLOCKING;
+    bool forgets = !blocks && (has_known_counts(call->what) || !is_amount_known(call->what));
     return (struct question){
         .what = call->what,
         .mode = mode,
@@ -336,4 +337,12 @@ int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, c
     struct question q = question_of(team, call, mode);
     q.no_tiny = why;
     return choose_for(team, &q, key_of(&q), choice);
+}
+
+void choose_unfit(enum collective what, struct choice *choice)
+{
+    static const struct algorithm *known[COLL_KINDS];
+    if (!known[what])
+        known[what] = algorithm_find(what, false, "linear");
+    *choice = (struct choice){ known[what], 1, 0, BY_FALLBACK, 0, NULL };
 }

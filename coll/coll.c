@@ -66,13 +66,6 @@ static void explain_planless(struct team *team, const struct call *call, enum mo
 
 /* ---- blocking ---- */
 
-static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
-                    const struct telling *telling)
-{
-    explain_planless(team, call, BLOCKING, choice);
-    return tiny_run(team->tiny, telling);
-}
-
 static int run_to_end(struct team *team, const struct bound *bound,
                       const struct telling *telling)
 {
@@ -101,6 +94,53 @@ static int perform(struct team *team, struct bound *bound, bool sized,
         error = run_inline(team, bound, tag, telling->signature);
     bind_close(bound);
     return error;
+}
+
+/* The plan of this algorithm. */
+static int run_plan(struct team *team, const struct choice *choice,
+                    const struct telling *telling, struct cached *cached)
+{
+    struct bound bound;
+    int error = bind_open(&bound, &cached->plan, telling->call);
+    if (!error)
+        error = perform(team, &bound, choice->algorithm->sized, telling);
+    cache_drop(cached);
+    return error;
+}
+
+/* The blocks of a gatherv or scatterv that fit no slot, as messages: of each pair of ranks both know
+ * whether there is one. */
+static int run_unfit(struct team *team, const struct telling *telling, struct unfit *unfit)
+{
+    struct telling rest_telling = *telling;
+    struct call rest = *telling->call;
+    rest_telling.call = &rest;
+    bool gathers = rest.what == COLL_GATHERV, root = rest.root == team->channel.rank;
+    struct part *all = gathers ? &rest.recv : &rest.send;
+    if (root) {
+        (gathers ? &rest.send : &rest.recv)->count = 0; /* the own one is where it belongs */
+        all->counts = (struct counts){ .wide = unfit->counts };
+    }
+    struct choice choice;
+    choose_unfit(rest.what, &choice);
+    struct plan_key key = key_of(team, &rest, &choice);
+    struct cached *cached;
+    bool fresh;
+    int error = cache_get(&team->cache, choice.algorithm, &key, &cached, &fresh);
+    return error ? error : run_plan(team, &choice, &rest_telling, cached);
+}
+
+static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
+                    const struct telling *telling)
+{
+    explain_planless(team, call, BLOCKING, choice);
+    if (__builtin_expect(is_amount_known(call->what), 1))
+        return tiny_run(team->tiny, telling, NULL);
+    struct unfit unfit;
+    int error = tiny_run(team->tiny, telling, &unfit);
+    if (!error && unfit.any)
+        error = run_unfit(team, telling, &unfit);
+    return error ? error : unfit.error;
 }
 
 static int run(struct team *team, const struct telling *telling);
@@ -147,14 +187,7 @@ static int run_chosen(struct team *team, const struct choice *choice,
         return run_tiny(team, call, choice, telling);
     struct cached *cached;
     int error = plan_for(team, call, BLOCKING, choice, &cached);
-    if (error)
-        return error;
-    struct bound bound;
-    error = bind_open(&bound, &cached->plan, call);
-    if (!error)
-        error = perform(team, &bound, choice->algorithm->sized, telling);
-    cache_drop(cached);
-    return error;
+    return error ? error : run_plan(team, choice, telling, cached);
 }
 
 static int run(struct team *team, const struct telling *telling)

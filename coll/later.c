@@ -368,7 +368,7 @@ int later_draw(struct team *team, const struct telling *telling, uint64_t *name)
     naming.number |= COLL_PERSISTENT;
     *name = team->channel.rank == 0 ? slots_draw(telling, team->channel.size) : 0;
     record_now.inside = &telling->scope;
-    int error = tiny_run(team->tiny, &naming);
+    int error = tiny_run(team->tiny, &naming, NULL);
     record_now.inside = NULL;
     return error;
 }

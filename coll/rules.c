@@ -36,12 +36,14 @@ const struct algorithm algorithms[] = {
     { COLL_GATHER, "attach", 0, .ordered = true, .attaches = true },
     { COLL_GATHER, "linear", gather_linear, .ordered = true },
     { COLL_GATHER, "binomial", gather_binomial, .ordered = true },
+    { COLL_GATHERV, "tiny", 0, .ordered = true },
     { COLL_GATHERV, "linear", gather_linear, .ordered = true },
     { COLL_GATHERV, "binomial", gather_binomial, .ordered = true, .sized = true },
     { COLL_SCATTER, "tiny", 0, .ordered = true },
     { COLL_SCATTER, "attach", 0, .ordered = true, .attaches = true },
     { COLL_SCATTER, "linear", scatter_linear, .ordered = true },
     { COLL_SCATTER, "binomial", scatter_binomial, .ordered = true },
+    { COLL_SCATTERV, "tiny", 0, .ordered = true },
     { COLL_SCATTERV, "linear", scatter_linear, .ordered = true },
     { COLL_SCATTERV, "binomial", scatter_binomial, .ordered = true, .sized = true },
 
@@ -316,6 +318,11 @@ static const struct rule reduce_scatter_rules[] = {
     { .use = "circulant" },
     END,
 };
+static const struct rule listed_rules[] = {
+    { .one_node = true, .use = "tiny" },
+    { .use = "linear" },
+    END,
+};
 static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
@@ -338,9 +345,9 @@ static const struct {
     [COLL_BARRIER] = { "barrier", barrier_rules, union_rules },
     [COLL_BCAST] = { "bcast", bcast_rules, tree_rules },
     [COLL_GATHER] = { "gather", gather_rules, linear_rules },
-    [COLL_GATHERV] = { "gatherv", linear_rules, linear_rules },
+    [COLL_GATHERV] = { "gatherv", listed_rules, linear_rules },
     [COLL_SCATTER] = { "scatter", scatter_rules, linear_rules },
-    [COLL_SCATTERV] = { "scatterv", linear_rules, linear_rules },
+    [COLL_SCATTERV] = { "scatterv", listed_rules, linear_rules },
     [COLL_ALLGATHER] = { "allgather", allgather_rules, spread_rules },
     [COLL_ALLGATHERV] = { "allgatherv", allgatherv_rules, spread_rules },
     [COLL_ALLTOALL] = { "alltoall", alltoall_rules, spread_rules },

@@ -9,7 +9,9 @@
  *     bcast               root: the data                the root's
  *     gather, reduce      one block, one vector         root: all
  *     allgather(v), allreduce   one block, one vector   all
+ *     gatherv             its block, or that it comes as a message: tiny_listed.c
  *     scatter             root: the others' blocks      the root's
+ *     scatterv            root: each block, or that it comes as a message
  *     alltoall, reduce_scatter_block   the others' blocks   all
  *     reduce_scatter      one vector                    all
  *     scan, exscan        one vector                    those of lower ranks
@@ -21,56 +23,16 @@
  * Each has two halves: say fills in the slot before it is shown; take hears the others and waits for
  * them.  Those whose end is not waited for take when all have spoken (later.c).
  *
- * Folding goes in rank order on every rank: all get the same bits.
- *
- * Where ranks exceed CPUs a turn of the scheduler is worth a hundred slots, and what counts is how
- * many calls a rank performs in its turn.  Of a scan that is as many as its slots hold, if it only
- * waits for the rank below and only the rank above for it.
+ * Reductions are in tiny_fold.c, gatherv and scatterv in tiny_listed.c.
  */
 #include "coll/tiny_parts.h"
 
 #include "coll/tell.h"
 #include "runtime/fail.h"
-#include "runtime/folding.h"
 
 #include <string.h>
 
-/* ---- the two sides of a call ---- */
-
-/* What this rank gives to a reduction: a vector, or a block for each rank. */
-static inline struct part operands(const struct call *call)
-{
-    return (struct part){ .base = call->in_place ? call->recv.base : call->send.base,
-                          .layout = call->reduction.layout,
-                          .count = call->recv.count };
-}
-
-static inline struct buffer vector_of(const struct call *call)
-{
-    struct part part = operands(call);
-    return part_block(&part, 0);
-}
-
 /* ---- hearing ---- */
-
-/* Fold what the ranks [0, n) have to say, in their order. */
-static int fold_ranks(struct round *round, const struct call *call, int n, const void *mine,
-                      enum from from)
-{
-    float floats[TINY_BYTES / sizeof(uint16_t)];
-    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    struct folding f = folding_begin(&call->reduction, n, buffer_flat(&out), call->recv.count);
-    f.floats = floats;
-    for (int r = 0; r < n; r++) {
-        const struct slot *slot = NULL;
-        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
-        if (lost)
-            return lost;
-        folding_add(&f, r == round->tiny->me ? mine : heard_at(round, slot, r, from));
-    }
-    folding_end(&f);
-    return 0;
-}
 
 /* Put what the others have to say where it belongs. */
 static int take_blocks(struct round *round, const struct part *to, enum from from)
@@ -132,16 +94,9 @@ static int take_bcast(struct round *round, const struct call *call)
     return call->root == round->tiny->me ? 0 : take_from_root(round, call, &data, FROM_START);
 }
 
-/* The root's may be in place. */
-static struct buffer gathered(const struct call *call)
-{
-    return call->send.layout ? part_block(&call->send, 0)
-                             : (struct buffer){ NULL, 0, NULL, HERE };
-}
-
 static void say_gather(struct round *round, const struct call *call)
 {
-    struct buffer own = gathered(call);
+    struct buffer own = only_block(&call->send);
     if (call->root != round->tiny->me)
         pack(round->payload, &own, round->bytes);
 }
@@ -150,7 +105,8 @@ static int take_gather(struct round *round, const struct call *call)
 {
     if (call->root != round->tiny->me)
         return 0;
-    struct buffer place = part_block(&call->recv, round->tiny->me), own = gathered(call);
+    struct buffer place = part_block(&call->recv, round->tiny->me),
+                  own = only_block(&call->send);
     keep_own(call, &place, &own);
     return take_blocks(round, &call->recv, FROM_START);
 }
@@ -174,36 +130,52 @@ static int take_allgather(struct round *round, const struct call *call)
     return take_blocks(round, &call->recv, FROM_START);
 }
 
-/* The blocks of all others, for them to take. */
-static void pack_others(const struct round *round, const struct part *from)
+/* Short blocks for many ranks lie in the payloads of all slots, from the root's on: nobody else has a use
+ * for those, and a root that had to keep them elsewhere could not run as far ahead. */
+static bool is_spread(int ranks, size_t bytes)
 {
-    char *at = round->payload;
-    for (int r = 0; r < round->tiny->n; r++) {
-        if (r == round->tiny->me)
-            continue;
-        struct buffer block = part_block(from, r);
-        pack(at, &block, round->bytes);
-        at += round->bytes;
-    }
+    return ranks > 2 && bytes <= TINY_TRACK_BYTES;
+}
+
+static struct cells scattered(const struct round *round, const struct call *call)
+{
+    return cells_of(round, call->root, 0, round->bytes);
 }
 
 static void say_scatter(struct round *round, const struct call *call)
 {
-    if (call->root == round->tiny->me)
+    const struct tiny *t = round->tiny;
+    if (call->root != t->me)
+        return;
+    if (!is_spread(t->n, round->bytes)) {
         pack_others(round, &call->send);
+        return;
+    }
+    struct cells cells = scattered(round, call);
+    for (int r = 0; r < t->n; r++) {
+        struct buffer block = part_block(&call->send, r);
+        if (r != t->me)
+            pack(cell_of(&cells, r), &block, round->bytes);
+    }
 }
 
 static int take_scatter(struct round *round, const struct call *call)
 {
     int me = round->tiny->me;
-    struct buffer place = { NULL, 0, NULL, HERE };
-    if (call->recv.layout)
-        place = part_block(&call->recv, 0);
-    if (call->root != me)
+    struct buffer place = only_block(&call->recv);
+    if (call->root == me) {
+        struct buffer own = part_block(&call->send, me);
+        keep_own(call, &place, &own);
+        return 0;
+    }
+    if (!is_spread(round->tiny->n, round->bytes))
         return take_from_root(round, call, &place, FROM_MY_BLOCK);
-    struct buffer own = part_block(&call->send, me);
-    keep_own(call, &place, &own);
-    return 0;
+    const struct slot *slot;
+    struct cells cells = scattered(round, call);
+    int lost = tiny_hear(round, call->root, &slot);
+    if (!lost && !round->error)
+        unpack(&place, cell_of(&cells, me));
+    return lost;
 }
 
 static void say_alltoall(struct round *round, const struct call *call)
@@ -220,121 +192,6 @@ static int take_alltoall(struct round *round, const struct call *call)
     return take_blocks(round, &call->recv, FROM_MY_BLOCK);
 }
 
-/* ---- reductions ---- */
-
-/* Mine as an operand.  In place it is overwritten when the third vector is folded: then the slot
- * has a copy. */
-static const void *own_vector(const struct round *round, const struct call *call)
-{
-    struct buffer own = vector_of(call);
-    return call->in_place ? round->payload : buffer_flat(&own);
-}
-
-static void say_vector(struct round *round, const struct call *call)
-{
-    struct buffer own = vector_of(call);
-    pack(round->payload, &own, round->bytes);
-}
-
-static void say_reduce(struct round *round, const struct call *call)
-{
-    if (call->root != round->tiny->me || call->in_place)
-        say_vector(round, call);
-}
-
-static int take_allreduce(struct round *round, const struct call *call)
-{
-    return fold_ranks(round, call, round->tiny->n, own_vector(round, call), FROM_START);
-}
-
-static int take_reduce(struct round *round, const struct call *call)
-{
-    return call->root == round->tiny->me ? take_allreduce(round, call) : 0;
-}
-
-static void say_reduce_scatter(struct round *round, const struct call *call)
-{
-    struct part all = operands(call);
-    pack_others(round, &all);
-}
-
-/* In place the result overwrites block 0, which others have from the slot by now. */
-static int take_reduce_scatter(struct round *round, const struct call *call)
-{
-    struct part all = operands(call);
-    struct buffer own = part_block(&all, round->tiny->me);
-    return fold_ranks(round, call, round->tiny->n, buffer_flat(&own), FROM_MY_BLOCK);
-}
-
-/* With blocks that differ everybody says the whole vector. */
-static void say_listed_scatter(struct round *round, const struct call *call)
-{
-    struct part all = operands(call);
-    if (round->bytes > 0)
-        all.count = round->bytes / all.layout->size;
-    struct buffer vector = part_block(&all, 0);
-    pack(round->payload, &vector, round->bytes);
-}
-
-/* In place the result may overlap my block of the vector: the slot has a copy. */
-static int take_listed_scatter(struct round *round, const struct call *call)
-{
-    struct call own = *call;
-    own.recv.count = (size_t)counts_at(call->recv.counts, round->tiny->me);
-    round->place = listed_bytes(&call->recv, round->tiny->me).all;
-    if (own.recv.count == 0)
-        return tiny_hear_all(round);
-    return fold_ranks(round, &own, round->tiny->n, round->payload + round->place,
-                      FROM_MY_PLACE);
-}
-
-static int take_scan(struct round *round, const struct call *call)
-{
-    return fold_ranks(round, call, round->tiny->me + 1, own_vector(round, call), FROM_START);
-}
-
-static int take_exscan(struct round *round, const struct call *call)
-{
-    return fold_ranks(round, call, round->tiny->me, own_vector(round, call), FROM_START);
-}
-
-/* Add my vector to what the rank below says, and say that.  The result is the sum with mine, or
- * what was heard. */
-static int pass_on(struct round *round, const struct call *call, bool with_mine)
-{
-    const struct reduction *op = &call->reduction;
-    int me = round->tiny->me;
-    struct buffer own = vector_of(call);
-    const struct slot *slot;
-    const char *below = NULL;
-    int lost = me == 0 ? 0 : tiny_hear(round, me - 1, &slot);
-    if (lost)
-        return lost;
-    if (me > 0)
-        below = tiny_payload(round, me - 1, slot);
-    if (below)
-        op->kernel(round->payload, below, buffer_flat(&own), own.count * op->layout->nitems);
-    else
-        copy_bytes(round->payload, buffer_flat(&own), round->bytes);
-    tiny_publish(round);
-    const char *result = with_mine ? round->payload : below;
-    if (result)
-        copy_bytes(call->recv.base, result, round->bytes);
-    if (result && op->mean)
-        reduce_divide(op, call->recv.base, call->recv.count, me + with_mine);
-    return 0;
-}
-
-static int pass_on_scan(struct round *round, const struct call *call)
-{
-    return pass_on(round, call, true);
-}
-
-static int pass_on_exscan(struct round *round, const struct call *call)
-{
-    return pass_on(round, call, false);
-}
-
 /* ---- which, and whether ---- */
 
 /* Whom a rank hears. */
@@ -349,22 +206,26 @@ static const struct performance {
     [COLL_BARRIER] = { say_nothing, take_nothing, HEARS_ALL, false },
     [COLL_BCAST] = { say_bcast, take_bcast, HEARS_ROOT, false },
     [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL, false },
+    [COLL_GATHERV] = { tiny_say_gatherv, tiny_take_gatherv, ROOT_HEARS_ALL, false },
     [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT, true },
+    [COLL_SCATTERV] = { tiny_say_scatterv, tiny_take_scatterv, HEARS_ROOT, false },
     [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLGATHERV] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL, true },
-    [COLL_REDUCE] = { say_reduce, take_reduce, ROOT_HEARS_ALL, false },
-    [COLL_ALLREDUCE] = { say_vector, take_allreduce, HEARS_ALL, false },
-    [COLL_REDUCE_SCATTER] = { say_listed_scatter, take_listed_scatter, HEARS_ALL, false },
-    [COLL_REDUCE_SCATTER_BLOCK] = { say_reduce_scatter, take_reduce_scatter, HEARS_ALL, true },
-    [COLL_SCAN] = { say_vector, take_scan, HEARS_LOWER, false },
-    [COLL_EXSCAN] = { say_vector, take_exscan, HEARS_LOWER, false },
+    [COLL_REDUCE] = { tiny_say_reduce, tiny_take_reduce, ROOT_HEARS_ALL, false },
+    [COLL_ALLREDUCE] = { tiny_say_vector, tiny_take_allreduce, HEARS_ALL, false },
+    [COLL_REDUCE_SCATTER] = { tiny_say_listed_scatter, tiny_take_listed_scatter, HEARS_ALL,
+                              false },
+    [COLL_REDUCE_SCATTER_BLOCK] = { tiny_say_reduce_scatter, tiny_take_reduce_scatter,
+                                    HEARS_ALL, true },
+    [COLL_SCAN] = { tiny_say_vector, tiny_take_scan, HEARS_LOWER, false },
+    [COLL_EXSCAN] = { tiny_say_vector, tiny_take_exscan, HEARS_LOWER, false },
 };
 
 /* The same where ranks exceed CPUs. */
 static const struct performance chains[COLL_KINDS] = {
-    [COLL_SCAN] = { NULL, pass_on_scan, HEARS_BELOW, false },
-    [COLL_EXSCAN] = { NULL, pass_on_exscan, HEARS_BELOW, false },
+    [COLL_SCAN] = { NULL, tiny_pass_on_scan, HEARS_BELOW, false },
+    [COLL_EXSCAN] = { NULL, tiny_pass_on_exscan, HEARS_BELOW, false },
 };
 
 static inline const struct performance *performance_of(const struct tiny *t,
@@ -374,12 +235,17 @@ static inline const struct performance *performance_of(const struct tiny *t,
     return p->hears == HEARS_LOWER && t->crowded ? &chains[what] : p;
 }
 
+/* What one slot has of blocks of so many bytes. */
+static inline size_t payload_bytes(enum collective what, int ranks, size_t bytes)
+{
+    bool one = !performances[what].apart || (what == COLL_SCATTER && is_spread(ranks, bytes));
+    return one ? bytes : bytes * ((size_t)ranks - 1);
+}
+
 size_t tiny_needs(enum collective what, int ranks, size_t bytes)
 {
-    size_t others = (size_t)ranks - 1;
-    if (what == COLL_REDUCE_SCATTER_BLOCK)
-        return bytes / (others + 1) * others;
-    return performances[what].apart ? bytes * others : bytes;
+    bool whole = what == COLL_REDUCE_SCATTER_BLOCK; /* as rules count */
+    return payload_bytes(what, ranks, whole ? bytes / (size_t)ranks : bytes);
 }
 
 bool tiny_is_together(enum collective what)
@@ -453,7 +319,7 @@ int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telli
     round->bytes = telling->bytes;
     if (__builtin_expect(has_known_counts(call->what), 0))
         round->bytes = listed_payload(call, tiny->n);
-    round->length = p->apart ? round->bytes * ((size_t)tiny->n - 1) : round->bytes;
+    round->length = payload_bytes(call->what, tiny->n, round->bytes);
     int lost = tiny_begin(round, tiny, telling_word(telling), telling->before);
     if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
         (p->hears != HEARS_ROOT || call->root == tiny->me))
@@ -480,9 +346,10 @@ int tiny_take(struct round *round, const struct telling *telling)
     return round->error;
 }
 
-int tiny_run(struct tiny *tiny, const struct telling *telling)
+int tiny_run(struct tiny *tiny, const struct telling *telling, struct unfit *unfit)
 {
     struct round round;
+    round.unfit = unfit;
     int error = tiny_say(&round, tiny, telling);
     if (!error)
         error = tiny_take(&round, telling);

@@ -60,7 +60,16 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
 
 /* Perform it.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
 struct telling;
-int tiny_run(struct tiny *tiny, const struct telling *telling);
+struct unfit;
+int tiny_run(struct tiny *tiny, const struct telling *telling, struct unfit *unfit);
+
+/* Of gatherv and scatterv, else NULL: the blocks that this rank sends or gets as messages, since they do
+ * not fit a slot. */
+struct unfit {
+    int error; /* MPI_ERR_TRUNCATE: a block was longer than its place */
+    bool any;
+    int64_t counts[TINY_RANKS]; /* on the root, of all ranks; 0: it was in a slot */
+};
 
 /* ---- those whose end is asked for later: nonblocking and persistent ones (later.c) ---- */
 

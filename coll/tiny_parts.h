@@ -40,6 +40,12 @@ static inline void unpack(const struct buffer *to, const void *from)
         buffer_unpack(to, 0, from, buffer_bytes(to));
 }
 
+/* A part of one block; none where the root works in place. */
+static inline struct buffer only_block(const struct part *part)
+{
+    return part->layout ? part_block(part, 0) : (struct buffer){ NULL, 0, NULL, HERE };
+}
+
 /* Block i of a part, which may have counts. */
 static inline struct buffer block_of(const struct part *part, int i)
 {
@@ -56,6 +62,45 @@ static inline size_t among_others(int me, int r)
     return (size_t)(r < me ? r : r - 1);
 }
 
+/* Cells of equal length, one for each rank but `owner`, in the payloads of all slots from the owner's on,
+ * behind the first `skip` bytes of each.  They are the owner's to write once its own slot is, when
+ * nobody else has anything to say. */
+struct cells {
+    const struct round *round;
+    int owner;
+    uint32_t skip, bytes, each; /* so many in a slot */
+};
+
+static inline struct cells cells_of(const struct round *round, int owner, size_t skip,
+                                    size_t bytes)
+{
+    uint32_t room = (uint32_t)(round->tiny->room - skip);
+    return (struct cells){ round, owner, (uint32_t)skip, (uint32_t)bytes,
+                           bytes ? room / (uint32_t)bytes : TINY_RANKS };
+}
+
+static inline char *cell_of(const struct cells *cells, int r)
+{
+    const struct tiny *t = cells->round->tiny;
+    uint32_t i = (uint32_t)among_others(cells->owner, r);
+    int rank = cells->owner + (int)(i / cells->each);
+    struct slot *slot = slot_of(t, rank < t->n ? rank : rank - t->n, cells->round->sequence);
+    return slot->payload + cells->skip + i % cells->each * cells->bytes;
+}
+
+/* The blocks of all others, for them to take. */
+static inline void pack_others(const struct round *round, const struct part *from)
+{
+    char *at = round->payload;
+    for (int r = 0; r < round->tiny->n; r++) {
+        if (r == round->tiny->me)
+            continue;
+        struct buffer block = part_block(from, r);
+        pack(at, &block, round->bytes);
+        at += round->bytes;
+    }
+}
+
 /* Where a payload begins to be of interest here. */
 enum from { FROM_START, FROM_MY_BLOCK, FROM_MY_PLACE };
 
@@ -69,5 +114,27 @@ static inline const char *heard_at(const struct round *round, const struct slot 
         skip = round->place;
     return tiny_payload(round, r, slot) + skip;
 }
+
+/* ---- reductions (tiny_fold.c), as tiny.c performs them ---- */
+
+void tiny_say_vector(struct round *round, const struct call *call);
+int tiny_take_allreduce(struct round *round, const struct call *call);
+void tiny_say_reduce_scatter(struct round *round, const struct call *call);
+int tiny_take_reduce_scatter(struct round *round, const struct call *call);
+void tiny_say_reduce(struct round *round, const struct call *call);
+int tiny_take_reduce(struct round *round, const struct call *call);
+void tiny_say_listed_scatter(struct round *round, const struct call *call);
+int tiny_take_listed_scatter(struct round *round, const struct call *call);
+int tiny_take_scan(struct round *round, const struct call *call);
+int tiny_take_exscan(struct round *round, const struct call *call);
+int tiny_pass_on_scan(struct round *round, const struct call *call);
+int tiny_pass_on_exscan(struct round *round, const struct call *call);
+
+/* ---- gatherv and scatterv (tiny_listed.c), as tiny.c performs them ---- */
+
+void tiny_say_gatherv(struct round *round, const struct call *call);
+int tiny_take_gatherv(struct round *round, const struct call *call);
+void tiny_say_scatterv(struct round *round, const struct call *call);
+int tiny_take_scatterv(struct round *round, const struct call *call);
 
 #endif

@@ -94,10 +94,11 @@ struct round {
     size_t length; /* of a payload, whoever writes one */
     size_t place;  /* of this rank's part in each, where blocks differ */
     struct slot *mine;
-    char *payload;   /* of this rank */
-    int first, last; /* the ranks that are awaited, for the flight recorder */
-    int source;      /* the only one that is heard, and does not hear us; or NOBODY */
-    int error;       /* somebody is in another collective; kept for the tiny (fail_keep) */
+    char *payload;       /* of this rank */
+    int first, last;     /* the ranks that are awaited, for the flight recorder */
+    int source;          /* the only one that is heard, and does not hear us; or NOBODY */
+    int error;           /* somebody is in another collective; kept for the tiny (fail_keep) */
+    struct unfit *unfit; /* of gatherv and scatterv */
 };
 
 /* ---- one operation in two halves: tiny.c performs it, later.c waits in between ---- */

@@ -61,6 +61,8 @@ static const char *no_tiny(const struct question *q)
         return "it serves 32 ranks at most, unless the call blocks";
     if (q->order_matters)
         return "it takes builtin operations on types without gaps";
+    if (q->mode != BLOCKING && (has_known_counts(q->what) || !is_amount_known(q->what)))
+        return "of those with counts it serves blocking calls only";
     size_t room = q->mode == NONBLOCKING ? TINY_TRACK_BYTES : TINY_BYTES;
     bool fits = tiny_needs(q->what, q->ranks, q->bytes) <= room;
     return fits ? NULL : "the data do not fit a shared slot";

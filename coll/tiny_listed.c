@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Gatherv and scatterv through shared slots.  Only the two ends of a block know how long it is, so its
+ * writer decides alone whether it fits, and says so in the slot; what does not fit follows as a message
+ * (coll.c).
+ *
+ *     gatherv     slot of each rank     | length | block |
+ *     scatterv    slot of the root      | bytes of a cell | cell | cell | ...
+ *                 the next ones         |                 | cell | cell | ...   until all have one
+ *                 cell                  | length | block |
+ *
+ * Cells are as long as the longest block that fits.  A length of AS_MESSAGE: it follows.
+ */
+#include "coll/tiny_parts.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <string.h>
+
+typedef uint32_t length;
+#define AS_MESSAGE UINT32_MAX
+enum { HEAD = 8 }; /* of scatterv's slots; keeps what is aligned in the cells aligned to 4 */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The longest block for which a slot has room. */
+static size_t gatherv_most(const struct tiny *t)
+{
+    return least(t->room - sizeof(length), TINY_BYTES);
+}
+
+static size_t scatterv_most(const struct tiny *t)
+{
+    return least(t->room - HEAD - sizeof(length), TINY_BYTES);
+}
+
+/* ---- one block ---- */
+
+static void unfit_note(struct unfit *unfit, const struct part *part, int r)
+{
+    if (!unfit->any)
+        memset(unfit->counts, 0, sizeof unfit->counts);
+    unfit->any = true;
+    if (part)
+        unfit->counts[r] = counts_at(part->counts, r);
+}
+
+/* False: it follows as a message. */
+static bool block_write(char *cell, const struct buffer *block, size_t most)
+{
+    size_t bytes = buffer_bytes(block);
+    bool fits = bytes <= most;
+    length said = fits ? (length)bytes : AS_MESSAGE;
+    memcpy(cell, &said, sizeof said);
+    if (fits)
+        pack(cell + sizeof said, block, bytes);
+    return fits;
+}
+
+/* Likewise.  What is too long does not arrive, as with messages. */
+static bool block_read(const struct buffer *place, const char *cell, struct unfit *unfit)
+{
+    length said;
+    size_t room = buffer_bytes(place);
+    memcpy(&said, cell, sizeof said);
+    cell += sizeof said;
+    if (said == AS_MESSAGE)
+        return false;
+    if (__builtin_expect(said == room, 1))
+        unpack(place, cell);
+    else if (said < room)
+        buffer_unpack(place, 0, cell, said);
+    else if (!unfit->error)
+        unfit->error = fail(MPI_ERR_TRUNCATE, "a block of %u bytes, its place holds %zu",
+                            (unsigned)said, room);
+    return true;
+}
+
+/* ---- gatherv ---- */
+
+void tiny_say_gatherv(struct round *round, const struct call *call)
+{
+    struct buffer own = only_block(&call->send);
+    round->unfit->error = 0;
+    round->unfit->any = false;
+    if (call->root == round->tiny->me)
+        return;
+    round->bytes = least(buffer_bytes(&own), gatherv_most(round->tiny));
+    if (!block_write(round->payload, &own, gatherv_most(round->tiny)))
+        unfit_note(round->unfit, NULL, 0);
+}
+
+int tiny_take_gatherv(struct round *round, const struct call *call)
+{
+    int me = round->tiny->me;
+    if (call->root != me)
+        return 0;
+    struct buffer place = block_of(&call->recv, me), own = only_block(&call->send);
+    if (!call->in_place)
+        buffer_copy(&place, &own);
+    for (int r = 0; r < round->tiny->n; r++) {
+        const struct slot *slot;
+        int lost = r == me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+        place = block_of(&call->recv, r);
+        if (r != me && !round->error && !block_read(&place, slot->payload, round->unfit))
+            unfit_note(round->unfit, &call->recv, r);
+    }
+    return 0;
+}
+
+/* ---- scatterv ---- */
+
+/* Bytes of a cell. */
+static uint64_t cell_bytes(const struct tiny *t, const struct part *part, size_t most)
+{
+    size_t longest = 0;
+    for (int r = 0; r < t->n; r++) {
+        size_t bytes = (size_t)counts_at(part->counts, r) * part->layout->size;
+        if (r != t->me && bytes <= most && bytes > longest)
+            longest = bytes;
+    }
+    return sizeof(length) + longest;
+}
+
+void tiny_say_scatterv(struct round *round, const struct call *call)
+{
+    const struct tiny *t = round->tiny;
+    round->unfit->error = 0;
+    round->unfit->any = false;
+    if (call->root != t->me)
+        return;
+    size_t most = scatterv_most(t);
+    uint64_t each = cell_bytes(t, &call->send, most);
+    struct cells cells = cells_of(round, t->me, HEAD, each);
+    memcpy(round->payload, &each, sizeof each);
+    for (int r = 0; r < t->n; r++) {
+        struct buffer block = block_of(&call->send, r);
+        if (r != t->me && !block_write(cell_of(&cells, r), &block, most))
+            unfit_note(round->unfit, &call->send, r);
+    }
+    round->bytes = least(t->room, HEAD + each * cells.each);
+}
+
+int tiny_take_scatterv(struct round *round, const struct call *call)
+{
+    int me = round->tiny->me;
+    struct buffer place = only_block(&call->recv);
+    if (call->root == me) {
+        struct buffer own = block_of(&call->send, me);
+        if (!call->in_place)
+            buffer_copy(&place, &own);
+        return 0;
+    }
+    const struct slot *slot;
+    int lost = tiny_hear(round, call->root, &slot);
+    if (lost || round->error)
+        return lost;
+    uint64_t each;
+    memcpy(&each, slot->payload, sizeof each);
+    struct cells cells = cells_of(round, call->root, HEAD, each);
+    if (!block_read(&place, cell_of(&cells, me), round->unfit))
+        unfit_note(round->unfit, NULL, 0);
+    return 0;
+}
