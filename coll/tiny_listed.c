@@ -144,7 +144,7 @@ void tiny_say_scatterv(struct round *round, const struct call *call)
         if (r != t->me && !block_write(cell_of(&cells, r), &block, most))
             unfit_note(round->unfit, &call->send, r);
     }
-    round->bytes = least(t->room, HEAD + each * cells.each);
+    round->bytes = HEAD + each * least((size_t)t->n - 1, cells.each);
 }
 
 int tiny_take_scatterv(struct round *round, const struct call *call)
