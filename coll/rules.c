@@ -300,6 +300,7 @@ static const struct rule allreduce_rules[] = {
     { .one_node = true, .bytes = FROM(64 * KiB), .use = "attach" },
     { .bytes = UPTO(8 * KiB), .use = "doubling" },
     { .ordered = true, .use = "spread" },
+    { .ranks = UPTO(2), .bytes = UPTO(1 * MiB), .use = "doubling" },
     { .bytes = FROM(4 * MiB), .ranks = FROM(3), .use = "ring", .piece = 1 * MiB },
     { .use = "circulant" },
     END,
