@@ -95,7 +95,7 @@ static bool has_heard(struct later *l)
 static bool later_go_on(struct later *l, int *error)
 {
     *error = 0;
-    if (!l->has_spoken && tiny_may_begin(l->track->tiny))
+    if (!l->has_spoken && tiny_may_begin(l->track->tiny, &l->call))
         *error = later_say(l);
     if (!*error && l->has_spoken && has_heard(l)) {
         *error = later_take(l);
@@ -271,7 +271,7 @@ static void later_tell(const struct request *request, struct record_wait *wait)
     if (first && first->has_spoken)
         tiny_tell(&first->round, wait);
     else
-        tiny_turn_tell(l->track->tiny, wait);
+        tiny_turn_tell(l->track->tiny, first ? &first->call : &l->call, wait);
 }
 
 /* One that is under way; those behind it are for the pollers. */

@@ -93,10 +93,16 @@ static uint64_t turn_of(const struct tiny *t, uint64_t s)
     return s > ahead ? s - ahead : 0;
 }
 
-/* That operation, and who has to have begun it: the ranks first to last. */
-static struct round turn_before(const struct tiny *t, uint64_t s)
+/* Who has to be through with what operation s writes over. */
+static int readers_before(const struct tiny *t, uint64_t s, bool everywhere)
 {
-    int who = t->readers[s & (t->depth - 1)];
+    return everywhere ? EVERYBODY : t->readers[s & (t->depth - 1)];
+}
+
+/* That operation, and who has to have begun it: the ranks first to last. */
+static struct round turn_before(const struct tiny *t, uint64_t s, bool everywhere)
+{
+    int who = readers_before(t, s, everywhere);
     struct round earlier = { .tiny = (struct tiny *)t, .last = t->n - 1 };
     earlier.sequence = turn_of(t, s);
     if (who != EVERYBODY)
@@ -104,10 +110,10 @@ static struct round turn_before(const struct tiny *t, uint64_t s)
     return earlier;
 }
 
-bool tiny_may_begin(const struct tiny *t)
+bool tiny_may_begin(const struct tiny *t, const struct call *call)
 {
     uint64_t s = t->sequence + 1;
-    struct round earlier = turn_before(t, s);
+    struct round earlier = turn_before(t, s, tiny_writes_everywhere(t, call));
     if (t->known + t->depth > s || earlier.first == NOBODY)
         return true;
     for (int r = earlier.first; r <= earlier.last; r++)
@@ -116,9 +122,10 @@ bool tiny_may_begin(const struct tiny *t)
     return true;
 }
 
-void tiny_turn_tell(const struct tiny *t, struct record_wait *wait)
+void tiny_turn_tell(const struct tiny *t, const struct call *call, struct record_wait *wait)
 {
-    struct round earlier = turn_before(t, t->sequence + 1);
+    bool everywhere = tiny_writes_everywhere(t, call);
+    struct round earlier = turn_before(t, t->sequence + 1, everywhere);
     if (earlier.first != NOBODY)
         tiny_tell(&earlier, wait);
 }
@@ -198,7 +205,7 @@ static int await_begun(struct round *round, int who, uint64_t least)
 int tiny_turn(struct round *round)
 {
     struct tiny *t = round->tiny;
-    int who = t->readers[round->sequence & (t->depth - 1)];
+    int who = readers_before(t, round->sequence, round->everywhere);
     uint64_t least = round->sequence - t->depth + 1;
     if (who == NOBODY || (who != EVERYBODY && t->member[who].begun >= least))
         return 0;

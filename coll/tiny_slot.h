@@ -10,7 +10,8 @@
  * reads what operation s - depth wrote there is through with it, that is, has begun the one after
  * it; `known` says how far everybody has begun.  After a barrier or an allreduce that is known; a
  * broadcast does not let the root wait for anybody, so now and then the writer has to look
- * (tiny_turn).
+ * (tiny_turn).  The root of a scatter writes into the slots of others, too, so it looks at everybody, and
+ * everybody's slot is then read by all (tiny_writes_everywhere).
  *
  * Slots are many, so that ranks run ahead of each other, and therefore short.  A longer payload lies
  * in the long part, and its slot says where: one behind the other until a half is full; then the
@@ -99,22 +100,26 @@ struct round {
     int source;          /* the only one that is heard, and does not hear us; or NOBODY */
     int error;           /* somebody is in another collective; kept for the tiny (fail_keep) */
     struct unfit *unfit; /* of gatherv and scatterv */
+    bool everywhere;     /* this rank writes into all slots; set before it begins */
 };
 
 /* ---- one operation in two halves: tiny.c performs it, later.c waits in between ---- */
 
 /* May the next operation begin now? */
-bool tiny_may_begin(const struct tiny *tiny);
+struct telling;
+bool tiny_may_begin(const struct tiny *tiny, const struct call *call);
+
+/* Does this rank write into the slots of all others (cells_of in coll/tiny_parts.h)? */
+bool tiny_writes_everywhere(const struct tiny *tiny, const struct call *call);
 
 /* Begin, and show the slot: afterwards the ranks round->first to round->last, but this one, have to
  * say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
-struct telling;
 int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling);
 int tiny_take(struct round *round, const struct telling *telling);
 
 /* A record_teller of a round: who has not said it.  The same of the next operation's turn. */
 void tiny_tell(const void *round, struct record_wait *wait);
-void tiny_turn_tell(const struct tiny *tiny, struct record_wait *wait);
+void tiny_turn_tell(const struct tiny *tiny, const struct call *call, struct record_wait *wait);
 
 /* ---- the pieces ---- */
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ranks that run ahead of a late one: roots that only send, and ranks that need nobody else, are many
+ * collectives ahead of it, and none may write over what it has not read yet.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { WORDS = 24, OPERATIONS = 1500 };
+
+static void be_late(long microseconds)
+{
+    struct timespec time = { 0, microseconds * 1000 };
+    nanosleep(&time, NULL);
+}
+
+static int word(int rank, int time, int i)
+{
+    return rank * 1000003 + time * 1009 + i;
+}
+
+static void check_words(const int *words, int n, int from, int time)
+{
+    for (int i = 0; i < n; i++)
+        CHECK(words[i] == word(from, time, i));
+}
+
+static int *words_of_all(int n, int time)
+{
+    int *all = malloc(sizeof(int) * (size_t)(world_size() * n + 1));
+    for (int r = 0; r < world_size(); r++)
+        for (int i = 0; i < n; i++)
+            all[r * n + i] = word(r, time, i);
+    return all;
+}
+
+static void bcast(int root, int n, int time)
+{
+    int words[WORDS];
+    for (int i = 0; i < n; i++)
+        words[i] = world_rank() == root ? word(root, time, i) : -1;
+    MPI_Bcast(words, n, MPI_INT, root, MPI_COMM_WORLD);
+    check_words(words, n, root, time);
+}
+
+static void scatter(int root, int n, int time)
+{
+    int *all = words_of_all(n, time), mine[WORDS] = { -1 };
+    MPI_Scatter(all, n, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD);
+    check_words(mine, n, world_rank(), time);
+    free(all);
+}
+
+/* Rank r has r % 3 words less. */
+static void scatterv(int root, int n, int time)
+{
+    int size = world_size(), *counts = malloc(2 * sizeof(int) * (size_t)size);
+    int *displs = counts + size, *all = words_of_all(n, time), mine[WORDS];
+    for (int r = 0; r < size; r++) {
+        counts[r] = n > 2 ? n - r % 3 : n;
+        displs[r] = r * n;
+    }
+    MPI_Scatterv(all, counts, displs, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD);
+    check_words(mine, counts[world_rank()], world_rank(), time);
+    free(counts);
+    free(all);
+}
+
+static void gather(int root, int n, int time)
+{
+    int mine[WORDS], *all = malloc(sizeof(int) * (size_t)(world_size() * n + 1));
+    for (int i = 0; i < n; i++)
+        mine[i] = word(world_rank(), time, i);
+    MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, root, MPI_COMM_WORLD);
+    for (int r = 0; r < world_size() && world_rank() == root; r++)
+        check_words(all + r * n, n, r, time);
+    free(all);
+}
+
+static void scan(int root, int n, int time)
+{
+    int mine = root + time, sum = -1;
+    (void)n;
+    MPI_Scan(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == (world_rank() + 1) * mine);
+}
+
+static void (*const operations[])(int root, int n, int time) = { bcast,  scatter, scatterv,
+                                                                 gather, scan,    bcast };
+
+/* The last rank is late while rank 0 follows rank 1, and then needs nobody.  How many operations fit
+ * before slots are written again is not said anywhere, so all likely numbers are tried. */
+static void one_is_late(int ahead, void (*last)(int, int, int))
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < ahead; i++) {
+        if (i == 1 && world_rank() == world_size() - 1)
+            be_late(3000);
+        bcast(1, WORDS, i);
+    }
+    bcast(0, 1, ahead);
+    last(0, WORDS, ahead);
+}
+
+static unsigned random_below(unsigned n)
+{
+    static unsigned long long state = 88172645463325252ull; /* the same on all ranks */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)(state >> 33) % n;
+}
+
+static void anything(void)
+{
+    unsigned size = (unsigned)world_size(), kinds = sizeof operations / sizeof operations[0];
+    for (int time = 0; time < OPERATIONS; time++) {
+        unsigned kind = random_below(kinds), root = random_below(size);
+        unsigned n = 1 + random_below(WORDS), late = random_below(40 * size);
+        if (late == (unsigned)world_rank())
+            be_late(1000);
+        operations[kind]((int)root, (int)n, time);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int around = 4; around <= 64 && world_size() > 1; around *= 2)
+        for (int ahead = around - 2; ahead <= around + 1; ahead++) {
+            one_is_late(ahead, scatter);
+            one_is_late(ahead, scatterv);
+        }
+    anything();
+    return check_done();
+}
