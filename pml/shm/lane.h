@@ -66,6 +66,7 @@ struct lane {
     struct slot *out __attribute__((aligned(64)));
     uint32_t head;  /* position of the next packet */
     uint32_t freed; /* the peer has read up to here, as far as we know */
+    uint32_t owned; /* the lines up to here have been fetched for writing; put.c */
     uint32_t told;  /* where head was when the peer's ring was last seen empty */
     uint32_t last;  /* slot of the ring */
     struct ring *out_ring;

@@ -18,7 +18,8 @@
 /* Copying more is work for two processors, so none of them should spin (runtime/partner.h). */
 enum { PARTNER_BYTES = 1024 };
 
-enum { AHEAD = 8 };
+/* Windows of 8 bytes, no common cache: 4 at a time take 1.2 of the time, 32 take 1.7. */
+enum { AHEAD = 8, OWN_SLOTS = 8 };
 
 /* Is there room for so many slots? */
 static inline bool lane_has_room(struct lane *lane, uint32_t slots)
@@ -65,13 +66,38 @@ static inline void slot_fill(struct slot *slot, const struct lane *lane,
     }
 }
 
+/* Take the lines that will be written next from the receiver's cache, all at the same time.  A store waits
+ * until its line is ours, and later stores behind it; so a line per message would cost each message the
+ * way to the receiver and back, while a row of stores with nothing in between has its lines come at once.
+ * prefetchw does not do it: the lines are here, to be read.  What is stored does not matter: these
+ * slots are free, and their words stay as they are. */
+static __attribute__((noinline)) void lane_own(struct lane *lane)
+{
+    uint32_t end = lane->head + OWN_SLOTS, free_end = lane->freed + lane->last + 1;
+    if ((int32_t)(free_end - end) < 0)
+        end = free_end;
+    for (uint32_t position = lane->head; position != end; position++)
+        *(volatile uint8_t *)&lane_slot(lane, position)->kind = 0;
+    lane->owned = end;
+}
+
+static inline void lane_own_next(struct lane *lane)
+{
+    if (__builtin_expect((int32_t)(lane->head - lane->owned) >= 0, 0))
+        lane_own(lane);
+}
+
+/* Where copying leaves time for it a line at a time is enough. */
+static inline void lane_want_next(const struct lane *lane)
+{
+    cpu_want(lane_slot(lane, lane->head + AHEAD));
+}
+
 static inline void slot_publish(struct lane *lane, struct slot *slot, uint32_t slots)
 {
     atomic_store_explicit(&slot->word, slot_word(lane->head), memory_order_release);
     cpu_give(slot); /* messages of 8 bytes that follow each other: 0.9 of the time */
     lane->head += slots;
-    /* It lies in the receiver's cache, but the receiver does not poll it yet. */
-    cpu_want(lane_slot(lane, lane->head + AHEAD));
 }
 
 static inline void lane_publish(struct lane *lane, struct slot *slot, uint32_t slots)
@@ -132,7 +158,12 @@ static long put_row(struct lane *lane, const struct wire *header, const char *fr
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)more;
     copy_short(slot->body + skip, from, bytes < room ? bytes : room);
+    bool follows = lane->head != lane->told; /* another one, and is no answer */
     lane_publish(lane, slot, 1 + more);
+    if (follows)
+        lane_own_next(lane);
+    else
+        lane_want_next(lane);
     lane_partner(lane, header);
     if (more > 1)
         lane_prepare(lane, more);
@@ -188,6 +219,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     slot->bytes = (uint16_t)bytes;
     slot->place = (uint16_t)(PLACE_CHUNK + chunk);
     lane_publish(lane, slot, 1);
+    lane_want_next(lane);
     partner_is(bytes <= PARTNER_BYTES ? lane->bell : NULL);
     chunk_sent(lane, chunk, lane->head, bytes);
     return (long)bytes;
@@ -230,6 +262,7 @@ bool lane_put_short(struct peer *peer, const struct channel *channel, const stru
     slot->place = 0;
     copy_short(slot->body, from, bytes);
     slot_publish(lane, slot, 1);
+    lane_own_next(lane);
     partner_is(lane->bell);
     if (__builtin_expect(doorbell_sleeps(lane->bell), 0))
         return lane_wake(lane);

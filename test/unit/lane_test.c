@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The counters of a lane: what an old packet tells about the way back (how far its sender had
- * read) must not be taken for news once 16 bits have gone round.
+ * read) must not be taken for news once 16 bits have gone round.  And slots that nobody has read are left
+ * alone, whatever the sender does to have the next ones at hand.
  */
 #include "mpi.h"
 #include "pml/shm/area.h"
@@ -11,6 +12,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum { ROUND = 1 << 16, PACE = 16, BURST = 600, ROOM = 24 };
 
@@ -112,6 +114,68 @@ START_TEST(an_old_packet_is_no_news)
 }
 END_TEST
 
+enum { ROUNDS = 40, MORE_THAN_A_RING = 150, LONGEST = 200 };
+
+static size_t length_of(int i)
+{
+    return i % 3 ? 4 : (size_t)(i * 37) % LONGEST;
+}
+
+static void letters(char *text, int round, int i)
+{
+    for (size_t k = 0; k < length_of(i); k++)
+        text[k] = (char)(round + i + (int)k);
+}
+
+static void send_round(struct channel *c, int round, int messages)
+{
+    static char text[MORE_THAN_A_RING + ROUNDS][LONGEST];
+    struct request *requests[MORE_THAN_A_RING + ROUNDS];
+    struct envelope to = { .peer = 1, .tag = 1 };
+    for (int i = 0; i < messages; i++) {
+        letters(text[i], round, i);
+        struct buffer data = job_bytes(text[i], length_of(i));
+        ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
+    }
+    atomic_store(received(), round + 1);
+    for (int i = 0; i < messages; i++)
+        ck_assert_int_eq(request_wait(requests[i], NULL), 0);
+}
+
+static void receive_round(struct channel *c, int round, int messages)
+{
+    until_received(round + 1);
+    for (int i = 0; i < messages; i++) {
+        char text[LONGEST] = "", expected[LONGEST] = "";
+        struct buffer data = job_bytes(text, sizeof text);
+        struct envelope from = { .peer = 0, .tag = 1 };
+        struct result result;
+        ck_assert_int_eq(pml_recv(c, &data, &from, &result), 0);
+        ck_assert_uint_eq(result.bytes, length_of(i));
+        letters(expected, round, i);
+        ck_assert_int_eq(memcmp(text, expected, sizeof text), 0);
+    }
+}
+
+/* More than the ring holds is sent before anybody reads; its end comes everywhere in a row of slots. */
+static void fill(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (rank == 0)
+            send_round(c, round, MORE_THAN_A_RING + round);
+        else
+            receive_round(c, round, MORE_THAN_A_RING + round);
+    }
+    channel_close(c);
+}
+
+START_TEST(a_full_ring_is_left_alone)
+{
+    ck_assert(job_run(2, fill));
+}
+END_TEST
+
 START_TEST(memory_is_bounded)
 {
     ck_assert_int_eq(area_chunks(1), CHUNKS);
@@ -130,4 +194,4 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news)
+UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone)
