@@ -256,7 +256,12 @@ int main(int argc, char **argv)
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
-    me = fork() == 0;
+    pid_t other = fork();
+    if (other < 0) {
+        perror("copies: fork");
+        return 1;
+    }
+    me = other == 0;
     begin(cpus[me]);
     measure();
     if (me == 0)
