@@ -51,7 +51,22 @@ static bool no_memory(struct stage *g)
     return wrong(g, "no memory to verify it");
 }
 
-static bool lay_out(struct stage *g, int r)
+/* Where the blocks of a room begin, if they are not as many units. */
+static bool cut_units(struct stage *g, int r, enum room room, struct memory *m)
+{
+    m->nunits = m->nblocks;
+    if (!law_cuts_blocks(g->world))
+        return true;
+    m->start = calloc((size_t)m->nblocks + 1, sizeof(int));
+    if (!m->start)
+        return no_memory(g);
+    for (int b = 0; b < m->nblocks; b++)
+        m->start[b + 1] = m->start[b] + law_units(g->world, r, room, b);
+    m->nunits = m->start[m->nblocks];
+    return true;
+}
+
+static bool measure(struct stage *g, int r, size_t *units)
 {
     const struct world *w = g->world;
     struct actor *a = &g->actor[r];
@@ -63,20 +78,30 @@ static bool lay_out(struct stage *g, int r)
             return wrong(g, "rank %d cuts room %d in %d blocks instead of %d", r, room, n,
                          must);
         m->nblocks = n;
-        m->start = calloc((size_t)n + 1, sizeof(int));
-        if (!m->start)
-            return no_memory(g);
-        for (int b = 0; b < n; b++)
-            m->start[b + 1] = m->start[b] + law_units(w, r, (enum room)room, b);
+        if (!cut_units(g, r, (enum room)room, m))
+            return false;
         if (room == ROOM_OUT || room == ROOM_IN)
-            g->law.nsums = g->law.nsums > m->start[n] ? g->law.nsums : m->start[n];
-        m->unit = calloc((size_t)m->start[n] + 1, sizeof(*m->unit));
-        if (!m->unit)
-            return no_memory(g);
+            g->law.nsums = g->law.nsums > m->nunits ? g->law.nsums : m->nunits;
+        *units += (size_t)m->nunits + 1;
     }
-    a->step = calloc((size_t)a->plan->nsteps + 1, sizeof(*a->step));
-    a->partner = calloc((size_t)a->plan->nsteps + 1, sizeof(int));
-    return (a->step && a->partner) || no_memory(g);
+    return true;
+}
+
+/* Each rank its part of what has been allocated for all. */
+static void lay_out(struct stage *g)
+{
+    struct symbol *unit = g->units;
+    size_t step = 0;
+    for (int r = 0; r < g->world->p; r++) {
+        struct actor *a = &g->actor[r];
+        for (int room = 0; room < ROOMS; room++) {
+            a->room[room].unit = unit;
+            unit += a->room[room].nunits + 1;
+        }
+        a->step = g->steps + step;
+        a->partner = g->partners + step;
+        step += (size_t)a->plan->nsteps;
+    }
 }
 
 /* ---- what can be seen without running ---- */
@@ -186,9 +211,9 @@ static void prepare(struct stage *g, int r)
     struct actor *a = &g->actor[r];
     enum alias alias = bind_alias(w->what, law_in_place(w, r));
     struct memory *in = &a->room[ROOM_IN], *out = &a->room[ROOM_OUT];
-    fill(in, 0, in->start[in->nblocks], g->law.salt, r);
+    fill(in, 0, in->nunits, g->law.salt, r);
     if (alias == ALIAS_SAME || (w->what == COLL_BCAST && r == w->root))
-        fill(out, 0, out->start[out->nblocks], g->law.salt, r);
+        fill(out, 0, out->nunits, g->law.salt, r);
     if (alias == ALIAS_MINE)
         fill(out, r * w->pieces, w->pieces, g->law.salt, r);
     if (w->what == COLL_BARRIER)
@@ -205,14 +230,14 @@ static bool judge(struct stage *g, int r)
     struct actor *a = &g->actor[r];
     struct memory *out = &a->room[ROOM_OUT], *in = &a->room[ROOM_IN];
     struct symbol want;
-    for (int u = 0; out->there && u < out->start[out->nblocks]; u++)
+    for (int u = 0; out->there && u < out->nunits; u++)
         if (law_expected(&g->law, r, u, &want) && !law_same(w, out->unit[u], want))
             return wrong(g, "rank %d: unit %d of its result is %s", r, u,
                          out->unit[u].weight ? "wrong" : "undefined");
-    for (int u = 0; in->there && u < in->start[in->nblocks]; u++)
+    for (int u = 0; in->there && u < in->nunits; u++)
         if (in->unit[u].hash != symbol_atom(g->law.salt, r, u).hash)
             return wrong(g, "rank %d: unit %d of its input has changed", r, u);
-    for (int u = 0; w->what == COLL_ALLREDUCE && !w->split && u < out->start[out->nblocks]; u++)
+    for (int u = 0; w->what == COLL_ALLREDUCE && !w->split && u < out->nunits; u++)
         if (out->unit[u].tree != g->actor[0].room[ROOM_OUT].unit[u].tree)
             return wrong(g, "rank %d: unit %d is not added up as on rank 0", r, u);
     for (int t = 0; w->what == COLL_BARRIER && w->p > 1 && t < w->p; t++)
@@ -257,14 +282,13 @@ static void strike(struct stage *g)
 {
     for (int r = 0; g->actor && r < g->world->p; r++) {
         struct actor *a = &g->actor[r];
-        for (int room = 0; room < ROOMS; room++) {
-            free(a->room[room].unit);
+        for (int room = 0; room < ROOMS; room++)
             free(a->room[room].start);
-        }
-        free(a->step);
-        free(a->partner);
     }
     free(g->actor);
+    free(g->units);
+    free(g->steps);
+    free(g->partners);
     free(g->queue);
     free(g->held);
     free(g->law.sum);
@@ -283,20 +307,25 @@ static bool is_wanted(const struct world *w, bool rolls, enum order order)
 
 static bool set_up(struct stage *g, const struct plan *plans)
 {
-    size_t steps = 0, p = (size_t)g->world->p;
-    for (size_t r = 0; r < p; r++)
-        steps += (size_t)plans[r].nsteps;
+    size_t steps = 1, units = 1, p = (size_t)g->world->p;
     g->actor = calloc(p, sizeof(*g->actor));
-    g->queue = malloc((2 * steps + 1) * sizeof(*g->queue));
-    if (!g->actor || !g->queue)
+    if (!g->actor)
         return no_memory(g);
-    for (size_t r = 0; r < p; r++)
+    for (size_t r = 0; r < p; r++) {
         g->actor[r].plan = &plans[r];
-    for (size_t r = 0; r < p; r++)
-        if (!lay_out(g, (int)r))
+        steps += (size_t)plans[r].nsteps;
+        if (!measure(g, (int)r, &units))
             return false;
+    }
+    g->queue = malloc(2 * steps * sizeof(*g->queue));
+    g->units = calloc(units, sizeof(*g->units));
+    g->steps = calloc(steps, sizeof(*g->steps));
+    g->partners = calloc(steps, sizeof(*g->partners));
     g->law.sum = calloc((size_t)g->law.nsums + 1, sizeof(*g->law.sum));
-    return g->law.sum || no_memory(g);
+    if (!g->queue || !g->units || !g->steps || !g->partners || !g->law.sum)
+        return no_memory(g);
+    lay_out(g);
+    return true;
 }
 
 /* For what messages carry, in one performance: each send may carry once by itself, and each end, when it

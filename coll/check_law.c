@@ -140,9 +140,14 @@ int law_blocks(const struct world *w, int r, enum room room)
     }
 }
 
+bool law_cuts_blocks(const struct world *w)
+{
+    return w->split && is_reduce_scatter(w->what);
+}
+
 int law_units(const struct world *w, int r, enum room room, int block)
 {
-    if (!w->split || !is_reduce_scatter(w->what))
+    if (!law_cuts_blocks(w))
         return 1;
     int whole = w->split * (w->p - w->split), part = whole / own_group(w, r).n;
     return room == ROOM_OUT || (room == ROOM_TMP && block >= 2) ? part : whole;

@@ -40,7 +40,8 @@ bool law_has_room(const struct world *w, int r, enum room room);
 /* How many blocks the standard gives a room, in pieces; 0 = the program may choose. */
 int law_blocks(const struct world *w, int r, enum room room);
 
-/* Units in a block.  One, but for the differing cuts of an intercommunicator. */
+/* Units in a block.  One, but where it cuts blocks: the differing cuts of an intercommunicator. */
+bool law_cuts_blocks(const struct world *w);
 int law_units(const struct world *w, int r, enum room room, int block);
 
 /* What unit u of rank r's OUT should be.  False: anything. */

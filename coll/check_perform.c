@@ -28,7 +28,7 @@ static struct action dequeue(struct stage *g)
     if (g->order == SHUFFLED || g->order == WINDOWED || g->order == SHUFFLED_AGAIN ||
         g->order == EAGER) {
         g->random = g->random * 6364136223846793005ull + 1442695040888963407ull;
-        at = g->head + (int)((g->random >> 33) % (uint64_t)(g->tail - g->head));
+        at = g->head + (int)((g->random >> 33) * (uint64_t)(g->tail - g->head) >> 31);
     }
     struct action chosen = g->queue[at];
     if (g->order == FIRST_COME)
@@ -116,22 +116,45 @@ static void end_fold(struct stage *g, int r, int i)
     open_landing(g, r);
 }
 
+/* Mostly one. */
+static void copy(struct symbol *to, const struct symbol *from, int n)
+{
+    if (n == 1)
+        *to = *from;
+    else
+        memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static void spoil(struct symbol *to, int n)
+{
+    if (n == 1)
+        *to = (struct symbol){ 0, 0, 0, 0 };
+    else
+        memset(to, 0, (size_t)n * sizeof *to);
+}
+
+/* Inside a rank, where spans may overlap. */
+static void shift(struct actor *a, const struct step *s)
+{
+    memmove(units(a, s->to), units(a, s->from),
+            (size_t)count(a, s->to) * sizeof(struct symbol));
+}
+
 /* A step carries so many symbols along. */
 static void carry(struct stage *g, struct progress *step, const struct symbol *from, int n)
 {
     step->carried = g->held + g->nheld;
     g->nheld += (size_t)n;
-    memcpy(step->carried, from, (size_t)n * sizeof *from);
+    copy(step->carried, from, n);
 }
 
 static void begin(struct stage *g, int r, int i)
 {
     struct actor *a = &g->actor[r];
     const struct step *s = &a->plan->step[i];
-    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
     switch ((enum verb)s->verb) {
     case VERB_COPY:
-        memmove(units(a, s->to), units(a, s->from), bytes);
+        shift(a, s);
         finish(g, r, i);
         break;
     case VERB_JOIN:
@@ -139,7 +162,7 @@ static void begin(struct stage *g, int r, int i)
         finish(g, r, i);
         break;
     case VERB_RECV:
-        memset(units(a, s->to), 0, bytes);
+        spoil(units(a, s->to), count(a, s->to));
         post(g, r, i);
         break;
     case VERB_SEND:
@@ -160,9 +183,8 @@ static void deliver(struct stage *g, int peer, int k, const struct symbol *incom
 {
     struct actor *b = &g->actor[peer];
     const struct step *t = &b->plan->step[k];
-    size_t bytes = (size_t)count(b, t->to) * sizeof(struct symbol);
     if (t->verb == VERB_RECV) {
-        memcpy(units(b, t->to), incoming, bytes);
+        copy(units(b, t->to), incoming, count(b, t->to));
         finish(g, peer, k);
         return;
     }
@@ -192,15 +214,14 @@ static bool advance(struct stage *g, int r, int i)
                                 : &g->actor[s->peer].step[a->partner[i]];
     if (sent && !sent->carried)
         return false;
-    size_t bytes = (size_t)count(a, s->to) * sizeof(struct symbol);
     if (s->verb == VERB_SEND)
         carry(g, &a->step[i], units(a, s->from), count(a, s->from));
     else if (s->verb == VERB_COPY)
-        memmove(units(a, s->to), units(a, s->from), bytes);
+        shift(a, s);
     else if (s->verb == VERB_JOIN)
         combine(a, s, units(a, s->from), units(a, s->to));
     else if (s->verb == VERB_RECV)
-        memcpy(units(a, s->to), sent->carried, bytes);
+        copy(units(a, s->to), sent->carried, count(a, s->to));
     else
         combine(a, s, sent->carried, units(a, s->from));
     a->step[i].done = true;

@@ -19,9 +19,9 @@ enum order {
 };
 
 struct memory {
-    struct symbol *unit;
-    int *start; /* start[b] = first unit of block b; nblocks + 1 entries */
-    int nblocks;
+    struct symbol *unit; /* in stage->units */
+    int *start;          /* start[b] = first unit of block b; nblocks + 1 entries.  NULL: b */
+    int nblocks, nunits;
     bool there; /* the caller gave this buffer */
 };
 
@@ -34,12 +34,12 @@ struct progress {
 struct actor {
     const struct plan *plan;
     struct memory room[ROOMS];
-    struct progress *step;
-    int *partner;  /* of each message step: the step at the peer */
-    int next_fold; /* that gets a landing; in program order the next step */
-    int oldest;    /* step that is not over */
-    int entered;   /* steps that may begin */
-    bool landing;  /* in use */
+    struct progress *step; /* in stage->steps */
+    int *partner;          /* of each message step: the step at the peer; in stage->partners */
+    int next_fold;         /* that gets a landing; in program order the next step */
+    int oldest;            /* step that is not over */
+    int entered;           /* steps that may begin */
+    bool landing;          /* in use */
 };
 
 struct action {
@@ -53,6 +53,9 @@ struct stage {
     struct actor *actor;
     struct action *queue; /* every step begins once, every message moves once */
     int head, tail;
+    struct symbol *units; /* of all ranks, and so are the next two */
+    struct progress *steps;
+    int *partners;
     struct symbol *held; /* room for what all messages carry */
     size_t nheld;
     enum order order;
@@ -63,13 +66,14 @@ struct stage {
 
 static inline struct symbol *units(struct actor *a, struct span s)
 {
-    return a->room[s.room].unit + a->room[s.room].start[s.first];
+    const struct memory *m = &a->room[s.room];
+    return m->unit + (m->start ? m->start[s.first] : s.first);
 }
 
 static inline int count(const struct actor *a, struct span s)
 {
     const int *start = a->room[s.room].start;
-    return start[s.first + s.n] - start[s.first];
+    return start ? start[s.first + s.n] - start[s.first] : s.n;
 }
 
 /* Perform all plans in the stage's order, from begin to end or until nothing moves any more. */

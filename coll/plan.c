@@ -47,6 +47,8 @@ void plan_rooms(struct plan *plan, int nin, int nout, int ntmp)
 static struct span aliased(const struct plan *plan, struct span s)
 {
     enum alias alias = plan->key.alias;
+    if (alias == ALIAS_NONE)
+        return s;
     if (alias == ALIAS_SAME && s.room == ROOM_IN)
         s.room = ROOM_OUT;
     else if (alias == ALIAS_MINE && s.room == ROOM_IN)
