@@ -48,6 +48,9 @@ bool attach_read(const struct attached *a, int rank, void *to, uint64_t from, si
 bool attach_write(const struct attached *a, int rank, uint64_t to, const void *from,
                   size_t bytes);
 
+/* Where they can be looked at in place, as link->view has it, or NULL. */
+const char *attach_view(const struct attached *a, int rank, uint64_t from, size_t bytes);
+
 /* The collectives: attach_blocks.c, attach_fold.c, attach_pull.c. */
 struct telling; /* coll/tell.h */
 int attach_blocks(struct attached *a, const struct telling *telling, struct rest *rest);

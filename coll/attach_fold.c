@@ -22,6 +22,7 @@
 #include "coll/tell.h"
 #include "runtime/fail.h"
 #include "runtime/folding.h"
+#include "runtime/guard.h"
 #include "mpi.h"
 
 #include <string.h>
@@ -79,22 +80,55 @@ static char *place_for(const struct work *f, size_t at)
     return f->out && f->out != f->mine ? f->out + at : f->sum;
 }
 
-/* The piece of all ranks, folded into `to`.  False: it cannot be read. */
-static bool piece_fold(const struct work *f, size_t at, size_t count, char *to)
+struct piece {
+    const struct work *f;
+    size_t at, count; /* bytes, elements */
+    char *to;
+    bool in_place; /* the others' vectors are looked at where they are, if they are mapped */
+    bool good;     /* all could be read */
+};
+
+/* What a rank gives to the piece; NULL: it cannot be read. */
+static const char *piece_of(const struct piece *p, int rank)
 {
-    struct folding folding = folding_begin(&f->call->reduction, f->a->tiny->n, to, count);
-    folding.floats = f->floats;
-    size_t bytes = count * f->element;
-    for (int r = 0; r < f->a->tiny->n; r++) {
-        bool own = r == f->a->tiny->me;
-        const char *vector = own ? f->mine + at : r == 0 ? f->sum : f->heard;
-        if (!own && !attach_read(f->a, r, r == 0 ? f->sum : f->heard,
-                                 attach_offered(f->a, r)->in + at, bytes))
-            return false;
+    const struct work *f = p->f;
+    size_t bytes = p->count * f->element;
+    if (rank == f->a->tiny->me)
+        return f->mine + p->at;
+    uint64_t from = attach_offered(f->a, rank)->in + p->at;
+    const char *there = p->in_place ? attach_view(f->a, rank, from, bytes) : NULL;
+    if (there)
+        return there;
+    char *landing = rank == 0 ? f->sum : f->heard;
+    return attach_read(f->a, rank, landing, from, bytes) ? landing : NULL;
+}
+
+static void piece_try(void *piece)
+{
+    struct piece *p = piece;
+    int n = p->f->a->tiny->n;
+    struct folding folding = folding_begin(&p->f->call->reduction, n, p->to, p->count);
+    folding.floats = p->f->floats;
+    for (int r = 0; r < n; r++) {
+        const char *vector = piece_of(p, r);
+        if (!vector)
+            return;
         folding_add(&folding, vector);
     }
     folding_end(&folding);
-    return true;
+    p->good = true;
+}
+
+/* The piece of all ranks, folded into `to`.  False: it cannot be read.  Memory of others that was gone while it
+ * was looked at is asked for once more, as far as anybody still can. */
+static bool piece_fold(const struct work *f, size_t at, size_t count, char *to)
+{
+    struct piece piece = { f, at, count, to, .in_place = true };
+    if (guarded(piece_try, &piece))
+        return piece.good;
+    piece.in_place = false;
+    piece_try(&piece);
+    return piece.good;
 }
 
 /* To all who want it; ours last, as it may be our operand.  How much went well. */

@@ -77,6 +77,13 @@ struct link {
     size_t (*read)(struct peer *peer, void *to, uint64_t from, size_t bytes);
     size_t (*write)(struct peer *peer, uint64_t to, const void *from, size_t bytes);
 
+    /* Where these bytes of the peer can be looked at in place, which is better than to read them first; only
+     * guarded (runtime/guard.h), and until the one after the next call.  NULL: read them. */
+    const char *(*view)(struct peer *peer, uint64_t from, size_t bytes);
+
+    /* We are about to tell others an address of ours.  NULL: does not matter. */
+    void (*share)(void);
+
     /* CLAIM_WORDS words that we share with the peer, for messages that come in or go out. */
     claim_word *(*words)(struct peer *peer, bool in);
 

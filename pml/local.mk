@@ -26,7 +26,9 @@ libxmpi_core_la_SOURCES += \
     pml/shm/cma.c \
     pml/shm/lane.h \
     pml/shm/link.c \
+    pml/shm/means.c pml/shm/means.h \
     pml/shm/put.c \
+    pml/shm/reach.c \
     pml/stage.c pml/stage.h \
     pml/survey.h \
     pml/tell.c \

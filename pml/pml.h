@@ -214,7 +214,8 @@ void pml_settle_soon(void);
 struct pml_counters {
     uint64_t sent, received, bytes_sent, bytes_received, unexpected, unexpected_bytes;
     uint64_t bytes_read, bytes_written; /* from and to the memory of other processes */
-    uint64_t bytes_read_device;         /* from their devices */
+    uint64_t bytes_mapped;      /* of these, or worked on there, where it is mapped here */
+    uint64_t bytes_read_device; /* from their devices */
 };
 extern struct pml_counters pml_counters;
 

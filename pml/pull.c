@@ -131,6 +131,8 @@ static void pull_share(struct recv *recv)
     recv->generation = ++peer->generation;
     recv->shared = true;
     claim_begin(&peer->link->words(peer, true)[word], recv->generation);
+    if (peer->link->share)
+        peer->link->share();
     struct wire_grant grant = { (uintptr_t)buffer_flat(&recv->data), recv->generation, word };
     struct wire answer = { .kind = WIRE_CTS,
                            .flags = WIRE_ADDRESS,

@@ -254,6 +254,8 @@ static void send_choose(struct send *send)
         return;
     send->first.kind = WIRE_RTS;
     send->first.flags |= WIRE_ADDRESS;
+    if (send->peer->link->share)
+        send->peer->link->share();
 }
 
 static int send_begin(struct send *send)

@@ -23,7 +23,7 @@
  * Where ranks share processors what a message costs is mostly switches between ranks, and one that was
  * copied lets its sender go on: so up to 32 KiB are copied, and nothing measured.
  *
- * XMPI_SHM_SINGLE_COPY=none, cma and both decide once and for all.  Memory with gaps is copied,
+ * XMPI_SHM_SINGLE_COPY=none, cma, xpmem and both decide once and for all.  Memory with gaps is copied,
  * unless ranks share processors: then the receiver had better finish alone, and reads into a
  * small buffer first.
  */
@@ -36,8 +36,8 @@
 
 #include <string.h>
 
-enum wish { WISH_NONE, WISH_CMA, WISH_BOTH, WISH_AUTO };
-static const char *const wishes[] = { "none", "cma", "both", "auto" };
+enum wish { WISH_NONE, WISH_CMA, WISH_XPMEM, WISH_BOTH, WISH_AUTO };
+static const char *const wishes[] = { "none", "cma", "xpmem", "both", "auto" };
 static enum wish wish;
 static uint32_t advice;            /* published; bits of way_bit */
 static uint32_t always_copied;     /* where ranks share processors, the same bits */
@@ -69,7 +69,8 @@ static void wish_read(void)
         if (strcmp(text, wishes[wish]) == 0)
             return;
     if (strcmp(text, wishes[WISH_AUTO]) != 0)
-        say("XMPI_SHM_SINGLE_COPY=%s is none of auto, cma, both, none; taking auto", text);
+        say("XMPI_SHM_SINGLE_COPY=%s is none of auto, cma, xpmem, both, none; taking auto",
+            text);
 }
 
 static void next_set(enum way way)
@@ -114,7 +115,7 @@ bool trip_offers(const struct peer *peer)
 
 bool trip_asks(const struct peer *peer, size_t bytes)
 {
-    return wish == WISH_CMA || wish == WISH_BOTH || !peer->link->advised ||
+    return (wish != WISH_AUTO && wish != WISH_NONE) || !peer->link->advised ||
            !(peer->link->advised(peer) & way_bit(bytes));
 }
 

@@ -26,7 +26,7 @@
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 #define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
-    BOOT_VERSION = 6,
+    BOOT_VERSION = 7,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -93,8 +93,8 @@ struct boot_rank { /* one per local rank, its own cache lines */
     _Atomic uint32_t state; /* enum boot_state */
     _Atomic uint32_t dead;  /* the process is gone: enum boot_dead */
     struct boot_place place;
-    char card[84];             /* what a link wants its peers to know */
-    uint32_t namespace;        /* of pids: pid is a number of this one; 0 = unknown */
+    uint32_t namespace; /* of pids: pid is a number of this one; 0 = unknown */
+    char card[84];      /* what a link wants its peers to know; words in it may be atomic */
     _Atomic uint32_t sessions; /* open ones, where nothing else holds it in MPI */
     char pad2[8];
     struct boot_contact contact;

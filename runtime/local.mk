@@ -14,9 +14,11 @@ libxmpi_core_la_SOURCES += \
     runtime/doorbell.c \
     runtime/fail.c runtime/fail.h \
     runtime/follow.c runtime/follow.h \
+    runtime/guard.c runtime/guard.h \
     runtime/hw.c runtime/hw.h runtime/hw_machine.c runtime/hw_place.c \
     runtime/lock.c runtime/lock.h \
     runtime/log.c runtime/log.h \
+    runtime/mapped.c runtime/mapped.h \
     runtime/notice.c runtime/notice.h \
     runtime/object.c runtime/object.h \
     runtime/json.h runtime/oncpu.h \
@@ -29,4 +31,5 @@ libxmpi_core_la_SOURCES += \
     runtime/ranks.c runtime/ranks.h \
     runtime/record.c runtime/record.h runtime/record_read.c \
     runtime/symbols.h \
-    runtime/trace.c runtime/trace.h
+    runtime/trace.c runtime/trace.h \
+    runtime/xpmem.c runtime/xpmem.h

@@ -109,8 +109,8 @@ int tool_bound_comm(MPI_Comm handle, struct comm **comm)
 static const char *const polite_items[] = { "auto", "always", "never" };
 const struct tool_enum tool_enum_polite = { "how a rank waits", 3, polite_items };
 
-static const char *const copy_items[] = { "auto", "none", "cma", "both" };
-const struct tool_enum tool_enum_copy = { "who copies long messages", 4, copy_items };
+static const char *const copy_items[] = { "auto", "none", "cma", "xpmem", "both" };
+const struct tool_enum tool_enum_copy = { "who copies long messages", 5, copy_items };
 
 static bool enum_is_known(const struct tool_enum *wanted)
 {

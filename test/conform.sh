@@ -8,13 +8,15 @@
 #                             other rank
 #   XMPI_TEST_MEMORY=cuda     every buffer is copied to memory of a GPU for the time of the operation
 #                             (test/device/shadow.h): that of XMPI_LIBCUDA, or of this machine
+#   XMPI_TEST_XPMEM=yes   long messages and collectives in memory that is mapped, by a library that
+#                         pretends (test/xpmem)
 #   XMPI_TEST_LARGE=yes   every call of MPI_X is one of MPI_X_c where there is such a form
 #                         (test/large); some programs, which call every one of them
 # A line `conform-options: ...` in a program asks for a second run with these options of xmpirun,
 # `conform-device: why` says that it is not for memory of a device, `conform-shadow: why` not for copies.
 . "${srcdir:-.}/test/lib.sh"
 
-wrap= label=
+wrap= label= with=
 [ -z "${XMPI_TEST_MEMORY:-}" ] || [ -z "${XMPI_TEST_LARGE:-}" ] ||
     { echo "not ok conform: XMPI_TEST_MEMORY and XMPI_TEST_LARGE both wrap the calls: one at a time"; exit 99; }
 if [ "${XMPI_TEST_MEMORY:-}" = cuda ]; then
@@ -26,6 +28,11 @@ elif [ -n "${XMPI_TEST_MEMORY:-}" ]; then
     "${PYTHON3:-python3}" "$top/test/device/wrap.py" "$top/test/api/functions.txt" > "$wrap" &&
         "${XMPI_TEST_CC:-gcc}" -O2 -shared -fPIC -I"$top" -o "$XMPI_LIBCUDA" \
             "$top"/test/device/fake_*.c -lpthread || exit 99
+fi
+if [ -n "${XMPI_TEST_XPMEM:-}" ]; then
+    fake=$scratch/libxpmem.so label="mapped "
+    "${XMPI_TEST_CC:-gcc}" -O2 -shared -fPIC -o "$fake" "$top/test/xpmem/fake_xpmem.c" || exit 99
+    with="env LD_PRELOAD=$fake XMPI_LIBXPMEM=$fake XMPI_SHM_SINGLE_COPY=xpmem"
 fi
 if [ -n "${XMPI_TEST_LARGE:-}" ]; then
     XMPI_TEST_CALLED=$scratch/called wrap=$scratch/large.c label="large counts "
@@ -56,10 +63,10 @@ for source in "$top"/test/conform/*.c; do
     for where in ${HOSTS:-${NP:-1 2 4}}; do
         [ -n "${HOSTS:-}" ] && how="-H $where" at="on $where" || how="-np $where" at="np=$where"
         # shellcheck disable=SC2086 # several words
-        case_run "conform/$program $label$at" "${LIMIT:-60}" "$XMPIRUN" $how "$scratch/$program"
+        case_run "conform/$program $label$at" "${LIMIT:-60}" "$XMPIRUN" $how $with "$scratch/$program"
         # shellcheck disable=SC2086
         test -z "$options" || case_run "conform/$program $options $label$at" "${LIMIT:-60}" \
-            "$XMPIRUN" $options $how "$scratch/$program"
+            "$XMPIRUN" $options $how $with "$scratch/$program"
     done
 done
 

@@ -89,6 +89,9 @@ static void show_links(struct report *r)
     bool cross = probe_cross_memory(why);
     show_way(r, "cross-memory reads", cross,
              cross ? "process_vm_readv among ranks of one node" : why);
+    bool mapped = probe_mapped_memory(why);
+    show_way(r, "mapped memory", mapped,
+             mapped ? "XPMEM, memory of other ranks of one node without system calls" : why);
     report_end(r);
 }
 

@@ -16,6 +16,8 @@ struct fact { /* something that is there or not */
 struct machine_facts {
     struct fact sharing;  /* ranks can share memory */
     struct fact reading;  /* ranks can read each other's memory */
+    struct fact mapping;  /* and map it */
+    bool xpmem;           /* there is the device for that */
     long long shm_bytes;  /* size of /dev/shm; -1: there is none */
     long long locked;     /* bytes that may be locked in memory; -1: no limit */
     long long open_files; /* the hard limit; -1: none */

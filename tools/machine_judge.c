@@ -22,6 +22,17 @@ static void judge_memory(const struct machine_facts *f, struct findings *to)
         finding_add(to, FINDING_NOTE, "cross-memory reads",
                     "sysctl kernel.yama.ptrace_scope=0; in a container --cap-add=SYS_PTRACE",
                     "long messages within a node are copied twice: %s", f->reading.text);
+    if (f->mapping.there)
+        finding_add(
+            to, FINDING_GOOD, "mapped memory", "",
+            "ranks may map each other's memory (XPMEM): long messages take no system call");
+    else if (f->xpmem)
+        finding_add(to, FINDING_NOTE, "mapped memory",
+                    "install libxpmem, and let users read and write /dev/xpmem",
+                    "there is XPMEM, but it cannot be used: %s", f->mapping.text);
+    else
+        finding_add(to, FINDING_GOOD, "mapped memory", "",
+                    "not used: %s; long messages do without", f->mapping.text);
 }
 
 static void judge_shm(const struct machine_facts *f, struct findings *to)

@@ -211,6 +211,8 @@ struct machine_facts machine_look(const char *root)
                                    .agent = look_at_agent() };
     facts.sharing.there = probe_shared_memory(facts.sharing.text);
     facts.reading.there = probe_cross_memory(facts.reading.text);
+    facts.mapping.there = probe_mapped_memory(facts.mapping.text);
+    facts.xpmem = access(below(root, "/dev/xpmem").path, F_OK) == 0;
     facts.quota = cgroup_cpu_quota(below(root, "/proc/self/cgroup").path,
                                    below(root, "/sys/fs/cgroup").path);
     clock_source(root, facts.clock, sizeof facts.clock);

@@ -8,11 +8,15 @@
 #define _GNU_SOURCE 1 /* memfd_create, process_vm_readv, dladdr */
 #include "tools/probe.h"
 
+#include "runtime/mapped.h"
+#include "runtime/param.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -116,6 +120,25 @@ bool probe_cross_memory(char why[PROBE_CHARS])
     else if (error)
         snprintf(why, PROBE_CHARS, "process_vm_readv: %s", strerror(error));
     return error == 0;
+}
+
+/* Pages of their own, like the buffers of programs. */
+bool probe_mapped_memory(char why[PROBE_CHARS])
+{
+    const char *reason = "the memory that is mapped is not the right one";
+    uint64_t *pages = calloc(1 << 16, 1), seen = 0;
+    params_read();
+    int64_t name = pages ? mapped_share(&reason) : 0;
+    struct mapped *memory = name ? mapped_get(name, &reason) : NULL;
+    if (pages)
+        *pages = 42;
+    bool good = memory &&
+                mapped_read(memory, &seen, (uintptr_t)pages, sizeof seen) == sizeof seen &&
+                seen == 42;
+    snprintf(why, PROBE_CHARS, "%s", good ? "" : reason);
+    mapped_close();
+    free(pages);
+    return good;
 }
 
 /* ---- libraries ---- */

@@ -18,6 +18,9 @@ bool probe_shared_memory(char why[PROBE_CHARS]);
  * reason when not. */
 bool probe_cross_memory(char why[PROBE_CHARS]);
 
+/* Can memory of other ranks be mapped (XPMEM)?  Tried with memory of our own. */
+bool probe_mapped_memory(char why[PROBE_CHARS]);
+
 /* Open a library that xmpi uses when it needs it, and ask it for its version.  False: it is not
  * there; `text` is the version and where it lies, or why not. */
 bool probe_pmix(char text[PROBE_CHARS]);

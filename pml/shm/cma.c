@@ -17,7 +17,6 @@
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/log.h"
-#include "runtime/param.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +24,6 @@
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-struct card {
-    uint64_t word, address; /* address 0: not to be read */
-    int32_t pid;
-};
-_Static_assert(sizeof(struct card) <= sizeof((struct boot_rank *)0)->card, "the card holds it");
 
 static uint64_t word;
 
@@ -46,15 +39,11 @@ static void yama_allow(void)
     close(file);
 }
 
-void cma_open(void)
+void cma_open(struct card *ours)
 {
-    const char *wish = param_string(SHM_SINGLE_COPY);
-    if (wish && strcmp(wish, "none") == 0)
-        return;
     yama_allow();
     word = (clock_ns() ^ (uintptr_t)&word) * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
-    struct card card = { .word = word, .address = (uintptr_t)&word, .pid = getpid() };
-    memcpy(boot_record(boot.local_rank)->card, &card, sizeof card);
+    *ours = (struct card){ .word = word, .address = (uintptr_t)&word, .pid = getpid() };
 }
 
 typedef ssize_t attach(pid_t pid, const struct iovec *here, unsigned long n,
@@ -87,7 +76,7 @@ static bool lane_probe(const struct lane *lane)
         cma_copy(process_vm_readv, card.pid, &seen, card.address, sizeof seen) == sizeof seen &&
         seen == card.word;
     if (!good)
-        log_at(1, "the memory of rank %d cannot be read (%s); long messages are copied",
+        log_at(1, "the memory of rank %d cannot be read by system calls (%s)",
                boot_record(lane->local)->world_rank,
                errno ? strerror(errno) : "another process");
     return good;

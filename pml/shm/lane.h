@@ -75,7 +75,20 @@ struct lane {
     int local;
     uint16_t chunk[CHUNKS_IN_FLIGHT];
     uint32_t chunk_end[CHUNKS_IN_FLIGHT]; /* free when the peer has read up to here */
+
+    struct mapped *memory; /* the peer's, mapped here; NULL: not, or not yet */
+    bool unmapped;         /* it cannot be */
 };
+
+/* What a process tells the others about its memory, on its card in the boot segment. */
+struct card {
+    uint64_t word, address; /* address 0: not to be read */
+    int32_t pid;
+    _Atomic int64_t memory; /* its name (runtime/mapped.h), 0: there is none so far */
+};
+_Static_assert(sizeof(struct card) <= sizeof((struct boot_rank *)0)->card, "the card holds it");
+_Static_assert(offsetof(struct boot_rank, card) % _Alignof(struct card) == 0,
+               "words of it are atomic");
 
 /* The word of a packet at this position: odd, so never 0. */
 static inline uint32_t slot_word(uint32_t position)
@@ -107,8 +120,17 @@ extern bool chunks_wanted;
 void chunks_fetch(void);
 void chunks_open(struct lane *lanes, int n);
 
-/* cma.c: the link's reads, read and write */
-void cma_open(void);
+/* reach.c: the link's share, reads, read, write and view */
+void reach_open(void);
+void reach_close(void);
+void reach_share(void);
+bool reach_reads(struct peer *peer);
+size_t reach_read(struct peer *peer, void *to, uint64_t from, size_t bytes);
+size_t reach_write(struct peer *peer, uint64_t to, const void *from, size_t bytes);
+const char *reach_view(struct peer *peer, uint64_t from, size_t bytes);
+
+/* cma.c: the same by system calls */
+void cma_open(struct card *ours);
 bool cma_reads(struct peer *peer);
 size_t cma_read(struct peer *peer, void *to, uint64_t from, size_t bytes);
 size_t cma_write(struct peer *peer, uint64_t to, const void *from, size_t bytes);

@@ -96,12 +96,13 @@ static int shm_open(void)
     chunks_open(lanes, boot.nlocal);
     shm_say();
     if (boot.nlocal > 1)
-        cma_open();
+        reach_open();
     return 0;
 }
 
 static void shm_close(void)
 {
+    reach_close();
     free(lanes);
     free(active);
     lanes = NULL;
@@ -443,9 +444,11 @@ const struct link link_shm = {
     .slot_bytes = SLOT_BODY,
     .take = shm_take,
     .poll = shm_poll,
-    .reads = cma_reads,
-    .read = cma_read,
-    .write = cma_write,
+    .share = reach_share,
+    .reads = reach_reads,
+    .read = reach_read,
+    .write = reach_write,
+    .view = reach_view,
     .words = shm_words,
     .advise = shm_advise,
     .advised = shm_advised,

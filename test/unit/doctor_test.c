@@ -76,6 +76,10 @@ START_TEST(rights_and_limits)
     f.reading = (struct fact){ false, "kernel.yama.ptrace_scope is 1" };
     one_finding(&f, false, FINDING_NOTE, "cross-memory reads", "ptrace_scope is 1");
     f = healthy();
+    f.mapping = (struct fact){ false, "/dev/xpmem may not be opened: Permission denied" };
+    f.xpmem = true;
+    one_finding(&f, false, FINDING_NOTE, "mapped memory", "may not be opened");
+    f = healthy();
     f.shm_bytes = 64 << 20;
     one_finding(&f, false, FINDING_NOTE, "/dev/shm", "only 64 MiB");
     f.shm_bytes = -1;

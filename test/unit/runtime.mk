@@ -41,3 +41,6 @@ test_unit_hw_place_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/copy_whole_test
 test_unit_copy_whole_test_SOURCES = test/unit/copy_whole_test.c test/unit/files.h test/unit/unit.h
 test_unit_copy_whole_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/guard_test
+test_unit_guard_test_SOURCES = test/unit/guard_test.c test/unit/unit.h
+test_unit_guard_test_LDADD = $(UNIT_LIBS)
