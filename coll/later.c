@@ -178,6 +178,7 @@ static void track_forget(struct track *track)
             *at = track->next;
             break;
         }
+    waits_mixed = looked_at != NULL;
     tiny_close(track->tiny);
 }
 

@@ -61,8 +61,10 @@ static bool block_write(char *cell, const struct buffer *block, size_t most)
     return fits;
 }
 
-/* Likewise.  What is too long does not arrive, as with messages. */
-static bool block_read(const struct buffer *place, const char *cell, struct unfit *unfit)
+/* Likewise.  What is too long does not arrive, as with messages.  More than `most` nobody says, but where
+ * ranks are in different collectives something else may lie here. */
+static bool block_read(const struct buffer *place, const char *cell, size_t most,
+                       struct unfit *unfit)
 {
     length said;
     size_t room = buffer_bytes(place);
@@ -70,6 +72,7 @@ static bool block_read(const struct buffer *place, const char *cell, struct unfi
     cell += sizeof said;
     if (said == AS_MESSAGE)
         return false;
+    said = (length)least(said, most);
     if (__builtin_expect(said == room, 1))
         unpack(place, cell);
     else if (said < room)
@@ -108,7 +111,8 @@ int tiny_take_gatherv(struct round *round, const struct call *call)
         if (lost)
             return lost;
         place = block_of(&call->recv, r);
-        if (r != me && !round->error && !block_read(&place, slot->payload, round->unfit))
+        if (r != me && !round->error &&
+            !block_read(&place, slot->payload, gatherv_most(round->tiny), round->unfit))
             unfit_note(round->unfit, &call->recv, r);
     }
     return 0;
@@ -163,8 +167,10 @@ int tiny_take_scatterv(struct round *round, const struct call *call)
         return lost;
     uint64_t each;
     memcpy(&each, slot->payload, sizeof each);
+    size_t most = scatterv_most(round->tiny);
+    each = least(each, sizeof(length) + most);
     struct cells cells = cells_of(round, call->root, HEAD, each);
-    if (!block_read(&place, cell_of(&cells, me), round->unfit))
+    if (!block_read(&place, cell_of(&cells, me), most, round->unfit))
         unfit_note(round->unfit, NULL, 0);
     return 0;
 }

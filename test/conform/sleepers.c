@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TIMES = 300 };
+enum { TIMES = 100, TRIES = 6 };
 
 /* As setsid(1) does. */
 static void have_own_session(void)
@@ -102,14 +102,19 @@ static void mixtures(void)
     }
 }
 
-/* Voluntary switches of all ranks, for each time. */
+/* Voluntary switches of all ranks, for each time: the fewest of some tries, as whoever waits for longer
+ * than a nap, on a machine that does other things, is switched to once more. */
 static double switches_of(void (*work)(void))
 {
-    double before = switches(), mine, all;
-    work();
-    mine = switches() - before;
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return all / TIMES;
+    double fewest = 0;
+    for (int try = 0; try < TRIES; try++) {
+        double before = switches(), mine, all;
+        work();
+        mine = switches() - before;
+        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        fewest = try == 0 || all < fewest ? all : fewest;
+    }
+    return fewest / TIMES;
 }
 
 int main(int argc, char **argv)
@@ -121,7 +126,7 @@ int main(int argc, char **argv)
     MPI_T_pvar_session session;
     MPI_T_pvar_session_create(&session);
     int slots = have_slots(session);
-    double each = switches_of(barriers), most = 1.5 * world_size() + 1;
+    double each = switches_of(barriers), most = 1.25 * world_size() + 1;
     if (slots && each > most)
         printf("%.1f switches for a barrier of %d ranks\n", each, world_size());
     CHECK(!slots || each <= most); /* n * (n - 1) / 2 if each wakes all who are there */
