@@ -12,7 +12,9 @@
 #include <signal.h>
 #include <stddef.h>
 
-static _Thread_local sigjmp_buf *place; /* of the innermost guarded work; NULL: none */
+/* Of the innermost guarded work; NULL: none. */
+static _Thread_local sigjmp_buf *volatile place;
+static _Thread_local bool is_unblocked; /* SIGBUS, in this thread */
 static struct sigaction before;
 static bool is_open;
 
@@ -23,7 +25,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
         before.sa_sigaction(signal, info, context);
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(signal);
-    } else {
+    } else if (before.sa_handler != SIG_IGN || info->si_code > 0) {
         sigaction(signal, &before, NULL); /* a fault happens again */
         if (info->si_code <= 0)
             raise(signal);
@@ -58,11 +60,22 @@ void guard_close(void)
     } /* else the program has one of its own, which may call ours: it stays */
 }
 
+/* Threads block all signals as a habit, ours as well: a fault would kill the process then, whoever would
+ * have handled it. */
+static __attribute__((noinline)) void unblock(void)
+{
+    sigset_t faults;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGBUS);
+    is_unblocked = pthread_sigmask(SIG_UNBLOCK, &faults, NULL) == 0;
+}
+
 bool guarded(void (*work)(void *), void *what)
 {
     sigjmp_buf here, *outer = place;
-    if (sigsetjmp(here, 0) !=
-        0) { /* the mask need not be kept: SIGBUS is not blocked meanwhile */
+    if (__builtin_expect(!is_unblocked, 0) && is_open)
+        unblock();
+    if (sigsetjmp(here, 0) != 0) { /* the handler leaves the mask as it is */
         place = outer;
         return false;
     }

@@ -13,7 +13,7 @@
 void guard_open(void);
 void guard_close(void);
 
-/* Do it.  False: some memory was gone, and the work ended there, wherever that was: so it may hold
+/* Do it, with SIGBUS unblocked in this thread from now on.  False: some memory was gone, and the work ended there, wherever that was: so it may hold
  * nothing that must be given back, and what it wrote may be half there.  Before guard_open nothing is
  * caught. */
 bool guarded(void (*work)(void *), void *what);

@@ -93,6 +93,11 @@ struct mapped *mapped_get(int64_t name, const char **why)
     return all = new;
 }
 
+bool mapped_is_good(const struct mapped *mapped)
+{
+    return mapped->refusals < MOST_REFUSALS;
+}
+
 /* ---- windows ---- */
 
 static int *bucket_of(const struct mapped *of, uint64_t number)
@@ -151,7 +156,7 @@ static struct window *window_of(struct mapped *of, uint64_t number)
             windows[i].used = ++uses;
             return &windows[i];
         }
-    if (of->refusals >= MOST_REFUSALS)
+    if (!mapped_is_good(of))
         return NULL;
     struct window *new = window_room();
     *new = (struct window){ .of = of, .number = number, .used = ++uses, .next = *bucket };

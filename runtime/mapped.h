@@ -23,6 +23,9 @@ int64_t mapped_share(const char **why);
 struct mapped;
 struct mapped *mapped_get(int64_t name, const char **why);
 
+/* Is it worth asking?  False: too much was refused. */
+bool mapped_is_good(const struct mapped *mapped);
+
 /* Copy to or from memory of its owner.  Fewer bytes: the rest cannot be reached, or not now. */
 size_t mapped_read(struct mapped *from, void *to, uint64_t address, size_t bytes);
 size_t mapped_write(struct mapped *to, uint64_t address, const void *from, size_t bytes);

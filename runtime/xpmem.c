@@ -54,6 +54,7 @@ const struct xpmem *xpmem_open(const char **why)
     if (!tried)
         because = library_open();
     tried = true;
-    *why = because;
+    if (because)
+        *why = because;
     return because ? NULL : &xpmem;
 }

@@ -28,6 +28,7 @@ for np in 2 3; do
     maps "the faster means are taken in collectives" $np collectives any
     maps "both sides copy" $np messages any XMPI_SHM_SINGLE_COPY=both
 done
+maps "messages of one way" 2 one-way mapped XMPI_SHM_SINGLE_COPY=xpmem
 maps "addresses are used again" 2 again mapped XMPI_SHM_SINGLE_COPY=xpmem
 maps "both sides copy, to addresses used again" 2 again any XMPI_SHM_SINGLE_COPY=both
 maps "one system call less is not wanted" 2 collectives unmapped XMPI_SHM_SINGLE_COPY=cma
@@ -69,6 +70,8 @@ case_run "xpmem/xmpi info" 20 sh -c 'env LD_PRELOAD=$1 XMPI_LIBXPMEM=$1 "$0" inf
     "$xmpi" "$fake"
 case_run "xpmem/xmpi info: no library" 20 sh -c 'XMPI_LIBXPMEM=/nowhere "$0" info |
     grep -q "mapped memory *does not work: /nowhere"' "$xmpi"
+case_run "xpmem/xmpi info: nothing is attached" 20 sh -c 'env LD_PRELOAD=$1 XMPI_LIBXPMEM=$1 FAKE_XPMEM=no-attach "$0" info |
+    grep -q "mapped memory *does not work: .*attached"' "$xmpi" "$fake"
 case_run "xpmem/xmpi doctor: no library" 20 sh -c 'XMPI_LIBXPMEM=/nowhere "$0" doctor |
     grep "mapped memory" | grep -q /nowhere' "$xmpi"
 

@@ -125,16 +125,19 @@ bool probe_cross_memory(char why[PROBE_CHARS])
 /* Pages of their own, like the buffers of programs. */
 bool probe_mapped_memory(char why[PROBE_CHARS])
 {
-    const char *reason = "the memory that is mapped is not the right one";
+    const char *reason = "no memory is left";
     uint64_t *pages = calloc(1 << 16, 1), seen = 0;
     params_read();
     int64_t name = pages ? mapped_share(&reason) : 0;
     struct mapped *memory = name ? mapped_get(name, &reason) : NULL;
     if (pages)
         *pages = 42;
-    bool good = memory &&
-                mapped_read(memory, &seen, (uintptr_t)pages, sizeof seen) == sizeof seen &&
-                seen == 42;
+    bool read =
+        memory && mapped_read(memory, &seen, (uintptr_t)pages, sizeof seen) == sizeof seen;
+    bool good = read && seen == 42;
+    if (memory && !good)
+        reason =
+            read ? "the memory that is mapped is not the right one" : "no memory is attached";
     snprintf(why, PROBE_CHARS, "%s", good ? "" : reason);
     mapped_close();
     free(pages);

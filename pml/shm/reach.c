@@ -43,7 +43,7 @@ void reach_open(void)
 
 void reach_close(void)
 {
-    if (may_map && is_shared) {
+    if (may_map) { /* also where only others have told us theirs */
         means_log(&reads, "read");
         means_log(&writes, "written");
         mapped_close();
@@ -70,7 +70,7 @@ void reach_share(void)
 
 static struct mapped *memory_of(int local, int64_t name)
 {
-    const char *why;
+    const char *why = NULL;
     struct mapped *memory = mapped_get(name, &why);
     if (memory)
         log_at(1, "the memory of rank %d can be mapped", boot_record(local)->world_rank);
@@ -94,7 +94,8 @@ static struct mapped *lane_memory(struct lane *lane)
 
 bool reach_reads(struct peer *peer)
 {
-    return lane_memory(peer->lane) || cma_reads(peer);
+    const struct mapped *memory = lane_memory(peer->lane);
+    return (memory && mapped_is_good(memory)) || cma_reads(peer);
 }
 
 /* ---- copies ---- */

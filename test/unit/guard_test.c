@@ -7,6 +7,7 @@
 
 #include "test/unit/unit.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -143,5 +144,55 @@ START_TEST(it_is_given_back)
 }
 END_TEST
 
-UNIT_MAIN("guard", work_ends_where_memory_is_gone, guards_are_nested, the_program_has_a_handler,
+static void *touch_deaf(void *what)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    for (int i = 0; i < 2; i++)
+        if (guarded(touch, what))
+            return NULL;
+    return what;
+}
+
+static void touch_in_a_thread(void)
+{
+    pthread_t thread;
+    int sum = 0;
+    void *result = NULL;
+    if (pthread_create(&thread, NULL, touch_deaf, &sum) != 0 ||
+        pthread_join(thread, &result) != 0 || result != &sum)
+        _exit(9);
+}
+
+/* Where a signal is blocked a fault ends the process, whoever handles it elsewhere. */
+START_TEST(threads_may_block_signals)
+{
+    setup();
+    int status = apart(touch_in_a_thread);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+static void send_and_touch(void)
+{
+    guard_close();
+    signal(SIGBUS, SIG_IGN);
+    guard_open();
+    raise(SIGBUS);
+    int sum = 0;
+    if (guarded(touch, &sum))
+        _exit(9);
+}
+
+START_TEST(what_is_ignored_ends_no_guard)
+{
+    setup();
+    int status = apart(send_and_touch);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+UNIT_MAIN("guard", threads_may_block_signals, what_is_ignored_ends_no_guard,
+          work_ends_where_memory_is_gone, guards_are_nested, the_program_has_a_handler,
           nobody_is_guarded, it_is_given_back)

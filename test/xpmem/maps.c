@@ -3,7 +3,7 @@
  * Long messages and collectives by memory that is mapped, with a library that pretends (fake_xpmem.c):
  * right whatever it refuses, and mapped when it does not.
  *
- *     maps CASE WANTED     CASE     messages, collectives, again, dies-sending, dies-reducing
+ *     maps CASE WANTED     CASE     messages, one-way, collectives, again, dies-sending, dies-reducing
  *                          WANTED   mapped: some bytes must have been; unmapped: none may; any
  */
 #define _GNU_SOURCE
@@ -115,6 +115,20 @@ static void messages(void)
     for (int i = 0; i < 300; i++)
         pass(20000 + (size_t)i * 100, i);
     pass_strided();
+}
+
+/* Who only receives has told nobody an address. */
+static void one_way(void)
+{
+    unsigned char *data = filled(sizes[3], 1);
+    if (me == 0)
+        MPI_Send(data, (int)sizes[3], MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    else if (me == 1) {
+        memset(data, 0, sizes[3]);
+        MPI_Recv(data, (int)sizes[3], MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check_filled(data, sizes[3], 1);
+    }
+    free(data);
 }
 
 /* The same addresses hold other data, in other pages, again and again. */
@@ -243,6 +257,8 @@ int main(int argc, char **argv)
     counter_open();
     if (strcmp(what, "messages") == 0)
         messages();
+    else if (strcmp(what, "one-way") == 0)
+        one_way();
     else if (strcmp(what, "again") == 0)
         again();
     else if (strcmp(what, "collectives") == 0)
