@@ -135,7 +135,8 @@ static struct block *block_at(int local, uint32_t line)
 
 static bool world_fits(void)
 {
-    return boot.nnodes == 1 && boot.size >= 2 && boot.size <= TINY_RANKS;
+    return boot.nnodes == 1 && boot.nlocal == boot.size && boot.size >= 2 &&
+           boot.size <= TINY_RANKS;
 }
 
 static int world_home(void)

@@ -79,6 +79,64 @@ static void gather(int root, int n, int time)
     free(all);
 }
 
+static void gatherv(int root, int n, int time)
+{
+    int size = world_size(), mine[WORDS], *all = malloc(3 * sizeof(int) * (size_t)(size * n));
+    int *counts = all + size * n, *displs = counts + size, own = n - (n > 1) * world_rank() % 2;
+    for (int i = 0; i < n; i++)
+        mine[i] = word(world_rank(), time, i);
+    for (int r = 0; r < size; r++) {
+        counts[r] = n - (n > 1) * r % 2;
+        displs[r] = r * n;
+    }
+    MPI_Gatherv(mine, own, MPI_INT, all, counts, displs, MPI_INT, root, MPI_COMM_WORLD);
+    for (int r = 0; r < size && world_rank() == root; r++)
+        check_words(all + r * n, counts[r], r, time);
+    free(all);
+}
+
+/* Several at a time, on slots of their own. */
+static void iscatter(int root, int n, int time)
+{
+    enum { TOGETHER = 3 };
+    int mine[TOGETHER][WORDS], *all[TOGETHER];
+    MPI_Request requests[TOGETHER];
+    for (int k = 0; k < TOGETHER; k++) {
+        all[k] = words_of_all(n, time + k);
+        MPI_Iscatter(all[k], n, MPI_INT, mine[k], n, MPI_INT, root, MPI_COMM_WORLD,
+                     &requests[k]);
+    }
+    MPI_Waitall(TOGETHER, requests, MPI_STATUSES_IGNORE);
+    for (int k = 0; k < TOGETHER; k++) {
+        check_words(mine[k], n, world_rank(), time + k);
+        free(all[k]);
+    }
+}
+
+static void igather(int root, int n, int time)
+{
+    int mine[WORDS], *all = malloc(sizeof(int) * (size_t)(world_size() * n));
+    MPI_Request request;
+    for (int i = 0; i < n; i++)
+        mine[i] = word(world_rank(), time, i);
+    MPI_Igather(mine, n, MPI_INT, all, n, MPI_INT, root, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int r = 0; r < world_size() && world_rank() == root; r++)
+        check_words(all + r * n, n, r, time);
+    free(all);
+}
+
+static void ibcast(int root, int n, int time)
+{
+    int words[WORDS];
+    MPI_Request request;
+    for (int i = 0; i < n; i++)
+        words[i] = world_rank() == root ? word(root, time, i) : -1;
+    MPI_Ibcast(words, n, MPI_INT, root, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_words(words, n, root, time);
+}
+
 static void scan(int root, int n, int time)
 {
     int mine = root + time, sum = -1;
@@ -87,8 +145,9 @@ static void scan(int root, int n, int time)
     CHECK(sum == (world_rank() + 1) * mine);
 }
 
-static void (*const operations[])(int root, int n, int time) = { bcast,  scatter, scatterv,
-                                                                 gather, scan,    bcast };
+static void (*const operations[])(int root, int n, int time) = {
+    bcast, scatter, scatterv, gather, gatherv, scan, iscatter, igather, ibcast, bcast, iscatter,
+};
 
 /* The last rank is late while rank 0 follows rank 1, and then needs nobody.  How many operations fit
  * before slots are written again is not said anywhere, so all likely numbers are tried. */
