@@ -202,14 +202,13 @@ static const struct performance {
     int (*take)(struct round *round, const struct call *call);
     enum heard hears;
     bool apart; /* each rank says something else to each of the others */
-    bool cells; /* the root writes into all slots, from which all read */
 } performances[COLL_KINDS] = {
     [COLL_BARRIER] = { say_nothing, take_nothing, HEARS_ALL, false },
     [COLL_BCAST] = { say_bcast, take_bcast, HEARS_ROOT, false },
     [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL, false },
     [COLL_GATHERV] = { tiny_say_gatherv, tiny_take_gatherv, ROOT_HEARS_ALL, false },
-    [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT, true, .cells = true },
-    [COLL_SCATTERV] = { tiny_say_scatterv, tiny_take_scatterv, HEARS_ROOT, .cells = true },
+    [COLL_SCATTER] = { say_scatter, take_scatter, HEARS_ROOT, true },
+    [COLL_SCATTERV] = { tiny_say_scatterv, tiny_take_scatterv, HEARS_ROOT, false },
     [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLGATHERV] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL, true },
@@ -236,11 +235,16 @@ static inline const struct performance *performance_of(const struct tiny *t,
     return p->hears == HEARS_LOWER && t->crowded ? &chains[what] : p;
 }
 
-/* Then all have to be through with what was there, and each with what is there now before the slot's own
- * rank writes it again. */
+/* Does the root write into the slots of all, from which all read?  Then all have to be through with what was
+ * there, and each with what is there now before the slot's own rank writes it again. */
+static inline bool has_cells(const struct tiny *t, enum collective what)
+{
+    return (what == COLL_SCATTER || what == COLL_SCATTERV) && t->n > 2;
+}
+
 bool tiny_writes_everywhere(const struct tiny *t, const struct call *call)
 {
-    return performances[call->what].cells && t->n > 2 && call->root == t->me;
+    return has_cells(t, call->what) && call->root == t->me;
 }
 
 /* What one slot has of blocks of so many bytes. */
@@ -292,10 +296,10 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
 }
 
 /* The ranks that have to speak before this one can take, and those that read what it says. */
-static inline void await(struct round *round, const struct performance *p, int root)
+static inline void await(struct round *round, enum heard hears, const struct call *call)
 {
     const struct tiny *t = round->tiny;
-    enum heard hears = p->hears;
+    int root = call->root;
     if (hears == HEARS_ALL)
         return;
     bool is_root = t->me == root;
@@ -314,7 +318,7 @@ static inline void await(struct round *round, const struct performance *p, int r
         tiny_readers(round, NOBODY);
     } else if (hears == HEARS_ROOT) {
         round->first = round->last = round->source = root;
-        if (!p->cells || t->n == 2)
+        if (!has_cells(t, call->what))
             tiny_readers(round, NOBODY);
     } else {
         round->last = -1;
@@ -330,14 +334,14 @@ int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telli
     if (__builtin_expect(has_known_counts(call->what), 0))
         round->bytes = listed_payload(call, tiny->n);
     round->length = payload_bytes(call->what, tiny->n, round->bytes);
-    round->everywhere = p->cells && tiny_writes_everywhere(tiny, call);
+    round->everywhere = tiny_writes_everywhere(tiny, call);
     int lost = tiny_begin(round, tiny, telling_word(telling), telling->before);
     if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
         (p->hears != HEARS_ROOT || call->root == tiny->me))
         lost = tiny_place(round);
     if (lost)
         return lost;
-    await(round, p, call->root);
+    await(round, p->hears, call);
     if (!p->say)
         return 0;
     p->say(round, call);
