@@ -106,7 +106,7 @@ static size_t lane_copy(struct lane *lane, attach *copy, void *mine, uint64_t th
 
 size_t cma_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
 {
-    return lane_copy(peer->lane, process_vm_readv, to, from, bytes);
+    return cma_reads(peer) ? lane_copy(peer->lane, process_vm_readv, to, from, bytes) : 0;
 }
 
 size_t cma_write(struct peer *peer, uint64_t to, const void *from, size_t bytes)

@@ -100,22 +100,15 @@ bool reach_reads(struct peer *peer)
 
 /* ---- copies ---- */
 
-static size_t read_by(enum means means, struct peer *peer, void *to, uint64_t from,
-                      size_t bytes)
+static size_t copy_by(enum means means, struct peer *peer, void *mine, uint64_t theirs,
+                      size_t bytes, bool write)
 {
     if (means == BY_CALL)
-        return cma_reads(peer) ? cma_read(peer, to, from, bytes) : 0;
-    size_t done = mapped_read(((struct lane *)peer->lane)->memory, to, from, bytes);
-    pml_counters.bytes_mapped += done;
-    return done;
-}
-
-static size_t write_by(enum means means, struct peer *peer, uint64_t to, const void *from,
-                       size_t bytes)
-{
-    if (means == BY_CALL)
-        return cma_write(peer, to, from, bytes);
-    size_t done = mapped_write(((struct lane *)peer->lane)->memory, to, from, bytes);
+        return write ? cma_write(peer, theirs, mine, bytes)
+                     : cma_read(peer, mine, theirs, bytes);
+    struct mapped *memory = ((struct lane *)peer->lane)->memory;
+    size_t done = write ? mapped_write(memory, theirs, mine, bytes)
+                        : mapped_read(memory, mine, theirs, bytes);
     pml_counters.bytes_mapped += done;
     return done;
 }
@@ -127,32 +120,29 @@ static enum means means_for(struct means_table *table, struct peer *peer, size_t
     return means_take(table, bytes);
 }
 
-size_t reach_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
+static size_t copy(struct peer *peer, void *mine, uint64_t theirs, size_t bytes, bool write)
 {
     if (__builtin_expect(!lane_memory(peer->lane), 1))
-        return cma_read(peer, to, from, bytes);
-    enum means means = means_for(&reads, peer, bytes);
+        return copy_by(BY_CALL, peer, mine, theirs, bytes, write);
+    struct means_table *table = write ? &writes : &reads;
+    enum means means = means_for(table, peer, bytes);
     uint64_t began = cpu_ticks();
-    size_t done = read_by(means, peer, to, from, bytes);
+    size_t done = copy_by(means, peer, mine, theirs, bytes, write);
     if (__builtin_expect(done < bytes, 0))
-        return done + read_by(BY_CALL + BY_MAP - means, peer, (char *)to + done, from + done,
-                              bytes - done);
-    means_took(&reads, means, bytes, cpu_ticks() - began);
+        return done + copy_by(BY_CALL + BY_MAP - means, peer, (char *)mine + done,
+                              theirs + done, bytes - done, write);
+    means_took(table, means, bytes, cpu_ticks() - began);
     return done;
+}
+
+size_t reach_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
+{
+    return copy(peer, to, from, bytes, false);
 }
 
 size_t reach_write(struct peer *peer, uint64_t to, const void *from, size_t bytes)
 {
-    if (__builtin_expect(!lane_memory(peer->lane), 1))
-        return cma_write(peer, to, from, bytes);
-    enum means means = means_for(&writes, peer, bytes);
-    uint64_t began = cpu_ticks();
-    size_t done = write_by(means, peer, to, from, bytes);
-    if (__builtin_expect(done < bytes, 0))
-        return done + write_by(BY_CALL + BY_MAP - means, peer, to + done,
-                               (const char *)from + done, bytes - done);
-    means_took(&writes, means, bytes, cpu_ticks() - began);
-    return done;
+    return copy(peer, (void *)from, to, bytes, true);
 }
 
 const char *reach_view(struct peer *peer, uint64_t from, size_t bytes)
