@@ -33,3 +33,14 @@ def candidates(options, ranks, source, work, *flags):
         build(compiler, source, f"{work}/{name}", *flags)
         runs[name] = f"{run} {work}/{name}"
     return runs
+
+
+def numbers(command, limit, n):
+    """The n numbers that a program prints, or None if it does not, or not in so many seconds."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=limit, text=True)
+    except subprocess.TimeoutExpired:
+        return None
+    words = done.stdout.split()
+    return [float(w) for w in words] if done.returncode == 0 and len(words) == n else None

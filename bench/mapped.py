@@ -27,16 +27,6 @@ ROWS += [(row, size) for row in ("allreduce", "reduce", "allgather", "alltoall",
          for size in (32 * KIB, MIB, 8 * MIB)]
 
 
-def time_of(command, limit):
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=limit, text=True)
-    except subprocess.TimeoutExpired:
-        return None
-    words = done.stdout.split()
-    return [float(w) for w in words] if done.returncode == 0 and len(words) == 2 else None
-
-
 def with_arena(run, fake):
     """The command again, its program with the memory that can be mapped; and with the library."""
     words = shlex.split(run)
@@ -63,7 +53,7 @@ def main():
         for _ in range(options.rounds):
             for row, name in times:
                 command = shlex.split(runs[name]) + [row[0], str(row[1])]
-                times[row, name].append(time_of(command, options.limit))
+                times[row, name].append(beside.numbers(command, options.limit, 2))
     print(f"{'us':20}" + "".join(f"{name:>18}" for name in runs) + "   mapped/calls")
     for row in ROWS:
         seen = {name: [t for t in times[row, name] if t] for name in runs}

@@ -12,7 +12,6 @@ the ratio of the medians of xmpi and the best peer (more is better).  Ranks with
 what threads could reach if nothing at all were shared."""
 import shlex
 import statistics
-import subprocess
 import tempfile
 
 import beside
@@ -35,16 +34,6 @@ ROWS = [("window, 1 thread, SINGLE", 2, "own 1 single"), ("window, 1 thread", 2,
         ("to oneself, 2 ranks, SINGLE", 2, "self 1 single")]
 
 
-def rate(command, limit):
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=limit, text=True)
-    except subprocess.TimeoutExpired:
-        return None
-    words = done.stdout.split()
-    return [float(w) for w in words] if done.returncode == 0 and len(words) == 3 else None
-
-
 def main():
     options = beside.arguments(__doc__, 5, 20, "another MPI; {n} in RUN is the number of ranks")
     with tempfile.TemporaryDirectory() as work:
@@ -53,7 +42,7 @@ def main():
         for _ in range(options.rounds):
             for row, name in rates:
                 command = shlex.split(runs[name].format(n=row[1]) + " " + row[2])
-                rates[row, name].append(rate(command, options.limit))
+                rates[row, name].append(beside.numbers(command, options.limit, 3))
     print(f"{'messages per us':30}" + " ".join(f"{name:>23}" for name in runs) + "   ratio")
     for row in ROWS:
         seen = [[v if v else (0, 0, 0) for v in rates[row, name]] for name in runs]
