@@ -136,7 +136,9 @@ static int run_tiny(struct team *team, const struct call *call, const struct cho
     explain_planless(team, call, BLOCKING, choice);
     if (__builtin_expect(is_amount_known(call->what), 1))
         return tiny_run(team->tiny, telling, NULL);
-    struct unfit unfit;
+    struct unfit unfit; /* its counts are for what is noted there */
+    unfit.error = 0;
+    unfit.any = false;
     int error = tiny_run(team->tiny, telling, &unfit);
     if (!error && unfit.any)
         error = run_unfit(team, telling, &unfit);

@@ -88,8 +88,6 @@ static bool block_read(const struct buffer *place, const char *cell, size_t most
 void tiny_say_gatherv(struct round *round, const struct call *call)
 {
     struct buffer own = only_block(&call->send);
-    round->unfit->error = 0;
-    round->unfit->any = false;
     if (call->root == round->tiny->me)
         return;
     round->bytes = least(buffer_bytes(&own), gatherv_most(round->tiny));
@@ -135,8 +133,6 @@ static uint64_t cell_bytes(const struct tiny *t, const struct part *part, size_t
 void tiny_say_scatterv(struct round *round, const struct call *call)
 {
     const struct tiny *t = round->tiny;
-    round->unfit->error = 0;
-    round->unfit->any = false;
     if (call->root != t->me)
         return;
     size_t most = scatterv_most(t);
