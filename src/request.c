@@ -176,6 +176,13 @@ int request_look(struct request *request, struct result *result)
     return rc;
 }
 
+int request_report(struct request *request, struct result *result)
+{
+    if (!request->persistent)
+        request->collective = false; /* it is over, and who has been told so may free it */
+    return request_look(request, result);
+}
+
 void request_discard(struct request *request)
 {
     struct comm *comm = request->comm;
@@ -255,8 +262,8 @@ static int request_check_not_null(MPI_Request handle, struct request **request)
     return rc;
 }
 
-/* Of collectives nobody may know the end but all together (MPI 5.0, 6.12 and 6.13); an inactive
- * persistent one may be freed. */
+/* Of collectives nobody may know the end but all together (MPI 5.0, 6.12 and 6.13).  An inactive
+ * persistent one may be freed, and one that MPI_Request_get_status has called complete (3.7.6). */
 static int fail_of_collective(const struct request *request, const char *what)
 {
     leave_blame(request->comm);

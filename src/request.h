@@ -82,6 +82,9 @@ static inline void request_end(struct request *request, MPI_Request *handle)
 /* The result of a complete request that stays as it is. */
 int request_look(struct request *request, struct result *result);
 
+/* The same for a program that asks: a nonblocking collective may be freed from then on. */
+int request_report(struct request *request, struct result *result);
+
 /* Release a request that is over. */
 void request_discard(struct request *request);
 

@@ -115,7 +115,7 @@ static int set_end(const struct set *set, int i, struct result *result)
 {
     struct request *request = set_request(set, i);
     if (set->keep)
-        return request_look(request, result);
+        return request_report(request, result);
     return request_finish(request, &set->handles[i], result);
 }
 
@@ -274,7 +274,7 @@ static int test_one(MPI_Request *handle, bool keep, int *flag, MPI_Status *statu
     if (!*flag)
         return MPI_SUCCESS;
     struct result result;
-    rc = keep ? request_look(tested, &result) : request_finish(tested, handle, &result);
+    rc = keep ? request_report(tested, &result) : request_finish(tested, handle, &result);
     status_write(status, &result);
     return rc;
 }

@@ -70,6 +70,12 @@ static void test_collectives(void)
     CHECK_OK(MPI_Ibarrier(comm, &request));
     refused(&request, comm, "nonblocking collective");
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    int flag = 0;
+    CHECK_OK(MPI_Ibarrier(comm, &request));
+    while (!flag)
+        CHECK_OK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Request_free(&request)); /* it is known to be over */
+    CHECK(request == MPI_REQUEST_NULL);
     CHECK_OK(MPI_Comm_idup(comm, &copy, &request));
     refused(&request, comm, "nonblocking collective");
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
