@@ -30,9 +30,9 @@ ROWS += [(row, size) for row in ("allreduce", "reduce", "allgather", "alltoall",
 def with_arena(run, fake):
     """The command again, its program with the memory that can be mapped; and with the library."""
     words = shlex.split(run)
-    arena = words[:-1] + ["env", "LD_PRELOAD=" + fake]
-    return {"arena": shlex.join(arena + words[-1:]),
-            "mapped": shlex.join(arena + ["XMPI_LIBXPMEM=" + fake] + words[-1:])}
+    arena = words[:-1] + ["env", "LD_PRELOAD=" + fake] + words[-1:]
+    return {"arena": shlex.join(arena),
+            "mapped": shlex.join(["env", "XMPI_LIBXPMEM=" + fake] + arena)}
 
 
 def size_of(size):

@@ -81,6 +81,7 @@ struct question question_of(const struct team *team, const struct call *call, en
         .order_matters = order_matters(call),
         .one_node = team->one_node,
         .crowded = team->crowded,
+        .maps = team->maps,
         .ranks = ranks,
         .nodes = team->nodes,
         .places = team->places,
@@ -136,8 +137,8 @@ static bool within(size_t x, struct reach reach)
 static bool matches(const struct rule *rule, const struct question *q)
 {
     return (!rule->ordered || q->order_matters) && (!rule->one_node || q->one_node) &&
-           (!rule->crowded || q->crowded) && within(q->bytes, rule->bytes) &&
-           within((size_t)q->ranks, rule->ranks);
+           (!rule->crowded || q->crowded) && (!rule->maps || q->maps) &&
+           within(q->bytes, rule->bytes) && within((size_t)q->ranks, rule->ranks);
 }
 
 /* The algorithms that rules name, looked up once. */

@@ -296,8 +296,9 @@ static const struct rule reduce_rules[] = {
 };
 static const struct rule allreduce_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
-    { .one_node = true, .bytes = FROM(64 * KiB), .use = "attach" },
+    { .maps = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(128 * KiB), .use = "attach" },
+    { .one_node = true, .ranks = FROM(3), .bytes = FROM(64 * KiB), .use = "attach" },
     { .bytes = UPTO(8 * KiB), .use = "doubling" },
     { .ordered = true, .use = "spread" },
     { .ranks = UPTO(2), .bytes = UPTO(1 * MiB), .use = "doubling" },

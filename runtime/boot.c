@@ -205,6 +205,7 @@ int boot_join(struct boot_header *segment, int local_rank)
         .appnum = record->appnum,
         .universe = segment->universe > 0 ? segment->universe : -1,
         .crowded = segment->crowded,
+        .maps = segment->maps,
         .segment = segment,
     };
     return boot_divide();

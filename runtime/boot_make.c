@@ -7,6 +7,8 @@
 #include "runtime/boot_way.h"
 #include "runtime/fail.h"
 #include "runtime/hw.h"
+#include "runtime/param.h"
+#include "runtime/xpmem.h"
 
 #include "mpi.h"
 
@@ -23,6 +25,7 @@ static void describe(struct boot_header *segment, const struct boot_shape *shape
     segment->universe = shape->universe;
     segment->cpus = hw_usable_cpus();
     segment->crowded = shape->nlocal > segment->cpus;
+    segment->maps = xpmem_may_be(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
     for (int i = 0; i < shape->nlocal; i++)
         bootseg_rank(segment, i)->world_rank = shape->peers[i];
 }

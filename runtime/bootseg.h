@@ -26,7 +26,7 @@
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 #define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
-    BOOT_VERSION = 7,
+    BOOT_VERSION = 8,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -110,6 +110,8 @@ struct boot_header {
     int32_t world_size, nlocal, node, nnodes;
     int32_t cpus;    /* CPUs this job may use on this node (affinity mask, cgroup quota) */
     int32_t crowded; /* ranks exceed cpus: wait politely */
+    int32_t
+        maps; /* there may be XPMEM here (xpmem_may_be), as whoever made the segment sees it */
     int32_t
         launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */

@@ -12,9 +12,12 @@
 #ifndef XMPI_XPMEM_H
 #define XMPI_XPMEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 struct xpmem_addr { /* as xpmem.h has it */
     int64_t apid;
@@ -31,6 +34,15 @@ struct xpmem {
 
 #define XPMEM_WHOLE SIZE_MAX /* all of an address space */
 enum { XPMEM_BY_MODE = 1, XPMEM_READ_WRITE = 2, XPMEM_OWNER = 0600 };
+
+/* Is it wanted, and is there anything to open?  By the values of XMPI_SHM_SINGLE_COPY and XMPI_LIBXPMEM, NULL where
+ * they are not set.  For whoever makes a boot segment, which tells all ranks of a node. */
+static inline bool xpmem_may_be(const char *wish, const char *library)
+{
+    if (wish && (!strcmp(wish, "none") || !strcmp(wish, "cma")))
+        return false;
+    return (library && *library) || access("/dev/xpmem", R_OK | W_OK) == 0;
+}
 
 /* NULL: *why is a clause that says so. */
 const struct xpmem *xpmem_open(const char **why);

@@ -14,6 +14,7 @@
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
+#include "runtime/xpmem.h"
 #include "tools/names.h"
 
 #include <stdlib.h>
@@ -125,6 +126,7 @@ int explain_main(int argc, char **argv)
     q.one_node = q.nodes == 1;
     q.places = q.one_node ? NULL : &several_nodes;
     q.crowded = q.one_node && q.ranks > hw_usable_cpus();
+    q.maps = q.one_node && xpmem_may_be(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
     q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
     q.no_attach = no_attach(&q);

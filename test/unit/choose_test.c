@@ -133,6 +133,29 @@ START_TEST(two_ranks_use_slots_for_longer_data)
 }
 END_TEST
 
+static const char *of_a_pair(enum collective what, size_t bytes, bool maps)
+{
+    struct question q = {
+        .what = what, .one_node = true, .ranks = 2, .nodes = 1, .maps = maps
+    };
+    struct choice choice;
+    q.bytes = bytes;
+    q.no_tiny = "too long";
+    forced_read("");
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    return choice.algorithm->name;
+}
+
+/* Of a short vector two rounds cost more than they save, unless it is looked at in place. */
+START_TEST(two_ranks_attach_sooner_where_memory_is_mapped)
+{
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 32 << 10, true), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 32 << 10, false), "doubling");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 128 << 10, false), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 127 << 10, false), "doubling");
+}
+END_TEST
+
 START_TEST(long_prefix_sums_are_a_pipeline)
 {
     struct team team = team_of(4, 0);
@@ -309,9 +332,9 @@ END_TEST
 
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
           between_groups_too, ranks_that_share_cpus_avoid_hops,
-          two_ranks_use_slots_for_longer_data, long_prefix_sums_are_a_pipeline,
-          a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
-          a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
-          the_usual_call_is_told_from_others,
+          two_ranks_use_slots_for_longer_data, two_ranks_attach_sooner_where_memory_is_mapped,
+          long_prefix_sums_are_a_pipeline, a_name_overrules_the_rules,
+          what_cannot_be_is_an_error_that_helps, a_team_may_have_orders_of_its_own,
+          what_was_chosen_before_is_chosen_again, the_usual_call_is_told_from_others,
           operations_that_do_not_commute_are_told_from_others,
           lists_are_searched_by_whole_words, a_slot_takes_so_much_and_no_more)
