@@ -247,8 +247,14 @@ static uint64_t usual_key(const struct team *team, const struct call *call, enum
 
 void choose_forget(struct team *team)
 {
+    team->forgets++;
     free(team->memo);
     team->memo = NULL;
+}
+
+void choose_anew(void)
+{
+    forced_epoch++;
 }
 
 static struct memo *memo_new(void)
@@ -269,6 +275,11 @@ static struct kept *kept_of(struct team *team, uint64_t key)
 }
 _Static_assert(KEPT == 1 << (64 - 59), "five bits of the hash");
 
+uint32_t choose_stamp(const struct team *team)
+{
+    return team->forgets + forced_epoch;
+}
+
 uint64_t algorithms_chosen[MOST_ALGORITHMS];
 
 int algorithms_count(void)
@@ -280,9 +291,8 @@ int algorithms_count(void)
     return n;
 }
 
-/* It is this one. */
-static void take_note(struct team *team, enum collective what, size_t bytes,
-                      const struct choice *choice)
+void choose_note(struct team *team, enum collective what, size_t bytes,
+                 const struct choice *choice)
 {
     if (choice->algorithm->script) {
         team->chosen[what] = TEAM_OWN;
@@ -309,7 +319,7 @@ static int choose_for(struct team *team, const struct question *q, uint64_t key,
         return error;
     if (kept)
         *kept = (struct kept){ key, *choice };
-    take_note(team, q->what, q->bytes, choice);
+    choose_note(team, q->what, q->bytes, choice);
     return 0;
 }
 
@@ -328,8 +338,15 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
     if (!kept || kept->key != key)
         return choose_asking(team, call, mode, key, choice);
     *choice = kept->choice;
-    take_note(team, call->what, key >> KEY_BITS, choice);
+    choose_note(team, call->what, key >> KEY_BITS, choice);
     return 0;
+}
+
+const struct choice *choose_known(struct team *team, const struct call *call)
+{
+    uint64_t key = usual_key(team, call, BLOCKING);
+    struct kept *kept = key ? kept_of(team, key) : NULL;
+    return kept && kept->key == key ? &kept->choice : NULL;
 }
 
 int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,

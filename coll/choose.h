@@ -67,10 +67,20 @@ int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, c
  * exchange what they know of. */
 void choose_unfit(enum collective what, struct choice *choice);
 
+/* What was chosen for blocking calls like this one, if it depends on nothing that changes unsaid:
+ * as long as the stamp is the same.  NULL: it does, or is not known. */
+const struct choice *choose_known(struct team *team, const struct call *call);
+uint32_t choose_stamp(const struct team *team);
+
+/* It is this one: for the counters, and whoever is told of choices. */
+void choose_note(struct team *team, enum collective what, size_t bytes,
+                 const struct choice *choice);
+
 struct question question_of(const struct team *team, const struct call *call, enum mode mode);
 
-/* The team chooses anew from now on. */
+/* The team chooses anew from now on; all of them do. */
 void choose_forget(struct team *team);
+void choose_anew(void);
 
 /* Does XMPI_EXPLAIN ask for this collective? */
 bool explain_wanted(enum collective what);

@@ -228,17 +228,6 @@ static __attribute__((noinline)) int run_away(struct team *team, const struct te
     return error ? error : staging_check(user->call);
 }
 
-/* Its own error comes first, then that of the one before. */
-static __attribute__((noinline)) int end_badly(struct team *team, int error, int stray)
-{
-    if (!error)
-        fail_recall(team);
-    fail_keep(team, error ? error : stray);
-    mismatch_settle();
-    fail_recall(team);
-    return error ? error : stray;
-}
-
 int coll_run(struct team *team, const struct call *call)
 {
     struct telling telling;
@@ -250,7 +239,7 @@ int coll_run(struct team *team, const struct call *call)
     record_now.inside = NULL;
     if (__builtin_expect((stray | error) == 0, 1))
         return 0;
-    return end_badly(team, error, stray);
+    return mismatch_end(team, error, stray);
 }
 
 /* ---- with a request ---- */

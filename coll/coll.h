@@ -40,6 +40,7 @@ struct team {
     int nodes;                     /* they are on; at most, where places are not known */
     struct places *places;         /* NULL: all in one place, or not known */
     struct memo *memo;             /* choices made; NULL: none yet */
+    uint32_t forgets;              /* how often they were given up, see choose_stamp */
     struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
                                       as long as the team (plans depend on it), freed with it */

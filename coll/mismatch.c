@@ -187,6 +187,16 @@ int mismatch_settle(void)
     return n;
 }
 
+int mismatch_end(struct team *team, int error, int stray)
+{
+    if (!error)
+        fail_recall(team);
+    fail_keep(team, error ? error : stray);
+    mismatch_settle();
+    fail_recall(team);
+    return error ? error : stray;
+}
+
 int mismatch_fail(const struct mismatch *m)
 {
     char text[BROKEN_CHARS];

@@ -51,6 +51,18 @@ static inline bool words_differ(uint64_t a, uint64_t b)
 /* The next collective of a team begins: count it, record it.  The call may be copied. */
 void telling_begin(struct telling *telling, struct team *team, const struct call *call);
 
+/* The next one is like one before it, of which all this is known. */
+struct told {
+    uint32_t signature;
+    int root;
+    uint64_t bytes;
+};
+struct told told_of(const struct team *team, const struct call *call);
+void telling_repeat(struct telling *telling, struct team *team, const struct call *call,
+                    const struct told *told);
+/* For the flight recorder, which telling_repeat leaves to its caller. */
+void telling_record(const struct telling *telling);
+
 /* What waits of this collective belong to; in a wait for several, the things that are told next. */
 void telling_tell(const struct telling *telling, struct record_wait *wait);
 
@@ -85,6 +97,10 @@ int mismatch_fail(const struct mismatch *mismatch);
 /* Tell the others what was found: before the program hears of it, which may never come back, and before
  * the communicator goes. */
 int mismatch_settle(void);
+
+/* A blocking collective has ended with this error, or with a message of one before it: its own comes
+ * first.  What it returns; the text is kept for it. */
+int mismatch_end(struct team *team, int error, int stray) __attribute__((cold));
 
 /* There is one that this team was asked about before it came to it (team->asked): has it come now? */
 void mismatch_recall(struct team *team);

@@ -30,9 +30,32 @@ static inline struct buffer vector_of(const struct call *call)
     return part_block(&part, 0);
 }
 
-/* Fold what the ranks [0, n) have to say, in their order. */
-static int fold_ranks(struct round *round, const struct call *call, int n, const void *mine,
-                      enum from from)
+/* Two vectors or more, each of which the kernel adds to the sum of those before. */
+static inline int fold_by_kernel(struct round *round, const struct call *call, int n,
+                                 const void *mine, enum from from)
+{
+    reduce_kernel *kernel = call->reduction.kernel;
+    size_t items = call->recv.count * call->reduction.layout->nitems;
+    struct buffer place = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
+    void *out = buffer_flat(&place);
+    const void *sum = NULL;
+    for (int r = 0; r < n; r++) {
+        const struct slot *slot = NULL;
+        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+        const void *next = r == round->tiny->me ? mine : heard_at(round, slot, r, from);
+        if (sum)
+            kernel(out, sum, next, items);
+        sum = sum ? out : next;
+    }
+    return 0;
+}
+
+/* One vector, or a mean, or sums that are rounded once. */
+static __attribute__((noinline)) int fold_by_folding(struct round *round,
+                                                     const struct call *call, int n,
+                                                     const void *mine, enum from from)
 {
     float floats[TINY_BYTES / sizeof(uint16_t)];
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
@@ -47,6 +70,16 @@ static int fold_ranks(struct round *round, const struct call *call, int n, const
     }
     folding_end(&f);
     return 0;
+}
+
+/* Fold what the ranks [0, n) have to say, in their order. */
+static int fold_ranks(struct round *round, const struct call *call, int n, const void *mine,
+                      enum from from)
+{
+    const struct reduction *op = &call->reduction;
+    bool plain = !op->mean && (n == 2 || (n > 2 && !op->in_float));
+    return __builtin_expect(plain, 1) ? fold_by_kernel(round, call, n, mine, from)
+                                      : fold_by_folding(round, call, n, mine, from);
 }
 
 /* Mine as an operand.  In place it is overwritten when the third vector is folded: then the slot

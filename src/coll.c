@@ -2,15 +2,22 @@
  *
  * The blocking collectives (MPI 5.0, 6.3 to 6.11): ask (src/asked.c) and run to the end.
  */
+#include "src/again.h"
 #include "src/api/collective.h"
 #include "src/asked.h"
 #include "src/fuse.h"
 
 int xmpi_barrier(comm_t comm)
 {
+    struct again *again = again_find(comm, AGAIN_BARRIER, 0, NULL, NULL);
+    if (again)
+        return repeat_run(&again->repeat, &comm->team);
     struct asked asked;
     int rc = asked_barrier(&asked, comm);
-    return asked_run(&asked, rc);
+    rc = asked_run(&asked, rc);
+    if (!rc)
+        again_learn(&asked, AGAIN_BARRIER, 0, NULL, NULL);
+    return rc;
 }
 
 int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
@@ -120,10 +127,19 @@ int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t dat
 int xmpi_allreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
                    comm_t comm)
 {
+    bool fuses = fuse_is_open();
+    struct again *again = fuses ? NULL : again_find(comm, AGAIN_ALLREDUCE, count, datatype, op);
+    if (again && again_takes(again, sendbuf, recvbuf))
+        return repeat_run(&again->repeat, &comm->team);
     struct asked asked;
     int rc =
         asked_fold(&asked, COLL_ALLREDUCE, comm, sendbuf, side(recvbuf, count, datatype), op);
-    return fuse_is_open() ? fuse_run(&asked, rc) : asked_run(&asked, rc);
+    if (fuses)
+        return fuse_run(&asked, rc);
+    rc = asked_run(&asked, rc);
+    if (!rc)
+        again_learn(&asked, AGAIN_ALLREDUCE, count, datatype, op);
+    return rc;
 }
 
 int xmpi_reduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,

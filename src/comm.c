@@ -85,6 +85,8 @@ void comm_close(struct comm *comm)
     errhandler_drop(comm->errhandler);
     stream_drop(comm->stream);
     comm_undress(comm);
+    free(comm->again);
+    comm->again = NULL;
 }
 
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,

@@ -66,7 +66,7 @@ libxmpi_core_la_SOURCES += \
 
 # ---- datatypes, messages, collectives ----
 libxmpi_core_la_SOURCES += \
-    src/asked.c src/asked.h src/asked_check.c src/asked_check.h \
+    src/again.c src/again.h src/asked.c src/asked.h src/asked_check.c src/asked_check.h \
     src/bsend.c \
     src/bucket.c src/bucket.h src/bucket_request.c src/bucket_run.c \
     src/coll.c src/coll_init.c src/coll_start.c \

@@ -12,6 +12,7 @@
  */
 #include "src/tool_cvar.h"
 
+#include "coll/choose.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
 #include "runtime/progress.h"
@@ -42,7 +43,7 @@ static const struct knob {
     [PARAM_ID_POLITE] = { CATEGORY_WAITING, NEVER, NULL, &tool_enum_polite, 0, NULL },
     [PARAM_ID_ASYNC] = { CATEGORY_WAITING, NEVER, NULL, NULL, 0, NULL },
     [PARAM_ID_LOG] = { CATEGORY_OTHER, ALONE, NULL, NULL, 0, NULL },
-    [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, ALONE, NULL, NULL, 0, (char[TEXT_ROOM]){ "" } },
+    [PARAM_ID_EXPLAIN] = { CATEGORY_COLL, ALONE, choose_anew, NULL, 0, (char[TEXT_ROOM]){ "" } },
     [PARAM_ID_COLL] = { CATEGORY_COLL, NEVER, NULL, NULL, 0, NULL },
     [PARAM_ID_PLAN] = { CATEGORY_COLL, NEVER, NULL, NULL, 0, NULL },
     [PARAM_ID_GROUP_BUCKET] = { CATEGORY_COLL, ALIKE, NULL, NULL, 0, NULL },

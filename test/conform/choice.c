@@ -51,6 +51,18 @@ static void sum(MPI_Comm comm)
         CHECK(all[i] == (long)n * (n - 1) / 2 + (long)n * i);
 }
 
+/* The same call so often that it is known, by whatever it is performed. */
+static void again(MPI_Comm comm)
+{
+    int n, one = 1;
+    MPI_Comm_size(comm, &n);
+    for (int i = 0; i < 4; i++) {
+        int all = 0;
+        CHECK(MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+        CHECK(all == n);
+    }
+}
+
 static int give(MPI_Comm comm, const char *text)
 {
     MPI_Info info;
@@ -95,6 +107,24 @@ static void by_info(void)
     expect_plan(two, usual);
     MPI_Comm_free(&one);
     MPI_Comm_free(&two);
+}
+
+static void by_info_between(void)
+{
+    MPI_Comm comm;
+    char few[64];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    again(comm);
+    plan_of(comm, few);
+    for (int i = 0; i < 3; i++) {
+        CHECK(give(comm, "allreduce=ring") == MPI_SUCCESS);
+        again(comm);
+        expect_plan(comm, "ring");
+        CHECK(give(comm, "") == MPI_SUCCESS);
+        again(comm);
+        expect_plan(comm, few);
+    }
+    MPI_Comm_free(&comm);
 }
 
 /* Given before the new communicator is there, they hold when it is. */
@@ -210,6 +240,7 @@ int main(int argc, char **argv)
     plan_of(MPI_COMM_WORLD, usual);
     CHECK(strcmp(usual, "none") != 0 && strcmp(usual, "ring") != 0);
     by_info();
+    by_info_between();
     by_info_early();
     by_variable();
     apart();

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/repeat.h"
+
+#include "coll/rules.h"
+#include "coll/tiny_slot.h"
+#include "pml/failure.h"
+#include "runtime/record.h"
+
+bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
+{
+    const struct choice *choice = choose_known(team, call);
+    bool is_tiny = choice && !choice->algorithm->program && !choice->algorithm->attaches;
+    if (!is_tiny || !is_amount_known(call->what) || call_is_away(call))
+        return false;
+    repeat->call = *call;
+    repeat->choice = *choice;
+    repeat->told = told_of(team, call);
+    repeat->stamp = choose_stamp(team);
+    return true;
+}
+
+/* What nobody waits for is written down while the others' words are on their way. */
+static int perform(struct repeat *repeat, struct team *team, const struct telling *telling)
+{
+    struct round round;
+    round.unfit = NULL;
+    int error = tiny_say(&round, team->tiny, telling);
+    telling_record(telling);
+    choose_note(team, repeat->call.what, telling->bytes, &repeat->choice);
+    if (!error)
+        error = tiny_take(&round, telling);
+    if (!error)
+        tiny_fetch(&round);
+    return error;
+}
+
+int repeat_run(struct repeat *repeat, struct team *team)
+{
+    struct telling telling;
+    telling_repeat(&telling, team, &repeat->call, &repeat->told);
+    record_now.inside = &telling.scope;
+    int stray = stray_check(team, &telling);
+    int error = channel_check(&team->channel);
+    if (!error)
+        error = perform(repeat, team, &telling);
+    record_now.inside = NULL;
+    if (__builtin_expect((stray | error) == 0, 1))
+        return 0;
+    return mismatch_end(team, error, stray);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Allreduces and barriers that come again and again as they were, between others, with other
+ * buffers, in place, with errors, on communicators that come and go: what was found out the last time
+ * must not be used where it is not true.
+ */
+#include "check.h"
+
+#include <stdbool.h>
+
+static int rank, size;
+enum { MOST = 300 };
+
+/* Element i of what rank r gives in call n. */
+static int given(int r, int n, int i)
+{
+    return r * 7 + n * 3 + i;
+}
+
+static int sum_of(int n, int i)
+{
+    int sum = 0;
+    for (int r = 0; r < size; r++)
+        sum += given(r, n, i);
+    return sum;
+}
+
+static void sum(MPI_Comm comm, int n, int count, bool in_place)
+{
+    static int out[2][MOST], in[2][MOST];
+    int *from = out[n % 2], *to = in[n / 2 % 2];
+    for (int i = 0; i < count; i++)
+        from[i] = to[i] = given(rank, n, i);
+    CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : from, to, count, MPI_INT, MPI_SUM, comm));
+    for (int i = 0; i < count; i++)
+        CHECK(to[i] == sum_of(n, i) && from[i] == given(rank, n, i));
+}
+
+static void largest(MPI_Comm comm, int n)
+{
+    int mine = given(rank, n, 0), most = -1;
+    CHECK_OK(MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, comm));
+    CHECK(most == given(size - 1, n, 0));
+}
+
+static void sum_of_doubles(MPI_Comm comm, int n)
+{
+    double mine = given(rank, n, 0), all = -1;
+    CHECK_OK(MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, comm));
+    CHECK(all == sum_of(n, 0));
+}
+
+static void test_same(MPI_Comm comm)
+{
+    for (int n = 0; n < 20; n++)
+        sum(comm, n, 1, n % 5 == 3);
+    for (int n = 0; n < 20; n++)
+        sum(comm, n, 1, true);
+    for (int n = 0; n < 200; n++) {
+        sum(comm, n, 2, false);
+        MPI_Barrier(comm);
+    }
+}
+
+/* The third of its kind has something else beside it, each time something else. */
+static void test_others(MPI_Comm comm)
+{
+    static const int counts[] = { 1, 1, 1, 2, 2, 2, 1, 0, 0, 0, 1, 1, MOST, MOST, MOST, 1, 1 };
+    for (int n = 0; n < (int)(sizeof counts / sizeof *counts); n++)
+        sum(comm, n, counts[n], false);
+    for (int n = 0; n < 12; n++) {
+        largest(comm, n);
+        if (n % 4 == 3)
+            sum(comm, n, 1, false);
+    }
+    for (int n = 0; n < 12; n++)
+        n / 3 % 2 ? sum_of_doubles(comm, n) : sum(comm, n, 1, false);
+}
+
+/* (a, b) then (c, d) is (a c, b c + d): it does not commute. */
+static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int *a = in, *b = inout;
+    (void)type;
+    for (int i = 0; i < *count; i++, a += 2, b += 2) {
+        b[1] += a[1] * b[0];
+        b[0] *= a[0];
+    }
+}
+
+/* What a program makes is freed, and the next one may have its address. */
+static void test_made(MPI_Comm comm)
+{
+    for (int n = 0; n < 12; n++) {
+        MPI_Datatype pair;
+        MPI_Op op;
+        int mine[2] = { 2, rank + n }, all[2], wanted[2] = { 1, 0 };
+        MPI_Type_contiguous(2, MPI_INT, &pair);
+        MPI_Type_commit(&pair);
+        MPI_Op_create(compose, 0, &op);
+        CHECK_OK(MPI_Allreduce(mine, all, 1, pair, op, comm));
+        for (int r = 0; r < size; r++) {
+            wanted[1] = wanted[1] * 2 + r + n;
+            wanted[0] *= 2;
+        }
+        CHECK(all[0] == wanted[0] && all[1] == wanted[1]);
+        MPI_Op_free(&op);
+        MPI_Type_free(&pair);
+        sum(comm, n, 2, false);
+    }
+}
+
+/* All ranks make the same mistake, so nobody waits. */
+static void test_mistakes(MPI_Comm comm)
+{
+    int one = 1, all = 0;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int n = 0; n < 8; n++)
+        sum(comm, n, 1, false);
+    CHECK_ERROR(MPI_Allreduce(&one, NULL, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Allreduce(NULL, &all, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Allreduce(&all, &all, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Allreduce(&one, &all, -1, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+    CHECK_ERROR(MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP);
+    for (int n = 0; n < 8; n++)
+        sum(comm, n, 1, false);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
+/* Each has its own, and the next one at its address none. */
+static void test_comms(void)
+{
+    for (int n = 0; n < 10; n++) {
+        MPI_Comm dup, part;
+        MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+        MPI_Comm_split(dup, rank % 2, 0, &part);
+        for (int i = 0; i < 5; i++) {
+            int one = 1, all = 0, members;
+            sum(dup, n + i, 1, false);
+            MPI_Comm_size(part, &members);
+            CHECK_OK(MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, part));
+            CHECK(all == members);
+            MPI_Barrier(part);
+        }
+        MPI_Comm_free(&part);
+        MPI_Comm_free(&dup);
+    }
+}
+
+/* Other collectives in between are counted: all ranks agree in which one they are. */
+static void test_between(MPI_Comm comm)
+{
+    for (int n = 0; n < 100; n++) {
+        int value = rank == n % size ? n : -1;
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (n % 7 == 0)
+            MPI_Ibarrier(comm, &request);
+        sum(comm, n, 1, false);
+        if (n % 3 == 0)
+            CHECK_OK(MPI_Bcast(&value, 1, MPI_INT, n % size, comm));
+        CHECK(n % 3 || value == n);
+        MPI_Barrier(comm);
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm dup;
+    MPI_Init(&argc, &argv);
+    rank = world_rank();
+    size = world_size();
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    test_same(MPI_COMM_WORLD);
+    test_same(dup);
+    test_same(MPI_COMM_WORLD);
+    test_others(dup);
+    test_made(dup);
+    test_mistakes(dup);
+    test_comms();
+    test_between(dup);
+    MPI_Comm_free(&dup);
+    return check_done();
+}
