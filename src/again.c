@@ -3,40 +3,71 @@
 
 #include <stdlib.h>
 
-/* Its first one is not worth the memory. */
-static struct again *place_for(struct comm *comm, enum again_kind kind)
+/* NULL: without memory nothing is kept. */
+static struct again *place_for(struct comm *comm, enum collective what)
 {
     if (!comm->again)
-        comm->again = calloc(AGAIN_KINDS, sizeof *comm->again);
-    return comm->again ? &comm->again[kind] : NULL;
+        comm->again = calloc(COLL_KINDS, sizeof(struct again *));
+    if (comm->again && !comm->again[what])
+        comm->again[what] = calloc(1, sizeof(struct again));
+    return comm->again ? comm->again[what] : NULL;
 }
 
-/* The send side is like the other one, and may have been in place. */
+static bool is_lasting(const struct again_key *key)
+{
+    for (int i = 0; i < 2; i++)
+        if (key->types[i] && !key->types[i]->predefined)
+            return false;
+    return !key->op || key->op->predefined;
+}
+
+/* Of a reduction both sides are alike, and the kept one is right whether the next is in place or not; others
+ * are kept if they are not. */
 static bool keep(struct again *again, const struct asked *asked)
 {
-    if (!repeat_keep(&again->repeat, &asked->comm->team, &asked->call))
+    const struct call *call = &asked->call;
+    if ((call->in_place && !is_reduction(call->what)) ||
+        !repeat_keep(&again->repeat, &asked->comm->team, call))
         return false;
-    again->repeat.call.send = again->repeat.call.recv;
+    if (is_reduction(call->what))
+        again->repeat.call.send = call->recv;
     return true;
 }
 
-void again_learn(const struct asked *asked, enum again_kind kind, int64_t count,
-                 const struct type *type, const struct op *op)
+static bool is_kept(const struct again *again, const struct comm *comm)
 {
-    struct again *again = gpu_possible ? NULL : place_for(asked->comm, kind);
+    return again->state == AGAIN_KEPT && repeat_holds(&again->repeat, &comm->team);
+}
+
+static void learn(const struct asked *asked, const struct again_key *key)
+{
+    struct again *again = gpu_possible ? NULL : place_for(asked->comm, asked->call.what);
     if (!again)
         return;
-    bool same = again->count == count && again->type == type && again->op == op;
-    if (same && again->state == AGAIN_REFUSED)
+    bool same = again_same(&again->key, key);
+    if (same && (again->state == AGAIN_REFUSED || is_kept(again, asked->comm)))
         return;
-    bool lasts = (!type || type->predefined) && (!op || op->predefined);
-    if (!lasts)
+    if (!is_lasting(key))
         again->state = AGAIN_REFUSED;
     else if (!same || again->state == AGAIN_NEVER)
         again->state = AGAIN_ONCE;
     else
         again->state = keep(again, asked) ? AGAIN_KEPT : AGAIN_REFUSED;
-    again->count = count;
-    again->type = type;
-    again->op = op;
+    again->key = *key;
+}
+
+int again_first(struct asked *asked, int rc, const struct again_key *key)
+{
+    rc = asked_run(asked, rc);
+    if (!rc)
+        learn(asked, key);
+    return rc;
+}
+
+void again_forget(struct comm *comm)
+{
+    for (int what = 0; comm->again && what < COLL_KINDS; what++)
+        free(comm->again[what]);
+    free(comm->again);
+    comm->again = NULL;
 }

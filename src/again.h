@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Barriers and allreduces of a communicator that come again and again with the same count, datatype
- * and operation, of which most programs' inner loops consist: what asking (src/asked.c) found out
- * the second time is kept, and from the third on only the buffers are looked at.
+ * Blocking collectives of a communicator that come again and again with the same counts, datatypes,
+ * operation and root, of which the inner loops of most programs consist: what asking (src/asked.c) found
+ * out the second time is kept, and from the third on only the buffers are looked at.
  *
- *     struct again *again = again_find(comm, AGAIN_ALLREDUCE, count, datatype, op);
- *     if (again && again_takes(again, sendbuf, recvbuf))
- *         return repeat_run(&again->repeat, &comm->team);
- *     ...ask and perform it...
- *     again_learn(...);
+ *     struct again_key key = again_key(count, datatype, op, root);
+ *     struct again *again = again_find(comm, COLL_REDUCE, &key);
+ *     if (again && again_takes_...(again, ...))
+ *         return again_run(again, comm);
+ *     ...ask, then again_first
  *
  * Kept are predefined datatypes and operations only, which nobody frees.
  */
@@ -18,43 +18,94 @@
 #include "coll/repeat.h"
 #include "src/asked.h"
 
-enum again_kind { AGAIN_BARRIER, AGAIN_ALLREDUCE, AGAIN_KINDS };
-
-struct again {
-    const struct type *type;
+struct again_key { /* of the send and the receive side; 0, NULL: there is none */
+    int64_t counts[2];
+    const struct type *types[2];
     const struct op *op;
-    int64_t count;
-    enum { AGAIN_NEVER, AGAIN_ONCE, AGAIN_KEPT, AGAIN_REFUSED } state; /* of these arguments */
-    struct repeat repeat;
+    int root;
 };
 
-/* What is kept of such a call and may be used; NULL: nothing. */
-static inline struct again *again_find(const struct comm *comm, enum again_kind kind,
-                                       int64_t count, const struct type *type,
-                                       const struct op *op)
+struct again {
+    struct again_key key; /* of the last call of its kind */
+    enum { AGAIN_NEVER, AGAIN_ONCE, AGAIN_KEPT, AGAIN_REFUSED } state;
+    struct repeat repeat; /* AGAIN_KEPT: of that call */
+};
+
+/* Sides of one count and type, or an only one. */
+static inline struct again_key again_key(int64_t count, const struct type *type,
+                                         const struct op *op, int root)
 {
-    struct again *again = comm->again ? &comm->again[kind] : NULL;
-    bool same = again && again->state == AGAIN_KEPT && again->count == count &&
-                again->type == type && again->op == op &&
-                repeat_holds(&again->repeat, &comm->team);
-    return same ? again : NULL;
+    return (struct again_key){ { count, 0 }, { type, NULL }, op, root };
 }
 
-/* Put these buffers into a kept call.  False: there is something to be said about them, by whoever
- * asks anew. */
-static inline bool again_takes(struct again *again, const void *sendbuf, void *recvbuf)
+static inline bool again_same(const struct again_key *a, const struct again_key *b)
+{
+    return a->counts[0] == b->counts[0] && a->counts[1] == b->counts[1] &&
+           a->types[0] == b->types[0] && a->types[1] == b->types[1] && a->op == b->op &&
+           a->root == b->root;
+}
+
+/* What is kept of such a call and may be used; NULL: nothing. */
+static inline struct again *again_find(const struct comm *comm, enum collective what,
+                                       const struct again_key *key)
+{
+    struct again *again = comm->again ? comm->again[what] : NULL;
+    bool holds = again && again->state == AGAIN_KEPT && again_same(&again->key, key) &&
+                 repeat_holds(&again->repeat, &comm->team);
+    return holds ? again : NULL;
+}
+
+/* ---- buffers: false where there is something to be said about them, by whoever asks anew ---- */
+
+static inline bool again_is_memory(const void *buf)
+{
+    return buf && buf != MPI_IN_PLACE && !gpu_possible;
+}
+
+/* The only buffer that counts on this rank. */
+static inline bool again_takes_one(struct part *part, const void *buf)
+{
+    part->base = (void *)buf;
+    return again_is_memory(buf);
+}
+
+/* Vectors, which may be in place. */
+static inline bool again_takes_vectors(struct again *again, const void *sendbuf, void *recvbuf)
 {
     struct call *call = &again->repeat.call;
-    if (!sendbuf || !recvbuf || sendbuf == recvbuf || recvbuf == MPI_IN_PLACE || gpu_possible)
-        return false;
     call->in_place = sendbuf == MPI_IN_PLACE;
     call->send.base = (void *)sendbuf;
     call->recv.base = recvbuf;
-    return true;
+    return sendbuf && sendbuf != recvbuf && again_is_memory(recvbuf);
 }
 
-/* Such a call has been performed: keep it if it is the second one in a row. */
-void again_learn(const struct asked *asked, enum again_kind kind, int64_t count,
-                 const struct type *type, const struct op *op);
+/* One block, and those of all ranks. */
+static inline bool again_takes_blocks(struct part *one, const void *buf, struct part *all,
+                                      const void *bufs, int me)
+{
+    ptrdiff_t mine = me * (ptrdiff_t)all->count * all->layout->extent;
+    one->base = (void *)buf;
+    all->base = (void *)bufs;
+    return again_is_memory(buf) && again_is_memory(bufs) && buf != bufs &&
+           buf != buffer_at(bufs, mine);
+}
+
+/* The same where the root has all of them, and the others one. */
+static inline bool again_takes_rooted(struct part *one, const void *buf, struct part *all,
+                                      const void *bufs, int me, int root)
+{
+    return me == root ? again_takes_blocks(one, buf, all, bufs, me) : again_takes_one(one, buf);
+}
+
+static inline int again_run(struct again *again, struct comm *comm)
+{
+    return repeat_run(&again->repeat, &comm->team);
+}
+
+/* Perform what was asked for, and keep it if it is the second one of this key in a row. */
+int again_first(struct asked *asked, int rc, const struct again_key *key);
+
+/* Nothing is kept any more. */
+void again_forget(struct comm *comm);
 
 #endif

@@ -9,32 +9,39 @@
 
 int xmpi_barrier(comm_t comm)
 {
-    struct again *again = again_find(comm, AGAIN_BARRIER, 0, NULL, NULL);
+    struct again_key key = again_key(0, NULL, NULL, 0);
+    struct again *again = again_find(comm, COLL_BARRIER, &key);
     if (again)
-        return repeat_run(&again->repeat, &comm->team);
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_barrier(&asked, comm);
-    rc = asked_run(&asked, rc);
-    if (!rc)
-        again_learn(&asked, AGAIN_BARRIER, 0, NULL, NULL);
-    return rc;
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
                comm_t comm)
 {
+    struct again_key key = again_key(count, datatype, NULL, root);
+    struct again *again = again_find(comm, COLL_BCAST, &key);
+    if (again && again_takes_one(&again->repeat.call.recv, buffer))
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_bcast(&asked, comm, side(buffer, count, datatype), root);
-    return asked_run(&asked, rc);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_gather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                 root_count_t recvcount, root_type_t recvtype, root_t root, comm_t comm)
 {
+    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, root };
+    struct again *again = again_find(comm, COLL_GATHER, &key);
+    if (again && again_takes_rooted(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
+                                    recvbuf, comm_rank(comm), root))
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_gather(&asked, comm, side(sendbuf, sendcount, sendtype),
                           side(recvbuf, recvcount, recvtype), root);
-    return asked_run(&asked, rc);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
@@ -50,10 +57,15 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
 int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
                  mine_count_t recvcount, mine_type_t recvtype, root_t root, comm_t comm)
 {
+    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, root };
+    struct again *again = again_find(comm, COLL_SCATTER, &key);
+    if (again && again_takes_rooted(&again->repeat.call.recv, recvbuf, &again->repeat.call.send,
+                                    sendbuf, comm_rank(comm), root))
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_scatter(&asked, comm, side(sendbuf, sendcount, sendtype),
                            side(recvbuf, recvcount, recvtype), root);
-    return asked_run(&asked, rc);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_t sendtype,
@@ -70,10 +82,15 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
 int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                    count_t recvcount, committed_t recvtype, comm_t comm)
 {
+    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, 0 };
+    struct again *again = again_find(comm, COLL_ALLGATHER, &key);
+    if (again && again_takes_blocks(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
+                                    recvbuf, comm_rank(comm)))
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_allgather(&asked, comm, side(sendbuf, sendcount, sendtype),
                              side(recvbuf, recvcount, recvtype));
-    return asked_run(&asked, rc);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
@@ -88,10 +105,14 @@ int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, 
 int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                   count_t recvcount, committed_t recvtype, comm_t comm)
 {
+    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, 0 };
+    struct again *again = again_find(comm, COLL_ALLTOALL, &key);
+    if (again && sendbuf != MPI_IN_PLACE && again_takes_vectors(again, sendbuf, recvbuf))
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_alltoall(&asked, comm, side(sendbuf, sendcount, sendtype),
                             side(recvbuf, recvcount, recvtype));
-    return asked_run(&asked, rc);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_type_t sendtype,
@@ -119,36 +140,46 @@ int xmpi_alltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
 int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
                 part_op_t op, root_t root, comm_t comm)
 {
+    struct again_key key = again_key(count, datatype, op, root);
+    struct again *again = again_find(comm, COLL_REDUCE, &key);
+    bool is_end = root == comm_rank(comm);
+    if (again && (is_end ? again_takes_vectors(again, sendbuf, recvbuf)
+                         : again_takes_one(&again->repeat.call.send, sendbuf)))
+        return again_run(again, comm);
     struct asked asked;
     int rc = asked_reduce(&asked, comm, sendbuf, side(recvbuf, count, datatype), op, root);
-    return asked_run(&asked, rc);
+    return again_first(&asked, rc, &key);
+}
+
+/* Reductions without a root, of equal vectors. */
+static int vectors(struct comm *comm, enum collective what, const void *sendbuf,
+                   struct side *recv, const struct op *op)
+{
+    struct again_key key = again_key(recv->count, recv->type, op, 0);
+    struct again *again = again_find(comm, what, &key);
+    if (again && again_takes_vectors(again, sendbuf, (void *)recv->buf))
+        return again_run(again, comm);
+    struct asked asked;
+    int rc = asked_fold(&asked, what, comm, sendbuf, recv, op);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_allreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
                    comm_t comm)
 {
-    bool fuses = fuse_is_open();
-    struct again *again = fuses ? NULL : again_find(comm, AGAIN_ALLREDUCE, count, datatype, op);
-    if (again && again_takes(again, sendbuf, recvbuf))
-        return repeat_run(&again->repeat, &comm->team);
+    if (!fuse_is_open())
+        return vectors(comm, COLL_ALLREDUCE, sendbuf, side(recvbuf, count, datatype), op);
     struct asked asked;
     int rc =
         asked_fold(&asked, COLL_ALLREDUCE, comm, sendbuf, side(recvbuf, count, datatype), op);
-    if (fuses)
-        return fuse_run(&asked, rc);
-    rc = asked_run(&asked, rc);
-    if (!rc)
-        again_learn(&asked, AGAIN_ALLREDUCE, count, datatype, op);
-    return rc;
+    return fuse_run(&asked, rc);
 }
 
 int xmpi_reduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
                               committed_t datatype, op_t op, comm_t comm)
 {
-    struct asked asked;
-    int rc = asked_fold(&asked, COLL_REDUCE_SCATTER_BLOCK, comm, sendbuf,
-                        side(recvbuf, recvcount, datatype), op);
-    return asked_run(&asked, rc);
+    return vectors(comm, COLL_REDUCE_SCATTER_BLOCK, sendbuf, side(recvbuf, recvcount, datatype),
+                   op);
 }
 
 int xmpi_reduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts, committed_t datatype,
@@ -163,15 +194,11 @@ int xmpi_reduce_scatter(in_t sendbuf, out_t recvbuf, counts_t recvcounts, commit
 int xmpi_scan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
               intra_t comm)
 {
-    struct asked asked;
-    int rc = asked_fold(&asked, COLL_SCAN, comm, sendbuf, side(recvbuf, count, datatype), op);
-    return asked_run(&asked, rc);
+    return vectors(comm, COLL_SCAN, sendbuf, side(recvbuf, count, datatype), op);
 }
 
 int xmpi_exscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
                 intra_t comm)
 {
-    struct asked asked;
-    int rc = asked_fold(&asked, COLL_EXSCAN, comm, sendbuf, side(recvbuf, count, datatype), op);
-    return asked_run(&asked, rc);
+    return vectors(comm, COLL_EXSCAN, sendbuf, side(recvbuf, count, datatype), op);
 }

@@ -10,6 +10,7 @@
 #include "src/comm.h"
 
 #include "runtime/fail.h"
+#include "src/again.h"
 #include "src/api/comm.h"
 #include "src/api/process.h"
 #include "src/attr.h"
@@ -85,8 +86,7 @@ void comm_close(struct comm *comm)
     errhandler_drop(comm->errhandler);
     stream_drop(comm->stream);
     comm_undress(comm);
-    free(comm->again);
-    comm->again = NULL;
+    again_forget(comm);
 }
 
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allreduces and barriers that come again and again as they were, between others, with other
- * buffers, in place, with errors, on communicators that come and go: what was found out the last time
- * must not be used where it is not true.
+ * Collectives that come again and again as they were, between others, with other buffers, in place,
+ * with errors, on communicators that come and go: what was found out the last time must not be
+ * used where it is not true.
  */
 #include "check.h"
 
@@ -59,6 +59,86 @@ static void test_same(MPI_Comm comm)
     for (int n = 0; n < 200; n++) {
         sum(comm, n, 2, false);
         MPI_Barrier(comm);
+    }
+}
+
+/* ---- the other kinds, with roots that change now and then, and buffers that do each time ---- */
+
+static int blocks[2][64 * 2], block[2][2];
+
+static void gathers(MPI_Comm comm, int n, int root)
+{
+    int *all = blocks[n % 2], *mine = block[n / 2 % 2];
+    memset(all, -1, sizeof blocks[0]);
+    mine[0] = given(rank, n, 0);
+    mine[1] = given(rank, n, 1);
+    CHECK_OK(MPI_Gather(mine, 2, MPI_INT, all, 2, MPI_INT, root, comm));
+    for (int i = 0; i < 2 * size; i++)
+        CHECK(all[i] == (rank == root ? given(i / 2, n, i % 2) : -1));
+    memset(all, -1, sizeof blocks[0]);
+    CHECK_OK(MPI_Allgather(mine, 2, MPI_INT, all, 1, MPI_2INT, comm));
+    for (int i = 0; i < 2 * size; i++)
+        CHECK(all[i] == given(i / 2, n, i % 2));
+    if (n % 6 == 5) {
+        all[2 * rank] = given(rank, n + 1, 0);
+        CHECK_OK(MPI_Allgather(MPI_IN_PLACE, 2, MPI_INT, all, 2, MPI_INT, comm));
+        for (int i = 0; i < size; i++)
+            CHECK(all[2 * i] == given(i, n + 1, 0));
+    }
+}
+
+static void scatters(MPI_Comm comm, int n, int root)
+{
+    int *all = blocks[n % 2], *mine = block[n / 2 % 2];
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < 2; i++)
+            all[2 * r + i] = rank == root ? given(r, n, i) : -1;
+    mine[0] = mine[1] = -1;
+    CHECK_OK(MPI_Scatter(all, 2, MPI_INT, mine, 2, MPI_INT, root, comm));
+    CHECK(mine[0] == given(rank, n, 0) && mine[1] == given(rank, n, 1));
+    int *to = blocks[1 - n % 2];
+    for (int r = 0; r < size; r++)
+        all[r] = given(rank, n + r, 0);
+    CHECK_OK(MPI_Alltoall(all, 1, MPI_INT, to, 1, MPI_INT, comm));
+    for (int r = 0; r < size; r++)
+        CHECK(to[r] == given(r, n + rank, 0));
+    mine[0] = rank == root ? n : -1;
+    CHECK_OK(MPI_Bcast(mine, 1, MPI_INT, root, comm));
+    CHECK(mine[0] == n);
+}
+
+static void folds(MPI_Comm comm, int n, int root)
+{
+    int *all = blocks[n % 2], *mine = block[n / 2 % 2], upto = 0, rest = 0, sum = -1;
+    for (int r = 0; r < size; r++)
+        all[r] = given(rank, n, r);
+    for (int r = 0; r <= rank; r++) {
+        rest = upto;
+        upto += given(r, n, 0);
+    }
+    mine[0] = given(rank, n, 0);
+    CHECK_OK(MPI_Reduce(mine, &sum, 1, MPI_INT, MPI_SUM, root, comm));
+    CHECK(sum == (rank == root ? sum_of(n, 0) : -1));
+    CHECK_OK(MPI_Scan(mine, &sum, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(sum == upto);
+    CHECK_OK(MPI_Exscan(mine, &sum, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(rank == 0 || sum == rest);
+    CHECK_OK(MPI_Reduce_scatter_block(all, mine, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(mine[0] == sum_of(n, rank));
+    sum = given(rank, n, 0);
+    CHECK_OK(MPI_Reduce(rank == root && n % 4 == 1 ? MPI_IN_PLACE : &sum,
+                        rank == root && n % 4 == 1 ? &sum : mine, 1, MPI_INT, MPI_SUM, root,
+                        comm));
+    CHECK(rank != root || (n % 4 == 1 ? sum : mine[0]) == sum_of(n, 0));
+}
+
+static void test_kinds(MPI_Comm comm)
+{
+    for (int n = 0; n < 60; n++) {
+        int root = n / 12 % size;
+        gathers(comm, n, root);
+        scatters(comm, n, root);
+        folds(comm, n, root);
     }
 }
 
@@ -123,6 +203,11 @@ static void test_mistakes(MPI_Comm comm)
     CHECK_ERROR(MPI_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
     CHECK_ERROR(MPI_Allreduce(&one, &all, -1, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
     CHECK_ERROR(MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP);
+    for (int n = 0; n < 4; n++)
+        gathers(comm, n, 0);
+    int *mine = blocks[0] + 2 * rank;
+    CHECK_ERROR(MPI_Allgather(mine, 2, MPI_INT, blocks[0], 1, MPI_2INT, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Allgather(NULL, 2, MPI_INT, blocks[0], 1, MPI_2INT, comm), MPI_ERR_BUFFER);
     for (int n = 0; n < 8; n++)
         sum(comm, n, 1, false);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
@@ -176,6 +261,8 @@ int main(int argc, char **argv)
     test_same(dup);
     test_same(MPI_COMM_WORLD);
     test_others(dup);
+    test_kinds(dup);
+    test_kinds(MPI_COMM_WORLD);
     test_made(dup);
     test_mistakes(dup);
     test_comms();
