@@ -292,13 +292,13 @@ int algorithms_count(void)
 }
 
 void choose_note(struct team *team, enum collective what, size_t bytes,
-                 const struct choice *choice)
+                 const struct algorithm *algorithm)
 {
-    if (choice->algorithm->script) {
+    if (algorithm->script) {
         team->chosen[what] = TEAM_OWN;
         return;
     }
-    ptrdiff_t i = choice->algorithm - algorithms;
+    ptrdiff_t i = algorithm - algorithms;
     algorithms_chosen[i]++;
     team->chosen[what] = (uint16_t)(i + 1);
     if (notice_is_wanted(NOTICE_PLAN))
@@ -319,7 +319,7 @@ static int choose_for(struct team *team, const struct question *q, uint64_t key,
         return error;
     if (kept)
         *kept = (struct kept){ key, *choice };
-    choose_note(team, q->what, q->bytes, choice);
+    choose_note(team, q->what, q->bytes, choice->algorithm);
     return 0;
 }
 
@@ -338,15 +338,15 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
     if (!kept || kept->key != key)
         return choose_asking(team, call, mode, key, choice);
     *choice = kept->choice;
-    choose_note(team, call->what, key >> KEY_BITS, choice);
+    choose_note(team, call->what, key >> KEY_BITS, choice->algorithm);
     return 0;
 }
 
-const struct choice *choose_known(struct team *team, const struct call *call)
+const struct algorithm *choose_known(struct team *team, const struct call *call)
 {
     uint64_t key = usual_key(team, call, BLOCKING);
     struct kept *kept = key ? kept_of(team, key) : NULL;
-    return kept && kept->key == key ? &kept->choice : NULL;
+    return kept && kept->key == key ? kept->choice.algorithm : NULL;
 }
 
 int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,

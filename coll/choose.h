@@ -69,12 +69,12 @@ void choose_unfit(enum collective what, struct choice *choice);
 
 /* What was chosen for blocking calls like this one, if it depends on nothing that changes unsaid:
  * as long as the stamp is the same.  NULL: it does, or is not known. */
-const struct choice *choose_known(struct team *team, const struct call *call);
+const struct algorithm *choose_known(struct team *team, const struct call *call);
 uint32_t choose_stamp(const struct team *team);
 
 /* It is this one: for the counters, and whoever is told of choices. */
 void choose_note(struct team *team, enum collective what, size_t bytes,
-                 const struct choice *choice);
+                 const struct algorithm *algorithm);
 
 struct question question_of(const struct team *team, const struct call *call, enum mode mode);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/repeat.h"
 
+#include "coll/choose.h"
 #include "coll/rules.h"
 #include "coll/tiny_slot.h"
 #include "pml/failure.h"
@@ -8,15 +9,20 @@
 
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
 {
-    const struct choice *choice = choose_known(team, call);
-    bool is_tiny = choice && !choice->algorithm->program && !choice->algorithm->attaches;
+    const struct algorithm *algorithm = choose_known(team, call);
+    bool is_tiny = algorithm && !algorithm->program && !algorithm->attaches;
     if (!is_tiny || !is_amount_known(call->what) || call_is_away(call))
         return false;
     repeat->call = *call;
-    repeat->choice = *choice;
+    repeat->algorithm = algorithm;
     repeat->told = told_of(team, call);
     repeat->stamp = choose_stamp(team);
     return true;
+}
+
+bool repeat_holds(const struct repeat *repeat, const struct team *team)
+{
+    return repeat->stamp == choose_stamp(team);
 }
 
 /* What nobody waits for is written down while the others' words are on their way. */
@@ -26,7 +32,7 @@ static int perform(struct repeat *repeat, struct team *team, const struct tellin
     round.unfit = NULL;
     int error = tiny_say(&round, team->tiny, telling);
     telling_record(telling);
-    choose_note(team, repeat->call.what, telling->bytes, &repeat->choice);
+    choose_note(team, repeat->call.what, telling->bytes, repeat->algorithm);
     if (!error)
         error = tiny_take(&round, telling);
     if (!error)

@@ -6,13 +6,14 @@
 #ifndef XMPI_REPEAT_H
 #define XMPI_REPEAT_H
 
-#include "coll/choose.h"
 #include "coll/tell.h"
+
+struct algorithm; /* coll/rules.h */
 
 struct repeat {
     struct call call; /* its buffers and in_place may be others each time, on the host */
     struct told told;
-    struct choice choice;
+    const struct algorithm *algorithm;
     uint32_t stamp; /* choose_stamp when it was kept */
 };
 
@@ -21,10 +22,7 @@ struct repeat {
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call);
 
 /* Would the team still choose the same? */
-static inline bool repeat_holds(const struct repeat *repeat, const struct team *team)
-{
-    return repeat->stamp == choose_stamp(team);
-}
+bool repeat_holds(const struct repeat *repeat, const struct team *team);
 
 /* Perform it once more, as coll_run would; repeat_holds. */
 int repeat_run(struct repeat *repeat, struct team *team);

@@ -105,7 +105,4 @@ static inline int again_run(struct again *again, struct comm *comm)
 /* Perform what was asked for, and keep it if it is the second one of this key in a row. */
 int again_first(struct asked *asked, int rc, const struct again_key *key);
 
-/* Nothing is kept any more. */
-void again_forget(struct comm *comm);
-
 #endif

@@ -10,7 +10,6 @@
 #include "src/comm.h"
 
 #include "runtime/fail.h"
-#include "src/again.h"
 #include "src/api/comm.h"
 #include "src/api/process.h"
 #include "src/attr.h"

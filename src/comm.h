@@ -80,6 +80,9 @@ void comm_close(struct comm *comm);
 int comm_dress(struct comm *made, struct comm *old, const struct info *info);
 void comm_undress(struct comm *comm);
 
+/* Nothing is kept of calls that come again (src/again.h). */
+void again_forget(struct comm *comm);
+
 /* Communicators hold the stream that they have (src/task.h); NULL is fine. */
 void stream_drop(struct stream *stream);
 
