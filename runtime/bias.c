@@ -17,8 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Thread_local struct seat seat;
-_Atomic(struct seat *) bias;
+_Thread_local struct seat seats[SEATS];
+
+static _Thread_local bool known,
+    never; /* it tells when the thread ends; nothing is kept for it */
 
 static bool works;
 static pid_t process;
@@ -28,7 +30,7 @@ static void (*tell_end)(void);
 static void thread_ends(void *unused)
 {
     (void)unused;
-    seat.never = true;
+    never = true;
     if (getpid() == process)
         tell_end();
 }
@@ -45,24 +47,24 @@ bool bias_open(void (*end)(void))
 
 void bias_forgo(void)
 {
-    seat.never = true;
+    never = true;
 }
 
-void bias_begin(void)
+void bias_begin(struct bias *bias, struct seat *seat)
 {
-    if (!works || seat.never || getpid() != process)
+    if (!works || never || getpid() != process)
         return;
-    seat.known = seat.known || pthread_setspecific(key, &seat) == 0;
-    if (!seat.known)
+    known = known || pthread_setspecific(key, seats) == 0;
+    if (!known)
         return;
-    atomic_store_explicit(&seat.inside, true, memory_order_relaxed);
-    atomic_store_explicit(&bias, &seat, memory_order_release);
+    atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
+    atomic_store_explicit(&bias->whose, seat, memory_order_release);
 }
 
-bool bias_end(void)
+bool bias_end(struct bias *bias, struct seat *seat)
 {
-    struct seat *mine = &seat;
-    return atomic_compare_exchange_strong(&bias, &mine, NULL);
+    struct seat *mine = seat;
+    return atomic_compare_exchange_strong(&bias->whose, &mine, NULL);
 }
 
 /* The kernel has promised that this works.  If it does not, both would have the lock. */
@@ -74,10 +76,10 @@ static void barrier_everywhere(void)
     abort();
 }
 
-bool bias_take(struct seat **from)
+bool bias_take(struct bias *bias, struct seat **from)
 {
-    *from = atomic_load_explicit(&bias, memory_order_relaxed);
-    if (!*from || !atomic_compare_exchange_strong(&bias, from, NULL))
+    *from = atomic_load_explicit(&bias->whose, memory_order_relaxed);
+    if (!*from || !atomic_compare_exchange_strong(&bias->whose, from, NULL))
         return false;
     barrier_everywhere();
     return true;

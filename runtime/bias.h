@@ -28,7 +28,7 @@
  *
  * membarrier costs 0.5 us when that thread does not run, else some 5.
  *
- * Everything else about the lock, who waits and who is woken, is in lock.c.
+ * Everything else about the lock, who waits and who is woken, is in keeplock.c.
  */
 #ifndef XMPI_BIAS_H
 #define XMPI_BIAS_H
@@ -39,44 +39,47 @@
 
 struct seat {
     atomic_bool inside; /* it has the lock that is kept for it */
-    bool known, never;  /* it tells when the thread ends; nothing is kept for it (any more) */
 };
 
-/* This thread's, whose address names the thread; and whom the lock is kept for, NULL: nobody. */
-extern _Thread_local struct seat seat __attribute__((tls_model("initial-exec")));
-extern _Atomic(struct seat *) bias;
+struct bias {
+    _Atomic(struct seat *) whose; /* a seat of the thread it is kept for, NULL: nobody */
+};
 
-static inline bool bias_is(const struct seat *whose)
+/* This thread's, one for each lock that may be kept; their addresses name the thread. */
+enum { SEATS = 4 };
+extern _Thread_local struct seat seats[SEATS] __attribute__((tls_model("initial-exec")));
+
+static inline bool bias_is(const struct bias *bias, const struct seat *seat)
 {
-    return atomic_load_explicit(&bias, memory_order_relaxed) == whose;
+    return atomic_load_explicit(&bias->whose, memory_order_relaxed) == seat;
 }
 
 /* True: it is kept for this thread, which has it now. */
-static inline bool bias_enter(void)
+static inline bool bias_enter(const struct bias *bias, struct seat *seat)
 {
-    if (!bias_is(&seat))
+    if (!bias_is(bias, seat))
         return false;
-    atomic_store_explicit(&seat.inside, true, memory_order_relaxed);
+    atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    if (bias_is(&seat))
+    if (bias_is(bias, seat))
         return true;
-    atomic_store_explicit(&seat.inside, false, memory_order_release);
+    atomic_store_explicit(&seat->inside, false, memory_order_release);
     return false;
 }
 
-static inline bool bias_is_inside(void)
+static inline bool bias_is_inside(const struct seat *seat)
 {
-    return atomic_load_explicit(&seat.inside, memory_order_relaxed);
+    return atomic_load_explicit(&seat->inside, memory_order_relaxed);
 }
 
 /* This thread has it by bias_enter, or has begun to keep it, and goes. */
-static inline void bias_leave(void)
+static inline void bias_leave(struct seat *seat)
 {
-    atomic_store_explicit(&seat.inside, false, memory_order_release);
+    atomic_store_explicit(&seat->inside, false, memory_order_release);
 }
 
 /* Before there are threads that take the lock, if possible: it takes milliseconds then.  `end` is
- * called at the end of each thread that the lock has been kept for.  False: nothing is ever kept here,
+ * called at the end of each thread that a lock has been kept for.  False: nothing is ever kept here,
  * as the kernel has no membarrier or forbids it. */
 bool bias_open(void (*end)(void));
 
@@ -84,15 +87,15 @@ bool bias_open(void (*end)(void));
 void bias_forgo(void);
 
 /* This thread has the lock: keep it from now on, if that can be. */
-void bias_begin(void);
+void bias_begin(struct bias *bias, struct seat *seat);
 
 /* It is inside: let it go the usual way.  False: somebody is taking it away, and has it when this
  * thread leaves. */
-bool bias_end(void);
+bool bias_end(struct bias *bias, struct seat *seat);
 
 /* Take it away from whoever it is kept for.  False: nobody, any more.  True: it is taken, by the
  * caller, as soon as bias_is_left says so. */
-bool bias_take(struct seat **from);
+bool bias_take(struct bias *bias, struct seat **from);
 
 static inline bool bias_is_left(struct seat *from)
 {

@@ -16,6 +16,7 @@ libxmpi_core_la_SOURCES += \
     runtime/follow.c runtime/follow.h \
     runtime/guard.c runtime/guard.h \
     runtime/hw.c runtime/hw.h runtime/hw_machine.c runtime/hw_place.c \
+    runtime/keeplock.c runtime/keeplock.h \
     runtime/lock.c runtime/lock.h \
     runtime/log.c runtime/log.h \
     runtime/mapped.c runtime/mapped.h \

@@ -1,386 +1,396 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine lock.  Taking it free costs one locked instruction, or a store while the process has
- * one thread, giving it back a store.  One thread that finds it taken tries for a while with
- * `pause` (a short one where the process has one CPU); others, and that one when it was not lucky,
- * sleep on the lock word (a futex).
+ * The engine lock.  There are several engines, each with a lock of its own (keeplock.h), and whoever has
+ * the engine lock has all of them, in order.  While the engines are together, nobody takes one alone,
+ * and the first lock stands for all:
  *
- *     state     0 free, 1 taken
- *     wanting   threads that try or sleep: engine_breathe does nothing while it is 0
- *     sleeping  threads on the futex
- *     trying    1 while one of those that want it is awake: it tries, or was woken and is on its
- *               way.  Whoever unlocks wakes a sleeper only when there is none
- *     hungry    threads that have waited for HUNGER_NS: others let them go first
- *     handed    1 when a thread has left that it was kept for and taken away from; who took it away
- *               may sleep on this word
+ *     together    take     lock 0
+ *     apart       take     lock 0, 1, 2, ...      excludes everybody
+ *                 solo     lock k                 excludes those who take all, and others in engine k
  *
- * A thread that has taken it ROW times in a row keeps it (bias.h): the state stays 1, and it comes
- * and goes with a store each, and wakes nobody.  Who wants it then takes it away: at once, when the
- * thread has not been in the library for a moment; else after TURN_NS, and then keeps it as long.
- * What a message touches moves to the other CPU with the lock, some hundred lines of cache.
+ * What has to do with messages of engine k alone is read and written under its lock; everything else is
+ * read under any of them, and written under all: a lock for readers and writers, whose readers
+ * share no line of memory.
  *
- * So threads that make call after call keep the lock for a while, among themselves, and hand it
- * over some thousand times a second, not with each call: a hand-over costs microseconds, a call
- * fractions of one.  Giving way, in engine_breathe too, ends when somebody had the lock, or after
- * a bounded time, since whoever is waited for may have no CPU.
- *
- * Whoever unlocks looks at `sleeping` without a fence, which would cost as much as the rest of a
- * short call.  A thread that falls asleep in the same few nanoseconds may be overlooked, or the
- * one that tries may have no CPU; so nobody sleeps longer than NAP_NS before it tries by itself.
+ * Engines part when two threads with messages of different engines get in each other's way
+ * (PARTS times), and come together again when most of what is called needs all of them: since that
+ * costs more then; or when threads that have one alone wait so long that they yield, and with few calls
+ * in between: then CPUs are what is short, and with one engine fewer threads wait awake.  They part again
+ * after 1 ms, 2 ms, 4 ms, ..., for as long as that brings nothing.
  */
 #include "runtime/lock.h"
-#include "runtime/bias.h"
 #include "runtime/clock.h"
+#include "runtime/keeplock.h"
+#include "runtime/progress.h"
 
 #include <assert.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <stdint.h>
-#include <sys/single_threaded.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+
+_Static_assert((int)SEATS >= (int)ENGINES, "a seat for each engine");
 
 atomic_bool threads_multiple, threads_beside;
 static enum threads program_threads;
-static int our_threads;
+static atomic_int our_threads;
 
-enum { TRIES = 200, TRIES_CROWDED = 20, PATIENCE_PAUSES = 200, PATIENCE_YIELDS = 8 };
-enum { HUNGER_NS = 200000, NAP_NS = 1000000, KEPT_NAP_NS = 100000 };
-enum { ROW = 256, TURN_NS = HUNGER_NS };
+enum { PARTS = 4, LOOKS_TAKINGS = 64, PAYS_SOLOS = 16, LOOKS_YIELDS = 16, PAYS_YIELD = 256 };
+static const uint64_t FIRST_GAP_NS = 1000000, MOST_GAP_NS = 1000000000;
+
+struct keeplock engine_locks[ENGINES];
+
+_Thread_local int engine_mine = -1;
+
+/* Written under all locks, of which the first comes first. */
+static int engines = 1; /* that there are */
+atomic_bool engines_several;
+
+/* Read with each call, so in a line of its own. */
+static struct {
+    _Atomic bool yes;
+} __attribute__((aligned(128))) apart;
 
 static struct {
-    _Atomic uint32_t state;
-    _Atomic uint32_t wanting, sleeping, trying, hungry;
-    _Atomic uint32_t handed;
-    _Atomic uint32_t taken; /* counts how often it was taken */
-    _Atomic(const void *) owner;
-    int levels;                  /* of the owner */
-    uint32_t row;                /* `taken` when the row began */
-    const void *late;            /* the thread whose call has it by engine_hold */
-    const void *last;            /* the thread that had it last, */
-    uint32_t hands;              /* and how often that was another one than before */
-    _Atomic uint64_t kept_since; /* clock_ns when it was last begun to be kept */
-} lock __attribute__((aligned(64)));
+    int held;         /* how many locks the owner of the first one has with it */
+    int served;       /* engine of the last one who would have gone solo */
+    int clashes;      /* of such ones, who found the lock taken by one of another engine */
+    uint32_t takings; /* of all locks that had to wait for one of them, since the last look */
+    uint32_t solos;   /* at that look */
+    uint64_t since,
+        gap; /* when they came together; no sooner than `gap` after they part again */
+    const struct seat *late; /* the thread whose call has it by engine_hold */
+} all = { .held = 1, .served = -1, .gap = FIRST_GAP_NS };
 
-static inline uint32_t count(const _Atomic uint32_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-/* A process of one thread has nobody to be ahead of: it stores.  A thread that it makes later finds
- * what was stored. */
-static inline bool lock_try(void)
-{
-    if (count(&lock.state) != 0)
-        return false;
-    if (__libc_single_threaded) {
-        atomic_store_explicit(&lock.state, 1, memory_order_relaxed);
-        return true;
-    }
-    return atomic_exchange_explicit(&lock.state, 1, memory_order_acquire) == 0;
-}
-
-static _Atomic int tries = TRIES;
+static struct {
+    _Atomic uint32_t n; /* times it was taken alone */
+    uint32_t yields;    /* of those who had it alone, since the last look */
+    uint32_t before;    /* n, then */
+} __attribute__((aligned(128))) solos[ENGINES];
 
 void engine_cpus(int cpus)
 {
-    atomic_store_explicit(&tries, cpus > 1 ? TRIES : TRIES_CROWDED, memory_order_relaxed);
+    keeplock_cpus(cpus);
 }
 
-static bool lock_try_long(void)
+static bool all_are_mine(void)
 {
-    for (int i = atomic_load_explicit(&tries, memory_order_relaxed); i > 0; i--) {
-        if (lock_try())
-            return true;
-        cpu_pause();
+    return keeplock_is_mine(&engine_locks[0], &seats[0]) && engine_mine < 0;
+}
+
+/* ---- apart and together ---- */
+
+uint32_t engine_solos(void)
+{
+    uint32_t sum = 0;
+    for (int k = 0; k < engines; k++)
+        sum += atomic_load_explicit(&solos[k].n, memory_order_relaxed);
+    return sum;
+}
+
+/* True: one of them was somebody else's. */
+static bool rest_take(void)
+{
+    bool busy = false;
+    for (int k = 1; k < engines; k++) {
+        busy |= keeplock_is_busy(&engine_locks[k], &seats[k]);
+        keeplock_take(&engine_locks[k], &seats[k], 1);
     }
-    return false;
+    all.held = engines;
+    return busy;
 }
 
-/* Be the one who tries, if there is none. */
-static bool trying_begin(void)
+static void engines_part(void)
 {
-    return count(&lock.trying) == 0 && atomic_exchange(&lock.trying, 1) == 0;
+    rest_take();
+    all.clashes = 0;
+    all.takings = 0;
+    all.solos = engine_solos();
+    atomic_store_explicit(&apart.yes, true, memory_order_relaxed);
 }
 
-static void trying_end(void)
+static void engines_meet(void)
 {
-    atomic_store_explicit(&lock.trying, 0, memory_order_relaxed);
+    atomic_store_explicit(&apart.yes, false, memory_order_relaxed);
+    all.since = clock_ns();
+    all.clashes = 0;
 }
 
-/* The one who is woken is the one who tries. */
-static __attribute__((noinline)) void lock_wake(void)
+/* It has brought nothing to be apart. */
+static void engines_regret(void)
 {
-    if (trying_begin() &&
-        syscall(SYS_futex, &lock.state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) == 0)
-        trying_end();
+    all.gap = 2 * all.gap < MOST_GAP_NS ? 2 * all.gap : MOST_GAP_NS;
+    engines_meet();
 }
 
-/* True: woken by somebody. */
-static bool word_nap(_Atomic uint32_t *word, uint32_t value, long most_ns)
+/* Is it worth while?  */
+static __attribute__((noinline)) void engines_look(void)
 {
-    const struct timespec nap = { .tv_nsec = most_ns };
-    return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &nap, NULL, 0) == 0;
-}
-
-/* True: woken by somebody, to try. */
-static bool lock_nap(long most_ns)
-{
-    return word_nap(&lock.state, 1, most_ns);
-}
-
-/* Take it away from the thread that it is kept for.  False: there is none. */
-static bool lock_take_away(void)
-{
-    struct seat *from;
-    if (!bias_take(&from))
-        return false;
-    for (int i = atomic_load_explicit(&tries, memory_order_relaxed); i > 0; i--) {
-        if (bias_is_left(from))
-            return true;
-        cpu_pause();
-    }
-    for (;;) { /* what it had been handed before was for somebody else, if `from` is inside */
-        atomic_exchange(&lock.handed, 0);
-        if (bias_is_left(from))
-            return true;
-        word_nap(&lock.handed, 0, NAP_NS);
-    }
-}
-
-/* This thread has left, and somebody has taken it away: there is one at most, until he has had it. */
-static __attribute__((noinline)) void lock_hand_over(void)
-{
-    atomic_store(&lock.handed, 1);
-    syscall(SYS_futex, &lock.handed, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-/* Has anybody used the lock since it was looked at? */
-struct look {
-    uint32_t taken;
-    bool empty;
-};
-
-static struct look lock_look(void)
-{
-    bool empty = !atomic_load_explicit(&lock.owner, memory_order_relaxed);
-    return (struct look){ count(&lock.taken), empty };
-}
-
-static bool lock_was_idle(struct look before)
-{
-    struct look now = lock_look();
-    return before.empty && now.empty && now.taken == before.taken;
-}
-
-/* Keep it from now on, if that can be. */
-static void lock_begin_turn(void)
-{
-    atomic_store_explicit(&lock.kept_since, clock_ns(), memory_order_relaxed);
-    bias_begin();
-}
-
-/* Hungry: the lock is kept for somebody who uses it; then it is kept for us, as long. */
-static bool lock_take_turn(uint64_t now)
-{
-    uint64_t since = atomic_load_explicit(&lock.kept_since, memory_order_relaxed);
-    if ((int64_t)(now - since) < TURN_NS ||
-        !lock_take_away()) /* it may have begun after `now` */
-        return false;
-    lock_begin_turn();
-    return true;
-}
-
-/* Asleep for a while.  True: it has the lock. */
-static bool lock_sleep_once(bool hungry)
-{
-    struct look before = lock_look();
-    bool woken = lock_nap(bias_is(NULL) ? NAP_NS : KEPT_NAP_NS);
-    bool mine = woken ? lock_try_long() : lock_try();
-    if (woken)
-        trying_end();
-    return mine || (lock_was_idle(before) && lock_take_away()) ||
-           (hungry && lock_take_turn(clock_ns()));
-}
-
-static void lock_sleep(void)
-{
-    uint64_t since = clock_ns();
-    bool hungry = false;
-    atomic_fetch_add(&lock.sleeping, 1);
-    while (!lock_sleep_once(hungry))
-        if (!hungry && clock_ns() - since > HUNGER_NS) {
-            hungry = true;
-            atomic_fetch_add_explicit(&lock.hungry, 1, memory_order_relaxed);
-        }
-    if (hungry)
-        atomic_fetch_sub_explicit(&lock.hungry, 1, memory_order_relaxed);
-    atomic_fetch_sub(&lock.sleeping, 1);
-}
-
-static __attribute__((noinline)) void lock_wait(void)
-{
-    atomic_fetch_add_explicit(&lock.wanting, 1, memory_order_relaxed);
-    bool mine = false;
-    if (trying_begin()) {
-        struct look before = lock_look();
-        mine = lock_try_long();
-        trying_end();
-        mine = mine || (lock_was_idle(before) && lock_take_away());
-    }
-    if (!mine)
-        lock_sleep();
-    atomic_fetch_sub_explicit(&lock.wanting, 1, memory_order_relaxed);
-}
-
-/* Until the lock changes hands, or long enough.  Without the lock. */
-static __attribute__((noinline)) void lock_let_others(uint32_t before)
-{
-    for (int i = 0; i < PATIENCE_PAUSES && count(&lock.taken) == before; i++)
-        cpu_pause();
-    for (int i = 0; i < PATIENCE_YIELDS && count(&lock.taken) == before; i++)
-        sched_yield();
-}
-
-/* Enough in a row?  A process of one thread needs no more than it has. */
-static __attribute__((noinline)) void lock_keep(uint32_t taken)
-{
-    lock.row = taken;
-    if (!__libc_single_threaded && !bias_is_inside())
-        lock_begin_turn();
-}
-
-/* Not kept for this thread. */
-static void lock_take_free(void)
-{
-    if (__builtin_expect(count(&lock.hungry) != 0, 0))
-        lock_let_others(count(&lock.taken));
-    if (!lock_try())
-        lock_wait();
-    uint32_t taken = count(&lock.taken);
-    if (lock.last != &seat) {
-        lock.last = &seat;
-        lock.hands++;
-        lock.row = taken;
-    }
-    if (__builtin_expect(taken - lock.row >= ROW, 0))
-        lock_keep(taken);
-}
-
-static void lock_take(int levels)
-{
-    if (!bias_enter())
-        lock_take_free();
-    atomic_store_explicit(&lock.owner, &seat, memory_order_relaxed);
-    lock.levels = levels;
-    atomic_store_explicit(&lock.taken, count(&lock.taken) + 1, memory_order_relaxed);
-}
-
-/* It is kept for us, or was until somebody took it away: nobody else would get it.  Either he sees that
- * we have left, or we see that he is there (bias.h). */
-static void lock_leave(void)
-{
-    bias_leave();
-    atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(!bias_is(&seat), 0))
-        lock_hand_over();
-}
-
-static void lock_free(void)
-{
-    atomic_store_explicit(&lock.owner, NULL, memory_order_relaxed);
-    if (bias_is_inside()) {
-        lock_leave();
+    uint32_t now = engine_solos();
+    bool pays = now - all.solos >= LOOKS_TAKINGS * PAYS_SOLOS;
+    all.takings = 0;
+    all.solos = now;
+    if (pays) {
+        all.gap = FIRST_GAP_NS;
         return;
     }
-    atomic_store_explicit(&lock.state, 0, memory_order_release);
-    if (__builtin_expect(count(&lock.sleeping) != 0, 0) && count(&lock.trying) == 0)
-        lock_wake();
+    engines_regret();
 }
 
-/* For everybody, even if it was kept. */
-static void lock_let_go(void)
+static __attribute__((noinline)) void rest_take_apart(void)
 {
-    if (bias_is_inside() && bias_end())
-        bias_leave();
-    lock_free();
+    if (rest_take() && ++all.takings >= LOOKS_TAKINGS)
+        engines_look();
 }
 
-static bool lock_is_mine(void)
+static inline void all_take(int levels)
 {
-    return atomic_load_explicit(&lock.owner, memory_order_relaxed) == &seat;
+    keeplock_take(&engine_locks[0], &seats[0], levels);
+    if (__builtin_expect(atomic_load_explicit(&apart.yes, memory_order_relaxed), 0))
+        rest_take_apart();
 }
 
+static __attribute__((noinline)) void rest_free(void (*give)(struct keeplock *, struct seat *))
+{
+    int held = all.held;
+    all.held = 1;
+    while (--held > 0)
+        give(&engine_locks[held], &seats[held]);
+}
+
+static void lock_free(struct keeplock *lock, struct seat *mine)
+{
+    keeplock_free(lock, mine);
+}
+
+static inline void all_free(void)
+{
+    if (__builtin_expect(all.held > 1, 0))
+        rest_free(lock_free);
+    keeplock_free(&engine_locks[0], &seats[0]);
+}
+
+static void all_let_go(void)
+{
+    if (all.held > 1)
+        rest_free(keeplock_let_go);
+    keeplock_let_go(&engine_locks[0], &seats[0]);
+}
+
+/* ---- all of them ---- */
+
+static __attribute__((noinline)) void several_take(void)
+{
+    all_take(1);
+}
+
+/* Where there is one engine its lock is all that there is. */
 void engine_take(void)
 {
-    if (lock_is_mine())
-        lock.levels++;
-    else
-        lock_take(1);
+    if (keeplock_is_mine(&engine_locks[0], &seats[0])) {
+        assert(engine_mine < 0);
+        engine_locks[0].levels++;
+    } else if (engines_are_several()) {
+        several_take();
+    } else {
+        keeplock_take(&engine_locks[0], &seats[0], 1);
+    }
 }
 
 void engine_give(void)
 {
-    assert(lock_is_mine() && lock.levels > 0);
-    if (--lock.levels == 0)
-        lock_free();
+    assert(all_are_mine() && engine_locks[0].levels > 0);
+    if (--engine_locks[0].levels == 0)
+        all_free();
 }
 
 void engine_hold(void)
 {
-    if (lock_is_mine())
+    engine_join();
+    if (all_are_mine())
         return;
-    lock_take(1);
-    lock.late = &seat;
+    all_take(1);
+    all.late = &seats[0];
+}
+
+/* This thread has all of them, by a call that goes: true if it was the outermost one. */
+static inline bool call_goes(void)
+{
+    if (all.late == &seats[0])
+        all.late = NULL;
+    assert(engine_locks[0].levels > 0);
+    return --engine_locks[0].levels == 0;
+}
+
+static __attribute__((noinline)) void several_leave(void)
+{
+    if (engine_mine >= 0)
+        engine_give_solo();
+    else if (keeplock_is_mine(&engine_locks[0], &seats[0]) && call_goes())
+        all_free();
 }
 
 void engine_leave(void)
 {
-    if (!lock_is_mine())
-        return;
-    if (lock.late == &seat)
-        lock.late = NULL;
-    engine_give();
+    if (engines_are_several())
+        several_leave();
+    else if (keeplock_is_mine(&engine_locks[0], &seats[0]) && call_goes())
+        keeplock_free(&engine_locks[0], &seats[0]);
 }
 
 bool engine_is_late(void)
 {
-    return lock.late == &seat;
+    return all.late == &seats[0];
 }
 
 int engine_release(void)
 {
-    if (!lock_is_mine())
+    if (!all_are_mine())
         return 0;
-    int levels = lock.levels;
-    lock.levels = 0;
-    lock_let_go();
+    int levels = engine_locks[0].levels;
+    engine_locks[0].levels = 0;
+    all_let_go();
     return levels;
 }
 
 void engine_retake(int levels)
 {
     if (levels > 0)
-        lock_take(levels);
+        all_take(levels);
 }
 
 uint32_t engine_hands(void)
 {
-    return lock.hands;
+    return engine_locks[0].hands;
 }
 
 bool engine_breathe(void)
 {
-    if (__builtin_expect(count(&lock.wanting) == 0, 1))
+    int wanted = -1;
+    for (int k = 0; k < all.held && wanted < 0; k++)
+        if (__builtin_expect(keeplock_is_wanted(&engine_locks[k]), 0))
+            wanted = k;
+    if (__builtin_expect(wanted < 0, 1))
         return false;
-    uint32_t before = count(&lock.taken);
+    uint32_t before = keeplock_count(&engine_locks[wanted].taken);
     int levels = engine_release();
     if (levels == 0)
         return false;
-    lock_let_others(before);
+    keeplock_let_others(&engine_locks[wanted], before);
     engine_retake(levels);
     return true;
+}
+
+/* ---- one of them ---- */
+
+static void solo_take(int k)
+{
+    keeplock_take(&engine_locks[k], &seats[k], 1);
+    engine_mine = k;
+    atomic_store_explicit(&solos[k].n, keeplock_count(&solos[k].n) + 1, memory_order_relaxed);
+}
+
+/* They are together: this one takes all, and may find a reason to part. */
+static bool solo_take_all(int k)
+{
+    bool busy = keeplock_is_busy(&engine_locks[0], &seats[0]);
+    all_take(1);
+    if (engines == 1)
+        return false;
+    if (busy && our_threads == 0 && all.served != k && all.served >= 0 && all.held == 1 &&
+        ++all.clashes >= PARTS && clock_ns() - all.since >= all.gap)
+        engines_part();
+    all.served = k;
+    return false;
+}
+
+bool engine_take_solo(int k)
+{
+    if (keeplock_is_mine(&engine_locks[0],
+                         &seats[0])) { /* a call from a function that a call calls */
+        engine_take();
+        return false;
+    }
+    if (!atomic_load_explicit(&apart.yes, memory_order_relaxed))
+        return solo_take_all(k);
+    solo_take(k);
+    if (atomic_load_explicit(&apart.yes, memory_order_relaxed))
+        return true;
+    engine_give_solo();
+    return solo_take_all(k);
+}
+
+void engine_give_solo(void)
+{
+    int k = engine_mine;
+    engine_mine = -1;
+    keeplock_free(&engine_locks[k], &seats[k]);
+}
+
+void engine_join_solo(void)
+{
+    engine_give_solo();
+    all_take(1);
+}
+
+bool engine_part_solo(int k)
+{
+    assert(all_are_mine());
+    if (engine_locks[0].levels > 1)
+        return false;
+    engine_give();
+    return engine_take_solo(k);
+}
+
+/* Does it pay, as often as one yields? */
+static bool yield_pays(int k)
+{
+    if (++solos[k].yields < LOOKS_YIELDS)
+        return true;
+    uint32_t now = keeplock_count(&solos[k].n), calls = now - solos[k].before;
+    solos[k].yields = 0;
+    solos[k].before = now;
+    return calls >= LOOKS_YIELDS * PAYS_YIELD;
+}
+
+bool engine_yield_solo(void)
+{
+    int k = engine_mine;
+    if (!yield_pays(k)) {
+        engine_join_solo();
+        if (all.held > 1)
+            engines_regret();
+        return false;
+    }
+    engine_give_solo();
+    sched_yield();
+    return engine_take_solo(k);
+}
+
+bool engine_breathe_solo(void)
+{
+    int k = engine_mine;
+    if (__builtin_expect(!keeplock_is_wanted(&engine_locks[k]), 1))
+        return true;
+    uint32_t before = keeplock_count(&engine_locks[k].taken);
+    engine_mine = -1;
+    keeplock_let_go(&engine_locks[k], &seats[k]);
+    keeplock_let_others(&engine_locks[k], before);
+    return engine_take_solo(k);
+}
+
+bool engine_try_join(void)
+{
+    static _Thread_local struct keeplook before[ENGINES];
+    int k = engine_mine, taken = 0;
+    engine_give_solo();
+    while (taken < engines && keeplock_try(&engine_locks[taken], &seats[taken], before[taken]))
+        taken++;
+    if (taken == engines) {
+        all.held = taken;
+        return true;
+    }
+    before[taken] = keeplock_look(&engine_locks[taken]);
+    while (--taken >= 0)
+        keeplock_free(&engine_locks[taken], &seats[taken]);
+    return !engine_take_solo(k);
 }
 
 /* ---- who takes it ---- */
@@ -391,18 +401,10 @@ void engine_forgo(void)
     bias_forgo();
 }
 
-/* Whoever takes the lock away from this thread looks at its memory until then.  So this thread has to
- * have had the lock the usual way: there was nobody left who looked, and nobody begins any more. */
 static void thread_ends(void)
 {
-    if (!lock_is_mine())
-        lock_take(1);
-    while (bias_is_inside() && !bias_end()) { /* somebody is at it, and has it first */
-        lock_free();
-        lock_take(1);
-    }
-    bias_leave();
-    engine_release();
+    for (int k = 0; k < ENGINES; k++)
+        keeplock_forget(&engine_locks[k], &seats[k]);
 }
 
 static void threads_choose(void)
@@ -422,5 +424,13 @@ void threads_of_program(enum threads may)
 void threads_of_ours(int change)
 {
     our_threads += change;
+    if (change > 0)
+        engines_meet();
     threads_choose();
+}
+
+void engines_open(int n)
+{
+    engines = n;
+    engines_several = n > 1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine lock: one recursive lock around the library for MPI_THREAD_MULTIPLE.  Programs
- * that asked for less pay one predicted branch.  Waiting loops let go of it between polls
+ * The engine lock: one recursive lock around the library for MPI_THREAD_MULTIPLE, of as many parts as
+ * there are engines, so that messages of different communicators need not wait for each other (lock.c).
+ * Programs that asked for less pay one predicted branch.  Waiting loops let go of it between polls
  * (see runtime/progress.c), so a thread that waits never stops the others; neither does one
  * that runs a function of the program (an operation, an attribute's copy function).
  *
@@ -19,7 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern atomic_bool threads_multiple, threads_beside; /* change under the lock only */
+/* Change under the lock only.  Hidden already where they are declared: each call reads them, and so finds
+ * them directly. */
+extern atomic_bool threads_multiple, threads_beside __attribute__((visibility("hidden")));
 
 /* What they are follows from what threads of the program may do, and from how many threads of ours
  * (runtime/assist.h) there are.  Under the lock, or while there is one thread. */
@@ -71,6 +74,54 @@ bool engine_breathe(void);
  * when this thread holds none; take that many back. */
 int engine_release(void);
 void engine_retake(int levels);
+
+/* ---- one engine alone ----
+ * Messages of a communicator belong to one engine.  What a thread has that took it solo is what belongs
+ * to that engine, and it may look at all that belongs to nobody; nothing else. */
+extern _Thread_local int engine_mine __attribute__((tls_model("initial-exec"))); /* or -1 */
+
+/* How many there are, from now on; before there are threads, or with the engine lock. */
+void engines_open(int n);
+
+/* Are there several? */
+extern atomic_bool engines_several __attribute__((visibility("hidden")));
+
+static inline bool engines_are_several(void)
+{
+    return __builtin_expect(atomic_load_explicit(&engines_several, memory_order_relaxed), 0);
+}
+
+/* Has this thread one alone? */
+static inline bool engine_is_solo(void)
+{
+    return engines_are_several() && engine_mine >= 0;
+}
+
+/* True: it has engine k alone.  False: it has all, as engine_take. */
+bool engine_take_solo(int k);
+void engine_give_solo(void);
+
+/* This thread has one alone, gives it back and has all then; what it knows of what it may not touch
+ * alone may have changed meanwhile, and of the engine as well.  engine_join: if it has one alone. */
+void engine_join_solo(void);
+static inline void engine_join(void)
+{
+    if (engine_mine >= 0)
+        engine_join_solo();
+}
+
+/* The same without waiting.  False: it still has the engine alone. */
+bool engine_try_join(void);
+
+/* This thread has all, once: from now on engine k alone, if that may be; else all.  True: alone. */
+bool engine_part_solo(int k);
+
+/* Let others run; let others have the engine who want it.  False: it has all now. */
+bool engine_yield_solo(void);
+bool engine_breathe_solo(void);
+
+/* How often any engine was taken alone. */
+uint32_t engine_solos(void);
 
 /* How often another thread than the last one has taken it.  Under the lock. */
 uint32_t engine_hands(void);

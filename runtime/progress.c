@@ -54,6 +54,7 @@ enum {
     POLLS_PER_PROGRESS = 64, /* of a caller that polls its own flag */
     YIELDS_PER_CLOCK = 8,
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
+    SOLO_SPIN = 60,        /* polls of one who has an engine alone, where threads share a CPU */
     ASKED_PER_ROUND = 64,  /* how often that is in calls, as nobody looks at a clock */
     ASKED_AMONG_OTHERS = 4,
     ASSIST_NAP_NS = 100000,
@@ -79,6 +80,7 @@ static struct wait *watcher;        /* of the followers */
 static int cpus = 1;                /* of this process */
 int waits_asleep;                   /* sleepers and followers */
 bool waits_mixed;
+int waits_asleep_in[ENGINES];
 
 void progress_add(poller *poll)
 {
@@ -121,6 +123,27 @@ static int round_over_pollers(void)
     if (events)
         empty = 0;
     return events;
+}
+
+void progress_round(void)
+{
+    if (round_over_pollers())
+        progress_completed();
+}
+
+uint32_t progress_rounds(void)
+{
+    return atomic_load_explicit(&rounds, memory_order_relaxed);
+}
+
+uint32_t progress_spins_solo(void)
+{
+    return cpus > 1 ? policy.spin : SOLO_SPIN;
+}
+
+uint64_t progress_awake_ns(void)
+{
+    return policy.apart ? 0 : policy.awake_ns;
 }
 
 static void yield(void)
@@ -188,10 +211,18 @@ static void wait_arm(struct wait *w)
     w->woken = false;
 }
 
+static void count_asleep(const struct wait *w, int change)
+{
+    waits_asleep += change;
+    for (int k = 0; k < ENGINES; k++)
+        if (w->engine == 0 || w->engine == k + 1)
+            waits_asleep_in[k] += change;
+}
+
 static void wait_disarm(struct wait *w)
 {
     if (w->phase >= ARMED) {
-        waits_asleep--;
+        count_asleep(w, -1);
         if (--sleepers == 0)
             atomic_store_explicit(&bell->sleeping, 0, memory_order_relaxed);
     }
@@ -269,7 +300,7 @@ static void wait_begin_sleep(struct wait *w)
         w->since = clock_ns();
     w->phase = ARMED;
     sleepers++;
-    waits_asleep++;
+    count_asleep(w, 1);
     if (leader == w)
         armed = w;
     wait_arm(w);
@@ -298,9 +329,9 @@ static void wait_follow(struct wait *w)
         how.watch = &rounds;
     }
     uint64_t since = clock_ns();
-    waits_asleep++;
+    count_asleep(w, 1);
     bool called = follow(w->flag, &how);
-    waits_asleep--;
+    count_asleep(w, -1);
     progress_idle_ns += clock_ns() - since;
     if (watches)
         watcher = NULL;
@@ -414,9 +445,23 @@ static bool wait_is_too_much(struct wait *w)
     return w->hands - before >= LOOKS_MOVES;
 }
 
+/* Have others polled for their engines while it was asleep?  Then it had better not be woken by what
+ * comes for them; they have a look at everything now and then (pml/solo.c). */
+static bool wait_is_not_alone(struct wait *w)
+{
+    uint32_t before = w->solos;
+    w->solos = engine_solos();
+    return w->phase >= ARMED && w->solos != before;
+}
+
 /* True: this thread leads. */
 static bool wait_leads(struct wait *w)
 {
+    if (wait_is_not_alone(w)) {
+        if (leader == w)
+            leader = armed == w ? NULL : armed;
+        return false;
+    }
     if (leader != w) {
         if (leader && leader != armed && leader->moves < STAYS_MOVES)
             return false;
@@ -434,6 +479,22 @@ void wait_poll(struct wait *w)
         wait_follow(w);
     else
         wait_round(w);
+}
+
+void progress_sleep_until(int engine, const int *flag, record_teller *tell, const void *what)
+{
+    struct wait w = WAIT_FOR(tell, what);
+    w.flag = flag;
+    w.engine = engine;
+    w.solos = engine_solos();
+    if (!*flag && !leader) {
+        leader = &w;
+        wait_tell(&w);
+        wait_begin_sleep(&w);
+    }
+    while (!*flag)
+        wait_poll(&w);
+    wait_end(&w);
 }
 
 void wait_idle(struct wait *w)

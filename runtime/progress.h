@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Most engines that there may be (runtime/lock.h). */
+enum { ENGINES = 4 };
+
 /* A poller moves whatever it can without blocking and returns the number of events handled. */
 typedef int poller(void);
 
@@ -58,7 +61,7 @@ static inline __attribute__((always_inline)) void record_enter(const char *funct
 }
 
 /* Traces (runtime/trace.h): off, as a rule. */
-extern bool trace_on;
+extern bool trace_on __attribute__((visibility("hidden")));
 void trace_enter(void);
 void trace_leave(const char *function);
 
@@ -95,6 +98,8 @@ struct wait {
     const void *what;
     struct record_call call; /* of the user, when this wait began */
     int slot;                /* in the flight recorder, 0 = none yet */
+    int engine;              /* 1 + the one that it waits for, 0: any */
+    uint32_t solos;          /* engine_solos, when it looked last */
     bool told;               /* since something moved */
     struct awaited awaited;
 };
@@ -122,18 +127,37 @@ void wait_end(struct wait *w);
  * to do.  Stands back while another thread waits. */
 void progress_assist(struct wait *w);
 
-/* Wait until *flag is not zero; `tell` can say what that means (runtime/record.h). */
-static inline void progress_until(const int *flag, record_teller *tell, const void *what)
+/* Wait until *flag is not zero; `tell` can say what that means (runtime/record.h).  `engine`: 1 + the one
+ * by whose messages that can happen; 0: any. */
+static inline void progress_until_in(int engine, const int *flag, record_teller *tell,
+                                     const void *what)
 {
     if (*flag)
         return;
     struct wait w = WAIT_FOR(tell, what);
     w.flag = flag;
+    w.engine = engine;
     do
         wait_poll(&w);
     while (!*flag);
     wait_end(&w);
 }
+
+static inline void progress_until(const int *flag, record_teller *tell, const void *what)
+{
+    progress_until_in(0, flag, tell, what);
+}
+
+/* The same for who has waited for a while already: it sleeps at once. */
+void progress_sleep_until(int engine, const int *flag, record_teller *tell, const void *what);
+
+/* For a thread that has had one engine alone, and now has all: one round of progress for everybody. */
+void progress_round(void);
+/* How many rounds there have been; may be asked by anybody. */
+uint32_t progress_rounds(void);
+/* How long a wait of a thread that has an engine alone polls before it yields, and stays awake. */
+uint32_t progress_spins_solo(void);
+uint64_t progress_awake_ns(void);
 
 /* ---- doorbells: one per rank of the node, in the boot segment ---- */
 
@@ -215,7 +239,8 @@ void progress_call(void);
 
 /* Something was completed, perhaps by other means than a poller: wake the threads of this process
  * that wait for it. */
-extern int waits_asleep; /* threads that others must wake */
+extern int waits_asleep;             /* threads that others must wake */
+extern int waits_asleep_in[ENGINES]; /* of them, who may wait for what is of this engine */
 void waits_wake(void);
 static inline void progress_completed(void)
 {

@@ -30,11 +30,21 @@ enum { SOON_TICKS = 20000, ROW = 8 };
 static uint64_t stamp;
 static int row; /* events to come that share it */
 
+/* The last events of engines that work apart: if they wrote into one ring, each of its lines would come
+ * from another CPU. */
+enum { ASIDE = 64, ASIDE_ROW = 16 };
+static struct {
+    uint64_t n, brought; /* events ever; so many of them are in the area, or forgotten */
+    uint64_t stamp;
+    struct record_event ring[ASIDE];
+} __attribute__((aligned(128))) aside[ENGINES];
+
 void record_open(struct record_area *area)
 {
     record_area = area ? area : &own_area;
     memset(keys, 0, sizeof keys);
     row = 0;
+    memset(aside, 0, sizeof aside);
     record_area->ticks_open = cpu_ticks();
     record_area->ns_open = clock_ns();
 }
@@ -118,6 +128,46 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
         event_rare(context, peer, tag, bytes);
     else
         event_write(name, context, peer, tag, bytes);
+}
+
+/* ---- events of engines that work apart ---- */
+
+/* As record_name, but 0 for one that is new. */
+static inline uint32_t name_known(const char *function)
+{
+    uint32_t i = name_hash(function);
+    for (uint32_t k = 0; k < RECORD_NAMES && keys[i] != function; k++) {
+        if (!keys[i] && i != 0)
+            return 0;
+        i = (i + 1) % RECORD_NAMES;
+    }
+    return keys[i] == function ? i : 0;
+}
+
+bool record_is_known(const char *function)
+{
+    return name_known(function) != 0;
+}
+
+void record_event_solo(int k, uint64_t context, int peer, int tag, uint64_t bytes)
+{
+    if (aside[k].n % ASIDE_ROW == 0)
+        aside[k].stamp = cpu_ticks();
+    struct record_event *event = &aside[k].ring[aside[k].n++ % ASIDE];
+    event->ticks = aside[k].stamp;
+    event->context = context;
+    event->peer = peer;
+    event->tag = tag;
+    event->bytes_name = bytes << 8 | name_known(record_now.function);
+}
+
+void record_bring(int k)
+{
+    if (aside[k].n - aside[k].brought > ASIDE)
+        aside[k].brought = aside[k].n - ASIDE;
+    while (aside[k].brought != aside[k].n)
+        record_area->ring[record_area->head++ % RECORD_EVENTS] =
+            aside[k].ring[aside[k].brought++ % ASIDE];
 }
 
 /* ---- waits ---- */

@@ -118,6 +118,14 @@ uint32_t record_name(const char *function);
 /* The call that is under way begins to do this. */
 void record_event(uint64_t context, int peer, int tag, uint64_t bytes);
 
+/* The same for one who has engine k alone.  Knows the recorder the function?  Else the first event has
+ * to be written by one who has all. */
+bool record_is_known(const char *function);
+void record_event_solo(int k, uint64_t context, int peer, int tag, uint64_t bytes);
+
+/* By one who has all: its last events are for others to see now. */
+void record_bring(int k);
+
 /* Tell of a wait; *slot is 0 or what an earlier telling of the same wait left there. */
 void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
                       const void *what);

@@ -8,6 +8,8 @@
 #include <sched.h>
 #include <stdio.h>
 
+static struct bias bias;
+
 static void nothing(void)
 {
 }
@@ -23,24 +25,24 @@ static bool works(void)
 /* The lock is kept for this thread, which is outside. */
 static void keep(void)
 {
-    bias_begin();
-    bias_leave();
+    bias_begin(&bias, seats);
+    bias_leave(seats);
 }
 
 START_TEST(who_keeps_it_enters)
 {
     if (!works())
         return;
-    ck_assert(!bias_enter());
-    ck_assert(!bias_is_inside());
-    bias_begin();
-    ck_assert(bias_is(&seat) && bias_is_inside());
-    bias_leave();
-    ck_assert(bias_enter() && bias_is_inside());
-    ck_assert(bias_end());
-    ck_assert(bias_is(NULL));
-    bias_leave();
-    ck_assert(!bias_enter());
+    ck_assert(!bias_enter(&bias, seats));
+    ck_assert(!bias_is_inside(seats));
+    bias_begin(&bias, seats);
+    ck_assert(bias_is(&bias, seats) && bias_is_inside(seats));
+    bias_leave(seats);
+    ck_assert(bias_enter(&bias, seats) && bias_is_inside(seats));
+    ck_assert(bias_end(&bias, seats));
+    ck_assert(bias_is(&bias, NULL));
+    bias_leave(seats);
+    ck_assert(!bias_enter(&bias, seats));
 }
 END_TEST
 
@@ -49,13 +51,13 @@ START_TEST(it_is_taken_when_its_thread_has_left)
     struct seat *from;
     if (!works())
         return;
-    ck_assert(!bias_take(&from));
+    ck_assert(!bias_take(&bias, &from));
     keep();
-    ck_assert(bias_enter());
-    ck_assert(bias_take(&from));
-    ck_assert(from == &seat && !bias_is_left(from));
-    ck_assert(!bias_end()); /* somebody is at it */
-    bias_leave();
+    ck_assert(bias_enter(&bias, seats));
+    ck_assert(bias_take(&bias, &from));
+    ck_assert(from == seats && !bias_is_left(from));
+    ck_assert(!bias_end(&bias, seats)); /* somebody is at it */
+    bias_leave(seats);
     ck_assert(bias_is_left(from));
 }
 END_TEST
@@ -81,11 +83,11 @@ static void other_steps(int number, siginfo_t *unused, void *context)
     (void)number;
     (void)unused;
     (void)context;
-    struct seat *mine = &seat;
+    struct seat *mine = seats;
     if (other.at == other.sets)
-        atomic_compare_exchange_strong(&bias, &mine, NULL);
+        atomic_compare_exchange_strong(&bias.whose, &mine, NULL);
     if (other.at == other.looks)
-        other.left = bias_is_left(&seat);
+        other.left = bias_is_left(seats);
     other.at++;
 }
 
@@ -96,7 +98,7 @@ static __attribute__((noinline)) bool enter_by_steps(int sets, int looks)
     other.looks = looks;
     other.left = false;
     __writeeflags(__readeflags() | ONE_STEP);
-    bool entered = bias_enter();
+    bool entered = bias_enter(&bias, seats);
     __writeeflags(__readeflags() & ~(unsigned long long)ONE_STEP);
     return entered;
 }
@@ -113,10 +115,10 @@ START_TEST(never_do_both_have_it)
             keep();
             bool entered = enter_by_steps(sets, looks);
             ck_assert(!entered || !other.left);
-            ck_assert(bias_is_inside() == entered);
+            ck_assert(bias_is_inside(seats) == entered);
             has_to_wait += entered;
             is_first += other.left && !entered;
-            bias_leave();
+            bias_leave(seats);
             steps = other.at;
             ck_assert_int_lt(steps, MOST_STEPS);
         }
@@ -154,13 +156,13 @@ static void *enter_without_end(void *unused)
     keep();
     while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
         store_far();
-        if (bias_enter()) {
+        if (bias_enter(&bias, seats)) {
             is_in = 1;
             cpu_pause();
             if (is_taken)
                 both = true;
             is_in = 0;
-            bias_leave();
+            bias_leave(seats);
         } else if (atomic_exchange(&is_free, false)) {
             keep();
         } else {
@@ -190,7 +192,7 @@ START_TEST(never_do_both_have_it_in_a_hurry)
     uint64_t since = clock_ns();
     while (clock_ns() - since < HURRY_NS) {
         store_far();
-        while (!bias_take(&from))
+        while (!bias_take(&bias, &from))
             sched_yield();
         while (!bias_is_left(from))
             sched_yield();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE 1 /* RTLD_NEXT */
-#include "runtime/bias.h"
 #include "runtime/clock.h"
+#include "runtime/keeplock.h"
 #include "runtime/lock.h"
+#include "runtime/progress.h"
 
 #include "test/unit/unit.h"
 
@@ -181,7 +182,7 @@ static void take_often(int times)
 static void *take_often_and_end(void *unused)
 {
     take_often(ENOUGH);
-    ck_assert(bias_is(&seat));
+    ck_assert(bias_is(&engine_locks[0].bias, &seats[0]));
     return unused;
 }
 
@@ -194,7 +195,7 @@ START_TEST(the_end_of_a_thread_frees_it)
         pthread_t thread;
         pthread_create(&thread, NULL, take_often_and_end, NULL);
         pthread_join(thread, NULL);
-        ck_assert(bias_is(NULL));
+        ck_assert(bias_is(&engine_locks[0].bias, NULL));
     }
     ck_assert_int_eq(counter, 20 * ENOUGH);
 }
@@ -211,10 +212,10 @@ START_TEST(who_is_away_loses_it)
         pthread_create(&thread, NULL, take_turns, NULL);
         pthread_join(thread, NULL);
         take_often(ENOUGH);
-        ck_assert(bias_is(&seat));
+        ck_assert(bias_is(&engine_locks[0].bias, &seats[0]));
         pthread_create(&thread, NULL, take_turns, NULL);
         pthread_join(thread, NULL);
-        ck_assert(!bias_is(&seat));
+        ck_assert(!bias_is(&engine_locks[0].bias, &seats[0]));
         ck_assert_int_eq(turn_taken, 1);
     }
 }
@@ -232,7 +233,7 @@ START_TEST(who_keeps_it_lets_others_in)
         pthread_join(thread, NULL);
         take_often(ENOUGH);
         engine_take();
-        ck_assert(bias_is(&seat));
+        ck_assert(bias_is(&engine_locks[0].bias, &seats[0]));
         turn_taken = 0;
         pthread_create(&thread, NULL, take_a_turn, NULL);
         nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
@@ -289,7 +290,7 @@ START_TEST(who_leaves_wakes_who_took_it_away)
     for (int i = 0; i < 20; i++) {
         take_often(ENOUGH);
         engine_take();
-        ck_assert(bias_is(&seat));
+        ck_assert(bias_is(&engine_locks[0].bias, &seats[0]));
         int before = endless_sleeps;
         for (int k = 0; k < 2; k++)
             pthread_create(&threads[k], NULL, take_a_turn, NULL);
@@ -326,9 +327,9 @@ static void *end_with_it(void *unused)
 {
     take_often(ENOUGH);
     engine_take();
-    ck_assert(bias_is(&seat));
+    ck_assert(bias_is(&engine_locks[0].bias, &seats[0]));
     turn_taken = 1;
-    while (!bias_is(NULL))
+    while (!bias_is(&engine_locks[0].bias, NULL))
         cpu_pause();
     return unused;
 }
@@ -355,7 +356,7 @@ START_TEST(nobody_looks_at_a_thread_that_has_ended)
         ck_assert_int_eq(munmap(stack, STACK), 0); /* with its seat */
         pthread_join(takes, NULL);
         pthread_attr_destroy(&attributes);
-        ck_assert(bias_is(NULL));
+        ck_assert(bias_is(&engine_locks[0].bias, NULL));
     }
 }
 END_TEST
@@ -365,7 +366,7 @@ static void *forgo_and_end(void *unused)
 {
     engine_forgo();
     take_often(ENOUGH);
-    ck_assert(bias_is(NULL));
+    ck_assert(bias_is(&engine_locks[0].bias, NULL));
     turn_taken = 1;
     while (turn_taken != 2)
         cpu_pause();
@@ -435,7 +436,7 @@ START_TEST(one_thread_at_a_time_though_it_is_kept)
         for (int i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
     }
-    ck_assert(bias_is(NULL));
+    ck_assert(bias_is(&engine_locks[0].bias, NULL));
 }
 END_TEST
 
@@ -513,10 +514,126 @@ START_TEST(what_bystanders_share_is_guarded)
 }
 END_TEST
 
+/* ---- several engines ---- */
+
+static volatile int alone_in[ENGINES], all_in;
+static long alone_count[ENGINES], all_count;
+
+/* Of those in one engine and those who have all. */
+static void check_nobody_else(int k)
+{
+    ck_assert_int_eq(all_in, 0);
+    if (k >= 0) {
+        ck_assert_int_eq(alone_in[k], 0);
+        return;
+    }
+    for (int i = 0; i < ENGINES; i++)
+        ck_assert_int_eq(alone_in[i], 0);
+}
+
+static void be_alone(int k)
+{
+    check_nobody_else(k);
+    alone_in[k] = 1;
+    alone_count[k]++;
+    alone_in[k] = 0;
+}
+
+static void have_all(void)
+{
+    check_nobody_else(-1);
+    all_in = 1;
+    all_count++;
+    all_in = 0;
+}
+
+/* One of eight rounds needs all, in one of four ways. */
+static void solo_round(int k, int round)
+{
+    bool solo = round % 8 != 3 && engine_take_solo(k);
+    if (round % 8 == 3)
+        engine_take();
+    else if (solo && round % 8 == 5)
+        engine_join();
+    else if (solo && round % 8 == 6 && !engine_try_join())
+        be_alone(k);
+    else if (solo && round % 8 == 7 && !engine_yield_solo())
+        ck_assert(!engine_is_solo());
+    if (engine_is_solo())
+        be_alone(k);
+    else
+        have_all();
+    if (!engine_is_solo() && round % 16 == 5 && engine_part_solo(k))
+        be_alone(k);
+    engine_leave();
+}
+
+static void *go_alone(void *engine)
+{
+    uint64_t since = clock_ns();
+    for (int round = 0; round < ROUNDS || (engine_solos() == 0 && clock_ns() - since < 20e9);
+         round++)
+        solo_round((int)(intptr_t)engine, round);
+    return NULL;
+}
+
+START_TEST(who_has_all_is_alone)
+{
+    pthread_t threads[THREADS + 1];
+    threads_of_program(THREADS_MANY);
+    engines_open(ENGINES);
+    for (int i = 0; i <= THREADS; i++)
+        pthread_create(&threads[i], NULL, go_alone, (void *)(intptr_t)(i % ENGINES));
+    for (int i = 0; i <= THREADS; i++)
+        pthread_join(threads[i], NULL);
+    long alone = 0;
+    for (int k = 0; k < ENGINES; k++)
+        alone += alone_count[k];
+    ck_assert_int_gt(alone, 0);
+    ck_assert_int_ge(all_count, (THREADS + 1) * ROUNDS / 8);
+}
+END_TEST
+
+static _Atomic bool parted;
+
+static void *meet_others(void *engine)
+{
+    while (!parted) {
+        if (engine_take_solo((int)(intptr_t)engine))
+            parted = true;
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL); /* with the lock */
+        engine_leave();
+    }
+    return NULL;
+}
+
+/* Threads that wait awake, and have little to do, take CPUs from those who have. */
+START_TEST(who_yields_much_comes_together)
+{
+    pthread_t threads[2];
+    threads_of_program(THREADS_MANY);
+    engines_open(ENGINES);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, meet_others, (void *)(intptr_t)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert(engine_take_solo(2));
+    int yields = 1;
+    while (engine_yield_solo())
+        ck_assert_int_le(++yields, 64);
+    ck_assert(!engine_is_solo());
+    engine_leave();
+    ck_assert(!engine_take_solo(2));
+    engine_leave();
+    parted = false;
+}
+END_TEST
+
 UNIT_MAIN("lock", one_thread_at_a_time, breathing_lets_others_in_at_any_depth,
           released_around_a_sleep, sleepers_wake_each_other, nobody_starves,
           the_end_of_a_thread_frees_it, who_is_away_loses_it, who_keeps_it_lets_others_in,
           who_leaves_wakes_who_took_it_away, nobody_looks_at_a_thread_that_has_ended,
           it_ends_though_somebody_has_the_lock, the_thread_of_a_child_ends,
           one_thread_at_a_time_though_it_is_kept, one_thread_pays_nothing,
-          a_call_can_get_the_lock_late, what_bystanders_share_is_guarded)
+          a_call_can_get_the_lock_late, what_bystanders_share_is_guarded, who_has_all_is_alone,
+          who_yields_much_comes_together)
