@@ -7,6 +7,7 @@
  * memory on one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"
+#include "pml/proto.h"
 
 #include "mpi.h"
 #include "runtime/boot.h"
@@ -89,18 +90,21 @@ static void memory_out(const struct wire *header, size_t bytes)
     boot_abort(MPI_ERR_NO_MEM, text);
 }
 
-struct arrived *arrived_new(struct peer *peer, const struct wire *header, const char *payload)
+static inline struct arrived *record_take(struct arrived **list)
 {
-    struct arrived *arrived = unused;
+    struct arrived *arrived = *list;
     if (arrived)
-        unused = arrived->next;
+        *list = arrived->next;
     else
         arrived = malloc(sizeof *arrived);
-    size_t room = room_for(header);
     if (arrived)
-        arrived->data = room <= sizeof arrived->small ? arrived->small : block_new(room);
-    if (!arrived || !arrived->data)
-        memory_out(header, room);
+        arrived->home = list;
+    return arrived;
+}
+
+static inline void arrived_fill(struct arrived *arrived, struct peer *peer,
+                                const struct wire *header, const char *payload)
+{
     arrived->peer = peer;
     arrived->header = *header;
     arrived->have = header->bytes;
@@ -109,6 +113,17 @@ struct arrived *arrived_new(struct peer *peer, const struct wire *header, const 
         copy_short(arrived->data, payload, header->bytes);
     else
         memcpy(arrived->data, payload, header->bytes);
+}
+
+struct arrived *arrived_new(struct peer *peer, const struct wire *header, const char *payload)
+{
+    struct arrived *arrived = record_take(&unused);
+    size_t room = room_for(header);
+    if (arrived)
+        arrived->data = room <= sizeof arrived->small ? arrived->small : block_new(room);
+    if (!arrived || !arrived->data)
+        memory_out(header, room);
+    arrived_fill(arrived, peer, header, payload);
     pml_counters.unexpected++;
     pml_counters.unexpected_bytes += header->bytes;
     return arrived;
@@ -122,6 +137,11 @@ void arrived_tell(const struct arrived *arrived)
                     (int64_t[]){ header->source, header->tag, (int64_t)header->total });
 }
 
+bool arrived_is_told(void)
+{
+    return notice_is_wanted(NOTICE_UNEXPECTED);
+}
+
 void arrived_free(struct arrived *arrived)
 {
     if (arrived->peer->in.arrived == arrived)
@@ -130,8 +150,32 @@ void arrived_free(struct arrived *arrived)
         block_free(arrived->data, room_for(&arrived->header));
     if (arrived->header.kind == WIRE_EAGER)
         peer_frees(arrived->peer, arrived->header.total);
-    arrived->next = unused;
-    unused = arrived;
+    arrived->next = *arrived->home;
+    *arrived->home = arrived;
+}
+
+/* Blocks as block_new makes them, for whoever frees them. */
+struct arrived *arrived_new_solo(struct arrived **home, struct peer *peer,
+                                 const struct wire *header, const char *payload)
+{
+    struct arrived *arrived = record_take(home);
+    size_t room = header->total;
+    if (arrived)
+        arrived->data = room <= sizeof arrived->small
+                            ? arrived->small
+                            : malloc((size_t)1 << (block_class(room) + SMALLEST));
+    if (!arrived || !arrived->data)
+        memory_out(header, room);
+    arrived_fill(arrived, peer, header, payload);
+    return arrived;
+}
+
+void arrived_free_solo(struct arrived *arrived)
+{
+    if (arrived->data != arrived->small)
+        free(arrived->data);
+    arrived->next = *arrived->home;
+    *arrived->home = arrived;
 }
 
 void arrived_result(const struct arrived *arrived, struct result *result)
@@ -141,12 +185,17 @@ void arrived_result(const struct arrived *arrived, struct result *result)
                                .bytes = arrived->header.total };
 }
 
-void arrived_close(void)
+void arrived_free_list(struct arrived **list)
 {
-    while (unused) {
-        struct arrived *gone = unused;
-        unused = gone->next;
+    while (*list) {
+        struct arrived *gone = *list;
+        *list = gone->next;
         free(gone);
     }
+}
+
+void arrived_close(void)
+{
+    arrived_free_list(&unused);
     blocks_close();
 }

@@ -17,11 +17,20 @@ struct arrived {
     size_t have; /* bytes of the message in `data` */
     char *data;  /* room for all of an EAGER message, for the first piece of an RTS */
     struct arrived *next;
+    struct arrived **home; /* list of unused ones that it goes back to */
+    struct recv *recv;     /* solo.c: that has taken it already */
     char small[ARRIVED_SMALL];
 };
 
 /* Keep a message.  Ends the job when memory is out: nobody could be told. */
 struct arrived *arrived_new(struct peer *peer, const struct wire *header, const char *payload);
+
+/* The same for one who has an engine alone, from a list of its own, for a message that is all here and no
+ * longer than BLOCK_LARGEST. */
+struct arrived *arrived_new_solo(struct arrived **home, struct peer *peer,
+                                 const struct wire *header, const char *payload);
+void arrived_free_solo(struct arrived *arrived);
+void arrived_free_list(struct arrived **list);
 
 /* Somebody may want to know that it is unexpected. */
 void arrived_tell(const struct arrived *arrived);

@@ -38,6 +38,14 @@ struct channel *channel_find(uint64_t context)
     return NULL;
 }
 
+struct channel *channel_look(uint64_t context)
+{
+    struct channel *channel = chains ? chains[chain_of(context)] : NULL;
+    while (channel && channel->context != context)
+        channel = channel->next;
+    return channel;
+}
+
 struct channel *channel_next(const struct channel *channel)
 {
     if (channel && channel->next)
@@ -121,6 +129,8 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
         return fail(MPI_ERR_NO_MEM, "no memory for a channel");
     channel->context = context;
     channel->rank = rank;
+    channel->engine = pml_engine_of(context);
+    channel->pool = &request_pools[channel->engine];
     channel->size = peers->n;
     channel->peers = ranks_hold(peers);
     channel->broken = false;
@@ -149,6 +159,7 @@ void channel_close(struct channel *channel)
     troubles -= channel->broken;
     if (channel_found == channel)
         channel_found = NULL;
+    solo_forget(channel);
     match_delete(channel->match);
     channel->match = NULL;
     ranks_drop(channel->peers);

@@ -17,12 +17,19 @@ const struct link *link_of_next(void)
     return network || !link_self.drained(NULL) ? NULL : &link_shm;
 }
 
+bool pml_has_work(void)
+{
+    return peers_have_work() || pulls_have_work();
+}
+
 static int pml_poll(void)
 {
     int events = link_shm.poll() + link_self.poll();
     if (__builtin_expect(network, 0))
         events += link_ofi.poll();
     events += peers_flush() + pulls_flush();
+    if (__builtin_expect(solo_is_on, 0))
+        events += solo_finish();
     return events + failures_poll();
 }
 
@@ -45,6 +52,7 @@ int pml_open(void)
     pulls_open();
     failures_open();
     trips_open();
+    solo_open();
     progress_add(pml_poll);
     return 0;
 close_shm:
@@ -81,6 +89,7 @@ int pml_close(void)
     link_shm.close();
     link_self.close();
     channels_close();
+    solo_close();
     arrived_close();
     if (network)
         link_ofi.close();

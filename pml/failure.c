@@ -134,24 +134,42 @@ static void loss_remember(const struct loss *loss)
     lost[loss->world / 8] |= (unsigned char)(1 << loss->world % 8);
 }
 
+/* Another engine's, if it has one of its own. */
+static struct peer *peer_beside(int engine, int world)
+{
+    struct peer *peer = peer_known(engine, world);
+    return peer && peer->engine == engine ? peer : NULL;
+}
+
 static void process_lose(const struct loss *loss)
 {
-    struct peer *peer = peer_known(loss->world);
+    struct peer *peers[ENGINES];
     loss_remember(loss);
-    if (peer)
-        peer->lost = true;
-    doom_process(loss->world, peer);
-    if (!peer)
-        return;
-    if (peer->link->lose)
-        peer->link->lose(peer);
-    peer->link = &link_lost;
+    for (int engine = 0; engine < ENGINES; engine++) {
+        peers[engine] = peer_beside(engine, loss->world);
+        if (peers[engine])
+            peers[engine]->lost = true;
+    }
+    for (int engine = 0; engine < ENGINES; engine++)
+        if (engine == 0 || peers[engine])
+            doom_process(loss->world, peers[engine]);
+    for (int engine = 0; engine < ENGINES; engine++) {
+        if (!peers[engine])
+            continue;
+        if (peers[engine]->link->lose)
+            peers[engine]->link->lose(peers[engine]);
+        peers[engine]->link = &link_lost;
+    }
 }
 
 static bool is_drained(int world)
 {
-    const struct peer *peer = peer_known(world);
-    return !peer || !peer->link->drained || peer->link->drained(peer);
+    for (int engine = 0; engine < ENGINES; engine++) {
+        const struct peer *peer = peer_known(engine, world);
+        if (peer && peer->link->drained && !peer->link->drained(peer))
+            return false;
+    }
+    return true;
 }
 
 /* ---- news ---- */

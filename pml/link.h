@@ -59,6 +59,14 @@ struct link {
                       const struct envelope *to, const char *from, size_t bytes);
     size_t slot_bytes;
 
+    /* The same, and packets that arrived in an engine, by a thread that has the engine alone: a message of
+     * at most short_bytes; false: it cannot be done so.  pml_arrived_solo is called for messages that
+     * are short and plain; false: what comes next is for one who has all engines.  NULL for links that
+     * cannot. */
+    bool (*put_solo)(struct peer *peer, const struct channel *channel,
+                     const struct envelope *to, const char *from, size_t bytes);
+    bool (*poll_solo)(int engine, int *packets);
+
     /* Look so many times at what comes next from this peer, or (NULL) from any.  If it is a whole short
      * message with the fields of `wanted` that match and describe messages, of at most `room` bytes: take
      * it, and return its length; in place of wildcards `wanted` says what it was.  Else -1: the first to
@@ -139,5 +147,9 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
  * bound what may arrive. */
 bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const char *payload,
                        size_t bytes);
+
+/* The same for one who has an engine alone.  False: nothing happened, he may not. */
+bool pml_arrived_solo(struct peer *peer, const struct wire_short *head, const char *payload,
+                      size_t bytes);
 
 #endif

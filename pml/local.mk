@@ -24,11 +24,13 @@ libxmpi_core_la_SOURCES += \
     pml/shm/area.h \
     pml/shm/chunk.c \
     pml/shm/cma.c \
-    pml/shm/lane.h \
+    pml/shm/lane.h pml/shm/lane_in.h \
     pml/shm/link.c \
     pml/shm/means.c pml/shm/means.h \
     pml/shm/put.c \
     pml/shm/reach.c \
+    pml/shm/solo.c \
+    pml/solo.c pml/solo.h pml/solo_all.c pml/solo_engine.h pml/solo_wait.c \
     pml/stage.c pml/stage.h \
     pml/survey.h \
     pml/tell.c \

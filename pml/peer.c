@@ -10,24 +10,52 @@
 
 #include "mpi.h"
 #include "pml/failure.h"
+#include "pml/proto.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/lock.h"
 
 #include <stdlib.h>
 
 enum { PAGE = 256 };
 
-struct peer ***peer_pages;
+struct peer ***peer_pages[ENGINES];
 static struct peer *all;
 
 static const struct link *const links[] = { &link_self, &link_shm, &link_ofi };
 enum { NLINKS = sizeof links / sizeof links[0] };
 
+static int engines = 1;
+
+void pml_engines(int wanted)
+{
+    int most = boot.nlocal < boot.size ? 1 : bootseg_rings(boot.segment->nlocal);
+    int many = wanted < most ? wanted : most;
+    if (many <= engines)
+        return;
+    engines = many;
+    engines_open(many);
+    solo_is_on = true;
+}
+
+/* Those of collectives, whose contexts are odd, need everything anyway. */
+int pml_engine_of(uint64_t context)
+{
+    return context % 2 == 1 ? 0 : (int)(context / 2 % (uint64_t)engines);
+}
+
+static size_t npages(void)
+{
+    return (size_t)boot.size / PAGE + 1;
+}
+
 int peers_open(void)
 {
-    peer_pages = calloc((size_t)boot.size / PAGE + 1, sizeof *peer_pages);
-    if (!peer_pages)
+    struct peer ***pages = calloc(ENGINES * npages(), sizeof *pages);
+    if (!pages)
         return fail(MPI_ERR_NO_MEM, "no memory for the table of %d processes", boot.size);
+    for (int engine = 0; engine < ENGINES; engine++)
+        peer_pages[engine] = pages + (size_t)engine * npages();
     all = NULL;
     return 0;
 }
@@ -39,10 +67,10 @@ void peers_close(void)
         all = gone->next;
         free(gone);
     }
-    for (int page = 0; page <= boot.size / PAGE; page++)
-        free(peer_pages[page]);
-    free(peer_pages);
-    peer_pages = NULL;
+    for (size_t page = 0; page < ENGINES * npages(); page++)
+        free(peer_pages[0][page]);
+    free(peer_pages[0]);
+    peer_pages[0] = NULL;
 }
 
 struct peer *peers_first(void)
@@ -58,25 +86,44 @@ static const struct link *link_choose(int world)
     return NULL;
 }
 
-static struct peer **slot_of(int world)
+static struct peer **slot_of(int engine, int world)
 {
-    struct peer ***page = &peer_pages[world / PAGE];
+    struct peer ***page = &peer_pages[engine][world / PAGE];
     if (!*page)
         *page = calloc(PAGE, sizeof **page);
     return *page ? &(*page)[world % PAGE] : NULL;
 }
 
-int peer_make(int world, struct peer **peer)
+static int no_memory(int world)
+{
+    return fail(MPI_ERR_NO_MEM, "no memory to talk to rank %d", world);
+}
+
+/* The one that the first engine has. */
+static int peer_share(struct peer **slot, int world, struct peer **peer)
+{
+    if (!slot)
+        return no_memory(world);
+    int error = peer_of(world, peer);
+    if (!error)
+        *slot = *peer;
+    return error;
+}
+
+int peer_make(int engine, int world, struct peer **peer)
 {
     const struct link *link = link_choose(world);
     if (!link)
         return fail(MPI_ERR_OTHER, "rank %d cannot be reached: the network link is not open",
                     world);
-    struct peer **slot = slot_of(world);
+    struct peer **slot = slot_of(engine, world);
+    if (engine > 0 && link != &link_shm)
+        return peer_share(slot, world, peer);
     struct peer *made = slot ? calloc(1, sizeof *made) : NULL;
     if (!made)
-        return fail(MPI_ERR_NO_MEM, "no memory to talk to rank %d", world);
+        return no_memory(world);
     made->world = world;
+    made->engine = engine;
     made->link = link;
     int error = link->connect(made);
     if (error) {

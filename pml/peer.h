@@ -24,7 +24,8 @@ struct peer {
     const struct link *link;
     void *lane; /* the link's */
     int world;
-    bool lost; /* nothing more is sent to it, or expected from it */
+    int engine; /* whose messages go this way */
+    bool lost;  /* nothing more is sent to it, or expected from it */
 
     /* Going out.  What the link had no room for waits here, each list in order. */
     struct note *notes, *notes_last; /* CTS and ACK */
@@ -53,35 +54,41 @@ struct peer {
     struct peer *next; /* of all peers */
 };
 
-/* world rank >> 8, world rank & 255 -> peer; pages are made when needed. */
-extern struct peer ***peer_pages;
+/* world rank >> 8, world rank & 255 -> peer, for each engine; pages are made when needed.  Ranks that
+ * are reached otherwise than by rings have one peer for all engines. */
+extern struct peer ***peer_pages[ENGINES];
 
 /* Make it known: choose the link and connect.  MPI_ERR_OTHER with a text when no link gets
  * there. */
-int peer_make(int world, struct peer **peer);
+int peer_make(int engine, int world, struct peer **peer);
 
 /* Of a world rank below boot.size. */
-static inline int peer_of(int world, struct peer **peer)
+static inline int peer_in(int engine, int world, struct peer **peer)
 {
-    struct peer **page = peer_pages[world >> 8];
+    struct peer **page = peer_pages[engine][world >> 8];
     if (__builtin_expect(page != NULL, 1)) {
         *peer = page[world & 255];
         if (__builtin_expect(*peer != NULL, 1))
             return 0;
     }
-    return peer_make(world, peer);
+    return peer_make(engine, world, peer);
+}
+
+static inline int peer_of(int world, struct peer **peer)
+{
+    return peer_in(0, world, peer);
 }
 
 /* The same if it is known already, or NULL. */
-static inline struct peer *peer_known(int world)
+static inline struct peer *peer_known(int engine, int world)
 {
-    struct peer **page = peer_pages[world >> 8];
+    struct peer **page = peer_pages[engine][world >> 8];
     return page ? page[world & 255] : NULL;
 }
 
 static inline int channel_peer(const struct channel *channel, int rank, struct peer **peer)
 {
-    return peer_of(ranks_world(channel->peers, rank), peer);
+    return peer_in(channel->engine, ranks_world(channel->peers, rank), peer);
 }
 
 /* A message costs its bytes and the record it is kept in. */

@@ -20,15 +20,22 @@ struct envelope;
 struct match; /* pml/match.h */
 
 struct channel {
-    uint64_t context;     /* unique in the job while the channel lives */
-    int rank;             /* mine, as peers see it in their `source` */
-    int size;             /* peers I can name: 0 .. size - 1 */
-    struct ranks *peers;  /* peer -> world rank; one reference is the channel's */
-    struct match *match;  /* posted receives and unexpected messages */
-    uint32_t unexpected;  /* messages ever that were here before their receive */
-    bool broken;          /* it is given up (pml/broken.c) */
-    struct channel *next; /* in the table of contexts */
+    uint64_t context;          /* unique in the job while the channel lives */
+    int rank;                  /* mine, as peers see it in their `source` */
+    int size;                  /* peers I can name: 0 .. size - 1 */
+    int engine;                /* whose messages these are (README, Engines), */
+    struct request_pool *pool; /* and that has requests for them (pml/request.h) */
+    struct ranks *peers;       /* peer -> world rank; one reference is the channel's */
+    struct match *match;       /* posted receives and unexpected messages */
+    uint32_t unexpected;       /* messages ever that were here before their receive */
+    bool broken;               /* it is given up (pml/broken.c) */
+    struct channel *next;      /* in the table of contexts */
 };
+
+/* So many engines for channels that are opened from now on, unless there are as many; one where there is
+ * more than one node. */
+void pml_engines(int wanted);
+int pml_engine_of(uint64_t context);
 
 /* `peers` is held, not copied.  Messages that arrived before the channel was opened wait for it. */
 int channel_open(struct channel *channel, uint64_t context, int rank, struct ranks *peers);
@@ -90,6 +97,7 @@ struct request_ops {                        /* each member may be NULL only wher
     void (*tell)(const struct request *request,
                  struct record_wait *wait); /* NULL: it cannot say what it waits for */
     void (*spin)(struct request *request);  /* NULL, or look for a moment whether it is over */
+    bool in_engine; /* what it waits for, and its release, touch nothing but its engine */
 };
 
 struct request {
@@ -97,6 +105,8 @@ struct request {
     int done; /* 1: complete (or inactive); result is valid.  Like all of it, read and written
                  under the engine lock where there are threads */
     bool persistent, active;
+    uint8_t engine; /* of its channel, if ops->in_engine */
+
     bool orphan;     /* freed by the user while in flight: release when done */
     bool collective; /* for src: neither cancelled nor freed before it is over */
     const struct request_ops *ops;
@@ -105,6 +115,7 @@ struct request {
                                                  may not wait */
     void *owner;                              /* for on_done */
     struct result result;
+
     void *comm; /* for src: whose error handler is asked; pml and coll do not look */
 };
 
@@ -114,6 +125,12 @@ void request_complete(struct request *request);
 
 /* A record_teller: what a request waits for. */
 void request_tell(const void *request, struct record_wait *wait);
+
+/* For progress_until_in. */
+static inline int request_engine(const struct request *request)
+{
+    return request->ops->in_engine ? request->engine + 1 : 0;
+}
 
 /* Before a wait for it: look where it will come from, which is sooner than by all pollers. */
 static inline void request_spin(struct request *request)
@@ -126,7 +143,8 @@ static inline void request_spin(struct request *request)
 static inline void request_await(struct request *request)
 {
     request_spin(request);
-    progress_until(&request->done, request_tell, request);
+    if (!request->done)
+        progress_until_in(request_engine(request), &request->done, request_tell, request);
 }
 
 /* Wait for it, copy the result, release it unless persistent (then it becomes inactive).  Returns
@@ -218,5 +236,8 @@ struct pml_counters {
     uint64_t bytes_read_device; /* from their devices */
 };
 extern struct pml_counters pml_counters;
+
+/* Bring together what each engine has counted by itself; before they are read. */
+void pml_count(void);
 
 #endif

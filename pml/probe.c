@@ -13,6 +13,7 @@
 struct message {
     struct object object; /* OBJECT_MESSAGE */
     struct arrived *arrived;
+    struct request_pool *pool; /* of its channel */
     void *comm;
 };
 
@@ -56,6 +57,7 @@ int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
         return fail(MPI_ERR_NO_MEM, "no memory for a matched message");
     match_take(channel->match, &arrived->match);
     made->arrived = arrived;
+    made->pool = channel->pool;
     arrived_result(arrived, result);
     *message = made;
     return 0;
@@ -63,7 +65,7 @@ int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
 
 int pml_imrecv(struct message *message, const struct buffer *data, struct request **request)
 {
-    int error = recv_arrived(message->arrived, data, request);
+    int error = recv_arrived(message->arrived, message->pool, data, request);
     if (!error)
         object_delete(message);
     return error;

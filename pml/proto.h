@@ -51,6 +51,29 @@ void flush_tell(const void *what, struct record_wait *wait);
 /* channel.c: the one that was found last, NULL: none. */
 extern struct channel *channel_found;
 
+/* As channel_find, for one who has an engine alone. */
+struct channel *channel_look(uint64_t context);
+
+/* solo.c, for who has all engines.  What was left for us: the number of events; nothing while there is one
+ * engine. */
+extern bool solo_is_on __attribute__((visibility("hidden")));
+int solo_finish(void);
+void solo_open(void);
+void solo_close(void);
+void solo_forget(const struct channel *channel); /* it closes */
+
+/* engine.c: is there something to do in every round of progress? */
+bool pml_has_work(void);
+
+/* tell.c: what has happened in this engine is for others to see. */
+void solo_tell(int engine);
+
+/* send.c: how long a message may be that goes without asking. */
+size_t send_eager(void);
+
+/* arrived.c: somebody wants to hear of messages that are unexpected. */
+bool arrived_is_told(void);
+
 /* All that are open, one after the other: the first one after NULL, NULL after the
  * last. */
 struct channel *channel_next(const struct channel *channel);

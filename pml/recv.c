@@ -245,19 +245,6 @@ bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const c
 
 /* ---- posting ---- */
 
-static void recv_bind(struct recv *recv, struct channel *channel, const struct buffer *data,
-                      const struct envelope *from)
-{
-    recv->channel = channel;
-    recv->key = envelope_key(from);
-    recv->signature = from->signature;
-    recv->name = 0;
-    recv->group = from->group;
-    recv->trip.measured = recv->shared = false;
-    recv->stage = NULL;
-    buffer_keep(&recv->data, data);
-}
-
 /* Nothing will come for it: it is over. */
 static __attribute__((noinline)) bool recv_is_hopeless(struct recv *recv)
 {
@@ -334,12 +321,13 @@ static void recv_release(struct request *request)
     request_free(request);
 }
 
-static const struct request_ops recv_ops = {
+const struct request_ops recv_ops = {
     .name = "receive",
     .start = recv_start,
     .cancel = recv_cancel,
     .release = recv_release,
     .tell = recv_tell,
+    .in_engine = true,
 };
 
 bool request_is_recv(const struct request *request)
@@ -347,9 +335,9 @@ bool request_is_recv(const struct request *request)
     return request->ops == &recv_ops;
 }
 
-static struct recv *recv_new(const struct buffer *data)
+static struct recv *recv_new(struct request_pool *pool, const struct buffer *data)
 {
-    struct recv *recv = (struct recv *)request_new(&recv_ops);
+    struct recv *recv = (struct recv *)request_new(&recv_ops, pool);
     if (recv)
         layout_hold((struct layout *)data->layout);
     return recv;
@@ -363,7 +351,7 @@ static int recv_no_memory(void)
 int pml_irecv(struct channel *channel, const struct buffer *data, const struct envelope *from,
               struct request **request)
 {
-    struct recv *recv = recv_new(data);
+    struct recv *recv = recv_new(channel->pool, data);
     if (!recv)
         return recv_no_memory();
     recv_bind(recv, channel, data, from);
@@ -376,7 +364,7 @@ int pml_irecv(struct channel *channel, const struct buffer *data, const struct e
 int pml_recv_init(struct channel *channel, const struct buffer *data,
                   const struct envelope *from, struct request **request)
 {
-    struct recv *recv = recv_new(data);
+    struct recv *recv = recv_new(channel->pool, data);
     if (!recv)
         return recv_no_memory();
     recv_bind(recv, channel, data, from);
@@ -386,9 +374,10 @@ int pml_recv_init(struct channel *channel, const struct buffer *data,
     return 0;
 }
 
-int recv_arrived(struct arrived *arrived, const struct buffer *data, struct request **request)
+int recv_arrived(struct arrived *arrived, struct request_pool *pool, const struct buffer *data,
+                 struct request **request)
 {
-    struct recv *recv = recv_new(data);
+    struct recv *recv = recv_new(pool, data);
     if (!recv)
         return recv_no_memory();
     struct envelope from = { .peer = 0 };
@@ -408,7 +397,7 @@ static inline const struct link *next_link(const struct channel *channel, int so
         *peer = NULL;
         return link_of_next();
     }
-    *peer = peer_known(ranks_world(channel->peers, source));
+    *peer = peer_known(channel->engine, ranks_world(channel->peers, source));
     return *peer && (*peer)->link->take ? (*peer)->link : NULL;
 }
 
@@ -425,7 +414,7 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
     const struct link *link = next_link(channel, from->peer, &peer);
     if (!link || peers_have_work() || pulls_have_work())
         return false;
-    uint32_t looks = progress_looks(requests_out > 0);
+    uint32_t looks = progress_looks(channel->pool->out > 0);
     if (looks == 0)
         return false;
     struct wire_short wanted = { .context = channel->context,
@@ -452,7 +441,7 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
     if (recv_next(channel, data, from, result))
         return 0;
     struct recv recv;
-    request_init(&recv.request, &recv_ops);
+    request_init(&recv.request, &recv_ops, channel->pool);
     recv_bind(&recv, channel, data, from);
     recv_begin(&recv);
     request_await(&recv.request);

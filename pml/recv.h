@@ -90,11 +90,26 @@ void recv_break(struct recv *recv);
 void recv_withdrawn(uint32_t name);
 
 bool request_is_recv(const struct request *request);
+extern const struct request_ops recv_ops;
+
+static inline void recv_bind(struct recv *recv, struct channel *channel,
+                             const struct buffer *data, const struct envelope *from)
+{
+    recv->channel = channel;
+    recv->key = envelope_key(from);
+    recv->signature = from->signature;
+    recv->name = 0;
+    recv->group = from->group;
+    recv->trip.measured = recv->shared = false;
+    recv->stage = NULL;
+    buffer_keep(&recv->data, data);
+}
 
 /* The channel of a posted receive closes: the receive completes as cancelled. */
 void recv_abandon(struct match_posted *posted);
 
 /* For recv.c's neighbours: a receive on a message that was found by a probe. */
-int recv_arrived(struct arrived *arrived, const struct buffer *data, struct request **request);
+int recv_arrived(struct arrived *arrived, struct request_pool *pool, const struct buffer *data,
+                 struct request **request);
 
 #endif

@@ -26,21 +26,22 @@ struct kept {
     struct object object;
     struct kept *next;
 };
-static struct kept *kept_requests, *kept_done;
-uint32_t requests_out;
 
-static void *take(struct kept **list, size_t bytes)
+struct request_pool request_pools[ENGINES] = {
+    { .engine = 0 }, { .engine = 1 }, { .engine = 2 }, { .engine = 3 }
+};
+_Static_assert(ENGINES == 4, "each pool knows its engine");
+
+static inline void *take(struct kept **list)
 {
     struct kept *kept = *list;
-    if (!kept)
-        return object_new(OBJECT_REQUEST, bytes);
     *list = kept->next;
     kept->object.kind = OBJECT_REQUEST;
     kept->object.refs = 1;
     return kept;
 }
 
-static void keep(struct kept **list, void *object)
+static inline void keep(struct kept **list, void *object)
 {
     struct kept *kept = object;
     kept->object.kind = OBJECT_FREE;
@@ -48,36 +49,60 @@ static void keep(struct kept **list, void *object)
     *list = kept;
 }
 
-struct request *request_new(const struct request_ops *ops)
+/* One more, as if it had been used before.  False: memory is out. */
+static bool make(struct kept **list, size_t bytes)
 {
-    struct request *request = take(&kept_requests, REQUEST_BYTES);
-    if (!request)
-        return NULL;
-    requests_out++;
-    request_init(request, ops);
+    void *object = object_new(OBJECT_REQUEST, bytes);
+    if (object)
+        keep(list, object);
+    return object != NULL;
+}
+
+/* What is rare is done by functions that are called last, so that no register has to be saved for them. */
+static __attribute__((noinline)) struct request *request_make(const struct request_ops *ops,
+                                                              struct request_pool *pool)
+{
+    return make(&pool->requests, REQUEST_BYTES) ? request_new(ops, pool) : NULL;
+}
+
+struct request *request_new(const struct request_ops *ops, struct request_pool *pool)
+{
+    if (__builtin_expect(!pool->requests, 0))
+        return request_make(ops, pool);
+    struct request *request = take(&pool->requests);
+    pool->out++;
+    request_init(request, ops, pool);
     return request;
 }
 
 void request_free(struct request *request)
 {
-    requests_out--;
-    keep(&kept_requests, request);
+    struct request_pool *pool = &request_pools[request->engine];
+    pool->out--;
+    keep(&pool->requests, request);
 }
 
 static void done_release(struct request *request)
 {
-    keep(&kept_done, request);
+    keep(&request_pools[request->engine].done, request);
 }
 
-static const struct request_ops done_ops = { .name = "send", .release = done_release };
+const struct request_ops request_done_ops = { .name = "send",
+                                              .release = done_release,
+                                              .in_engine = true };
 
-struct request *request_new_done(void)
+static __attribute__((noinline)) struct request *request_make_done(struct request_pool *pool)
 {
-    struct request *request = take(&kept_done, REQUEST_DONE_BYTES);
-    if (request) {
-        request_init(request, &done_ops);
-        request->done = 1;
-    }
+    return make(&pool->done, REQUEST_DONE_BYTES) ? request_new_done(pool) : NULL;
+}
+
+struct request *request_new_done(struct request_pool *pool)
+{
+    if (__builtin_expect(!pool->done, 0))
+        return request_make_done(pool);
+    struct request *request = take(&pool->done);
+    request_init(request, &request_done_ops, pool);
+    request->done = 1;
     return request;
 }
 
@@ -187,19 +212,21 @@ void *request_next_named(uint32_t *at)
     return NULL;
 }
 
-void requests_close(void)
+static void kept_delete(struct kept **list)
 {
-    while (kept_requests) {
-        struct kept *gone = kept_requests;
-        kept_requests = gone->next;
+    while (*list) {
+        struct kept *gone = *list;
+        *list = gone->next;
         gone->object.kind = OBJECT_REQUEST;
         object_delete(gone);
     }
-    while (kept_done) {
-        struct kept *gone = kept_done;
-        kept_done = gone->next;
-        gone->object.kind = OBJECT_REQUEST;
-        object_delete(gone);
+}
+
+void requests_close(void)
+{
+    for (int engine = 0; engine < ENGINES; engine++) {
+        kept_delete(&request_pools[engine].requests);
+        kept_delete(&request_pools[engine].done);
     }
     free(names);
     names = NULL;

@@ -10,17 +10,29 @@
 
 enum { REQUEST_BYTES = 320, REQUEST_DONE_BYTES = 128 }; /* see request_new, request_new_done */
 
-/* An object of REQUEST_BYTES, not cleared but for the members of struct request; NULL when
+/* Used ones are kept by each engine, as one who has it alone makes none. */
+struct kept;
+struct request_pool {
+    struct kept *requests, *done;
+    uint32_t out; /* made by request_new and not freed */
+    uint8_t engine;
+} __attribute__((aligned(128)));
+extern struct request_pool request_pools[ENGINES] __attribute__((visibility("hidden")));
+
+/* An object of REQUEST_BYTES of this engine, not cleared but for the members of struct request; NULL when
  * memory is out.  Faster than object_new: used ones are kept. */
-struct request *request_new(const struct request_ops *ops);
+struct request *request_new(const struct request_ops *ops, struct request_pool *pool);
 void request_free(struct request *request);
-extern uint32_t requests_out; /* made by request_new and not freed */
+
+extern const struct request_ops request_done_ops;
 
 /* Clear the members of struct request, which may lie on a stack. */
-static inline void request_init(struct request *request, const struct request_ops *ops)
+static inline void request_init(struct request *request, const struct request_ops *ops,
+                                struct request_pool *pool)
 {
     request->done = 0;
     request->persistent = request->active = request->orphan = request->collective = false;
+    request->engine = pool->engine;
     request->ops = ops;
     request->on_done = NULL;
     request->owner = request->comm = NULL;
@@ -29,7 +41,7 @@ static inline void request_init(struct request *request, const struct request_op
 
 /* A request that was complete when it was made and has nothing to say: an isend whose bytes are
  * with the link already.  NULL when memory is out. */
-struct request *request_new_done(void);
+struct request *request_new_done(struct request_pool *pool);
 
 /* A number for a request that a peer is to mention in its answer, never 0; 0 when memory is
  * out.  request_named: NULL for numbers nobody has. */

@@ -338,6 +338,11 @@ static bool is_short(const struct peer *peer, const struct buffer *data, size_t 
            total <= (size_t)param_number(EAGER) && data->where == HERE;
 }
 
+size_t send_eager(void)
+{
+    return (size_t)param_number(EAGER);
+}
+
 /* ---- requests ---- */
 
 static int send_start(struct request *request)
@@ -371,9 +376,9 @@ bool request_is_send(const struct request *request)
     return request->ops == &send_ops;
 }
 
-static int send_new(struct send **send, const struct buffer *data)
+static int send_new(struct send **send, struct channel *channel, const struct buffer *data)
 {
-    *send = (struct send *)request_new(&send_ops);
+    *send = (struct send *)request_new(&send_ops, channel->pool);
     if (!*send)
         return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
     layout_hold((struct layout *)data->layout);
@@ -384,7 +389,7 @@ static int isend_long(struct channel *channel, const struct buffer *data,
                       const struct envelope *to, enum send_mode mode, struct request **request)
 {
     struct send *send;
-    int error = send_new(&send, data);
+    int error = send_new(&send, channel, data);
     if (error)
         return error;
     error = send_bind(send, channel, data, to, mode);
@@ -408,7 +413,7 @@ int pml_isend(struct channel *channel, const struct buffer *data, const struct e
         return error;
     if (!is_short(peer, data, total, mode))
         return isend_long(channel, data, to, mode, request);
-    struct request *done = request_new_done();
+    struct request *done = request_new_done(channel->pool);
     if (!done)
         return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
     if (!send_short(peer, channel, data, to, total)) {
@@ -433,7 +438,7 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
         send_record(channel, to, total);
         return 0;
     }
-    request_init(&send.request, &send_ops);
+    request_init(&send.request, &send_ops, channel->pool);
     error = send_bind(&send, channel, data, to, mode);
     if (!error)
         error = send_begin(&send);
@@ -448,7 +453,7 @@ int pml_send_init(struct channel *channel, const struct buffer *data, const stru
                   enum send_mode mode, struct request **request)
 {
     struct send *send;
-    int error = send_new(&send, data);
+    int error = send_new(&send, channel, data);
     if (error)
         return error;
     error = send_bind(send, channel, data, to, mode);

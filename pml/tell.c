@@ -9,6 +9,7 @@
  *
  * Called after a wait has stopped spinning, so nothing here is in a hurry.
  */
+#include "pml/solo.h"
 #include "pml/arrived.h"
 #include "pml/proto.h"
 #include "pml/recv.h"
@@ -185,6 +186,23 @@ void match_record(const struct peer *peer, const struct wire *header)
 {
     if (!header->signature)
         trace_message(TRACE_RECEIVED, header->context, peer->world, header->tag, header->total);
+}
+
+/* ---- events of engines that work apart ---- */
+
+bool solo_is_told(void)
+{
+    return record_is_known(record_now.function);
+}
+
+void solo_record(const struct channel *channel, int peer, int tag, size_t bytes)
+{
+    record_event_solo(channel->engine, channel->context, peer, tag, bytes);
+}
+
+void solo_tell(int engine)
+{
+    record_bring(engine);
 }
 
 /* ---- the end: what this process still owes others ---- */

@@ -35,7 +35,8 @@ enum {
     BOOT_POOL_BYTES = 1 << 20, /* per rank: everything but the rings */
     BOOT_FEW_RANKS = 32,
     BOOT_SLOT_BYTES = 64,
-    BOOT_RING_BYTES = 256 /* per ordered pair: what a ring has besides its slots */
+    BOOT_RING_BYTES = 256, /* what a ring has besides its slots */
+    BOOT_RINGS = 4 /* of an ordered pair of few ranks: one for each engine of the sender */
 };
 
 /* How many slots the ring of an ordered pair has where so many ranks share the segment: a power of two.
@@ -45,9 +46,19 @@ static inline uint32_t bootseg_slots(int nlocal)
     return nlocal <= BOOT_FEW_RANKS ? 128 : 64;
 }
 
-static inline size_t bootseg_pair_bytes(int nlocal)
+static inline int bootseg_rings(int nlocal)
+{
+    return nlocal <= BOOT_FEW_RANKS ? BOOT_RINGS : 1;
+}
+
+static inline size_t bootseg_ring_bytes(int nlocal)
 {
     return (size_t)bootseg_slots(nlocal) * BOOT_SLOT_BYTES + BOOT_RING_BYTES;
+}
+
+static inline size_t bootseg_pair_bytes(int nlocal)
+{
+    return (size_t)bootseg_rings(nlocal) * bootseg_ring_bytes(nlocal);
 }
 
 enum boot_state { /* of a rank, as it says itself */

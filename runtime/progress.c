@@ -308,11 +308,12 @@ static void wait_begin_sleep(struct wait *w)
 
 /* ---- behind the leader ---- */
 
-/* Nobody polls: be asleep on the bell. */
+/* Nobody polls: be asleep on the bell, after one look at least, whatever others have alone meanwhile. */
 static void wait_take_over(struct wait *w)
 {
     leader = w;
     w->since = 0;
+    w->solos = engine_solos();
     wait_begin_sleep(w);
 }
 

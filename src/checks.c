@@ -99,6 +99,14 @@ void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type
                    "a datatype that was not committed; call MPI_Type_commit first");
 }
 
+struct type *peer_type(struct entry *e, int peer, MPI_Datatype handle, const char *name)
+{
+    if (peer == MPI_PROC_NULL && handle == MPI_DATATYPE_NULL)
+        return type_of(MPI_BYTE);
+    bad_committed(e, handle, type_of(handle), name);
+    return NULL;
+}
+
 /* ---- handles ---- */
 
 struct group *check_group(struct entry *e, MPI_Group handle, const char *name)

@@ -32,6 +32,8 @@ void bad_handle(struct entry *e, int class, const char *name, const void *handle
                 const char *what);
 void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type,
                    const char *name);
+struct type *peer_type(struct entry *e, int peer, MPI_Datatype handle, const char *name)
+    __attribute__((cold));
 void bad_object(struct entry *e, int class, const char *name, const char *rule);
 
 /* ---- numbers ---- */
@@ -200,16 +202,13 @@ static inline struct type *check_committed(struct entry *e, MPI_Datatype handle,
 }
 
 /* Of a message: what goes to nobody, MPI_PROC_NULL, may be of no datatype. */
-static inline struct type *check_peer_type(struct entry *e, int peer, MPI_Datatype handle,
-                                           const char *name)
+ENTRY_INLINE struct type *check_peer_type(struct entry *e, int peer, MPI_Datatype handle,
+                                          const char *name)
 {
     struct type *type = type_of(handle);
     if (__builtin_expect(type && type->committed, 1))
         return type;
-    if (peer == MPI_PROC_NULL && handle == MPI_DATATYPE_NULL)
-        return type_of(MPI_BYTE);
-    bad_committed(e, handle, type, name);
-    return NULL;
+    return peer_type(e, peer, handle, name);
 }
 
 static inline struct op *check_op(struct entry *e, MPI_Op handle, const char *name)

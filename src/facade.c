@@ -13,6 +13,7 @@
 
 #include "src/errhan.h"
 #include "src/error.h"
+#include "src/handle.h"
 #include "src/library.h"
 #include "src/tool.h"
 
@@ -38,6 +39,28 @@ struct entry enter_tool(const char *function)
     if (!tool_users && strcmp(function, "MPI_T_init_thread") != 0)
         e.rc = fail(MPI_T_ERR_NOT_INITIALIZED, "call MPI_T_init_thread first");
     return e;
+}
+
+void enter_engine_of_comm(MPI_Comm handle)
+{
+    const struct comm *comm = handle_comm(handle);
+    if (!comm)
+        engine_take();
+    else if (engine_take_solo(comm->p2p.engine) && gpu_possible)
+        engine_join();
+}
+
+/* Whether all are of that engine is looked at when it is ours. */
+void enter_engine_of_requests(int n, const MPI_Request *handles)
+{
+    const struct request *first = NULL;
+    for (int i = 0; handles && i < n && !first; i++)
+        if (object_is(handles[i], OBJECT_REQUEST))
+            first = (const struct request *)handles[i];
+    if (first && first->ops->in_engine && !first->persistent)
+        engine_take_solo(request_engine(first) - 1);
+    else
+        engine_take();
 }
 
 void leave_blame(struct comm *comm)
@@ -108,6 +131,7 @@ int leave_error(struct entry *e, void *owner)
     blamed = NULL;
     if (comm)
         owner = comm;
+    engine_join();
     if (!e->locked)
         engine_hold();
     if (trace_on)

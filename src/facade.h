@@ -26,7 +26,8 @@ struct entry {
 };
 
 enum library_state { LIBRARY_FRESH, LIBRARY_ACTIVE, LIBRARY_FINALIZED };
-extern enum library_state library_state; /* of the world model; sessions count separately */
+extern enum library_state library_state
+    __attribute__((visibility("hidden"))); /* of the world model; sessions count separately */
 
 /* The world model is not up.  0 when a session is, else MPI_ERR_OTHER. */
 int enter_early(const char *function) __attribute__((cold));
@@ -51,17 +52,53 @@ void leave_blame(struct comm *comm) __attribute__((cold));
 /* Inlined always: the return address has to be the one into the program. */
 #define ENTRY_INLINE static inline __attribute__((always_inline))
 
-ENTRY_INLINE struct entry enter(const char *function)
+/* Take the engine of a communicator or of requests alone, if they can be worked with in that way. */
+void enter_engine_of_comm(MPI_Comm handle);
+void enter_engine_of_requests(int n, const MPI_Request *handles);
+
+ENTRY_INLINE struct entry enter_taken(const char *function, bool locked)
 {
-    struct entry e = { function, MPI_SUCCESS, threads_are_many() };
-    if (e.locked)
-        engine_take();
+    struct entry e = { function, MPI_SUCCESS, locked };
     record_enter(function, __builtin_return_address(0));
     if (__builtin_expect(trace_on, 0))
         trace_enter();
     if (__builtin_expect(library_state != LIBRARY_ACTIVE, 0))
         e.rc = enter_early(function);
     return e;
+}
+
+ENTRY_INLINE struct entry enter(const char *function)
+{
+    bool many = threads_are_many();
+    if (many)
+        engine_take();
+    return enter_taken(function, many);
+}
+
+ENTRY_INLINE struct entry enter_comm(const char *function, MPI_Comm comm)
+{
+    bool many = threads_are_many();
+    if (many && engines_are_several())
+        enter_engine_of_comm(comm);
+    else if (many)
+        engine_take();
+    return enter_taken(function, many);
+}
+
+ENTRY_INLINE struct entry enter_requests(const char *function, int n,
+                                         const MPI_Request *handles)
+{
+    bool many = threads_are_many();
+    if (many && engines_are_several())
+        enter_engine_of_requests(n, handles);
+    else if (many)
+        engine_take();
+    return enter_taken(function, many);
+}
+
+ENTRY_INLINE struct entry enter_request(const char *function, const MPI_Request *handle)
+{
+    return enter_requests(function, 1, handle);
 }
 
 /* For functions that may be called before initialisation and after finalisation. */
@@ -75,8 +112,10 @@ ENTRY_INLINE struct entry enter_anytime(const char *function)
 /* A thread beside one that alone may communicate has the lock, too, but does not make progress. */
 static inline void leave_lock(const struct entry *e)
 {
-    if (e->locked && threads_are_many() && progress_is_owed)
+    if (e->locked && threads_are_many() && progress_is_owed) {
+        engine_join();
         progress();
+    }
     engine_leave();
 }
 

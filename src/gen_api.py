@@ -18,7 +18,7 @@ import textwrap
 
 SRC = pathlib.Path(__file__).resolve().parent
 WIDTH = 96
-WORLD = ("anytime", "manual", "later")
+WORLD = ("anytime", "manual", "later", "solo")
 
 # ---- the kinds: how a parameter of a body looks to the user, and what the entry point does ----
 # OBJECTS: name of the object, the user's type; OWNERS: arguments whose error handler is called.
@@ -349,18 +349,33 @@ class Entry:
             start = "struct %s *%s_ =" % (self.f.owner.owner(), self.f.owner.name)
             yield from ("    " + c for c in self.checks() if c.startswith(start))
 
+    def solo(self):
+        """Which engine: that of the communicator, of the request or of the first of the requests."""
+        if self.f.owner:
+            return "_comm", ", " + self.f.owner.name
+        if any(p.type == "request_t *" for p in self.f.parameters):
+            return "_request", ", request"
+        return "_requests", ", count, array_of_requests"
+
     def lines(self):
         yield declaration(self.f, self.f.prefix, self.name.removeprefix(self.f.name), self.wide)
         yield "{"
         how = "_tool" if self.f.tool else "_anytime" if self.f.is_("anytime") else ""
-        yield "    struct entry e = enter%s(\"%s\");" % (how, self.name)
+        more = ""
+        if self.f.is_("solo"):
+            how, more = self.solo()
+        yield "    struct entry e = enter%s(\"%s\"%s);" % (how, self.name, more)
         owner = self.owner()
         if self.f.is_("later"):
             yield from self.owner_check(owner)
             yield "    return leave_unbuilt(&e, %s);" % owner
         else:
             yield from ("    " + c for c in self.checks())
-            yield "    if (e.rc == MPI_SUCCESS)"
+            alone = self.f.is_("solo")
+            if alone:
+                yield "    if (e.rc == MPI_SUCCESS && engine_is_solo())"
+                yield from fill("        e.rc = %s_solo(" % self.f.body, self.arguments() + ");")
+            yield "    %sif (e.rc == MPI_SUCCESS)" % ("else " if alone else "")
             yield from fill("        e.rc = %s(" % self.f.body, self.arguments() + ");")
             stores = list(self.stores())
             if stores:
@@ -384,7 +399,8 @@ def write_entries(out):
                  " * Entry points written by src/gen_api.py from src/api/%s.h: check and resolve" % chapter,
                  " * the arguments, call the body, leave through the error handler.", " */",
                  "#include \"src/checks.h\"", "#include \"src/api/%s.h\"" % chapter]
-        lines += ["#include \"src/stream.h\""] * (chapter in EXTENSIONS) + [
+        lines += ["#include \"src/stream.h\""] * (chapter in EXTENSIONS)
+        lines += ["#include \"src/solo.h\""] * any(f.is_("solo") for f in functions) + [
                  "",
                  "#pragma GCC visibility push(default)",
                  "/* Functions that are not built do not look at their arguments. */",

@@ -99,6 +99,7 @@ static void threads_admit(int level)
     if (level > thread_level)
         thread_level = level;
     record_area->multiple = thread_level == MPI_THREAD_MULTIPLE;
+    pml_engines(thread_level == MPI_THREAD_MULTIPLE ? (int)param_number(ENGINES) : 1);
     threads_of_program(thread_level == MPI_THREAD_MULTIPLE ? THREADS_MANY
                        : thread_level != MPI_THREAD_SINGLE ? THREADS_BESIDE
                                                            : THREADS_ONE);

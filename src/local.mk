@@ -83,6 +83,7 @@ libxmpi_core_la_SOURCES += \
     src/probe.c \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
+    src/solo.c src/solo.h \
     src/status.c src/status.h \
     src/mark.c src/stream.c src/stream.h src/task.c src/task.h src/task_stage.c src/task_direct.c src/task_trace.c \
     src/type.c src/type.h src/type_array.c src/type_make.c src/type_predefined.c \

@@ -11,6 +11,7 @@
  */
 #include "src/tool_pvar.h"
 
+#include "pml/pml.h"
 #include "runtime/fail.h"
 #include "src/api/tool.h"
 #include "src/handle.h"
@@ -208,15 +209,21 @@ int xmpi_t_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 
 /* ---- values ---- */
 
+static uint64_t counter_now(const struct watch *watch)
+{
+    pml_count();
+    return *watch->pvar->counter;
+}
+
 static uint64_t watch_value(const struct watch *watch)
 {
-    return watch->kept + (watch->running ? *watch->pvar->counter - watch->since : 0);
+    return watch->kept + (watch->running ? counter_now(watch) - watch->since : 0);
 }
 
 static void watch_set(struct watch *watch, uint64_t value)
 {
     watch->kept = value;
-    watch->since = *watch->pvar->counter;
+    watch->since = counter_now(watch);
 }
 
 static void watch_run(struct watch *watch, bool run)

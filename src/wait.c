@@ -180,7 +180,7 @@ static __attribute__((noinline)) void set_await(const struct set *set, int i)
         if (!request || request->done)
             continue;
         request_spin(request);
-        progress_until(&request->done, set_tell_all, set);
+        progress_until_in(request_engine(request), &request->done, set_tell_all, set);
     }
 }
 

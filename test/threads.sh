@@ -11,6 +11,20 @@ supp=$top/test/thread/tsan.supp
 TSAN_OPTIONS="halt_on_error=1 suppressions=$supp ${TSAN_OPTIONS:-}"
 export TSAN_OPTIONS
 
+program_run() # program variants, under the name $label
+{
+    for np in $NP; do
+        for threads in $THREADS; do
+            for variant in $2; do
+                case_run "thread/$label$1 np=$np threads=$threads $variant" "${LIMIT:-60}" \
+                    "$XMPIRUN" -np "$np" "$scratch/$1" "$threads" "$variant"
+            done
+        done
+    done
+}
+
+: "${NP:=1 2 4}" "${THREADS:=4 8}"
+built=
 for source in "$top"/test/thread/*.c; do
     program=$(basename "$source" .c)
     case " ${ONLY:-$program} " in *" $program "*) ;; *) continue ;; esac
@@ -19,18 +33,25 @@ for source in "$top"/test/thread/*.c; do
         sed 's/^/    | /' "$scratch/out" | head -n 15
         continue
     fi
+    built="$built $program"
     case $program in
     levels) variants="0 1 2 3" ;;
     storm) variants=${STORM:-1} ;;
+    engines) variants="1 4" ;;
     *) variants=- ;;
     esac
-    for np in ${NP:-1 2 4}; do
-        for threads in ${THREADS:-4 8}; do
-            for variant in $variants; do
-                case_run "thread/$program np=$np threads=$threads $variant" "${LIMIT:-60}" \
-                    "$XMPIRUN" -np "$np" "$scratch/$program" "$threads" "$variant"
-            done
-        done
-    done
+    label=
+    program_run "$program" "$variants"
+done
+
+# Not the default: several engines; and long messages by way of both sides, as where memory cannot be read.
+label=engines/ NP=2 THREADS=${THREADS%% *}
+export XMPI_ENGINES=4 XMPI_SHM_SINGLE_COPY=none
+for program in $built; do
+    case $program in
+    engines) program_run engines 4 ;;
+    storm) program_run storm "${STORM:-1}" ;;
+    p2p | requests | waiting | wildcard) program_run "$program" - ;;
+    esac
 done
 finish

@@ -5,9 +5,10 @@
  *     0             knocks: which ranks have written into a ring of this area
  *     4 KiB         AREA_TINY_BYTES for the flag collectives (coll/tiny.c); not looked at here
  *     212 KiB       chunks of 16 KiB: what this rank sends and does not fit a ring
- *     1 MiB         one ring per local rank, bootseg_pair_bytes each: what that rank sends here
+ *     1 MiB         one ring per local rank: what that rank sends here from its first engine; then
+ *                   one for its second engine, and so on (bootseg_rings)
  *
- * Local rank s writes the ring with index s in the area of the receiver, and reads the chunks of
+ * Local rank s writes the rings with index s in the area of the receiver, and reads the chunks of
  * nobody but the sender whose ring names them.
  */
 #ifndef XMPI_SHM_AREA_H
@@ -32,7 +33,7 @@ struct area {
     char pad[60];
     _Atomic uint32_t advice; /* for senders: lengths that this rank had better not read */
     char pad2[60];
-    _Atomic uint64_t knocked[AREA_MOST_RANKS / 64]; /* bit s: ring s is in use */
+    _Atomic uint64_t knocked[AREA_MOST_RANKS / 64]; /* bit i: ring i is in use */
 };
 _Static_assert(sizeof(struct area) <= AREA_TINY_OFFSET, "the knocks fit their page");
 
@@ -46,9 +47,9 @@ struct ring {
 _Static_assert(sizeof(struct ring) == BOOT_RING_BYTES, "a ring fills its place");
 
 /* `sharers`: how many ranks have an area in the segment. */
-static inline struct ring *area_ring(char *area, int from, int sharers)
+static inline struct ring *area_ring(char *area, int ring, int sharers)
 {
-    return (struct ring *)(area + BOOT_POOL_BYTES + (size_t)from * bootseg_pair_bytes(sharers));
+    return (struct ring *)(area + BOOT_POOL_BYTES + (size_t)ring * bootseg_ring_bytes(sharers));
 }
 
 /* How many chunks each rank uses where so many share the node: memory that was touched once is never

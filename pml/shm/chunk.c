@@ -66,7 +66,7 @@ void chunks_open(struct lane *all, int n)
     nlanes = n;
     ready.first = ready.last = ready.taken = 0;
     unused.first = unused.n = 0;
-    int chunks = area_chunks(n);
+    int chunks = area_chunks(boot.nlocal);
     most_in_flight =
         chunks / 2 < CHUNKS_IN_FLIGHT ? (uint32_t)chunks / 2 : (uint32_t)CHUNKS_IN_FLIGHT;
     for (uint16_t i = 0; i < chunks; i++)

@@ -61,6 +61,7 @@ struct lane {
     struct doorbell *bell;                     /* the peer's */
     enum { CMA_UNKNOWN, CMA_YES, CMA_NO } cma; /* may we reach the peer's memory? */
     uint32_t in_last;                          /* slot of the ring */
+    struct lane *next_active;                  /* of its engine */
 
     /* going out */
     struct slot *out __attribute__((aligned(64)));
@@ -72,7 +73,7 @@ struct lane {
     struct ring *out_ring;
     uint32_t first_chunk, last_chunk; /* in flight: [first, last) in the arrays below */
     bool knocked;
-    int local;
+    int local, ring; /* the peer; the place of out_ring in its area */
     uint16_t chunk[CHUNKS_IN_FLIGHT];
     uint32_t chunk_end[CHUNKS_IN_FLIGHT]; /* free when the peer has read up to here */
 
@@ -138,6 +139,8 @@ size_t cma_write(struct peer *peer, uint64_t to, const void *from, size_t bytes)
 /* put.c: the link's put and put_short */
 bool lane_put_short(struct peer *peer, const struct channel *channel, const struct envelope *to,
                     const char *from, size_t bytes);
+bool lane_put_solo(struct peer *peer, const struct channel *channel, const struct envelope *to,
+                   const char *from, size_t bytes);
 long lane_put(struct peer *peer, const struct wire *header, const struct buffer *data,
               size_t skip, size_t bytes);
 

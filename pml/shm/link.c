@@ -10,7 +10,7 @@
  * The receiver publishes how far it has read (ring->tail) after 16 slots or a chunk, and then
  * rings: the sender may sleep because the ring was full.
  */
-#include "pml/shm/lane.h"
+#include "pml/shm/lane_in.h"
 
 #include "mpi.h"
 #include "runtime/boot.h"
@@ -23,31 +23,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PACKETS_PER_POLL = 32,
-    PUBLISH_SLOTS = 16,
-    OLD_NEWS = 1 << 15,
-    NEAR = 1,
-    FAR = 2,
-    EXPECT_MORE = 2
-};
-
 static struct area *mine;
-static uint32_t knocks; /* of mine->knocks, answered */
-static struct lane *lanes, **active;
-static int nactive;
+static uint32_t knocks;              /* of mine->knocks, answered */
+static struct lane *lanes, **active; /* of each engine one per rank */
+static int nlanes, nactive;
+static struct lane *firsts[ENGINES]; /* of those that are active, for each engine */
 
 /* ---- lanes ---- */
 
-static void lane_open(struct lane *lane, int local)
+static void lane_open(struct lane *lane, int engine, int local)
 {
     int sharers = boot.segment->nlocal;
     lane->local = local;
+    lane->ring = engine * boot.nlocal + boot.local_rank;
     lane->last = lane->in_last = bootseg_slots(sharers) - 1;
     lane->bell = &boot_record(local)->bell;
     lane->chunks = boot_area(local);
-    lane->in_ring = area_ring((char *)mine, local, sharers);
-    lane->out_ring = area_ring(boot_area(local), boot.local_rank, sharers);
+    lane->in_ring = area_ring((char *)mine, engine * boot.nlocal + local, sharers);
+    lane->out_ring = area_ring(boot_area(local), lane->ring, sharers);
     lane->in = (struct slot *)lane->in_ring->slots;
     lane->out = (struct slot *)lane->out_ring->slots;
 }
@@ -59,9 +52,9 @@ static bool shm_reaches(int world)
 
 static int shm_connect(struct peer *peer)
 {
-    int local = boot_local(peer->world);
-    lanes[local].peer = peer;
-    peer->lane = &lanes[local];
+    struct lane *lane = &lanes[peer->engine * boot.nlocal + boot_local(peer->world)];
+    lane->peer = peer;
+    peer->lane = lane;
     return 0;
 }
 
@@ -83,17 +76,19 @@ static int shm_open(void)
     mine = (struct area *)boot_area(boot.local_rank);
     knocks = 0;
     nactive = 0;
-    lanes = aligned_alloc(64, (size_t)boot.nlocal * sizeof *lanes);
-    active = calloc((size_t)boot.nlocal, sizeof(struct lane *));
+    memset(firsts, 0, sizeof firsts);
+    nlanes = bootseg_rings(boot.segment->nlocal) * boot.nlocal;
+    lanes = aligned_alloc(64, (size_t)nlanes * sizeof *lanes);
+    active = calloc((size_t)nlanes, sizeof(struct lane *));
     if (!lanes || !active) {
         free(lanes);
         free(active);
         return fail(MPI_ERR_NO_MEM, "no memory for %d ranks on this node", boot.nlocal);
     }
-    memset(lanes, 0, (size_t)boot.nlocal * sizeof *lanes);
-    for (int local = 0; local < boot.nlocal; local++)
-        lane_open(&lanes[local], local);
-    chunks_open(lanes, boot.nlocal);
+    memset(lanes, 0, (size_t)nlanes * sizeof *lanes);
+    for (int i = 0; i < nlanes; i++)
+        lane_open(&lanes[i], i / boot.nlocal, i % boot.nlocal);
+    chunks_open(lanes, nlanes);
     shm_say();
     if (boot.nlocal > 1)
         reach_open();
@@ -116,8 +111,6 @@ static bool shm_gone(const struct peer *peer)
     struct boot_rank *record = boot_record(lane->local);
     return atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED;
 }
-
-static bool lane_is_ready(const struct lane *lane);
 
 static bool shm_drained(const struct peer *peer)
 {
@@ -156,47 +149,22 @@ static bool lane_is_active(const struct lane *lane)
 static __attribute__((noinline)) void knocks_answer(void)
 {
     knocks = atomic_load(&mine->knocks);
-    for (int word = 0; word <= (boot.nlocal - 1) / 64; word++) {
+    for (int word = 0; word <= (nlanes - 1) / 64; word++) {
         uint64_t bits = atomic_load(&mine->knocked[word]);
         for (; bits; bits &= bits - 1) {
-            struct lane *lane = &lanes[64 * word + __builtin_ctzll(bits)];
+            int ring = 64 * word + __builtin_ctzll(bits);
+            struct lane *lane = &lanes[ring];
             struct peer *peer;
             if (lane_is_active(lane))
                 continue;
-            if (!lane->peer && peer_of(boot_record(lane->local)->world_rank, &peer) != 0)
+            if (!lane->peer &&
+                peer_in(ring / boot.nlocal, boot_record(lane->local)->world_rank, &peer) != 0)
                 boot_abort(MPI_ERR_NO_MEM, fail_text());
             active[nactive++] = lane;
+            lane->next_active = firsts[ring / boot.nlocal];
+            firsts[ring / boot.nlocal] = lane;
         }
     }
-}
-
-static inline bool lane_has(const struct lane *lane, uint32_t position)
-{
-    const struct slot *slot = lane_slot_in(lane, position);
-    return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(position);
-}
-
-static inline bool lane_is_ready(const struct lane *lane)
-{
-    return lane_has(lane, lane->next);
-}
-
-/* The sender is ahead of us: fetch a line that will be read soon.  To fetch one that is not written
- * yet would slow the sender down. */
-static inline void lane_look_ahead(const struct lane *lane)
-{
-    if (lane_has(lane, lane->next + NEAR))
-        __builtin_prefetch(lane_slot_in(lane, lane->next + FAR), 0, 3);
-}
-
-/* What the peer has read of ours, told along with a packet.  An old packet may tell less than we
- * know from its tail.  Its 16 bits say which position they mean only while we have not come too
- * far since its ring was last empty, for it was written after that. */
-static inline void lane_learn(struct lane *lane, uint16_t consumed)
-{
-    uint16_t more = (uint16_t)(consumed - (uint16_t)lane->freed);
-    if (more <= lane->head - lane->freed && lane->head - lane->told < OLD_NEWS)
-        lane->freed += more;
 }
 
 static inline void slot_read(const struct slot *slot, struct wire *header, size_t *skip)
@@ -274,16 +242,6 @@ static inline bool lane_take(struct lane *lane)
     return false;
 }
 
-/* Tell the sender how far we have read, now and then. */
-static inline void lane_tell(struct lane *lane, bool now)
-{
-    if (!now && lane->next - lane->published < PUBLISH_SLOTS)
-        return;
-    lane->published = lane->next;
-    atomic_store_explicit(&lane->in_ring->tail, lane->next, memory_order_release);
-    doorbell_ring(lane->bell);
-}
-
 static int lane_drain(struct lane *lane)
 {
     int packets = 0;
@@ -300,14 +258,6 @@ static int lane_drain(struct lane *lane)
         partner_is(NULL);
     lane_tell(lane, chunk);
     return packets;
-}
-
-/* Nothing is here.  The next packet is perhaps like the last one: the line behind its first one is
- * fetched with that, not after it.  Beyond two it costs the sender more than it brings us. */
-static inline void lane_expect(const struct lane *lane)
-{
-    for (uint32_t i = 1; i <= lane->more && lane->more <= EXPECT_MORE; i++)
-        __builtin_prefetch(lane_slot_in(lane, lane->next + i), 0, 3);
 }
 
 /* ---- one message, past the matcher ---- */
@@ -340,19 +290,9 @@ static inline bool slot_is(const struct slot *slot, const struct wire_short *wan
            slot->head.step == wanted->step && slot->head.signature == wanted->signature;
 }
 
-/* The payload of a row of slots. */
 static __attribute__((noinline)) void row_copy(const struct lane *lane, char *to, size_t bytes)
 {
-    memcpy(to, lane_slot_in(lane, lane->next)->body, SLOT_BODY);
-    to += SLOT_BODY;
-    bytes -= SLOT_BODY;
-    for (uint32_t position = lane->next + 1; bytes > 0; position++) {
-        const struct slot *slot = lane_slot_in(lane, position);
-        size_t piece = bytes < MORE_BODY ? bytes : MORE_BODY;
-        memcpy(to, ((const struct slot_more *)slot)->body, piece);
-        to += piece;
-        bytes -= piece;
-    }
+    lane_copy_row(lane, to, bytes);
 }
 
 static inline long lane_take_wanted(struct lane *lane, struct wire_short *wanted, char *to,
@@ -416,6 +356,13 @@ static long shm_take(struct peer *peer, struct wire_short *wanted, char *to, siz
 
 /* ---- all lanes ---- */
 
+/* Who knocks is heard by one who has all engines. */
+static bool shm_poll_solo(int engine, int *packets)
+{
+    return atomic_load_explicit(&mine->knocks, memory_order_relaxed) == knocks &&
+           lanes_poll_solo(firsts[engine], packets);
+}
+
 static int shm_poll(void)
 {
     if (__builtin_expect(atomic_load_explicit(&mine->knocks, memory_order_relaxed) != knocks,
@@ -441,9 +388,11 @@ const struct link link_shm = {
     .connect = shm_connect,
     .put = lane_put,
     .put_short = lane_put_short,
+    .put_solo = lane_put_solo,
     .slot_bytes = SLOT_BODY,
     .take = shm_take,
     .poll = shm_poll,
+    .poll_solo = shm_poll_solo,
     .share = reach_share,
     .reads = reach_reads,
     .read = reach_read,

@@ -34,7 +34,7 @@ static inline bool lane_has_room(struct lane *lane, uint32_t slots)
 static __attribute__((noinline)) void lane_knock(struct lane *lane)
 {
     struct area *area = (struct area *)boot_area(lane->local);
-    atomic_fetch_or(&area->knocked[boot.local_rank / 64], (uint64_t)1 << boot.local_rank % 64);
+    atomic_fetch_or(&area->knocked[lane->ring / 64], (uint64_t)1 << lane->ring % 64);
     atomic_fetch_add(&area->knocks, 1);
     lane->knocked = true;
 }
@@ -141,8 +141,8 @@ static inline void lane_partner(const struct lane *lane, const struct wire *head
 }
 
 /* Header and payload in 1 + more slots. */
-static long put_row(struct lane *lane, const struct wire *header, const char *from,
-                    size_t bytes)
+static inline long put_slots(struct lane *lane, const struct wire *header, const char *from,
+                             size_t bytes)
 {
     bool full = header_is_full(header, bytes);
     size_t skip = full ? SLOT_EXTRA : 0, room = SLOT_BODY - skip;
@@ -164,10 +164,18 @@ static long put_row(struct lane *lane, const struct wire *header, const char *fr
         lane_own_next(lane);
     else
         lane_want_next(lane);
-    lane_partner(lane, header);
     if (more > 1)
         lane_prepare(lane, more);
     return (long)bytes;
+}
+
+static long put_row(struct lane *lane, const struct wire *header, const char *from,
+                    size_t bytes)
+{
+    long put = put_slots(lane, header, from, bytes);
+    if (put >= 0)
+        lane_partner(lane, header);
+    return put;
 }
 
 static __attribute__((noinline)) long put_packed(struct lane *lane, const struct wire *header,
@@ -242,11 +250,9 @@ static __attribute__((noinline)) bool lane_wake(struct lane *lane)
     return true;
 }
 
-/* What is rare comes first or last, so that no register has to be saved for it. */
-bool lane_put_short(struct peer *peer, const struct channel *channel, const struct envelope *to,
-                    const char *from, size_t bytes)
+static inline bool put_one(struct lane *lane, const struct channel *channel,
+                           const struct envelope *to, const char *from, size_t bytes)
 {
-    struct lane *lane = peer->lane;
     if (!lane->knocked || lane->head - lane->freed > lane->last)
         return false;
     struct slot *slot = lane_slot(lane, lane->head);
@@ -263,8 +269,44 @@ bool lane_put_short(struct peer *peer, const struct channel *channel, const stru
     copy_short(slot->body, from, bytes);
     slot_publish(lane, slot, 1);
     lane_own_next(lane);
+    return true;
+}
+
+/* What is rare comes first or last, so that no register has to be saved for it. */
+bool lane_put_short(struct peer *peer, const struct channel *channel, const struct envelope *to,
+                    const char *from, size_t bytes)
+{
+    struct lane *lane = peer->lane;
+    if (!put_one(lane, channel, to, from, bytes))
+        return false;
     partner_is(lane->bell);
     if (__builtin_expect(doorbell_sleeps(lane->bell), 0))
         return lane_wake(lane);
+    return true;
+}
+
+static __attribute__((noinline)) bool put_row_solo(struct lane *lane,
+                                                   const struct channel *channel,
+                                                   const struct envelope *to, const char *from,
+                                                   size_t bytes)
+{
+    struct wire header = { .kind = WIRE_EAGER,
+                           .source = (uint32_t)channel->rank,
+                           .context = channel->context,
+                           .tag = to->tag,
+                           .step = to->step,
+                           .signature = to->signature,
+                           .total = bytes };
+    return put_slots(lane, &header, from, bytes) >= 0;
+}
+
+/* Nothing but the lane changes. */
+bool lane_put_solo(struct peer *peer, const struct channel *channel, const struct envelope *to,
+                   const char *from, size_t bytes)
+{
+    struct lane *lane = peer->lane;
+    if (bytes > SLOT_BODY || !put_one(lane, channel, to, from, bytes))
+        return put_row_solo(lane, channel, to, from, bytes);
+    doorbell_ring(lane->bell);
     return true;
 }

@@ -12,6 +12,8 @@
  *              word in the same commit; nothing else has to change.
  *     manual   the entry point itself is written by hand in src/manual.c (the parameters are the
  *              user's, not kinds); only prototypes and the man page are generated.
+ *     solo     there is a second body, xmpi_x_solo (src/solo.c), for a thread that has the engine of the
+ *              communicator or of the requests alone.
  *     anytime  may be called before initialisation and after finalisation (MPI 5.0, 11.4.1).
  *
  * `python3 src/gen_api.py --missing` lists the bodies that are expected and not written.
@@ -27,6 +29,7 @@
 #define later
 #define manual
 #define anytime
+#define solo
 
 struct comm;
 struct errhandler;

@@ -10,8 +10,8 @@
 /* ---- blocking ---- */
 
 /* Send a message and return once the buffer may be reused. */
-int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-              comm_t comm);
+solo int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                   comm_t comm);
 
 /* Send through the buffer that the program attached: never waits for the receiver. */
 int xmpi_bsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -26,8 +26,8 @@ int xmpi_rsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag
                comm_t comm);
 
 /* Receive a message: wait until it is here. */
-int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
-              comm_t comm, status_t status);
+solo int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source,
+                   anytag_t tag, comm_t comm, status_t status);
 
 /* Send one message and receive another; the two may cross. */
 int xmpi_sendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_t dest,
@@ -42,8 +42,8 @@ int xmpi_sendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_
 /* ---- nonblocking: complete the request with MPI_Wait or MPI_Test ---- */
 
 /* Start a send. */
-int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-               comm_t comm, request_out_t *request);
+solo int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
+                    comm_t comm, request_out_t *request);
 
 /* Start a send through the attached buffer. */
 int xmpi_ibsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -58,8 +58,8 @@ int xmpi_irsend(data_t buf, count_t count, committed_t datatype, dest_t dest, ta
                 comm_t comm, request_out_t *request);
 
 /* Start a receive. */
-int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source, anytag_t tag,
-               comm_t comm, request_out_t *request);
+solo int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
+                    anytag_t tag, comm_t comm, request_out_t *request);
 
 /* Start a send and a receive under one request. */
 int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_t dest,
@@ -102,10 +102,10 @@ int xmpi_startall(n_t count, MPI_Request array_of_requests[]);
 /* ---- completing ---- */
 
 /* Wait for an operation. */
-int xmpi_wait(request_t *request, status_t status);
+solo int xmpi_wait(request_t *request, status_t status);
 
 /* Is an operation complete?  If so, finish it. */
-int xmpi_test(request_t *request, flag_t *flag, status_t status);
+solo int xmpi_test(request_t *request, flag_t *flag, status_t status);
 
 /* Wait for one of several operations. */
 int xmpi_waitany(n_t count, MPI_Request array_of_requests[], int_out_t *indx, status_t status);
@@ -115,11 +115,12 @@ int xmpi_testany(n_t count, MPI_Request array_of_requests[], int_out_t *indx, fl
                  status_t status);
 
 /* Wait for all of several operations. */
-int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
+solo int xmpi_waitall(n_t count, MPI_Request array_of_requests[],
+                      MPI_Status *array_of_statuses);
 
 /* Are all of several operations complete?  If so, finish them. */
-int xmpi_testall(n_t count, MPI_Request array_of_requests[], flag_t *flag,
-                 MPI_Status *array_of_statuses);
+solo int xmpi_testall(n_t count, MPI_Request array_of_requests[], flag_t *flag,
+                      MPI_Status *array_of_statuses);
 
 /* Wait until at least one of several operations is complete and finish all that are. */
 int xmpi_waitsome(n_t incount, MPI_Request array_of_requests[], int_out_t *outcount,

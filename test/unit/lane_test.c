@@ -185,10 +185,10 @@ START_TEST(memory_is_bounded)
         ck_assert_int_le(area_chunks(ranks), CHUNKS);
     }
     ck_assert_uint_le(areas_bytes(128), 120 << 20);
-    /* Rings get shorter before they take more than a fourth of what the ranks have besides. */
+    /* Rings get shorter, and fewer, before they take more than what the ranks have besides. */
     for (int ranks = 1; ranks <= CHUNKS_RANKS; ranks++) {
         size_t rings = (size_t)ranks * bootseg_pair_bytes(ranks);
-        ck_assert_uint_le(4 * rings, BOOT_POOL_BYTES + BOOT_RING_BYTES * 4 * (size_t)ranks);
+        ck_assert_uint_le(rings, BOOT_POOL_BYTES + BOOT_RING_BYTES * 4 * (size_t)ranks);
         ck_assert_uint_eq(bootseg_slots(ranks) & (bootseg_slots(ranks) - 1), 0);
     }
 }

@@ -184,11 +184,11 @@ START_TEST(others_get_their_turn)
     ck_assert_int_ge(turns_of_1000(false), 10);
     ck_assert_int_le(turns_of_1000(false), 100);
     ck_assert_int_ge(turns_of_1000(true), 200);
-    uint32_t before = requests_out;
-    struct request *request = request_new(NULL);
-    ck_assert_uint_eq(requests_out, before + 1);
+    uint32_t before = request_pools[0].out;
+    struct request *request = request_new(NULL, &request_pools[0]);
+    ck_assert_uint_eq(request_pools[0].out, before + 1);
     request_free(request);
-    ck_assert_uint_eq(requests_out, before);
+    ck_assert_uint_eq(request_pools[0].out, before);
 }
 END_TEST
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Looking at packets that come in, and what whoever takes them owes the sender: for link.c, and for solo.c,
+ * which takes those of one engine.
+ */
+#ifndef XMPI_SHM_LANE_IN_H
+#define XMPI_SHM_LANE_IN_H
+
+#include "pml/shm/lane.h"
+
+#include <string.h>
+
+enum {
+    PACKETS_PER_POLL = 32,
+    PUBLISH_SLOTS = 16,
+    OLD_NEWS = 1 << 15,
+    NEAR = 1,
+    FAR = 2,
+    EXPECT_MORE = 2
+};
+
+static inline bool lane_has(const struct lane *lane, uint32_t position)
+{
+    const struct slot *slot = lane_slot_in(lane, position);
+    return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(position);
+}
+
+static inline bool lane_is_ready(const struct lane *lane)
+{
+    return lane_has(lane, lane->next);
+}
+
+/* The sender is ahead of us: fetch a line that will be read soon.  To fetch one that is not written
+ * yet would slow the sender down. */
+static inline void lane_look_ahead(const struct lane *lane)
+{
+    if (lane_has(lane, lane->next + NEAR))
+        __builtin_prefetch(lane_slot_in(lane, lane->next + FAR), 0, 3);
+}
+
+/* What the peer has read of ours, told along with a packet.  An old packet may tell less than we
+ * know from its tail.  Its 16 bits say which position they mean only while we have not come too
+ * far since its ring was last empty, for it was written after that. */
+static inline void lane_learn(struct lane *lane, uint16_t consumed)
+{
+    uint16_t more = (uint16_t)(consumed - (uint16_t)lane->freed);
+    if (more <= lane->head - lane->freed && lane->head - lane->told < OLD_NEWS)
+        lane->freed += more;
+}
+
+/* Nothing is here.  The next packet is perhaps like the last one: the line behind its first one is
+ * fetched with that, not after it.  Beyond two it costs the sender more than it brings us. */
+static inline void lane_expect(const struct lane *lane)
+{
+    for (uint32_t i = 1; i <= lane->more && lane->more <= EXPECT_MORE; i++)
+        __builtin_prefetch(lane_slot_in(lane, lane->next + i), 0, 3);
+}
+
+/* Tell the sender how far we have read, now and then. */
+static inline void lane_tell(struct lane *lane, bool now)
+{
+    if (!now && lane->next - lane->published < PUBLISH_SLOTS)
+        return;
+    lane->published = lane->next;
+    atomic_store_explicit(&lane->in_ring->tail, lane->next, memory_order_release);
+    doorbell_ring(lane->bell);
+}
+
+/* The payload of a row of slots. */
+static inline void lane_copy_row(const struct lane *lane, char *to, size_t bytes)
+{
+    memcpy(to, lane_slot_in(lane, lane->next)->body, SLOT_BODY);
+    to += SLOT_BODY;
+    bytes -= SLOT_BODY;
+    for (uint32_t position = lane->next + 1; bytes > 0; position++) {
+        const struct slot *slot = lane_slot_in(lane, position);
+        size_t piece = bytes < MORE_BODY ? bytes : MORE_BODY;
+        memcpy(to, ((const struct slot_more *)slot)->body, piece);
+        to += piece;
+        bytes -= piece;
+    }
+}
+
+/* Hand over what has come in these lanes, as far as it is plain and short.  False: something else comes
+ * next.  solo.c */
+bool lanes_poll_solo(struct lane *first, int *packets);
+
+#endif
