@@ -287,7 +287,7 @@ static int coll_restart(struct request *request)
     request->done = 0;
     request->active = true;
     coll_begin(c);
-    return 0;
+    return coll_begun(c->run.team, 0);
 }
 
 static void coll_release(struct request *request)
@@ -447,6 +447,16 @@ static int tell_and_choose(struct team *team, const struct call *call, enum mode
         mismatch_recall(team);
     int error = channel_check(&team->channel);
     return error ? error : choose(team, call, mode, choice);
+}
+
+int coll_begun(const struct team *team, int error)
+{
+    if (error)
+        fail_keep(team, error);
+    mismatch_settle();
+    if (error)
+        fail_recall(team);
+    return error;
 }
 
 int coll_start(struct team *team, const struct call *call, struct request **request)

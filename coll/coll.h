@@ -90,4 +90,8 @@ int coll_run(struct team *team, const struct call *call);
 int coll_start(struct team *team, const struct call *call, struct request **request);
 int coll_init(struct team *team, const struct call *call, struct request **request);
 
+/* After those two with their error, which it returns, where the program itself called them and not something
+ * that is under way: what they found amiss is told to the others now, as this rank may not come back for long. */
+int coll_begun(const struct team *team, int error);
+
 #endif

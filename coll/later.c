@@ -244,7 +244,7 @@ static int later_restart(struct request *request)
     request->done = 0;
     request->active = true;
     later_begin(l);
-    return 0;
+    return coll_begun(l->telling.team, 0);
 }
 
 static void later_free(struct later *l)

@@ -446,6 +446,12 @@ static int asked_keep(struct asked *asked, int rc, struct keep *keep, struct req
     return rc;
 }
 
+static int asked_begun(struct asked *asked, int rc, struct keep *keep, struct request **request)
+{
+    rc = asked_keep(asked, rc, keep, request);
+    return coll_begun(&asked->comm->team, rc);
+}
+
 int asked_start(struct asked *asked, int rc, struct request **request)
 {
     struct keep *keep;
@@ -455,7 +461,7 @@ int asked_start(struct asked *asked, int rc, struct request **request)
     if (rc)
         return rc;
     rc = coll_start(&asked->comm->team, &asked->call, request);
-    return asked_keep(asked, rc, keep, request);
+    return asked_begun(asked, rc, keep, request);
 }
 
 int asked_init(struct asked *asked, int rc, struct request **request)
@@ -467,5 +473,5 @@ int asked_init(struct asked *asked, int rc, struct request **request)
     if (rc)
         return rc;
     rc = coll_init(&asked->comm->team, &asked->call, request);
-    return asked_keep(asked, rc, keep, request);
+    return asked_begun(asked, rc, keep, request);
 }

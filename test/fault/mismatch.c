@@ -6,11 +6,12 @@
  * call on all ranks has to work.
  *
  *     mismatch [blocking|nonblocking|persistent] [FIRST LAST [short|long|mixed]]
- *     mismatch late|together
+ *     mismatch late|together|computes
  *
  * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Late: all call the same, in
  * turn one rank a second after the others, which is no mismatch; then they begin all calls at once and wait
  * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
+ * Computes: who has found one does not call MPI for long.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE = 40, BEARABLE = 15, MOST_RANKS = 16, SHORT = 2, LONG = 1 << 16 };
+enum { PATIENCE = 40, BEARABLE = 15, MOST_RANKS = 16, SHORT = 2, EAGER = 512, LONG = 1 << 16 };
 
 static int me, size, failures;
 static double *in, *out; /* room for LONG of all ranks */
@@ -272,6 +273,41 @@ static void all_together(void)
     MPI_Comm_free(&comm);
 }
 
+/* Rank 0 finds it as it begins, and computes for long: rank 2, which waits for rank 0, is told before that is
+ * over.  Rank 1, which only sends, asks nobody. */
+static void all_but_one_wait(int mode)
+{
+    struct call mine = { "MPI_Bcast", BCAST, me == 1, EAGER, MPI_OP_NULL, MPI_DOUBLE };
+    struct call other = { "MPI_Reduce", REDUCE, 0, EAGER, MPI_SUM, MPI_DOUBLE };
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    alarm(PATIENCE);
+    if (me == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int rc = begin(me == 0 ? &other : &mine, mode, comm, &request);
+    if (rc == MPI_SUCCESS && mode == 2)
+        rc = MPI_Start(&request);
+    if (me == 1)
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    if (me == 0)
+        sleep(3);
+    double back = MPI_Wtime();
+    if (rc == MPI_SUCCESS)
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    double over = MPI_Wtime();
+    MPI_Bcast(&back, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (me != 1 && rc == MPI_SUCCESS)
+        wrong(&mine, &other, "no error", "");
+    if (me == 2 && over > back)
+        wrong(&mine, &other, "told when rank 0 is back", "");
+    alarm(0);
+    if (request != MPI_REQUEST_NULL)
+        MPI_Request_free(&request);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -294,7 +330,9 @@ int main(int argc, char **argv)
         all_late();
     if (form[0] == 't')
         all_together();
-    for (int a = first; a <= last && a < ncalls && !strchr("lt", form[0]); a++)
+    for (int how = 1; form[0] == 'c' && how <= 2; how++)
+        all_but_one_wait(how);
+    for (int a = first; a <= last && a < ncalls && !strchr("ltc", form[0]); a++)
         for (int b = 0; b < ncalls; b++)
             pair(&calls[a], &calls[b], mode);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
