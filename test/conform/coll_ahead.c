@@ -5,10 +5,13 @@
  */
 #include "check.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { WORDS = 24, OPERATIONS = 1500 };
+enum { WORDS = 24, OPERATIONS = 1500, ROOTS = 2, DUPLICATES = 16 };
+
+static MPI_Comm comm; /* all are performed on it */
 
 static void be_late(long microseconds)
 {
@@ -41,14 +44,14 @@ static void bcast(int root, int n, int time)
     int words[WORDS];
     for (int i = 0; i < n; i++)
         words[i] = world_rank() == root ? word(root, time, i) : -1;
-    MPI_Bcast(words, n, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Bcast(words, n, MPI_INT, root, comm);
     check_words(words, n, root, time);
 }
 
 static void scatter(int root, int n, int time)
 {
     int *all = words_of_all(n, time), mine[WORDS] = { -1 };
-    MPI_Scatter(all, n, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Scatter(all, n, MPI_INT, mine, n, MPI_INT, root, comm);
     check_words(mine, n, world_rank(), time);
     free(all);
 }
@@ -62,7 +65,7 @@ static void scatterv(int root, int n, int time)
         counts[r] = n > 2 ? n - r % 3 : n;
         displs[r] = r * n;
     }
-    MPI_Scatterv(all, counts, displs, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Scatterv(all, counts, displs, MPI_INT, mine, n, MPI_INT, root, comm);
     check_words(mine, counts[world_rank()], world_rank(), time);
     free(counts);
     free(all);
@@ -73,7 +76,7 @@ static void gather(int root, int n, int time)
     int mine[WORDS], *all = malloc(sizeof(int) * (size_t)(world_size() * n + 1));
     for (int i = 0; i < n; i++)
         mine[i] = word(world_rank(), time, i);
-    MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Gather(mine, n, MPI_INT, all, n, MPI_INT, root, comm);
     for (int r = 0; r < world_size() && world_rank() == root; r++)
         check_words(all + r * n, n, r, time);
     free(all);
@@ -89,7 +92,7 @@ static void gatherv(int root, int n, int time)
         counts[r] = n - (n > 1) * r % 2;
         displs[r] = r * n;
     }
-    MPI_Gatherv(mine, own, MPI_INT, all, counts, displs, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Gatherv(mine, own, MPI_INT, all, counts, displs, MPI_INT, root, comm);
     for (int r = 0; r < size && world_rank() == root; r++)
         check_words(all + r * n, counts[r], r, time);
     free(all);
@@ -103,8 +106,7 @@ static void iscatter(int root, int n, int time)
     MPI_Request requests[TOGETHER];
     for (int k = 0; k < TOGETHER; k++) {
         all[k] = words_of_all(n, time + k);
-        MPI_Iscatter(all[k], n, MPI_INT, mine[k], n, MPI_INT, root, MPI_COMM_WORLD,
-                     &requests[k]);
+        MPI_Iscatter(all[k], n, MPI_INT, mine[k], n, MPI_INT, root, comm, &requests[k]);
     }
     MPI_Waitall(TOGETHER, requests, MPI_STATUSES_IGNORE);
     for (int k = 0; k < TOGETHER; k++) {
@@ -119,7 +121,7 @@ static void igather(int root, int n, int time)
     MPI_Request request;
     for (int i = 0; i < n; i++)
         mine[i] = word(world_rank(), time, i);
-    MPI_Igather(mine, n, MPI_INT, all, n, MPI_INT, root, MPI_COMM_WORLD, &request);
+    MPI_Igather(mine, n, MPI_INT, all, n, MPI_INT, root, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int r = 0; r < world_size() && world_rank() == root; r++)
         check_words(all + r * n, n, r, time);
@@ -132,28 +134,69 @@ static void ibcast(int root, int n, int time)
     MPI_Request request;
     for (int i = 0; i < n; i++)
         words[i] = world_rank() == root ? word(root, time, i) : -1;
-    MPI_Ibcast(words, n, MPI_INT, root, MPI_COMM_WORLD, &request);
+    MPI_Ibcast(words, n, MPI_INT, root, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check_words(words, n, root, time);
+}
+
+/* Made once for each of two roots, started again and again. */
+static struct made {
+    MPI_Request scatter, bcast;
+    int *all, mine[WORDS], words[WORDS];
+} made[ROOTS];
+
+static void make(int root)
+{
+    struct made *m = &made[root];
+    m->all = words_of_all(WORDS, 0);
+    MPI_Scatter_init(m->all, WORDS, MPI_INT, m->mine, WORDS, MPI_INT, root, comm, MPI_INFO_NULL,
+                     &m->scatter);
+    MPI_Bcast_init(m->words, WORDS, MPI_INT, root, comm, MPI_INFO_NULL, &m->bcast);
+}
+
+static void unmake(int root)
+{
+    MPI_Request_free(&made[root].scatter);
+    MPI_Request_free(&made[root].bcast);
+    free(made[root].all);
+}
+
+static void started(int root, int n, int time)
+{
+    struct made *m = &made[root % ROOTS];
+    bool is_root = world_rank() == root % ROOTS;
+    (void)n;
+    for (int r = 0; r < world_size(); r++)
+        for (int i = 0; i < WORDS; i++)
+            m->all[r * WORDS + i] = word(r, time, i);
+    for (int i = 0; i < WORDS; i++)
+        m->words[i] = is_root ? word(root % ROOTS, time, i) : -1;
+    MPI_Start(&m->scatter);
+    MPI_Start(&m->bcast);
+    MPI_Wait(&m->scatter, MPI_STATUS_IGNORE);
+    MPI_Wait(&m->bcast, MPI_STATUS_IGNORE);
+    check_words(m->mine, WORDS, world_rank(), time);
+    check_words(m->words, WORDS, root % ROOTS, time);
 }
 
 static void scan(int root, int n, int time)
 {
     int mine = root + time, sum = -1;
     (void)n;
-    MPI_Scan(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Scan(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
     CHECK(sum == (world_rank() + 1) * mine);
 }
 
 static void (*const operations[])(int root, int n, int time) = {
-    bcast, scatter, scatterv, gather, gatherv, scan, iscatter, igather, ibcast, bcast, iscatter,
+    bcast,    scatter, scatterv, gather, gatherv,  scan,
+    iscatter, igather, ibcast,   bcast,  iscatter, started,
 };
 
 /* The last rank is late while rank 0 follows rank 1, and then needs nobody.  How many operations fit
  * before slots are written again is not said anywhere, so all likely numbers are tried. */
 static void one_is_late(int ahead, void (*last)(int, int, int))
 {
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(comm);
     for (int i = 0; i < ahead; i++) {
         if (i == 1 && world_rank() == world_size() - 1)
             be_late(3000);
@@ -172,26 +215,50 @@ static unsigned random_below(unsigned n)
     return (unsigned)(state >> 33) % n;
 }
 
-static void anything(void)
+static void anything(int times)
 {
     unsigned size = (unsigned)world_size(), kinds = sizeof operations / sizeof operations[0];
-    for (int time = 0; time < OPERATIONS; time++) {
+    for (int root = 0; root < ROOTS; root++)
+        make(root);
+    for (int time = 0; time < times; time++) {
         unsigned kind = random_below(kinds), root = random_below(size);
         unsigned n = 1 + random_below(WORDS), late = random_below(40 * size);
         if (late == (unsigned)world_rank())
             be_late(1000);
         operations[kind]((int)root, (int)n, time);
     }
+    for (int root = 0; root < ROOTS; root++)
+        unmake(root);
+}
+
+/* Each gets less room for its slots than the one before, the last as little as will do. */
+static void on_duplicates(void)
+{
+    MPI_Comm duplicates[DUPLICATES];
+    for (int i = 0; i < DUPLICATES; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &duplicates[i]);
+    for (int i = 0; i < DUPLICATES; i += DUPLICATES / 4 - 1) {
+        comm = duplicates[i];
+        one_is_late(i + 2, scatter);
+        one_is_late(i + 2, scatterv);
+        anything(OPERATIONS / 10);
+    }
+    for (int i = 0; i < DUPLICATES; i++)
+        MPI_Comm_free(&duplicates[i]);
 }
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    for (int around = 4; around <= 64 && world_size() > 1; around *= 2)
+    comm = MPI_COMM_WORLD;
+    if (world_size() == 1)
+        return check_done();
+    for (int around = 4; around <= 64; around *= 2)
         for (int ahead = around - 2; ahead <= around + 1; ahead++) {
             one_is_late(ahead, scatter);
             one_is_late(ahead, scatterv);
         }
-    anything();
+    anything(OPERATIONS);
+    on_duplicates();
     return check_done();
 }
