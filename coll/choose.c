@@ -342,10 +342,11 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
     return 0;
 }
 
-const struct algorithm *choose_known(struct team *team, const struct call *call)
+const struct algorithm *choose_known(struct team *team, const struct call *call, size_t *bytes)
 {
     uint64_t key = usual_key(team, call, BLOCKING);
     struct kept *kept = key ? kept_of(team, key) : NULL;
+    *bytes = key >> KEY_BITS;
     return kept && kept->key == key ? kept->choice.algorithm : NULL;
 }
 

@@ -205,12 +205,7 @@ void telling_repeat(struct telling *telling, struct team *team, const struct cal
                                  .bytes = told->bytes };
     team->calls++;
     team->said[team->calls % TEAM_SAID] = telling_word(telling);
-}
-
-void telling_record(const struct telling *telling)
-{
-    record_event(telling->team->channel.context, telling->root, (int)telling->number,
-                 telling->bytes);
+    record_event(team->channel.context, telling->root, (int)telling->number, telling->bytes);
 }
 
 struct told told_of(const struct team *team, const struct call *call)
@@ -228,7 +223,6 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
 {
     struct told told = told_of(team, call);
     telling_repeat(telling, team, call, &told);
-    telling_record(telling);
 }
 
 /* ---- a mismatch ---- */

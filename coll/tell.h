@@ -60,8 +60,6 @@ struct told {
 struct told told_of(const struct team *team, const struct call *call);
 void telling_repeat(struct telling *telling, struct team *team, const struct call *call,
                     const struct told *told);
-/* For the flight recorder, which telling_repeat leaves to its caller. */
-void telling_record(const struct telling *telling);
 
 /* What waits of this collective belong to; in a wait for several, the things that are told next. */
 void telling_tell(const struct telling *telling, struct record_wait *wait);

@@ -13,8 +13,10 @@ static struct again *place_for(struct comm *comm, enum collective what)
     return comm->again ? comm->again[what] : NULL;
 }
 
-static bool is_lasting(const struct again_key *key)
+static bool may_come_again(const struct comm *comm, const struct again_key *key)
 {
+    if (gpu_possible || !comm->team.tiny)
+        return false;
     for (int i = 0; i < 2; i++)
         if (key->types[i] && !key->types[i]->predefined)
             return false;
@@ -34,24 +36,16 @@ static bool keep(struct again *again, const struct asked *asked)
     return true;
 }
 
-static bool is_kept(const struct again *again, const struct comm *comm)
-{
-    return again->state == AGAIN_KEPT && repeat_holds(&again->repeat, &comm->team);
-}
-
 static void learn(const struct asked *asked, const struct again_key *key)
 {
-    struct again *again = gpu_possible ? NULL : place_for(asked->comm, asked->call.what);
-    if (!again)
+    struct comm *comm = asked->comm;
+    struct again *again = may_come_again(comm, key) ? place_for(comm, asked->call.what) : NULL;
+    if (!again || again->repeat.busy)
         return;
-    bool same = again_same(&again->key, key);
-    if (same && (again->state == AGAIN_REFUSED || is_kept(again, asked->comm)))
-        return;
-    if (!is_lasting(key))
-        again->state = AGAIN_REFUSED;
-    else if (!same || again->state == AGAIN_NEVER)
+    bool same = again->state != AGAIN_NEVER && again_same(&again->key, key);
+    if (!same)
         again->state = AGAIN_ONCE;
-    else
+    else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team))
         again->state = keep(again, asked) ? AGAIN_KEPT : AGAIN_REFUSED;
     again->key = *key;
 }

@@ -208,6 +208,12 @@ static void plans(void)
         CHECK_OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     CHECK(counted(session, handle) == 5 && seen.calls == 7);
+    int *blocks = calloc((size_t)world_size(), sizeof(int));
+    for (int i = 0; i < 5; i++) {
+        CHECK_OK(MPI_Reduce_scatter_block(blocks, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+        CHECK((size_t)seen.values[1] == sizeof(int) * (size_t)world_size());
+    }
+    free(blocks);
     MPI_T_pvar_session_free(&session);
     MPI_Info info = MPI_INFO_NULL;
     CHECK(MPI_T_event_handle_get_info(registration, &info) == MPI_SUCCESS);
