@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 /* NULL: without memory nothing is kept. */
-static struct again *place_for(struct comm *comm, enum collective what)
+static struct again *place_for(struct comm *comm, const struct again_key *key)
 {
+    unsigned place = again_place(key);
     if (!comm->again)
-        comm->again = calloc(COLL_KINDS, sizeof(struct again *));
-    if (comm->again && !comm->again[what])
-        comm->again[what] = calloc(1, sizeof(struct again));
-    return comm->again ? comm->again[what] : NULL;
+        comm->again = calloc(AGAIN_PLACES, sizeof(struct again *));
+    if (comm->again && !comm->again[place])
+        comm->again[place] = calloc(1, sizeof(struct again));
+    return comm->again ? comm->again[place] : NULL;
 }
 
 static bool may_come_again(const struct comm *comm, const struct again_key *key)
@@ -39,7 +40,7 @@ static bool keep(struct again *again, const struct asked *asked)
 static void learn(const struct asked *asked, const struct again_key *key)
 {
     struct comm *comm = asked->comm;
-    struct again *again = may_come_again(comm, key) ? place_for(comm, asked->call.what) : NULL;
+    struct again *again = may_come_again(comm, key) ? place_for(comm, key) : NULL;
     if (!again || again->repeat.busy)
         return;
     bool same = again->state != AGAIN_NEVER && again_same(&again->key, key);
@@ -60,8 +61,8 @@ int again_first(struct asked *asked, int rc, const struct again_key *key)
 
 void again_forget(struct comm *comm)
 {
-    for (int what = 0; comm->again && what < COLL_KINDS; what++)
-        free(comm->again[what]);
+    for (int place = 0; comm->again && place < AGAIN_PLACES; place++)
+        free(comm->again[place]);
     free(comm->again);
     comm->again = NULL;
 }

@@ -4,8 +4,8 @@
  * operation and root, of which the inner loops of most programs consist: what asking (src/asked.c) found
  * out the second time is kept, and from the third on only the buffers are looked at.
  *
- *     struct again_key key = again_key(count, datatype, op, root);
- *     struct again *again = again_find(comm, COLL_REDUCE, &key);
+ *     struct again_key key = again_key(COLL_REDUCE, count, datatype, op, root);
+ *     struct again *again = again_find(comm, &key);
  *     if (again && again_takes_...(again, ...))
  *         return again_run(again, comm);
  *     ...ask, then again_first
@@ -18,38 +18,48 @@
 #include "coll/repeat.h"
 #include "src/asked.h"
 
-struct again_key { /* of the send and the receive side; 0, NULL: there is none */
-    int64_t counts[2];
+struct again_key {
+    enum collective what;
+    int root;
+    int64_t counts[2]; /* of the send and the receive side; 0, NULL: there is none */
     const struct type *types[2];
     const struct op *op;
-    int root;
 };
 
+enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots may rotate */
+
 struct again {
-    struct again_key key; /* of the last call of its kind */
+    struct again_key key; /* of the last call that belongs here */
     enum { AGAIN_NEVER, AGAIN_ONCE, AGAIN_KEPT, AGAIN_REFUSED } state;
     struct repeat repeat; /* AGAIN_KEPT: of that call */
 };
 
 /* Sides of one count and type, or an only one. */
-static inline struct again_key again_key(int64_t count, const struct type *type,
-                                         const struct op *op, int root)
+static inline struct again_key again_key(enum collective what, int64_t count,
+                                         const struct type *type, const struct op *op, int root)
 {
-    return (struct again_key){ { count, 0 }, { type, NULL }, op, root };
+    return (struct again_key){ what, root, { count, 0 }, { type, NULL }, op };
 }
+
+static inline unsigned again_place(const struct again_key *key)
+{
+    uint64_t sum = (uint64_t)key->what << 32 ^ (uint64_t)key->counts[0] << 8 ^
+                   (uint64_t)key->root ^ (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4;
+    return (unsigned)(sum * 0x9e3779b97f4a7c15u >> 59);
+}
+_Static_assert(AGAIN_PLACES == 1 << (64 - 59), "five bits of the hash");
 
 static inline bool again_same(const struct again_key *a, const struct again_key *b)
 {
     return a->counts[0] == b->counts[0] && a->counts[1] == b->counts[1] &&
            a->types[0] == b->types[0] && a->types[1] == b->types[1] && a->op == b->op &&
-           a->root == b->root;
+           a->root == b->root && a->what == b->what;
 }
 
 /* What is kept of such a call and may be used; NULL: nothing. */
-static inline struct again *again_find(const struct comm *comm, enum collective what,
-                                       const struct again_key *key)
+static inline struct again *again_find(const struct comm *comm, const struct again_key *key)
 {
-    struct again *again = comm->again ? comm->again[what] : NULL;
+    struct again *again = comm->again ? comm->again[again_place(key)] : NULL;
     bool holds = again && again->state == AGAIN_KEPT && again_same(&again->key, key) &&
                  repeat_holds(&again->repeat, &comm->team);
     return holds ? again : NULL;
@@ -102,7 +112,7 @@ static inline int again_run(struct again *again, struct comm *comm)
     return repeat_run(&again->repeat, &comm->team);
 }
 
-/* Perform what was asked for, and keep it if it is the second one of this key in a row. */
+/* Perform what was asked for, and keep it if it is the second one of its key. */
 int again_first(struct asked *asked, int rc, const struct again_key *key);
 
 #endif

@@ -9,8 +9,8 @@
 
 int xmpi_barrier(comm_t comm)
 {
-    struct again_key key = again_key(0, NULL, NULL, 0);
-    struct again *again = again_find(comm, COLL_BARRIER, &key);
+    struct again_key key = again_key(COLL_BARRIER, 0, NULL, NULL, 0);
+    struct again *again = again_find(comm, &key);
     if (again)
         return again_run(again, comm);
     struct asked asked;
@@ -21,8 +21,8 @@ int xmpi_barrier(comm_t comm)
 int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
                comm_t comm)
 {
-    struct again_key key = again_key(count, datatype, NULL, root);
-    struct again *again = again_find(comm, COLL_BCAST, &key);
+    struct again_key key = again_key(COLL_BCAST, count, datatype, NULL, root);
+    struct again *again = again_find(comm, &key);
     if (again && again_takes_one(&again->repeat.call.recv, buffer))
         return again_run(again, comm);
     struct asked asked;
@@ -33,8 +33,10 @@ int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t 
 int xmpi_gather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                 root_count_t recvcount, root_type_t recvtype, root_t root, comm_t comm)
 {
-    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, root };
-    struct again *again = again_find(comm, COLL_GATHER, &key);
+    struct again_key key = {
+        COLL_GATHER, root, { sendcount, recvcount }, { sendtype, recvtype }, NULL
+    };
+    struct again *again = again_find(comm, &key);
     if (again && again_takes_rooted(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
                                     recvbuf, comm_rank(comm), root))
         return again_run(again, comm);
@@ -57,8 +59,10 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
 int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
                  mine_count_t recvcount, mine_type_t recvtype, root_t root, comm_t comm)
 {
-    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, root };
-    struct again *again = again_find(comm, COLL_SCATTER, &key);
+    struct again_key key = {
+        COLL_SCATTER, root, { sendcount, recvcount }, { sendtype, recvtype }, NULL
+    };
+    struct again *again = again_find(comm, &key);
     if (again && again_takes_rooted(&again->repeat.call.recv, recvbuf, &again->repeat.call.send,
                                     sendbuf, comm_rank(comm), root))
         return again_run(again, comm);
@@ -82,8 +86,10 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
 int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                    count_t recvcount, committed_t recvtype, comm_t comm)
 {
-    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, 0 };
-    struct again *again = again_find(comm, COLL_ALLGATHER, &key);
+    struct again_key key = {
+        COLL_ALLGATHER, 0, { sendcount, recvcount }, { sendtype, recvtype }, NULL
+    };
+    struct again *again = again_find(comm, &key);
     if (again && again_takes_blocks(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
                                     recvbuf, comm_rank(comm)))
         return again_run(again, comm);
@@ -105,8 +111,10 @@ int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, 
 int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                   count_t recvcount, committed_t recvtype, comm_t comm)
 {
-    struct again_key key = { { sendcount, recvcount }, { sendtype, recvtype }, NULL, 0 };
-    struct again *again = again_find(comm, COLL_ALLTOALL, &key);
+    struct again_key key = {
+        COLL_ALLTOALL, 0, { sendcount, recvcount }, { sendtype, recvtype }, NULL
+    };
+    struct again *again = again_find(comm, &key);
     if (again && sendbuf != MPI_IN_PLACE && again_takes_vectors(again, sendbuf, recvbuf))
         return again_run(again, comm);
     struct asked asked;
@@ -140,8 +148,8 @@ int xmpi_alltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
 int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
                 part_op_t op, root_t root, comm_t comm)
 {
-    struct again_key key = again_key(count, datatype, op, root);
-    struct again *again = again_find(comm, COLL_REDUCE, &key);
+    struct again_key key = again_key(COLL_REDUCE, count, datatype, op, root);
+    struct again *again = again_find(comm, &key);
     bool is_end = root == comm_rank(comm);
     if (again && (is_end ? again_takes_vectors(again, sendbuf, recvbuf)
                          : again_takes_one(&again->repeat.call.send, sendbuf)))
@@ -155,8 +163,8 @@ int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t dat
 static int vectors(struct comm *comm, enum collective what, const void *sendbuf,
                    struct side *recv, const struct op *op)
 {
-    struct again_key key = again_key(recv->count, recv->type, op, 0);
-    struct again *again = again_find(comm, what, &key);
+    struct again_key key = again_key(what, recv->count, recv->type, op, 0);
+    struct again *again = again_find(comm, &key);
     if (again && again_takes_vectors(again, sendbuf, (void *)recv->buf))
         return again_run(again, comm);
     struct asked asked;

@@ -29,7 +29,7 @@ struct comm {
     struct topology *topology;     /* NULL: none */
     struct info *info;             /* hints; NULL: none */
     struct stream *stream;         /* of a device; NULL: none */
-    struct again **again;          /* calls that come again, by their kind; NULL: none */
+    struct again **again;          /* calls that come again; NULL: none */
     uint32_t session;              /* see struct group */
     bool freed;                    /* the user's handle is gone; requests may still hold it */
     int orphans;                   /* operations under way that nobody waits for */

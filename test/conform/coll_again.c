@@ -135,7 +135,7 @@ static void folds(MPI_Comm comm, int n, int root)
 static void test_kinds(MPI_Comm comm)
 {
     for (int n = 0; n < 60; n++) {
-        int root = n / 12 % size;
+        int root = (n < 30 ? n : n / 6) % size;
         gathers(comm, n, root);
         scatters(comm, n, root);
         folds(comm, n, root);
