@@ -9,6 +9,7 @@
 #include "pml/failure.h"
 #include "pml/proto.h"
 #include "runtime/lock.h"
+#include "runtime/progress.h"
 
 struct engine {
     struct channel *found;  /* the last one */
@@ -25,10 +26,12 @@ struct engine {
 
 extern struct engine engines[ENGINES] __attribute__((visibility("hidden")));
 
-/* Nothing goes on that messages have to take notice of. */
+/* Nothing goes on that messages have to take notice of: nor a packet that somebody has half taken, whose
+ * function of the program runs without the lock. */
 static inline bool solo_may(void)
 {
-    return !trace_on && failures == 0 && !failures_are_new() && !arrived_is_told();
+    return !trace_on && !progress_polling && failures == 0 && !failures_are_new() &&
+           !arrived_is_told();
 }
 
 #endif

@@ -103,23 +103,23 @@ void progress_remove(poller *poll)
 
 /* Pollers are not called while one is at work: from a function of the program that it calls, or
  * by another thread while that function runs. */
-static bool polling;
+bool progress_polling;
 
 static uint32_t empty; /* rounds in a row that moved nothing, in calls that do not wait */
 static _Atomic uint32_t rounds; /* ever; written under the lock */
 
 static int round_over_pollers(void)
 {
-    if (__builtin_expect(polling, 0))
+    if (__builtin_expect(progress_polling, 0))
         return 0;
     int events = 0;
-    polling = true;
+    progress_polling = true;
     progress_is_owed = false;
     atomic_store_explicit(&rounds, atomic_load_explicit(&rounds, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     for (int i = 0; i < npollers; i++)
         events += pollers[i]();
-    polling = false;
+    progress_polling = false;
     if (events)
         empty = 0;
     return events;
@@ -172,7 +172,7 @@ int progress(void)
 uint32_t progress_looks(bool others)
 {
     static uint32_t asked;
-    if (polling || ++asked % (others ? ASKED_AMONG_OTHERS : ASKED_PER_ROUND) == 0)
+    if (progress_polling || ++asked % (others ? ASKED_AMONG_OTHERS : ASKED_PER_ROUND) == 0)
         return 0;
     return policy.looks > 0 && threads_are_many() ? 1 : policy.looks;
 }
@@ -193,7 +193,7 @@ void progress_call(void)
 /* While polling, the end of the round wakes all at once. */
 void waits_wake(void)
 {
-    if (polling)
+    if (progress_polling)
         return;
     followers_wake();
     if (armed && (!armed->flag || *armed->flag))

@@ -234,6 +234,9 @@ void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
 void progress_nudge(void);
 extern bool progress_is_owed;
 
+/* A round is under way, maybe in a function of the program, without the lock. */
+extern bool progress_polling;
+
 /* The same from a thread that neither holds the lock nor may wait for it (a driver's). */
 void progress_call(void);
 

@@ -46,7 +46,7 @@ void enter_engine_of_comm(MPI_Comm handle)
     const struct comm *comm = handle_comm(handle);
     if (!comm)
         engine_take();
-    else if (engine_take_solo(comm->p2p.engine) && gpu_possible)
+    else if (engine_take_solo(comm->p2p.engine) && (gpu_possible || trace_on))
         engine_join();
 }
 
@@ -57,7 +57,7 @@ void enter_engine_of_requests(int n, const MPI_Request *handles)
     for (int i = 0; handles && i < n && !first; i++)
         if (object_is(handles[i], OBJECT_REQUEST))
             first = (const struct request *)handles[i];
-    if (first && first->ops->in_engine && !first->persistent)
+    if (first && first->ops->in_engine && !first->persistent && !gpu_possible && !trace_on)
         engine_take_solo(request_engine(first) - 1);
     else
         engine_take();

@@ -51,7 +51,7 @@ for program in $built; do
     case $program in
     engines) program_run engines 4 ;;
     storm) program_run storm "${STORM:-1}" ;;
-    p2p | requests | waiting | wildcard) program_run "$program" - ;;
+    folding | p2p | requests | waiting | wildcard) program_run "$program" - ;;
     esac
 done
 finish
