@@ -84,21 +84,12 @@ uint32_t record_name(const char *function)
 
 /* ---- events ---- */
 
-static inline uint64_t stamp_now(void)
-{
-    if (row-- > 0)
-        return stamp;
-    uint64_t now = cpu_ticks();
-    row = now - stamp < SOON_TICKS ? ROW - 1 : 0;
-    return stamp = now;
-}
-
 static inline void event_write(uint32_t name, uint64_t context, int peer, int tag,
                                uint64_t bytes)
 {
     struct record_area *area = record_area;
     struct record_event *event = &area->ring[area->head % RECORD_EVENTS];
-    event->ticks = stamp_now();
+    event->ticks = stamp;
     event->context = context;
     event->peer = peer;
     event->tag = tag;
@@ -107,11 +98,22 @@ static inline void event_write(uint32_t name, uint64_t context, int peer, int ta
     area->head++;
 }
 
-/* The name is new, or there is a trace.  Apart, and the last thing that the usual case may do: so it
- * saves no registers, which would be a third of it. */
-static __attribute__((cold, noinline)) void event_rare(uint64_t context, int peer, int tag,
-                                                       uint64_t bytes)
+/* The first of a row. */
+static void stamp_renew(void)
 {
+    uint64_t now = cpu_ticks();
+    row = now - stamp < SOON_TICKS ? ROW : 1;
+    stamp = now;
+}
+
+/* The name is new, or the time is old, or there is a trace.  Apart, and the last thing that the usual case
+ * may do: so it saves no registers, which would be a third of it. */
+static __attribute__((noinline)) void event_rare(uint64_t context, int peer, int tag,
+                                                 uint64_t bytes)
+{
+    if (row == 0)
+        stamp_renew();
+    row--;
     event_write(record_name(record_now.function), context, peer, tag, bytes);
     if (trace_on)
         trace_event(context, peer, tag, bytes);
@@ -124,10 +126,12 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
 #endif
     const char *function = record_now.function;
     uint32_t name = name_hash(function);
-    if (__builtin_expect(keys[name] != function || trace_on, 0))
+    if (__builtin_expect(keys[name] != function || row == 0 || trace_on, 0)) {
         event_rare(context, peer, tag, bytes);
-    else
-        event_write(name, context, peer, tag, bytes);
+        return;
+    }
+    row--;
+    event_write(name, context, peer, tag, bytes);
 }
 
 /* ---- events of engines that work apart ---- */
