@@ -261,7 +261,7 @@ static __attribute__((noinline)) bool recv_is_hopeless(struct recv *recv)
 }
 
 /* Nothing is here for it. */
-static void recv_post(struct recv *recv)
+static inline void recv_post(struct recv *recv)
 {
     if (__builtin_expect(troubles > 0, 0) && recv_is_hopeless(recv))
         return;
@@ -269,11 +269,10 @@ static void recv_post(struct recv *recv)
     match_post(recv->channel->match, &recv->posted, recv->key);
 }
 
-static void recv_begin(struct recv *recv)
+static __attribute__((noinline)) void recv_begin_table(struct recv *recv)
 {
     struct match *match = recv->channel->match;
-    struct match_arrived *found =
-        match_has_arrived(match) ? match_find(match, recv->key) : NULL;
+    struct match_arrived *found = match_find(match, recv->key);
     if (!found) {
         recv_post(recv);
         return;
@@ -282,6 +281,14 @@ static void recv_begin(struct recv *recv)
     match_take(match, found);
     recv_accept(recv, arrived->peer, &arrived->header, arrived->data, arrived->have);
     arrived_free(arrived);
+}
+
+static inline void recv_begin(struct recv *recv)
+{
+    if (match_has_arrived(recv->channel->match))
+        recv_begin_table(recv);
+    else
+        recv_post(recv);
 }
 
 static int recv_start(struct request *request)

@@ -22,24 +22,10 @@
 
 /* ---- memory ---- */
 
-struct kept {
-    struct object object;
-    struct kept *next;
-};
-
 struct request_pool request_pools[ENGINES] = {
     { .engine = 0 }, { .engine = 1 }, { .engine = 2 }, { .engine = 3 }
 };
 _Static_assert(ENGINES == 4, "each pool knows its engine");
-
-static inline void *take(struct kept **list)
-{
-    struct kept *kept = *list;
-    *list = kept->next;
-    kept->object.kind = OBJECT_REQUEST;
-    kept->object.refs = 1;
-    return kept;
-}
 
 static inline void keep(struct kept **list, void *object)
 {
@@ -58,21 +44,14 @@ static bool make(struct kept **list, size_t bytes)
     return object != NULL;
 }
 
-/* What is rare is done by functions that are called last, so that no register has to be saved for them. */
-static __attribute__((noinline)) struct request *request_make(const struct request_ops *ops,
-                                                              struct request_pool *pool)
+bool requests_make(struct request_pool *pool)
 {
-    return make(&pool->requests, REQUEST_BYTES) ? request_new(ops, pool) : NULL;
+    return make(&pool->requests, REQUEST_BYTES);
 }
 
-struct request *request_new(const struct request_ops *ops, struct request_pool *pool)
+bool requests_make_done(struct request_pool *pool)
 {
-    if (__builtin_expect(!pool->requests, 0))
-        return request_make(ops, pool);
-    struct request *request = take(&pool->requests);
-    pool->out++;
-    request_init(request, ops, pool);
-    return request;
+    return make(&pool->done, REQUEST_DONE_BYTES);
 }
 
 void request_free(struct request *request)
@@ -90,21 +69,6 @@ static void done_release(struct request *request)
 const struct request_ops request_done_ops = { .name = "send",
                                               .release = done_release,
                                               .in_engine = true };
-
-static __attribute__((noinline)) struct request *request_make_done(struct request_pool *pool)
-{
-    return make(&pool->done, REQUEST_DONE_BYTES) ? request_new_done(pool) : NULL;
-}
-
-struct request *request_new_done(struct request_pool *pool)
-{
-    if (__builtin_expect(!pool->done, 0))
-        return request_make_done(pool);
-    struct request *request = take(&pool->done);
-    request_init(request, &request_done_ops, pool);
-    request->done = 1;
-    return request;
-}
 
 /* ---- the end of a request ---- */
 

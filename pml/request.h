@@ -11,20 +11,16 @@
 enum { REQUEST_BYTES = 320, REQUEST_DONE_BYTES = 128 }; /* see request_new, request_new_done */
 
 /* Used ones are kept by each engine, as one who has it alone makes none. */
-struct kept;
+struct kept {
+    struct object object;
+    struct kept *next;
+};
 struct request_pool {
     struct kept *requests, *done;
     uint32_t out; /* made by request_new and not freed */
     uint8_t engine;
 } __attribute__((aligned(128)));
 extern struct request_pool request_pools[ENGINES] __attribute__((visibility("hidden")));
-
-/* An object of REQUEST_BYTES of this engine, not cleared but for the members of struct request; NULL when
- * memory is out.  Faster than object_new: used ones are kept. */
-struct request *request_new(const struct request_ops *ops, struct request_pool *pool);
-void request_free(struct request *request);
-
-extern const struct request_ops request_done_ops;
 
 /* Clear the members of struct request, which may lie on a stack. */
 static inline void request_init(struct request *request, const struct request_ops *ops,
@@ -39,9 +35,46 @@ static inline void request_init(struct request *request, const struct request_op
     request->result = (struct result){ 0 };
 }
 
+/* One more that is kept.  False: memory is out. */
+bool requests_make(struct request_pool *pool) __attribute__((cold));
+bool requests_make_done(struct request_pool *pool) __attribute__((cold));
+
+static inline struct request *kept_take(struct kept **list)
+{
+    struct kept *kept = *list;
+    *list = kept->next;
+    kept->object.kind = OBJECT_REQUEST;
+    kept->object.refs = 1;
+    return (struct request *)kept;
+}
+
+/* An object of REQUEST_BYTES of this engine, not cleared but for the members of struct request; NULL when
+ * memory is out.  Faster than object_new: used ones are kept. */
+static inline struct request *request_new(const struct request_ops *ops,
+                                          struct request_pool *pool)
+{
+    if (__builtin_expect(!pool->requests, 0) && !requests_make(pool))
+        return NULL;
+    struct request *request = kept_take(&pool->requests);
+    pool->out++;
+    request_init(request, ops, pool);
+    return request;
+}
+void request_free(struct request *request);
+
+extern const struct request_ops request_done_ops;
+
 /* A request that was complete when it was made and has nothing to say: an isend whose bytes are
  * with the link already.  NULL when memory is out. */
-struct request *request_new_done(struct request_pool *pool);
+static inline struct request *request_new_done(struct request_pool *pool)
+{
+    if (__builtin_expect(!pool->done, 0) && !requests_make_done(pool))
+        return NULL;
+    struct request *request = kept_take(&pool->done);
+    request_init(request, &request_done_ops, pool);
+    request->done = 1;
+    return request;
+}
 
 /* A number for a request that a peer is to mention in its answer, never 0; 0 when memory is
  * out.  request_named: NULL for numbers nobody has. */
