@@ -184,11 +184,19 @@ static __attribute__((noinline)) void set_await(const struct set *set, int i)
     }
 }
 
-/* Nobody looks at how it ended. */
-static inline bool ends_simply(const struct set *set, const MPI_Status *statuses,
-                               const struct request *request)
+/* End those that are over and well and of which nobody looks at how they ended, from i on.  Returns the
+ * first that is not, or n. */
+static int set_end_well(const struct set *set, int i)
 {
-    return !statuses && !set->keep && request && request_is_well(request);
+    int n = set->n;
+    MPI_Request *handles = set->handles;
+    for (; i < n; i++) {
+        struct request *request = set_request(set, i);
+        if (!request || !request_is_well(request))
+            break;
+        request_end(request, &handles[i]);
+    }
+    return i;
 }
 
 /* The ending of `all`, which are waited for as soon as one is not over and well: what is said of
@@ -196,23 +204,21 @@ static inline bool ends_simply(const struct set *set, const MPI_Status *statuses
 static int set_end_all(const struct set *set, MPI_Status *statuses)
 {
     struct endings endings = { statuses, 0, -1 };
-    bool awaited = false;
-    for (int i = 0; i < set->n; i++) {
-        struct request *request = set_request(set, i);
-        bool simply = ends_simply(set, statuses, request);
-        if (!simply && !awaited) {
+    bool simply = !statuses && !set->keep, awaited = false;
+    int i = 0;
+    for (;;) {
+        if (simply)
+            i = set_end_well(set, i);
+        if (i >= set->n)
+            return endings_result(&endings);
+        if (awaited) {
+            endings_add(&endings, set, i, request_is_live(set_request(set, i)));
+            i++;
+        } else {
             set_await(set, i);
             awaited = true;
-            simply = ends_simply(set, statuses, request);
         }
-        if (simply) {
-            request_end(request, &set->handles[i]);
-            endings.n++;
-            continue;
-        }
-        endings_add(&endings, set, i, request_is_live(request));
     }
-    return endings_result(&endings);
 }
 
 /* The ending of `some`. */
