@@ -371,12 +371,14 @@ class Entry:
             yield "    return leave_unbuilt(&e, %s);" % owner
         else:
             yield from ("    " + c for c in self.checks())
-            alone = self.f.is_("solo")
-            if alone:
-                yield "    if (e.rc == MPI_SUCCESS && engine_is_solo())"
-                yield from fill("        e.rc = %s_solo(" % self.f.body, self.arguments() + ");")
-            yield "    %sif (e.rc == MPI_SUCCESS)" % ("else " if alone else "")
-            yield from fill("        e.rc = %s(" % self.f.body, self.arguments() + ");")
+            if self.f.is_("solo"):
+                yield "    if (e.rc == MPI_SUCCESS)"
+                yield "        e.rc = engine_is_solo()"
+                yield from fill("                   ? %s_solo(" % self.f.body, self.arguments() + ")")
+                yield from fill("                   : %s(" % self.f.body, self.arguments() + ");")
+            else:
+                yield "    if (e.rc == MPI_SUCCESS)"
+                yield from fill("        e.rc = %s(" % self.f.body, self.arguments() + ");")
             stores = list(self.stores())
             if stores:
                 yield "    if (e.rc == MPI_SUCCESS)" + (" {" if len(stores) > 1 else "")
