@@ -7,6 +7,9 @@
  *     turn 1      -> 1            -> 2            -> 0
  *     turn 2      -> 2            -> 0            -> 1        nobody is written to by two at once
  *
+ * Of a gather of two ranks the root, which would only wait, reads three eighths of the block itself: a third
+ * to two fifths take the same time where CPUs share a cache and where they do not.
+ *
  * Memory with gaps is packed before, or written into as a packed copy, which is unpacked in the end.
  * Alltoall in place sends from a copy.
  */
@@ -101,14 +104,34 @@ static void keep_own(const struct attached *a, const struct call *call)
     buffer_copy(&to, &from);
 }
 
+/* What the root reads of the other's block, from its beginning; a page is not pinned by both but where
+ * they meet. */
+static size_t share_of_root(const struct attached *a, const struct call *call)
+{
+    enum { PAGE = 4096 };
+    bool helps = call->what == COLL_GATHER && a->tiny->n == 2 && !a->tiny->crowded;
+    return helps ? a->bytes / 8 * 3 / PAGE * PAGE : 0;
+}
+
+static bool read_share(const struct attached *a, const struct call *call, char *land)
+{
+    size_t bytes = share_of_root(a, call);
+    int other = 1 - a->tiny->me;
+    return bytes == 0 || !takes(a, call) ||
+           attach_read(a, other, land + (size_t)other * a->bytes, attach_offered(a, other)->in,
+                       bytes);
+}
+
 static bool write_all(const struct attached *a, const struct call *call, const char *send)
 {
     int n = a->tiny->n, me = a->tiny->me;
+    size_t skip = share_of_root(a, call);
     for (int i = 1; i < n && gives(a, call); i++) {
         int r = (me + i) % n;
         uint64_t out = attach_offered(a, r)->out;
         const char *from = is_one_block(call) ? send : send + (size_t)r * a->bytes;
-        if (out && !attach_write(a, r, out + (uint64_t)me * a->bytes, from, a->bytes))
+        if (out && !attach_write(a, r, out + (uint64_t)me * a->bytes + skip, from + skip,
+                                 a->bytes - skip))
             return false;
     }
     return true;
@@ -119,14 +142,16 @@ int attach_blocks(struct attached *a, const struct telling *telling, struct rest
     const struct call *call = telling->call;
     struct blocks b;
     bool is_open = blocks_open(&b, a, call), good = false;
-    struct offer offer = { .out = (uintptr_t)b.land, .openness = is_open ? OPEN : CLOSED };
+    struct offer offer = { .in = (uintptr_t)b.send,
+                           .out = (uintptr_t)b.land,
+                           .openness = is_open ? OPEN : CLOSED };
     int error = attach_offer(a, &offer);
     if (!error) {
         keep_own(a, call);
         error = attach_meet(a);
     }
     if (!error && a->is_open) {
-        error = attach_end(a, write_all(a, call, b.send));
+        error = attach_end(a, write_all(a, call, b.send) && read_share(a, call, b.land));
         good = !error;
         for (int r = 0; r < a->tiny->n; r++)
             good &= a->done[r] != 0;
