@@ -29,6 +29,7 @@ enum {
         8 << 10, /* of all tracks of a block, at most, where each has the least slots */
     TRACKS_SHARE =
         5, /* of what a block of many ranks has otherwise, tracks get at least this part */
+    PAIR_SHARE = 2,  /* the same for two ranks */
     TRACK_DEPTH = 8, /* slots of a rank on a track, at most */
     SLOT_MOST = TINY_BYTES + LINE_BYTES,
     DEPTH_LEAST = 2,
@@ -63,10 +64,12 @@ static uint32_t tracks_for(int n)
     return tracks < TINY_TRACKS ? tracks : TINY_TRACKS;
 }
 
-/* Deep ones, where there is room, since of a gather all but the root run ahead. */
+/* Deep ones, where there is room, since of a gather all but the root run ahead.  With two slots each of
+ * those looks in each operation whether the root has come, which takes that line from the root: twice the time. */
 static uint32_t track_depth_for(int n, size_t bytes)
 {
-    uint32_t depth = TRACK_DEPTH, lines = (uint32_t)(bytes / TRACKS_SHARE / LINE_BYTES);
+    uint32_t share = n == 2 ? PAIR_SHARE : TRACKS_SHARE, depth = TRACK_DEPTH;
+    uint32_t lines = (uint32_t)(bytes / share / LINE_BYTES);
     while (depth > DEPTH_LEAST && depth * tracks_for(n) * (uint32_t)n > lines)
         depth /= 2;
     return depth;
@@ -85,7 +88,8 @@ static struct shape pair_shape(size_t bytes)
 {
     size_t slot = bytes / (DEPTH_MOST * 2) / LINE_BYTES * LINE_BYTES;
     slot = slot < LINE_BYTES ? LINE_BYTES : slot > SLOT_MOST ? SLOT_MOST : slot;
-    return (struct shape){ DEPTH_MOST, (uint32_t)slot, tracks_for(2), DEPTH_LEAST, 0 };
+    return (struct shape){ DEPTH_MOST, (uint32_t)slot, tracks_for(2), track_depth_for(2, bytes),
+                           0 };
 }
 
 /* Slots of one line, as many as the long payloads leave, which want twice TINY_BYTES each, but no
