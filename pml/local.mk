@@ -23,6 +23,7 @@ libxmpi_core_la_SOURCES += \
     pml/send.c pml/send.h \
     pml/shm/area.h \
     pml/shm/chunk.c \
+    pml/shm/fill.c pml/shm/fill.h \
     pml/shm/cma.c \
     pml/shm/lane.h pml/shm/lane_in.h \
     pml/shm/link.c \

@@ -20,6 +20,7 @@
 
 #include "pml/peer.h"
 #include "pml/shm/area.h"
+#include "pml/shm/fill.h"
 
 enum {
     SLOT_BODY = 28,
@@ -76,6 +77,7 @@ struct lane {
     int local, ring; /* the peer; the place of out_ring in its area */
     uint16_t chunk[CHUNKS_IN_FLIGHT];
     uint32_t chunk_end[CHUNKS_IN_FLIGHT]; /* free when the peer has read up to here */
+    struct fill fill;                     /* how chunks are filled */
 
     struct mapped *memory; /* the peer's, mapped here; NULL: not, or not yet */
     bool unmapped;         /* it cannot be */

@@ -43,6 +43,7 @@ static void lane_open(struct lane *lane, int engine, int local)
     lane->out_ring = area_ring(boot_area(local), lane->ring, sharers);
     lane->in = (struct slot *)lane->in_ring->slots;
     lane->out = (struct slot *)lane->out_ring->slots;
+    fill_begin(&lane->fill);
 }
 
 static bool shm_reaches(int world)

@@ -11,6 +11,7 @@
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
+#include "runtime/copy.h"
 #include "runtime/partner.h"
 
 #include <string.h>
@@ -204,6 +205,37 @@ static size_t piece_bytes(size_t bytes)
     return bytes < most ? bytes : most;
 }
 
+/* Past the caches, by lines: a chunk has room for all of the last one. */
+static void chunk_stream(char *to, const char *from, size_t bytes)
+{
+    size_t lines = bytes / FILL_LINE * FILL_LINE;
+    _Alignas(FILL_LINE) char last[FILL_LINE];
+    if (lines < bytes) {
+        memcpy(last, from + lines, bytes - lines);
+        copy_streamed(to + lines, last, FILL_LINE);
+    }
+    copy_streamed(to, from, lines);
+}
+
+static void chunk_time(struct lane *lane, char *to, const char *from, size_t bytes)
+{
+    uint64_t began = clock_ns();
+    memcpy(to, from, bytes);
+    atomic_thread_fence(memory_order_seq_cst); /* stores that wait for their lines count */
+    fill_took(&lane->fill, bytes, clock_ns() - began);
+}
+
+static void chunk_fill(struct lane *lane, char *to, const char *from, size_t bytes)
+{
+    enum fill_how how = boot.crowded ? FILL_CACHED : fill_next(&lane->fill, bytes);
+    if (how == FILL_CACHED)
+        memcpy(to, from, bytes);
+    else if (how == FILL_PAST)
+        chunk_stream(to, from, bytes);
+    else
+        chunk_time(lane, to, from, bytes);
+}
+
 static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct wire *header,
                                                 const struct buffer *data, size_t skip,
                                                 size_t bytes)
@@ -219,7 +251,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     char *to = area_chunk(boot_area(boot.local_rank), (unsigned)chunk);
     const char *flat = buffer_flat(data);
     if (flat)
-        memcpy(to, flat + skip, bytes);
+        chunk_fill(lane, to, flat + skip, bytes);
     else
         buffer_pack(data, skip, to, bytes);
     struct slot *slot = lane_slot(lane, lane->head);

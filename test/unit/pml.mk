@@ -1,9 +1,11 @@
-check_PROGRAMS += test/unit/way_test test/unit/means_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/take_test \
+check_PROGRAMS += test/unit/way_test test/unit/means_test test/unit/fill_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/take_test \
     test/unit/take_any_test test/unit/pml_test
 test_unit_way_test_SOURCES = test/unit/way_test.c test/unit/unit.h
 test_unit_way_test_LDADD = $(UNIT_LIBS)
 test_unit_means_test_SOURCES = test/unit/means_test.c test/unit/unit.h
 test_unit_means_test_LDADD = $(UNIT_LIBS)
+test_unit_fill_test_SOURCES = test/unit/fill_test.c test/unit/unit.h
+test_unit_fill_test_LDADD = $(UNIT_LIBS)
 test_unit_claim_test_SOURCES = test/unit/claim_test.c test/unit/unit.h
 test_unit_claim_test_LDADD = $(UNIT_LIBS)
 test_unit_match_test_SOURCES = test/unit/match_test.c test/unit/unit.h

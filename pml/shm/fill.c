@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Through the caches or past them, see fill.h.
+ */
+#include "pml/shm/fill.h"
+
+void fill_begin(struct fill *fill)
+{
+    *fill = (struct fill){ .left = FILL_COLD };
+}
+
+enum fill_how fill_next(struct fill *fill, size_t bytes)
+{
+    if (bytes < FILL_LEAST)
+        return FILL_CACHED;
+    if (fill->left == 0)
+        return FILL_TIMED;
+    fill->left--;
+    return fill->past ? FILL_PAST : FILL_CACHED;
+}
+
+static void fill_change(struct fill *fill)
+{
+    fill->past = !fill->past;
+    fill->wait = FILL_SOON;
+}
+
+void fill_took(struct fill *fill, size_t bytes, uint64_t ns)
+{
+    bool slow = ns >= bytes / FILL_LINE * FILL_SLOW_NS;
+    if (slow != fill->past && ++fill->odd < FILL_SURE)
+        return; /* the next one is timed, too */
+    if (slow != fill->past)
+        fill_change(fill);
+    fill->odd = 0;
+    fill->left = fill->past ? fill->wait : FILL_LOOK;
+    if (fill->past && fill->wait < FILL_LATE)
+        fill->wait *= 2;
+}

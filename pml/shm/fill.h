@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How a chunk is filled.  Its lines were read by the receiver, so the sender's stores must take them from the
+ * receiver's cache.  What that costs is a matter of the machine and of which two processors it is:
+ *
+ *     they share a cache          3 to 7 ns a line, and the receiver finds the data near
+ *     they do not, Intel Xeon     4, as lines come ahead
+ *     they do not, AMD EPYC       16 to 50, a line after the other: 5 us for 8 KiB.  Stores that go past
+ *                                 the caches to memory take 0.2 us, and the receiver reads no slower
+ *
+ * So now and then the time of a chunk is taken, up to where all of it is stored.  When several in a row are slow
+ * the next ones go past the caches; and of those one goes the usual way now and then, more and more rarely
+ * while it is slow still.  Pure.
+ */
+#ifndef XMPI_FILL_H
+#define XMPI_FILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FILL_LEAST = 1024, /* shorter ones are better in caches anyway */
+    FILL_SLOW_NS = 12, /* per line of FILL_LINE bytes, or more */
+    FILL_SURE = 3,     /* so many in a row change it */
+    FILL_LOOK = 8,     /* every so many of those that go the usual way are timed */
+    FILL_COLD = 64,    /* not the first ones of all: their memory is new */
+    FILL_SOON = 256,   /* past the caches before another try, */
+    FILL_LATE = 4096,  /* and at most */
+    FILL_LINE = 64
+};
+
+enum fill_how { FILL_CACHED, FILL_TIMED, FILL_PAST };
+
+struct fill { /* towards one receiver; see fill_begin */
+    bool past;
+    uint8_t odd;   /* times in a row that speak for the other way */
+    uint16_t left; /* chunks until one is timed */
+    uint16_t wait; /* the next `left` of those that go past */
+};
+
+void fill_begin(struct fill *fill);
+
+/* How the next chunk is to be filled, with so many bytes. */
+enum fill_how fill_next(struct fill *fill, size_t bytes);
+
+/* The chunk that was to be timed took so long to fill. */
+void fill_took(struct fill *fill, size_t bytes, uint64_t ns);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * When chunks are filled past the caches, with times that are made up.
+ */
+#include "pml/shm/fill.h"
+
+#include "test/unit/unit.h"
+
+#include <string.h>
+
+enum { BYTES = 8192, NEAR_NS = 640, FAR_NS = 4000, WAYS_OF_FILLING = FILL_PAST + 1 };
+
+static struct fill fill;
+static int went[WAYS_OF_FILLING];
+
+static void setup(void)
+{
+    fill_begin(&fill);
+}
+
+/* So many chunks, of which one that is timed takes so long. */
+static void play(int n, size_t bytes, uint64_t ns)
+{
+    memset(went, 0, sizeof went);
+    for (int i = 0; i < n; i++) {
+        enum fill_how how = fill_next(&fill, bytes);
+        if (how == FILL_TIMED)
+            fill_took(&fill, bytes, ns);
+        went[how]++;
+    }
+}
+
+START_TEST(fast_ones_stay_in_caches)
+{
+    setup();
+    play(100000, BYTES, NEAR_NS);
+    ck_assert_int_eq(went[FILL_PAST], 0);
+    ck_assert_int_gt(went[FILL_TIMED], 100000 / FILL_LOOK / 2);
+    ck_assert_int_lt(went[FILL_TIMED], 100000 / FILL_LOOK);
+}
+END_TEST
+
+START_TEST(slow_ones_go_past_them)
+{
+    setup();
+    play(FILL_COLD, BYTES, FAR_NS);
+    ck_assert_int_eq(went[FILL_TIMED], 0);
+    play(100000, BYTES, FAR_NS);
+    ck_assert_int_gt(went[FILL_PAST], 99900);
+    ck_assert_int_gt(went[FILL_TIMED], FILL_SURE); /* the processors may be others now */
+}
+END_TEST
+
+START_TEST(one_slow_time_is_chance)
+{
+    setup();
+    play(1000, BYTES, NEAR_NS);
+    for (int i = 0; i < 1000; i++) {
+        while (fill_next(&fill, BYTES) != FILL_TIMED)
+            ;
+        fill_took(&fill, BYTES, i % FILL_SURE == 0 ? NEAR_NS : FAR_NS);
+    }
+    play(1000, BYTES, NEAR_NS);
+    ck_assert_int_eq(went[FILL_PAST], 0);
+}
+END_TEST
+
+START_TEST(it_follows_the_processors)
+{
+    setup();
+    play(100000, BYTES, FAR_NS);
+    play(FILL_LATE + FILL_SURE, BYTES, NEAR_NS);
+    play(100000, BYTES, NEAR_NS);
+    ck_assert_int_eq(went[FILL_PAST], 0);
+    play(FILL_LOOK + FILL_SURE, BYTES, FAR_NS);
+    play(FILL_SOON, BYTES, FAR_NS);
+    ck_assert_int_ge(went[FILL_PAST], FILL_SOON - FILL_LOOK);
+}
+END_TEST
+
+START_TEST(short_ones_are_none_of_it)
+{
+    setup();
+    play(100000, BYTES, FAR_NS);
+    play(1000, FILL_LEAST - 1, FAR_NS);
+    ck_assert_int_eq(went[FILL_CACHED], 1000);
+    play(100, BYTES, FAR_NS);
+    ck_assert_int_gt(went[FILL_PAST], 90);
+}
+END_TEST
+
+UNIT_MAIN("fill", fast_ones_stay_in_caches, slow_ones_go_past_them, one_slow_time_is_chance,
+          it_follows_the_processors, short_ones_are_none_of_it)
