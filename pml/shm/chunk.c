@@ -102,7 +102,8 @@ int chunk_take(struct lane *lane)
     }
     if (lane->last_chunk - lane->first_chunk >= most_in_flight)
         return -1;
-    if (ready.first != ready.last)
+    lane->chunk_fetched = ready.first != ready.last;
+    if (lane->chunk_fetched)
         return ready.chunk[ready.first++ % MOST_READY];
     if (unused.n == 0)
         lanes_reclaim();

@@ -9,14 +9,15 @@ void fill_begin(struct fill *fill)
     *fill = (struct fill){ .left = FILL_COLD };
 }
 
-enum fill_how fill_next(struct fill *fill, size_t bytes)
+enum fill_how fill_next(struct fill *fill, size_t bytes, bool fetched)
 {
+    enum fill_how cached = fetched ? FILL_COPY : FILL_OWN;
     if (bytes < FILL_LEAST)
-        return FILL_CACHED;
+        return cached;
     if (fill->left == 0)
         return FILL_TIMED;
     fill->left--;
-    return fill->past ? FILL_PAST : FILL_CACHED;
+    return fill->past ? FILL_PAST : cached;
 }
 
 static void fill_change(struct fill *fill)

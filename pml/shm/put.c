@@ -217,23 +217,40 @@ static void chunk_stream(char *to, const char *from, size_t bytes)
     copy_streamed(to, from, lines);
 }
 
-static void chunk_time(struct lane *lane, char *to, const char *from, size_t bytes)
+/* The same as in lane_own: the lines come all at the same time. */
+static void chunk_own(char *to, size_t bytes)
 {
-    uint64_t began = clock_ns();
-    memcpy(to, from, bytes);
-    atomic_thread_fence(memory_order_seq_cst); /* stores that wait for their lines count */
-    fill_took(&lane->fill, bytes, clock_ns() - began);
+    for (size_t at = 0; at < bytes; at += FILL_LINE)
+        *(volatile char *)(to + at) = 0;
+}
+
+/* Stores that wait for their lines count. */
+static uint64_t stored_ns(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return clock_ns();
+}
+
+static __attribute__((noinline)) void chunk_time(struct fill *fill, char *to, size_t bytes)
+{
+    uint64_t began = stored_ns();
+    chunk_own(to, bytes);
+    fill_took(fill, bytes, stored_ns() - began);
 }
 
 static void chunk_fill(struct lane *lane, char *to, const char *from, size_t bytes)
 {
-    enum fill_how how = boot.crowded ? FILL_CACHED : fill_next(&lane->fill, bytes);
-    if (how == FILL_CACHED)
-        memcpy(to, from, bytes);
-    else if (how == FILL_PAST)
+    enum fill_how how =
+        boot.crowded ? FILL_COPY : fill_next(&lane->fill, bytes, lane->chunk_fetched);
+    if (how == FILL_PAST) {
         chunk_stream(to, from, bytes);
-    else
-        chunk_time(lane, to, from, bytes);
+        return;
+    }
+    if (how == FILL_OWN)
+        chunk_own(to, bytes);
+    else if (how == FILL_TIMED)
+        chunk_time(&lane->fill, to, bytes);
+    memcpy(to, from, bytes);
 }
 
 static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct wire *header,
