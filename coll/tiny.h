@@ -93,7 +93,7 @@ void tracks_close(struct tracks *tracks);
 
 /* ---- attach ---- */
 
-enum { ATTACH_PIECE = 256 << 10 }; /* of a vector: what stays in the cache */
+enum { ATTACH_PIECE = 512 << 10 }; /* of a vector: what stays in the cache */
 
 /* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
 const char *attach_objection(const struct team *team, const struct call *call);
