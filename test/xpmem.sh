@@ -31,6 +31,10 @@ done
 maps "messages of one way" 2 one-way mapped XMPI_SHM_SINGLE_COPY=xpmem
 maps "addresses are used again" 2 again mapped XMPI_SHM_SINGLE_COPY=xpmem
 maps "both sides copy, to addresses used again" 2 again any XMPI_SHM_SINGLE_COPY=both
+for np in 2 3; do
+    maps "windows are given back" $np windows mapped XMPI_SHM_SINGLE_COPY=xpmem
+done
+maps "windows are given back, both sides copy" 2 windows any XMPI_SHM_SINGLE_COPY=both
 maps "one system call less is not wanted" 2 collectives unmapped XMPI_SHM_SINGLE_COPY=cma
 maps "nothing is to be read" 2 messages unmapped XMPI_SHM_SINGLE_COPY=none
 for wish in auto xpmem; do

@@ -17,6 +17,7 @@
  *     FAKE_XPMEM=slow          an attachment takes 2 ms
  *     FAKE_XPMEM=gone          what is attached is gone: every access is a SIGBUS
  *
+ * fake_xpmem_attachments and fake_xpmem_most_attached: how many there have been in this process, and at one time.
  * fake_xpmem_die, called in a child of a process: that one dies, its arena first.
  */
 #define _GNU_SOURCE
@@ -291,6 +292,16 @@ static size_t *attached_at(const void *at)
     return &attached[(i ^ i >> 12 ^ i >> 24) & 0xffff];
 }
 
+unsigned fake_xpmem_attachments, fake_xpmem_most_attached;
+static unsigned now_attached;
+
+static void attachment_count(void)
+{
+    fake_xpmem_attachments++;
+    if (++now_attached > fake_xpmem_most_attached)
+        fake_xpmem_most_attached = now_attached;
+}
+
 void *xpmem_attach(struct xpmem_addr addr, size_t bytes, void *at)
 {
     static unsigned calls;
@@ -315,12 +326,14 @@ void *xpmem_attach(struct xpmem_addr addr, size_t bytes, void *at)
     if (at != MAP_FAILED) {
         madvise(at, bytes, MADV_DONTFORK);
         *attached_at(at) = bytes;
+        attachment_count();
     }
     return at;
 }
 
 int xpmem_detach(void *at)
 {
+    now_attached--;
     return munmap(at, *attached_at(at));
 }
 

@@ -3,7 +3,7 @@
  * Long messages and collectives by memory that is mapped, with a library that pretends (fake_xpmem.c):
  * right whatever it refuses, and mapped when it does not.
  *
- *     maps CASE WANTED     CASE     messages, one-way, collectives, again, dies-sending, dies-reducing
+ *     maps CASE WANTED     CASE     messages, one-way, collectives, again, windows, dies-sending, dies-reducing
  *                          WANTED   mapped: some bytes must have been; unmapped: none may; any
  */
 #define _GNU_SOURCE
@@ -11,6 +11,7 @@
 #include <mpix.h>
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,66 @@ static void again(void)
         pass(150000, i);
 }
 
+/* ---- more windows than are kept ---- */
+
+enum {
+    KEPT = 512,
+    PLACES = 700,
+    BLOCKS = 2,
+    WINDOW = 16 << 20,
+    SLICE = 20000,
+    ASIDE = 1 << 20
+};
+
+static unsigned char *block[BLOCKS]; /* of addresses; memory only where it is used */
+
+/* One per window: what is sent; ASIDE bytes further on, what is received. */
+static unsigned char *place(int k)
+{
+    return block[k % BLOCKS] + (size_t)(k / BLOCKS) * WINDOW;
+}
+
+static void pass_place(int k, int seed)
+{
+    int to = (me + 1) % n, from = (me + n - 1) % n;
+    unsigned char *out = place(k), *in = out + ASIDE;
+    for (size_t i = 0; i < SLICE; i++)
+        out[i] = byte_of(i, seed + me);
+    memset(in, 0, SLICE);
+    MPI_Sendrecv(out, SLICE, MPI_BYTE, to, k, in, SLICE, MPI_BYTE, from, k, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    check_filled(in, SLICE, seed + from);
+}
+
+static void *of_the_library(const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    CHECK(found);
+    return found;
+}
+
+/* The first place is used between all others, so its window is never the one that is given back; theirs
+ * always have been when they are needed again. */
+static void windows(bool always)
+{
+    unsigned *attachments = of_the_library("fake_xpmem_attachments");
+    unsigned *most = of_the_library("fake_xpmem_most_attached");
+    for (int b = 0; b < BLOCKS; b++)
+        CHECK((block[b] = malloc((size_t)WINDOW * (PLACES / BLOCKS + 1))));
+    for (int round = 0; round < 3; round++) {
+        unsigned before = *attachments;
+        for (int k = 1; k < PLACES; k++) {
+            pass_place(k, 100 * round + k);
+            pass_place(0, 100 * round + k + 50);
+        }
+        CHECK(*most <= KEPT);
+        CHECK(!always || *most == KEPT);
+        CHECK(!always || round == 0 || *attachments - before == PLACES - 1);
+    }
+    for (int b = 0; b < BLOCKS; b++)
+        free(block[b]);
+}
+
 /* ---- collectives ---- */
 
 static void reductions(size_t count, int root)
@@ -205,9 +266,7 @@ static void collectives(void)
 
 static void die(void)
 {
-    void (*now)(void);
-    void *found = dlsym(RTLD_DEFAULT, "fake_xpmem_die");
-    CHECK(found);
+    void (*now)(void), *found = of_the_library("fake_xpmem_die");
     memcpy(&now, &found, sizeof now);
     now();
 }
@@ -261,6 +320,8 @@ int main(int argc, char **argv)
         one_way();
     else if (strcmp(what, "again") == 0)
         again();
+    else if (strcmp(what, "windows") == 0)
+        windows(strcmp(wanted, "mapped") == 0);
     else if (strcmp(what, "collectives") == 0)
         collectives();
     else if (strcmp(what, "dies-sending") == 0 || strcmp(what, "dies-reducing") == 0)
