@@ -38,6 +38,7 @@ for source in "$top"/test/thread/*.c; do
     levels) variants="0 1 2 3" ;;
     storm) variants=${STORM:-1} ;;
     engines) variants="1 4" ;;
+    folding) variants="circulate look" ;;
     *) variants=- ;;
     esac
     label=
@@ -51,7 +52,8 @@ for program in $built; do
     case $program in
     engines) program_run engines 4 ;;
     storm) program_run storm "${STORM:-1}" ;;
-    folding | p2p | requests | waiting | wildcard) program_run "$program" - ;;
+    folding) program_run folding "circulate look" ;;
+    p2p | requests | waiting | wildcard) program_run "$program" - ;;
     esac
 done
 finish
