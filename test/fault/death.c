@@ -224,6 +224,63 @@ static void send_unread(void)
             MPI_Send(room, BYTES, MPI_BYTE, i % size, 19, MPI_COMM_WORLD);
 }
 
+/* ---- what has come so often, with the victim, that it goes a shorter way; the others go on with it ---- */
+
+enum { BEFORE = 5 };
+
+static int again_barrier(int time)
+{
+    (void)time;
+    return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int again_allreduce(int time)
+{
+    int in = time, most = -1;
+    int rc = MPI_Allreduce(&in, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (rc == MPI_SUCCESS && (most != time || time >= BEFORE))
+        bad("a result without the victim");
+    return rc;
+}
+
+/* Who sends to others alone runs ahead, as far as there is room, or until they leave. */
+static int again_bcast(int time)
+{
+    int root = (victim + 1) % size, data = rank == root ? time : -1;
+    int rc = MPI_Bcast(&data, 1, MPI_INT, root, MPI_COMM_WORLD);
+    if (rc == MPI_SUCCESS && data != time)
+        bad("other data than the root's");
+    return rc;
+}
+
+static int again_gather(int time)
+{
+    int root = (victim + 1) % size, all[MOST];
+    int rc = MPI_Gather(&time, 1, MPI_INT, all, 1, MPI_INT, root, MPI_COMM_WORLD);
+    if (rc == MPI_SUCCESS && rank == root && time >= BEFORE)
+        bad("data without the victim");
+    return rc;
+}
+
+static const struct again {
+    const char *name;
+    int (*run)(int time); /* they are counted */
+} agains[] = {
+    { "again_barrier", again_barrier },
+    { "again_allreduce", again_allreduce },
+    { "again_bcast", again_bcast },
+    { "again_gather", again_gather },
+};
+static const struct again *again;
+
+static int call_again(void)
+{
+    int rc = MPI_SUCCESS;
+    for (int time = BEFORE; rc == MPI_SUCCESS; time++)
+        rc = again->run(time);
+    return rc;
+}
+
 static const struct call {
     const char *name;
     int (*run)(void);
@@ -283,7 +340,13 @@ static void die(void)
 
 int main(int argc, char **argv)
 {
+    static const struct call repeated = { "again", call_again };
     const struct call *call = NULL;
+    for (size_t i = 0; argc == 3 && i < sizeof agains / sizeof agains[0]; i++)
+        if (strcmp(agains[i].name, argv[1]) == 0) {
+            again = &agains[i];
+            call = &repeated;
+        }
     for (size_t i = 0; argc == 3 && i < sizeof calls / sizeof calls[0]; i++)
         if (strcmp(calls[i].name, argv[1]) == 0)
             call = &calls[i];
@@ -307,6 +370,9 @@ int main(int argc, char **argv)
     killed = MPI_Wtime() + (ready ? 4 * KILL_MS : KILL_MS) * 1e-3;
     MPI_Bcast(&killed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_BYTE, room, 8, MPI_BYTE, MPI_COMM_WORLD);
+    for (int time = 0; again && time < BEFORE; time++)
+        if (again->run(time) != MPI_SUCCESS)
+            bad("an error before the death");
     if (rank == victim && ready)
         fclose(fopen(ready, "w"));
     if (rank == victim && call->run == call_unread)

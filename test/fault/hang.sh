@@ -172,6 +172,10 @@ mismatched() { # what, ranks, command...
 for form in blocking nonblocking persistent; do
     mismatched "short, $form" 3 "$pairs" $form 4 4 short
 done
+for first in 4 7; do
+    mismatched "short, again" 3 "$pairs" again $first $first short
+done
+mismatched "messages of a slot's length and more, again" 3 "$pairs" again 1 1 eager
 mismatched "long" 3 "$pairs" blocking 4 4 long
 XMPI_SHM=0 mismatched "over a network" 2 "$pairs" blocking 4 5 short
 XMPI_SHM=0 XMPI_EAGER=0 mismatched "over a network, nothing goes unasked" 3 "$pairs" blocking 4 4 short

@@ -5,10 +5,11 @@
  * where that needed nobody, from the next one; nobody may wait for more than PATIENCE.  The same
  * call on all ranks has to work.
  *
- *     mismatch [blocking|nonblocking|persistent] [FIRST LAST [short|long|mixed]]
+ *     mismatch [blocking|nonblocking|persistent|again] [FIRST LAST [short|eager|long|mixed]]
  *     mismatch late|together|computes
  *
- * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Late: all call the same, in
+ * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Again: all have called both,
+ * and what comes next, several times before, so that what they are is known.  Late: all call the same, in
  * turn one rank a second after the others, which is no mismatch; then they begin all calls at once and wait
  * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
  * Computes: who has found one does not call MPI for long.
@@ -22,8 +23,8 @@
 
 enum { PATIENCE = 40, BEARABLE = 15, MOST_RANKS = 16, SHORT = 2, EAGER = 512, LONG = 1 << 16 };
 
-static int me, size, failures;
-static double *in, *out; /* room for LONG of all ranks */
+static int me, size, failures, before; /* before: how often all have called both already */
+static double *in, *out;               /* room for LONG of all ranks */
 static int counts[MOST_RANKS], displs[MOST_RANKS];
 
 struct call {
@@ -168,6 +169,16 @@ static void wrong(const struct call *a, const struct call *b, const char *why, c
     failures++;
 }
 
+static void expect(int rc, const struct call *c, const char *when)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (rc == MPI_SUCCESS)
+        return;
+    MPI_Error_string(rc, text, &length);
+    wrong(c, c, when, text);
+}
+
 static void pair(const struct call *a, const struct call *b, int mode)
 {
     static const struct call next = { .name = "MPI_Barrier", .type = MPI_BYTE };
@@ -178,6 +189,10 @@ static void pair(const struct call *a, const struct call *b, int mode)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     alarm(PATIENCE);
     double began = MPI_Wtime();
+    for (int i = 0; i < 3 * before; i++) {
+        const struct call *c = i % 3 == 0 ? a : i % 3 == 1 ? b : &next;
+        expect(perform(c, mode, comm), c, "before");
+    }
     int rc = perform(me == 0 ? a : b, mode, comm);
     int late = rc == MPI_SUCCESS && a != b;
     if (rc != MPI_SUCCESS)
@@ -201,16 +216,6 @@ static void pair(const struct call *a, const struct call *b, int mode)
         wrong(a, b, "too long", text);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&comm);
-}
-
-static void expect(int rc, const struct call *c, const char *when)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int length;
-    if (rc == MPI_SUCCESS)
-        return;
-    MPI_Error_string(rc, text, &length);
-    wrong(c, c, when, text);
 }
 
 /* Both kinds of waiting for somebody who is late: as a rank that hears all, and as one that hears one. */
@@ -317,12 +322,16 @@ int main(int argc, char **argv)
     in = calloc((size_t)LONG * (size_t)size, sizeof *in);
     out = calloc((size_t)LONG * (size_t)size, sizeof *out);
     const char *form = argc > 1 ? argv[1] : "blocking", *sizes = argc > 4 ? argv[4] : "mixed";
-    int mode = form[0] == 'b' ? 0 : form[0] == 'n' ? 1 : 2;
+    int mode = form[0] == 'b' || form[0] == 'a' ? 0 : form[0] == 'n' ? 1 : 2;
+    before = form[0] == 'a' ? 4 : 0;
     add("MPI_Barrier", BARRIER, 0, 0, MPI_OP_NULL, MPI_BYTE);
-    if (strcmp(sizes, "long") != 0)
+    bool mixed = strcmp(sizes, "mixed") == 0;
+    if (mixed || strcmp(sizes, "short") == 0)
         add_all(SHORT, MPI_DOUBLE);
-    if (strcmp(sizes, "short") != 0)
+    if (mixed || strcmp(sizes, "long") == 0)
         add_all(LONG, MPI_DOUBLE);
+    if (strcmp(sizes, "eager") == 0)
+        add_all(EAGER, MPI_DOUBLE);
     add("MPI_Bcast", BCAST, 0, 4, MPI_OP_NULL, MPI_INT);
     add("MPI_Bcast", BCAST, 0, 3, MPI_OP_NULL, MPI_DOUBLE);
     int first = argc > 2 ? atoi(argv[2]) : 0, last = argc > 3 ? atoi(argv[3]) : ncalls - 1;
