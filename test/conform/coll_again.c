@@ -142,6 +142,87 @@ static void test_kinds(MPI_Comm comm)
     }
 }
 
+/* ---- in place: at first, always, or now and then ---- */
+
+static void rooted_in_place(MPI_Comm comm, int n, int root, bool in_place)
+{
+    int *all = blocks[n % 2], *mine = block[n % 2];
+    bool here = in_place && rank == root;
+    memset(all, -1, sizeof blocks[0]);
+    for (int i = 0; i < 2; i++)
+        mine[i] = all[2 * rank + i] = given(rank, n, i);
+    CHECK_OK(MPI_Gather(here ? MPI_IN_PLACE : mine, 2, MPI_INT, all, 2, MPI_INT, root, comm));
+    for (int i = 0; i < 2 * size && rank == root; i++)
+        CHECK(all[i] == given(i / 2, n, i % 2));
+    for (int i = 0; i < 2 * size; i++)
+        all[i] = rank == root ? given(i / 2, n + 1, i % 2) : -1;
+    mine[0] = mine[1] = -1;
+    CHECK_OK(MPI_Scatter(all, 2, MPI_INT, here ? MPI_IN_PLACE : mine, 2, MPI_INT, root, comm));
+    for (int i = 0; i < 2; i++) {
+        CHECK(mine[i] == (here ? -1 : given(rank, n + 1, i)));
+        CHECK(rank != root || all[2 * root + i] == given(root, n + 1, i));
+    }
+}
+
+static void blocks_in_place(MPI_Comm comm, int n, bool in_place)
+{
+    int *all = blocks[n % 2], *from = blocks[1 - n % 2];
+    for (int r = 0; r < size; r++)
+        all[r] = in_place ? given(rank, n + r, 0) : -1;
+    for (int r = 0; r < size; r++)
+        from[r] = given(rank, n + r, 0);
+    CHECK_OK(MPI_Alltoall(in_place ? MPI_IN_PLACE : from, 1, MPI_INT, all, 1, MPI_INT, comm));
+    for (int r = 0; r < size; r++)
+        CHECK(all[r] == given(r, n + rank, 0) && from[r] == given(rank, n + r, 0));
+    for (int r = 0; r < size; r++)
+        all[r] = in_place && r == rank ? given(rank, n, 1) : -1;
+    from[0] = given(rank, n, 1);
+    CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : from, 1, MPI_INT, all, 1, MPI_INT, comm));
+    for (int r = 0; r < size; r++)
+        CHECK(all[r] == given(r, n, 1));
+}
+
+static void test_in_place(void)
+{
+    for (int way = 0; way < 3; way++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int n = 0; n < 24; n++) {
+            bool in_place = way == 0 ? n < 8 : way == 1 ? n >= 8 : n % 3 == 2;
+            rooted_in_place(comm, n, n < 16 ? size - 1 : 0, in_place);
+            blocks_in_place(comm, n, in_place);
+        }
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* ---- no data: then there need not be memory ---- */
+
+static void nothing(MPI_Comm comm, void *out, void *in)
+{
+    int root = size - 1;
+    CHECK_OK(MPI_Bcast(in, 0, MPI_INT, root, comm));
+    CHECK_OK(MPI_Gather(out, 0, MPI_INT, in, 0, MPI_INT, root, comm));
+    CHECK_OK(MPI_Scatter(out, 0, MPI_INT, in, 0, MPI_INT, root, comm));
+    CHECK_OK(MPI_Allgather(out, 0, MPI_INT, in, 0, MPI_INT, comm));
+    CHECK_OK(MPI_Alltoall(out, 0, MPI_INT, in, 0, MPI_INT, comm));
+    CHECK_OK(MPI_Reduce(out, in, 0, MPI_INT, MPI_SUM, root, comm));
+    CHECK_OK(MPI_Allreduce(out, in, 0, MPI_INT, MPI_SUM, comm));
+    CHECK_OK(MPI_Reduce_scatter_block(out, in, 0, MPI_INT, MPI_SUM, comm));
+    CHECK_OK(MPI_Scan(out, in, 0, MPI_INT, MPI_SUM, comm));
+    CHECK_OK(MPI_Exscan(out, in, 0, MPI_INT, MPI_SUM, comm));
+}
+
+static void test_nothing(MPI_Comm comm)
+{
+    int out = 7, in = 8;
+    for (int n = 0; n < 15; n++)
+        nothing(comm, n / 5 == 1 ? NULL : &out, n / 5 == 1 ? NULL : &in);
+    for (int n = 0; n < 5; n++)
+        nothing(comm, n % 2 ? NULL : &out, n % 2 ? &in : NULL);
+    CHECK(out == 7 && in == 8);
+}
+
 /* The third of its kind has something else beside it, each time something else. */
 static void test_others(MPI_Comm comm)
 {
@@ -205,7 +286,18 @@ static void test_mistakes(MPI_Comm comm)
     CHECK_ERROR(MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP);
     for (int n = 0; n < 4; n++)
         gathers(comm, n, 0);
-    int *mine = blocks[0] + 2 * rank;
+    for (int n = 0; n < 4; n++) {
+        scatters(comm, n, 0);
+        folds(comm, 4 * n, 0);
+    }
+    int *mine = blocks[0] + 2 * rank, *to = blocks[1];
+    CHECK_ERROR(MPI_Gather(NULL, 2, MPI_INT, to, 2, MPI_INT, 0, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Scatter(blocks[0], 2, MPI_INT, NULL, 2, MPI_INT, 0, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Bcast(NULL, 1, MPI_INT, 0, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Alltoall(NULL, 1, MPI_INT, to, 1, MPI_INT, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Alltoall(to, 1, MPI_INT, to, 1, MPI_INT, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Reduce(NULL, to, 1, MPI_INT, MPI_SUM, 0, comm), MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Scan(&one, NULL, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
     CHECK_ERROR(MPI_Allgather(mine, 2, MPI_INT, blocks[0], 1, MPI_2INT, comm), MPI_ERR_BUFFER);
     CHECK_ERROR(MPI_Allgather(NULL, 2, MPI_INT, blocks[0], 1, MPI_2INT, comm), MPI_ERR_BUFFER);
     for (int n = 0; n < 8; n++)
@@ -263,6 +355,8 @@ int main(int argc, char **argv)
     test_others(dup);
     test_kinds(dup);
     test_kinds(MPI_COMM_WORLD);
+    test_in_place();
+    test_nothing(dup);
     test_made(dup);
     test_mistakes(dup);
     test_comms();
