@@ -150,7 +150,7 @@ static void rooted_in_place(MPI_Comm comm, int n, int root, bool in_place)
     bool here = in_place && rank == root;
     memset(all, -1, sizeof blocks[0]);
     for (int i = 0; i < 2; i++)
-        mine[i] = all[2 * rank + i] = given(rank, n, i);
+        (here ? all + 2 * rank : mine)[i] = given(rank, n, i);
     CHECK_OK(MPI_Gather(here ? MPI_IN_PLACE : mine, 2, MPI_INT, all, 2, MPI_INT, root, comm));
     for (int i = 0; i < 2 * size && rank == root; i++)
         CHECK(all[i] == given(i / 2, n, i % 2));

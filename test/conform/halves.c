@@ -10,6 +10,7 @@
 
 #include <complex.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { N = 1000 };
@@ -168,6 +169,30 @@ static void test_rooted(void)
         CHECK(out[i] == (rank ? rank + i : mean(0, size - 1, i)));
 }
 
+/* Means and sums of the same counts in turn, each often enough to be known when it comes again. */
+static void test_again(void)
+{
+    double out[BLOCK], in[BLOCK], total = size * (size - 1) / 2.0;
+    for (int n = 0; n < 24; n++) {
+        int root = n / 8 % size;
+        bool is_mean = n % 2, in_place = n % 6 > 3;
+        MPI_Op op = is_mean ? MPIX_AVG : MPI_SUM;
+        for (int i = 0; i < BLOCK; i++)
+            in[i] = out[i] = rank + i + n;
+        CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : out, in, BLOCK, MPI_DOUBLE, op,
+                               MPI_COMM_WORLD));
+        for (int i = 0; i < BLOCK; i++)
+            CHECK(in[i] == (is_mean ? mean(0, size - 1, i + n) : total + size * (i + n)));
+        in[0] = out[0];
+        CHECK_OK(MPI_Reduce(in_place && rank == root ? MPI_IN_PLACE : out, in, 1, MPI_DOUBLE,
+                            op, root, MPI_COMM_WORLD));
+        if (rank == root)
+            CHECK(in[0] == (is_mean ? mean(0, size - 1, n) : total + size * n));
+        CHECK_OK(MPI_Scan(out, in, BLOCK, MPI_DOUBLE, op, MPI_COMM_WORLD));
+        CHECK(in[0] == (is_mean ? mean(0, rank, n) : (rank + 1) * (rank / 2.0 + n)));
+    }
+}
+
 /* Alone there is nothing to do, and nothing to divide. */
 static void test_alone(void)
 {
@@ -298,6 +323,7 @@ int main(int argc, char **argv)
         test_folds(&formats[i]);
     }
     test_rooted();
+    test_again();
     test_alone();
     test_prefixes();
     test_scattered();
