@@ -6,9 +6,10 @@
  *
  *     exchange   allgather, alltoall: my block to the other, and my own block to its place
  *     collect    gather: the other's block to rank 0, and its own block to its place
+ *     halves     the same, of which rank 0 reads three eighths while the other writes the rest
  *     fold       allreduce: half a vector from the other, added to mine, the result to the other
  *
- *     gcc -O2 -march=native -o copies bench/copies.c
+ *     gcc -O3 -march=native -o copies bench/copies.c
  *     copies [CPU CPU]     bytes, microseconds: median and least of 31; and now and then how long a line
  *                          takes one way, in ns, since virtual CPUs move
  */
@@ -101,10 +102,22 @@ static void kernel_collect(size_t n)
         memcpy(out, in, n);
 }
 
+static void kernel_halves(size_t n)
+{
+    size_t read = n / 8 * 3 / 4096 * 4096;
+    float *there = (float *)((char *)shared->out[0] + n + read);
+    if (me == 1) {
+        kernel((float *)((char *)in + read), there, n - read, 1);
+        return;
+    }
+    memcpy(out, in, n);
+    kernel((float *)((char *)out + n), shared->in[1], read, 0);
+}
+
 static void kernel_fold(size_t n)
 {
-    size_t half = n / 2, from = me ? half : 0, piece = half < 256 << 10 ? half : 256 << 10;
-    static float theirs[64 << 10];
+    size_t half = n / 2, from = me ? half : 0, piece = half < 512 << 10 ? half : 512 << 10;
+    static float theirs[128 << 10];
     for (size_t at = from; at < from + half; at += piece) {
         size_t i = at / sizeof *in;
         kernel(theirs, shared->in[1 - me] + i, piece, 0);
@@ -221,6 +234,7 @@ static void measure(void)
         row("exchange, shared", shared_exchange, n);
         row("collect, kernel", kernel_collect, n);
         row("collect, shared", shared_collect, n);
+        row("halves, kernel", kernel_halves, n);
         row("fold, kernel", kernel_fold, n);
         row("fold, shared", shared_fold, n);
     }
