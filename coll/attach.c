@@ -76,7 +76,8 @@ static int leave(struct attached *a, int error)
 
 int attach_offer(struct attached *a, const struct offer *offer)
 {
-    int lost = tiny_begin(&a->met, a->tiny, a->said, a->before);
+    tiny_all(&a->met, a->tiny);
+    int lost = tiny_begin(&a->met, a->said, a->before);
     if (lost)
         return lost; /* nobody knows of us */
     if (link_shm.share)
@@ -121,7 +122,8 @@ int attach_meet(struct attached *a)
 
 int attach_end(struct attached *a, uint64_t done)
 {
-    int lost = tiny_begin(&a->over, a->tiny, a->said, a->before);
+    tiny_all(&a->over, a->tiny);
+    int lost = tiny_begin(&a->over, a->said, a->before);
     if (lost)
         return leave(a, lost);
     memcpy(a->over.mine->payload, &done, sizeof done);

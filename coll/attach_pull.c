@@ -138,12 +138,10 @@ static int await_loss(const struct attached *a)
 static int hear_root(struct attached *a, int root)
 {
     const struct slot *slot;
-    int lost = tiny_begin(&a->met, a->tiny, a->said, a->before);
-    if (lost)
-        return lost;
-    a->met.first = a->met.last = root;
-    tiny_readers(&a->met, root);
-    return tiny_hear(&a->met, root, &slot);
+    tiny_all(&a->met, a->tiny);
+    a->met.first = a->met.last = a->met.readers = root;
+    int lost = tiny_begin(&a->met, a->said, a->before);
+    return lost ? lost : tiny_hear(&a->met, root, &slot);
 }
 
 static int take(struct attached *a, const struct telling *telling, struct rest *rest)

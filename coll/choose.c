@@ -275,11 +275,6 @@ static struct kept *kept_of(struct team *team, uint64_t key)
 }
 _Static_assert(KEPT == 1 << (64 - 59), "five bits of the hash");
 
-uint32_t choose_stamp(const struct team *team)
-{
-    return team->forgets + forced_epoch;
-}
-
 uint64_t algorithms_chosen[MOST_ALGORITHMS];
 
 int algorithms_count(void)
@@ -291,18 +286,21 @@ int algorithms_count(void)
     return n;
 }
 
+void choose_count(struct team *team, enum collective what, size_t bytes, int algorithm)
+{
+    algorithms_chosen[algorithm]++;
+    team->chosen[what] = (uint16_t)(algorithm + 1);
+    if (notice_is_wanted(NOTICE_PLAN))
+        notice_give(NOTICE_PLAN, (int64_t[]){ algorithm, (int64_t)bytes, team->channel.size });
+}
+
 void choose_note(struct team *team, enum collective what, size_t bytes,
                  const struct algorithm *algorithm)
 {
-    if (algorithm->script) {
+    if (algorithm->script)
         team->chosen[what] = TEAM_OWN;
-        return;
-    }
-    ptrdiff_t i = algorithm - algorithms;
-    algorithms_chosen[i]++;
-    team->chosen[what] = (uint16_t)(i + 1);
-    if (notice_is_wanted(NOTICE_PLAN))
-        notice_give(NOTICE_PLAN, (int64_t[]){ i, (int64_t)bytes, team->channel.size });
+    else
+        choose_count(team, what, bytes, (int)(algorithm - algorithms));
 }
 
 /* The answer, which is kept under this key. */

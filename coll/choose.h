@@ -67,15 +67,16 @@ int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, c
  * exchange what they know of. */
 void choose_unfit(enum collective what, struct choice *choice);
 
-/* What was chosen for blocking calls like this one, if it depends on nothing that changes unsaid:
- * as long as the stamp, a sum of numbers that only grow, is the same.  NULL: it does, or is not known.
- * *bytes as the rules count them. */
+/* What was chosen for blocking calls like this one, if it depends on nothing that changes unsaid
+ * (team_stamp).  NULL: it does, or is not known.  *bytes as the rules count them. */
 const struct algorithm *choose_known(struct team *team, const struct call *call, size_t *bytes);
-uint32_t choose_stamp(const struct team *team);
 
 /* It is this one: for the counters, and whoever is told of choices. */
 void choose_note(struct team *team, enum collective what, size_t bytes,
                  const struct algorithm *algorithm);
+
+/* The same of one of the table, by its number. */
+void choose_count(struct team *team, enum collective what, size_t bytes, int algorithm);
 
 struct question question_of(const struct team *team, const struct call *call, enum mode mode);
 

@@ -40,7 +40,7 @@ struct team {
     int nodes;                     /* they are on; at most, where places are not known */
     struct places *places;         /* NULL: all in one place, or not known */
     struct memo *memo;             /* choices made; NULL: none yet */
-    uint32_t forgets;              /* how often they were given up, see choose_stamp */
+    uint32_t forgets;              /* how often they were given up, see team_stamp */
     struct orders *orders;         /* algorithms forced on it; NULL: none */
     struct neighbours *neighbours; /* given before the first neighbourhood collective, kept
                                       as long as the team (plans depend on it), freed with it */
@@ -49,6 +49,13 @@ struct team {
     int asker;
     struct mismatch met; /* why the channel is given up, if it is */
 };
+
+/* What is chosen for a team stays the same as long as this does: a sum of numbers that only grow. */
+extern unsigned forced_epoch; /* coll/forced.c */
+static inline uint32_t team_stamp(const struct team *team)
+{
+    return team->forgets + forced_epoch;
+}
 
 /* Drawn by one member when a communicator is made, and sent to the others with the agreement
  * that the call needs anyway: no allreduce for context ids. */

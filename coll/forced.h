@@ -25,10 +25,9 @@ struct orders {
  * cannot be understood. */
 int forced_get(enum collective what, const struct orders **orders);
 
-/* Read another text than the environment's, for tests.  Whoever keeps choices has to notice: the
- * epoch grows. */
+/* Read another text than the environment's, for tests.  Whoever keeps choices has to notice:
+ * forced_epoch grows (team_stamp in coll/coll.h). */
 int forced_read(const char *text);
-extern unsigned forced_epoch;
 
 /* NULL: there is none of that name. */
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name);

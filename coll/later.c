@@ -50,7 +50,7 @@ struct later {
     struct telling telling;
     struct call call;
     struct staging *staging; /* of the call; NULL: no data on a device are reduced */
-    struct round round;      /* once it has spoken */
+    struct round round;
     bool has_spoken;
     int heard; /* the ranks below it have spoken, or need not */
     struct track own[];
@@ -66,7 +66,7 @@ static int later_say(struct later *l)
 {
     if (l->staging)
         staging_in(l->staging);
-    int error = tiny_say(&l->round, l->track->tiny, &l->telling);
+    int error = tiny_say(&l->round, &l->telling);
     l->has_spoken = true;
     l->heard = l->round.first;
     return error;
@@ -344,6 +344,7 @@ int later_start(struct team *team, const struct telling *telling, struct request
         return error;
     l->track = &team->tracks->track[place % (uint32_t)team->tracks->n];
     l->request.active = true;
+    tiny_prepare(&l->round, l->track->tiny, &l->telling);
     *request = &l->request;
     later_begin(l);
     return 0;
@@ -388,6 +389,7 @@ int later_init(struct team *team, const struct telling *telling, uint64_t name,
     }
     track_open(l->own, slots);
     l->track = l->own;
+    tiny_prepare(&l->round, slots, &l->telling);
     l->request.persistent = true;
     l->request.done = 1;
     *request = &l->request;

@@ -3,52 +3,70 @@
 
 #include "coll/choose.h"
 #include "coll/rules.h"
+#include "coll/tell.h"
 #include "coll/tiny_slot.h"
 #include "pml/failure.h"
 #include "runtime/record.h"
 
+#include <stdlib.h>
+
+/* Ready to be said, but for what counts it. */
+struct performing {
+    struct telling telling;
+    struct round round;
+    size_t bytes;  /* as the rules count them */
+    int algorithm; /* its number in the table */
+};
+
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
 {
-    const struct algorithm *algorithm = choose_known(team, call, &repeat->bytes);
+    size_t bytes;
+    const struct algorithm *algorithm = choose_known(team, call, &bytes);
     bool is_tiny = algorithm && !algorithm->program && !algorithm->attaches;
-    repeat->stamp = choose_stamp(team);
+    repeat->stamp = team_stamp(team);
     if (!is_tiny || !is_amount_known(call->what) || call_is_away(call))
         return false;
+    struct performing *p = repeat->performing ? repeat->performing : malloc(sizeof *p);
+    if (!p)
+        return false;
+    repeat->performing = p;
     repeat->call = *call;
-    repeat->algorithm = algorithm;
-    repeat->told = told_of(team, call);
+    p->telling = telling_of(team, &repeat->call);
+    p->bytes = bytes;
+    p->algorithm = (int)(algorithm - algorithms);
+    tiny_prepare(&p->round, team->tiny, &p->telling);
     return true;
 }
 
-bool repeat_holds(const struct repeat *repeat, const struct team *team)
+void repeat_forget(struct repeat *repeat)
 {
-    return repeat->stamp == choose_stamp(team) && !repeat->busy;
+    free(repeat->performing);
+    repeat->performing = NULL;
 }
 
-/* What nobody waits for is counted while the others' words are on their way. */
-static int perform(struct repeat *repeat, struct team *team, const struct telling *telling)
+/* What nobody waits for is done while the others' words are on their way. */
+static inline int perform(struct performing *p, struct team *team)
 {
-    struct round round;
-    round.unfit = NULL;
-    int error = tiny_say(&round, team->tiny, telling);
-    choose_note(team, repeat->call.what, repeat->bytes, repeat->algorithm);
+    int error = tiny_say(&p->round, &p->telling);
+    telling_record(&p->telling);
+    choose_count(team, p->telling.call->what, p->bytes, p->algorithm);
     if (!error)
-        error = tiny_take(&round, telling);
+        error = tiny_take(&p->round, &p->telling);
     if (!error)
-        tiny_fetch(&round);
+        tiny_fetch(&p->round);
     return error;
 }
 
 int repeat_run(struct repeat *repeat, struct team *team)
 {
-    struct telling telling;
-    telling_repeat(&telling, team, &repeat->call, &repeat->told);
+    struct performing *p = repeat->performing;
+    telling_next(&p->telling, team);
     repeat->busy = true;
-    record_now.inside = &telling.scope;
-    int stray = stray_check(team, &telling);
+    record_now.inside = &p->telling.scope;
+    int stray = stray_check(team, &p->telling);
     int error = channel_check(&team->channel);
     if (!error)
-        error = perform(repeat, team, &telling);
+        error = perform(p, team);
     record_now.inside = NULL;
     repeat->busy = false;
     if (__builtin_expect((stray | error) == 0, 1))

@@ -6,29 +6,33 @@
 #ifndef XMPI_REPEAT_H
 #define XMPI_REPEAT_H
 
-#include "coll/tell.h"
+#include "coll/coll.h"
 
-struct algorithm; /* coll/rules.h */
+struct performing; /* coll/repeat.c */
 
 struct repeat {
     struct call call; /* its buffers and in_place may be others each time, on the host */
-    struct told told;
-    const struct algorithm *algorithm;
-    size_t bytes;   /* as the rules count them */
-    uint32_t stamp; /* choose_stamp when it was kept, or was found not to be one to keep */
+    struct performing *performing; /* NULL: it was never kept */
+    uint32_t stamp; /* team_stamp when it was kept, or was found not to be one to keep */
     bool
         busy; /* a thread is in it; another one in the same is a mistake of the program, which must
                        not have the buffers of the first */
 };
 
-/* Keep a call that coll_run has performed.  False: it goes another way than through shared slots, or
- * what is chosen for it depends on more than itself. */
+/* Keep a call that coll_run has performed, where it is and as long as the team is.  False: it goes another
+ * way than through shared slots, what is chosen for it depends on more than itself, or memory is out. */
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call);
 
 /* Would the team still choose the same, and is it free? */
-bool repeat_holds(const struct repeat *repeat, const struct team *team);
+static inline bool repeat_holds(const struct repeat *repeat, const struct team *team)
+{
+    return repeat->stamp == team_stamp(team) && !repeat->busy;
+}
 
 /* Perform it once more, as coll_run would; repeat_holds. */
 int repeat_run(struct repeat *repeat, struct team *team);
+
+/* Nothing is kept any more. */
+void repeat_forget(struct repeat *repeat);
 
 #endif

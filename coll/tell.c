@@ -192,37 +192,32 @@ bool signatures_differ(uint32_t a, uint32_t b)
     return (a ^ b) & ~(ITEMS_MASK << ITEMS_SHIFT) || items_differ(a, b);
 }
 
-void telling_repeat(struct telling *telling, struct team *team, const struct call *call,
-                    const struct told *told)
-{
-    *telling = (struct telling){ .scope = { scope_tell },
-                                 .team = team,
-                                 .call = call,
-                                 .number = (team->calls + 1) & COLL_NUMBERS,
-                                 .signature = told->signature,
-                                 .before = team->said[team->calls % TEAM_SAID],
-                                 .root = told->root,
-                                 .bytes = told->bytes };
-    team->calls++;
-    team->said[team->calls % TEAM_SAID] = telling_word(telling);
-    record_event(team->channel.context, telling->root, (int)telling->number, telling->bytes);
-}
-
-struct told told_of(const struct team *team, const struct call *call)
+struct telling telling_of(const struct team *team, const struct call *call)
 {
     bool rooted = is_rooted(call->what);
     const struct part *part = part_of(team, call);
     uint64_t bytes = part ? unit_bytes(part) : 0;
     const struct layout *items = part && bytes ? part->layout : NULL;
     int root = rooted ? root_of(team, call) : -1;
-    return (struct told){ signature_of(call, items, bytes + call->shape, root),
-                          rooted ? call->root : -1, bytes };
+    return (struct telling){ .scope = { scope_tell },
+                             .team = team,
+                             .call = call,
+                             .signature = signature_of(call, items, bytes + call->shape, root),
+                             .root = rooted ? call->root : -1,
+                             .bytes = bytes };
+}
+
+void telling_record(const struct telling *telling)
+{
+    record_event(telling->team->channel.context, telling->root, (int)telling->number,
+                 telling->bytes);
 }
 
 void telling_begin(struct telling *telling, struct team *team, const struct call *call)
 {
-    struct told told = told_of(team, call);
-    telling_repeat(telling, team, call, &told);
+    *telling = telling_of(team, call);
+    telling_next(telling, team);
+    telling_record(telling);
 }
 
 /* ---- a mismatch ---- */

@@ -51,15 +51,17 @@ static inline bool words_differ(uint64_t a, uint64_t b)
 /* The next collective of a team begins: count it, record it.  The call may be copied. */
 void telling_begin(struct telling *telling, struct team *team, const struct call *call);
 
-/* The next one is like one before it, of which all this is known. */
-struct told {
-    uint32_t signature;
-    int root;
-    uint64_t bytes;
-};
-struct told told_of(const struct team *team, const struct call *call);
-void telling_repeat(struct telling *telling, struct team *team, const struct call *call,
-                    const struct told *told);
+/* The same in three parts: what is alike whenever it comes again, */
+struct telling telling_of(const struct team *team, const struct call *call);
+/* what is not, */
+static inline void telling_next(struct telling *telling, struct team *team)
+{
+    telling->before = team->said[team->calls % TEAM_SAID];
+    telling->number = ++team->calls & COLL_NUMBERS;
+    team->said[team->calls % TEAM_SAID] = telling_word(telling);
+}
+/* and the record, before it is waited for. */
+void telling_record(const struct telling *telling);
 
 /* What waits of this collective belong to; in a wait for several, the things that are told next. */
 void telling_tell(const struct telling *telling, struct record_wait *wait);

@@ -296,12 +296,10 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
 }
 
 /* The ranks that have to speak before this one can take, and those that read what it says. */
-static inline void await(struct round *round, enum heard hears, const struct call *call)
+static void await(struct round *round, enum heard hears, const struct call *call)
 {
     const struct tiny *t = round->tiny;
     int root = call->root;
-    if (hears == HEARS_ALL)
-        return;
     bool is_root = t->me == root;
     if (hears == HEARS_LOWER) {
         round->last = t->me - 1;
@@ -310,48 +308,53 @@ static inline void await(struct round *round, enum heard hears, const struct cal
         round->last = t->me - 1;
         round->first = t->me > 0 ? t->me - 1 : 0;
         round->source = t->me > 0 ? t->me - 1 : NOBODY;
-        tiny_readers(round, t->me + 1 < t->n ? t->me + 1 : NOBODY);
+        round->readers = t->me + 1 < t->n ? t->me + 1 : NOBODY;
     } else if (hears == HEARS_ROOT && is_root) {
         round->last = -1;
-    } else if (is_root) {
-        round->source = t->n == 2 ? 1 - root : NOBODY;
-        tiny_readers(round, NOBODY);
     } else if (hears == HEARS_ROOT) {
         round->first = round->last = round->source = root;
         if (!has_cells(t, call->what))
-            tiny_readers(round, NOBODY);
-    } else {
+            round->readers = NOBODY;
+    } else if (hears == ROOT_HEARS_ALL && is_root) {
+        round->source = t->n == 2 ? 1 - root : NOBODY;
+        round->readers = NOBODY;
+    } else if (hears == ROOT_HEARS_ALL) {
         round->last = -1;
-        tiny_readers(round, root);
+        round->readers = root;
     }
 }
 
-int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling)
+void tiny_prepare(struct round *round, struct tiny *tiny, const struct telling *telling)
 {
     const struct call *call = telling->call;
-    const struct performance *p = performance_of(tiny, call->what);
-    round->bytes = telling->bytes;
-    if (__builtin_expect(has_known_counts(call->what), 0))
-        round->bytes = listed_payload(call, tiny->n);
+    bool listed = has_known_counts(call->what);
+    tiny_all(round, tiny);
+    round->performance = performance_of(tiny, call->what);
+    round->bytes = listed ? listed_payload(call, tiny->n) : telling->bytes;
     round->length = payload_bytes(call->what, tiny->n, round->bytes);
     round->everywhere = tiny_writes_everywhere(tiny, call);
-    int lost = tiny_begin(round, tiny, telling_word(telling), telling->before);
+    round->unfit = NULL;
+    await(round, round->performance->hears, call);
+}
+
+int tiny_say(struct round *round, const struct telling *telling)
+{
+    const struct performance *p = round->performance;
+    const struct tiny *tiny = round->tiny;
+    int lost = tiny_begin(round, telling_word(telling), telling->before);
     if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
-        (p->hears != HEARS_ROOT || call->root == tiny->me))
+        (p->hears != HEARS_ROOT || telling->call->root == tiny->me))
         lost = tiny_place(round);
-    if (lost)
+    if (lost || !p->say)
         return lost;
-    await(round, p->hears, call);
-    if (!p->say)
-        return 0;
-    p->say(round, call);
+    p->say(round, telling->call);
     tiny_publish(round);
     return 0;
 }
 
 int tiny_take(struct round *round, const struct telling *telling)
 {
-    const struct performance *p = performance_of(round->tiny, telling->call->what);
+    const struct performance *p = round->performance;
     int lost = p->take(round, telling->call);
     if (!lost && p->hears == HEARS_ALL)
         round->tiny->known = round->sequence;
@@ -364,8 +367,9 @@ int tiny_take(struct round *round, const struct telling *telling)
 int tiny_run(struct tiny *tiny, const struct telling *telling, struct unfit *unfit)
 {
     struct round round;
+    tiny_prepare(&round, tiny, telling);
     round.unfit = unfit;
-    int error = tiny_say(&round, tiny, telling);
+    int error = tiny_say(&round, telling);
     if (!error)
         error = tiny_take(&round, telling);
     if (!error)

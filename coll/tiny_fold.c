@@ -30,14 +30,36 @@ static inline struct buffer vector_of(const struct call *call)
     return part_block(&part, 0);
 }
 
-/* Two vectors or more, each of which the kernel adds to the sum of those before. */
-static inline int fold_by_kernel(struct round *round, const struct call *call, int n,
-                                 const void *mine, enum from from)
+static inline void *result_of(const struct call *call)
+{
+    struct buffer place = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
+    return buffer_flat(&place);
+}
+
+/* The vectors of ranks 0 and 1, of which one is mine. */
+static inline int fold_two(struct round *round, const struct call *call, const void *mine,
+                           enum from from)
+{
+    const struct reduction *op = &call->reduction;
+    int me = round->tiny->me;
+    const struct slot *slot;
+    int lost = tiny_hear(round, 1 - me, &slot);
+    if (lost)
+        return lost;
+    const void *theirs = heard_at(round, slot, 1 - me, from);
+    op->kernel(result_of(call), me == 0 ? mine : theirs, me == 0 ? theirs : mine,
+               call->recv.count * op->layout->nitems);
+    return 0;
+}
+
+/* More, each of which the kernel adds to the sum of those before. */
+static __attribute__((noinline)) int fold_by_kernel(struct round *round,
+                                                    const struct call *call, int n,
+                                                    const void *mine, enum from from)
 {
     reduce_kernel *kernel = call->reduction.kernel;
     size_t items = call->recv.count * call->reduction.layout->nitems;
-    struct buffer place = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    void *out = buffer_flat(&place);
+    void *out = result_of(call);
     const void *sum = NULL;
     for (int r = 0; r < n; r++) {
         const struct slot *slot = NULL;
@@ -58,8 +80,7 @@ static __attribute__((noinline)) int fold_by_folding(struct round *round,
                                                      const void *mine, enum from from)
 {
     float floats[TINY_BYTES / sizeof(uint16_t)];
-    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    struct folding f = folding_begin(&call->reduction, n, buffer_flat(&out), call->recv.count);
+    struct folding f = folding_begin(&call->reduction, n, result_of(call), call->recv.count);
     f.floats = floats;
     for (int r = 0; r < n; r++) {
         const struct slot *slot = NULL;
@@ -77,9 +98,10 @@ static int fold_ranks(struct round *round, const struct call *call, int n, const
                       enum from from)
 {
     const struct reduction *op = &call->reduction;
-    bool plain = !op->mean && (n == 2 || (n > 2 && !op->in_float));
-    return __builtin_expect(plain, 1) ? fold_by_kernel(round, call, n, mine, from)
-                                      : fold_by_folding(round, call, n, mine, from);
+    if (n == 2 && !op->mean)
+        return fold_two(round, call, mine, from);
+    return n > 2 && !op->mean && !op->in_float ? fold_by_kernel(round, call, n, mine, from)
+                                               : fold_by_folding(round, call, n, mine, from);
 }
 
 /* Mine as an operand.  In place it is overwritten when the third vector is folded: then the slot

@@ -87,20 +87,26 @@ static inline bool slot_says(const struct slot *slot, uint64_t s)
     return atomic_load_explicit(&slot->sequence, memory_order_acquire) >= s;
 }
 
-/* One operation on this rank. */
+struct performance; /* coll/tiny.c */
+
+/* One operation on this rank: what is the same whenever it comes again (tiny_prepare), */
 struct round {
     struct tiny *tiny;
-    uint64_t sequence, said, before;
-    size_t bytes;  /* of a block, or of the vector */
-    size_t length; /* of a payload, whoever writes one */
-    size_t place;  /* of this rank's part in each, where blocks differ */
-    struct slot *mine;
-    char *payload;       /* of this rank */
+    const struct performance *performance;
+    size_t bytes;        /* of a block, or of the vector */
+    size_t length;       /* of a payload, whoever writes one */
     int first, last;     /* the ranks that are awaited, for the flight recorder */
     int source;          /* the only one that is heard, and does not hear us; or NOBODY */
-    int error;           /* somebody is in another collective; kept for the tiny (fail_keep) */
+    int readers;         /* of this rank's slot: one rank, EVERYBODY or NOBODY */
     struct unfit *unfit; /* of gatherv and scatterv */
-    bool everywhere;     /* this rank writes into all slots; set before it begins */
+    bool everywhere;     /* this rank writes into all slots */
+
+    /* and what is not */
+    int error; /* somebody is in another collective; kept for the tiny (fail_keep) */
+    uint64_t sequence, said, before;
+    size_t place; /* of this rank's part in each, where blocks differ */
+    struct slot *mine;
+    char *payload; /* of this rank */
 };
 
 /* ---- one operation in two halves: tiny.c performs it, later.c waits in between ---- */
@@ -112,9 +118,12 @@ bool tiny_may_begin(const struct tiny *tiny, const struct call *call);
 /* Does this rank write into the slots of all others (cells_of in coll/tiny_parts.h)? */
 bool tiny_writes_everywhere(const struct tiny *tiny, const struct call *call);
 
+/* Once for all operations that are alike: `telling` but for what counts them. */
+void tiny_prepare(struct round *round, struct tiny *tiny, const struct telling *telling);
+
 /* Begin, and show the slot: afterwards the ranks round->first to round->last, but this one, have to
  * say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
-int tiny_say(struct round *round, struct tiny *tiny, const struct telling *telling);
+int tiny_say(struct round *round, const struct telling *telling);
 int tiny_take(struct round *round, const struct telling *telling);
 
 /* A record_teller of a round: who has not said it.  The same of the next operation's turn. */
@@ -138,33 +147,31 @@ void tiny_wake(const struct round *round) __attribute__((cold));
 void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
     __attribute__((cold));
 
-/* Begin the next operation, of whose slots everybody reads all unless something else is said
- * (tiny_readers): afterwards this rank's, round->mine, may be filled in.  Its round->payload has
- * t->room bytes; tiny_place finds more. */
-static inline int tiny_begin(struct round *round, struct tiny *t, uint64_t said,
-                             uint64_t before)
+/* Everybody reads all slots. */
+static inline void tiny_all(struct round *round, struct tiny *t)
 {
-    uint64_t s = ++t->sequence;
     round->tiny = t;
+    round->first = 0;
+    round->last = t->n - 1;
+    round->source = NOBODY;
+    round->readers = EVERYBODY;
+}
+
+/* Begin the next operation: afterwards this rank's slot, round->mine, may be filled in.  Its
+ * round->payload has t->room bytes; tiny_place finds more. */
+static inline int tiny_begin(struct round *round, uint64_t said, uint64_t before)
+{
+    struct tiny *t = round->tiny;
+    uint64_t s = ++t->sequence;
     round->sequence = s;
     round->said = said;
     round->before = before;
     round->mine = slot_of(t, t->me, s);
-    round->first = 0;
-    round->last = t->n - 1;
-    round->source = NOBODY;
     round->error = 0;
     round->payload = round->mine->payload;
     int lost = __builtin_expect(t->known + t->depth > s, 1) ? 0 : tiny_turn(round);
-    t->readers[s & (t->depth - 1)] = EVERYBODY;
+    t->readers[s & (t->depth - 1)] = (int8_t)round->readers;
     return lost;
-}
-
-/* Only this rank reads my slot, or NOBODY. */
-static inline void tiny_readers(const struct round *round, int who)
-{
-    struct tiny *t = round->tiny;
-    t->readers[round->sequence & (t->depth - 1)] = (int8_t)who;
 }
 
 /* What a rank has written, in its slot or elsewhere. */

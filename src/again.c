@@ -3,6 +3,16 @@
 
 #include <stdlib.h>
 
+enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots may rotate */
+
+static unsigned again_place(const struct again_key *key)
+{
+    uint64_t sum = (uint64_t)key->what << 32 ^ (uint64_t)key->counts[0] << 8 ^
+                   (uint64_t)key->root ^ (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4;
+    return (unsigned)(sum * 0x9e3779b97f4a7c15u >> 59);
+}
+_Static_assert(AGAIN_PLACES == 1 << (64 - 59), "five bits of the hash");
+
 /* NULL: without memory nothing is kept. */
 static struct again *place_for(struct comm *comm, const struct again_key *key)
 {
@@ -51,6 +61,15 @@ static void learn(const struct asked *asked, const struct again_key *key)
     again->key = *key;
 }
 
+struct again *again_look(struct comm *comm, const struct again_key *key)
+{
+    struct again *again = comm->again ? comm->again[again_place(key)] : NULL;
+    if (!again || !again_is(again, comm, key))
+        return NULL;
+    comm->again_last = again;
+    return again;
+}
+
 int again_first(struct asked *asked, int rc, const struct again_key *key)
 {
     rc = asked_run(asked, rc);
@@ -61,8 +80,12 @@ int again_first(struct asked *asked, int rc, const struct again_key *key)
 
 void again_forget(struct comm *comm)
 {
-    for (int place = 0; comm->again && place < AGAIN_PLACES; place++)
+    for (int place = 0; comm->again && place < AGAIN_PLACES; place++) {
+        if (comm->again[place])
+            repeat_forget(&comm->again[place]->repeat);
         free(comm->again[place]);
+    }
     free(comm->again);
     comm->again = NULL;
+    comm->again_last = NULL;
 }

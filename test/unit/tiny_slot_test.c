@@ -56,7 +56,8 @@ static uint64_t looked_at(void)
 static int error_of_turn(void)
 {
     struct round round = { .everywhere = false };
-    ck_assert_int_eq(tiny_begin(&round, tiny, said_by_all(NEXT), said_by_all(NEXT - 1)), 0);
+    tiny_all(&round, tiny);
+    ck_assert_int_eq(tiny_begin(&round, said_by_all(NEXT), said_by_all(NEXT - 1)), 0);
     int error = round.error;
     free(tiny);
     return error;
