@@ -26,8 +26,6 @@ struct again_key {
     const struct op *op;
 };
 
-enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots may rotate */
-
 struct again {
     struct again_key key; /* of the last call that belongs here */
     enum { AGAIN_NEVER, AGAIN_ONCE, AGAIN_KEPT, AGAIN_REFUSED } state;
@@ -41,14 +39,6 @@ static inline struct again_key again_key(enum collective what, int64_t count,
     return (struct again_key){ what, root, { count, 0 }, { type, NULL }, op };
 }
 
-static inline unsigned again_place(const struct again_key *key)
-{
-    uint64_t sum = (uint64_t)key->what << 32 ^ (uint64_t)key->counts[0] << 8 ^
-                   (uint64_t)key->root ^ (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4;
-    return (unsigned)(sum * 0x9e3779b97f4a7c15u >> 59);
-}
-_Static_assert(AGAIN_PLACES == 1 << (64 - 59), "five bits of the hash");
-
 static inline bool again_same(const struct again_key *a, const struct again_key *b)
 {
     return a->counts[0] == b->counts[0] && a->counts[1] == b->counts[1] &&
@@ -56,13 +46,20 @@ static inline bool again_same(const struct again_key *a, const struct again_key 
            a->root == b->root && a->what == b->what;
 }
 
-/* What is kept of such a call and may be used; NULL: nothing. */
-static inline struct again *again_find(const struct comm *comm, const struct again_key *key)
+/* Is it kept, and may it be used? */
+static inline bool again_is(const struct again *again, const struct comm *comm,
+                            const struct again_key *key)
 {
-    struct again *again = comm->again ? comm->again[again_place(key)] : NULL;
-    bool holds = again && again->state == AGAIN_KEPT && again_same(&again->key, key) &&
-                 repeat_holds(&again->repeat, &comm->team);
-    return holds ? again : NULL;
+    return again->state == AGAIN_KEPT && again_same(&again->key, key) &&
+           repeat_holds(&again->repeat, &comm->team);
+}
+
+/* What is kept of such a call and may be used; NULL: nothing.  Often it is the last one. */
+struct again *again_look(struct comm *comm, const struct again_key *key);
+static inline struct again *again_find(struct comm *comm, const struct again_key *key)
+{
+    struct again *last = comm->again_last;
+    return last && again_is(last, comm, key) ? last : again_look(comm, key);
 }
 
 /* ---- buffers: false where there is something to be said about them, by whoever asks anew ---- */

@@ -25,14 +25,14 @@ struct comm {
     struct group *group;  /* mine */
     struct group *remote; /* the other one; NULL for an intracommunicator */
     struct errhandler *errhandler;
-    struct attributes *attributes; /* NULL: none */
-    struct topology *topology;     /* NULL: none */
-    struct info *info;             /* hints; NULL: none */
-    struct stream *stream;         /* of a device; NULL: none */
-    struct again **again;          /* calls that come again; NULL: none */
-    uint32_t session;              /* see struct group */
-    bool freed;                    /* the user's handle is gone; requests may still hold it */
-    int orphans;                   /* operations under way that nobody waits for */
+    struct attributes *attributes;     /* NULL: none */
+    struct topology *topology;         /* NULL: none */
+    struct info *info;                 /* hints; NULL: none */
+    struct stream *stream;             /* of a device; NULL: none */
+    struct again **again, *again_last; /* calls that come again, the last one; NULL: none */
+    uint32_t session;                  /* see struct group */
+    bool freed;  /* the user's handle is gone; requests may still hold it */
+    int orphans; /* operations under way that nobody waits for */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
