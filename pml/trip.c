@@ -17,6 +17,9 @@
  * time, where our own copying does not count, and the sender's does, as much as ours would cost.
  * So it does where ranks share processors: either's copying keeps others waiting.
  *
+ * And as two that differ have the worse of both ways, of two ranks the lower one chooses for both: the other
+ * takes what comes from it as it is advised to send itself.
+ *
  * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
  * while one of ours was on its way.
  *
@@ -46,10 +49,11 @@ static int in_progress;            /* measured messages */
 static uint64_t last_end;          /* when the last of them was complete */
 static struct {
     uint64_t ticks, bytes;
-    uint64_t last;    /* ticks when the last measured message was complete */
-} out;                /* what we copied out ourselves */
-static uint64_t sent; /* bytes of our long messages since then */
-static int crossings; /* among the last messages: 0 to MOST_CROSSINGS */
+    uint64_t last;            /* ticks when the last measured message was complete */
+} out;                        /* what we copied out ourselves */
+static uint64_t sent;         /* bytes of our long messages since then */
+static uint32_t sent_classes; /* that they ever were of */
+static int crossings;         /* among the last messages: 0 to MOST_CROSSINGS */
 enum { SOME_CROSSINGS = 4, MOST_CROSSINGS = 8 };
 
 /* ---- advice ---- */
@@ -88,6 +92,7 @@ void trips_open(void)
     last_end = 0;
     memset(&out, 0, sizeof out);
     sent = 0;
+    sent_classes = 0;
     crossings = 0;
     in_progress = 0;
     always_copied = 0;
@@ -126,13 +131,35 @@ static enum traffic traffic(void)
     return crossings >= SOME_CROSSINGS ? TWO_WAYS : ONE_WAY;
 }
 
-/* The way of this message, and a plan for the next one like it. */
-static enum way plan(size_t bytes)
+/* Do we take what comes from this peer as it takes what comes from us?  Only of lengths that have gone there. */
+static bool follows(const struct peer *peer, size_t bytes)
 {
-    int c = way_class(bytes);
-    enum way way = next[c] < WAYS ? next[c] : way_take(bytes, traffic(), in_progress == 0);
-    next[c] = way_take(bytes, traffic(), in_progress == 0);
-    advise(next[c] == WAY_COPY ? advice | way_bit(bytes) : advice & ~way_bit(bytes));
+    return traffic() == TWO_WAYS && peer->world < boot.rank && peer->link->advised &&
+           sent_classes & way_bit(bytes);
+}
+
+static enum way way_of_leader(const struct peer *peer, size_t bytes)
+{
+    return peer->link->advised(peer) & way_bit(bytes) ? WAY_COPY : WAY_READ;
+}
+
+static void plan_next(size_t bytes, enum way way)
+{
+    next[way_class(bytes)] = way;
+    advise(way == WAY_COPY ? advice | way_bit(bytes) : advice & ~way_bit(bytes));
+}
+
+/* The way of this message, and a plan for the next one like it. */
+static enum way plan(const struct peer *peer, size_t bytes)
+{
+    if (follows(peer, bytes)) {
+        plan_next(bytes, way_of_leader(peer, bytes));
+        return next[way_class(bytes)];
+    }
+    enum way way = next[way_class(bytes)];
+    if (way == WAYS)
+        way = way_take(bytes, traffic(), in_progress == 0);
+    plan_next(bytes, way_take(bytes, traffic(), in_progress == 0));
     return way;
 }
 
@@ -164,7 +191,7 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
         trip->way = asked ? way_fixed(peer->link, plain) : WAY_COPY;
         return;
     }
-    enum way way = plan(header->total);
+    enum way way = plan(peer, header->total);
     trip->measured = whole;
     in_progress += whole;
     trip->lead = asked ? 0 : header->bytes;
@@ -197,6 +224,7 @@ void trip_out(size_t bytes, uint64_t ticks)
 void trip_sent(size_t bytes)
 {
     sent += bytes;
+    sent_classes |= way_bit(bytes);
 }
 
 /* What we copied out without asking may have crossed this message or not: nobody told us. */
@@ -226,9 +254,10 @@ static void trip_learn(const struct trip *trip, bool alone, uint64_t ticks, uint
                              .alone = alone,
                              .moved = trip->bytes,
                              .ticks = ticks };
-    if (trip->traffic == TWO_WAYS && !alone)
-        took.moved += sent;
-    else if (busy || boot.crowded)
+    bool both_ways = trip->traffic == TWO_WAYS;
+    if (both_ways) /* while a single one comes, one like it goes, be it copied out a moment earlier */
+        took.moved += alone ? trip->bytes : sent;
+    if (both_ways ? alone : busy || boot.crowded)
         took.ticks = cost_shared(trip, ticks, busy);
     way_took(&took);
 }

@@ -35,6 +35,9 @@ enum {
     RUN = 5, /* messages, at least */
     LONGEST_RUN = 256,
     SAMPLE = 16, /* messages for a sample while others are in progress; alone, a run less 1 */
+    /* Classes of which a window is many messages.  Both ways it takes two of them until both sides do as was
+     * decided, so runs are the longest. */
+    WINDOW_CLASSES = 3,
     RUN_UNCACHED = 2, /* the same for messages that no cache holds */
     LONGEST_UNCACHED = 16,
     SAMPLE_UNCACHED = 3,
@@ -141,7 +144,7 @@ static void state_begin(struct way_state *s, int c)
 static bool run_is_over(const struct way_state *s, int c, bool quiet)
 {
     if (is_cached(c))
-        return s->length >= (quiet ? RUN : LONGEST_RUN);
+        return s->length >= (quiet && !(s->two_ways && c < WINDOW_CLASSES) ? RUN : LONGEST_RUN);
     return s->length >= (quiet ? RUN_UNCACHED : LONGEST_UNCACHED);
 }
 
