@@ -14,9 +14,9 @@ struct repeat {
     struct call call; /* its buffers and in_place may be others each time, on the host */
     struct performing *performing; /* NULL: it was never kept */
     uint32_t stamp; /* team_stamp when it was kept, or was found not to be one to keep */
-    bool
-        busy; /* a thread is in it; another one in the same is a mistake of the program, which must
-                       not have the buffers of the first */
+    /* A thread is in it.  Another one in the same is a mistake of the program, which must not have the
+     * buffers of the first. */
+    bool busy;
 };
 
 /* Keep a call that coll_run has performed, where it is and as long as the team is.  False: it goes another

@@ -91,7 +91,8 @@ bool pml_arrived_solo(struct peer *peer, const struct wire_short *head, const ch
 {
     struct engine *engine = &engines[engine_mine];
     struct channel *channel = engine->found;
-    if (head->step != 0) /* not of the program */
+    /* The first messages of collectives have step 0, too: they are matched, and left to who ends receives. */
+    if (head->step != 0)
         return false;
     if (!channel || channel->context != head->context) {
         channel = channel_look(head->context);

@@ -46,8 +46,7 @@ static uint64_t uses;
 
 static const struct xpmem *xpmem;
 static struct mapped *all;
-static int64_t
-    shared; /* our own name, for as long as we live: others may keep what they have mapped */
+static int64_t shared; /* our name, as long as we live: others may keep what they have mapped */
 
 /* ---- names ---- */
 
