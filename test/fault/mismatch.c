@@ -2,8 +2,8 @@
  *
  * Ranks in different collectives, pair by pair: rank 0 calls one, all others another one, each pair on a
  * communicator of its own.  Every rank has to get an error that names both calls, from its call or,
- * where that needed nobody, from the next one; nobody may wait for more than PATIENCE.  The same
- * call on all ranks has to work.
+ * where that needed nobody, from the next one, and an error from every call after that; nobody may wait
+ * for more than PATIENCE.  The same call on all ranks has to work.
  *
  *     mismatch [blocking|nonblocking|persistent|again] [FIRST LAST [short|eager|long|mixed]]
  *     mismatch late|together|computes
@@ -202,6 +202,8 @@ static void pair(const struct call *a, const struct call *b, int mode)
         if (rc == MPI_SUCCESS && after != MPI_SUCCESS)
             MPI_Error_string(rc = after, text, &length);
     }
+    if (a != b && perform(&next, 0, comm) == MPI_SUCCESS)
+        wrong(a, b, "no error any more", text);
     double took = MPI_Wtime() - began;
     alarm(0);
     if (getenv("VERBOSE") && a != b)
