@@ -52,7 +52,7 @@ static inline int fold_two(struct round *round, const struct call *call, const v
     return 0;
 }
 
-/* More, each of which the kernel adds to the sum of those before. */
+/* More, or of others alone, each of which the kernel adds to the sum of those before. */
 static __attribute__((noinline)) int fold_by_kernel(struct round *round,
                                                     const struct call *call, int n,
                                                     const void *mine, enum from from)
@@ -98,10 +98,10 @@ static int fold_ranks(struct round *round, const struct call *call, int n, const
                       enum from from)
 {
     const struct reduction *op = &call->reduction;
-    if (n == 2 && !op->mean)
-        return fold_two(round, call, mine, from);
-    return n > 2 && !op->mean && !op->in_float ? fold_by_kernel(round, call, n, mine, from)
-                                               : fold_by_folding(round, call, n, mine, from);
+    if (n < 2 || op->mean || (n > 2 && op->in_float))
+        return fold_by_folding(round, call, n, mine, from);
+    return n == 2 && round->tiny->me < 2 ? fold_two(round, call, mine, from)
+                                         : fold_by_kernel(round, call, n, mine, from);
 }
 
 /* Mine as an operand.  In place it is overwritten when the third vector is folded: then the slot
