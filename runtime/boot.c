@@ -10,6 +10,7 @@
 #include "runtime/boot_way.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
+#include "runtime/param.h"
 
 #include "mpi.h"
 
@@ -188,6 +189,17 @@ static uint32_t pid_namespace(void)
     return stat("/proc/self/ns/pid", &file) == 0 ? (uint32_t)file.st_ino : 0;
 }
 
+static bool is_crowded(const struct boot_header *segment)
+{
+    const char *text = param_string(CROWDED) ? param_string(CROWDED) : "auto";
+    bool yes = strcmp(text, "yes") == 0;
+    if (yes || strcmp(text, "no") == 0)
+        return yes;
+    if (strcmp(text, "auto") != 0)
+        say("XMPI_CROWDED=%s is none of auto, yes, no; taking auto", text);
+    return segment->crowded;
+}
+
 int boot_join(struct boot_header *segment, int local_rank)
 {
     struct boot_rank *record = bootseg_rank(segment, local_rank);
@@ -204,7 +216,7 @@ int boot_join(struct boot_header *segment, int local_rank)
         .nnodes = segment->nnodes,
         .appnum = record->appnum,
         .universe = segment->universe > 0 ? segment->universe : -1,
-        .crowded = segment->crowded,
+        .crowded = is_crowded(segment),
         .maps = segment->maps,
         .segment = segment,
     };
