@@ -111,7 +111,7 @@ static void stamp_renew(void)
 static __attribute__((noinline)) void event_rare(uint64_t context, int peer, int tag,
                                                  uint64_t bytes)
 {
-    if (row == 0)
+    if (row <= 0)
         stamp_renew();
     row--;
     event_write(record_name(record_now.function), context, peer, tag, bytes);
@@ -126,7 +126,7 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
 #endif
     const char *function = record_now.function;
     uint32_t name = name_hash(function);
-    if (__builtin_expect(keys[name] != function || row == 0 || trace_on, 0)) {
+    if (__builtin_expect(keys[name] != function || row <= 0 || trace_on, 0)) {
         event_rare(context, peer, tag, bytes);
         return;
     }
