@@ -17,8 +17,8 @@
  * time, where our own copying does not count, and the sender's does, as much as ours would cost.
  * So it does where ranks share processors: either's copying keeps others waiting.
  *
- * And as two that differ have the worse of both ways, of two ranks the lower one chooses for both: the other
- * takes what comes from it as it is advised to send itself.
+ * And as two that differ have the worse of both ways, of two ranks that have a node to themselves the lower
+ * one chooses for both: the other takes what comes from it as it is advised to send itself.
  *
  * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
  * while one of ours was on its way.
@@ -45,6 +45,7 @@ static enum wish wish;
 static uint32_t advice;            /* published; bits of way_bit */
 static uint32_t always_copied;     /* where ranks share processors, the same bits */
 static enum way next[WAY_CLASSES]; /* WAYS: there was none so far */
+static bool refused;               /* memory of others cannot be reached */
 static int in_progress;            /* measured messages */
 static uint64_t last_end;          /* when the last of them was complete */
 static struct {
@@ -95,6 +96,7 @@ void trips_open(void)
     sent_classes = 0;
     crossings = 0;
     in_progress = 0;
+    refused = false;
     always_copied = 0;
     if (boot.crowded && wish == WISH_AUTO)
         always_copied = way_bit(2 * WAY_SHORT) | way_bit(4 * WAY_SHORT);
@@ -108,6 +110,7 @@ void trips_close(void)
 
 void trips_refuse(void)
 {
+    refused = true;
     ways_open(false, false);
     next_set(WAY_COPY);
     advise(UINT32_MAX);
@@ -131,11 +134,13 @@ static enum traffic traffic(void)
     return crossings >= SOME_CROSSINGS ? TWO_WAYS : ONE_WAY;
 }
 
-/* Do we take what comes from this peer as it takes what comes from us?  Only of lengths that have gone there. */
+/* Do we take what comes from this peer as it takes what comes from us?  Only of lengths that have gone there, and
+ * where the node has nobody else: with a third one, what each decides of its own would be mixed with what it
+ * follows. */
 static bool follows(const struct peer *peer, size_t bytes)
 {
-    return traffic() == TWO_WAYS && peer->world < boot.rank && peer->link->advised &&
-           sent_classes & way_bit(bytes);
+    return boot.nlocal == 2 && !refused && traffic() == TWO_WAYS && peer->world < boot.rank &&
+           peer->link->advised && sent_classes & way_bit(bytes);
 }
 
 static enum way way_of_leader(const struct peer *peer, size_t bytes)
