@@ -115,11 +115,11 @@ void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)
     uint32_t i = lane->last_chunk++ % CHUNKS_IN_FLIGHT;
     lane->chunk[i] = (uint16_t)chunk;
     lane->chunk_end[i] = end;
+    ready.fetched = 0;
     if (lane->fill.past) /* what is stored past the caches need not be here */
         return;
     ready.bytes = ready.taken && ready.bytes > bytes ? ready.bytes : bytes;
     ready.taken++;
-    ready.fetched = 0;
     chunks_wanted = !boot.crowded;
 }
 

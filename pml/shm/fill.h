@@ -26,7 +26,7 @@ enum {
     FILL_LEAST = 1024, /* shorter ones are never better past the caches */
     FILL_SLOW_NS = 10, /* per line of FILL_LINE bytes, or more */
     FILL_SURE = 3,     /* so many in a row change it */
-    FILL_LOOK = 8,     /* every so many of those that go the usual way are timed */
+    FILL_LOOK = 8,     /* after so many that went the usual way one is timed */
     FILL_COLD = 64,    /* not the first ones of all: their memory is new */
     FILL_SOON = 256,   /* past the caches before another try, */
     FILL_LATE = 4096,  /* and at most */
@@ -40,7 +40,9 @@ enum fill_how {
     FILL_PAST   /* copy past the caches */
 };
 
-struct fill { /* towards one receiver; see fill_begin */
+/* Towards one receiver; see fill_begin.  Chunks serve all receivers in turn: one that another of them has read says
+ * what taking lines from that one costs. */
+struct fill {
     bool past;
     uint8_t odd;   /* times in a row that speak for the other way */
     uint16_t left; /* chunks until one is timed */

@@ -209,7 +209,7 @@ static size_t piece_bytes(size_t bytes)
 static void chunk_stream(char *to, const char *from, size_t bytes)
 {
     size_t lines = bytes / FILL_LINE * FILL_LINE;
-    _Alignas(FILL_LINE) char last[FILL_LINE];
+    _Alignas(FILL_LINE) char last[FILL_LINE] = { 0 };
     if (lines < bytes) {
         memcpy(last, from + lines, bytes - lines);
         copy_streamed(to + lines, last, FILL_LINE);
@@ -233,9 +233,10 @@ static uint64_t stored_ns(void)
 
 static __attribute__((noinline)) void chunk_time(struct fill *fill, char *to, size_t bytes)
 {
-    uint64_t began = stored_ns();
+    uint64_t before = stored_ns(), began = stored_ns(), looking = began - before;
     chunk_own(to, bytes);
-    fill_took(fill, bytes, stored_ns() - began);
+    uint64_t ns = stored_ns() - began;
+    fill_took(fill, bytes, ns > looking ? ns - looking : 0);
 }
 
 static void chunk_fill(struct lane *lane, char *to, const char *from, size_t bytes)
