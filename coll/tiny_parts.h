@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-/* memcpy for sizes that the compiler does not know but that mostly are a word. */
+/* memcpy for sizes that the compiler does not know but that mostly are a word.  No bytes may be nowhere. */
 static inline void copy_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 8)
         memcpy(to, from, 8);
     else if (bytes == 4)
         memcpy(to, from, 4);
-    else
+    else if (bytes > 0)
         memcpy(to, from, bytes);
 }
 

@@ -52,7 +52,7 @@ static inline void folding_add(struct folding *f, const void *vector)
 
 static inline void folding_end(const struct folding *f)
 {
-    if (f->n == 1 && f->to != f->first)
+    if (f->n == 1 && f->to != f->first && f->count > 0)
         memmove(f->to, f->first, f->count * f->r->layout->size);
     if (!f->r->mean || f->n < 2)
         return;
