@@ -452,11 +452,9 @@ static int tell_and_choose(struct team *team, const struct call *call, enum mode
 int coll_begun(const struct team *team, int error)
 {
     if (error)
-        fail_keep(team, error);
+        return mismatch_end(team, error, 0);
     mismatch_settle();
-    if (error)
-        fail_recall(team);
-    return error;
+    return 0;
 }
 
 int coll_start(struct team *team, const struct call *call, struct request **request)

@@ -187,7 +187,7 @@ int mismatch_settle(void)
     return n;
 }
 
-int mismatch_end(struct team *team, int error, int stray)
+int mismatch_end(const struct team *team, int error, int stray)
 {
     if (!error)
         fail_recall(team);

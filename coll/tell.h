@@ -98,9 +98,9 @@ int mismatch_fail(const struct mismatch *mismatch);
  * the communicator goes. */
 int mismatch_settle(void);
 
-/* A blocking collective has ended with this error, or with a message of one before it: its own comes
+/* A collective has ended, or could not begin, with this error, or with a message of one before it: its own comes
  * first.  What it returns; the text is kept for it. */
-int mismatch_end(struct team *team, int error, int stray) __attribute__((cold));
+int mismatch_end(const struct team *team, int error, int stray) __attribute__((cold));
 
 /* There is one that this team was asked about before it came to it (team->asked): has it come now? */
 void mismatch_recall(struct team *team);
