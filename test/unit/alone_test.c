@@ -3,36 +3,20 @@
  * A thread sleeps until a message comes, and others, which have their engines alone with call after call,
  * never poll.
  */
-#include "runtime/lock.h"
 #include "runtime/progress.h"
 #include "runtime/record.h"
 
+#include "test/unit/parting.h"
 #include "test/unit/unit.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <time.h>
 
 enum { WAITER, SENDER, LATE_MS = 50, MOST_TENTHS = 300 };
 
-static atomic_bool parted, here, ends;
+static atomic_bool here, ends;
 static int flag;
 
 static void nap_ms(long ms)
 {
     nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
-}
-
-static void *meet_others(void *engine)
-{
-    while (!parted) {
-        if (engine_take_solo((int)(intptr_t)engine))
-            parted = true;
-        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL); /* with the lock */
-        engine_leave();
-    }
-    return NULL;
 }
 
 static int poll_message(void)
@@ -65,22 +49,17 @@ static void *wait_for_message(void *unused)
 
 START_TEST(who_sleeps_polls_though_others_have_engines)
 {
-    pthread_t threads[2];
+    pthread_t waiter;
     progress_open(NULL, false);
     progress_add(poll_message);
-    threads_of_program(THREADS_MANY);
-    engines_open(ENGINES);
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, meet_others, (void *)(intptr_t)i);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    pthread_create(&threads[WAITER], NULL, wait_for_message, NULL);
+    threads_part();
+    pthread_create(&waiter, NULL, wait_for_message, NULL);
     nap_ms(LATE_MS);
     here = true;
     for (int i = 0; i < MOST_TENTHS && !ends; i++)
         nap_ms(100);
     ck_assert(ends);
-    pthread_join(threads[WAITER], NULL);
+    pthread_join(waiter, NULL);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include "runtime/lock.h"
 #include "runtime/progress.h"
 
+#include "test/unit/parting.h"
 #include "test/unit/unit.h"
 
 #include <dlfcn.h>
@@ -594,29 +595,10 @@ START_TEST(who_has_all_is_alone)
 }
 END_TEST
 
-static _Atomic bool parted;
-
-static void *meet_others(void *engine)
-{
-    while (!parted) {
-        if (engine_take_solo((int)(intptr_t)engine))
-            parted = true;
-        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL); /* with the lock */
-        engine_leave();
-    }
-    return NULL;
-}
-
 /* Threads that wait awake, and have little to do, take CPUs from those who have. */
 START_TEST(who_yields_much_comes_together)
 {
-    pthread_t threads[2];
-    threads_of_program(THREADS_MANY);
-    engines_open(ENGINES);
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, meet_others, (void *)(intptr_t)i);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    threads_part();
     ck_assert(engine_take_solo(2));
     int yields = 1;
     while (engine_yield_solo())
@@ -625,7 +607,6 @@ START_TEST(who_yields_much_comes_together)
     engine_leave();
     ck_assert(!engine_take_solo(2));
     engine_leave();
-    parted = false;
 }
 END_TEST
 
