@@ -74,14 +74,18 @@ static int leave(struct attached *a, int error)
 
 /* ---- rounds ---- */
 
+void attach_share(const void *memory, size_t bytes)
+{
+    if (memory && link_shm.share)
+        link_shm.share(memory, bytes);
+}
+
 int attach_offer(struct attached *a, const struct offer *offer)
 {
     tiny_all(&a->met, a->tiny);
     int lost = tiny_begin(&a->met, a->said, a->before);
     if (lost)
         return lost; /* nobody knows of us */
-    if (link_shm.share)
-        link_shm.share();
     memcpy(a->met.mine->payload, offer, sizeof *offer);
     tiny_publish(&a->met);
     return 0;

@@ -31,6 +31,9 @@ struct attached { /* one call on this rank */
     uint64_t done[TINY_RANKS]; /* what the ranks said at the end */
 };
 
+/* The others are about to read or write these bytes of ours; NULL: nothing is there.  Before the offer. */
+void attach_share(const void *memory, size_t bytes);
+
 /* Each returns MPIX_ERR_PROC_FAILED when a process is lost; afterwards nobody touches this
  * rank's memory any more.  attach_meet also returns the error of a rank that is in another
  * collective. */

@@ -145,6 +145,9 @@ int attach_blocks(struct attached *a, const struct telling *telling, struct rest
     struct offer offer = { .in = (uintptr_t)b.send,
                            .out = (uintptr_t)b.land,
                            .openness = is_open ? OPEN : CLOSED };
+    size_t root_reads = gives(a, call) ? share_of_root(a, call) : 0;
+    attach_share(root_reads ? b.send : NULL, root_reads);
+    attach_share(b.land, (size_t)a->tiny->n * a->bytes);
     int error = attach_offer(a, &offer);
     if (!error) {
         keep_own(a, call);

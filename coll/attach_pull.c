@@ -94,6 +94,7 @@ static int give(struct attached *a, const struct telling *telling, struct rest *
     }
     bool is_open = data && !a->tiny->unread;
     struct offer offer = { .in = (uintptr_t)data, .openness = is_open ? OPEN : CLOSED };
+    attach_share(data, buffer_bytes(&all));
     int error = attach_offer(a, &offer);
     if (!error) {
         if (is_open)

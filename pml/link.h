@@ -89,8 +89,9 @@ struct link {
      * guarded (runtime/guard.h), and until the one after the next call.  NULL: read them. */
     const char *(*view)(struct peer *peer, uint64_t from, size_t bytes);
 
-    /* We are about to tell others an address of ours.  NULL: does not matter. */
-    void (*share)(void);
+    /* We are about to tell others where these bytes of ours are, for them to read or write.  NULL: does not
+     * matter. */
+    void (*share)(const void *memory, size_t bytes);
 
     /* CLAIM_WORDS words that we share with the peer, for messages that come in or go out. */
     claim_word *(*words)(struct peer *peer, bool in);

@@ -132,7 +132,7 @@ static void pull_share(struct recv *recv)
     recv->shared = true;
     claim_begin(&peer->link->words(peer, true)[word], recv->generation);
     if (peer->link->share)
-        peer->link->share();
+        peer->link->share(buffer_flat(&recv->data), recv->expected);
     struct wire_grant grant = { (uintptr_t)buffer_flat(&recv->data), recv->generation, word };
     struct wire answer = { .kind = WIRE_CTS,
                            .flags = WIRE_ADDRESS,

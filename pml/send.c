@@ -255,7 +255,7 @@ static void send_choose(struct send *send)
     send->first.kind = WIRE_RTS;
     send->first.flags |= WIRE_ADDRESS;
     if (send->peer->link->share)
-        send->peer->link->share();
+        send->peer->link->share(send->plain, total);
 }
 
 static int send_begin(struct send *send)

@@ -11,6 +11,7 @@
 #include "coll/choose.h"
 #include "coll/coll.h"
 #include "coll/rules.h"
+#include "runtime/huge.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -43,6 +44,10 @@ static const struct pvar fixed[] = {
       "Bytes read from, written to or folded in memory of other processes that is mapped here.",
       MPI_T_PVAR_CLASS_AGGREGATE, CATEGORY_MESSAGES, &pml_counters.bytes_mapped, NULL, NULL,
       0 },
+    { "xmpi_blocks_moved",
+      "Blocks of 2 MiB that other processes of the node copy and that were moved to large "
+      "pages.",
+      MPI_T_PVAR_CLASS_COUNTER, CATEGORY_MESSAGES, &huge_moved, NULL, NULL, 0 },
     { "xmpi_unexpected_queue", "Point-to-point messages that wait for a receive now.",
       MPI_T_PVAR_CLASS_LEVEL, CATEGORY_MESSAGES, NULL, channel_unexpected, NULL, 0 },
     { "xmpi_unexpected_queue_bytes",

@@ -16,6 +16,7 @@
 
 #include "runtime/boot.h"
 #include "runtime/clock.h"
+#include "runtime/huge.h"
 #include "runtime/log.h"
 
 #include <errno.h>
@@ -44,6 +45,17 @@ void cma_open(struct card *ours)
     yama_allow();
     word = (clock_ns() ^ (uintptr_t)&word) * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
     *ours = (struct card){ .word = word, .address = (uintptr_t)&word, .pid = getpid() };
+    huge_open();
+}
+
+void cma_close(void)
+{
+    huge_close();
+}
+
+void cma_share(const void *memory, size_t bytes)
+{
+    huge_reached(memory, bytes);
 }
 
 typedef ssize_t attach(pid_t pid, const struct iovec *here, unsigned long n,

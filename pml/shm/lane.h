@@ -127,7 +127,7 @@ void chunks_open(struct lane *lanes, int n);
 /* reach.c: the link's share, reads, read, write and view */
 void reach_open(void);
 void reach_close(void);
-void reach_share(void);
+void reach_share(const void *memory, size_t bytes);
 bool reach_reads(struct peer *peer);
 size_t reach_read(struct peer *peer, void *to, uint64_t from, size_t bytes);
 size_t reach_write(struct peer *peer, uint64_t to, const void *from, size_t bytes);
@@ -135,6 +135,8 @@ const char *reach_view(struct peer *peer, uint64_t from, size_t bytes);
 
 /* cma.c: the same by system calls */
 void cma_open(struct card *ours);
+void cma_close(void);
+void cma_share(const void *memory, size_t bytes); /* others are told of them */
 bool cma_reads(struct peer *peer);
 size_t cma_read(struct peer *peer, void *to, uint64_t from, size_t bytes);
 size_t cma_write(struct peer *peer, uint64_t to, const void *from, size_t bytes);

@@ -43,6 +43,7 @@ void reach_open(void)
 
 void reach_close(void)
 {
+    cma_close();
     if (may_map) { /* also where only others have told us theirs */
         means_log(&reads, "read");
         means_log(&writes, "written");
@@ -51,7 +52,7 @@ void reach_close(void)
     may_map = false;
 }
 
-void reach_share(void)
+static void name_share(void)
 {
     if (is_shared || !may_map)
         return;
@@ -64,6 +65,12 @@ void reach_share(void)
             why);
     else if (name == 0)
         log_at(1, "no memory is mapped: %s", why);
+}
+
+void reach_share(const void *memory, size_t bytes)
+{
+    name_share();
+    cma_share(memory, bytes);
 }
 
 /* ---- the peer's ---- */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which blocks of memory had better lie in large pages, with times that are made up.
+ */
+#include "runtime/huge.h"
+
+#include "test/unit/unit.h"
+
+enum {
+    WORTH = HUGE_MOST_NS / HUGE_SAVES_NS / 2,
+    WHOLE = HUGE_BLOCK / HUGE_PAGE,
+    MANY = 100000
+};
+
+static struct huge_count count;
+static struct huge_block *due;
+
+/* How often so many pages of a block must be reached; MANY: for ever. */
+static int times_until_due(uintptr_t number, uint32_t pages)
+{
+    for (int i = 1; i < MANY; i++) {
+        due = huge_due(&count, number, pages);
+        if (due)
+            return i;
+    }
+    return MANY;
+}
+
+static void moved(enum huge_outcome outcome, uint64_t ns)
+{
+    huge_tried(&count, due, outcome, ns);
+}
+
+START_TEST(what_is_reached_often_is_due)
+{
+    huge_begin(&count);
+    ck_assert_int_eq(times_until_due(5, WHOLE), (WORTH + WHOLE - 1) / WHOLE);
+    ck_assert(due->number == 5);
+    ck_assert_int_eq(times_until_due(6, 1), WORTH);
+    ck_assert(due->number == 6);
+    ck_assert_int_eq(times_until_due(7, 0), MANY);
+}
+END_TEST
+
+START_TEST(what_was_moved_is_left_alone_for_long)
+{
+    huge_begin(&count);
+    for (int tries = 0; tries < 4; tries++) {
+        ck_assert_int_eq(times_until_due(1, WHOLE) - 1, ((WORTH << 4 * tries) - 1) / WHOLE);
+        moved(tries % 2 ? HUGE_NEVER : HUGE_MOVED, HUGE_MOST_NS);
+    }
+}
+END_TEST
+
+START_TEST(what_is_busy_is_tried_again_soon)
+{
+    huge_begin(&count);
+    times_until_due(1, 1);
+    moved(HUGE_BUSY, 1000);
+    ck_assert_int_eq(times_until_due(1, 1), WORTH / 4);
+}
+END_TEST
+
+START_TEST(the_price_is_the_least_that_was_paid)
+{
+    huge_begin(&count);
+    times_until_due(1, 1);
+    moved(HUGE_MOVED, 10 * HUGE_MOST_NS);
+    ck_assert_int_eq(times_until_due(2, 1), WORTH);
+    times_until_due(3, 1);
+    moved(HUGE_MOVED, HUGE_MOST_NS / 2);
+    ck_assert_int_eq(times_until_due(4, 1), WORTH / 2);
+    times_until_due(1, WHOLE); /* there was nothing to do */
+    moved(HUGE_MOVED, 1000);
+    ck_assert_int_eq(times_until_due(5, 1), WORTH / 2);
+}
+END_TEST
+
+START_TEST(of_two_that_share_an_entry_the_busier_one_has_it)
+{
+    huge_begin(&count);
+    for (int i = 0; i < WORTH - 1; i++) {
+        ck_assert(!huge_due(&count, 1, 1));
+        if (i % 2)
+            ck_assert(!huge_due(&count, HUGE_ENTRIES + 1, 1));
+    }
+    ck_assert_int_le(times_until_due(1, 1), WORTH / 2 + 1);
+    moved(HUGE_MOVED, HUGE_MOST_NS);
+    ck_assert_int_le(times_until_due(HUGE_ENTRIES + 1, 1), WORTH + 1);
+}
+END_TEST
+
+UNIT_MAIN("huge", what_is_reached_often_is_due, what_was_moved_is_left_alone_for_long,
+          what_is_busy_is_tried_again_soon, the_price_is_the_least_that_was_paid,
+          of_two_that_share_an_entry_the_busier_one_has_it)
