@@ -8,10 +8,14 @@
 
 #include "pml/pml.h"
 
+#pragma GCC visibility push(hidden)
 extern int failures;            /* processes that are lost, as far as we have looked */
 extern int troubles;            /* failures, and open channels that are given up */
 extern uint32_t failures_epoch; /* of deaths, up to which we have looked */
 extern const _Atomic uint32_t *failures_news; /* the epoch now (runtime/death.h) */
+extern bool failures_wanted;   /* there are some, or mismatches, that we have not acted on */
+extern uint32_t failures_naps; /* of progress_naps, at the last look */
+#pragma GCC visibility pop
 
 static inline bool failures_are_new(void)
 {
@@ -68,8 +72,6 @@ bool failures_hurry(uint64_t *since);
 
 /* Look for news and end what depends on those who are lost; the number of news. */
 int failures_look(void);
-extern bool failures_wanted;   /* there are some, or mismatches, that we have not acted on */
-extern uint32_t failures_naps; /* of progress_naps, at the last look */
 static inline int failures_poll(void)
 {
     if (__builtin_expect(

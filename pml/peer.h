@@ -56,7 +56,7 @@ struct peer {
 
 /* world rank >> 8, world rank & 255 -> peer, for each engine; pages are made when needed.  Ranks that
  * are reached otherwise than by rings have one peer for all engines. */
-extern struct peer ***peer_pages[ENGINES];
+extern struct peer ***peer_pages[ENGINES] __attribute__((visibility("hidden")));
 
 /* Make it known: choose the link and connect.  MPI_ERR_OTHER with a text when no link gets
  * there. */

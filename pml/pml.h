@@ -235,7 +235,7 @@ struct pml_counters {
     uint64_t bytes_mapped;      /* of these, or worked on there, where it is mapped here */
     uint64_t bytes_read_device; /* from their devices */
 };
-extern struct pml_counters pml_counters;
+extern struct pml_counters pml_counters __attribute__((visibility("hidden")));
 
 /* Bring together what each engine has counted by itself; before they are read. */
 void pml_count(void);

@@ -49,7 +49,7 @@ bool peer_owes(const struct peer *peer);
 void flush_tell(const void *what, struct record_wait *wait);
 
 /* channel.c: the one that was found last, NULL: none. */
-extern struct channel *channel_found;
+extern struct channel *channel_found __attribute__((visibility("hidden")));
 
 /* As channel_find, for one who has an engine alone. */
 struct channel *channel_look(uint64_t context);

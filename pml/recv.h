@@ -90,7 +90,7 @@ void recv_break(struct recv *recv);
 void recv_withdrawn(uint32_t name);
 
 bool request_is_recv(const struct request *request);
-extern const struct request_ops recv_ops;
+extern const struct request_ops recv_ops __attribute__((visibility("hidden")));
 
 static inline void recv_bind(struct recv *recv, struct channel *channel,
                              const struct buffer *data, const struct envelope *from)

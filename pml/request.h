@@ -62,7 +62,13 @@ static inline struct request *request_new(const struct request_ops *ops,
 }
 void request_free(struct request *request);
 
-extern const struct request_ops request_done_ops;
+extern const struct request_ops request_done_ops __attribute__((visibility("hidden")));
+
+/* Is there one for request_new_done?  False: memory is out. */
+static inline bool request_is_kept_done(struct request_pool *pool)
+{
+    return __builtin_expect(pool->done != NULL, 1) || requests_make_done(pool);
+}
 
 /* A request that was complete when it was made and has nothing to say: an isend whose bytes are
  * with the link already.  NULL when memory is out. */

@@ -224,7 +224,7 @@ struct buffer {
 };
 
 /* False: there is no device, as far as we have looked. */
-extern bool gpu_possible;
+extern bool gpu_possible __attribute__((visibility("hidden")));
 
 /* Where data of this layout lie whose origin is `base`, an address of the user's.  MPI_BOTTOM: AWAY
  * when any part of them is; what is AWAY may have parts that are here.  The layout may be NULL.  One
@@ -287,7 +287,7 @@ void buffer_copy(const struct buffer *to, const struct buffer *from);
 
 /* One byte per element: for flat memory.  Needs no making; hold and drop are harmless.  Its
  * signature is 0: memory without a type has nothing to compare. */
-extern struct layout layout_bytes;
+extern struct layout layout_bytes __attribute__((visibility("hidden")));
 
 /* Copy up to COPY_SHORT bytes, where a call of memcpy would cost as much as everything else. */
 enum { COPY_SHORT = 64 };

@@ -22,7 +22,8 @@
 
 /* Change under the lock only.  Hidden already where they are declared: each call reads them, and so finds
  * them directly. */
-extern atomic_bool threads_multiple, threads_beside __attribute__((visibility("hidden")));
+extern atomic_bool threads_multiple __attribute__((visibility("hidden")));
+extern atomic_bool threads_beside __attribute__((visibility("hidden")));
 
 /* What they are follows from what threads of the program may do, and from how many threads of ours
  * (runtime/assist.h) there are.  Under the lock, or while there is one thread. */

@@ -39,7 +39,8 @@ struct object {
 enum { OBJECT_GRAIN = 64, OBJECT_FIRST_ID = 4096 };
 
 /* The part of the reserved range that is in use.  Read without a lock: relaxed atomics. */
-extern char *object_base, *object_end;
+extern char *object_base __attribute__((visibility("hidden")));
+extern char *object_end __attribute__((visibility("hidden")));
 
 /* A zeroed object of `size` bytes, refs 1, aligned to a cache line; NULL when memory is out. */
 void *object_new(enum object_kind kind, size_t size);

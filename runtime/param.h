@@ -30,7 +30,7 @@ enum param_id {
     PARAM_COUNT
 };
 
-extern struct param params[PARAM_COUNT];
+extern struct param params[PARAM_COUNT] __attribute__((visibility("hidden")));
 
 /* Read the environment.  Idempotent. */
 void params_read(void);

@@ -22,7 +22,7 @@
 
 struct doorbell; /* runtime/progress.h */
 
-extern struct doorbell *partner; /* NULL: nobody */
+extern struct doorbell *partner __attribute__((visibility("hidden"))); /* NULL: nobody */
 
 /* A short message goes to the rank with this doorbell; NULL: a long one goes to somebody. */
 static inline void partner_is(struct doorbell *bell)

@@ -177,7 +177,8 @@ struct doorbell {
  * (the launcher) this is the only safe way to ring. */
 void doorbell_wake(struct doorbell *bell);
 
-extern bool doorbells_fence; /* this process's; see doorbell.c */
+extern bool doorbells_fence
+    __attribute__((visibility("hidden"))); /* this process's; see doorbell.c */
 
 /* The thread sanitizer does not know fences; all that this one orders is atomic. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -242,8 +243,9 @@ void progress_call(void);
 
 /* Something was completed, perhaps by other means than a poller: wake the threads of this process
  * that wait for it. */
-extern int waits_asleep;             /* threads that others must wake */
-extern int waits_asleep_in[ENGINES]; /* of them, who may wait for what is of this engine */
+/* Threads that others must wake; of them, who may wait for what is of this engine. */
+extern int waits_asleep __attribute__((visibility("hidden")));
+extern int waits_asleep_in[ENGINES] __attribute__((visibility("hidden")));
 void waits_wake(void);
 static inline void progress_completed(void)
 {
@@ -275,7 +277,7 @@ void progress_naps_short(bool yes);
 void progress_naps_hurry(bool yes);
 
 /* How often this process has slept in waits.  For pollers that skip rounds: not after a nap. */
-extern uint32_t progress_naps;
+extern uint32_t progress_naps __attribute__((visibility("hidden")));
 
 /* Nanoseconds this process has spent in waits after a spin and a few yields. */
 extern uint64_t progress_idle_ns;

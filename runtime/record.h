@@ -107,7 +107,7 @@ struct record_area {
 
 /* ---- the owner's side ---- */
 
-extern struct record_area *record_area;
+extern struct record_area *record_area __attribute__((visibility("hidden")));
 
 /* Write into this area, which is zeros, from now on; NULL: into a private one. */
 void record_open(struct record_area *area);

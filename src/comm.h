@@ -36,7 +36,9 @@ struct comm {
     char name[MPI_MAX_OBJECT_NAME];
 };
 
-extern struct comm comm_world, comm_self; /* behind MPI_COMM_WORLD, MPI_COMM_SELF */
+/* Behind MPI_COMM_WORLD, MPI_COMM_SELF. */
+extern struct comm comm_world __attribute__((visibility("hidden")));
+extern struct comm comm_self __attribute__((visibility("hidden")));
 
 /* The two come and go with the library. */
 int world_open(void);

@@ -25,7 +25,8 @@ struct type {
 };
 
 enum { TYPE_FIRST = 0x200, TYPE_TABLE = 0x100 }; /* the handles of predefined datatypes */
-extern struct type types_predefined[TYPE_TABLE]; /* by the low eight bits of the handle */
+/* By the low eight bits of the handle. */
+extern struct type types_predefined[TYPE_TABLE] __attribute__((visibility("hidden")));
 
 /* Fill the table of predefined types once; type_of does it when first asked for one. */
 void types_open(void);

@@ -120,7 +120,7 @@ static inline void lane_refresh(struct lane *lane)
 int chunk_take(struct lane *lane);
 void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes);
 /* For pauses: fetch some of what will be written next; nothing to do while not wanted. */
-extern bool chunks_wanted;
+extern bool chunks_wanted __attribute__((visibility("hidden")));
 void chunks_fetch(void);
 void chunks_open(struct lane *lanes, int n);
 
