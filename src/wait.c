@@ -31,17 +31,23 @@ struct seen {
     int first;      /* index of the first complete one */
 };
 
-static int set_check(const struct set *set)
+/* From i on. */
+static int set_check_from(const struct set *set, int i)
 {
     if (set->n > 0 && !set->handles)
         return fail(MPI_ERR_ARG, "argument array_of_requests is NULL, but count is %d", set->n);
-    for (int i = 0; i < set->n; i++) {
+    for (; i < set->n; i++) {
         struct request *request;
         int rc = request_of(set->handles[i], i, &request);
         if (rc)
             return rc;
     }
     return MPI_SUCCESS;
+}
+
+static int set_check(const struct set *set)
+{
+    return set_check_from(set, 0);
 }
 
 /* The handles have been checked. */
@@ -172,48 +178,55 @@ static int endings_result(const struct endings *endings)
     return fail(MPI_ERR_IN_STATUS, "array_of_requests[%d]: %s", endings->failed, fail_text());
 }
 
+static __attribute__((noinline)) void set_await_one(const struct set *set,
+                                                    struct request *request)
+{
+    request_spin(request);
+    progress_until_in(request_engine(request), &request->done, set_tell_all, set);
+}
+
 /* Wait for this one and all behind it. */
-static __attribute__((noinline)) void set_await(const struct set *set, int i)
+static void set_await(const struct set *set, int i)
 {
     for (; i < set->n; i++) {
         struct request *request = set_request(set, i);
-        if (!request || request->done)
-            continue;
-        request_spin(request);
-        progress_until_in(request_engine(request), &request->done, set_tell_all, set);
+        if (request && !request->done)
+            set_await_one(set, request);
     }
 }
 
 /* End those that are over and well and of which nobody looks at how they ended, from i on.  Returns the
- * first that is not, or n. */
+ * first that is not, is none, or n. */
 static int set_end_well(const struct set *set, int i)
 {
     int n = set->n;
     MPI_Request *handles = set->handles;
     for (; i < n; i++) {
-        struct request *request = set_request(set, i);
-        if (!request || !request_is_well(request))
+        struct request *request = (struct request *)handles[i];
+        if (!object_is(request, OBJECT_REQUEST) || !request_is_well(request))
             break;
         request_end(request, &handles[i]);
     }
     return i;
 }
 
-/* The ending of `all`, which are waited for as soon as one is not over and well: what is said of
- * failures is said when nothing else goes on. */
-static int set_end_all(const struct set *set, MPI_Status *statuses)
+/* The ending of `all` from i on.  One after the other is waited for while all are well; and all are, as
+ * soon as one is not: what is said of failures is said when nothing else goes on. */
+static int set_end_all(const struct set *set, int i, MPI_Status *statuses)
 {
     struct endings endings = { statuses, 0, -1 };
     bool simply = !statuses && !set->keep, awaited = false;
-    int i = 0;
     for (;;) {
         if (simply)
             i = set_end_well(set, i);
         if (i >= set->n)
             return endings_result(&endings);
+        struct request *request = set_request(set, i);
         if (awaited) {
-            endings_add(&endings, set, i, request_is_live(set_request(set, i)));
+            endings_add(&endings, set, i, request_is_live(request));
             i++;
+        } else if (simply && request && !request->done) {
+            set_await_one(set, request);
         } else {
             set_await(set, i);
             awaited = true;
@@ -337,8 +350,9 @@ int xmpi_request_get_status_any(n_t count, const MPI_Request array_of_requests[]
 int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     struct set set = { count, array_of_requests, false };
-    int rc = set_check(&set);
-    return rc ? rc : set_end_all(&set, array_of_statuses);
+    int i = array_of_requests && !array_of_statuses ? set_end_well(&set, 0) : 0;
+    int rc = set_check_from(&set, i);
+    return rc ? rc : set_end_all(&set, i, array_of_statuses);
 }
 
 static int set_test_all(const struct set *set, int *flag, MPI_Status *statuses)
@@ -348,7 +362,7 @@ static int set_test_all(const struct set *set, int *flag, MPI_Status *statuses)
         return rc;
     struct seen seen = set_test(set, true);
     *flag = seen.done == seen.live;
-    return *flag ? set_end_all(set, statuses) : MPI_SUCCESS;
+    return *flag ? set_end_all(set, 0, statuses) : MPI_SUCCESS;
 }
 
 int xmpi_testall(n_t count, MPI_Request array_of_requests[], flag_t *flag,
