@@ -146,8 +146,8 @@ static inline int64_t check_position_c(struct entry *e, const MPI_Count *positio
 static inline void check_data(struct entry *e, const void *data, int64_t count,
                               const struct type *type, const char *name)
 {
-    if (BAD((uintptr_t)data <= (uintptr_t)MPI_IN_PLACE && count > 0 && type &&
-            (data || type->predefined)))
+    if (BAD((uintptr_t)data <= (uintptr_t)MPI_IN_PLACE) && count > 0 && type &&
+        (data || type->predefined))
         bad_buffer(e, name, data);
 }
 

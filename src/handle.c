@@ -99,11 +99,6 @@ MPI_Info info_handle(const struct info *info)
     return info ? (MPI_Info)info : MPI_INFO_NULL;
 }
 
-MPI_Request request_handle(const struct request *request)
-{
-    return request ? (MPI_Request)request : MPI_REQUEST_NULL;
-}
-
 MPI_Session session_handle(const struct session *session)
 {
     return session ? (MPI_Session)session : MPI_SESSION_NULL;

@@ -43,7 +43,10 @@ MPI_Datatype type_handle(const struct type *type);
 MPI_Op op_handle(const struct op *op);
 MPI_Errhandler errhandler_handle(const struct errhandler *errhandler);
 MPI_Info info_handle(const struct info *info);
-MPI_Request request_handle(const struct request *request);
+static inline MPI_Request request_handle(const struct request *request)
+{
+    return request ? (MPI_Request)request : MPI_REQUEST_NULL;
+}
 MPI_Session session_handle(const struct session *session);
 MPI_Win win_handle(const struct win *win);
 MPI_File file_handle(const struct file *file);
