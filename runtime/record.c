@@ -26,7 +26,7 @@ void (*record_comm_name)(uint64_t context, char *name, size_t room);
 
 /* Where events follow each other closely, a few share one look at the clock, which would be a good
  * part of what a short message costs. */
-enum { SOON_TICKS = 20000, ROW = 8 };
+enum { SOON_TICKS = 20000, ROW = 16 };
 static uint64_t stamp;
 static int row; /* events to come that share it */
 
@@ -98,11 +98,11 @@ static inline void event_write(uint32_t name, uint64_t context, int peer, int ta
     area->head++;
 }
 
-/* The first of a row. */
+/* The first of a row.  While there is a trace each is one. */
 static void stamp_renew(void)
 {
     uint64_t now = cpu_ticks();
-    row = now - stamp < SOON_TICKS ? ROW : 1;
+    row = now - stamp < SOON_TICKS && !trace_on ? ROW : 1;
     stamp = now;
 }
 
@@ -126,7 +126,7 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
 #endif
     const char *function = record_now.function;
     uint32_t name = name_hash(function);
-    if (__builtin_expect(keys[name] != function || row <= 0 || trace_on, 0)) {
+    if (__builtin_expect(keys[name] != function || row <= 0, 0)) {
         event_rare(context, peer, tag, bytes);
         return;
     }
