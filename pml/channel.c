@@ -134,6 +134,7 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
     channel->size = peers->n;
     channel->peers = ranks_hold(peers);
     channel->broken = false;
+    channel->last = 0;
     channel_insert(channel);
     nchannels++;
     if (early)

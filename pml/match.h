@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Classes of receives: bit 0, any source; bit 1, any tag. */
 enum { MATCH_ANY_SOURCE_BIT = 1, MATCH_ANY_TAG_BIT = 2, MATCH_CLASSES = 4 };
@@ -24,6 +25,9 @@ struct match_key {
     int32_t source, tag; /* PML_ANY_SOURCE, PML_ANY_TAG in receives (pml/pml.h) */
     uint32_t step;       /* always exact */
 };
+
+_Static_assert(offsetof(struct match_key, step) == sizeof(uint64_t),
+               "source and tag are one word");
 
 struct match_link { /* circular list */
     struct match_link *next, *prev;
@@ -122,11 +126,19 @@ static inline void match_post(struct match *match, struct match_posted *posted,
     head->row_count++;
 }
 
+static inline bool match_accepts_any(const struct match_key *wanted, struct match_key key)
+{
+    return (wanted->source == key.source || wanted->source == PML_ANY_SOURCE) &&
+           (wanted->tag == key.tag || wanted->tag == PML_ANY_TAG);
+}
+
+/* Source and tag are one word: as a rule there are no wildcards. */
 static inline bool match_accepts(const struct match_key *wanted, struct match_key key)
 {
-    if (__builtin_expect(wanted->source != key.source, 0) && wanted->source != PML_ANY_SOURCE)
-        return false;
-    if (__builtin_expect(wanted->tag != key.tag, 0) && wanted->tag != PML_ANY_TAG)
+    uint64_t mine, theirs;
+    memcpy(&mine, wanted, sizeof mine);
+    memcpy(&theirs, &key, sizeof theirs);
+    if (__builtin_expect(mine != theirs, 0) && !match_accepts_any(wanted, key))
         return false;
     return wanted->step == key.step;
 }

@@ -60,6 +60,16 @@ int peers_open(void)
     return 0;
 }
 
+int channel_peer_other(struct channel *channel, int rank, struct peer **peer)
+{
+    int error = peer_in(channel->engine, ranks_world(channel->peers, rank), peer);
+    if (error)
+        return error;
+    channel->last = rank + 1;
+    channel->last_peer = *peer;
+    return 0;
+}
+
 void peers_close(void)
 {
     while (all) {

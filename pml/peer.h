@@ -86,9 +86,22 @@ static inline struct peer *peer_known(int engine, int world)
     return page ? page[world & 255] : NULL;
 }
 
-static inline int channel_peer(const struct channel *channel, int rank, struct peer **peer)
+/* For who has the engine of the channel. */
+int channel_peer_other(struct channel *channel, int rank, struct peer **peer);
+static inline int channel_peer(struct channel *channel, int rank, struct peer **peer)
 {
-    return peer_in(channel->engine, ranks_world(channel->peers, rank), peer);
+    if (__builtin_expect(channel->last != rank + 1, 0))
+        return channel_peer_other(channel, rank, peer);
+    *peer = channel->last_peer;
+    return 0;
+}
+
+/* The same if it is known already, or NULL. */
+static inline struct peer *channel_peer_known(const struct channel *channel, int rank)
+{
+    return channel->last == rank + 1
+               ? channel->last_peer
+               : peer_known(channel->engine, ranks_world(channel->peers, rank));
 }
 
 /* A message costs its bytes and the record it is kept in. */

@@ -18,6 +18,7 @@
 
 struct envelope;
 struct match; /* pml/match.h */
+struct peer;  /* pml/peer.h */
 
 struct channel {
     uint64_t context;          /* unique in the job while the channel lives */
@@ -29,6 +30,8 @@ struct channel {
     struct match *match;       /* posted receives and unexpected messages */
     uint32_t unexpected;       /* messages ever that were here before their receive */
     bool broken;               /* it is given up (pml/broken.c) */
+    int last;                  /* 1 + the peer that was sent to last, 0: none, */
+    struct peer *last_peer;    /* and what it is (pml/peer.h) */
     struct channel *next;      /* in the table of contexts */
 };
 
@@ -105,10 +108,9 @@ struct request {
     int done; /* 1: complete (or inactive); result is valid.  Like all of it, read and written
                  under the engine lock where there are threads */
     bool persistent, active;
-    uint8_t engine; /* of its channel, if ops->in_engine */
-
     bool orphan;     /* freed by the user while in flight: release when done */
     bool collective; /* for src: neither cancelled nor freed before it is over */
+    uint8_t engine;  /* of its channel, if ops->in_engine */
     const struct request_ops *ops;
     void (*on_done)(struct request *request); /* NULL, or called once when done is set, from
                                                  inside progress: may start sends and receives,

@@ -342,7 +342,8 @@ bool request_is_recv(const struct request *request)
     return request->ops == &recv_ops;
 }
 
-static struct recv *recv_new(struct request_pool *pool, const struct buffer *data)
+static inline __attribute__((always_inline)) struct recv *recv_new(struct request_pool *pool,
+                                                                   const struct buffer *data)
 {
     struct recv *recv = (struct recv *)request_new(&recv_ops, pool);
     if (recv)
@@ -404,7 +405,7 @@ static inline const struct link *next_link(const struct channel *channel, int so
         *peer = NULL;
         return link_of_next();
     }
-    *peer = peer_known(channel->engine, ranks_world(channel->peers, source));
+    *peer = channel_peer_known(channel, source);
     return *peer && (*peer)->link->take ? (*peer)->link : NULL;
 }
 

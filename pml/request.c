@@ -27,31 +27,32 @@ struct request_pool request_pools[ENGINES] = {
 };
 _Static_assert(ENGINES == 4, "each pool knows its engine");
 
-static inline void keep(struct kept **list, void *object)
+static inline void keep(struct request **list, struct request *request)
 {
-    struct kept *kept = object;
-    kept->object.kind = OBJECT_FREE;
-    kept->next = *list;
-    *list = kept;
+    request->object.kind = OBJECT_FREE;
+    request->owner = *list;
+    *list = request;
 }
 
 /* One more, as if it had been used before.  False: memory is out. */
-static bool make(struct kept **list, size_t bytes)
+static bool make(struct request_pool *pool, struct request **list, size_t bytes)
 {
-    void *object = object_new(OBJECT_REQUEST, bytes);
-    if (object)
-        keep(list, object);
-    return object != NULL;
+    struct request *request = object_new(OBJECT_REQUEST, bytes);
+    if (!request)
+        return false;
+    request->engine = pool->engine;
+    keep(list, request);
+    return true;
 }
 
 bool requests_make(struct request_pool *pool)
 {
-    return make(&pool->requests, REQUEST_BYTES);
+    return make(pool, &pool->requests, REQUEST_BYTES);
 }
 
 bool requests_make_done(struct request_pool *pool)
 {
-    return make(&pool->done, REQUEST_DONE_BYTES);
+    return make(pool, &pool->done, REQUEST_DONE_BYTES);
 }
 
 void request_free(struct request *request)
@@ -176,11 +177,11 @@ void *request_next_named(uint32_t *at)
     return NULL;
 }
 
-static void kept_delete(struct kept **list)
+static void kept_delete(struct request **list)
 {
     while (*list) {
-        struct kept *gone = *list;
-        *list = gone->next;
+        struct request *gone = *list;
+        *list = gone->owner;
         gone->object.kind = OBJECT_REQUEST;
         object_delete(gone);
     }

@@ -10,42 +10,44 @@
 
 enum { REQUEST_BYTES = 320, REQUEST_DONE_BYTES = 128 }; /* see request_new, request_new_done */
 
-/* Used ones are kept by each engine, as one who has it alone makes none. */
-struct kept {
-    struct object object;
-    struct kept *next;
-};
+/* Used ones are kept by each engine, as one who has it alone makes none; the next one is their owner. */
 struct request_pool {
-    struct kept *requests, *done;
+    struct request *requests, *done;
     uint32_t out; /* made by request_new and not freed */
     uint8_t engine;
 } __attribute__((aligned(128)));
 extern struct request_pool request_pools[ENGINES] __attribute__((visibility("hidden")));
 
+/* All but the object and the engine.  What begins with zeros is one piece, for wide stores. */
+static inline void request_clear(struct request *request, const struct request_ops *ops,
+                                 int done)
+{
+    request->done = done;
+    request->persistent = request->active = request->orphan = request->collective = false;
+    request->ops = ops;
+    memset((char *)request + offsetof(struct request, on_done), 0,
+           sizeof *request - offsetof(struct request, on_done));
+}
+
 /* Clear the members of struct request, which may lie on a stack. */
 static inline void request_init(struct request *request, const struct request_ops *ops,
-                                struct request_pool *pool)
+                                const struct request_pool *pool)
 {
-    request->done = 0;
-    request->persistent = request->active = request->orphan = request->collective = false;
+    request_clear(request, ops, 0);
     request->engine = pool->engine;
-    request->ops = ops;
-    request->on_done = NULL;
-    request->owner = request->comm = NULL;
-    request->result = (struct result){ 0 };
 }
 
 /* One more that is kept.  False: memory is out. */
 bool requests_make(struct request_pool *pool) __attribute__((cold));
 bool requests_make_done(struct request_pool *pool) __attribute__((cold));
 
-static inline struct request *kept_take(struct kept **list)
+static inline struct request *kept_take(struct request **list)
 {
-    struct kept *kept = *list;
-    *list = kept->next;
-    kept->object.kind = OBJECT_REQUEST;
-    kept->object.refs = 1;
-    return (struct request *)kept;
+    struct request *request = *list;
+    *list = request->owner;
+    request->object.kind = OBJECT_REQUEST;
+    request->object.refs = 1;
+    return request;
 }
 
 /* An object of REQUEST_BYTES of this engine, not cleared but for the members of struct request; NULL when
@@ -57,7 +59,7 @@ static inline struct request *request_new(const struct request_ops *ops,
         return NULL;
     struct request *request = kept_take(&pool->requests);
     pool->out++;
-    request_init(request, ops, pool);
+    request_clear(request, ops, 0);
     return request;
 }
 void request_free(struct request *request);
@@ -71,14 +73,11 @@ static inline bool request_is_kept_done(struct request_pool *pool)
 }
 
 /* A request that was complete when it was made and has nothing to say: an isend whose bytes are
- * with the link already.  NULL when memory is out. */
+ * with the link already.  Only after request_is_kept_done. */
 static inline struct request *request_new_done(struct request_pool *pool)
 {
-    if (__builtin_expect(!pool->done, 0) && !requests_make_done(pool))
-        return NULL;
     struct request *request = kept_take(&pool->done);
-    request_init(request, &request_done_ops, pool);
-    request->done = 1;
+    request_clear(request, &request_done_ops, 1);
     return request;
 }
 

@@ -297,7 +297,7 @@ static inline bool send_at_once(struct peer *peer, const struct channel *channel
                                 size_t total)
 {
     const struct link *link = peer->link;
-    if (!link->put_short || total > link->slot_bytes)
+    if (total >= link->slot_room)
         return false;
     const char *flat = total == 0 ? "" : buffer_flat(data);
     return flat && link->put_short(peer, channel, to, flat, total);
@@ -308,7 +308,7 @@ static __attribute__((noinline)) bool send_packet(struct peer *peer,
                                                   const struct buffer *data,
                                                   const struct envelope *to, size_t total)
 {
-    if (!peer_spends(peer, total))
+    if (total > peer->link->short_bytes || data->where != HERE || !peer_spends(peer, total))
         return false;
     struct wire header;
     header_fill(&header, channel, to, total);
@@ -331,11 +331,10 @@ static inline bool send_short(struct peer *peer, struct channel *channel,
     return true;
 }
 
-static bool is_short(const struct peer *peer, const struct buffer *data, size_t total,
-                     enum send_mode mode)
+/* It may be short enough, which depends on the link. */
+static inline bool may_be_short(size_t total, enum send_mode mode)
 {
-    return total <= peer->link->short_bytes && mode != SEND_SYNCHRONOUS &&
-           total <= (size_t)param_number(EAGER) && data->where == HERE;
+    return mode != SEND_SYNCHRONOUS && total <= (size_t)param_number(EAGER);
 }
 
 size_t send_eager(void)
@@ -411,16 +410,11 @@ int pml_isend(struct channel *channel, const struct buffer *data, const struct e
     int error = channel_peer(channel, to->peer, &peer);
     if (error)
         return error;
-    if (!is_short(peer, data, total, mode))
-        return isend_long(channel, data, to, mode, request);
-    struct request *done = request_new_done(channel->pool);
-    if (!done)
+    if (!request_is_kept_done(channel->pool))
         return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
-    if (!send_short(peer, channel, data, to, total)) {
-        done->ops->release(done);
+    if (!may_be_short(total, mode) || !send_short(peer, channel, data, to, total))
         return isend_long(channel, data, to, mode, request);
-    }
-    *request = done;
+    *request = request_new_done(channel->pool);
     send_record(channel, to, total);
     return 0;
 }
@@ -433,8 +427,7 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
     int error = channel_peer(channel, to->peer, &send.peer);
     if (error)
         return error;
-    if (is_short(send.peer, data, total, mode) &&
-        send_short(send.peer, channel, data, to, total)) {
+    if (may_be_short(total, mode) && send_short(send.peer, channel, data, to, total)) {
         send_record(channel, to, total);
         return 0;
     }

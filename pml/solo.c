@@ -141,7 +141,7 @@ bool solo_send(struct channel *channel, const struct buffer *data, const struct 
         total > engine->eager)
         return false;
     const char *flat = total == 0 ? "" : buffer_flat(data);
-    struct peer *peer = peer_known(channel->engine, ranks_world(channel->peers, to->peer));
+    struct peer *peer = channel_peer_known(channel, to->peer);
     if (!flat || !peer || peer->queue.first)
         return false;
     if (peer->link->put_solo ? !peer->link->put_solo(peer, channel, to, flat, total)

@@ -19,23 +19,27 @@ enum {
     EXPECT_MORE = 2
 };
 
-static inline bool lane_has(const struct lane *lane, uint32_t position)
+static inline bool slot_has(const struct slot *slot, uint32_t position)
 {
-    const struct slot *slot = lane_slot_in(lane, position);
     return atomic_load_explicit(&slot->word, memory_order_acquire) == slot_word(position);
 }
 
 static inline bool lane_is_ready(const struct lane *lane)
 {
-    return lane_has(lane, lane->next);
+    return slot_has(lane_slot_in(lane, lane->next), lane->next);
 }
 
-/* The sender is ahead of us: fetch a line that will be read soon.  To fetch one that is not written
- * yet would slow the sender down. */
-static inline void lane_look_ahead(const struct lane *lane)
+/* The same where packets follow each other.  If the sender is ahead of us, a line that will be read soon is
+ * fetched; to fetch one that is not written yet would slow the sender down. */
+static inline bool lane_goes_on(const struct lane *lane)
 {
-    if (lane_has(lane, lane->next + NEAR))
-        __builtin_prefetch(lane_slot_in(lane, lane->next + FAR), 0, 3);
+    const struct slot *in = lane->in;
+    uint32_t next = lane->next, last = lane->in_last;
+    if (!slot_has(&in[next & last], next))
+        return false;
+    if (slot_has(&in[(next + NEAR) & last], next + NEAR))
+        __builtin_prefetch(&in[(next + FAR) & last], 0, 3);
+    return true;
 }
 
 /* What the peer has read of ours, told along with a packet.  An old packet may tell less than we
@@ -44,6 +48,8 @@ static inline void lane_look_ahead(const struct lane *lane)
 static inline void lane_learn(struct lane *lane, uint16_t consumed)
 {
     uint16_t more = (uint16_t)(consumed - (uint16_t)lane->freed);
+    if (more == 0)
+        return;
     if (more <= lane->head - lane->freed && lane->head - lane->told < OLD_NEWS)
         lane->freed += more;
 }

@@ -246,13 +246,9 @@ static inline bool lane_take(struct lane *lane)
 static int lane_drain(struct lane *lane)
 {
     int packets = 0;
-    bool chunk = false;
-    do {
-        if (packets > 0)
-            lane_look_ahead(lane);
+    bool chunk = lane_take(lane);
+    while (++packets < PACKETS_PER_POLL && lane_goes_on(lane))
         chunk |= lane_take(lane);
-        packets++;
-    } while (packets < PACKETS_PER_POLL && lane_is_ready(lane));
     if (packets < PACKETS_PER_POLL)
         lane->told = lane->head;
     if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
@@ -267,10 +263,8 @@ static int lane_drain(struct lane *lane)
  * which are fetched by polls, and what is read from the sender's memory. */
 static inline bool lane_await(struct lane *lane, uint32_t looks)
 {
-    if (lane_is_ready(lane)) {
-        lane_look_ahead(lane);
+    if (lane_goes_on(lane))
         return true;
-    }
     lane->told = lane->head;
     lane_expect(lane);
     while (lane->plain && --looks > 0) {
@@ -390,7 +384,7 @@ const struct link link_shm = {
     .put = lane_put,
     .put_short = lane_put_short,
     .put_solo = lane_put_solo,
-    .slot_bytes = SLOT_BODY,
+    .slot_room = SLOT_BODY + 1,
     .take = shm_take,
     .poll = shm_poll,
     .poll_solo = shm_poll_solo,

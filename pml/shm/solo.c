@@ -30,8 +30,7 @@ static bool lane_drain_solo(struct lane *lane, int *packets)
 {
     int taken = 0;
     bool may = true;
-    while (may && taken < PACKETS_PER_POLL && lane_is_ready(lane)) {
-        lane_look_ahead(lane);
+    while (may && taken < PACKETS_PER_POLL && lane_goes_on(lane)) {
         may = lane_take_solo(lane);
         taken += may;
     }
