@@ -239,19 +239,32 @@ static __attribute__((noinline)) void chunk_time(struct fill *fill, char *to, si
     fill_took(fill, bytes, ns > looking ? ns - looking : 0);
 }
 
-static void chunk_fill(struct lane *lane, char *to, const char *from, size_t bytes)
+/* A piece of data with gaps without them, as only whole lines go past the caches. */
+static const char *packed(const struct buffer *data, size_t skip, size_t bytes)
 {
+    static _Alignas(FILL_LINE) char flat[CHUNK_BYTES];
+    buffer_pack(data, skip, flat, bytes);
+    return flat;
+}
+
+static void chunk_fill(struct lane *lane, char *to, const struct buffer *data, size_t skip,
+                       size_t bytes)
+{
+    const char *flat = buffer_flat(data);
     enum fill_how how =
         boot.crowded ? FILL_COPY : fill_next(&lane->fill, bytes, lane->chunk_fetched);
     if (how == FILL_PAST) {
-        chunk_stream(to, from, bytes);
+        chunk_stream(to, flat ? flat + skip : packed(data, skip, bytes), bytes);
         return;
     }
     if (how == FILL_OWN)
         chunk_own(to, bytes);
     else if (how == FILL_TIMED)
         chunk_time(&lane->fill, to, bytes);
-    memcpy(to, from, bytes);
+    if (flat)
+        memcpy(to, flat + skip, bytes);
+    else
+        buffer_pack(data, skip, to, bytes);
 }
 
 static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct wire *header,
@@ -267,11 +280,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
         return put_inline(lane, header, data, skip, INLINE_BYTES - SLOT_EXTRA);
     bytes = piece_bytes(bytes);
     char *to = area_chunk(boot_area(boot.local_rank), (unsigned)chunk);
-    const char *flat = buffer_flat(data);
-    if (flat)
-        chunk_fill(lane, to, flat + skip, bytes);
-    else
-        buffer_pack(data, skip, to, bytes);
+    chunk_fill(lane, to, data, skip, bytes);
     struct slot *slot = lane_slot(lane, lane->head);
     slot_fill(slot, lane, header, header_is_full(header, bytes));
     slot->bytes = (uint16_t)bytes;

@@ -2,10 +2,12 @@
  *
  * The counters of a lane: what an old packet tells about the way back (how far its sender had
  * read) must not be taken for news once 16 bits have gone round.  And slots that nobody has read are left
- * alone, whatever the sender does to have the next ones at hand.
+ * alone, whatever the sender does to have the next ones at hand.  And chunks that go past the caches, which
+ * only some machines have.
  */
 #include "mpi.h"
 #include "pml/shm/area.h"
+#include "pml/shm/lane.h"
 
 #include "test/unit/job.h"
 #include "test/unit/unit.h"
@@ -194,4 +196,73 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone)
+/* ---- past the caches ---- */
+
+enum { MOST_BYTES = 100001 };
+
+/* As if lines of chunks had been slow to take; how one of them is to be filled. */
+static bool fills_past(void)
+{
+    struct peer *peer;
+    ck_assert_int_eq(peer_of(1, &peer), 0);
+    struct fill *fill = &((struct lane *)peer->lane)->fill;
+    *fill = (struct fill){ .past = true, .left = 1000, .wait = 1000 };
+    return fill_next(&(struct fill){ .past = true, .left = 1000 }, MOST_BYTES, false) ==
+           FILL_PAST;
+}
+
+/* `size` bytes of memory of which the layout takes some, and the bytes it leaves out. */
+static void send_past(struct channel *c, const struct layout *layout, size_t count, size_t size)
+{
+    int rank = c->rank;
+    unsigned char *p = malloc(size);
+    struct buffer data = { p, count, layout, HERE };
+    for (size_t i = 0; i < size; i++)
+        p[i] = rank ? 0 : (unsigned char)(i * 7 + i / 251);
+    if (rank == 0) {
+        struct envelope to = { .peer = 1, .tag = 1 };
+        send_number(c, 0); /* the two are connected */
+        ck_assert(fills_past());
+        ck_assert_int_eq(pml_send(c, &data, &to, SEND_STANDARD), 0);
+    } else {
+        struct envelope from = { .peer = 0, .tag = 1 };
+        receive_numbers(c, 1, false);
+        ck_assert_int_eq(pml_recv(c, &data, &from, NULL), 0);
+        for (size_t i = 0; i < size; i++) {
+            bool is_data = layout == &layout_bytes || i % 24 < 8;
+            ck_assert_int_eq(p[i], is_data ? (unsigned char)(i * 7 + i / 251) : 0);
+        }
+    }
+    free(p);
+}
+
+static void bytes_past(int rank, int n)
+{
+    static const size_t sizes[] = { 1200, 8191, CHUNK_BYTES, CHUNK_BYTES + 1, MOST_BYTES };
+    struct channel *c = job_world(rank, n);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        send_past(c, &layout_bytes, sizes[i], sizes[i]);
+    channel_close(c);
+}
+
+static void gaps_past(int rank, int n)
+{
+    struct layout *every_third = layout_resized(layout_contiguous(8, &layout_bytes), 0, 24);
+    struct channel *c = job_world(rank, n);
+    for (size_t count = 150; count < 20000; count = count * 3 + 1)
+        send_past(c, every_third, count, count * 24);
+    channel_close(c);
+    layout_drop(every_third);
+}
+
+START_TEST(chunks_go_past_the_caches)
+{
+    params_read();
+    params[PARAM_ID_SHM_SINGLE_COPY].string = "none";
+    ck_assert(job_run(2, bytes_past));
+    ck_assert(job_run(2, gaps_past));
+}
+END_TEST
+
+UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone,
+          chunks_go_past_the_caches)
