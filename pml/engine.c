@@ -64,20 +64,34 @@ close_peers:
     return error;
 }
 
-/* What this process still owes others must reach their rings, or them; what they owe us does not matter
- * any more. */
-void pml_flush(void)
+/* What this process still owes others must reach their rings, or them. */
+static void flush(bool leaving, uint64_t *since)
 {
     struct wait w = WAIT_FOR(flush_tell, NULL);
-    uint64_t since = 0;
     bool waiting;
-    while ((waiting = peers_waiting()) && !failures_hurry(&since))
+    while ((waiting = peers_waiting()) && !failures_hurry(since)) {
+        silence_say(network);
         wait_poll(&w);
-    while (network && !link_ofi.quiet(true) && !failures_hurry(&since))
+    }
+    while (network && !link_ofi.quiet(leaving) && !failures_hurry(since))
         wait_poll(&w);
     wait_end(&w);
     if (waiting)
         peers_forget();
+}
+
+/* What they owe us does not matter any more, but to orphans. */
+void pml_flush(void)
+{
+    uint64_t since = 0;
+    silence_begin();
+    if (orphan_receives > 0) {
+        orphans_meet();
+        flush(false, &since);
+        orphans_await(network, &since);
+    }
+    flush(true, &since);
+    silence_end(network);
 }
 
 int pml_close(void)

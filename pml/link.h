@@ -119,6 +119,12 @@ struct link {
      * `leaving`, tell them not to wait for us.  */
     bool (*quiet)(bool leaving);
 
+    /* What this peer has said of its silence (runtime/boot.h), as far as all is here that it sent before;
+     * it is asked.  falls_silent: tell all that we have fallen silent (yes), ask nobody any more (no).
+     * NULL: what a process says in the boot segment is all there is. */
+    uint32_t (*silence)(struct peer *peer);
+    void (*falls_silent)(bool yes);
+
     /* The peer has died.  Has everything that it sent been handed over?  NULL: always. */
     bool (*drained)(const struct peer *peer);
 

@@ -12,6 +12,7 @@ libxmpi_core_la_SOURCES += \
     pml/failure.c pml/failure.h \
     pml/link.h \
     pml/match.c pml/match.h \
+    pml/orphan.c \
     pml/peer.c pml/peer.h \
     pml/pml.h \
     pml/probe.c \

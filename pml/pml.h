@@ -103,12 +103,14 @@ struct request_ops {                        /* each member may be NULL only wher
     bool in_engine; /* what it waits for, and its release, touch nothing but its engine */
 };
 
+enum { ORPHAN = 1, ORPHAN_AWAITED = 2 /* by pml_flush, too */ };
+
 struct request {
     struct object object; /* OBJECT_REQUEST */
     int done; /* 1: complete (or inactive); result is valid.  Like all of it, read and written
                  under the engine lock where there are threads */
     bool persistent, active;
-    bool orphan;     /* freed by the user while in flight: release when done */
+    uint8_t orphan;  /* freed by the user while in flight: release when done */
     bool collective; /* for src: neither cancelled nor freed before it is over */
     uint8_t engine;  /* of its channel, if ops->in_engine */
     const struct request_ops *ops;
@@ -124,6 +126,10 @@ struct request {
 /* Set done, call on_done, release orphans.  on_done may release the request, so nobody touches it
  * afterwards.  Threads that wait for it are woken.  For the rooms that complete requests. */
 void request_complete(struct request *request);
+
+/* Nobody will wait for this one, which is under way.  Receives of that kind are for pml_flush;
+ * `session`: on a communicator of a session, not of the world model. */
+void request_orphan(struct request *request, bool session);
 
 /* A record_teller: what a request waits for. */
 void request_tell(const void *request, struct record_wait *wait);
@@ -157,9 +163,11 @@ int request_wait(struct request *request, struct result *result);
 
 enum send_mode { SEND_STANDARD, SEND_SYNCHRONOUS, SEND_READY };
 
-int pml_open(void);   /* after boot_open */
-void pml_flush(void); /* completes what is in flight from here; nobody may poll for a while */
-int pml_close(void);  /* completes what is in flight from here; then the links go down */
+int pml_open(void); /* after boot_open */
+/* This process leaves MPI, and nobody may poll for a while: completes what is in flight from here, and
+ * receives that are orphans, but for those whose messages nobody can send any more: these are cancelled. */
+void pml_flush(void);
+int pml_close(void); /* completes what is in flight from here; then the links go down */
 
 /* Blocking.  The short path: no request object for messages that fit the link's ring.  pml_recv
  * returns result.error; `result` may be NULL.  A truncated message (MPI_ERR_TRUNCATE) leaves what

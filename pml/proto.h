@@ -48,6 +48,16 @@ bool peer_owes(const struct peer *peer);
 /* A record_teller: whom we owe something. */
 void flush_tell(const void *what, struct record_wait *wait);
 
+/* orphan.c, for pml_flush.  What is here for orphans, or comes from ourselves, is theirs. */
+void orphans_meet(void);
+/* Wait for them, but not for long after a loss (failures_hurry), and end those that are in vain.  `network`:
+ * the job has other nodes. */
+void orphans_await(bool network, uint64_t *since);
+/* Let others know that we send nothing more, as soon as that is so: begin, say now and then, end. */
+void silence_begin(void);
+void silence_say(bool network);
+void silence_end(bool network);
+
 /* channel.c: the one that was found last, NULL: none. */
 extern struct channel *channel_found __attribute__((visibility("hidden")));
 

@@ -29,8 +29,11 @@ struct recv {
     struct trip trip;
     uint64_t address;            /* of the sender's data */
     struct gpu_mapping *mapping; /* in which that is, if it lies on a device */
-    uint32_t sender;             /* name of its request */
-    uint32_t generation, word;   /* WAY_BOTH: of claims */
+    union {
+        uint32_t sender; /* name of its request */
+        uint32_t use;    /* of MPI, of an orphan that is not matched: see boot_hears */
+    };
+    uint32_t generation, word; /* WAY_BOTH: of claims */
     struct recv *next;
 };
 _Static_assert(sizeof(struct recv) <= REQUEST_BYTES, "a receive fits a request");

@@ -75,13 +75,15 @@ const struct request_ops request_done_ops = { .name = "send",
 
 void request_complete(struct request *request)
 {
-    bool orphan = request->orphan; /* on_done may release the request */
+    uint8_t orphan = request->orphan; /* on_done may release the request */
     request->done = 1;
     progress_completed();
     if (request->on_done)
         request->on_done(request);
-    if (orphan)
+    if (orphan) {
+        orphan_receives -= orphan == ORPHAN_AWAITED;
         request->ops->release(request);
+    }
 }
 
 int request_wait(struct request *request, struct result *result)

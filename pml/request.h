@@ -23,7 +23,8 @@ static inline void request_clear(struct request *request, const struct request_o
                                  int done)
 {
     request->done = done;
-    request->persistent = request->active = request->orphan = request->collective = false;
+    request->persistent = request->active = request->collective = false;
+    request->orphan = 0;
     request->ops = ops;
     memset((char *)request + offsetof(struct request, on_done), 0,
            sizeof *request - offsetof(struct request, on_done));
@@ -80,6 +81,8 @@ static inline struct request *request_new_done(struct request_pool *pool)
     request_clear(request, &request_done_ops, 1);
     return request;
 }
+
+extern int orphan_receives; /* under way, and to be waited for at the end (orphan.c) */
 
 /* A number for a request that a peer is to mention in its answer, never 0; 0 when memory is
  * out.  request_named: NULL for numbers nobody has. */

@@ -122,10 +122,59 @@ static bool has_left(const struct boot_rank *record)
            !atomic_load(&record->contact.bytes);
 }
 
+static uint32_t uses;           /* begun */
+static bool silent, world_over; /* of the last one */
+
+void boot_leaves_world(void)
+{
+    world_over = true;
+}
+
+uint32_t boot_use(void)
+{
+    return uses;
+}
+
+uint32_t boot_silence(void)
+{
+    return atomic_load_explicit(&boot_record(boot.local_rank)->silent, memory_order_relaxed);
+}
+
+void boot_fall_silent(void)
+{
+    if (silent)
+        return;
+    silent = true;
+    atomic_store(&boot_record(boot.local_rank)->silent, 2 * uses + world_over);
+    if (atomic_load(&boot.segment->listeners))
+        boot_wake_all(boot.segment);
+}
+
+void boot_listen(bool yes)
+{
+    atomic_fetch_add(&boot.segment->listeners, yes ? 1 : -1);
+}
+
+bool boot_hears(int world, uint32_t *silence)
+{
+    const struct boot_rank *record = boot_neighbour(world);
+    if (!record)
+        return false;
+    bool gone = atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED;
+    *silence = gone ? UINT32_MAX : atomic_load(&record->silent);
+    return true;
+}
+
 void boot_reached(enum boot_state state)
 {
     struct boot_rank *record = boot_record(boot.local_rank);
+    if (state == BOOT_INITED) {
+        uses++;
+        silent = false;
+    }
     atomic_store(&record->state, state);
+    if (state != BOOT_INITED)
+        boot_fall_silent();
     if (has_left(record) && boot_asked() && way && way->leave)
         way->leave();
 }

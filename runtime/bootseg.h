@@ -26,7 +26,7 @@
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 #define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
-    BOOT_VERSION = 8,
+    BOOT_VERSION = 9,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -107,7 +107,8 @@ struct boot_rank { /* one per local rank, its own cache lines */
     uint32_t namespace; /* of pids: pid is a number of this one; 0 = unknown */
     char card[84];      /* what a link wants its peers to know; words in it may be atomic */
     _Atomic uint32_t sessions; /* open ones, where nothing else holds it in MPI */
-    char pad2[8];
+    _Atomic uint32_t silent;   /* of which uses of MPI it has begun all messages, see boot.h */
+    char pad2[4];
     struct boot_contact contact;
 } __attribute__((aligned(64)));
 
@@ -133,7 +134,8 @@ struct boot_header {
 
     struct doorbell launcher __attribute__((aligned(64)));
     _Atomic uint32_t
-        dead_epoch; /* grows with every death, and with those who leave after one */
+        dead_epoch;             /* grows with every death, and with those who leave after one */
+    _Atomic uint32_t listeners; /* processes that leave when others have fallen silent */
 
     /* MPI_Abort: the first writer wins (0 -> 1), fills in, then stores 2. */
     _Atomic uint32_t abort_state;

@@ -144,7 +144,7 @@ static void joint_received(struct request *part)
 }
 
 /* A part belongs to nobody but the joint request: it is an orphan with an on_done. */
-static void joint_take(struct joint *joint, struct request *part,
+static void joint_take(struct joint *joint, struct comm *comm, struct request *part,
                        void (*over)(struct request *part))
 {
     part->owner = joint;
@@ -154,7 +154,7 @@ static void joint_take(struct joint *joint, struct request *part,
         return;
     }
     part->on_done = over;
-    part->orphan = true;
+    request_forget(part, comm);
 }
 
 /* `left` has one more than the parts while they are being started, so that a part that is over
@@ -179,11 +179,11 @@ static int exchange_start(struct comm *comm, const struct exchange *x, void *cop
     if (receive && joint->request.result.error)
         receive->ops->cancel(receive); /* or we would wait for it */
     if (receive)
-        joint_take(joint, receive, joint_received);
+        joint_take(joint, comm, receive, joint_received);
     else
         joint->left--;
     if (send)
-        joint_take(joint, send, joint_sent);
+        joint_take(joint, comm, send, joint_sent);
     else
         joint->left--;
     request_keep(&joint->request, comm);

@@ -67,6 +67,7 @@ int xmpi_finalize(void)
     int callbacks = world_delete_attributes();
     world_forget_handlers();
     library_state = LIBRARY_FINALIZED;
+    boot_leaves_world();
     rc = library_drop(USER_WORLD);
     return callbacks ? callbacks : rc;
 }

@@ -110,6 +110,11 @@ void request_keep_hoard(struct request *request, struct comm *comm, struct keep 
     request->on_done = keep_done;
 }
 
+void request_forget(struct request *request, const struct comm *comm)
+{
+    request_orphan(request, comm && comm->session);
+}
+
 /* ---- requests without an operation ---- */
 
 static int over_start(struct request *request)
@@ -300,10 +305,10 @@ int xmpi_request_free(request_t *request)
         request_discard(gone);
         return greq_take_error();
     }
-    gone->orphan = true;
+    struct comm *comm = gone->comm;
+    request_forget(gone, comm);
     if (!gone->on_done)
         gone->on_done = orphan_done;
-    struct comm *comm = gone->comm;
     if (comm && (gone->on_done == orphan_done || gone->on_done == keep_done))
         comm->orphans++; /* until comm_let_go */
     return MPI_SUCCESS;

@@ -38,6 +38,9 @@ int request_hoard(struct type *const *types, int n, void *memory, struct keep **
 void request_hoard_free(struct keep *keep);
 void request_keep_hoard(struct request *request, struct comm *comm, struct keep *keep);
 
+/* Nobody will wait for it, which is under way on this communicator (NULL: on none). */
+void request_forget(struct request *request, const struct comm *comm);
+
 /* A request that is complete from the beginning, or, persistent, at every start: operations
  * with MPI_PROC_NULL.  `comm` may be NULL.  MPI_ERR_NO_MEM. */
 int request_new_over(const struct result *result, struct comm *comm, bool persistent,

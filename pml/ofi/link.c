@@ -171,6 +171,22 @@ static bool ofi_quiet(bool leaving)
     return quiet;
 }
 
+static uint32_t ofi_silence(struct peer *peer)
+{
+    struct trunk *trunk = peer->lane;
+    trunk_ask(trunk);
+    return trunk_gone(trunk) ? UINT32_MAX : trunk->silence;
+}
+
+static void ofi_falls_silent(bool yes)
+{
+    for (struct trunk *trunk = trunks; trunk; trunk = trunk->next)
+        if (yes)
+            trunk_tell(trunk, HEAD_ACK, false, 0);
+        else
+            trunk->asks = false;
+}
+
 /* ---- packets ---- */
 
 static void payload_copy(char *to, const struct buffer *data, size_t skip, size_t bytes)
@@ -255,6 +271,8 @@ const struct link link_ofi = {
     .reaches_devices = nics_reach_devices,
     .tell = ofi_tell,
     .quiet = ofi_quiet,
+    .silence = ofi_silence,
+    .falls_silent = ofi_falls_silent,
     .lose = ofi_lose,
     .gone = ofi_gone,
 };

@@ -81,8 +81,16 @@ void trunk_lost(struct trunk *trunk, const char *why)
         return;
     trunk->state = TRUNK_LOST;
     trunk_watch_end(trunk);
-    if (!trunks_leaving)
+    if (!trunks_leaving && !trunk->asks) /* we leave, and want nothing but its silence */
         peer_lost(trunk->peer, why);
+}
+
+void trunk_ask(struct trunk *trunk)
+{
+    if (trunk->asks)
+        return;
+    trunk->asks = true;
+    trunk_tell(trunk, HEAD_PING, false, trunk->sequence);
 }
 
 /* ---- the address ---- */
@@ -226,6 +234,7 @@ bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t 
                                  .kind = (uint8_t)kind,
                                  .echoes = echoes,
                                  .from = (uint32_t)boot.rank,
+                                 .wire.tag = (int32_t)boot_silence(),
                                  .wire.sequence = echo };
     bool sent = frame_post(trunk, frame);
     if (!frame->posted)
@@ -327,6 +336,8 @@ bool trunk_arrived(const char *bytes, size_t n)
     trunk_acked(trunk, head.ack);
     if ((int32_t)(head.freed - peer->returned) > 0)
         peer->returned = head.freed;
+    if (head.kind != HEAD_PACKET)
+        trunk->silence = (uint32_t)head.wire.tag;
     switch (head.kind) {
     case HEAD_PACKET:
         packet_arrived(trunk, &head, bytes + sizeof head);

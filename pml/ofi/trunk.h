@@ -15,7 +15,7 @@
  *              |-- sent, not acked --|   unsent: the provider had no room, or no connection yet
  *
  * Frames without a number: ACK; PING, which asks for one; LEFT, which says that the peer has left
- * MPI and acks no more.
+ * MPI and acks no more.  Their tag is boot_silence.
  */
 #ifndef XMPI_OFI_TRUNK_H
 #define XMPI_OFI_TRUNK_H
@@ -83,7 +83,9 @@ struct trunk {
     uint32_t expected;
     uint32_t owed; /* bytes that came since we last told `expected` */
     bool owes, owes_now, gap_told;
-    bool left; /* the peer has left MPI */
+    bool left;        /* the peer has left MPI */
+    bool asks;        /* we wait for its silence */
+    uint32_t silence; /* as it said last */
     uint64_t owed_since;
 
     /* see watch.c; times in ns */
@@ -131,6 +133,8 @@ void trunk_send_ended(struct frame *frame, int error); /* 0 or an error of libfa
  * first frames off. */
 int trunks_attend(bool idle);
 void trunk_lost(struct trunk *trunk, const char *why);
+/* Ask the peer about its silence, once; watch.c asks again. */
+void trunk_ask(struct trunk *trunk);
 bool trunk_gone(const struct trunk *trunk);
 
 /* ---- cq.c ---- */

@@ -123,7 +123,7 @@ static void trunk_report(struct trunk *trunk, const char *what)
 
 static bool trunk_awaits(const struct trunk *trunk)
 {
-    return trunk->first || trunk->peer->unanswered > 0;
+    return trunk->first || trunk->asks || trunk->peer->unanswered > 0;
 }
 
 /* Nothing was heard for so long.  The gaps between pings grow up to a quarter of the time-out. */

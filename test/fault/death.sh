@@ -26,7 +26,7 @@ survivors() {
 }
 
 for call in recv recv_long send_long ssend flood any any_request barrier allreduce allreduce_long \
-    alltoall_long bcast ibarrier waitall probe mprobe dup split sendrecv start test finalize \
+    alltoall_long bcast ibarrier waitall probe mprobe dup split sendrecv start test finalize freed \
     chain late unread again_barrier again_allreduce again_bcast again_gather; do
     run 20 --keep-going -np 4 "$death" $call 1
     survivors "a rank dies while the others are in: $call" 3
@@ -45,7 +45,7 @@ XMPI_SHM=0 run 20 -np 2 "$death"
 network=XMPI_SHM=1
 if grep -q usage "$dir/out"; then
     network=XMPI_SHM=0
-    for call in recv send_long allreduce_long any unread; do
+    for call in recv send_long allreduce_long any unread freed; do
         XMPI_SHM=0 run 20 --keep-going -np 3 "$death" $call 1
         survivors "over the network: $call" 2
     done

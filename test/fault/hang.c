@@ -89,6 +89,18 @@ static void irecv(void)
     MPI_Barrier(world);
 }
 
+/* A receive that MPI_Finalize waits for, as its message may still come. */
+static void freed(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Irecv(data, 10, MPI_INT, 1, 7, world, &request);
+        MPI_Request_free(&request);
+    } else {
+        MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
+    }
+}
+
 static void barrier_recv(void)
 {
     if (rank == 0)
@@ -391,6 +403,7 @@ static const struct {
     { "roots", roots },
     { "different-small", different_small },
     { "irecv", irecv },
+    { "freed", freed },
     { "barrier-recv", barrier_recv },
     { "ssend-self", ssend_self },
     { "truncate", truncate_it },

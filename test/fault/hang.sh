@@ -80,6 +80,11 @@ XMPI_SHM=0 refused roots 2 "rank . called MPI_Reduce with root [01] with MPI_SUM
 broken irecv 2
 says irecv "rank 0 .*MPI_Wait from rank 1, tag 7, up to 40 bytes"
 at_line irecv irecv
+for shm in 1 0; do
+    XMPI_SHM=$shm broken freed 2
+    says "freed, XMPI_SHM=$shm" "rank 0 .*MPI_Finalize from rank 1, tag 7, up to 40 bytes, MPI_COMM_WORLD"
+    says "freed, XMPI_SHM=$shm" "0 waits for 1 in MPI_Finalize, 1 waits for 0 in MPI_Recv"
+done
 broken barrier-recv 2
 says barrier-recv "0 waits for 1 in MPI_Barrier, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Barrier"
 at_line barrier-recv barrier-recv
