@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Conformance: every program of test/conform on several rank counts.
 #   NP="1 2 3 4 8"   rank counts      ONLY="p2p comm"   programs
-#   HOSTS="a:2,b:2 a,b,c"   instead of NP: hosts, as xmpirun -H has them
+#   HOSTS="a:2,b:2 a,b,c"   instead of NP: hosts, as xmpirun -H has them, all at the same time
 #   XMPI_TEST_MEMORY=device   every buffer that MPI gets lies on a device, a pretended one, whose
 #                             memory no processor can touch (test/device); mixed: those of every
 #                             other rank
@@ -43,6 +43,12 @@ if [ -n "${XMPI_TEST_LARGE:-}" ]; then
         persistent probe request_kinds types types_again}"
 fi
 
+if [ -n "$wrap" ]; then # once for all programs
+    compile -I"$top" -I"$top/test/device" -I"$top/test/large" -c -o "$scratch/wrap.o" "$wrap" || exit 99
+    wrap=$scratch/wrap.o
+fi
+
+chosen=
 for source in "$top"/test/conform/*.c; do
     program=$(basename "$source" .c)
     case " ${ONLY:-$program} " in *" $program "*) ;; *) continue ;; esac
@@ -52,22 +58,51 @@ for source in "$top"/test/conform/*.c; do
         skip "conform/$program ${label% }" "$why"
         continue
     fi
-    # shellcheck disable=SC2086 # $wrap may be nothing
-    if ! compile -I"$top" -I"$top/test/device" -I"$top/test/large" -o "$scratch/$program" "$source" \
-        $wrap -lm -ldl -lpthread > "$scratch/out" 2>&1; then
-        not_ok "conform/$program" "does not compile"
-        sed 's/^/    | /' "$scratch/out" | head -n 15
-        continue
-    fi
-    options=$(sed -n 's/.*conform-options: //p' "$source")
-    for where in ${HOSTS:-${NP:-1 2 4}}; do
-        [ -n "${HOSTS:-}" ] && how="-H $where" at="on $where" || how="-np $where" at="np=$where"
-        # shellcheck disable=SC2086 # several words
-        case_run "conform/$program $label$at" "${LIMIT:-60}" "$XMPIRUN" $how $with "$scratch/$program"
-        # shellcheck disable=SC2086
-        test -z "$options" || case_run "conform/$program $options $label$at" "${LIMIT:-60}" \
-            "$XMPIRUN" $options $how $with "$scratch/$program"
+    chosen="$chosen $program"
+done
+# shellcheck disable=SC2086 # $wrap may be nothing
+compile_all "$top/test/conform" "$chosen" -I"$top" -I"$top/test/device" -I"$top/test/large" \
+    $wrap -lm -ldl -lpthread
+
+# at WHERE HOW...: the program on so many ranks or on these hosts
+at()
+{
+    where=$1
+    shift
+    # shellcheck disable=SC2086 # several words
+    case_run "conform/$program $label$where" "${LIMIT:-60}" "$XMPIRUN" "$@" $with "$binary"
+    # shellcheck disable=SC2086
+    test -z "$options" || case_run "conform/$program $options $label$where" "${LIMIT:-60}" \
+        "$XMPIRUN" $options "$@" $with "$binary"
+}
+
+# on_all HOSTS...: on each of these at the same time
+on_all()
+{
+    places=
+    for hosts in "$@"; do
+        {
+            scratch=$scratch/$hosts failures=0
+            mkdir -p "$scratch"
+            at "on $hosts" -H "$hosts" > "$scratch/said"
+            exit $failures
+        } &
+        places="$places $!"
     done
+    for place in $places; do wait "$place" || failures=$((failures + $?)); done
+    for hosts in "$@"; do cat "$scratch/$hosts/said"; done
+}
+
+for program in $chosen; do
+    compiled "conform/$program" "$program" || continue
+    binary=$scratch/$program
+    options=$(sed -n 's/.*conform-options: //p' "$top/test/conform/$program.c")
+    if [ -n "${HOSTS:-}" ]; then
+        # shellcheck disable=SC2086 # several words
+        on_all $HOSTS
+    else
+        for np in ${NP:-1 2 4}; do at "np=$np" -np "$np"; done
+    fi
 done
 
 if [ "${all:-}" = yes ]; then

@@ -50,6 +50,28 @@ case_run()
     fi
 }
 
+# compile_all DIRECTORY PROGRAMS OPTION...: each DIRECTORY/PROGRAM.c becomes $scratch/PROGRAM, two at a time.
+compile_all()
+{
+    directory=$1 programs=$2 compiling=
+    shift 2
+    for program in $programs; do
+        compile -o "$scratch/$program" "$directory/$program.c" "$@" > "$scratch/$program.said" 2>&1 &
+        [ -z "$compiling" ] || wait "$compiling"
+        compiling=$!
+    done
+    wait "$compiling"
+}
+
+# compiled CASE PROGRAM: compile_all has made the program; else the case fails.
+compiled()
+{
+    [ ! -x "$scratch/$2" ] || return 0
+    not_ok "$1" "does not compile"
+    sed 's/^/    | /' "$scratch/$2.said" | head -n 15
+    return 1
+}
+
 # A port that nobody listens on now, at 127.0.0.1 or the address $1.
 free_port()
 {
