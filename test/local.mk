@@ -1,7 +1,11 @@
 # Tests.  `make check` runs the unit tests, the room, size and symbol checks, and the conformance and
 # fault suites on a few rank counts; ./run-tests runs all of it on more, and with sanitizers.
-check_SCRIPTS_LIST = test/rooms.sh test/house.sh test/symbols.sh test/conform.sh test/coll_forced.sh test/faults.sh test/programs.sh test/abi.sh test/api.sh test/manual.sh test/info.sh test/doctor.sh test/own_plans.sh test/plans.sh test/threads.sh test/network.sh test/hosts.sh
-check_SCRIPTS_LIST += test/slurm.sh test/ssh.sh test/store.sh test/mapping.sh test/gpus.sh test/device.sh test/streams.sh test/xpmem.sh test/huge.sh
+check_SCRIPTS_LIST = test/conform.sh test/threads.sh test/device.sh test/xpmem.sh test/streams.sh test/rooms.sh test/house.sh test/symbols.sh test/coll_forced.sh test/programs.sh test/abi.sh test/api.sh test/manual.sh test/info.sh test/doctor.sh test/own_plans.sh test/plans.sh
+check_SCRIPTS_LIST += test/mapping.sh test/gpus.sh test/huge.sh
+# Those that look at how soon something happens come last: where tests run side by side, these run alone.
+check_SCRIPTS_LIST += test/faults.sh test/network.sh test/hosts.sh test/slurm.sh test/ssh.sh test/store.sh
+LOG_COMPILER = $(SHELL) $(srcdir)/test/turn.sh
+CLEANFILES += test/turn.lock
 
 if HAVE_CHECK
 include test/unit/runtime.mk
@@ -21,7 +25,7 @@ AM_TESTS_ENVIRONMENT = \
     XDG_CONFIG_HOME=/nowhere CK_TIMEOUT_MULTIPLIER=8 PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
     export XDG_CONFIG_HOME XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE CK_TIMEOUT_MULTIPLIER PYTHON3 CLANG_FORMAT;
 
-EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/await.inc test/machines test/conform test/network test/device test/large test/fault test/api test/plan test/unit test/thread test/stream test/xpmem test/huge
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/turn.sh test/await.inc test/machines test/conform test/network test/device test/large test/fault test/api test/plan test/unit test/thread test/stream test/xpmem test/huge
 
 print-units:
 	@echo $(check_PROGRAMS)

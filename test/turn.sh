@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What `make check` starts tests by: with -j2 they run side by side, but for scripts that look at how soon something
+# happens; these have the machine to themselves.
+# usage: turn.sh TEST
+case ${1##*/} in
+faults.sh | network.sh | hosts.sh | slurm.sh | ssh.sh | store.sh) turn=--exclusive ;;
+*) turn=--shared ;;
+esac
+command -v flock > /dev/null || exec "$@"
+exec flock --close $turn test/turn.lock "$@"
