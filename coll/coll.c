@@ -130,6 +130,12 @@ static int run_unfit(struct team *team, const struct telling *telling, struct un
     return error ? error : run_plan(team, &choice, &rest_telling, cached);
 }
 
+int coll_unfit(struct team *team, const struct telling *telling, struct unfit *unfit)
+{
+    int error = unfit->any ? run_unfit(team, telling, unfit) : 0;
+    return error ? error : unfit->error;
+}
+
 static int run_tiny(struct team *team, const struct call *call, const struct choice *choice,
                     const struct telling *telling)
 {
@@ -140,9 +146,7 @@ static int run_tiny(struct team *team, const struct call *call, const struct cho
     unfit.error = 0;
     unfit.any = false;
     int error = tiny_run(team->tiny, telling, &unfit);
-    if (!error && unfit.any)
-        error = run_unfit(team, telling, &unfit);
-    return error ? error : unfit.error;
+    return error ? error : coll_unfit(team, telling, &unfit);
 }
 
 static int run(struct team *team, const struct telling *telling);

@@ -14,8 +14,9 @@
 struct performing {
     struct telling telling;
     struct round round;
-    size_t bytes;  /* as the rules count them */
-    int algorithm; /* its number in the table */
+    size_t bytes;       /* as the rules count them */
+    int algorithm;      /* its number in the table */
+    struct unfit unfit; /* of each time anew */
 };
 
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
@@ -24,7 +25,7 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
     const struct algorithm *algorithm = choose_known(team, call, &bytes);
     bool is_tiny = algorithm && !algorithm->program && !algorithm->attaches;
     repeat->stamp = team_stamp(team);
-    if (!is_tiny || !is_amount_known(call->what) || call_is_away(call))
+    if (!is_tiny || call_is_away(call))
         return false;
     struct performing *p = repeat->performing ? repeat->performing : malloc(sizeof *p);
     if (!p)
@@ -34,7 +35,10 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
     p->telling = telling_of(team, &repeat->call);
     p->bytes = bytes;
     p->algorithm = (int)(algorithm - algorithms);
+    p->unfit.error = 0;
+    p->unfit.any = false;
     tiny_prepare(&p->round, team->tiny, &p->telling);
+    p->round.unfit = &p->unfit;
     return true;
 }
 
@@ -42,6 +46,15 @@ void repeat_forget(struct repeat *repeat)
 {
     free(repeat->performing);
     repeat->performing = NULL;
+}
+
+/* Of a gatherv or scatterv there are blocks for which slots have no room, or places no room for blocks. */
+static __attribute__((noinline)) int perform_unfit(struct performing *p, struct team *team)
+{
+    int error = coll_unfit(team, &p->telling, &p->unfit);
+    p->unfit.error = 0;
+    p->unfit.any = false;
+    return error;
 }
 
 /* What nobody waits for is done while the others' words are on their way. */
@@ -54,6 +67,10 @@ static inline int perform(struct performing *p, struct team *team)
         error = tiny_take(&p->round, &p->telling);
     if (!error)
         tiny_fetch(&p->round);
+    if (__builtin_expect(p->unfit.any | p->unfit.error, 0)) {
+        int unfit = perform_unfit(p, team);
+        error = error ? error : unfit;
+    }
     return error;
 }
 

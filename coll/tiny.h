@@ -71,6 +71,9 @@ struct unfit {
     int64_t counts[TINY_RANKS]; /* on the root, of all ranks; 0: it was in a slot */
 };
 
+/* Send and get them (coll.c).  The error of the collective. */
+int coll_unfit(struct team *team, const struct telling *telling, struct unfit *unfit);
+
 /* ---- those whose end is asked for later: nonblocking and persistent ones (later.c) ---- */
 
 struct request; /* pml/pml.h */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "src/again.h"
 
+#include "src/asked_check.h"
+
 #include <stdlib.h>
 
 enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots may rotate */
@@ -76,6 +78,32 @@ int again_first(struct asked *asked, int rc, const struct again_key *key)
     if (!rc)
         learn(asked, key);
     return rc;
+}
+
+static bool are_counts(const struct side *side, int n)
+{
+    int64_t all = 0; /* its sign says whether one is negative */
+    if (side->counts.wide)
+        for (int i = 0; i < n; i++)
+            all |= side->counts.wide[i];
+    else
+        for (int i = 0; i < n; i++)
+            all |= side->counts.narrow[i];
+    return all >= 0;
+}
+
+bool again_takes_lists(struct part *one, const void *buf, struct part *all,
+                       const struct side *bufs, const struct comm *comm)
+{
+    if (!again_is_memory(buf) || !again_is_memory(bufs->buf) || counts_missing(bufs->counts) ||
+        counts_missing(bufs->displs) || !are_counts(bufs, comm_size(comm)))
+        return false;
+    one->base = (void *)buf;
+    all->base = (void *)bufs->buf;
+    all->counts = bufs->counts;
+    all->displs = bufs->displs;
+    ptrdiff_t mine = (ptrdiff_t)counts_at(bufs->displs, comm_rank(comm)) * all->layout->extent;
+    return buf != buffer_at(bufs->buf, mine);
 }
 
 void again_forget(struct comm *comm)

@@ -104,6 +104,17 @@ static inline bool again_takes_rooted(struct part *one, const void *buf, struct 
     return me == root ? again_takes_blocks(one, buf, all, bufs, me) : again_takes_one(one, buf);
 }
 
+/* The same for lists of counts and displacements on the root: nothing of them is kept. */
+bool again_takes_lists(struct part *one, const void *buf, struct part *all,
+                       const struct side *bufs, const struct comm *comm);
+static inline bool again_takes_listed(struct part *one, const void *buf, struct part *all,
+                                      const struct side *bufs, const struct comm *comm,
+                                      int root)
+{
+    return comm_rank(comm) == root ? again_takes_lists(one, buf, all, bufs, comm)
+                                   : again_takes_one(one, buf);
+}
+
 static inline int again_run(struct again *again, struct comm *comm)
 {
     return repeat_run(&again->repeat, &comm->team);

@@ -31,11 +31,6 @@ int check_memory(const struct side *side, const char *argument)
                 argument, (long long)side->count, side->type->name);
 }
 
-static bool counts_missing(struct counts counts)
-{
-    return !counts.wide && !counts.narrow;
-}
-
 int check_counts(const struct side *side, int n)
 {
     if (n > 0 && counts_missing(side->counts))

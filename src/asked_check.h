@@ -16,6 +16,12 @@ int check_no_in_place(const void *buf, const char *argument);
 /* There is memory where a predefined type and a count say that there is data. */
 int check_memory(const struct side *side, const char *argument);
 
+/* Is there no array? */
+static inline bool counts_missing(struct counts counts)
+{
+    return !counts.wide && !counts.narrow;
+}
+
 /* n counts, none of them negative; with displacements, and memory if any count says so. */
 int check_counts(const struct side *side, int n);
 int check_block(const struct side *side, int i, const struct type *type, const char *argument);

@@ -50,10 +50,17 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
                  counts_t recvcounts, displs_t displs, root_type_t recvtype, root_t root,
                  comm_t comm)
 {
+    struct again_key key = {
+        COLL_GATHERV, root, { sendcount, 0 }, { sendtype, recvtype }, NULL
+    };
+    struct side *recv = side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts");
+    struct again *again = again_find(comm, &key);
+    if (again && again_takes_listed(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
+                                    recv, comm, root))
+        return again_run(again, comm);
     struct asked asked;
-    int rc = asked_gatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
-                           side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"), root);
-    return asked_run(&asked, rc);
+    int rc = asked_gatherv(&asked, comm, side(sendbuf, sendcount, sendtype), recv, root);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
@@ -76,11 +83,17 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
                   out_t recvbuf, mine_count_t recvcount, mine_type_t recvtype, root_t root,
                   comm_t comm)
 {
+    struct again_key key = {
+        COLL_SCATTERV, root, { 0, recvcount }, { sendtype, recvtype }, NULL
+    };
+    struct side *send = side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts");
+    struct again *again = again_find(comm, &key);
+    if (again && again_takes_listed(&again->repeat.call.recv, recvbuf, &again->repeat.call.send,
+                                    send, comm, root))
+        return again_run(again, comm);
     struct asked asked;
-    int rc = asked_scatterv(&asked, comm,
-                            side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts"),
-                            side(recvbuf, recvcount, recvtype), root);
-    return asked_run(&asked, rc);
+    int rc = asked_scatterv(&asked, comm, send, side(recvbuf, recvcount, recvtype), root);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,

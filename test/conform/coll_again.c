@@ -196,6 +196,115 @@ static void test_in_place(void)
     }
 }
 
+/* ---- lists of counts, which change in place: also so that blocks fit no slot ---- */
+
+enum { ITEMS = 2000 };
+static int listed[64 * ITEMS], own[ITEMS], counts[64], displs[64];
+
+/* Rank r has more than others now and then; the root's own block, and that of who asks, stay as they are. */
+static int items_of(int r, int n, int root)
+{
+    return r == root || r % 2 ? 2 : n / 5 % 3 == 0 ? 2 : n / 5 % 3 == 1 ? ITEMS : 0;
+}
+
+static void lists(int n, int root)
+{
+    int at = n % 7;
+    for (int i = 0; i < size; i++) {
+        int r = n % 2 ? i : size - 1 - i;
+        counts[r] = items_of(r, n, root);
+        displs[r] = at;
+        at += counts[r] + n % 3;
+    }
+}
+
+static void check_listed(int n, int root)
+{
+    for (int r = 0; r < size && rank == root; r++)
+        for (int i = 0; i < counts[r]; i++)
+            CHECK(listed[displs[r] + i] == given(r, n, i));
+}
+
+static void listed_once(MPI_Comm comm, int n, int root, bool in_place)
+{
+    int mine = items_of(rank, n, root);
+    bool here = in_place && rank == root;
+    lists(n, root);
+    memset(listed, -1, sizeof listed);
+    for (int i = 0; i < mine; i++)
+        (here ? listed + displs[rank] : own)[i] = given(rank, n, i);
+    CHECK_OK(MPI_Gatherv(here ? MPI_IN_PLACE : own, mine, MPI_INT, listed, counts, displs,
+                         MPI_INT, root, comm));
+    check_listed(n, root);
+    memset(own, -1, sizeof own);
+    CHECK_OK(MPI_Scatterv(listed, counts, displs, MPI_INT, here ? MPI_IN_PLACE : own, mine,
+                          MPI_INT, root, comm));
+    for (int i = 0; i < mine && !here; i++)
+        CHECK(own[i] == given(rank, n, i));
+    CHECK(here || mine == ITEMS || own[mine] == -1);
+}
+
+/* A place that is too short for what comes, in a call that was kept. */
+static void test_truncation(MPI_Comm comm)
+{
+    int root = 0, last = size - 1;
+    lists(0, root);
+    for (int n = 0; n < 6; n++) {
+        int rc;
+        if (n >= 4 && rank == root)
+            counts[last] = n == 4 ? 1 : 2;
+        rc = MPI_Gatherv(own, 2, MPI_INT, listed, counts, displs, MPI_INT, root, comm);
+        check_class(__FILE__, __LINE__, "MPI_Gatherv", rc,
+                    n == 4 && rank == root && size > 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    }
+    for (int n = 0; n < 6; n++) {
+        int rc;
+        if (n >= 4 && rank == root && size > 1)
+            counts[last] = n == 4 ? 3 : 2;
+        rc = MPI_Scatterv(listed, counts, displs, MPI_INT, own, 2, MPI_INT, root, comm);
+        check_class(__FILE__, __LINE__, "MPI_Scatterv", rc,
+                    n == 4 && rank == last && size > 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    }
+}
+
+/* Of the root alone, which calls again as it should be. */
+static void mistakes_of_root(MPI_Comm comm)
+{
+    int before = counts[size - 1];
+    counts[size - 1] = -1;
+    CHECK_ERROR(MPI_Gatherv(own, 2, MPI_INT, listed, counts, displs, MPI_INT, rank, comm),
+                MPI_ERR_COUNT);
+    CHECK_ERROR(MPI_Scatterv(listed, counts, displs, MPI_INT, own, 2, MPI_INT, rank, comm),
+                MPI_ERR_COUNT);
+    counts[size - 1] = before;
+    CHECK_ERROR(MPI_Gatherv(listed + displs[rank], 2, MPI_INT, listed, counts, displs, MPI_INT,
+                            rank, comm),
+                MPI_ERR_BUFFER);
+    CHECK_ERROR(MPI_Gatherv(own, 2, MPI_INT, listed, counts, NULL, MPI_INT, rank, comm),
+                MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Scatterv(listed, NULL, displs, MPI_INT, own, 2, MPI_INT, rank, comm),
+                MPI_ERR_ARG);
+}
+
+static void test_lists(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int n = 0; n < 45; n++)
+        listed_once(comm, n, n < 30 ? 0 : size - 1, n >= 20 && n % 4 == 0);
+    for (int n = 0; n < 90; n++)
+        listed_once(comm, n, n % size, false);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int n = 0; n < 5; n++)
+        listed_once(comm, n, 0, false);
+    if (rank == 0)
+        mistakes_of_root(comm);
+    listed_once(comm, 3, 0, false);
+    test_truncation(comm);
+    listed_once(comm, 4, 0, false);
+    MPI_Comm_free(&comm);
+}
+
 /* ---- no data: then there need not be memory ---- */
 
 static void nothing(MPI_Comm comm, void *out, void *in)
@@ -356,6 +465,7 @@ int main(int argc, char **argv)
     test_kinds(dup);
     test_kinds(MPI_COMM_WORLD);
     test_in_place();
+    test_lists();
     test_nothing(dup);
     test_made(dup);
     test_mistakes(dup);
