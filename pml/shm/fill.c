@@ -9,10 +9,10 @@ void fill_begin(struct fill *fill)
     *fill = (struct fill){ .left = FILL_COLD };
 }
 
-enum fill_how fill_next(struct fill *fill, size_t bytes, bool fetched)
+enum fill_how fill_next(struct fill *fill, size_t bytes, bool follows, bool fetched)
 {
     enum fill_how cached = fetched ? FILL_COPY : FILL_OWN;
-    if (bytes < FILL_LEAST)
+    if (bytes < (follows ? FILL_LEAST : FILL_ALONE))
         return cached;
     if (fill->left == 0)
         return FILL_TIMED;
@@ -34,7 +34,7 @@ void fill_took(struct fill *fill, size_t bytes, uint64_t ns)
     if (slow != fill->past)
         fill_change(fill);
     fill->odd = 0;
-    fill->left = fill->past ? fill->wait : FILL_LOOK;
+    fill->left = fill->past ? fill->wait : bytes < FILL_ALONE ? FILL_RARELY : FILL_LOOK;
     if (fill->past && fill->wait < FILL_LATE)
         fill->wait *= 2;
 }

@@ -251,8 +251,9 @@ static void chunk_fill(struct lane *lane, char *to, const struct buffer *data, s
                        size_t bytes)
 {
     const char *flat = buffer_flat(data);
+    bool follows = lane->head != lane->told;
     enum fill_how how =
-        boot.crowded ? FILL_COPY : fill_next(&lane->fill, bytes, lane->chunk_fetched);
+        boot.crowded ? FILL_COPY : fill_next(&lane->fill, bytes, follows, lane->chunk_fetched);
     if (how == FILL_PAST) {
         chunk_stream(to, flat ? flat + skip : packed(data, skip, bytes), bytes);
         return;

@@ -23,7 +23,7 @@ static void play(int n, size_t bytes, uint64_t ns)
 {
     memset(went, 0, sizeof went);
     for (int i = 0; i < n; i++) {
-        enum fill_how how = fill_next(&fill, bytes, false);
+        enum fill_how how = fill_next(&fill, bytes, true, false);
         if (how == FILL_TIMED)
             fill_took(&fill, bytes, ns);
         went[how]++;
@@ -56,7 +56,7 @@ START_TEST(one_slow_time_is_chance)
     setup();
     play(1000, BYTES, NEAR_NS);
     for (int i = 0; i < 1000; i++) {
-        while (fill_next(&fill, BYTES, false) != FILL_TIMED)
+        while (fill_next(&fill, BYTES, true, false) != FILL_TIMED)
             ;
         fill_took(&fill, BYTES, i % FILL_SURE == 0 ? NEAR_NS : FAR_NS);
     }
@@ -93,11 +93,33 @@ START_TEST(lines_are_taken_unless_fetched)
 {
     setup();
     for (size_t bytes = FILL_LEAST - 1; bytes <= FILL_LEAST; bytes++) {
-        ck_assert_int_eq(fill_next(&fill, bytes, true), FILL_COPY);
-        ck_assert_int_eq(fill_next(&fill, bytes, false), FILL_OWN);
+        ck_assert_int_eq(fill_next(&fill, bytes, true, true), FILL_COPY);
+        ck_assert_int_eq(fill_next(&fill, bytes, true, false), FILL_OWN);
     }
 }
 END_TEST
 
+START_TEST(shorter_ones_only_where_they_follow)
+{
+    setup();
+    play(100000, BYTES, FAR_NS);
+    ck_assert_int_eq(fill_next(&fill, FILL_ALONE - 1, false, false), FILL_OWN);
+    ck_assert_int_eq(fill_next(&fill, FILL_ALONE, false, false), FILL_PAST);
+    ck_assert_int_eq(fill_next(&fill, FILL_LEAST, true, false), FILL_PAST);
+    ck_assert_int_eq(fill_next(&fill, FILL_LEAST - 1, true, false), FILL_OWN);
+}
+END_TEST
+
+START_TEST(short_ones_are_timed_rarely)
+{
+    setup();
+    play(100000, FILL_LEAST, NEAR_NS * FILL_LEAST / BYTES);
+    ck_assert_int_eq(went[FILL_PAST], 0);
+    ck_assert_int_gt(went[FILL_TIMED], 100000 / FILL_RARELY / 2);
+    ck_assert_int_lt(went[FILL_TIMED], 100000 / FILL_RARELY);
+}
+END_TEST
+
 UNIT_MAIN("fill", fast_ones_stay_in_caches, slow_ones_go_past_them, one_slow_time_is_chance,
-          it_follows_the_processors, short_ones_are_none_of_it, lines_are_taken_unless_fetched)
+          it_follows_the_processors, short_ones_are_none_of_it, lines_are_taken_unless_fetched,
+          shorter_ones_only_where_they_follow, short_ones_are_timed_rarely)

@@ -207,7 +207,7 @@ static bool fills_past(void)
     ck_assert_int_eq(peer_of(1, &peer), 0);
     struct fill *fill = &((struct lane *)peer->lane)->fill;
     *fill = (struct fill){ .past = true, .left = 1000, .wait = 1000 };
-    return fill_next(&(struct fill){ .past = true, .left = 1000 }, MOST_BYTES, false) ==
+    return fill_next(&(struct fill){ .past = true, .left = 1000 }, MOST_BYTES, false, false) ==
            FILL_PAST;
 }
 
