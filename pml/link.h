@@ -34,7 +34,7 @@ struct link_fetch {
 struct link {
     const char *name; /* "self", "shm", "ofi" */
 
-    size_t short_bytes; /* messages up to here are put whole or not at all */
+    size_t short_bytes; /* messages up to here can be put whole or not at all */
 
     int (*open)(void); /* MPI error class; before anything else */
     void (*close)(void);
@@ -49,7 +49,7 @@ struct link {
      * `skip`.  The link decides how long the piece is: at most `bytes`, and more than 0 when
      * `bytes` is.  Returns its length, or -1: no room now, try again after some progress.
      * Copies; on return the memory may be reused.  Never blocks, never calls back.
-     * header->bytes is not looked at. */
+     * header->bytes: 0, or all of a short message, of which no piece is put: then -1. */
     long (*put)(struct peer *peer, const struct wire *header, const struct buffer *data,
                 size_t skip, size_t bytes);
 
@@ -60,12 +60,13 @@ struct link {
     size_t slot_room;
 
     /* The same, and packets that arrived in an engine, by a thread that has the engine alone: a message of
-     * at most short_bytes; false: it cannot be done so.  pml_arrived_solo is called for messages that
+     * at most solo_bytes; false: it cannot be done so.  pml_arrived_solo is called for messages that
      * are short and plain; false: what comes next is for one who has all engines.  NULL for links that
      * cannot. */
     bool (*put_solo)(struct peer *peer, const struct channel *channel,
                      const struct envelope *to, const char *from, size_t bytes);
     bool (*poll_solo)(int engine, int *packets);
+    size_t solo_bytes;
 
     /* Look so many times at what comes next from this peer, or (NULL) from any.  If it is a whole short
      * message with the fields of `wanted` that match and describe messages, of at most `room` bytes: take

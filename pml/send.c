@@ -192,6 +192,7 @@ static void header_fill(struct wire *header, const struct channel *channel,
     header->step = to->step;
     header->signature = to->signature;
     header->sequence = 0;
+    header->bytes = 0;
     header->request = 0;
     header->total = total;
 }
@@ -312,6 +313,7 @@ static __attribute__((noinline)) bool send_packet(struct peer *peer,
         return false;
     struct wire header;
     header_fill(&header, channel, to, total);
+    header.bytes = (uint32_t)total; /* all or nothing */
     if (peer->link->put(peer, &header, data, 0, total) >= 0)
         return true;
     peer->spent -= peer->window ? message_cost(total) : 0;

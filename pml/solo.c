@@ -137,7 +137,7 @@ bool solo_send(struct channel *channel, const struct buffer *data, const struct 
 {
     struct engine *engine = &engines[channel->engine];
     size_t total = buffer_bytes(data);
-    if (!solo_may_begin() || data->where != HERE || total > link_shm.short_bytes ||
+    if (!solo_may_begin() || data->where != HERE || total > link_shm.solo_bytes ||
         total > engine->eager)
         return false;
     const char *flat = total == 0 ? "" : buffer_flat(data);

@@ -28,8 +28,9 @@ enum {
     MORE_BODY = 60,
     MOST_MORE_SLOTS = 8,
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
-    SLOT_FULL = 0x80,   /* slot->flags: request and total are here */
-    PLACE_CHUNK = 0x100 /* slot->place: number of further slots, or this + chunk number */
+    SHORT_BYTES = 8 << 10, /* what fits a row of slots or a piece in a chunk */
+    SLOT_FULL = 0x80,      /* slot->flags: request and total are here */
+    PLACE_CHUNK = 0x100    /* slot->place: number of further slots, or this + chunk number */
 };
 
 struct slot {

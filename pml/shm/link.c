@@ -376,7 +376,7 @@ static int shm_poll(void)
 
 const struct link link_shm = {
     .name = "shm",
-    .short_bytes = INLINE_BYTES - SLOT_EXTRA,
+    .short_bytes = SHORT_BYTES,
     .open = shm_open,
     .close = shm_close,
     .reaches = shm_reaches,
@@ -388,6 +388,7 @@ const struct link link_shm = {
     .take = shm_take,
     .poll = shm_poll,
     .poll_solo = shm_poll_solo,
+    .solo_bytes = INLINE_BYTES - SLOT_EXTRA,
     .share = reach_share,
     .reads = reach_reads,
     .read = reach_read,

@@ -199,6 +199,7 @@ static inline long put_inline(struct lane *lane, const struct wire *header,
 
 /* How long a piece: short messages are cut finer, so that both sides copy at once; unless only one
  * of them has a processor. */
+_Static_assert((int)SHORT_BYTES <= CHUNK_BYTES / 2, "a short message is one piece");
 static size_t piece_bytes(size_t bytes)
 {
     size_t most = bytes <= 32768 && !boot.crowded ? CHUNK_BYTES / 2 : CHUNK_BYTES;
@@ -275,8 +276,8 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     if (!lane_has_room(lane, 1))
         return -1;
     int chunk = chunk_take(lane);
-    if (chunk < 0 && lane->first_chunk != lane->last_chunk)
-        return -1; /* this peer's own chunks will come back */
+    if (chunk < 0 && (lane->first_chunk != lane->last_chunk || header->bytes > 0))
+        return -1; /* this peer's own chunks will come back, or it would be less than all */
     if (chunk < 0) /* peers that do not read sit on all of them: small pieces find their way */
         return put_inline(lane, header, data, skip, INLINE_BYTES - SLOT_EXTRA);
     bytes = piece_bytes(bytes);
