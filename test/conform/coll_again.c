@@ -199,7 +199,7 @@ static void test_in_place(void)
 /* ---- lists of counts, which change in place: also so that blocks fit no slot ---- */
 
 enum { ITEMS = 2000 };
-static int listed[64 * ITEMS], own[ITEMS], counts[64], displs[64];
+static int listed[64 * ITEMS], own[ITEMS], arrays[2][2][64], *counts, *displs;
 
 /* Rank r has more than others now and then; the root's own block, and that of who asks, stay as they are. */
 static int items_of(int r, int n, int root)
@@ -210,6 +210,8 @@ static int items_of(int r, int n, int root)
 static void lists(int n, int root)
 {
     int at = n % 7;
+    counts = arrays[n / 2 % 2][0]; /* elsewhere, too */
+    displs = arrays[n / 2 % 2][1];
     for (int i = 0; i < size; i++) {
         int r = n % 2 ? i : size - 1 - i;
         counts[r] = items_of(r, n, root);

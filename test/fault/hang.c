@@ -186,6 +186,18 @@ static void bcast_roots_small(void)
     MPI_Barrier(world);
 }
 
+/* Who has begun the one after it cannot see it yet; and the next is one that came again and again, whose
+ * slots know of the one before alone. */
+static void bcast_roots_kept(void)
+{
+    for (int i = 0; i < 5; i++)
+        MPI_Barrier(world);
+    MPI_Bcast(data, 1000, MPI_INT, rank % 2, world);
+    MPI_Bcast(data, 1000, MPI_INT, 0, world);
+    for (int i = 0; i < 5; i++)
+        MPI_Barrier(world);
+}
+
 /* While another one is under way nobody looks, so it is found two collectives later. */
 static void bcast_roots_before(void)
 {
@@ -416,6 +428,7 @@ static const struct {
     { "crossed", crossed },
     { "bcast-roots", bcast_roots },
     { "bcast-roots-small", bcast_roots_small },
+    { "bcast-roots-kept", bcast_roots_kept },
     { "bcast-roots-before", bcast_roots_before },
     { "bcast-allreduce", bcast_allreduce },
     { "slots-missing", slots_missing },
