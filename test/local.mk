@@ -1,9 +1,10 @@
 # Tests.  `make check` runs the unit tests, the room, size and symbol checks, and the conformance and
 # fault suites on a few rank counts; ./run-tests runs all of it on more, and with sanitizers.
-check_SCRIPTS_LIST = test/conform.sh test/threads.sh test/device.sh test/xpmem.sh test/streams.sh test/rooms.sh test/house.sh test/symbols.sh test/coll_forced.sh test/programs.sh test/abi.sh test/api.sh test/manual.sh test/info.sh test/doctor.sh test/own_plans.sh test/plans.sh
+check_SCRIPTS_LIST = test/conform.sh test/device.sh test/xpmem.sh test/streams.sh test/rooms.sh test/house.sh test/symbols.sh test/coll_forced.sh test/programs.sh test/abi.sh test/api.sh test/manual.sh test/info.sh test/doctor.sh test/own_plans.sh test/plans.sh
 check_SCRIPTS_LIST += test/mapping.sh test/gpus.sh test/huge.sh
-# Those that look at how soon something happens come last: where tests run side by side, these run alone.
-check_SCRIPTS_LIST += test/faults.sh test/network.sh test/hosts.sh test/slurm.sh test/ssh.sh test/store.sh
+# Those that look at how soon something happens, or want all CPUs, come last: where tests run side by side, these run
+# alone (turn.sh).
+check_SCRIPTS_LIST += test/threads.sh test/faults.sh test/network.sh test/hosts.sh test/slurm.sh test/ssh.sh test/store.sh
 LOG_COMPILER = $(SHELL) $(srcdir)/test/turn.sh
 CLEANFILES += test/turn.lock
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What `make check` starts tests by: with -j2 they run side by side, but for scripts that look at how soon something
-# happens; these have the machine to themselves.
+# happens, or with many threads that all want a CPU; these have the machine to themselves.
 # usage: turn.sh TEST
 case ${1##*/} in
-faults.sh | network.sh | hosts.sh | slurm.sh | ssh.sh | store.sh) turn=--exclusive ;;
+threads.sh | faults.sh | network.sh | hosts.sh | slurm.sh | ssh.sh | store.sh) turn=--exclusive ;;
 *) turn=--shared ;;
 esac
 command -v flock > /dev/null || exec "$@"
