@@ -196,6 +196,65 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
+/* ---- all chunks in flight ---- */
+
+enum { SITTERS = 4, EACH = 16, PIECE = 2000 }; /* more than CHUNKS in all */
+
+/* Messages of one piece to ranks that do not look, and what they wait for. */
+static void send_to_sitters(struct channel *c, struct request *requests[SITTERS][EACH])
+{
+    static char text[PIECE];
+    struct buffer data = job_bytes(text, PIECE);
+    for (int i = 0; i < SITTERS; i++)
+        for (int k = 0; k < EACH; k++) {
+            struct envelope to = { .peer = 1 + i, .tag = 1 };
+            ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i][k]), 0);
+        }
+}
+
+static void receive_pieces(struct channel *c, int n, char expected)
+{
+    for (int i = 0; i < n; i++) {
+        char text[PIECE] = "";
+        struct buffer data = job_bytes(text, PIECE);
+        struct envelope from = { .peer = 0, .tag = 1 };
+        ck_assert_int_eq(pml_recv(c, &data, &from, NULL), 0);
+        for (int k = 0; k < PIECE; k++)
+            ck_assert_int_eq(text[k], expected);
+    }
+}
+
+static void sit(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    if (rank == 0) {
+        static char text[PIECE];
+        struct request *requests[SITTERS][EACH];
+        struct buffer data = job_bytes(text, PIECE);
+        struct envelope to = { .peer = 1 + SITTERS, .tag = 1 };
+        send_to_sitters(c, requests);
+        memset(text, 'x', PIECE);
+        ck_assert_int_eq(pml_send(c, &data, &to, SEND_STANDARD), 0);
+        for (int i = 0; i < SITTERS * EACH; i++)
+            ck_assert_int_eq(request_wait(requests[i / EACH][i % EACH], NULL), 0);
+    } else if (rank <= SITTERS) {
+        until_received(1);
+        receive_pieces(c, EACH, '\0');
+    } else {
+        receive_pieces(c, 1, 'x');
+        atomic_store(received(), 1);
+    }
+    channel_close(c);
+}
+
+/* A message that would fit a chunk comes in pieces. */
+START_TEST(without_chunks_there_are_rows)
+{
+    ck_assert_int_gt(SITTERS * EACH, area_chunks(2 + SITTERS));
+    ck_assert(job_run(2 + SITTERS, sit));
+}
+END_TEST
+
 /* ---- past the caches ---- */
 
 enum { MOST_BYTES = 100001 };
@@ -265,4 +324,4 @@ START_TEST(chunks_go_past_the_caches)
 END_TEST
 
 UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone,
-          chunks_go_past_the_caches)
+          without_chunks_there_are_rows, chunks_go_past_the_caches)
