@@ -13,7 +13,9 @@
  * another one.  What was not computed since takes the same time either way.
  *
  * Not all memory can be reached (rights, devices).  So the second round says how much is done, and
- * everybody hears everybody: the rest goes by messages, and so do later calls on this team.
+ * everybody hears everybody: the rest goes by messages, and so do later calls of that collective on this
+ * team.  For others less may be needed: only one of two ranks may have the rights to reach the other, and
+ * of a gather of two either can do all (attach_blocks.c).
  *
  * Who returns gives its buffers back to the program; nobody may write into them any more.  That is
  * certain once everybody has said that it is done.  When a process is lost on the way:
@@ -210,7 +212,7 @@ const char *attach_objection(const struct team *team, const struct call *call)
     const struct reduction *op = &call->reduction;
     if (!team->tiny)
         return "the ranks have no shared slots";
-    if (team->tiny->apart)
+    if (team->tiny->apart >> call->what & 1)
         return "a rank could not reach the memory of another";
     if (team->away)
         return "a rank has its data on a device";
@@ -231,6 +233,7 @@ int attach_run(struct team *team, const struct telling *telling, struct rest *re
     rest->n = 0;
     rest->away = false;
     int error = performers[telling->call->what](&a, telling, rest);
-    team->tiny->apart |= rest->n > 0 && !rest->away;
+    if (rest->n > 0 && !rest->away && !a.other_way)
+        team->tiny->apart |= 1u << telling->call->what;
     return error;
 }

@@ -28,6 +28,7 @@ struct attached { /* one call on this rank */
     struct round met, over;
     bool is_open;              /* everybody's memory */
     bool away;                 /* somebody's is that of a device */
+    bool other_way;            /* there is another way to reach the rest, from now on */
     uint64_t done[TINY_RANKS]; /* what the ranks said at the end */
 };
 

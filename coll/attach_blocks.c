@@ -8,7 +8,8 @@
  *     turn 2      -> 2            -> 0            -> 1        nobody is written to by two at once
  *
  * Of a gather of two ranks the root, which would only wait, reads three eighths of the block itself: a third
- * to two fifths take the same time where CPUs share a cache and where they do not.
+ * to two fifths take the same time where CPUs share a cache and where they do not.  Where one of them cannot
+ * reach the other, that one does all of it.
  *
  * Memory with gaps is packed before, or written into as a packed copy, which is unpacked in the end.
  * Alltoall in place sends from a copy.
@@ -104,13 +105,33 @@ static void keep_own(const struct attached *a, const struct call *call)
     buffer_copy(&to, &from);
 }
 
+/* Each could do the other's work. */
+static bool is_gather_of_two(const struct attached *a, const struct call *call)
+{
+    return call->what == COLL_GATHER && a->tiny->n == 2;
+}
+
 /* What the root reads of the other's block, from its beginning; a page is not pinned by both but where
  * they meet. */
 static size_t share_of_root(const struct attached *a, const struct call *call)
 {
     enum { PAGE = 4096 };
-    bool helps = call->what == COLL_GATHER && a->tiny->n == 2 && !a->tiny->crowded;
-    return helps ? a->bytes / 8 * 3 / PAGE * PAGE : 0;
+    if (!is_gather_of_two(a, call))
+        return 0;
+    if (a->tiny->unable)
+        return a->tiny->unable >> call->root & 1 ? 0 : a->bytes;
+    return a->tiny->crowded ? 0 : a->bytes / 8 * 3 / PAGE * PAGE;
+}
+
+/* Who of two could not do its part?  Both know.  The other one has not been tried with all if only one is
+ * known to be unable. */
+static void learn(struct attached *a, const struct call *call)
+{
+    uint8_t before = a->tiny->unable;
+    for (int r = 0; r < 2 && is_gather_of_two(a, call); r++)
+        if (!a->done[r])
+            a->tiny->unable |= (uint8_t)(1 << r);
+    a->other_way = before == 0 && (a->tiny->unable == 1 || a->tiny->unable == 2);
 }
 
 static bool read_share(const struct attached *a, const struct call *call, char *land)
@@ -158,6 +179,8 @@ int attach_blocks(struct attached *a, const struct telling *telling, struct rest
         good = !error;
         for (int r = 0; r < a->tiny->n; r++)
             good &= a->done[r] != 0;
+        if (!error)
+            learn(a, call);
     }
     blocks_close(&b, a, call, good);
     rest->n = !error && !good;

@@ -59,13 +59,14 @@ struct tiny {
     uint64_t sequence;             /* operations begun */
     uint64_t known;                /* everybody has begun this one */
     uint32_t depth;                /* slots of a rank, a power of two */
-    bool apart;                    /* once memory could not be reached, coll/attach.c */
-    bool unread;                   /* once this rank's could not, coll/attach_pull.c */
-    uint32_t spin;                 /* looks at a slot before it is waited for in earnest */
-    uint32_t listened;             /* operations in a row in which one other was heard */
-    bool behind;                   /* that one was ahead, see tiny_fetch */
-    bool crowded;                  /* more ranks than CPUs */
-    int8_t readers[TINY_DEPTH];    /* of this rank's slots, see above */
+    uint32_t apart;    /* collectives (bits) that could not reach memory, coll/attach.c */
+    uint8_t unable;    /* of two ranks (bits) the one that cannot, coll/attach_blocks.c */
+    bool unread;       /* once this rank's could not, coll/attach_pull.c */
+    uint32_t spin;     /* looks at a slot before it is waited for in earnest */
+    uint32_t listened; /* operations in a row in which one other was heard */
+    bool behind;       /* that one was ahead, see tiny_fetch */
+    bool crowded;      /* more ranks than CPUs */
+    int8_t readers[TINY_DEPTH]; /* of this rank's slots, see above */
     int n, me, tracks;
     const struct channel *channel; /* the team's: who may be lost */
     struct block *block;           /* NULL: another one's (tiny_track) */
