@@ -5,6 +5,7 @@
  * is the world.  Partners are 0 and 1, 2 and 3, ...; the last of an odd number is its own.
  *
  * conform-options: -x XMPI_SHM=0
+ * conform-shadow: copies are brought back by the call that ends a request, and nobody ends these
  */
 #include "test/conform/check.h"
 
