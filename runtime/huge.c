@@ -63,31 +63,28 @@ static struct huge_count count;
 static enum { NO, UNKNOWN, YES } works; /* NO: also before it is opened */
 uint64_t huge_moved;
 
-static bool is_known(const char *name, const char *format, void *to)
-{
-    char path[128];
-    snprintf(path, sizeof path, "/sys/kernel/mm/transparent_hugepage/%s", name);
-    FILE *file = fopen(path, "re");
-    bool good = file && fscanf(file, format, to) == 1;
-    if (file)
-        fclose(file);
-    return good;
-}
-
-/* Do pages of this size exist, and are they wanted and allowed? */
+/* Do pages of this size exist, and are they allowed? */
 static bool is_allowed(void)
 {
-    char text[64];
-    size_t size;
-    return param_number(HUGE_PAGES) && sysconf(_SC_PAGESIZE) == HUGE_PAGE &&
-           is_known("hpage_pmd_size", "%zu", &size) && size == HUGE_BLOCK &&
-           is_known("enabled", "%63[^\n]", text) && !strstr(text, "[never]");
+    char text[64] = "";
+    size_t size = 0;
+    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "re");
+    if (file && fscanf(file, "%zu", &size) != 1)
+        size = 0;
+    if (file)
+        fclose(file);
+    file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    if (!file || !fgets(text, sizeof text, file))
+        size = 0;
+    if (file)
+        fclose(file);
+    return size == HUGE_BLOCK && sysconf(_SC_PAGESIZE) == HUGE_PAGE && !strstr(text, "[never]");
 }
 
 void huge_open(void)
 {
     huge_begin(&count);
-    works = UNKNOWN;
+    works = param_number(HUGE_PAGES) ? UNKNOWN : NO;
     huge_moved = 0;
 }
 
@@ -135,12 +132,4 @@ void huge_reached(const void *memory, size_t bytes)
         next = next < end ? next : end;
         tries += reached(at / HUGE_BLOCK, (uint32_t)((next - at + HUGE_PAGE - 1) / HUGE_PAGE));
     }
-}
-
-void huge_begin_with(void *memory, size_t bytes)
-{
-    uintptr_t first = ((uintptr_t)memory + HUGE_BLOCK - 1) / HUGE_BLOCK;
-    uintptr_t end = ((uintptr_t)memory + bytes) / HUGE_BLOCK;
-    if (first < end && is_allowed())
-        madvise((void *)(first * HUGE_BLOCK), (end - first) * HUGE_BLOCK, MADV_HUGEPAGE);
 }

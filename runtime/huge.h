@@ -66,9 +66,6 @@ void huge_close(void); /* XMPI_LOG=1: how many blocks were moved */
 /* Another process is told of these bytes, and may copy from or to them.  By whoever holds the engine. */
 void huge_reached(const void *memory, size_t bytes);
 
-/* Memory that nobody has touched lies in large pages from its first touch on, as far as it has whole blocks. */
-void huge_begin_with(void *memory, size_t bytes);
-
 extern uint64_t huge_moved; /* blocks */
 
 #endif

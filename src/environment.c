@@ -5,7 +5,6 @@
  */
 #include "runtime/boot.h"
 #include "runtime/fail.h"
-#include "runtime/huge.h"
 #include "src/api/environment.h"
 #include "src/attr.h"
 #include "src/error.h"
@@ -31,14 +30,13 @@ int xmpi_get_processor_name(text_out_t name, int_out_t *resultlen)
 
 enum { ALIGNMENT = 64 };
 
-/* The hint mpi_minimum_memory_alignment: a power of two, in bytes.  Much memory begins with a large page. */
-static size_t alignment_wanted(const struct info *info, size_t bytes)
+/* The hint mpi_minimum_memory_alignment: a power of two, in bytes. */
+static size_t alignment_wanted(const struct info *info)
 {
     const char *text = info_get(info, "mpi_minimum_memory_alignment");
     unsigned long wanted = text ? strtoul(text, NULL, 10) : 0;
-    size_t least = bytes < HUGE_BLOCK ? ALIGNMENT : HUGE_BLOCK;
-    bool usable = wanted > least && (wanted & (wanted - 1)) == 0;
-    return usable ? wanted : least;
+    bool usable = wanted > ALIGNMENT && (wanted & (wanted - 1)) == 0;
+    return usable ? wanted : ALIGNMENT;
 }
 
 /* What was given out, by address: MPI_Free_mem must not look behind a pointer before it knows it. */
@@ -57,12 +55,10 @@ int xmpi_alloc_mem(size_arg_t size, info_t info, pointer_out_t baseptr)
 {
     struct given *new = malloc(sizeof *new);
     void *memory;
-    size_t bytes = size > 0 ? (size_t)size : 1;
-    if (!new || posix_memalign(&memory, alignment_wanted(info, bytes), bytes)) {
+    if (!new || posix_memalign(&memory, alignment_wanted(info), size > 0 ? (size_t)size : 1)) {
         free(new);
         return fail(MPI_ERR_NO_MEM, "the system has no %lld bytes to give", (long long)size);
     }
-    huge_begin_with(memory, bytes);
     struct given **chain = given_chain(memory);
     *new = (struct given){ *chain, memory };
     *chain = new;

@@ -27,7 +27,6 @@ pages "fresh memory at the same address each time" 2 one-address any XMPI_SHM_SI
 pages "children that share the memory" 2 children any XMPI_SHM_SINGLE_COPY=both
 pages "memory that is shared anyway" 2 shared any XMPI_SHM_SINGLE_COPY=both
 pages "what is used a few times is left alone" 2 few unmoved XMPI_SHM_SINGLE_COPY=cma
-[ $moved = any ] || pages "memory that MPI has allocated" 2 allocated large
 pages "nothing is read" 2 messages unmoved XMPI_SHM_SINGLE_COPY=none
 pages "it is not wanted" 2 messages unmoved XMPI_SHM_SINGLE_COPY=both XMPI_HUGE_PAGES=no
 finish
