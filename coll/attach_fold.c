@@ -186,14 +186,19 @@ static int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t do
     return 0;
 }
 
+static void share_all(const struct work *f, const struct offer *offer)
+{
+    size_t bytes = f->call->recv.count * f->element;
+    size_t blocks = f->call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)f->a->tiny->n : 1;
+    attach_share(f->mine, blocks * bytes);
+    attach_share((void *)(uintptr_t)offer->out, bytes);
+}
+
 /* The two rounds, and the folding between them. */
 static int fold_all(const struct work *f, struct attached *a, const struct offer *offer)
 {
-    size_t bytes = f->call->recv.count * f->element;
-    attach_share(f->mine, f->call->what == COLL_REDUCE_SCATTER_BLOCK
-                              ? bytes * (size_t)a->tiny->n
-                              : bytes);
-    attach_share((void *)(uintptr_t)offer->out, bytes);
+    if (offer->openness == OPEN)
+        share_all(f, offer);
     int error = attach_offer(a, offer);
     if (!error)
         error = attach_meet(a);

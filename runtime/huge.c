@@ -19,7 +19,8 @@
 
 void huge_begin(struct huge_count *count)
 {
-    memset(count, 0, sizeof *count);
+    if (count->ns > 0) /* or nothing was counted, and its memory never touched */
+        memset(count, 0, sizeof *count);
     count->ns = HUGE_MOST_NS;
 }
 
@@ -29,32 +30,42 @@ static uint64_t pages_worth(const struct huge_count *count, const struct huge_bl
     return (count->ns / HUGE_SAVES_NS / 2) << block->tries;
 }
 
-/* Another block's entry is given up when it has lost as many pages as it had. */
+/* Who hits an entry of another block takes half as many pages from it, and the entry when these run out or when
+ * the block was tried.  So of two that are used in turns first the one is moved and then the other. */
+static bool entry_is(struct huge_block *block, uintptr_t number, uint32_t pages)
+{
+    if (block->number == number)
+        return true;
+    if (block->tries == 0 && block->pages > pages / 2) {
+        block->pages -= (pages + 1) / 2;
+        return false;
+    }
+    *block = (struct huge_block){ .number = number };
+    return true;
+}
+
 struct huge_block *huge_due(struct huge_count *count, uintptr_t number, uint32_t pages)
 {
     struct huge_block *block = &count->block[number % HUGE_ENTRIES];
-    if (block->number != number) {
-        if (block->pages > pages) {
-            block->pages -= pages;
-            return NULL;
-        }
-        *block = (struct huge_block){ .number = number };
-    }
+    if (!entry_is(block, number, pages))
+        return NULL;
     block->pages += block->pages < UINT32_MAX - pages ? pages : 0;
-    return block->pages >= pages_worth(count, block) ? block : NULL;
+    bool is_due = block->pages >= pages_worth(count, block);
+    return is_due && count->wasted < HUGE_WASTE_NS ? block : NULL;
 }
 
-void huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
+bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
                 uint64_t ns)
 {
-    if (outcome == HUGE_BUSY) { /* again soon */
-        block->pages -= block->pages / 4;
-        return;
-    }
-    if (outcome == HUGE_MOVED && block->tries == 0 && ns < count->ns)
-        count->ns = ns; /* later tries may find nothing to do */
+    bool moved = outcome == HUGE_MOVED && ns >= HUGE_LEAST_NS;
+    if (moved && ns < count->ns)
+        count->ns = ns;
+    if (outcome != HUGE_MOVED)
+        count->wasted += ns;
     block->pages = 0;
-    block->tries += block->tries < HUGE_MOST_TRIES ? 4 : 0;
+    if (block->tries < HUGE_MOST_TRIES)
+        block->tries += outcome == HUGE_BUSY ? 1 : 4;
+    return moved;
 }
 
 /* ---- the memory ---- */
@@ -101,7 +112,7 @@ static enum huge_outcome move(const struct huge_block *block)
 {
     if (madvise((void *)(block->number * HUGE_BLOCK), HUGE_BLOCK, MADV_COLLAPSE) == 0)
         return HUGE_MOVED;
-    return errno == EAGAIN || errno == EBUSY ? HUGE_BUSY : HUGE_NEVER;
+    return errno == EAGAIN ? HUGE_BUSY : HUGE_NEVER;
 }
 
 /* Did it have to be tried? */
@@ -117,8 +128,7 @@ static bool reached(uintptr_t number, uint32_t pages)
     int error = errno;
     uint64_t began = clock_ns();
     enum huge_outcome outcome = move(block);
-    huge_tried(&count, block, outcome, clock_ns() - began);
-    huge_moved += outcome == HUGE_MOVED;
+    huge_moved += huge_tried(&count, block, outcome, clock_ns() - began);
     errno = error;
     return true;
 }

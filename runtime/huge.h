@@ -8,15 +8,16 @@
  * often enough has the kernel move it to such pages (MADV_COLLAPSE, Linux 6.1), where the kernel does not do it by
  * itself.  Contents, addresses and rights stay as they are.
  *
- * When: moving a block of 2 MiB takes some 100 to 600 us, which is measured, and saves some 120 ns for
- * each page of each later copy.  So a block is moved when its pages have cost what moving will, at most one in a
- * call; whoever uses its memory a few times only, or gives it back each time, pays next to nothing.  A block that cannot be
- * moved, or was, is tried again after twice as many: it may be other memory by then, and where it is the same
- * the kernel has nothing to do.
+ * When: moving a block of 2 MiB takes some 100 to 600 us, which is measured, and saves some 120 ns for each page
+ * of each later copy.  So a block is moved when its pages have cost half of what moving will, a few blocks in a
+ * call; whoever uses its memory a few times only, or gives it back each time, pays next to nothing.  A block that
+ * cannot be moved, or was, is tried again after 16 times as many: it may be other memory by then, and where it is
+ * the same the kernel has nothing to do.  When failures have taken too long in all there are no more tries.
  *
- * What it can cost: a block is moved as a whole, so parts of it that were never touched become memory, at most 2 MiB
- * at each end of a buffer.  XMPI_HUGE_PAGES=no turns it off, and so does an administrator who allows no such
- * pages at all (/sys/kernel/mm/transparent_hugepage/enabled).
+ * What it can cost: a block is moved as a whole, so parts of it that were never touched, or that an allocator has
+ * given back to the kernel, become memory; and all of it comes to lie on one NUMA node, the one that most of it lies
+ * on.  XMPI_HUGE_PAGES=no turns it off, and so does an administrator who allows no such pages at all
+ * (/sys/kernel/mm/transparent_hugepage/enabled).
  */
 #ifndef XMPI_HUGE_H
 #define XMPI_HUGE_H
@@ -28,10 +29,12 @@
 enum {
     HUGE_BLOCK = 2 << 20,
     HUGE_PAGE = 4096,
-    HUGE_SAVES_NS = 120,   /* per page and copy */
-    HUGE_MOST_NS = 600000, /* that moving a block is taken to take, until one took less */
-    HUGE_ENTRIES = 512,    /* blocks that are counted at a time */
-    HUGE_AT_ONCE = 8,      /* blocks that are moved in one call */
+    HUGE_SAVES_NS = 120,       /* per page and copy */
+    HUGE_MOST_NS = 600000,     /* that moving a block is taken to take, until one took less, */
+    HUGE_LEAST_NS = 100000,    /* but not less than this: there was nothing to do */
+    HUGE_WASTE_NS = 200000000, /* that failures may take in all */
+    HUGE_ENTRIES = 4096,       /* blocks that are counted at a time */
+    HUGE_AT_ONCE = 8,          /* blocks that are moved in one call */
     HUGE_MOST_TRIES = 24
 };
 
@@ -44,18 +47,23 @@ struct huge_block {
 };
 struct huge_count {
     struct huge_block block[HUGE_ENTRIES];
-    uint64_t ns; /* that moving a block takes, at least */
+    uint64_t ns;     /* that moving a block takes, at least */
+    uint64_t wasted; /* ns that failures have taken */
 };
 
-enum huge_outcome { HUGE_MOVED, HUGE_BUSY, HUGE_NEVER }; /* BUSY: somebody is copying it */
+enum huge_outcome {
+    HUGE_MOVED,
+    HUGE_BUSY,
+    HUGE_NEVER
+}; /* BUSY: somebody is copying it, or has it pinned */
 
 void huge_begin(struct huge_count *count);
 
 /* So many pages of a block were reached, or are about to be.  NULL, or the block had better be moved now. */
 struct huge_block *huge_due(struct huge_count *count, uintptr_t number, uint32_t pages);
 
-/* It was tried, which took so long. */
-void huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
+/* It was tried, which took so long.  True: it was moved. */
+bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
                 uint64_t ns);
 
 /* ---- and the memory ---- */

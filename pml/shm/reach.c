@@ -70,7 +70,8 @@ static void name_share(void)
 void reach_share(const void *memory, size_t bytes)
 {
     name_share();
-    cma_share(memory, bytes);
+    if (!always_map)
+        cma_share(memory, bytes);
 }
 
 /* ---- the peer's ---- */

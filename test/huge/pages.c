@@ -214,6 +214,10 @@ static int probe(void)
         return 1;
     }
     fclose(file);
+    if (strstr(text, "[always]")) {
+        printf("the kernel uses large pages anyway\n");
+        return 1;
+    }
     memset(at, 1, ROOM);
     unsigned long first = ((unsigned long)at + BLOCK - 1) / BLOCK * BLOCK;
     if (madvise((void *)first, BLOCK, MADV_COLLAPSE) != 0)
