@@ -25,7 +25,8 @@ static const char *keys[RECORD_NAMES];
 void (*record_comm_name)(uint64_t context, char *name, size_t room);
 
 /* Where events follow each other closely, a few share one look at the clock, which would be a good
- * part of what a short message costs. */
+ * part of what a short message costs.  Only the first of a row looks: where the row is interrupted, its later events
+ * seem to be older than they are. */
 enum { SOON_TICKS = 20000, ROW = 16 };
 static uint64_t stamp;
 static int row; /* events to come that share it */
