@@ -54,9 +54,15 @@ struct huge_block *huge_due(struct huge_count *count, uintptr_t number, uint32_t
     return is_due && count->wasted < HUGE_WASTE_NS ? block : NULL;
 }
 
-bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
-                uint64_t ns)
+bool huge_may(const struct huge_count *count, uint64_t now)
 {
+    return now >= count->rests;
+}
+
+bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
+                uint64_t ns, uint64_t now)
+{
+    count->rests = now + HUGE_RESTS * ns;
     bool moved = outcome == HUGE_MOVED && ns >= HUGE_LEAST_NS;
     if (moved && ns < count->ns)
         count->ns = ns;
@@ -115,31 +121,31 @@ static enum huge_outcome move(const struct huge_block *block)
     return errno == EAGAIN ? HUGE_BUSY : HUGE_NEVER;
 }
 
-/* Did it have to be tried? */
-static bool reached(uintptr_t number, uint32_t pages)
+static void try(struct huge_block *block)
 {
-    struct huge_block *block = huge_due(&count, number, pages);
-    if (__builtin_expect(!block, 1))
-        return false;
-    if (works == UNKNOWN)
-        works = is_allowed() ? YES : NO;
-    if (works == NO)
-        return false;
-    int error = errno;
     uint64_t began = clock_ns();
+    if (!huge_may(&count, began))
+        return;
+    int error = errno;
     enum huge_outcome outcome = move(block);
-    huge_moved += huge_tried(&count, block, outcome, clock_ns() - began);
+    uint64_t now = clock_ns();
+    huge_moved += huge_tried(&count, block, outcome, now - began, now);
     errno = error;
-    return true;
 }
 
 void huge_reached(const void *memory, size_t bytes)
 {
     uintptr_t at = (uintptr_t)memory, end = at + bytes, next;
-    int tries = 0;
-    for (; at < end && works != NO && tries < HUGE_AT_ONCE; at = next) {
+    for (; at < end && works != NO; at = next) {
         next = (at / HUGE_BLOCK + 1) * HUGE_BLOCK;
         next = next < end ? next : end;
-        tries += reached(at / HUGE_BLOCK, (uint32_t)((next - at + HUGE_PAGE - 1) / HUGE_PAGE));
+        uint32_t pages = (uint32_t)((next - at + HUGE_PAGE - 1) / HUGE_PAGE);
+        struct huge_block *due = huge_due(&count, at / HUGE_BLOCK, pages);
+        if (__builtin_expect(!due, 1))
+            continue;
+        if (works == UNKNOWN)
+            works = is_allowed() ? YES : NO;
+        if (works == YES)
+            try(due);
     }
 }

@@ -9,10 +9,11 @@
  * itself.  Contents, addresses and rights stay as they are.
  *
  * When: moving a block of 2 MiB takes some 100 to 600 us, which is measured, and saves some 120 ns for each page
- * of each later copy.  So a block is moved when its pages have cost half of what moving will, a few blocks in a
- * call; whoever uses its memory a few times only, or gives it back each time, pays next to nothing.  A block that
- * cannot be moved, or was, is tried again after 16 times as many: it may be other memory by then, and where it is
- * the same the kernel has nothing to do.  When failures have taken too long in all there are no more tries.
+ * of each later copy.  So a block is moved when its pages have cost half of what moving will, and all moving
+ * together takes a quarter of the time at most; whoever uses its memory a few times only, or gives it back each
+ * time, pays next to nothing.  A block that cannot be moved, or was, is tried again after 16 times as many: it may
+ * be other memory by then, and where it is the same the kernel has nothing to do.  When failures have taken too long
+ * in all there are no more tries.
  *
  * What it can cost: a block is moved as a whole, so parts of it that were never touched, or that an allocator has
  * given back to the kernel, become memory; and all of it comes to lie on one NUMA node, the one that most of it lies
@@ -34,7 +35,7 @@ enum {
     HUGE_LEAST_NS = 100000,    /* but not less than this: there was nothing to do */
     HUGE_WASTE_NS = 200000000, /* that failures may take in all */
     HUGE_ENTRIES = 4096,       /* blocks that are counted at a time */
-    HUGE_AT_ONCE = 8,          /* blocks that are moved in one call */
+    HUGE_RESTS = 3,            /* after a try, times what it took */
     HUGE_MOST_TRIES = 24
 };
 
@@ -49,6 +50,7 @@ struct huge_count {
     struct huge_block block[HUGE_ENTRIES];
     uint64_t ns;     /* that moving a block takes, at least */
     uint64_t wasted; /* ns that failures have taken */
+    uint64_t rests;  /* until then, in ns */
 };
 
 enum huge_outcome {
@@ -62,9 +64,12 @@ void huge_begin(struct huge_count *count);
 /* So many pages of a block were reached, or are about to be.  NULL, or the block had better be moved now. */
 struct huge_block *huge_due(struct huge_count *count, uintptr_t number, uint32_t pages);
 
-/* It was tried, which took so long.  True: it was moved. */
+/* Time has come for another try. */
+bool huge_may(const struct huge_count *count, uint64_t now);
+
+/* It was tried, which took so long, until now.  True: it was moved. */
 bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
-                uint64_t ns);
+                uint64_t ns, uint64_t now);
 
 /* ---- and the memory ---- */
 

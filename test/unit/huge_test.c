@@ -42,7 +42,7 @@ START_TEST(what_was_moved_is_left_alone_for_long)
     huge_begin(&count);
     for (int tries = 0; tries < 4; tries++) {
         ck_assert_int_eq(times_until_due(1, WHOLE) - 1, ((WORTH << 4 * tries) - 1) / WHOLE);
-        huge_tried(&count, due, tries % 2 ? HUGE_NEVER : HUGE_MOVED, HUGE_MOST_NS);
+        huge_tried(&count, due, tries % 2 ? HUGE_NEVER : HUGE_MOVED, HUGE_MOST_NS, 0);
     }
 }
 END_TEST
@@ -52,7 +52,7 @@ START_TEST(what_is_busy_is_tried_again_sooner)
     huge_begin(&count);
     for (int tries = 0; tries < 6; tries++) {
         ck_assert_int_eq(times_until_due(1, 1), WORTH << tries);
-        ck_assert(!huge_tried(&count, due, HUGE_BUSY, 1000));
+        ck_assert(!huge_tried(&count, due, HUGE_BUSY, 1000, 0));
     }
 }
 END_TEST
@@ -61,10 +61,21 @@ START_TEST(the_price_is_the_least_that_was_paid)
 {
     huge_begin(&count);
     times_until_due(1, 1);
-    ck_assert(huge_tried(&count, due, HUGE_MOVED, 10 * HUGE_MOST_NS));
+    ck_assert(huge_tried(&count, due, HUGE_MOVED, 10 * HUGE_MOST_NS, 0));
     ck_assert_int_eq(times_until_due(2, 1), WORTH);
-    ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_MOST_NS / 2));
+    ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_MOST_NS / 2, 0));
     ck_assert_int_eq(times_until_due(3, 1), WORTH / 2);
+}
+END_TEST
+
+START_TEST(moving_takes_a_part_of_the_time)
+{
+    huge_begin(&count);
+    ck_assert(huge_may(&count, 0));
+    times_until_due(1, 1);
+    huge_tried(&count, due, HUGE_MOVED, 1000, 5000);
+    ck_assert(!huge_may(&count, 5000 + HUGE_RESTS * 1000 - 1));
+    ck_assert(huge_may(&count, 5000 + HUGE_RESTS * 1000));
 }
 END_TEST
 
@@ -72,7 +83,7 @@ START_TEST(where_nothing_was_to_do_there_is_no_price)
 {
     huge_begin(&count);
     times_until_due(1, 1);
-    ck_assert(!huge_tried(&count, due, HUGE_MOVED, HUGE_LEAST_NS - 1));
+    ck_assert(!huge_tried(&count, due, HUGE_MOVED, HUGE_LEAST_NS - 1, 0));
     ck_assert_int_eq(times_until_due(2, 1), WORTH);
 }
 END_TEST
@@ -97,7 +108,7 @@ START_TEST(failures_end)
     for (int i = 0; i < MANY; i++) {
         due = huge_due(&count, 1 + i % 2 * HUGE_ENTRIES, WHOLE);
         if (due)
-            huge_tried(&count, due, HUGE_NEVER, HUGE_WASTE_NS / 10);
+            huge_tried(&count, due, HUGE_NEVER, HUGE_WASTE_NS / 10, 0);
         tries += due != NULL;
     }
     ck_assert_int_eq(tries, 10);
@@ -106,5 +117,5 @@ END_TEST
 
 UNIT_MAIN("huge", what_is_reached_often_is_due, what_was_moved_is_left_alone_for_long,
           what_is_busy_is_tried_again_sooner, the_price_is_the_least_that_was_paid,
-          where_nothing_was_to_do_there_is_no_price,
+          moving_takes_a_part_of_the_time, where_nothing_was_to_do_there_is_no_price,
           of_two_that_share_an_entry_the_busier_one_has_it, failures_end)
