@@ -68,16 +68,18 @@ close_peers:
 static void flush(bool leaving, uint64_t *since)
 {
     struct wait w = WAIT_FOR(flush_tell, NULL);
-    bool waiting;
+    bool waiting, quiet = true;
     while ((waiting = peers_waiting()) && !failures_hurry(since)) {
         silence_say(network);
         wait_poll(&w);
     }
-    while (network && !link_ofi.quiet(leaving) && !failures_hurry(since))
+    while (network && !(quiet = link_ofi.quiet(leaving)) && !failures_hurry(since))
         wait_poll(&w);
     wait_end(&w);
     if (waiting)
         peers_forget();
+    if (leaving && quiet)
+        silence_leave(network);
 }
 
 /* What they owe us does not matter any more, but to orphans. */

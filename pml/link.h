@@ -117,8 +117,12 @@ struct link {
     void (*tell)(struct peer *peer);
 
     /* Nothing more will be put for a while.  Has every peer got what was?  NULL: always.  When
-     * `leaving`, tell them not to wait for us.  */
+     * `leaving`, nobody is missed who does not answer any more. */
     bool (*quiet)(bool leaving);
+
+    /* It is quiet, and nobody polls any more: tell the others, once, that they need not wait for us.  Goes
+     * with our silence, which none of them can ask about later. */
+    void (*leave)(void);
 
     /* What this peer has said of its silence (runtime/boot.h), as far as all is here that it sent before;
      * it is asked.  falls_silent: tell all that we have fallen silent (yes), ask nobody any more (no).

@@ -22,7 +22,8 @@
 #include "runtime/boot.h"
 
 int orphan_receives;
-static bool silent; /* we have said so */
+static bool silent;       /* we have said so, */
+static uint32_t over_use; /* of this use of MPI */
 
 void request_orphan(struct request *request, bool session)
 {
@@ -55,16 +56,27 @@ static bool all_have_begun(void)
 void silence_begin(void)
 {
     silent = false;
+    over_use = boot_use();
 }
 
 void silence_say(bool network)
 {
-    if (silent || !all_have_begun() || (network && !link_ofi.quiet(false)))
+    if (silent || over_use != boot_use() || !all_have_begun() ||
+        (network && !link_ofi.quiet(false)))
         return;
     silent = true;
     boot_fall_silent();
     if (network)
         link_ofi.falls_silent(true);
+}
+
+/* Another thread may have begun to use MPI again meanwhile. */
+void silence_leave(bool network)
+{
+    if (over_use == boot_use())
+        boot_fall_silent();
+    if (network)
+        link_ofi.leave();
 }
 
 void silence_end(bool network)

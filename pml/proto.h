@@ -53,9 +53,11 @@ void orphans_meet(void);
 /* Wait for them, but not for long after a loss (failures_hurry), and end those that are in vain.  `network`:
  * the job has other nodes. */
 void orphans_await(bool network, uint64_t *since);
-/* Let others know that we send nothing more, as soon as that is so: begin, say now and then, end. */
+/* Let others know that we send nothing more, as soon as that is so: begin, say now and then; leave, when all
+ * is sent and nobody polls after that; end. */
 void silence_begin(void);
 void silence_say(bool network);
+void silence_leave(bool network);
 void silence_end(bool network);
 
 /* channel.c: the one that was found last, NULL: none. */

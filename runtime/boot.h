@@ -39,7 +39,10 @@ void boot_reached(enum boot_state state);
  * world model is (boot_leaves_world, before).  Whoever waits for such words listens, and is woken.
  * boot_hears: those of a process that has a record here (boot_neighbour), all bits if it is gone;
  * false: it has none.  What is awaited is a use, as our own are counted, or WORLD_USE; so who had
- * more uses than we had, in sessions of which we were no part, may be taken for silent too early. */
+ * more uses than we had, in sessions of which we were no part, may be taken for silent too early.
+ *
+ * Processes of other hosts are told by messages (pml/ofi), and who has left MPI answers none.  So one that has
+ * a card is silent, to those with whom it exchanged nothing before it left, not before it ends. */
 enum { WORLD_USE = 0 };
 void boot_leaves_world(void);
 void boot_fall_silent(void);

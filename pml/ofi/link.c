@@ -159,16 +159,19 @@ static bool trunk_is_quiet(struct trunk *trunk)
     return !trunk->first && !trunk->owes;
 }
 
-/* Nothing more will be sent: tell the others, once, that they need not wait for us. */
 static bool ofi_quiet(bool leaving)
 {
     bool quiet = true;
     trunks_leaving = leaving;
     for (struct trunk *trunk = trunks; trunk; trunk = trunk->next)
         quiet &= trunk_is_quiet(trunk);
-    for (struct trunk *trunk = trunks; leaving && quiet && trunk; trunk = trunk->next)
-        trunk_tell(trunk, HEAD_LEFT, false, 0);
     return quiet;
+}
+
+static void ofi_leave(void)
+{
+    for (struct trunk *trunk = trunks; trunk; trunk = trunk->next)
+        trunk_tell(trunk, HEAD_LEFT, false, 0);
 }
 
 static uint32_t ofi_silence(struct peer *peer)
@@ -271,6 +274,7 @@ const struct link link_ofi = {
     .reaches_devices = nics_reach_devices,
     .tell = ofi_tell,
     .quiet = ofi_quiet,
+    .leave = ofi_leave,
     .silence = ofi_silence,
     .falls_silent = ofi_falls_silent,
     .lose = ofi_lose,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone FILE
+ * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone|silent FILE
  *
  *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
  *                  in the first two processes after that (talk), or in nobody's (none); what comes
@@ -9,6 +9,8 @@
  *     gone         what was sent before the network was open arrives although the sender does not
  *                  call MPI any more, until FILE is there; soon no thread is left over from that
  *     late         a message to a process that has left MPI, where nobody receives it, keeps nobody
+ *     silent       a receive that was freed, whose message nobody sends, keeps nobody when its sender has
+ *                  left MPI, although that does not end, until FILE is there
  */
 #include "test/conform/check.h"
 
@@ -164,6 +166,29 @@ static int late(const char *name)
     return 0;
 }
 
+/* The first one does not leave before the last one is about to, which has no such receive. */
+static int silent(const char *name)
+{
+    static int value = 7;
+    int got = -1;
+    MPI_Request request;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Irecv(&value, 1, MPI_INT, last, 0, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+        MPI_Recv(&got, 1, MPI_INT, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        leave();
+        CHECK(value == 7);
+        file_make(name);
+        return 0;
+    }
+    if (rank == last)
+        MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    leave();
+    file_await(name);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -176,5 +201,7 @@ int main(int argc, char **argv)
         return gone(argv[2]);
     if (strcmp(how, "late") == 0)
         return late(argv[2]);
+    if (strcmp(how, "silent") == 0)
+        return silent(argv[2]);
     return talk(strcmp(how, "talk") == 0);
 }
