@@ -48,10 +48,13 @@ void repeat_forget(struct repeat *repeat)
     repeat->performing = NULL;
 }
 
-/* Of a gatherv or scatterv there are blocks for which slots have no room, or places no room for blocks. */
-static __attribute__((noinline)) int perform_unfit(struct performing *p, struct team *team)
+/* Of a gatherv or scatterv there are blocks for which slots have no room, or places no room for blocks.  After
+ * an error there may be such, too, but no plan is begun. */
+static __attribute__((noinline)) int perform_unfit(struct performing *p, struct team *team,
+                                                   int error)
 {
-    int error = coll_unfit(team, &p->telling, &p->unfit);
+    if (!error)
+        error = coll_unfit(team, &p->telling, &p->unfit);
     p->unfit.error = 0;
     p->unfit.any = false;
     return error;
@@ -67,10 +70,8 @@ static inline int perform(struct performing *p, struct team *team)
         error = tiny_take(&p->round, &p->telling);
     if (!error)
         tiny_fetch(&p->round);
-    if (__builtin_expect(p->unfit.any | p->unfit.error, 0)) {
-        int unfit = perform_unfit(p, team);
-        error = error ? error : unfit;
-    }
+    if (__builtin_expect(p->unfit.any | p->unfit.error, 0))
+        error = perform_unfit(p, team, error);
     return error;
 }
 
