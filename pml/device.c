@@ -115,11 +115,17 @@ static void read_leave(struct recv *recv, bool good)
     recv->mapping = NULL;
 }
 
-struct recv *device_take(const struct peer *peer)
+struct recv *device_read_of(const struct peer *peer)
 {
     struct recv *recv = device_reads;
     while (recv && recv->peer != peer)
         recv = recv->next;
+    return recv;
+}
+
+struct recv *device_take(const struct peer *peer)
+{
+    struct recv *recv = device_read_of(peer);
     if (recv)
         read_leave(recv, false);
     return recv;

@@ -17,7 +17,8 @@ bool device_offers(const char *at, size_t bytes);
 /* What its RTS says: *length bytes that stay until the next call. */
 void *device_name(const char *at, size_t bytes, size_t *length);
 
-/* A receive from this peer that is being read, taken out; NULL: none. */
+/* A receive from this peer that is being read; NULL: none.  take: taken out. */
+struct recv *device_read_of(const struct peer *peer);
 struct recv *device_take(const struct peer *peer);
 
 /* Nothing is read from this peer any more. */

@@ -169,6 +169,18 @@ void doom_process(int world, struct peer *peer)
     complete_doomed();
 }
 
+/* As peer_doom and names_doom find them. */
+bool peer_feeds(const struct peer *peer)
+{
+    if (peer->in.recv || pull_of(peer) || device_read_of(peer))
+        return true;
+    struct request *request;
+    for (uint32_t at = 0; (request = request_next_named(&at)) != NULL;)
+        if (request_is_recv(request) && ((struct recv *)request)->peer == peer)
+            return true;
+    return false;
+}
+
 void recv_withdrawn(uint32_t name)
 {
     struct recv *recv = request_named(name);

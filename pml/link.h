@@ -151,6 +151,10 @@ const struct link *link_of_next(void);
  * peer's link becomes link_lost.  failure.c */
 void peer_lost(struct peer *peer, const char *because);
 
+/* Is there a receive that has its message from this peer, but not all of it, and does not wait for
+ * link->fetch?  Looks at all that go on.  doom.c */
+bool peer_feeds(const struct peer *peer);
+
 /* Called by links.  `payload` (header->bytes of it) is valid during the call only. */
 void pml_arrived(struct peer *peer, const struct wire *header, const char *payload);
 

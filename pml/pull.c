@@ -241,11 +241,17 @@ void pull_leave(struct recv *recv)
     pull_unshare(recv);
 }
 
-struct recv *pull_take(const struct peer *peer)
+struct recv *pull_of(const struct peer *peer)
 {
     struct recv *recv = pulls.first;
     while (recv && recv->peer != peer)
         recv = recv->next;
+    return recv;
+}
+
+struct recv *pull_take(const struct peer *peer)
+{
+    struct recv *recv = pull_of(peer);
     if (recv)
         pull_leave(recv);
     return recv;

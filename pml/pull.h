@@ -14,7 +14,8 @@ void pulls_close(void);
  * receive. */
 void pull_begin(struct recv *recv, struct peer *peer, uint32_t sender, const char *payload);
 
-/* A receive from this peer that is being read, taken out; NULL: none. */
+/* A receive from this peer that is being read; NULL: none.  take: taken out. */
+struct recv *pull_of(const struct peer *peer);
 struct recv *pull_take(const struct peer *peer);
 
 /* Stop reading this one, if it is being read. */

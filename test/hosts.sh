@@ -547,6 +547,7 @@ part_namespaces()
         check "namespaces: PMIx clients" "$code: $(cat "$dir/out")" "0: "
     fi
     cut_early
+    cut_at_end
     silences
 }
 
@@ -569,6 +570,21 @@ subprocess.check_call(["ip", "link", "set", "bridge", "down"])
 xmpid.wait()' "$top/launcher/wire.h" "$left" "$(dirname "$real_xmpirun")/xmpid" 2> "$dir/err"
     ip -n "$hub" link set bridge up
     check_says "cut off at the start" "xmpid has lost xmpirun: its kernel has not answered"
+}
+
+# Who leaves MPI has a receive that was freed, whose message has come in part.  xmpirun waits for longer.
+cut_at_end()
+{
+    ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1' || return
+    program lazy "$top/test/network/lazy.c"
+    XMPI_HOST_TIMEOUT=50 XMPI_OFI_TIMEOUT=4 start -H "$left,$right" "$scratch/lazy" cut "$scratch/cut"
+    await 60 test -e "$scratch/cut"
+    ip -n "$right" link set cable down
+    await 30 test -e "$scratch/cut.over" && left_mpi=yes || left_mpi=no
+    ip -n "$right" link set cable up
+    [ $left_mpi = yes ] || kill -TERM "$pid"
+    collect
+    check "cable pulled, with a receive that was freed" "$left_mpi $code" "yes 0"
 }
 
 # Everybody is there, and then COMMAND... pulls or stops something; `began` says when.

@@ -234,6 +234,14 @@ static bool fetch_goes_on(struct fetch *fetch)
     return fetch->under_way > 0 || (!fetch->failed && fetch->offset < fetch->what.bytes);
 }
 
+bool fetches_from(const struct trunk *trunk)
+{
+    const struct fetch *fetch = fetches;
+    while (fetch && fetch->trunk != trunk)
+        fetch = fetch->next;
+    return fetch != NULL;
+}
+
 /* Who is told may begin another one. */
 void fetches_flush(void)
 {

@@ -81,7 +81,8 @@ void trunk_lost(struct trunk *trunk, const char *why)
         return;
     trunk->state = TRUNK_LOST;
     trunk_watch_end(trunk);
-    if (!trunks_leaving && !trunk->asks) /* we leave, and want nothing but its silence */
+    bool needed = !trunk->asks || fetches_from(trunk) || peer_feeds(trunk->peer);
+    if (!trunks_leaving && needed) /* else we leave, and want nothing but its silence */
         peer_lost(trunk->peer, why);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone|silent FILE
+ * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone|silent|cut FILE
  *
  *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
  *                  in the first two processes after that (talk), or in nobody's (none); what comes
@@ -11,6 +11,8 @@
  *     late         a message to a process that has left MPI, where nobody receives it, keeps nobody
  *     silent       a receive that was freed, whose message nobody sends, keeps nobody when its sender has
  *                  left MPI, although that does not end, until FILE is there
+ *     cut          two such receives, of which one has its message, but not all of it: when FILE is there
+ *                  the way is cut, and then they keep nobody either
  */
 #include "test/conform/check.h"
 
@@ -189,6 +191,34 @@ static int silent(const char *name)
     return 0;
 }
 
+/* What a long message is made of is handed over by its sender's calls. */
+static int cut(const char *name)
+{
+    enum { LONG = 4 << 20 };
+    static int room[LONG];
+    char over[1000];
+    int got = -1;
+    MPI_Request request;
+    snprintf(over, sizeof over, "%s.over", name);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == last) {
+        MPI_Isend(room, LONG, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+        MPI_Send(&rank, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        file_await(over);
+        return leave();
+    }
+    for (int tag = 0; tag <= 2; tag += 2) {
+        MPI_Irecv(room, LONG, MPI_INT, last, tag, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    }
+    MPI_Recv(&got, 1, MPI_INT, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    file_make(name);
+    leave();
+    file_make(over);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -203,5 +233,7 @@ int main(int argc, char **argv)
         return late(argv[2]);
     if (strcmp(how, "silent") == 0)
         return silent(argv[2]);
+    if (strcmp(how, "cut") == 0)
+        return cut(argv[2]);
     return talk(strcmp(how, "talk") == 0);
 }
