@@ -96,6 +96,11 @@ void pml_flush(void)
     silence_end(network);
 }
 
+void pml_leave_world(void)
+{
+    silence_of_world(network);
+}
+
 int pml_close(void)
 {
     pml_flush();

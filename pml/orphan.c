@@ -53,8 +53,29 @@ static bool all_have_begun(void)
     return true;
 }
 
+static bool world_has_network;
+
+static int world_poll(void)
+{
+    if (!all_have_begun() || (world_has_network && !link_ofi.quiet(false)))
+        return 0;
+    progress_remove(world_poll);
+    boot_world_falls_silent();
+    if (world_has_network)
+        link_ofi.falls_silent(true);
+    return 1;
+}
+
+void silence_of_world(bool network)
+{
+    world_has_network = network;
+    progress_add(world_poll);
+    progress();
+}
+
 void silence_begin(void)
 {
+    progress_remove(world_poll);
     silent = false;
     over_use = boot_use();
 }

@@ -167,6 +167,8 @@ int pml_open(void); /* after boot_open */
 /* This process leaves MPI, and nobody may poll for a while: completes what is in flight from here, and
  * receives that are orphans, but for those whose messages nobody can send any more: these are cancelled. */
 void pml_flush(void);
+/* The world model ends, but not this use of MPI: others need not wait for its messages.  Waits for nothing. */
+void pml_leave_world(void);
 int pml_close(void); /* completes what is in flight from here; then the links go down */
 
 /* Blocking.  The short path: no request object for messages that fit the link's ring.  pml_recv

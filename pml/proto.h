@@ -59,6 +59,8 @@ void silence_begin(void);
 void silence_say(bool network);
 void silence_leave(bool network);
 void silence_end(bool network);
+/* The world model is over, and we do not leave: say so as soon as all is under way that was sent. */
+void silence_of_world(bool network);
 
 /* channel.c: the one that was found last, NULL: none. */
 extern struct channel *channel_found __attribute__((visibility("hidden")));

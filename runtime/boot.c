@@ -150,6 +150,13 @@ void boot_fall_silent(void)
         boot_wake_all(boot.segment);
 }
 
+void boot_world_falls_silent(void)
+{
+    atomic_fetch_or(&boot_record(boot.local_rank)->silent, 1);
+    if (atomic_load(&boot.segment->listeners))
+        boot_wake_all(boot.segment);
+}
+
 void boot_listen(bool yes)
 {
     atomic_fetch_add(&boot.segment->listeners, yes ? 1 : -1);

@@ -36,7 +36,8 @@ void boot_reached(enum boot_state state);
 
 /* Silence.  A process uses MPI once or, with sessions, several times.  Who leaves, and has begun all
  * messages that it sends, says so (boot_fall_silent) by a word: how many uses are over, and whether the
- * world model is (boot_leaves_world, before).  Whoever waits for such words listens, and is woken.
+ * world model is (boot_leaves_world, before).  Where sessions go on after the world model, of that alone
+ * (boot_world_falls_silent).  Whoever waits for such words listens, and is woken.
  * boot_hears: those of a process that has a record here (boot_neighbour), all bits if it is gone;
  * false: it has none.  What is awaited is a use, as our own are counted, or WORLD_USE; so who had
  * more uses than we had, in sessions of which we were no part, may be taken for silent too early.
@@ -46,6 +47,7 @@ void boot_reached(enum boot_state state);
 enum { WORLD_USE = 0 };
 void boot_leaves_world(void);
 void boot_fall_silent(void);
+void boot_world_falls_silent(void);
 void boot_listen(bool yes);
 uint32_t boot_use(void);     /* the number of this use, from 1 */
 uint32_t boot_silence(void); /* our word */

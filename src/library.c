@@ -144,8 +144,11 @@ int library_drop(enum library_user user)
     library_sessions -= user == USER_SESSION;
     users--;
     sessions_tell();
-    if (users > 0)
+    if (users > 0) {
+        if (user == USER_WORLD)
+            pml_leave_world();
         return MPI_SUCCESS;
+    }
     pml_flush();
     trace_flush();
     if (users == 0) /* no other thread has begun a session meanwhile */

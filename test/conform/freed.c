@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Requests that are freed while active end when MPI does (MPI 5.0, 3.7.3 and 11.2.2): the message of a
- * receive may be sent when its receiver has come to the end already.  Each case is a session; the last one
- * is the world.  Partners are 0 and 1, 2 and 3, ...; the last of an odd number is its own.
+ * receive may be sent when its receiver has come to the end already.  Each case is a session; then comes the
+ * world, and a session of which one half of the partners has a part already when they leave the world.  Partners are 0 and 1, 2 and 3, ...; the last of an odd number is its own.
  *
  * conform-options: -x XMPI_SHM=0
  * conform-shadow: copies are brought back by the call that ends a request, and nobody ends these
@@ -176,8 +176,27 @@ static void in_session(void (*begin)(MPI_Comm comm), int (*is_right)(void))
     CHECK(is_right());
 }
 
+/* Nothing is freed. */
+static void together(MPI_Comm comm)
+{
+    CHECK_OK(MPI_Sendrecv(from, LONG, MPI_INT, partner, TAG, to, LONG, MPI_INT, partner, TAG,
+                          comm, MPI_STATUS_IGNORE));
+}
+
+/* Nobody sends.  Who could is in a session, where it waits for us to come next. */
+static void nobody_in_world(void)
+{
+    static int nothing;
+    MPI_Request request;
+    if (!is_first())
+        return;
+    CHECK_OK(MPI_Irecv(&nothing, 1, MPI_INT, partner, TAG + 1, MPI_COMM_WORLD, &request));
+    free_active(&request);
+}
+
 int main(int argc, char **argv)
 {
+    MPI_Session stays;
     in_session(late_long, long_has_come);
     in_session(late_any, short_has_come);
     in_session(both, both_have_come);
@@ -185,12 +204,18 @@ int main(int argc, char **argv)
     in_session(exchange, both_have_come);
     in_session(without_comm, long_has_come);
     in_session(nobody, has_nothing);
+    if (!is_first())
+        CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &stays));
     MPI_Init(&argc, &argv);
     if (rank == 0)
         printf("ok\n");
     buffers_fill();
     late(MPI_ANY_SOURCE, LONG, MPI_COMM_WORLD);
+    nobody_in_world();
     CHECK_OK(MPI_Finalize());
     CHECK(late_has_come(LONG));
+    in_session(together, both_have_come);
+    if (!is_first())
+        CHECK_OK(MPI_Session_finalize(&stays));
     return 0;
 }
