@@ -60,7 +60,7 @@ compile_all()
         [ -z "$compiling" ] || wait "$compiling"
         compiling=$!
     done
-    wait "$compiling"
+    [ -z "$compiling" ] || wait "$compiling"
 }
 
 # compiled CASE PROGRAM: compile_all has made the program; else the case fails.
