@@ -26,7 +26,7 @@ AM_TESTS_ENVIRONMENT = \
     XDG_CONFIG_HOME=/nowhere CK_TIMEOUT_MULTIPLIER=8 PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
     export XDG_CONFIG_HOME XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE CK_TIMEOUT_MULTIPLIER PYTHON3 CLANG_FORMAT;
 
-EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/turn.sh test/await.inc test/machines test/conform test/network test/device test/large test/fault test/api test/plan test/unit test/thread test/stream test/xpmem test/huge
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/turn.sh test/await.inc test/counted.h test/machines test/conform test/network test/device test/large test/fault test/api test/plan test/unit test/thread test/stream test/xpmem test/huge
 
 print-units:
 	@echo $(check_PROGRAMS)

@@ -7,7 +7,7 @@
  *     pages CASE unmoved      none was
  *     pages CASE any
  */
-#include <mpi.h>
+#include "../counted.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,17 +21,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-#define CHECK(x)                                                                               \
-    do {                                                                                       \
-        if (!(x)) {                                                                            \
-            fprintf(stderr, "pages.c:%d: rank %d: %s\n", __LINE__, me, #x);                    \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                      \
-        }                                                                                      \
-    } while (0)
-
 enum { BLOCK = 2 << 20, ROOM = 4 * BLOCK, BYTES = 3 * BLOCK - 12288, TURNS = 24, FEW = 2 };
-
-static int me, n;
 
 /* ---- memory ---- */
 
@@ -40,11 +30,6 @@ static char *room(int flags)
     char *at = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
     CHECK(at != MAP_FAILED);
     return at;
-}
-
-static unsigned char byte_of(size_t i, int seed)
-{
-    return (unsigned char)(i * 7 + i / 251 + (size_t)seed * 31);
 }
 
 static void fill(char *at, int seed)
@@ -77,28 +62,6 @@ static long kernel_says(const char *at)
     }
     fclose(file);
     return kib;
-}
-
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle counter;
-
-static void counter_open(void)
-{
-    int index, count, provided;
-    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == 0);
-    CHECK(MPI_T_pvar_get_index("xmpi_blocks_moved", MPI_T_PVAR_CLASS_COUNTER, &index) == 0);
-    CHECK(MPI_T_pvar_session_create(&session) == 0);
-    CHECK(MPI_T_pvar_handle_alloc(session, index, NULL, &counter, &count) == 0);
-    CHECK(MPI_T_pvar_start(session, counter) == 0);
-}
-
-/* Blocks that the library has moved, of all ranks. */
-static unsigned long long moved(void)
-{
-    unsigned long long mine = 0, all = 0;
-    CHECK(MPI_T_pvar_read(session, counter, &mine) == 0);
-    MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-    return all;
 }
 
 /* ---- cases: what is reached of a rank, and stays ---- */
@@ -233,15 +196,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     CHECK(argc == 3);
-    counter_open();
+    counter_open("xmpi_blocks_moved", MPI_T_PVAR_CLASS_COUNTER);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             long kib = cases[i].perform(), all_kib = 0;
-            unsigned long long blocks = moved();
+            unsigned long long blocks = counted();
             MPI_Allreduce(&kib, &all_kib, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
             CHECK(strcmp(argv[2], "moved") != 0 || (blocks > 0 && all_kib > 0));
             CHECK(strcmp(argv[2], "unmoved") != 0 || blocks == 0);
-            MPI_T_finalize();
+            counter_close();
             return MPI_Finalize();
         }
     CHECK(!"no such case");

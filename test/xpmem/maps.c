@@ -7,7 +7,8 @@
  *                          WANTED   mapped: some bytes must have been; unmapped: none may; any
  */
 #define _GNU_SOURCE
-#include <mpi.h>
+#include "../counted.h"
+
 #include <mpix.h>
 
 #include <dlfcn.h>
@@ -18,46 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(x)                                                                               \
-    do {                                                                                       \
-        if (!(x)) {                                                                            \
-            fprintf(stderr, "maps.c:%d: rank %d: %s\n", __LINE__, me, #x);                     \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                      \
-        }                                                                                      \
-    } while (0)
-
-static int me, n;
 static const size_t sizes[] = { 9000, 65536, 300001, 1 << 20, 5000003 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* ---- the counter ---- */
-
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle counter;
-
-static void counter_open(void)
-{
-    int index, count;
-    CHECK(MPI_T_pvar_get_index("xmpi_bytes_mapped", MPI_T_PVAR_CLASS_AGGREGATE, &index) == 0);
-    CHECK(MPI_T_pvar_session_create(&session) == 0);
-    CHECK(MPI_T_pvar_handle_alloc(session, index, NULL, &counter, &count) == 0);
-    CHECK(MPI_T_pvar_start(session, counter) == 0);
-}
-
-static unsigned long long bytes_mapped(void)
-{
-    unsigned long long bytes = 0, all = 0;
-    CHECK(MPI_T_pvar_read(session, counter, &bytes) == 0);
-    MPI_Allreduce(&bytes, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-    return all;
-}
-
 /* ---- data ---- */
-
-static unsigned char byte_of(size_t i, int seed)
-{
-    return (unsigned char)(i * 7 + i / 251 + (size_t)seed * 31);
-}
 
 static unsigned char *filled(size_t bytes, int seed)
 {
@@ -307,13 +272,11 @@ static void dies(int reducing)
 
 int main(int argc, char **argv)
 {
-    int provided;
     const char *what = argc > 1 ? argv[1] : "", *wanted = argc > 2 ? argv[2] : "any";
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
-    counter_open();
+    counter_open("xmpi_bytes_mapped", MPI_T_PVAR_CLASS_AGGREGATE);
     if (strcmp(what, "messages") == 0)
         messages();
     else if (strcmp(what, "one-way") == 0)
@@ -328,12 +291,10 @@ int main(int argc, char **argv)
         dies(what[5] == 'r');
     else
         CHECK(!"a case");
-    unsigned long long mapped = bytes_mapped();
+    unsigned long long mapped = counted();
     CHECK(strcmp(wanted, "mapped") != 0 || mapped > 0);
     CHECK(strcmp(wanted, "unmapped") != 0 || mapped == 0);
-    MPI_T_pvar_handle_free(session, &counter);
-    MPI_T_pvar_session_free(&session);
+    counter_close();
     MPI_Finalize();
-    MPI_T_finalize();
     return 0;
 }
