@@ -28,7 +28,8 @@ enum mail_kind {
     MAIL_SPAWNED,
     MAIL_MEET, /* see pmix_union.c */
     MAIL_MET,
-    MAIL_JOB_ENDED, /* see pmix_far.c */
+    MAIL_JOB_ENDED, /* see pmix_far_ends.c */
+    MAIL_RANK_ENDED,
     MAIL_KINDS
 };
 

@@ -199,63 +199,6 @@ static void got_data(struct job *job, struct address from, struct unpack *text)
     upcall_answer(u, (pmix_status_t)status);
 }
 
-void far_gone(const pmix_proc_t *whose)
-{
-    struct upcall *u;
-    while ((u = question_about(whose)))
-        upcall_answer(u, PMIX_ERR_NOT_FOUND);
-}
-
-void far_ended(struct job *job, int world)
-{
-    pmix_proc_t whose = proc_named(far.nspace, world);
-    if (job->host == POST_ROOT)
-        meet_ended(job, world);
-    far_gone(&whose);
-}
-
-static void job_gone(const char *nspace)
-{
-    pmix_proc_t all = proc_named(nspace, 0);
-    all.rank = PMIX_RANK_WILDCARD;
-    far_gone(&all);
-}
-
-/* Its launcher may have ended before it read a question: nobody else answers that. */
-void far_job_ended(struct job *job, int number, const char *nspace)
-{
-    struct pack text = { 0 };
-    pack_text(&text, nspace);
-    if (*nspace) { /* it came as far as having a name */
-        struct address to = mail_xmpirun;
-        mail_send(job, to, MAIL_JOB_ENDED, &text);
-        for (to.job = INT_MAX; (to.job = spawn_root_before(to.job));)
-            mail_send(job, to, MAIL_JOB_ENDED, &text);
-    }
-    pack_free(&text);
-    meet_job_ended(job, number);
-}
-
-static void posted_job_ended(struct job *job, int from, struct unpack *text)
-{
-    (void)job, (void)from;
-    const char *nspace = unpack_text(text);
-    if (!text->bad && *nspace)
-        job_gone(nspace);
-}
-
-/* To a root. */
-static void got_job_ended(struct job *job, struct address from, struct unpack *text)
-{
-    struct pack copy = { 0 };
-    (void)from;
-    pack_rest(&copy, text);
-    if (job->others)
-        post_send(job, POST_ALL, POST_JOB_ENDED, &copy);
-    posted_job_ended(job, POST_ROOT, text);
-    pack_free(&copy);
-}
-
 /* ---- events ---- */
 
 static bool leaves_the_host(int range)
@@ -313,14 +256,6 @@ static void got_event(struct job *job, int from, struct unpack *text)
 
 /* ---- all ---- */
 
-void far_here_ended(struct job *job, int world)
-{
-    pmix_proc_t proc = proc_named(far.nspace, world);
-    if (job->others && job->host == POST_ROOT)
-        meet_ended(job, world);
-    far_data_ended(&proc);
-}
-
 void far_handle(struct job *job, struct upcall *u)
 {
     if (u->procs) {
@@ -345,9 +280,8 @@ void far_open(bool serves, const char *nspace, const char *family)
     meet_open(nspace);
     spawn_far_open();
     names_far_open(serves);
+    far_ends_open(nspace);
     mail_handle(MAIL_GET, got_get, get_too_late);
     mail_handle(MAIL_GOT, got_data, NULL);
-    mail_handle(MAIL_JOB_ENDED, got_job_ended, NULL);
-    post_handle(POST_JOB_ENDED, posted_job_ended);
     post_handle(POST_PMIX_EVENT, got_event);
 }

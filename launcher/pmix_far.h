@@ -38,11 +38,13 @@ void far_data_ended(const pmix_proc_t *proc);
 /* A rank of another host has ended badly: nobody waits for it any more. */
 void far_ended(struct job *job, int world);
 
-/* Nobody waits any more for this process, or this job (PMIX_RANK_WILDCARD). */
-void far_gone(const pmix_proc_t *whose);
-
 /* xmpirun: all launchers of all jobs are told so of this job; and what it has not come to yet nobody waits
  * for. */
 void far_job_ended(struct job *job, int number, const char *nspace);
+
+/* ---- between pmix_far.c and pmix_far_ends.c ---- */
+
+/* All launchers, before the job runs; `nspace`: its name. */
+void far_ends_open(const char *nspace);
 
 #endif

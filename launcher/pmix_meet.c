@@ -300,11 +300,6 @@ void meet_ended(struct job *job, int world)
     end_complete(job);
 }
 
-void meet_job_ended(struct job *job, int number)
-{
-    union_job_ended(job, number);
-}
-
 /* ---- every host ---- */
 
 /* What its ranks said about themselves. */

@@ -24,7 +24,4 @@ void meet_join(struct job *job, struct upcall *upcall);
 /* A rank has ended: who waits for a host of which nobody is left gets an error. */
 void meet_ended(struct job *job, int world);
 
-/* xmpirun: another job has ended. */
-void meet_job_ended(struct job *job, int number);
-
 #endif

@@ -13,6 +13,7 @@
 #include "launcher/pmix_far.h"
 #include "launcher/pmix_job.h"
 #include "launcher/pmix_lib.h"
+#include "launcher/pmix_question.h"
 #include "launcher/pmix_spawn.h"
 
 #include <stdlib.h>
@@ -30,7 +31,14 @@ struct alliance { /* at xmpirun: the jobs of a union */
     pmix_status_t status;
 };
 
+struct fallen { /* at xmpirun: ranks that have ended, of one job */
+    struct fallen *next;
+    int job, size, n;
+    bool *ranks;
+};
+
 static struct alliance *alliances;
+static struct fallen *fallen;
 static void (*told)(struct job *job, struct unpack *name, struct unpack *text);
 static const char *own_name;
 
@@ -47,14 +55,22 @@ void union_pack(const struct upcall *u, const char *nspace, struct pack *name)
     }
 }
 
+/* Its processes. */
+static struct unpack procs_of(struct unpack name, int *kind)
+{
+    size_t bytes;
+    *kind = unpack_int(&name, 0, UPCALL_EVENT);
+    unpack_text(&name);
+    const char *at = unpack_bytes(&name, &bytes);
+    return (struct unpack){ at, at + bytes, name.bad };
+}
+
 /* Call `each` with every job in it; a job's processes follow each other.  The kind. */
 static int each_job(struct unpack name, void (*each)(void *to, const char *nspace), void *to)
 {
-    size_t bytes;
-    int kind = unpack_int(&name, 0, UPCALL_EVENT);
-    unpack_text(&name);
-    const char *at = unpack_bytes(&name, &bytes), *last = "";
-    struct unpack procs = { at, at + bytes, name.bad };
+    int kind;
+    const char *last = "";
+    struct unpack procs = procs_of(name, &kind);
     while (procs.at < procs.end && !procs.bad) {
         const char *nspace = unpack_text(&procs);
         unpack_number(&procs);
@@ -116,6 +132,14 @@ static void got_met(struct job *job, struct address from, struct unpack *text)
 
 /* ---- xmpirun ---- */
 
+static struct party *party_of(const struct alliance *all, int job)
+{
+    for (int i = 0; i < all->nparties; i++)
+        if (all->parties[i].job == job && !all->parties[i].came)
+            return &all->parties[i];
+    return NULL;
+}
+
 static void expect(void *to, const char *nspace)
 {
     struct alliance *all = to;
@@ -132,6 +156,44 @@ static void expect(void *to, const char *nspace)
         abort();
     all->parties[all->nparties++] = (struct party){ .job = root };
     all->left++;
+}
+
+/* Somebody of whom this job's root speaks has not ended. */
+static bool is_awaited(const struct alliance *all, const struct fallen *its)
+{
+    int kind;
+    struct unpack procs = procs_of(
+        (struct unpack){ all->name.bytes, all->name.bytes + all->name.n, false }, &kind);
+    while (procs.at < procs.end && !procs.bad) {
+        pmix_proc_t proc = proc_unpack(&procs);
+        int number = procs.bad ? 0 : far_job_of(proc.nspace);
+        if (!number || spawn_root_of(number) != its->job)
+            continue;
+        if (number !=
+            its->job) /* clients of that root's server: it does not say when they end */
+            return true;
+        if (proc.rank == PMIX_RANK_WILDCARD
+                ? its->n < its->size
+                : proc.rank >= (pmix_rank_t)its->size || !its->ranks[proc.rank])
+            return true;
+    }
+    return false;
+}
+
+static void expect_no_more(struct alliance *all, struct party *party)
+{
+    party->came = true;
+    all->left--;
+    all->status = PMIX_ERR_PROC_ABORTED;
+}
+
+static void expect_no_fallen(struct alliance *all)
+{
+    for (const struct fallen *its = fallen; its; its = its->next) {
+        struct party *party = party_of(all, its->job);
+        if (party && !is_awaited(all, its))
+            expect_no_more(all, party);
+    }
 }
 
 static void alliance_free(struct alliance *all)
@@ -151,14 +213,6 @@ static struct alliance *alliance_new(const char *name, size_t bytes)
     pack_raw(&all->name, name, bytes);
     each_job((struct unpack){ name, name + bytes, false }, expect, all);
     return all;
-}
-
-static struct party *party_of(const struct alliance *all, int job)
-{
-    for (int i = 0; i < all->nparties; i++)
-        if (all->parties[i].job == job && !all->parties[i].came)
-            return &all->parties[i];
-    return NULL;
 }
 
 /* The first one of this name that the job has not come to. */
@@ -232,18 +286,59 @@ static void got_meet(struct job *job, struct address from, struct unpack *text)
         pack_raw(&(*at)->data, data, data_bytes);
     if (jobs_bytes)
         pack_raw(&(*at)->jobs, jobs, jobs_bytes);
+    expect_no_fallen(*at);
     end_complete(job);
+}
+
+static struct fallen **fallen_of(int job)
+{
+    struct fallen **at = &fallen;
+    while (*at && (*at)->job != job)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct fallen *fallen_new(int job, int size)
+{
+    struct fallen *its = calloc(1, sizeof *its);
+    bool *ranks = calloc((size_t)size, sizeof *ranks);
+    if (!its || !ranks)
+        abort();
+    *its = (struct fallen){ .job = job, .size = size, .ranks = ranks };
+    return its;
+}
+
+void union_ended(struct job *job, const pmix_proc_t *whose, int size)
+{
+    struct fallen **at = fallen_of(far_job_of(whose->nspace));
+    if (!*at)
+        *at = fallen_new(far_job_of(whose->nspace), size);
+    if (whose->rank >= (pmix_rank_t)(*at)->size || (*at)->ranks[whose->rank])
+        return;
+    (*at)->ranks[whose->rank] = true;
+    (*at)->n++;
+    for (struct alliance *all = alliances; all; all = all->next)
+        expect_no_fallen(all);
+    end_complete(job);
+}
+
+static void forget_fallen(int number)
+{
+    struct fallen **at = fallen_of(number), *its = *at;
+    if (!its)
+        return;
+    *at = its->next;
+    free(its->ranks);
+    free(its);
 }
 
 void union_job_ended(struct job *job, int number)
 {
+    forget_fallen(number);
     for (struct alliance *all = alliances; all; all = all->next) {
         struct party *party = party_of(all, number);
-        if (!party)
-            continue;
-        party->came = true;
-        all->left--;
-        all->status = PMIX_ERR_PROC_ABORTED;
+        if (party)
+            expect_no_more(all, party);
     }
     end_complete(job);
 }

@@ -25,6 +25,10 @@ void union_pack(const struct upcall *upcall, const char *nspace, struct pack *na
 void union_come(struct job *job, const struct unpack *name, pmix_status_t status,
                 const struct pack *data);
 
+/* xmpirun: this rank of a job of `size` has ended.  When all of a job's ranks that a union waits for have, the
+ * job does not come any more: its root may have heard of no such union. */
+void union_ended(struct job *job, const pmix_proc_t *whose, int size);
+
 /* xmpirun: this job has ended, and does not come any more. */
 void union_job_ended(struct job *job, int number);
 

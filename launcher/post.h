@@ -37,7 +37,8 @@ enum post_kind {
     POST_PMIX_PROCESSES, /* see pmix_tools.c */
     POST_ASK,            /* see ask.c */
     POST_STARTED,        /* see spawned_link.c */
-    POST_JOB_ENDED,      /* see pmix_far.c */
+    POST_JOB_ENDED,      /* see pmix_far_ends.c */
+    POST_RANK_LOST,
     POST_KINDS
 };
 

@@ -10,9 +10,10 @@ if ! pkg-config --exists pmix 2> /dev/null; then
     echo "skip launch: PMIx_Spawn: no pmix.pc (Debian: libpmix-dev)"
     exit 0
 fi
-client=$dir/client
-if ! gcc -std=gnu11 -g -O1 -Wall -Wextra "$here/pmix_spawn.c" -o "$client" \
-    $(pkg-config --cflags --libs pmix) 2> "$dir/err"; then
+client=$dir/client left=$dir/left
+compile_client() { gcc -std=gnu11 -g -O1 -Wall -Wextra "$1" -o "$2" $(pkg-config --cflags --libs pmix); }
+if ! compile_client "$here/pmix_spawn.c" "$client" 2> "$dir/err" ||
+    ! compile_client "$here/pmix_left.c" "$left" 2> "$dir/err"; then
     not_ok "a PMIx client that spawns compiles" "gcc failed"
     finish
 fi
@@ -146,6 +147,14 @@ for life in 0.01 0.03 0.05 0.07 0.09 0.12; do
 done
 export XMPI_LAUNCH_AGENT="$agent"
 check "hosts, --keep-going: a host lost while a job is spawned: the caller has its answer" "$ends" ""
+run 60 --keep-going -np 2 -H a:1,b:1 "$left" data
+check "hosts, --keep-going: who asks for data of another job's lost host has an answer" "$code $(sort "$dir/out" | tr '\n' ';')" \
+    "1 first 0: data: error;first 0: fence: error;first 1: data: error;first 1: fence: error;spawned 0: fence: error;"
+for end in partner gone; do
+    run 60 --keep-going -np 2 -H a:1,b:1 "$left" $end
+    check "hosts, --keep-going: who waits for a job that has failed has an answer: $end" "$code $(sort "$dir/out" | tr '\n' ';')" \
+        "3 spawned 0: fence: error;spawned 1: fence: error;"
+done
 nothing_left "hosts that are lost"
 unset TEST_HOSTS
 
