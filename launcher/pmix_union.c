@@ -169,8 +169,8 @@ static bool is_awaited(const struct alliance *all, const struct fallen *its)
         int number = procs.bad ? 0 : far_job_of(proc.nspace);
         if (!number || spawn_root_of(number) != its->job)
             continue;
-        if (number !=
-            its->job) /* clients of that root's server: it does not say when they end */
+        /* Clients of that root's server: it does not say when they end. */
+        if (number != its->job)
             return true;
         if (proc.rank == PMIX_RANK_WILDCARD
                 ? its->n < its->size
