@@ -205,6 +205,7 @@ static performer *const performers[COLL_KINDS] = {
     [COLL_GATHER] = attach_blocks,   [COLL_ALLGATHER] = attach_blocks,
     [COLL_ALLTOALL] = attach_blocks, [COLL_REDUCE] = attach_fold,
     [COLL_ALLREDUCE] = attach_fold,  [COLL_REDUCE_SCATTER_BLOCK] = attach_fold_scatter,
+    [COLL_SCAN] = attach_scan,       [COLL_EXSCAN] = attach_scan,
 };
 
 const char *attach_objection(const struct team *team, const struct call *call)

@@ -55,11 +55,12 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 /* Where they can be looked at in place, as link->view has it, or NULL. */
 const char *attach_view(const struct attached *a, int rank, uint64_t from, size_t bytes);
 
-/* The collectives: attach_blocks.c, attach_fold.c, attach_pull.c. */
+/* The collectives: attach_blocks.c, attach_fold.c, attach_scan.c, attach_pull.c. */
 struct telling; /* coll/tell.h */
 int attach_blocks(struct attached *a, const struct telling *telling, struct rest *rest);
 int attach_fold(struct attached *a, const struct telling *telling, struct rest *rest);
 int attach_fold_scatter(struct attached *a, const struct telling *telling, struct rest *rest);
+int attach_scan(struct attached *a, const struct telling *telling, struct rest *rest);
 int attach_pull(struct attached *a, const struct telling *telling, struct rest *rest);
 
 #endif

@@ -16,19 +16,14 @@
  * It goes in pieces that stay in the cache.  What cannot be read or written stops the slice there.
  * Only where results replace operands, what was read must be writable, or nobody could go on.
  */
-#include "coll/attach.h"
+#include "coll/attach_slice.h"
 
 #include "coll/scratch.h"
 #include "coll/tell.h"
-#include "runtime/fail.h"
 #include "runtime/folding.h"
 #include "runtime/guard.h"
-#include "mpi.h"
 
 #include <string.h>
-
-#define DONE_NEVER UINT64_MAX
-enum { UNIT = 64 }; /* slices are multiples of so many elements, hence of cache lines */
 
 struct work {
     const struct attached *a;
@@ -40,38 +35,17 @@ struct work {
     size_t element;    /* bytes */
 };
 
-/* Of a piece.  Spoilt: somebody's operands are overwritten, perhaps in part, and somebody else
- * lacks the result. */
-enum outcome { GOOD, STOPPED, SPOILT };
-
-struct slice { /* elements */
-    size_t first, count;
-};
-
-static size_t whole_units(size_t elements)
-{
-    return (elements + UNIT - 1) / UNIT * UNIT;
-}
-
 /* Of two ranks that reduce, the root need not write what it has folded: it does five eighths. */
-static struct slice slice_of_pair(size_t n, int root, int rank)
-{
-    size_t cut = whole_units(root == 0 ? n / 8 * 5 : n / 8 * 3);
-    cut = cut < n ? cut : n;
-    return rank == 0 ? (struct slice){ 0, cut } : (struct slice){ cut, n - cut };
-}
-
 static struct slice slice_of(const struct work *f, int rank)
 {
     const struct call *call = f->call;
-    size_t n = call->recv.count, ranks = (size_t)f->a->tiny->n;
+    size_t n = call->recv.count;
+    int ranks = f->a->tiny->n;
     if (call->what == COLL_REDUCE_SCATTER_BLOCK)
         return (struct slice){ n * (size_t)rank, n };
     if (call->what == COLL_REDUCE && ranks == 2)
-        return slice_of_pair(n, call->root, rank);
-    size_t per = whole_units((n + ranks - 1) / ranks);
-    size_t first = per * (size_t)rank < n ? per * (size_t)rank : n;
-    return (struct slice){ first, n - first < per ? n - first : per };
+        return slice_of_two(n, call->root == 0 ? 5 : 3, rank);
+    return slice_alike(n, ranks, rank);
 }
 
 /* Where the sum of a piece is made: at once where it belongs, unless our own operand is there. */
@@ -171,21 +145,6 @@ static uint64_t slice_fold(const struct work *f)
     return done;
 }
 
-/* What the slice of a rank lacks. */
-static int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t done)
-{
-    if (done == slice.count)
-        return 0;
-    if (done == DONE_NEVER)
-        return fail(MPI_ERR_BUFFER,
-                    "rank %d could read but not write the memory of another, in place; with "
-                    "XMPI_SHM_SINGLE_COPY=none it would not try",
-                    rank);
-    rest->part[rest->n].first = slice.first + done;
-    rest->part[rest->n++].count = slice.count - done;
-    return 0;
-}
-
 static void share_all(const struct work *f, const struct offer *offer)
 {
     size_t bytes = f->call->recv.count * f->element;
@@ -205,11 +164,6 @@ static int fold_all(const struct work *f, struct attached *a, const struct offer
     if (!error && a->is_open)
         error = attach_end(a, slice_fold(f));
     return error;
-}
-
-static enum openness openness_of(const struct call *call, bool has_room)
-{
-    return call->near ? ON_DEVICE : has_room ? OPEN : CLOSED;
 }
 
 /* For two pieces, and one in floats instead of 16 bits; none where the device folds. */

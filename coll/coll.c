@@ -157,7 +157,7 @@ static int run_rest(struct team *team, const struct telling *telling, size_t fir
 {
     struct telling part_telling = *telling;
     struct call part = *telling->call;
-    if (part.what == COLL_REDUCE || part.what == COLL_ALLREDUCE) {
+    if (is_reduction(part.what) && !is_reduce_scatter(part.what)) {
         ptrdiff_t skip = (ptrdiff_t)first * part.reduction.layout->extent;
         part.recv.count = count;
         part.recv.base = buffer_at(part.recv.base, skip);

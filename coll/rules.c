@@ -162,9 +162,11 @@ const struct algorithm algorithms[] = {
     { COLL_REDUCE_SCATTER_BLOCK, "torus", reduce_scatter_torus, .cut = true },
 
     { COLL_SCAN, "tiny", 0, .ordered = true },
+    { COLL_SCAN, "attach", 0, .ordered = true, .attaches = true },
     { COLL_SCAN, "doubling", scan_doubling, .ordered = true, .cut = true },
     { COLL_SCAN, "chain", scan_chain, .ordered = true, .cut = true },
     { COLL_EXSCAN, "tiny", 0, .ordered = true },
+    { COLL_EXSCAN, "attach", 0, .ordered = true, .attaches = true },
     { COLL_EXSCAN, "doubling", exscan_doubling, .ordered = true, .cut = true },
     { COLL_EXSCAN, "chain", exscan_chain, .ordered = true, .cut = true },
 
@@ -332,6 +334,7 @@ static const struct rule scan_rules[] = {
     { .one_node = true, .crowded = true, .bytes = UPTO(TINY_TRACK_BYTES), .use = "tiny" },
     { .crowded = true, .ranks = FROM(3), .bytes = UPTO(64 * KiB), .use = "chain" },
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(128 * KiB), .use = "attach" },
     { .bytes = UPTO(64 * KiB), .use = "doubling" },
     { .use = "chain", .piece = 32 * KiB },
     END,

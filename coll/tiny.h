@@ -6,7 +6,7 @@
  *              reduce, allreduce, reduce_scatter(_block), scan, exscan
  *     later    the same, nonblocking and persistent
  *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
- *              allgather, alltoall, reduce, allreduce, reduce_scatter_block
+ *              allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan
  */
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H

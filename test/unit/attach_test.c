@@ -29,14 +29,24 @@ enum { BLOCK = 50000, FOREVER = 1000000 };
 static int calls_left;   /* until links fail */
 static bool writes_fail; /* as well */
 static struct link fragile;
+static struct team *ordered; /* its orders end when it has begun: the rest may go another way */
+
+static void orders_end(void)
+{
+    if (ordered)
+        WRONG_UNLESS(team_force(ordered, "", "attach_test") == 0);
+    ordered = NULL;
+}
 
 static size_t fragile_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
 {
+    orders_end();
     return calls_left-- > 0 ? link_shm.read(peer, to, from, bytes) : 0;
 }
 
 static size_t fragile_write(struct peer *peer, uint64_t to, const void *from, size_t bytes)
 {
+    orders_end();
     return !writes_fail || calls_left-- > 0 ? link_shm.write(peer, to, from, bytes) : 0;
 }
 
@@ -71,6 +81,13 @@ static const struct layout *ints(void)
     return layout;
 }
 
+static struct reduction sum_of_ints(void)
+{
+    return (struct reduction){ .commutes = true,
+                               .layout = ints(),
+                               .kernel = reduce_find(REDUCE_SUM, BASIC_UINT32) };
+}
+
 static void spread(struct team *team, enum collective what, bool in_place)
 {
     int n = team->channel.size, me = team->channel.rank, root = n - 1;
@@ -103,20 +120,19 @@ static void sum(struct team *team, enum collective what, bool in_place)
     int n = team->channel.size, me = team->channel.rank, root = in_place ? 0 : n - 1;
     bool scatters = what == COLL_REDUCE_SCATTER_BLOCK;
     bool takes = what != COLL_REDUCE || me == root, here = in_place && takes;
+    int last = what == COLL_SCAN ? me : what == COLL_EXSCAN ? me - 1 : n - 1;
     uint32_t *in = malloc(COUNT * 4), *out = malloc(COUNT * 4);
     for (size_t i = 0; i < COUNT; i++)
         in[i] = out[i] = value(me, 0, i);
-    struct reduction op = { .commutes = true,
-                            .layout = ints(),
-                            .kernel = reduce_find(REDUCE_SUM, BASIC_UINT32) };
+    struct reduction op = sum_of_ints();
     size_t count = scatters ? COUNT / (size_t)n : COUNT;
     struct call call = { .what = what, .in_place = here, .root = root, .reduction = op };
     call.send = (struct part){ .base = here ? NULL : in, .layout = ints(), .count = count };
     call.recv = (struct part){ .base = takes ? out : NULL, .layout = ints(), .count = count };
     WRONG_UNLESS(coll_run(team, &call) == 0);
-    for (size_t i = 0; i < count && takes; i++) {
+    for (size_t i = 0; i < count && takes && last >= 0; i++) {
         uint32_t all = 0;
-        for (int r = 0; r < n; r++)
+        for (int r = 0; r <= last; r++)
             all += value(r, 0, scatters ? count * (size_t)me + i : i);
         WRONG_UNLESS(out[i] == all);
     }
@@ -124,14 +140,9 @@ static void sum(struct team *team, enum collective what, bool in_place)
     free(out);
 }
 
-static bool is_fold(enum collective what)
-{
-    return what == COLL_REDUCE || what == COLL_ALLREDUCE || what == COLL_REDUCE_SCATTER_BLOCK;
-}
-
 static void call_once(struct team *team, enum collective what, bool in_place)
 {
-    if (is_fold(what))
+    if (is_reduction(what))
         sum(team, what, in_place);
     else
         spread(team, what, in_place);
@@ -146,7 +157,8 @@ static bool is_attached(const struct team *team, enum collective what)
 
 static const enum collective kinds[] = { COLL_ALLGATHER, COLL_ALLREDUCE,
                                          COLL_GATHER,    COLL_ALLTOALL,
-                                         COLL_REDUCE,    COLL_REDUCE_SCATTER_BLOCK };
+                                         COLL_REDUCE,    COLL_REDUCE_SCATTER_BLOCK,
+                                         COLL_SCAN,      COLL_EXSCAN };
 enum {
     KINDS = sizeof kinds / sizeof *kinds,
     ON_MANY = 3
@@ -183,7 +195,7 @@ static void try_one(struct team *world, enum collective what, bool in_place)
     int rank = world->channel.rank;
     team_make(&team, world);
     links_weaken(&team, good_calls + rank);
-    writes_fail = !in_place || !is_fold(what);
+    writes_fail = !in_place || !is_reduction(what);
     call_once(&team, what, in_place);
     bool failed = calls_left < 0, attached = is_attached(&team, what);
     bool another = what == COLL_GATHER && world->channel.size == 2; /* see one_of_two_reaches */
@@ -216,6 +228,100 @@ START_TEST(memory_is_not_reached)
     for (int n = 2; n <= 3; n++)
         for (good_calls = 0; good_calls < 7; good_calls++)
             ck_assert_msg(job_run(n, try_all), "%d ranks, %d calls", n, good_calls);
+}
+END_TEST
+
+/* ---- scans of more than two ranks, where it is no rule that chooses attach ---- */
+
+static const char *const scans_attached = "scan=attach,exscan=attach";
+
+static void scan_one(struct team *world, enum collective what, bool in_place)
+{
+    struct team team;
+    team_make(&team, world);
+    WRONG_UNLESS(team_force(&team, scans_attached, "attach_test") == 0);
+    links_weaken(&team, good_calls + world->channel.rank);
+    writes_fail = !in_place;
+    ordered = &team;
+    sum(&team, what, in_place);
+    WRONG_UNLESS(!ordered && (calls_left >= 0 || team.tiny->apart != 0));
+    WRONG_UNLESS(good_calls < FOREVER || (team.tiny->apart == 0 && is_attached(&team, what)));
+    links_weaken(&team, FOREVER);
+    sum(&team, what, in_place);
+    team_close(&team);
+}
+
+static void scan_all(int rank, int n)
+{
+    struct team world;
+    world_open(&world, rank, n);
+    for (int i = 0; i < 4; i++)
+        scan_one(&world, i % 2 ? COLL_SCAN : COLL_EXSCAN, i / 2);
+    team_close(&world);
+}
+
+START_TEST(prefixes_of_many)
+{
+    good_calls = FOREVER;
+    for (int n = 2; n <= 5; n++)
+        ck_assert_msg(job_run(n, scan_all), "%d ranks", n);
+    for (good_calls = 0; good_calls < 9; good_calls++)
+        ck_assert_msg(job_run(3, scan_all), "3 ranks, %d calls", good_calls);
+}
+END_TEST
+
+/* The same bits as those of a chain of messages, whatever is rounded. */
+static const struct rounding {
+    enum basic basic;
+    bool mean, in_place;
+} roundings[] = { { BASIC_FLOAT, false, false },
+                  { BASIC_FLOAT, true, true },
+                  { BASIC_FLOAT16, false, true },
+                  { BASIC_FLOAT16, true, false } };
+
+static void scan_with(struct team *team, enum collective what, const struct rounding *as,
+                      const char *by, uint16_t *out)
+{
+    size_t bytes = as->basic == BASIC_FLOAT ? 4 : 2;
+    struct layout *layout = layout_basic(as->basic, bytes, bytes);
+    uint16_t *in = as->in_place ? out : malloc(BLOCK * bytes);
+    for (size_t i = 0; i < BLOCK * bytes / 2; i++) /* from 1 up, so exponents differ */
+        in[i] = (uint16_t)(0x3c00 + (value(team->channel.rank, 0, i) & 0x7ff));
+    struct reduction op = { .commutes = true,
+                            .layout = layout,
+                            .kernel = reduce_find(REDUCE_SUM, as->basic),
+                            .in_float = folding_in_float(REDUCE_SUM, as->basic),
+                            .mean = as->mean };
+    struct call call = { .what = what, .in_place = as->in_place, .reduction = op };
+    call.send = (struct part){ .base = in, .layout = layout, .count = BLOCK };
+    call.recv = (struct part){ .base = out, .layout = layout, .count = BLOCK };
+    WRONG_UNLESS(team_force(team, by, "attach_test") == 0 && coll_run(team, &call) == 0);
+    if (!as->in_place)
+        free(in);
+    layout_drop(layout);
+}
+
+static void scan_twice(int rank, int n)
+{
+    struct team team;
+    world_open(&team, rank, n);
+    uint16_t *one = calloc(BLOCK, 4), *other = calloc(BLOCK, 4);
+    for (size_t i = 0; i < 2 * sizeof roundings / sizeof *roundings; i++) {
+        enum collective what = i % 2 ? COLL_SCAN : COLL_EXSCAN;
+        scan_with(&team, what, &roundings[i / 2], scans_attached, one);
+        scan_with(&team, what, &roundings[i / 2], "scan=chain,exscan=chain", other);
+        WRONG_UNLESS((what == COLL_EXSCAN && rank == 0) || memcmp(one, other, BLOCK * 4) == 0);
+    }
+    WRONG_UNLESS(one[0] != 0 || rank == 0);
+    team_close(&team);
+    free(one);
+    free(other);
+}
+
+START_TEST(prefixes_are_those_of_a_chain)
+{
+    for (int n = 2; n <= 4; n++)
+        ck_assert_msg(job_run(n, scan_twice), "%d ranks", n);
 }
 END_TEST
 
@@ -354,6 +460,8 @@ static const struct crossing {
     { { COLL_ALLTOALL, COLL_ALLGATHER }, { "MPI_Alltoall", "MPI_Allgather" } },
     { { COLL_BCAST, COLL_ALLGATHER }, { "MPI_Bcast", "MPI_Allgather" } }, /* by the root */
     { { COLL_ALLGATHER, COLL_BCAST }, { "MPI_Allgather", "MPI_Bcast" } },
+    { { COLL_SCAN, COLL_ALLTOALL }, { "MPI_Scan", "MPI_Alltoall" } },
+    { { COLL_ALLGATHER, COLL_EXSCAN }, { "MPI_Allgather", "MPI_Exscan" } },
 }, *crossing;
 
 static void cross(int rank, int n)
@@ -362,7 +470,7 @@ static void cross(int rank, int n)
     world_open(&world, rank, n);
     uint32_t *in = calloc((size_t)n * BLOCK, 4), *out = calloc((size_t)n * BLOCK, 4);
     WRONG_UNLESS(team_force(&world, "bcast=attach", "attach_test") == 0);
-    struct call call = { .what = crossing->of[rank] };
+    struct call call = { .what = crossing->of[rank], .reduction = sum_of_ints() };
     call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
     call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
     WRONG_UNLESS(coll_run(&world, &call) == MPI_ERR_OTHER);
@@ -382,5 +490,5 @@ START_TEST(mismatches_are_told)
 }
 END_TEST
 
-UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, one_of_two_reaches, some_read,
-          mismatches_are_told)
+UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, prefixes_of_many,
+          prefixes_are_those_of_a_chain, one_of_two_reaches, some_read, mismatches_are_told)

@@ -156,6 +156,15 @@ START_TEST(two_ranks_attach_sooner_where_memory_is_mapped)
 }
 END_TEST
 
+/* Of two; of more than there are CPUs a chain costs fewer copies. */
+START_TEST(long_prefix_sums_of_a_pair_are_attached)
+{
+    ck_assert_str_eq(of_a_pair(COLL_SCAN, 128 << 10, false), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_EXSCAN, 8 << 20, false), "attach");
+    ck_assert_str_ne(of_a_pair(COLL_SCAN, 127 << 10, false), "attach");
+}
+END_TEST
+
 START_TEST(long_prefix_sums_are_a_pipeline)
 {
     struct team team = team_of(4, 0);
@@ -333,8 +342,9 @@ END_TEST
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
           between_groups_too, ranks_that_share_cpus_avoid_hops,
           two_ranks_use_slots_for_longer_data, two_ranks_attach_sooner_where_memory_is_mapped,
-          long_prefix_sums_are_a_pipeline, a_name_overrules_the_rules,
-          what_cannot_be_is_an_error_that_helps, a_team_may_have_orders_of_its_own,
-          what_was_chosen_before_is_chosen_again, the_usual_call_is_told_from_others,
+          long_prefix_sums_of_a_pair_are_attached, long_prefix_sums_are_a_pipeline,
+          a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
+          a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
+          the_usual_call_is_told_from_others,
           operations_that_do_not_commute_are_told_from_others,
           lists_are_searched_by_whole_words, a_slot_takes_so_much_and_no_more)

@@ -166,6 +166,19 @@ static void windows(bool always)
 
 /* ---- collectives ---- */
 
+/* Out of place and in place, of what reductions gives in. */
+static void prefixes(const double *in, double *out, size_t count)
+{
+    double below = me * (me - 1) / 2.0;
+    MPI_Scan(in, out, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (size_t i = 0; i < count; i++)
+        CHECK(out[i] == below + me + (me + 1) * (double)(i % 1000));
+    memcpy(out, in, count * sizeof *out);
+    MPI_Exscan(MPI_IN_PLACE, out, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (size_t i = 0; i < count && me > 0; i++)
+        CHECK(out[i] == below + me * (double)(i % 1000));
+}
+
 static void reductions(size_t count, int root)
 {
     double *in = malloc(count * sizeof *in), *out = malloc(count * sizeof *out);
@@ -183,6 +196,7 @@ static void reductions(size_t count, int root)
                              MPI_COMM_WORLD);
     for (size_t i = 0; i < count / (size_t)n; i++)
         CHECK(out[i] == all + n * (double)((i + count / (size_t)n * (size_t)me) % 1000));
+    prefixes(in, out, count);
     MPI_Allreduce(MPI_IN_PLACE, in, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (size_t i = 0; i < count; i++)
         CHECK(in[i] == all + n * (double)(i % 1000));
