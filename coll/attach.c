@@ -36,6 +36,7 @@
 #include "pml/peer.h"
 #include "runtime/fail.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { PIECE_BYTES = 1 << 20 }; /* then it is somebody else's turn */
@@ -52,19 +53,31 @@ static bool is_through(const struct attached *a, int rank)
            failure_is(a->tiny->member[rank].world);
 }
 
-static void give_up(struct attached *a)
+void attach_say_leave(struct attached *a)
 {
     const struct tiny *t = a->tiny;
     atomic_store(&a->met.mine->gave_up, a->met.sequence);
     for (int r = 0; r < t->n; r++)
         doorbell_ring(t->member[r].bell);
-    struct wait w = WAIT_INIT;
     atomic_thread_fence(memory_order_seq_cst);
-    for (int r = 0; r < t->n; r++)
-        while (r != t->me && !is_through(a, r)) {
-            wait_idle(&w);
-            channel_check(t->channel);
-        }
+}
+
+bool attach_all_through(const struct attached *a)
+{
+    for (int r = 0; r < a->tiny->n; r++)
+        if (r != a->tiny->me && !is_through(a, r))
+            return false;
+    return true;
+}
+
+static void give_up(struct attached *a)
+{
+    struct wait w = WAIT_INIT;
+    attach_say_leave(a);
+    while (!attach_all_through(a)) {
+        wait_idle(&w);
+        channel_check(a->tiny->channel);
+    }
     wait_end(&w);
 }
 
@@ -107,6 +120,16 @@ int attach_hear_all(struct round *round)
     return lost;
 }
 
+void attach_look(struct attached *a)
+{
+    a->is_open = true;
+    for (int r = 0; r < a->tiny->n; r++) {
+        a->is_open &= attach_offered(a, r)->openness == OPEN;
+        a->away |= attach_offered(a, r)->openness == ON_DEVICE;
+    }
+    atomic_thread_fence(memory_order_seq_cst); /* our offer is out; who has given up? */
+}
+
 int attach_meet(struct attached *a)
 {
     int lost = attach_hear_all(&a->met);
@@ -117,28 +140,35 @@ int attach_meet(struct attached *a)
         fail_recall(a->tiny);
         return a->met.error;
     }
-    a->is_open = true;
-    for (int r = 0; r < a->tiny->n; r++) {
-        a->is_open &= attach_offered(a, r)->openness == OPEN;
-        a->away |= attach_offered(a, r)->openness == ON_DEVICE;
-    }
-    atomic_thread_fence(memory_order_seq_cst); /* our offer is out; who has given up? */
+    attach_look(a);
     return 0;
 }
 
-int attach_end(struct attached *a, uint64_t done)
+int attach_say_end(struct attached *a, uint64_t done)
 {
     tiny_all(&a->over, a->tiny);
     int lost = tiny_begin(&a->over, a->said, a->before);
     if (lost)
-        return leave(a, lost);
+        return lost;
     memcpy(a->over.mine->payload, &done, sizeof done);
     tiny_publish(&a->over);
-    lost = attach_hear_all(&a->over);
+    return 0;
+}
+
+void attach_learn(struct attached *a)
+{
+    for (int r = 0; r < a->tiny->n; r++)
+        memcpy(&a->done[r], slot_of(a->tiny, r, a->over.sequence)->payload, sizeof a->done[r]);
+}
+
+int attach_end(struct attached *a, uint64_t done)
+{
+    int lost = attach_say_end(a, done);
+    if (!lost)
+        lost = attach_hear_all(&a->over);
     if (lost)
         return leave(a, lost);
-    for (int r = 0; r < a->tiny->n; r++)
-        memcpy(&a->done[r], slot_of(a->tiny, r, a->over.sequence)->payload, sizeof done);
+    attach_learn(a);
     return 0;
 }
 
@@ -201,12 +231,22 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 typedef int performer(struct attached *a, const struct telling *telling, struct rest *rest);
 
 static performer *const performers[COLL_KINDS] = {
-    [COLL_BCAST] = attach_pull,      [COLL_SCATTER] = attach_pull,
-    [COLL_GATHER] = attach_blocks,   [COLL_ALLGATHER] = attach_blocks,
-    [COLL_ALLTOALL] = attach_blocks, [COLL_REDUCE] = attach_fold,
-    [COLL_ALLREDUCE] = attach_fold,  [COLL_REDUCE_SCATTER_BLOCK] = attach_fold_scatter,
-    [COLL_SCAN] = attach_scan,       [COLL_EXSCAN] = attach_scan,
+    [COLL_BCAST] = attach_pull,
+    [COLL_SCATTER] = attach_pull,
+    [COLL_SCAN] = attach_scan,
+    [COLL_EXSCAN] = attach_scan,
 };
+
+static const struct attach_way *const ways[COLL_KINDS] = {
+    [COLL_GATHER] = &attach_blocks,   [COLL_ALLGATHER] = &attach_blocks,
+    [COLL_ALLTOALL] = &attach_blocks, [COLL_REDUCE] = &attach_fold,
+    [COLL_ALLREDUCE] = &attach_fold,  [COLL_REDUCE_SCATTER_BLOCK] = &attach_fold,
+};
+
+const struct attach_way *attach_way_of(enum collective what)
+{
+    return ways[what];
+}
 
 const char *attach_objection(const struct team *team, const struct call *call)
 {
@@ -224,6 +264,28 @@ const char *attach_objection(const struct team *team, const struct call *call)
     return NULL;
 }
 
+/* The two rounds, and what is done between them. */
+static int perform(struct attached *a, const struct call *call, struct rest *rest)
+{
+    const struct attach_way *way = attach_way_of(call->what);
+    _Alignas(max_align_t) char state[ATTACH_STATE];
+    struct offer offer;
+    way->open(state, a, call, &offer);
+    int error = attach_offer(a, &offer);
+    if (!error) {
+        if (way->own)
+            way->own(state);
+        error = attach_meet(a);
+    }
+    if (!error && a->is_open) {
+        uint64_t done;
+        while (way->go_on(state, &done))
+            progress();
+        error = attach_end(a, done);
+    }
+    return way->close(state, a, error, rest);
+}
+
 int attach_run(struct team *team, const struct telling *telling, struct rest *rest)
 {
     struct attached a = { .tiny = team->tiny,
@@ -233,7 +295,9 @@ int attach_run(struct team *team, const struct telling *telling, struct rest *re
                           .bytes = telling->bytes };
     rest->n = 0;
     rest->away = false;
-    int error = performers[telling->call->what](&a, telling, rest);
+    enum collective what = telling->call->what;
+    int error = attach_way_of(what) ? perform(&a, telling->call, rest)
+                                    : performers[what](&a, telling, rest);
     if (rest->n > 0 && !rest->away && !a.other_way)
         team->tiny->apart |= 1u << telling->call->what;
     return error;

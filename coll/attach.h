@@ -8,6 +8,9 @@
  *     attach_meet      where are theirs?  Nobody is closed?
  *     attach_read, attach_write
  *     attach_end       so much is done; of whom how much?       second round
+ *
+ * A collective says in a struct attach_way what it does there; attach_run and attach_later.c perform that,
+ * the one waiting between the rounds, the other coming again.
  */
 #ifndef XMPI_ATTACH_H
 #define XMPI_ATTACH_H
@@ -55,11 +58,35 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 /* Where they can be looked at in place, as link->view has it, or NULL. */
 const char *attach_view(const struct attached *a, int rank, uint64_t from, size_t bytes);
 
-/* The collectives: attach_blocks.c, attach_fold.c, attach_scan.c, attach_pull.c. */
+/* The same in parts, for those that do not wait (attach_later.c).  Once all are heard: is everybody open? */
+void attach_look(struct attached *a);
+/* This rank shows what it has done. */
+int attach_say_end(struct attached *a, uint64_t done);
+/* All are heard again: what they have done. */
+void attach_learn(struct attached *a);
+/* This rank leaves; it may, once all are through. */
+void attach_say_leave(struct attached *a);
+bool attach_all_through(const struct attached *a);
+
+/* What a collective does between and beside the rounds; `state` is its own memory. */
+enum { ATTACH_STATE = 256 };
+struct attach_way {
+    /* What we offer.  `a` and `call` stay where they are. */
+    void (*open)(void *state, const struct attached *a, const struct call *call,
+                 struct offer *offer);
+    /* Our own part, while the others come; NULL: there is none. */
+    void (*own)(void *state);
+    /* Once everybody is open: one piece.  True: there may be more of them; false: *done is what attach_end is
+     * to say. */
+    bool (*go_on)(void *state, uint64_t *done);
+    /* After the second round, or any error.  0, `error`, or an error of its own. */
+    int (*close)(void *state, struct attached *a, int error, struct rest *rest);
+};
+extern const struct attach_way attach_blocks, attach_fold; /* attach_blocks.c, attach_fold.c */
+const struct attach_way *
+attach_way_of(enum collective what); /* NULL: these perform it, all at once: */
+
 struct telling; /* coll/tell.h */
-int attach_blocks(struct attached *a, const struct telling *telling, struct rest *rest);
-int attach_fold(struct attached *a, const struct telling *telling, struct rest *rest);
-int attach_fold_scatter(struct attached *a, const struct telling *telling, struct rest *rest);
 int attach_scan(struct attached *a, const struct telling *telling, struct rest *rest);
 int attach_pull(struct attached *a, const struct telling *telling, struct rest *rest);
 

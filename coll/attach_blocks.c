@@ -20,10 +20,16 @@
 #include "coll/tell.h"
 
 struct blocks {
+    const struct attached *a;
+    const struct call *call;
     const char *send;     /* packed: one block, or one per rank; NULL: nothing is sent */
     char *land;           /* packed: a block per rank; NULL: nothing arrives */
     char *copy, *landing; /* memory of our own for these two; NULL: the user's */
+    int turn;             /* from 1: who is written to; after the last the root reads */
+    size_t done;          /* bytes of this turn */
 };
+_Static_assert(sizeof(struct blocks) <= ATTACH_STATE, "attach_run has so much room");
+enum { PIECE_BYTES = 1 << 20 }; /* then others may come */
 
 /* The blocks of all ranks as one buffer. */
 static struct buffer all_blocks(const struct part *part, int n)
@@ -71,18 +77,11 @@ static bool land_open(struct blocks *b, const struct attached *a, const struct c
     return b->land != NULL;
 }
 
-/* False: no memory. */
-static bool blocks_open(struct blocks *b, const struct attached *a, const struct call *call)
-{
-    *b = (struct blocks){ .send = NULL };
-    return (!gives(a, call) || send_open(b, a, call)) &&
-           (!takes(a, call) || land_open(b, a, call));
-}
-
 /* Unpack what was written; or restore what was sent from here, if it was. */
-static void blocks_close(struct blocks *b, const struct attached *a, const struct call *call,
-                         bool good)
+static void land_close(struct blocks *b, bool good)
 {
+    const struct attached *a = b->a;
+    const struct call *call = b->call;
     bool in_place = call->in_place && !is_one_block(call);
     for (int r = 0; r < a->tiny->n && takes(a, call); r++) {
         struct buffer block = part_block(&call->recv, r);
@@ -95,8 +94,11 @@ static void blocks_close(struct blocks *b, const struct attached *a, const struc
     scratch_give(b->landing);
 }
 
-static void keep_own(const struct attached *a, const struct call *call)
+static void keep_own(void *state)
 {
+    const struct blocks *b = state;
+    const struct attached *a = b->a;
+    const struct call *call = b->call;
     int me = a->tiny->me;
     if (call->in_place || !takes(a, call))
         return;
@@ -134,55 +136,89 @@ static void learn(struct attached *a, const struct call *call)
     a->other_way = before == 0 && (a->tiny->unable == 1 || a->tiny->unable == 2);
 }
 
-static bool read_share(const struct attached *a, const struct call *call, char *land)
+/* What the rank of this turn lacks of us, from where to where, or what the root lacks of the other one's. */
+struct errand {
+    int rank;
+    bool reads;
+    uint64_t there;
+    char *here;
+    size_t bytes;
+};
+
+static struct errand errand_of(const struct blocks *b)
 {
-    size_t bytes = share_of_root(a, call);
-    int other = 1 - a->tiny->me;
-    return bytes == 0 || !takes(a, call) ||
-           attach_read(a, other, land + (size_t)other * a->bytes, attach_offered(a, other)->in,
-                       bytes);
+    const struct attached *a = b->a;
+    int n = a->tiny->n, me = a->tiny->me, r = (me + b->turn) % n, other = 1 - me;
+    size_t skip = share_of_root(a, b->call);
+    if (b->turn == n && skip > 0 && takes(a, b->call))
+        return (struct errand){ other, true, attach_offered(a, other)->in,
+                                b->land + (size_t)other * a->bytes, skip };
+    if (b->turn == n || !gives(a, b->call) || !attach_offered(a, r)->out)
+        return (struct errand){ .bytes = 0 };
+    uint64_t out = attach_offered(a, r)->out + (uint64_t)me * a->bytes;
+    const char *from = is_one_block(b->call) ? b->send : b->send + (size_t)r * a->bytes;
+    return (struct errand){ r, false, out + skip, (char *)from + skip, a->bytes - skip };
 }
 
-static bool write_all(const struct attached *a, const struct call *call, const char *send)
+static bool errand_go(const struct blocks *b, const struct errand *e, size_t bytes)
 {
-    int n = a->tiny->n, me = a->tiny->me;
-    size_t skip = share_of_root(a, call);
-    for (int i = 1; i < n && gives(a, call); i++) {
-        int r = (me + i) % n;
-        uint64_t out = attach_offered(a, r)->out;
-        const char *from = is_one_block(call) ? send : send + (size_t)r * a->bytes;
-        if (out && !attach_write(a, r, out + (uint64_t)me * a->bytes + skip, from + skip,
-                                 a->bytes - skip))
-            return false;
-    }
-    return true;
+    return e->reads ? attach_read(b->a, e->rank, e->here + b->done, e->there + b->done, bytes)
+                    : attach_write(b->a, e->rank, e->there + b->done, e->here + b->done, bytes);
 }
 
-int attach_blocks(struct attached *a, const struct telling *telling, struct rest *rest)
+/* ---- one call ---- */
+
+static void blocks_open(void *state, const struct attached *a, const struct call *call,
+                        struct offer *offer)
 {
-    const struct call *call = telling->call;
-    struct blocks b;
-    bool is_open = blocks_open(&b, a, call), good = false;
-    struct offer offer = { .in = (uintptr_t)b.send,
-                           .out = (uintptr_t)b.land,
-                           .openness = is_open ? OPEN : CLOSED };
+    struct blocks *b = state;
+    *b = (struct blocks){ .a = a, .call = call, .turn = 1 };
+    bool is_open = (!gives(a, call) || send_open(b, a, call)) &&
+                   (!takes(a, call) || land_open(b, a, call));
+    *offer = (struct offer){ .in = (uintptr_t)b->send,
+                             .out = (uintptr_t)b->land,
+                             .openness = is_open ? OPEN : CLOSED };
     size_t root_reads = gives(a, call) ? share_of_root(a, call) : 0;
-    attach_share(root_reads ? b.send : NULL, root_reads);
-    attach_share(b.land, (size_t)a->tiny->n * a->bytes);
-    int error = attach_offer(a, &offer);
-    if (!error) {
-        keep_own(a, call);
-        error = attach_meet(a);
+    attach_share(root_reads ? b->send : NULL, root_reads);
+    attach_share(b->land, (size_t)a->tiny->n * a->bytes);
+}
+
+/* In the end *done says whether all went well. */
+static bool blocks_go_on(void *state, uint64_t *done)
+{
+    struct blocks *b = state;
+    bool has_gone = false;
+    *done = 0;
+    while (b->turn <= b->a->tiny->n) {
+        struct errand errand = errand_of(b);
+        size_t left = errand.bytes - b->done, piece = left < PIECE_BYTES ? left : PIECE_BYTES;
+        if (left == 0) {
+            b->turn++;
+            b->done = 0;
+            continue;
+        }
+        if (has_gone)
+            return true;
+        if (!errand_go(b, &errand, piece))
+            return false;
+        b->done += piece;
+        has_gone = true;
     }
-    if (!error && a->is_open) {
-        error = attach_end(a, write_all(a, call, b.send) && read_share(a, call, b.land));
-        good = !error;
-        for (int r = 0; r < a->tiny->n; r++)
-            good &= a->done[r] != 0;
-        if (!error)
-            learn(a, call);
-    }
-    blocks_close(&b, a, call, good);
+    *done = 1;
+    return false;
+}
+
+static int blocks_close(void *state, struct attached *a, int error, struct rest *rest)
+{
+    struct blocks *b = state;
+    bool good = !error && a->is_open;
+    for (int r = 0; r < a->tiny->n && good; r++)
+        good &= a->done[r] != 0;
+    if (!error && a->is_open)
+        learn(a, b->call);
+    land_close(b, good);
     rest->n = !error && !good;
     return error;
 }
+
+const struct attach_way attach_blocks = { blocks_open, keep_own, blocks_go_on, blocks_close };

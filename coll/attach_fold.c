@@ -124,46 +124,12 @@ static enum outcome piece_spread(const struct work *f, size_t at, size_t count, 
     return GOOD;
 }
 
-/* How many elements of our slice are done, or DONE_NEVER: it is spoilt. */
-static uint64_t slice_fold(const struct work *f)
-{
-    struct slice slice = slice_of(f, f->a->tiny->me);
-    size_t done = 0, most = ATTACH_PIECE / f->element;
-    while (done < slice.count) {
-        size_t count = slice.count - done < most ? slice.count - done : most;
-        size_t at = (slice.first + done) * f->element;
-        char *to = place_for(f, at);
-        enum outcome outcome = STOPPED;
-        if (piece_fold(f, at, count, to))
-            outcome = piece_spread(f, at, count, to);
-        if (outcome != GOOD)
-            return outcome == SPOILT ? DONE_NEVER : done;
-        done += count;
-        if (done < slice.count)
-            progress();
-    }
-    return done;
-}
-
 static void share_all(const struct work *f, const struct offer *offer)
 {
     size_t bytes = f->call->recv.count * f->element;
     size_t blocks = f->call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)f->a->tiny->n : 1;
     attach_share(f->mine, blocks * bytes);
     attach_share((void *)(uintptr_t)offer->out, bytes);
-}
-
-/* The two rounds, and the folding between them. */
-static int fold_all(const struct work *f, struct attached *a, const struct offer *offer)
-{
-    if (offer->openness == OPEN)
-        share_all(f, offer);
-    int error = attach_offer(a, offer);
-    if (!error)
-        error = attach_meet(a);
-    if (!error && a->is_open)
-        error = attach_end(a, slice_fold(f));
-    return error;
 }
 
 /* For two pieces, and one in floats instead of 16 bits; none where the device folds. */
@@ -191,47 +157,109 @@ static struct work work_of(const struct attached *a, const struct call *call, ch
                           .element = layout->size };
 }
 
-int attach_fold(struct attached *a, const struct telling *telling, struct rest *rest)
+/* ---- one call ---- */
+
+struct fold {
+    struct work work;
+    char *room, *copy; /* scratch; NULL: none */
+    struct slice slice;
+    size_t done; /* elements of it */
+};
+_Static_assert(sizeof(struct fold) <= ATTACH_STATE, "attach_run has so much room");
+
+/* Where the result goes, as if it were the whole vector.  In place others may still read where the blocks of a
+ * reduce_scatter go, so there it goes in the end.  False: no memory. */
+static bool out_open(struct fold *fold, const struct attached *a, const struct call *call)
 {
-    const struct call *call = telling->call;
     struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
+    if (call->what != COLL_REDUCE_SCATTER_BLOCK) {
+        if (call->what == COLL_ALLREDUCE || call->root == a->tiny->me)
+            fold->work.out = buffer_flat(&out);
+        return true;
+    }
+    size_t bytes = buffer_bytes(&out);
+    char *to = call->in_place ? NULL : buffer_flat(&out);
+    if (!to && !call->near)
+        to = fold->copy = scratch_take(bytes);
+    if (to)
+        fold->work.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
+    return to != NULL;
+}
+
+static void fold_open(void *state, const struct attached *a, const struct call *call,
+                      struct offer *offer)
+{
+    struct fold *fold = state;
+    bool scatters = call->what == COLL_REDUCE_SCATTER_BLOCK;
     char *room = room_take(call);
-    struct work f = work_of(a, call, room);
-    if (call->what == COLL_ALLREDUCE || call->root == a->tiny->me)
-        f.out = buffer_flat(&out);
-    struct offer offer = { .in = (uintptr_t)f.mine,
-                           .out = (uintptr_t)f.out,
-                           .openness = openness_of(call, room) };
-    int error = fold_all(&f, a, &offer);
+    *fold = (struct fold){ .work = work_of(a, call, room), .room = room };
+    fold->slice = slice_of(&fold->work, a->tiny->me);
+    bool has_room = out_open(fold, a, call) && room;
+    *offer = (struct offer){ .in = (uintptr_t)fold->work.mine,
+                             .out = scatters ? 0 : (uintptr_t)fold->work.out,
+                             .openness = openness_of(call, has_room) };
+    if (offer->openness == OPEN)
+        share_all(&fold->work, offer);
+}
+
+/* A piece of our slice.  In the end *done is how many elements of it are done, or DONE_NEVER: it is spoilt. */
+static bool fold_go_on(void *state, uint64_t *done)
+{
+    struct fold *fold = state;
+    const struct work *f = &fold->work;
+    size_t most = ATTACH_PIECE / f->element, left = fold->slice.count - fold->done;
+    size_t count = left < most ? left : most;
+    size_t at = (fold->slice.first + fold->done) * f->element;
+    *done = fold->done;
+    if (count == 0)
+        return false;
+    char *to = place_for(f, at);
+    enum outcome outcome = STOPPED;
+    if (piece_fold(f, at, count, to))
+        outcome = piece_spread(f, at, count, to);
+    if (outcome == GOOD)
+        *done = fold->done += count;
+    if (outcome == SPOILT)
+        *done = DONE_NEVER;
+    return outcome == GOOD && fold->done < fold->slice.count;
+}
+
+/* What all slices lack. */
+static int rest_of_all(const struct work *f, const struct attached *a, struct rest *rest)
+{
+    int error = 0;
     if (a->away)
-        *rest = (struct rest){ .n = 1, .away = true, .part[0].count = call->recv.count };
+        *rest = (struct rest){ .n = 1, .away = true, .part[0].count = f->call->recv.count };
     for (int r = 0; r < a->tiny->n && !error && !a->away; r++)
-        error = rest_add(rest, slice_of(&f, r), r, a->is_open ? a->done[r] : 0);
-    scratch_give(room);
+        error = rest_add(rest, slice_of(f, r), r, a->is_open ? a->done[r] : 0);
     return error;
 }
 
-/* In place others may still read where the result goes, so it goes there in the end. */
-int attach_fold_scatter(struct attached *a, const struct telling *telling, struct rest *rest)
+/* What a block lacks, all blocks lack. */
+static void rest_of_blocks(const struct work *f, const struct attached *a, struct rest *rest)
 {
-    const struct call *call = telling->call;
-    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    size_t bytes = buffer_bytes(&out);
-    char *room = room_take(call), *copy = NULL;
-    char *to = call->in_place ? NULL : buffer_flat(&out);
-    if (!to && !call->near)
-        to = copy = scratch_take(bytes);
-    struct work f = work_of(a, call, room);
-    if (to)
-        f.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
-    struct offer offer = { .in = (uintptr_t)f.mine, .openness = openness_of(call, room && to) };
-    int error = fold_all(&f, a, &offer);
     rest->away = a->away;
-    for (int r = 0; r < a->tiny->n && !error; r++)
-        rest->n |= !a->is_open || a->done[r] != call->recv.count;
-    if (copy && bytes > 0 && !error && rest->n == 0)
-        memcpy(buffer_flat(&out), copy, bytes);
-    scratch_give(copy);
-    scratch_give(room);
+    for (int r = 0; r < a->tiny->n; r++)
+        rest->n |= !a->is_open || a->done[r] != f->call->recv.count;
+}
+
+static int fold_close(void *state, struct attached *a, int error, struct rest *rest)
+{
+    struct fold *fold = state;
+    const struct call *call = fold->work.call;
+    if (!error && call->what == COLL_REDUCE_SCATTER_BLOCK)
+        rest_of_blocks(&fold->work, a, rest);
+    else if (!error)
+        error = rest_of_all(&fold->work, a, rest);
+    if (fold->copy && !error && rest->n == 0) {
+        struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
+        size_t bytes = buffer_bytes(&out);
+        if (bytes > 0)
+            memcpy(buffer_flat(&out), fold->copy, bytes);
+    }
+    scratch_give(fold->copy);
+    scratch_give(fold->room);
     return error;
 }
+
+const struct attach_way attach_fold = { fold_open, NULL, fold_go_on, fold_close };
