@@ -24,7 +24,9 @@
  *                               done, to give up as well, or to be lost
  *     the others                do not write into the memory of one that has given up
  *
- * Who offers after that sees the word in the slot before it writes: each side first says, then looks.
+ * Who offers after that sees the word in the slot before it writes: each side first says, then looks.  Who does
+ * not wait between the rounds (attach_later.c) says when it is at work, and is not waited for else: it may
+ * be computing for hours.
  *
  * Costs two looks at a slot and a system call per peer and piece, 0.6 us; none where the others' memory is
  * mapped (pml/shm/reach.c), and what is folded is not copied first (attach_view).
@@ -43,11 +45,12 @@ enum { PIECE_BYTES = 1 << 20 }; /* then it is somebody else's turn */
 
 /* ---- leaving ---- */
 
+/* Who is outside looks at gave_up before it touches anything. */
 static bool is_through(const struct attached *a, int rank)
 {
     const struct slot *slot = slot_of(a->tiny, rank, a->met.sequence);
     bool has_offered = slot_says(slot, a->met.sequence) && !words_differ(slot->said, a->said);
-    return !has_offered ||
+    return !has_offered || atomic_load(&attach_offered(a, rank)->presence) == OUTSIDE ||
            slot_says(slot_of(a->tiny, rank, a->met.sequence + 1), a->met.sequence + 1) ||
            atomic_load(&slot->gave_up) == a->met.sequence ||
            failure_is(a->tiny->member[rank].world);
@@ -118,6 +121,12 @@ int attach_hear_all(struct round *round)
     if (!lost)
         round->tiny->known = round->sequence;
     return lost;
+}
+
+void attach_be(const struct attached *a, enum presence presence)
+{
+    struct offer *offer = (struct offer *)a->met.mine->payload;
+    atomic_store(&offer->presence, presence);
 }
 
 void attach_look(struct attached *a)
@@ -248,11 +257,13 @@ const struct attach_way *attach_way_of(enum collective what)
     return ways[what];
 }
 
-const char *attach_objection(const struct team *team, const struct call *call)
+const char *attach_objection(const struct team *team, const struct call *call, bool tracked)
 {
     const struct reduction *op = &call->reduction;
-    if (!team->tiny)
+    if (!team->tiny || (tracked && team->tiny->tracks == 0))
         return "the ranks have no shared slots";
+    if (tracked && !attach_way_of(call->what))
+        return "of these it serves blocking calls only";
     if (team->tiny->apart >> call->what & 1)
         return "a rank could not reach the memory of another";
     if (team->away)

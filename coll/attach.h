@@ -17,10 +17,16 @@
 
 #include "coll/tiny_slot.h"
 
-struct offer {         /* in a slot */
-    uint64_t in, out;  /* addresses: to be read, to be written */
-    uint64_t openness; /* enum openness */
+struct offer {                 /* in a slot */
+    uint64_t in, out;          /* addresses: to be read, to be written */
+    uint64_t openness;         /* enum openness */
+    _Atomic uint64_t presence; /* enum presence */
 };
+enum presence {
+    STAYS,
+    OUTSIDE,
+    AT_WORK
+}; /* until it is through; or it comes again, and is not, or is, here */
 enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the device folds */
 
 struct attached { /* one call on this rank */
@@ -64,6 +70,8 @@ void attach_look(struct attached *a);
 int attach_say_end(struct attached *a, uint64_t done);
 /* All are heard again: what they have done. */
 void attach_learn(struct attached *a);
+/* Before and after a piece, of a rank that comes again. */
+void attach_be(const struct attached *a, enum presence presence);
 /* This rank leaves; it may, once all are through. */
 void attach_say_leave(struct attached *a);
 bool attach_all_through(const struct attached *a);

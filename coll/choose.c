@@ -88,7 +88,8 @@ struct question question_of(const struct team *team, const struct call *call, en
         .bytes = bytes,
         .no_tiny = forgets ? "of those with counts it serves blocking calls only"
                            : tiny_objection(team, call, mode == NONBLOCKING, bytes),
-        .no_attach = blocks ? attach_objection(team, call) : "it serves blocking calls only",
+        .no_attach = mode == PERSISTENT ? "it serves no persistent calls"
+                                        : attach_objection(team, call, mode == NONBLOCKING),
     };
 }
 
@@ -353,6 +354,14 @@ int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, c
 {
     struct question q = question_of(team, call, mode);
     q.no_tiny = why;
+    return choose_for(team, &q, key_of(&q), choice);
+}
+
+int choose_plan(struct team *team, const struct call *call, const char *why,
+                struct choice *choice)
+{
+    struct question q = question_of(team, call, NONBLOCKING);
+    q.no_tiny = q.no_attach = why;
     return choose_for(team, &q, key_of(&q), choice);
 }
 

@@ -63,6 +63,10 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
 int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,
                    struct choice *choice);
 
+/* A plan for a nonblocking call, or part of one, that attach could not perform, and why.  All ranks ask. */
+int choose_plan(struct team *team, const struct call *call, const char *why,
+                struct choice *choice);
+
 /* The algorithm for what does not fit the shared slots of a gatherv or scatterv: in which pairs of ranks
  * exchange what they know of. */
 void choose_unfit(enum collective what, struct choice *choice);

@@ -152,19 +152,27 @@ static int run_tiny(struct team *team, const struct call *call, const struct cho
 static int run(struct team *team, const struct telling *telling);
 
 /* Elements [first, first + count) of a vector; of all else the whole. */
+static struct telling telling_rest(const struct telling *telling, size_t first, size_t count,
+                                   struct call *part)
+{
+    struct telling part_telling = *telling;
+    *part = *telling->call;
+    if (is_reduction(part->what) && !is_reduce_scatter(part->what)) {
+        ptrdiff_t skip = (ptrdiff_t)first * part->reduction.layout->extent;
+        part->recv.count = count;
+        part->recv.base = buffer_at(part->recv.base, skip);
+        part->send.base = buffer_at(part->send.base, skip);
+        part_telling.bytes = unit_bytes(&part->recv);
+    }
+    part_telling.call = part;
+    return part_telling;
+}
+
 static int run_rest(struct team *team, const struct telling *telling, size_t first,
                     size_t count)
 {
-    struct telling part_telling = *telling;
-    struct call part = *telling->call;
-    if (is_reduction(part.what) && !is_reduce_scatter(part.what)) {
-        ptrdiff_t skip = (ptrdiff_t)first * part.reduction.layout->extent;
-        part.recv.count = count;
-        part.recv.base = buffer_at(part.recv.base, skip);
-        part.send.base = buffer_at(part.send.base, skip);
-        part_telling.bytes = unit_bytes(&part.recv);
-    }
-    part_telling.call = &part;
+    struct call part;
+    struct telling part_telling = telling_rest(telling, first, count, &part);
     return run(team, &part_telling);
 }
 
@@ -461,6 +469,19 @@ int coll_begun(const struct team *team, int error)
     return 0;
 }
 
+static int start_plan(struct team *team, const struct telling *telling,
+                      const struct choice *choice, struct request **request)
+{
+    struct coll_request *c;
+    int error = coll_new(team, telling, NONBLOCKING, choice, &c);
+    if (error)
+        return error;
+    c->run.request.active = true;
+    *request = &c->run.request;
+    coll_begin(c);
+    return 0;
+}
+
 int coll_start(struct team *team, const struct call *call, struct request **request)
 {
     struct telling telling;
@@ -470,16 +491,19 @@ int coll_start(struct team *team, const struct call *call, struct request **requ
         return error;
     if (!choice.algorithm->program) {
         explain_planless(team, call, NONBLOCKING, &choice);
-        return later_start(team, &telling, request);
+        return later_start(team, &telling, choice.algorithm->attaches, request);
     }
-    struct coll_request *c;
-    error = coll_new(team, &telling, NONBLOCKING, &choice, &c);
-    if (error)
-        return error;
-    c->run.request.active = true;
-    *request = &c->run.request;
-    coll_begin(c);
-    return 0;
+    return start_plan(team, &telling, &choice, request);
+}
+
+int coll_start_rest(struct team *team, const struct telling *telling, size_t first,
+                    size_t count, struct request **request)
+{
+    struct call part;
+    struct choice choice;
+    struct telling part_telling = telling_rest(telling, first, count, &part);
+    int error = choose_plan(team, &part, "attach could not reach all memory", &choice);
+    return error ? error : start_plan(team, &part_telling, &choice, request);
 }
 
 /* Slots of its own, if there is room for more.  If not, *request is NULL and another algorithm is

@@ -18,8 +18,11 @@
  * looks whether all have spoken whom this rank hears, and takes.  Whoever waits for a request looks
  * by itself for a moment before it goes through all pollers, as in tiny_hear.
  *
+ * Collectives of much data use the slots of a track twice and work in between (attach_later.c).
+ *
  * Costs one allocation per call, none per start of a persistent one.
  */
+#include "coll/attach_later.h"
 #include "coll/bind.h"
 #include "coll/tell.h"
 #include "coll/tiny_slot.h"
@@ -49,7 +52,8 @@ struct later {
     struct later *next; /* on it; or of those that are over */
     struct telling telling;
     struct call call;
-    struct staging *staging; /* of the call; NULL: no data on a device are reduced */
+    struct staging *staging;     /* of the call; NULL: no data on a device are reduced */
+    struct attach_later *attach; /* much data; NULL: it is all in the slots */
     struct round round;
     bool has_spoken;
     int heard; /* the ranks below it have spoken, or need not */
@@ -84,6 +88,8 @@ static int later_take(struct later *l)
 static bool has_heard(struct later *l)
 {
     const struct tiny *t = l->track->tiny;
+    if (l->attach)
+        return attach_later_can(l->attach);
     for (; l->heard <= l->round.last; l->heard++)
         if (l->heard != t->me &&
             !slot_says(slot_of(t, l->heard, l->round.sequence), l->round.sequence))
@@ -94,8 +100,13 @@ static bool has_heard(struct later *l)
 /* Go on with the first of its track.  True: it is over, with *error. */
 static bool later_go_on(struct later *l, int *error)
 {
+    bool may_begin = !l->has_spoken && tiny_may_begin(l->track->tiny, &l->call);
     *error = 0;
-    if (!l->has_spoken && tiny_may_begin(l->track->tiny, &l->call))
+    if (l->attach && (may_begin || l->has_spoken)) {
+        l->has_spoken = true;
+        return attach_later_go_on(l->attach, error);
+    }
+    if (may_begin)
         *error = later_say(l);
     if (!*error && l->has_spoken && has_heard(l)) {
         *error = later_take(l);
@@ -118,8 +129,8 @@ static void later_end(struct later *l, int error)
 
 /* ---- tracks ---- */
 
-/* End what has come to its end. */
-static void track_go_on(struct track *track)
+/* End what has come to its end.  1: there is more to do at once, 0: somebody else has to do something first. */
+static int track_go_on(struct track *track)
 {
     int error;
     for (struct later *l; (l = track->first) && later_go_on(l, &error);) {
@@ -131,6 +142,7 @@ static void track_go_on(struct track *track)
         *over_end = l;
         over_end = &l->next;
     }
+    return track->first && track->first->attach && attach_later_works(track->first->attach);
 }
 
 /* Complete them.  That may begin others, or close teams. */
@@ -148,8 +160,9 @@ static int complete_all(void)
 
 static int later_poll(void)
 {
+    int n = 0;
     for (struct track **at = &looked_at, *track; (track = *at);) {
-        track_go_on(track);
+        n += track_go_on(track);
         if (track->first) {
             at = &track->next;
             continue;
@@ -158,7 +171,7 @@ static int later_poll(void)
         track->is_looked_at = false;
     }
     waits_mixed = looked_at != NULL;
-    return complete_all();
+    return n + complete_all();
 }
 
 static void track_look_at(struct track *track)
@@ -252,6 +265,7 @@ static void later_free(struct later *l)
     if (l->staging)
         staging_close(l->staging);
     free(l->staging);
+    attach_later_free(l->attach);
     object_delete(l);
 }
 
@@ -263,14 +277,27 @@ static void later_release(struct request *request)
     later_free(l);
 }
 
+/* Whose words it waits for, if it has spoken. */
+static const struct round *round_of(const struct later *l)
+{
+    if (l->attach)
+        return attach_later_round(l->attach);
+    return l->has_spoken ? &l->round : NULL;
+}
+
 /* Where it has not spoken it waits for the one before it, or for its slot. */
 static void later_tell(const struct request *request, struct record_wait *wait)
 {
     const struct later *l = (const struct later *)request;
     const struct later *first = l->track->first;
     telling_tell(&l->telling, wait);
-    if (first && first->has_spoken)
-        tiny_tell(&first->round, wait);
+    const struct round *round = first ? round_of(first) : NULL;
+    const struct request *rest =
+        first && first->attach ? attach_later_rest(first->attach) : NULL;
+    if (round)
+        tiny_tell(round, wait);
+    else if (rest)
+        rest->ops->tell(rest, wait);
     else
         tiny_turn_tell(l->track->tiny, first ? &first->call : &l->call, wait);
 }
@@ -313,8 +340,8 @@ static int later_stage(struct later *l, const struct team *team)
     return error;
 }
 
-static int later_new(struct team *team, const struct telling *telling, size_t more,
-                     struct later **made)
+static int later_new(struct team *team, const struct telling *telling, bool attaches,
+                     size_t more, struct later **made)
 {
     struct later *l = object_new(OBJECT_REQUEST, sizeof *l + more);
     if (!l)
@@ -323,7 +350,7 @@ static int later_new(struct team *team, const struct telling *telling, size_t mo
     l->call = *telling->call;
     l->telling = *telling;
     l->telling.call = &l->call;
-    int error = later_stage(l, team);
+    int error = attaches ? 0 : later_stage(l, team);
     if (error)
         object_delete(l);
     else
@@ -331,7 +358,8 @@ static int later_new(struct team *team, const struct telling *telling, size_t mo
     return error;
 }
 
-int later_start(struct team *team, const struct telling *telling, struct request **request)
+int later_start(struct team *team, const struct telling *telling, bool attaches,
+                struct request **request)
 {
     if (!team->tracks)
         team->tracks = tracks_open(team->tiny);
@@ -339,12 +367,19 @@ int later_start(struct team *team, const struct telling *telling, struct request
         return fail(MPI_ERR_NO_MEM, "no memory for nonblocking collectives");
     uint32_t place = team->tracks->begun++;
     struct later *l;
-    int error = later_new(team, telling, 0, &l);
+    int error = later_new(team, telling, attaches, 0, &l);
     if (error)
         return error;
     l->track = &team->tracks->track[place % (uint32_t)team->tracks->n];
     l->request.active = true;
-    tiny_prepare(&l->round, l->track->tiny, &l->telling);
+    if (attaches)
+        l->attach = attach_later_new(team, l->track->tiny, &l->telling);
+    else
+        tiny_prepare(&l->round, l->track->tiny, &l->telling);
+    if (attaches && !l->attach) {
+        later_free(l);
+        return fail(MPI_ERR_NO_MEM, "no memory for a collective request");
+    }
     *request = &l->request;
     later_begin(l);
     return 0;
@@ -379,7 +414,7 @@ int later_init(struct team *team, const struct telling *telling, uint64_t name,
                struct request **request)
 {
     struct later *l;
-    int error = later_new(team, telling, sizeof l->own[0], &l);
+    int error = later_new(team, telling, false, sizeof l->own[0], &l);
     if (error)
         return error;
     struct tiny *slots = tiny_open(name, &team->channel);

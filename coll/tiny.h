@@ -4,7 +4,7 @@
  *
  *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather(v), alltoall,
  *              reduce, allreduce, reduce_scatter(_block), scan, exscan
- *     later    the same, nonblocking and persistent
+ *     later    the same, nonblocking and persistent; and attach, nonblocking
  *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
  *              allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan
  */
@@ -79,9 +79,10 @@ int coll_unfit(struct team *team, const struct telling *telling, struct unfit *u
 struct request; /* pml/pml.h */
 struct tracks;  /* of a team */
 
-/* The next nonblocking one of a team, told already, that tiny_objection lets pass: a request in
- * flight, which may be done.  0 or MPI_ERR_NO_MEM. */
-int later_start(struct team *team, const struct telling *telling, struct request **request);
+/* The next nonblocking one of a team, told already, that tiny_objection lets pass, or attach_objection
+ * (attaches): a request in flight, which may be done.  0 or MPI_ERR_NO_MEM. */
+int later_start(struct team *team, const struct telling *telling, bool attaches,
+                struct request **request);
 
 /* Slots for a persistent one, drawn by rank 0 of the team, for which the others wait here: their
  * name, 0 when there is no room.  The error of tiny_run. */
@@ -98,8 +99,8 @@ void tracks_close(struct tracks *tracks);
 
 enum { ATTACH_PIECE = 512 << 10 }; /* of a vector: what stays in the cache */
 
-/* Why it cannot perform this blocking call; NULL = it can.  The same on every rank. */
-const char *attach_objection(const struct team *team, const struct call *call);
+/* Why it cannot perform this call; NULL = it can.  `tracked`: a nonblocking one.  The same on every rank. */
+const char *attach_objection(const struct team *team, const struct call *call, bool tracked);
 
 /* What is left to be done by messages, as there was memory that could not be reached: of a vector
  * these elements, of all else the whole call, as one part.  The same on every rank. */
@@ -110,6 +111,10 @@ struct rest {
         size_t first, count;
     } part[TINY_RANKS];
 };
+
+/* Begin a plan for elements [first, first + count) of a nonblocking call, as in struct rest (coll.c). */
+int coll_start_rest(struct team *team, const struct telling *telling, size_t first,
+                    size_t count, struct request **request);
 
 /* Perform it, but for the rest.  MPIX_ERR_PROC_FAILED when a process is lost while we wait. */
 int attach_run(struct team *team, const struct telling *telling, struct rest *rest);

@@ -91,6 +91,19 @@ static int call_allreduce_long(void)
     return MPI_Allreduce(MPI_IN_PLACE, room, LONG / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* One waits, the others begin and then compute for longer than anybody may wait for them. */
+static int call_iallreduce_long(void)
+{
+    MPI_Request request;
+    int rc = MPI_Iallreduce(MPI_IN_PLACE, room, LONG / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
+                            &request);
+    if (rc == MPI_SUCCESS && rank != (victim == 0)) {
+        usleep((LIMIT_MS + KILL_MS + 500) * 1000);
+        killed += (LIMIT_MS + 500) * 1e-3;
+    }
+    return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
 static int call_alltoall_long(void)
 {
     int n = LONG / 2 / size;
@@ -307,6 +320,7 @@ static const struct call {
     { "allreduce", call_allreduce },
     { "allreduce_long", call_allreduce_long },
     { "alltoall_long", call_alltoall_long },
+    { "iallreduce_long", call_iallreduce_long },
     { "bcast", call_bcast },
     { "ibarrier", call_ibarrier },
     { "waitall", call_waitall },

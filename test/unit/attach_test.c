@@ -2,7 +2,8 @@
  *
  * Collectives in the memory of others when that memory cannot be reached: at all, or from the middle
  * on.  The links are replaced by ones that fail after a number of calls, another number on each rank.  The results are right all the same, all ranks know what happened, and the next call
- * takes another way.  (That all is well when all goes well: coll_test.)
+ * takes another way.  (That all is well when all goes well: coll_test.)  Blocking calls, and those with a
+ * request, of which each track of slots (coll/later.c) finds out for itself.
  */
 #include "coll/coll.h"
 #include "coll/rules.h"
@@ -73,6 +74,17 @@ static uint32_t value(int from, int to, size_t i)
 
 /* ---- calls that check themselves ---- */
 
+static bool later; /* with a request */
+
+static int perform(struct team *team, const struct call *call)
+{
+    struct request *request;
+    if (!later)
+        return coll_run(team, call);
+    int error = coll_start(team, call, &request);
+    return error ? error : request_wait(request, NULL);
+}
+
 static const struct layout *ints(void)
 {
     static struct layout *layout;
@@ -106,7 +118,7 @@ static void spread(struct team *team, enum collective what, bool in_place)
         call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
     if (takes)
         call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
-    WRONG_UNLESS(coll_run(team, &call) == 0);
+    WRONG_UNLESS(perform(team, &call) == 0);
     for (int from = 0; from < n && takes; from++)
         for (size_t i = 0; i < BLOCK; i++)
             WRONG_UNLESS(out[(size_t)from * BLOCK + i] == value(from, all ? me : 0, i));
@@ -129,7 +141,7 @@ static void sum(struct team *team, enum collective what, bool in_place)
     struct call call = { .what = what, .in_place = here, .root = root, .reduction = op };
     call.send = (struct part){ .base = here ? NULL : in, .layout = ints(), .count = count };
     call.recv = (struct part){ .base = takes ? out : NULL, .layout = ints(), .count = count };
-    WRONG_UNLESS(coll_run(team, &call) == 0);
+    WRONG_UNLESS(perform(team, &call) == 0);
     for (size_t i = 0; i < count && takes && last >= 0; i++) {
         uint32_t all = 0;
         for (int r = 0; r <= last; r++)
@@ -161,6 +173,7 @@ static const enum collective kinds[] = { COLL_ALLGATHER, COLL_ALLREDUCE,
                                          COLL_SCAN,      COLL_EXSCAN };
 enum {
     KINDS = sizeof kinds / sizeof *kinds,
+    LATER = KINDS - 2, /* with a request: no scans */
     ON_MANY = 3
 };                     /* by the rules, on more than two ranks */
 static int good_calls; /* before the first one that fails, on rank 0; on others one more each */
@@ -201,8 +214,12 @@ static void try_one(struct team *world, enum collective what, bool in_place)
     bool another = what == COLL_GATHER && world->channel.size == 2; /* see one_of_two_reaches */
     WRONG_UNLESS(!failed || !attached || another);
     links_weaken(&team, FOREVER);
+    for (int i = 1; later && i < team.tiny->tracks; i++) { /* the others know nothing of it */
+        call_once(&team, what, in_place);
+        WRONG_UNLESS(is_attached(&team, what));
+    }
     call_once(&team, what, in_place);
-    WRONG_UNLESS(attached == is_attached(&team, what));
+    WRONG_UNLESS(attached == is_attached(&team, what) || (later && another));
     team_close(&team);
 }
 
@@ -210,24 +227,50 @@ static void try_all(int rank, int n)
 {
     struct team world;
     world_open(&world, rank, n);
-    for (int i = 0; i < 2 * (n == 2 ? KINDS : ON_MANY); i++)
+    for (int i = 0; i < 2 * (n > 2 ? ON_MANY : later ? LATER : KINDS); i++)
         try_one(&world, kinds[i / 2], i % 2);
     team_close(&world);
 }
 
-START_TEST(memory_is_reached)
+static void try_reached(bool with_request)
 {
+    later = with_request;
     good_calls = FOREVER;
     for (int n = 2; n <= 4; n++)
         ck_assert_msg(job_run(n, try_all), "%d ranks", n);
+    later = false;
+}
+
+static void try_not_reached(bool with_request)
+{
+    later = with_request;
+    for (int n = 2; n <= 3; n++)
+        for (good_calls = 0; good_calls < 7; good_calls++)
+            ck_assert_msg(job_run(n, try_all), "%d ranks, %d calls", n, good_calls);
+    later = false;
+}
+
+START_TEST(memory_is_reached)
+{
+    try_reached(false);
 }
 END_TEST
 
 START_TEST(memory_is_not_reached)
 {
-    for (int n = 2; n <= 3; n++)
-        for (good_calls = 0; good_calls < 7; good_calls++)
-            ck_assert_msg(job_run(n, try_all), "%d ranks, %d calls", n, good_calls);
+    try_not_reached(false);
+}
+END_TEST
+
+START_TEST(memory_is_reached_later)
+{
+    try_reached(true);
+}
+END_TEST
+
+START_TEST(memory_is_not_reached_later)
+{
+    try_not_reached(true);
 }
 END_TEST
 
@@ -339,7 +382,7 @@ static void gather_to(struct team *team, int root)
     call.send = (struct part){ .base = in, .layout = ints(), .count = BLOCK };
     if (me == root)
         call.recv = (struct part){ .base = out, .layout = ints(), .count = BLOCK };
-    WRONG_UNLESS(coll_run(team, &call) == 0);
+    WRONG_UNLESS(perform(team, &call) == 0);
     for (size_t i = 0; i < 2 * BLOCK && me == root; i++)
         WRONG_UNLESS(out[i] == value((int)(i / BLOCK), root, i % BLOCK));
     free(in);
@@ -490,5 +533,6 @@ START_TEST(mismatches_are_told)
 }
 END_TEST
 
-UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, prefixes_of_many,
-          prefixes_are_those_of_a_chain, one_of_two_reaches, some_read, mismatches_are_told)
+UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, memory_is_reached_later,
+          memory_is_not_reached_later, prefixes_of_many, prefixes_are_those_of_a_chain,
+          one_of_two_reaches, some_read, mismatches_are_told)
