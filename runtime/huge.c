@@ -2,6 +2,7 @@
 #include "runtime/huge.h"
 
 #include "runtime/clock.h"
+#include "runtime/huge_heap.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
 
@@ -114,11 +115,18 @@ void huge_close(void)
     works = NO;
 }
 
-static enum huge_outcome move(const struct huge_block *block)
+static enum huge_outcome move(uintptr_t block)
 {
-    if (madvise((void *)(block->number * HUGE_BLOCK), HUGE_BLOCK, MADV_COLLAPSE) == 0)
+    if (madvise((void *)block, HUGE_BLOCK, MADV_COLLAPSE) == 0)
         return HUGE_MOVED;
     return errno == EAGAIN ? HUGE_BUSY : HUGE_NEVER;
+}
+
+static enum huge_outcome move_whole(uintptr_t block)
+{
+    enum huge_outcome outcome = move(block);
+    bool is_filled = outcome == HUGE_NEVER && huge_heap_fill(block, HUGE_BLOCK);
+    return is_filled ? move(block) : outcome;
 }
 
 static void try(struct huge_block *block)
@@ -127,7 +135,7 @@ static void try(struct huge_block *block)
     if (!huge_may(&count, began))
         return;
     int error = errno;
-    enum huge_outcome outcome = move(block);
+    enum huge_outcome outcome = move_whole(block->number * HUGE_BLOCK);
     uint64_t now = clock_ns();
     huge_moved += huge_tried(&count, block, outcome, now - began, now);
     errno = error;

@@ -23,6 +23,7 @@ for np in 2 3; do
     pages "collectives" $np collectives $moved
 done
 pages "collectives, as if each rank had a CPU" 3 collectives $moved XMPI_CROWDED=no
+pages "short buffers in a short heap" 2 heap $moved XMPI_SHM_SINGLE_COPY=cma
 pages "fresh memory at the same address each time" 2 one-address any XMPI_SHM_SINGLE_COPY=cma
 pages "children that share the memory" 2 children any XMPI_SHM_SINGLE_COPY=both
 pages "memory that is shared anyway" 2 shared any XMPI_SHM_SINGLE_COPY=both

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which blocks of memory had better lie in large pages, with times that are made up.
+ * Which blocks of memory had better lie in large pages, with times that are made up; and the end of the heap.
  */
+#define _GNU_SOURCE
 #include "runtime/huge.h"
+#include "runtime/huge_heap.h"
 
 #include "test/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum {
     WORTH = HUGE_MOST_NS / HUGE_SAVES_NS / 2,
@@ -115,7 +121,34 @@ START_TEST(failures_end)
 }
 END_TEST
 
+/* The last block of a heap of several becomes one that it has all of; what it held and what is allocated
+ * afterwards is as it was. */
+START_TEST(the_heap_has_whole_blocks)
+{
+    enum { SHORT = 60000, MOST = 100 };
+    unsigned char *some[MOST];
+    for (int i = 0; i < MOST; i++)
+        some[i] = memset(malloc(SHORT), i, SHORT);
+    uintptr_t end = (uintptr_t)sbrk(0), block = (end - 1) / HUGE_BLOCK * HUGE_BLOCK;
+    ck_assert(!huge_heap_fill(block - HUGE_BLOCK, HUGE_BLOCK)); /* it is whole */
+    ck_assert(!huge_heap_fill(block + HUGE_BLOCK, HUGE_BLOCK)); /* it is not the heap's */
+    if (end % HUGE_BLOCK != 0)
+        ck_assert(huge_heap_fill(block, HUGE_BLOCK));
+    ck_assert_uint_ge((uintptr_t)sbrk(0), block + HUGE_BLOCK);
+    ck_assert(!huge_heap_fill(block, HUGE_BLOCK));
+    void *next = malloc(SHORT); /* in what the heap has more */
+    ck_assert((uintptr_t)next < block + HUGE_BLOCK);
+    for (int i = 0; i < MOST; i++) {
+        ck_assert(some[i][0] == i && some[i][SHORT - 1] == i);
+        free(some[i]);
+    }
+    free(next);
+    ck_assert_uint_ge((uintptr_t)sbrk(0), block + HUGE_BLOCK); /* it does not shrink */
+}
+END_TEST
+
 UNIT_MAIN("huge", what_is_reached_often_is_due, what_was_moved_is_left_alone_for_long,
           what_is_busy_is_tried_again_sooner, the_price_is_the_least_that_was_paid,
           moving_takes_a_part_of_the_time, where_nothing_was_to_do_there_is_no_price,
-          of_two_that_share_an_entry_the_busier_one_has_it, failures_end)
+          of_two_that_share_an_entry_the_busier_one_has_it, failures_end,
+          the_heap_has_whole_blocks)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "runtime/huge_heap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct heap {
+    uintptr_t first, end;
+};
+
+/* The mappings with this name: one, or in a process that was forked several, one behind the other. */
+static bool heap_find(struct heap *heap)
+{
+    char line[512];
+    uintptr_t from, to;
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "[heap]") && sscanf(line, "%lx-%lx rw-p", &from, &to) == 2) {
+            heap->first = found ? heap->first : from;
+            heap->end = to;
+            found = true;
+        }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static bool fill_below(uintptr_t from, uintptr_t to)
+{
+    if (from >= to)
+        return true;
+    void *wanted = (void *)from;
+    void *got = mmap(wanted, to - from, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got != MAP_FAILED && got != wanted) /* a kernel that does not know the flag */
+        munmap(got, to - from);
+    return got == wanted;
+}
+
+/* Growing the heap by sbrk would do, but the allocator could not use what it did not ask for.  What it was asked for
+ * last lies at the end and is kept, so that it does not give the end back.  Other allocators, and those of
+ * other threads, have their memory elsewhere. */
+static bool fill_above(uintptr_t to)
+{
+    enum { STEP = 64 << 10, MOST = 64 };
+    void *taken[MOST];
+    int n = 0;
+    uintptr_t end = (uintptr_t)sbrk(0);
+    while (end < to && n < MOST && (taken[n] = malloc(STEP))) {
+        n++;
+        end = (uintptr_t)sbrk(0);
+    }
+    bool reached = end >= to;
+    for (int i = 0; i < n - reached; i++)
+        free(taken[i]);
+    return reached;
+}
+
+bool huge_heap_fill(uintptr_t block, uintptr_t bytes)
+{
+    struct heap heap;
+    uintptr_t end = block + bytes;
+    if (!heap_find(&heap) || heap.first >= end || heap.end <= block ||
+        (heap.first <= block && heap.end >= end))
+        return false;
+    return fill_above(end) && fill_below(block, heap.first);
+}
