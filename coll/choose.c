@@ -344,6 +344,10 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
 const struct algorithm *choose_known(struct team *team, const struct call *call, size_t *bytes)
 {
     uint64_t key = usual_key(team, call, BLOCKING);
+    if (!key && has_known_counts(call->what)) {
+        struct question q = question_of(team, call, BLOCKING);
+        key = key_of(&q);
+    }
     struct kept *kept = key ? kept_of(team, key) : NULL;
     *bytes = key >> KEY_BITS;
     return kept && kept->key == key ? kept->choice.algorithm : NULL;

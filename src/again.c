@@ -49,13 +49,38 @@ static bool keep(struct again *again, const struct asked *asked)
     return true;
 }
 
+static bool counts_same(const struct again *again, struct counts counts, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (again->counts[i] != counts_at(counts, i))
+            return false;
+    return true;
+}
+
+/* Where all ranks know the counts, are they those of the last call?  They are in the next one. */
+static bool learn_counts(struct again *again, const struct asked *asked)
+{
+    struct counts counts = asked->call.recv.counts;
+    int n = comm_size(asked->comm);
+    if (!has_known_counts(asked->call.what))
+        return true;
+    if (again->counts && counts_same(again, counts, n))
+        return true;
+    if (!again->counts)
+        again->counts = malloc((size_t)n * sizeof *again->counts);
+    for (int i = 0; again->counts && i < n; i++)
+        again->counts[i] = counts_at(counts, i);
+    return false;
+}
+
 static void learn(const struct asked *asked, const struct again_key *key)
 {
     struct comm *comm = asked->comm;
     struct again *again = may_come_again(comm, key) ? place_for(comm, key) : NULL;
     if (!again || again->repeat.busy)
         return;
-    bool same = again->state != AGAIN_NEVER && again_same(&again->key, key);
+    bool same = learn_counts(again, asked) && again->state != AGAIN_NEVER &&
+                again_same(&again->key, key);
     if (!same)
         again->state = AGAIN_ONCE;
     else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team))
@@ -106,11 +131,21 @@ bool again_takes_lists(struct part *one, const void *buf, struct part *all,
     return buf != buffer_at(bufs->buf, mine);
 }
 
+bool again_takes_counts(struct again *again, const void *buf, const struct side *bufs,
+                        const struct comm *comm)
+{
+    struct call *call = &again->repeat.call;
+    return !counts_missing(bufs->counts) && counts_same(again, bufs->counts, comm_size(comm)) &&
+           again_takes_lists(&call->send, buf, &call->recv, bufs, comm);
+}
+
 void again_forget(struct comm *comm)
 {
     for (int place = 0; comm->again && place < AGAIN_PLACES; place++) {
-        if (comm->again[place])
+        if (comm->again[place]) {
             repeat_forget(&comm->again[place]->repeat);
+            free(comm->again[place]->counts);
+        }
         free(comm->again[place]);
     }
     free(comm->again);

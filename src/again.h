@@ -29,6 +29,7 @@ struct again_key {
 struct again {
     struct again_key key; /* of the last call that belongs here */
     enum { AGAIN_NEVER, AGAIN_ONCE, AGAIN_KEPT, AGAIN_REFUSED } state;
+    int64_t *counts; /* of all ranks in the last call, where all know them: a part of the key */
     struct repeat repeat; /* AGAIN_KEPT: of that call */
 };
 
@@ -114,6 +115,10 @@ static inline bool again_takes_listed(struct part *one, const void *buf, struct 
     return comm_rank(comm) == root ? again_takes_lists(one, buf, all, bufs, comm)
                                    : again_takes_one(one, buf);
 }
+
+/* The same for lists that all ranks have, and whose counts are those that were kept. */
+bool again_takes_counts(struct again *again, const void *buf, const struct side *bufs,
+                        const struct comm *comm);
 
 static inline int again_run(struct again *again, struct comm *comm)
 {

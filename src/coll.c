@@ -115,10 +115,16 @@ int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, o
 int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                     counts_t recvcounts, displs_t displs, committed_t recvtype, comm_t comm)
 {
+    struct again_key key = {
+        COLL_ALLGATHERV, 0, { sendcount, 0 }, { sendtype, recvtype }, NULL
+    };
+    struct side *recv = side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts");
+    struct again *again = again_find(comm, &key);
+    if (again && again_takes_counts(again, sendbuf, recv, comm))
+        return again_run(again, comm);
     struct asked asked;
-    int rc = asked_allgatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
-                              side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
-    return asked_run(&asked, rc);
+    int rc = asked_allgatherv(&asked, comm, side(sendbuf, sendcount, sendtype), recv);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,

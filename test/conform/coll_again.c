@@ -220,11 +220,16 @@ static void lists(int n, int root)
     }
 }
 
+static void check_listed_of(int r, int n)
+{
+    for (int i = 0; i < counts[r]; i++)
+        CHECK(listed[displs[r] + i] == given(r, n, i));
+}
+
 static void check_listed(int n, int root)
 {
     for (int r = 0; r < size && rank == root; r++)
-        for (int i = 0; i < counts[r]; i++)
-            CHECK(listed[displs[r] + i] == given(r, n, i));
+        check_listed_of(r, n);
 }
 
 static void listed_once(MPI_Comm comm, int n, int root, bool in_place)
@@ -244,6 +249,45 @@ static void listed_once(MPI_Comm comm, int n, int root, bool in_place)
     for (int i = 0; i < mine && !here; i++)
         CHECK(own[i] == given(rank, n, i));
     CHECK(here || mine == ITEMS || own[mine] == -1);
+}
+
+/* Counts that stay for a while, with displacements and arrays that do not, and then others, of which the own one is
+ * the same; also so many that no slot has room. */
+static void all_listed_once(MPI_Comm comm, int n, bool in_place)
+{
+    lists(n / 10 * 10, -1);
+    for (int r = 0, at = n % 3; r < size; r++) {
+        displs[r] = at;
+        at += counts[r] + n % 2;
+    }
+    memset(listed, -1, sizeof listed);
+    for (int i = 0; i < counts[rank]; i++)
+        (in_place ? listed + displs[rank] : own)[i] = given(rank, n, i);
+    CHECK_OK(MPI_Allgatherv(in_place ? MPI_IN_PLACE : own, counts[rank], MPI_INT, listed,
+                            counts, displs, MPI_INT, comm));
+    for (int r = 0; r < size; r++)
+        check_listed_of(r, n);
+    CHECK(listed[displs[size - 1] + counts[size - 1]] == -1);
+}
+
+static void test_all_listed(MPI_Comm comm)
+{
+    for (int n = 0; n < 120; n++)
+        all_listed_once(comm, n, n >= 60 && n % 7 == 0);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int n = 0; n < 5; n++)
+        all_listed_once(comm, n, false);
+    CHECK_ERROR(MPI_Allgatherv(own, counts[rank], MPI_INT, listed, counts, NULL, MPI_INT, comm),
+                MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Allgatherv(own, counts[rank], MPI_INT, listed, NULL, displs, MPI_INT, comm),
+                MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Allgatherv(listed + displs[rank], counts[rank], MPI_INT, listed, counts,
+                               displs, MPI_INT, comm),
+                MPI_ERR_BUFFER);
+    counts[size - 1] = -1;
+    CHECK_ERROR(MPI_Allgatherv(own, 2, MPI_INT, listed, counts, displs, MPI_INT, comm),
+                MPI_ERR_COUNT);
+    all_listed_once(comm, 5, false);
 }
 
 /* A place that is too short for what comes, in a call that was kept. */
@@ -304,6 +348,7 @@ static void test_lists(void)
     listed_once(comm, 3, 0, false);
     test_truncation(comm);
     listed_once(comm, 4, 0, false);
+    test_all_listed(comm);
     MPI_Comm_free(&comm);
 }
 
