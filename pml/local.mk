@@ -20,6 +20,7 @@ libxmpi_core_la_SOURCES += \
     pml/pull.c pml/pull.h \
     pml/recv.c pml/recv.h \
     pml/request.c pml/request.h \
+    pml/quick.c \
     pml/self.c \
     pml/send.c pml/send.h \
     pml/shm/area.h \
@@ -29,7 +30,8 @@ libxmpi_core_la_SOURCES += \
     pml/shm/lane.h pml/shm/lane_in.h \
     pml/shm/link.c \
     pml/shm/means.c pml/shm/means.h \
-    pml/shm/put.c \
+    pml/shm/put.c pml/shm/put.h \
+    pml/shm/quick.c \
     pml/shm/reach.c \
     pml/shm/solo.c \
     pml/solo.c pml/solo.h pml/solo_all.c pml/solo_engine.h pml/solo_wait.c \

@@ -70,6 +70,13 @@ static inline bool match_is_empty(const struct match *match)
     return (head->arrived | head->posted_kinds | head->row_count) == 0;
 }
 
+/* No message is here, and a receive that is posted now stands in the row. */
+static inline bool match_takes_row(const struct match *match)
+{
+    const struct match_head *head = (const struct match_head *)match;
+    return (head->arrived | head->posted_kinds) == 0;
+}
+
 /* NULL when memory is out. */
 struct match *match_new(void);
 /* Both sides must be empty. */
@@ -109,21 +116,29 @@ struct match_arrived *match_next(struct match *match, struct match_arrived *arri
 void match_post_table(struct match *match, struct match_posted *posted);
 struct match_posted *match_arrive_other(struct match *match, struct match_key key);
 
-static inline void match_post(struct match *match, struct match_posted *posted,
-                              struct match_key key)
+/* Where match_takes_row, or no receive is in the table. */
+static inline void match_post_row(struct match *match, struct match_posted *posted,
+                                  struct match_key key)
 {
     struct match_head *head = (struct match_head *)match;
     struct match_link *link = &posted->node.link;
     posted->node.key = key;
-    if (head->posted_kinds) {
-        match_post_table(match, posted);
-        return;
-    }
     link->next = &head->row;
     link->prev = head->row.prev;
     head->row.prev->next = link;
     head->row.prev = link;
     head->row_count++;
+}
+
+static inline void match_post(struct match *match, struct match_posted *posted,
+                              struct match_key key)
+{
+    if (((struct match_head *)match)->posted_kinds == 0) {
+        match_post_row(match, posted, key);
+        return;
+    }
+    posted->node.key = key;
+    match_post_table(match, posted);
 }
 
 static inline bool match_accepts_any(const struct match_key *wanted, struct match_key key)

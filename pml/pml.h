@@ -187,6 +187,13 @@ int pml_isend(struct channel *channel, const struct buffer *data, const struct e
 int pml_irecv(struct channel *channel, const struct buffer *data, const struct envelope *from,
               struct request **request);
 
+/* The same in the most usual case, while nothing is traced, for one who has all engines: of `count` elements at `base`, memory of the
+ * user's, on a channel of a communicator.  NULL: it is another case, and nothing has happened. */
+struct request *pml_isend_quick(struct channel *channel, const void *base, size_t count,
+                                const struct layout *layout, int dest, int tag);
+struct request *pml_irecv_quick(struct channel *channel, void *base, size_t count,
+                                const struct layout *layout, int source, int tag);
+
 /* Persistent: bound now, started by request->ops->start. */
 int pml_send_init(struct channel *channel, const struct buffer *data, const struct envelope *to,
                   enum send_mode mode, struct request **request);

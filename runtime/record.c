@@ -3,9 +3,6 @@
  * The owner's side of the flight recorder: names, waits, places.  Before record_open and without
  * a launcher everything goes to a private area, so that nobody has to ask whether there is one;
  * its pages are touched only when used.
- *
- * Names are found by their address, which is a constant of the library: a table of pointers that
- * is private, and their texts at the same index in the area.
  */
 #define _GNU_SOURCE 1 /* dl_iterate_phdr */
 #include "runtime/record.h"
@@ -21,15 +18,12 @@ static struct record_area own_area;
 
 struct record_area *record_area = &own_area;
 _Thread_local struct record_call record_now;
-static const char *keys[RECORD_NAMES];
+struct record_pen record_pen;
 void (*record_comm_name)(uint64_t context, char *name, size_t room);
 
-/* Where events follow each other closely, a few share one look at the clock, which would be a good
- * part of what a short message costs.  Only the first of a row looks: where the row is interrupted, its later events
- * seem to be older than they are. */
+/* Looking at the clock would be a good part of what a short message costs.  Only the first event of a row
+ * looks: where the row is interrupted, its later events seem to be older than they are. */
 enum { SOON_TICKS = 20000, ROW = 16 };
-static uint64_t stamp;
-static int row; /* events to come that share it */
 
 /* The last events of engines that work apart: if they wrote into one ring, each of its lines would come
  * from another CPU. */
@@ -43,8 +37,8 @@ static struct {
 void record_open(struct record_area *area)
 {
     record_area = area ? area : &own_area;
-    memset(keys, 0, sizeof keys);
-    row = 0;
+    memset(record_pen.keys, 0, sizeof record_pen.keys);
+    record_pen.row = 0;
     memset(aside, 0, sizeof aside);
     record_area->ticks_open = cpu_ticks();
     record_area->ns_open = clock_ns();
@@ -52,25 +46,19 @@ void record_open(struct record_area *area)
 
 /* ---- names ---- */
 
-static inline uint32_t name_hash(const char *function)
-{
-    uintptr_t p = (uintptr_t)function;
-    return (uint32_t)(p ^ p >> 8) % RECORD_NAMES;
-}
-
 /* Index 0 is for what finds no place and for work without a call. */
 static uint32_t __attribute__((cold, noinline)) name_new(const char *function)
 {
-    uint32_t first = name_hash(function);
+    uint32_t first = record_name_hash(function);
     if (!function)
         return 0;
     for (uint32_t k = 0; k < RECORD_NAMES; k++) {
         uint32_t i = (first + k) % RECORD_NAMES;
-        if (keys[i] == function)
+        if (record_pen.keys[i] == function)
             return i;
-        if (keys[i] || i == 0)
+        if (record_pen.keys[i] || i == 0)
             continue;
-        keys[i] = function;
+        record_pen.keys[i] = function;
         snprintf(record_area->names[i], RECORD_NAME_CHARS, "%s", function);
         return i;
     }
@@ -79,32 +67,18 @@ static uint32_t __attribute__((cold, noinline)) name_new(const char *function)
 
 uint32_t record_name(const char *function)
 {
-    uint32_t i = name_hash(function);
-    return __builtin_expect(keys[i] == function, 1) ? i : name_new(function);
+    uint32_t i = record_name_hash(function);
+    return __builtin_expect(record_pen.keys[i] == function, 1) ? i : name_new(function);
 }
 
 /* ---- events ---- */
-
-static inline void event_write(uint32_t name, uint64_t context, int peer, int tag,
-                               uint64_t bytes)
-{
-    struct record_area *area = record_area;
-    struct record_event *event = &area->ring[area->head % RECORD_EVENTS];
-    event->ticks = stamp;
-    event->context = context;
-    event->peer = peer;
-    event->tag = tag;
-    event->bytes_name = bytes << 8 | name;
-    area->caller = (uint64_t)(uintptr_t)record_now.caller;
-    area->head++;
-}
 
 /* The first of a row.  While there is a trace each is one. */
 static void stamp_renew(void)
 {
     uint64_t now = cpu_ticks();
-    row = now - stamp < SOON_TICKS && !trace_on ? ROW : 1;
-    stamp = now;
+    record_pen.row = now - record_pen.stamp < SOON_TICKS && !trace_on ? ROW : 1;
+    record_pen.stamp = now;
 }
 
 /* The name is new, or the time is old, or there is a trace.  Apart, and the last thing that the usual case
@@ -112,10 +86,10 @@ static void stamp_renew(void)
 static __attribute__((noinline)) void event_rare(uint64_t context, int peer, int tag,
                                                  uint64_t bytes)
 {
-    if (row <= 0)
+    if (record_pen.row <= 0)
         stamp_renew();
-    row--;
-    event_write(record_name(record_now.function), context, peer, tag, bytes);
+    record_pen.row--;
+    record_event_write(record_name(record_now.function), context, peer, tag, bytes);
     if (trace_on)
         trace_event(context, peer, tag, bytes);
 }
@@ -125,14 +99,11 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
 #ifdef RECORD_NOTHING /* to measure what it costs: bench/recorder.c */
     return;
 #endif
-    const char *function = record_now.function;
-    uint32_t name = name_hash(function);
-    if (__builtin_expect(keys[name] != function || row <= 0, 0)) {
+    uint32_t name = record_ready();
+    if (__builtin_expect(name == 0, 0))
         event_rare(context, peer, tag, bytes);
-        return;
-    }
-    row--;
-    event_write(name, context, peer, tag, bytes);
+    else
+        record_event_next(name, context, peer, tag, bytes);
 }
 
 /* ---- events of engines that work apart ---- */
@@ -140,13 +111,13 @@ void record_event(uint64_t context, int peer, int tag, uint64_t bytes)
 /* As record_name, but 0 for one that is new. */
 static inline uint32_t name_known(const char *function)
 {
-    uint32_t i = name_hash(function);
-    for (uint32_t k = 0; k < RECORD_NAMES && keys[i] != function; k++) {
-        if (!keys[i] && i != 0)
+    uint32_t i = record_name_hash(function);
+    for (uint32_t k = 0; k < RECORD_NAMES && record_pen.keys[i] != function; k++) {
+        if (!record_pen.keys[i] && i != 0)
             return 0;
         i = (i + 1) % RECORD_NAMES;
     }
-    return keys[i] == function ? i : 0;
+    return record_pen.keys[i] == function ? i : 0;
 }
 
 bool record_is_known(const char *function)

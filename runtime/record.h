@@ -118,6 +118,53 @@ uint32_t record_name(const char *function);
 /* The call that is under way begins to do this. */
 void record_event(uint64_t context, int peer, int tag, uint64_t bytes);
 
+/* What events are written with.  Names are found by their address, which is a constant of the library: a
+ * table of pointers that is private, and their texts at the same index in the area.  Where events follow
+ * each other closely, a few share one look at the clock. */
+struct record_pen {
+    uint64_t stamp;
+    int row; /* events to come that share it */
+    const char *keys[RECORD_NAMES];
+};
+extern struct record_pen record_pen __attribute__((visibility("hidden")));
+#define RECORD_INLINE static inline __attribute__((always_inline))
+
+RECORD_INLINE uint32_t record_name_hash(const char *function)
+{
+    uintptr_t p = (uintptr_t)function;
+    return (uint32_t)(p ^ p >> 8) % RECORD_NAMES;
+}
+
+/* For who cannot spare a call: the name with which record_event_next may write the next event, or 0: it is
+ * for record_event. */
+RECORD_INLINE uint32_t record_ready(void)
+{
+    const char *function = record_now.function;
+    uint32_t name = record_name_hash(function);
+    return record_pen.keys[name] == function && record_pen.row > 0 ? name : 0;
+}
+
+RECORD_INLINE void record_event_write(uint32_t name, uint64_t context, int peer, int tag,
+                                      uint64_t bytes)
+{
+    struct record_area *area = record_area;
+    struct record_event *event = &area->ring[area->head % RECORD_EVENTS];
+    event->ticks = record_pen.stamp;
+    event->context = context;
+    event->peer = peer;
+    event->tag = tag;
+    event->bytes_name = bytes << 8 | name;
+    area->caller = (uint64_t)(uintptr_t)record_now.caller;
+    area->head++;
+}
+
+RECORD_INLINE void record_event_next(uint32_t name, uint64_t context, int peer, int tag,
+                                     uint64_t bytes)
+{
+    record_pen.row--;
+    record_event_write(name, context, peer, tag, bytes);
+}
+
 /* The same for one who has engine k alone.  Knows the recorder the function?  Else the first event has
  * to be written by one who has all. */
 bool record_is_known(const char *function);

@@ -56,15 +56,20 @@ void leave_blame(struct comm *comm) __attribute__((cold));
 void enter_engine_of_comm(MPI_Comm handle);
 void enter_engine_of_requests(int n, const MPI_Request *handles);
 
-ENTRY_INLINE struct entry enter_taken(const char *function, bool locked)
+static inline struct entry enter_told(const char *function, bool locked)
 {
     struct entry e = { function, MPI_SUCCESS, locked };
-    record_enter(function, __builtin_return_address(0));
     if (__builtin_expect(trace_on, 0))
         trace_enter();
     if (__builtin_expect(library_state != LIBRARY_ACTIVE, 0))
         e.rc = enter_early(function);
     return e;
+}
+
+ENTRY_INLINE struct entry enter_taken(const char *function, bool locked)
+{
+    record_enter(function, __builtin_return_address(0));
+    return enter_told(function, locked);
 }
 
 ENTRY_INLINE struct entry enter(const char *function)
@@ -75,14 +80,21 @@ ENTRY_INLINE struct entry enter(const char *function)
     return enter_taken(function, many);
 }
 
-ENTRY_INLINE struct entry enter_comm(const char *function, MPI_Comm comm)
+/* The recorder knows already that the user is here. */
+static inline struct entry enter_comm_told(const char *function, MPI_Comm comm)
 {
     bool many = threads_are_many();
     if (many && engines_are_several())
         enter_engine_of_comm(comm);
     else if (many)
         engine_take();
-    return enter_taken(function, many);
+    return enter_told(function, many);
+}
+
+ENTRY_INLINE struct entry enter_comm(const char *function, MPI_Comm comm)
+{
+    record_enter(function, __builtin_return_address(0));
+    return enter_comm_told(function, comm);
 }
 
 ENTRY_INLINE struct entry enter_requests(const char *function, int n,

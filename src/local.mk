@@ -81,6 +81,7 @@ libxmpi_core_la_SOURCES += \
     src/pack.c src/pack.h \
     src/part.c \
     src/probe.c \
+    src/quick.h \
     src/recipe.c src/recipe.h \
     src/request.c src/request.h \
     src/solo.c src/solo.h \

@@ -6,7 +6,7 @@
  * Costs, two processors that share a cache: 10 ns to write a slot, and what the line takes to
  * travel; a chunk of 16 KiB 0.3 us on each side, overlapped when a message has several.
  */
-#include "pml/shm/lane.h"
+#include "pml/shm/put.h"
 
 #include "mpi.h"
 #include "runtime/boot.h"
@@ -92,13 +92,6 @@ static inline void lane_own_next(struct lane *lane)
 static inline void lane_want_next(const struct lane *lane)
 {
     cpu_want(lane_slot(lane, lane->head + AHEAD));
-}
-
-static inline void slot_publish(struct lane *lane, struct slot *slot, uint32_t slots)
-{
-    atomic_store_explicit(&slot->word, slot_word(lane->head), memory_order_release);
-    cpu_give(slot); /* messages of 8 bytes that follow each other: 0.9 of the time */
-    lane->head += slots;
 }
 
 static inline void lane_publish(struct lane *lane, struct slot *slot, uint32_t slots)
@@ -316,21 +309,18 @@ static inline bool put_one(struct lane *lane, const struct channel *channel,
 {
     if (!lane->knocked || lane->head - lane->freed > lane->last)
         return false;
-    struct slot *slot = lane_slot(lane, lane->head);
-    slot->kind = WIRE_EAGER;
-    slot->flags = 0;
-    slot->consumed = (uint16_t)lane->next;
-    slot->head.context = channel->context;
-    slot->head.source = (uint32_t)channel->rank;
-    slot->head.tag = to->tag;
-    slot->head.step = to->step;
-    slot->head.signature = to->signature;
-    slot->bytes = (uint16_t)bytes;
-    slot->place = 0;
-    copy_short(slot->body, from, bytes);
-    slot_publish(lane, slot, 1);
+    lane_write(lane,
+               &(struct wire_short){ channel->context, (uint32_t)channel->rank, to->tag,
+                                     to->step, to->signature },
+               from, bytes);
     lane_own_next(lane);
     return true;
+}
+
+void lane_follow(struct lane *lane)
+{
+    lane_own_next(lane);
+    doorbell_ring(lane->bell);
 }
 
 /* What is rare comes first or last, so that no register has to be saved for it. */

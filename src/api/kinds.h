@@ -14,6 +14,8 @@
  *              user's, not kinds); only prototypes and the man page are generated.
  *     solo     there is a second body, xmpi_x_solo (src/solo.c), for a thread that has the engine of the
  *              communicator or of the requests alone.
+ *     quick    most calls are done by xmpi_x_quick (src/quick.h) with the arguments as the user gave them; when
+ *              it returns false nothing has happened.
  *     anytime  may be called before initialisation and after finalisation (MPI 5.0, 11.4.1).
  *
  * `python3 src/gen_api.py --missing` lists the bodies that are expected and not written.
@@ -30,6 +32,7 @@
 #define manual
 #define anytime
 #define solo
+#define quick
 
 struct comm;
 struct errhandler;

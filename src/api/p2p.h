@@ -42,8 +42,8 @@ int xmpi_sendrecv_replace(room_t buf, count_t count, committed_t datatype, dest_
 /* ---- nonblocking: complete the request with MPI_Wait or MPI_Test ---- */
 
 /* Start a send. */
-solo int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-                    comm_t comm, request_out_t *request);
+quick solo int xmpi_isend(data_t buf, count_t count, committed_t datatype, dest_t dest,
+                          tag_t tag, comm_t comm, request_out_t *request);
 
 /* Start a send through the attached buffer. */
 int xmpi_ibsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -58,8 +58,8 @@ int xmpi_irsend(data_t buf, count_t count, committed_t datatype, dest_t dest, ta
                 comm_t comm, request_out_t *request);
 
 /* Start a receive. */
-solo int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
-                    anytag_t tag, comm_t comm, request_out_t *request);
+quick solo int xmpi_irecv(room_t buf, count_t count, committed_t datatype, source_t source,
+                          anytag_t tag, comm_t comm, request_out_t *request);
 
 /* Start a send and a receive under one request. */
 int xmpi_isendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_t dest,

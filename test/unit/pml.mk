@@ -1,4 +1,4 @@
-check_PROGRAMS += test/unit/way_test test/unit/means_test test/unit/fill_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/take_test \
+check_PROGRAMS += test/unit/way_test test/unit/means_test test/unit/fill_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/quick_test test/unit/take_test \
     test/unit/take_any_test test/unit/pml_test
 test_unit_way_test_SOURCES = test/unit/way_test.c test/unit/unit.h
 test_unit_way_test_LDADD = $(UNIT_LIBS)
@@ -12,6 +12,8 @@ test_unit_match_test_SOURCES = test/unit/match_test.c test/unit/unit.h
 test_unit_match_test_LDADD = $(UNIT_LIBS)
 test_unit_lane_test_SOURCES = test/unit/lane_test.c test/unit/job.h test/unit/unit.h
 test_unit_lane_test_LDADD = $(UNIT_LIBS)
+test_unit_quick_test_SOURCES = test/unit/quick_test.c test/unit/job.h test/unit/unit.h
+test_unit_quick_test_LDADD = $(UNIT_LIBS)
 test_unit_take_test_SOURCES = test/unit/take_test.c test/unit/job.h test/unit/unit.h
 test_unit_take_test_LDADD = $(UNIT_LIBS)
 test_unit_take_any_test_SOURCES = test/unit/take_any_test.c test/unit/job.h test/unit/unit.h

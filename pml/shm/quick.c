@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A send in the most usual case: short, of plain memory, to the process of this node that was sent to
+ * last, with a free slot at hand.  As pml/quick.c: what pml_isend and lane_put_short do then, in one piece.
+ */
+#include "pml/request.h"
+#include "pml/shm/put.h"
+#include "runtime/param.h"
+#include "runtime/partner.h"
+#include "runtime/record.h"
+
+/* What comes up now and then.  Apart, so that nobody saves registers for it. */
+static __attribute__((noinline)) struct request *followed(struct request *request,
+                                                          const struct channel *channel,
+                                                          int dest, int tag, size_t bytes)
+{
+    record_event(channel->context, dest, tag, bytes);
+    lane_follow(channel->last_peer->lane);
+    return request;
+}
+
+struct request *pml_isend_quick(struct channel *channel, const void *base, size_t count,
+                                const struct layout *layout, int dest, int tag)
+{
+    struct peer *peer = channel->last_peer;
+    size_t bytes = count * layout->size;
+    if (channel->last != dest + 1 || peer->link != &link_shm || peer->queue.first ||
+        !layout->dense || bytes > SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
+        !channel->pool->done || gpu_possible)
+        return NULL;
+    struct lane *lane = peer->lane;
+    if ((int32_t)(lane->owned - lane->head) <= 0) /* only these are known to be free */
+        return NULL;
+    lane_write(lane,
+               &(struct wire_short){
+                   .context = channel->context, .source = (uint32_t)channel->rank, .tag = tag },
+               buffer_at(base, layout->true_lb), bytes);
+    partner_is(lane->bell);
+    pml_counters.sent++;
+    pml_counters.bytes_sent += bytes;
+    struct request *request = request_new_done(channel->pool);
+    uint32_t name = record_ready();
+    if (__builtin_expect(name == 0 || lane->head == lane->owned || doorbell_sleeps(lane->bell),
+                         0))
+        return followed(request, channel, dest, tag, bytes);
+    record_event_next(name, channel->context, dest, tag, bytes);
+    return request;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The quick way of short messages: when it says no, and that what goes by it keeps its place among what goes
+ * the usual way.
+ */
+#include "mpi.h"
+#include "pml/shm/lane.h"
+
+#include "test/unit/job.h"
+#include "test/unit/unit.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MESSAGES = 600, LONGEST = 300, WINDOW = 16, ROUNDS = 300, TAG = 3 };
+
+/* Between the two, past the pml: in a part of the area that nobody uses here. */
+static _Atomic int *word(void)
+{
+    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
+}
+
+static size_t length_of(int i)
+{
+    return i % 5 == 4 ? (size_t)(i * 37) % LONGEST : (size_t)i % (SLOT_BODY + 1);
+}
+
+static void letters(char *text, int i)
+{
+    for (size_t k = 0; k < length_of(i); k++)
+        text[k] = (char)(i + (int)k);
+}
+
+/* By the quick way if it goes; else as usual.  Was it quick? */
+static bool begin_send(struct channel *c, const void *data, size_t bytes, int to,
+                       struct request **request)
+{
+    *request = pml_isend_quick(c, data, bytes, &layout_bytes, to, TAG);
+    if (*request)
+        return true;
+    struct buffer buffer = job_bytes((void *)data, bytes);
+    struct envelope envelope = { .peer = to, .tag = TAG };
+    ck_assert_int_eq(pml_isend(c, &buffer, &envelope, SEND_STANDARD, request), 0);
+    return false;
+}
+
+static bool begin_recv(struct channel *c, void *data, size_t bytes, int from,
+                       struct request **request)
+{
+    *request = pml_irecv_quick(c, data, bytes, &layout_bytes, from, TAG);
+    if (*request)
+        return true;
+    struct buffer buffer = job_bytes(data, bytes);
+    struct envelope envelope = { .peer = from, .tag = TAG };
+    ck_assert_int_eq(pml_irecv(c, &buffer, &envelope, request), 0);
+    return false;
+}
+
+static void wait_all(struct request **requests, int n)
+{
+    for (int i = 0; i < n; i++)
+        ck_assert_int_eq(request_wait(requests[i], NULL), 0);
+}
+
+/* Both are here, and nobody has begun what comes next. */
+static void meet(int round)
+{
+    atomic_fetch_add(word(), 1);
+    while (atomic_load(word()) < 2 * (round + 1))
+        sched_yield();
+}
+
+/* Windows both ways at the same time, all receives first.  Those of the first one have no requests at hand. */
+static void exchange(struct channel *c, int rounds)
+{
+    static char in[WINDOW], out[WINDOW];
+    struct request *requests[2 * WINDOW];
+    int other = 1 - c->rank, sent = 0, received = 0;
+    for (int round = 0; round < rounds; round++) {
+        meet(round);
+        for (int i = 0; i < WINDOW; i++)
+            received +=
+                begin_recv(c, &in[i], 1, round % 2 ? PML_ANY_SOURCE : other, &requests[i]);
+        for (int i = 0; i < WINDOW; i++) {
+            out[i] = (char)(round + i);
+            sent += begin_send(c, &out[i], 1, other, &requests[WINDOW + i]);
+        }
+        wait_all(requests, 2 * WINDOW);
+        ck_assert_int_eq(memcmp(in, out, WINDOW), 0);
+    }
+    ck_assert_int_eq(received, (rounds - 1) * WINDOW);
+    ck_assert_int_gt(sent, rounds);
+}
+
+/* More than the ring holds, before anybody reads. */
+static void send_all(struct channel *c)
+{
+    static char text[MESSAGES][LONGEST];
+    struct request *requests[MESSAGES];
+    int quick = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+        letters(text[i], i);
+        bool is_quick = begin_send(c, text[i], length_of(i), 1, &requests[i]);
+        ck_assert(!is_quick || length_of(i) <= SLOT_BODY);
+        quick += is_quick;
+    }
+    ck_assert_int_gt(quick, 3);
+    ck_assert_int_lt(quick, (int)bootseg_slots(2));
+    ck_assert_ptr_null(pml_isend_quick(c, text, 1, &layout_bytes, 1, TAG)); /* others wait */
+    atomic_store(word(), -1);
+    wait_all(requests, MESSAGES);
+}
+
+static void receive_all(struct channel *c)
+{
+    static char text[MESSAGES][LONGEST];
+    struct request *requests[MESSAGES];
+    while (atomic_load(word()) >= 0)
+        sched_yield();
+    progress();
+    for (int i = 0; i < MESSAGES;
+         i++) /* the first of them are here, so that is not for the quick way */
+        ck_assert(!begin_recv(c, text[i], LONGEST, 0, &requests[i]) || i > 10);
+    wait_all(requests, MESSAGES);
+    for (int i = 0; i < MESSAGES; i++) {
+        char expected[LONGEST] = "";
+        letters(expected, i);
+        ck_assert_int_eq(memcmp(text[i], expected, LONGEST), 0);
+    }
+}
+
+/* What the quick way leaves to others. */
+static void refuse(struct channel *c)
+{
+    static char text[LONGEST];
+    struct layout *apart = layout_resized(&layout_bytes, 0, 2);
+    struct request *request;
+    if (c->rank == 0) {
+        begin_send(c, text, 1, 1, &request);
+        wait_all(&request, 1);
+        ck_assert_ptr_null(pml_isend_quick(c, text, SLOT_BODY + 1, &layout_bytes, 1, TAG));
+        ck_assert_ptr_null(pml_isend_quick(c, text, 2, apart, 1, TAG));
+        ck_assert_ptr_null(pml_isend_quick(c, text, 1, &layout_bytes, 0, TAG)); /* to oneself */
+        params[PARAM_ID_EAGER].number = 3;
+        ck_assert_ptr_null(pml_isend_quick(c, text, 4, &layout_bytes, 1, TAG));
+    } else {
+        begin_recv(c, text, 1, 0, &request);
+        wait_all(&request, 1);
+    }
+    layout_drop(apart);
+}
+
+static void ordered(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    exchange(c, 3);       /* so that there are requests at hand */
+    if (rank == 0)
+        send_all(c);
+    else
+        receive_all(c);
+    channel_close(c);
+}
+
+static void both_ways(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    exchange(c, ROUNDS);
+    channel_close(c);
+}
+
+static void refused(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    refuse(c);
+    channel_close(c);
+}
+
+START_TEST(messages_keep_their_order)
+{
+    ck_assert(job_run(2, ordered));
+}
+END_TEST
+
+START_TEST(windows_are_quick_both_ways)
+{
+    ck_assert(job_run(2, both_ways));
+}
+END_TEST
+
+START_TEST(other_messages_are_refused)
+{
+    ck_assert(job_run(2, refused));
+}
+END_TEST
+
+UNIT_MAIN("quick", messages_keep_their_order, windows_are_quick_both_ways,
+          other_messages_are_refused)
