@@ -48,6 +48,7 @@ static bool fill_below(uintptr_t from, uintptr_t to)
 static bool fill_above(uintptr_t to)
 {
     enum { STEP = 64 << 10, MOST = 64 };
+    static void *last; /* kept, which holds where the one before is */
     void *taken[MOST];
     int n = 0;
     uintptr_t end = (uintptr_t)sbrk(0);
@@ -55,10 +56,14 @@ static bool fill_above(uintptr_t to)
         n++;
         end = (uintptr_t)sbrk(0);
     }
-    bool reached = end >= to;
-    for (int i = 0; i < n - reached; i++)
+    bool keeps = end >= to && n > 0;
+    if (keeps) { /* found by those who look for what was lost */
+        *(void **)taken[n - 1] = last;
+        last = taken[n - 1];
+    }
+    for (int i = 0; i < n - keeps; i++)
         free(taken[i]);
-    return reached;
+    return end >= to;
 }
 
 bool huge_heap_fill(uintptr_t block, uintptr_t bytes)
