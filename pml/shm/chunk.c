@@ -110,27 +110,8 @@ int chunk_take(struct lane *lane)
     return unused.n > 0 ? unused_take() : -1;
 }
 
-static uint32_t whole_lines(size_t bytes)
-{
-    return (uint32_t)(bytes + LINE - 1) / LINE * LINE;
-}
-
-int chunk_last(const struct lane *lane, size_t bytes)
-{
-    return lane->first_chunk != lane->last_chunk && lane->chunk_used + bytes <= CHUNK_BYTES
-               ? lane->chunk[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT]
-               : -1;
-}
-
-void chunk_sent_more(struct lane *lane, uint32_t end, size_t bytes)
-{
-    lane->chunk_end[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT] = end;
-    lane->chunk_used += whole_lines(bytes);
-}
-
 void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)
 {
-    lane->chunk_used = whole_lines(bytes);
     uint32_t i = lane->last_chunk++ % CHUNKS_IN_FLIGHT;
     lane->chunk[i] = (uint16_t)chunk;
     lane->chunk_end[i] = end;

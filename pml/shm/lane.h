@@ -10,7 +10,7 @@
  *     one slot      header, payload up to 28 bytes (16 when request and total are sent)
  *     more slots    the payload goes on, 60 bytes per slot behind a word that is 0: no bytes of a
  *                   message can be taken for the beginning of a packet in the next round
- *     chunk         the payload lies in one of the sender's chunks, from a line on that the body says
+ *     chunk         the payload lies in one of the sender's chunks
  *
  * How far the receiver has come travels back with every packet the other way (`consumed`), and
  * through ring->tail for senders that get no packets back.
@@ -28,8 +28,6 @@ enum {
     MORE_BODY = 60,
     MOST_MORE_SLOTS = 8,
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
-    SLOT_LINE =
-        SLOT_EXTRA,        /* where the body says in which line of a chunk the payload begins */
     SHORT_BYTES = 8 << 10, /* what fits a row of slots or a piece in a chunk */
     SLOT_FULL = 0x80,      /* slot->flags: request and total are here */
     PLACE_CHUNK = 0x100    /* slot->place: number of further slots, or this + chunk number */
@@ -82,7 +80,6 @@ struct lane {
     uint32_t chunk_end[CHUNKS_IN_FLIGHT]; /* free when the peer has read up to here */
     struct fill fill;                     /* how chunks are filled */
     bool chunk_fetched;                   /* the one that was taken last has been fetched */
-    uint32_t chunk_used;                  /* bytes of it, while it is in flight */
 
     struct mapped *memory; /* the peer's, mapped here; NULL: not, or not yet */
     bool unmapped;         /* it cannot be */
@@ -123,9 +120,6 @@ static inline void lane_refresh(struct lane *lane)
 /* A chunk for the packet that ends before position `end`; -1: none now.  chunk.c */
 int chunk_take(struct lane *lane);
 void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes);
-/* The one that was taken last, if it is in flight and has room for so many bytes more; -1: it is not. */
-int chunk_last(const struct lane *lane, size_t bytes);
-void chunk_sent_more(struct lane *lane, uint32_t end, size_t bytes);
 /* For pauses: fetch some of what will be written next; nothing to do while not wanted. */
 extern bool chunks_wanted __attribute__((visibility("hidden")));
 void chunks_fetch(void);

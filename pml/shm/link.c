@@ -219,11 +219,8 @@ static __attribute__((noinline)) bool lane_take_any(struct lane *lane, const str
         take_more(lane, slot, &header, skip);
         slots += place;
     } else {
-        uint32_t line;
-        memcpy(&line, slot->body + SLOT_LINE, sizeof line);
-        assert(place - PLACE_CHUNK < CHUNKS && line * FILL_LINE + header.bytes <= CHUNK_BYTES);
-        pml_arrived(lane->peer, &header,
-                    area_chunk(lane->chunks, place - PLACE_CHUNK) + line * FILL_LINE);
+        assert(place - PLACE_CHUNK < CHUNKS && header.bytes <= CHUNK_BYTES);
+        pml_arrived(lane->peer, &header, area_chunk(lane->chunks, place - PLACE_CHUNK));
     }
     lane->next += slots;
     lane->more = slots - 1;

@@ -262,56 +262,29 @@ static void chunk_fill(struct lane *lane, char *to, const struct buffer *data, s
         buffer_pack(data, skip, to, bytes);
 }
 
-/* What lies in a chunk, from this line on. */
-static void chunk_say(struct lane *lane, const struct wire *header, int chunk, uint32_t line,
-                      size_t bytes)
-{
-    struct slot *slot = lane_slot(lane, lane->head);
-    slot_fill(slot, lane, header, header_is_full(header, bytes));
-    memcpy(slot->body + SLOT_LINE, &line, sizeof line);
-    slot->bytes = (uint16_t)bytes;
-    slot->place = (uint16_t)(PLACE_CHUNK + chunk);
-    lane_publish(lane, slot, 1);
-    lane_want_next(lane);
-    partner_is(bytes <= PARTNER_BYTES ? lane->bell : NULL);
-}
-
-/* Behind the last piece, in the same chunk: more are in flight than there are chunks for a lane, and others
- * find chunks.  Only where pieces follow each other: else one that has just been read would be written. */
-static bool put_behind(struct lane *lane, const struct wire *header, const struct buffer *data,
-                       size_t skip, size_t bytes)
-{
-    int chunk = lane->head != lane->told ? chunk_last(lane, bytes) : -1;
-    if (chunk < 0)
-        return false;
-    uint32_t used = lane->chunk_used;
-    lane->chunk_fetched = false;
-    chunk_fill(lane, area_chunk(boot_area(boot.local_rank), (unsigned)chunk) + used, data, skip,
-               bytes);
-    chunk_say(lane, header, chunk, used / FILL_LINE, bytes);
-    chunk_sent_more(lane, lane->head, bytes);
-    return true;
-}
-
 static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct wire *header,
                                                 const struct buffer *data, size_t skip,
                                                 size_t bytes)
 {
-    size_t piece = piece_bytes(bytes);
     if (!lane_has_room(lane, 1))
         return -1;
-    if (put_behind(lane, header, data, skip, piece))
-        return (long)piece;
     int chunk = chunk_take(lane);
     if (chunk < 0 && (lane->first_chunk != lane->last_chunk || header->bytes > 0))
         return -1; /* this peer's own chunks will come back, or it would be less than all */
     if (chunk < 0) /* peers that do not read sit on all of them: small pieces find their way */
         return put_inline(lane, header, data, skip, INLINE_BYTES - SLOT_EXTRA);
-    chunk_fill(lane, area_chunk(boot_area(boot.local_rank), (unsigned)chunk), data, skip,
-               piece);
-    chunk_say(lane, header, chunk, 0, piece);
-    chunk_sent(lane, chunk, lane->head, piece);
-    return (long)piece;
+    bytes = piece_bytes(bytes);
+    char *to = area_chunk(boot_area(boot.local_rank), (unsigned)chunk);
+    chunk_fill(lane, to, data, skip, bytes);
+    struct slot *slot = lane_slot(lane, lane->head);
+    slot_fill(slot, lane, header, header_is_full(header, bytes));
+    slot->bytes = (uint16_t)bytes;
+    slot->place = (uint16_t)(PLACE_CHUNK + chunk);
+    lane_publish(lane, slot, 1);
+    lane_want_next(lane);
+    partner_is(bytes <= PARTNER_BYTES ? lane->bell : NULL);
+    chunk_sent(lane, chunk, lane->head, bytes);
+    return (long)bytes;
 }
 
 long lane_put(struct peer *peer, const struct wire *header, const struct buffer *data,
