@@ -29,8 +29,8 @@ struct request *pml_isend_quick(struct channel *channel, const void *base, size_
         !channel->pool->done || gpu_possible)
         return NULL;
     struct lane *lane = peer->lane;
-    if ((int32_t)(lane->owned - lane->head) <= 0) /* only these are known to be free */
-        return NULL;
+    if ((int32_t)(lane->owned - lane->head) <= 0 || lane->head - lane->freed > lane->last)
+        return NULL; /* chunks leave `owned` behind, after 2^31 slots as far as it looks ahead */
     lane_write(lane,
                &(struct wire_short){
                    .context = channel->context, .source = (uint32_t)channel->rank, .tag = tag },

@@ -171,6 +171,51 @@ static void both_ways(int rank, int n)
     channel_close(c);
 }
 
+/* 2^31 slots of what does not look for free lines, as chunks, and the lines that were free before
+ * look as if they were again.  The ring is full all the same. */
+static void fill_all(struct channel *c)
+{
+    static char text[MESSAGES];
+    struct request *requests[MESSAGES];
+    int quick = 0;
+    struct lane *lane = c->last_peer->lane;
+    lane->owned = lane->head + INT32_MAX;
+    for (int i = 0; i < MESSAGES; i++) {
+        text[i] = (char)i;
+        if (begin_send(c, &text[i], 1, 1, &requests[i - quick]))
+            wait_all(&requests[i - quick++], 1); /* so that there is always one at hand */
+    }
+    ck_assert_int_gt(quick, 3);
+    ck_assert_int_lt(quick, (int)bootseg_slots(2));
+    atomic_store(word(), -1);
+    wait_all(requests, MESSAGES - quick);
+}
+
+static void empty_all(struct channel *c)
+{
+    struct request *request;
+    while (atomic_load(word()) >= 0)
+        sched_yield();
+    for (int i = 0; i < MESSAGES; i++) {
+        char letter;
+        begin_recv(c, &letter, 1, 0, &request);
+        wait_all(&request, 1);
+        ck_assert_int_eq(letter, (char)i);
+    }
+}
+
+static void full(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    exchange(c, 3);
+    if (rank == 0)
+        fill_all(c);
+    else
+        empty_all(c);
+    channel_close(c);
+}
+
 static void refused(int rank, int n)
 {
     struct channel *c = job_world(rank, n);
@@ -191,11 +236,17 @@ START_TEST(windows_are_quick_both_ways)
 }
 END_TEST
 
+START_TEST(a_full_ring_is_full)
+{
+    ck_assert(job_run(2, full));
+}
+END_TEST
+
 START_TEST(other_messages_are_refused)
 {
     ck_assert(job_run(2, refused));
 }
 END_TEST
 
-UNIT_MAIN("quick", messages_keep_their_order, windows_are_quick_both_ways,
+UNIT_MAIN("quick", messages_keep_their_order, windows_are_quick_both_ways, a_full_ring_is_full,
           other_messages_are_refused)
