@@ -70,8 +70,8 @@ bool huge_heap_fill(uintptr_t block, uintptr_t bytes)
 {
     struct heap heap;
     uintptr_t end = block + bytes;
-    if (!heap_find(&heap) || heap.first >= end || heap.end <= block ||
-        (heap.first <= block && heap.end >= end))
+    if ((uintptr_t)sbrk(0) <= block || !heap_find(&heap) || heap.first >= end ||
+        heap.end <= block || (heap.first <= block && heap.end >= end))
         return false;
-    return fill_above(end) && fill_below(block, heap.first);
+    return fill_below(block, heap.first) && fill_above(end);
 }
