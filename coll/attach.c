@@ -139,18 +139,25 @@ void attach_look(struct attached *a)
     atomic_thread_fence(memory_order_seq_cst); /* our offer is out; who has given up? */
 }
 
-int attach_meet(struct attached *a)
+/* All, in this collective. */
+static int hear(struct attached *a, struct round *round)
 {
-    int lost = attach_hear_all(&a->met);
+    int lost = attach_hear_all(round);
     if (lost)
         return leave(a, lost);
-    if (__builtin_expect(a->met.error, 0)) {
+    if (__builtin_expect(round->error, 0)) {
         give_up(a);
         fail_recall(a->tiny);
-        return a->met.error;
     }
-    attach_look(a);
-    return 0;
+    return round->error;
+}
+
+int attach_meet(struct attached *a)
+{
+    int error = hear(a, &a->met);
+    if (!error)
+        attach_look(a);
+    return error;
 }
 
 int attach_say_end(struct attached *a, uint64_t done)
@@ -172,13 +179,11 @@ void attach_learn(struct attached *a)
 
 int attach_end(struct attached *a, uint64_t done)
 {
-    int lost = attach_say_end(a, done);
-    if (!lost)
-        lost = attach_hear_all(&a->over);
-    if (lost)
-        return leave(a, lost);
-    attach_learn(a);
-    return 0;
+    int error = attach_say_end(a, done);
+    error = error ? leave(a, error) : hear(a, &a->over);
+    if (!error)
+        attach_learn(a);
+    return error;
 }
 
 /* ---- memory ---- */

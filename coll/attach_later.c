@@ -127,7 +127,7 @@ static enum stage leave(struct attach_later *x, int error)
 /* The text of the error, which may be of long ago. */
 static int error_of(struct attach_later *x)
 {
-    if (x->error == x->a.met.error)
+    if (x->error == x->a.met.error || x->error == x->a.over.error)
         fail_recall(x->a.tiny);
     else
         channel_check(&x->team->channel);
@@ -211,12 +211,14 @@ static enum stage work(struct attach_later *x)
     return lost ? leave(x, lost) : SAID;
 }
 
-/* What the round is worth that all have spoken in. */
+/* What the round is worth that all have spoken in.  Who has left may be in another collective there. */
 static enum stage learn(struct attach_later *x)
 {
-    int lost = attach_hear_all(&x->a.over);
-    if (lost)
-        return leave(x, lost);
+    int error = attach_hear_all(&x->a.over);
+    if (!error)
+        error = x->a.over.error;
+    if (error)
+        return leave(x, error);
     attach_learn(&x->a);
     return RESTING;
 }
@@ -236,6 +238,8 @@ static bool go_on(struct attach_later *x, int *error)
     *error = 0;
     if (x->stage == RESTING)
         return rest_go_on(x, error);
+    if (x->stage == FRESH && (*error = channel_check(&x->team->channel)))
+        return true; /* the one before left, and our offer would stand where others await its end */
     if (x->stage == FRESH && x->a.tiny->apart >> x->telling->call->what & 1)
         return rest_begin(x, error);
     if (x->stage == FRESH && (*error = offer(x)))
