@@ -212,6 +212,7 @@ mismatched "on two nodes" 3 "$scratch/on_nodes" "$pairs" blocking 4 4 mixed
 mismatched "one is late" 2 "$pairs" late
 XMPI_SHM=0 mismatched "one is late, over a network" 3 "$pairs" late
 mismatched "its finder computes" 3 "$pairs" computes
+mismatched "one is behind, nonblocking and long" 3 "$pairs" overdue
 mismatched "among others in one wait" 3 "$pairs" together
 XMPI_SHM=0 mismatched "among others in one wait, over a network" 3 "$pairs" together
 

@@ -6,13 +6,14 @@
  * for more than PATIENCE.  The same call on all ranks has to work.
  *
  *     mismatch [blocking|nonblocking|persistent|again] [FIRST LAST [short|eager|long|mixed]]
- *     mismatch late|together|computes
+ *     mismatch late|together|computes|overdue
  *
  * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Again: all have called both,
  * and what comes next, several times before, so that what they are is known.  Late: all call the same, in
  * turn one rank a second after the others, which is no mismatch; then they begin all calls at once and wait
  * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
- * Computes: who has found one does not call MPI for long.
+ * Computes: who has found one does not call MPI for long.  Overdue: the last rank has not come to nonblocking calls
+ * that the others have given up; their results are there, or an error is.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -315,6 +316,57 @@ static void all_but_one_wait(int mode)
     MPI_Comm_free(&comm);
 }
 
+static void call_mpi_for(double seconds)
+{
+    int flag;
+    for (double end = MPI_Wtime() + seconds; MPI_Wtime() < end;)
+        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/* More gathers of much data are begun than there are tracks for, and the root is slow.  The others are through
+ * with those that came first, have said their words of the next ones, and then are in different collectives. */
+static void last_is_behind(void)
+{
+    enum { GATHERS = 17 };
+    MPI_Request requests[GATHERS];
+    double *results[GATHERS];
+    bool slow = me == size - 1;
+    int lost = 0, errors = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD);
+    alarm(PATIENCE);
+    for (int i = 0; i < LONG; i++)
+        in[i] = me + 1;
+    for (int i = 0; i < GATHERS; i++) {
+        results[i] = calloc((size_t)LONG * (size_t)size, sizeof(double));
+        MPI_Igather(in, LONG, MPI_DOUBLE, results[i], LONG, MPI_DOUBLE, size - 1,
+                    MPI_COMM_WORLD, &requests[i]);
+    }
+    if (slow) {
+        call_mpi_for(1);
+        sleep(3);
+    } else {
+        usleep(1500000);
+        call_mpi_for(1);
+        if (me == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        else
+            MPI_Allreduce(in, out, SHORT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < GATHERS; i++) {
+        bool good = MPI_Wait(&requests[i], MPI_STATUS_IGNORE) == MPI_SUCCESS;
+        for (int k = 0; slow && good && k < LONG * size; k++)
+            lost += results[i][k] != k / LONG + 1;
+        errors += !good;
+        free(results[i]);
+    }
+    alarm(0);
+    if (lost > 0 || errors == 0) {
+        printf("rank %d: %d results missing, %d errors\n", me, lost, errors);
+        failures++;
+    }
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -343,7 +395,9 @@ int main(int argc, char **argv)
         all_together();
     for (int how = 1; form[0] == 'c' && how <= 2; how++)
         all_but_one_wait(how);
-    for (int a = first; a <= last && a < ncalls && !strchr("ltc", form[0]); a++)
+    if (form[0] == 'o')
+        last_is_behind();
+    for (int a = first; a <= last && a < ncalls && !strchr("ltco", form[0]); a++)
         for (int b = 0; b < ncalls; b++)
             pair(&calls[a], &calls[b], mode);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
