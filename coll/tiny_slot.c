@@ -50,6 +50,12 @@ static bool all_say(const struct tiny *t, uint64_t s)
     return true;
 }
 
+/* Tracks and persistent requests have slots of their own, which pollers look at. */
+static bool is_of_blocking(const struct tiny *t)
+{
+    return t->block && t->tracks > 0;
+}
+
 /* Sixteen ranks that sleep until the last one has come to a barrier are woken once each, not by each
  * of those who come.  A sleeper says what it waits for, arms its doorbell, looks once more; so
  * whoever finds it asleep and lets it sleep, since somebody is missing, is seen by the one that is. */
@@ -62,6 +68,8 @@ void tiny_wake(const struct round *round)
         if (r == t->me || !doorbell_is_down(bell))
             continue;
         struct awaited its = doorbell_awaited(bell);
+        if (its.where == AWAITS_NO_CALL && is_of_blocking(t))
+            continue;
         bool waits_here = its.where == slots_name(t);
         if (waits_here && its.who == AWAITS_ALL && heard == UNKNOWN)
             heard = all_say(t, round->sequence) ? ALL : MISSING;

@@ -81,10 +81,10 @@ enum apart apart_find(void)
     return all_told ? APART_NO : APART_UNKNOWN;
 }
 
-void apart_fence(void)
+void apart_fence(struct doorbell *bell)
 {
     doorbells_fence = true;
-    atomic_store(&mine->fences, 1);
+    atomic_store(bell ? &bell->fences : &mine->fences, 1);
 }
 
 bool apart_all_fence(void)
@@ -92,7 +92,7 @@ bool apart_all_fence(void)
     for (int i = 0; i < neighbours.n; i++)
         if (!atomic_load_explicit(&neighbour(i)->fences, memory_order_acquire))
             return false;
-    return true;
+    return neighbours.n > 0;
 }
 
 bool apart_is_in_the_way(void)

@@ -33,10 +33,10 @@ void apart_neighbours(const struct doorbell *bells, size_t stride, int n);
 enum apart { APART_UNKNOWN, APART_NO, APART_YES };
 enum apart apart_find(void);
 
-/* From now on our rings fence, and others may rely on it (doorbell.c). */
-void apart_fence(void);
+/* From now on our rings fence, and others may rely on it (doorbell.c).  `bell` is ours, NULL: apart_open's. */
+void apart_fence(struct doorbell *bell);
 
-/* Do all who may ring our bell fence? */
+/* Do all who may ring our bell fence?  Not all may be known. */
 bool apart_all_fence(void);
 
 /* Is another rank awake on the CPU we are on?  Tells that we are here. */

@@ -64,6 +64,7 @@ static void *assist(void *nothing)
     engine_forgo();
     engine_take();
     struct wait w = WAIT_FOR(NULL, NULL);
+    w.helps = true;
     while (!stop && (!is_needed || is_needed()))
         progress_assist(&w);
     wait_end(&w);

@@ -60,14 +60,14 @@ void policy_ask_who_is_apart(void)
         return;
     surroundings.apart = apart_find();
     if (surroundings.apart == APART_YES) {
-        apart_fence();
+        apart_fence(NULL);
         progress_tune();
     }
 }
 
 bool policy_all_fence(void)
 {
-    return surroundings.apart == APART_YES && apart_all_fence();
+    return doorbells_fence && apart_all_fence();
 }
 
 /* ---- choosing ---- */

@@ -59,10 +59,11 @@ enum {
     ASKED_AMONG_OTHERS = 4,
     ASSIST_NAP_NS = 100000,
     ASSIST_MOST_NAPS = 7,
-    CONTENDED_POLLS = 50, /* a poll counts for so many when another thread wanted the lock */
-    WATCH_NS = 100000,    /* until the first look of the follower that watches */
-    STAYS_MOVES = 8,      /* rounds for others after which a leader gives way to a newcomer, */
-    LOOKS_MOVES = 64,     /* and after which it looks whether others call at all */
+    ASSIST_CALLED_NAPS = 2, /* it calls now and then, and may compute in between */
+    CONTENDED_POLLS = 50,   /* a poll counts for so many when another thread wanted the lock */
+    WATCH_NS = 100000,      /* until the first look of the follower that watches */
+    STAYS_MOVES = 8,  /* rounds for others after which a leader gives way to a newcomer, */
+    LOOKS_MOVES = 64, /* and after which it looks whether others call at all */
 };
 
 static poller *pollers[MOST_POLLERS];
@@ -196,7 +197,7 @@ void waits_wake(void)
     if (progress_polling)
         return;
     followers_wake();
-    if (armed && (!armed->flag || *armed->flag))
+    if (armed && !armed->helps && (!armed->flag || *armed->flag))
         doorbell_ring(bell);
 }
 
@@ -206,7 +207,10 @@ static void wait_arm(struct wait *w)
 {
     bool alone = followers == 0 && !threads_are_many() && !waits_mixed;
     atomic_store_explicit(&bell->who, w->awaited.who, memory_order_relaxed);
-    atomic_store_explicit(&bell->where, alone ? w->awaited.where : 0, memory_order_relaxed);
+    uint64_t where = alone ? w->awaited.where : 0;
+    if (w->helps)
+        where = sleepers == 1 ? AWAITS_NO_CALL : 0;
+    atomic_store_explicit(&bell->where, where, memory_order_relaxed);
     w->rings = doorbell_arm(bell, !policy_all_fence());
     w->woken = false;
 }
@@ -530,7 +534,8 @@ void wait_end(struct wait *w)
 
 /* A thread of the program waits, and does the work itself.  Nobody tells us when it has done, for
  * that would cost it a system call; so have a look after 0.1 ms, 0.2 ms, ...: we miss no more than
- * has passed already. */
+ * has passed already.  If it waits no more, but has polled since we looked last, 0.4 ms at most: if we slept on the doorbell
+ * while it calls again and again, each message would cost its sender a system call and us a switch. */
 static void assist_rest(struct wait *w)
 {
     wait_reset(w);
@@ -549,11 +554,16 @@ void progress_assist(struct wait *w)
         return;
     }
     leader = w;
-    w->yields = 0;
-    if (round_over_pollers()) {
+    bool moves = round_over_pollers(), polls = progress_rounds() != w->hands + 1;
+    w->hands = progress_rounds();
+    if (!polls || w->yields > ASSIST_CALLED_NAPS)
+        w->yields = polls ? ASSIST_CALLED_NAPS : 0;
+    if (moves) {
         wait_reset(w);
         progress_completed();
         engine_breathe();
+    } else if (polls) {
+        assist_rest(w);
     } else if (w->phase < ARMED) {
         w->since = clock_ns();
         wait_begin_sleep(w);
@@ -581,6 +591,8 @@ void progress_open(struct doorbell *mine, bool crowded)
     bell = mine ? mine : &own_bell;
     partner_open(crowded ? mine : NULL);
     apart_open(crowded ? mine : NULL);
+    if (mine && param_number(ASYNC)) /* a thread that sleeps and is rung all the time */
+        apart_fence(mine);
     /* A private bell is rung under the engine lock only; no barrier is needed. */
     policy_open(crowded, mine ? doorbell_register() : true);
 }

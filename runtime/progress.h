@@ -72,9 +72,11 @@ void trace_flush(void); /* the program ends MPI, for now or for ever */
 void trace_close(void);
 
 /* What a wait for slots in shared memory has to be woken for, if it sleeps: when member `who` of the set
- * of slots `where` writes, or, AWAITS_ALL, when the last of them does.  where = 0: whatever comes.  Those
+ * of slots `where` writes, or, AWAITS_ALL, when the last of them does.  where = 0: whatever comes;
+ * AWAITS_NO_CALL: whatever comes but the slots of blocking calls, which only who is in them reads.  Those
  * who write slots look at it (coll/tiny_slot.c); all other rings wake in any case. */
 enum { AWAITS_ALL = -1 };
+#define AWAITS_NO_CALL UINT64_MAX
 struct awaited {
     uint64_t where;
     int who;
@@ -91,6 +93,7 @@ struct wait {
     uint32_t moves; /* rounds that moved something, and sleeps, that did not end it */
     uint32_t hands; /* of the engine lock, some moves ago */
     bool woken;     /* armed no more: it has slept */
+    bool helps;     /* it is progress_assist's; `hands` are the rounds when it looked last */
     uint64_t since; /* clock after its first few yields, ns; 0: before */
     const int
         *flag; /* not zero when the wait is over; NULL: the caller looks at other things */

@@ -48,3 +48,6 @@ test_unit_copy_whole_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/guard_test
 test_unit_guard_test_SOURCES = test/unit/guard_test.c test/unit/unit.h
 test_unit_guard_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += test/unit/assist_test
+test_unit_assist_test_SOURCES = test/unit/assist_test.c test/unit/unit.h
+test_unit_assist_test_LDADD = $(UNIT_LIBS)

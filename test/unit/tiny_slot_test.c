@@ -96,10 +96,13 @@ END_TEST
 
 /* Rank 1 sleeps for this, rank 2 is awake, and this one, rank 0, has begun operation 3, as rank 1 has.
  * Is rank 1 woken? */
+static bool is_for_blocking_calls; /* the block of slots: it has tracks beside */
 static bool wakes(struct awaited awaited, uint64_t last_of_rank_2)
 {
     static struct doorbell bells[RANKS];
     begin_to((const uint64_t[]){ 3, 3, last_of_rank_2 });
+    tiny->block = is_for_blocking_calls ? (struct block *)slots : NULL;
+    tiny->tracks = is_for_blocking_calls;
     for (int rank = 0; rank < RANKS; rank++) {
         bells[rank] = (struct doorbell){ .sleeping = rank == 1 };
         tiny->member[rank].bell = &bells[rank];
@@ -128,5 +131,17 @@ START_TEST(sleepers_are_woken_for_what_they_wait_for)
 }
 END_TEST
 
+START_TEST(helpers_are_not_woken_for_blocking_calls)
+{
+    struct awaited helper = { .where = AWAITS_NO_CALL };
+    ck_assert(wakes(helper, 3));
+    is_for_blocking_calls = true;
+    ck_assert(!wakes(helper, 3));
+    ck_assert(wakes((struct awaited){ .where = 0 }, 3));
+    is_for_blocking_calls = false;
+}
+END_TEST
+
 UNIT_MAIN("tiny_slot", what_all_said_is_right, what_one_said_is_wrong,
-          what_is_being_written_says_nothing, sleepers_are_woken_for_what_they_wait_for)
+          what_is_being_written_says_nothing, sleepers_are_woken_for_what_they_wait_for,
+          helpers_are_not_woken_for_blocking_calls)
