@@ -590,6 +590,8 @@ void progress_open(struct doorbell *mine, bool crowded)
     params_read();
     bell = mine ? mine : &own_bell;
     partner_open(crowded ? mine : NULL);
+    if (mine)
+        atomic_store(&mine->fences, 0); /* of an earlier use of MPI */
     apart_open(crowded ? mine : NULL);
     if (mine && param_number(ASYNC)) /* a thread that sleeps and is rung all the time */
         apart_fence(mine);

@@ -3,6 +3,7 @@
  * The thread that only helps (progress_assist): when it sleeps on the doorbell, what for, and what it costs those who
  * ring.
  */
+#include "runtime/param.h"
 #include "runtime/progress.h"
 
 #include "test/unit/unit.h"
@@ -57,6 +58,10 @@ START_TEST(ringers_fence_where_all_are_helped)
     setenv("XMPI_ASYNC", "1", 1);
     progress_open(&bells[0], false);
     ck_assert(doorbells_fence && bells[0].fences == 1);
+    progress_close();
+    params[PARAM_ID_ASYNC].number = 0;
+    progress_open(&bells[0], false); /* the next use of MPI */
+    ck_assert(!doorbells_fence && bells[0].fences == 0);
     progress_close();
     free(bells);
 }
