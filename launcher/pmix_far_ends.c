@@ -70,12 +70,13 @@ static void posted_rank_lost(struct job *job, int from, struct unpack *text)
         gone(&whose);
 }
 
-static void tell_roots(struct job *job, int but, const struct pack *text)
+/* Those of spawned jobs but one. */
+static void tell_roots(struct job *job, int but, enum mail_kind kind, const struct pack *text)
 {
     struct address to = { INT_MAX, POST_ROOT };
     while ((to.job = spawn_root_before(to.job)))
         if (to.job != but)
-            mail_send(job, to, MAIL_RANK_ENDED, text);
+            mail_send(job, to, kind, text);
 }
 
 /* To xmpirun: for all other roots as well.  To a root: for all of its launchers. */
@@ -92,7 +93,7 @@ static void got_rank_ended(struct job *job, struct address from, struct unpack *
     if (own == mail_xmpirun.job) {
         union_ended(job, &whose, size);
         if (lost)
-            tell_roots(job, from.job, &copy);
+            tell_roots(job, from.job, MAIL_RANK_ENDED, &copy);
     }
     if (lost && far_job_of(whose.nspace) != own) { /* its own job knows */
         if (job->others)
@@ -115,10 +116,8 @@ void far_job_ended(struct job *job, int number, const char *nspace)
     struct pack text = { 0 };
     pack_text(&text, nspace);
     if (*nspace) { /* it came as far as having a name */
-        struct address to = mail_xmpirun;
-        mail_send(job, to, MAIL_JOB_ENDED, &text);
-        for (to.job = INT_MAX; (to.job = spawn_root_before(to.job));)
-            mail_send(job, to, MAIL_JOB_ENDED, &text);
+        mail_send(job, mail_xmpirun, MAIL_JOB_ENDED, &text);
+        tell_roots(job, number, MAIL_JOB_ENDED, &text);
     }
     pack_free(&text);
     union_job_ended(job, number);
