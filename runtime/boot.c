@@ -140,21 +140,25 @@ uint32_t boot_silence(void)
     return atomic_load_explicit(&boot_record(boot.local_rank)->silent, memory_order_relaxed);
 }
 
+static void wake_listeners(void)
+{
+    if (atomic_load(&boot.segment->listeners))
+        boot_wake_all(boot.segment);
+}
+
 void boot_fall_silent(void)
 {
     if (silent)
         return;
     silent = true;
     atomic_store(&boot_record(boot.local_rank)->silent, 2 * uses + world_over);
-    if (atomic_load(&boot.segment->listeners))
-        boot_wake_all(boot.segment);
+    wake_listeners();
 }
 
 void boot_world_falls_silent(void)
 {
     atomic_fetch_or(&boot_record(boot.local_rank)->silent, 1);
-    if (atomic_load(&boot.segment->listeners))
-        boot_wake_all(boot.segment);
+    wake_listeners();
 }
 
 void boot_listen(bool yes)
