@@ -262,12 +262,17 @@ const struct attach_way *attach_way_of(enum collective what)
     return ways[what];
 }
 
+bool attach_serves_nonblocking(enum collective what)
+{
+    return attach_way_of(what) != NULL;
+}
+
 const char *attach_objection(const struct team *team, const struct call *call, bool tracked)
 {
     const struct reduction *op = &call->reduction;
     if (!team->tiny || (tracked && team->tiny->tracks == 0))
         return "the ranks have no shared slots";
-    if (tracked && !attach_way_of(call->what))
+    if (tracked && !attach_serves_nonblocking(call->what))
         return "of these it serves blocking calls only";
     if (team->tiny->apart >> call->what & 1)
         return "a rank could not reach the memory of another";
@@ -302,13 +307,19 @@ static int perform(struct attached *a, const struct call *call, struct rest *res
     return way->close(state, a, error, rest);
 }
 
+struct attached attach_begin(struct team *team, struct tiny *tiny,
+                             const struct telling *telling)
+{
+    return (struct attached){ .tiny = tiny,
+                              .channel = &team->channel,
+                              .said = telling_word(telling),
+                              .before = telling->before,
+                              .bytes = telling->bytes };
+}
+
 int attach_run(struct team *team, const struct telling *telling, struct rest *rest)
 {
-    struct attached a = { .tiny = team->tiny,
-                          .channel = &team->channel,
-                          .said = telling_word(telling),
-                          .before = telling->before,
-                          .bytes = telling->bytes };
+    struct attached a = attach_begin(team, team->tiny, telling);
     rest->n = 0;
     rest->away = false;
     enum collective what = telling->call->what;

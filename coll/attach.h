@@ -64,6 +64,10 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 /* Where they can be looked at in place, as link->view has it, or NULL. */
 const char *attach_view(const struct attached *a, int rank, uint64_t from, size_t bytes);
 
+/* A call of a team that begins, in these slots. */
+struct attached attach_begin(struct team *team, struct tiny *tiny,
+                             const struct telling *telling);
+
 /* The same in parts, for those that do not wait (attach_later.c).  Once all are heard: is everybody open? */
 void attach_look(struct attached *a);
 /* This rank shows what it has done. */

@@ -69,12 +69,7 @@ static const char *piece_of(const struct piece *p, int rank)
     size_t bytes = p->count * f->element;
     if (rank == f->a->tiny->me)
         return f->mine + p->at;
-    uint64_t from = attach_offered(f->a, rank)->in + p->at;
-    const char *there = p->in_place ? attach_view(f->a, rank, from, bytes) : NULL;
-    if (there)
-        return there;
-    char *landing = rank == 0 ? f->sum : f->heard;
-    return attach_read(f->a, rank, landing, from, bytes) ? landing : NULL;
+    return attach_operand(f->a, rank, p->at, bytes, p->in_place, rank == 0 ? f->sum : f->heard);
 }
 
 static void piece_try(void *piece)

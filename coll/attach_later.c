@@ -54,11 +54,7 @@ struct attach_later *attach_later_new(struct team *team, struct tiny *track,
     x->team = team;
     x->telling = telling;
     x->way = attach_way_of(telling->call->what);
-    x->a = (struct attached){ .tiny = track,
-                              .channel = &team->channel,
-                              .said = telling_word(telling),
-                              .before = telling->before,
-                              .bytes = telling->bytes };
+    x->a = attach_begin(team, track, telling);
     return x;
 }
 
@@ -76,12 +72,7 @@ static const struct round *round_of(const struct attach_later *x)
 
 static bool has_heard(struct attach_later *x)
 {
-    const struct tiny *t = x->a.tiny;
-    uint64_t sequence = round_of(x)->sequence;
-    for (; x->heard < t->n; x->heard++)
-        if (x->heard != t->me && !slot_says(slot_of(t, x->heard, sequence), sequence))
-            return false;
-    return true;
+    return tiny_has_heard(round_of(x), &x->heard);
 }
 
 bool attach_later_can(struct attach_later *x)
@@ -187,12 +178,17 @@ static int offer(struct attach_later *x)
     return lost ? way_close(x, lost) : 0;
 }
 
+/* What the round is worth that all have spoken in.  Who has left may be in another collective there. */
+static int error_in(struct round *round)
+{
+    int lost = attach_hear_all(round);
+    return lost ? lost : round->error;
+}
+
 /* All have offered: what now? */
 static enum stage meet(struct attach_later *x)
 {
-    int error = attach_hear_all(&x->a.met);
-    if (!error)
-        error = x->a.met.error;
+    int error = error_in(&x->a.met);
     if (error)
         return leave(x, error);
     attach_look(&x->a);
@@ -211,12 +207,9 @@ static enum stage work(struct attach_later *x)
     return lost ? leave(x, lost) : SAID;
 }
 
-/* What the round is worth that all have spoken in.  Who has left may be in another collective there. */
 static enum stage learn(struct attach_later *x)
 {
-    int error = attach_hear_all(&x->a.over);
-    if (!error)
-        error = x->a.over.error;
+    int error = error_in(&x->a.over);
     if (error)
         return leave(x, error);
     attach_learn(&x->a);

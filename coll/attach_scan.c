@@ -74,11 +74,7 @@ static const char *share_of(const struct climb *c, int rank, char *landing, bool
     const struct work *f = c->f;
     if (rank == f->a->tiny->me)
         return f->mine + c->at;
-    uint64_t from = attach_offered(f->a, rank)->in + c->at;
-    const char *there = in_place ? attach_view(f->a, rank, from, c->bytes) : NULL;
-    if (there)
-        return there;
-    return attach_read(f->a, rank, landing, from, c->bytes) ? landing : NULL;
+    return attach_operand(f->a, rank, c->at, c->bytes, in_place, landing);
 }
 
 /* The share of rank 0.  In an exscan it is the result of rank 1 as it is. */

@@ -4,6 +4,16 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
+const char *attach_operand(const struct attached *a, int rank, size_t at, size_t bytes,
+                           bool in_place, char *landing)
+{
+    uint64_t from = attach_offered(a, rank)->in + at;
+    const char *there = in_place ? attach_view(a, rank, from, bytes) : NULL;
+    if (there)
+        return there;
+    return attach_read(a, rank, landing, from, bytes) ? landing : NULL;
+}
+
 int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t done)
 {
     if (done == slice.count)

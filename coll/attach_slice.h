@@ -42,6 +42,11 @@ static inline struct slice slice_of_two(size_t n, size_t eighths, int rank)
     return rank == 0 ? (struct slice){ 0, cut } : (struct slice){ cut, n - cut };
 }
 
+/* So many bytes of another rank's operand, from this one on: where they lie, if `in_place` and they are mapped,
+ * or in the landing.  NULL: they cannot be read. */
+const char *attach_operand(const struct attached *a, int rank, size_t at, size_t bytes,
+                           bool in_place, char *landing);
+
 /* What the slice of a rank lacks.  MPI_ERR_BUFFER where it is spoilt. */
 int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t done);
 

@@ -87,14 +87,7 @@ static int later_take(struct later *l)
 /* Have all spoken whom this rank hears? */
 static bool has_heard(struct later *l)
 {
-    const struct tiny *t = l->track->tiny;
-    if (l->attach)
-        return attach_later_can(l->attach);
-    for (; l->heard <= l->round.last; l->heard++)
-        if (l->heard != t->me &&
-            !slot_says(slot_of(t, l->heard, l->round.sequence), l->round.sequence))
-            return false;
-    return true;
+    return l->attach ? attach_later_can(l->attach) : tiny_has_heard(&l->round, &l->heard);
 }
 
 /* Go on with the first of its track.  True: it is over, with *error. */

@@ -102,6 +102,9 @@ enum { ATTACH_PIECE = 512 << 10 }; /* of a vector: what stays in the cache */
 /* Why it cannot perform this call; NULL = it can.  `tracked`: a nonblocking one.  The same on every rank. */
 const char *attach_objection(const struct team *team, const struct call *call, bool tracked);
 
+/* Are nonblocking ones among those it performs? */
+bool attach_serves_nonblocking(enum collective what);
+
 /* What is left to be done by messages, as there was memory that could not be reached: of a vector
  * these elements, of all else the whole call, as one part.  The same on every rank. */
 struct rest {

@@ -158,6 +158,16 @@ static inline void tiny_all(struct round *round, struct tiny *t)
     round->readers = EVERYBODY;
 }
 
+/* Have all spoken whom this rank hears in the round, as of now?  Those below *heard have. */
+static inline bool tiny_has_heard(const struct round *round, int *heard)
+{
+    const struct tiny *t = round->tiny;
+    for (; *heard <= round->last; ++*heard)
+        if (*heard != t->me && !slot_says(slot_of(t, *heard, round->sequence), round->sequence))
+            return false;
+    return true;
+}
+
 /* Begin the next operation: afterwards this rank's slot, round->mine, may be filled in.  Its
  * round->payload has t->room bytes; tiny_place finds more. */
 static inline int tiny_begin(struct round *round, uint64_t said, uint64_t before)

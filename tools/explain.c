@@ -76,9 +76,7 @@ static const char *no_attach(const struct question *q)
         return "it serves no persistent calls";
     if (q->mode == NONBLOCKING && q->ranks > TINY_TRACK_RANKS)
         return "it serves 32 ranks at most, unless the call blocks";
-    bool only = q->what == COLL_BCAST || q->what == COLL_SCATTER || q->what == COLL_SCAN ||
-                q->what == COLL_EXSCAN;
-    if (q->mode == NONBLOCKING && only)
+    if (q->mode == NONBLOCKING && !attach_serves_nonblocking(q->what))
         return "of these it serves blocking calls only";
     if (q->nodes > 1 || q->ranks < 2 || q->ranks > TINY_RANKS)
         return "the ranks have no shared slots";
