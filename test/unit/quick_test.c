@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MESSAGES = 600, LONGEST = 300, WINDOW = 16, ROUNDS = 300, TAG = 3 };
+enum { MESSAGES = 600, LONGEST = 300, WINDOW = 16, ROUNDS = 300, TAG = 3, FULL = 1000000 };
 
 /* Between the two, past the pml: in a part of the area that nobody uses here. */
 static _Atomic int *word(void)
@@ -63,7 +63,7 @@ static void wait_all(struct request **requests, int n)
         ck_assert_int_eq(request_wait(requests[i], NULL), 0);
 }
 
-/* Both are here, and nobody has begun what comes next. */
+/* Both are here: neither has begun what comes next, and neither still takes what comes after. */
 static void meet(int round)
 {
     atomic_fetch_add(word(), 1);
@@ -89,6 +89,7 @@ static void exchange(struct channel *c, int rounds)
         wait_all(requests, 2 * WINDOW);
         ck_assert_int_eq(memcmp(in, out, WINDOW), 0);
     }
+    meet(rounds);
     ck_assert_int_eq(received, (rounds - 1) * WINDOW);
     ck_assert_int_gt(sent, rounds);
 }
@@ -108,7 +109,7 @@ static void send_all(struct channel *c)
     ck_assert_int_gt(quick, 3);
     ck_assert_int_lt(quick, (int)bootseg_slots(2));
     ck_assert_ptr_null(pml_isend_quick(c, text, 1, &layout_bytes, 1, TAG)); /* others wait */
-    atomic_store(word(), -1);
+    atomic_store(word(), FULL);
     wait_all(requests, MESSAGES);
 }
 
@@ -116,7 +117,7 @@ static void receive_all(struct channel *c)
 {
     static char text[MESSAGES][LONGEST];
     struct request *requests[MESSAGES];
-    while (atomic_load(word()) >= 0)
+    while (atomic_load(word()) < FULL)
         sched_yield();
     progress();
     for (int i = 0; i < MESSAGES;
@@ -187,14 +188,14 @@ static void fill_all(struct channel *c)
     }
     ck_assert_int_gt(quick, 3);
     ck_assert_int_lt(quick, (int)bootseg_slots(2));
-    atomic_store(word(), -1);
+    atomic_store(word(), FULL);
     wait_all(requests, MESSAGES - quick);
 }
 
 static void empty_all(struct channel *c)
 {
     struct request *request;
-    while (atomic_load(word()) >= 0)
+    while (atomic_load(word()) < FULL)
         sched_yield();
     for (int i = 0; i < MESSAGES; i++) {
         char letter;
