@@ -22,7 +22,9 @@ struct request *pml_irecv_quick(struct channel *channel, void *base, size_t coun
                                 const struct layout *layout, int source, int tag)
 {
     struct request_pool *pool = channel->pool;
-    if (gpu_possible || troubles > 0 || !match_takes_row(channel->match) || !pool->requests)
+    int64_t bytes;
+    if (gpu_possible || troubles > 0 || !match_takes_row(channel->match) || !pool->requests ||
+        __builtin_mul_overflow((int64_t)count, (int64_t)layout->size, &bytes))
         return NULL;
     struct recv *recv = (struct recv *)request_new(&recv_ops, pool);
     layout_hold((struct layout *)layout);
@@ -30,10 +32,9 @@ struct request *pml_irecv_quick(struct channel *channel, void *base, size_t coun
               &(struct envelope){ .peer = source, .tag = tag });
     recv->waiting = true;
     match_post_row(channel->match, &recv->posted, recv->key);
-    size_t bytes = count * layout->size;
     uint32_t name = record_ready();
     if (__builtin_expect(name == 0, 0))
-        return recorded(&recv->request, channel, source, tag, bytes);
-    record_event_next(name, channel->context, source, tag, bytes);
+        return recorded(&recv->request, channel, source, tag, (size_t)bytes);
+    record_event_next(name, channel->context, source, tag, (size_t)bytes);
     return &recv->request;
 }

@@ -31,22 +31,39 @@ int check_memory(const struct side *side, const char *argument)
                 argument, (long long)side->count, side->type->name);
 }
 
+/* The bytes of block i are a number of 63 bits. */
+static int check_product(const struct side *side, int i, const struct type *type)
+{
+    int64_t count = counts_at(side->counts, i), bytes;
+    if (!__builtin_mul_overflow(count, (int64_t)type->layout->size, &bytes))
+        return MPI_SUCCESS;
+    return fail(
+        MPI_ERR_COUNT,
+        "argument %s[%d] is %lld; that many elements of %zu bytes do not fit into 63 bits",
+        side->argument, i, (long long)count, type->layout->size);
+}
+
 int check_counts(const struct side *side, int n)
 {
     if (n > 0 && counts_missing(side->counts))
         return fail_null(MPI_ERR_ARG, side->argument);
-    for (int i = 0; i < n; i++)
+    int rc = MPI_SUCCESS;
+    for (int i = 0; !rc && i < n; i++) {
         if (counts_at(side->counts, i) < 0)
             return fail(MPI_ERR_COUNT, "argument %s[%d] is %lld, must not be negative",
                         side->argument, i, (long long)counts_at(side->counts, i));
-    return MPI_SUCCESS;
+        if (side->type)
+            rc = check_product(side, i, side->type);
+    }
+    return rc;
 }
 
 /* Behind MPI_BOTTOM, which is NULL, a displacement is an address, and none lies in the first page. */
 int check_block(const struct side *side, int i, const struct type *type, const char *argument)
 {
-    if (side->buf || !type->predefined || counts_at(side->counts, i) == 0)
-        return MPI_SUCCESS;
+    int rc = check_product(side, i, type);
+    if (rc || side->buf || !type->predefined || counts_at(side->counts, i) == 0)
+        return rc;
     int64_t displ = counts_at(side->displs, i);
     if (displ * (side->types ? 1 : type->layout->extent) >= 4096)
         return MPI_SUCCESS;

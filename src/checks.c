@@ -49,6 +49,15 @@ void bad_buffer(struct entry *e, const char *name, const void *data)
                           : "NULL; it has to point to the data, or the count has to be 0");
 }
 
+void bad_bytes(struct entry *e, const char *name, int64_t count, const struct type *type)
+{
+    if (e->rc == MPI_SUCCESS)
+        e->rc =
+            fail(MPI_ERR_COUNT,
+                 "argument %s is %lld; that many elements of %zu bytes do not fit into 63 bits",
+                 name, (long long)count, type->layout->size);
+}
+
 void bad_object(struct entry *e, int class, const char *name, const char *rule)
 {
     if (e->rc == MPI_SUCCESS)

@@ -28,6 +28,7 @@ void bad_tag(struct entry *e, const char *name, int tag, const char *also);
 void bad_root(struct entry *e, const char *name, int root, const struct comm *comm);
 void bad_pointer(struct entry *e, int class, const char *name);
 void bad_buffer(struct entry *e, const char *name, const void *data);
+void bad_bytes(struct entry *e, const char *name, int64_t count, const struct type *type);
 void bad_handle(struct entry *e, int class, const char *name, const void *handle,
                 const char *what);
 void bad_committed(struct entry *e, MPI_Datatype handle, const struct type *type,
@@ -149,6 +150,15 @@ static inline void check_data(struct entry *e, const void *data, int64_t count,
     if (BAD((uintptr_t)data <= (uintptr_t)MPI_IN_PLACE) && count > 0 && type &&
         (data || type->predefined))
         bad_buffer(e, name, data);
+}
+
+/* What `count` elements hold is a number of 63 bits.  type: NULL where nobody looks at it. */
+static inline void check_bytes(struct entry *e, const struct type *type, int64_t count,
+                               const char *name)
+{
+    int64_t bytes;
+    if (BAD(type && __builtin_mul_overflow(count, (int64_t)type->layout->size, &bytes)))
+        bad_bytes(e, name, count, type);
 }
 
 /* ---- objects ---- */

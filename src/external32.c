@@ -316,7 +316,11 @@ static int external_bytes(const char *datarep, int64_t count, const struct type 
 {
     if (strcmp(datarep, "external32") != 0)
         return fail(MPI_ERR_ARG, "argument datarep is \"%s\", must be \"external32\"", datarep);
-    return pack_bytes(count, type_external(type), bytes);
+    size_t each = type_external(type);
+    if (!__builtin_mul_overflow(count, (int64_t)each, bytes))
+        return MPI_SUCCESS;
+    return fail(MPI_ERR_COUNT, "%lld elements of %zu bytes do not fit into 63 bits",
+                (long long)count, each);
 }
 
 /* The external bytes of a call: those of the user, or where these are on a device a copy. */

@@ -26,6 +26,7 @@ OBJECTS = {"comm": "MPI_Comm", "group": "MPI_Group", "type": "MPI_Datatype", "op
            "info": "MPI_Info", "errhandler": "MPI_Errhandler", "session": "MPI_Session",
            "win": "MPI_Win", "file": "MPI_File", "request": "MPI_Request",
            "stream": "MPIX_Stream"}
+COMMITTED = tuple(where + "_t" for where in ("committed", "mine_type", "root_type", "part_type"))
 NULLS = {"type": "MPI_DATATYPE_NULL", "stream": "MPIX_STREAM_NULL"}
 EXTENSIONS = {"fusion", "stream"}  # chapters that are not MPI's
 OWNERS = {"comm": "comm", "intra": "comm", "inter": "comm", "session": "session", "win": "win",
@@ -323,6 +324,13 @@ class Entry:
             check = p.kind.check_wide if self.wide else p.kind.check
             if check and (p.kind.wide if self.wide else p.kind.user):
                 yield from self.expand(p, check).split("\n")
+        yield from self.check_products()
+
+    def check_products(self):
+        """A count and the datatype that follows it."""
+        for p, follower in zip(self.f.parameters, self.f.parameters[1:]):
+            if p.type.endswith("count_t") and follower.type in COMMITTED:
+                yield self.expand(p, checked("bytes", "{next}_"))
 
     def arguments(self):
         return ", ".join(self.expand(p, p.kind.give_wide if self.wide else p.kind.give)

@@ -11,14 +11,6 @@
 #include "src/api/datatype.h"
 #include "src/type.h"
 
-int pack_bytes(int64_t count, size_t each, int64_t *bytes)
-{
-    if (!__builtin_mul_overflow(count, (int64_t)each, bytes))
-        return MPI_SUCCESS;
-    return fail(MPI_ERR_COUNT, "%lld elements of %zu bytes do not fit into 63 bits",
-                (long long)count, each);
-}
-
 int pack_check(const void *memory, int64_t position, int64_t bytes, int64_t size,
                const char *buffer, const char *argument)
 {
@@ -40,10 +32,8 @@ int xmpi_pack(data_t inbuf, count_t incount, committed_t datatype, out_t outbuf,
               bytes_t outsize, position_t *position, comm_t comm)
 {
     (void)comm;
-    int64_t bytes;
-    int rc = pack_bytes(incount, datatype->layout->size, &bytes);
-    if (!rc)
-        rc = pack_check(outbuf, *position, bytes, outsize, "outbuf", "outsize");
+    int64_t bytes = incount * (int64_t)datatype->layout->size;
+    int rc = pack_check(outbuf, *position, bytes, outsize, "outbuf", "outsize");
     if (rc)
         return rc;
     struct buffer from = buffer_user(inbuf, incount, datatype->layout);
@@ -57,10 +47,8 @@ int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
                 count_t outcount, committed_t datatype, comm_t comm)
 {
     (void)comm;
-    int64_t bytes;
-    int rc = pack_bytes(outcount, datatype->layout->size, &bytes);
-    if (!rc)
-        rc = pack_check(inbuf, *position, bytes, insize, "inbuf", "insize");
+    int64_t bytes = outcount * (int64_t)datatype->layout->size;
+    int rc = pack_check(inbuf, *position, bytes, insize, "inbuf", "insize");
     if (rc)
         return rc;
     struct buffer to = buffer_user(outbuf, outcount, datatype->layout);
@@ -73,5 +61,6 @@ int xmpi_unpack(in_t inbuf, bytes_t insize, position_t *position, room_t outbuf,
 int xmpi_pack_size(count_t incount, committed_t datatype, comm_t comm, count_out_t *size)
 {
     (void)comm;
-    return pack_bytes(incount, datatype->layout->size, size);
+    *size = incount * (int64_t)datatype->layout->size;
+    return MPI_SUCCESS;
 }

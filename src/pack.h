@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What MPI_Pack and MPI_Pack_external check alike: that the packed bytes can be counted, and that
- * they fit where they go to or come from.
+ * What MPI_Pack and MPI_Pack_external check alike: that the packed bytes fit where they go to or
+ * come from.
  */
 #ifndef XMPI_PACK_H
 #define XMPI_PACK_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* count elements of `each` bytes; MPI_ERR_COUNT when that is no 63-bit number. */
-int pack_bytes(int64_t count, size_t each, int64_t *bytes);
 
 /* Do `bytes` behind `position` lie in memory of `size` bytes?  MPI_ERR_BUFFER, MPI_ERR_ARG or
  * MPI_ERR_TRUNCATE; memory and size are called what these arguments of the call are called. */

@@ -23,7 +23,9 @@ struct request *pml_isend_quick(struct channel *channel, const void *base, size_
                                 const struct layout *layout, int dest, int tag)
 {
     struct peer *peer = channel->last_peer;
-    size_t bytes = count * layout->size;
+    size_t bytes;
+    if (__builtin_mul_overflow(count, layout->size, &bytes))
+        return NULL;
     if (channel->last != dest + 1 || peer->link != &link_shm || peer->queue.first ||
         !layout->dense || bytes > SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
         !channel->pool->done || gpu_possible)

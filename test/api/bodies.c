@@ -127,6 +127,39 @@ static void collectives(void)
           "recvbuf");
 }
 
+/* Counts whose bytes are no number of 63 bits, also where short messages go a way of their own. */
+static void products(void)
+{
+    MPI_Count most = (MPI_Count)1 << 61, counts[] = { most };
+    MPI_Aint displs[] = { 0 };
+    MPI_Datatype doubles = MPI_DOUBLE;
+    MPI_Request request, both[2];
+    int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    for (int i = 0; i < 20; i++) {
+        MPI_Irecv(more, 1, MPI_INT, from, 7, MPI_COMM_WORLD, &both[0]);
+        MPI_Isend(ints, 1, MPI_INT, to, 7, MPI_COMM_WORLD, &both[1]);
+        MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    }
+    FAILS(MPI_Isend_c(ints, most, doubles, to, 7, MPI_COMM_WORLD, &request), MPI_ERR_COUNT,
+          "argument count is 2305843009213693952");
+    FAILS(MPI_Irecv_c(more, most, doubles, from, 7, MPI_COMM_WORLD, &request), MPI_ERR_COUNT,
+          "argument count is");
+    FAILS(MPI_Send_init_c(ints, most, doubles, to, 7, MPI_COMM_WORLD, &request), MPI_ERR_COUNT,
+          "argument count is");
+    FAILS(MPI_Sendrecv_c(ints, 1, MPI_INT, to, 7, more, most, doubles, from, 7, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE),
+          MPI_ERR_COUNT, "argument recvcount is");
+    FAILS(MPI_Bcast_c(ints, most, doubles, 0, MPI_COMM_SELF), MPI_ERR_COUNT, "argument count");
+    FAILS(MPI_Gather_c(ints, most, doubles, more, 1, doubles, 0, MPI_COMM_SELF), MPI_ERR_COUNT,
+          "argument sendcount");
+    FAILS(MPI_Gatherv_c(ints, 1, doubles, more, counts, displs, doubles, 0, MPI_COMM_SELF),
+          MPI_ERR_COUNT, "argument recvcounts[0]");
+    FAILS(MPI_Alltoallw_c(ints, counts, displs, &doubles, more, counts, displs, &doubles,
+                          MPI_COMM_SELF),
+          MPI_ERR_COUNT, "argument sendcounts[0]");
+    FAILS(MPI_Pack_size_c(most, doubles, MPI_COMM_SELF, counts), MPI_ERR_COUNT, "incount");
+}
+
 static void requests(void)
 {
     MPI_Request request = (MPI_Request)0x7890, both[2] = { MPI_REQUEST_NULL, request };
@@ -200,6 +233,7 @@ int main(int argc, char **argv)
     datatypes();
     operations();
     collectives();
+    products();
     requests();
     infos();
     sessions();
