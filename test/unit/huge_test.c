@@ -16,7 +16,8 @@ enum {
     WORTH = HUGE_MOST_NS / HUGE_SAVES_NS / 2,
     WHOLE = HUGE_BLOCK / HUGE_PAGE,
     MANY = 100000,
-    SHORT = 60000
+    SHORT = 60000,
+    KEPT = 64 << 10 /* at the end, in a piece that the heap was made to grow by */
 };
 
 static struct huge_count count;
@@ -123,15 +124,15 @@ START_TEST(failures_end)
 END_TEST
 
 /* What it held and what is allocated afterwards is as it was. */
-static void the_last_block_is_made_whole(uintptr_t block)
+static void the_last_block_is_made_whole(uintptr_t block, uintptr_t missing)
 {
     void *next;
-    if ((uintptr_t)sbrk(0) % HUGE_BLOCK != 0)
+    if (missing > 0)
         ck_assert(huge_heap_fill(block, HUGE_BLOCK));
     ck_assert_uint_ge((uintptr_t)sbrk(0), block + HUGE_BLOCK);
     ck_assert(!huge_heap_fill(block, HUGE_BLOCK));
-    next = malloc(SHORT); /* in what the heap has more */
-    ck_assert_uint_lt((uintptr_t)next, block + HUGE_BLOCK);
+    next = malloc(SHORT); /* in what the heap has more, unless that is what keeps it there */
+    ck_assert(missing < 2 * KEPT || (uintptr_t)next < block + HUGE_BLOCK);
     free(next);
 }
 
@@ -142,17 +143,18 @@ START_TEST(the_heap_has_whole_blocks)
     for (int i = 0; i < MOST; i++)
         some[i] = memset(malloc(SHORT), i, SHORT);
     uintptr_t end = (uintptr_t)sbrk(0), block = (end - 1) / HUGE_BLOCK * HUGE_BLOCK;
+    uintptr_t missing = block + HUGE_BLOCK - end;
     bool is_there = end - (uintptr_t)some[MOST - 1] < HUGE_BLOCK;
     ck_assert(!huge_heap_fill(block + HUGE_BLOCK, HUGE_BLOCK)); /* it is not the heap's */
     if (is_there) { /* not where sanitizers allocate, elsewhere */
         ck_assert(!huge_heap_fill(block - HUGE_BLOCK, HUGE_BLOCK)); /* it is whole */
-        the_last_block_is_made_whole(block);
+        the_last_block_is_made_whole(block, missing);
     }
     for (int i = 0; i < MOST; i++) {
         ck_assert(some[i][0] == i && some[i][SHORT - 1] == i);
         free(some[i]);
     }
-    if (is_there)
+    if (is_there && missing > 0)
         ck_assert_uint_ge((uintptr_t)sbrk(0), block + HUGE_BLOCK); /* it does not shrink */
 }
 END_TEST
