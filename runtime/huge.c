@@ -63,7 +63,8 @@ bool huge_may(const struct huge_count *count, uint64_t now)
 bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
                 uint64_t ns, uint64_t now)
 {
-    count->rests = now + HUGE_RESTS * ns;
+    uint64_t saved = now > HUGE_SAVED_NS ? now - HUGE_SAVED_NS : 0;
+    count->rests = (count->rests > saved ? count->rests : saved) + (1 + HUGE_RESTS) * ns;
     bool moved = outcome == HUGE_MOVED && ns >= HUGE_LEAST_NS;
     if (moved && ns < count->ns)
         count->ns = ns;

@@ -11,9 +11,10 @@
  * When: moving a block of 2 MiB takes some 100 to 600 us, which is measured, and saves some 120 ns for each page
  * of each later copy.  So a block is moved when its pages have cost half of what moving will, and all moving
  * together takes a quarter of the time at most; whoever uses its memory a few times only, or gives it back each
- * time, pays next to nothing.  A block that cannot be moved, or was, is tried again after 16 times as many: it may
- * be other memory by then, and where it is the same the kernel has nothing to do.  When failures have taken too long
- * in all there are no more tries.
+ * time, pays next to nothing.  The time that nothing was moved counts, too: the blocks of a window become due at
+ * once, and with a rest after each it would take as many windows until all are moved.  A block that cannot be moved,
+ * or was, is tried again after 16 times as many: it may be other memory by then, and where it is the same the kernel
+ * has nothing to do.  When failures have taken too long in all there are no more tries.
  *
  * What it can cost: a block is moved as a whole, so parts of it that were never touched, or that an allocator has
  * given back to the kernel, become memory; and all of it comes to lie on one NUMA node, the one that most of it lies
@@ -36,7 +37,8 @@ enum {
     HUGE_LEAST_NS = 100000,    /* but not less than this: there was nothing to do */
     HUGE_WASTE_NS = 200000000, /* that failures may take in all */
     HUGE_ENTRIES = 4096,       /* blocks that are counted at a time */
-    HUGE_RESTS = 3,            /* after a try, times what it took */
+    HUGE_RESTS = 3,            /* after a try, times what it took, */
+    HUGE_SAVED_NS = 128000000, /* but rests of so long may be made in advance */
     HUGE_MOST_TRIES = 24
 };
 

@@ -76,14 +76,34 @@ START_TEST(the_price_is_the_least_that_was_paid)
 }
 END_TEST
 
+/* Moves of a millisecond, each as soon as it may be. */
+static uint64_t moves_until(uint64_t *now, uint64_t end)
+{
+    enum { STEP = 10000, TOOK = 1000000 };
+    uint64_t moves = 0;
+    while (*now < end) {
+        bool may = huge_may(&count, *now);
+        *now += may ? TOOK : STEP;
+        moves += may;
+        if (may) {
+            times_until_due(moves, WHOLE);
+            huge_tried(&count, due, HUGE_MOVED, TOOK, *now);
+        }
+    }
+    return moves;
+}
+
 START_TEST(moving_takes_a_part_of_the_time)
 {
+    enum { MS = 1000000, SAVED = HUGE_SAVED_NS / MS, ALL = 1 + HUGE_RESTS };
+    uint64_t now = 1000 * (uint64_t)MS;
     huge_begin(&count);
-    ck_assert(huge_may(&count, 0));
-    times_until_due(1, 1);
-    huge_tried(&count, due, HUGE_MOVED, 1000, 5000);
-    ck_assert(!huge_may(&count, 5000 + HUGE_RESTS * 1000 - 1));
-    ck_assert(huge_may(&count, 5000 + HUGE_RESTS * 1000));
+    /* at first in a row, and then with rests */
+    ck_assert_uint_ge(moves_until(&now, now + SAVED / ALL * MS), SAVED / ALL);
+    ck_assert_uint_le(moves_until(&now, now + 400 * (uint64_t)MS), (400 + SAVED) / ALL + 1);
+    ck_assert_uint_le(moves_until(&now, now + 400 * (uint64_t)MS), 400 / ALL + 1);
+    now += 100 * SAVED * (uint64_t)MS; /* long pauses count once */
+    ck_assert_uint_le(moves_until(&now, now + 400 * (uint64_t)MS), (400 + SAVED) / ALL + 1);
 }
 END_TEST
 
