@@ -168,6 +168,17 @@ static bool errand_go(const struct blocks *b, const struct errand *e, size_t byt
 
 /* ---- one call ---- */
 
+/* What others reach of ours: all blocks that arrive but our own, and what the root of a gather reads. */
+static void share(const struct blocks *b)
+{
+    const struct attached *a = b->a;
+    size_t root_reads = gives(a, b->call) ? share_of_root(a, b->call) : 0;
+    size_t below = (size_t)a->tiny->me * a->bytes, own_end = below + a->bytes;
+    attach_share(root_reads ? b->send : NULL, root_reads);
+    attach_share(b->land, below);
+    attach_share(b->land ? b->land + own_end : NULL, (size_t)a->tiny->n * a->bytes - own_end);
+}
+
 static void blocks_open(void *state, const struct attached *a, const struct call *call,
                         struct offer *offer)
 {
@@ -178,9 +189,7 @@ static void blocks_open(void *state, const struct attached *a, const struct call
     *offer = (struct offer){ .in = (uintptr_t)b->send,
                              .out = (uintptr_t)b->land,
                              .openness = is_open ? OPEN : CLOSED };
-    size_t root_reads = gives(a, call) ? share_of_root(a, call) : 0;
-    attach_share(root_reads ? b->send : NULL, root_reads);
-    attach_share(b->land, (size_t)a->tiny->n * a->bytes);
+    share(b);
 }
 
 /* In the end *done says whether all went well. */
