@@ -2,6 +2,7 @@
 #include "runtime/huge.h"
 
 #include "runtime/clock.h"
+#include "runtime/huge_gap.h"
 #include "runtime/huge_heap.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
@@ -125,9 +126,18 @@ static enum huge_outcome move(uintptr_t block)
 
 static enum huge_outcome move_whole(uintptr_t block)
 {
+    struct huge_gaps gaps;
     enum huge_outcome outcome = move(block);
-    bool is_filled = outcome == HUGE_NEVER && huge_heap_fill(block, HUGE_BLOCK);
-    return is_filled ? move(block) : outcome;
+    if (outcome != HUGE_NEVER)
+        return outcome;
+    if (huge_heap_fill(block, HUGE_BLOCK))
+        return move(block);
+    if (!huge_gaps_fill(&gaps, block, HUGE_BLOCK))
+        return outcome;
+    outcome = move(block);
+    if (outcome == HUGE_NEVER)
+        huge_gaps_empty(&gaps);
+    return outcome;
 }
 
 static void try(struct huge_block *block)

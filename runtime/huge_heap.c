@@ -2,10 +2,11 @@
 #define _GNU_SOURCE
 #include "runtime/huge_heap.h"
 
+#include "runtime/huge_gap.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct heap {
@@ -28,18 +29,6 @@ static bool heap_find(struct heap *heap)
     if (maps)
         fclose(maps);
     return found;
-}
-
-static bool fill_below(uintptr_t from, uintptr_t to)
-{
-    if (from >= to)
-        return true;
-    void *wanted = (void *)from;
-    void *got = mmap(wanted, to - from, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got != MAP_FAILED && got != wanted) /* a kernel that does not know the flag */
-        munmap(got, to - from);
-    return got == wanted;
 }
 
 /* Growing the heap by sbrk would do, but the allocator could not use what it did not ask for.  What it was asked for
@@ -73,5 +62,5 @@ bool huge_heap_fill(uintptr_t block, uintptr_t bytes)
     if ((uintptr_t)sbrk(0) <= block || !heap_find(&heap) || heap.first >= end ||
         heap.end <= block || (heap.first <= block && heap.end >= end))
         return false;
-    return fill_below(block, heap.first) && fill_above(end);
+    return huge_gap_map(block, heap.first) && fill_above(end);
 }

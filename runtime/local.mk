@@ -15,7 +15,7 @@ libxmpi_core_la_SOURCES += \
     runtime/fail.c runtime/fail.h \
     runtime/follow.c runtime/follow.h \
     runtime/guard.c runtime/guard.h \
-    runtime/huge.c runtime/huge.h runtime/huge_heap.c runtime/huge_heap.h \
+    runtime/huge.c runtime/huge.h runtime/huge_gap.c runtime/huge_gap.h runtime/huge_heap.c runtime/huge_heap.h \
     runtime/hw.c runtime/hw.h runtime/hw_machine.c runtime/hw_place.c \
     runtime/keeplock.c runtime/keeplock.h \
     runtime/lock.c runtime/lock.h \

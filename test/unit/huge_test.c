@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which blocks of memory had better lie in large pages, with times that are made up; and the end of the heap.
+ * Which blocks of memory had better lie in large pages, with times that are made up; the end of the heap, and gaps beside a
+ * mapping.
  */
 #define _GNU_SOURCE
 #include "runtime/huge.h"
+#include "runtime/huge_gap.h"
 #include "runtime/huge_heap.h"
 
 #include "test/unit/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -179,8 +182,106 @@ START_TEST(the_heap_has_whole_blocks)
 }
 END_TEST
 
+/* ---- gaps ---- */
+
+static struct huge_gaps gaps;
+
+/* An address where a block is free, between others that are not. */
+static uintptr_t hole(void)
+{
+    char *room =
+        mmap(NULL, (size_t)4 * HUGE_BLOCK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(room != MAP_FAILED);
+    uintptr_t block = ((uintptr_t)room / HUGE_BLOCK + 2) * HUGE_BLOCK;
+    ck_assert_int_eq(munmap((void *)block, HUGE_BLOCK), 0);
+    return block;
+}
+
+static char *map_at(uintptr_t at, size_t bytes, int rights, int flags)
+{
+    void *got = mmap((void *)at, bytes, rights, flags | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    ck_assert(got == (void *)at);
+    return got;
+}
+
+static bool is_mapped(uintptr_t at, size_t bytes)
+{
+    unsigned char there[HUGE_BLOCK / HUGE_PAGE];
+    return mincore((void *)at, bytes, there) == 0;
+}
+
+/* A part of a block, from there on; what is filled, and what it held. */
+static void part_is_filled(size_t skip, size_t bytes)
+{
+    uintptr_t block = hole();
+    char *part = map_at(block + skip, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    memset(part, 7, bytes);
+    ck_assert(huge_gaps_fill(&gaps, block, HUGE_BLOCK));
+    ck_assert(is_mapped(block, HUGE_BLOCK));
+    ck_assert_uint_eq(gaps.below.to - gaps.below.from, skip);
+    ck_assert_uint_eq(gaps.above.to - gaps.above.from, HUGE_BLOCK - skip - bytes);
+    memset((char *)gaps.below.from, 1, skip);
+    memset((char *)gaps.above.from, 2, HUGE_BLOCK - skip - bytes);
+    ck_assert(part[0] == 7 && part[bytes - 1] == 7);
+    struct huge_gaps other;
+    ck_assert(!huge_gaps_fill(&other, block, HUGE_BLOCK)); /* it is whole */
+    huge_gaps_empty(&gaps);
+    ck_assert(skip == 0 || !is_mapped(block, HUGE_PAGE));
+    ck_assert(part[0] == 7 && part[bytes - 1] == 7);
+    ck_assert_int_eq(munmap(part, bytes), 0);
+    ck_assert(!huge_gaps_fill(&gaps, block, HUGE_BLOCK)); /* nothing is there */
+}
+
+START_TEST(gaps_beside_a_mapping_are_filled)
+{
+    enum { HALF = HUGE_BLOCK / 2 };
+    part_is_filled(0, HALF);
+    part_is_filled(HALF, HALF);
+    part_is_filled(HUGE_PAGE, HALF);
+}
+END_TEST
+
+/* Somebody has a page at the other end, or what is there is of another kind. */
+static void part_is_left(int rights, int flags, size_t neighbour)
+{
+    uintptr_t block = hole();
+    char *part = map_at(block + HUGE_PAGE, HUGE_PAGE, rights, flags);
+    if (neighbour > 0)
+        map_at(block + neighbour, HUGE_PAGE, PROT_NONE, MAP_PRIVATE);
+    ck_assert(!huge_gaps_fill(&gaps, block, HUGE_BLOCK));
+    ck_assert(!is_mapped(block, HUGE_PAGE));
+    ck_assert(!is_mapped((uintptr_t)part + HUGE_PAGE, HUGE_PAGE));
+    ck_assert(!is_mapped(block + HUGE_BLOCK - 2 * HUGE_PAGE, HUGE_PAGE));
+}
+
+START_TEST(what_is_not_ours_is_left)
+{
+    enum { BOTH = PROT_READ | PROT_WRITE };
+    part_is_left(PROT_READ, MAP_PRIVATE, 0);
+    part_is_left(PROT_NONE, MAP_PRIVATE, 0);
+    part_is_left(BOTH, MAP_SHARED, 0);
+    part_is_left(BOTH, MAP_PRIVATE, HUGE_BLOCK - HUGE_PAGE);
+    part_is_left(BOTH, MAP_PRIVATE, HUGE_BLOCK / 2);
+}
+END_TEST
+
+START_TEST(gaps_have_an_end)
+{
+    int filled = 0;
+    while (filled < 100) {
+        uintptr_t block = hole();
+        map_at(block, HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+        if (!huge_gaps_fill(&gaps, block, HUGE_BLOCK))
+            break;
+        filled++;
+    }
+    ck_assert_int_eq(filled, HUGE_GAPS_MOST / HUGE_BLOCK + 1);
+}
+END_TEST
+
 UNIT_MAIN("huge", what_is_reached_often_is_due, what_was_moved_is_left_alone_for_long,
           what_is_busy_is_tried_again_sooner, the_price_is_the_least_that_was_paid,
           moving_takes_a_part_of_the_time, where_nothing_was_to_do_there_is_no_price,
           of_two_that_share_an_entry_the_busier_one_has_it, failures_end,
-          the_heap_has_whole_blocks)
+          the_heap_has_whole_blocks, gaps_beside_a_mapping_are_filled, what_is_not_ours_is_left,
+          gaps_have_an_end)
