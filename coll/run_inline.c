@@ -4,21 +4,41 @@
  * list, no counters, no requests.  A small send is over when pml_send returns, whether or not
  * anybody receives, so each step may simply be done; the verifier performs all plans this way
  * too.  It saves about half of the time of an exchange of a few bytes.
+ *
+ * Of longer vectors a plan of one step is performed here as well, since who has nothing else to do may wait, as
+ * long as it takes: of two ranks that reduce the one sends and the other folds.  What comes through the link
+ * is folded where it lies, piece by piece as it comes, and not copied first: 32 KiB take 3.3 us near, before 4.3.
  */
 #include "coll/run.h"
+
+#include "coll/scratch.h"
 
 #include "mpix.h"
 #include "pml/failure.h"
 #include "runtime/param.h"
 
-enum { INLINE_BYTES = 8 << 10 };
+enum {
+    INLINE_BYTES = 8 << 10,
+    SINGLE_BYTES = 64 << 10, /* of a plan of one step */
+    ALIGNED = 16             /* for any element */
+};
+
+/* Its elements may be folded by the link's packets. */
+static bool is_single(const struct bound *bound)
+{
+    return bound->plan->nsteps == 1 && is_reduction(bound->call->what) &&
+           bound->call->reduction.kernel;
+}
 
 bool run_is_inline(const struct bound *bound)
 {
     const struct layout *layout = bound->call->reduction.layout;
     size_t longest = bind_longest(bound);
     bool folds = bound->plan->nfolds > 0;
-    return longest <= INLINE_BYTES && longest <= (size_t)param_number(EAGER) &&
+    if (longest > INLINE_BYTES)
+        return longest <= SINGLE_BYTES && is_single(bound) && layout->dense &&
+               !bound->call->near;
+    return longest <= (size_t)param_number(EAGER) &&
            (!folds || (layout->dense && !bound->call->near));
 }
 
@@ -29,15 +49,20 @@ struct inlined {
     uint32_t signature;
 };
 
+static struct envelope inline_envelope(const struct inlined *r, const struct step *s)
+{
+    return (struct envelope){ .peer = s->peer,
+                              .tag = r->tag,
+                              .step = s->slot,
+                              .signature = r->signature,
+                              .group = r->team->channel.peers };
+}
+
 static int inline_message(const struct inlined *r, const struct step *s,
                           const struct buffer *data)
 {
     struct channel *channel = &r->team->channel;
-    struct envelope envelope = { .peer = s->peer,
-                                 .tag = r->tag,
-                                 .step = s->slot,
-                                 .signature = r->signature,
-                                 .group = channel->peers };
+    struct envelope envelope = inline_envelope(r, s);
     if (buffer_bytes(data) == 0 && r->bound->call->what != COLL_BARRIER)
         return 0;
     if (s->verb == VERB_SEND)
@@ -57,6 +82,51 @@ static int inline_fold(const struct inlined *r, const struct step *s, const stru
     return step_fold(r->bound, s, to, with->base, incoming);
 }
 
+/* ---- the same for a longer vector ---- */
+
+struct fold {
+    struct sink sink; /* first */
+    const struct inlined *r;
+    const struct step *step;
+    const struct buffer *to, *with;
+};
+
+/* So many bytes of what comes, behind those that were taken. */
+static int fold_next(const struct fold *f, const void *incoming, size_t bytes)
+{
+    const struct layout *layout = f->r->bound->call->reduction.layout;
+    ptrdiff_t at = (ptrdiff_t)f->sink.taken;
+    struct buffer to = { buffer_at(f->to->base, at), bytes / layout->size, layout, HERE };
+    return step_fold(f->r->bound, f->step, &to, buffer_at(f->with->base, at),
+                     buffer_at((void *)(uintptr_t)incoming, -layout->true_lb));
+}
+
+static bool fold_take(struct sink *sink, const char *payload, size_t bytes)
+{
+    const struct fold *f = (const struct fold *)sink;
+    size_t size = f->r->bound->call->reduction.layout->size;
+    if (bytes % size != 0 || (uintptr_t)payload % ALIGNED != 0)
+        return false;
+    return fold_next(f, payload, bytes) == 0;
+}
+
+static int inline_fold_long(const struct inlined *r, const struct step *s,
+                            const struct buffer *to, const struct buffer *with)
+{
+    struct fold f = { { fold_take, 0 }, r, s, to, with };
+    size_t bytes = buffer_bytes(to);
+    char *landing = scratch_take(bytes);
+    if (!landing)
+        return scratch_fail(bytes);
+    struct buffer data = { landing, bytes, &layout_bytes, HERE };
+    struct envelope envelope = inline_envelope(r, s);
+    int error = pml_recv_into(&r->team->channel, &data, &envelope, &f.sink);
+    if (!error && f.sink.taken < bytes)
+        error = fold_next(&f, landing + f.sink.taken, bytes - f.sink.taken);
+    scratch_give(landing);
+    return error;
+}
+
 static int inline_step(const struct inlined *r, const struct step *s)
 {
     struct buffer to, from;
@@ -69,7 +139,8 @@ static int inline_step(const struct inlined *r, const struct step *s)
     if (!error && step_is_local(s))
         error = step_perform(r->bound, s, &to, &from);
     else if (!error && s->verb == VERB_FOLD)
-        error = inline_fold(r, s, &to, &from);
+        error = buffer_bytes(&to) > INLINE_BYTES ? inline_fold_long(r, s, &to, &from)
+                                                 : inline_fold(r, s, &to, &from);
     else if (!error)
         error = inline_message(r, s, s->verb == VERB_SEND ? &from : &to);
     layout_drop(made[0]);

@@ -97,7 +97,7 @@ void recv_place_away(struct recv *recv, size_t offset, const char *payload, size
 
 void recv_unstage(struct recv *recv, bool good)
 {
-    if (!recv->stage)
+    if (recv->data.where != AWAY || !recv->stage)
         return;
     if (good)
         stage_flush(recv->stage);

@@ -23,6 +23,7 @@ libxmpi_core_la_SOURCES += \
     pml/quick.c \
     pml/self.c \
     pml/send.c pml/send.h \
+    pml/sink.c \
     pml/shm/area.h \
     pml/shm/chunk.c \
     pml/shm/fill.c pml/shm/fill.h \

@@ -179,6 +179,19 @@ int pml_send(struct channel *channel, const struct buffer *data, const struct en
 int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
              struct result *result);
 
+/* Who would rather have the bytes of a message as they come than find them in a buffer.  pml_recv_into offers what
+ * the link has, in order; what is declined, comes out of order or by another way lands in the buffer, as all that
+ * comes afterwards, and so does a message with an error.  In the end the first `taken` bytes are not in the
+ * buffer, all others are. */
+struct sink {
+    /* Called from inside progress: may not wait.  False: not these. */
+    bool (*take)(struct sink *sink, const char *payload, size_t bytes);
+    size_t taken; /* 0 at first */
+};
+/* Like pml_recv, for a buffer of one piece of the host. */
+int pml_recv_into(struct channel *channel, const struct buffer *data,
+                  const struct envelope *from, struct sink *sink);
+
 /* Nonblocking.  The request may be done already when it is returned; on_done set after that is not
  * called any more, so look at `done` first.  The layout of `data` is held until release; the
  * struct buffer itself is copied. */

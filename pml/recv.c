@@ -29,6 +29,9 @@
 static void recv_place(struct recv *recv, size_t offset, const char *payload, size_t bytes)
 {
     char *flat = buffer_flat(&recv->data);
+    if (flat && __builtin_expect(recv->sink != NULL, 0) &&
+        recv_sinks(recv, offset, payload, bytes))
+        return;
     if (flat)
         memcpy(flat + offset, payload, bytes);
     else if (__builtin_expect(recv->data.where == AWAY, 0))
@@ -442,15 +445,14 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
     return true;
 }
 
-int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
-             struct result *result)
+/* The request lies on the stack. */
+static int recv_whole(struct channel *channel, const struct buffer *data,
+                      const struct envelope *from, struct sink *sink, struct result *result)
 {
-    recv_record(channel, from, buffer_bytes(data));
-    if (recv_next(channel, data, from, result))
-        return 0;
     struct recv recv;
     request_init(&recv.request, &recv_ops, channel->pool);
     recv_bind(&recv, channel, data, from);
+    recv.sink = sink;
     recv_begin(&recv);
     request_await(&recv.request);
     if (recv.name)
@@ -458,4 +460,20 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
     if (result)
         *result = recv.request.result;
     return request_failure(&recv.request);
+}
+
+int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
+             struct result *result)
+{
+    recv_record(channel, from, buffer_bytes(data));
+    if (recv_next(channel, data, from, result))
+        return 0;
+    return recv_whole(channel, data, from, NULL, result);
+}
+
+int pml_recv_into(struct channel *channel, const struct buffer *data,
+                  const struct envelope *from, struct sink *sink)
+{
+    recv_record(channel, from, buffer_bytes(data));
+    return recv_whole(channel, data, from, sink, NULL);
 }

@@ -25,7 +25,10 @@ struct recv {
 
     /* long messages, see pull.c; in lines that short ones do not touch, but for the first */
     bool queued, shared, broken; /* to be read from; the sender writes as well; it cannot */
-    struct stage *stage;         /* of long data for a device, once they arrive */
+    union {
+        struct stage *stage; /* of long data for a device, once they arrive */
+        struct sink *sink;   /* of data for the host: NULL, or see pml_recv_into */
+    };
     struct trip trip;
     uint64_t address;            /* of the sender's data */
     struct gpu_mapping *mapping; /* in which that is, if it lies on a device */
@@ -52,6 +55,9 @@ void recv_accept(struct recv *recv, struct peer *peer, const struct wire *header
  * receive and calls recv_done, which may release it. */
 bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 void recv_done(struct recv *recv);
+
+/* sink.c: does the sink of this receive take these bytes of the message? */
+bool recv_sinks(struct recv *recv, size_t offset, const char *payload, size_t bytes);
 
 /* Data on a device (away.c): may the link put them there by itself? */
 bool recv_fetches_away(const struct recv *recv);

@@ -220,6 +220,13 @@ void trip_forget(struct trip *trip)
     trip->measured = false;
 }
 
+/* Whatever its time is counted from (trip_end) is that much later. */
+void trip_spare(struct trip *trip, uint64_t ticks)
+{
+    uint64_t *since = trip->began > last_end ? &trip->began : &last_end;
+    *since += trip->measured ? ticks : 0;
+}
+
 void trip_out(size_t bytes, uint64_t ticks)
 {
     out.ticks += ticks;

@@ -42,6 +42,9 @@ void trip_out(size_t bytes, uint64_t ticks);
 /* A long message of ours is over, whoever copied it. */
 void trip_sent(size_t bytes);
 
+/* So many ticks of it were spent on something else than bringing bytes. */
+void trip_spare(struct trip *trip, uint64_t ticks);
+
 /* A measured one has arrived, or shall not be measured after all. */
 void trip_end(struct trip *trip);
 void trip_forget(struct trip *trip);
