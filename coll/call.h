@@ -54,6 +54,9 @@ enum collective {
     COLL_KINDS
 };
 
+/* The form in which it is called. */
+enum mode { BLOCKING, NONBLOCKING, PERSISTENT };
+
 /* Along the edges of the team's neighbours only. */
 static inline bool is_neighbourhood(enum collective what)
 {

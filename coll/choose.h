@@ -15,8 +15,6 @@ struct places;    /* coll/plan.h */
 struct plan;      /* coll/plan.h */
 struct team;      /* coll/coll.h */
 
-enum mode { BLOCKING, NONBLOCKING, PERSISTENT };
-
 /* All that a choice depends on.  Every rank knows it and knows the same. */
 struct question {
     enum collective what;

@@ -243,7 +243,7 @@ static __attribute__((noinline)) int run_away(struct team *team, const struct te
 int coll_run(struct team *team, const struct call *call)
 {
     struct telling telling;
-    telling_begin(&telling, team, call);
+    telling_begin(&telling, team, call, BLOCKING);
     record_now.inside = &telling.scope;
     int stray = stray_check(team, &telling);
     int error = __builtin_expect(call_is_away(call), 0) ? run_away(team, &telling)
@@ -452,7 +452,7 @@ undo_object:
 static int tell_and_choose(struct team *team, const struct call *call, enum mode mode,
                            struct telling *telling, struct choice *choice)
 {
-    telling_begin(telling, team, call);
+    telling_begin(telling, team, call, mode);
     if (mode == PERSISTENT)
         team->said[telling->number % TEAM_SAID] |= (uint64_t)COLL_PERSISTENT << 32;
     if (__builtin_expect(team->asked != 0, 0))

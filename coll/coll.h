@@ -76,6 +76,13 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
 int team_open_like(struct team *team, const struct ticket *ticket, const struct team *like);
 void team_close(struct team *team); /* nothing may be in flight */
 
+/* This rank leaves the team, as its communicator is freed, or MPI is over: nobody is answered any more.  Later
+ * calls for the same team change nothing. */
+void last_words(const struct team *team, bool freed);
+
+/* The same of all teams that are open. */
+void last_words_everywhere(void);
+
 /* The lowest of the team's ranks on the node of each; NULL: they are all on one, or not known. */
 const int *team_nodes(const struct team *team);
 

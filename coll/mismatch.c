@@ -18,6 +18,9 @@
  * An ASK that meets a channel that is given up is answered with the reason, and one that meets no channel is
  * dropped, for it may be closed there: who asks may come again.
  *
+ * One that has left the communicator is not asked, but has left what it said (last.c): that is looked at as long
+ * as the wait goes on, since it may leave at any time.
+ *
  * Nothing is sent where nobody waits for so long.  Collectives between two groups are not asked about,
  * since a group need not know which rank of it is the root; nor anything once a process is lost, when
  * survivors give up at different places.
@@ -70,6 +73,13 @@ static void found(const struct mismatch *m, bool mine)
     finding_put(f, m, mine, ALL);
 }
 
+static void end_again(const struct team *team)
+{
+    struct finding *f = malloc(sizeof *f);
+    if (f)
+        finding_put(f, &team->met, false, ALL);
+}
+
 /* Who asks there has not heard of it.  Without memory: it will ask again. */
 static void tell_again(const struct team *team, int whom)
 {
@@ -112,7 +122,8 @@ static void tell(struct channel *channel, const struct mismatch *m, int whom)
 {
     struct envelope word = { .tag = (int)m->my_number, .step = STEP_TELL };
     for (int r = 0; r < channel->size; r++)
-        if (r != channel->rank && (whom == ALL || r == whom))
+        if (r != channel->rank && (whom == ALL || r == whom) &&
+            !last_words_of(channel, r, NULL))
             word_send(channel, r, &word, m);
 }
 
@@ -208,29 +219,47 @@ int mismatch_fail(const struct mismatch *m)
 
 /* ---- waiting for long ---- */
 
+/* It can be asked no more, but has left word.  Where the channel is given up already, what this rank sends
+ * to one that has left since then ends now. */
+static void read_last(struct team *team, int peer, uint64_t said)
+{
+    struct record_last last;
+    struct mismatch m = { .context = team->channel.context, .me = team->channel.rank };
+    if (!last_words_of(&team->channel, peer, &last))
+        return;
+    if (team->channel.broken)
+        end_again(team);
+    else if (last_words_differ(&last, peer, said, &m))
+        found(&m, true);
+}
+
 /* One thing that a wait waits for: if somebody has to do his part of a collective, tell him which. */
-static void ask(const struct record_item *item, uint32_t number)
+static void ask(const struct record_item *item, uint32_t number, bool by_message)
 {
     struct channel *channel = number ? channel_find(item->context) : NULL;
-    const struct team *team = (const struct team *)channel;
-    if (!channel || channel->broken || team->split || item->peer < 0 ||
-        item->peer >= channel->size || item->peer == channel->rank)
+    struct team *team = (struct team *)channel; /* which begins with it */
+    if (!channel || team->split || item->peer < 0 || item->peer >= channel->size ||
+        item->peer == channel->rank)
         return;
     uint64_t said = said_in(team, number);
     struct envelope word = { .tag = (int)(said >> 32),
                              .step = STEP_ASK,
                              .signature = (uint32_t)said };
-    if (said)
+    if (!said)
+        return;
+    if (last_words_of(channel, item->peer, NULL))
+        read_last(team, item->peer, said);
+    else if (by_message && !channel->broken)
         word_send(channel, item->peer, &word, NULL);
 }
 
 /* Those whom it waits for, as far as it can tell.  A blocking one may wait for a message by itself. */
-static void ask_all(const struct record_wait *wait)
+static void ask_all(const struct record_wait *wait, bool by_message)
 {
     for (int i = 0; i < wait->nitems && i < RECORD_ITEMS; i++) {
         const struct record_item *item = &wait->items[i];
         bool is_part = !item->number && item->context == wait->collective.context;
-        ask(item, is_part ? wait->collective.number : item->number);
+        ask(item, is_part ? wait->collective.number : item->number, by_message);
     }
 }
 
@@ -248,10 +277,11 @@ static void look_at_waits(void)
         if (asked[i].serial != wait->serial)
             asked[i].after = ASK_NS;
         asked[i].serial = wait->serial;
-        if (asked[i].after > LAST_ASK_NS || now - wait->since < asked[i].after)
+        if (now - wait->since < asked[i].after)
             continue;
-        asked[i].after *= 2;
-        ask_all(wait);
+        bool by_message = asked[i].after <= LAST_ASK_NS;
+        asked[i].after += by_message ? asked[i].after : LAST_ASK_NS;
+        ask_all(wait, by_message);
     }
 }
 

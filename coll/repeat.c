@@ -32,7 +32,7 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
         return false;
     repeat->performing = p;
     repeat->call = *call;
-    p->telling = telling_of(team, &repeat->call);
+    p->telling = telling_of(team, &repeat->call, BLOCKING);
     p->bytes = bytes;
     p->algorithm = (int)(algorithm - algorithms);
     p->unfit.error = 0;

@@ -99,6 +99,7 @@ void team_close(struct team *team)
 {
     stray_say(team);
     mismatch_settle(); /* the others are told while the channel is open */
+    last_words(team, true);
     tracks_close(team->tracks);
     tiny_close(team->tiny);
     cache_close(team->cache);

@@ -47,6 +47,8 @@ static const struct part *part_of(const struct team *team, const struct call *ca
     case COLL_ALLGATHER:
     case COLL_ALLTOALL:
     case COLL_REDUCE_SCATTER_BLOCK:
+    case COLL_ALLGATHERV:
+    case COLL_REDUCE_SCATTER:
         return one ? &call->recv : NULL;
     case COLL_GATHER:
         return !one ? NULL : root ? &call->recv : &call->send;
@@ -124,16 +126,40 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
 /* ---- signatures ---- */
 
 enum {
-    WHAT_SHIFT = 27,
-    OP_SHIFT = 23,
+    KIND_SHIFT = 25,
+    FORM_SHIFT = 23,
     ITEMS_SHIFT = 21,
     BYTES_SHIFT = 11,
     BYTES_PLAIN = 1 << 9, /* fewer are told as they are */
     ROOTS = 1 << BYTES_SHIFT,
 };
+enum { FORM_MASK = 3 };
 enum items { ITEMS_ANY, ITEMS_INTEGERS, ITEMS_FLOATS, ITEMS_MASK = 3 };
-_Static_assert(COLL_KINDS < 1 << (32 - WHAT_SHIFT) && OP_SHIFT + REDUCE_NAME_BITS == WHAT_SHIFT,
+
+/* What, and of a reduction the operation: from 1. */
+enum { FIRST_FOLD = COLL_REDUCE + 1, OPS = 1 << REDUCE_NAME_BITS };
+_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= 1 << (32 - KIND_SHIFT),
                "a signature has 32 bits");
+
+static inline uint32_t kind_of(const struct call *call)
+{
+    uint32_t what = (uint32_t)call->what;
+    return is_reduction(call->what)
+               ? FIRST_FOLD + (what - COLL_REDUCE) * OPS + (uint32_t)call->reduction.name
+               : what + 1;
+}
+
+/* COLL_KINDS or more: nothing that is known. */
+static uint32_t what_said(uint32_t signature)
+{
+    uint32_t kind = signature >> KIND_SHIFT;
+    return kind < FIRST_FOLD ? kind - 1 : COLL_REDUCE + (kind - FIRST_FOLD) / OPS;
+}
+
+static enum mode form_said(uint32_t signature)
+{
+    return signature >> FORM_SHIFT & FORM_MASK;
+}
 
 /* The bits for bytes, and those for the root; without a root (-1) both are one hash. */
 static inline uint32_t bytes_and_root(uint64_t bytes, int root)
@@ -176,8 +202,7 @@ static enum items items_of(const struct layout *layout)
 static inline uint32_t signature_of(const struct call *call, const struct layout *layout,
                                     uint64_t bytes, int root)
 {
-    return (uint32_t)(call->what + 1) << WHAT_SHIFT |
-           (uint32_t)call->reduction.name << OP_SHIFT | items_of(layout) << ITEMS_SHIFT |
+    return kind_of(call) << KIND_SHIFT | items_of(layout) << ITEMS_SHIFT |
            bytes_and_root(bytes, root);
 }
 
@@ -192,17 +217,20 @@ bool signatures_differ(uint32_t a, uint32_t b)
     return (a ^ b) & ~(ITEMS_MASK << ITEMS_SHIFT) || items_differ(a, b);
 }
 
-struct telling telling_of(const struct team *team, const struct call *call)
+struct telling telling_of(const struct team *team, const struct call *call, enum mode mode)
 {
     bool rooted = is_rooted(call->what);
     const struct part *part = part_of(team, call);
-    uint64_t bytes = part ? unit_bytes(part) : 0;
-    const struct layout *items = part && bytes ? part->layout : NULL;
+    bool listed = has_known_counts(call->what) && part;
+    uint64_t bytes = part && !listed ? unit_bytes(part) : 0;
+    uint64_t all = listed ? listed_bytes(part, team->channel.size).all : bytes;
+    const struct layout *items = part && all ? part->layout : NULL;
     int root = rooted ? root_of(team, call) : -1;
+    uint32_t signature = signature_of(call, items, all + call->shape, root);
     return (struct telling){ .scope = { scope_tell },
                              .team = team,
                              .call = call,
-                             .signature = signature_of(call, items, bytes + call->shape, root),
+                             .signature = signature | (uint32_t)mode << FORM_SHIFT,
                              .root = rooted ? call->root : -1,
                              .bytes = bytes };
 }
@@ -213,9 +241,10 @@ void telling_record(const struct telling *telling)
                  telling->bytes);
 }
 
-void telling_begin(struct telling *telling, struct team *team, const struct call *call)
+void telling_begin(struct telling *telling, struct team *team, const struct call *call,
+                   enum mode mode)
 {
-    *telling = telling_of(team, call);
+    *telling = telling_of(team, call, mode);
     telling_next(telling, team);
     telling_record(telling);
 }
@@ -232,20 +261,37 @@ static const char *const op_names[1 << REDUCE_NAME_BITS] = {
     [REDUCE_NAME_MEAN] = "MPIX_AVG",    [REDUCE_NAME_USER] = "a function of the program",
 };
 
-/* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
-static void signature_tell(FILE *to, uint32_t signature, bool persistent, bool of_what)
+/* The function in the form that was called. */
+static void form_name(uint32_t signature, char *text, size_t room)
 {
-    uint32_t what = (signature >> WHAT_SHIFT) - 1, root = signature % ROOTS;
+    const char *name = collective_name((enum collective)what_said(signature));
+    enum mode form = form_said(signature);
+    if (form == NONBLOCKING)
+        snprintf(text, room, "MPI_I%s", name);
+    else
+        function_name((enum collective)what_said(signature), text, room);
+    if (form == PERSISTENT)
+        strncat(text, "_init", room - strlen(text) - 1);
+}
+
+/* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
+static void signature_tell(FILE *to, uint32_t signature, bool of_what)
+{
+    uint32_t what = what_said(signature), root = signature % ROOTS;
     uint32_t bytes = signature >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1);
     uint32_t items = signature >> ITEMS_SHIFT & ITEMS_MASK;
-    const char *op = op_names[signature >> OP_SHIFT & ((1 << REDUCE_NAME_BITS) - 1)];
+    uint32_t kind = signature >> KIND_SHIFT;
+    const char *op = kind < FIRST_FOLD ? NULL : op_names[(kind - FIRST_FOLD) % OPS];
     char name[RECORD_NAME_CHARS];
     if (what >= COLL_KINDS) {
-        fputs("something unknown", to);
+        fputs(signature == SIGNATURE_FINALIZED ? "MPI_Finalize"
+              : signature == SIGNATURE_FREED   ? "MPI_Comm_free"
+                                               : "something unknown",
+              to);
         return;
     }
-    function_name((enum collective)what, name, sizeof name);
-    fprintf(to, "%s%s", name, persistent ? "_init" : "");
+    form_name(signature, name, sizeof name);
+    fputs(name, to);
     if (is_rooted((enum collective)what))
         fprintf(to, " with root %u", root);
     if (op)
@@ -266,11 +312,10 @@ static const char *ordinal(uint32_t n)
 /* 0: another one, nobody remembers which. */
 static void side_tell(FILE *to, int rank, uint32_t signature, const struct mismatch *m)
 {
-    uint32_t number = rank == m->me ? m->my_number : m->their_number;
     bool of_what = items_differ(m->my_signature, m->their_signature);
     fprintf(to, "rank %d called ", rank);
     if (signature)
-        signature_tell(to, signature, number & COLL_PERSISTENT, of_what);
+        signature_tell(to, signature, of_what);
     else
         fputs("something else", to);
 }
@@ -291,11 +336,31 @@ static void place_tell(FILE *to, const struct mismatch *m)
 static bool bytes_alone_differ(const struct mismatch *m)
 {
     uint32_t differs = m->my_signature ^ m->their_signature;
-    uint32_t what = (m->my_signature >> WHAT_SHIFT) - 1;
+    uint32_t what = what_said(m->my_signature);
     uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT | ITEMS_MASK << ITEMS_SHIFT;
     if (what >= COLL_KINDS || !is_rooted((enum collective)what))
         bytes |= ROOTS - 1;
     return m->my_number == m->their_number && !(differs & ~bytes);
+}
+
+static bool form_alone_differs(const struct mismatch *m)
+{
+    return ((m->my_number ^ m->their_number) & COLL_NUMBERS) == 0 && m->their_signature &&
+           what_said(m->my_signature) == what_said(m->their_signature) &&
+           form_said(m->my_signature) != form_said(m->their_signature);
+}
+
+static const char *what_to_do(const struct mismatch *m)
+{
+    if (bytes_alone_differ(m))
+        return ": their counts and datatypes must make the same number of bytes of the same "
+               "kind, "
+               "in groups one by one";
+    if (form_alone_differs(m))
+        return ": blocking, nonblocking and persistent collectives do not go together";
+    return ": all ranks must call the same collectives in the same order, with the same root "
+           "and "
+           "operation";
 }
 
 bool mismatch_text(const struct mismatch *m, char text[BROKEN_CHARS])
@@ -313,12 +378,7 @@ bool mismatch_text(const struct mismatch *m, char text[BROKEN_CHARS])
     fputs(" while ", to);
     side_tell(to, m->me, m->my_signature, m);
     place_tell(to, m);
-    fputs(bytes_alone_differ(m)
-              ? ": their counts and datatypes must make the same number of bytes of the same "
-                "kind, in groups one by one"
-              : ": all ranks must call the same collectives in the same order, with the same "
-                "root and operation",
-          to);
+    fputs(what_to_do(m), to);
     fclose(to);
     return true;
 }

@@ -3,10 +3,13 @@
  * What a collective says about itself: to the flight recorder while it waits, and to its peers
  * in the signature of its messages, so that whoever meets another collective can name both:
  *
- *     31     27 26     23 22   21 20            11 10            0
- *     | what + 1 | operation | items | bytes        | root        |
+ *     31               25 24  23 22   21 20            11 10            0
+ *     | what, operation | form | items | bytes          | root        |
  *
- * Bytes are those of the type signature where the standard wants it equal on all ranks, below 512 as
+ * Only reductions have an operation, so both are one number (kind_of).  Form is enum mode: blocking, nonblocking
+ * and persistent ones do not go together (MPI 5.0, 6.12), and where they go the same way nothing else tells.
+ * Bytes are those of the type signature where the standard wants it equal on all ranks (where they have a list of
+ * counts, of all blocks together), below 512 as
  * they are, above as a hash with the top bit set, which takes the bits of the root as well where there
  * is none; roots are compared modulo 2048.  Items are integers or floating-point numbers, or not said (0,
  * which goes with both): mixtures, bytes, packed data.  Of operations that were put together (call->shape) bytes are a
@@ -49,10 +52,11 @@ static inline bool words_differ(uint64_t a, uint64_t b)
 }
 
 /* The next collective of a team begins: count it, record it.  The call may be copied. */
-void telling_begin(struct telling *telling, struct team *team, const struct call *call);
+void telling_begin(struct telling *telling, struct team *team, const struct call *call,
+                   enum mode mode);
 
 /* The same in three parts: what is alike whenever it comes again, */
-struct telling telling_of(const struct team *team, const struct call *call);
+struct telling telling_of(const struct team *team, const struct call *call, enum mode mode);
 /* what is not, */
 static inline void telling_next(struct telling *telling, struct team *team)
 {
@@ -104,6 +108,20 @@ int mismatch_end(const struct team *team, int error, int stray) __attribute__((c
 
 /* There is one that this team was asked about before it came to it (team->asked): has it come now? */
 void mismatch_recall(struct team *team);
+
+/* ---- ranks that have left (last.c) ---- */
+
+/* Instead of a signature: what a rank has called that will never call this one. */
+static const uint32_t SIGNATURE_FREED = 0xfc000000, SIGNATURE_FINALIZED = 0xfe000000;
+
+/* A copy, or NULL, of what a rank of this node has left behind.  False: it has not left, or it is of another
+ * node. */
+struct record_last;
+bool last_words_of(const struct channel *channel, int peer, struct record_last *copy);
+
+/* Was that something else than `mine`, or will it never be said?  Then fills in all of *m but who we are. */
+bool last_words_differ(const struct record_last *last, int peer, uint64_t mine,
+                       struct mismatch *m);
 
 /* ---- messages of collectives that are over here (stray.c) ---- */
 

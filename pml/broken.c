@@ -6,6 +6,8 @@
  *     later receives       fail, with the reason, from then on
  *     posted receives      end as well (channel_end)
  *     messages unmatched   dropped; an RTS is answered: nothing is wanted, so its send is over
+ *     sends to who has     end: nobody receives them, nor is there anybody who could answer
+ *       left the channel   (in_vain.c)
  *     messages matched     go on: their sender sends, or lets its memory be read, to the end
  *     PML_APART            goes on: those who talk there call the same
  *
@@ -135,6 +137,7 @@ void channel_break(struct channel *channel, const char *why)
 void channel_end(struct channel *channel)
 {
     messages_drop(channel);
+    sends_end(channel);
     for (struct recv *recv = receives_take(channel), *next; recv; recv = next) {
         next = recv->next;
         recv_break(recv);

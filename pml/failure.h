@@ -80,4 +80,7 @@ static inline int failures_poll(void)
     return failures_look();
 }
 
+/* in_vain.c: end what is on its way on a channel that is given up to who has left it. */
+void sends_end(const struct channel *channel);
+
 #endif

@@ -2,7 +2,7 @@
 libxmpi_core_la_SOURCES += \
     pml/arrived.c pml/arrived.h \
     pml/away.c \
-    pml/broken.c \
+    pml/broken.c pml/in_vain.c \
     pml/cancel.c \
     pml/channel.c \
     pml/claim.h \

@@ -48,6 +48,9 @@ void channel_close(struct channel *channel);
 /* The channel with this context, NULL when it is not open. */
 struct channel *channel_find(uint64_t context);
 
+/* All that are open, one after the other: the first one after NULL, NULL after the last. */
+struct channel *channel_next(const struct channel *channel);
+
 /* What waits on a channel: receives for messages, messages for receives. */
 size_t channel_posted(const struct channel *channel);
 size_t channel_unexpected(const struct channel *channel);

@@ -88,10 +88,6 @@ size_t send_eager(void);
 /* arrived.c: somebody wants to hear of messages that are unexpected. */
 bool arrived_is_told(void);
 
-/* All that are open, one after the other: the first one after NULL, NULL after the
- * last. */
-struct channel *channel_next(const struct channel *channel);
-
 /* Messages for contexts that have no channel yet are kept for channel_open. */
 void channel_keep_early(struct arrived *arrived);
 /* Take the early message with this name of this peer; NULL: there is none. */

@@ -5,6 +5,7 @@
  *
  *     record_area   names     texts of the MPI functions that the events mention
  *                   waits     one slot per wait under way that has left the spin phase
+ *                   last      what was said on communicators that the rank has left
  *                   ring      the last 4096 events: messages and collectives, as they began
  *
  * An event costs four stores into a line that comes next anyway, and now and then the counter of
@@ -91,6 +92,19 @@ struct record_wait {
     struct record_near near;
 };
 
+/* What a rank has said in the last collectives of a communicator that it has left, for those who still wait
+ * there (coll/last.c): written once, the context last. */
+enum { RECORD_TEAMS = 8, RECORD_SAID = 32, RECORD_MET_BYTES = 48 };
+
+struct record_last {
+    _Atomic uint64_t context;
+    uint32_t calls; /* collectives begun on it */
+    int32_t freed;  /* the communicator was; else the rank has called MPI_Finalize */
+    uint64_t said[RECORD_SAID];
+    char
+        met[RECORD_MET_BYTES]; /* a struct mismatch: why it was given up; zeros if it was not */
+};
+
 struct record_area {
     uint64_t head;   /* events ever written */
     uint64_t caller; /* where the call of the last one returns to, in the process */
@@ -102,6 +116,8 @@ struct record_area {
         undelivered; /* processes that the network has not brought yet what was sent to them */
     struct record_wait waits[RECORD_WAITS];
     char names[RECORD_NAMES][RECORD_NAME_CHARS];
+    struct record_last last[RECORD_TEAMS];
+    uint32_t lasts; /* ever written */
     struct record_event ring[RECORD_EVENTS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
@@ -197,6 +213,9 @@ bool record_wait_read(const struct record_wait *wait, struct record_wait *copy);
 
 /* Event number n (from 0) of those ever written; false when it is gone already or to come. */
 bool record_event_read(const struct record_area *area, uint64_t n, struct record_event *copy);
+
+/* What the owner has left on the communicator's channel with this context; NULL: nothing, it is there. */
+const struct record_last *record_last_read(const struct record_area *area, uint64_t context);
 
 /* The time of an event on clock_ns, for a reader on the same node. */
 uint64_t record_event_ns(const struct record_area *area, const struct record_event *event);

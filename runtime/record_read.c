@@ -41,6 +41,14 @@ bool record_event_read(const struct record_area *area, uint64_t n, struct record
     return head_of(area) - n < RECORD_EVENTS;
 }
 
+const struct record_last *record_last_read(const struct record_area *area, uint64_t context)
+{
+    for (int i = 0; i < RECORD_TEAMS; i++)
+        if (atomic_load_explicit(&area->last[i].context, memory_order_acquire) == context)
+            return &area->last[i];
+    return NULL;
+}
+
 /* Ticks and nanoseconds since the area was opened give the rate. */
 uint64_t record_event_ns(const struct record_area *area, const struct record_event *event)
 {

@@ -145,11 +145,15 @@ int library_drop(enum library_user user)
     users--;
     sessions_tell();
     if (users > 0) {
-        if (user == USER_WORLD)
+        if (user == USER_WORLD) {
             pml_leave_world();
+            last_words(&comm_world.team, false);
+        }
         return MPI_SUCCESS;
     }
     pml_flush();
+    if (user == USER_WORLD)
+        last_words_everywhere();
     trace_flush();
     if (users == 0) /* no other thread has begun a session meanwhile */
         library_rest(user);

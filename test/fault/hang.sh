@@ -148,7 +148,7 @@ broken slots-missing 2
 says slots-missing "0 waits for 1 in MPI_Wait, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Allreduce on MPI_COMM_WORLD, too"
 at_line slots-missing slots
 broken slots-differ 2
-says slots-differ "rank [01] called MPI_[AB][al][lr].* while rank [01] called MPI_[AB].*1st collective of MPI_COMM_WORLD"
+says slots-differ "rank [01] called MPI_I[ab][al][lr].* while rank [01] called MPI_I[ab].*1st collective of MPI_COMM_WORLD"
 check "slots-differ: an error, no hang" "$code" 16
 broken init-differs 2
 says init-differs "rank 0 called MPI_Allreduce_init with MPI_SUM, 4 bytes while rank 1 called MPI_Allreduce with MPI_SUM, 4 bytes, 1st collective"

@@ -6,15 +6,19 @@
  * for more than PATIENCE.  The same call on all ranks has to work.
  *
  *     mismatch [blocking|nonblocking|persistent|again] [FIRST LAST [short|eager|long|mixed]]
+ *     mismatch forms|left [FIRST LAST [short|eager|long|mixed]]
  *     mismatch late|together|computes|overdue
  *
  * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Again: all have called both,
- * and what comes next, several times before, so that what they are is known.  Late: all call the same, in
+ * and what comes next, several times before, so that what they are is known.  Forms: all call the same, but
+ * rank 0 blocking, nonblocking or persistent and the others not so.  Left: rank 0 leaves the communicator after
+ * its call, or without any, and the others call the same of another length.  Late: all call the same, in
  * turn one rank a second after the others, which is no mismatch; then they begin all calls at once and wait
  * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
  * Computes: who has found one does not call MPI for long.  Overdue: the last rank has not come to nonblocking calls
  * that the others have given up; their results are there, or an error is.
  */
+#include <ctype.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -180,6 +184,27 @@ static void expect(int rc, const struct call *c, const char *when)
     wrong(c, c, when, text);
 }
 
+/* As errors name it: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init. */
+static const char *name_of(const struct call *c, int mode, char *text, size_t room)
+{
+    snprintf(text, room,
+             mode == 1   ? "MPI_I%s"
+             : mode == 2 ? "MPI_%s_init"
+                         : "MPI_%s",
+             c->name + strlen("MPI_"));
+    if (mode == 1)
+        text[strlen("MPI_I")] = (char)tolower((unsigned char)text[strlen("MPI_I")]);
+    return text;
+}
+
+static bool names(const char *text, const struct call *a, int mode_a, const struct call *b,
+                  int mode_b)
+{
+    char name[64];
+    return strstr(text, name_of(a, mode_a, name, sizeof name)) &&
+           strstr(text, name_of(b, mode_b, name, sizeof name));
+}
+
 static void pair(const struct call *a, const struct call *b, int mode)
 {
     static const struct call next = { .name = "MPI_Barrier", .type = MPI_BYTE };
@@ -213,12 +238,83 @@ static void pair(const struct call *a, const struct call *b, int mode)
         wrong(a, b, "an error where all call the same", text);
     if (a != b && rc == MPI_SUCCESS)
         wrong(a, b, "no error", "");
-    if (a != b && rc != MPI_SUCCESS && (!strstr(text, a->name) || !strstr(text, b->name)))
+    if (a != b && rc != MPI_SUCCESS && !names(text, a, mode, b, mode))
         wrong(a, b, "not both calls", text);
     if (took > BEARABLE)
         wrong(a, b, "too long", text);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&comm);
+}
+
+/* Rank 0 calls it in one form, all others in another. */
+static void forms(const struct call *c, int mine, int theirs)
+{
+    static const struct call next = { .name = "MPI_Barrier", .type = MPI_BYTE };
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    alarm(PATIENCE);
+    int rc = perform(c, me == 0 ? mine : theirs, comm);
+    for (int i = 0; i < 2 && rc == MPI_SUCCESS; i++)
+        rc = perform(&next, 0, comm);
+    alarm(0);
+    if (rc != MPI_SUCCESS)
+        MPI_Error_string(rc, text, &length);
+    if (!names(text, c, mine, c, theirs) || !strstr(text, "do not go together"))
+        wrong(c, c, "in two forms", text);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
+static bool all_need_rank_0(const struct call *c)
+{
+    return c->what == BARRIER || c->what == ALLREDUCE || c->what == SCAN || c->what == EXSCAN ||
+           ((c->what == BCAST || c->what == SCATTER) && c->root == 0);
+}
+
+/* Rank 0 leaves after its call, in which it perhaps hears nobody: no other one may wait for it for ever. */
+static void left(const struct call *c, int mode)
+{
+    struct call longer = *c;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length, rc = MPI_SUCCESS;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    longer.count = c->count == LONG ? SHORT : LONG;
+    alarm(PATIENCE);
+    if (me > 0)
+        rc = perform(&longer, mode, comm);
+    else if (c->what != BARRIER)
+        perform(c, mode, comm);
+    MPI_Comm_free(&comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    alarm(0);
+    if (rc != MPI_SUCCESS)
+        MPI_Error_string(rc, text, &length);
+    if (me > 0 && all_need_rank_0(c) &&
+        (rc == MPI_SUCCESS ||
+         !strstr(text, c->what == BARRIER ? "MPI_Comm_free" : "rank 0 called")))
+        wrong(c, &longer, "of another length, and rank 0 leaves", text);
+}
+
+/* The same of MPI_Finalize. */
+static void left_for_good(void)
+{
+    struct call barrier = { .name = "MPI_Barrier", .type = MPI_BYTE };
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    alarm(PATIENCE);
+    if (me == 0)
+        return;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int rc = perform(&barrier, 0, MPI_COMM_WORLD);
+    if (rc != MPI_SUCCESS)
+        MPI_Error_string(rc, text, &length);
+    if (!strstr(text, "rank 0 called MPI_Finalize while"))
+        wrong(&barrier, &barrier, "rank 0 has left", text);
 }
 
 /* Both kinds of waiting for somebody who is late: as a rank that hears all, and as one that hears one. */
@@ -389,7 +485,7 @@ int main(int argc, char **argv)
     add("MPI_Bcast", BCAST, 0, 4, MPI_OP_NULL, MPI_INT);
     add("MPI_Bcast", BCAST, 0, 3, MPI_OP_NULL, MPI_DOUBLE);
     int first = argc > 2 ? atoi(argv[2]) : 0, last = argc > 3 ? atoi(argv[3]) : ncalls - 1;
-    if (form[0] == 'l')
+    if (strcmp(form, "late") == 0)
         all_late();
     if (form[0] == 't')
         all_together();
@@ -397,12 +493,20 @@ int main(int argc, char **argv)
         all_but_one_wait(how);
     if (form[0] == 'o')
         last_is_behind();
-    for (int a = first; a <= last && a < ncalls && !strchr("ltco", form[0]); a++)
+    for (int a = first; a <= last && a < ncalls && strchr("bnpa", form[0]); a++)
         for (int b = 0; b < ncalls; b++)
             pair(&calls[a], &calls[b], mode);
+    for (int a = first; a <= last && a < ncalls && form[0] == 'f'; a++)
+        for (int i = 0; i < 6; i++)
+            forms(&calls[a], i / 2, (i / 2 + i % 2 + 1) % 3);
+    for (int a = first; a <= last && a < ncalls && strcmp(form, "left") == 0; a++)
+        for (int how = 0; how < 3; how++)
+            left(&calls[a], how);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0)
         printf("%d calls, %d wrong\n", ncalls, failures);
+    if (strcmp(form, "left") == 0)
+        left_for_good();
     MPI_Finalize();
     return failures > 0;
 }

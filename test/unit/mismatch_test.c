@@ -219,8 +219,8 @@ static void not_told(int rank, int n)
     } else {
         struct mismatch m = { .context = team.channel.context, .me = 1, .my_number = 1 };
         m.their_number = 1;
-        m.my_signature = (COLL_BARRIER + 1u) << 27;
-        m.their_signature = (COLL_GATHER + 1u) << 27;
+        m.my_signature = (COLL_BARRIER + 1u) << 25;
+        m.their_signature = (COLL_GATHER + 1u) << 25;
         struct envelope from = { .peer = 0, .step = PML_WORDS_LAST };
         pml_judge->word(&team.channel, &from, &m, sizeof m);
         poll_for(3 * LATE_NS);
