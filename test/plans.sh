@@ -151,7 +151,21 @@ expect "import: a step lost" 2 "waits for ever" import "$scratch/lost.xml" -o "$
 sed 's/type="cpy" srcbuf="i"/type="cpy" srcbuf="s"/' "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/far.xml"
 expect "import: nobody's chunk" 2 "a chunk that nobody has written" import "$scratch/far.xml" -o "$scratch/a.plan"
 sed 's/type="rrs"/type="rcs"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/sum.xml"
-expect "import: not a sum" 1 "algorithm allreduce-ring is wrong" import "$scratch/sum.xml" -o "$scratch/a.plan"
+expect "import: not a sum" 1 "sum.xml: line 1: algorithm allreduce-ring is wrong" import "$scratch/sum.xml" -o "$scratch/a.plan"
+# What is refused leaves no file, and no damage to the one that was there.
+test -e "$scratch/a.plan" && not_ok "import: nothing is left" "$(head -n 3 "$scratch/a.plan")" || ok "import: nothing is left"
+for pair in allreduce_ring_4gpus:allreduce-ring_4gpus 4_:x_ a__1-b:a__1-b; do
+    sed "s/name=\"allreduce_ring\"/name=\"${pair%:*}\"/" "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/name.xml"
+    expect "import: name ${pair%:*}" 0 "allreduce:${pair#*:} is right on 4 ranks" import "$scratch/name.xml" -o "$scratch/name.plan"
+    export XMPI_PLAN="$scratch/name.plan"
+    expect "import: the name ${pair#*:} is read" 0 "is right on all" check "allreduce:${pair#*:}" -n 4
+    unset XMPI_PLAN
+done
+cp "$scratch/name.plan" "$scratch/kept.plan"
+"$xmpi" plan import "$scratch/sum.xml" -o "$scratch/name.plan" 2> /dev/null
+cmp -s "$scratch/name.plan" "$scratch/kept.plan" && ok "import: what was there is kept" ||
+    not_ok "import: what was there is kept" "another text is in its place"
+expect "import: no room" 2 "cannot write /dev/full: No space left" import "$top/test/plan/msccl/allreduce_ring.xml" -o /dev/full
 expect "import: no file" 2 "cannot be read: No such file" import /nonexistent -o "$scratch/a.plan"
 expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduce_ring.xml"
 

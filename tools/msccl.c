@@ -206,11 +206,13 @@ static bool tag_read(struct reader *r)
         return block_read(r);
     if (tag_is(r, "gpu"))
         return number_get(r, "id", 0, a->gpus - 1, &r->gpu);
-    if (tag_is(r, "algo"))
+    if (tag_is(r, "algo")) {
+        a->line = r->line;
         return text_get(r, "name", a->name, sizeof a->name) &&
                text_get(r, "coll", a->what, sizeof a->what) &&
                number_get(r, "ngpus", 1, MOST_GPUS, &a->gpus) &&
                number_get(r, "nchunksperloop", 1, MOST_CHUNKS, &a->chunks);
+    }
     return true; /* ends of tags, comments, <?xml ...?> */
 }
 

@@ -45,7 +45,7 @@ struct msccl_block {
 
 struct msccl {
     char name[40], what[24];
-    int gpus, chunks;
+    int gpus, chunks, line;  /* of the <algo> */
     int used[MSCCL_BUFFERS]; /* chunks of each buffer that some step names, at most */
     struct msccl_block *block;
     int nblocks;

@@ -16,13 +16,13 @@
  * IN is never written, so a chunk of i is in IN until something is written there.  When a vector is
  * cut in n chunks, block b of tmp is as long as chunk b modulo n: scratch finds a place by what it
  * holds.  Not: more than one chunk per rank, where blocks go to ranks; other collectives.
+ *
+ * Each step says in a comment which line of the XML it comes from, and so does whatever is wrong with
+ * it.
  */
 #include "tools/plan.h"
 
-#include "coll/forced.h"
-#include "coll/own.h"
-#include "coll/script.h"
-#include "runtime/fail.h"
+#include "tools/draft.h"
 #include "tools/msccl.h"
 
 #include <ctype.h>
@@ -179,12 +179,20 @@ static int message_take(struct import *m, const struct msccl_block *b)
 
 /* ---- steps, chunk by chunk ---- */
 
+static void end_line(const struct import *m, FILE *f)
+{
+    if (m->step)
+        fprintf(f, "%s%d", draft_origin, m->step->line);
+    fputc('\n', f);
+}
+
 static void send_chunk(struct import *m, const struct msccl_block *b, const struct cell *c)
 {
     FILE *f = m->gpu[b->gpu].text;
     fprintf(f, "    send");
     name(f, c);
-    fprintf(f, " -> %d\n", b->to);
+    fprintf(f, " -> %d", b->to);
+    end_line(m, f);
     message_put(m, b, c->holds);
 }
 
@@ -194,7 +202,8 @@ static void recv_chunk(struct import *m, const struct msccl_block *b, int j)
     settle(m, b->gpu, m->step->dst, j, message_take(m, b));
     fprintf(f, "    recv");
     name(f, cell_of(m, b->gpu, m->step->dst, j));
-    fprintf(f, " <- %d\n", b->from);
+    fprintf(f, " <- %d", b->from);
+    end_line(m, f);
 }
 
 /* Into dst, or, what is kept nowhere, into scratch of the moment, which is sent. */
@@ -214,28 +223,30 @@ static void fold_chunk(struct import *m, const struct msccl_block *b, int j)
     fprintf(f, "    fold");
     name(f, &to);
     name(f, &with);
-    fprintf(f, " <- %d last\n", b->from);
+    fprintf(f, " <- %d last", b->from);
+    end_line(m, f);
     if (m->step->type != MSCCL_RRC)
         send_chunk(m, b, &to);
     if (m->step->type == MSCCL_RRS)
         leave(m, b->gpu, &to);
 }
 
-static void copy_line(FILE *f, const struct cell *to, const struct cell *from)
+static void copy_line(const struct import *m, FILE *f, const struct cell *to,
+                      const struct cell *from)
 {
     if (to->room == from->room && to->index == from->index)
         return;
     fprintf(f, "    copy");
     name(f, to);
     name(f, from);
-    fputc('\n', f);
+    end_line(m, f);
 }
 
 static void copy_chunk(struct import *m, int gpu, int j)
 {
     struct cell from = *read_cell(m, gpu, m->step->src, j);
     settle(m, gpu, m->step->dst, j, from.holds);
-    copy_line(m->gpu[gpu].text, cell_of(m, gpu, m->step->dst, j), &from);
+    copy_line(m, m->gpu[gpu].text, cell_of(m, gpu, m->step->dst, j), &from);
 }
 
 static void reduce_chunk(struct import *m, int gpu, int j)
@@ -245,12 +256,13 @@ static void reduce_chunk(struct import *m, int gpu, int j)
     struct cell was = *read_cell(m, gpu, m->step->dst, j);
     if (was.room == AT_IN) { /* which is never written */
         settle(m, gpu, m->step->dst, j, was.holds);
-        copy_line(f, cell_of(m, gpu, m->step->dst, j), &was);
+        copy_line(m, f, cell_of(m, gpu, m->step->dst, j), &was);
     }
     fprintf(f, "    join");
     name(f, cell_of(m, gpu, m->step->dst, j));
     name(f, &add);
-    fprintf(f, " last\n");
+    fprintf(f, " last");
+    end_line(m, f);
 }
 
 static void perform(struct import *m, const struct msccl_block *b)
@@ -339,7 +351,7 @@ static void bring_home(struct import *m, int gpu)
         if (chunk >= m->a.used[where])
             continue; /* the verifier will say it */
         const struct cell *c = read_cell(m, gpu, (struct msccl_place){ where, chunk }, 0);
-        copy_line(m->gpu[gpu].text, &(struct cell){ AT_OUT, i, i }, c);
+        copy_line(m, m->gpu[gpu].text, &(struct cell){ AT_OUT, i, i }, c);
     }
 }
 
@@ -376,14 +388,14 @@ static void tear_down(struct import *m)
     msccl_close(&m->a);
 }
 
-/* Names of scripts are words: letters, digits, minus. */
+/* Names of scripts are words.  A minus joins letters only, as "hop-1" is a subtraction. */
 static void script_name(const struct msccl *a, char *to, size_t room)
 {
     snprintf(to, room, "%s", a->name);
     for (char *c = to; *c; c++)
         if (!isalpha((unsigned char)*c) && (c == to || !isdigit((unsigned char)*c)))
-            *c = '-';
-    if (*to == '-' || !*to)
+            *c = isalpha((unsigned char)c[1]) ? '-' : '_';
+    if (!isalpha((unsigned char)*to))
         *to = 'x';
 }
 
@@ -392,8 +404,8 @@ static void write_script(struct import *m, FILE *f, const char *path, const char
     int out = m->what == COLL_REDUCE_SCATTER ? 1 : m->blocks;
     int copies = (m->ntmp + m->blocks - 1) / m->blocks;
     fprintf(f, "# %s, imported from %s, for %d ranks\n", m->a.name, path, m->a.gpus);
-    fprintf(f, "algorithm %s for %s%s\n", own, collective_name(m->what),
-            m->what == COLL_ALLREDUCE ? " cut" : "");
+    fprintf(f, "algorithm %s for %s%s%s%d\n", own, collective_name(m->what),
+            m->what == COLL_ALLREDUCE ? " cut" : "", draft_origin, m->a.line);
     fprintf(f, "blocks in %d out %d tmp %d\nrequire p == %d\n",
             m->what == COLL_ALLGATHER ? 1 : m->blocks, out, copies * m->blocks, m->a.gpus);
     for (int g = 0; g < m->a.gpus; g++) {
@@ -426,25 +438,45 @@ static bool understand(struct import *m)
     return !m->wrong[0];
 }
 
-/* Written, read again and verified as a program would. */
-static int verify(const struct import *m, const char *path, const char *own)
+/* Verified as a program would, and then written. */
+static int keep(const struct import *m, const struct plan_args *args, const struct draft *draft)
 {
-    const struct plan_key key = { .size = m->a.gpus, .pieces = 1 };
-    const struct algorithm *a = NULL;
-    if (own_load(path) == 0)
-        a = algorithm_find(m->what, false, own);
-    if (!a || own_verify(a, &key)) {
-        plan_wrong("%s", fail_text());
+    char why[DRAFT_WHY];
+    int line;
+    if (!draft_verify(draft, why, &line)) {
+        if (line)
+            plan_wrong("%s: line %d: %s", args->input, line, why);
+        else
+            plan_wrong("%s: %s", args->input, why);
         return 1;
     }
-    printf("%s:%s is right on %d ranks; XMPI_PLAN=%s XMPI_COLL=%s=%s uses it\n",
-           collective_name(m->what), own, m->a.gpus, path, collective_name(m->what), own);
+    int error = draft_write(draft, args->output);
+    if (error)
+        return plan_wrong("cannot write %s: %s", args->output, strerror(error));
+    const char *what = collective_name(m->what);
+    printf("%s:%s is right on %d ranks; XMPI_PLAN=%s XMPI_COLL=%s=%s uses it\n", what,
+           draft->name, draft->ranks, args->output, what, draft->name);
     return 0;
+}
+
+static int write_out(struct import *m, const struct plan_args *args)
+{
+    char own[sizeof m->a.name], *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    script_name(&m->a, own, sizeof own);
+    if (f)
+        write_script(m, f, args->input, own);
+    bool whole = f && !ferror(f);
+    whole = f && fclose(f) == 0 && whole;
+    const struct draft draft = { text, bytes, m->what, own, m->a.gpus };
+    int code = whole ? keep(m, args, &draft) : plan_wrong("no memory for %s", own);
+    free(text);
+    return code;
 }
 
 static int import(struct import *m, const struct plan_args *args)
 {
-    char own[40];
     if (!msccl_read(&m->a, args->input))
         return plan_wrong("%s: %s", args->input, m->a.wrong);
     bool memory = !understand(m) || set_up(m);
@@ -456,13 +488,7 @@ static int import(struct import *m, const struct plan_args *args)
         return plan_wrong("%s: no memory for %d steps", args->input, m->a.nsteps);
     if (m->wrong[0])
         return plan_wrong("%s: %s", args->input, m->wrong);
-    script_name(&m->a, own, sizeof own);
-    FILE *f = fopen(args->output, "we");
-    if (f)
-        write_script(m, f, args->input, own);
-    if (!f || fclose(f) != 0)
-        return plan_wrong("cannot write %s: %s", args->output, strerror(errno));
-    return verify(m, args->output, own);
+    return write_out(m, args);
 }
 
 int plan_import(const struct plan_args *args)

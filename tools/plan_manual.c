@@ -54,7 +54,8 @@ static const char subcommands[] =
     "bytes and\ntags are those of the messages, calculations take the model\\(aqs time.\n"
     ".TP\n.B import\nAn algorithm in the XML of MSCCL becomes a text that XMPI_PLAN loads, and "
     "is "
-    "verified.\nOf allreduce with any number of chunks, of others with one per rank.\n"
+    "verified;\nwhat is wrong with it is said with its line, and no file is left.\n"
+    "Of allreduce with any number of chunks, of others with one per rank.\n"
     ".TP\n.B volume\nBytes that one step of training a transformer sends, see below.\n";
 
 static const char machine[] =
