@@ -161,16 +161,24 @@ static enum mode form_said(uint32_t signature)
     return signature >> FORM_SHIFT & FORM_MASK;
 }
 
-/* The bits for bytes, and those for the root; without a root (-1) both are one hash. */
-static inline uint32_t bytes_and_root(uint64_t bytes, int root)
+/* The bits for bytes, and those for the root; without a root (-1) those say how long an element is, or both are
+ * one hash. */
+static inline uint32_t bytes_and_root(uint64_t bytes, int root, size_t element)
 {
-    uint32_t last = root < 0 ? 0 : (uint32_t)root % ROOTS;
+    uint32_t last = (root < 0 ? (uint32_t)element : (uint32_t)root) % ROOTS;
     if (bytes < BYTES_PLAIN)
         return (uint32_t)bytes << BYTES_SHIFT | last;
-    uint64_t hash = bytes * 0x9e3779b97f4a7c15u;
+    uint64_t hash = (bytes + ((uint64_t)element << 48)) * 0x9e3779b97f4a7c15u;
     if (root < 0)
         last = (uint32_t)(hash >> 32) % ROOTS;
     return (BYTES_PLAIN | (uint32_t)(hash >> 55)) << BYTES_SHIFT | last;
+}
+
+/* Of a reduction with an operation of MPI's all ranks have the same datatype: slices of its elements are folded
+ * by several ranks.  0: nothing is said. */
+static inline size_t element_of(const struct call *call, const struct layout *layout)
+{
+    return call->reduction.kernel && layout ? layout->size : 0;
 }
 
 /* What a vector, or every block, consists of.  Bytes and characters go for raw memory. */
@@ -203,7 +211,7 @@ static inline uint32_t signature_of(const struct call *call, const struct layout
                                     uint64_t bytes, int root)
 {
     return kind_of(call) << KIND_SHIFT | items_of(layout) << ITEMS_SHIFT |
-           bytes_and_root(bytes, root);
+           bytes_and_root(bytes, root, element_of(call, layout));
 }
 
 static bool items_differ(uint32_t a, uint32_t b)
@@ -274,6 +282,15 @@ static void form_name(uint32_t signature, char *text, size_t room)
         strncat(text, "_init", room - strlen(text) - 1);
 }
 
+/* Two reductions of as many bytes, in elements of different lengths; where they are many nothing tells. */
+static bool elements_differ(const struct mismatch *m)
+{
+    uint32_t a = m->my_signature, b = m->their_signature;
+    return (a ^ b) % ROOTS && (a ^ b) < ROOTS && a >> KIND_SHIFT >= FIRST_FOLD &&
+           !is_rooted((enum collective)what_said(a)) &&
+           (a >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1)) < BYTES_PLAIN;
+}
+
 /* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
 static void signature_tell(FILE *to, uint32_t signature, bool of_what)
 {
@@ -318,6 +335,8 @@ static void side_tell(FILE *to, int rank, uint32_t signature, const struct misma
         signature_tell(to, signature, of_what);
     else
         fputs("something else", to);
+    if (signature && elements_differ(m))
+        fprintf(to, " in elements of %u", signature % ROOTS);
 }
 
 /* "17th collective of dp", or two numbers when they differ. */

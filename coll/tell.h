@@ -9,11 +9,11 @@
  * Only reductions have an operation, so both are one number (kind_of).  Form is enum mode: blocking, nonblocking
  * and persistent ones do not go together (MPI 5.0, 6.12), and where they go the same way nothing else tells.
  * Bytes are those of the type signature where the standard wants it equal on all ranks (where they have a list of
- * counts, of all blocks together), below 512 as
- * they are, above as a hash with the top bit set, which takes the bits of the root as well where there
- * is none; roots are compared modulo 2048.  Items are integers or floating-point numbers, or not said (0,
- * which goes with both): mixtures, bytes, packed data.  Of operations that were put together (call->shape) bytes are a
- * hash that also says which they were.
+ * counts, of all blocks together), below 512 as they are, above as a hash with the top bit set, which takes the
+ * bits of the root as well where there is none; of reductions with an operation of MPI's the hash, or these bits,
+ * also say how long an element is; roots are compared modulo 2048.  Items are integers or floating-point numbers,
+ * or not said (0, which goes with both): mixtures, bytes, packed data.  Of operations that were put together
+ * (call->shape) bytes are a hash that also says which they were.
  */
 #ifndef XMPI_COLL_TELL_H
 #define XMPI_COLL_TELL_H

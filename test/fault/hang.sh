@@ -209,6 +209,11 @@ XMPI_SHM=0 mismatched "over a network" 2 "$pairs" blocking 4 5 short
 XMPI_SHM=0 XMPI_EAGER=0 mismatched "over a network, nothing goes unasked" 3 "$pairs" blocking 4 4 short
 XMPI_SHM=0 mismatched "over a network, nonblocking" 3 "$pairs" nonblocking 4 4 mixed
 mismatched "on two nodes" 3 "$scratch/on_nodes" "$pairs" blocking 4 4 mixed
+mismatched "the same in other forms" 2 "$pairs" forms 0 4 short
+mismatched "the same in other forms, long" 3 "$pairs" forms 1 2 long
+mismatched "one leaves" 2 "$pairs" left 0 24 short
+mismatched "one leaves, long" 3 "$pairs" left 0 24 long
+mismatched "elements of other lengths" 2 "$pairs" elements
 mismatched "one is late" 2 "$pairs" late
 XMPI_SHM=0 mismatched "one is late, over a network" 3 "$pairs" late
 mismatched "its finder computes" 3 "$pairs" computes

@@ -7,7 +7,7 @@
  *
  *     mismatch [blocking|nonblocking|persistent|again] [FIRST LAST [short|eager|long|mixed]]
  *     mismatch forms|left [FIRST LAST [short|eager|long|mixed]]
- *     mismatch late|together|computes|overdue
+ *     mismatch late|together|computes|overdue|elements
  *
  * FIRST and LAST are numbers of calls for rank 0; without them it takes all.  Again: all have called both,
  * and what comes next, several times before, so that what they are is known.  Forms: all call the same, but
@@ -17,6 +17,7 @@
  * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
  * Computes: who has found one does not call MPI for long.  Overdue: the last rank has not come to nonblocking calls
  * that the others have given up; their results are there, or an error is.
+ * Elements: as many bytes, but rank 0 has ints and the others longs.
  */
 #include <ctype.h>
 #include <mpi.h>
@@ -300,7 +301,19 @@ static void left(const struct call *c, int mode)
         wrong(c, &longer, "of another length, and rank 0 leaves", text);
 }
 
-/* The same of MPI_Finalize. */
+/* Both are as many bytes of integers. */
+static void elements(int bytes)
+{
+    int longs = bytes / (int)sizeof(long), ints = bytes / (int)sizeof(int);
+    struct call a = { "MPI_Allreduce", ALLREDUCE, 0, ints, MPI_SUM, MPI_INT };
+    struct call b = { "MPI_Allreduce", ALLREDUCE, 0, longs, MPI_SUM, MPI_LONG };
+    for (int mode = 0; mode < 3; mode++) {
+        pair(&a, &b, mode);
+        pair(&b, &a, mode);
+    }
+}
+
+/* Rank 0 has left MPI. */
 static void left_for_good(void)
 {
     struct call barrier = { .name = "MPI_Barrier", .type = MPI_BYTE };
@@ -493,6 +506,10 @@ int main(int argc, char **argv)
         all_but_one_wait(how);
     if (form[0] == 'o')
         last_is_behind();
+    if (form[0] == 'e') {
+        elements(SHORT * (int)sizeof(double));
+        elements(LONG * (int)sizeof(double));
+    }
     for (int a = first; a <= last && a < ncalls && strchr("bnpa", form[0]); a++)
         for (int b = 0; b < ncalls; b++)
             pair(&calls[a], &calls[b], mode);
