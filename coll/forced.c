@@ -61,10 +61,6 @@ static void complain_collective(const char *name, char why[FORCED_WHY])
 
 static void complain_algorithm(enum collective what, const char *name, char why[FORCED_WHY])
 {
-    if (*own_complaint()) {
-        snprintf(why, FORCED_WHY, "XMPI_PLAN: %s", own_complaint());
-        return;
-    }
     snprintf(why, FORCED_WHY, "there is no algorithm \"%s\" for %s; there are:", name,
              collective_name(what));
     for (const struct algorithm *a = algorithms; a->name; a++)
@@ -88,10 +84,13 @@ void algorithm_read(enum collective what, char *text, struct forced *forced,
     char *options = strchr(text, ':');
     if (options)
         *options++ = '\0';
-    const struct algorithm *a = algorithm_find(what, false, text);
+    const char *complaint = own_complaint();
+    const struct algorithm *a = *complaint ? NULL : algorithm_find(what, false, text);
     why[0] = '\0';
     *forced = (struct forced){ a, 1, a ? a->radix : 0 };
-    if (!a)
+    if (*complaint)
+        snprintf(why, FORCED_WHY, "XMPI_PLAN: %s", complaint);
+    else if (!a)
         complain_algorithm(what, text, why);
     for (char *option; !why[0] && (option = strsep(&options, ":"));)
         if (!read_option(option, forced))

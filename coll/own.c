@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The user's own algorithms.  XMPI_PLAN is a list of files with commas, read when a name is looked
- * for that the library does not have, or by the info key xmpi_plan.  Whatever is to be used is
+ * The user's own algorithms.  XMPI_PLAN is a list of files with commas, read when algorithms are
+ * looked for by name; the info key xmpi_plan names one more.  No two have the same name, nor one of the
+ * library's.  Whatever is to be used is
  * verified for the number of ranks at hand first, by every rank alike, so a wrong plan is an error
  * of the call on all of them, never a hang.
  */
@@ -29,6 +30,46 @@ static int nfiles;
 static bool looked;
 static char complaint[SCRIPT_WHY + 40];
 
+/* The library's, or one of the first n of those that were read; NULL: the name is free. */
+static const struct algorithm *namesake(const struct script *s, int n)
+{
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        if (a->what == s->what && !a->inter && strcmp(a->name, s->name) == 0)
+            return a;
+    for (int i = 0; i < n; i++)
+        if (own[i].what == s->what && strcmp(own[i].name, s->name) == 0)
+            return &own[i];
+    return NULL;
+}
+
+/* Of two of one name, one would never be used, whatever a user believes. */
+static int clash(const struct script *s, const struct algorithm *other)
+{
+    const char *what = collective_name(s->what);
+    if (other->script)
+        return fail(MPI_ERR_OTHER,
+                    "%s:%d: there is an algorithm %s for %s in %s:%d; rename one", s->path,
+                    s->line, s->name, what, other->script->path, other->script->line);
+    return fail(MPI_ERR_OTHER, "%s:%d: the library has an algorithm %s for %s; rename this one",
+                s->path, s->line, s->name, what);
+}
+
+/* Was the same text read by another path? */
+static bool is_known(const struct script *s)
+{
+    for (int i = 0; i < nown; i++)
+        if (strcmp(own[i].script->text, s->text) == 0)
+            return true;
+    return false;
+}
+
+static void forget(const struct script *s)
+{
+    free(s->words);
+    free(s->text);
+    free(s->path);
+}
+
 int own_load(const char *path)
 {
     int n;
@@ -40,8 +81,18 @@ int own_load(const char *path)
     int error = script_read(path, scripts + nown, MOST_OWN - nown, &n);
     if (error)
         return error;
+    if (is_known(&scripts[nown])) {
+        forget(&scripts[nown]);
+        return 0;
+    }
     for (int i = 0; i < n; i++) {
         const struct script *s = &scripts[nown + i];
+        const struct algorithm *other = namesake(s, nown + i);
+        if (other) {
+            error = clash(s, other);
+            forget(&scripts[nown]);
+            return error;
+        }
         own[nown + i] = (struct algorithm){ .what = s->what,
                                             .name = s->name,
                                             .program = script_program,
@@ -67,6 +118,8 @@ static void look(void)
 
 const char *own_complaint(void)
 {
+    if (!looked)
+        look();
     return complaint;
 }
 

@@ -7,7 +7,8 @@
 
 #include "coll/rules.h"
 
-/* Load a file, once; its algorithms are known from then on.  MPI_ERR_OTHER with file:line:column. */
+/* Load a file, once, whatever path it has; its algorithms are known from then on.  MPI_ERR_OTHER with
+ * file:line when it cannot be read, or one has a name that another one or the library's has. */
 int own_load(const char *path);
 
 /* NULL: there is none of that name.  XMPI_PLAN is read when first asked. */
@@ -16,7 +17,7 @@ const struct algorithm *own_find(enum collective what, const char *name);
 /* The i-th of those that are known, NULL after the last; likewise. */
 const struct algorithm *own_each(int i);
 
-/* What is wrong with XMPI_PLAN; "": nothing. */
+/* What is wrong with XMPI_PLAN; "": nothing.  Whoever takes an algorithm by its name asks first. */
 const char *own_complaint(void);
 
 /* Is the plan of this key right, on all ranks, in place and not?  The symbolic verifier (check.h)

@@ -56,6 +56,20 @@ refuse "plans: a wrong word" "word.plan:14:5: expected send" allreduce=my-ring "
 refuse "plans: a wrong name" 'no algorithm "my-rnig"' allreduce=my-rnig "$plans/ring.plan"
 refuse "plans: no file" "cannot read $scratch/none" allreduce=my-ring "$scratch/none"
 
+# Of two of one name, one would never be used.
+printf 'algorithm ring for allreduce\nblocks in 1 out 1 tmp 0\ncopy out[0] in[0]\n' > "$scratch/taken.plan"
+refuse "plans: a name of the library" "taken.plan:1: the library has an algorithm ring for allreduce" \
+    allreduce=ring "$scratch/taken.plan"
+cat "$plans/ring.plan" "$plans/ring.plan" > "$scratch/double.plan"
+refuse "plans: a name twice in a file" "double.plan:25: there is an algorithm my-ring for allreduce in $scratch/double.plan:5" \
+    allreduce=my-ring "$scratch/double.plan"
+sed 's/tours/turns/' "$plans/ring.plan" > "$scratch/other.plan"
+refuse "plans: a name in two files" "other.plan:5: there is an algorithm my-ring for allreduce in $plans/ring.plan:5" \
+    bcast=binomial "$plans/ring.plan,$scratch/other.plan"
+cp "$plans/ring.plan" "$scratch/same.plan"
+case_run "plans: one text by two paths" 30 env XMPI_PLAN="$plans/ring.plan,$scratch/same.plan" \
+    XMPI_COLL=allreduce=my-ring "$XMPIRUN" -np 3 "$scratch/coll_basic"
+
 echo "allreduce : my-ring 5us" > "$scratch/table"
 case_run "plans: named by a tuning file" 30 env XMPI_PLAN="$plans/ring.plan" XMPI_TUNING="$scratch/table" \
     "$XMPIRUN" -np 3 "$scratch/coll_basic"

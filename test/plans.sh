@@ -173,7 +173,14 @@ expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduc
 export XMPI_PLAN="$top/examples/plans/ring.plan"
 expect "check: one's own" 0 "is right on all of 1 to 9 ranks" check allreduce:my-ring -n 1..9
 expect "cost: one's own" 0 "rounds 126" cost allreduce:my-ring -n 64 --bytes 1MiB
+sed 's/my-ring/ring/' "$XMPI_PLAN" > "$scratch/taken.plan"
+XMPI_PLAN=$scratch/taken.plan
+expect "check: a name of the library" 2 "taken.plan:5: the library has an algorithm ring for allreduce" \
+    check allreduce:ring -n 4
 unset XMPI_PLAN
+sed 's/name="allreduce_ring"/name="ring"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/taken.xml"
+expect "import: a name of the library" 1 "taken.xml: line 1: the library has an algorithm ring for allreduce" \
+    import "$scratch/taken.xml" -o "$scratch/a.plan"
 
 # volume: by hand, for 32 layers of width 4096, 64 sequences of 2048 tokens, two bytes per number
 size="--layers 32 --hidden 4096 --batch 64"

@@ -45,6 +45,8 @@ static int read_name(struct plan_args *args, const char *name)
         if (strlen(known) != length || strncmp(known, name, length) != 0)
             continue;
         const char *rest = colon ? colon + 1 : "";
+        if (*own_complaint())
+            return plan_wrong("XMPI_PLAN: %s", own_complaint());
         args->algorithm = algorithm_find((enum collective)what, false, rest);
         if (!args->algorithm)
             args->algorithm = algorithm_find((enum collective)what, true, rest);
@@ -54,8 +56,6 @@ static int read_name(struct plan_args *args, const char *name)
             return plan_wrong("%s is no plan: it works through %s", name,
                               args->algorithm->attaches ? "each other's memory (coll/attach.c)"
                                                         : "shared flags (coll/tiny.c)");
-        if (*own_complaint())
-            return plan_wrong("XMPI_PLAN: %s", own_complaint());
         return plan_wrong("%s", names_no_algorithm((enum collective)what, rest));
     }
     return plan_wrong("%s", names_no_collective(name));
