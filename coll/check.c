@@ -24,6 +24,7 @@
 #include "coll/bind.h"
 #include "coll/check_stage.h"
 #include "coll/ends.h"
+#include "runtime/fail.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -372,7 +373,8 @@ bool check_make(const struct world *world, struct plan *plans, struct verdict *v
                                 .neighbours = world->neighbours ? world->neighbours[r] : NULL,
                                 .alias = bind_alias(world->what, law_in_place(world, r)) };
         if (plan_make(&plans[r], &key, world->program)) {
-            snprintf(verdict->text, sizeof(verdict->text), "rank %d: no plan", r);
+            snprintf(verdict->text, sizeof(verdict->text), "rank %d has no plan: %s", r,
+                     fail_text());
             return false;
         }
     }

@@ -25,7 +25,7 @@ struct world {
 };
 
 struct verdict {
-    char text[240]; /* "" = correct */
+    char text[500]; /* "" = correct; what a script says of itself may be long */
 };
 
 /* Make the plans of all ranks and check them.  True = correct. */

@@ -142,18 +142,23 @@ const struct algorithm *own_each(int i)
 
 /* ---- verifying ---- */
 
-/* "rank 2 step 5: ..." gets the line that wrote the step. */
-static int wrong(const struct algorithm *a, const struct plan_key *key, const char *verdict)
+int own_line(const struct algorithm *a, const struct plan_key *key, const char *verdict)
 {
-    int rank, step, line = 0;
+    int rank, step;
     const char *at = strstr(verdict, "rank ");
     if (at && (sscanf(at, "rank %d step %d", &rank, &step) == 2 ||
                sscanf(at, "rank %d waits at step %d", &rank, &step) == 2)) {
         struct plan_key theirs = *key;
         theirs.me = rank;
         theirs.script = a->script;
-        line = script_line(&theirs, step);
+        return script_line(&theirs, step);
     }
+    return 0;
+}
+
+static int wrong(const struct algorithm *a, const struct plan_key *key, const char *verdict)
+{
+    int line = own_line(a, key, verdict);
     return fail(MPI_ERR_OTHER, "%s:%d: algorithm %s is wrong: %s", a->script->path,
                 line ? line : a->script->line, a->name, verdict);
 }

@@ -20,6 +20,10 @@ const struct algorithm *own_each(int i);
 /* What is wrong with XMPI_PLAN; "": nothing.  Whoever takes an algorithm by its name asks first. */
 const char *own_complaint(void);
 
+/* "rank 2 step 5: ..." of a verdict gets the line that wrote the step; 0: it names none. */
+int own_line(const struct algorithm *algorithm, const struct plan_key *key,
+             const char *verdict);
+
 /* Is the plan of this key right, on all ranks, in place and not?  The symbolic verifier (check.h)
  * says so once; answers are kept.  MPI_ERR_OTHER with file:line, rank and step when it is wrong, or
  * too long to verify. */

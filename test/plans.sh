@@ -173,6 +173,34 @@ expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduc
 export XMPI_PLAN="$top/examples/plans/ring.plan"
 expect "check: one's own" 0 "is right on all of 1 to 9 ranks" check allreduce:my-ring -n 1..9
 expect "cost: one's own" 0 "rounds 126" cost allreduce:my-ring -n 64 --bytes 1MiB
+unset XMPI_PLAN
+
+# What is wrong with one's own, wherever it shows: by the line, never hidden.
+own() # wanted text, statement of a plan whose text has it in line 3
+{
+    printf 'algorithm a for allreduce\nblocks in 1 out 1 tmp 0\n%s\n' "$2" > "$scratch/own.plan"
+    export XMPI_PLAN="$scratch/own.plan"
+    expect "check: $1" 1 "allreduce:a is wrong on 1 ranks: rank 0 has no plan: $XMPI_PLAN:3:$1" \
+        check allreduce:a -n 1..6
+    for sub in show "cost --bytes 8" "sim --bytes 8" "draw -o $scratch/own.svg" "goal --bytes 8 -o $scratch/own.goal"; do
+        expect "${sub%% *}: $1" 1 "$XMPI_PLAN:3:$1" ${sub%% *} allreduce:a -n 1 ${sub#"${sub%% *}"}
+    done
+    unset XMPI_PLAN
+}
+own "11: division by 0" "let x = 1 / (p - p)"
+own "11: mod by 0" "let x = 1 mod (p - p)"
+own "15: rank 0 of 1: rank 0 is itself" "send in[0] -> me"
+own "6: rank 0 of 1: in[7 .. 7], but there are 1 blocks" "send in[7] -> 1"
+own "5: rank 0 of 1: more than 1048576 statements" "for i in 0 .. 2000000 { }"
+own "9: it does not serve 1 ranks" "require p == 4"
+printf 'algorithm a for allreduce\nblocks in 1 out 1 tmp 2147483647\n' > "$scratch/own.plan"
+export XMPI_PLAN="$scratch/own.plan"
+expect "check: too many blocks" 1 "own.plan:2:1: 2147483647 blocks of tmp; from 0 to 1048576" check allreduce:a -n 1..6
+printf 'algorithm a for allreduce\nblocks in 1 out 1 tmp 0\ncopy out[0] in[0]\nif me == 0 and p > 1 { send in[0] -> 1 }\n' \
+    > "$scratch/own.plan"
+expect "check: a step" 1 "allreduce:a is wrong on 2 ranks: line 4: " check allreduce:a -n 1..6
+
+XMPI_PLAN=$top/examples/plans/ring.plan
 sed 's/my-ring/ring/' "$XMPI_PLAN" > "$scratch/taken.plan"
 XMPI_PLAN=$scratch/taken.plan
 expect "check: a name of the library" 2 "taken.plan:5: the library has an algorithm ring for allreduce" \

@@ -10,6 +10,7 @@
 #include "coll/forced.h"
 #include "coll/own.h"
 #include "coll/script.h"
+#include "runtime/fail.h"
 #include "tools/names.h"
 
 #include <stdio.h>
@@ -136,8 +137,10 @@ int plan_show(const struct plan_args *args)
     }
     free(where.group);
     plan_free(&plan);
-    if (!text)
-        plan_wrong("no memory for a plan on %d ranks", args->from);
+    if (error)
+        plan_wrong("%s", fail_text());
+    else if (!text)
+        plan_wrong("no memory to show a plan on %d ranks", args->from);
     free(text);
     return text ? 0 : 1;
 }
@@ -162,8 +165,16 @@ static bool prove(struct proof *proof, struct world *world)
     proof->worlds++;
     if (check_world(world, &verdict))
         return true;
-    plan_wrong("%s:%s is wrong: %s", collective_name(world->what), proof->args->algorithm->name,
-               verdict.text);
+    const struct algorithm *a = proof->args->algorithm;
+    const struct plan_key key = {
+        .size = world->p, .root = world->root, .pieces = world->pieces, .radix = world->radix
+    };
+    char place[40] = "";
+    int line = a->script ? own_line(a, &key, verdict.text) : 0;
+    if (line)
+        snprintf(place, sizeof place, "line %d: ", line);
+    plan_wrong("%s:%s is wrong on %d ranks: %s%s", collective_name(world->what), a->name,
+               world->p, place, verdict.text);
     return false;
 }
 
