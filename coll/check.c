@@ -240,7 +240,10 @@ static bool judge(struct stage *g, int r)
             return wrong(g, "rank %d: unit %d of its input has changed", r, u);
     for (int u = 0; w->what == COLL_ALLREDUCE && !w->split && u < out->nunits; u++)
         if (out->unit[u].tree != g->actor[0].room[ROOM_OUT].unit[u].tree)
-            return wrong(g, "rank %d: unit %d is not added up as on rank 0", r, u);
+            return wrong(g,
+                         "rank %d: unit %d is added up in another order than on rank 0, so "
+                         "bits may differ",
+                         r, u);
     for (int t = 0; w->what == COLL_BARRIER && w->p > 1 && t < w->p; t++)
         if (a->room[ROOM_TMP].unit[t].hash !=
             symbol_atom(g->law.salt, mod(r - t, w->p), 0).hash)

@@ -148,7 +148,7 @@ sed 's/type="rrs"/type="rsr"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scr
 expect "import: no type" 2 'line 5: type="rsr": there is s, r' import "$scratch/type.xml" -o "$scratch/a.plan"
 sed 5d "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/lost.xml" # the first send
 expect "import: a step lost" 2 "waits for ever" import "$scratch/lost.xml" -o "$scratch/a.plan"
-sed 's/type="cpy" srcbuf="i"/type="cpy" srcbuf="s"/' "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/far.xml"
+sed 's/s_chunks="0"/s_chunks="9"/; s/type="cpy" srcbuf="i"/type="cpy" srcbuf="s"/' "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/far.xml"
 expect "import: nobody's chunk" 2 "a chunk that nobody has written" import "$scratch/far.xml" -o "$scratch/a.plan"
 sed 's/type="rrs"/type="rcs"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/sum.xml"
 expect "import: not a sum" 1 "sum.xml: line 1: algorithm allreduce-ring is wrong" import "$scratch/sum.xml" -o "$scratch/a.plan"
@@ -166,6 +166,22 @@ cp "$scratch/name.plan" "$scratch/kept.plan"
 cmp -s "$scratch/name.plan" "$scratch/kept.plan" && ok "import: what was there is kept" ||
     not_ok "import: what was there is kept" "another text is in its place"
 expect "import: no room" 2 "cannot write /dev/full: No space left" import "$top/test/plan/msccl/allreduce_ring.xml" -o /dev/full
+ring=$top/test/plan/msccl/allreduce_ring.xml
+sed "s/\"/'/g; s/proto='Simple'/proto='a > b' note='name=\"x\"'/" "$ring" > "$scratch/quotes.xml"
+expect "import: single quotes, angles in them" 0 "allreduce:allreduce-ring is right on 4 ranks" import "$scratch/quotes.xml" \
+    -o "$scratch/b.plan"
+sed '4s/srcoff="0"/srcoff="9999"/' "$ring" > "$scratch/wide.xml"
+expect "import: no such chunk" 2 "wide.xml: line 4: chunks 9999 to 9999 of i, but gpu 0 has 4" import "$scratch/wide.xml" \
+    -o "$scratch/a.plan"
+lines=$(wc -l < "$ring")
+{ cat "$ring"; echo "<algo/>"; } > "$scratch/more.xml"
+expect "import: two algorithms" 2 "line $((lines + 1)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"
+{ cat "$ring"; echo "<!-- end -->"; echo "x"; } > "$scratch/more.xml"
+expect "import: text at the end" 2 "line $((lines + 2)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"
+{ cat "$ring"; echo "<!-- > end -->"; } > "$scratch/more.xml"
+expect "import: a comment at the end" 0 "is right on 4 ranks" import "$scratch/more.xml" -o "$scratch/b.plan"
+sed '$d' "$ring" > "$scratch/less.xml"
+expect "import: cut off" 2 "the file ends before </algo>" import "$scratch/less.xml" -o "$scratch/a.plan"
 expect "import: no file" 2 "cannot be read: No such file" import /nonexistent -o "$scratch/a.plan"
 expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduce_ring.xml"
 

@@ -23,7 +23,8 @@ enum { MOST_TEXT = 64 << 20, MOST_GPUS = 1024, MOST_CHUNKS = 1 << 16, MOST_TAG =
 struct reader {
     struct msccl *a;
     const char *at;
-    int line, gpu;
+    int line, gpu, chunks[MSCCL_BUFFERS]; /* of this gpu; -1: it does not say */
+    bool over;                            /* </algo> has come */
     char tag[MOST_TAG];
 };
 
@@ -41,19 +42,41 @@ static bool wrong(struct reader *r, const char *format, ...)
 
 /* ---- tags and attributes ---- */
 
+/* Where a tag ends: an angle in an attribute is none of its own.  NULL: nowhere. */
+static const char *tag_end(const char *at)
+{
+    char quote = '\0';
+    if (strncmp(at, "<!--", 4) == 0)
+        return (at = strstr(at, "-->")) ? at + 2 : NULL;
+    for (; *at && (quote || *at != '>'); at++)
+        if (quote ? *at == quote : *at == '"' || *at == '\'')
+            quote = quote ? '\0' : *at;
+    return *at ? at : NULL;
+}
+
 /* The text of the next tag, without its angles; false: there is none. */
 static bool tag_next(struct reader *r)
 {
     const char *end;
-    for (; *r->at && *r->at != '<'; r->at++)
+    for (; *r->at && *r->at != '<'; r->at++) {
         r->line += *r->at == '\n';
+        if (r->over && !strchr(" \t\n\r", *r->at))
+            return wrong(r, "something behind </algo>");
+    }
+    if (!*r->at)
+        return false;
     bool comment = strncmp(r->at, "<!--", 4) == 0;
-    end = *r->at ? strstr(r->at, comment ? "-->" : ">") : NULL;
+    end = tag_end(r->at);
     if (!end)
-        return *r->at ? wrong(r, "a tag that does not end") : false;
+        return wrong(r, "a tag that does not end");
+    if (r->over && !comment)
+        return wrong(r, "something behind </algo>");
     for (const char *c = r->at; c < end; c++)
         r->line += *c == '\n';
-    snprintf(r->tag, sizeof r->tag, "%.*s", comment ? 1 : (int)(end - r->at - 1), r->at + 1);
+    int n = comment ? 1 : (int)(end - r->at - 1);
+    if (n >= MOST_TAG)
+        return wrong(r, "a tag of more than %d characters", MOST_TAG - 1);
+    snprintf(r->tag, sizeof r->tag, "%.*s", n, r->at + 1);
     r->at = end + 1;
     return true;
 }
@@ -64,34 +87,56 @@ static bool tag_is(const struct reader *r, const char *name)
     return strncmp(r->tag, name, n) == 0 && strchr(" \t\n\r/", r->tag[n]);
 }
 
-/* Where the value of an attribute begins; NULL: the tag has none of that name. */
-static const char *attribute(const struct reader *r, const char *name)
+/* The value of an attribute, of n characters; NULL: the tag has none of that name. */
+static const char *attribute(const struct reader *r, const char *name, size_t *n)
 {
-    size_t n = strlen(name);
-    for (const char *at = r->tag; (at = strstr(at, name)); at += n)
-        if (at > r->tag && strchr(" \t\n\r", at[-1]) && at[n] == '=' && at[n + 1] == '"')
-            return at + n + 2;
+    static const char blanks[] = " \t\n\r";
+    const char *at = r->tag + strcspn(r->tag, blanks);
+    for (size_t length; *(at += strspn(at, blanks)); at += *n + 1) {
+        length = strcspn(at, "= \t\n\r");
+        const char *value = at + length + strspn(at + length, blanks);
+        if (*value != '=')
+            return NULL;
+        value += 1 + strspn(value + 1, blanks);
+        if (*value != '"' && *value != '\'')
+            return NULL;
+        const char *end = strchr(value + 1, *value);
+        if (!end)
+            return NULL;
+        *n = (size_t)(end - value - 1);
+        if (strlen(name) == length && strncmp(at, name, length) == 0)
+            return value + 1;
+        at = value + 1;
+    }
     return NULL;
+}
+
+static int name_length(const struct reader *r)
+{
+    return (int)strcspn(r->tag, " \t\n\r/");
 }
 
 static bool text_get(struct reader *r, const char *name, char *text, size_t room)
 {
-    const char *value = attribute(r, name);
-    if (!value || strcspn(value, "\"") >= room)
-        return wrong(r, "%.10s needs %s=\"...\" of less than %zu characters", r->tag, name,
-                     room);
-    snprintf(text, room, "%.*s", (int)strcspn(value, "\""), value);
+    size_t n;
+    const char *value = attribute(r, name, &n);
+    if (!value || n >= room)
+        return wrong(r, "<%.*s> needs %s=\"...\" of less than %zu characters", name_length(r),
+                     r->tag, name, room);
+    snprintf(text, room, "%.*s", (int)n, value);
     return true;
 }
 
 static bool number_get(struct reader *r, const char *name, int least, int most, int *number)
 {
-    const char *value = attribute(r, name);
-    char *end;
-    long n = value ? strtol(value, &end, 10) : 0;
-    if (!value || end == value || *end != '"' || n < least || n > most)
-        return wrong(r, "%.10s needs %s=\"N\" from %d to %d", r->tag, name, least, most);
-    *number = (int)n;
+    size_t n = 0;
+    const char *value = attribute(r, name, &n);
+    char *end = NULL;
+    long read = value ? strtol(value, &end, 10) : 0;
+    if (!value || n == 0 || end != value + n || read < least || read > most)
+        return wrong(r, "<%.*s> needs %s=\"N\" from %d to %d", name_length(r), r->tag, name,
+                     least, most);
+    *number = (int)read;
     return true;
 }
 
@@ -120,6 +165,10 @@ static bool place_note(struct reader *r, const struct msccl_place *place, int n,
     if (place->chunk < 0)
         return wrong(r, "the step has no place for its chunks");
     int end = place->chunk + n, *used = &r->a->used[place->buffer];
+    int there = r->chunks[place->buffer];
+    if (there >= 0 && end > there)
+        return wrong(r, "chunks %d to %d of %c, but gpu %d has %d", place->chunk, end - 1,
+                     "ios"[place->buffer], r -> gpu, there);
     *used = end > *used ? end : *used;
     return true;
 }
@@ -197,6 +246,19 @@ static bool block_read(struct reader *r)
     return true;
 }
 
+static bool gpu_read(struct reader *r)
+{
+    static const char *const names[] = { "i_chunks", "o_chunks", "s_chunks" };
+    size_t n;
+    for (int b = 0; b < MSCCL_BUFFERS; b++) {
+        r->chunks[b] = -1;
+        if (attribute(r, names[b], &n) &&
+            !number_get(r, names[b], 0, MOST_CHUNKS, &r->chunks[b]))
+            return false;
+    }
+    return number_get(r, "id", 0, r->a->gpus - 1, &r->gpu);
+}
+
 static bool tag_read(struct reader *r)
 {
     struct msccl *a = r->a;
@@ -205,7 +267,8 @@ static bool tag_read(struct reader *r)
     if (tag_is(r, "tb"))
         return block_read(r);
     if (tag_is(r, "gpu"))
-        return number_get(r, "id", 0, a->gpus - 1, &r->gpu);
+        return gpu_read(r);
+    r->over |= strncmp(r->tag, "/algo", 5) == 0;
     if (tag_is(r, "algo")) {
         a->line = r->line;
         return text_get(r, "name", a->name, sizeof a->name) &&
@@ -253,6 +316,8 @@ bool msccl_read(struct msccl *a, const char *path)
     while (!a->wrong[0] && tag_next(&r) && tag_read(&r))
         ;
     free(text);
+    if (!a->wrong[0] && a->nsteps > 0 && !r.over)
+        wrong(&r, "the file ends before </algo>");
     if (!a->wrong[0] && a->nsteps == 0)
         wrong(&r, "there is no <step> of an <algo>");
     return !a->wrong[0];
