@@ -448,10 +448,9 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
     }
     if (walk.word && !walk.why[0] && *n > 0)
         return 0;
-    error = fail(MPI_ERR_OTHER, "%s",
-                 walk.why[0] ? walk.why
-                 : walk.word ? "there is no algorithm in the file"
-                             : "no memory for a file of algorithms");
+    error = walk.why[0] ? fail(MPI_ERR_OTHER, "%s", walk.why)
+            : walk.word ? fail(MPI_ERR_OTHER, "%s: there is no algorithm in the file", path)
+                        : fail(MPI_ERR_NO_MEM, "%s: no memory for a file of algorithms", path);
 no_text:
     free(common.words);
     free(common.text);

@@ -79,8 +79,13 @@ expect "xmpi explain: what cannot be" 1 "the operation does not commute; these c
     env XMPI_COLL=allreduce=ring "$xmpi" explain allreduce 100 --noncommutative
 expect "xmpi explain of nothing" 2 "no collective allreduze (did you mean allreduce?); there are: barrier bcast" "$xmpi" explain allreduze
 expect "xmpi explain: bytes" 2 "12q is no number" "$xmpi" explain allreduce 12q
-expect "xmpi explain: ranks" 2 "wants a number" "$xmpi" explain allreduce -n 0
-expect "xmpi explain: nodes" 2 "more nodes than ranks" "$xmpi" explain allreduce -n 2 --nodes 3
+expect "xmpi explain: ranks" 2 "-n 0 is no number from 1 to 2147483647" "$xmpi" explain allreduce -n 0
+expect "xmpi explain: no number" 2 "-n abc is no number from 1" "$xmpi" explain allreduce 8 -n abc
+expect "xmpi explain: too large a number" 2 "-n 2147483648 is no number from 1 to 2147483647" "$xmpi" explain \
+    allreduce 8 -n 2147483648
+expect "xmpi explain: a number is missing" 2 "--nodes wants a number behind it, as in --nodes 4" "$xmpi" explain \
+    allreduce 8 --nodes
+expect "xmpi explain: nodes" 2 "--nodes 3 are more nodes than ranks, -n 2; give" "$xmpi" explain allreduce -n 2 --nodes 3
 printf 'allreduce ranks=4 : circulant 9us, ring 18us\n' > "$scratch/table"
 expect "xmpi explain: a tuning file" 0 "slower by 100 %" env XMPI_TUNING="$scratch/table" "$xmpi" explain \
     allreduce 8 -n 4

@@ -21,6 +21,10 @@ expect() # name, exit code, wanted text, arguments of xmpi plan...; blanks are a
 
 expect "plan --help" 0 "usage: xmpi plan" --help
 expect "plan --help=man" 0 ".TH XMPI-PLAN 1" --help=man
+for sub in list show check cost sim draw goal import volume; do
+    expect "plan $sub --help" 0 "usage: xmpi plan" $sub --help
+done
+expect "plan show: too large a number" 2 "-n 2147483648 is no number from 1 to 2147483647" show allreduce:ring -n 2147483648
 expect "plan frob" 2 "no subcommand frob" frob
 
 # list, show, check
@@ -35,6 +39,9 @@ echo "algorithm a for allreduce" > "$scratch/wrong.plan"
 XMPI_PLAN=$scratch/wrong.plan
 expect "list: a wrong file" 2 "XMPI_PLAN: $XMPI_PLAN:" list allreduce
 expect "show: a wrong file" 2 "XMPI_PLAN: $XMPI_PLAN:" show allreduce:a -n 4
+: > "$scratch/empty.plan"
+XMPI_PLAN=$scratch/empty.plan
+expect "list: an empty file" 2 "XMPI_PLAN: $XMPI_PLAN: there is no algorithm in the file" list allreduce
 unset XMPI_PLAN
 expect "show" 0 "1 fold out[2] in[2] <- 2.0 first after -" show allreduce:ring -n 8 --rank 3
 expect "show in place" 0 "0 send out[3]" show allreduce:ring -n 8 --rank 3 --in-place

@@ -16,7 +16,11 @@
 #include "runtime/param.h"
 #include "runtime/xpmem.h"
 #include "tools/names.h"
+#include "tools/plan.h"
 
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,18 +41,28 @@ static void usage(FILE *to)
         to);
 }
 
-static bool count_read(const char *text, int *n)
+static int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int refuse(const char *format, ...)
 {
-    char rest;
-    return text && sscanf(text, "%d%c", n, &rest) == 1 && *n > 0;
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "xmpi explain: ");
+    vfprintf(stderr, format, args);
+    fputs("\n", stderr);
+    va_end(args);
+    return 2;
 }
 
-static int refuse(const char *format, const char *word)
+/* 0, or an exit code when it was complained. */
+static int count_read(const char *option, const char *text, int *n)
 {
-    fprintf(stderr, "xmpi explain: ");
-    fprintf(stderr, format, word);
-    fputs("\n", stderr);
-    return 2;
+    long read;
+    if (!text)
+        return refuse("%s wants a number behind it, as in %s 4", option, option);
+    if (!number_read(text, 1, INT_MAX, &read))
+        return refuse("%s %s is no number from 1 to %d", option, text, INT_MAX);
+    *n = (int)read;
+    return 0;
 }
 
 /* The shared slots: what tiny_objection says of a predefined operation and a type without gaps. */
@@ -89,15 +103,16 @@ static int question_read(int argc, char **argv, struct question *q)
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(word, "-n") || !strcmp(word, "-np") || !strcmp(word, "--nodes")) {
-            if (!count_read(next, word[1] == 'n' ? &q->ranks : &q->nodes))
-                return refuse("%s wants a number, 1 or more", word);
+            int wrong = count_read(word, next, word[1] == 'n' ? &q->ranks : &q->nodes);
+            if (wrong)
+                return wrong;
             i++;
         } else if (!strcmp(word, "--noncommutative")) {
             q->order_matters = true;
         } else if (!strcmp(word, "--nonblocking")) {
             q->mode = NONBLOCKING;
         } else if (*word == '-') {
-            return refuse("%s is not an option", word);
+            return refuse("%s is not an option; see xmpi explain --help", word);
         } else if (!named) {
             int what = collective_find(word);
             if (what < 0)
@@ -105,11 +120,15 @@ static int question_read(int argc, char **argv, struct question *q)
             q->what = (enum collective)what;
             named = true;
         } else if (!amount_read(word, &q->bytes)) {
-            return refuse("%s is no number of bytes", word);
+            return refuse("%s is no number of bytes; as in 8, 64k or 1MiB", word);
         }
     }
-    if (!named || q->ranks < q->nodes)
-        return refuse(named ? "more nodes than ranks%s" : "which collective?%s", "");
+    if (!named)
+        return refuse("which collective?  As in: xmpi explain allreduce 64k -n 4");
+    if (q->ranks < q->nodes)
+        return refuse(
+            "--nodes %d are more nodes than ranks, -n %d; give as many ranks at least",
+            q->nodes, q->ranks);
     return 0;
 }
 

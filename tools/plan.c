@@ -72,6 +72,14 @@ static void usage(FILE *to)
         to);
 }
 
+static bool is_subcommand(const char *name)
+{
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        if (strcmp(name, subcommands[i].name) == 0)
+            return true;
+    return false;
+}
+
 int plan_main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -85,6 +93,11 @@ int plan_main(int argc, char **argv)
     params_read();
     if (!strcmp(name, "volume"))
         return volume_main(argc - 1, argv + 1);
+    for (int i = 2; i < argc && is_subcommand(name); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            usage(stdout);
+            return 0;
+        }
     for (int i = 0; i < SUBCOMMANDS; i++) {
         if (strcmp(name, subcommands[i].name) != 0)
             continue;

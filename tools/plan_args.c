@@ -67,7 +67,7 @@ static int read_int(const char *option, const char *value, int least, int *numbe
 {
     long n;
     if (!number_read(value, least, INT_MAX, &n))
-        return plan_wrong("%s %s is no number from %d on", option, value, least);
+        return plan_wrong("%s %s is no number from %d to %d", option, value, least, INT_MAX);
     *number = (int)n;
     return 0;
 }
@@ -195,8 +195,8 @@ int plan_args_read(struct plan_args *args, int argc, char **argv)
         }
         if (code < 0)
             code = plan_wrong("%s is not an option, or its value is missing; see xmpi plan "
-                              "--help",
-                              argv[i]);
+                              "%s --help",
+                              argv[i], args->subcommand);
         if (code)
             return code;
     }
