@@ -13,7 +13,7 @@
  * A rank whose threads all wait may go on when one of them may; one with threads beside them that may
  * call MPI can always.  Waits for something outside of MPI and waits that nobody could tell count as
  * able to go on, and so do ranks where something moves, or whose messages the network has not delivered
- * yet: what is said is certain.
+ * yet: what is said is certain, but for ranks that only test: they may stop that, which is said, too.
  */
 #include "launcher/status.h"
 
@@ -52,10 +52,13 @@ static bool somebody_moves(const struct graph *g, int but)
     return false;
 }
 
-static bool item_may_come(const struct graph *g, int rank, const struct record_item *item)
+static bool item_may_come(const struct graph *g, int rank, const struct record_wait *wait,
+                          const struct record_item *item)
 {
     if (item->kind == RECORD_OTHER || item->world >= g->n)
         return true;
+    if (item->world < 0 && wait->polled && wait->sleeps)
+        return true; /* looks for messages now and then, and serves others */
     return item->world < 0 ? somebody_moves(g, rank) : g->moves[item->world];
 }
 
@@ -65,7 +68,7 @@ static bool wait_may_end(const struct graph *g, int rank, const struct record_wa
     if (known == 0 || (wait->any && wait->nitems > known))
         return true;
     for (int i = 0; i < known; i++)
-        if (item_may_come(g, rank, &wait->items[i]) == (wait->any != 0))
+        if (item_may_come(g, rank, wait, &wait->items[i]) == (wait->any != 0))
             return wait->any;
     return !wait->any;
 }
@@ -81,7 +84,7 @@ static bool thread_may_go_on(const struct graph *g, int rank)
 
 static bool is_settled(const struct situation *s, double settled)
 {
-    double seconds = s->nwaits > 1 ? s->least_seconds : s->seconds;
+    double seconds = s->nwaits > 1 || s->wait.polled ? s->least_seconds : s->seconds;
     return s->standing == STANDING_WAITING && !s->threads_free && !s->moving && !s->stopped &&
            s->undelivered == 0 && seconds >= settled;
 }
@@ -111,7 +114,7 @@ static int vain_hope(const struct graph *g, int rank)
 {
     const struct record_wait *wait = &g->ranks[rank].wait;
     for (int i = 0; i < items_known(wait); i++)
-        if (!item_may_come(g, rank, &wait->items[i]))
+        if (!item_may_come(g, rank, wait, &wait->items[i]))
             return wait->items[i].world;
     return -1;
 }
@@ -303,6 +306,7 @@ static void find_causes(struct graph *g)
         if (!is_stuck(g, i))
             continue;
         g->blame->nstuck++;
+        g->blame->ntest += g->ranks[i].wait.polled != 0;
         tell_near(g, i);
         first = first < 0 ? i : first;
         for (size_t k = 0; k < sizeof causes / sizeof causes[0] && found < 3; k++)

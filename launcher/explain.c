@@ -122,7 +122,8 @@ static bool is_stuck(const struct job *job, const struct situation *ranks, char 
     watching.still = is_still(ranks, n) ? watching.still + 1 : 0;
     bool long_still = watching.still * watching.period_ms >= watching.limit * 1000;
     if (blame.nstuck > 0)
-        snprintf(why, room, "deadlock: %d of %d ranks can never go on", blame.nstuck, n);
+        snprintf(why, room, "deadlock: %d of %d ranks can never go on%s", blame.nstuck, n,
+                 blame.ntest ? ", unless those that test do something else" : "");
     else if (watching.asked && long_still)
         snprintf(why, room, "no rank has called or received anything for %g s", watching.limit);
     return blame.nstuck > 0 || (watching.asked && long_still);

@@ -43,15 +43,24 @@ static double seconds_since(uint64_t ns)
     return now > ns ? (double)(now - ns) * 1e-9 : 0;
 }
 
+/* Tests that find nothing are a wait as long as they are made. */
+static bool still_waits(const struct record_area *area, const struct record_wait *wait)
+{
+    enum { LATEST_S = 1 };
+    return !wait->polled || (wait->head == __atomic_load_n(&area->head, __ATOMIC_ACQUIRE) &&
+                             seconds_since(wait->polled) < LATEST_S);
+}
+
 /* The longest first. */
 static void read_waits(const struct record_area *area, struct situation *s)
 {
     struct record_wait copy;
     uint64_t youngest = 0;
     for (int i = 0; i < RECORD_WAITS; i++) {
-        if (!record_wait_read(&area->waits[i], &copy))
+        if (!record_wait_read(&area->waits[i], &copy) || !still_waits(area, &copy))
             continue;
-        youngest = copy.since > youngest ? copy.since : youngest;
+        uint64_t since = copy.changed > copy.since ? copy.changed : copy.since;
+        youngest = since > youngest ? since : youngest;
         if (s->nwaits > 0 && copy.since < s->wait.since) {
             s->more[s->nwaits - 1] = s->wait;
             s->wait = copy;
@@ -95,12 +104,21 @@ static enum standing standing_of(const struct boot_rank *record)
     }
 }
 
+static bool tests(const struct situation *s)
+{
+    bool does = s->nwaits > 0 && s->wait.polled;
+    for (int i = 0; i < s->nwaits - 1; i++)
+        does |= s->more[i].polled != 0;
+    return does;
+}
+
 static void read_process(const struct record_area *area, struct situation *s)
 {
     int threads;
     s->state = process_state(s->pid, &threads);
     s->stopped = s->state == 'T';
-    s->threads_free = area->multiple && threads > s->nwaits + area->helpers;
+    /* What a program tests for may depend on what its other threads compute. */
+    s->threads_free = (area->multiple || tests(s)) && threads > s->nwaits + area->helpers;
     s->undelivered = area->undelivered;
     s->moves += s->wait.moves;
     for (int i = 0; i < s->nwaits - 1; i++)
@@ -253,8 +271,8 @@ static void print_wait(FILE *to, const struct situation *s, int i)
     const struct record_wait *wait = i ? &s->more[i - 1] : &s->wait;
     status_wait_text(to, wait);
     const char *place = place_in(s, i);
-    fprintf(to, "\n        for %.1f s%s%s", seconds_since(wait->since), *place ? ", at " : "",
-            place);
+    fprintf(to, "\n        %sfor %.1f s%s%s", wait->polled ? "asked for again and again " : "",
+            seconds_since(wait->since), *place ? ", at " : "", place);
     if (s->stopped)
         fputs("; stopped by a signal", to);
     if (i == 0 && s->undelivered > 0)

@@ -44,7 +44,7 @@ struct situation {
     uint64_t moves;          /* grows with whatever it does */
     struct record_wait wait; /* the longest of them */
     double seconds;          /* since it began; outside: since the last event, < 0: none */
-    double least_seconds;    /* since the youngest of several began */
+    double least_seconds;    /* since the youngest of several began, or tests asked for more */
     struct record_event last;
     char last_call[RECORD_NAME_CHARS];
     uint64_t last_caller;
@@ -77,6 +77,7 @@ enum { BLAME_TEXT_CHARS = 2000 };
 
 struct blame {
     int nstuck; /* ranks that can never go on */
+    int ntest;  /* those of them that test, and can if they do something else */
     char text[BLAME_TEXT_CHARS];
 };
 

@@ -28,6 +28,7 @@ libxmpi_core_la_SOURCES += \
     runtime/pmix_sets.c runtime/pmix_sets.h \
     runtime/param.c runtime/param.h runtime/params.def runtime/typo.c runtime/typo.h \
     runtime/policy.c runtime/policy.h \
+    runtime/polling.c runtime/polling.h \
     runtime/progress.c runtime/progress.h \
     runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h \

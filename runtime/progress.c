@@ -38,6 +38,7 @@
 #include "runtime/param.h"
 #include "runtime/partner.h"
 #include "runtime/policy.h"
+#include "runtime/polling.h"
 #include "runtime/record.h"
 
 #include <assert.h>
@@ -106,7 +107,7 @@ void progress_remove(poller *poll)
  * by another thread while that function runs. */
 bool progress_polling;
 
-static uint32_t empty; /* rounds in a row that moved nothing, in calls that do not wait */
+uint64_t progress_empty;
 static _Atomic uint32_t rounds; /* ever; written under the lock */
 
 static int round_over_pollers(void)
@@ -122,7 +123,7 @@ static int round_over_pollers(void)
         events += pollers[i]();
     progress_polling = false;
     if (events)
-        empty = 0;
+        progress_empty = 0;
     return events;
 }
 
@@ -162,9 +163,7 @@ int progress(void)
     if (events)
         progress_completed();
     else if (!engine_breathe()) { /* others have something to do, perhaps */
-        if (empty < policy.spin)
-            empty++;
-        else
+        if (progress_empty++ >= policy.spin)
             yield();
     }
     return events;
@@ -250,6 +249,7 @@ static void spin_learn(const struct wait *w)
 /* Let others know what it waits for: once, and again when something has moved. */
 static void wait_tell(struct wait *w)
 {
+    polling_over();
     if (!w->told)
         record_wait_tell(&w->slot, &w->call, w->tell, w->what);
     w->told = true;

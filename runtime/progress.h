@@ -32,6 +32,8 @@ void progress_remove(poller *poll);
 /* One round over all pollers; the number of events handled.  For calls that do not wait: never
  * blocks, but yields the CPU when many rounds in a row were empty. */
 int progress(void);
+/* Rounds in a row that moved nothing, in such calls. */
+extern uint64_t progress_empty __attribute__((visibility("hidden")));
 
 /* What the flight recorder (runtime/record.h) is told about a wait: `tell` fills in a record_wait
  * that is zeros where it writes.  Called when the wait has stopped spinning, under the engine

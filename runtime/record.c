@@ -7,6 +7,7 @@
 #define _GNU_SOURCE 1 /* dl_iterate_phdr */
 #include "runtime/record.h"
 #include "runtime/clock.h"
+#include "runtime/polling.h"
 #include "runtime/trace.h"
 
 #include <link.h>
@@ -40,6 +41,7 @@ void record_open(struct record_area *area)
     memset(record_pen.keys, 0, sizeof record_pen.keys);
     record_pen.row = 0;
     memset(aside, 0, sizeof aside);
+    polling_forget();
     record_area->ticks_open = cpu_ticks();
     record_area->ns_open = clock_ns();
 }
@@ -195,13 +197,9 @@ static void wait_close(struct record_wait *wait)
     atomic_store_explicit(&wait->version, version + 1, memory_order_release);
 }
 
-void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
-                      const void *what)
+static void wait_write(struct record_wait *wait, const struct record_call *call,
+                       record_teller *tell, const void *what)
 {
-    if (!*slot && !(*slot = slot_take()))
-        return;
-    struct record_wait *wait = &record_area->waits[*slot - 1];
-    wait_open(wait);
     wait->caller = (uint64_t)(uintptr_t)call->caller;
     snprintf(wait->call, sizeof wait->call, "%s", call->function ? call->function : "");
     memset(&wait->nitems, 0, sizeof *wait - offsetof(struct record_wait, nitems));
@@ -209,6 +207,16 @@ void record_wait_tell(int *slot, const struct record_call *call, record_teller *
         call->inside->tell(call->inside, wait);
     if (tell)
         tell(what, wait);
+}
+
+void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
+                      const void *what)
+{
+    if (!*slot && !(*slot = slot_take()))
+        return;
+    struct record_wait *wait = &record_area->waits[*slot - 1];
+    wait_open(wait);
+    wait_write(wait, call, tell, what);
     wait_close(wait);
 }
 
@@ -224,6 +232,53 @@ void record_wait_over(int slot)
     wait_open(wait);
     wait->serial = 0;
     wait_close(wait);
+}
+
+/* ---- tests that find nothing ---- */
+
+void record_tests_tell(int *slot, uint64_t since, record_teller *tell, const void *what)
+{
+    if (!*slot && !(*slot = slot_take()))
+        return;
+    struct record_wait *wait = &record_area->waits[*slot - 1];
+    wait_open(wait);
+    wait_write(wait, &record_now, tell, what);
+    wait->since = since;
+    wait->head = record_area->head;
+    wait->polled = wait->changed = clock_ns();
+    wait_close(wait);
+}
+
+void record_tests_add(int slot, record_teller *tell, const void *what)
+{
+    static struct record_wait more;
+    struct record_wait *wait = &record_area->waits[slot - 1];
+    memset(&more, 0, sizeof more);
+    if (tell)
+        tell(what, &more);
+    wait_open(wait);
+    wait->any = 1;
+    wait->changed = clock_ns();
+    for (int i = 0; i < more.nitems && i < RECORD_ITEMS; i++) {
+        struct record_item *item = record_item_new(wait);
+        if (item)
+            *item = more.items[i];
+    }
+    if (!tell && wait->nitems <= RECORD_ITEMS)
+        wait->nitems = RECORD_ITEMS + 1;
+    if (more.near.found && !wait->near.found)
+        wait->near = more.near;
+    wait_close(wait);
+}
+
+void record_tests_go_on(int slot, uint64_t now)
+{
+    __atomic_store_n(&record_area->waits[slot - 1].polled, now, __ATOMIC_RELAXED);
+}
+
+void record_tests_sleep(int slot, bool sleeps)
+{
+    __atomic_store_n(&record_area->waits[slot - 1].sleeps, sleeps, __ATOMIC_RELAXED);
 }
 
 /* ---- places ---- */

@@ -87,6 +87,12 @@ struct record_wait {
     char call[RECORD_NAME_CHARS];
     int32_t nitems; /* may exceed RECORD_ITEMS */
     int32_t any;    /* one of them is enough */
+    int32_t
+        sleeps; /* tests: the program sleeps between them, so it may wait for other things as well */
+    uint64_t
+        polled; /* tests that find nothing (polling.h): clock_ns of the last one; 0: a real wait */
+    uint64_t changed; /* clock_ns when they last asked for something new */
+    uint64_t head;    /* events ever written, when they began */
     struct record_item items[RECORD_ITEMS];
     struct record_collective collective;
     struct record_near near;
@@ -194,6 +200,13 @@ void record_wait_tell(int *slot, const struct record_call *call, record_teller *
                       const void *what);
 void record_wait_over(int slot);
 void record_wait_moves(int slot);
+
+/* Tests that find nothing since then, told like a wait; what else they ask for (tell = NULL: too much); that
+ * there was one now, and whether the program sleeps in between. */
+void record_tests_tell(int *slot, uint64_t since, record_teller *tell, const void *what);
+void record_tests_add(int slot, record_teller *tell, const void *what);
+void record_tests_go_on(int slot, uint64_t now);
+void record_tests_sleep(int slot, bool sleeps);
 
 /* Room for one more item, cleared; NULL: they are only counted from here on. */
 struct record_item *record_item_new(struct record_wait *wait);

@@ -494,6 +494,8 @@ int xmpi_parrived(MPI_Request request, int partition, flag_t *flag)
     if (!*flag) {
         progress();
         *flag = partition_is_here(part, partition);
+        if (!*flag)
+            request_missed((const struct request *)request);
     }
     return MPI_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "pml/pml.h"
 
 #include "runtime/fail.h"
+#include "runtime/polling.h"
 #include "src/api/p2p.h"
 #include "src/comm.h"
 #include "src/facade.h"
@@ -32,9 +33,20 @@ static int look(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status
     return MPI_SUCCESS;
 }
 
+/* Nothing was there, and the program asks again, perhaps. */
+static void nothing(source_t source, anytag_t tag, comm_t comm)
+{
+    struct probe probe = { &comm->p2p, source, tag };
+    uintptr_t from = (uintptr_t)(uint32_t)source << 24 ^ (uintptr_t)(uint32_t)tag;
+    polling_missed(probe_tell, &probe, (uintptr_t)comm ^ from << 1 ^ 1);
+}
+
 int xmpi_iprobe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, status_t status)
 {
-    return look(source, tag, comm, flag, status, true);
+    int rc = look(source, tag, comm, flag, status, true);
+    if (!rc && !*flag)
+        nothing(source, tag, comm);
+    return rc;
 }
 
 int xmpi_probe(source_t source, anytag_t tag, comm_t comm, status_t status)
@@ -75,7 +87,10 @@ int xmpi_improbe(source_t source, anytag_t tag, comm_t comm, flag_t *flag, messa
                  status_t status)
 {
     struct envelope from = { .peer = source, .tag = tag };
-    return take(&from, comm, flag, message, status, true);
+    int rc = take(&from, comm, flag, message, status, true);
+    if (!rc && !*flag)
+        nothing(source, tag, comm);
+    return rc;
 }
 
 int xmpi_mprobe(source_t source, anytag_t tag, comm_t comm, message_t *message, status_t status)

@@ -91,4 +91,7 @@ int request_report(struct request *request, struct result *result);
 /* Release a request that is over. */
 void request_discard(struct request *request);
 
+/* A test of this one has found that it is not done; MPI_SUCCESS (runtime/polling.h). */
+int request_missed(const struct request *request);
+
 #endif

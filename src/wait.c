@@ -13,6 +13,7 @@
 #include "src/request.h"
 
 #include "runtime/fail.h"
+#include "runtime/polling.h"
 #include "runtime/progress.h"
 #include "runtime/record.h"
 #include "src/api/p2p.h"
@@ -71,17 +72,6 @@ static struct seen set_look(const struct set *set)
     return seen;
 }
 
-/* One round of progress if nothing (or, with `all`, not everything) is done yet. */
-static struct seen set_test(const struct set *set, bool all)
-{
-    struct seen seen = set_look(set);
-    if (seen.done < (all ? seen.live : 1)) {
-        progress();
-        seen = set_look(set);
-    }
-    return seen;
-}
-
 /* For the flight recorder: what is not done yet; all of it has to be, */
 static void set_tell_all(const void *what, struct record_wait *wait)
 {
@@ -98,6 +88,27 @@ static void set_tell_any(const void *what, struct record_wait *wait)
 {
     wait->any = 1;
     set_tell_all(what, wait);
+}
+
+/* The same question as before, as far as that is cheap to tell. */
+static uintptr_t set_key(const struct set *set, bool all)
+{
+    uintptr_t first = (uintptr_t)set->handles[0], last = (uintptr_t)set->handles[set->n - 1];
+    return first ^ last << 1 ^ (uintptr_t)set->handles << 2 ^ (uintptr_t)set->n << 1 ^
+           (all ? 1 : 2);
+}
+
+/* One round of progress if nothing (or, with `all`, not everything) is done yet. */
+static struct seen set_test(const struct set *set, bool all)
+{
+    struct seen seen = set_look(set);
+    if (seen.done < (all ? seen.live : 1)) {
+        progress();
+        seen = set_look(set);
+        if (seen.live > 0 && seen.done < (all ? seen.live : 1))
+            polling_missed(all ? set_tell_all : set_tell_any, set, set_key(set, all));
+    }
+    return seen;
 }
 
 /* Until something is done, if there is anything to wait for. */
@@ -276,6 +287,13 @@ int xmpi_wait(request_t *request, status_t status)
     return rc;
 }
 
+/* Apart, and the last thing that a test does: one that finds something pays nothing for it. */
+__attribute__((noinline)) int request_missed(const struct request *request)
+{
+    polling_missed(request_tell, request, (uintptr_t)request);
+    return MPI_SUCCESS;
+}
+
 static int test_one(MPI_Request *handle, bool keep, int *flag, MPI_Status *status)
 {
     struct request *tested;
@@ -291,7 +309,7 @@ static int test_one(MPI_Request *handle, bool keep, int *flag, MPI_Status *statu
         progress();
     *flag = tested->done;
     if (!*flag)
-        return MPI_SUCCESS;
+        return request_missed(tested);
     struct result result;
     rc = keep ? request_report(tested, &result) : request_finish(tested, handle, &result);
     status_write(status, &result);

@@ -370,6 +370,101 @@ static void computes(void)
         MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
 }
 
+/* The same as recv_recv by those who do not wait but ask. */
+static void test_ring(void)
+{
+    MPI_Request request;
+    int done = 0;
+    MPI_Irecv(data, 10, MPI_INT, (rank + 1) % size, 5, world, &request);
+    while (!done)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE); // test-ring
+    MPI_Send(data, 10, MPI_INT, (rank + size - 1) % size, 5, world);
+}
+
+static void test_all(void)
+{
+    MPI_Request requests[2];
+    int done = 0;
+    if (rank == 1)
+        MPI_Send(data, 1, MPI_INT, 0, 1, world);
+    for (int i = 0; rank == 0 && i < 2; i++)
+        MPI_Irecv(&data[i], 1, MPI_INT, 1, 1 + i, world, &requests[i]);
+    while (rank == 0 && !done) {
+        MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE); // test-all
+        usleep(1000);
+    }
+    MPI_Barrier(world); // all-barrier
+}
+
+static void iprobe(void)
+{
+    int found = 0;
+    while (rank == 0 && !found)
+        MPI_Iprobe(MPI_ANY_SOURCE, 3, world, &found, MPI_STATUS_IGNORE); // iprobe
+    MPI_Barrier(world);
+}
+
+/* Two questions in turns: what is told is both. */
+static void test_both(void)
+{
+    MPI_Request requests[2];
+    int done[2] = { 0, 0 }, found = 0;
+    for (int i = 0; rank == 0 && i < 2; i++)
+        MPI_Irecv(&data[i], 1, MPI_INT, 1 + i, 4, world, &requests[i]);
+    while (rank == 0 && !(done[0] && done[1] && found)) {
+        MPI_Test(&requests[0], &done[0], MPI_STATUS_IGNORE); // test-both
+        MPI_Test(&requests[1], &done[1], MPI_STATUS_IGNORE);
+        MPI_Iprobe(1, 6, world, &found, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(world);
+}
+
+/* Not broken: one of two is to come. */
+static void test_either(void)
+{
+    MPI_Request requests[2];
+    int done[2] = { 0, 0 };
+    for (int i = 0; rank == 0 && i < 2; i++)
+        MPI_Irecv(&data[i], 1, MPI_INT, 1 + i, 4, world, &requests[i]);
+    while (rank == 0 && !done[1]) {
+        MPI_Test(&requests[0], &done[0], MPI_STATUS_IGNORE);
+        MPI_Test(&requests[1], &done[1], MPI_STATUS_IGNORE);
+    }
+    if (rank == 0)
+        MPI_Send(data, 1, MPI_INT, 1, 4, world);
+    if (rank == 1)
+        MPI_Recv(data, 1, MPI_INT, 0, 4, world, MPI_STATUS_IGNORE);
+    if (rank == 2)
+        sleep(4);
+    if (rank > 0)
+        MPI_Send(data, 1, MPI_INT, 0, 4, world);
+    MPI_Barrier(world);
+}
+
+/* Not broken: computes, with a test now and then, for what comes only when it has done. */
+static void rare_tests(void)
+{
+    MPI_Request request;
+    int done = 0;
+    double until = MPI_Wtime() + 4;
+    if (rank == 0)
+        MPI_Irecv(data, 1, MPI_INT, 1, 0, world, &request);
+    while (rank == 0 && MPI_Wtime() < until) {
+        volatile double x = 1;
+        for (int i = 0; i < 1000000; i++)
+            x = x * 1.0000001;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0)
+        MPI_Send(data, 1, MPI_INT, 1, 0, world);
+    if (rank == 1)
+        MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Send(data, 1, MPI_INT, 0, 0, world);
+    if (rank == 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* Not broken: one tests again and again, and so does call. */
 static void tests(void)
 {
@@ -447,6 +542,12 @@ static const struct {
     { "computes", computes },
     { "stopped", stopped },
     { "tests", tests },
+    { "test-ring", test_ring },
+    { "test-all", test_all },
+    { "iprobe", iprobe },
+    { "test-both", test_both },
+    { "test-either", test_either },
+    { "rare-tests", rare_tests },
 };
 
 int main(int argc, char **argv)

@@ -181,6 +181,28 @@ says threads "2 of 2 ranks can never go on"
 says threads "another thread: MPI_Recv from rank [01], tag [12]"
 at_line threads "first thread"
 at_line threads "second thread"
+# Those who ask again and again wait, too.
+broken test-ring 3
+says test-ring "3 of 3 ranks can never go on, unless those that test do something else"
+says test-ring "rank 0 .*MPI_Test from rank 1, tag 5, up to 40 bytes, MPI_COMM_WORLD"
+says test-ring "asked for again and again for [0-9.]* s"
+says test-ring "0 waits for 1 in MPI_Test, 1 waits for 2 in MPI_Test, 2 waits for 0 in MPI_Test: all in MPI_Test, and nobody sends"
+at_line test-ring test-ring
+XMPI_SHM=0 broken test-ring 2
+says "test-ring, each rank a node" "0 waits for 1 in MPI_Test, 1 waits for 0 in MPI_Test"
+broken test-all 2
+says test-all "rank 0 .*MPI_Testall from rank 1, tag 2, up to 4 bytes, MPI_COMM_WORLD"
+says test-all "0 waits for 1 in MPI_Testall, 1 waits for 0 in MPI_Barrier"
+at_line test-all all-barrier
+broken iprobe 2
+says iprobe "rank 0 .*MPI_Iprobe from any rank, tag 3, MPI_COMM_WORLD"
+says iprobe "rank 0 waits in MPI_Iprobe for a message of any rank, and no rank will send"
+at_line iprobe iprobe
+broken test-both 3
+says test-both "rank 0 .*from rank 1, tag 4, .*; or from rank [12]"
+says test-both "from rank 1, tag 6"
+says test-both "from rank 2, tag 4"
+says test-both "0 waits for [12] in MPI_[TI][a-z]*, [12] waits for 0 in MPI_Barrier"
 
 # Pair by pair, over all kinds of links: rank 0 in one collective, the others in another.
 pairs=$scratch/mismatch
@@ -222,8 +244,9 @@ mismatched "among others in one wait" 3 "$pairs" together
 XMPI_SHM=0 mismatched "among others in one wait, over a network" 3 "$pairs" together
 
 # No deadlock is seen where there is none.
-for case in computes tests threads-late; do
-    XMPI_HANG=0.5 run 30 -np 2 "$hang" $case
+for case in computes tests threads-late rare-tests test-either; do
+    [ $case = test-either ] && ranks=3 || ranks=2
+    XMPI_HANG=0.5 run 30 -np $ranks "$hang" $case
     check "$case: the job ends well" $code 0
     grep -q "can never go on" "$dir/err" && not_ok "$case" "taken for a deadlock" ||
         ok "$case: no deadlock"

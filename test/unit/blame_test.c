@@ -136,6 +136,29 @@ START_TEST(any_source)
 }
 END_TEST
 
+/* Tests that find nothing are waits, but for a server's that looks for anybody now and then. */
+START_TEST(tests_again_and_again)
+{
+    begin();
+    waits(0, "MPI_Test", RECORD_RECV, 1);
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    ranks[0].wait.polled = 1;
+    ranks[0].least_seconds = 3; /* has asked for something else meanwhile */
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[0].least_seconds = 20;
+    ck_assert_int_eq(stuck(2), 2);
+    ck_assert_int_eq(blame.ntest, 1);
+    ranks[0].wait.sleeps = 1;
+    ck_assert_int_eq(stuck(2), 2);
+    ranks[0].wait.items[0].world = ranks[0].wait.items[0].peer = -1;
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[0].wait.sleeps = 0;
+    ck_assert_int_eq(stuck(2), 2);
+    ranks[0].threads_free = true; /* they compute what it will send */
+    ck_assert_int_eq(stuck(2), 0);
+}
+END_TEST
+
 START_TEST(ends)
 {
     begin();
@@ -184,5 +207,5 @@ START_TEST(many_ranks)
 }
 END_TEST
 
-UNIT_MAIN("blame", circles, what_may_still_move_is_not_blamed, any_of_several, any_source, ends,
-          collectives, many_ranks)
+UNIT_MAIN("blame", circles, what_may_still_move_is_not_blamed, any_of_several, any_source,
+          tests_again_and_again, ends, collectives, many_ranks)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime/record.h"
 #include "runtime/clock.h"
+#include "runtime/polling.h"
 
 #include "test/unit/unit.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static struct record_area area;
 
@@ -41,6 +43,94 @@ START_TEST(events_are_kept_in_order)
     ck_assert_str_eq(name_of(&event), "MPI_Recv");
     ck_assert_uint_ge(event.ticks, first);
     ck_assert(!record_event_read(&area, 2, &event));
+}
+END_TEST
+
+static void tell_peer(const void *what, struct record_wait *wait)
+{
+    record_item_new(wait)->peer = *(const int *)what;
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void ask_for(int peer)
+{
+    progress();
+    polling_missed(tell_peer, &peer, (uintptr_t)peer + 1);
+}
+
+/* Tests for 0.4 s of the CPU, and computes in between. */
+static void compute(void)
+{
+    for (int i = 0; i < 400; i++) {
+        uint64_t begin = cpu_ns();
+        ask_for(0);
+        while (cpu_ns() - begin < 1000000)
+            ;
+    }
+}
+
+/* Until it is told of; a busy machine takes its time. */
+static bool told_of(int n, struct record_wait *copy)
+{
+    uint64_t end = clock_ns() + 30000000000u;
+    for (int peer = 0; clock_ns() < end; peer = (peer + 1) % n) {
+        ask_for(peer);
+        if (record_wait_read(&area.waits[0], copy) && copy->nitems >= n)
+            return true;
+    }
+    return false;
+}
+
+START_TEST(tests_that_find_nothing_are_a_wait)
+{
+    struct record_wait copy;
+    begin();
+    record_enter("MPI_Test", NULL);
+    polling_missed(tell_peer, &(int){ 0 }, 1);
+    ck_assert(!record_wait_read(&area.waits[0], &copy)); /* too early */
+    ck_assert(told_of(1, &copy));
+    ck_assert_str_eq(copy.call, "MPI_Test");
+    ck_assert_int_eq(copy.any, 0);
+    ck_assert_uint_ne(copy.polled, 0);
+    uint64_t before = copy.polled;
+    ck_assert(told_of(3, &copy)); /* whatever is asked for meanwhile */
+    ck_assert_int_eq(copy.nitems, 3);
+    ck_assert_int_eq(copy.any, 1);
+    ck_assert_uint_gt(copy.polled, before);
+    ck_assert(told_of(RECORD_ITEMS + 1, &copy)); /* too much to be told */
+    ck_assert_int_gt(copy.nitems, RECORD_ITEMS);
+    record_event(2, 1, 7, 100);
+    polling_missed(tell_peer, &(int){ 0 }, 1);
+    ck_assert(!record_wait_read(&area.waits[0], &copy)); /* has done something else */
+}
+END_TEST
+
+START_TEST(a_wait_ends_the_tests_before_it)
+{
+    struct record_wait copy;
+    begin();
+    ck_assert(told_of(1, &copy));
+    polling_over();
+    ck_assert(!record_wait_read(&area.waits[0], &copy));
+}
+END_TEST
+
+/* The CPU's time is what counts, so a busy machine changes nothing. */
+START_TEST(who_computes_and_tests_now_and_then_does_not_wait)
+{
+    struct record_wait copy;
+    begin();
+    compute();
+    ck_assert(!record_wait_read(&area.waits[0], &copy));
+    ck_assert(told_of(1, &copy));
+    compute();
+    ck_assert(!record_wait_read(&area.waits[0], &copy));
 }
 END_TEST
 
@@ -178,7 +268,9 @@ START_TEST(places)
 }
 END_TEST
 
-UNIT_MAIN("record", events_are_kept_in_order, the_ring_keeps_the_last_events,
-          names_that_collide_and_too_many_of_them, times_of_events_are_those_of_the_clock,
-          a_wait_is_told_once_more_and_over, more_waits_than_slots,
-          who_dies_while_writing_is_not_waited_for, each_thread_has_a_call_of_its_own, places)
+UNIT_MAIN("record", events_are_kept_in_order, tests_that_find_nothing_are_a_wait,
+          a_wait_ends_the_tests_before_it, who_computes_and_tests_now_and_then_does_not_wait,
+          the_ring_keeps_the_last_events, names_that_collide_and_too_many_of_them,
+          times_of_events_are_those_of_the_clock, a_wait_is_told_once_more_and_over,
+          more_waits_than_slots, who_dies_while_writing_is_not_waited_for,
+          each_thread_has_a_call_of_its_own, places)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tests and probes that find nothing, made again and again: for the flight recorder (runtime/record.h) that
+ * is a wait, for whatever they ask for.
+ *
+ *     told         after 0.2 to 0.3 s in which nothing was received or begun
+ *     not told     where the program computes: more than 0.1 ms of the CPU, or 0.1 s, go by per test.  It may
+ *                  be about to send, and looks now and then
+ *
+ * All that is asked for meanwhile is told as one wait for any of it.  A test that finds something costs
+ * nothing for this, and of those that find nothing every 16th looks at the clock.
+ */
+#ifndef XMPI_POLLING_H
+#define XMPI_POLLING_H
+
+#include "runtime/progress.h"
+
+extern bool polling_is_told __attribute__((visibility("hidden")));
+
+/* By polling_missed alone. */
+void polling_look(record_teller *tell, const void *what, uintptr_t key);
+
+/* A call that does not wait has made progress and not found what it asks for, which `tell` can say.  The same
+ * key, not 0: the same question as before. */
+static inline void polling_missed(record_teller *tell, const void *what, uintptr_t key)
+{
+    enum { MISSES_PER_LOOK = 16 };
+    if (__builtin_expect(polling_is_told || progress_empty % MISSES_PER_LOOK == 0, 0))
+        polling_look(tell, what, key);
+}
+
+/* This thread begins to wait, and is to be told of as one that does. */
+void polling_over(void);
+
+/* There is a new record area. */
+void polling_forget(void);
+
+#endif
