@@ -2,7 +2,8 @@
  *
  * Why nothing moves.  From the ranks' waits follows who may still go on:
  *
- *     a rank that does not wait may go on; one that has finalized or died will not act any more
+ *     a rank that does not wait may go on; one that has finalized or died will not act any more.  One that
+ *       has finalized may begin sessions, but sends nothing on the communicators that it had
  *     a rank that waits for all of some ranks may go on when all of them may
  *     a rank that waits for any of some ranks may go on when one of them may
  *
@@ -44,10 +45,16 @@ static int items_known(const struct record_wait *wait)
 
 /* ---- who may go on ---- */
 
-static bool somebody_moves(const struct graph *g, int but)
+/* In a communicator of MPI_COMM_WORLD, or of a session. */
+static bool may_act(const struct graph *g, int rank, bool of_world)
+{
+    return g->moves[rank] && !(of_world && g->ranks[rank].world_over);
+}
+
+static bool somebody_may_act(const struct graph *g, int but, bool of_world)
 {
     for (int i = 0; i < g->n; i++)
-        if (i != but && g->moves[i])
+        if (i != but && may_act(g, i, of_world))
             return true;
     return false;
 }
@@ -59,7 +66,9 @@ static bool item_may_come(const struct graph *g, int rank, const struct record_w
         return true;
     if (item->world < 0 && wait->polled && wait->sleeps)
         return true; /* looks for messages now and then, and serves others */
-    return item->world < 0 ? somebody_moves(g, rank) : g->moves[item->world];
+    bool of_world = item->of_world != 0;
+    return item->world < 0 ? somebody_may_act(g, rank, of_world)
+                           : may_act(g, item->world, of_world);
 }
 
 static bool wait_may_end(const struct graph *g, int rank, const struct record_wait *wait)
@@ -178,10 +187,11 @@ static bool blame_self(struct graph *g, int rank)
 static bool blame_ended(struct graph *g, int rank)
 {
     int hope = vain_hope(g, rank);
-    if (hope < 0 || g->ranks[hope].standing < STANDING_FINAL)
+    const struct situation *other = hope < 0 ? NULL : &g->ranks[hope];
+    if (!other || (other->standing < STANDING_FINAL && !other->world_over))
         return false;
     tell(g, "  => rank %d waits in %s for rank %d, which has %s\n", rank, call_of(g, rank),
-         hope, g->ranks[hope].standing == STANDING_FINAL ? "called MPI_Finalize" : "died");
+         hope, other->standing == STANDING_GONE ? "died" : "called MPI_Finalize");
     return true;
 }
 

@@ -137,6 +137,7 @@ struct situation *status_read(struct boot_header *segment)
         s->standing = standing_of(record);
         s->pid = atomic_load(&record->pid);
         s->moves = area->head + area->serial;
+        s->world_over = s->standing == STANDING_RESTING && (atomic_load(&record->silent) & 1);
         if (s->standing == STANDING_OUTSIDE || s->standing == STANDING_RESTING) {
             read_last(area, s);
             read_waits(area, s);
@@ -328,7 +329,8 @@ void status_print(FILE *to, const struct situation *ranks, int n, double settled
         else if (ranks[i].standing == STANDING_OUTSIDE)
             print_outside(to, &ranks[i]);
         else
-            fprintf(to, "%s\n", words[ranks[i].standing]);
+            fprintf(to, "%s\n",
+                    words[ranks[i].world_over ? STANDING_FINAL : ranks[i].standing]);
     }
     struct blame blame;
     blame_find(ranks, n, settled, &blame);

@@ -25,19 +25,21 @@ enum standing {
     STANDING_ABSENT,  /* has not called MPI_Init */
     STANDING_OUTSIDE, /* computes, or waits for so short a time that it spins */
     STANDING_WAITING,
-    STANDING_RESTING, /* its last session is over */
+    STANDING_RESTING, /* its last session is over; it may begin another one */
     STANDING_FINAL,   /* has finalized */
     STANDING_GONE,    /* has ended, without finalizing */
 };
 
 struct situation {
     enum standing standing;
-    int rank;                /* in the job */
-    pid_t pid;               /* 0: not known */
-    int nwaits;              /* of its threads */
-    char state;              /* of the process, as in /proc/PID/stat */
-    bool stopped;            /* by a signal */
-    bool moving;             /* something has moved since the last look, see status_compare */
+    int rank;     /* in the job */
+    pid_t pid;    /* 0: not known */
+    int nwaits;   /* of its threads */
+    char state;   /* of the process, as in /proc/PID/stat */
+    bool stopped; /* by a signal */
+    bool
+        world_over; /* resting: it has called MPI_Finalize, and all of MPI_COMM_WORLD is over */
+    bool moving;    /* something has moved since the last look, see status_compare */
     bool threads_free;       /* others of its threads do not wait, and may call MPI as well */
     int undelivered;         /* processes that the network has not brought its messages yet */
     bool far;                /* of another host: `places` says where it is */

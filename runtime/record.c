@@ -20,7 +20,7 @@ static struct record_area own_area;
 struct record_area *record_area = &own_area;
 _Thread_local struct record_call record_now;
 struct record_pen record_pen;
-void (*record_comm_name)(uint64_t context, char *name, size_t room);
+bool (*record_comm_name)(uint64_t context, char *name, size_t room);
 
 /* Looking at the clock would be a good part of what a short message costs.  Only the first event of a row
  * looks: where the row is interrupted, its later events seem to be older than they are. */
@@ -197,6 +197,14 @@ static void wait_close(struct record_wait *wait)
     atomic_store_explicit(&wait->version, version + 1, memory_order_release);
 }
 
+static void items_find_world(struct record_wait *wait)
+{
+    char name[RECORD_COMM_CHARS];
+    for (int i = 0; i < wait->nitems && i < RECORD_ITEMS && record_comm_name; i++)
+        wait->items[i].of_world = wait->items[i].context &&
+                                  record_comm_name(wait->items[i].context, name, sizeof name);
+}
+
 static void wait_write(struct record_wait *wait, const struct record_call *call,
                        record_teller *tell, const void *what)
 {
@@ -207,6 +215,7 @@ static void wait_write(struct record_wait *wait, const struct record_call *call,
         call->inside->tell(call->inside, wait);
     if (tell)
         tell(what, wait);
+    items_find_world(wait);
 }
 
 void record_wait_tell(int *slot, const struct record_call *call, record_teller *tell,
@@ -268,6 +277,7 @@ void record_tests_add(int slot, record_teller *tell, const void *what)
         wait->nitems = RECORD_ITEMS + 1;
     if (more.near.found && !wait->near.found)
         wait->near = more.near;
+    items_find_world(wait);
     wait_close(wait);
 }
 

@@ -57,6 +57,8 @@ struct record_item { /* one thing that is waited for */
     int32_t peer, world; /* in the communicator and in the job; -1: any */
     int32_t tag;         /* -2: any, as in MPI */
     uint32_t number;     /* of the collective on `context` that it belongs to; 0: of none */
+    int32_t
+        of_world; /* of a communicator that MPI_Finalize ends; else of a session's, or of none */
     char comm[RECORD_COMM_CHARS];
 };
 
@@ -211,8 +213,8 @@ void record_tests_sleep(int slot, bool sleeps);
 /* Room for one more item, cleared; NULL: they are only counted from here on. */
 struct record_item *record_item_new(struct record_wait *wait);
 
-/* The name of the communicator with this context; set by who knows. */
-extern void (*record_comm_name)(uint64_t context, char *name, size_t room);
+/* The name of the communicator with this context; set by who knows.  True: MPI_Finalize ends it. */
+extern bool (*record_comm_name)(uint64_t context, char *name, size_t room);
 void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);
 
 /* "file+0x1234" of an address in this process, as addr2line wants it; "" when unknown. */

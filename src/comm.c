@@ -111,16 +111,17 @@ void comm_dispose(struct comm *comm)
 /* ---- names ---- */
 
 /* Point-to-point channels are all members of communicators, and so are teams. */
-void comm_name_of(uint64_t context, char *name, size_t room)
+bool comm_name_of(uint64_t context, char *name, size_t room)
 {
     struct channel *channel = channel_find(context & ~1ull);
     if (!channel)
-        return;
+        return false;
     const struct comm *comm = (struct comm *)((char *)channel - offsetof(struct comm, p2p));
     if (comm->name[0])
         snprintf(name, room, "%s", comm->name);
     else
         snprintf(name, room, "a communicator of %d", comm_size(comm));
+    return !comm->session;
 }
 
 /* ---- freeing ---- */

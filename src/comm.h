@@ -46,7 +46,7 @@ void world_close(void);
 
 /* For the flight recorder: the name of the communicator whose messages have this context, or
  * those of whose collectives. */
-void comm_name_of(uint64_t context, char *name, size_t room);
+bool comm_name_of(uint64_t context, char *name, size_t room);
 
 /* What MPI_Finalize does first: the delete functions of MPI_COMM_SELF's attributes, last set
  * first, then MPI_COMM_WORLD's.  They may still communicate. */

@@ -128,6 +128,17 @@ static void finalize(void)
         MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE); // finalize
 }
 
+/* The process lives on. */
+static void finalized(void)
+{
+    if (rank == 1) {
+        MPI_Finalize();
+        sleep(60);
+        exit(0);
+    }
+    MPI_Recv(data, 1, MPI_INT, 1, 0, world, MPI_STATUS_IGNORE); // finalized
+}
+
 static void leave(void)
 {
     if (rank == 1)
@@ -515,6 +526,7 @@ static const struct {
     { "ssend-self", ssend_self },
     { "truncate", truncate_it },
     { "finalize", finalize },
+    { "finalized", finalized },
     { "leave", leave },
     { "anybody", anybody },
     { "slow", slow },

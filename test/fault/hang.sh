@@ -119,6 +119,13 @@ at_line truncate truncate
 broken finalize 2
 says finalize "rank 1 waits in MPI_Recv for rank 0, which has called MPI_Finalize"
 at_line finalize finalize
+broken finalized 3
+says finalized "2 of 3 ranks can never go on"
+says finalized "rank 1 .*has called MPI_Finalize"
+says finalized "rank 0 waits in MPI_Recv for rank 1, which has called MPI_Finalize"
+at_line finalized finalized
+XMPI_SHM=0 broken finalized 2
+says "finalized, each rank a node" "rank 0 waits in MPI_Recv for rank 1, which has called MPI_Finalize"
 broken leave 2
 says leave "rank 1 .*MPI_Finalize"
 broken anybody 2

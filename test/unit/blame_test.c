@@ -170,6 +170,15 @@ START_TEST(ends)
     ck_assert(says(2, "rank 1 waits in MPI_Recv for rank 0, which has called MPI_Finalize"));
     ranks[0].standing = STANDING_GONE;
     ck_assert(says(2, "which has died"));
+    ranks[0].standing = STANDING_RESTING;
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[0].world_over = true;
+    ck_assert_int_eq(stuck(2), 0); /* it may begin a session, and this is of one */
+    ranks[1].wait.items[0].of_world = 1;
+    ck_assert(says(2, "rank 1 waits in MPI_Recv for rank 0, which has called MPI_Finalize"));
+    ranks[1].wait.items[0].world = ranks[1].wait.items[0].peer = -1;
+    ck_assert_int_eq(stuck(3), 0); /* rank 2 computes */
+    ck_assert(says(2, "no rank will send"));
 }
 END_TEST
 
