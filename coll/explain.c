@@ -18,18 +18,11 @@
 #include "coll/model.h"
 #include "coll/tuning.h"
 #include "runtime/log.h"
-#include "runtime/param.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { EXPLAINED_STEPS = 100, REASON_CHARS = 400 };
-
-bool explain_wanted(enum collective what)
-{
-    const char *list = param_string(EXPLAIN);
-    return list && (strcmp(list, "all") == 0 || list_has(list, collective_name(what)));
-}
 
 static void reach_text(char *text, size_t size, const char *what, struct reach r)
 {

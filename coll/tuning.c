@@ -3,7 +3,8 @@
  * Which tuning file is in force, and what it says.
  *
  *     XMPI_TUNING=FILE    for all questions.  xmpirun hands the variable to every rank, and all must
- *                         see the same text.  It is obeyed on whatever machine.
+ *                         see the same text.  It is obeyed on whatever machine; of another one rank 0
+ *                         says that it is.
  *     XMPI_TUNING=none    none
  *     otherwise           $XDG_CONFIG_HOME/xmpi/tuning-NUMBER or ~/.config/xmpi/tuning-NUMBER, where
  *                         NUMBER tells machines apart (runtime/hw.h), if it is there.  Only for
@@ -78,6 +79,17 @@ static void look_in_usual_place(void)
     }
 }
 
+/* Whoever names a file may know better, or have forgotten where it comes from. */
+static void machine_compare(const struct tuning *tuning)
+{
+    char here[16];
+    snprintf(here, sizeof here, "%08x", hw_machine_number());
+    if (boot.rank == 0 && *tuning->machine && strcmp(tuning->machine, here) != 0)
+        say("XMPI_TUNING=%s was measured on machine %s, this is %s; it is obeyed.  To measure "
+            "here: xmpi tune; without its line \"machine\" it is for any",
+            tuning->path, tuning->machine, here);
+}
+
 static void look(void)
 {
     const char *named = param_string(TUNING);
@@ -88,6 +100,8 @@ static void look(void)
         look_in_usual_place();
     else if (tuning_read(named, &files.named))
         snprintf(files.complaint, sizeof files.complaint, "%s", fail_text());
+    else
+        machine_compare(files.named);
 }
 
 void tuning_forget(void)

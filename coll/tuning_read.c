@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,8 @@ static void condition_read(struct reader *r, struct tuning_row *row, char *word)
         if (strcmp(word, names[i]) == 0) {
             if (!reach_read(value, reaches[i]))
                 REFUSE(r, "%s=%s is not N, N..M, N.., ..M or any", word, value);
+            else if (reaches[i] != &row->bytes && reaches[i]->to == 0)
+                REFUSE(r, "%s=%s is never so; give a number from 1 on", word, value);
             return;
         }
     REFUSE(r, "\"%s\" is no condition; there are nodes=, ranks=, bytes=, noncommutative", word);
@@ -124,7 +127,8 @@ static void use_read(struct reader *r, struct tuning_row *row, char *text)
     if (!time || r->why[0])
         return;
     use->us = strtod(time, &end);
-    if (end == time || strcmp(end, "us") != 0 || strtok_r(NULL, " \t", &rest))
+    if (end == time || strcmp(end, "us") != 0 || strtok_r(NULL, " \t", &rest) ||
+        !(use->us >= 0 && isfinite(use->us)))
         REFUSE(r, "\"%s\" after %s is not a time like 12.5us", time, use->use.algorithm->name);
 }
 
@@ -150,6 +154,9 @@ static void row_read(struct reader *r, struct tuning_row *row, char *line, char 
     };
     while (!r->why[0] && (word = strtok_r(NULL, " \t", &rest)))
         condition_read(r, row, word);
+    if (!r->why[0] && row->nodes.from > row->ranks.to)
+        REFUSE(r, "nodes=%zu and more never have so few ranks as %zu", row->nodes.from,
+               row->ranks.to);
     if (!r->why[0] && row->bytes.from > 0 && !has_bytes(row->what))
         REFUSE(r, "%s is chosen without regard to bytes: take them out of the row",
                collective_name(row->what));
@@ -288,12 +295,15 @@ int tuning_read(const char *path, struct tuning **tuning)
         r.line++;
         line_read(&r, line);
     }
+    int unread = ferror(file) ? errno : 0;
     free(line);
     fclose(file);
-    if (!r.why[0]) {
+    if (!r.why[0] && !unread) {
         *tuning = r.tuning;
         return 0;
     }
     tuning_free(r.tuning);
+    if (!r.why[0])
+        return fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(unread));
     return fail(MPI_ERR_OTHER, "%s:%d: %s", path, r.line, r.why);
 }

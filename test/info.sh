@@ -92,6 +92,41 @@ expect "xmpi explain: a tuning file" 0 "slower by 100 %" env XMPI_TUNING="$scrat
 printf 'allreduce ranks=4 : circulant 9us\nallreduce : rnig\n' > "$scratch/table"
 expect "xmpi explain: a wrong tuning file" 1 "table:2: there is no algorithm" \
     env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4
+expect "xmpi explain: a folder as a tuning file" 1 "cannot read $scratch: Is a directory" env \
+    XMPI_TUNING="$scratch" "$xmpi" explain allreduce 8 -n 4
+# A file of another machine is obeyed, as it is named, and said to be one, once in a job.
+printf 'machine 0 another one\nbarrier : dissemination\nallreduce ranks=4 : circulant 9us\n' > "$scratch/table"
+expect "xmpi explain: measured elsewhere" 0 "XMPI_TUNING=$scratch/table was measured on machine 0, this is " \
+    env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4
+expect "xmpi explain: measured elsewhere, obeyed" 0 "circulant (measured, $scratch/table:3)" \
+    env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4
+cat > "$scratch/barrier.c" << 'END'
+#include <mpi.h>
+int main(void)
+{
+    MPI_Init(0, 0);
+    for (int i = 0; i < 5; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+END
+said() # name, wanted text, environment: one line of a job of three has it
+{
+    name=$1 text=$2
+    shift 2
+    got=$(timeout 30 env "$@" "$XMPIRUN" -np 3 "$scratch/barrier" 2>&1)
+    code=$? lines=$(echo "$got" | grep -cF "$text")
+    [ $code = 0 ] && [ "$lines" = 1 ] && ok "$name" || not_ok "$name" "exit code $code, $lines lines with \"$text\" in: $got"
+}
+compile -o "$scratch/barrier" "$scratch/barrier.c" || not_ok "barrier.c" "does not compile"
+said "measured elsewhere: said once" "was measured on machine 0" XMPI_TUNING="$scratch/table"
+said "XMPI_EXPLAIN: no collective" 'XMPI_EXPLAIN=foo,bcast: there is no collective "foo"' XMPI_EXPLAIN=foo,bcast
+got=$(XMPI_EXPLAIN=bcast,barrier timeout 30 "$XMPIRUN" -np 2 "$scratch/barrier" 2>&1)
+case $got in
+*"no collective"*) not_ok "XMPI_EXPLAIN: known names" "$got" ;;
+*"barrier on 2 ranks"*) ok "XMPI_EXPLAIN: known names" ;;
+*) not_ok "XMPI_EXPLAIN: known names" "no \"barrier on 2 ranks\" in: $got" ;;
+esac
 expect "xmpi help status" 0 "usage: xmpi status" "$xmpi" help status
 expect "xmpi status: no job" 1 "there is no job 0-none" "$xmpi" status 0-none
 expect "xmpi status: no option" 2 "--frob is not understood" "$xmpi" status --frob

@@ -146,6 +146,13 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("allreduce size=4 : ring", "no condition");
     refused("allreduce : ring 5", "not a time");
     refused("allreduce : ring 5us 6us", "not a time");
+    refused("allreduce : ring -5us", "\"-5us\" after ring is not a time");
+    refused("allreduce : ring nanus", "not a time");
+    refused("allreduce : ring infus", "not a time");
+    refused("allreduce ranks=0 : ring", "ranks=0 is never so; give a number from 1 on");
+    refused("allreduce nodes=..0 : ring", "nodes=..0 is never so");
+    refused("allreduce nodes=4.. ranks=..3 : ring",
+            "nodes=4 and more never have so few ranks as 3");
     refused("allreduce : ring 5us,", "missing between commas");
     refused("allreduce ranks=4", "is no row");
     refused("xmpi-tuning 2", "version 2");
@@ -161,6 +168,15 @@ START_TEST(a_file_that_is_named_must_be_right)
     params_read();
     ck_assert_int_eq(choose_answer(&q, NULL, &choice), MPI_ERR_OTHER);
     ck_assert(strstr(fail_text(), "XMPI_TUNING: cannot read /nowhere/at/all") != NULL);
+}
+END_TEST
+
+START_TEST(a_folder_is_no_file)
+{
+    struct tuning *t = NULL;
+    ck_assert_int_eq(tuning_read("/", &t), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), "cannot read /: Is a directory") != NULL, "%s",
+                  fail_text());
 }
 END_TEST
 
@@ -223,4 +239,5 @@ END_TEST
 
 UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
           rows_that_can_never_decide_are_refused, a_file_that_is_named_must_be_right,
-          a_file_that_is_named_decides, a_file_that_lies_about_decides_on_one_node)
+          a_folder_is_no_file, a_file_that_is_named_decides,
+          a_file_that_lies_about_decides_on_one_node)
