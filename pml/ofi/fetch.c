@@ -32,7 +32,21 @@ _Static_assert(sizeof(struct places) <= LINK_CARD_BYTES, "the places fit an RTS"
 struct offer {
     struct link_offer link; /* first */
     struct fid_mr *mr[NIC_MOST];
+    struct offer *next; /* unused */
 };
+
+/* Used again: a persistent operation that is started once more allocates nothing. */
+static struct offer *unused_offers;
+
+static struct offer *offer_new(void)
+{
+    struct offer *offer = unused_offers;
+    if (!offer)
+        return calloc(1, sizeof *offer);
+    unused_offers = offer->next;
+    memset(offer, 0, sizeof *offer);
+    return offer;
+}
 
 void fetch_retract(struct link_offer *link)
 {
@@ -40,7 +54,8 @@ void fetch_retract(struct link_offer *link)
     for (int i = 0; i < nnics; i++)
         if (offer->mr[i])
             fi_close(&offer->mr[i]->fid);
-    free(offer);
+    offer->next = unused_offers;
+    unused_offers = offer;
 }
 
 struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes,
@@ -48,7 +63,7 @@ struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes
 {
     (void)peer;
     struct places places = { 0 };
-    struct offer *offer = calloc(1, sizeof *offer);
+    struct offer *offer = offer_new();
     if (!offer)
         return NULL;
     for (int i = 0; i < nnics; i++) {
@@ -88,8 +103,18 @@ struct fetch {
     struct fetch *next;
 };
 
-static struct fetch *fetches;
+static struct fetch *fetches, *unused_fetches;
 static struct read *unused;
+
+static struct fetch *fetch_new(void)
+{
+    struct fetch *fetch = unused_fetches;
+    if (!fetch)
+        return calloc(1, sizeof *fetch);
+    unused_fetches = fetch->next;
+    memset(fetch, 0, sizeof *fetch);
+    return fetch;
+}
 
 static struct read *read_new(void)
 {
@@ -122,7 +147,8 @@ static void fetch_end(struct fetch *fetch)
         if (fetch->mr[i])
             fi_close(&fetch->mr[i]->fid);
     fetch_tell(fetch, !fetch->failed);
-    free(fetch);
+    fetch->next = unused_fetches;
+    unused_fetches = fetch;
 }
 
 /* Have the next piece read.  False: the provider has no room now. */
@@ -183,7 +209,7 @@ static void refusal_tell(enum where where)
 bool fetch_begin(struct peer *peer, const struct link_fetch *what)
 {
     struct trunk *trunk = peer->lane;
-    struct fetch *fetch = trunk->state != TRUNK_LOST ? calloc(1, sizeof *fetch) : NULL;
+    struct fetch *fetch = trunk->state != TRUNK_LOST ? fetch_new() : NULL;
     if (!fetch)
         return false;
     fetch->what = *what;
@@ -257,4 +283,14 @@ void fetches_flush(void)
         }
         fetch = next;
     }
+}
+
+void fetches_close(void)
+{
+    for (struct offer *gone; (gone = unused_offers) != NULL; free(gone))
+        unused_offers = gone->next;
+    for (struct fetch *gone; (gone = unused_fetches) != NULL; free(gone))
+        unused_fetches = gone->next;
+    for (struct read *gone; (gone = unused) != NULL; free(gone))
+        unused = gone->next;
 }

@@ -73,6 +73,7 @@ static int network_open(void)
 close_receives:
     nics_stop();
     receives_close();
+    fetches_close();
 close_nics:
     nics_close();
     return error;
