@@ -225,8 +225,8 @@ static void read_last(struct team *team, int peer, uint64_t said)
 {
     struct record_last last;
     struct mismatch m = { .context = team->channel.context, .me = team->channel.rank };
-    if (!last_words_of(&team->channel, peer, &last))
-        return;
+    if (!last_words_of(&team->channel, peer, &last) || failures_any())
+        return; /* who lost somebody may leave early */
     if (team->channel.broken)
         end_again(team);
     else if (last_words_differ(&last, peer, said, &m))

@@ -223,8 +223,10 @@ void trip_forget(struct trip *trip)
 /* Whatever its time is counted from (trip_end) is that much later. */
 void trip_spare(struct trip *trip, uint64_t ticks)
 {
+    if (!trip->measured) /* and then nobody has set when it began */
+        return;
     uint64_t *since = trip->began > last_end ? &trip->began : &last_end;
-    *since += trip->measured ? ticks : 0;
+    *since += ticks;
 }
 
 void trip_out(size_t bytes, uint64_t ticks)
