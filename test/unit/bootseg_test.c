@@ -58,8 +58,8 @@ START_TEST(wrong_segments_are_refused_with_a_reason)
     ck_assert_ptr_nonnull(strstr(bootseg_check(s, bytes - 4096, "job-1"), "damaged"));
     ck_assert_ptr_nonnull(strstr(bootseg_check(s, bytes, "job-2"), "another job (job-1)"));
     ck_assert_ptr_null(bootseg_check(s, bytes, NULL));
-    s->version = BOOT_VERSION + 1;
-    ck_assert_ptr_nonnull(strstr(bootseg_check(s, bytes, "job-1"), "version 10"));
+    s->version = 99;
+    ck_assert_ptr_nonnull(strstr(bootseg_check(s, bytes, "job-1"), "version 99"));
     *s = good, s->magic = 0;
     ck_assert_str_eq(bootseg_check(s, bytes, "job-1"), "not a boot segment");
     *s = good, s->area_bytes += 4096;
