@@ -19,8 +19,9 @@
  * What it can cost: a block is moved as a whole, so parts of it that were never touched, or that an allocator has
  * given back to the kernel, become memory; and all of it comes to lie on one NUMA node, the one that most of it lies
  * on.  Where the heap or another mapping has a part of a block only it is given the rest first (huge_heap.h,
- * huge_gap.h): address space, which is memory from then on.  XMPI_HUGE_PAGES=no turns it off, and so does an administrator who allows no such pages at all
- * (/sys/kernel/mm/transparent_hugepage/enabled).
+ * huge_gap.h): address space, which is memory from then on, so that the mapping cannot grow in place, and who writes
+ * past its end may not be stopped there.  XMPI_HUGE_PAGES=no turns it off, and so does an administrator who allows
+ * no such pages at all (/sys/kernel/mm/transparent_hugepage/enabled).
  */
 #ifndef XMPI_HUGE_H
 #define XMPI_HUGE_H

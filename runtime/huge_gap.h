@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HUGE_GAPS_MOST = 16 << 20 }; /* bytes that are mapped so, in all */
+enum { HUGE_GAPS_MOST = 16 << 20 }; /* once so many bytes are mapped so, no more */
 
 /* What was mapped below and above; nothing where `from` is `to`. */
 struct huge_gaps {

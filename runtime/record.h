@@ -109,8 +109,7 @@ struct record_last {
     uint32_t calls; /* collectives begun on it */
     int32_t freed;  /* the communicator was; else the rank has called MPI_Finalize */
     uint64_t said[RECORD_SAID];
-    char
-        met[RECORD_MET_BYTES]; /* a struct mismatch: why it was given up; zeros if it was not */
+    char met[RECORD_MET_BYTES]; /* why it was given up, a struct mismatch; zeros: it was not */
 };
 
 struct record_area {
