@@ -206,14 +206,21 @@ static bool names(const char *text, const struct call *a, int mode_a, const stru
            strstr(text, name_of(b, mode_b, name, sizeof name));
 }
 
+/* All ranks on a communicator whose errors are returned. */
+static MPI_Comm world_again(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+}
+
 static void pair(const struct call *a, const struct call *b, int mode)
 {
     static const struct call next = { .name = "MPI_Barrier", .type = MPI_BYTE };
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = world_again();
     alarm(PATIENCE);
     double began = MPI_Wtime();
     for (int i = 0; i < 3 * before; i++) {
@@ -253,9 +260,7 @@ static void forms(const struct call *c, int mine, int theirs)
     static const struct call next = { .name = "MPI_Barrier", .type = MPI_BYTE };
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = world_again();
     alarm(PATIENCE);
     int rc = perform(c, me == 0 ? mine : theirs, comm);
     for (int i = 0; i < 2 && rc == MPI_SUCCESS; i++)
@@ -281,9 +286,7 @@ static void left(const struct call *c, int mode)
     struct call longer = *c;
     char text[MPI_MAX_ERROR_STRING] = "";
     int length, rc = MPI_SUCCESS;
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = world_again();
     longer.count = c->count == LONG ? SHORT : LONG;
     alarm(PATIENCE);
     if (me > 0)
@@ -334,11 +337,7 @@ static void left_for_good(void)
 static void all_late(void)
 {
     static MPI_Request requests[64];
-    MPI_Comm comm, other;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+    MPI_Comm comm = world_again(), other = world_again();
     for (int late = 0; late < size; late++) {
         if (me == late)
             sleep(1);
@@ -397,9 +396,7 @@ static void all_but_one_wait(int mode)
     struct call mine = { "MPI_Bcast", BCAST, me == 1, EAGER, MPI_OP_NULL, MPI_DOUBLE };
     struct call other = { "MPI_Reduce", REDUCE, 0, EAGER, MPI_SUM, MPI_DOUBLE };
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = world_again();
     alarm(PATIENCE);
     if (me == 0)
         MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
