@@ -61,6 +61,17 @@ bool huge_may(const struct huge_count *count, uint64_t now)
     return now >= count->rests;
 }
 
+/* How many times the pages until it is tried again double, where it was tried in vain or moved; a look at what is
+ * where it belongs takes a microsecond or two, and halves them. */
+static int tries_after(int tries, enum huge_outcome outcome, bool moved)
+{
+    enum { BUSY = 1, AGAIN = 2, NEVER = 4 };
+    if (outcome == HUGE_MOVED && !moved)
+        return tries > AGAIN ? tries - 1 : AGAIN;
+    tries += outcome == HUGE_BUSY ? BUSY : outcome == HUGE_MOVED ? AGAIN : NEVER;
+    return tries < HUGE_MOST_TRIES ? tries : HUGE_MOST_TRIES;
+}
+
 bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
                 uint64_t ns, uint64_t now)
 {
@@ -72,8 +83,7 @@ bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_ou
     if (outcome != HUGE_MOVED)
         count->wasted += ns;
     block->pages = 0;
-    if (block->tries < HUGE_MOST_TRIES)
-        block->tries += outcome == HUGE_BUSY ? 1 : 4;
+    block->tries = (uint8_t)tries_after(block->tries, outcome, moved);
     return moved;
 }
 

@@ -12,9 +12,12 @@
  * of each later copy.  So a block is moved when its pages have cost half of what moving will, and all moving
  * together takes a quarter of the time at most; whoever uses its memory a few times only, or gives it back each
  * time, pays next to nothing.  The time that nothing was moved counts, too: the blocks of a window become due at
- * once, and with a rest after each it would take as many windows until all are moved.  A block that cannot be moved,
- * or was, is tried again after 16 times as many: it may be other memory by then, and where it is the same the kernel
- * has nothing to do.  When failures have taken too long in all there are no more tries.
+ * once, and with a rest after each it would take as many windows until all are moved.  A block that was moved is
+ * tried again after 4 times as many pages, as it may be other memory by then: programs free a buffer and get the
+ * next one at the same addresses.  Where it is the same the kernel has nothing to do, and it stays at 4 times;
+ * where it was other memory, it is 4 times as many again, so that what is given back each time costs less and
+ * less.  One that cannot be moved is tried after 16 times as many.  When failures have taken too long in all there are
+ * no more tries.
  *
  * What it can cost: a block is moved as a whole, so parts of it that were never touched, or that an allocator has
  * given back to the kernel, become memory; and all of it comes to lie on one NUMA node, the one that most of it lies

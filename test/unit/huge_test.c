@@ -18,7 +18,7 @@
 enum {
     WORTH = HUGE_MOST_NS / HUGE_SAVES_NS / 2,
     WHOLE = HUGE_BLOCK / HUGE_PAGE,
-    MANY = 100000,
+    MANY = 1000000,
     SHORT = 60000,
     KEPT = 64 << 10 /* at the end, in a piece that the heap was made to grow by */
 };
@@ -48,13 +48,40 @@ START_TEST(what_is_reached_often_is_due)
 }
 END_TEST
 
-START_TEST(what_was_moved_is_left_alone_for_long)
+START_TEST(what_cannot_be_moved_is_left_alone_for_long)
 {
     huge_begin(&count);
     for (int tries = 0; tries < 4; tries++) {
         ck_assert_int_eq(times_until_due(1, WHOLE) - 1, ((WORTH << 4 * tries) - 1) / WHOLE);
-        huge_tried(&count, due, tries % 2 ? HUGE_NEVER : HUGE_MOVED, HUGE_MOST_NS, 0);
+        huge_tried(&count, due, HUGE_NEVER, HUGE_MOST_NS, 0);
     }
+}
+END_TEST
+
+START_TEST(memory_that_is_other_each_time_costs_less_and_less)
+{
+    huge_begin(&count);
+    for (int tries = 0; tries < 4; tries++) {
+        ck_assert_int_eq(times_until_due(1, 1), WORTH << 2 * tries);
+        ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_MOST_NS, 0));
+    }
+}
+END_TEST
+
+/* A buffer that was freed after long use, and the next one at the same addresses. */
+START_TEST(what_stays_is_looked_at_as_often_as_ever)
+{
+    huge_begin(&count);
+    for (int moves = 0; moves < 3; moves++) {
+        times_until_due(1, 1);
+        ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_MOST_NS, 0));
+    }
+    ck_assert_int_eq(times_until_due(1, 1), WORTH << 6);
+    for (int looks = 5; looks >= 0; looks--) {
+        ck_assert(!huge_tried(&count, due, HUGE_MOVED, HUGE_LEAST_NS - 1, 0));
+        ck_assert_int_eq(times_until_due(1, 1), WORTH << (looks > 2 ? looks : 2));
+    }
+    ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_MOST_NS, 0));
 }
 END_TEST
 
@@ -279,9 +306,11 @@ START_TEST(gaps_have_an_end)
 }
 END_TEST
 
-UNIT_MAIN("huge", what_is_reached_often_is_due, what_was_moved_is_left_alone_for_long,
-          what_is_busy_is_tried_again_sooner, the_price_is_the_least_that_was_paid,
-          moving_takes_a_part_of_the_time, where_nothing_was_to_do_there_is_no_price,
+UNIT_MAIN("huge", what_is_reached_often_is_due, what_cannot_be_moved_is_left_alone_for_long,
+          memory_that_is_other_each_time_costs_less_and_less,
+          what_stays_is_looked_at_as_often_as_ever, what_is_busy_is_tried_again_sooner,
+          the_price_is_the_least_that_was_paid, moving_takes_a_part_of_the_time,
+          where_nothing_was_to_do_there_is_no_price,
           of_two_that_share_an_entry_the_busier_one_has_it, failures_end,
           the_heap_has_whole_blocks, gaps_beside_a_mapping_are_filled, what_is_not_ours_is_left,
           gaps_have_an_end)
