@@ -38,7 +38,8 @@ program scatter_linear, scatter_binomial;
 program allgather_ring, allgather_ring_both, allgather_neighbour, allgather_bruck,
     allgather_circulant, allgather_spread, allgather_multiplying, allgather_nhr, allgather_pat,
     allgather_swing, allgather_torus;
-program alltoall_spread, alltoall_throttled, alltoall_bruck, alltoall_leaders;
+program alltoall_spread, alltoall_throttled, alltoall_pairwise, alltoall_bruck,
+    alltoall_leaders;
 
 program neighbor_allgather, neighbor_alltoall;
 

@@ -4,8 +4,14 @@
  *
  * alltoall_spread  everybody sends to everybody, starting with the neighbour so that no rank is
  *                  asked by all at once: p-1 messages.  Also for alltoallv and alltoallw.
- * alltoall_throttled   the same, `radix` sends and as many receives at a time, where a network
- *                  loses its breath when everybody sends to everybody.
+ * alltoall_throttled   the same messages, `radix` sends and as many receives at a time, where a
+ *                  network loses its breath when everybody sends to everybody.
+ * alltoall_pairwise    p-1 exchanges one after the other: in round i with rank me xor i where p is a
+ *                  power of two, else to me + i and from me - i.  Also for alltoallv and
+ *                  alltoallw.
+ *
+ *                      round 1   0-1 2-3     round 2   0-2 1-3     round 3   0-3 1-2
+ *
  * alltoall_bruck   ceil(log_k p) rounds of k-1 messages of about p/k blocks each, for tiny
  *                  blocks.  A block for the rank i further on travels d k^r ranks in round r if
  *                  digit r of i, in base k, is d.  What travels together is first collected:
@@ -32,6 +38,22 @@ void alltoall_throttled(struct plan *plan, int me, int p)
 {
     plan->in_flight = plan_radix(plan);
     alltoall_spread(plan, me, p);
+}
+
+void alltoall_pairwise(struct plan *plan, int me, int p)
+{
+    bool pairs = (p & (p - 1)) == 0;
+
+    plan_rooms(plan, p, p, 0);
+    plan->in_flight = 1;
+    plan->by_rounds = true;
+    plan->rolls = !pairs;
+    plan_copy(plan, out(me, 1), in(me, 1));
+    for (int i = 1; i < p; i++) {
+        int to = pairs ? me ^ i : mod(me + i, p), from = pairs ? to : mod(me - i, p);
+        plan_send(plan, to, in(to, 1));
+        plan_recv(plan, from, out(from, 1));
+    }
 }
 
 /* How many of 0 .. n-1 have digit d at weight w, in base k. */

@@ -8,7 +8,7 @@
  * since; walking the steps once in program order finds all edges.
  *
  * Throttling is inferred, too: with plan->in_flight = k the n-th send waits for send n - k to be over,
- * and receives likewise.
+ * and receives likewise; with plan->by_rounds both wait for both.
  *
  *     step          reads    writes    waits for
  *     0  send       in[1]              -
@@ -206,8 +206,11 @@ static void throttle(struct closing *c, int now)
         return;
     int way = s->verb != VERB_SEND, n = c->nmessages[way]++;
     c->message[way][n] = now;
-    if (n >= plan->in_flight)
-        add_edge(c, c->message[way][n - plan->in_flight], now);
+    int before = n - plan->in_flight;
+    if (before >= 0)
+        add_edge(c, c->message[way][before], now);
+    if (before >= 0 && plan->by_rounds && before < c->nmessages[!way])
+        add_edge(c, c->message[!way][before], now);
 }
 
 /* Turn the list of edges into successor lists. */

@@ -105,10 +105,11 @@ struct plan {
     int *member;      /* see plan_members */
     int nfolds, most; /* folds; most blocks in one message */
     int roll_after;   /* steps from which on it is rolled up if it may be; 0: never */
-    bool rolls;    /* may be: steps are written down in about the order of their performance */
-    int in_flight; /* at most so many sends at a time, and as many receives; 0: all at once */
-    bool collects; /* a tree that collects: on no rank does a fold wait for a send */
-    int error;     /* an MPI error class once memory ran out; later verbs do nothing */
+    bool rolls;     /* may be: steps are written down in about the order of their performance */
+    int in_flight;  /* at most so many sends at a time, and as many receives; 0: all at once */
+    bool by_rounds; /* then a send also waits for a receive, and a receive for a send */
+    bool collects;  /* a tree that collects: on no rank does a fold wait for a send */
+    int error;      /* an MPI error class once memory ran out; later verbs do nothing */
 };
 
 typedef void program(struct plan *plan, int me, int p);

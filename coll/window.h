@@ -6,9 +6,9 @@
  *                      ^oldest          ^entered - 1
  *
  * Steps enter in program order, up to 64 from the oldest that is not over.  What enters waits for
- * those before it that touch a block in common, one of the two writing; what has left is over, so
- * it need not be looked at.  A step that waits is a bit in the word of the one it
- * waits for.
+ * those before it that touch a block in common, one of the two writing, or that it has to wait for
+ * because the plan is throttled; what has left is over, so it need not be looked at.  A step that
+ * waits is a bit in the word of the one it waits for.
  *
  * Costs some 5 KiB, and some ten nanoseconds for each step that enters.
  */
@@ -22,9 +22,11 @@ enum { WINDOW_MOST = 64 };
 struct window {
     const struct plan *plan;
     int size, oldest, entered;
+    int nmessages[2]; /* sends and receives that have entered */
     struct entry {
         struct step step;
         uint64_t after; /* a bit for each entry that waits for this one */
+        int nth;        /* of the sends, or of the receives */
         bool over;
     } entry[WINDOW_MOST];
 };

@@ -68,6 +68,10 @@ expect "check too many" 2 "at most 4096" check allreduce:ring -n 1..100000
 expect "cost: ring, 2(p-1) rounds" 0 "rounds 126" cost allreduce:ring -n 64 --bytes 1MiB
 expect "cost: ring, 2n(p-1)/p bytes" 0 "bytes sent 2064384 132120576" cost allreduce:ring -n 64 --bytes 1MiB
 expect "cost: a million ranks" 0 "rounds 2097150" cost allreduce:ring -n 1048576 --bytes 1MiB
+expect "cost: pairwise, p-1 rounds" 0 "rounds 63" cost alltoall:pairwise -n 64 --bytes 1000
+expect "cost: pairwise, p-1 rounds, no power of two" 0 "bytes sent 62000" cost alltoall:pairwise -n 63 --bytes 1000
+expect "show: pairwise, exchange after exchange" 0 "3 send in[1] -> 1.0 after 1 2" show alltoall:pairwise -n 4 --rank 3
+expect "show: pairwise, loops" 0 "At most 1 sends and as many" show alltoall:pairwise -n 1000001
 expect "cost: pipeline, p-2+S rounds" 0 "rounds 38" cost bcast:chain -n 8 --pieces 32 --bytes 1MiB
 expect "cost says model" 0 "model time" cost allreduce:ring -n 8 --bytes 8
 expect "cost without bytes" 2 "--bytes 64k" cost allreduce:ring -n 8

@@ -63,6 +63,9 @@ static void print_steps(const struct plan *plan, char *text, bool all)
     }
     if (*at)
         printf("  ... %d more; --expand shows all\n", plan->nsteps - SHOWN_STEPS);
+    if (plan->roll && plan->in_flight)
+        printf("At most %d sends and as many receives are under way at a time.\n",
+               plan->in_flight);
     if (plan->roll)
         printf(
             "Blocks and ranks are counted round and round; steps wait for those among the 64 "

@@ -176,6 +176,7 @@ static const struct row {
     { COLL_ALLGATHER, "torus", ALWAYS, grid, others },
     { COLL_ALLTOALL, "spread", ALWAYS, others, others },
     { COLL_ALLTOALL, "throttled", ALWAYS, others, others },
+    { COLL_ALLTOALL, "pairwise", ALWAYS, others, others },
     { COLL_ALLTOALL, "bruck", ALWAYS, log_2, digits },
     { COLL_REDUCE, "binomial", ALWAYS, log_2, vector },
     { COLL_REDUCE, "knomial", POWERS, log_k, vector },
