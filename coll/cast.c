@@ -31,6 +31,7 @@ static struct plan_key key_of(const struct cast *cast, const struct price_query 
         .me = me,
         .size = query->p,
         .root = query->root,
+        .split = price_split(query),
         .pieces = query->pieces > 1 ? query->pieces : 1,
         .radix = price_radix(query),
         .places = cast->places.levels ? &cast->places : NULL,
@@ -62,6 +63,12 @@ static bool is_vector(enum collective what)
     return what == COLL_BCAST || is_reduction(what);
 }
 
+/* Bytes of a block.  Two groups that cut one vector differently (reduce_scatter) have others in OUT and
+ * in TMP behind two vectors. */
+struct lengths {
+    double block, part;
+};
+
 static double block_bytes(const struct price_query *query, const struct plan *plan,
                           double scale)
 {
@@ -75,11 +82,28 @@ static double block_bytes(const struct price_query *query, const struct plan *pl
     return cut > 0 ? (double)query->bytes / cut : 0;
 }
 
-/* Ranges that wrap are written down as two messages one after the other; here they are one. */
+static struct lengths lengths_of(const struct price_query *query, const struct plan *plan,
+                                 double scale)
+{
+    double block = block_bytes(query, plan, scale);
+    int split = plan->split, own = plan->key.me < split ? split : plan->key.size - split;
+    bool cuts = split > 0 && is_reduce_scatter(query->algorithm->what);
+    return (struct lengths){ block, cuts ? block / own : block };
+}
+
+static double span_bytes(struct span s, const struct lengths *lengths)
+{
+    bool part = s.room == ROOM_OUT || (s.room == ROOM_TMP && s.first >= 2);
+    return s.n * (part ? lengths->part : lengths->block);
+}
+
+/* Ranges that wrap are written down as two messages one after the other; here they are one.  Edges of
+ * a graph are one each. */
 static bool continues(const struct plan *plan, int i)
 {
     const struct step *s = &plan->step[i], *before = s - 1;
-    if (i == 0 || s->peer < 0 || s->verb != before->verb || s->peer != before->peer)
+    if (i == 0 || s->peer < 0 || plan->neighbours || s->verb != before->verb ||
+        s->peer != before->peer)
         return false;
     struct span here = s->verb == VERB_SEND ? s->from : s->to;
     struct span there = s->verb == VERB_SEND ? before->from : before->to;
@@ -97,10 +121,10 @@ static void role_free(struct role *role)
 }
 
 /* Successors of step i lie behind those of step i - 1, so joined steps have one list. */
-static void act_of(struct role *role, int *at, const struct plan *plan, int i, double block)
+static void act_of(struct role *role, int *at, const struct plan *plan, int i,
+                   const struct lengths *lengths)
 {
     const struct step *s = &plan->step[i];
-    int blocks = s->verb == VERB_SEND ? s->from.n : s->to.n;
     bool joined = continues(plan, i);
     at[i] = role->nacts - joined;
     struct act *act = &role->act[at[i]];
@@ -114,18 +138,19 @@ static void act_of(struct role *role, int *at, const struct plan *plan, int i, d
     act->parts++;
     act->nwait += s->nwait;
     act->nnext += s->nnext;
-    act->bytes += blocks * block;
+    act->bytes += span_bytes(s->verb == VERB_SEND ? s->from : s->to, lengths);
 }
 
-static bool role_of(struct role *role, struct plan *plan, double block)
+static bool role_of(struct role *role, struct plan *plan, struct lengths lengths)
 {
     size_t n = (size_t)plan->nsteps;
-    int *at = malloc((n + 1) * sizeof *at);
-    *role = (struct role){ .scratch = plan->nblocks[ROOM_TMP] * block };
+    int *at = malloc((n + 1) * sizeof *at), ntmp = plan->nblocks[ROOM_TMP],
+        first = least(ntmp, 2);
+    *role = (struct role){ .scratch = first * lengths.block + (ntmp - first) * lengths.part };
     role->act = malloc((n + 1) * sizeof *role->act);
     if (role->act && at) {
         for (int i = 0; i < plan->nsteps; i++)
-            act_of(role, at, plan, i, block);
+            act_of(role, at, plan, i, &lengths);
         for (int k = 0; k < plan->nnext; k++)
             plan->next[k] = at[plan->next[k]];
         role->next = plan->next; /* taken over */
@@ -136,15 +161,51 @@ static bool role_of(struct role *role, struct plan *plan, double block)
     return good;
 }
 
+/* `number`: blocks are numbers of eight bytes, their sizes. */
+static int make_once(const struct cast *cast, const struct price_query *query, double scale,
+                     const struct plan_key *key, bool number, struct role *role)
+{
+    struct plan plan;
+    int error = plan_make(&plan, key, query->algorithm->program);
+    struct lengths lengths = { sizeof(int64_t), sizeof(int64_t) };
+    if (!error && !number)
+        lengths = lengths_of(query, &plan, scale);
+    if (!error && !role_of(role, &plan, lengths))
+        error = no_memory(cast);
+    plan_free(&plan);
+    return error;
+}
+
+static int make_twice(const struct cast *cast, const struct price_query *query,
+                      const struct plan_key *key, struct role *role)
+{
+    struct role sizes = { 0 }, blocks = { 0 };
+    int error = make_once(cast, query, 1, key, true, &sizes);
+    if (!error)
+        error = make_once(cast, query, 1, key, false, &blocks);
+    if (!error && !role_twice(&sizes, &blocks, role)) {
+        role_free(role);
+        error = no_memory(cast);
+    }
+    role_free(&sizes);
+    role_free(&blocks);
+    return error;
+}
+
 static int make_role(const struct cast *cast, const struct price_query *query, double scale,
                      int me, struct role *role)
 {
-    struct plan plan;
     struct plan_key key = key_of(cast, query, me);
-    int error = plan_make(&plan, &key, query->algorithm->program);
-    if (!error && !role_of(role, &plan, block_bytes(query, &plan, scale)))
-        error = no_memory(cast);
-    plan_free(&plan);
+    struct neighbours *near = NULL;
+    if (is_neighbourhood(query->algorithm->what)) {
+        key.neighbours = near = neighbours_torus(query->dims ? query->ndims : 1,
+                                                 query->dims ? query->dims : &query->p, me);
+        if (!near)
+            return no_memory(cast);
+    }
+    int error = query->algorithm->sized ? make_twice(cast, query, &key, role)
+                                        : make_once(cast, query, scale, &key, false, role);
+    free(near);
     return error;
 }
 
@@ -331,19 +392,26 @@ static int open_all(struct cast *cast, const struct price_query *query, double s
 
 /* ---- in the end ---- */
 
+static int64_t places_of(const struct price_query *query)
+{
+    int64_t n = query->dims ? 1 : query->p;
+    for (int i = 0; query->dims && i < query->ndims; i++)
+        n *= query->dims[i];
+    return n;
+}
+
 int cast_objection(const struct price_query *query)
 {
     static const struct places somewhere = { .levels = 1 };
     const struct algorithm *a = query->algorithm;
     bool apart = (query->seats.per_node > 0 && query->seats.per_node < query->p) ||
                  (query->seats.per_cache > 0 && query->seats.per_cache < query->p);
-    const char *why =
-        !a->program                 ? "it is no plan"
-        : a->inter                  ? "it works between two groups"
-        : is_neighbourhood(a->what) ? "it works along a graph of neighbours"
-        : a->sized
-            ? "it is performed twice, first for sizes that only its ranks know; ask without v"
-            : NULL;
+    const char *why = !a->program                ? "it is no plan"
+                      : a->inter && query->p < 2 ? "two groups are two ranks at least"
+                      : a->inter && price_split(query) >= query->p ? "the second group is empty"
+                      : is_neighbourhood(a->what) && places_of(query) != query->p
+                          ? "its torus has not as many places"
+                          : NULL;
     if (!why)
         why = algorithm_objection(a, query->p, price_radix(query), apart ? &somewhere : NULL);
     if (why)
@@ -377,7 +445,7 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most)
 {
     int error = open_places(cast, query);
-    if (!error && (grouping.shift || grouping.flip))
+    if (!error && (grouping.shift || grouping.flip) && !query->algorithm->inter)
         error = open_alike(cast, query, scale, grouping, most);
     if (error || cast->symmetry)
         return error;

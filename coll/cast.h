@@ -62,6 +62,18 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most);
 void cast_close(struct cast *cast);
 
+/* Does a small one tell what a large one does?  Two groups, tori and what is performed twice are looked
+ * at as they are. */
+static inline bool cast_scales(const struct price_query *query)
+{
+    const struct algorithm *a = query->algorithm;
+    return !a->inter && !a->sized && !is_neighbourhood(a->what);
+}
+
+/* What is performed twice, first with sizes in place of blocks (twice.c).  False: no memory; to be freed
+ * either way. */
+bool role_twice(const struct role *sizes, const struct role *blocks, struct role *both);
+
 /* The role of rank 0 alone, its peers absolute, its messages without their other ends. */
 int cast_first(struct cast *cast, const struct price_query *query);
 

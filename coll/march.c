@@ -415,7 +415,7 @@ int march_run(const struct price_model *model, const struct price_query *query, 
 {
     struct plans plans;
     *march = (struct march){ .found = false };
-    if (query->p <= LEAST_RANKS << SIZES || query->root >= LEAST_RANKS ||
+    if (!cast_scales(query) || query->p <= LEAST_RANKS << SIZES || query->root >= LEAST_RANKS ||
         query->algorithm->needs > NEEDS_EVEN)
         return 0;
     int error = plans_open(&plans, query);

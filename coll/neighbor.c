@@ -33,6 +33,21 @@ struct neighbours *neighbours_new(int nsources, int ndestinations)
     return n;
 }
 
+/* What one sends down comes from above: where both are the same rank the sources are listed the other
+ * way round. */
+struct neighbours *neighbours_torus(int ndims, const int *dims, int me)
+{
+    struct neighbours *n = neighbours_new(2 * ndims, 2 * ndims);
+    for (int d = ndims - 1, apart = 1; n && d >= 0; apart *= dims[d--]) {
+        int mine = me / apart % dims[d], origin = me - mine * apart, at = 2 * d;
+        struct edge below = { origin + mod(mine - 1, dims[d]) * apart, at };
+        struct edge above = { origin + mod(mine + 1, dims[d]) * apart, at + 1 };
+        n->destination[at] = n->source[at + 1] = below;
+        n->destination[at + 1] = n->source[at] = above;
+    }
+    return n;
+}
+
 /* The block of IN that leaves along an edge. */
 static struct span leaving(const struct edge *edge, bool alike)
 {

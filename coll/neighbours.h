@@ -28,4 +28,8 @@ struct neighbours {
  * NULL when memory is out. */
 struct neighbours *neighbours_new(int nsources, int ndestinations);
 
+/* Of a rank of a torus whose last dimension varies fastest, in the order of MPI_Cart_create: along each
+ * dimension the one below and the one above.  For free(); NULL when memory is out. */
+struct neighbours *neighbours_torus(int ndims, const int *dims, int me);
+
 #endif

@@ -46,7 +46,8 @@ static double count_steps(const struct price_query *query, int p)
 static double long_plan(const struct price_query *query)
 {
     enum need needs = query->algorithm->needs;
-    if (query->p <= FEW_RANKS || query->root >= FEW_RANKS / 4 || needs > NEEDS_EVEN)
+    if (!cast_scales(query) || query->p <= FEW_RANKS || query->root >= FEW_RANKS / 4 ||
+        needs > NEEDS_EVEN)
         return 0;
     double a = count_steps(query, FEW_RANKS / 4), b = count_steps(query, FEW_RANKS / 2),
            c = count_steps(query, FEW_RANKS);

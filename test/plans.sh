@@ -55,13 +55,20 @@ expect "show: no algorithm" 2 "there are: allreduce:tiny allreduce:attach allred
 expect "show: no collective" 2 "there are: barrier bcast" show frob:ring -n 8
 expect "show: no plan" 2 "allreduce:tiny is no plan" show allreduce:tiny -n 8
 expect "show: no plan either" 2 "each other's memory" show allreduce:attach -n 8
-expect "show: neighbours" 2 "XMPI_EXPLAIN=neighbor_allgather" show neighbor_allgather:direct -n 8
+expect "show: neighbours, a ring" 0 "0 send in[0] -> 7.0" show neighbor_alltoall:direct -n 8
+expect "show: neighbours, a torus" 0 "4 recv out[1] <- 4.0" show neighbor_alltoall:direct -n 12 --dims 3x4
+expect "check: neighbours" 0 "16 worlds: neighbours on a torus or ring" check neighbor_allgather:direct -n 1..16
+expect "check: neighbours on a torus" 0 "is right on all of 24 to 24 ranks" check neighbor_alltoallw:direct -n 24 --dims 2x3x4
+expect "show: another torus" 2 "--dims is a torus of 12 places, so take -n 12" show neighbor_alltoall:direct -n 8 --dims 3x4
+expect "show: no torus" 2 "--dims 3x is no shape of a torus" show neighbor_alltoall:direct -n 3 --dims 3x
+expect "show: no neighbours" 2 "allreduce:ring knows no neighbours; leave out --dims" show allreduce:ring -n 4 --dims 4
 expect "show: no number" 2 "-n x is no number" show allreduce:ring -n x
 expect "show: a range" 2 "only check takes a range" show allreduce:ring -n 1..8
 expect "show: no option" 2 "--frob is not an option" show allreduce:ring -n 8 --frob 1
 expect "check" 0 "allreduce:ring is right on all of 1 to 20 ranks" check allreduce:ring -n 1..20
 expect "check: order" 0 "and in rank order" check allreduce:doubling -n 1..20
 expect "check between groups" 0 "two groups" check allreduce:leaders -n 2..6
+expect "check between groups: one split" 0 "5 worlds: roots, two groups" check bcast:tree -n 5 --split 2
 expect "check too many" 2 "at most 4096" check allreduce:ring -n 1..100000
 
 # cost: the textbook's formulas.  The unit test price_test has them for all p up to 64.
@@ -72,6 +79,15 @@ expect "cost: pairwise, p-1 rounds" 0 "rounds 63" cost alltoall:pairwise -n 64 -
 expect "cost: pairwise, p-1 rounds, no power of two" 0 "bytes sent 62000" cost alltoall:pairwise -n 63 --bytes 1000
 expect "show: pairwise, exchange after exchange" 0 "3 send in[1] -> 1.0 after 1 2" show alltoall:pairwise -n 4 --rank 3
 expect "show: pairwise, loops" 0 "At most 1 sends and as many" show alltoall:pairwise -n 1000001
+expect "cost: neighbours on a torus" 0 "rounds 6 busiest rank all ranks messages sent 6 144" cost \
+    neighbor_alltoall:direct -n 24 --dims 2x3x4 --bytes 1000
+expect "cost: two groups" 0 "on 8 ranks, groups of 3 and 5, 1000 bytes rounds 7 busiest rank all ranks messages sent 5 30" \
+    cost allgather:spread -n 8 --split 3 --bytes 1000
+expect "cost: two groups, halves" 0 "groups of 4 and 4" cost bcast:tree -n 8 --bytes 1000
+expect "cost: no two groups" 2 "works within one group; leave out --split 3" cost bcast:binomial -n 8 --split 3 --bytes 8
+expect "cost: an empty group" 2 "leaves no rank of 8 for the second group" cost bcast:tree -n 8 --split 8 --bytes 8
+expect "cost: twice" 0 "1000 bytes a block, twice: first the sizes of blocks rounds 6" cost gatherv:binomial -n 8 --bytes 1000
+expect "cost: twice, numbers and blocks" 0 "bytes sent 4032 12096" cost gatherv:binomial -n 8 --bytes 1000
 expect "cost: pipeline, p-2+S rounds" 0 "rounds 38" cost bcast:chain -n 8 --pieces 32 --bytes 1MiB
 expect "cost says model" 0 "model time" cost allreduce:ring -n 8 --bytes 8
 expect "cost without bytes" 2 "--bytes 64k" cost allreduce:ring -n 8
@@ -124,6 +140,9 @@ bcast:binomial -n 8 --graph
 bcast:chain -n 6 --pieces 4
 END
 expect "draw: all of it" 0 "</svg>" draw allreduce:ring -n 8 --graph -o -
+for name in neighbor_allgather:direct allreduce:leaders gatherv:binomial alltoallv:bruck; do
+    expect "draw: $name" 0 "</svg>" draw $name -n 8 -o -
+done
 expect "draw: where to" 2 "-o FILE.svg" draw allreduce:ring -n 8
 expect "draw: too many" 2 "more than 64 ranks" draw allreduce:ring -n 65 -o -
 expect "draw: no folder" 1 "No such file" draw allreduce:ring -n 8 -o /nonexistent/a.svg
@@ -139,7 +158,7 @@ goal_is_whole()
         END { for (e in ends) if (ends[e] != takes[e]) bad = 1
               print sends, receives; exit bad || sends == 0 || sends != receives }' "$1"
 }
-for case in "allreduce:ring 8 112" "bcast:double-tree 9 16" "alltoall:bruck 7 21" "allreduce:halving 6 20"; do
+for case in "scatterv:binomial 8 14" "neighbor_alltoall:direct 9 18" "allreduce:leaders 8 14" "allreduce:ring 8 112" "bcast:double-tree 9 16" "alltoall:bruck 7 21" "allreduce:halving 6 20"; do
     set -- $case
     "$xmpi" plan goal "$1" -n "$2" --bytes 56000 -o "$scratch/goal" 2> "$scratch/out"
     if got=$(goal_is_whole "$scratch/goal") && [ "$got" = "$3 $3" ]; then

@@ -9,13 +9,16 @@
 
 struct fabric;
 
+enum { PLAN_DIMS = 8 };
+
 /* The command line of xmpi plan, once it is understood. */
 struct plan_args {
     const char *subcommand;
     const struct algorithm *algorithm;
     const char *input, *output, *topology, *machine;
     int from, to; /* ranks; equal unless a range was given */
-    int rank, root, pieces, radix, nodes;
+    int rank, root, pieces, radix, nodes, split;
+    int dims[PLAN_DIMS], ndims; /* of a torus; ndims 0: a ring of all */
     bool has_bytes, expand, in_place, graph, json;
     size_t bytes;
     struct price_model model;

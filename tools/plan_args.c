@@ -106,6 +106,26 @@ static int read_flag(struct plan_args *args, const char *option)
     return -1;
 }
 
+/* "4x4x8" */
+static int read_dims(struct plan_args *args, const char *value)
+{
+    const char *at = value;
+    for (args->ndims = 0; args->ndims < PLAN_DIMS;) {
+        char *end;
+        long size = strtol(at, &end, 10);
+        if (end == at || size < 1 || size > INT_MAX)
+            break;
+        args->dims[args->ndims++] = (int)size;
+        if (*end == '\0')
+            return 0;
+        if (*end != 'x')
+            break;
+        at = end + 1;
+    }
+    return plan_wrong("--dims %s is no shape of a torus of 1 to %d dimensions; as in 4x4",
+                      value, PLAN_DIMS);
+}
+
 /* An option with a number or a text.  -1: there is none of that name. */
 static int read_value(struct plan_args *args, const char *option, const char *value)
 {
@@ -118,6 +138,7 @@ static int read_value(struct plan_args *args, const char *option, const char *va
                     { "--pieces", offsetof(struct plan_args, pieces), 1 },
                     { "--radix", offsetof(struct plan_args, radix), 2 },
                     { "--nodes", offsetof(struct plan_args, nodes), 1 },
+                    { "--split", offsetof(struct plan_args, split), 1 },
                     { "--topology", offsetof(struct plan_args, topology), -1 },
                     { "-o", offsetof(struct plan_args, output), -1 } };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -131,6 +152,8 @@ static int read_value(struct plan_args *args, const char *option, const char *va
     }
     if (!strcmp(option, "-n"))
         return read_ranks(args, value);
+    if (!strcmp(option, "--dims"))
+        return read_dims(args, value);
     if (!strcmp(option, "--machine"))
         return machine_read(args, value) ? 0 : 2;
     if (!strcmp(option, "--set"))
@@ -145,7 +168,31 @@ static int read_value(struct plan_args *args, const char *option, const char *va
 
 /* ---- all of it ---- */
 
-static int complete(const struct plan_args *args)
+/* Two groups, which --split asks for where both have an algorithm of the name, and a torus. */
+static int check_shape(struct plan_args *args)
+{
+    const struct algorithm *a = args->algorithm;
+    if (args->split && !a->inter && algorithm_find(a->what, true, a->name))
+        a = args->algorithm = algorithm_find(a->what, true, a->name);
+    const char *name = collective_name(a->what);
+    int64_t places = 1;
+    for (int i = 0; i < args->ndims && places <= INT_MAX; i++)
+        places *= args->dims[i];
+    if (args->split && !a->inter)
+        return plan_wrong("%s:%s works within one group; leave out --split %d", name, a->name,
+                          args->split);
+    if (a->inter && args->split >= args->from)
+        return plan_wrong("--split %d leaves no rank of %d for the second group", args->split,
+                          args->from);
+    if (args->ndims && !is_neighbourhood(a->what))
+        return plan_wrong("%s:%s knows no neighbours; leave out --dims", name, a->name);
+    if (args->ndims && (places != args->from || args->from != args->to))
+        return plan_wrong("--dims is a torus of %lld places, so take -n %lld",
+                          (long long)places, (long long)places);
+    return 0;
+}
+
+static int complete(struct plan_args *args)
 {
     const char *sub = args->subcommand;
     bool priced = !strcmp(sub, "cost") || !strcmp(sub, "sim") || !strcmp(sub, "goal");
@@ -173,7 +220,7 @@ static int complete(const struct plan_args *args)
     if (args->radix && !args->algorithm->radix)
         return plan_wrong("%s:%s has no radix; leave out --radix %d", name,
                           args->algorithm->name, args->radix);
-    return 0;
+    return check_shape(args);
 }
 
 int plan_args_read(struct plan_args *args, int argc, char **argv)
@@ -214,6 +261,9 @@ struct price_query plan_query(const struct plan_args *args)
         .pieces = args->pieces,
         .radix = args->radix,
         .bytes = args->bytes,
+        .split = args->split,
+        .dims = args->ndims ? args->dims : NULL,
+        .ndims = args->ndims,
         .seats = { .per_node = args->nodes > 1 ? args->from / args->nodes : 0 },
     };
 }

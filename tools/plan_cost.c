@@ -20,8 +20,18 @@ static void headline(const struct plan_args *args)
            args->from);
     if (args->nodes > 1)
         printf(", %d nodes of %d", args->nodes, args->from / args->nodes);
+    if (args->algorithm->inter) {
+        int first = args->split ? args->split : (args->from + 1) / 2;
+        printf(", groups of %d and %d", first, args->from - first);
+    }
+    if (is_neighbourhood(args->algorithm->what))
+        printf(args->ndims ? ", a torus of " : ", a ring");
+    for (int i = 0; i < args->ndims; i++)
+        printf(i ? "x%d" : "%d", args->dims[i]);
     if (args->algorithm->what != COLL_BARRIER)
         printf(", %zu bytes", args->bytes);
+    if (args->algorithm->sized)
+        printf(" a block, twice: first the sizes of blocks");
     if (args->pieces > 1)
         printf(" in %d pieces", args->pieces);
     printf("\n");

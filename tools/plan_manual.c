@@ -29,7 +29,14 @@ static const char head[] =
     "waits for what.  A NAME is a collective and an algorithm, as in allreduce:ring.\n"
     "\\-\\-bytes is the vector of a broadcast, a reduction or a scan, and one block of what "
     "moves\n"
-    "blocks.  \\-\\-root, \\-\\-pieces and \\-\\-radix are understood by all.\n";
+    "blocks.  \\-\\-root, \\-\\-pieces and \\-\\-radix are understood by all.  \\-\\-split S "
+    "asks for\n"
+    "two groups, the first of S ranks; what works only between two has half of them without "
+    "it.\n"
+    "Neighbours are those of a torus, \\-\\-dims AxB as of MPI_Cart_create, or of a ring of "
+    "all.\n"
+    "What is performed twice, "
+    "first\nfor the sizes of blocks, is counted so, with blocks of \\-\\-bytes each.\n";
 
 static const char subcommands[] =
     ".SH SUBCOMMANDS\n"

@@ -97,11 +97,40 @@ static int radix_of(const struct plan_args *args)
     return args->radix ? args->radix : args->algorithm->radix;
 }
 
-static int no_graph(const struct algorithm *a)
+/* On the torus that was asked for, or a ring; NULL: the algorithm knows none, or no memory. */
+static struct neighbours *neighbours_of(const struct plan_args *args, int p, int rank)
 {
-    return plan_wrong("%s:%s follows the edges of a program's topology; its plan can be seen "
-                      "with XMPI_EXPLAIN=%s when the program runs",
-                      collective_name(a->what), a->name, collective_name(a->what));
+    bool ring = args->ndims == 0;
+    if (!is_neighbourhood(args->algorithm->what))
+        return NULL;
+    return neighbours_torus(ring ? 1 : args->ndims, ring ? &p : args->dims, rank);
+}
+
+static int no_memory(int p)
+{
+    plan_wrong("no memory for the neighbours of %d ranks", p);
+    return 1;
+}
+
+static void free_neighbours(struct neighbours **all, int p)
+{
+    for (int r = 0; all && r < p; r++)
+        free(all[r]);
+    free(all);
+}
+
+/* Of all ranks; NULL as above. */
+static struct neighbours **all_neighbours(const struct plan_args *args, int p)
+{
+    struct neighbours **all = NULL;
+    if (is_neighbourhood(args->algorithm->what))
+        all = calloc((size_t)p, sizeof *all);
+    for (int r = 0; all && r < p; r++)
+        if (!(all[r] = neighbours_of(args, p, r))) {
+            free_neighbours(all, p);
+            return NULL;
+        }
+    return all;
 }
 
 int plan_show(const struct plan_args *args)
@@ -109,21 +138,26 @@ int plan_show(const struct plan_args *args)
     const struct algorithm *a = args->algorithm;
     struct plan plan;
     struct whereabouts where;
-    if (is_neighbourhood(a->what))
-        return no_graph(a);
+    struct neighbours *near = neighbours_of(args, args->from, args->rank);
+    if (is_neighbourhood(a->what) && !near)
+        return no_memory(args->from);
     whereabouts(args, args->from, &where);
     const char *why = algorithm_objection(a, args->from, radix_of(args), where.known);
     if (!why && a->inter && args->from < 2)
         why = "two groups are two ranks at least";
     if (why) {
         free(where.group);
+        free(near);
         return plan_wrong("%s:%s on %d ranks: %s", collective_name(a->what), a->name,
                           args->from, why);
     }
     struct plan_key key = { .me = args->rank,
                             .size = args->from,
                             .root = args->root,
-                            .split = a->inter ? (args->from + 1) / 2 : 0,
+                            .split = !a->inter     ? 0
+                                     : args->split ? args->split
+                                                   : (args->from + 1) / 2,
+                            .neighbours = near,
                             .pieces = args->pieces ? args->pieces : 1,
                             .radix = radix_of(args),
                             .places = where.known,
@@ -139,6 +173,7 @@ int plan_show(const struct plan_args *args)
         print_steps(&plan, text, args->expand);
     }
     free(where.group);
+    free(near);
     plan_free(&plan);
     if (error)
         plan_wrong("%s", fail_text());
@@ -181,37 +216,62 @@ static bool prove(struct proof *proof, struct world *world)
     return false;
 }
 
+/* Roots, in place or not. */
+static bool prove_each(struct proof *proof, struct world *world)
+{
+    enum collective what = world->what;
+    bool good = true, twice = what != COLL_BCAST && what != COLL_BARRIER &&
+                              !is_neighbourhood(what) && !world->split;
+    for (int root = 0; good && root < (is_rooted(what) ? world->p : 1); root++)
+        for (int in_place = 0; good && in_place <= twice; in_place++) {
+            world->root = root;
+            world->in_place = in_place;
+            good = !worth_trying(root, world->p) || prove(proof, world);
+        }
+    return good;
+}
+
+/* Every split in two groups, or the one that was asked for. */
+static bool prove_splits(struct proof *proof, struct world *world)
+{
+    const struct plan_args *args = proof->args;
+    bool good = true;
+    if (!args->algorithm->inter)
+        return prove_each(proof, world);
+    for (int split = 1; good && split < world->p; split++) {
+        world->split = split;
+        if (args->split ? split == args->split : worth_trying(split - 1, world->p - 1))
+            good = prove_each(proof, world);
+    }
+    return good;
+}
+
 static bool prove_size(struct proof *proof, int p)
 {
     const struct plan_args *args = proof->args;
     const struct algorithm *a = args->algorithm;
     struct whereabouts where;
-    bool good = true, twice = a->what != COLL_BCAST && a->what != COLL_BARRIER && !a->inter;
+    struct neighbours **near = all_neighbours(args, p);
+    if (is_neighbourhood(a->what) && !near)
+        return no_memory(p) == 0;
     whereabouts(args, p, &where);
     const char *why = algorithm_objection(a, p, radix_of(args), where.known);
-    if (why || (a->inter && p < 2)) {
-        proof->skipped++;
-        proof->why_skipped = why ? why : "two groups are two ranks at least";
-    } else {
-        proof->sizes++;
-    }
-    for (int i = 0; good && !why && i < (a->inter ? p - 1 : 1); i++)
-        for (int root = 0; good && root < (is_rooted(a->what) ? p : 1); root++)
-            for (int in_place = 0; good && in_place <= twice; in_place++)
-                if (worth_trying(root, p) && worth_trying(i, p - 1))
-                    good =
-                        prove(proof, &(struct world){ .what = a->what,
-                                                      .program = a->program,
-                                                      .p = p,
-                                                      .root = root,
-                                                      .split = a->inter ? i + 1 : 0,
-                                                      .pieces = args->pieces ? args->pieces : 1,
-                                                      .radix = radix_of(args),
-                                                      .places = where.known,
-                                                      .script = a->script,
-                                                      .in_place = in_place,
-                                                      .ordered = a->ordered,
-                                                      .program_order = true });
+    if (!why && a->inter && p < 2)
+        why = "two groups are two ranks at least";
+    *(why ? &proof->skipped : &proof->sizes) += 1;
+    proof->why_skipped = why ? why : proof->why_skipped;
+    struct world world = { .what = a->what,
+                           .program = a->program,
+                           .p = p,
+                           .pieces = args->pieces ? args->pieces : 1,
+                           .radix = radix_of(args),
+                           .places = where.known,
+                           .neighbours = (const struct neighbours *const *)near,
+                           .script = a->script,
+                           .ordered = a->ordered,
+                           .program_order = true };
+    bool good = why || prove_splits(proof, &world);
+    free_neighbours(near, p);
     free(where.group);
     return good;
 }
@@ -223,7 +283,9 @@ static void say_proof(const struct proof *proof)
            proof->args->from, proof->args->to);
     printf("  %d worlds: %s%severy one performed twice, in several orders\n", proof->worlds,
            is_rooted(a->what) ? "roots, " : "",
-           a->inter ? "two groups, " : "in place or not, ");
+           a->inter                    ? "two groups, "
+           : is_neighbourhood(a->what) ? "neighbours on a torus or ring, "
+                                       : "in place or not, ");
     printf(
         "  every result complete%s; no deadlock without buffering; no message lost, doubled\n"
         "  or of the wrong length; input never written; nothing used that is not there\n",
@@ -237,8 +299,6 @@ int plan_check(const struct plan_args *args)
 {
     struct proof proof = { .args = args };
     enum { MOST = 4096 };
-    if (is_neighbourhood(args->algorithm->what))
-        return no_graph(args->algorithm);
     if (args->to > MOST)
         return plan_wrong("-n %d: the verifier performs every rank; at most %d", args->to,
                           MOST);

@@ -113,6 +113,13 @@ static double all_pairs(int p, int k)
     return (double)p * (p - 1);
 }
 
+static double two(int p, int k)
+{
+    (void)p;
+    (void)k;
+    return 2;
+}
+
 static double nothing(int p, int k)
 {
     (void)p;
@@ -148,12 +155,46 @@ enum when {
 }; /* at powers of the radix; elsewhere what is left over costs more */
 typedef double formula(int p, int k);
 
+/* ---- between two groups, of which the first has s = (p + 1) / 2 ranks and the root ---- */
+
+static double other_half(int p, int k) /* the second */
+{
+    (void)k;
+    return p / 2;
+}
+
+static double first_half(int p, int k)
+{
+    (void)k;
+    return (p + 1) / 2;
+}
+
+static double tree_rounds(int p, int k) /* the root and the second */
+{
+    (void)k;
+    return logs(1 + p / 2, 2);
+}
+
+static double tree_vectors(int p, int k)
+{
+    return p * tree_rounds(p, k);
+}
+
 static const struct row {
     enum collective what;
     const char *name;
     enum when when;
     formula *rounds, *bytes; /* bytes of the busiest rank, in blocks */
-} rows[] = {
+} between[] = {
+    { COLL_BARRIER, "union", ALWAYS, log_2, nothing },
+    { COLL_BCAST, "tree", ALWAYS, tree_rounds, tree_vectors },
+    { COLL_GATHER, "linear", ALWAYS, other_half, one },
+    { COLL_SCATTER, "linear", ALWAYS, other_half, other_half },
+    { COLL_ALLGATHER, "spread", ALWAYS, uncounted, first_half },
+    { COLL_ALLTOALL, "spread", ALWAYS, uncounted, first_half },
+}, rows[] = {
+    { COLL_NEIGHBOR_ALLGATHER, "direct", ALWAYS, two, two }, /* on a ring */
+    { COLL_NEIGHBOR_ALLTOALL, "direct", ALWAYS, two, two },
     { COLL_BARRIER, "dissemination", ALWAYS, log_k, nothing },
     { COLL_BCAST, "binomial", ALWAYS, log_2, vectors },
     { COLL_BCAST, "knomial", POWERS, log_k, vectors_k },
@@ -227,9 +268,9 @@ static bool is_power(int p, int k)
     return p == 1;
 }
 
-static void check_row(const struct row *row)
+static void check_row(const struct row *row, bool inter)
 {
-    const struct algorithm *a = algorithm_find(row->what, false, row->name);
+    const struct algorithm *a = algorithm_find(row->what, inter, row->name);
     ck_assert_msg(a != NULL, "there is no %s:%s", collective_name(row->what), row->name);
     int k = a->radix ? a->radix : 2;
     bool blocks = row->what != COLL_BCAST && !is_reduction(row->what);
@@ -253,7 +294,51 @@ static void check_row(const struct row *row)
 START_TEST(published_costs)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        check_row(&rows[i]);
+        check_row(&rows[i], false);
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+        check_row(&between[i], true);
+}
+END_TEST
+
+static struct count counted(const struct algorithm *a, int p, size_t bytes)
+{
+    struct price_query q = { .algorithm = a, .p = p, .bytes = bytes };
+    struct count c;
+    ck_assert_msg(count_of(&q, 1000000, &c) == 0, "%s", fail_text());
+    return c;
+}
+
+/* What passes on blocks whose sizes its ranks do not know sends numbers of 8 bytes first. */
+START_TEST(twice_is_once_with_numbers_and_once_with_blocks)
+{
+    int n = 0;
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        for (int p = 2; a->sized && p <= 33; p++, n++) {
+            enum collective even = a->what == COLL_GATHERV    ? COLL_GATHER
+                                   : a->what == COLL_SCATTERV ? COLL_SCATTER
+                                                              : COLL_ALLTOALL;
+            const struct algorithm *once = algorithm_find(even, false, a->name);
+            struct count twice = counted(a, p, BLOCK), blocks = counted(once, p, BLOCK);
+            ck_assert_double_eq(twice.bytes.sum, blocks.bytes.sum * (BLOCK + 8) / BLOCK);
+            ck_assert_double_eq(twice.bytes.most, blocks.bytes.most * (BLOCK + 8) / BLOCK);
+            ck_assert_double_eq(twice.messages.sum, 2 * blocks.messages.sum);
+            ck_assert_double_eq(twice.messages.most, 2 * blocks.messages.most);
+            ck_assert(twice.rounds > blocks.rounds && twice.rounds <= 2 * blocks.rounds);
+        }
+    ck_assert_int_eq(n, 4 * 32);
+}
+END_TEST
+
+/* Both groups add up a vector of their own, the first ranks swap them, and each hands out blocks as
+ * long as its group is large. */
+START_TEST(groups_cut_one_vector_differently)
+{
+    const struct algorithm *a = algorithm_find(COLL_REDUCE_SCATTER, true, "leaders");
+    struct price_query q = { .algorithm = a, .p = 5, .bytes = 600, .split = 2 };
+    struct count c;
+    ck_assert_int_eq(count_of(&q, 1000, &c), 0);
+    ck_assert_double_eq(c.bytes.sum, (1 + 2) * 600 + 2 * 600 + 300 + 2 * 200);
+    ck_assert_double_eq(c.folds.sum, (1 + 2) * 600);
 }
 END_TEST
 
@@ -286,4 +371,5 @@ START_TEST(no_algorithm_is_left_out)
 }
 END_TEST
 
-UNIT_MAIN("cost", published_costs, no_algorithm_is_left_out)
+UNIT_MAIN("cost", published_costs, no_algorithm_is_left_out,
+          twice_is_once_with_numbers_and_once_with_blocks, groups_cut_one_vector_differently)

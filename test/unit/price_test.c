@@ -459,7 +459,13 @@ START_TEST(what_has_no_price_says_so)
     ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
     ck_assert(strstr(fail_text(), "no plan"));
     q = query(COLL_NEIGHBOR_ALLGATHER, "direct", 8, 8);
+    q.dims = (const int[]){ 3, 3 };
+    q.ndims = 2;
     ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert(strstr(fail_text(), "torus"));
+    q = (struct price_query){ .algorithm = algorithm_find(COLL_BCAST, true, "tree"), .p = 1 };
+    ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert(strstr(fail_text(), "two groups"));
     q = query(COLL_BCAST, "scatter-allgather", 4096, 1 << 20);
     ck_assert_int_eq(price_of(&model, &q, 0, &price), MPI_ERR_UNSUPPORTED_OPERATION);
     ck_assert(strstr(fail_text(), "4096 ranks"));
