@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 static uintptr_t mapped; /* bytes, of all gaps */
+static int looks; /* at what the process has mapped, ever: each reads a file, and others wait */
 
 bool huge_gap_map(uintptr_t from, uintptr_t to)
 {
@@ -49,11 +50,13 @@ bool huge_gaps_fill(struct huge_gaps *gaps, uintptr_t block, uintptr_t bytes)
     struct mapping only;
     uintptr_t end = block + bytes;
     *gaps = (struct huge_gaps){ { 0, 0 }, { 0, 0 } };
-    if (mapped >= HUGE_GAPS_MOST || !mapping_find(&only, block, bytes))
+    if (mapped >= HUGE_GAPS_MOST || looks++ >= HUGE_GAP_LOOKS ||
+        !mapping_find(&only, block, bytes))
         return false;
     uintptr_t below = only.first > block ? only.first : block;
     uintptr_t above = only.end < end ? only.end : end;
-    if (below == block && above == end)
+    if ((below == block && above == end) ||
+        mapped + (below - block) + (end - above) > HUGE_GAPS_MOST)
         return false;
     if (!huge_gap_map(block, below))
         return false;

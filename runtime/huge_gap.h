@@ -17,7 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HUGE_GAPS_MOST = 16 << 20 }; /* once so many bytes are mapped so, no more */
+enum {
+    HUGE_GAPS_MOST = 16 << 20, /* bytes that are mapped so */
+    HUGE_GAP_LOOKS = 256,      /* blocks that are looked at */
+};
 
 /* What was mapped below and above; nothing where `from` is `to`. */
 struct huge_gaps {

@@ -302,7 +302,17 @@ START_TEST(gaps_have_an_end)
             break;
         filled++;
     }
-    ck_assert_int_eq(filled, HUGE_GAPS_MOST / HUGE_BLOCK + 1);
+    ck_assert_int_eq(filled, HUGE_GAPS_MOST / HUGE_BLOCK); /* and not a byte more */
+}
+END_TEST
+
+START_TEST(looks_for_gaps_have_an_end)
+{
+    uintptr_t block = hole();
+    for (int i = 0; i < HUGE_GAP_LOOKS; i++)
+        ck_assert(!huge_gaps_fill(&gaps, block, HUGE_BLOCK)); /* nothing is there */
+    map_at(block, HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    ck_assert(!huge_gaps_fill(&gaps, block, HUGE_BLOCK));
 }
 END_TEST
 
@@ -313,4 +323,4 @@ UNIT_MAIN("huge", what_is_reached_often_is_due, what_cannot_be_moved_is_left_alo
           where_nothing_was_to_do_there_is_no_price,
           of_two_that_share_an_entry_the_busier_one_has_it, failures_end,
           the_heap_has_whole_blocks, gaps_beside_a_mapping_are_filled, what_is_not_ours_is_left,
-          gaps_have_an_end)
+          gaps_have_an_end, looks_for_gaps_have_an_end)
