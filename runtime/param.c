@@ -42,7 +42,7 @@ static bool int_read(const char *text, long long *number)
     char *end;
     errno = 0;
     *number = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0;
+    return end != text && *end == '\0' && errno == 0 && *number >= 0;
 }
 
 static bool size_read(const char *text, long long *number)
@@ -68,7 +68,7 @@ static const struct form {
     const char *words;
     bool (*read)(const char *text, long long *number);
 } forms[] = {
-    [PARAM_INT] = { "a whole number", int_read },
+    [PARAM_INT] = { "a whole number from 0 on", int_read },
     [PARAM_SIZE] = { "a number of bytes such as 4096, 64k or 1M", size_read },
     [PARAM_BOOL] = { "a yes or no (1, 0, yes, no, true, false, on, off)", bool_read },
 };

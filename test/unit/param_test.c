@@ -114,6 +114,15 @@ START_TEST(bad_values_are_named_and_replaced)
 }
 END_TEST
 
+START_TEST(no_number_is_below_zero)
+{
+    setenv("XMPI_OFI_TIMEOUT", "-5", 1);
+    const char *said = complaints();
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_OFI_TIMEOUT=-5 is not a whole number from 0 on"));
+    ck_assert_int_eq(param_number(OFI_TIMEOUT), 30);
+}
+END_TEST
+
 START_TEST(near_misses_are_pointed_out)
 {
     setenv("XMPI_EXPLIAN", "all", 1);
@@ -159,5 +168,6 @@ END_TEST
 UNIT_MAIN("param", defaults_are_readable, values_come_from_the_environment, read_once,
           size_plain, size_zero, size_bytes, size_kilo, size_kilobytes, size_mebibytes,
           size_giga, size_negative, size_words, size_empty, size_trailing, size_ib_alone,
-          size_too_big, bad_values_are_named_and_replaced, near_misses_are_pointed_out,
-          other_names_are_left_alone, only_the_first_rank_complains, typos_are_counted)
+          size_too_big, bad_values_are_named_and_replaced, no_number_is_below_zero,
+          near_misses_are_pointed_out, other_names_are_left_alone,
+          only_the_first_rank_complains, typos_are_counted)
