@@ -23,6 +23,15 @@
 
 static int raw = -1; /* what the ranks write into */
 
+/* Whoever waits for the end of a long run would like to know before it.  A pipe may have no reader yet. */
+static bool may_be_written(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno == ENXIO;
+}
+
 int trace_start(struct job *job)
 {
     const char *name = getenv("XMPI_TRACE");
@@ -30,6 +39,11 @@ int trace_start(struct job *job)
         trace_far_open(-1);
     if (!name || !*name)
         return 0;
+    bool writes = !job->others || job->host == POST_ROOT;
+    if (writes && !may_be_written(name)) {
+        complain("XMPI_TRACE=%s: cannot write the time line: %s", name, strerror(errno));
+        return 1;
+    }
     char *copy = strdup(name);
     raw = copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     if (raw < 0)

@@ -47,6 +47,7 @@ run 30 -np 2 "$program"
 check "no trace unless asked for" "$code $(ls "$scratch" | grep -c json)" "0 0"
 XMPI_TRACE=$scratch/none/trace.json run 30 -np 2 "$program"
 check_says "a file that cannot be written is named" "none/trace.json: cannot write"
+check "and nothing runs for it" "$code $(cat "$dir/out" | wc -c)" "1 0"
 
 # ---- several hosts ----
 
@@ -78,5 +79,5 @@ else
 fi
 XMPI_TRACE=$scratch/none/trace.json run 30 -H a:1,b:1 "$program"
 check_says "said once" "none/trace.json: cannot write"
-check "and nothing is left" "$code $(grep -c cannot "$dir/err") $(leftovers_soon)" "0 1 0"
+check "and nothing is left" "$code $(grep -c cannot "$dir/err") $(leftovers_soon)" "1 1 0"
 finish
