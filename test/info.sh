@@ -141,13 +141,36 @@ expect "xmpi tune: nothing to measure" 1 "alltoallw cannot be measured" "$xmpi" 
     --colls alltoallw -o "$scratch/tuned"
 test -e "$scratch/tuned" && not_ok "xmpi tune: no file" "a failed measurement left one" ||
     ok "xmpi tune: no file"
-expect "xmpi tune" 0 "10 rows in" "$xmpi" tune -np 2,3 --colls barrier,allreduce,exscan --seconds 1 \
-    --max-bytes 64 -o "$scratch/tuned"
+"$xmpi" tune -np 2,3 --colls barrier,exscan --max-bytes 16 --seconds 100 -o "$scratch/tuned" > "$scratch/out" 2>&1
+grep -q "4 rows in" "$scratch/out" && ok "xmpi tune" || not_ok "xmpi tune" "$(cat "$scratch/out")"
 expect "xmpi tune: what follows" 0 "(measured, $scratch/tuned:" env XMPI_TUNING="$scratch/tuned" "$xmpi" \
-    explain allreduce 64 -n 3
+    explain exscan 16 -n 3
 expect "xmpi tune: what does not follow" 0 "(rule " env XMPI_TUNING="$scratch/tuned" "$xmpi" \
-    explain allreduce 64 -n 4
-XDG_CONFIG_HOME="$scratch/home" "$xmpi" tune -np 2 --colls barrier --seconds 0.2 > /dev/null 2>&1
+    explain exscan 16 -n 4
+"$xmpi" tune -np 2 --colls allreduce,scan --seconds 1e-6 -o "$scratch/none" > "$scratch/out" 2>&1
+grep -q "2 ranks, allreduce: no time for 9 of 9 sizes, which are left out; a longer --seconds" "$scratch/out" &&
+    grep -q "2 ranks, scan: no time for 9 of 9 sizes" "$scratch/out" &&
+    grep -q "nothing was measured in 1e-6 s: give a longer --seconds" "$scratch/out" &&
+    ! ls "$scratch"/none* 2> /dev/null && ok "xmpi tune: no time" || not_ok "xmpi tune: no time" "$(cat "$scratch/out")"
+expect "xmpi tune: no folder" 1 "cannot write $scratch/none/x: No such file or directory; give another file with -o" \
+    "$xmpi" tune -np 2 --colls barrier -o "$scratch/none/x"
+test -e "$scratch/none" && not_ok "xmpi tune: makes no folder" "it is there" || ok "xmpi tune: makes no folder"
+# Stopped while it measures: it has ranks, and a file that is not finished, and leaves neither.
+mkdir "$scratch/stopped"
+"$xmpi" tune -np 2 --seconds 500 -o "$scratch/stopped/x" > "$scratch/out" 2>&1 &
+tuner=$!
+tries=0
+until grep -q "barrier (1 of " "$scratch/out" || [ $tries = 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -TERM $tuner
+wait $tuner
+code=$?
+left=$(ls "$scratch/stopped")
+[ $code = 143 ] && [ -z "$left" ] && grep -q "stopped by Terminated" "$scratch/out" && ok "xmpi tune: stopped" ||
+    not_ok "xmpi tune: stopped" "exit code $code instead of 143, left: $left; $(cat "$scratch/out")"
+XDG_CONFIG_HOME="$scratch/home" "$xmpi" tune -np 2 --colls barrier --seconds 60 > /dev/null 2>&1
 expect "xmpi tune: the usual place" 0 "(measured, $scratch/home/xmpi/tuning-" env -u XMPI_TUNING \
     XDG_CONFIG_HOME="$scratch/home" "$xmpi" explain barrier -n 2
 # Without a GPU what a file says of one is passed over; the first row for it decides, the environment before.

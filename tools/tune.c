@@ -3,7 +3,8 @@
  * xmpi tune: for each number of ranks, xmpirun starts this program again as `xmpi tune-rank`, which
  * performs the real collectives with every algorithm that can and prints rows; they are put behind
  * a head that says on which machine they were measured.  The file appears at once, when all is
- * measured, under its name; until then the old one stays.
+ * measured, under its name; until then the old one stays.  Who is stopped by a signal stops the launcher
+ * and removes what was begun.
  */
 #include "config.h"
 #include "tools/tune.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +37,32 @@ struct tune_options {
     bool device; /* nothing else */
 };
 
+/* What a signal stops. */
+static struct {
+    volatile sig_atomic_t signal;   /* that came; 0: none did */
+    volatile sig_atomic_t launcher; /* its process; 0: none runs */
+} stop;
+
+static void on_signal(int number)
+{
+    stop.signal = number;
+    if (stop.launcher)
+        kill(stop.launcher, SIGTERM);
+}
+
+/* Those that stop programs, unless they are ignored. */
+static void signals_set(sigset_t *set)
+{
+    static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
+    struct sigaction now, mine = { .sa_handler = on_signal };
+    sigemptyset(set);
+    for (int i = 0; i < 3; i++) {
+        sigaddset(set, numbers[i]);
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &mine, NULL);
+    }
+}
+
 static void usage(FILE *to)
 {
     fputs(
@@ -47,8 +75,9 @@ static void usage(FILE *to)
         "  -np N,...         numbers of ranks; unless said 2, 4, 8, ... and all CPUs\n"
         "  --colls NAME,...  collectives, all that have several algorithms unless said\n"
         "  --max-bytes B     largest vector or block, 1M unless said, 16M at most\n"
-        "  --seconds S       how long it may take for each number of ranks, about; 60 unless "
-        "said\n"
+        "  --seconds S       how long it may take in all, about; 60 for each number of ranks "
+        "unless\n"
+        "                    said.  Sizes that there is no time for are left out, and named\n"
         "  --device          only what is about data on a GPU; else that comes last, where "
         "there is "
         "one\n"
@@ -94,7 +123,7 @@ static int options_check(const struct tune_options *o)
     char rest, *wrong;
     double seconds;
     size_t bytes;
-    if (sscanf(o->seconds, "%lf%c", &seconds, &rest) != 1 || !(seconds > 0))
+    if (o->seconds && (sscanf(o->seconds, "%lf%c", &seconds, &rest) != 1 || !(seconds > 0)))
         return refuse("--seconds %s is no number above 0", o->seconds);
     if (!amount_read(o->max_bytes, &bytes) || bytes == 0 || bytes > TUNE_MOST_BYTES)
         return refuse("--max-bytes %s is no number of bytes from 1 to 16M", o->max_bytes);
@@ -147,12 +176,12 @@ int tune_run(const char *ranks, char *const words[], int file)
     int status = 0;
     if (!beside_find("tune", self, launcher))
         return 1;
-    pid_t child = fork();
-    if (child < 0) {
-        fprintf(stderr, "xmpi tune: cannot start a process: %s\n", strerror(errno));
-        return 1;
-    }
+    sigset_t ours, before;
+    signals_set(&ours);
+    sigprocmask(SIG_BLOCK, &ours, &before); /* until it is known whom to stop */
+    pid_t child = stop.signal ? -1 : fork();
     if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
         char *arguments[MOST_WORDS + 5] = { launcher, "-np", (char *)ranks, self };
         for (int i = 0; i < MOST_WORDS && words[i]; i++)
             arguments[4 + i] = words[i];
@@ -162,18 +191,29 @@ int tune_run(const char *ranks, char *const words[], int file)
         execv(launcher, arguments);
         _exit(127);
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    int failed = errno;
+    stop.launcher = child > 0 ? child : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    stop.launcher = 0;
+    if (stop.signal)
+        fprintf(stderr, "xmpi tune: stopped by %s\n", strsignal(stop.signal));
+    else if (child < 0)
+        fprintf(stderr, "xmpi tune: cannot start a process: %s\n", strerror(failed));
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    fprintf(stderr, "xmpi tune: the measurement on %s ranks failed\n", ranks);
+    else
+        fprintf(stderr, "xmpi tune: the measurement on %s ranks failed\n", ranks);
     return 1;
 }
 
-static int measure(const struct tune_options *o, const char *ranks, int file)
+static int measure(const struct tune_options *o, const char *ranks, double seconds, int file)
 {
-    char *const words[] = { "tune-rank", (char *)o->collectives, (char *)o->max_bytes,
-                            (char *)o->seconds, NULL };
+    char text[40];
+    snprintf(text, sizeof text, "%.3f", seconds);
+    char *const words[] = { "tune-rank", (char *)o->collectives, (char *)o->max_bytes, text,
+                            NULL };
     return tune_run(ranks, words, file);
 }
 
@@ -205,13 +245,23 @@ static void make_folders(char *path)
     }
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static int measure_all(const struct tune_options *o, int file)
 {
     char *list = strdup(o->ranks), *rest = list;
-    int code = list ? 0 : 1;
+    int code = list ? 0 : 1, left = 1;
+    for (const char *c = o->ranks; *c; c++)
+        left += *c == ',';
+    double end = now() + (o->seconds ? atof(o->seconds) : 60.0 * left);
     head_write(file);
-    for (char *ranks; !o->device && !code && (ranks = strsep(&rest, ","));)
-        code = measure(o, ranks, file);
+    for (char *ranks; !o->device && !code && (ranks = strsep(&rest, ",")); left--)
+        code = measure(o, ranks, (end - now()) / left, file);
     free(list);
     if (!code && tune_device_is_here())
         code = tune_device(file);
@@ -222,11 +272,11 @@ static int tune(const struct tune_options *o, char *path)
 {
     char unfinished[PATH_MAX + 16];
     struct tuning *made;
-    make_folders(path);
     snprintf(unfinished, sizeof unfinished, "%s.XXXXXX", path);
     int file = mkostemp(unfinished, O_CLOEXEC | O_APPEND);
     if (file < 0) {
-        fprintf(stderr, "xmpi tune: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "xmpi tune: cannot write %s: %s; give another file with -o\n", path,
+                strerror(errno));
         return 1;
     }
     fchmod(file, 0644);
@@ -234,6 +284,11 @@ static int tune(const struct tune_options *o, char *path)
     close(file);
     if (!code && tuning_read(unfinished, &made)) {
         fprintf(stderr, "xmpi tune: %s\n", fail_text());
+        code = 1;
+    } else if (!code && made->nrows + made->ndevices == 0) {
+        fprintf(stderr, "xmpi tune: nothing was measured in %s s: give a longer --seconds\n",
+                o->seconds);
+        tuning_free(made);
         code = 1;
     } else if (!code) {
         code = rename(unfinished, path) != 0;
@@ -251,7 +306,7 @@ static int tune(const struct tune_options *o, char *path)
 int tune_main(int argc, char **argv)
 {
     char usual[200], path[PATH_MAX];
-    struct tune_options o = { NULL, all_collectives, "1M", "60", NULL, false };
+    struct tune_options o = { NULL, all_collectives, "1M", NULL, NULL, false };
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage(stdout);
         return 0;
@@ -269,9 +324,16 @@ int tune_main(int argc, char **argv)
         snprintf(path, sizeof path, "%s", o.path);
     else
         tuning_default_path(path, sizeof path);
+    if (!o.path && *path)
+        make_folders(path);
     if (!*path) {
         fprintf(stderr, "xmpi tune: neither HOME nor XDG_CONFIG_HOME is set; say -o FILE\n");
         return 2;
     }
-    return tune(&o, path);
+    code = tune(&o, path);
+    if (stop.signal) { /* the end that whoever sent it expects */
+        signal(stop.signal, SIG_DFL);
+        raise(stop.signal);
+    }
+    return code;
 }

@@ -10,6 +10,10 @@
  *
  * so a disturbance hits all of them, and medians over the rounds are compared.  Sizes grow by 4;
  * a row serves from half of its size to twice of it.
+ *
+ * What time is left is divided among the collectives that are left, and that of each among its sizes.  A
+ * size takes a few rounds at least; where that is more than its share, every second or third is measured,
+ * and so on, and what is under way when the time is over is dropped: a row that not all have competed for would say nothing.
  */
 #include "tools/tune.h"
 
@@ -25,8 +29,9 @@
 enum {
     CANDIDATES = 64, /* allreduce has the most: 17 algorithms in three ways each, and tiny */
     ROUNDS = 101,
-    LEAST_ROUNDS = 5,
-    SHOWN = 4
+    LEAST_ROUNDS = 3,
+    SHOWN = 4,
+    SMALLEST = 16 /* bytes */
 };
 
 struct candidate {
@@ -41,6 +46,10 @@ static struct {
     struct candidate candidate[CANDIDATES];
     int n, ranks, rank;
     char *in, *out;
+    double end; /* of the time for this collective, by rank 0's clock */
+    double least,
+        chance; /* seconds that the last size took at least; what is saved up for the next */
+    int left, measured; /* its sizes to come; its rows written */
 } tune;
 
 /* `bytes` as coll/rules.c counts them. */
@@ -170,28 +179,54 @@ static bool time_is_left(double until)
     return more;
 }
 
-static void size_measure(int bytes, double seconds)
+/* One batch of each; a measurement that is not finished is none. */
+static bool round_measure(int bytes, const int calls[])
+{
+    for (int i = 0; i < tune.n; i++) {
+        struct candidate *c = &tune.candidate[i];
+        if (!time_is_left(tune.end))
+            return false;
+        if (calls[i])
+            c->sample[c->nsamples++] = batch(c, bytes, calls[i]);
+    }
+    return true;
+}
+
+static bool size_measure(int bytes, double seconds)
 {
     int calls[CANDIDATES];
-    double until = MPI_Wtime() + seconds;
+    double begin = MPI_Wtime();
     for (int i = 0; i < tune.n; i++) {
+        if (!time_is_left(tune.end))
+            return false;
         calls[i] = calls_for(&tune.candidate[i], bytes);
         tune.candidate[i].nsamples = 0;
     }
     for (int round = 0; round < ROUNDS; round++) {
-        if (round >= LEAST_ROUNDS && !time_is_left(until))
+        if (round == LEAST_ROUNDS)
+            tune.least = MPI_Wtime() - begin;
+        if (round >= LEAST_ROUNDS && !time_is_left(begin + seconds))
             break;
-        for (int i = 0; i < tune.n; i++) {
-            struct candidate *c = &tune.candidate[i];
-            if (calls[i])
-                c->sample[c->nsamples++] = batch(c, bytes, calls[i]);
-        }
+        if (!round_measure(bytes, calls) && round < LEAST_ROUNDS)
+            return false;
     }
     for (int i = 0; i < tune.n; i++) {
         struct candidate *c = &tune.candidate[i];
         qsort(c->sample, (size_t)c->nsamples, sizeof *c->sample, by_value);
         c->us = c->nsamples ? 1e6 * c->sample[c->nsamples / 2] : 1e30;
     }
+    return true;
+}
+
+/* Is it the turn of the next size?  Of more than there is time for some are, evenly spread. */
+static bool has_turn(void)
+{
+    double now = MPI_Wtime(), share = (tune.end - now) / tune.left;
+    tune.chance += share >= tune.least ? 1 : share > 0 ? share / tune.least : 0;
+    int turn = share > 0 && (tune.measured == 0 || tune.chance >= 1);
+    MPI_Bcast(&turn, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    tune.chance -= turn;
+    return turn;
 }
 
 /* From half of the size on, up to twice of it. */
@@ -209,23 +244,51 @@ static void row_print(int bytes, bool first)
     fflush(stdout);
 }
 
-static void collective_measure(long long most, double seconds)
+static int sizes_of(enum collective what, long long most)
 {
-    enum { SMALLEST = 16 };
-    bool barrier = tune.what == COLL_BARRIER;
     int sizes = 0;
+    tune.what = what;
     for (long long bytes = SMALLEST; bytes <= most && fits((int)bytes); bytes *= 4)
         sizes++;
-    if (barrier || sizes == 0)
-        sizes = 1;
+    return what == COLL_BARRIER || sizes == 0 ? 1 : sizes;
+}
+
+static void collective_measure(enum collective what, long long most, double seconds)
+{
+    int sizes = sizes_of(what, most), bytes = SMALLEST, dropped = 0;
+    tune.end = MPI_Wtime() + seconds;
+    tune.left = sizes;
+    tune.measured = 0;
+    tune.least = tune.chance = 0;
     candidates_open();
-    int bytes = SMALLEST;
-    for (int i = 0; i < sizes; i++, bytes *= 4) {
-        size_measure(bytes, seconds / sizes);
-        if (tune.rank == 0)
+    for (int i = 0; i < sizes; i++, bytes *= 4, tune.left--) {
+        bool measured = has_turn() && size_measure(bytes, (tune.end - MPI_Wtime()) / tune.left);
+        tune.measured += measured;
+        dropped += !measured;
+        if (measured && tune.rank == 0)
             row_print(bytes, i == 0);
     }
     candidates_close();
+    if (dropped && tune.rank == 0)
+        fprintf(stderr,
+                "xmpi tune: %d ranks, %s: no time for %d of %d sizes, which are left out; a "
+                "longer --seconds measures them\n",
+                tune.ranks, collective_name(what), dropped, sizes);
+}
+
+/* False: one of the list cannot be measured, and it has been said. */
+static bool list_check(const char *names)
+{
+    char *list = strdup(names), *rest = list;
+    bool good = list != NULL;
+    for (char *name; good && (name = strsep(&rest, ","));) {
+        int what = collective_find(name);
+        good = what >= 0 && is_measured((enum collective)what);
+        if (!good && tune.rank == 0)
+            fprintf(stderr, "xmpi tune: %s cannot be measured\n", name);
+    }
+    free(list);
+    return good;
 }
 
 int tune_rank_main(int argc, char **argv)
@@ -244,22 +307,17 @@ int tune_rank_main(int argc, char **argv)
     tune.out = calloc(1, TUNE_MOST_BYTES);
     if (!tune.in || !tune.out)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    for (char *name; (name = strsep(&list, ","));) {
-        int what = collective_find(name);
-        if (what < 0 || !is_measured((enum collective)what)) {
-            if (tune.rank == 0)
-                fprintf(stderr, "xmpi tune: %s cannot be measured\n", name);
-            MPI_Finalize();
-            return 2;
-        }
+    double end = MPI_Wtime() + atof(argv[3]);
+    bool good = list_check(list);
+    for (char *name; good && (name = strsep(&list, ",")); done++) {
         if (tune.rank == 0)
-            fprintf(stderr, "xmpi tune: %d ranks, %s (%d of %d)\n", tune.ranks, name, ++done,
+            fprintf(stderr, "xmpi tune: %d ranks, %s (%d of %d)\n", tune.ranks, name, done + 1,
                     count);
-        tune.what = (enum collective)what;
-        collective_measure((long long)most, atof(argv[3]) / count);
+        collective_measure((enum collective)collective_find(name), (long long)most,
+                           (end - MPI_Wtime()) / (count - done));
     }
     free(tune.in);
     free(tune.out);
     MPI_Finalize();
-    return 0;
+    return good ? 0 : 2;
 }
