@@ -3,21 +3,23 @@
  * From plans to roles.
  *
  * One plan is made, translated and dropped after the other, so that at no time more than one
- * lies in memory in full.  A role keeps 40 bytes per step.
+ * lies in memory in full.  A role keeps 48 bytes per step.
  *
  * The other end of a message is found in a table of all receives, by sender, receiver and number;
  * with symmetry in the role itself, since what rank r sends to r + d somebody sends to it.
  */
 #include "coll/cast.h"
 
+#include "coll/effort.h"
 #include "coll/ends.h"
+#include "coll/wraps.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 16, ALL_TESTED = 1 << 14 };
+enum { SAMPLE = 16, ALL_TESTED = 1 << 14, LONG_ROLE = 1 << 17 };
 
 static int no_memory(const struct cast *cast)
 {
@@ -125,6 +127,7 @@ static void act_of(struct role *role, int *at, const struct plan *plan, int i,
                    const struct lengths *lengths)
 {
     const struct step *s = &plan->step[i];
+    struct span range = s->verb == VERB_SEND ? s->from : s->to;
     bool joined = continues(plan, i);
     at[i] = role->nacts - joined;
     struct act *act = &role->act[at[i]];
@@ -133,12 +136,21 @@ static void act_of(struct role *role, int *at, const struct plan *plan, int i,
         *act = (struct act){ .verb = s->verb,
                              .peer = s->peer,
                              .partner = (int32_t)s->slot,
-                             .first_next = s->first_next };
+                             .first_next = s->first_next,
+                             .first = plan->nblocks[range.room] == plan->key.size ? range.first
+                                                                                  : -1 };
     }
     act->parts++;
     act->nwait += s->nwait;
     act->nnext += s->nnext;
-    act->bytes += span_bytes(s->verb == VERB_SEND ? s->from : s->to, lengths);
+    act->blocks += range.n;
+    act->bytes = span_bytes((struct span){ range.room, range.first, act->blocks }, lengths);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return (*(const int32_t *)a > *(const int32_t *)b) -
+           (*(const int32_t *)a < *(const int32_t *)b);
 }
 
 static bool role_of(struct role *role, struct plan *plan, struct lengths lengths)
@@ -155,6 +167,11 @@ static bool role_of(struct role *role, struct plan *plan, struct lengths lengths
             plan->next[k] = at[plan->next[k]];
         role->next = plan->next; /* taken over */
         plan->next = NULL;
+        for (int i = 0; i < role->nacts;
+             i++) /* what joined steps set free, in the order of the plan */
+            if (role->act[i].parts > 1)
+                qsort(role->next + role->act[i].first_next, (size_t)role->act[i].nnext,
+                      sizeof *role->next, by_number);
     }
     bool good = role->act && at;
     free(at);
@@ -162,11 +179,12 @@ static bool role_of(struct role *role, struct plan *plan, struct lengths lengths
 }
 
 /* `number`: blocks are numbers of eight bytes, their sizes. */
-static int make_once(const struct cast *cast, const struct price_query *query, double scale,
+static int make_once(struct cast *cast, const struct price_query *query, double scale,
                      const struct plan_key *key, bool number, struct role *role)
 {
     struct plan plan;
     int error = plan_make(&plan, key, query->algorithm->program);
+    cast->touched += effort_of(&plan).touched;
     struct lengths lengths = { sizeof(int64_t), sizeof(int64_t) };
     if (!error && !number)
         lengths = lengths_of(query, &plan, scale);
@@ -176,7 +194,7 @@ static int make_once(const struct cast *cast, const struct price_query *query, d
     return error;
 }
 
-static int make_twice(const struct cast *cast, const struct price_query *query,
+static int make_twice(struct cast *cast, const struct price_query *query,
                       const struct plan_key *key, struct role *role)
 {
     struct role sizes = { 0 }, blocks = { 0 };
@@ -192,8 +210,8 @@ static int make_twice(const struct cast *cast, const struct price_query *query,
     return error;
 }
 
-static int make_role(const struct cast *cast, const struct price_query *query, double scale,
-                     int me, struct role *role)
+static int make_role(struct cast *cast, const struct price_query *query, double scale, int me,
+                     struct role *role)
 {
     struct plan_key key = key_of(cast, query, me);
     struct neighbours *near = NULL;
@@ -231,11 +249,14 @@ static bool alike(const struct role *a, const struct role *b)
     return true;
 }
 
-/* Another rank to compare with rank 0: all of them, or the ends, the middle and some others. */
+/* Another rank to compare with rank 0, rank 1 before all others but 0: all of them, or the ends, the middle and some others, the fewer
+ * the more they have to do. */
 static int tested_rank(int p, int nacts, int i)
 {
     if ((int64_t)p * (nacts + 1) <= ALL_TESTED)
         return i < p ? i : -1;
+    if (nacts > LONG_ROLE)
+        return i < 3 ? (const int[]){ 1, p / 2, p - 1 }[i] : -1;
     if (i < 4)
         return i < p ? i : -1;
     if (i < 8)
@@ -288,10 +309,12 @@ static int test_symmetry(struct cast *cast, const struct price_query *query, dou
         error = make_role(cast, query, scale, rank, &other);
         if (!error)
             make_relative(&other, rank, cast->p, symmetry);
-        same = !error && alike(&first, &other);
+        same = !error && alike(&first, &other) &&
+               wraps_alike(&first, &other, rank, symmetry == SYMMETRY_SHIFT ? cast->p : 0);
         role_free(&other);
     }
     if (same && pair_up(&first, cast->p, symmetry)) {
+        wraps_most(&first);
         cast->symmetry = symmetry;
         *cast->role = first;
         cast->nroles = 1;
@@ -299,15 +322,6 @@ static int test_symmetry(struct cast *cast, const struct price_query *query, dou
         role_free(&first);
     }
     return error;
-}
-
-static int too_many(const struct price_query *query, double steps, size_t most)
-{
-    return fail(
-        MPI_ERR_UNSUPPORTED_OPERATION,
-        "%s:%s on %d ranks is about %.3g steps; at most %zu are performed here: ask for "
-        "fewer ranks, or for an algorithm whose ranks all do alike",
-        collective_name(query->algorithm->what), query->algorithm->name, query->p, steps, most);
 }
 
 static int open_alike(struct cast *cast, const struct price_query *query, double scale,
@@ -328,7 +342,7 @@ static int open_alike(struct cast *cast, const struct price_query *query, double
     if (cast->symmetry) {
         cast->acts = (int64_t)cast->nactors * cast->role->nacts;
         if (most && (size_t)cast->acts > most)
-            return too_many(query, (double)cast->acts, most);
+            return effort_refuse(query, (struct effort){ .steps = (double)cast->acts }, most);
     } else {
         free(cast->role);
         cast->role = NULL;
@@ -378,16 +392,23 @@ static int open_all(struct cast *cast, const struct price_query *query, double s
     cast->role = calloc((size_t)cast->p, sizeof *cast->role);
     if (!cast->role)
         return no_memory(cast);
-    for (int r = 0; r < cast->p; r++) {
-        int error = make_role(cast, query, scale, r, &cast->role[r]);
+    struct plan_key key = key_of(cast, query, 0);
+    int error = effort_all(query, &key, most);
+    cast->touched = 0;
+    for (int r = 0; !error && r < cast->p; r++) {
+        error = make_role(cast, query, scale, r, &cast->role[r]);
         if (error)
             return error;
         cast->nroles = r + 1;
         cast->acts += cast->role[r].nacts;
-        if ((size_t)cast->acts > most)
-            return too_many(query, (double)cast->acts / (r + 1) * cast->p, most);
+        double times = (double)cast->p / (r + 1);
+        if ((size_t)cast->acts > most || cast->touched > effort_most_touched)
+            error = effort_refuse(query,
+                                  (struct effort){ .steps = times * (double)cast->acts,
+                                                   .touched = times * cast->touched },
+                                  most);
     }
-    return find_partners(cast);
+    return error ? error : find_partners(cast);
 }
 
 /* ---- in the end ---- */
@@ -445,6 +466,10 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most)
 {
     int error = open_places(cast, query);
+    if (!error && most) {
+        struct plan_key key = key_of(cast, query, 0);
+        error = effort_refuse(query, effort_one(query, &key), most);
+    }
     if (!error && (grouping.shift || grouping.flip) && !query->algorithm->inter)
         error = open_alike(cast, query, scale, grouping, most);
     if (error || cast->symmetry)

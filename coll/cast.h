@@ -22,10 +22,15 @@ enum symmetry { SYMMETRY_NONE, SYMMETRY_SHIFT, SYMMETRY_FLIP };
 
 struct act {
     uint8_t verb;
-    uint8_t parts; /* messages it is in truth: ranges that wrap go in two */
-    int32_t peer;  /* a rank; with symmetry what is added, or the bits that differ; -1: none */
+    uint8_t
+        parts; /* messages it is in truth: ranges that wrap go in two; with symmetry the most of any rank */
+    bool
+        turns; /* with symmetry: rank r's range begins r blocks further on, so on some it wraps */
+    int32_t peer; /* a rank; with symmetry what is added, or the bits that differ; -1: none */
     int32_t partner; /* the act at the other end */
     int32_t nwait, first_next, nnext;
+    int32_t first,
+        blocks; /* of its range; first -1: in a room that is not one block per rank */
     double bytes;
 };
 
@@ -43,7 +48,8 @@ struct cast {
     int *group;
     struct role *role; /* one with symmetry, else one per actor */
     int nroles;
-    int64_t acts; /* of all actors */
+    int64_t acts;   /* of all actors */
+    double touched; /* blocks that the steps of the plans made so far read or write */
 };
 
 /* How ranks may be grouped without changing anything: into actors of `shift` or `flip` ranks.  0:

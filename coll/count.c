@@ -14,7 +14,7 @@
 #include "coll/count.h"
 
 #include "coll/steady.h"
-
+#include "coll/wraps.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -150,6 +150,18 @@ static void count_role(const struct role *role, double ranks, struct count *c)
     add(&c->scratch, role->scratch, ranks);
 }
 
+/* Of ranks that do alike some send a range in two messages that others send in one. */
+static int count_wraps(const struct cast *cast, struct count *c)
+{
+    struct wraps wraps;
+    if (!cast->symmetry)
+        return 0;
+    if (!wraps_count(cast->role, cast->p, &wraps))
+        return fail(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", cast->p);
+    c->messages = (struct amount){ wraps.most, wraps.sum / cast->p };
+    return 0;
+}
+
 /* Numbers of one rank and numbers of rounds grow evenly with a ring; sums grow faster. */
 static int measure(const struct cast *cast, const void *with, double v[STEADY_VALUES])
 {
@@ -159,6 +171,7 @@ static int measure(const struct cast *cast, const void *with, double v[STEADY_VA
     int error = count_rounds(cast, NULL, NULL, &rounds);
     for (int i = 0; i < cast->nroles; i++)
         count_role(&cast->role[i], 1, &c);
+    error = error ? error : count_wraps(cast, &c);
     const struct amount *amount[] = { &c.messages, &c.bytes, &c.folds, &c.copies, &c.scratch };
     v[0] = rounds;
     for (int i = 0; i < 5; i++) {

@@ -24,7 +24,7 @@ expect "plan --help=man" 0 ".TH XMPI-PLAN 1" --help=man
 for sub in list show check cost sim draw goal import volume; do
     expect "plan $sub --help" 0 "usage: xmpi plan" $sub --help
 done
-expect "plan show: too large a number" 2 "-n 2147483648 is no number from 1 to 2147483647" show allreduce:ring -n 2147483648
+expect "plan show: too large a number" 2 "-n 2147483648 is no number from 1 to 16777216" show allreduce:ring -n 2147483648
 expect "plan frob" 2 "no subcommand frob" frob
 
 # list, show, check
@@ -97,6 +97,13 @@ expect "cost: too much" 2 "--bytes inf is no amount" cost allreduce:ring -n 8 --
 expect "cost: not a number" 2 "--bytes nan is no amount" cost allreduce:ring -n 8 --bytes nan
 expect "cost: no cut" 2 "cannot be cut" cost alltoall:bruck -n 8 --bytes 8 --pieces 2
 
+expect "cost: too many pieces" 2 "--pieces 100000000 is no number from 1 to 4096" cost bcast:chain -n 8 \
+    --pieces 100000000 --bytes 8
+expect "show: too many ranks" 2 "-n 2147483647 is no number from 1 to 16777216" show allgather:ring -n 2147483647
+expect "show: more than an int" 2 "-n 99999999999999999999999 is no number from 1 to" show allgather:ring \
+    -n 99999999999999999999999
+expect "show: too long" 2 "ask for fewer ranks" show alltoall:bruck -n 1000000
+
 # sim
 expect "sim: one message" 0 "model time 5 us = latency 3 us + bandwidth 2 us" sim bcast:binomial -n 2 \
     --nodes 2 --bytes 1000 --set "net latency=3us overhead=0us gap=0us byte=2ns eager=0"
@@ -106,6 +113,19 @@ expect "sim: a long ring" 0 "the rest is that line" sim allreduce:ring -n 104857
     --topology ring --bytes 64M
 expect "sim: too much" 1 "ask for fewer ranks" sim allreduce:doubling -n 1048576 --nodes 16384 \
     --topology ring --bytes 8
+expect "sim: alike where ranges wrap" 0 "5120 steps of 64 ranks" sim allreduce:circulant -n 1000000 \
+    --nodes 15625 --bytes 64k
+while read -r name nodes; do # at once: most of these would take minutes, or more memory than there is
+    expect "sim: too much, $name" 1 "ask for fewer ranks, for a power of 2" sim "$name" -n 1000000 --bytes 64k \
+        --nodes "$nodes"
+done << END
+allreduce:doubling 15625
+allreduce:halving 1
+allreduce:torus 1
+alltoall:bruck 1
+alltoall:leaders 15625
+scan:doubling 1
+END
 for network in ring torus:4x4 hypercube fat-tree:4 dragonfly:4x2x2 dragonfly+:4x2x2x2; do
     expect "sim: $network" 0 "model LogGP, $network" sim allreduce:ring -n 64 --nodes 16 --bytes 64k \
         --topology $network

@@ -51,10 +51,10 @@ static void usage(FILE *to)
         fprintf(to, "  %-6s %s\n", subcommands[i].name, subcommands[i].what);
     fputs(
         "  volume --dp 8 --tp 4 ...: bytes per step of a parallel training (volume --help)\n\n"
-        "  -n P              ranks; check takes a range, 1..64\n"
+        "  -n P              ranks, up to 16777216; check takes a range, 1..64\n"
         "  --bytes N         the vector, or one block of what moves blocks: 8, 64k, 1MiB\n"
         "  --root R          of rooted collectives (0)\n"
-        "  --pieces K        every block cut in K, for pipelining (1)\n"
+        "  --pieces K        every block cut in K, up to 4096, for pipelining (1)\n"
         "  --radix K         of algorithms that have one\n"
         "  --nodes K         ranks are spread over K nodes in blocks (1)\n"
         "  --topology T      between nodes: wires (each pair has its own), ring, hypercube,\n"

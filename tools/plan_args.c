@@ -63,11 +63,14 @@ static int read_name(struct plan_args *args, const char *name)
 
 /* ---- options ---- */
 
-static int read_int(const char *option, const char *value, int least, int *number)
+/* Plans of so many ranks and pieces are made in seconds; XMPI_COLL takes as many pieces. */
+enum { MOST_RANKS = 1 << 24, MOST_PIECES = 4096 };
+
+static int read_int(const char *option, const char *value, int least, int most, int *number)
 {
     long n;
-    if (!number_read(value, least, INT_MAX, &n))
-        return plan_wrong("%s %s is no number from %d to %d", option, value, least, INT_MAX);
+    if (!number_read(value, least, most, &n))
+        return plan_wrong("%s %s is no number from %d to %d", option, value, least, most);
     *number = (int)n;
     return 0;
 }
@@ -76,15 +79,15 @@ static int read_int(const char *option, const char *value, int least, int *numbe
 static int read_ranks(struct plan_args *args, const char *value)
 {
     const char *dots = strstr(value, "..");
-    char first[24];
-    snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - value) : 20, value);
-    int code = read_int("-n", first, 1, &args->from);
+    char first[40];
+    snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - value) : 39, value);
+    int code = read_int("-n", first, 1, MOST_RANKS, &args->from);
     args->to = args->from;
     if (code || !dots)
         return code;
     if (strcmp(args->subcommand, "check") != 0)
         return plan_wrong("-n %s: only check takes a range; give one number of ranks", value);
-    code = read_int("-n", dots + 2, 1, &args->to);
+    code = read_int("-n", dots + 2, 1, MOST_RANKS, &args->to);
     if (!code && args->to < args->from)
         code = plan_wrong("-n %s: the range is empty; give the smaller number first", value);
     return code;
@@ -132,21 +135,21 @@ static int read_value(struct plan_args *args, const char *option, const char *va
     static const struct {
         const char *name;
         size_t at;
-        int least; /* -1: a text */
-    } options[] = { { "--rank", offsetof(struct plan_args, rank), 0 },
-                    { "--root", offsetof(struct plan_args, root), 0 },
-                    { "--pieces", offsetof(struct plan_args, pieces), 1 },
-                    { "--radix", offsetof(struct plan_args, radix), 2 },
-                    { "--nodes", offsetof(struct plan_args, nodes), 1 },
-                    { "--split", offsetof(struct plan_args, split), 1 },
-                    { "--topology", offsetof(struct plan_args, topology), -1 },
-                    { "-o", offsetof(struct plan_args, output), -1 } };
+        int least, most; /* -1: a text */
+    } options[] = { { "--rank", offsetof(struct plan_args, rank), 0, MOST_RANKS - 1 },
+                    { "--root", offsetof(struct plan_args, root), 0, MOST_RANKS - 1 },
+                    { "--pieces", offsetof(struct plan_args, pieces), 1, MOST_PIECES },
+                    { "--radix", offsetof(struct plan_args, radix), 2, MOST_RANKS },
+                    { "--nodes", offsetof(struct plan_args, nodes), 1, MOST_RANKS },
+                    { "--split", offsetof(struct plan_args, split), 1, MOST_RANKS },
+                    { "--topology", offsetof(struct plan_args, topology), -1, -1 },
+                    { "-o", offsetof(struct plan_args, output), -1, -1 } };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(option, options[i].name) != 0)
             continue;
         char *at = (char *)args + options[i].at;
         if (options[i].least >= 0)
-            return read_int(option, value, options[i].least, (int *)at);
+            return read_int(option, value, options[i].least, options[i].most, (int *)at);
         *(const char **)at = value;
         return 0;
     }

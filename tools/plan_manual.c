@@ -36,7 +36,9 @@ static const char head[] =
     "Neighbours are those of a torus, \\-\\-dims AxB as of MPI_Cart_create, or of a ring of "
     "all.\n"
     "What is performed twice, "
-    "first\nfor the sizes of blocks, is counted so, with blocks of \\-\\-bytes each.\n";
+    "first\nfor the sizes of blocks, is counted so, with blocks of \\-\\-bytes each.  There "
+    "are at "
+    "most\n16777216 ranks and 4096 pieces.\n";
 
 static const char subcommands[] =
     ".SH SUBCOMMANDS\n"
@@ -51,10 +53,16 @@ static const char subcommands[] =
     "the\n"
     "busiest rank and of all.  In a round a rank sends at most one message and receives at "
     "most\n"
-    "one.  These are exact; the time below them is a model's.\n"
+    "one; a range of blocks that passes the last one goes in one round as two messages.  These "
+    "are\nexact; the time below them is a model's.\n"
     ".TP\n.B sim\nPerforms the plans on a model of a machine.  Ranks that do alike are "
     "performed\n"
     "once; long rings are performed until they are steady.  The output says what was done.\n"
+    "Where some of those ranks have a range that passes the last block, all are taken to send "
+    "two\nmessages.\n"
+    "What would take minutes is refused at once: more than 8000000 steps, or plans of ranks "
+    "that do "
+    "not\ndo alike with more than 3e9 blocks.\n"
     ".TP\n.B draw\nMessages in time, a line per rank, or with \\-\\-graph who sends to whom.\n"
     ".TP\n.B goal\nThe steps of all ranks as a GOAL schedule, the text that LogGOPSim "
     "simulates; "

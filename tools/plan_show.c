@@ -7,6 +7,7 @@
 
 #include "coll/bind.h"
 #include "coll/check.h"
+#include "coll/effort.h"
 #include "coll/forced.h"
 #include "coll/own.h"
 #include "coll/script.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_STEPS = 40 };
+enum { SHOWN_STEPS = 40, MOST_WRITTEN = 10000000 };
 
 static void list_row(const struct algorithm *a)
 {
@@ -163,6 +164,15 @@ int plan_show(const struct plan_args *args)
                             .places = where.known,
                             .script = a->script,
                             .alias = bind_alias(a->what, args->in_place) };
+    struct price_query query = plan_query(args);
+    struct effort effort = effort_one(&query, &key);
+    if (effort.steps > MOST_WRITTEN && (args->expand || !effort.rolls)) {
+        free(where.group);
+        return plan_wrong(
+            "%s:%s on %d ranks is about %.3g steps for one of them; at most %d are "
+            "written down here: ask for fewer ranks",
+            collective_name(a->what), a->name, args->from, effort.steps, MOST_WRITTEN);
+    }
     int error =
         args->expand ? plan_make(&plan, &key, a->program) : plan_keep(&plan, &key, a->program);
     char *text = error ? NULL : plan_text(&plan);

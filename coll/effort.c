@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The work of plans, foretold by programs alone: nothing is inferred, which is most of what a plan costs.
+ *
+ *     one plan     rank 0's on 2048 and on 4096 ranks, and as much more for each doubling from there on
+ *     all plans    five ranks', the median of them for all: roots have other plans than most
+ *
+ * Costs at most five runs of the program.
+ */
+#include "coll/effort.h"
+
+#include "runtime/fail.h"
+#include "mpi.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const double effort_most_touched = 3e9;
+
+struct effort effort_of(const struct plan *plan)
+{
+    struct effort e = { plan->nsteps, 0, plan->rolls };
+    for (int i = 0; i < plan->nsteps; i++)
+        e.touched += (double)plan->step[i].to.n + plan->step[i].from.n;
+    return e;
+}
+
+int effort_refuse(const struct price_query *query, struct effort effort, size_t most)
+{
+    const struct algorithm *a = query->algorithm;
+    const char *what = collective_name(a->what);
+    const char *power = (query->p & (query->p - 1)) == 0
+                            ? ""
+                            : " for a power of 2, where more algorithms' ranks all do alike,";
+    if (effort.steps > (double)most)
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "%s:%s on %d ranks is about %.3g steps; at most %zu are performed here: "
+                    "ask for fewer ranks,%s or for an algorithm whose ranks all do alike",
+                    what, a->name, query->p, effort.steps, most, power);
+    if (effort.touched > effort_most_touched)
+        return fail(
+            MPI_ERR_UNSUPPORTED_OPERATION,
+            "%s:%s on %d ranks: their plans name about %.3g blocks; at most %.3g are "
+            "looked at here: ask for fewer ranks,%s or for an algorithm whose ranks all "
+            "do alike",
+            what, a->name, query->p, effort.touched, effort_most_touched, power);
+    return 0;
+}
+
+static struct effort glance(const struct price_query *query, const struct plan_key *key, int me,
+                            int p)
+{
+    struct plan plan = { .key = *key,
+                         .root = key->root,
+                         .split = key->split,
+                         .radix = key->radix,
+                         .places = key->places };
+    plan.key.me = me;
+    plan.key.size = p;
+    query->algorithm->program(&plan, me, p);
+    struct effort e = effort_of(&plan);
+    if (plan.error) {
+        fail_clear(); /* whoever makes the plan is told */
+        e = (struct effort){ 0, 0, false };
+    }
+    plan_free(&plan);
+    return (struct effort){ e.steps * key->pieces, e.touched * key->pieces, e.rolls };
+}
+
+struct effort effort_one(const struct price_query *query, const struct plan_key *key)
+{
+    enum { FEW = 4096 };
+    const struct algorithm *a = query->algorithm;
+    bool whole_nodes = query->seats.per_node <= FEW / 4 && query->seats.per_cache <= FEW / 4;
+    if (a->inter || is_neighbourhood(a->what) || query->p <= FEW || query->root >= FEW / 2 ||
+        a->script || a->needs == NEEDS_POWER || (a->needs == NEEDS_PLACES && !whole_nodes))
+        return (struct effort){ 0, 0, false };
+    struct effort half = glance(query, key, 0, FEW / 2), few = glance(query, key, 0, FEW);
+    double times =
+        half.steps > 0 ? pow(few.steps / half.steps, log2((double)query->p / FEW)) : 0;
+    return (struct effort){ few.steps * times, 0, few.rolls };
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int effort_all(const struct price_query *query, const struct plan_key *key, size_t most)
+{
+    enum { GLANCES = 5, FEW = 64 };
+    const double clearly = 1.25;
+    double steps[GLANCES], touched[GLANCES];
+    if (query->p < FEW || is_neighbourhood(query->algorithm->what))
+        return 0;                       /* edges are few */
+    for (int i = 0; i < GLANCES; i++) { /* odd ones and even ones */
+        int me = (int)((int64_t)query->p * i / GLANCES) + i;
+        struct effort e = glance(query, key, me, query->p);
+        steps[i] = e.steps;
+        touched[i] = e.touched;
+    }
+    qsort(steps, GLANCES, sizeof *steps, by_size);
+    qsort(touched, GLANCES, sizeof *touched, by_size);
+    struct effort all = { steps[GLANCES / 2] * query->p, touched[GLANCES / 2] * query->p,
+                          false };
+    bool clear =
+        all.steps > clearly * (double)most || all.touched > clearly * effort_most_touched;
+    return clear ? effort_refuse(query, all, most)
+                 : 0; /* else it is counted, which is as soon over */
+}
