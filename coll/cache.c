@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Plans kept per team.  A plan depends on algorithm, root, pieces, radix and what in place means, never
+ * Plans kept per team.  A plan depends on algorithm, root, pieces, radix, throttle and what in place means, never
  * on data, so a program needs few; making one costs a microsecond or, for a long one, many.
  *
  * A table of lists, by hash of the key.  When the steps of all plans exceed CACHED_STEPS (about
@@ -35,14 +35,15 @@ static struct plan_cache *cache_made(struct plan_cache **cache)
 static unsigned key_hash(const struct algorithm *algorithm, const struct plan_key *key)
 {
     return ((unsigned)((uintptr_t)algorithm / sizeof *algorithm) * 5 + (unsigned)key->root +
-            (unsigned)key->alias * 3 + (unsigned)key->pieces + (unsigned)key->radix * 7) %
+            (unsigned)key->alias * 3 + (unsigned)key->pieces + (unsigned)key->radix * 7 +
+            (unsigned)key->throttle * 11) %
            LISTS;
 }
 
 static bool same_key(const struct plan_key *a, const struct plan_key *b)
 {
     return a->root == b->root && a->alias == b->alias && a->pieces == b->pieces &&
-           a->radix == b->radix;
+           a->radix == b->radix && a->throttle == b->throttle;
 }
 
 static struct cached **oldest_unused(struct plan_cache *cache)

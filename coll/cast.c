@@ -36,6 +36,7 @@ static struct plan_key key_of(const struct cast *cast, const struct price_query 
         .split = price_split(query),
         .pieces = query->pieces > 1 ? query->pieces : 1,
         .radix = price_radix(query),
+        .throttle = query->throttle,
         .places = cast->places.levels ? &cast->places : NULL,
         .script = query->algorithm->script,
     };

@@ -68,12 +68,12 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most);
 void cast_close(struct cast *cast);
 
-/* Does a small one tell what a large one does?  Two groups, tori and what is performed twice are looked
- * at as they are. */
+/* Does a small one tell what a large one does?  Two groups, tori, what is performed twice and what is
+ * throttled are looked at as they are. */
 static inline bool cast_scales(const struct price_query *query)
 {
     const struct algorithm *a = query->algorithm;
-    return !a->inter && !a->sized && !is_neighbourhood(a->what);
+    return !a->inter && !a->sized && !is_neighbourhood(a->what) && !query->throttle;
 }
 
 /* What is performed twice, first with sizes in place of blocks (twice.c).  False: no memory; to be freed

@@ -42,8 +42,9 @@ static bool wrong(struct stage *g, const char *format, ...)
     va_end(args);
     const struct world *w = g->world;
     snprintf(g->verdict->text, sizeof(g->verdict->text),
-             "p %d root %d split %d pieces %d radix %d in place %d order %d: %s", w->p, w->root,
-             w->split, w->pieces, w->radix, w->in_place, (int)g->order, text);
+             "p %d root %d split %d pieces %d radix %d throttle %d in place %d order %d: %s",
+             w->p, w->root, w->split, w->pieces, w->radix, w->throttle, w->in_place,
+             (int)g->order, text);
     return false;
 }
 
@@ -371,6 +372,7 @@ bool check_make(const struct world *world, struct plan *plans, struct verdict *v
                                 .split = world->split,
                                 .pieces = world->pieces,
                                 .radix = world->radix,
+                                .throttle = world->throttle,
                                 .places = world->places,
                                 .script = world->script,
                                 .neighbours = world->neighbours ? world->neighbours[r] : NULL,

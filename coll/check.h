@@ -14,7 +14,7 @@
 struct world {
     enum collective what;
     program *program;
-    int p, root, split, pieces, radix;
+    int p, root, split, pieces, radix, throttle;
     bool in_place;
     const struct neighbours *const *neighbours; /* neighbourhood collectives: of each rank */
     const struct places *places;

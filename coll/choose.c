@@ -115,8 +115,11 @@ static int choose_forced(const struct question *q, const struct orders *orders,
     const char *why_not = choose_objection(a, forced->radix, q);
     if (!why_not && forced->pieces > 1 && !a->cut)
         why_not = "it cannot be cut in pieces";
+    if (!why_not && forced->throttle && !a->program)
+        why_not = "it is no plan that could be throttled";
     if (!why_not) {
-        *choice = (struct choice){ a, forced->pieces, forced->radix, BY_FORCE, 0, orders->who };
+        *choice = (struct choice){ a, forced->pieces, forced->radix,   BY_FORCE,
+                                   0, orders->who,    forced->throttle };
         return 0;
     }
     char names[200] = "";
@@ -171,7 +174,7 @@ static bool choose_by_rule(const struct question *q, struct choice *choice)
         if (choose_objection(a, a->radix, q))
             continue;
         *choice =
-            (struct choice){ a, pieces_of(&rules[i], q->bytes), a->radix, BY_RULE, i, NULL };
+            (struct choice){ a, pieces_of(&rules[i], q->bytes), a->radix, BY_RULE, i, NULL, 0 };
         return true;
     }
     return false;
@@ -181,7 +184,7 @@ static bool choose_any(const struct question *q, struct choice *choice)
 {
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->what == q->what && !choose_objection(a, a->radix, q)) {
-            *choice = (struct choice){ a, 1, a->radix, BY_FALLBACK, 0, NULL };
+            *choice = (struct choice){ a, 1, a->radix, BY_FALLBACK, 0, NULL, 0 };
             return true;
         }
     return false;
@@ -374,5 +377,5 @@ void choose_unfit(enum collective what, struct choice *choice)
     static const struct algorithm *known[COLL_KINDS];
     if (!known[what])
         known[what] = algorithm_find(what, false, "linear");
-    *choice = (struct choice){ known[what], 1, 0, BY_FALLBACK, 0, NULL };
+    *choice = (struct choice){ known[what], 1, 0, BY_FALLBACK, 0, NULL, 0 };
 }

@@ -38,6 +38,7 @@ struct choice {
     enum chosen_by by;
     int row;         /* BY_RULE: its number, from 0; BY_TUNING: its line in the file */
     const char *who; /* BY_FORCE: what asked for it; BY_TUNING: the file */
+    int throttle;    /* messages at a time; 0: as the algorithm says */
 };
 
 /* The answer: what is forced, else the first row of the tuning file that fits, else the cheapest

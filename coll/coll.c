@@ -39,6 +39,7 @@ static struct plan_key key_of(const struct team *team, const struct call *call,
                               .alias = bind_alias(call->what, call->in_place),
                               .pieces = choice->pieces,
                               .radix = choice->radix,
+                              .throttle = choice->throttle,
                               .places = team->places,
                               .script = choice->algorithm->script,
                               .neighbours =

@@ -70,15 +70,17 @@ static void reason_text(char *text, size_t size, const struct question *q,
     }
 }
 
-/* "ring in 4 pieces, radix 2" */
+/* "ring in 4 pieces by 2, 3 at a time" */
 static void how_text(char *text, size_t size, const struct choice *how)
 {
-    char pieces[32] = "", radix[32] = "";
+    char pieces[32] = "", radix[32] = "", throttle[32] = "";
     if (how->pieces > 1)
         snprintf(pieces, sizeof pieces, " in %d pieces", how->pieces);
     if (how->radix)
         snprintf(radix, sizeof radix, " by %d", how->radix);
-    snprintf(text, size, "%s%s%s", how->algorithm->name, pieces, radix);
+    if (how->throttle)
+        snprintf(throttle, sizeof throttle, ", %d at a time", how->throttle);
+    snprintf(text, size, "%s%s%s%s", how->algorithm->name, pieces, radix, throttle);
 }
 
 /* The row that has the measured times, even if it did not decide. */

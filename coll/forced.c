@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Forced algorithms: collective=algorithm[:pieces=n][:radix=k], separated by commas.  XMPI_COLL
+ * Forced algorithms: collective=algorithm[:pieces=n][:radix=k][:throttle=m], separated by commas.  XMPI_COLL
  * is read when the first collective starts; what cannot be understood is an error of that call and
  * of every later one, never a silent default.  A communicator's own orders come before those.
  */
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64 };
+enum { MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64, MOST_THROTTLE = 1 << 20 };
 
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name)
 {
@@ -68,12 +68,14 @@ static void complain_algorithm(enum collective what, const char *name, char why[
             append(why, a->name);
 }
 
-/* pieces=n or radix=k after the name of an algorithm.  False: neither. */
+/* pieces=n, radix=k or throttle=m after the name of an algorithm.  False: neither. */
 static bool read_option(const char *text, struct forced *forced)
 {
     char rest;
     if (sscanf(text, "pieces=%d%c", &forced->pieces, &rest) == 1)
         return forced->pieces >= 1 && forced->pieces <= MOST_FORCED_PIECES;
+    if (sscanf(text, "throttle=%d%c", &forced->throttle, &rest) == 1)
+        return forced->throttle >= 1 && forced->throttle <= MOST_THROTTLE;
     return forced->algorithm->radix && sscanf(text, "radix=%d%c", &forced->radix, &rest) == 1 &&
            forced->radix >= 2 && forced->radix <= MOST_FORCED_RADIX;
 }
@@ -87,16 +89,18 @@ void algorithm_read(enum collective what, char *text, struct forced *forced,
     const char *complaint = own_complaint();
     const struct algorithm *a = *complaint ? NULL : algorithm_find(what, false, text);
     why[0] = '\0';
-    *forced = (struct forced){ a, 1, a ? a->radix : 0 };
+    *forced = (struct forced){ a, 1, a ? a->radix : 0, 0 };
     if (*complaint)
         snprintf(why, FORCED_WHY, "XMPI_PLAN: %s", complaint);
     else if (!a)
         complain_algorithm(what, text, why);
     for (char *option; !why[0] && (option = strsep(&options, ":"));)
         if (!read_option(option, forced))
-            snprintf(why, FORCED_WHY, "\"%s\" after %s is not pieces=n with n from 1 to %d%s",
+            snprintf(why, FORCED_WHY,
+                     "\"%s\" after %s is not pieces=n with n from 1 to %d%s, nor throttle=m "
+                     "with m from 1 to %d",
                      option, text, MOST_FORCED_PIECES,
-                     a->radix ? ", nor radix=k with k from 2 to 64" : "");
+                     a->radix ? ", nor radix=k with k from 2 to 64" : "", MOST_THROTTLE);
 }
 
 /* One item, which is cut up. */

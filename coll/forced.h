@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Algorithms that are forced: for a process (XMPI_COLL) or for a communicator (the info key
- * xmpi_coll, MPI_T), in one text: collective=algorithm[:pieces=n][:radix=k],...
+ * xmpi_coll, MPI_T), in one text: collective=algorithm[:pieces=n][:radix=k][:throttle=m],...
  */
 #ifndef XMPI_FORCED_H
 #define XMPI_FORCED_H
@@ -12,7 +12,7 @@
 
 struct forced { /* algorithm NULL: nothing is */
     const struct algorithm *algorithm;
-    int pieces, radix;
+    int pieces, radix, throttle; /* radix, throttle: 0 = none, as the algorithm says */
 };
 
 struct orders {
@@ -32,7 +32,7 @@ int forced_read(const char *text);
 /* NULL: there is none of that name. */
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name);
 
-/* NAME[:pieces=n][:radix=k], which is cut up.  "" or what is wrong with it, in `why`. */
+/* NAME[:pieces=n][:radix=k][:throttle=m], which is cut up.  "" or what is wrong with it, in `why`. */
 enum { FORCED_WHY = 400 };
 void algorithm_read(enum collective what, char *text, struct forced *forced,
                     char why[FORCED_WHY]);

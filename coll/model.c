@@ -41,6 +41,7 @@ static struct price_query query_of(const struct question *q, const struct choice
         .p = q->ranks,
         .pieces = how->pieces,
         .radix = how->radix,
+        .throttle = how->throttle,
         .bytes = rounded(q->bytes),
         .seats = { .per_node = q->nodes > 1 ? (q->ranks + q->nodes - 1) / q->nodes : 0 },
     };

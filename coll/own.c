@@ -178,6 +178,7 @@ static int verify(const struct algorithm *a, const struct plan_key *key, bool in
                            .p = key->size,
                            .root = key->root,
                            .pieces = key->pieces,
+                           .throttle = key->throttle,
                            .in_place = in_place,
                            .ordered = a->ordered,
                            .script = a->script,
@@ -206,12 +207,12 @@ int own_verify(const struct algorithm *a, const struct plan_key *key)
 {
     static struct {
         const struct algorithm *algorithm;
-        int size, root, pieces;
+        int size, root, pieces, throttle;
     } good[VERDICTS];
     static int next;
     for (int i = 0; i < VERDICTS; i++)
         if (good[i].algorithm == a && good[i].size == key->size && good[i].root == key->root &&
-            good[i].pieces == key->pieces)
+            good[i].pieces == key->pieces && good[i].throttle == key->throttle)
             return 0;
     bool twice = bind_alias(a->what, true) != ALIAS_NONE || is_reduction(a->what);
     int error = verify(a, key, false);
@@ -223,6 +224,7 @@ int own_verify(const struct algorithm *a, const struct plan_key *key)
     good[next].size = key->size;
     good[next].root = key->root;
     good[next].pieces = key->pieces;
+    good[next].throttle = key->throttle;
     next = (next + 1) % VERDICTS;
     return 0;
 }

@@ -8,7 +8,10 @@
  * since; walking the steps once in program order finds all edges.
  *
  * Throttling is inferred, too: with plan->in_flight = k the n-th send waits for send n - k to be over,
- * and receives likewise; with plan->by_rounds both wait for both.
+ * and receives likewise; with plan->by_rounds both wait for both.  Any plan may be throttled: that of
+ * all sends and that of all receives are orders in which it can be performed (test/plan).  Of a plan
+ * in pieces each piece is throttled by itself, since the two ends of a message may take turns with
+ * different others (shape.c): piece j of the n-th send waits for piece j of send n - k.
  *
  *     step          reads    writes    waits for
  *     0  send       in[1]              -
@@ -136,8 +139,9 @@ struct closing {
     struct trace *trace;
     struct reading *reading;
     int nreading, cap_reading;
-    int *message[2]; /* sends and receives so far, when they are throttled */
-    int nmessages[2];
+    int *message
+        [2]; /* sends and receives, when they are throttled: j-th piece of the n-th at nk + j */
+    int *nmessages[2];  /* so far, of each piece */
     int *seen;          /* seen[s] = now: the edge s -> now exists already */
     int32_t (*pair)[2]; /* before, now */
     int npair, cap_pair;
@@ -204,13 +208,14 @@ static void throttle(struct closing *c, int now)
     const struct step *s = &plan->step[now];
     if (step_is_local(s) || plan->in_flight == 0)
         return;
-    int way = s->verb != VERB_SEND, n = c->nmessages[way]++;
-    c->message[way][n] = now;
+    int k = plan->key.pieces > 1 ? plan->key.pieces : 1, j = (int)(s->slot % (uint32_t)k);
+    int way = s->verb != VERB_SEND, n = c->nmessages[way][j]++;
+    c->message[way][n * k + j] = now;
     int before = n - plan->in_flight;
     if (before >= 0)
-        add_edge(c, c->message[way][before], now);
-    if (before >= 0 && plan->by_rounds && before < c->nmessages[!way])
-        add_edge(c, c->message[!way][before], now);
+        add_edge(c, c->message[way][before * k + j], now);
+    if (before >= 0 && plan->by_rounds && before < c->nmessages[!way][j])
+        add_edge(c, c->message[!way][before * k + j], now);
 }
 
 /* Turn the list of edges into successor lists. */
@@ -244,10 +249,14 @@ void plan_infer(struct plan *plan)
         total += plan->nblocks[r];
     }
     c.trace = malloc(((size_t)total + 1) * sizeof(*c.trace));
-    c.seen = malloc(3 * ((size_t)plan->nsteps + 1) * sizeof(*c.seen));
-    if (c.trace && c.seen) {
-        c.message[0] = c.seen + plan->nsteps + 1;
-        c.message[1] = c.message[0] + plan->nsteps + 1;
+    size_t steps = (size_t)plan->nsteps + 1,
+           pieces = (size_t)(plan->key.pieces > 1 ? plan->key.pieces : 1);
+    c.seen = malloc(3 * steps * sizeof(*c.seen));
+    c.nmessages[0] = calloc(2 * pieces, sizeof(int));
+    if (c.trace && c.seen && c.nmessages[0]) {
+        c.message[0] = c.seen + steps;
+        c.message[1] = c.message[0] + steps;
+        c.nmessages[1] = c.nmessages[0] + pieces;
         for (int i = 0; i < total; i++)
             c.trace[i] = (struct trace){ -1, -1 };
         for (int i = 0; i < plan->nsteps; i++)
@@ -263,6 +272,7 @@ void plan_infer(struct plan *plan)
     }
     free(c.trace);
     free(c.seen);
+    free(c.nmessages[0]);
     free(c.reading);
     free(c.pair);
 }
@@ -292,7 +302,10 @@ static void number_all(struct plan *plan)
 
 static void write_out(struct plan *plan, program *f)
 {
+    int throttle = plan->key.throttle;
     f(plan, plan->key.me, plan->key.size);
+    if (throttle && (plan->in_flight == 0 || throttle < plan->in_flight))
+        plan->in_flight = throttle;
     free(plan->member);
     plan->member = NULL;
 }

@@ -86,6 +86,7 @@ struct plan_key {
     enum alias alias;
     int pieces; /* every block is cut in so many, for pipelining; >= 1 */
     int radix;  /* of programs that have one: how many ways a tree or a round splits; else 0 */
+    int throttle; /* at most so many sends at a time, and as many receives; 0: as the program says */
     const struct neighbours *neighbours; /* neighbourhood collectives; the team's, else NULL */
     const struct places *places;         /* where ranks are; the team's, NULL: all together */
     const struct script *script;         /* of a user's own algorithm (script.h), else NULL */

@@ -161,8 +161,8 @@ int tuning_choose(const struct question *q, struct choice *choice, bool *found)
     if (!row)
         return error;
     *found = true;
-    *choice = (struct choice){ use->use.algorithm, use->use.pieces, use->use.radix,
-                               BY_TUNING,          row->line,       tuning->path };
+    *choice = (struct choice){ use->use.algorithm, use->use.pieces, use->use.radix,   BY_TUNING,
+                               row->line,          tuning->path,    use->use.throttle };
     return 0;
 }
 

@@ -92,6 +92,8 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
         return "does not fold in rank order, and the row is for operations that do not commute";
     if (use->pieces > 1 && !a->cut)
         return "cannot be cut in pieces";
+    if (use->throttle && !a->program)
+        return "is no plan that could be throttled";
     if (a->program)
         return never_so_many(row, use);
     if (row->nodes.from > 1)

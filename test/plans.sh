@@ -88,6 +88,11 @@ expect "cost: no two groups" 2 "works within one group; leave out --split 3" cos
 expect "cost: an empty group" 2 "leaves no rank of 8 for the second group" cost bcast:tree -n 8 --split 8 --bytes 8
 expect "cost: twice" 0 "1000 bytes a block, twice: first the sizes of blocks rounds 6" cost gatherv:binomial -n 8 --bytes 1000
 expect "cost: twice, numbers and blocks" 0 "bytes sent 4032 12096" cost gatherv:binomial -n 8 --bytes 1000
+expect "show --throttle" 0 "2 send in[2] -> 2.0 after 0" show alltoall:spread -n 5 --rank 4 --throttle 2
+expect "check --throttle" 0 "is right on all of 1 to 17 ranks" check bcast:scatter-allgather -n 1..17 --pieces 3 --throttle 1
+expect "cost --throttle" 0 "1000 bytes, 1 messages at a time" cost allgather:bruck -n 9 --bytes 1000 --throttle 1
+expect "sim --throttle" 0 "model time" sim alltoall:spread -n 64 --nodes 64 --bytes 64k --throttle 4
+expect "cost --throttle: none" 2 "--throttle 0 is no number from 1" cost allgather:bruck -n 9 --bytes 8 --throttle 0
 expect "cost: pipeline, p-2+S rounds" 0 "rounds 38" cost bcast:chain -n 8 --pieces 32 --bytes 1MiB
 expect "cost says model" 0 "model time" cost allreduce:ring -n 8 --bytes 8
 expect "cost without bytes" 2 "--bytes 64k" cost allreduce:ring -n 8

@@ -56,6 +56,7 @@ static void usage(FILE *to)
         "  --root R          of rooted collectives (0)\n"
         "  --pieces K        every block cut in K, up to 4096, for pipelining (1)\n"
         "  --radix K         of algorithms that have one\n"
+        "  --throttle K      at most K sends at a time, and as many receives (all)\n"
         "  --nodes K         ranks are spread over K nodes in blocks (1)\n"
         "  --topology T      between nodes: wires (each pair has its own), ring, hypercube,\n"
         "                    torus:4x4x8, fat-tree:K (K ports per switch),\n"

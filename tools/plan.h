@@ -17,7 +17,7 @@ struct plan_args {
     const struct algorithm *algorithm;
     const char *input, *output, *topology, *machine;
     int from, to; /* ranks; equal unless a range was given */
-    int rank, root, pieces, radix, nodes, split;
+    int rank, root, pieces, radix, nodes, split, throttle;
     int dims[PLAN_DIMS], ndims; /* of a torus; ndims 0: a ring of all */
     bool has_bytes, expand, in_place, graph, json;
     size_t bytes;

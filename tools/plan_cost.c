@@ -34,6 +34,8 @@ static void headline(const struct plan_args *args)
         printf(" a block, twice: first the sizes of blocks");
     if (args->pieces > 1)
         printf(" in %d pieces", args->pieces);
+    if (args->throttle)
+        printf(", %d messages at a time", args->throttle);
     printf("\n");
 }
 

@@ -161,6 +161,7 @@ int plan_show(const struct plan_args *args)
                             .neighbours = near,
                             .pieces = args->pieces ? args->pieces : 1,
                             .radix = radix_of(args),
+                            .throttle = args->throttle,
                             .places = where.known,
                             .script = a->script,
                             .alias = bind_alias(a->what, args->in_place) };
@@ -275,6 +276,7 @@ static bool prove_size(struct proof *proof, int p)
                            .p = p,
                            .pieces = args->pieces ? args->pieces : 1,
                            .radix = radix_of(args),
+                           .throttle = args->throttle,
                            .places = where.known,
                            .neighbours = (const struct neighbours *const *)near,
                            .script = a->script,

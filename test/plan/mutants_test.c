@@ -159,6 +159,7 @@ int main(void)
                                        .pieces = a->cut ? 1 + draw(2) : 1,
                                        .split = a->inter ? 1 + draw(p - 1) : 0,
                                        .radix = a->radix ? 2 + draw(3) : 0,
+                                       .throttle = draw(4) ? 0 : 1 + draw(3),
                                        .ordered = a->ordered };
                 world.places = spots_make(a->needs == NEEDS_PLACES ? 1 + draw(3) : 0, p);
                 if (algorithm_objection(a, p, world.radix, world.places))

@@ -2,7 +2,7 @@
  *
  * Every algorithm of the table, symbolically: 1 to 64 ranks, all roots up to 16 ranks and a
  * choice of them above, in place and not, whole and in pieces, with several radices, and with
- * ranks in several places; between groups every split of 2 to 12 ranks; between neighbours
+ * ranks in several places, up to 17 ranks throttled; between groups every split of 2 to 12 ranks; between neighbours
  * random graphs of 1 to 16.  Above 16 ranks one order in which nothing is buffered, and program
  * order; it is the number of ranks that algorithms get wrong there.
  *
@@ -67,6 +67,14 @@ static struct world world_of(const struct algorithm *a, int p)
                            .brief = p > SMALL };
 }
 
+/* Few messages at a time, in some order without buffering: no plan depends on many. */
+static void throttled(const struct algorithm *a, struct world world)
+{
+    world.brief = true;
+    for (world.throttle = 1; world.throttle <= 2 && world.p <= SMALL + 1; world.throttle++)
+        try(a, &world);
+}
+
 /* Whole and in pieces, in place and not. */
 static void in_pieces(const struct algorithm *a, struct world world)
 {
@@ -75,6 +83,8 @@ static void in_pieces(const struct algorithm *a, struct world world)
         for (int in_place = 0; in_place <= has_in_place(a->what); in_place++) {
             world.in_place = in_place;
             try(a, &world);
+            if (!in_place)
+                throttled(a, world);
         }
 }
 
@@ -99,6 +109,7 @@ static void between(const struct algorithm *a, int p, int split)
     for (int root = 0; root < (is_rooted(a->what) ? p : 1); root++) {
         world.root = root;
         try(a, &world);
+        throttled(a, world);
     }
 }
 
@@ -109,6 +120,7 @@ static void along_edges(const struct algorithm *a, int p)
     graph_make(p, near);
     world.neighbours = near;
     try(a, &world);
+    throttled(a, world);
     graph_free(p, near);
 }
 
@@ -162,6 +174,7 @@ static void at_random(const struct algorithm *a)
     world.root = is_rooted(a->what) ? graph_draw(p) : 0;
     world.in_place = has_in_place(a->what) && graph_draw(2);
     world.pieces = a->cut ? 1 + graph_draw(4) : 1;
+    world.throttle = graph_draw(2) ? 0 : 1 + graph_draw(4);
     world.brief = true;
     if (!algorithm_objection(a, p, world.radix, world.places) && fits(&world))
         try(a, &world);
