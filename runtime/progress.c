@@ -159,6 +159,8 @@ static void yield(void)
 
 int progress(void)
 {
+    if (__builtin_expect(polling_times_gap, 0))
+        polling_gap_over();
     int events = round_over_pollers();
     if (events)
         progress_completed();

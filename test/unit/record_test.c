@@ -64,13 +64,13 @@ static void ask_for(int peer)
     polling_missed(tell_peer, &peer, (uintptr_t)peer + 1);
 }
 
-/* Tests for 0.4 s of the CPU, and computes in between. */
-static void compute(void)
+/* Tests for 0.5 s of the CPU, and computes for so long in between. */
+static void compute(uint64_t between_ns)
 {
-    for (int i = 0; i < 400; i++) {
+    for (uint64_t all = 0; all < 500000000; all += between_ns) {
         uint64_t begin = cpu_ns();
         ask_for(0);
-        while (cpu_ns() - begin < 1000000)
+        while (cpu_ns() - begin < between_ns)
             ;
     }
 }
@@ -126,11 +126,13 @@ START_TEST(who_computes_and_tests_now_and_then_does_not_wait)
 {
     struct record_wait copy;
     begin();
-    compute();
-    ck_assert(!record_wait_read(&area.waits[0], &copy));
-    ck_assert(told_of(1, &copy));
-    compute();
-    ck_assert(!record_wait_read(&area.waits[0], &copy));
+    for (uint64_t between_ns = 1000000; between_ns > 50000; between_ns /= 4) {
+        compute(between_ns);
+        ck_assert(!record_wait_read(&area.waits[0], &copy));
+        ck_assert(told_of(1, &copy));
+        compute(between_ns);
+        ck_assert(!record_wait_read(&area.waits[0], &copy));
+    }
 }
 END_TEST
 
