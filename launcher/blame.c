@@ -281,7 +281,7 @@ static void tell_advice(struct graph *g, const int *circle, int n)
 static void tell_circle(struct graph *g, const int *circle, int n)
 {
     enum { SHOWN = 8 };
-    tell(g, "  => deadlock: ");
+    tell(g, "  => %sdeadlock: ", g->blame->ntest ? "perhaps a " : "");
     for (int i = 0; i < n && i < SHOWN; i++)
         tell(g, "%s%d waits for %d in %s", i ? ", " : "", circle[i], circle[(i + 1) % n],
              call_of(g, circle[i]));
@@ -316,7 +316,7 @@ static void find_causes(struct graph *g)
         if (!is_stuck(g, i))
             continue;
         g->blame->nstuck++;
-        g->blame->ntest += g->ranks[i].wait.polled != 0;
+        g->blame->ntest += status_tests(&g->ranks[i]);
         tell_near(g, i);
         first = first < 0 ? i : first;
         for (size_t k = 0; k < sizeof causes / sizeof causes[0] && found < 3; k++)

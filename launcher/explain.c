@@ -6,8 +6,9 @@
  * Every few seconds it looks at the waits of all ranks.  A deadlock is certain when ranks that
  * wait for each other have done so for XMPI_HANG seconds (10) and nothing moved between two
  * looks; then the ranks and the reason are printed, and the job goes on as it is: to end it is up
- * to the user, or --timeout.  With XMPI_HANG set the same is printed when no rank has done anything
- * at all for so long, whatever the reason.  One look costs some microseconds per rank.
+ * to the user, or --timeout.  Where some of them only test they may stop that, so it says "perhaps", and
+ * goes on looking.  With XMPI_HANG set the same is printed when no rank has done anything
+ * at all for so long, whatever the reason.  Each is said once.  One look costs some microseconds per rank.
  */
 #include "launcher/explain.h"
 
@@ -18,7 +19,15 @@
 
 #include <stdlib.h>
 
+enum news {
+    NOTHING,
+    SILENCE,
+    PERHAPS,
+    CERTAIN
+}; /* the last one is news when another was said */
+
 static struct {
+    enum news said;
     double limit; /* seconds, 0: no watching */
     bool asked;   /* XMPI_HANG was set */
     int period_ms;
@@ -112,32 +121,40 @@ static bool is_still(const struct situation *ranks, int n)
     return true;
 }
 
-/* Is there something to say?  Then `why` is written. */
-static bool is_stuck(const struct job *job, const struct situation *ranks, char *why,
-                     size_t room)
+/* What there is to say that has not been said yet.  Then `why` is written. */
+static enum news find_news(const struct job *job, const struct situation *ranks, char *why,
+                           size_t room)
 {
     struct blame blame;
     int n = job->plan->world;
     blame_find(ranks, n, watching.limit, &blame);
     watching.still = is_still(ranks, n) ? watching.still + 1 : 0;
     bool long_still = watching.still * watching.period_ms >= watching.limit * 1000;
-    if (blame.nstuck > 0)
-        snprintf(why, room, "deadlock: %d of %d ranks can never go on%s", blame.nstuck, n,
-                 blame.ntest ? ", unless those that test do something else" : "");
-    else if (watching.asked && long_still)
+    enum news news = blame.nstuck > 0 && blame.ntest == 0 ? CERTAIN
+                     : blame.nstuck > 0                   ? PERHAPS
+                     : watching.asked && long_still       ? SILENCE
+                                                          : NOTHING;
+    if (news <= watching.said)
+        return NOTHING;
+    if (news == SILENCE)
         snprintf(why, room, "no rank has called or received anything for %g s", watching.limit);
-    return blame.nstuck > 0 || (watching.asked && long_still);
+    else
+        snprintf(why, room, "%s: %d of %d ranks can never go on%s",
+                 news == CERTAIN ? "deadlock" : "perhaps a deadlock", blame.nstuck, n,
+                 news == CERTAIN ? "" : ", unless those that test do something else");
+    return watching.said = news;
 }
 
 static void look_again(struct job *job)
 {
-    if (!job->stopping)
+    if (!job->stopping && watching.said != CERTAIN)
         job_set_deadline(job, DEADLINE_HANG, watching.period_ms);
 }
 
 static void told(struct job *job, const char *why, const struct situation *ranks, int missing)
 {
     print_all(job, why, ranks, missing, watching.limit);
+    look_again(job);
 }
 
 /* Ranks that moved are only known to have moved: ask for all before it is told. */
@@ -145,7 +162,7 @@ static void looked(struct job *job, const char *why, const struct situation *ran
 {
     static char text[120];
     (void)why;
-    if (!missing && !job->stopping && is_stuck(job, ranks, text, sizeof text))
+    if (!missing && !job->stopping && find_news(job, ranks, text, sizeof text))
         survey_begin(job, true, text, told);
     else
         look_again(job);
@@ -167,11 +184,9 @@ void explain_watch(struct job *job)
     bool two = ranks && watching.before && job->running > 0;
     if (two)
         status_compare(ranks, watching.before, job->nranks);
-    bool stuck = two && !job->stopping && is_stuck(job, ranks, why, sizeof why);
-    if (stuck)
+    if (two && !job->stopping && find_news(job, ranks, why, sizeof why))
         print_all(job, why, ranks, 0, watching.limit);
-    else
-        look_again(job);
+    look_again(job);
     free(watching.before);
     watching.before = ranks;
 }

@@ -104,7 +104,7 @@ static enum standing standing_of(const struct boot_rank *record)
     }
 }
 
-static bool tests(const struct situation *s)
+bool status_tests(const struct situation *s)
 {
     bool does = s->nwaits > 0 && s->wait.polled;
     for (int i = 0; i < s->nwaits - 1; i++)
@@ -118,7 +118,8 @@ static void read_process(const struct record_area *area, struct situation *s)
     s->state = process_state(s->pid, &threads);
     s->stopped = s->state == 'T';
     /* What a program tests for may depend on what its other threads compute. */
-    s->threads_free = (area->multiple || tests(s)) && threads > s->nwaits + area->helpers;
+    s->threads_free =
+        (area->multiple || status_tests(s)) && threads > s->nwaits + area->helpers;
     s->undelivered = area->undelivered;
     s->moves += s->wait.moves;
     for (int i = 0; i < s->nwaits - 1; i++)

@@ -66,6 +66,9 @@ struct situation *status_look(struct boot_header *segment);
 /* Fill in `places`. */
 void status_look_up(struct situation *situation);
 
+/* Does one of its threads wait only in that it tests again and again? */
+bool status_tests(const struct situation *situation);
+
 /* All ranks that are known, a line or two each, then the causes (`settled`: see blame_find). */
 void status_print(FILE *to, const struct situation *ranks, int n, double settled);
 

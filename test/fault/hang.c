@@ -476,6 +476,30 @@ static void rare_tests(void)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Not broken: the same with little to compute, often. */
+static void close_tests(void)
+{
+    MPI_Request request;
+    int done = 0;
+    double until = MPI_Wtime() + 3;
+    if (rank == 0)
+        MPI_Irecv(data, 1, MPI_INT, 1, 0, world, &request);
+    while (rank == 0 && MPI_Wtime() < until) {
+        volatile double x = 1;
+        for (int i = 0; i < 20000; i++)
+            x = x * 1.0000001;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0)
+        MPI_Send(data, 1, MPI_INT, 1, 0, world);
+    if (rank == 1)
+        MPI_Recv(data, 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Send(data, 1, MPI_INT, 0, 0, world);
+    if (rank == 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* Not broken: one tests again and again, and so does call. */
 static void tests(void)
 {
@@ -506,6 +530,16 @@ static void slow(void)
     if (rank == 0)
         sleep(4);
     MPI_Barrier(world);
+}
+
+/* One looks for a message in vain, and gives up; then they wait for each other. */
+static void later(void)
+{
+    double until = MPI_Wtime() + 3;
+    int found;
+    while (rank == 0 && MPI_Wtime() < until)
+        MPI_Iprobe(1, 3, world, &found, MPI_STATUS_IGNORE);
+    MPI_Recv(data, 1, MPI_INT, 1 - rank, 0, world, MPI_STATUS_IGNORE);
 }
 
 static const struct {
@@ -560,6 +594,8 @@ static const struct {
     { "test-both", test_both },
     { "test-either", test_either },
     { "rare-tests", rare_tests },
+    { "close-tests", close_tests },
+    { "later", later },
 };
 
 int main(int argc, char **argv)

@@ -148,6 +148,7 @@ START_TEST(tests_again_and_again)
     ranks[0].least_seconds = 20;
     ck_assert_int_eq(stuck(2), 2);
     ck_assert_int_eq(blame.ntest, 1);
+    ck_assert(says(2, "=> perhaps a deadlock: "));
     ranks[0].wait.sleeps = 1;
     ck_assert_int_eq(stuck(2), 2);
     ranks[0].wait.items[0].world = ranks[0].wait.items[0].peer = -1;
