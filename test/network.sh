@@ -9,8 +9,8 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/halves plan/forced thread/p2p; do
-    compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread > "$scratch/out" 2>&1 || {
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/halves network/again plan/forced thread/p2p; do
+    compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
         finish
@@ -61,6 +61,9 @@ part_traffic()
 {
     for np in 2 3 5; do
         XMPI_SHM=0 case_run "network/traffic np=$np" 60 "$XMPIRUN" -np $np "$scratch/traffic" 10
+    done
+    for np in 2 3; do
+        XMPI_SHM=0 case_run "network/nothing allocated for the next start np=$np" 60 "$XMPIRUN" -np $np "$scratch/again"
     done
     for window in 64 512; do
         XMPI_SHM=0 XMPI_OFI_WINDOW=${window}k case_run "network/flood by 8, $window KiB each" 60 \
