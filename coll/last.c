@@ -6,13 +6,14 @@
  *     rank 1   Scan of 1 MiB, which goes another way             waits for rank 0, which answers nobody
  *
  * So whoever leaves a communicator, by MPI_Finalize or by freeing it, writes down in its record area what it has
- * said in the last collectives there.  Those of its node who have waited for long read it, as if it had answered
+ * said in the last collectives there.  Those of its machine who have waited for long read it, as if it had answered
  * (mismatch.c).  It may also have left too early, and never called what they wait for.
  *
  * Costs nothing before a rank leaves.
  */
 #include "coll/tell.h"
 
+#include "pml/failure.h"
 #include "runtime/boot.h"
 #include "runtime/record.h"
 
@@ -21,56 +22,76 @@
 _Static_assert((int)TEAM_SAID == (int)RECORD_SAID, "all that a team remembers is written down");
 _Static_assert(sizeof(struct mismatch) <= RECORD_MET_BYTES, "why it was given up as well");
 
+static void said_write(struct record_last *last, const struct team *team)
+{
+    atomic_store_explicit(&last->context, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    memcpy(last->said, team->said, sizeof team->said);
+    memset(last->met, 0, sizeof last->met);
+    if (team->channel.broken)
+        memcpy(last->met, &team->met, sizeof team->met);
+    atomic_store_explicit(&last->context, team->channel.context, memory_order_release);
+}
+
 void last_words(const struct team *team, bool freed)
 {
     const struct channel *channel = &team->channel;
     struct record_area *area = record_area;
-    if (channel->size < 2 || record_last_read(area, channel->context))
-        return;
-    struct record_last *last = &area->last[area->lasts++ % RECORD_TEAMS];
-    atomic_store_explicit(&last->context, 0, memory_order_relaxed);
+    if (channel->size < 2 || failures_any() || record_left_read(area, channel->context))
+        return; /* who lost somebody may leave early */
+    uint32_t n = area->lefts++;
+    struct record_left *left = &area->left[n % RECORD_LEFT];
+    atomic_store_explicit(&left->context, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    last->calls = team->calls & COLL_NUMBERS;
-    last->freed = freed;
-    memcpy(last->said, team->said, sizeof team->said);
-    memset(last->met, 0, sizeof last->met);
-    if (channel->broken)
-        memcpy(last->met, &team->met, sizeof team->met);
-    atomic_store_explicit(&last->context, channel->context, memory_order_release);
+    left->calls = team->calls & COLL_NUMBERS;
+    left->freed = freed;
+    said_write(&area->last[n % RECORD_LAST], team);
+    atomic_store_explicit(&left->context, channel->context, memory_order_release);
 }
 
-void last_words_everywhere(void)
+void last_words_everywhere(const struct team *world)
 {
     for (struct channel *channel = NULL; (channel = channel_next(channel));)
-        if (channel->context % 2 == 1) /* a team's (struct ticket), which begins with it */
-            last_words((struct team *)channel, false);
+        if (channel->context % 2 == 1 && channel != &world->channel)
+            last_words((struct team *)channel,
+                       false); /* which begins with it (struct ticket) */
+    last_words(world, false);
 }
 
-bool last_words_of(const struct channel *channel, int peer, struct record_last *copy)
+/* Both are copied before either is looked at again. */
+static bool left_read(const struct record_area *area, uint64_t context, struct last_words *copy)
 {
-    int local = boot_local(ranks_world(channel->peers, peer));
-    if (local < 0)
+    const struct record_left *left = record_left_read(area, context);
+    const struct record_last *last = left ? record_last_read(area, context) : NULL;
+    if (!left)
         return false;
-    const struct record_last *last =
-        record_last_read(bootseg_record(boot.segment, boot.first + local), channel->context);
-    if (!last)
-        return false;
-    if (copy)
-        memcpy(copy, last, sizeof *copy);
+    memset(copy, 0, sizeof *copy);
+    copy->calls = left->calls;
+    copy->freed = left->freed;
+    if (last) {
+        memcpy(copy->said, last->said, sizeof copy->said);
+        memcpy(&copy->met, last->met, sizeof copy->met);
+    }
     atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&last->context, memory_order_relaxed) == channel->context;
+    return atomic_load_explicit(&left->context, memory_order_relaxed) == context &&
+           (!last || atomic_load_explicit(&last->context, memory_order_relaxed) == context);
 }
 
-bool last_words_differ(const struct record_last *last, int peer, uint64_t mine,
+bool last_words_of(const struct channel *channel, int peer, struct last_words *copy)
+{
+    struct last_words unread;
+    const struct record_area *area = boot_recorder(ranks_world(channel->peers, peer));
+    return area && left_read(area, channel->context, copy ? copy : &unread);
+}
+
+bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
                        struct mismatch *m)
 {
     uint32_t number = (uint32_t)(mine >> 32);
     uint64_t theirs = last->said[number % RECORD_SAID];
     uint32_t ahead = (number - last->calls) & COLL_NUMBERS;
-    struct mismatch met;
-    memcpy(&met, last->met, sizeof met);
-    if (met.context) {
-        *m = met;
+    if (last->met.context) {
+        *m = last->met;
         return true;
     }
     m->peer = peer;

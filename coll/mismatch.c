@@ -223,7 +223,7 @@ int mismatch_fail(const struct mismatch *m)
  * to one that has left since then ends now. */
 static void read_last(struct team *team, int peer, uint64_t said)
 {
-    struct record_last last;
+    struct last_words last;
     struct mismatch m = { .context = team->channel.context, .me = team->channel.rank };
     if (!last_words_of(&team->channel, peer, &last) || failures_any())
         return; /* who lost somebody may leave early */

@@ -126,7 +126,6 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
 /* ---- signatures ---- */
 
 enum {
-    KIND_SHIFT = 25,
     FORM_SHIFT = 23,
     ITEMS_SHIFT = 21,
     BYTES_SHIFT = 11,
@@ -138,8 +137,8 @@ enum items { ITEMS_ANY, ITEMS_INTEGERS, ITEMS_FLOATS, ITEMS_MASK = 3 };
 
 /* What, and of a reduction the operation: from 1. */
 enum { FIRST_FOLD = COLL_REDUCE + 1, OPS = 1 << REDUCE_NAME_BITS };
-_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= 1 << (32 - KIND_SHIFT),
-               "a signature has 32 bits");
+_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= KIND_FREED,
+               "a kind is none of those of ranks that have left");
 
 static inline uint32_t kind_of(const struct call *call)
 {

@@ -112,15 +112,24 @@ void mismatch_recall(struct team *team);
 /* ---- ranks that have left (last.c) ---- */
 
 /* Instead of a signature: what a rank has called that will never call this one. */
-static const uint32_t SIGNATURE_FREED = 0xfc000000, SIGNATURE_FINALIZED = 0xfe000000;
+enum { KIND_SHIFT = 25, KIND_FREED = 126, KIND_FINALIZED = 127 };
+static const uint32_t SIGNATURE_FREED = (uint32_t)KIND_FREED << KIND_SHIFT,
+                      SIGNATURE_FINALIZED = (uint32_t)KIND_FINALIZED << KIND_SHIFT;
 
-/* A copy, or NULL, of what a rank of this node has left behind.  False: it has not left, or it is of another
- * node. */
-struct record_last;
-bool last_words_of(const struct channel *channel, int peer, struct record_last *copy);
+/* Of a rank that has left; zeros where it has said more elsewhere since then (struct record_last). */
+struct last_words {
+    uint32_t calls;
+    bool freed;
+    uint64_t said[TEAM_SAID];
+    struct mismatch met;
+};
+
+/* A copy, or NULL, of what a rank of this machine has left behind.  False: it has not left, or it is of another
+ * machine. */
+bool last_words_of(const struct channel *channel, int peer, struct last_words *copy);
 
 /* Was that something else than `mine`, or will it never be said?  Then fills in all of *m but who we are. */
-bool last_words_differ(const struct record_last *last, int peer, uint64_t mine,
+bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
                        struct mismatch *m);
 
 /* ---- messages of collectives that are over here (stray.c) ---- */

@@ -308,6 +308,12 @@ int boot_local(int world)
     return local >= 0 && local < boot.nlocal ? local : -1;
 }
 
+struct record_area *boot_recorder(int world)
+{
+    int index = segment_index(world);
+    return index < 0 ? NULL : bootseg_record(boot.segment, index);
+}
+
 int boot_node(int world)
 {
     if (boot.nnodes == 1)

@@ -63,6 +63,10 @@ void boot_abort(int code, const char *text) __attribute__((noreturn));
 /* Local rank of a world rank, or -1 when it lives on another node. */
 int boot_local(int world);
 
+/* The flight recorder of a world rank whose record is in the segment of this process, even where it counts as
+ * another node; else NULL. */
+struct record_area *boot_recorder(int world);
+
 /* A number for the node of any process of the job, below boot.nnodes; -1: not known. */
 int boot_node(int world);
 

@@ -5,7 +5,7 @@
  *
  *     record_area   names     texts of the MPI functions that the events mention
  *                   waits     one slot per wait under way that has left the spin phase
- *                   last      what was said on communicators that the rank has left
+ *                   left      communicators that the rank has left; last: what was said on the last of them
  *                   ring      the last 4096 events: messages and collectives, as they began
  *
  * An event costs four stores into a line that comes next anyway, and now and then the counter of
@@ -100,14 +100,18 @@ struct record_wait {
     struct record_near near;
 };
 
-/* What a rank has said in the last collectives of a communicator that it has left, for those who still wait
- * there (coll/last.c): written once, the context last. */
-enum { RECORD_TEAMS = 8, RECORD_SAID = 32, RECORD_MET_BYTES = 48 };
+/* A communicator that a rank has left, for those who still wait there (coll/last.c), and of the last few of them
+ * what the rank has said in the last collectives there.  Each is written with the context last. */
+enum { RECORD_LEFT = 64, RECORD_LAST = 8, RECORD_SAID = 32, RECORD_MET_BYTES = 48 };
 
-struct record_last {
+struct record_left {
     _Atomic uint64_t context;
     uint32_t calls; /* collectives begun on it */
     int32_t freed;  /* the communicator was; else the rank has called MPI_Finalize */
+};
+
+struct record_last {
+    _Atomic uint64_t context;
     uint64_t said[RECORD_SAID];
     char met[RECORD_MET_BYTES]; /* why it was given up, a struct mismatch; zeros: it was not */
 };
@@ -123,8 +127,9 @@ struct record_area {
         undelivered; /* processes that the network has not brought yet what was sent to them */
     struct record_wait waits[RECORD_WAITS];
     char names[RECORD_NAMES][RECORD_NAME_CHARS];
-    struct record_last last[RECORD_TEAMS];
-    uint32_t lasts; /* ever written */
+    struct record_left left[RECORD_LEFT];
+    struct record_last last[RECORD_LAST];
+    uint32_t lefts; /* ever written */
     struct record_event ring[RECORD_EVENTS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
@@ -228,7 +233,11 @@ bool record_wait_read(const struct record_wait *wait, struct record_wait *copy);
 /* Event number n (from 0) of those ever written; false when it is gone already or to come. */
 bool record_event_read(const struct record_area *area, uint64_t n, struct record_event *copy);
 
-/* What the owner has left on the communicator's channel with this context; NULL: nothing, it is there. */
+/* How the owner has left the communicator whose channel has this context; NULL: it is there, or left many
+ * others since then. */
+const struct record_left *record_left_read(const struct record_area *area, uint64_t context);
+
+/* Likewise what it has said there. */
 const struct record_last *record_last_read(const struct record_area *area, uint64_t context);
 
 /* The time of an event on clock_ns, for a reader on the same node. */

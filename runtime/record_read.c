@@ -41,9 +41,17 @@ bool record_event_read(const struct record_area *area, uint64_t n, struct record
     return head_of(area) - n < RECORD_EVENTS;
 }
 
+const struct record_left *record_left_read(const struct record_area *area, uint64_t context)
+{
+    for (int i = 0; i < RECORD_LEFT; i++)
+        if (atomic_load_explicit(&area->left[i].context, memory_order_acquire) == context)
+            return &area->left[i];
+    return NULL;
+}
+
 const struct record_last *record_last_read(const struct record_area *area, uint64_t context)
 {
-    for (int i = 0; i < RECORD_TEAMS; i++)
+    for (int i = 0; i < RECORD_LAST; i++)
         if (atomic_load_explicit(&area->last[i].context, memory_order_acquire) == context)
             return &area->last[i];
     return NULL;

@@ -153,7 +153,7 @@ int library_drop(enum library_user user)
     }
     pml_flush();
     if (user == USER_WORLD)
-        last_words_everywhere();
+        last_words_everywhere(&comm_world.team);
     trace_flush();
     if (users == 0) /* no other thread has begun a session meanwhile */
         library_rest(user);

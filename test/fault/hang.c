@@ -146,6 +146,19 @@ static void leave(void)
     MPI_Recv(data, 1, MPI_INT, 1, 0, world, MPI_STATUS_IGNORE);
 }
 
+/* One frees many communicators; the others still call on the first one. */
+static void left_many(void)
+{
+    enum { MANY = 30 };
+    MPI_Comm comms[MANY];
+    for (int i = 0; i < MANY; i++)
+        MPI_Comm_dup(world, &comms[i]);
+    if (rank > 0)
+        MPI_Barrier(comms[0]);
+    for (int i = 0; i < MANY; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
 static void anybody(void)
 {
     MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE); // any
@@ -562,6 +575,7 @@ static const struct {
     { "finalize", finalize },
     { "finalized", finalized },
     { "leave", leave },
+    { "left-many", left_many },
     { "anybody", anybody },
     { "slow", slow },
     { "ring", ring },

@@ -128,6 +128,8 @@ XMPI_SHM=0 broken finalized 2
 says "finalized, each rank a node" "rank 0 waits in MPI_Recv for rank 1, which has called MPI_Finalize"
 broken leave 2
 says leave "rank 1 .*MPI_Finalize"
+refused left-many 3 "rank 0 called MPI_Comm_free while rank [12] called MPI_Barrier, 1st collective"
+XMPI_SHM=0 refused left-many 2 "rank 0 called MPI_Comm_free while rank 1 called MPI_Barrier, 1st collective"
 broken anybody 2
 says anybody "rank 0 waits in MPI_Recv for a message of any rank, and no rank will send"
 at_line anybody any
@@ -243,6 +245,7 @@ mismatched "the same in other forms" 2 "$pairs" forms 0 4 short
 mismatched "the same in other forms, long" 3 "$pairs" forms 1 2 long
 mismatched "one leaves" 2 "$pairs" left 0 24 short
 mismatched "one leaves, long" 3 "$pairs" left 0 24 long
+XMPI_SHM=0 mismatched "one leaves, over a network" 2 "$pairs" left 0 24 short
 mismatched "elements of other lengths" 2 "$pairs" elements
 mismatched "one is late" 2 "$pairs" late
 XMPI_SHM=0 mismatched "one is late, over a network" 3 "$pairs" late
