@@ -176,6 +176,8 @@ int forced_get(enum collective what, const struct orders **orders)
         forced_read(param_string(COLL));
     if (complaint[0] != '\0')
         return fail(MPI_ERR_OTHER, "%s", complaint);
+    if (*own_complaint()) /* even if nobody names an algorithm of it: it was set to be used */
+        return fail(MPI_ERR_OTHER, "XMPI_PLAN: %s", own_complaint());
     bool any = process_orders && process_orders->of[what].algorithm;
     *orders = any ? process_orders : NULL;
     return 0;

@@ -321,8 +321,10 @@ static void let_do(struct walk *walk)
 static void require_do(struct walk *walk)
 {
     const struct word *w = walk->word;
-    if (walk_number(walk) == 0 && walk->doing)
+    if (walk_number(walk) == 0 && walk->doing && !walk->why[0]) {
+        walk->excluded = true;
         walk_refuse(walk, w, "it does not serve %d ranks", walk->p);
+    }
 }
 
 static void statement(struct walk *walk)
@@ -495,4 +497,14 @@ int script_line(const struct plan_key *key, int step)
     body(&walk);
     plan_free(&plan);
     return walk.found_line;
+}
+
+bool script_excludes(const struct plan_key *key)
+{
+    struct plan plan = { .key = *key, .root = key->root };
+    struct walk walk;
+    perform(&walk, &plan, key);
+    body(&walk);
+    plan_free(&plan);
+    return walk.excluded;
 }

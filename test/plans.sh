@@ -242,7 +242,21 @@ expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduc
 
 # one's own
 export XMPI_PLAN="$top/examples/plans/ring.plan"
+sed 's/^blocks.*/&\nrequire p mod 3 == 0/' "$XMPI_PLAN" > "$scratch/thirds.plan"
 expect "check: one's own" 0 "is right on all of 1 to 9 ranks" check allreduce:my-ring -n 1..9
+XMPI_PLAN=$scratch/thirds.plan
+expect "check: sizes that it excludes" 0 "left out: 5 numbers of ranks, since there a \"require\" of its text" \
+    check allreduce:my-ring -n 2..8
+expect "check: no size that it serves" 2 "nothing to check on 4 to 5 ranks: a \"require\" of its text says that" \
+    check allreduce:my-ring -n 4..5
+XMPI_PLAN=$top/examples/plans/ring.plan
+for wrong in /nonexistent "$scratch/wrong.plan"; do # as a program is told by its first collective, whatever it uses
+    got=$(XMPI_PLAN=$wrong "$xmpi" explain allreduce 8 2>&1)
+    case $? in
+    1) case $got in *"XMPI_PLAN: "*"$wrong"*) ok "XMPI_PLAN: wrong" ;; *) not_ok "XMPI_PLAN: wrong" "$got" ;; esac ;;
+    *) not_ok "XMPI_PLAN: wrong" "no error: $got" ;;
+    esac
+done
 expect "cost: one's own" 0 "rounds 126" cost allreduce:my-ring -n 64 --bytes 1MiB
 unset XMPI_PLAN
 
@@ -251,8 +265,11 @@ own() # wanted text, statement of a plan whose text has it in line 3
 {
     printf 'algorithm a for allreduce\nblocks in 1 out 1 tmp 0\n%s\n' "$2" > "$scratch/own.plan"
     export XMPI_PLAN="$scratch/own.plan"
-    expect "check: $1" 1 "allreduce:a is wrong on 1 ranks: rank 0 has no plan: $XMPI_PLAN:3:$1" \
-        check allreduce:a -n 1..6
+    case $2 in
+    require*) expect "check: $1" 2 "nothing to check on 1 to 3 ranks: a \"require\" of its text" check allreduce:a -n 1..3 ;;
+    *) expect "check: $1" 1 "allreduce:a is wrong on 1 ranks: rank 0 has no plan: $XMPI_PLAN:3:$1" \
+        check allreduce:a -n 1..6 ;;
+    esac
     for sub in show "cost --bytes 8" "sim --bytes 8" "draw -o $scratch/own.svg" "goal --bytes 8 -o $scratch/own.goal"; do
         expect "${sub%% *}: $1" 1 "$XMPI_PLAN:3:$1" ${sub%% *} allreduce:a -n 1 ${sub#"${sub%% *}"}
     done

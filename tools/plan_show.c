@@ -269,6 +269,9 @@ static bool prove_size(struct proof *proof, int p)
     const char *why = algorithm_objection(a, p, radix_of(args), where.known);
     if (!why && a->inter && p < 2)
         why = "two groups are two ranks at least";
+    const struct plan_key key = { .size = p, .pieces = 1, .script = a->script };
+    if (!why && a->script && script_excludes(&key))
+        why = "a \"require\" of its text says that it does not serve";
     *(why ? &proof->skipped : &proof->sizes) += 1;
     proof->why_skipped = why ? why : proof->why_skipped;
     struct world world = { .what = a->what,
