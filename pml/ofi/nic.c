@@ -78,25 +78,37 @@ struct fi_info *nics_ask(void)
     return NULL;
 }
 
+/* As many as have room, none of them in part. */
 static void infos_describe(const struct fi_info *list, char *text, size_t room)
 {
+    static const char more[] = " ...";
     size_t used = 0;
     text[0] = '\0';
-    for (; list && used + 1 < room; list = list->next) {
+    for (; list; list = list->next) {
         char address[SELECT_TEXT], one[160];
         snprintf(one, sizeof one, "%s:%s(%s)", list->fabric_attr->prov_name,
                  list->domain_attr->name, info_address(list, address));
-        if (!strstr(text, one))
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? " " : "", one);
+        if (strstr(text, one))
+            continue;
+        if (used + 1 + strlen(one) + sizeof more > room) {
+            snprintf(text + used, room - used, "%s", more);
+            return;
+        }
+        used += (size_t)snprintf(text + used, room - used, "%s%s", used ? " " : "", one);
     }
 }
 
 /* In a job it matters where that is, and what else there would be. */
 static int choice_failed(const struct fi_info *list, int error)
 {
-    char there[500], host[64] = "?";
+    enum {
+        LEAST = 40,
+        ROOM = 340
+    }; /* of the 400 characters that fail() keeps, without our own */
+    char there[ROOM], host[64] = "?";
     gethostname(host, sizeof host - 1);
-    infos_describe(list, there, sizeof there);
+    size_t said = strlen(fail_text()) + strlen(host);
+    infos_describe(list, there, said + LEAST < ROOM ? ROOM - said : LEAST);
     return fail(error, "rank %d on %s: %s; there are: %s", boot.rank, host, fail_text(), there);
 }
 
