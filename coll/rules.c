@@ -264,6 +264,7 @@ static const struct rule scatter_rules[] = {
 };
 static const struct rule allgather_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .crowded = true, .ranks = FROM(9), .bytes = { 16 * KiB, 64 * KiB }, .use = "bruck" },
     { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(2 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
@@ -280,7 +281,8 @@ static const struct rule allgatherv_rules[] = {
 static const struct rule alltoall_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
-    { .crowded = true, .ranks = FROM(8), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = FROM(4), .bytes = FROM(32 * KiB), .use = "attach" },
+    { .crowded = true, .bytes = FROM(128 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .use = "spread" },
     { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
     { .use = "spread" },
