@@ -177,10 +177,18 @@ static bool blame_self(struct graph *g, int rank)
 {
     if (vain_hope(g, rank) != rank)
         return false;
-    tell(g,
-         "  => rank %d waits for itself in %s: post the receive first, with MPI_Irecv, or use "
-         "MPI_Sendrecv\n",
-         rank, call_of(g, rank));
+    const struct record_item *item = &g->ranks[rank].wait.items[0];
+    if (item->kind == RECORD_READY)
+        tell(
+            g,
+            "  => rank %d waits in %s until partition %llu is sent, and has to call MPI_Pready "
+            "for it first\n",
+            rank, call_of(g, rank), (unsigned long long)item->bytes);
+    else
+        tell(g,
+             "  => rank %d waits for itself in %s: post the receive first, with MPI_Irecv, or "
+             "use MPI_Sendrecv\n",
+             rank, call_of(g, rank));
     return true;
 }
 

@@ -187,8 +187,9 @@ static void print_item(FILE *to, const struct record_item *item)
         [RECORD_RECV] = "from ",
         [RECORD_PROBE] = "from ",
         [RECORD_PART] = "for ",
+        [RECORD_READY] = "for MPI_Pready of partition ",
     };
-    int kind = item->kind < 0 || item->kind > RECORD_PART ? RECORD_OTHER : item->kind;
+    int kind = item->kind < 0 || item->kind > RECORD_READY ? RECORD_OTHER : item->kind;
     if (kind == RECORD_SEND && item->context == 0) {
         fputs("until what was sent is received by ", to);
         print_peer(to, item);
@@ -197,6 +198,11 @@ static void print_item(FILE *to, const struct record_item *item)
     fputs(ways[kind], to);
     if (kind == RECORD_OTHER)
         return;
+    if (kind == RECORD_READY) {
+        fprintf(to, "%llu to rank %d, tag %d, %.*s", (unsigned long long)item->bytes,
+                item->peer, item->tag, RECORD_COMM_CHARS, item->comm);
+        return;
+    }
     print_peer(to, item);
     if (kind == RECORD_PART || item->context == 0 || item->context % 2)
         return; /* tags and bytes of collectives are their own affair */

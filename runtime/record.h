@@ -49,6 +49,7 @@ enum record_kind {
     RECORD_RECV,  /* until peer sends */
     RECORD_PROBE, /* likewise */
     RECORD_PART,  /* until peer takes part in the collective */
+    RECORD_READY, /* until this rank makes a partition for peer ready; `bytes` is its number */
 };
 
 struct record_item { /* one thing that is waited for */

@@ -14,7 +14,9 @@
  */
 #include "src/request.h"
 
+#include "runtime/boot.h"
 #include "runtime/fail.h"
+#include "runtime/record.h"
 #include "src/api/partitioned.h"
 #include "src/context.h"
 #include "src/facade.h"
@@ -282,11 +284,45 @@ static void part_release(struct request *request)
     object_delete(part);
 }
 
+/* The first partition that was not made ready, or as many as there are. */
+static int first_unready(const struct partitioned *part)
+{
+    int i = 0;
+    while (i < part->partitions && part->pieces && part->pieces[i].over)
+        i++;
+    return i;
+}
+
+static void part_tell_wait(const struct request *request, struct record_wait *wait)
+{
+    const struct partitioned *part = (const struct partitioned *)request;
+    const struct comm *comm = request->comm;
+    const struct channel *channel = &comm->p2p;
+    struct record_item *item = record_item_new(wait);
+    if (!item)
+        return;
+    item->kind = part->receives ? RECORD_RECV : RECORD_SEND;
+    item->context = channel->context;
+    record_name_comm(channel->context, item->comm);
+    item->peer = part->peer;
+    item->world = ranks_world(channel->peers, part->peer);
+    item->tag = part->tag;
+    item->bytes = buffer_bytes(&part->data);
+    int unready = part->receives ? part->partitions : first_unready(part);
+    if (unready == part->partitions)
+        return;
+    item->kind = RECORD_READY;
+    item->world = boot.rank;
+    item->bytes = (uint64_t)unready;
+}
+
 static const struct request_ops psend_ops = { .name = "partitioned send",
                                               .start = part_start,
+                                              .tell = part_tell_wait,
                                               .release = part_release };
 static const struct request_ops precv_ops = { .name = "partitioned receive",
                                               .start = part_start,
+                                              .tell = part_tell_wait,
                                               .release = part_release };
 
 bool request_is_partitioned(const struct request *request)

@@ -529,6 +529,22 @@ static void tests(void)
     MPI_Barrier(world);
 }
 
+/* One partition of a send is never made ready. */
+static void unready(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Psend_init(data, 2, 1, MPI_INT, 1, 6, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready(0, request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE); // unready
+    } else if (rank == 1) {
+        MPI_Precv_init(data, 2, 1, MPI_INT, 0, 6, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Not broken: stopped by a signal in the middle of it. */
 static void stopped(void)
 {
@@ -596,6 +612,7 @@ static const struct {
     { "bytes-long", bytes_long },
     { "waitall", waitall },
     { "probe", probe },
+    { "unready", unready },
     { "early", early },
     { "threads", threads },
     { "threads-late", threads_late },

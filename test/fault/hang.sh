@@ -184,6 +184,12 @@ at_line waitall waitall
 broken probe 2
 says probe "rank 0 asks for tag 3 on MPI_COMM_WORLD; what came from rank 1 has tag 2"
 at_line probe probe
+broken unready 2
+says unready "rank 0 .*MPI_Wait for MPI_Pready of partition 1 to rank 1, tag 6, MPI_COMM_WORLD"
+says unready "rank 1 .*MPI_Wait from rank 0, tag 6, up to 8 bytes, MPI_COMM_WORLD"
+says unready "rank 0 waits in MPI_Wait until partition 1 is sent, and has to call MPI_Pready"
+at_line unready unready
+
 broken early 3
 says early "0 waits for 1 in MPI_Barrier, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Barrier on MPI_COMM_WORLD, too"
 says early "rank 0 .*MPI_Barrier, collective 8 on MPI_COMM_WORLD; for rank 1"
