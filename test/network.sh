@@ -65,6 +65,8 @@ part_traffic()
     for np in 2 3; do
         XMPI_SHM=0 case_run "network/nothing allocated for the next start np=$np" 60 "$XMPIRUN" -np $np "$scratch/again"
     done
+    XMPI_SHM=0 XMPI_OFI_WINDOW=1 case_run "network/a window that no message fits into" 60 \
+        "$XMPIRUN" -np 2 "$scratch/traffic" 2
     for window in 64 512; do
         XMPI_SHM=0 XMPI_OFI_WINDOW=${window}k case_run "network/flood by 8, $window KiB each" 60 \
             "$XMPIRUN" -np 9 "$scratch/flood" $window

@@ -132,10 +132,20 @@ static bool ofi_reaches(int world)
     return state != CLOSED && boot_local(world) < 0;
 }
 
+/* Where not even a short message fits nobody could send anything; what does not fit into 32 bits is as good
+ * as no bound.  0: there is none. */
+static uint32_t window_bytes(void)
+{
+    const long long least = 4096, most = INT32_MAX, bytes = param_number(OFI_WINDOW);
+    if (bytes == 0)
+        return 0;
+    return (uint32_t)(bytes < least ? least : bytes > most ? most : bytes);
+}
+
 static int ofi_connect(struct peer *peer)
 {
     boot_ask(peer->world); /* it opens while we do */
-    peer->window = (uint32_t)param_number(OFI_WINDOW);
+    peer->window = window_bytes();
     int error = network_open();
     return error ? error : trunk_new(peer);
 }
