@@ -284,6 +284,20 @@ struct match_posted *match_arrive_other(struct match *match, struct match_key ke
     return arrive_in_table(match, key);
 }
 
+bool match_none_accepts(const struct match *match, struct match_key key)
+{
+    const struct match_link *row = &match->head.row;
+    if (match->head.row_count > ROW_LOOKS)
+        return false;
+    for (const struct match_link *link = row->next; link != row; link = link->next)
+        if (match_accepts(&((const struct match_node *)link)->key, key))
+            return false;
+    for (uint32_t kinds = match->head.posted_kinds; kinds; kinds &= kinds - 1)
+        if (table_find(&match->posted, key_in_class(key, (unsigned)__builtin_ctz(kinds))))
+            return false;
+    return true;
+}
+
 /* The first one of this chain or of a later one. */
 static struct match_posted *posted_from(const struct table *posted, uint32_t chain)
 {

@@ -63,11 +63,20 @@ static inline bool match_has_arrived(const struct match *match)
     return ((const struct match_head *)match)->arrived > 0;
 }
 
-/* Neither message nor receive. */
-static inline bool match_is_empty(const struct match *match)
+/* Would no receive that is posted get a message with this (exact) key?  False as well where that takes too
+ * long to say: many stand in the row. */
+bool match_none_accepts(const struct match *match, struct match_key key);
+
+/* A receive with this key, for which no message is here, may be given the next message past the matcher if
+ * it accepts it: no receive that is posted would get that.  With wildcards there is no saying which it is,
+ * so none may be posted. */
+static inline bool match_lets_pass(const struct match *match, struct match_key key)
 {
     const struct match_head *head = (const struct match_head *)match;
-    return (head->arrived | head->posted_kinds | head->row_count) == 0;
+    if (__builtin_expect((head->posted_kinds | head->row_count) == 0, 1))
+        return true;
+    return key.source != PML_ANY_SOURCE && key.tag != PML_ANY_TAG &&
+           match_none_accepts(match, key);
 }
 
 /* No message is here, and a receive that is posted now stands in the row. */

@@ -272,26 +272,31 @@ static inline void recv_post(struct recv *recv)
     match_post(recv->channel->match, &recv->posted, recv->key);
 }
 
-static __attribute__((noinline)) void recv_begin_table(struct recv *recv)
+static __attribute__((noinline)) void recv_take(struct recv *recv, struct match_arrived *found)
 {
-    struct match *match = recv->channel->match;
-    struct match_arrived *found = match_find(match, recv->key);
-    if (!found) {
-        recv_post(recv);
-        return;
-    }
     struct arrived *arrived = (struct arrived *)found;
-    match_take(match, found);
+    match_take(recv->channel->match, found);
     recv_accept(recv, arrived->peer, &arrived->header, arrived->data, arrived->have);
     arrived_free(arrived);
 }
 
-static inline void recv_begin(struct recv *recv)
+/* The message that is here for a receive, or NULL. */
+static inline struct match_arrived *message_here(struct match *match, struct match_key key)
 {
-    if (match_has_arrived(recv->channel->match))
-        recv_begin_table(recv);
+    return match_has_arrived(match) ? match_find(match, key) : NULL;
+}
+
+static inline void recv_begin_with(struct recv *recv, struct match_arrived *found)
+{
+    if (found)
+        recv_take(recv, found);
     else
         recv_post(recv);
+}
+
+static inline void recv_begin(struct recv *recv)
+{
+    recv_begin_with(recv, message_here(recv->channel->match, recv->key));
 }
 
 static int recv_start(struct request *request)
@@ -412,14 +417,15 @@ static inline const struct link *next_link(const struct channel *channel, int so
     return *peer && (*peer)->link->take ? (*peer)->link : NULL;
 }
 
-/* Nothing else is posted or here, so the next message is ours if it says so: then it needs neither a
- * request nor the matcher.  From any source: the next one of any sender. */
+/* Nothing is here for us, and no receive that is posted may want the next message if it is ours: then it
+ * needs neither a request nor the matcher.  From any source: the next one of any sender. */
 static inline bool recv_next(struct channel *channel, const struct buffer *data,
                              const struct envelope *from, struct result *result)
 {
     size_t room = buffer_bytes(data);
     char *flat = short_place(data, room);
-    if (!flat || trace_on || failures > 0 || !match_is_empty(channel->match))
+    if (!flat || trace_on || failures > 0 ||
+        !match_lets_pass(channel->match, envelope_key(from)))
         return false;
     struct peer *peer;
     const struct link *link = next_link(channel, from->peer, &peer);
@@ -445,15 +451,16 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
     return true;
 }
 
-/* The request lies on the stack. */
+/* The request lies on the stack.  `found`: the message that is here for it, or NULL. */
 static int recv_whole(struct channel *channel, const struct buffer *data,
-                      const struct envelope *from, struct sink *sink, struct result *result)
+                      const struct envelope *from, struct match_arrived *found,
+                      struct sink *sink, struct result *result)
 {
     struct recv recv;
     request_init(&recv.request, &recv_ops, channel->pool);
     recv_bind(&recv, channel, data, from);
     recv.sink = sink;
-    recv_begin(&recv);
+    recv_begin_with(&recv, found);
     request_await(&recv.request);
     if (recv.name)
         request_unname(recv.name);
@@ -466,14 +473,16 @@ int pml_recv(struct channel *channel, const struct buffer *data, const struct en
              struct result *result)
 {
     recv_record(channel, from, buffer_bytes(data));
-    if (recv_next(channel, data, from, result))
+    struct match_arrived *found = message_here(channel->match, envelope_key(from));
+    if (!found && recv_next(channel, data, from, result))
         return 0;
-    return recv_whole(channel, data, from, NULL, result);
+    return recv_whole(channel, data, from, found, NULL, result);
 }
 
 int pml_recv_into(struct channel *channel, const struct buffer *data,
                   const struct envelope *from, struct sink *sink)
 {
     recv_record(channel, from, buffer_bytes(data));
-    return recv_whole(channel, data, from, sink, NULL);
+    return recv_whole(channel, data, from, message_here(channel->match, envelope_key(from)),
+                      sink, NULL);
 }

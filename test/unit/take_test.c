@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum { MOST = 20000, LINES = 800, SHORT = 600 };
-enum { TAG_EVEN = 1, TAG_ODD = 2 };
+enum { MOST_BYSTANDERS = 40 };
+enum { TAG_EVEN = 1, TAG_ODD = 2, TAG_NOBODYS = 100 };
 
 static uint64_t draws;
 static uint32_t draw(uint32_t below)
@@ -114,7 +115,8 @@ static void recv_posted(struct channel *c, const struct line *line, int number)
     static char in[MOST + 1];
     memset(in, 'x', line->bytes[0] + 1);
     struct buffer data = job_bytes(line->bytes[0] > 0 ? in : NULL, line->bytes[0]);
-    struct envelope from = { .peer = number % 3 ? 0 : PML_ANY_SOURCE, .tag = TAG_EVEN };
+    struct envelope from = { .peer = number % 3 ? 0 : PML_ANY_SOURCE,
+                             .tag = number % 5 ? TAG_EVEN : PML_ANY_TAG };
     struct request *request;
     struct result r;
     ck_assert_int_eq(pml_irecv(c, &data, &from, &request), 0);
@@ -145,11 +147,37 @@ static void answer(struct channel *c, int rank)
                      0);
 }
 
+/* Receives that wait all the time for what nobody sends, so that the matcher has to be asked who may pass
+ * them. */
+static int nbystanders, lines = LINES;
+static struct request *bystanders[MOST_BYSTANDERS];
+
+static void bystanders_post(struct channel *c)
+{
+    for (int i = 0; i < nbystanders; i++) {
+        struct buffer data = job_bytes(NULL, 0);
+        struct envelope from = { .peer = i % 3 ? 0 : PML_ANY_SOURCE, .tag = TAG_NOBODYS + i };
+        ck_assert_int_eq(pml_irecv(c, &data, &from, &bystanders[i]), 0);
+    }
+}
+
+static void bystanders_go(void)
+{
+    for (int i = 0; i < nbystanders; i++) {
+        struct result r;
+        ck_assert_int_eq(bystanders[i]->ops->cancel(bystanders[i]), 0);
+        ck_assert_int_eq(request_wait(bystanders[i], &r), 0);
+        ck_assert(r.cancelled);
+    }
+}
+
 static void script(int rank, int n)
 {
     struct channel *c = job_world(rank, n);
     draws = 7;
-    for (int number = 0; number < LINES; number++) {
+    if (rank == 1)
+        bystanders_post(c);
+    for (int number = 0; number < lines; number++) {
         struct line line = line_draw();
         dawdle(line.late == (rank == 1));
         if (rank == 1) {
@@ -161,11 +189,24 @@ static void script(int rank, int n)
         if (draw(4) == 0)
             answer(c, rank);
     }
+    if (rank == 1)
+        bystanders_go();
     ck_assert_uint_eq(channel_posted(c) + channel_unexpected(c), 0);
     channel_close(c);
 }
 START_TEST(next_messages)
 {
+    ck_assert(job_run(2, script));
+}
+END_TEST
+
+/* A few stand in the matcher's row; many are in its table. */
+START_TEST(next_messages_among_others)
+{
+    lines = LINES / 2;
+    nbystanders = 2;
+    ck_assert(job_run(2, script));
+    nbystanders = MOST_BYSTANDERS;
     ck_assert(job_run(2, script));
 }
 END_TEST
@@ -192,4 +233,4 @@ START_TEST(others_get_their_turn)
 }
 END_TEST
 
-UNIT_MAIN("take", next_messages, others_get_their_turn)
+UNIT_MAIN("take", next_messages, next_messages_among_others, others_get_their_turn)
