@@ -16,7 +16,8 @@ enum {
     OLD_NEWS = 1 << 15,
     NEAR = 1,
     FAR = 2,
-    EXPECT_MORE = 2
+    EXPECT_MORE = 2,
+    TELL_CHUNKS = 4 /* a quarter of those in flight */
 };
 
 static inline bool slot_has(const struct slot *slot, uint32_t position)

@@ -247,8 +247,11 @@ static int lane_drain(struct lane *lane)
 {
     int packets = 0;
     bool chunk = lane_take(lane);
-    while (++packets < PACKETS_PER_POLL && lane_goes_on(lane))
+    while (++packets < PACKETS_PER_POLL && lane_goes_on(lane)) {
         chunk |= lane_take(lane);
+        if (chunk && lane->next - lane->published >= TELL_CHUNKS && lane->told == lane->head)
+            lane_tell(lane, true);
+    }
     if (packets < PACKETS_PER_POLL)
         lane->told = lane->head;
     if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
