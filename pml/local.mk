@@ -38,7 +38,7 @@ libxmpi_core_la_SOURCES += \
     pml/solo.c pml/solo.h pml/solo_all.c pml/solo_engine.h pml/solo_wait.c \
     pml/stage.c pml/stage.h \
     pml/survey.h \
-    pml/tell.c \
+    pml/tell.c pml/tell_parts.c \
     pml/trip.c pml/trip.h \
     pml/way.c pml/way.h \
     pml/wire.h

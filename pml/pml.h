@@ -227,6 +227,16 @@ struct probe {
 };
 void probe_tell(const void *probe, struct record_wait *wait);
 
+/* The same of many messages that count as one: all that come from a peer, or go there. */
+struct parts {
+    const struct channel *channel;
+    bool come;
+    int peer, tag;
+    size_t bytes;
+    int unready; /* the first that the program has to hand over before it can go; -1: none */
+};
+void parts_tell(const struct parts *parts, struct record_wait *wait);
+
 struct message; /* a matched message: an OBJECT_MESSAGE, owned by who probed it */
 int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
                 struct message **message, struct result *result); /* *message NULL: none yet */

@@ -14,9 +14,7 @@
  */
 #include "src/request.h"
 
-#include "runtime/boot.h"
 #include "runtime/fail.h"
-#include "runtime/record.h"
 #include "src/api/partitioned.h"
 #include "src/context.h"
 #include "src/facade.h"
@@ -284,45 +282,36 @@ static void part_release(struct request *request)
     object_delete(part);
 }
 
-/* The first partition that was not made ready, or as many as there are. */
+/* The first partition that was not made ready; -1: none, or it is not ours to do so. */
 static int first_unready(const struct partitioned *part)
 {
-    int i = 0;
-    while (i < part->partitions && part->pieces && part->pieces[i].over)
-        i++;
-    return i;
+    if (part->receives || !part->pieces)
+        return -1;
+    for (int i = 0; i < part->partitions; i++)
+        if (!part->pieces[i].over)
+            return i;
+    return -1;
 }
 
-static void part_tell_wait(const struct request *request, struct record_wait *wait)
+static void part_tell(const struct request *request, struct record_wait *wait)
 {
     const struct partitioned *part = (const struct partitioned *)request;
     const struct comm *comm = request->comm;
-    const struct channel *channel = &comm->p2p;
-    struct record_item *item = record_item_new(wait);
-    if (!item)
-        return;
-    item->kind = part->receives ? RECORD_RECV : RECORD_SEND;
-    item->context = channel->context;
-    record_name_comm(channel->context, item->comm);
-    item->peer = part->peer;
-    item->world = ranks_world(channel->peers, part->peer);
-    item->tag = part->tag;
-    item->bytes = buffer_bytes(&part->data);
-    int unready = part->receives ? part->partitions : first_unready(part);
-    if (unready == part->partitions)
-        return;
-    item->kind = RECORD_READY;
-    item->world = boot.rank;
-    item->bytes = (uint64_t)unready;
+    struct parts parts = { .channel = &comm->p2p,
+                           .come = part->receives,
+                           .peer = part->peer,
+                           .tag = part->tag,
+                           .bytes = buffer_bytes(&part->data),
+                           .unready = first_unready(part) };
+    parts_tell(&parts, wait);
 }
 
-static const struct request_ops psend_ops = { .name = "partitioned send",
-                                              .start = part_start,
-                                              .tell = part_tell_wait,
-                                              .release = part_release };
+static const struct request_ops psend_ops = {
+    .name = "partitioned send", .start = part_start, .tell = part_tell, .release = part_release
+};
 static const struct request_ops precv_ops = { .name = "partitioned receive",
                                               .start = part_start,
-                                              .tell = part_tell_wait,
+                                              .tell = part_tell,
                                               .release = part_release };
 
 bool request_is_partitioned(const struct request *request)
