@@ -90,8 +90,9 @@ static bool look_for_abort(struct job *job)
     if (atomic_load(&segment->abort_state) != 2)
         return false;
     job_report_lost(job); /* then the abort is only its consequence */
-    if (job->failed)
-        return true;
+    bool goes_on = job->options->keep_going && !job->interrupted && !job->stopping;
+    if (job->failed && !goes_on)
+        return true; /* else it is told, and ends the job, whatever else has failed before */
     char text[BOOT_TEXT_CHARS];
     snprintf(text, sizeof text, "%s", segment->abort_text);
     size_t end = strlen(text);
@@ -100,13 +101,17 @@ static bool look_for_abort(struct job *job)
     int code = abort_exit_code(segment->abort_code);
     const char *place = place_named(segment->abort_place);
     const char *at = *place ? "; at " : "";
-    if (strncmp(text, "rank ", 5) == 0)
-        job_fail(job, code, "%s%s%s", text, at, place);
-    else if (end)
-        job_fail(job, code, "rank %d: %s%s%s", segment->abort_rank, text, at, place);
+    char rank[32] = "", what[BOOT_TEXT_CHARS + 64];
+    if (end && strncmp(text, "rank ", 5) != 0)
+        snprintf(rank, sizeof rank, "rank %d: ", segment->abort_rank);
+    if (end)
+        snprintf(what, sizeof what, "%s%s", rank, text);
     else
-        job_fail(job, code, "rank %d ended the job with code %d%s%s", segment->abort_rank,
-                 segment->abort_code, at, place);
+        snprintf(what, sizeof what, "rank %d ended the job with code %d", segment->abort_rank,
+                 segment->abort_code);
+    if (job->failed) /* job_fail tells the first failure only */
+        complain("%s%s%s", what, at, place);
+    job_fail(job, code, "%s%s%s", what, at, place);
     return true;
 }
 

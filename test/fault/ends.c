@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,16 @@ static int unread(int chosen)
     return 0;
 }
 
+/* The chosen rank dies, and another one makes a fatal mistake a while later. */
+static int die_then_err(bool is_chosen)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (is_chosen)
+        raise(SIGKILL);
+    sleep(1);
+    return MPI_Start(&request);
+}
+
 static void say_there(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -104,6 +115,8 @@ int main(int argc, char **argv)
     if (strcmp(way, "unread") == 0)
         return unread(chosen);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(way, "both") == 0)
+        return die_then_err(rank == chosen);
     if (argc > 3)
         say_there(argv[3]);
     if (rank == chosen)

@@ -27,6 +27,10 @@ run 20 -np 4 "$ends" none 0
 check "a good end" "$code $(grep -c finished "$dir/out")" "0 4"
 ends_case "MPI_Abort(9)" abort 9 "rank 1.*MPI_Abort"
 ends_case "MPI_Abort(0)" abort0 1 "rank 1.*MPI_Abort"
+run 20 --keep-going -np 2 "$ends" both 1
+check "a fatal error after a death: the first one's exit code" $code 137
+check_says "a fatal error after a death: the death is told" "rank 1 .*signal 9"
+check_says "a fatal error after a death: so is the error" "rank 0.*MPI_Start"
 ends_case "exit(5) inside MPI" exit5 5 "rank 1 .*code 5"
 ends_case "exit(5) inside a second session" session5 5 \
     "rank 1 .*code 5 without calling MPI_Session_finalize"
