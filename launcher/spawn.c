@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -195,14 +196,61 @@ static int start_rank(struct job *job, int number, struct prepared *prepared)
     return 0;
 }
 
+/* More than can ever run is refused before the first is started. */
+static int check_limits(const struct job *job)
+{
+    enum { FILES_PER_RANK = 2, OTHER_FILES = 32 }; /* a rank: its stdout and stderr */
+    int n = job->nranks, np = job->plan->world;
+    struct rlimit files, processes;
+    if (n > BOOT_MOST_RANKS) {
+        complain(
+            "-np %d: %d ranks on one node are more than the %d that can be; ask for fewer, "
+            "or for more hosts with -H or --hostfile",
+            np, n, BOOT_MOST_RANKS);
+        return EXIT_USAGE;
+    }
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+        files.rlim_max < (rlim_t)n * FILES_PER_RANK + OTHER_FILES) {
+        complain(
+            "-np %d: %d ranks on one node need %d open files, and the limit is %llu; ask for "
+            "fewer ranks, or raise it with `ulimit -n`",
+            np, n, n * FILES_PER_RANK + OTHER_FILES, (unsigned long long)files.rlim_max);
+        return EXIT_USAGE;
+    }
+    if (geteuid() != 0 && getrlimit(RLIMIT_NPROC, &processes) == 0 &&
+        processes.rlim_cur < (rlim_t)n) {
+        complain("-np %d: %d ranks on one node, and the limit is %llu processes; ask for fewer "
+                 "ranks, or raise it with `ulimit -u`",
+                 np, n, (unsigned long long)processes.rlim_cur);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* While many ranks are being started nobody reads our signals.  The exit code of one that asks us to
+ * end; 0: none does. */
+static int asked_to_end(void)
+{
+    static const int asking[] = { SIGTERM, SIGINT, SIGHUP };
+    sigset_t pending;
+    sigpending(&pending);
+    for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
+        if (sigismember(&pending, asking[i]) == 1)
+            return 128 + asking[i];
+    return 0;
+}
+
 int job_spawn(struct job *job)
 {
+    int status = check_limits(job);
+    if (status)
+        return status;
     struct prepared *prepared = calloc((size_t)job->options->napps, sizeof *prepared);
     job->programs = calloc((size_t)job->options->napps, sizeof *job->programs);
     if (!prepared || !job->programs)
         abort();
     proc_need_files(4 * job->nranks + 64);
-    int status = make_segment(job);
+    status = make_segment(job);
     char mark[128];
     snprintf(mark, sizeof mark, "%s=%d:%d:%s:", BOOT_ENV, (int)getpid(), job->segment_fd,
              job->id);
@@ -212,8 +260,11 @@ int job_spawn(struct job *job)
         status = guard_open(mark, job->nranks);
     if (!status)
         status = services_start(job);
-    for (int rank = 0; rank < job->nranks && !status; rank++)
-        status = start_rank(job, rank, prepared);
+    for (int rank = 0; rank < job->nranks && !status; rank++) {
+        status = asked_to_end();
+        if (!status)
+            status = start_rank(job, rank, prepared);
+    }
     for (int i = 0; i < job->options->napps; i++) {
         free(prepared[i].path);
         free(prepared[i].env.list);

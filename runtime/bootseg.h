@@ -34,6 +34,7 @@ enum {
     BOOT_PLACE_CHARS = 320,
     BOOT_POOL_BYTES = 1 << 20, /* per rank: everything but the rings */
     BOOT_FEW_RANKS = 32,
+    BOOT_MOST_RANKS = 16384, /* per node */
     BOOT_SLOT_BYTES = 64,
     BOOT_RING_BYTES = 256, /* what a ring has besides its slots */
     BOOT_RINGS = 4 /* of an ordered pair of few ranks: one for each engine of the sender */

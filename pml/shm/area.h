@@ -24,8 +24,8 @@ enum {
     CHUNK_BYTES = 16 << 10,
     CHUNKS = (BOOT_POOL_BYTES - AREA_CHUNKS_OFFSET) / CHUNK_BYTES,
     CHUNKS_LEAST = 12,
-    CHUNKS_RANKS = 32,      /* so many ranks have all of them */
-    AREA_MOST_RANKS = 16384 /* per node: bits in the page of knocks */
+    CHUNKS_RANKS = 32,                /* so many ranks have all of them */
+    AREA_MOST_RANKS = BOOT_MOST_RANKS /* bits in the page of knocks */
 };
 
 struct area {

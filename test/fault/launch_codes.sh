@@ -113,6 +113,22 @@ check "CONT continues" "$code $(grep -c end "$dir/out")" "0 2"
 (ulimit -f 100; run 10 -np 2 true; exit $code)
 check "a limit of file sizes is an error, not a signal" $? 1
 check_says "and says what to do" "ulimit -f"
+run 20 -np 99999 true
+check "more ranks than a node can have are refused" $code 2
+check_says "with the number and the remedy" "-np 99999: 99999 ranks .* the 16384 .* -H or --hostfile"
+(ulimit -n 300; run 20 -np 200 true; exit $code)
+check "more ranks than the limit of open files has room for are refused" $? 2
+check_says "with the limit and the remedy" "-np 200: .* limit is 300.*ulimit -n"
+(ulimit -n 300; run 20 -np 100 true; exit $code)
+check "and no fewer" $? 0
+start -np 2000 sleep 100
+await 20 grep -qs '[0-9] [0-9]' "/proc/$pid/task/$pid/children"
+begin=$(now_ms)
+kill -TERM $pid
+collect
+check "TERM while ranks are being started" $code 143
+took=$(($(now_ms) - begin))
+[ $took -lt 1500 ] && ok "and no more are" || not_ok "and no more are" "$took ms"
 # a control group with little memory, where we may make one and go into it; sets group
 group_open() {
     for place in /sys/fs/cgroup/memory:memory.limit_in_bytes:memory.swappiness /sys/fs/cgroup:memory.max:memory.swap.max; do
