@@ -27,6 +27,22 @@ done
 expect "plan show: too large a number" 2 "-n 2147483648 is no number from 1 to 16777216" show allreduce:ring -n 2147483648
 expect "plan frob" 2 "no subcommand frob" frob
 
+# What takes long says so, once, while it computes; what is soon over does not.
+timeout 4 "$xmpi" plan check allreduce:ring -n 4096 > "$scratch/out" 2> "$scratch/err"
+code=$?
+got=$(cat "$scratch/err")
+case $code:$got in
+124:"xmpi plan check: still at work on allreduce:ring, 4096 ranks, "*"(-n)"* | 0:*) ok "check: long work is told" ;;
+*) not_ok "check: long work is told" "$code: $got" ;;
+esac
+timeout 4 "$xmpi" explain allreduce 1M -n 1048576 --nodes 16384 > "$scratch/out" 2> "$scratch/err"
+code=$?
+got=$(cat "$scratch/err")
+case $code:$got in
+124:"xmpi explain: still pricing algorithms for 1048576 ranks on 16384 nodes, "*"(-n)"* | 0:*) ok "explain: long work is told" ;;
+*) not_ok "explain: long work is told" "$code: $got" ;;
+esac
+
 # list, show, check
 expect "list" 0 "bcast:binomial" list
 expect "list of one" 0 "alltoall:bruck" list alltoall

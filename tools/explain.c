@@ -153,6 +153,9 @@ int explain_main(int argc, char **argv)
     q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
     q.no_attach = no_attach(&q);
+    patience("xmpi explain: still pricing algorithms for %d ranks on %d nodes, which may take "
+             "minutes; fewer ranks (-n) on as many per node are sooner done, Ctrl-C stops it\n",
+             q.ranks, q.nodes);
     struct choice choice;
     if (choose_answer(&q, NULL, &choice)) {
         fprintf(stderr, "xmpi explain: %s\n", fail_text());

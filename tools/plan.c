@@ -5,6 +5,7 @@
  */
 #include "tools/plan.h"
 
+#include "coll/plan.h"
 #include "runtime/param.h"
 
 #include <stdarg.h>
@@ -86,6 +87,17 @@ static bool is_subcommand(const char *name)
     return false;
 }
 
+/* To be said if it takes long: what is done, and what helps. */
+static void announce(const struct plan_args *args)
+{
+    const struct algorithm *a = args->algorithm;
+    if (a)
+        patience(
+            "xmpi plan %s: still at work on %s:%s, %d ranks, which may take minutes; fewer "
+            "ranks (-n) are sooner done, Ctrl-C stops it\n",
+            current, collective_name(a->what), a->name, args->to);
+}
+
 int plan_main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -109,8 +121,10 @@ int plan_main(int argc, char **argv)
             continue;
         struct plan_args args = { .subcommand = name };
         int code = plan_args_read(&args, argc - 1, argv + 1);
-        if (code == 0)
+        if (code == 0) {
+            announce(&args);
             code = subcommands[i].run(&args);
+        }
         return code ? code : fflush(stdout) ? 1 : 0;
     }
     current = "";

@@ -60,4 +60,7 @@ int plan_manual(void);
 /* Say what is wrong, on stderr, as "xmpi plan sim: ...".  Returns 2. */
 int plan_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Unless the process has ended before, print the text on stderr, once, in two seconds (patience.c). */
+void patience(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif
