@@ -14,6 +14,7 @@
 
 #include "launcher/job.h"
 #include "launcher/out.h"
+#include "launcher/post.h"
 #include "launcher/status.h"
 #include "launcher/survey.h"
 
@@ -100,11 +101,26 @@ void explain(struct job *job, const char *why, void (*then)(struct job *job))
 
 /* ---- watching ---- */
 
+/* Seconds; what cannot be read as such is said, and the default is taken. */
+static bool wish_read(const struct job *job, const char *wish, double *seconds)
+{
+    char *end;
+    double number = strtod(wish, &end);
+    if (end != wish && *end == '\0' && number >= 0) { /* NaN is not */
+        *seconds = number;
+        return true;
+    }
+    if (!job->others || job->host == POST_ROOT)
+        complain("XMPI_HANG=%s is not a number of seconds from 0 on; taking the default, 10",
+                 wish);
+    return false;
+}
+
 void explain_begin(struct job *job)
 {
     const char *wish = getenv("XMPI_HANG");
-    watching.asked = wish && *wish;
-    watching.limit = watching.asked ? atof(wish) : 10;
+    watching.limit = 10;
+    watching.asked = wish && *wish && wish_read(job, wish, &watching.limit);
     if (watching.limit <= 0 || job->options->quiet || (job->others && !survey_is_possible(job)))
         return;
     watching.period_ms = watching.limit < 10 ? (int)(watching.limit * 250) + 1 : 2500;

@@ -73,17 +73,43 @@ static const struct form {
     [PARAM_BOOL] = { "a yes or no (1, 0, yes, no, true, false, on, off)", bool_read },
 };
 
+/* Whole numbers that have more bounds than that. */
+static const struct bounds {
+    enum param_id id;
+    long long least, most;
+    const char *words;
+} bounds[] = {
+    { PARAM_ID_ENGINES, 1, 4, "a whole number from 1 to 4" },
+    { PARAM_ID_OFI_TIMEOUT, 1, 1000000, "a number of seconds from 1 to 1000000" },
+};
+
+static const struct bounds *bounds_of(const struct param *p)
+{
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
+        if (&params[bounds[i].id] == p)
+            return &bounds[i];
+    return NULL;
+}
+
+static bool number_read(const struct param *p, const char *text, long long *number)
+{
+    const struct bounds *b = bounds_of(p);
+    return forms[p->type].read(text, number) &&
+           (!b || (b->least <= *number && *number <= b->most));
+}
+
 static void param_take(struct param *p, const char *text)
 {
     if (p->type == PARAM_STRING) {
         p->string = *text ? text : NULL;
         return;
     }
+    const struct bounds *b = bounds_of(p);
     long long number;
-    if (forms[p->type].read(text, &number))
+    if (number_read(p, text, &number))
         p->number = number;
     else
-        complain(p->name, text, forms[p->type].words, p->standard);
+        complain(p->name, text, b ? b->words : forms[p->type].words, p->standard);
 }
 
 /* ---- names ---- */
@@ -151,7 +177,7 @@ bool param_advise(const char *name, const char *value, const char *from)
         struct param *p = &params[i];
         if (strcmp(p->name, name) != 0)
             continue;
-        if (p->type == PARAM_STRING || !forms[p->type].read(value, &number))
+        if (p->type == PARAM_STRING || !number_read(p, value, &number))
             return false;
         if (!p->is_set && from) {
             p->number = number;

@@ -40,8 +40,7 @@ enum { MOST_REFUSED = 3 };
 
 static uint64_t timeout_ns(void)
 {
-    long long seconds = param_number(OFI_TIMEOUT);
-    return (uint64_t)(seconds > 0 ? seconds : 1) * SECOND;
+    return (uint64_t)param_number(OFI_TIMEOUT) * SECOND;
 }
 
 /* ---- probes ---- */

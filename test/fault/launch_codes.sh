@@ -7,6 +7,9 @@ run 10 -np 4 true
 check "all ranks end with 0" $code 0
 check "nothing is said about success" "$(cat "$dir/err")" ""
 
+XMPI_HANG=soon run 10 -np 1 true
+check_says "an XMPI_HANG that is no number is told" "XMPI_HANG=soon is not a number of seconds"
+
 run 10 -np 4 sh -c 'exit $((RANK == 2 ? 7 : 0))'
 check "exit code of the rank that failed" $code 7
 check_says "the rank that failed is named" "rank 2 .*exited with code 7"

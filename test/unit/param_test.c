@@ -116,9 +116,22 @@ END_TEST
 
 START_TEST(no_number_is_below_zero)
 {
-    setenv("XMPI_OFI_TIMEOUT", "-5", 1);
+    setenv("XMPI_SPIN", "-5", 1);
     const char *said = complaints();
-    ck_assert_ptr_nonnull(strstr(said, "XMPI_OFI_TIMEOUT=-5 is not a whole number from 0 on"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_SPIN=-5 is not a whole number from 0 on"));
+    ck_assert_int_eq(param_number(SPIN), 2000);
+}
+END_TEST
+
+START_TEST(some_numbers_have_bounds)
+{
+    setenv("XMPI_ENGINES", "9", 1);
+    setenv("XMPI_OFI_TIMEOUT", "0", 1);
+    const char *said = complaints();
+    ck_assert_int_eq(lines(said), 2);
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_ENGINES=9 is not a whole number from 1 to 4"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_OFI_TIMEOUT=0 is not a number of seconds from 1"));
+    ck_assert_int_eq(param_number(ENGINES), 1);
     ck_assert_int_eq(param_number(OFI_TIMEOUT), 30);
 }
 END_TEST
@@ -169,5 +182,5 @@ UNIT_MAIN("param", defaults_are_readable, values_come_from_the_environment, read
           size_plain, size_zero, size_bytes, size_kilo, size_kilobytes, size_mebibytes,
           size_giga, size_negative, size_words, size_empty, size_trailing, size_ib_alone,
           size_too_big, bad_values_are_named_and_replaced, no_number_is_below_zero,
-          near_misses_are_pointed_out, other_names_are_left_alone,
+          some_numbers_have_bounds, near_misses_are_pointed_out, other_names_are_left_alone,
           only_the_first_rank_complains, typos_are_counted)
