@@ -129,6 +129,14 @@ part_errors()
 {
     XMPI_SHM=0 XMPI_OFI_PROVIDER=nosuch wrong "network/unknown provider" \
         'rank [0-9]+ on .*provider nosuch.*there are: ' "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    XMPI_SHM=0 XMPI_OFI_PROVIDER=shm wrong "network/a provider for one node" \
+        'XMPI_OFI_PROVIDER=shm is no network.*there are: ' "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    XMPI_SHM=0 XMPI_OFI_PROVIDER=tcp case_run "network/a provider without its layers" 60 \
+        "$XMPIRUN" -np 2 "$scratch/traffic" 3
+    XMPI_SHM=0 XMPI_OFI_NICS=lo, wrong "network/a name that is missing" \
+        'XMPI_OFI_NICS=lo,: a name is missing' "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    XMPI_SHM=0 XMPI_OFI_NICS=lo,lo wrong "network/an interface twice" \
+        'XMPI_OFI_NICS=lo,lo: lo is there twice' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     XMPI_SHM=0 XMPI_OFI_IFACE=nosuch0 wrong "network/unknown interface" \
         'rank [0-9]+ on .*interface nosuch0.*there are: ' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     printf '#!/bin/sh\n[ $RANK = 0 ] || export XMPI_OFI_PROVIDER=sockets\nexec "$@"\n' \

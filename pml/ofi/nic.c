@@ -284,6 +284,11 @@ static int nic_choose(const struct fi_info *list, const struct wish *wish,
                       const struct fi_info *chosen[NIC_MOST], int *n)
 {
     const struct fi_info *info = info_select(list, wish, fabric.version());
+    if (!info && wish->provider && strcmp(wish->provider, "shm") == 0)
+        return fail(
+            MPI_ERR_OTHER,
+            "XMPI_OFI_PROVIDER=shm is no network: ranks of one node have a shared memory of "
+            "xmpi's own (XMPI_SHM=1)");
     if (!info)
         return fail(MPI_ERR_OTHER,
                     "no network with provider %s and interface %s (XMPI_OFI_PROVIDER, "
@@ -309,11 +314,18 @@ int nics_choose(const struct fi_info *list, const struct wish *wish,
         if (length >= sizeof name || *n == NIC_MOST)
             return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: at most %d names of %zu characters",
                         param_string(OFI_NICS), NIC_MOST, sizeof name - 1);
+        if (length == 0 || (names[length] == ',' && names[length + 1] == '\0'))
+            return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: a name is missing at a comma",
+                        param_string(OFI_NICS));
         memcpy(name, names, length);
         name[length] = '\0';
         int error = nic_choose(list, &one, chosen, n);
         if (error)
             return error;
+        for (int i = 0; i < *n - 1; i++)
+            if (chosen[i] == chosen[*n - 1])
+                return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: %s is there twice",
+                            param_string(OFI_NICS), name);
         one.provider = chosen[0]->fabric_attr->prov_name;
         names += length + (names[length] == ',');
     }

@@ -7,8 +7,8 @@
  *                 FI_EP_RDM since 1.18) before tcp;ofi_rxm, which takes 70 MB per process
  *     address     IPv4, IPv6, loopback, link-local; loopback first where all ranks are here
  *
- * Never chosen by themselves: shm and sockets (we have better), datagram providers and their
- * helpers, layers for testing.
+ * Never chosen by themselves: sockets (we have better), datagram providers and their helpers, layers for
+ * testing.  Never: shm.
  */
 #include "pml/ofi/select.h"
 
@@ -40,6 +40,19 @@ int provider_rank(const char *name, uint32_t version)
             version < ranking[i].before)
             return i;
     return -1;
+}
+
+/* For ranks of one node, who have something better; its endpoints (1.17) fall over when they are given options. */
+static bool is_for_one_node(const char *name)
+{
+    return strcmp(name, "shm") == 0;
+}
+
+/* Named in full, or as what lies below a layer: "tcp" is "tcp;ofi_rxm" as well. */
+static bool provider_is(const char *name, const char *wish)
+{
+    size_t n = strlen(wish);
+    return strncmp(name, wish, n) == 0 && (name[n] == '\0' || name[n] == ';');
 }
 
 const char *info_address(const struct fi_info *info, char text[SELECT_TEXT])
@@ -80,7 +93,7 @@ static int info_rank(const struct fi_info *info, const struct wish *wish, uint32
     enum { ADDRESS_RANKS = 16 };
     const char *name = info->fabric_attr->prov_name;
     int rank = provider_rank(name, version);
-    if (wish->provider && strcmp(name, wish->provider) != 0)
+    if (is_for_one_node(name) || (wish->provider && !provider_is(name, wish->provider)))
         return -1;
     if (wish->iface && !iface_is(info, wish->iface))
         return -1;
@@ -110,7 +123,9 @@ const char *info_why_not(const struct fi_info *info, const struct fi_info *best,
                          const struct wish *wish, uint32_t version)
 {
     const char *name = info->fabric_attr->prov_name;
-    if (wish->provider && strcmp(name, wish->provider) != 0)
+    if (is_for_one_node(name))
+        return "for one node alone, where xmpi has a shared memory of its own";
+    if (wish->provider && !provider_is(name, wish->provider))
         return "XMPI_OFI_PROVIDER names another provider";
     if (wish->iface && !iface_is(info, wish->iface))
         return "another interface is asked for";

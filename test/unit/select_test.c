@@ -93,12 +93,28 @@ START_TEST(wishes_are_met_or_nothing_is)
 }
 END_TEST
 
+START_TEST(a_provider_may_be_named_without_its_layers)
+{
+    uint32_t v18 = FI_VERSION(1, 18);
+    struct fi_info *layered = add("tcp;ofi_rxm", "eth0", "10.0.0.1");
+    add("net", "eth0", "10.0.0.1");
+    ck_assert_ptr_eq(choose("tcp", NULL, false, v17), layered);
+    ck_assert_ptr_eq(choose("tcp;ofi_rxm", NULL, false, v17), layered);
+    ck_assert_ptr_null(choose("tc", NULL, false, v17));
+    ck_assert_ptr_null(choose("tcp;ofi", NULL, false, v17));
+    struct fi_info *plain = add("tcp", "eth0", "10.0.0.1");
+    ck_assert_ptr_eq(choose("tcp", NULL, false, v18), plain);
+    ck_assert_ptr_eq(choose("tcp;ofi_rxm", NULL, false, v18), layered);
+}
+END_TEST
+
 START_TEST(only_what_nobody_should_use)
 {
     add("shm", "shm", NULL);
     add("sockets", "eth0", "10.0.0.1");
     ck_assert_ptr_null(choose(NULL, NULL, false, v17));
-    ck_assert_ptr_nonnull(choose("shm", NULL, false, v17));
+    ck_assert_ptr_null(choose("shm", NULL, false, v17));
+    ck_assert_ptr_nonnull(choose("sockets", NULL, false, v17));
 }
 END_TEST
 
@@ -128,4 +144,5 @@ START_TEST(addresses_as_text)
 END_TEST
 
 UNIT_MAIN("select", tcp_has_two_names, the_best_is_taken, wishes_are_met_or_nothing_is,
-          only_what_nobody_should_use, it_says_why_not, addresses_as_text)
+          a_provider_may_be_named_without_its_layers, only_what_nobody_should_use,
+          it_says_why_not, addresses_as_text)
