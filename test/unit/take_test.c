@@ -203,7 +203,7 @@ END_TEST
 /* A few stand in the matcher's row; many are in its table. */
 START_TEST(next_messages_among_others)
 {
-    lines = LINES / 2;
+    lines = LINES / 4;
     nbystanders = 2;
     ck_assert(job_run(2, script));
     nbystanders = MOST_BYSTANDERS;
