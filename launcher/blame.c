@@ -118,14 +118,21 @@ static bool is_stuck(const struct graph *g, int rank)
     return !g->moves[rank] && g->ranks[rank].standing == STANDING_WAITING;
 }
 
-/* The first of those that a stuck rank waits for in vain; -1: any rank. */
-static int vain_hope(const struct graph *g, int rank)
+/* The first of what a stuck rank waits for in vain; NULL: nothing that is known. */
+static const struct record_item *vain_item(const struct graph *g, int rank)
 {
     const struct record_wait *wait = &g->ranks[rank].wait;
     for (int i = 0; i < items_known(wait); i++)
         if (!item_may_come(g, rank, wait, &wait->items[i]))
-            return wait->items[i].world;
-    return -1;
+            return &wait->items[i];
+    return NULL;
+}
+
+/* Of whom; -1: any rank. */
+static int vain_hope(const struct graph *g, int rank)
+{
+    const struct record_item *item = vain_item(g, rank);
+    return item ? item->world : -1;
 }
 
 /* ---- causes ---- */
@@ -175,9 +182,9 @@ static bool blame_collectives(struct graph *g)
 
 static bool blame_self(struct graph *g, int rank)
 {
-    if (vain_hope(g, rank) != rank)
+    const struct record_item *item = vain_item(g, rank);
+    if (!item || item->world != rank)
         return false;
-    const struct record_item *item = &g->ranks[rank].wait.items[0];
     if (item->kind == RECORD_READY)
         tell(
             g,

@@ -166,6 +166,10 @@ START_TEST(ends)
     waits(0, "MPI_Ssend", RECORD_SEND, 0);
     ck_assert(says(1, "rank 0 waits for itself in MPI_Ssend"));
     begin();
+    waits(0, "MPI_Waitall", RECORD_RECV, 1); /* who computes, and may send */
+    waits(0, "MPI_Waitall", RECORD_READY, 0)->bytes = 3;
+    ck_assert(says(2, "rank 0 waits in MPI_Waitall until partition 3 is sent"));
+    begin();
     waits(1, "MPI_Recv", RECORD_RECV, 0);
     ranks[0].standing = STANDING_FINAL;
     ck_assert(says(2, "rank 1 waits in MPI_Recv for rank 0, which has called MPI_Finalize"));
