@@ -13,8 +13,8 @@
 #include "launcher/explain.h"
 
 #include "launcher/job.h"
+#include "launcher/mail.h"
 #include "launcher/out.h"
-#include "launcher/post.h"
 #include "launcher/status.h"
 #include "launcher/survey.h"
 
@@ -110,7 +110,7 @@ static bool wish_read(const struct job *job, const char *wish, double *seconds)
         *seconds = number;
         return true;
     }
-    if (!job->others || job->host == POST_ROOT)
+    if (mail_is_root(job))
         complain("XMPI_HANG=%s is not a number of seconds from 0 on; taking the default, 10",
                  wish);
     return false;
