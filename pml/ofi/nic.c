@@ -284,11 +284,12 @@ static int nic_choose(const struct fi_info *list, const struct wish *wish,
                       const struct fi_info *chosen[NIC_MOST], int *n)
 {
     const struct fi_info *info = info_select(list, wish, fabric.version());
-    if (!info && wish->provider && strcmp(wish->provider, "shm") == 0)
+    if (!info && wish->provider && provider_is_local(wish->provider))
         return fail(
             MPI_ERR_OTHER,
-            "XMPI_OFI_PROVIDER=shm is no network: ranks of one node have a shared memory of "
-            "xmpi's own (XMPI_SHM=1)");
+            "XMPI_OFI_PROVIDER=%s is no network: ranks of one node have a shared memory of "
+            "xmpi's own (XMPI_SHM=1)",
+            wish->provider);
     if (!info)
         return fail(MPI_ERR_OTHER,
                     "no network with provider %s and interface %s (XMPI_OFI_PROVIDER, "
@@ -327,6 +328,7 @@ int nics_choose(const struct fi_info *list, const struct wish *wish,
                 return fail(MPI_ERR_OTHER, "XMPI_OFI_NICS=%s: %s is there twice",
                             param_string(OFI_NICS), name);
         one.provider = chosen[0]->fabric_attr->prov_name;
+        one.exact = true;
         names += length + (names[length] == ',');
     }
     return 0;

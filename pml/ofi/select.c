@@ -42,17 +42,18 @@ int provider_rank(const char *name, uint32_t version)
     return -1;
 }
 
-/* For ranks of one node, who have something better; its endpoints (1.17) fall over when they are given options. */
-static bool is_for_one_node(const char *name)
+/* Its endpoints (1.17) fall over when they are given options. */
+bool provider_is_local(const char *name)
 {
     return strcmp(name, "shm") == 0;
 }
 
 /* Named in full, or as what lies below a layer: "tcp" is "tcp;ofi_rxm" as well. */
-static bool provider_is(const char *name, const char *wish)
+static bool provider_is(const char *name, const struct wish *wish)
 {
-    size_t n = strlen(wish);
-    return strncmp(name, wish, n) == 0 && (name[n] == '\0' || name[n] == ';');
+    size_t n = wish->provider ? strlen(wish->provider) : 0;
+    return !wish->provider || (strncmp(name, wish->provider, n) == 0 &&
+                               (name[n] == '\0' || (name[n] == ';' && !wish->exact)));
 }
 
 const char *info_address(const struct fi_info *info, char text[SELECT_TEXT])
@@ -93,7 +94,7 @@ static int info_rank(const struct fi_info *info, const struct wish *wish, uint32
     enum { ADDRESS_RANKS = 16 };
     const char *name = info->fabric_attr->prov_name;
     int rank = provider_rank(name, version);
-    if (is_for_one_node(name) || (wish->provider && !provider_is(name, wish->provider)))
+    if (provider_is_local(name) || !provider_is(name, wish))
         return -1;
     if (wish->iface && !iface_is(info, wish->iface))
         return -1;
@@ -123,9 +124,9 @@ const char *info_why_not(const struct fi_info *info, const struct fi_info *best,
                          const struct wish *wish, uint32_t version)
 {
     const char *name = info->fabric_attr->prov_name;
-    if (is_for_one_node(name))
+    if (provider_is_local(name))
         return "for one node alone, where xmpi has a shared memory of its own";
-    if (wish->provider && !provider_is(name, wish->provider))
+    if (!provider_is(name, wish))
         return "XMPI_OFI_PROVIDER names another provider";
     if (wish->iface && !iface_is(info, wish->iface))
         return "another interface is asked for";

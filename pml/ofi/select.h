@@ -12,10 +12,14 @@
 enum { SELECT_TEXT = 64 };
 
 struct wish {
-    const char *provider; /* as fi_info names it; NULL: the best */
+    const char *provider; /* as fi_info names it, or without its layers; NULL: the best */
     const char *iface;    /* interface, domain or own address; NULL: the best */
     bool alone;           /* all processes are on this machine: loopback is good */
+    bool exact;           /* the provider is named with all its layers */
 };
+
+/* It is for ranks of one node, who have something better, and is never taken. */
+bool provider_is_local(const char *name);
 
 /* How good a provider is: 0 is best; -1: only if it is asked for.  `version` is fi_version(). */
 int provider_rank(const char *name, uint32_t version);

@@ -44,7 +44,7 @@ static struct fi_info *add(const char *provider, const char *domain, const char 
 static const struct fi_info *choose(const char *provider, const char *iface, bool alone,
                                     uint32_t version)
 {
-    struct wish wish = { provider, iface, alone };
+    struct wish wish = { .provider = provider, .iface = iface, .alone = alone };
     return info_select(&entries[0].info, &wish, version);
 }
 
@@ -102,6 +102,8 @@ START_TEST(a_provider_may_be_named_without_its_layers)
     ck_assert_ptr_eq(choose("tcp;ofi_rxm", NULL, false, v17), layered);
     ck_assert_ptr_null(choose("tc", NULL, false, v17));
     ck_assert_ptr_null(choose("tcp;ofi", NULL, false, v17));
+    struct wish exact = { .provider = "tcp", .exact = true };
+    ck_assert_ptr_null(info_select(&entries[0].info, &exact, v17));
     struct fi_info *plain = add("tcp", "eth0", "10.0.0.1");
     ck_assert_ptr_eq(choose("tcp", NULL, false, v18), plain);
     ck_assert_ptr_eq(choose("tcp;ofi_rxm", NULL, false, v18), layered);
@@ -124,8 +126,8 @@ START_TEST(it_says_why_not)
     struct fi_info *six = add("net", "eth0", "fd00::1");
     struct fi_info *layered = add("tcp;ofi_rxm", "eth0", "10.0.0.1");
     struct fi_info *sockets = add("sockets", "eth0", "10.0.0.1");
-    struct wish none = { NULL, NULL, false }, eth1 = { NULL, "eth1", false },
-                verbs = { "verbs", NULL, false };
+    struct wish none = { .provider = NULL }, eth1 = { .iface = "eth1" },
+                verbs = { .provider = "verbs" };
     ck_assert_ptr_nonnull(strstr(info_why_not(six, best, &none, v17), "address ranks lower"));
     ck_assert_ptr_nonnull(strstr(info_why_not(layered, best, &none, v17), "provider ranks"));
     ck_assert_ptr_nonnull(strstr(info_why_not(sockets, best, &none, v17), "who ask for it"));
