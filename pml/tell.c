@@ -20,14 +20,11 @@
 static struct record_item *item_new(struct record_wait *wait, enum record_kind kind,
                                     const struct channel *channel)
 {
+    if (channel)
+        return record_item_in(wait, kind, channel->context);
     struct record_item *item = record_item_new(wait);
-    if (!item)
-        return NULL;
-    item->kind = kind;
-    if (channel) {
-        item->context = channel->context;
-        record_name_comm(channel->context, item->comm);
-    }
+    if (item)
+        item->kind = kind;
     return item;
 }
 

@@ -10,19 +10,13 @@
 void parts_tell(const struct parts *parts, struct record_wait *wait)
 {
     const struct channel *channel = parts->channel;
-    struct record_item *item = record_item_new(wait);
+    bool ours = parts->unready >= 0;
+    enum record_kind kind = ours ? RECORD_READY : parts->come ? RECORD_RECV : RECORD_SEND;
+    struct record_item *item = record_item_in(wait, kind, channel->context);
     if (!item)
         return;
-    item->kind = parts->come ? RECORD_RECV : RECORD_SEND;
-    item->context = channel->context;
-    record_name_comm(channel->context, item->comm);
     item->peer = parts->peer;
-    item->world = ranks_world(channel->peers, parts->peer);
+    item->world = ours ? boot.rank : ranks_world(channel->peers, parts->peer);
     item->tag = parts->tag;
-    item->bytes = parts->bytes;
-    if (parts->unready < 0)
-        return;
-    item->kind = RECORD_READY;
-    item->world = boot.rank;
-    item->bytes = (uint64_t)parts->unready;
+    item->bytes = ours ? (uint64_t)parts->unready : parts->bytes;
 }

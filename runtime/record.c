@@ -167,6 +167,18 @@ struct record_item *record_item_new(struct record_wait *wait)
     return item;
 }
 
+struct record_item *record_item_in(struct record_wait *wait, enum record_kind kind,
+                                   uint64_t context)
+{
+    struct record_item *item = record_item_new(wait);
+    if (!item)
+        return NULL;
+    item->kind = kind;
+    item->context = context;
+    record_name_comm(context, item->comm);
+    return item;
+}
+
 static int slot_take(void)
 {
     struct record_area *area = record_area;

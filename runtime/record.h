@@ -218,6 +218,10 @@ void record_tests_sleep(int slot, bool sleeps);
 /* Room for one more item, cleared; NULL: they are only counted from here on. */
 struct record_item *record_item_new(struct record_wait *wait);
 
+/* The same of messages in a context, whose communicator it names. */
+struct record_item *record_item_in(struct record_wait *wait, enum record_kind kind,
+                                   uint64_t context);
+
 /* The name of the communicator with this context; set by who knows.  True: MPI_Finalize ends it. */
 extern bool (*record_comm_name)(uint64_t context, char *name, size_t room);
 void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);

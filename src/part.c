@@ -293,7 +293,7 @@ static int first_unready(const struct partitioned *part)
     return -1;
 }
 
-static void part_tell(const struct request *request, struct record_wait *wait)
+static void partitioned_tell(const struct request *request, struct record_wait *wait)
 {
     const struct partitioned *part = (const struct partitioned *)request;
     const struct comm *comm = request->comm;
@@ -306,12 +306,13 @@ static void part_tell(const struct request *request, struct record_wait *wait)
     parts_tell(&parts, wait);
 }
 
-static const struct request_ops psend_ops = {
-    .name = "partitioned send", .start = part_start, .tell = part_tell, .release = part_release
-};
+static const struct request_ops psend_ops = { .name = "partitioned send",
+                                              .start = part_start,
+                                              .tell = partitioned_tell,
+                                              .release = part_release };
 static const struct request_ops precv_ops = { .name = "partitioned receive",
                                               .start = part_start,
-                                              .tell = part_tell,
+                                              .tell = partitioned_tell,
                                               .release = part_release };
 
 bool request_is_partitioned(const struct request *request)
