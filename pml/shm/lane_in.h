@@ -16,8 +16,7 @@ enum {
     OLD_NEWS = 1 << 15,
     NEAR = 1,
     FAR = 2,
-    EXPECT_MORE = 2,
-    TELL_CHUNKS = 4 /* a quarter of those in flight */
+    EXPECT_MORE = 2
 };
 
 static inline bool slot_has(const struct slot *slot, uint32_t position)

@@ -243,6 +243,8 @@ static inline bool lane_take(struct lane *lane)
     return false;
 }
 
+enum { TELL_CHUNKS = 4 }; /* a quarter of those in flight */
+
 static int lane_drain(struct lane *lane)
 {
     int packets = 0;
