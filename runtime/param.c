@@ -8,10 +8,12 @@
 #include "runtime/param.h"
 
 #include "runtime/amount.h"
+#include "runtime/bootseg.h"
 #include "runtime/log.h"
 #include "runtime/typo.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -76,11 +78,11 @@ static const struct form {
 /* Whole numbers that have more bounds than that. */
 static const struct bounds {
     enum param_id id;
+    const char *what;
     long long least, most;
-    const char *words;
 } bounds[] = {
-    { PARAM_ID_ENGINES, 1, 4, "a whole number from 1 to 4" },
-    { PARAM_ID_OFI_TIMEOUT, 1, 1000000, "a number of seconds from 1 to 1000000" },
+    { PARAM_ID_ENGINES, "a whole number", 1, BOOT_RINGS },
+    { PARAM_ID_OFI_TIMEOUT, "a number of seconds", 1, 1000000 },
 };
 
 static const struct bounds *bounds_of(const struct param *p)
@@ -98,18 +100,26 @@ static bool number_read(const struct param *p, const char *text, long long *numb
            (!b || (b->least <= *number && *number <= b->most));
 }
 
+static void number_complain(const struct param *p, const char *text)
+{
+    const struct bounds *b = bounds_of(p);
+    char form[80];
+    if (b)
+        snprintf(form, sizeof form, "%s from %lld to %lld", b->what, b->least, b->most);
+    complain(p->name, text, b ? form : forms[p->type].words, p->standard);
+}
+
 static void param_take(struct param *p, const char *text)
 {
     if (p->type == PARAM_STRING) {
         p->string = *text ? text : NULL;
         return;
     }
-    const struct bounds *b = bounds_of(p);
     long long number;
     if (number_read(p, text, &number))
         p->number = number;
     else
-        complain(p->name, text, b ? b->words : forms[p->type].words, p->standard);
+        number_complain(p, text);
 }
 
 /* ---- names ---- */

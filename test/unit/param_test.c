@@ -117,9 +117,13 @@ END_TEST
 START_TEST(no_number_is_below_zero)
 {
     setenv("XMPI_SPIN", "-5", 1);
+    setenv("XMPI_OFI_TIMEOUT", "-5", 1);
     const char *said = complaints();
     ck_assert_ptr_nonnull(strstr(said, "XMPI_SPIN=-5 is not a whole number from 0 on"));
+    ck_assert_ptr_nonnull(
+        strstr(said, "XMPI_OFI_TIMEOUT=-5 is not a number of seconds from 1"));
     ck_assert_int_eq(param_number(SPIN), 2000);
+    ck_assert_int_eq(param_number(OFI_TIMEOUT), 30);
 }
 END_TEST
 
