@@ -65,6 +65,8 @@ enum {
     WATCH_NS = 100000,      /* until the first look of the follower that watches */
     STAYS_MOVES = 8,  /* rounds for others after which a leader gives way to a newcomer, */
     LOOKS_MOVES = 64, /* and after which it looks whether others call at all */
+    SETTLING_ROUNDS =
+        8, /* of a call that has spared the helper, until it leaves the rest to it */
 };
 
 static poller *pollers[MOST_POLLERS];
@@ -79,6 +81,8 @@ static int sleepers; /* waits of this process that are armed or asleep on the be
 
 static struct wait *leader, *armed; /* the one that polls, and the one of them that sleeps */
 static struct wait *watcher;        /* of the followers */
+static struct wait *helper;         /* progress_assist's, armed or asleep */
+static bool ringers_fence;          /* all of them, when somebody armed last */
 static int cpus = 1;                /* of this process */
 int waits_asleep;                   /* sleepers and followers */
 bool waits_mixed;
@@ -107,6 +111,9 @@ void progress_remove(poller *poll)
  * by another thread while that function runs. */
 bool progress_polling;
 
+bool progress_may_spare;
+static bool helper_is_spared; /* the bell is down while a call goes on */
+
 uint64_t progress_empty;
 static _Atomic uint32_t rounds; /* ever; written under the lock */
 
@@ -116,7 +123,7 @@ static int round_over_pollers(void)
         return 0;
     int events = 0;
     progress_polling = true;
-    progress_is_owed = false;
+    progress_is_owed = helper_is_spared;
     atomic_store_explicit(&rounds, atomic_load_explicit(&rounds, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     for (int i = 0; i < npollers; i++)
@@ -161,6 +168,7 @@ int progress(void)
 {
     if (__builtin_expect(polling_times_gap, 0))
         polling_gap_over();
+    progress_spare();
     int events = round_over_pollers();
     if (events)
         progress_completed();
@@ -212,8 +220,15 @@ static void wait_arm(struct wait *w)
     if (w->helps)
         where = sleepers == 1 ? AWAITS_NO_CALL : 0;
     atomic_store_explicit(&bell->where, where, memory_order_relaxed);
-    w->rings = doorbell_arm(bell, !policy_all_fence());
+    ringers_fence = policy_all_fence();
+    w->rings = doorbell_arm(bell, !ringers_fence);
     w->woken = false;
+}
+
+/* May a call take the bell down?  Only where it can be put up again without a barrier. */
+static void helper_judge(void)
+{
+    progress_may_spare = helper && sleepers == 1 && ringers_fence && !helper_is_spared;
 }
 
 static void count_asleep(const struct wait *w, int change)
@@ -233,6 +248,9 @@ static void wait_disarm(struct wait *w)
     }
     if (armed == w)
         armed = NULL;
+    if (helper == w)
+        helper = NULL;
+    helper_judge();
     w->phase = SPINNING;
 }
 
@@ -309,7 +327,10 @@ static void wait_begin_sleep(struct wait *w)
     count_asleep(w, 1);
     if (leader == w)
         armed = w;
+    if (w->helps)
+        helper = w;
     wait_arm(w);
+    helper_judge();
 }
 
 /* ---- behind the leader ---- */
@@ -549,6 +570,31 @@ static void assist_rest(struct wait *w)
     engine_retake(levels);
 }
 
+void progress_spare_helper(void)
+{
+    progress_may_spare = false;
+    helper_is_spared = progress_is_owed = true;
+    atomic_store_explicit(&bell->sleeping, 0, memory_order_relaxed);
+}
+
+/* The bell goes up before the first look, and whoever rings fences; so what comes after the last look
+ * wakes the helper. */
+void progress_settle(void)
+{
+    if (helper_is_spared) {
+        helper_is_spared = false;
+        if (helper)
+            wait_arm(helper);
+        helper_judge();
+    }
+    for (int i = 0; i < SETTLING_ROUNDS; i++) {
+        if (round_over_pollers() == 0)
+            return;
+        progress_completed();
+    }
+    progress_nudge();
+}
+
 void progress_assist(struct wait *w)
 {
     if ((leader && leader != w) || (leader == w && !armed && followers > 0)) {
@@ -591,6 +637,7 @@ void progress_open(struct doorbell *mine, bool crowded)
 {
     params_read();
     bell = mine ? mine : &own_bell;
+    helper_is_spared = false;
     partner_open(crowded ? mine : NULL);
     if (mine)
         atomic_store(&mine->fences, 0); /* of an earlier use of MPI */

@@ -240,6 +240,20 @@ void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns);
 void progress_nudge(void);
 extern bool progress_is_owed;
 
+/* Calls that begin something, or look for it, make progress themselves.  While one goes on, what comes need not
+ * wake the thread that helps (progress_assist), which would take the CPU from it and wait for the lock: so
+ * progress_spare, at its beginning, takes the bell down where that is cheap, and progress_is_owed. */
+extern bool progress_may_spare __attribute__((visibility("hidden")));
+void progress_spare_helper(void);
+static inline void progress_spare(void)
+{
+    if (__builtin_expect(progress_may_spare, 0))
+        progress_spare_helper();
+}
+
+/* What a call owes at its end. */
+void progress_settle(void);
+
 /* A round is under way, maybe in a function of the program, without the lock. */
 extern bool progress_polling;
 

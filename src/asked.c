@@ -19,6 +19,7 @@
 
 static void asked_open(struct asked *asked, enum collective what, struct comm *comm, int root)
 {
+    progress_spare();
     asked->comm = comm;
     asked->types[0] = asked->types[1] = NULL;
     asked->memory = NULL;

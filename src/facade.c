@@ -143,7 +143,7 @@ int leave_error(struct entry *e, void *owner)
     int rc = errhandler_raise(owner, e->rc, message);
     if (comm)
         comm_release(comm);
-    engine_leave();
+    leave_lock(e);
     return rc;
 }
 

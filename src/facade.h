@@ -80,14 +80,23 @@ ENTRY_INLINE struct entry enter(const char *function)
     return enter_taken(function, many);
 }
 
+/* A call that begins messages or looks for them. */
+ENTRY_INLINE void enter_lock(bool many)
+{
+    if (many) {
+        engine_take();
+        progress_spare();
+    }
+}
+
 /* The recorder knows already that the user is here. */
 static inline struct entry enter_comm_told(const char *function, MPI_Comm comm)
 {
     bool many = threads_are_many();
     if (many && engines_are_several())
         enter_engine_of_comm(comm);
-    else if (many)
-        engine_take();
+    else
+        enter_lock(many);
     return enter_told(function, many);
 }
 
@@ -103,8 +112,8 @@ ENTRY_INLINE struct entry enter_requests(const char *function, int n,
     bool many = threads_are_many();
     if (many && engines_are_several())
         enter_engine_of_requests(n, handles);
-    else if (many)
-        engine_take();
+    else
+        enter_lock(many);
     return enter_taken(function, many);
 }
 
@@ -126,7 +135,7 @@ static inline void leave_lock(const struct entry *e)
 {
     if (e->locked && threads_are_many() && progress_is_owed) {
         engine_join();
-        progress();
+        progress_settle();
     }
     engine_leave();
 }
