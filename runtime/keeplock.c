@@ -244,9 +244,11 @@ static __attribute__((noinline)) void lock_take_late(struct keeplock *lock, stru
 {
     if (count(&lock->hungry) != 0)
         keeplock_let_others(lock, count(&lock->taken));
-    if (!lock_try(lock))
+    bool waited = !lock_try(lock);
+    if (waited)
         lock_wait(lock, mine);
     lock_own_free(lock, mine, levels);
+    lock->waited = waited;
 }
 
 /* What is rare is done by functions that are called last, so that no register has to be saved for them. */

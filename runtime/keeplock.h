@@ -17,7 +17,8 @@ struct keeplock {
     _Atomic uint32_t handed;
     _Atomic uint32_t taken; /* counts how often it was taken */
     _Atomic(const struct seat *) owner;
-    int levels;                  /* of the owner */
+    int levels;                  /* of the owner, */
+    bool waited;                 /* who found it taken */
     uint32_t row;                /* `taken` when the row began */
     const struct seat *last;     /* of the thread that had it last, */
     uint32_t hands;              /* and how often that was another one than before */
@@ -41,6 +42,7 @@ static inline void keeplock_own(struct keeplock *lock, struct seat *mine, int le
 {
     atomic_store_explicit(&lock->owner, mine, memory_order_relaxed);
     lock->levels = levels;
+    lock->waited = false;
     atomic_store_explicit(&lock->taken, keeplock_count(&lock->taken) + 1, memory_order_relaxed);
 }
 

@@ -41,17 +41,12 @@ _Thread_local int engine_mine = -1;
 
 /* Written under all locks, of which the first comes first. */
 static int engines = 1; /* that there are */
-atomic_bool engines_several;
-
-/* Read with each call, so in a line of its own. */
-static struct {
-    _Atomic bool yes;
-} __attribute__((aligned(128))) apart;
+struct engines_apart engines_apart;
 
 static struct {
     int held;         /* how many locks the owner of the first one has with it */
-    int served;       /* engine of the last one who would have gone solo */
-    int clashes;      /* of such ones, who found the lock taken by one of another engine */
+    int served;       /* engine of the last one who would have gone solo, and had to wait */
+    int clashes;      /* of such ones, after one of another engine */
     uint32_t takings; /* of all locks that had to wait for one of them, since the last look */
     uint32_t solos;   /* at that look */
     uint64_t since,
@@ -103,12 +98,12 @@ static void engines_part(void)
     all.clashes = 0;
     all.takings = 0;
     all.solos = engine_solos();
-    atomic_store_explicit(&apart.yes, true, memory_order_relaxed);
+    atomic_store_explicit(&engines_apart.yes, true, memory_order_relaxed);
 }
 
 static void engines_meet(void)
 {
-    atomic_store_explicit(&apart.yes, false, memory_order_relaxed);
+    atomic_store_explicit(&engines_apart.yes, false, memory_order_relaxed);
     all.since = clock_ns();
     all.clashes = 0;
 }
@@ -143,7 +138,7 @@ static __attribute__((noinline)) void rest_take_apart(void)
 static inline void all_take(int levels)
 {
     keeplock_take(&engine_locks[0], &seats[0], levels);
-    if (__builtin_expect(atomic_load_explicit(&apart.yes, memory_order_relaxed), 0))
+    if (engines_are_apart())
         rest_take_apart();
 }
 
@@ -176,22 +171,15 @@ static void all_let_go(void)
 
 /* ---- all of them ---- */
 
-static __attribute__((noinline)) void several_take(void)
-{
-    all_take(1);
-}
-
-/* Where there is one engine its lock is all that there is. */
-void engine_take(void)
+bool engine_take(void)
 {
     if (keeplock_is_mine(&engine_locks[0], &seats[0])) {
         assert(engine_mine < 0);
         engine_locks[0].levels++;
-    } else if (engines_are_several()) {
-        several_take();
-    } else {
-        keeplock_take(&engine_locks[0], &seats[0], 1);
+        return false;
     }
+    all_take(1);
+    return engine_locks[0].waited;
 }
 
 void engine_give(void)
@@ -219,20 +207,12 @@ static inline bool call_goes(void)
     return --engine_locks[0].levels == 0;
 }
 
-static __attribute__((noinline)) void several_leave(void)
+void engine_leave(void)
 {
-    if (engine_mine >= 0)
+    if (engine_is_solo())
         engine_give_solo();
     else if (keeplock_is_mine(&engine_locks[0], &seats[0]) && call_goes())
         all_free();
-}
-
-void engine_leave(void)
-{
-    if (engines_are_several())
-        several_leave();
-    else if (keeplock_is_mine(&engine_locks[0], &seats[0]) && call_goes())
-        keeplock_free(&engine_locks[0], &seats[0]);
 }
 
 bool engine_is_late(void)
@@ -287,17 +267,21 @@ static void solo_take(int k)
     atomic_store_explicit(&solos[k].n, keeplock_count(&solos[k].n) + 1, memory_order_relaxed);
 }
 
+void engine_clash(int k)
+{
+    if (engines == 1 || our_threads > 0 || all.held > 1)
+        return;
+    if (all.served != k && all.served >= 0 && ++all.clashes >= PARTS &&
+        clock_ns() - all.since >= all.gap)
+        engines_part();
+    all.served = k;
+}
+
 /* They are together: this one takes all, and may find a reason to part. */
 static bool solo_take_all(int k)
 {
-    bool busy = keeplock_is_busy(&engine_locks[0], &seats[0]);
-    all_take(1);
-    if (engines == 1)
-        return false;
-    if (busy && our_threads == 0 && all.served != k && all.served >= 0 && all.held == 1 &&
-        ++all.clashes >= PARTS && clock_ns() - all.since >= all.gap)
-        engines_part();
-    all.served = k;
+    if (engine_take())
+        engine_clash(k);
     return false;
 }
 
@@ -308,10 +292,10 @@ bool engine_take_solo(int k)
         engine_take();
         return false;
     }
-    if (!atomic_load_explicit(&apart.yes, memory_order_relaxed))
+    if (!engines_are_apart())
         return solo_take_all(k);
     solo_take(k);
-    if (atomic_load_explicit(&apart.yes, memory_order_relaxed))
+    if (engines_are_apart())
         return true;
     engine_give_solo();
     return solo_take_all(k);
@@ -432,5 +416,4 @@ void threads_of_ours(int change)
 void engines_open(int n)
 {
     engines = n;
-    engines_several = n > 1;
 }

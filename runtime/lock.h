@@ -31,8 +31,8 @@ enum threads { THREADS_ONE, THREADS_BESIDE, THREADS_MANY };
 void threads_of_program(enum threads may);
 void threads_of_ours(int change);
 
-/* Whoever takes it gives it back as often. */
-void engine_take(void);
+/* Whoever takes it gives it back as often.  True: somebody else had it, so this thread had to wait. */
+bool engine_take(void);
 void engine_give(void);
 
 /* A thread of ours begins in the middle of a call that may have gone without the lock: the call has
@@ -84,18 +84,23 @@ extern _Thread_local int engine_mine __attribute__((tls_model("initial-exec")));
 /* How many there are, from now on; before there are threads, or with the engine lock. */
 void engines_open(int n);
 
-/* Are there several? */
-extern atomic_bool engines_several __attribute__((visibility("hidden")));
+/* Are they apart?  Only then may a thread have one alone.  Read with each call, so in a line of its own. */
+extern struct engines_apart {
+    _Atomic bool yes;
+} __attribute__((aligned(128))) engines_apart __attribute__((visibility("hidden")));
 
-static inline bool engines_are_several(void)
+static inline bool engines_are_apart(void)
 {
-    return __builtin_expect(atomic_load_explicit(&engines_several, memory_order_relaxed), 0);
+    return __builtin_expect(atomic_load_explicit(&engines_apart.yes, memory_order_relaxed), 0);
 }
+
+/* A call for engine k had to wait for the lock, which it has now; so they may part. */
+void engine_clash(int k);
 
 /* Has this thread one alone? */
 static inline bool engine_is_solo(void)
 {
-    return engines_are_several() && engine_mine >= 0;
+    return __builtin_expect(engine_mine >= 0, 0);
 }
 
 /* True: it has engine k alone.  False: it has all, as engine_take. */

@@ -81,7 +81,7 @@ static const struct bounds {
     const char *what;
     long long least, most;
 } bounds[] = {
-    { PARAM_ID_ENGINES, "a whole number", 1, BOOT_RINGS },
+    { PARAM_ID_ENGINES, "a whole number", 0, BOOT_RINGS },
     { PARAM_ID_OFI_TIMEOUT, "a number of seconds", 1, 1000000 },
 };
 

@@ -50,6 +50,13 @@ void enter_engine_of_comm(MPI_Comm handle)
         engine_join();
 }
 
+void enter_late(MPI_Comm handle)
+{
+    const struct comm *comm = handle_comm(handle);
+    if (comm)
+        engine_clash(comm->p2p.engine);
+}
+
 /* Whether all are of that engine is looked at when it is ours. */
 void enter_engine_of_requests(int n, const MPI_Request *handles)
 {

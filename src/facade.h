@@ -56,6 +56,9 @@ void leave_blame(struct comm *comm) __attribute__((cold));
 void enter_engine_of_comm(MPI_Comm handle);
 void enter_engine_of_requests(int n, const MPI_Request *handles);
 
+/* It had to wait for the lock: one more reason for the engines to part. */
+void enter_late(MPI_Comm handle) __attribute__((cold));
+
 static inline struct entry enter_told(const char *function, bool locked)
 {
     struct entry e = { function, MPI_SUCCESS, locked };
@@ -80,23 +83,22 @@ ENTRY_INLINE struct entry enter(const char *function)
     return enter_taken(function, many);
 }
 
-/* A call that begins messages or looks for them. */
-ENTRY_INLINE void enter_lock(bool many)
+/* A call that begins messages or looks for them, and needs all engines.  True: it had to wait for that. */
+ENTRY_INLINE bool enter_lock(void)
 {
-    if (many) {
-        engine_take();
-        progress_spare();
-    }
+    bool waited = engine_take();
+    progress_spare();
+    return waited;
 }
 
 /* The recorder knows already that the user is here. */
 static inline struct entry enter_comm_told(const char *function, MPI_Comm comm)
 {
     bool many = threads_are_many();
-    if (many && engines_are_several())
+    if (many && engines_are_apart())
         enter_engine_of_comm(comm);
-    else
-        enter_lock(many);
+    else if (many && __builtin_expect(enter_lock(), 0))
+        enter_late(comm);
     return enter_told(function, many);
 }
 
@@ -110,10 +112,10 @@ ENTRY_INLINE struct entry enter_requests(const char *function, int n,
                                          const MPI_Request *handles)
 {
     bool many = threads_are_many();
-    if (many && engines_are_several())
+    if (many && engines_are_apart())
         enter_engine_of_requests(n, handles);
-    else
-        enter_lock(many);
+    else if (many)
+        enter_lock();
     return enter_taken(function, many);
 }
 

@@ -36,6 +36,13 @@ static bool library_is_open;
 static pid_t opener; /* a child that was forked closes nothing */
 static int users;    /* who hold it */
 
+/* How many CPUs there are for the threads of a rank. */
+static int rank_cpus(void)
+{
+    int each = (int)(boot.segment->cpus / boot.segment->nlocal);
+    return each > 1 ? each : 1;
+}
+
 static int library_open(void)
 {
     params_read();
@@ -46,9 +53,7 @@ static int library_open(void)
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),
                         boot.segment->nlocal);
-    progress_cpus(boot.segment->cpus > boot.segment->nlocal
-                      ? boot.segment->cpus / boot.segment->nlocal
-                      : 1);
+    progress_cpus(rank_cpus());
     record_comm_name = comm_name_of;
     trace_open(boot.segment->launcher_pid, boot.segment->trace_fd, &boot.segment->trace_used,
                boot.rank);
@@ -91,6 +96,16 @@ static void library_close(void)
     boot_close();
 }
 
+/* Threads that have one CPU between them would only wait longer for one another. */
+static int engines_wanted(void)
+{
+    if (thread_level != MPI_THREAD_MULTIPLE)
+        return 1;
+    if (param_number(ENGINES) > 0)
+        return (int)param_number(ENGINES);
+    return rank_cpus() > 1 ? ENGINES : 1;
+}
+
 /* The calls that get here hold the engine lock.  The highest level asked for counts; a program
  * that is at MPI_THREAD_FUNNELED and asks for more must do so while no other call is under way,
  * since that one may have gone without the lock. */
@@ -99,7 +114,7 @@ static void threads_admit(int level)
     if (level > thread_level)
         thread_level = level;
     record_area->multiple = thread_level == MPI_THREAD_MULTIPLE;
-    pml_engines(thread_level == MPI_THREAD_MULTIPLE ? (int)param_number(ENGINES) : 1);
+    pml_engines(engines_wanted());
     threads_of_program(thread_level == MPI_THREAD_MULTIPLE ? THREADS_MANY
                        : thread_level != MPI_THREAD_SINGLE ? THREADS_BESIDE
                                                            : THREADS_ONE);
