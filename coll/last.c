@@ -52,7 +52,7 @@ void last_words(const struct team *team, bool freed)
 void last_words_everywhere(const struct team *world)
 {
     for (struct channel *channel = NULL; (channel = channel_next(channel));)
-        if (channel->context % 2 == 1 && channel != &world->channel)
+        if (channel_is_collective(channel) && channel != &world->channel)
             last_words((struct team *)channel,
                        false); /* which begins with it (struct ticket) */
     last_words(world, false);

@@ -53,8 +53,8 @@ struct link {
     long (*put)(struct peer *peer, const struct wire *header, const struct buffer *data,
                 size_t skip, size_t bytes);
 
-    /* Send a short message of fewer bytes than `slot_room` in one packet.  False: it cannot be done in a hurry,
-     * ask `put`.  0 for links that cannot, as those that bound what may arrive (peer->window). */
+    /* Send a short message of fewer bytes than `slot_room` in one packet; it may arrive at once, where the
+     * process sends to itself.  False: it cannot be done in a hurry, ask `put`.  0 for links that cannot, as those that bound what may arrive (peer->window). */
     bool (*put_short)(struct peer *peer, const struct channel *channel,
                       const struct envelope *to, const char *from, size_t bytes);
     size_t slot_room;

@@ -35,6 +35,12 @@ struct channel {
     struct channel *next;      /* in the table of contexts */
 };
 
+/* Its messages are steps of collectives, not messages of the program. */
+static inline bool channel_is_collective(const struct channel *channel)
+{
+    return channel->context % 2 == 1;
+}
+
 /* So many engines for channels that are opened from now on, unless there are as many; one where there is
  * more than one node. */
 void pml_engines(int wanted);

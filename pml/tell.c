@@ -82,11 +82,11 @@ static bool near_in(const struct wanted *wanted, struct channel *channel,
 /* Messages of collectives have contexts and steps of their own and are nobody's mistake. */
 static void near_find(const struct wanted *wanted, struct record_wait *wait)
 {
-    if (wanted->channel->context % 2 || wait->near.found ||
+    if (channel_is_collective(wanted->channel) || wait->near.found ||
         near_in(wanted, (struct channel *)wanted->channel, wait))
         return;
     for (struct channel *c = channel_next(NULL); c; c = channel_next(c))
-        if (c != wanted->channel && c->context % 2 == 0 && near_in(wanted, c, wait))
+        if (c != wanted->channel && !channel_is_collective(c) && near_in(wanted, c, wait))
             return;
 }
 
