@@ -210,7 +210,7 @@ bool attach_read(const struct attached *a, int rank, void *to, uint64_t from, si
         if (read < piece)
             return false;
         if (at + piece < bytes)
-            progress();
+            progress_beside();
     }
     return true;
 }
@@ -235,7 +235,7 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
         if (written < piece)
             return false;
         if (at + piece < bytes)
-            progress();
+            progress_beside();
     }
     return true;
 }
@@ -301,7 +301,7 @@ static int perform(struct attached *a, const struct call *call, struct rest *res
     if (!error && a->is_open) {
         uint64_t done;
         while (way->go_on(state, &done))
-            progress();
+            progress_beside();
         error = attach_end(a, done);
     }
     return way->close(state, a, error, rest);

@@ -157,7 +157,7 @@ static uint64_t slice_climb(const struct work *f)
             return outcome == SPOILT ? DONE_NEVER : done;
         done += count;
         if (done < slice.count)
-            progress();
+            progress_beside();
     }
     return done;
 }

@@ -179,6 +179,14 @@ int progress(void)
     return events;
 }
 
+void progress_beside(void)
+{
+    if (round_over_pollers())
+        progress_completed();
+    else
+        engine_breathe();
+}
+
 uint32_t progress_looks(bool others)
 {
     static uint32_t asked;

@@ -32,6 +32,9 @@ void progress_remove(poller *poll);
 /* One round over all pollers; the number of events handled.  For calls that do not wait: never
  * blocks, but yields the CPU when many rounds in a row were empty. */
 int progress(void);
+
+/* The same for a call that has work of its own between rounds: it lets other threads in, but goes on. */
+void progress_beside(void);
 /* Rounds in a row that moved nothing, in such calls. */
 extern uint64_t progress_empty __attribute__((visibility("hidden")));
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -239,6 +240,47 @@ START_TEST(tests_give_way_where_ranks_exceed_cpus)
         rude = in_a_process("never");
     }
     ck_assert_msg(polite * 3 < rude, "%g s with yields, %g s without", polite, rude);
+}
+END_TEST
+
+static long switches(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+}
+
+/* How often the CPU goes to somebody else who wants it in 2000 rounds that find nothing. */
+static long switches_in(bool has_work)
+{
+    long before = switches();
+    for (int i = 0; i < 2000; i++) {
+        if (has_work)
+            progress_beside();
+        else
+            progress();
+    }
+    return switches() - before;
+}
+
+START_TEST(who_has_work_keeps_its_cpu)
+{
+    share();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            sched_yield();
+    progress_open(&shared->bell[0], true);
+    long idle = switches_in(false), busy = switches_in(true);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    progress_close();
+    ck_assert_int_gt(idle, 500);
+    ck_assert_int_lt(busy, idle / 10);
 }
 END_TEST
 
@@ -581,11 +623,12 @@ END_TEST
 
 UNIT_MAIN("progress", pollers_are_all_called_and_counted, processes_wake_each_other_polling,
           processes_wake_each_other_by_flag, processes_wake_each_other_crowded,
-          tests_give_way_where_ranks_exceed_cpus, a_long_wait_sleeps,
-          a_long_crowded_wait_sleeps, polite_always_sleeps_soon, polite_never_stays_awake,
-          the_flag_goes_up_and_comes_down, a_ring_before_the_sleep_counts,
-          who_cannot_yield_to_a_rank_sleeps_at_once, who_is_alone_on_a_cpu_stays_awake,
-          who_can_yield_to_a_rank_stays_awake, who_has_a_cpu_tells_no_group,
-          a_group_may_be_told_later, a_thread_that_moves_things_wakes_the_others,
-          a_nudge_wakes_threads_of_the_process, each_thread_is_woken_for_its_own_flag,
-          when_the_leader_leaves_another_one_leads, pollers_do_not_run_twice_at_once)
+          tests_give_way_where_ranks_exceed_cpus, who_has_work_keeps_its_cpu,
+          a_long_wait_sleeps, a_long_crowded_wait_sleeps, polite_always_sleeps_soon,
+          polite_never_stays_awake, the_flag_goes_up_and_comes_down,
+          a_ring_before_the_sleep_counts, who_cannot_yield_to_a_rank_sleeps_at_once,
+          who_is_alone_on_a_cpu_stays_awake, who_can_yield_to_a_rank_stays_awake,
+          who_has_a_cpu_tells_no_group, a_group_may_be_told_later,
+          a_thread_that_moves_things_wakes_the_others, a_nudge_wakes_threads_of_the_process,
+          each_thread_is_woken_for_its_own_flag, when_the_leader_leaves_another_one_leads,
+          pollers_do_not_run_twice_at_once)
