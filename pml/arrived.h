@@ -22,6 +22,9 @@ struct arrived {
     char small[ARRIVED_SMALL];
 };
 
+/* Bytes of those that are kept, but for short ones. */
+extern size_t arrived_held;
+
 /* Keep a message.  Ends the job when memory is out: nobody could be told. */
 struct arrived *arrived_new(struct peer *peer, const struct wire *header, const char *payload);
 

@@ -75,7 +75,8 @@ struct link {
     long (*take)(struct peer *peer, struct wire_short *wanted, char *to, size_t room,
                  uint32_t looks);
 
-    /* Take what has arrived and call pml_arrived for each packet, in order per peer.  Returns
+    /* Take what has arrived and call pml_arrived for each packet, in order per peer; a message that nobody wants
+     * yet may stay (patience.h).  Returns
      * the number of packets; bounded work. */
     int (*poll)(void);
 
@@ -163,6 +164,9 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
  * bound what may arrive. */
 bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const char *payload,
                        size_t bytes);
+
+/* No receive that is posted waits for this message, as far as can be seen without effort. */
+bool pml_is_unwanted(const struct wire_short *head);
 
 /* The same for one who has an engine alone.  False: nothing happened, he may not. */
 bool pml_arrived_solo(struct peer *peer, const struct wire_short *head, const char *payload,

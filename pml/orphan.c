@@ -16,6 +16,7 @@
  * none of this.
  */
 #include "pml/failure.h"
+#include "pml/patience.h"
 #include "pml/proto.h"
 #include "pml/recv.h"
 #include "pml/send.h"
@@ -169,8 +170,10 @@ static bool some_are_awaited(void)
         return false;
     if (some_may_end())
         return true;
+    patience_lose();
     while (progress() > 0)
         ;
+    patience_regain();
     return some_may_end();
 }
 
@@ -197,8 +200,10 @@ static void orphans_cancel(void)
 
 void orphans_meet(void)
 {
+    patience_lose();
     while (orphan_receives > 0 && progress() > 0)
         ;
+    patience_regain();
 }
 
 void orphans_await(bool network, uint64_t *since)

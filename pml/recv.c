@@ -246,6 +246,13 @@ bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const c
     return accept_usual(recv, flat, key, payload, bytes);
 }
 
+bool pml_is_unwanted(const struct wire_short *head)
+{
+    const struct channel *channel = channel_look(head->context);
+    struct match_key key = { (int32_t)head->source, head->tag, head->step };
+    return channel && !channel->broken && match_none_accepts(channel->match, key);
+}
+
 /* ---- posting ---- */
 
 /* Nothing will come for it: it is over. */

@@ -13,6 +13,7 @@
 #include "pml/shm/lane_in.h"
 
 #include "mpi.h"
+#include "pml/patience.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
@@ -243,18 +244,58 @@ static inline bool lane_take(struct lane *lane)
     return false;
 }
 
-enum { TELL_CHUNKS = 4 }; /* a quarter of those in flight */
+enum { TELL_CHUNKS = 4 };  /* a quarter of those in flight */
+enum { MOST_STAYS = 256 }; /* rounds in which there was something else to do */
+
+static int allowance; /* of messages that nobody wants yet, for each lane in this round */
+static bool some_stay, is_busy; /* in this round; in the last one something was taken */
+
+static __attribute__((noinline)) bool chunk_stays(const struct slot *slot, int *allowed)
+{
+    if (slot->kind != WIRE_EAGER || !pml_is_unwanted(&slot->head))
+        return false;
+    if (*allowed > 0) {
+        --*allowed;
+        return false;
+    }
+    some_stay = true;
+    return true;
+}
+
+/* Does the next packet stay where it is, a message in a chunk that nobody wants yet? */
+static inline bool next_stays(const struct lane *lane, int *allowed)
+{
+    const struct slot *slot = lane_slot_in(lane, lane->next);
+    return __builtin_expect(slot->place >= PLACE_CHUNK, 0) && *allowed != PATIENCE_ALL &&
+           chunk_stays(slot, allowed);
+}
+
+static inline bool lane_stays(struct lane *lane, int *allowed)
+{
+    if (!next_stays(lane, allowed))
+        return false;
+    lane->stays += is_busy;
+    bool stays = lane->stays < MOST_STAYS;
+    if (!stays)
+        lane->stays = 0;
+    return stays;
+}
 
 static int lane_drain(struct lane *lane)
 {
-    int packets = 0;
-    bool chunk = lane_take(lane);
-    while (++packets < PACKETS_PER_POLL && lane_goes_on(lane)) {
+    int packets = 1, allowed = allowance;
+    if (lane_stays(lane, &allowed))
+        return 0;
+    bool chunk = lane_take(lane), empty = false;
+    for (; packets < PACKETS_PER_POLL; packets++) {
+        empty = !lane_goes_on(lane);
+        if (empty || next_stays(lane, &allowed))
+            break;
         chunk |= lane_take(lane);
         if (chunk && lane->next - lane->published >= TELL_CHUNKS && lane->told == lane->head)
             lane_tell(lane, true);
     }
-    if (packets < PACKETS_PER_POLL)
+    if (empty)
         lane->told = lane->head;
     if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
         partner_is(NULL);
@@ -369,11 +410,15 @@ static int shm_poll(void)
                          0))
         knocks_answer();
     int packets = 0;
+    allowance = patience_allows();
+    some_stay = false;
     for (int i = 0; i < nactive; i++)
         if (lane_is_ready(active[i]))
             packets += lane_drain(active[i]);
         else
             lane_expect(active[i]);
+    patience_round(some_stay && packets == 0);
+    is_busy = packets > 0;
     if (chunks_wanted && packets == 0)
         chunks_fetch();
     return packets;

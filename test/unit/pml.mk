@@ -1,5 +1,5 @@
 check_PROGRAMS += test/unit/way_test test/unit/means_test test/unit/fill_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/quick_test test/unit/take_test \
-    test/unit/take_any_test test/unit/sink_test test/unit/self_test test/unit/pml_test
+    test/unit/take_any_test test/unit/sink_test test/unit/self_test test/unit/patience_test test/unit/pml_test
 test_unit_way_test_SOURCES = test/unit/way_test.c test/unit/unit.h
 test_unit_way_test_LDADD = $(UNIT_LIBS)
 test_unit_means_test_SOURCES = test/unit/means_test.c test/unit/unit.h
@@ -22,6 +22,8 @@ test_unit_sink_test_SOURCES = test/unit/sink_test.c test/unit/job.h test/unit/un
 test_unit_sink_test_LDADD = $(UNIT_LIBS)
 test_unit_self_test_SOURCES = test/unit/self_test.c test/unit/job.h test/unit/unit.h
 test_unit_self_test_LDADD = $(UNIT_LIBS)
+test_unit_patience_test_SOURCES = test/unit/patience_test.c test/unit/job.h test/unit/unit.h
+test_unit_patience_test_LDADD = $(UNIT_LIBS)
 test_unit_pml_test_SOURCES = test/unit/pml_test.c test/unit/job.h test/unit/unit.h
 test_unit_pml_test_LDADD = $(UNIT_LIBS)
 

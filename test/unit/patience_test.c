@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages that no receive wants yet: how long they stay with their link, that this bounds memory, and that
+ * nothing waits for ever for what is behind them.
+ */
+#include "pml/patience.h"
+#include "mpi.h"
+#include "pml/arrived.h"
+#include "pml/shm/area.h"
+
+#include "test/unit/job.h"
+#include "test/unit/unit.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* ---- how long ---- */
+
+static int rounds_until_allowed(void)
+{
+    int n = 0;
+    patience_round(false);
+    while (patience_allows() == 0) {
+        patience_round(true);
+        n++;
+    }
+    return n;
+}
+
+START_TEST(they_stay_while_something_else_moves)
+{
+    for (int i = 0; i < 1000; i++) {
+        patience_round(false);
+        ck_assert_int_eq(patience_allows(), 0);
+    }
+    int n = rounds_until_allowed();
+    ck_assert_int_gt(n, 0);
+    ck_assert_int_lt(n, 10);
+    ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
+}
+END_TEST
+
+START_TEST(the_more_there_are_the_longer_and_the_fewer)
+{
+    int before = rounds_until_allowed();
+    for (int mibs = 1; mibs <= 10; mibs++) {
+        arrived_held = (size_t)mibs << 20;
+        int n = rounds_until_allowed();
+        ck_assert_int_eq(n, 2 * before);
+        ck_assert_int_lt(patience_allows(), 16);
+        before = n;
+    }
+    arrived_held = (size_t)1 << 40;
+    ck_assert_int_eq(rounds_until_allowed(), before); /* enough */
+    arrived_held = 0;
+}
+END_TEST
+
+START_TEST(who_asks_or_sleeps_gets_all)
+{
+    patience_round(false);
+    patience_lose();
+    ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
+    patience_regain();
+    ck_assert_int_eq(patience_allows(), 0);
+    waits_asleep++;
+    ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
+    waits_asleep--;
+    ck_assert_int_eq(patience_allows(), 0);
+}
+END_TEST
+
+/* ---- between ranks ---- */
+
+enum { BYTES = 4096, MESSAGES = 10000, BEHIND = 200, MOST_HELD = 12 << 20 };
+
+static void send_to(struct channel *c, int to, int tag, const void *data, size_t bytes)
+{
+    struct buffer buffer = job_bytes((void *)data, bytes);
+    ck_assert_int_eq(
+        pml_send(c, &buffer, &(struct envelope){ .peer = to, .tag = tag }, SEND_STANDARD), 0);
+}
+
+static void recv_from(struct channel *c, int from, int tag, void *data, size_t bytes)
+{
+    struct buffer buffer = job_bytes(data, bytes);
+    ck_assert_int_eq(pml_recv(c, &buffer, &(struct envelope){ .peer = from, .tag = tag }, NULL),
+                     0);
+}
+
+/* Rank 1 is ahead as far as it may; rank 2 answers. */
+static void root(int rank, int size)
+{
+    struct channel *c = job_world(rank, size);
+    int data[BYTES / sizeof(int)] = { 0 };
+    size_t most = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+        data[0] = i;
+        if (rank == 1) {
+            send_to(c, 0, 1, data, BYTES);
+        } else if (rank == 2) {
+            recv_from(c, 0, 2, data, 0);
+            send_to(c, 0, 2, data, BYTES);
+        } else {
+            send_to(c, 2, 2, data, 0);
+            recv_from(c, 2, 2, data, BYTES);
+            recv_from(c, 1, 1, data, BYTES);
+            ck_assert_int_eq(data[0], i);
+            most = arrived_held > most ? arrived_held : most;
+        }
+    }
+    ck_assert_msg(most <= MOST_HELD, "%zu bytes waited for receives", most);
+    ck_assert_uint_eq(arrived_held, 0);
+    channel_close(c);
+}
+START_TEST(who_is_ahead_is_held_up)
+{
+    ck_assert(job_run(3, root));
+}
+END_TEST
+
+static void behind(int rank, int size)
+{
+    struct channel *c = job_world(rank, size);
+    static int data[BEHIND][BYTES / sizeof(int)];
+    int last = 0;
+    for (int i = 0; i < BEHIND && rank == 0; i++) {
+        data[i][0] = i;
+        send_to(c, 1, 1, data[i], BYTES);
+    }
+    if (rank == 0) {
+        send_to(c, 1, 2, &(int){ 7 }, sizeof(int));
+    } else {
+        recv_from(c, 0, 2, &last, sizeof last);
+        ck_assert_int_eq(last, 7);
+        for (int i = 0; i < BEHIND; i++) {
+            recv_from(c, 0, 1, data[0], BYTES);
+            ck_assert_int_eq(data[0][0], i);
+        }
+    }
+    channel_close(c);
+}
+START_TEST(what_is_behind_them_comes)
+{
+    ck_assert(job_run(2, behind));
+}
+END_TEST
+
+/* Between the two, past the pml: in a part of the area that nobody uses here. */
+static _Atomic int *word(void)
+{
+    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
+}
+
+static void probed(int rank, int size)
+{
+    struct channel *c = job_world(rank, size);
+    int data[BYTES / sizeof(int)] = { 5 };
+    if (rank == 0) {
+        send_to(c, 1, 1, data, BYTES);
+        atomic_store(word(), 1);
+    } else {
+        bool found = false;
+        struct result result;
+        while (!atomic_load(word()))
+            sched_yield();
+        ck_assert_int_eq(
+            pml_iprobe(c, &(struct envelope){ .peer = 0, .tag = 1 }, true, &found, &result), 0);
+        ck_assert(found && result.bytes == BYTES);
+        recv_from(c, 0, 1, data, BYTES);
+    }
+    channel_close(c);
+}
+START_TEST(a_probe_finds_them_at_once)
+{
+    ck_assert(job_run(2, probed));
+}
+END_TEST
+
+UNIT_MAIN("patience", they_stay_while_something_else_moves,
+          the_more_there_are_the_longer_and_the_fewer, who_asks_or_sleeps_gets_all,
+          who_is_ahead_is_held_up, what_is_behind_them_comes, a_probe_finds_them_at_once)
