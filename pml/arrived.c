@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Memory for unexpected messages that were taken from their link: long ones of the same node are only
- * when nothing else moves (patience.h), so one slow receive cannot stop other messages between the same
+ * when nothing else moves (patience.c), so one slow receive cannot stop other messages between the same
  * processes.  Records are
  * reused, last in first out; up to 96 bytes lie in the record itself.  Longer ones get a block
  * from a few lists, one per power of two, which keep at most 1 MiB each.  There is no limit but
@@ -82,14 +82,6 @@ static size_t room_for(const struct wire *header)
     return header->kind == WIRE_RTS ? header->bytes : header->total;
 }
 
-/* What arrived_held counts of it: nothing of a message that may have come past it (arrived_new_solo). */
-static size_t held_for(const struct wire *header)
-{
-    enum { COUNTED = 1024 };
-    size_t room = room_for(header);
-    return room >= COUNTED ? room : 0;
-}
-
 static void memory_out(const struct wire *header, size_t bytes)
 {
     char text[160];
@@ -134,7 +126,8 @@ struct arrived *arrived_new(struct peer *peer, const struct wire *header, const 
     if (!arrived || !arrived->data)
         memory_out(header, room);
     arrived_fill(arrived, peer, header, payload);
-    arrived_held += held_for(header);
+    arrived->held = sizeof *arrived + (room <= sizeof arrived->small ? 0 : room);
+    arrived_held += arrived->held;
     pml_counters.unexpected++;
     pml_counters.unexpected_bytes += header->bytes;
     return arrived;
@@ -159,7 +152,7 @@ void arrived_free(struct arrived *arrived)
         arrived->peer->in.arrived = NULL;
     if (arrived->data != arrived->small)
         block_free(arrived->data, room_for(&arrived->header));
-    arrived_held -= held_for(&arrived->header);
+    arrived_held -= arrived->held;
     if (arrived->header.kind == WIRE_EAGER)
         peer_frees(arrived->peer, arrived->header.total);
     arrived->next = *arrived->home;
@@ -179,6 +172,7 @@ struct arrived *arrived_new_solo(struct arrived **home, struct peer *peer,
     if (!arrived || !arrived->data)
         memory_out(header, room);
     arrived_fill(arrived, peer, header, payload);
+    arrived->held = 0; /* arrived_held is not for one who has an engine alone */
     return arrived;
 }
 

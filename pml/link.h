@@ -11,6 +11,8 @@
 #include "pml/wire.h"
 #include "runtime/layout.h"
 
+#include <limits.h>
+
 struct peer;    /* pml/peer.h */
 struct channel; /* pml/pml.h */
 struct envelope;
@@ -76,7 +78,7 @@ struct link {
                  uint32_t looks);
 
     /* Take what has arrived and call pml_arrived for each packet, in order per peer; a message that nobody wants
-     * yet may stay (patience.h).  Returns
+     * yet may stay (patience_allows).  Returns
      * the number of packets; bounded work. */
     int (*poll)(void);
 
@@ -164,6 +166,14 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
  * bound what may arrive. */
 bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const char *payload,
                        size_t bytes);
+
+/* How long a message that nobody wants yet may stay with its link (patience.c): how many such may be taken from
+ * each sender in the round that begins; has so much been taken that short ones stay, too; the round is over, in which
+ * nothing was taken and something has stayed. */
+enum { PATIENCE_ALL = INT_MAX };
+int patience_allows(void);
+bool patience_is_for_short(void);
+void patience_round(bool only_stayed);
 
 /* No receive that is posted waits for this message, as far as can be seen without effort. */
 bool pml_is_unwanted(const struct wire_short *head);

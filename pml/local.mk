@@ -15,7 +15,7 @@ libxmpi_core_la_SOURCES += \
     pml/orphan.c \
     pml/peer.c pml/peer.h \
     pml/pml.h \
-    pml/patience.c pml/patience.h \
+    pml/patience.c \
     pml/probe.c \
     pml/proto.c pml/proto.h \
     pml/pull.c pml/pull.h \

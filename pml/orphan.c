@@ -16,7 +16,6 @@
  * none of this.
  */
 #include "pml/failure.h"
-#include "pml/patience.h"
 #include "pml/proto.h"
 #include "pml/recv.h"
 #include "pml/send.h"

@@ -1,8 +1,20 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#include "pml/patience.h"
-
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How long a message that no receive wants yet may stay in the memory of its link.
+ *
+ * There it costs nothing, holds up its sender when that has used up what it may, and goes straight to the
+ * buffer of its receive; taken out it is copied once more, into memory that has no bound.  But it is in the way
+ * of what the same sender has sent after it, and that may be what is waited for.  So it stays as long as there is
+ * something else to do, and for a few rounds in which there is not: the more of them, the more has been taken
+ * already, and then few at a time; but all, when it comes to sleeping.  Short messages, which are as quickly taken
+ * as looked at, stay only when much has been taken.
+ *
+ *     a root that receives from many, of which one is late: the others are some chunks ahead, not more
+ *     a receive for the last of 60 messages of one sender: the others are taken as soon as nothing else moves
+ */
 #include "pml/arrived.h"
 #include "pml/failure.h"
+#include "pml/proto.h"
 #include "runtime/progress.h"
 
 #include <stddef.h>
@@ -23,6 +35,11 @@ int patience_allows(void)
     if (rounds < (uint32_t)ROUNDS << (mibs < MOST_MIBS ? mibs : MOST_MIBS))
         return 0;
     return mibs > 0 ? FEW : PATIENCE_ALL;
+}
+
+bool patience_is_for_short(void)
+{
+    return arrived_held >> MIB > 0;
 }
 
 void patience_round(bool only_stayed)

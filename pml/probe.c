@@ -7,7 +7,7 @@
 #include "mpi.h"
 #include "pml/arrived.h"
 #include "pml/failure.h"
-#include "pml/patience.h"
+#include "pml/proto.h"
 #include "pml/recv.h"
 #include "runtime/fail.h"
 

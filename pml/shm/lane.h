@@ -56,7 +56,7 @@ struct lane {
     uint32_t next;      /* position of the packet to come */
     uint32_t published; /* in our tail */
     uint32_t more;      /* further slots of the last packet */
-    uint32_t stays;     /* rounds in which its next one was left there (pml/patience.h) */
+    uint32_t stays;     /* rounds in which its next one was left there (pml/patience.c) */
     bool plain;         /* the last packet that was not taken (shm_take) could have been */
     struct peer *peer;
     char *chunks; /* the peer's area, for its chunks */

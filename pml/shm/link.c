@@ -13,7 +13,6 @@
 #include "pml/shm/lane_in.h"
 
 #include "mpi.h"
-#include "pml/patience.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
@@ -248,9 +247,10 @@ enum { TELL_CHUNKS = 4 };  /* a quarter of those in flight */
 enum { MOST_STAYS = 256 }; /* rounds in which there was something else to do */
 
 static int allowance; /* of messages that nobody wants yet, for each lane in this round */
-static bool some_stay, is_busy; /* in this round; in the last one something was taken */
+static int least_place = PLACE_CHUNK; /* of those that stay */
+static bool some_stay, is_busy;       /* in this round; in the last one something was taken */
 
-static __attribute__((noinline)) bool chunk_stays(const struct slot *slot, int *allowed)
+static __attribute__((noinline)) bool message_stays(const struct slot *slot, int *allowed)
 {
     if (slot->kind != WIRE_EAGER || !pml_is_unwanted(&slot->head))
         return false;
@@ -262,12 +262,12 @@ static __attribute__((noinline)) bool chunk_stays(const struct slot *slot, int *
     return true;
 }
 
-/* Does the next packet stay where it is, a message in a chunk that nobody wants yet? */
+/* Does the next packet stay where it is, a message that nobody wants yet?  As a rule it has to be one in a chunk. */
 static inline bool next_stays(const struct lane *lane, int *allowed)
 {
     const struct slot *slot = lane_slot_in(lane, lane->next);
-    return __builtin_expect(slot->place >= PLACE_CHUNK, 0) && *allowed != PATIENCE_ALL &&
-           chunk_stays(slot, allowed);
+    return __builtin_expect(slot->place >= least_place, 0) && *allowed != PATIENCE_ALL &&
+           message_stays(slot, allowed);
 }
 
 static inline bool lane_stays(struct lane *lane, int *allowed)
@@ -411,6 +411,7 @@ static int shm_poll(void)
         knocks_answer();
     int packets = 0;
     allowance = patience_allows();
+    least_place = patience_is_for_short() ? 0 : PLACE_CHUNK;
     some_stay = false;
     for (int i = 0; i < nactive; i++)
         if (lane_is_ready(active[i]))

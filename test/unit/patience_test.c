@@ -3,9 +3,9 @@
  * Messages that no receive wants yet: how long they stay with their link, that this bounds memory, and that
  * nothing waits for ever for what is behind them.
  */
-#include "pml/patience.h"
 #include "mpi.h"
 #include "pml/arrived.h"
+#include "pml/proto.h"
 #include "pml/shm/area.h"
 
 #include "test/unit/job.h"
@@ -89,23 +89,26 @@ static void recv_from(struct channel *c, int from, int tag, void *data, size_t b
                      0);
 }
 
+static size_t length;
+static int messages;
+
 /* Rank 1 is ahead as far as it may; rank 2 answers. */
 static void root(int rank, int size)
 {
     struct channel *c = job_world(rank, size);
     int data[BYTES / sizeof(int)] = { 0 };
     size_t most = 0;
-    for (int i = 0; i < MESSAGES; i++) {
+    for (int i = 0; i < messages; i++) {
         data[0] = i;
         if (rank == 1) {
-            send_to(c, 0, 1, data, BYTES);
+            send_to(c, 0, 1, data, length);
         } else if (rank == 2) {
             recv_from(c, 0, 2, data, 0);
-            send_to(c, 0, 2, data, BYTES);
+            send_to(c, 0, 2, data, length);
         } else {
             send_to(c, 2, 2, data, 0);
-            recv_from(c, 2, 2, data, BYTES);
-            recv_from(c, 1, 1, data, BYTES);
+            recv_from(c, 2, 2, data, length);
+            recv_from(c, 1, 1, data, length);
             ck_assert_int_eq(data[0], i);
             most = arrived_held > most ? arrived_held : most;
         }
@@ -116,6 +119,11 @@ static void root(int rank, int size)
 }
 START_TEST(who_is_ahead_is_held_up)
 {
+    length = BYTES;
+    messages = MESSAGES;
+    ck_assert(job_run(3, root));
+    length = 64; /* about 300 bytes each, where they wait */
+    messages = 15 * MESSAGES;
     ck_assert(job_run(3, root));
 }
 END_TEST
