@@ -32,9 +32,12 @@ static struct {
     double limit; /* seconds, 0: no watching */
     bool asked;   /* XMPI_HANG was set */
     int period_ms;
-    int still; /* looks in a row at which nothing had moved */
+    int still;            /* looks in a row at which nothing had moved */
+    bool waited, hurries; /* ranks are about to be stuck as well; the next look is soon */
     struct situation *before;
 } watching;
+
+static const double MOMENT = 0.2; /* of the limit */
 
 static void (*afterwards)(struct job *job); /* what the explanation was for */
 
@@ -137,6 +140,18 @@ static bool is_still(const struct situation *ranks, int n)
     return true;
 }
 
+/* Will there be more to say in a moment?  Waits that began with those that are stuck, but a little later, are
+ * waited for, once. */
+static bool is_early(const struct situation *ranks, int n, int stuck)
+{
+    struct blame soon;
+    if (stuck == 0 || watching.waited)
+        return false;
+    blame_find(ranks, n, watching.limit * (1 - MOMENT), &soon);
+    watching.waited = watching.hurries = soon.nstuck > stuck;
+    return watching.waited;
+}
+
 /* What there is to say that has not been said yet.  Then `why` is written. */
 static enum news find_news(const struct job *job, const struct situation *ranks, char *why,
                            size_t room)
@@ -150,7 +165,7 @@ static enum news find_news(const struct job *job, const struct situation *ranks,
                      : blame.nstuck > 0                   ? PERHAPS
                      : watching.asked && long_still       ? SILENCE
                                                           : NOTHING;
-    if (news <= watching.said)
+    if (news <= watching.said || is_early(ranks, n, blame.nstuck))
         return NOTHING;
     if (news == SILENCE)
         snprintf(why, room, "no rank has called or received anything for %g s", watching.limit);
@@ -163,8 +178,11 @@ static enum news find_news(const struct job *job, const struct situation *ranks,
 
 static void look_again(struct job *job)
 {
+    int moment_ms = (int)(watching.limit * MOMENT * 1000) + 1;
+    bool hurries = watching.hurries && moment_ms < watching.period_ms;
+    watching.hurries = false;
     if (!job->stopping && watching.said != CERTAIN)
-        job_set_deadline(job, DEADLINE_HANG, watching.period_ms);
+        job_set_deadline(job, DEADLINE_HANG, hurries ? moment_ms : watching.period_ms);
 }
 
 static void told(struct job *job, const char *why, const struct situation *ranks, int missing)

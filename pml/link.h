@@ -169,11 +169,11 @@ bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const c
 
 /* How long a message that nobody wants yet may stay with its link (patience.c): how many such may be taken from
  * each sender in the round that begins; has so much been taken that short ones stay, too; the round is over, in which
- * nothing was taken and something has stayed. */
+ * something has stayed and so many packets were taken. */
 enum { PATIENCE_ALL = INT_MAX };
 int patience_allows(void);
 bool patience_is_for_short(void);
-void patience_round(bool only_stayed);
+void patience_round(bool stayed, int packets);
 
 /* No receive that is posted waits for this message, as far as can be seen without effort. */
 bool pml_is_unwanted(const struct wire_short *head);

@@ -169,10 +169,8 @@ static bool some_are_awaited(void)
         return false;
     if (some_may_end())
         return true;
-    patience_lose();
-    while (progress() > 0)
+    while (pml_take_all() > 0)
         ;
-    patience_regain();
     return some_may_end();
 }
 
@@ -199,10 +197,8 @@ static void orphans_cancel(void)
 
 void orphans_meet(void)
 {
-    patience_lose();
-    while (orphan_receives > 0 && progress() > 0)
+    while (orphan_receives > 0 && pml_take_all() > 0)
         ;
-    patience_regain();
 }
 
 void orphans_await(bool network, uint64_t *since)

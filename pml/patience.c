@@ -6,7 +6,7 @@
  * buffer of its receive; taken out it is copied once more, into memory that has no bound.  But it is in the way
  * of what the same sender has sent after it, and that may be what is waited for.  So it stays as long as there is
  * something else to do, and for a few rounds in which there is not: the more of them, the more has been taken
- * already, and then few at a time; but all, when it comes to sleeping.  Short messages, which are as quickly taken
+ * already, and then few at a time; but all when it comes to sleeping, or some have stayed for a millisecond.  Short messages, which are as quickly taken
  * as looked at, stay only when much has been taken.
  *
  *     a root that receives from many, of which one is late: the others are some chunks ahead, not more
@@ -14,7 +14,8 @@
  */
 #include "pml/arrived.h"
 #include "pml/failure.h"
-#include "pml/proto.h"
+#include "pml/pml.h"
+#include "runtime/clock.h"
 #include "runtime/progress.h"
 
 #include <stddef.h>
@@ -23,13 +24,17 @@
 /* Twice as many rounds for each MiB that was taken and waits for receives. */
 enum { ROUNDS = 2, MIB = 20, MOST_MIBS = 10, FEW = 4 };
 
+static const uint64_t LONG_NS = 1000000;
+
 static uint32_t rounds; /* in a row that found nothing else */
-static int lost;
+static uint64_t since;  /* some have stayed in each round; 0: none in the last one */
+static bool takes_all;  /* in this round */
 
 /* Who sleeps is not woken once more by what is here already. */
 int patience_allows(void)
 {
-    if (lost > 0 || waits_asleep > 0 || troubles > 0)
+    if (takes_all || waits_asleep > 0 || troubles > 0 ||
+        (since > 0 && clock_ns() - since > LONG_NS))
         return PATIENCE_ALL;
     size_t mibs = arrived_held >> MIB;
     if (rounds < (uint32_t)ROUNDS << (mibs < MOST_MIBS ? mibs : MOST_MIBS))
@@ -42,17 +47,16 @@ bool patience_is_for_short(void)
     return arrived_held >> MIB > 0;
 }
 
-void patience_round(bool only_stayed)
+void patience_round(bool stayed, int packets)
 {
-    rounds = only_stayed ? rounds + 1 : 0;
+    rounds = stayed && packets == 0 ? rounds + 1 : 0;
+    since = !stayed ? 0 : since > 0 ? since : clock_ns();
 }
 
-void patience_lose(void)
+int pml_take_all(void)
 {
-    lost++;
-}
-
-void patience_regain(void)
-{
-    lost--;
+    takes_all = true;
+    int events = progress();
+    takes_all = false;
+    return events;
 }

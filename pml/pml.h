@@ -35,6 +35,10 @@ struct channel {
     struct channel *next;      /* in the table of contexts */
 };
 
+/* A round of progress in which whatever is here is taken, also what nobody wants yet (pml/patience.c); the number
+ * of events. */
+int pml_take_all(void);
+
 /* Its messages are steps of collectives, not messages of the program. */
 static inline bool channel_is_collective(const struct channel *channel)
 {

@@ -7,7 +7,6 @@
 #include "mpi.h"
 #include "pml/arrived.h"
 #include "pml/failure.h"
-#include "pml/proto.h"
 #include "pml/recv.h"
 #include "runtime/fail.h"
 
@@ -23,9 +22,7 @@ static struct arrived *probe(struct channel *channel, const struct envelope *fro
     struct match_arrived *found = match_find(channel->match, envelope_key(from));
     if (found || !poll)
         return (struct arrived *)found;
-    patience_lose();
-    progress();
-    patience_regain();
+    pml_take_all();
     return (struct arrived *)match_find(channel->match, envelope_key(from));
 }
 

@@ -76,10 +76,6 @@ void solo_open(void);
 void solo_close(void);
 void solo_forget(const struct channel *channel); /* it closes */
 
-/* patience.c: whatever is here is to be taken, until patience_regain: somebody asks what is here. */
-void patience_lose(void);
-void patience_regain(void);
-
 /* engine.c: is there something to do in every round of progress? */
 bool pml_has_work(void);
 

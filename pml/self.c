@@ -7,7 +7,8 @@
  * itself.
  *
  * A short message of the program arrives in the call that sends it, if none is in the list or just out of
- * it.  Those of collectives never do: what their receives set off would happen in the middle of a plan.
+ * it.  Those of collectives, and others that have a step, never do: what their receives set off would happen in
+ * the middle of a plan.
  */
 #include "pml/peer.h"
 
@@ -84,7 +85,7 @@ static long self_put(struct peer *peer, const struct wire *header, const struct 
 static bool self_put_short(struct peer *peer, const struct channel *channel,
                            const struct envelope *to, const char *from, size_t bytes)
 {
-    if (first || progress_polling || channel_is_collective(channel))
+    if (first || progress_polling || channel_is_collective(channel) || to->step != 0)
         return false;
     struct wire_short head = { .context = channel->context,
                                .source = (uint32_t)channel->rank,

@@ -314,9 +314,10 @@ static void wait_sleep(struct wait *w)
     uint64_t most_ns = policy_nap_ns(w->phase - ARMED);
     if (notice_is_wanted(NOTICE_SLEEP))
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
+    uint32_t rings = w->rings; /* a call that settles may arm for us meanwhile */
     int levels = engine_release();
     partner_leave();
-    doorbell_sleep(bell, w->rings, most_ns);
+    doorbell_sleep(bell, rings, most_ns);
     partner_tell();
     engine_retake(levels);
     w->moves++;

@@ -93,7 +93,7 @@ static struct block *block_new(struct pool *pool, size_t payload)
         return block;
     }
     struct block *block = block_fit(pool, bytes);
-    while (!block && progress() > 0) /* what has left makes room */
+    while (!block && pml_take_all() > 0) /* what has left makes room */
         block = block_fit(pool, bytes);
     return block;
 }

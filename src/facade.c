@@ -147,6 +147,7 @@ int leave_error(struct entry *e, void *owner)
     tell(message, sizeof message, e, owner);
     error_remember(e->rc, message);
     fail_clear();
+    call_settle(e); /* the handler is the program's */
     int rc = errhandler_raise(owner, e->rc, message);
     if (comm)
         comm_release(comm);

@@ -133,12 +133,17 @@ ENTRY_INLINE struct entry enter_anytime(const char *function)
 }
 
 /* A thread beside one that alone may communicate has the lock, too, but does not make progress. */
-static inline void leave_lock(const struct entry *e)
+static inline void call_settle(const struct entry *e)
 {
-    if (e->locked && threads_are_many() && progress_is_owed) {
+    if (threads_are_many() && progress_is_owed && (e->locked || engine_is_late())) {
         engine_join();
         progress_settle();
     }
+}
+
+static inline void leave_lock(const struct entry *e)
+{
+    call_settle(e);
     engine_leave();
 }
 

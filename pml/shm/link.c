@@ -418,7 +418,7 @@ static int shm_poll(void)
             packets += lane_drain(active[i]);
         else
             lane_expect(active[i]);
-    patience_round(some_stay && packets == 0);
+    patience_round(some_stay, packets);
     is_busy = packets > 0;
     if (chunks_wanted && packets == 0)
         chunks_fetch();
