@@ -31,9 +31,9 @@ static int rounds_until_allowed(void)
 START_TEST(they_stay_while_something_else_moves)
 {
     uint64_t begun = clock_ns();
-    for (int i = 0; i < 1000 && clock_ns() - begun < 500000; i++) {
+    for (int i = 0; i < 1000; i++) {
         patience_round(true, 1);
-        ck_assert_int_eq(patience_allows(), 0);
+        ck_assert(patience_allows() == 0 || clock_ns() - begun > 1000000);
     }
     int n = rounds_until_allowed();
     ck_assert_int_gt(n, 0);
@@ -47,8 +47,9 @@ START_TEST(but_not_for_long)
 {
     patience_round(false, 0);
     for (int i = 0; i < 2; i++) {
+        uint64_t begun = clock_ns();
         patience_round(true, 1);
-        ck_assert_int_eq(patience_allows(), 0);
+        ck_assert(patience_allows() == 0 || clock_ns() - begun > 1000000);
         usleep(2000);
         ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
         patience_round(false, 40);
@@ -86,7 +87,7 @@ END_TEST
 
 /* ---- between ranks ---- */
 
-enum { BYTES = 4096, MESSAGES = 10000, BEHIND = 200, MOST_HELD = 12 << 20 };
+enum { BYTES = 4096, MESSAGES = 300, FIRST = 8, BEHIND = 200 };
 
 static void send_to(struct channel *c, int to, int tag, const void *data, size_t bytes)
 {
@@ -102,42 +103,53 @@ static void recv_from(struct channel *c, int from, int tag, void *data, size_t b
                      0);
 }
 
-static size_t length;
-static int messages;
+/* Between the two, past the pml: in a part of the area that nobody uses here. */
+static _Atomic int *word(void)
+{
+    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
+}
 
-/* Rank 1 is ahead as far as it may; rank 2 answers. */
-static void root(int rank, int size)
+static size_t length;
+
+/* The first ones are there before rank 0 makes its first round; the others when there is room for them. */
+static void left(int rank, int size)
 {
     struct channel *c = job_world(rank, size);
     int data[BYTES / sizeof(int)] = { 0 };
-    size_t most = 0;
-    for (int i = 0; i < messages; i++) {
-        data[0] = i;
-        if (rank == 1) {
+    if (rank == 1) {
+        for (int i = 0; i < MESSAGES; i++) {
+            data[0] = i;
             send_to(c, 0, 1, data, length);
-        } else if (rank == 2) {
-            recv_from(c, 0, 2, data, 0);
-            send_to(c, 0, 2, data, length);
-        } else {
-            send_to(c, 2, 2, data, 0);
-            recv_from(c, 2, 2, data, length);
+            if (i == FIRST)
+                atomic_store(word(), 1);
+        }
+    } else {
+        size_t held = arrived_held;
+        while (!atomic_load(word()))
+            sched_yield();
+        progress();
+        ck_assert_uint_eq(channel_unexpected(c), 0);
+        for (uint64_t begun = clock_ns(); channel_unexpected(c) == 0;) {
+            ck_assert_uint_lt(clock_ns() - begun, 10000000000u);
+            progress();
+        }
+        ck_assert_uint_gt(arrived_held, held);
+        for (int i = 0; i < MESSAGES; i++) {
             recv_from(c, 1, 1, data, length);
             ck_assert_int_eq(data[0], i);
-            most = arrived_held > most ? arrived_held : most;
         }
+        ck_assert_uint_eq(arrived_held, held);
     }
-    ck_assert_msg(most <= MOST_HELD, "%zu bytes waited for receives", most);
-    ck_assert_uint_eq(arrived_held, 0);
     channel_close(c);
 }
-START_TEST(who_is_ahead_is_held_up)
+START_TEST(what_nobody_wants_is_left_and_then_taken)
 {
     length = BYTES;
-    messages = MESSAGES;
-    ck_assert(job_run(3, root));
-    length = 64; /* about 300 bytes each, where they wait */
-    messages = 15 * MESSAGES;
-    ck_assert(job_run(3, root));
+    ck_assert(job_run(2, left));
+    length = 64;
+    arrived_held = 1 << 20; /* short ones are only left when there is so much */
+    ck_assert(job_run(2, left));
+    arrived_held = 0;
 }
 END_TEST
 
@@ -168,12 +180,6 @@ START_TEST(what_is_behind_them_comes)
 }
 END_TEST
 
-/* Between the two, past the pml: in a part of the area that nobody uses here. */
-static _Atomic int *word(void)
-{
-    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
-}
-
 static void probed(int rank, int size)
 {
     struct channel *c = job_world(rank, size);
@@ -201,4 +207,5 @@ END_TEST
 
 UNIT_MAIN("patience", they_stay_while_something_else_moves,
           the_more_there_are_the_longer_and_the_fewer, but_not_for_long, who_sleeps_gets_all,
-          who_is_ahead_is_held_up, what_is_behind_them_comes, a_probe_finds_them_at_once)
+          what_nobody_wants_is_left_and_then_taken, what_is_behind_them_comes,
+          a_probe_finds_them_at_once)
