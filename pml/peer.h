@@ -104,6 +104,17 @@ static inline struct peer *channel_peer_known(const struct channel *channel, int
                : peer_known(channel->engine, ranks_world(channel->peers, rank));
 }
 
+/* What there is to say of a short message to somebody on this channel. */
+static inline struct wire_short wire_head(const struct channel *channel,
+                                          const struct envelope *to)
+{
+    return (struct wire_short){ .context = channel->context,
+                                .source = (uint32_t)channel->rank,
+                                .tag = to->tag,
+                                .step = to->step,
+                                .signature = to->signature };
+}
+
 /* A message costs its bytes and the record it is kept in. */
 static inline uint32_t message_cost(size_t bytes)
 {

@@ -87,21 +87,10 @@ static bool self_put_short(struct peer *peer, const struct channel *channel,
 {
     if (first || progress_polling || channel_is_collective(channel) || to->step != 0)
         return false;
-    struct wire_short head = { .context = channel->context,
-                               .source = (uint32_t)channel->rank,
-                               .tag = to->tag,
-                               .step = to->step,
-                               .signature = to->signature };
+    struct wire_short head = wire_head(channel, to);
     if (pml_arrived_short(peer, &head, from, bytes))
         return true;
-    struct wire header = { .kind = WIRE_EAGER,
-                           .source = head.source,
-                           .context = head.context,
-                           .tag = head.tag,
-                           .step = head.step,
-                           .signature = head.signature,
-                           .bytes = (uint32_t)bytes,
-                           .total = bytes };
+    struct wire header = wire_of(&head, bytes);
     pml_arrived(peer, &header, from);
     progress_completed();
     return true;

@@ -27,18 +27,6 @@ static inline bool solo_may_begin(void)
 
 /* ---- arriving ---- */
 
-static struct wire wire_of(const struct wire_short *head, size_t bytes)
-{
-    return (struct wire){ .kind = WIRE_EAGER,
-                          .source = head->source,
-                          .context = head->context,
-                          .tag = head->tag,
-                          .step = head->step,
-                          .signature = head->signature,
-                          .bytes = (uint32_t)bytes,
-                          .total = bytes };
-}
-
 static void recv_end(struct engine *engine, struct recv *recv, struct match_key key,
                      const char *payload, size_t bytes)
 {
@@ -124,11 +112,7 @@ bool pml_arrived_solo(struct peer *peer, const struct wire_short *head, const ch
 static bool send_to_oneself(struct engine *engine, struct peer *peer, struct channel *channel,
                             const struct envelope *to, const char *flat, size_t total)
 {
-    struct wire_short head = { .context = channel->context,
-                               .source = (uint32_t)channel->rank,
-                               .tag = to->tag,
-                               .step = to->step,
-                               .signature = to->signature };
+    struct wire_short head = wire_head(channel, to);
     return waits_asleep_in[engine - engines] == 0 && link_self.drained(NULL) &&
            pml_arrived_solo(peer, &head, flat, total);
 }

@@ -23,6 +23,7 @@
 #ifndef XMPI_WIRE_H
 #define XMPI_WIRE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum wire_kind {
@@ -76,5 +77,18 @@ struct wire_short {
     int32_t tag;
     uint32_t step, signature;
 };
+
+/* The whole header of such a message. */
+static inline struct wire wire_of(const struct wire_short *head, size_t bytes)
+{
+    return (struct wire){ .kind = WIRE_EAGER,
+                          .source = head->source,
+                          .context = head->context,
+                          .tag = head->tag,
+                          .step = head->step,
+                          .signature = head->signature,
+                          .bytes = (uint32_t)bytes,
+                          .total = bytes };
+}
 
 #endif

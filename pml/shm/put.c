@@ -319,10 +319,8 @@ static inline bool put_one(struct lane *lane, const struct channel *channel,
 {
     if (!lane->knocked || lane->head - lane->freed > lane->last)
         return false;
-    lane_write(lane,
-               &(struct wire_short){ channel->context, (uint32_t)channel->rank, to->tag,
-                                     to->step, to->signature },
-               from, bytes);
+    struct wire_short head = wire_head(channel, to);
+    lane_write(lane, &head, from, bytes);
     lane_own_next(lane);
     return true;
 }
@@ -351,13 +349,8 @@ static __attribute__((noinline)) bool put_row_solo(struct lane *lane,
                                                    const struct envelope *to, const char *from,
                                                    size_t bytes)
 {
-    struct wire header = { .kind = WIRE_EAGER,
-                           .source = (uint32_t)channel->rank,
-                           .context = channel->context,
-                           .tag = to->tag,
-                           .step = to->step,
-                           .signature = to->signature,
-                           .total = bytes };
+    struct wire_short head = wire_head(channel, to);
+    struct wire header = wire_of(&head, bytes);
     return put_slots(lane, &header, from, bytes) >= 0;
 }
 
