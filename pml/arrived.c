@@ -82,6 +82,14 @@ static size_t room_for(const struct wire *header)
     return header->kind == WIRE_RTS ? header->bytes : header->total;
 }
 
+/* What arrived_held counts of it: nothing of one that came to who had an engine alone, who may not count. */
+static size_t held_by(const struct arrived *arrived)
+{
+    if (arrived->home != &unused)
+        return 0;
+    return sizeof *arrived + (arrived->data == arrived->small ? 0 : room_for(&arrived->header));
+}
+
 static void memory_out(const struct wire *header, size_t bytes)
 {
     char text[160];
@@ -126,8 +134,7 @@ struct arrived *arrived_new(struct peer *peer, const struct wire *header, const 
     if (!arrived || !arrived->data)
         memory_out(header, room);
     arrived_fill(arrived, peer, header, payload);
-    arrived->held = sizeof *arrived + (room <= sizeof arrived->small ? 0 : room);
-    arrived_held += arrived->held;
+    arrived_held += held_by(arrived);
     pml_counters.unexpected++;
     pml_counters.unexpected_bytes += header->bytes;
     return arrived;
@@ -152,7 +159,7 @@ void arrived_free(struct arrived *arrived)
         arrived->peer->in.arrived = NULL;
     if (arrived->data != arrived->small)
         block_free(arrived->data, room_for(&arrived->header));
-    arrived_held -= arrived->held;
+    arrived_held -= held_by(arrived);
     if (arrived->header.kind == WIRE_EAGER)
         peer_frees(arrived->peer, arrived->header.total);
     arrived->next = *arrived->home;
@@ -172,7 +179,6 @@ struct arrived *arrived_new_solo(struct arrived **home, struct peer *peer,
     if (!arrived || !arrived->data)
         memory_out(header, room);
     arrived_fill(arrived, peer, header, payload);
-    arrived->held = 0; /* arrived_held is not for one who has an engine alone */
     return arrived;
 }
 

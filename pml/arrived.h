@@ -16,15 +16,11 @@ struct arrived {
     struct wire header;
     size_t have; /* bytes of the message in `data` */
     char *data;  /* room for all of an EAGER message, for the first piece of an RTS */
-    size_t held; /* what arrived_held counts of it */
     struct arrived *next;
     struct arrived **home; /* list of unused ones that it goes back to */
     struct recv *recv;     /* solo.c: that has taken it already */
     char small[ARRIVED_SMALL];
 };
-
-/* Bytes of all that are kept. */
-extern size_t arrived_held;
 
 /* Keep a message.  Ends the job when memory is out: nobody could be told. */
 struct arrived *arrived_new(struct peer *peer, const struct wire *header, const char *payload);

@@ -56,7 +56,8 @@ struct link {
                 size_t skip, size_t bytes);
 
     /* Send a short message of fewer bytes than `slot_room` in one packet; it may arrive at once, where the
-     * process sends to itself.  False: it cannot be done in a hurry, ask `put`.  0 for links that cannot, as those that bound what may arrive (peer->window). */
+     * process sends to itself.  False: it cannot be done in a hurry, ask `put`.  0 for links that cannot, as those
+     * that bound what may arrive (peer->window). */
     bool (*put_short)(struct peer *peer, const struct channel *channel,
                       const struct envelope *to, const char *from, size_t bytes);
     size_t slot_room;
@@ -78,8 +79,7 @@ struct link {
                  uint32_t looks);
 
     /* Take what has arrived and call pml_arrived for each packet, in order per peer; a message that nobody wants
-     * yet may stay (patience_allows).  Returns
-     * the number of packets; bounded work. */
+     * yet may stay (patience_allows).  Returns the number of packets; bounded work. */
     int (*poll)(void);
 
     /* Long messages without a copy in between; NULL for links that cannot.  May we reach the memory
@@ -167,13 +167,21 @@ void pml_arrived(struct peer *peer, const struct wire *header, const char *paylo
 bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const char *payload,
                        size_t bytes);
 
+/* Bytes of all messages that were taken and wait for receives (arrived.c). */
+extern size_t arrived_held __attribute__((visibility("hidden")));
+
 /* How long a message that nobody wants yet may stay with its link (patience.c): how many such may be taken from
- * each sender in the round that begins; has so much been taken that short ones stay, too; the round is over, in which
- * something has stayed and so many packets were taken. */
-enum { PATIENCE_ALL = INT_MAX };
+ * each sender in this round; the round is over, in which something has stayed, or in the one before, and so many
+ * packets were taken. */
+enum { PATIENCE_ALL = INT_MAX, PATIENCE_MUCH = 1 << 20 };
 int patience_allows(void);
-bool patience_is_for_short(void);
 void patience_round(bool stayed, int packets);
+
+/* Has so much been taken that short ones stay, too? */
+static inline bool patience_is_for_short(void)
+{
+    return arrived_held >= PATIENCE_MUCH;
+}
 
 /* No receive that is posted waits for this message, as far as can be seen without effort. */
 bool pml_is_unwanted(const struct wire_short *head);

@@ -6,14 +6,14 @@
  * buffer of its receive; taken out it is copied once more, into memory that has no bound.  But it is in the way
  * of what the same sender has sent after it, and that may be what is waited for.  So it stays as long as there is
  * something else to do, and for a few rounds in which there is not: the more of them, the more has been taken
- * already, and then few at a time; but all when it comes to sleeping, or some have stayed for a millisecond.  Short messages, which are as quickly taken
- * as looked at, stay only when much has been taken.
+ * already, and then few at a time; but all when it comes to sleeping, or some have stayed for a millisecond.
+ * Short messages, which are as quickly taken as looked at, stay only when much has been taken.
  *
  *     a root that receives from many, of which one is late: the others are some chunks ahead, not more
  *     a receive for the last of 60 messages of one sender: the others are taken as soon as nothing else moves
  */
-#include "pml/arrived.h"
 #include "pml/failure.h"
+#include "pml/link.h"
 #include "pml/pml.h"
 #include "runtime/clock.h"
 #include "runtime/progress.h"
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 /* Twice as many rounds for each MiB that was taken and waits for receives. */
-enum { ROUNDS = 2, MIB = 20, MOST_MIBS = 10, FEW = 4 };
+enum { ROUNDS = 2, MOST_MIBS = 10, FEW = 4 };
 
 static const uint64_t LONG_NS = 1000000;
 
@@ -36,15 +36,10 @@ int patience_allows(void)
     if (takes_all || waits_asleep > 0 || troubles > 0 ||
         (since > 0 && clock_ns() - since > LONG_NS))
         return PATIENCE_ALL;
-    size_t mibs = arrived_held >> MIB;
+    size_t mibs = arrived_held / PATIENCE_MUCH;
     if (rounds < (uint32_t)ROUNDS << (mibs < MOST_MIBS ? mibs : MOST_MIBS))
         return 0;
     return mibs > 0 ? FEW : PATIENCE_ALL;
-}
-
-bool patience_is_for_short(void)
-{
-    return arrived_held >> MIB > 0;
 }
 
 void patience_round(bool stayed, int packets)

@@ -246,16 +246,20 @@ static inline bool lane_take(struct lane *lane)
 enum { TELL_CHUNKS = 4 };  /* a quarter of those in flight */
 enum { MOST_STAYS = 256 }; /* rounds in which there was something else to do */
 
-static int allowance; /* of messages that nobody wants yet, for each lane in this round */
-static int least_place = PLACE_CHUNK; /* of those that stay */
-static bool some_stay, is_busy;       /* in this round; in the last one something was taken */
+/* Of messages that nobody wants yet, for each lane in this round; it is asked for when one is met. */
+enum { UNASKED = -1 };
+static int allowance;
+static bool some_stay, is_busy; /* in this round; in the last one something was taken */
 
-static __attribute__((noinline)) bool message_stays(const struct slot *slot, int *allowed)
+/* `taken`: so many of them were taken from this lane. */
+static __attribute__((noinline)) bool message_stays(const struct slot *slot, int *taken)
 {
-    if (slot->kind != WIRE_EAGER || !pml_is_unwanted(&slot->head))
+    if (allowance == UNASKED)
+        allowance = patience_allows();
+    if (allowance == PATIENCE_ALL || slot->kind != WIRE_EAGER || !pml_is_unwanted(&slot->head))
         return false;
-    if (*allowed > 0) {
-        --*allowed;
+    if (*taken < allowance) {
+        ++*taken;
         return false;
     }
     some_stay = true;
@@ -263,16 +267,16 @@ static __attribute__((noinline)) bool message_stays(const struct slot *slot, int
 }
 
 /* Does the next packet stay where it is, a message that nobody wants yet?  As a rule it has to be one in a chunk. */
-static inline bool next_stays(const struct lane *lane, int *allowed)
+static inline bool next_stays(const struct lane *lane, int *taken)
 {
     const struct slot *slot = lane_slot_in(lane, lane->next);
-    return __builtin_expect(slot->place >= least_place, 0) && *allowed != PATIENCE_ALL &&
-           message_stays(slot, allowed);
+    return __builtin_expect(slot->place >= PLACE_CHUNK || patience_is_for_short(), 0) &&
+           message_stays(slot, taken);
 }
 
-static inline bool lane_stays(struct lane *lane, int *allowed)
+static inline bool lane_stays(struct lane *lane, int *taken)
 {
-    if (!next_stays(lane, allowed))
+    if (!next_stays(lane, taken))
         return false;
     lane->stays += is_busy;
     bool stays = lane->stays < MOST_STAYS;
@@ -283,13 +287,13 @@ static inline bool lane_stays(struct lane *lane, int *allowed)
 
 static int lane_drain(struct lane *lane)
 {
-    int packets = 1, allowed = allowance;
-    if (lane_stays(lane, &allowed))
+    int packets = 1, unwanted = 0;
+    if (lane_stays(lane, &unwanted))
         return 0;
     bool chunk = lane_take(lane), empty = false;
     for (; packets < PACKETS_PER_POLL; packets++) {
         empty = !lane_goes_on(lane);
-        if (empty || next_stays(lane, &allowed))
+        if (empty || next_stays(lane, &unwanted))
             break;
         chunk |= lane_take(lane);
         if (chunk && lane->next - lane->published >= TELL_CHUNKS && lane->told == lane->head)
@@ -410,15 +414,16 @@ static int shm_poll(void)
                          0))
         knocks_answer();
     int packets = 0;
-    allowance = patience_allows();
-    least_place = patience_is_for_short() ? 0 : PLACE_CHUNK;
+    bool stayed = some_stay;
+    allowance = UNASKED;
     some_stay = false;
     for (int i = 0; i < nactive; i++)
         if (lane_is_ready(active[i]))
             packets += lane_drain(active[i]);
         else
             lane_expect(active[i]);
-    patience_round(some_stay, packets);
+    if (__builtin_expect(some_stay || stayed, 0))
+        patience_round(some_stay, packets);
     is_busy = packets > 0;
     if (chunks_wanted && packets == 0)
         chunks_fetch();
