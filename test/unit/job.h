@@ -7,6 +7,7 @@
 #define XMPI_JOB_H
 
 #include "pml/pml.h"
+#include "pml/shm/area.h"
 #include "runtime/boot.h"
 #include "runtime/param.h"
 #include "runtime/progress.h"
@@ -101,6 +102,12 @@ static inline struct channel *job_world(int rank, int n)
         abort();
     ranks_drop(all);
     return &world;
+}
+
+/* Between the ranks, past the pml: in a part of the area of rank 0 that nobody uses here. */
+static inline _Atomic int *job_word(void)
+{
+    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
 }
 
 static inline struct buffer job_bytes(void *base, size_t bytes)

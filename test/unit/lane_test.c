@@ -18,15 +18,9 @@
 
 enum { ROUND = 1 << 16, PACE = 16, BURST = 600, ROOM = 24 };
 
-/* Between the two, past the pml: in a part of the area that nobody uses here. */
-static _Atomic int *received(void)
-{
-    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
-}
-
 static void until_received(int n)
 {
-    while (atomic_load(received()) < n)
+    while (atomic_load(job_word()) < n)
         sched_yield();
 }
 
@@ -61,7 +55,7 @@ static void send_burst(struct channel *c)
             progress();
         ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
     }
-    atomic_store(received(), -1);
+    atomic_store(job_word(), -1);
     for (int i = 0; i < BURST; i++)
         ck_assert_int_eq(request_wait(requests[i], NULL), 0);
 }
@@ -75,7 +69,7 @@ static void receive_numbers(struct channel *c, int n, bool count)
         ck_assert_int_eq(pml_recv(c, &data, &from, NULL), 0);
         ck_assert_int_eq(number, i);
         if (count)
-            atomic_store(received(), i + 1);
+            atomic_store(job_word(), i + 1);
     }
 }
 
@@ -92,7 +86,7 @@ static void go_round(int rank, int n, int short_of)
         struct envelope to = { .peer = 0, .tag = 2 };
         ck_assert_int_eq(pml_send(c, &nothing, &to, SEND_STANDARD), 0);
         receive_numbers(c, ROUND - short_of, true);
-        while (atomic_load(received()) >= 0)
+        while (atomic_load(job_word()) >= 0)
             sched_yield();
         receive_numbers(c, BURST, false);
     }
@@ -139,7 +133,7 @@ static void send_round(struct channel *c, int round, int messages)
         struct buffer data = job_bytes(text[i], length_of(i));
         ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
     }
-    atomic_store(received(), round + 1);
+    atomic_store(job_word(), round + 1);
     for (int i = 0; i < messages; i++)
         ck_assert_int_eq(request_wait(requests[i], NULL), 0);
 }
@@ -242,7 +236,7 @@ static void sit(int rank, int n)
         receive_pieces(c, EACH, '\0');
     } else {
         receive_pieces(c, 1, 'x');
-        atomic_store(received(), 1);
+        atomic_store(job_word(), 1);
     }
     channel_close(c);
 }

@@ -5,7 +5,6 @@
  */
 #include "mpi.h"
 #include "pml/arrived.h"
-#include "pml/shm/area.h"
 #include "runtime/clock.h"
 
 #include "test/unit/job.h"
@@ -103,12 +102,6 @@ static void recv_from(struct channel *c, int from, int tag, void *data, size_t b
                      0);
 }
 
-/* Between the two, past the pml: in a part of the area that nobody uses here. */
-static _Atomic int *word(void)
-{
-    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
-}
-
 static size_t length;
 
 /* The first ones are there before rank 0 makes its first round; the others when there is room for them. */
@@ -121,11 +114,11 @@ static void left(int rank, int size)
             data[0] = i;
             send_to(c, 0, 1, data, length);
             if (i == FIRST)
-                atomic_store(word(), 1);
+                atomic_store(job_word(), 1);
         }
     } else {
         size_t held = arrived_held;
-        while (!atomic_load(word()))
+        while (!atomic_load(job_word()))
             sched_yield();
         progress();
         ck_assert_uint_eq(channel_unexpected(c), 0);
@@ -186,11 +179,11 @@ static void probed(int rank, int size)
     int data[BYTES / sizeof(int)] = { 5 };
     if (rank == 0) {
         send_to(c, 1, 1, data, BYTES);
-        atomic_store(word(), 1);
+        atomic_store(job_word(), 1);
     } else {
         bool found = false;
         struct result result;
-        while (!atomic_load(word()))
+        while (!atomic_load(job_word()))
             sched_yield();
         ck_assert_int_eq(
             pml_iprobe(c, &(struct envelope){ .peer = 0, .tag = 1 }, true, &found, &result), 0);

@@ -226,13 +226,18 @@ static double in_a_process(const char *polite)
     return 1e-6 * shared->mail[0];
 }
 
-START_TEST(tests_give_way_where_ranks_exceed_cpus)
+static void stay_on_this_cpu(void)
 {
-    share();
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+START_TEST(tests_give_way_where_ranks_exceed_cpus)
+{
+    share();
+    stay_on_this_cpu();
     double polite = 1, rude = 0;
     /* Who else runs on this CPU makes them alike; not each time. */
     for (int tries = 0; tries < 10 && polite * 3 >= rude; tries++) {
@@ -266,10 +271,7 @@ static long switches_in(bool has_work)
 START_TEST(who_has_work_keeps_its_cpu)
 {
     share();
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    stay_on_this_cpu();
     pid_t child = fork();
     if (child == 0)
         for (;;)
@@ -387,10 +389,7 @@ static bool barriers_work(void)
 static struct wait wait_beside(uint32_t n, uint32_t sleeping)
 {
     share();
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    stay_on_this_cpu();
     progress_open(&shared->bell[0], true);
     progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
     ck_assert_uint_ne(shared->bell[0].group, 0);

@@ -15,12 +15,6 @@
 
 enum { MESSAGES = 600, LONGEST = 300, WINDOW = 16, ROUNDS = 300, TAG = 3, FULL = 1000000 };
 
-/* Between the two, past the pml: in a part of the area that nobody uses here. */
-static _Atomic int *word(void)
-{
-    return (_Atomic int *)(boot_area(0) + AREA_TINY_OFFSET);
-}
-
 static size_t length_of(int i)
 {
     return i % 5 == 4 ? (size_t)(i * 37) % LONGEST : (size_t)i % (SLOT_BODY + 1);
@@ -66,8 +60,8 @@ static void wait_all(struct request **requests, int n)
 /* Both are here: neither has begun what comes next, and neither still takes what comes after. */
 static void meet(int round)
 {
-    atomic_fetch_add(word(), 1);
-    while (atomic_load(word()) < 2 * (round + 1))
+    atomic_fetch_add(job_word(), 1);
+    while (atomic_load(job_word()) < 2 * (round + 1))
         sched_yield();
 }
 
@@ -109,7 +103,7 @@ static void send_all(struct channel *c)
     ck_assert_int_gt(quick, 3);
     ck_assert_int_lt(quick, (int)bootseg_slots(2));
     ck_assert_ptr_null(pml_isend_quick(c, text, 1, &layout_bytes, 1, TAG)); /* others wait */
-    atomic_store(word(), FULL);
+    atomic_store(job_word(), FULL);
     wait_all(requests, MESSAGES);
 }
 
@@ -117,7 +111,7 @@ static void receive_all(struct channel *c)
 {
     static char text[MESSAGES][LONGEST];
     struct request *requests[MESSAGES];
-    while (atomic_load(word()) < FULL)
+    while (atomic_load(job_word()) < FULL)
         sched_yield();
     progress();
     for (int i = 0; i < MESSAGES;
@@ -188,14 +182,14 @@ static void fill_all(struct channel *c)
     }
     ck_assert_int_gt(quick, 3);
     ck_assert_int_lt(quick, (int)bootseg_slots(2));
-    atomic_store(word(), FULL);
+    atomic_store(job_word(), FULL);
     wait_all(requests, MESSAGES - quick);
 }
 
 static void empty_all(struct channel *c)
 {
     struct request *request;
-    while (atomic_load(word()) < FULL)
+    while (atomic_load(job_word()) < FULL)
         sched_yield();
     for (int i = 0; i < MESSAGES; i++) {
         char letter;
