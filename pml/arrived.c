@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory for unexpected messages that were taken from their link: long ones of the same node are only
- * when nothing else moves (patience.c), so one slow receive cannot stop other messages between the same
- * processes.  Records are
- * reused, last in first out; up to 96 bytes lie in the record itself.  Longer ones get a block
- * from a few lists, one per power of two, which keep at most 1 MiB each.  There is no limit but
- * memory on one node; over a network peer->window is one.
+ * Memory for unexpected messages that were taken from their link, as long ones of the same node are when
+ * nothing else moves (patience.c): so one slow receive cannot stop other messages between the same
+ * processes for good.  Records are reused, last in first out; up to 96 bytes lie in the record itself.
+ * Longer ones get a block from a few lists, one per power of two, which keep at most 1 MiB each.  There
+ * is no limit but memory on one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"
 #include "pml/proto.h"

@@ -50,7 +50,7 @@ void enter_engine_of_comm(MPI_Comm handle)
         engine_join();
 }
 
-void enter_late(MPI_Comm handle)
+void enter_clash(MPI_Comm handle)
 {
     const struct comm *comm = handle_comm(handle);
     if (comm)

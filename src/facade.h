@@ -57,7 +57,7 @@ void enter_engine_of_comm(MPI_Comm handle);
 void enter_engine_of_requests(int n, const MPI_Request *handles);
 
 /* It had to wait for the lock: one more reason for the engines to part. */
-void enter_late(MPI_Comm handle) __attribute__((cold));
+void enter_clash(MPI_Comm handle) __attribute__((cold));
 
 static inline struct entry enter_told(const char *function, bool locked)
 {
@@ -98,7 +98,7 @@ static inline struct entry enter_comm_told(const char *function, MPI_Comm comm)
     if (many && engines_are_apart())
         enter_engine_of_comm(comm);
     else if (many && __builtin_expect(enter_lock(), 0))
-        enter_late(comm);
+        enter_clash(comm);
     return enter_told(function, many);
 }
 
