@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Processes that are lost: dead, or gone from MPI after somebody else has died.  What is lost stays
- * lost.  Whatever depends on a lost process ends with MPIX_ERR_PROC_FAILED (README, Failure).
+ * lost.  Whatever depends on a lost process ends with MPIX_ERR_PROC_FAILED (docs/failure.md).
  */
 #ifndef XMPI_FAILURE_H
 #define XMPI_FAILURE_H

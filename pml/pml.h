@@ -24,7 +24,7 @@ struct channel {
     uint64_t context;          /* unique in the job while the channel lives */
     int rank;                  /* mine, as peers see it in their `source` */
     int size;                  /* peers I can name: 0 .. size - 1 */
-    int engine;                /* whose messages these are (README, Engines), */
+    int engine;                /* whose messages these are (docs/threads.md), */
     struct request_pool *pool; /* and that has requests for them (pml/request.h) */
     struct ranks *peers;       /* peer -> world rank; one reference is the channel's */
     struct match *match;       /* posted receives and unexpected messages */
