@@ -185,7 +185,7 @@ static void gone(struct offspring *child, int rank, int wait_status)
     names_ended(&proc, false);
 }
 
-/* The server keeps what it knows of the job: see "Tried and dropped" in the README. */
+/* The server keeps what it knows of the job: see "Tried and dropped" in docs/pmix.md. */
 static void ended(struct offspring *child, int wait_status)
 {
     struct family *family = child->owner;
