@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The house rules that a machine can check: sizes (tools/measure.py) and format.
+# The house rules that a machine can check: sizes (tools/measure.py), format, and pages of text: a room's
+# README is a page, a document in docs two.
 top=${srcdir:-.} bad=0
 
 if [ "${PYTHON3:-python3}" = no ]; then
@@ -27,5 +28,18 @@ else
         echo "$wrong"
         bad=1
     fi
+fi
+
+long=$(for page in "$top"/*/README "$top"/docs/*.md; do
+    case $page in */README) most=100 ;; *) most=200 ;; esac
+    awk -v most="$most" 'length > 120 { print FILENAME ":" FNR ": " length " columns; the bound is 120" }
+        END { if (NR > most) print FILENAME ": " NR " lines; the bound is " most }' "$page" 2>&1
+done)
+if [ -z "$long" ]; then
+    echo "ok house pages"
+else
+    echo "not ok house pages: what does not fit a README goes to docs"
+    echo "$long"
+    bad=1
 fi
 exit $bad
