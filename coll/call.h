@@ -136,7 +136,8 @@ struct call {
     int root;                   /* rooted ones: a rank; on intercommunicators also MPI_ROOT,
                                    MPI_PROC_NULL */
     bool in_place;              /* the standard's MPI_IN_PLACE on this rank */
-    uint64_t shape; /* what the user put together in it, as a hash above 2^63, which all
+    uint16_t serves; /* a function of the standard it is part of (served_now); 0: none */
+    uint64_t shape;  /* what the user put together in it, as a hash above 2^63, which all
                                    ranks compare; 0: one operation */
     const struct staging *staging; /* NULL, or of what the parts are copies (bind_stage.c) */
     const void *near;       /* NULL, or data of the device that folds them: reductions only */

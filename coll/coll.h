@@ -104,6 +104,10 @@ int coll_run(struct team *team, const struct call *call);
 int coll_start(struct team *team, const struct call *call, struct request **request);
 int coll_init(struct team *team, const struct call *call, struct request **request);
 
+/* For call->serves: the function that the program is in, where that is one of the standard's that makes
+ * communicators and the like; 0: it is another one. */
+uint16_t served_now(void);
+
 /* After those two with their error, which it returns, where the program itself called them and not something
  * that is under way: what they found amiss is told to the others now, as this rank may not come back for long. */
 int coll_begun(const struct team *team, int error);

@@ -59,70 +59,6 @@ static const struct part *part_of(const struct team *team, const struct call *ca
     }
 }
 
-/* ---- for the flight recorder ---- */
-
-static void function_name(enum collective what, char *text, size_t room)
-{
-    snprintf(text, room, "MPI_%s", collective_name(what));
-    text[4] = (char)toupper((unsigned char)text[4]);
-}
-
-void telling_tell(const struct telling *telling, struct record_wait *wait)
-{
-    struct record_collective *told = &wait->collective;
-    function_name(telling->call->what, told->name, sizeof told->name);
-    told->context = telling->team->channel.context;
-    record_name_comm(told->context, told->comm);
-    told->number = telling->number;
-    told->root = telling->root;
-    told->size = telling->team->channel.size;
-    told->bytes = telling->bytes;
-}
-
-static void scope_tell(const void *scope, struct record_wait *wait)
-{
-    telling_tell(scope, wait);
-}
-
-void part_tell(struct record_wait *wait, int peer, int world)
-{
-    struct record_item *item = record_item_new(wait);
-    if (!item)
-        return;
-    item->kind = RECORD_PART;
-    item->context = wait->collective.context;
-    item->number = wait->collective.number;
-    item->peer = peer;
-    item->world = world;
-}
-
-static bool is_told(const struct record_wait *wait, uint64_t context, int peer, int kind)
-{
-    uint32_t number = wait->collective.number;
-    for (int i = 0; i < wait->nitems && i < RECORD_ITEMS; i++) {
-        const struct record_item *item = &wait->items[i];
-        if (item->context == context && item->peer == peer && item->kind == kind &&
-            item->number == number)
-            return true;
-    }
-    return false;
-}
-
-void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to)
-{
-    int kind = to ? RECORD_SEND : RECORD_RECV;
-    if (is_told(wait, channel->context, peer, kind))
-        return;
-    struct record_item *item = record_item_new(wait);
-    if (!item)
-        return;
-    item->kind = kind;
-    item->context = channel->context;
-    item->number = wait->collective.number;
-    item->peer = peer;
-    item->world = ranks_world(channel->peers, peer);
-}
-
 /* ---- signatures ---- */
 
 enum {
@@ -137,8 +73,8 @@ enum items { ITEMS_ANY, ITEMS_INTEGERS, ITEMS_FLOATS, ITEMS_MASK = 3 };
 
 /* What, and of a reduction the operation: from 1. */
 enum { FIRST_FOLD = COLL_REDUCE + 1, OPS = 1 << REDUCE_NAME_BITS };
-_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= KIND_FREED,
-               "a kind is none of those of ranks that have left");
+_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= KIND_SERVES,
+               "a kind of a collective is none of those that are not");
 
 static inline uint32_t kind_of(const struct call *call)
 {
@@ -158,6 +94,12 @@ static uint32_t what_said(uint32_t signature)
 static enum mode form_said(uint32_t signature)
 {
     return signature >> FORM_SHIFT & FORM_MASK;
+}
+
+/* The name of a function that is no collective; NULL: it is one, or unknown. */
+static const char *served_said(uint32_t signature)
+{
+    return signature >> KIND_SHIFT == KIND_SERVES ? served_name(signature % ROOTS) : NULL;
 }
 
 /* The bits for bytes, and those for the root; without a root (-1) those say how long an element is, or both are
@@ -224,6 +166,8 @@ bool signatures_differ(uint32_t a, uint32_t b)
     return (a ^ b) & ~(ITEMS_MASK << ITEMS_SHIFT) || items_differ(a, b);
 }
 
+static void scope_tell(const void *scope, struct record_wait *wait);
+
 struct telling telling_of(const struct team *team, const struct call *call, enum mode mode)
 {
     bool rooted = is_rooted(call->what);
@@ -233,11 +177,14 @@ struct telling telling_of(const struct team *team, const struct call *call, enum
     uint64_t all = listed ? listed_bytes(part, team->channel.size).all : bytes;
     const struct layout *items = part && all ? part->layout : NULL;
     int root = rooted ? root_of(team, call) : -1;
-    uint32_t signature = signature_of(call, items, all + call->shape, root);
+    uint32_t signature = signature_of(call, items, all + call->shape, root) | (uint32_t)mode
+                                                                                  << FORM_SHIFT;
+    if (call->serves)
+        signature = (uint32_t)KIND_SERVES << KIND_SHIFT | call->serves;
     return (struct telling){ .scope = { scope_tell },
                              .team = team,
                              .call = call,
-                             .signature = signature | (uint32_t)mode << FORM_SHIFT,
+                             .signature = signature,
                              .root = rooted ? call->root : -1,
                              .bytes = bytes };
 }
@@ -256,6 +203,79 @@ void telling_begin(struct telling *telling, struct team *team, const struct call
     telling_record(telling);
 }
 
+/* ---- for the flight recorder ---- */
+
+/* The function as it was called. */
+static void form_name(uint32_t signature, char *text, size_t room)
+{
+    const char *served = served_said(signature), *name;
+    enum mode form = form_said(signature);
+    if (served) {
+        snprintf(text, room, "%s", served);
+        return;
+    }
+    name = collective_name((enum collective)what_said(signature));
+    snprintf(text, room, "MPI_%s%s%s", form == NONBLOCKING ? "I" : "", name,
+             form == PERSISTENT ? "_init" : "");
+    text[4] = (char)toupper((unsigned char)text[4]);
+}
+
+void telling_tell(const struct telling *telling, struct record_wait *wait)
+{
+    struct record_collective *told = &wait->collective;
+    form_name(telling->signature, told->name, sizeof told->name);
+    told->context = telling->team->channel.context;
+    record_name_comm(told->context, told->comm);
+    told->number = telling->number;
+    told->size = telling->team->channel.size;
+    told->root = telling->call->serves ? -1 : telling->root; /* the program has given neither */
+    told->bytes = telling->call->serves ? 0 : telling->bytes;
+}
+
+static void scope_tell(const void *scope, struct record_wait *wait)
+{
+    telling_tell(scope, wait);
+}
+
+void part_tell(struct record_wait *wait, int peer, int world)
+{
+    struct record_item *item = record_item_new(wait);
+    if (!item)
+        return;
+    item->kind = RECORD_PART;
+    item->context = wait->collective.context;
+    item->number = wait->collective.number;
+    item->peer = peer;
+    item->world = world;
+}
+
+static bool is_told(const struct record_wait *wait, uint64_t context, int peer, int kind)
+{
+    uint32_t number = wait->collective.number;
+    for (int i = 0; i < wait->nitems && i < RECORD_ITEMS; i++) {
+        const struct record_item *item = &wait->items[i];
+        if (item->context == context && item->peer == peer && item->kind == kind &&
+            item->number == number)
+            return true;
+    }
+    return false;
+}
+
+void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to)
+{
+    int kind = to ? RECORD_SEND : RECORD_RECV;
+    if (is_told(wait, channel->context, peer, kind))
+        return;
+    struct record_item *item = record_item_new(wait);
+    if (!item)
+        return;
+    item->kind = kind;
+    item->context = channel->context;
+    item->number = wait->collective.number;
+    item->peer = peer;
+    item->world = ranks_world(channel->peers, peer);
+}
+
 /* ---- a mismatch ---- */
 
 static const char *const op_names[1 << REDUCE_NAME_BITS] = {
@@ -268,25 +288,12 @@ static const char *const op_names[1 << REDUCE_NAME_BITS] = {
     [REDUCE_NAME_MEAN] = "MPIX_AVG",    [REDUCE_NAME_USER] = "a function of the program",
 };
 
-/* The function in the form that was called. */
-static void form_name(uint32_t signature, char *text, size_t room)
-{
-    const char *name = collective_name((enum collective)what_said(signature));
-    enum mode form = form_said(signature);
-    if (form == NONBLOCKING)
-        snprintf(text, room, "MPI_I%s", name);
-    else
-        function_name((enum collective)what_said(signature), text, room);
-    if (form == PERSISTENT)
-        strncat(text, "_init", room - strlen(text) - 1);
-}
-
 /* Two reductions of as many bytes, in elements of different lengths; where they are many nothing tells. */
 static bool elements_differ(const struct mismatch *m)
 {
     uint32_t a = m->my_signature, b = m->their_signature;
     return (a ^ b) % ROOTS && (a ^ b) < ROOTS && a >> KIND_SHIFT >= FIRST_FOLD &&
-           !is_rooted((enum collective)what_said(a)) &&
+           what_said(a) < COLL_KINDS && !is_rooted((enum collective)what_said(a)) &&
            (a >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1)) < BYTES_PLAIN;
 }
 
@@ -299,9 +306,11 @@ static void signature_tell(FILE *to, uint32_t signature, bool of_what)
     uint32_t kind = signature >> KIND_SHIFT;
     const char *op = kind < FIRST_FOLD ? NULL : op_names[(kind - FIRST_FOLD) % OPS];
     char name[RECORD_NAME_CHARS];
+    const char *served = served_said(signature);
     if (what >= COLL_KINDS) {
         fputs(signature == SIGNATURE_FINALIZED ? "MPI_Finalize"
               : signature == SIGNATURE_FREED   ? "MPI_Comm_free"
+              : served                         ? served
                                                : "something unknown",
               to);
         return;
@@ -356,6 +365,8 @@ static bool bytes_alone_differ(const struct mismatch *m)
     uint32_t differs = m->my_signature ^ m->their_signature;
     uint32_t what = what_said(m->my_signature);
     uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT | ITEMS_MASK << ITEMS_SHIFT;
+    if (m->my_signature >> KIND_SHIFT == KIND_SERVES)
+        return false;
     if (what >= COLL_KINDS || !is_rooted((enum collective)what))
         bytes |= ROOTS - 1;
     return m->my_number == m->their_number && !(differs & ~bytes);

@@ -13,7 +13,8 @@
  * bits of the root as well where there is none; of reductions with an operation of MPI's the hash, or these bits,
  * also say how long an element is; roots are compared modulo 2048.  Items are integers or floating-point numbers,
  * or not said (0, which goes with both): mixtures, bytes, packed data.  Of operations that were put together
- * (call->shape) bytes are a hash that also says which they were.
+ * (call->shape) bytes are a hash that also says which they were.  Functions that are no collectives of this room
+ * (served.c) say which they are in the bits of the root, and nothing else.
  */
 #ifndef XMPI_COLL_TELL_H
 #define XMPI_COLL_TELL_H
@@ -82,6 +83,26 @@ bool mismatch_text(const struct mismatch *mismatch, char text[BROKEN_CHARS]);
 /* The root as a rank of the team. */
 int root_of(const struct team *team, const struct call *call);
 
+/* ---- functions that are no collectives of this room (served.c) ---- */
+
+/* Between these two all members of a team do something together that is no collective: it is numbered, told and
+ * compared like one, by the name of the function that the program has called.  To be ended either way, also after
+ * an error of beginning; what the end returns is kept for the team. */
+struct joining {
+    struct telling telling;
+    struct call call;
+    int stray;
+};
+int joining_begin(struct joining *joining, struct team *team);
+int joining_end(const struct joining *joining, int error);
+
+/* A message between members of that team, while this rank joins: it says so, and whoever expects another
+ * function's message knows. */
+void joining_sign(const struct channel *channel, struct envelope *message);
+
+/* "MPI_Comm_dup"; NULL: no such function. */
+const char *served_name(uint32_t served);
+
 /* ---- ranks in different collectives (mismatch.c) ---- */
 
 extern const struct pml_judge mismatch_judge;
@@ -111,8 +132,8 @@ void mismatch_recall(struct team *team);
 
 /* ---- ranks that have left (last.c) ---- */
 
-/* Instead of a signature: what a rank has called that will never call this one. */
-enum { KIND_SHIFT = 25, KIND_FREED = 126, KIND_FINALIZED = 127 };
+/* Kinds that are no collectives; instead of a signature: what a rank has called that will never call this one. */
+enum { KIND_SHIFT = 25, KIND_SERVES = 125, KIND_FREED, KIND_FINALIZED };
 static const uint32_t SIGNATURE_FREED = (uint32_t)KIND_FREED << KIND_SHIFT,
                       SIGNATURE_FINALIZED = (uint32_t)KIND_FINALIZED << KIND_SHIFT;
 

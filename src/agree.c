@@ -21,6 +21,7 @@ int team_allgather(struct comm *comm, const void *mine, size_t bytes, void *all)
     }
     struct call call = {
         .what = COLL_ALLGATHER,
+        .serves = served_now(),
         .send = { .base = (void *)mine, .layout = &layout_bytes, .count = bytes },
         .recv = { .base = all, .layout = &layout_bytes, .count = bytes },
     };
@@ -41,6 +42,7 @@ static int fold(struct comm *comm, const struct layout *record, fold_kernel *ker
 {
     struct call call = {
         .what = COLL_ALLREDUCE,
+        .serves = served_now(),
         .recv = { .base = data, .layout = record, .count = 1 },
         .reduction = { .commutes = true, .layout = record, .kernel = kernel },
         .in_place = true,

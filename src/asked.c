@@ -28,6 +28,7 @@ static void asked_open(struct asked *asked, enum collective what, struct comm *c
     asked->call.what = what;
     asked->call.root = root;
     asked->call.in_place = false;
+    asked->call.serves = 0;
     asked->call.shape = 0;
     asked->call.staging = NULL;
     asked->call.near = NULL;

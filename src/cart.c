@@ -136,6 +136,8 @@ int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const i
         struct group *group = topology_group(comm_old, places, map);
         struct topology *shape = cart_shape(ndims, dims, periods, group ? group->rank : 0);
         rc = topology_comm(comm_old, group, STEP_TOPOLOGY, shape, comm_cart);
+    } else if (!rc) {
+        rc = comm_of_part(comm_old, &group_empty, STEP_TOPOLOGY, comm_cart); /* has no place */
     }
     free(map);
     return rc;

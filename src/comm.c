@@ -156,7 +156,7 @@ int xmpi_comm_disconnect(comm_free_t *comm)
     if (*comm == &comm_world || *comm == &comm_self)
         return fail(MPI_ERR_COMM, "%s cannot be disconnected", (*comm)->name);
     orphans_wait(*comm);
-    struct call barrier = { .what = COLL_BARRIER };
+    struct call barrier = { .what = COLL_BARRIER, .serves = served_now() };
     int rc = coll_run(&(*comm)->team, &barrier);
     return rc ? rc : xmpi_comm_free(comm);
 }

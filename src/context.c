@@ -18,6 +18,7 @@
 #include "src/context.h"
 
 #include "coll/places.h"
+#include "coll/tell.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"
 #include "src/circle_tree.h"
@@ -86,6 +87,7 @@ int context_send(struct channel *channel, int peer, int tag, uint32_t step, cons
 {
     struct buffer buffer = { (void *)data, bytes, &layout_bytes, HERE };
     struct envelope to = { .peer = peer, .tag = tag, .step = step };
+    joining_sign(channel, &to);
     return pml_send(channel, &buffer, &to, SEND_STANDARD);
 }
 
@@ -97,6 +99,7 @@ static int receive_among(struct channel *channel, const struct ranks *group,
     struct envelope with = *from;
     struct result result = { 0 };
     with.group = group ? group : channel->peers;
+    joining_sign(channel, &with);
     int rc = pml_recv(channel, &buffer, &with, &result);
     *bytes = result.bytes;
     return rc;

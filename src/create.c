@@ -3,6 +3,7 @@
  * Communicators of subgroups (MPI 5.0, 7.4.2).  Only the members of the new communicator talk to
  * each other, whoever has to call; others return at once.
  */
+#include "coll/tell.h"
 #include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/context.h"
@@ -21,14 +22,21 @@ int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t st
     return rc ? rc : comm_new(newcomm, &ticket, group, NULL, parent);
 }
 
+int comm_of_part(struct comm *parent, struct group *group, uint32_t step, struct comm **newcomm)
+{
+    struct joining joining;
+    int rc = joining_begin(&joining, &parent->team);
+    if (!rc)
+        rc = group_check_inside(group, parent->group);
+    if (!rc)
+        rc = comm_is_inter(parent) ? inter_create(parent, group, newcomm)
+                                   : comm_of_group(parent, group, 0, step, newcomm);
+    return joining_end(&joining, rc);
+}
+
 int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm)
 {
-    int rc = group_check_inside(group, comm->group);
-    if (rc)
-        return rc;
-    if (comm_is_inter(comm))
-        return inter_create(comm, group, newcomm);
-    return comm_of_group(comm, group, 0, STEP_CREATE, newcomm);
+    return comm_of_part(comm, group, STEP_CREATE, newcomm);
 }
 
 int xmpi_comm_create_group(intra_t comm, group_t group, tag_t tag, comm_out_t *newcomm)

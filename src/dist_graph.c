@@ -130,6 +130,7 @@ static int gather_bonds(struct comm *comm, struct bond *mine, struct bond *all,
         return no_memory();
     struct call call = {
         .what = COLL_GATHERV,
+        .serves = served_now(),
         .send = { .base = mine, .layout = bond, .count = (size_t)counts[comm_rank(comm)] },
         .recv = { .base = all,
                   .layout = bond,
@@ -335,6 +336,7 @@ static int exchange_counts(struct comm *comm, struct exchange *x)
 {
     struct call call = {
         .what = COLL_ALLTOALL,
+        .serves = served_now(),
         .send = { .base = x->out_counts, .layout = &layout_bytes, .count = sizeof(int) },
         .recv = { .base = x->in_counts, .layout = &layout_bytes, .count = sizeof(int) },
     };
@@ -345,6 +347,7 @@ static int exchange_records(struct comm *comm, struct exchange *x, const struct 
 {
     struct call call = {
         .what = COLL_ALLTOALLV,
+        .serves = served_now(),
         .send = { .base = x->out,
                   .layout = record,
                   .vector = true,

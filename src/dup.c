@@ -3,6 +3,7 @@
  * MPI_Comm_dup: the same groups, another ticket, and what wants to be copied (MPI 5.0, 7.4.2):
  * topology, attributes, the error handler.  Hints do not; a communicator has those it was given.
  */
+#include "coll/tell.h"
 #include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/api/stream.h"
@@ -36,9 +37,13 @@ static int comm_dup(struct comm *comm, const struct info *info, struct comm **ne
 {
     struct circle all = circle_of_team(comm, STEP_DUP);
     struct ticket ticket;
+    struct joining joining;
     struct comm *made;
     all.two_groups = comm_is_inter(comm);
-    int rc = circle_draw(&all, &ticket);
+    int rc = joining_begin(&joining, &comm->team);
+    if (!rc)
+        rc = circle_draw(&all, &ticket);
+    rc = joining_end(&joining, rc);
     if (!rc)
         rc = comm_new(&made, &ticket, comm->group, comm->remote, comm);
     if (rc)

@@ -105,6 +105,8 @@ int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const
     if (!rc && comm_rank(comm_old) < nnodes)
         rc = topology_comm(comm_old, topology_group(comm_old, nnodes, map), STEP_TOPOLOGY,
                            graph_fill(nnodes, indx, edges), comm_graph);
+    else if (!rc)
+        rc = comm_of_part(comm_old, &group_empty, STEP_TOPOLOGY, comm_graph); /* is no node */
     free(map);
     return rc;
 }

@@ -78,6 +78,7 @@ static int idup_intra(struct idup *idup, struct request **request)
     struct team *team = &idup->old->team;
     struct call call = {
         .what = COLL_BCAST,
+        .serves = served_now(),
         .recv = { .base = &idup->ticket,
                   .layout = &layout_bytes,
                   .count = sizeof idup->ticket },

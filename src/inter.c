@@ -12,6 +12,7 @@
  * Once an intercommunicator stands, its team reaches everybody, so merging it, cutting it down
  * and splitting it need only what its two first ranks know.
  */
+#include "coll/tell.h"
 #include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/context.h"
@@ -188,12 +189,15 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
 {
     struct circle mine = circle_of_team(local_comm, STEP_INTER_LOCAL);
     struct meeting meeting = { 0 };
-    int *theirs = NULL;
+    struct joining joining;
+    int *theirs = NULL, rc = joining_begin(&joining, &local_comm->team);
     mine.root = local_leader;
-    if (mine.rank == local_leader)
+    if (!rc && mine.rank == local_leader)
         meeting.error = leaders_meet(local_comm, handle_comm(peer_comm), remote_leader, tag,
                                      &meeting, &theirs);
-    return meeting_end(&mine, &meeting, &theirs, local_comm->group, local_comm, newintercomm);
+    if (!rc)
+        rc = meeting_end(&mine, &meeting, &theirs, local_comm->group, local_comm, newintercomm);
+    return joining_end(&joining, rc);
 }
 
 /* ---- creation without a communicator to begin with ---- */
@@ -267,7 +271,7 @@ static int sides_share(struct comm *comm, int mine, int both[2], uint32_t step)
     return rc ? rc : circle_share(&all, both, 2 * sizeof both[0]);
 }
 
-int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm)
+static int merge(struct comm *intercomm, int high, struct comm **newintracomm)
 {
     int highs[2];
     int rc = sides_share(intercomm, high != 0, highs, STEP_MERGE);
@@ -282,6 +286,13 @@ int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm)
     rc = comm_of_group(intercomm, both, 0, STEP_MERGE, newintracomm);
     group_drop(both);
     return rc;
+}
+
+int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm)
+{
+    struct joining joining;
+    int rc = joining_begin(&joining, &intercomm->team);
+    return joining_end(&joining, rc ? rc : merge(intercomm, high, newintracomm));
 }
 
 /* ---- cutting down: MPI_Comm_create ---- */

@@ -38,6 +38,7 @@ static int gather_seats(struct comm *comm, struct seat *seats)
     struct seat mine = seat_here();
     struct call call = {
         .what = COLL_GATHER,
+        .serves = served_now(),
         .send = { .base = &mine, .layout = &layout_bytes, .count = sizeof mine },
         .recv = { .base = seats, .layout = &layout_bytes, .count = sizeof mine },
     };
@@ -48,6 +49,7 @@ static int tell_map(struct comm *comm, int n, int *map)
 {
     struct call call = {
         .what = COLL_BCAST,
+        .serves = served_now(),
         .recv = { .base = map, .layout = &layout_bytes, .count = (size_t)n * sizeof *map },
     };
     return coll_run(&comm->team, &call);

@@ -38,7 +38,7 @@ struct group *topology_group(struct comm *comm, int n, const int *map)
 int topology_comm(struct comm *old, struct group *group, uint32_t step,
                   struct topology *topology, struct comm **newcomm)
 {
-    int rc = topology && group ? comm_of_group(old, group, 0, step, newcomm)
+    int rc = topology && group ? comm_of_part(old, group, step, newcomm)
                                : fail(MPI_ERR_NO_MEM, "no memory for a topology");
     if (!rc && *newcomm)
         (*newcomm)->topology = topology;

@@ -266,6 +266,14 @@ mismatched "one is behind, nonblocking and long" 3 "$pairs" overdue
 mismatched "among others in one wait" 3 "$pairs" together
 XMPI_SHM=0 mismatched "among others in one wait, over a network" 3 "$pairs" together
 
+# Functions that make communicators.
+makers=$scratch/served
+compile -g -o "$makers" "$top/test/fault/served.c" || not_ok "served" "does not compile"
+mismatched "functions that make communicators" 3 "$makers" 3
+mismatched "functions that make communicators, more ranks" 5 "$makers" 11
+XMPI_SHM=0 mismatched "functions that make communicators, over a network" 2 "$makers" 7
+mismatched "functions that make communicators, on two nodes" 4 "$scratch/on_nodes" "$makers" 9
+
 # No deadlock is seen where there is none.
 for case in computes tests threads-late rare-tests close-tests test-either; do
     [ $case = test-either ] && ranks=3 || ranks=2
