@@ -61,9 +61,9 @@ static bool block_write(char *cell, const struct buffer *block, size_t most)
     return fits;
 }
 
-/* Likewise.  What is too long does not arrive, as with messages.  More than `most` nobody says, but where
+/* Likewise.  What is too long does not arrive, as with messages, what is too short does.  More than `most` nobody says, but where
  * ranks are in different collectives something else may lie here. */
-static bool block_read(const struct buffer *place, const char *cell, size_t most,
+static bool block_read(const struct buffer *place, const char *cell, size_t most, int from,
                        struct unfit *unfit)
 {
     length said;
@@ -73,13 +73,18 @@ static bool block_read(const struct buffer *place, const char *cell, size_t most
     if (said == AS_MESSAGE)
         return false;
     said = (length)least(said, most);
-    if (__builtin_expect(said == room, 1))
+    if (__builtin_expect(said == room, 1)) {
         unpack(place, cell);
-    else if (said < room)
+        return true;
+    }
+    if (said < room)
         buffer_unpack(place, 0, cell, said);
-    else if (!unfit->error)
-        unfit->error = fail(MPI_ERR_TRUNCATE, "a block of %u bytes, its place holds %zu",
-                            (unsigned)said, room);
+    if (!unfit->error)
+        unfit->error =
+            fail(said < room ? MPI_ERR_OTHER : MPI_ERR_TRUNCATE,
+                 "block of %u bytes from rank %d, where %zu bytes belong; the counts and "
+                 "datatypes of both ranks must make the same number of bytes",
+                 (unsigned)said, from, room);
     return true;
 }
 
@@ -110,7 +115,7 @@ int tiny_take_gatherv(struct round *round, const struct call *call)
             return lost;
         place = block_of(&call->recv, r);
         if (r != me && !round->error &&
-            !block_read(&place, slot->payload, gatherv_most(round->tiny), round->unfit))
+            !block_read(&place, slot->payload, gatherv_most(round->tiny), r, round->unfit))
             unfit_note(round->unfit, &call->recv, r);
     }
     return 0;
@@ -166,7 +171,7 @@ int tiny_take_scatterv(struct round *round, const struct call *call)
     size_t most = scatterv_most(round->tiny);
     each = least(each, sizeof(length) + most);
     struct cells cells = cells_of(round, call->root, HEAD, each);
-    if (!block_read(&place, cell_of(&cells, me), most, round->unfit))
+    if (!block_read(&place, cell_of(&cells, me), most, call->root, round->unfit))
         unfit_note(round->unfit, NULL, 0);
     return 0;
 }

@@ -72,9 +72,9 @@ struct link {
     size_t solo_bytes;
 
     /* Look so many times at what comes next from this peer, or (NULL) from any.  If it is a whole short
-     * message with the fields of `wanted` that match and describe messages, of at most `room` bytes: take
-     * it, and return its length; in place of wildcards `wanted` says what it was.  Else -1: the first to
-     * come is left for `poll`.  NULL for links that cannot. */
+     * message with the fields of `wanted` that match and describe messages, which fits `room` bytes
+     * (wire_fits): take it, and return its length; in place of wildcards `wanted` says what it was.  Else -1:
+     * the first to come is left for `poll`.  NULL for links that cannot. */
     long (*take)(struct peer *peer, struct wire_short *wanted, char *to, size_t room,
                  uint32_t looks);
 

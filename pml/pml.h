@@ -86,7 +86,8 @@ struct envelope {
     uint32_t step;      /* 0 for point-to-point; numbers the messages of a plan */
     uint32_t signature; /* travels with the message: what the sender thinks this is; 0 = none.
                            In a receive: what is expected.  A message that says something else is
-                           received with an error (MPI_ERR_OTHER); 0 on either side says nothing */
+                           received with an error (MPI_ERR_OTHER), and so is one that is shorter than
+                           its place; 0 on either side says nothing */
     const struct ranks
         *group; /* NULL, or who takes part in what this message belongs to: when one
                                   of them is lost the message is given up (pml/failure.h) */

@@ -72,6 +72,15 @@ static int recv_too_long(const struct wire *header, size_t capacity)
                 (size_t)header->total, header->source, header->tag, capacity);
 }
 
+/* Of a collective's messages both ends know the length. */
+static int recv_too_short(const struct wire *header, size_t capacity)
+{
+    return fail(MPI_ERR_OTHER,
+                "message of %zu bytes from rank %u, where %zu bytes belong; the counts and "
+                "datatypes of both ranks must make the same number of bytes",
+                (size_t)header->total, header->source, capacity);
+}
+
 static int recv_mismatch(const struct wire *header, const struct recv *recv)
 {
     struct mismatch mismatch = { .context = header->context,
@@ -97,6 +106,9 @@ static void recv_compare(struct recv *recv, const struct wire *header)
     if (__builtin_expect(header->total > capacity, 0)) {
         recv->expected = capacity;
         recv->request.result.error = fail_keep(recv, recv_too_long(header, capacity));
+    } else if (__builtin_expect(!wire_fits(header->total, capacity, header->signature), 0) &&
+               recv->signature) {
+        recv->request.result.error = fail_keep(recv, recv_too_short(header, capacity));
     }
     recv->request.result.bytes = recv->expected;
     if (__builtin_expect(recv->signature != header->signature, 0) && recv->signature &&
@@ -140,7 +152,7 @@ static inline char *usual_place(const struct recv *recv, const struct peer *peer
                                 uint32_t signature, size_t bytes)
 {
     return bytes <= COPY_SHORT && recv->signature == signature && !peer->lost &&
-                   bytes <= buffer_bytes(&recv->data) && !trace_on
+                   wire_fits(bytes, buffer_bytes(&recv->data), signature) && !trace_on
                ? short_place(&recv->data, bytes)
                : NULL;
 }

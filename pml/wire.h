@@ -78,6 +78,12 @@ struct wire_short {
     uint32_t step, signature;
 };
 
+/* May it go where there is room for so many bytes?  What says what it is has to be as long as its place. */
+static inline bool wire_fits(size_t bytes, size_t room, uint32_t signature)
+{
+    return bytes == room || (bytes < room && signature == 0);
+}
+
 /* The whole header of such a message. */
 static inline struct wire wire_of(const struct wire_short *head, size_t bytes)
 {

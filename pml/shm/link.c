@@ -345,7 +345,7 @@ static inline long lane_take_wanted(struct lane *lane, struct wire_short *wanted
 {
     const struct slot *slot = lane_slot_in(lane, lane->next);
     size_t bytes = slot->bytes;
-    if (!slot_is(slot, wanted) || bytes > room)
+    if (!slot_is(slot, wanted) || !wire_fits(bytes, room, wanted->signature))
         return -1;
     wanted->source = slot->head.source;
     wanted->tag = slot->head.tag;

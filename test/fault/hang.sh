@@ -274,6 +274,13 @@ mismatched "functions that make communicators, more ranks" 5 "$makers" 11
 XMPI_SHM=0 mismatched "functions that make communicators, over a network" 2 "$makers" 7
 mismatched "functions that make communicators, on two nodes" 4 "$scratch/on_nodes" "$makers" 9
 
+# Blocks of which only their two ends know the length.
+lengths=$scratch/lengths
+compile -g -o "$lengths" "$top/test/fault/lengths.c" || not_ok "lengths" "does not compile"
+mismatched "blocks of another length" 2 "$lengths"
+mismatched "blocks of another length, more ranks" 4 "$lengths"
+XMPI_SHM=0 mismatched "blocks of another length, over a network" 2 "$lengths"
+
 # No deadlock is seen where there is none.
 for case in computes tests threads-late rare-tests close-tests test-either; do
     [ $case = test-either ] && ranks=3 || ranks=2
