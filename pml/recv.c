@@ -11,8 +11,7 @@
  * A message longer than the buffer is an error of the receive alone: what fits is kept, the rest
  * of an EAGER message is dropped, and the CTS asks for no more than fits.
  *
- * A blocking receive looks first whether the next packet is all of its message (recv_next); else it
- * is the same with the request on the stack.
+ * A blocking receive is the same with the request on the stack, if it needs one at all (recv_now.c).
  */
 #include "pml/recv.h"
 
@@ -136,14 +135,6 @@ void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender)
             recv, fail(MPI_ERR_NO_MEM, "too many large messages are being received at once"));
     }
     control_send(peer, &answer, NULL);
-}
-
-/* Where so many bytes go, or NULL when they are not one piece.  No bytes may go anywhere: programs pass
- * NULL with them. */
-static inline char *short_place(const struct buffer *data, size_t bytes)
-{
-    char *flat = buffer_flat(data);
-    return flat || bytes > 0 || data->where != HERE ? flat : (char *)data;
 }
 
 /* Where the bytes of a short message go that is all here, in the usual case: a buffer of one piece that
@@ -299,13 +290,7 @@ static __attribute__((noinline)) void recv_take(struct recv *recv, struct match_
     arrived_free(arrived);
 }
 
-/* The message that is here for a receive, or NULL. */
-static inline struct match_arrived *message_here(struct match *match, struct match_key key)
-{
-    return match_has_arrived(match) ? match_find(match, key) : NULL;
-}
-
-static inline void recv_begin_with(struct recv *recv, struct match_arrived *found)
+void recv_begin_with(struct recv *recv, struct match_arrived *found)
 {
     if (found)
         recv_take(recv, found);
@@ -421,87 +406,4 @@ int recv_arrived(struct arrived *arrived, struct request_pool *pool, const struc
     recv_accept(recv, arrived->peer, &arrived->header, arrived->data, arrived->have);
     arrived_free(arrived);
     return 0;
-}
-
-/* The link to ask for the next message, and its sender (NULL: any of the link).  NULL: none can be
- * asked. */
-static inline const struct link *next_link(const struct channel *channel, int source,
-                                           struct peer **peer)
-{
-    if (source < 0) {
-        *peer = NULL;
-        return link_of_next();
-    }
-    *peer = channel_peer_known(channel, source);
-    return *peer && (*peer)->link->take ? (*peer)->link : NULL;
-}
-
-/* Nothing is here for us, and no receive that is posted may want the next message if it is ours: then it
- * needs neither a request nor the matcher.  From any source: the next one of any sender. */
-static inline bool recv_next(struct channel *channel, const struct buffer *data,
-                             const struct envelope *from, struct result *result)
-{
-    size_t room = buffer_bytes(data);
-    char *flat = short_place(data, room);
-    if (!flat || trace_on || failures > 0 ||
-        !match_lets_pass(channel->match, envelope_key(from)))
-        return false;
-    struct peer *peer;
-    const struct link *link = next_link(channel, from->peer, &peer);
-    if (!link || peers_have_work() || pulls_have_work())
-        return false;
-    uint32_t looks = progress_looks(channel->pool->out > 0);
-    if (looks == 0)
-        return false;
-    struct wire_short wanted = { .context = channel->context,
-                                 .source = (uint32_t)from->peer,
-                                 .tag = from->tag,
-                                 .step = from->step,
-                                 .signature = from->signature };
-    long bytes = link->take(peer, &wanted, flat, room, looks);
-    if (bytes < 0)
-        return false;
-    pml_counters.received++;
-    pml_counters.bytes_received += (size_t)bytes;
-    if (result)
-        *result = (struct result){ .source = (int)wanted.source,
-                                   .tag = wanted.tag,
-                                   .bytes = (size_t)bytes };
-    return true;
-}
-
-/* The request lies on the stack.  `found`: the message that is here for it, or NULL. */
-static int recv_whole(struct channel *channel, const struct buffer *data,
-                      const struct envelope *from, struct match_arrived *found,
-                      struct sink *sink, struct result *result)
-{
-    struct recv recv;
-    request_init(&recv.request, &recv_ops, channel->pool);
-    recv_bind(&recv, channel, data, from);
-    recv.sink = sink;
-    recv_begin_with(&recv, found);
-    request_await(&recv.request);
-    if (recv.name)
-        request_unname(recv.name);
-    if (result)
-        *result = recv.request.result;
-    return request_failure(&recv.request);
-}
-
-int pml_recv(struct channel *channel, const struct buffer *data, const struct envelope *from,
-             struct result *result)
-{
-    recv_record(channel, from, buffer_bytes(data));
-    struct match_arrived *found = message_here(channel->match, envelope_key(from));
-    if (!found && recv_next(channel, data, from, result))
-        return 0;
-    return recv_whole(channel, data, from, found, NULL, result);
-}
-
-int pml_recv_into(struct channel *channel, const struct buffer *data,
-                  const struct envelope *from, struct sink *sink)
-{
-    recv_record(channel, from, buffer_bytes(data));
-    return recv_whole(channel, data, from, message_here(channel->match, envelope_key(from)),
-                      sink, NULL);
 }

@@ -114,6 +114,23 @@ static inline void recv_bind(struct recv *recv, struct channel *channel,
     buffer_keep(&recv->data, data);
 }
 
+/* Where so many bytes go, or NULL when they are not one piece.  No bytes may go anywhere: programs pass
+ * NULL with them. */
+static inline char *short_place(const struct buffer *data, size_t bytes)
+{
+    char *flat = buffer_flat(data);
+    return flat || bytes > 0 || data->where != HERE ? flat : (char *)data;
+}
+
+/* The message that is here for a receive, or NULL. */
+static inline struct match_arrived *message_here(struct match *match, struct match_key key)
+{
+    return match_has_arrived(match) ? match_find(match, key) : NULL;
+}
+
+/* It begins: with this message, or (NULL) by waiting for one.  recv.c */
+void recv_begin_with(struct recv *recv, struct match_arrived *found);
+
 /* The channel of a posted receive closes: the receive completes as cancelled. */
 void recv_abandon(struct match_posted *posted);
 
