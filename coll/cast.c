@@ -463,13 +463,22 @@ int cast_first(struct cast *cast, const struct price_query *query)
     return make_role(cast, query, 1, 0, cast->role);
 }
 
+/* However alike the ranks are, so many are performed. */
+static int fewest_actors(struct grouping grouping)
+{
+    int shift = grouping.shift, flip = grouping.flip;
+    return shift && flip ? least(shift, flip) : shift + flip > 0 ? shift + flip : 1;
+}
+
 int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most)
 {
     int error = open_places(cast, query);
     if (!error && most) {
         struct plan_key key = key_of(cast, query, 0);
-        error = effort_refuse(query, effort_one(query, &key), most);
+        struct effort one = effort_one(query, &key);
+        one.steps *= fewest_actors(grouping);
+        error = effort_refuse(query, one, most);
     }
     if (!error && (grouping.shift || grouping.flip) && !query->algorithm->inter)
         error = open_alike(cast, query, scale, grouping, most);

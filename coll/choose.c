@@ -164,7 +164,7 @@ static int pieces_of(const struct rule *rule, size_t bytes)
     return pieces;
 }
 
-static bool choose_by_rule(const struct question *q, struct choice *choice)
+bool choose_by_rule(const struct question *q, struct choice *choice)
 {
     const struct rule *rules = rules_of(q->what, q->inter);
     for (int i = 0; rules && rules[i].use; i++) {

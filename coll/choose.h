@@ -52,6 +52,9 @@ int choose_answer(const struct question *question, const struct orders *orders,
 const char *choose_objection(const struct algorithm *algorithm, int radix,
                              const struct question *question);
 
+/* What the rules (rules.h) would take.  False: none of it serves. */
+bool choose_by_rule(const struct question *question, struct choice *choice);
+
 /* ---- of a team ---- */
 
 /* Which algorithm performs this call: the answer to its question, kept with the team.

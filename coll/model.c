@@ -2,9 +2,9 @@
  *
  * The cheapest algorithm.  Every algorithm of the collective that can serve is priced whole and in
  * 4, 16 and 64 pieces, with its own radix, half and twice of it; the plans of all ranks are
- * performed on the model for each, MOST_STEPS steps at most.  What would take more has no price and
- * is not chosen by it.  Those whose rank 0 alone has more to do than the best so far takes are not
- * performed: the answer is the same without them.
+ * performed on the model for each, MOST_STEPS steps at most.  What would take more is foretold by smaller ones
+ * (grow.h); what cannot be has no price and is not chosen by it.  Those whose rank 0 alone has more to do than the
+ * best so far takes are not performed: the answer is the same without them.
  *
  * Costs every rank, the first time a size is met: an allreduce, which has the most algorithms, 8 ms
  * of 8 bytes and 80 ms of 64 KiB on 64 ranks, up to 0.2 s on 1024; others a half or less.
@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096 };
+enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096, VERY_MANY = 1024, FAR = 8 };
 
 /* Ranks know the amount of data alike, and an algorithm may be chosen by it. */
 static bool is_priced(const struct question *q)
@@ -54,15 +54,22 @@ static bool may_be_priced(const struct question *q, const struct choice *how)
     return is_priced(q) && a->program && !choose_objection(a, how->radix, q) && !a->script;
 }
 
-bool model_price_of(const struct question *q, const struct choice *how, struct price *price)
+static bool price_up_to(const struct question *q, const struct choice *how, double enough,
+                        struct price *price)
 {
     if (!may_be_priced(q, how))
         return false;
     struct price_query asked = query_of(q, how);
+    asked.enough = enough;
     if (price_of(&price_standard, &asked, MOST_STEPS, price) == 0)
         return true;
     fail_clear(); /* no price is an answer */
     return false;
+}
+
+bool model_price_of(const struct question *q, const struct choice *how, struct price *price)
+{
+    return price_up_to(q, how, 0, price);
 }
 
 /* An algorithm's own radix, twice and half of it, as far as it has one. */
@@ -74,19 +81,27 @@ static int radixes(const struct algorithm *a, int radix[3])
     return a->radix == 0 ? 1 : radix[2] < 2 ? 2 : 3;
 }
 
-bool model_price(const struct question *q, const struct algorithm *a, struct choice *how,
-                 struct price *best)
+/* Among very many ranks only what is long in pieces gets shorter by so much that it is worth a look. */
+static bool is_far_behind(const struct question *q, const struct price *best, double than)
+{
+    return q->ranks > VERY_MANY && than > 0 && price_seconds(*best) > FAR * than;
+}
+
+/* No further than it takes to see that it is far behind `than` seconds; 0: as far as may be. */
+static bool price_against(const struct question *q, const struct algorithm *a, double than,
+                          struct choice *how, struct price *best)
 {
     static const int cuts[] = { 1, 4, 16, 64 };
     int radix[3], n = radixes(a, radix);
+    bool cut = a->cut && q->bytes / (size_t)cuts[1] >= LEAST_PIECE; /* may be */
     bool found = false, hopeless[3] = { false }; /* in more pieces it is more steps still */
-    for (int c = 0; c < (a->cut ? 4 : 1); c++)
+    for (int c = 0; c < (a->cut ? 4 : 1) && !(found && is_far_behind(q, best, than)); c++)
         for (int r = 0; r < n; r++) {
             struct choice this = { .algorithm = a, .pieces = cuts[c], .radix = radix[r] };
             struct price price;
             if (hopeless[r] || (c > 0 && q->bytes / (size_t)cuts[c] < LEAST_PIECE))
                 continue;
-            hopeless[r] = !model_price_of(q, &this, &price);
+            hopeless[r] = !price_up_to(q, &this, (cut ? FAR : 1) * than, &price);
             if (hopeless[r] || (found && price_seconds(price) >= price_seconds(*best)))
                 continue;
             found = true;
@@ -96,11 +111,18 @@ bool model_price(const struct question *q, const struct algorithm *a, struct cho
     return found;
 }
 
+bool model_price(const struct question *q, const struct algorithm *a, struct choice *how,
+                 struct price *best)
+{
+    return price_against(q, a, 0, how, best);
+}
+
 /* ---- the cheapest ---- */
 
 struct candidate {
     const struct algorithm *algorithm;
     double least; /* its price is at least this */
+    bool tried, priced;
 };
 
 static bool is_candidate(const struct question *q, const struct algorithm *a,
@@ -118,6 +140,7 @@ static bool is_candidate(const struct question *q, const struct algorithm *a,
         any = true;
     }
     candidate->algorithm = a;
+    candidate->tried = candidate->priced = false;
     return any;
 }
 
@@ -147,6 +170,26 @@ static bool is_better(const struct choice *how, struct price price, const struct
     return a < b || (a <= b && how->algorithm < than->algorithm);
 }
 
+/* Of what moves a block for each rank, plans are the longer the more ranks there are, so few have a price among very
+ * many, and those need not be the good ones. */
+static bool grows_with_ranks(enum collective what)
+{
+    return what != COLL_BARRIER && what != COLL_BCAST && what != COLL_REDUCE &&
+           what != COLL_ALLREDUCE && what != COLL_SCAN && what != COLL_EXSCAN;
+}
+
+/* What the rules would take has no price, and may be cheaper than what has. */
+static bool rule_may_be_better(const struct question *q, const struct candidate *list, int n,
+                               double best)
+{
+    struct choice rule;
+    bool any = grows_with_ranks(q->what) && choose_by_rule(q, &rule), better = false;
+    for (int i = 0; any && i < n; i++)
+        better |= list[i].algorithm == rule.algorithm && list[i].tried && !list[i].priced &&
+                  list[i].least < best;
+    return better;
+}
+
 static bool choose_cheapest(const struct question *q, struct choice *choice)
 {
     struct candidate list[MOST_ALGORITHMS];
@@ -158,7 +201,10 @@ static bool choose_cheapest(const struct question *q, struct choice *choice)
     for (int i = 0; i < n; i++) {
         if (found && list[i].least > price_seconds(best))
             break;
-        if (!model_price(q, list[i].algorithm, &how, &price))
+        list[i].tried = true;
+        list[i].priced =
+            price_against(q, list[i].algorithm, found ? price_seconds(best) : 0, &how, &price);
+        if (!list[i].priced)
             continue;
         if (found && !is_better(&how, price, choice, best))
             continue;
@@ -167,7 +213,7 @@ static bool choose_cheapest(const struct question *q, struct choice *choice)
         *choice = how;
     }
     choice->by = BY_MODEL;
-    return found;
+    return found && !rule_may_be_better(q, list, n, price_seconds(best));
 }
 
 /* ---- answers, kept ---- */
@@ -182,43 +228,64 @@ struct answer {
     struct answer *next;
 };
 
-static bool answers(const struct answer *a, const struct question *q)
+enum { LISTS = 128 };
+static struct answer *kept[LISTS];
+
+/* In place of bytes: of any size.  What has no price for its number of steps has none whatever the size. */
+#define ANY_SIZE SIZE_MAX
+
+static bool answers(const struct answer *a, const struct question *q, size_t bytes)
 {
     return a->what == q->what && a->order_matters == q->order_matters && a->ranks == q->ranks &&
-           a->nodes == q->nodes && a->placed == (q->places != NULL) &&
-           a->bytes == rounded(q->bytes);
+           a->nodes == q->nodes && a->placed == (q->places != NULL) && a->bytes == bytes;
+}
+
+static struct answer **list_of(const struct question *q, size_t bytes)
+{
+    uint64_t key = (uint64_t)bytes * 64 + (uint64_t)q->what * 2 + q->order_matters +
+                   (uint64_t)q->ranks * 7919;
+    return &kept[key * 0x9e3779b97f4a7c15ull >> 57];
+}
+
+static const struct answer *recall(const struct question *q, size_t bytes)
+{
+    const struct answer *a = *list_of(q, bytes);
+    while (a && !answers(a, q, bytes))
+        a = a->next;
+    return a;
 }
 
 /* Never given up: an answer costs far more time to find again than memory to keep. */
+static void keep(const struct question *q, size_t bytes, bool found,
+                 const struct choice *choice)
+{
+    struct answer *a = malloc(sizeof *a), **list = list_of(q, bytes);
+    if (!a)
+        return;
+    *a = (struct answer){ .what = q->what,
+                          .order_matters = q->order_matters,
+                          .placed = q->places != NULL,
+                          .ranks = q->ranks,
+                          .nodes = q->nodes,
+                          .bytes = bytes,
+                          .found = found,
+                          .choice = *choice,
+                          .next = *list };
+    *list = a;
+}
+
 bool model_choose(const struct question *q, struct choice *choice)
 {
-    enum { LISTS = 128 };
-    static struct answer *kept[LISTS];
     if (q->nodes == 1 || !is_priced(q))
         return false;
-    size_t bytes = rounded(q->bytes);
-    uint64_t key = (uint64_t)bytes * 64 + (uint64_t)q->what * 2 + q->order_matters +
-                   (uint64_t)q->ranks * 7919;
-    struct answer **list = &kept[key * 0x9e3779b97f4a7c15ull >> 57], *a = *list;
-    while (a && !answers(a, q))
-        a = a->next;
-    if (a) {
-        *choice = a->choice;
-        return a->found;
+    const struct answer *known = recall(q, ANY_SIZE);
+    if (!known)
+        known = recall(q, rounded(q->bytes));
+    if (known) {
+        *choice = known->choice;
+        return known->found;
     }
     bool found = choose_cheapest(q, choice);
-    a = malloc(sizeof *a);
-    if (a) {
-        *a = (struct answer){ .what = q->what,
-                              .order_matters = q->order_matters,
-                              .placed = q->places != NULL,
-                              .ranks = q->ranks,
-                              .nodes = q->nodes,
-                              .bytes = bytes,
-                              .found = found,
-                              .choice = *choice,
-                              .next = *list };
-        *list = a;
-    }
+    keep(q, found ? rounded(q->bytes) : ANY_SIZE, found, choice);
     return found;
 }

@@ -6,11 +6,12 @@
  *     several nodes    the ranks of one node stand for those of any other
  *     with a fabric    the ranks of as many nodes as it takes until the fabric repeats itself
  */
-#include "coll/sim.h"
+#include "coll/grow.h"
 
 #include "coll/march.h"
 #include "coll/steady.h"
 #include "runtime/fail.h"
+#include "mpi.h"
 
 const struct price_model price_standard = {
     .link = {
@@ -22,7 +23,10 @@ const struct price_model price_standard = {
     .copy = 1 / 20e9,
 };
 
-enum { FEW_ACTS = 1 << 12 }; /* that are performed as soon as a ring is looked at */
+enum {
+    FEW_ACTS = 1 << 12,  /* that are performed as soon as a ring is looked at */
+    GROWN_ACTS = 1 << 17 /* of smaller ones, from which a large one is foretold */
+};
 
 static bool is_power(int n)
 {
@@ -91,11 +95,13 @@ static int march(const struct machine *machine, const struct price_query *query,
     return error;
 }
 
-int sim_run(const struct price_model *model, const struct price_query *query,
-            const struct fabric *fabric, size_t most, struct sim *sim)
+/* As it is, or by rings. */
+static int perform(const struct price_query *query, size_t most, const void *with,
+                   struct sim *sim)
 {
-    struct machine machine = { model, normal(query->seats, query->p), fabric };
-    struct grouping grouping = group(machine.seats, query->p, fabric);
+    struct machine machine = *(const struct machine *)with;
+    machine.seats = normal(query->seats, query->p);
+    struct grouping grouping = group(machine.seats, query->p, machine.fabric);
     bool found;
     int error = march(&machine, query, grouping.shift, most, sim, &found);
     if (error || found)
@@ -117,6 +123,31 @@ int sim_run(const struct price_model *model, const struct price_query *query,
                          .steady = how.ranks,
                          .bend = how.bend };
     return error;
+}
+
+int sim_run(const struct price_model *model, const struct price_query *query,
+            const struct fabric *fabric, size_t most, struct sim *sim)
+{
+    struct machine machine = { model, normal(query->seats, query->p), fabric };
+    int error = perform(query, most, &machine, sim);
+    if (error != MPI_ERR_UNSUPPORTED_OPERATION || fabric || cast_objection(query))
+        return error;
+    int unit = machine.seats.per_node    ? machine.seats.per_node
+               : machine.seats.per_cache ? machine.seats.per_cache
+                                         : 1;
+    bool found;
+    fail_keep(sim, error);
+    struct grow_job job = { .query = query,
+                            .unit = unit,
+                            .most = most / 8 > GROWN_ACTS ? most / 8 : GROWN_ACTS,
+                            .perform = perform,
+                            .with = &machine };
+    int other = grow_run(&job, sim, &found);
+    if (found)
+        fail_clear();
+    else if (!other)
+        fail_recall(sim);
+    return found ? 0 : other ? other : error;
 }
 
 int price_of(const struct price_model *model, const struct price_query *query, size_t most,

@@ -62,7 +62,8 @@ struct price_query {
     int split;       /* between two groups: ranks of the first; 0 = half of them */
     const int *dims; /* between neighbours: of a torus; NULL = one ring of all */
     int ndims;
-    int throttle; /* 0: as the algorithm says */
+    int throttle;  /* 0: as the algorithm says */
+    double enough; /* seconds: where it is longer any price above this will do; 0: none */
 };
 
 static inline int price_split(const struct price_query *query)

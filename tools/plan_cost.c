@@ -88,10 +88,15 @@ static void say_how(const struct sim *sim)
                (long long)sim->rounds);
     if (sim->steady)
         printf("                 in rings of up to %d ranks, which grow evenly", sim->steady);
-    if (sim->bend > 0)
+    if (sim->steady && sim->bend > 0)
         printf(" but for %.1g %%", 100 * sim->bend);
     if (sim->steady)
         printf("; the rest is that line\n");
+    if (sim->grown)
+        printf("                 by smaller ones of up to %d ranks, from which a curve "
+               "foretells the "
+               "rest;\n                 it is within %.2g %% of them\n",
+               sim->grown, 100 * sim->bend);
 }
 
 int plan_sim(const struct plan_args *args)
