@@ -5,19 +5,18 @@
 
 one() { XMPI_SCRATCH=$scratch top=$top timeout -k 5 "${LIMIT:-300}" sh "$1" 2>&1; } # script
 
-# The broken programs of hang.sh wait nearly all of their time, as many seconds as all other scripts take
+# The broken programs of these wait nearly all of their time, as many seconds as all other scripts take
 # together: they do so meanwhile.
-scripts="$top"/test/fault/*.sh beside=$top/test/fault/hang.sh
+scripts="$top"/test/fault/*.sh beside="hang mismatch"
 [ -z "${DISTCHECK_SHORT:-}" ] || scripts="$top"/test/fault/launch_*.sh beside=
-if [ -n "$beside" ]; then
-    one "$beside" > "$scratch/beside" &
-    waiting=$!
-fi
-for script in $scripts; do
-    [ "$script" = "$beside" ] || one "$script" || failures=$((failures + 1))
+for name in $beside; do
+    one "$top/test/fault/$name.sh" > "$scratch/beside.$name" &
+    waiting="${waiting:-} $!"
 done
-if [ -n "$beside" ]; then
-    wait "$waiting" || failures=$((failures + 1))
-    cat "$scratch/beside"
-fi
+for script in $scripts; do
+    name=$(basename "$script" .sh)
+    case " $beside " in *" $name "*) ;; *) one "$script" || failures=$((failures + 1)) ;; esac
+done
+for job in ${waiting:-}; do wait "$job" || failures=$((failures + 1)); done
+for name in $beside; do cat "$scratch/beside.$name"; done
 finish
