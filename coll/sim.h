@@ -33,7 +33,7 @@ struct sim {
     enum symmetry symmetry; /* why so few */
     int steady;             /* ranks of the largest run when the rest is steady; 0: all of it */
     double bend;            /* so far from a line were the runs that the rest follows from */
-    int grown;      /* ranks of the largest run when a curve foretells the rest (grow.h); else 0 */
+    int grown; /* ranks of the largest run when a curve foretells the rest (grow.h); else 0 */
     int64_t rounds; /* performed of a ring (march.h), whose others are alike; 0: no such */
 };
 
