@@ -65,8 +65,9 @@ static void scatterv(int root, int n, int time)
         counts[r] = n > 2 ? n - r % 3 : n;
         displs[r] = r * n;
     }
-    MPI_Scatterv(all, counts, displs, MPI_INT, mine, n, MPI_INT, root, comm);
-    check_words(mine, counts[world_rank()], world_rank(), time);
+    int own = counts[world_rank()];
+    MPI_Scatterv(all, counts, displs, MPI_INT, mine, own, MPI_INT, root, comm);
+    check_words(mine, own, world_rank(), time);
     free(counts);
     free(all);
 }
