@@ -65,6 +65,13 @@ struct ticket {
 };
 void ticket_draw(struct ticket *ticket, int size, struct ranks *members);
 
+/* Who has drawn the ticket with this context, a rank of the world, and the how manieth of its was it?  What all
+ * members know a communicator by that has no name. */
+struct drawn {
+    unsigned rank, number;
+};
+struct drawn ticket_drawn(uint64_t context);
+
 /* The two communicators that exist without agreement: every process makes the same ticket for
  * MPI_COMM_WORLD, and its own for MPI_COMM_SELF. */
 void ticket_world(struct ticket *ticket);

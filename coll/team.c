@@ -28,6 +28,12 @@ void ticket_draw(struct ticket *ticket, int size, struct ranks *members)
     ticket->tiny = members && on_one_node(members) ? tiny_draw(size) : 0;
 }
 
+struct drawn ticket_drawn(uint64_t context)
+{
+    uint64_t number = context & ((1ull << RANK_SHIFT) - 1);
+    return (struct drawn){ (unsigned)(context >> RANK_SHIFT) - 1, (unsigned)(number / 2) };
+}
+
 void ticket_world(struct ticket *ticket)
 {
     *ticket = (struct ticket){ .context = CONTEXT_WORLD, .tiny = tiny_world() };

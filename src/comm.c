@@ -117,10 +117,12 @@ bool comm_name_of(uint64_t context, char *name, size_t room)
     if (!channel)
         return false;
     const struct comm *comm = (struct comm *)((char *)channel - offsetof(struct comm, p2p));
+    struct drawn drawn = ticket_drawn(channel->context);
     if (comm->name[0])
         snprintf(name, room, "%s", comm->name);
     else
-        snprintf(name, room, "a communicator of %d", comm_size(comm));
+        snprintf(name, room, "communicator %u.%u of %d", drawn.rank, drawn.number,
+                 comm_size(comm));
     return !comm->session;
 }
 

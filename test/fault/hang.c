@@ -198,6 +198,16 @@ static void crossed(void)
     }
 }
 
+/* The same, and neither has a name. */
+static void crossed_unnamed(void)
+{
+    MPI_Comm both[2];
+    MPI_Comm_dup(world, &both[0]);
+    MPI_Comm_dup(world, &both[1]);
+    MPI_Barrier(both[rank]); // crossed unnamed
+    MPI_Barrier(both[1 - rank]);
+}
+
 static void bcast_roots(void)
 {
     MPI_Bcast(data, LONG, MPI_INT, rank % 2, world); // bcast roots
@@ -597,6 +607,7 @@ static const struct {
     { "ring", ring },
     { "wrong-source", wrong_source },
     { "crossed", crossed },
+    { "crossed-unnamed", crossed_unnamed },
     { "bcast-roots", bcast_roots },
     { "bcast-roots-small", bcast_roots_small },
     { "bcast-roots-kept", bcast_roots_kept },

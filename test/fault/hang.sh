@@ -150,6 +150,9 @@ broken crossed 2
 says crossed "rank 0 is in MPI_Allreduce on one, rank 1 in MPI_Allreduce on two; both have to call them in the same order"
 at_line crossed "crossed one"
 at_line crossed "crossed two"
+broken crossed-unnamed 2
+says crossed-unnamed "rank 0 is in MPI_Barrier on communicator 0.1 of 2, rank 1 in MPI_Barrier on communicator 0.2 of 2; both"
+at_line crossed-unnamed "crossed unnamed"
 refused bcast-roots 2 "rank . called MPI_Bcast with root [01] while rank . called MPI_Bcast with root [01]"
 broken bcast-roots-small 3
 says bcast-roots-small "rank [012] called MPI_Bcast with root [01], 8 bytes while rank [012] called .*1st collective of MPI_COMM_WORLD"
