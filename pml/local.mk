@@ -19,7 +19,7 @@ libxmpi_core_la_SOURCES += \
     pml/probe.c \
     pml/proto.c pml/proto.h \
     pml/pull.c pml/pull.h \
-    pml/recv.c pml/recv_now.c pml/recv.h \
+    pml/recv.c pml/recv_now.c pml/recv_misfit.c pml/recv.h \
     pml/request.c pml/request.h \
     pml/quick.c \
     pml/self.c \

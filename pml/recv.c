@@ -20,7 +20,6 @@
 #include "pml/proto.h"
 #include "pml/pull.h"
 #include "runtime/fail.h"
-#include "runtime/param.h"
 
 #include <string.h>
 
@@ -64,24 +63,6 @@ void recv_done(struct recv *recv)
 
 /* ---- a match ---- */
 
-static int recv_too_long(const struct wire *header, size_t capacity)
-{
-    return fail(MPI_ERR_TRUNCATE,
-                "message of %zu bytes from rank %u with tag %d, the receive buffer holds %zu; "
-                "receive with a larger count or ask MPI_Probe for the size first",
-                (size_t)header->total, header->source, header->tag, capacity);
-}
-
-/* Of a collective's messages both ends know the length. */
-static int recv_too_short(const struct wire *header, size_t capacity)
-{
-    return fail(MPI_ERR_OTHER,
-                "message of %zu bytes from rank %u, where %zu bytes belong; the counts and "
-                "datatypes of both ranks must make the same number of bytes "
-                "(XMPI_SHORT_BLOCKS=1 lets what is shorter pass)",
-                (size_t)header->total, header->source, capacity);
-}
-
 static int recv_mismatch(const struct wire *header, const struct recv *recv)
 {
     struct mismatch mismatch = { .context = header->context,
@@ -104,12 +85,10 @@ static void recv_compare(struct recv *recv, const struct wire *header)
     recv->request.result.tag = header->tag;
     recv->expected = header->total;
     recv->received = 0;
-    if (__builtin_expect(header->total > capacity, 0)) {
-        recv->expected = capacity;
-        recv->request.result.error = fail_keep(recv, recv_too_long(header, capacity));
-    } else if (__builtin_expect(!wire_fits(header->total, capacity, header->signature), 0) &&
-               recv->signature && !param_number(SHORT_BLOCKS)) {
-        recv->request.result.error = fail_keep(recv, recv_too_short(header, capacity));
+    if (__builtin_expect(!wire_fits(header->total, capacity, recv->signature), 0)) {
+        recv->expected = header->total < capacity ? header->total : capacity;
+        int error = recv_misfit(recv, header);
+        recv->request.result.error = error ? fail_keep(recv, error) : 0;
     }
     recv->request.result.bytes = recv->expected;
     if (__builtin_expect(recv->signature != header->signature, 0) && recv->signature &&

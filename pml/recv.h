@@ -75,6 +75,9 @@ bool device_begin(struct recv *recv, struct peer *peer, uint32_t sender, const c
  * pull.c */
 void recv_written(uint32_t name, size_t bytes);
 
+/* The error of a message that is not as long as its place; 0: it may be so.  recv_misfit.c */
+int recv_misfit(const struct recv *recv, const struct wire *header) __attribute__((cold));
+
 /* Tell the sender to go on from where it is (or, when nothing more is wanted, that it is done). */
 void recv_clear_to_send(struct recv *recv, struct peer *peer, uint32_t sender);
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Messages that are not as long as their place.  One of the program may be shorter; of a collective's both
+ * ends know the length, so one that is shorter is a mistake of the program, too.
+ */
+#include "pml/recv.h"
+
+#include "mpi.h"
+#include "runtime/fail.h"
+#include "runtime/param.h"
+
+static int too_long(const struct wire *header, size_t capacity)
+{
+    return fail(MPI_ERR_TRUNCATE,
+                "message of %zu bytes from rank %u with tag %d, the receive buffer holds %zu; "
+                "receive with a larger count or ask MPI_Probe for the size first",
+                (size_t)header->total, header->source, header->tag, capacity);
+}
+
+static int too_short(const struct wire *header, size_t capacity)
+{
+    return fail(MPI_ERR_OTHER,
+                "message of %zu bytes from rank %u, where %zu bytes belong; the counts and "
+                "datatypes of both ranks must make the same number of bytes "
+                "(XMPI_SHORT_BLOCKS=1 lets what is shorter pass)",
+                (size_t)header->total, header->source, capacity);
+}
+
+int recv_misfit(const struct recv *recv, const struct wire *header)
+{
+    size_t capacity = buffer_bytes(&recv->data);
+    if (header->total > capacity)
+        return too_long(header, capacity);
+    bool said = recv->signature && header->signature;
+    return said && !param_number(SHORT_BLOCKS) ? too_short(header, capacity) : MPI_SUCCESS;
+}
