@@ -15,20 +15,22 @@
  */
 #include "coll/grow.h"
 
+#include "coll/steady.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { POINTS = 4, LEAST_POINTS = 3, VALUES = 4 };
+enum { POINTS = 4, LEAST_POINTS = 3, VALUES = 5 };
+enum { SECONDS, LATENCY, BANDWIDTH, COMPUTE, STEPS }; /* of a point; the steps are rank 0's */
 
 static const double BAD = 0.3;
 
 /* The last few that were performed, each on twice as many groups of ranks as the one before. */
 struct curve {
     int n;
-    double v[POINTS][VALUES]; /* their seconds, and these in three */
+    double v[POINTS][VALUES];
 };
 
 /* ---- what a doubling adds ---- */
@@ -47,13 +49,13 @@ static double ratio_of(double one, double other, int steps)
     return kinds[i].ratio;
 }
 
-/* Of points from `first` on, up to `last`. */
-static double ratio_among(const struct curve *curve, int first, int last)
+/* Of points up to `last`. */
+static double ratio_among(const struct curve *curve, int value, int last)
 {
-    if (last - first < 2)
+    if (last < 2)
         return 1;
-    return ratio_of(curve->v[first + 1][0] - curve->v[first][0],
-                    curve->v[last][0] - curve->v[last - 1][0], last - first - 1);
+    return ratio_of(curve->v[1][value] - curve->v[0][value],
+                    curve->v[last][value] - curve->v[last - 1][value], last - 1);
 }
 
 /* r + r^2 + ... + r^n */
@@ -77,11 +79,12 @@ static double lead_on(const struct curve *curve, int last, int value, double rat
 
 static struct price price_after(const struct curve *curve, int doublings)
 {
-    double v[VALUES], ratio = ratio_among(curve, 0, curve->n - 1);
-    for (int i = 0; i < VALUES; i++)
+    double v[VALUES], ratio = ratio_among(curve, SECONDS, curve->n - 1);
+    for (int i = SECONDS; i <= COMPUTE; i++)
         v[i] = lead_on(curve, curve->n - 1, i, ratio, doublings);
-    double sum = v[1] + v[2] + v[3], times = sum > 0 ? v[0] / sum : 0;
-    return (struct price){ v[1] * times, v[2] * times, v[3] * times };
+    double sum = v[LATENCY] + v[BANDWIDTH] + v[COMPUTE];
+    double times = sum > 0 ? v[SECONDS] / sum : 0;
+    return (struct price){ v[LATENCY] * times, v[BANDWIDTH] * times, v[COMPUTE] * times };
 }
 
 /* How far the last point is from where those before it lead; 1: who has less to do the more there are is of another
@@ -92,7 +95,7 @@ static double off_the_mark(const struct curve *curve)
     for (int i = 1; i <= last; i++)
         if (curve->v[i][0] < 0.95 * curve->v[i - 1][0])
             return 1;
-    double ratio = ratio_among(curve, 0, last);
+    double ratio = ratio_among(curve, SECONDS, last);
     return fabs(lead_on(curve, last - 1, 0, ratio, 1) - curve->v[last][0]) / curve->v[last][0];
 }
 
@@ -115,13 +118,30 @@ static bool may_grow(const struct price_query *query)
     return !a->inter && !a->script && !is_neighbourhood(a->what);
 }
 
+/* 0: not known. */
+static double steps_of(const struct price_query *query)
+{
+    return query->algorithm->needs == NEEDS_PLACES ? 0 : count_steps(query, query->p);
+}
+
+/* The real plan is about as long as those of the smaller ones foretell: a torus of 358 ranks has 2 rows, of 1432 ranks
+ * 8, so it is of another kind. */
+static bool steps_agree(const struct curve *curve, const struct price_query *query,
+                        int doublings)
+{
+    const double about = 1.5;
+    double steps = steps_of(query), ratio = ratio_among(curve, STEPS, curve->n - 1);
+    double foretold = lead_on(curve, curve->n - 1, STEPS, ratio, doublings);
+    return steps <= about * foretold && foretold <= about * steps;
+}
+
 /* One more point, the oldest goes. */
-static void add_point(struct curve *curve, const struct sim *sim)
+static void add_point(struct curve *curve, const struct sim *sim, double steps)
 {
     if (curve->n == POINTS)
         memmove(curve->v, curve->v + 1, --curve->n * sizeof curve->v[0]);
     const double v[VALUES] = { price_seconds(sim->price), sim->price.latency,
-                               sim->price.bandwidth, sim->price.compute };
+                               sim->price.bandwidth, sim->price.compute, steps };
     memcpy(curve->v[curve->n++], v, sizeof v);
 }
 
@@ -145,7 +165,7 @@ static int perform_one(const struct grow_job *job, int groups, size_t most,
     }
     if (!*good)
         return error;
-    add_point(&growth->curve, &sim);
+    add_point(&growth->curve, &sim, steps_of(&q));
     growth->last = sim;
     growth->last.grown = q.p;
     return 0;
@@ -187,7 +207,8 @@ int grow_run(const struct grow_job *job, struct sim *sim, bool *found)
         return error;
     growth.last.bend = off_the_mark(&growth.curve);
     growth.last.price = price_after(&growth.curve, growth.doublings);
-    *found = growth.last.bend <= BAD;
+    *found =
+        growth.last.bend <= BAD && steps_agree(&growth.curve, job->query, growth.doublings);
     *sim = growth.last;
     return 0;
 }

@@ -7,7 +7,7 @@
  * best so far takes are not performed: the answer is the same without them.
  *
  * Costs every rank, the first time a size is met: an allreduce, which has the most algorithms, 8 ms
- * of 8 bytes and 80 ms of 64 KiB on 64 ranks, up to 0.2 s on 1024; others a half or less.
+ * of 8 bytes and 80 ms of 64 KiB on 64 ranks, 0.5 s on 1024 and up to 1 s on 65536; others mostly a half or less.
  * Prices are asked for sizes in steps of a quarter of a doubling, so a program that uses many sizes
  * asks for few; answers are kept for the process.  Ranks are taken to fill one node after the other.
  */
@@ -19,10 +19,13 @@
 
 enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096, VERY_MANY = 1024, FAR = 8 };
 
-/* Ranks know the amount of data alike, and an algorithm may be chosen by it. */
+/* Ranks know the amount of data alike, and an algorithm may be chosen by it.  Of very many ranks' alltoalls it would
+ * take seconds to see that they have no price. */
 static bool is_priced(const struct question *q)
 {
-    return !q->inter && is_amount_known(q->what);
+    enum { MOST_ALLTOALL = 4096 };
+    return !q->inter && is_amount_known(q->what) &&
+           (q->what != COLL_ALLTOALL || q->ranks <= MOST_ALLTOALL);
 }
 
 /* The largest of 1, 5/4, 3/2, 7/4 times a power of two that is not larger. */
@@ -178,12 +181,18 @@ static bool grows_with_ranks(enum collective what)
            what != COLL_ALLREDUCE && what != COLL_SCAN && what != COLL_EXSCAN;
 }
 
-/* What the rules would take has no price, and may be cheaper than what has. */
+/* What the rules would take has no price, and may be cheaper than what has.  Asked as answers are kept: for all
+ * sizes that are rounded alike, and all forms. */
 static bool rule_may_be_better(const struct question *q, const struct candidate *list, int n,
                                double best)
 {
+    struct question alike = *q;
     struct choice rule;
-    bool any = grows_with_ranks(q->what) && choose_by_rule(q, &rule), better = false;
+    alike.bytes = rounded(q->bytes);
+    alike.mode = BLOCKING;
+    alike.maps = false;
+    alike.no_tiny = alike.no_attach = "on several nodes";
+    bool any = grows_with_ranks(q->what) && choose_by_rule(&alike, &rule), better = false;
     for (int i = 0; any && i < n; i++)
         better |= list[i].algorithm == rule.algorithm && list[i].tried && !list[i].priced &&
                   list[i].least < best;
@@ -231,9 +240,6 @@ struct answer {
 enum { LISTS = 128 };
 static struct answer *kept[LISTS];
 
-/* In place of bytes: of any size.  What has no price for its number of steps has none whatever the size. */
-#define ANY_SIZE SIZE_MAX
-
 static bool answers(const struct answer *a, const struct question *q, size_t bytes)
 {
     return a->what == q->what && a->order_matters == q->order_matters && a->ranks == q->ranks &&
@@ -278,14 +284,12 @@ bool model_choose(const struct question *q, struct choice *choice)
 {
     if (q->nodes == 1 || !is_priced(q))
         return false;
-    const struct answer *known = recall(q, ANY_SIZE);
-    if (!known)
-        known = recall(q, rounded(q->bytes));
+    const struct answer *known = recall(q, rounded(q->bytes));
     if (known) {
         *choice = known->choice;
         return known->found;
     }
     bool found = choose_cheapest(q, choice);
-    keep(q, found ? rounded(q->bytes) : ANY_SIZE, found, choice);
+    keep(q, rounded(q->bytes), found, choice);
     return found;
 }

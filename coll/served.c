@@ -52,7 +52,8 @@ int joining_begin(struct joining *joining, struct team *team)
     telling_begin(&joining->telling, team, &joining->call, BLOCKING);
     record_now.inside = &joining->telling.scope;
     joining->stray = stray_check(team, &joining->telling);
-    return channel_check(&team->channel);
+    return team->channel.broken ? channel_check(&team->channel)
+                                : 0; /* a new one may be of survivors */
 }
 
 /* What surrounds waits is always a telling. */

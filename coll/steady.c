@@ -27,8 +27,7 @@
 
 enum { FEW_RANKS = 256, FEW_ACTS = 1 << 14, LEAST_RING = 16, GOOD_ACTS = 1 << 16 };
 
-/* Steps of rank 0, without inferring anything.  -1: no memory. */
-static double count_steps(const struct price_query *query, int p)
+double count_steps(const struct price_query *query, int p)
 {
     struct plan plan = { .key = { .size = p,
                                   .root = query->root,

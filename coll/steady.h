@@ -30,6 +30,9 @@ struct steady_job {
     const void *with; /* handed to the measure */
 };
 
+/* Steps of rank 0 of an algorithm that needs no places, on p ranks, without inferring anything.  -1: no memory. */
+double count_steps(const struct price_query *query, int p);
+
 /* v of the query, and how it was got.  0, or what cast_open or the measure says. */
 int steady_run(const struct steady_job *job, double v[STEADY_VALUES], struct steady *how);
 

@@ -146,6 +146,7 @@ int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
     struct buffer in = { swap->in, swap->in_bytes, &layout_bytes, HERE };
     struct envelope from = { .peer = peer, .tag = tag, .step = step, .group = channel->peers };
     struct request *receive;
+    joining_sign(channel, &from);
     int rc = pml_irecv(channel, &in, &from, &receive);
     if (rc)
         return rc;

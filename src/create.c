@@ -22,16 +22,27 @@ int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t st
     return rc ? rc : comm_new(newcomm, &ticket, group, NULL, parent);
 }
 
+int comm_joined(const struct joining *joining, int rc, struct comm **newcomm)
+{
+    rc = joining_end(joining, rc);
+    if (rc && *newcomm) {
+        comm_release(*newcomm); /* it was found while it was made */
+        *newcomm = NULL;
+    }
+    return rc;
+}
+
 int comm_of_part(struct comm *parent, struct group *group, uint32_t step, struct comm **newcomm)
 {
     struct joining joining;
     int rc = joining_begin(&joining, &parent->team);
+    *newcomm = NULL;
     if (!rc)
         rc = group_check_inside(group, parent->group);
     if (!rc)
         rc = comm_is_inter(parent) ? inter_create(parent, group, newcomm)
                                    : comm_of_group(parent, group, 0, step, newcomm);
-    return joining_end(&joining, rc);
+    return comm_joined(&joining, rc, newcomm);
 }
 
 int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm)

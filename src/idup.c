@@ -73,12 +73,12 @@ static struct buffer ticket_buffer(struct idup *idup)
 
 /* ---- how the ticket travels ---- */
 
-static int idup_intra(struct idup *idup, struct request **request)
+static int idup_intra(struct idup *idup, uint16_t serves, struct request **request)
 {
     struct team *team = &idup->old->team;
     struct call call = {
         .what = COLL_BCAST,
-        .serves = served_now(),
+        .serves = serves,
         .recv = { .base = &idup->ticket,
                   .layout = &layout_bytes,
                   .count = sizeof idup->ticket },
@@ -141,6 +141,8 @@ static int idup_inter(struct idup *idup, struct request **request)
 static int comm_idup(struct comm *comm, const struct info *info, struct comm **newcomm,
                      struct request **request)
 {
+    uint16_t serves =
+        served_now(); /* before attributes are copied by functions of the program, which call us */
     struct comm *made = object_new(OBJECT_COMM, sizeof *made);
     struct idup *idup = made ? calloc(1, sizeof *idup) : NULL;
     int rc = idup ? comm_dress(made, comm, info)
@@ -150,7 +152,7 @@ static int comm_idup(struct comm *comm, const struct info *info, struct comm **n
     *idup = (struct idup){ .refs = 1, .old = comm, .made = made };
     made->errhandler = errhandler_hold(comm->errhandler);
     object_hold(comm);
-    rc = comm_is_inter(comm) ? idup_inter(idup, request) : idup_intra(idup, request);
+    rc = comm_is_inter(comm) ? idup_inter(idup, request) : idup_intra(idup, serves, request);
     if (rc)
         goto undo_hold;
     request_keep(*request, comm);

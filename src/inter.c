@@ -192,12 +192,15 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
     struct joining joining;
     int *theirs = NULL, rc = joining_begin(&joining, &local_comm->team);
     mine.root = local_leader;
-    if (!rc && mine.rank == local_leader)
+    *newintercomm = NULL;
+    if (mine.rank == local_leader) /* whatever this side has found: the other one waits */
         meeting.error = leaders_meet(local_comm, handle_comm(peer_comm), remote_leader, tag,
                                      &meeting, &theirs);
     if (!rc)
         rc = meeting_end(&mine, &meeting, &theirs, local_comm->group, local_comm, newintercomm);
-    return joining_end(&joining, rc);
+    else
+        free(theirs);
+    return comm_joined(&joining, rc, newintercomm);
 }
 
 /* ---- creation without a communicator to begin with ---- */
@@ -292,7 +295,8 @@ int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm)
 {
     struct joining joining;
     int rc = joining_begin(&joining, &intercomm->team);
-    return joining_end(&joining, rc ? rc : merge(intercomm, high, newintracomm));
+    *newintracomm = NULL;
+    return comm_joined(&joining, rc ? rc : merge(intercomm, high, newintracomm), newintracomm);
 }
 
 /* ---- cutting down: MPI_Comm_create ---- */

@@ -11,6 +11,7 @@
  */
 #include "src/remap.h"
 
+#include "coll/tell.h"
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
@@ -127,6 +128,7 @@ static int pass(struct channel *channel, const int to_from[2], const struct swap
                                  .step = STEP_ROLES,
                                  .group = channel->peers };
     struct request *receive;
+    joining_sign(channel, &envelope);
     int rc = pml_irecv(channel, &in, &envelope, &receive);
     if (rc)
         return rc;

@@ -88,15 +88,16 @@ static void say_how(const struct sim *sim)
                (long long)sim->rounds);
     if (sim->steady)
         printf("                 in rings of up to %d ranks, which grow evenly", sim->steady);
-    if (sim->steady && sim->bend > 0)
+    if (sim->steady && sim->bend > 0 && !sim->grown)
         printf(" but for %.1g %%", 100 * sim->bend);
     if (sim->steady)
         printf("; the rest is that line\n");
     if (sim->grown)
-        printf("                 by smaller ones of up to %d ranks, from which a curve "
-               "foretells the "
-               "rest;\n                 it is within %.2g %% of them\n",
-               sim->grown, 100 * sim->bend);
+        printf(
+            "                 by smaller ones of up to %d ranks, from which a curve "
+            "foretells the "
+            "rest;\n                 it would have foretold the last of them within %.2g %%\n",
+            sim->grown, 100 * sim->bend);
 }
 
 int plan_sim(const struct plan_args *args)

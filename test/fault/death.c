@@ -172,6 +172,24 @@ static int call_split(void)
     return MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
 }
 
+/* Those who are left make a communicator of their own, once they know. */
+static int call_survivors(void)
+{
+    MPI_Group all, left;
+    MPI_Comm ours;
+    int rc = call_barrier();
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_excl(all, 1, &victim, &left);
+    if (MPI_Comm_create(MPI_COMM_WORLD, left, &ours) != MPI_SUCCESS)
+        bad("no communicator of survivors");
+    if (MPI_Barrier(ours) != MPI_SUCCESS)
+        bad("no barrier of survivors");
+    MPI_Comm_free(&ours);
+    MPI_Group_free(&all);
+    MPI_Group_free(&left);
+    return rc;
+}
+
 static int call_sendrecv(void)
 {
     return MPI_Sendrecv(room, LONG / 2, MPI_BYTE, victim, 14, room + LONG / 2, LONG / 2,
@@ -328,6 +346,7 @@ static const struct call {
     { "mprobe", call_mprobe },
     { "dup", call_dup },
     { "split", call_split },
+    { "survivors", call_survivors },
     { "sendrecv", call_sendrecv },
     { "start", call_start },
     { "test", call_test },

@@ -183,6 +183,33 @@ static void pair(const struct function *a, const struct function *b)
     MPI_Comm_free(&comm);
 }
 
+static int copied(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    int rank;
+    (void)key, (void)extra, (void)value, (void)copy;
+    *flag = 0;
+    return MPI_Comm_rank(comm, &rank);
+}
+
+/* One rank alone has an attribute, whose copy function calls MPI. */
+static void with_an_attribute(void)
+{
+    static const struct function dups[] = { { "MPI_Comm_dup", dup_it },
+                                            { "MPI_Comm_idup", idup } };
+    int key;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(copied, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    if (me == 0)
+        MPI_Comm_set_attr(comm, key, NULL);
+    for (int i = 0; i < 2; i++)
+        if (perform(&dups[i], comm) != MPI_SUCCESS || MPI_Barrier(comm) != MPI_SUCCESS)
+            wrong(&dups[i], &dups[i], "with an attribute on one rank", "");
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&comm);
+}
+
 /* Numbers of what all call stay the same on all ranks. */
 static void all_in_one_order(void)
 {
@@ -200,6 +227,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int every = argc > 1 ? atoi(argv[1]) : 1; /* pairs that are tried: one in so many */
     all_in_one_order();
+    with_an_attribute();
     for (int a = 0; a < FUNCTIONS; a++)
         for (int b = 0; b < FUNCTIONS; b++)
             if ((a * FUNCTIONS + b) % every == 0 || a == b)
