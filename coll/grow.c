@@ -49,7 +49,7 @@ static double ratio_of(double one, double other, int steps)
     return kinds[i].ratio;
 }
 
-/* Of points up to `last`. */
+/* Of a value of the points up to `last`. */
 static double ratio_among(const struct curve *curve, int value, int last)
 {
     if (last < 2)
@@ -93,10 +93,11 @@ static double off_the_mark(const struct curve *curve)
 {
     int last = curve->n - 1;
     for (int i = 1; i <= last; i++)
-        if (curve->v[i][0] < 0.95 * curve->v[i - 1][0])
+        if (curve->v[i][SECONDS] < 0.95 * curve->v[i - 1][SECONDS])
             return 1;
     double ratio = ratio_among(curve, SECONDS, last);
-    return fabs(lead_on(curve, last - 1, 0, ratio, 1) - curve->v[last][0]) / curve->v[last][0];
+    double seconds = curve->v[last][SECONDS];
+    return fabs(lead_on(curve, last - 1, SECONDS, ratio, 1) - seconds) / seconds;
 }
 
 /* ---- performing ---- */
@@ -151,7 +152,7 @@ struct growth {
     int doublings;   /* so many before the real one */
 };
 
-/* One on so many groups.  False: it cannot, or would be too much. */
+/* One on so many groups; not *good: it cannot, or would be too much. */
 static int perform_one(const struct grow_job *job, int groups, size_t most,
                        struct growth *growth, bool *good)
 {
@@ -171,12 +172,17 @@ static int perform_one(const struct grow_job *job, int groups, size_t most,
     return 0;
 }
 
+/* Nobody wants to know more: more ranks take no less. */
+static bool is_enough(const struct price_query *query, const struct sim *sim)
+{
+    return query->enough > 0 && price_seconds(sim->price) > query->enough;
+}
+
 /* From few groups to many, until the next would be too much. */
 static int perform_all(const struct grow_job *job, struct growth *growth)
 {
     int all = (job->query->p + job->unit - 1) / job->unit, halved = 0, error = 0;
     double spent = 0, next = 0;
-    double enough = job->query->enough;
     bool good = true;
     while (all >> (halved + 1) >= 2)
         halved++;
@@ -185,8 +191,8 @@ static int perform_all(const struct grow_job *job, struct growth *growth)
         if (!good && growth->curve.n > 0)
             break; /* before the first it may be that so few cannot */
         growth->doublings = halved;
-        if (good && enough > 0 && price_seconds(growth->last.price) > enough)
-            break; /* more ranks take no less */
+        if (is_enough(job->query, &growth->last))
+            break;
         spent += (double)growth->last.acts;
         next = 2.2 * (double)growth->last.acts;
     }
@@ -200,9 +206,8 @@ int grow_run(const struct grow_job *job, struct sim *sim, bool *found)
     if (!may_grow(job->query))
         return 0;
     int error = perform_all(job, &growth);
-    double enough = job->query->enough;
     *sim = growth.last;
-    *found = !error && enough > 0 && price_seconds(sim->price) > enough;
+    *found = !error && is_enough(job->query, sim);
     if (error || *found || growth.curve.n < LEAST_POINTS)
         return error;
     growth.last.bend = off_the_mark(&growth.curve);

@@ -98,7 +98,7 @@ static bool price_against(const struct question *q, const struct algorithm *a, d
     int radix[3], n = radixes(a, radix);
     bool cut = a->cut && q->bytes / (size_t)cuts[1] >= LEAST_PIECE; /* may be */
     bool found = false, hopeless[3] = { false }; /* in more pieces it is more steps still */
-    for (int c = 0; c < (a->cut ? 4 : 1) && !(found && is_far_behind(q, best, than)); c++)
+    for (int c = 0; c < (cut ? 4 : 1) && !(found && is_far_behind(q, best, than)); c++)
         for (int r = 0; r < n; r++) {
             struct choice this = { .algorithm = a, .pieces = cuts[c], .radix = radix[r] };
             struct price price;
@@ -124,8 +124,8 @@ bool model_price(const struct question *q, const struct algorithm *a, struct cho
 
 struct candidate {
     const struct algorithm *algorithm;
-    double least; /* its price is at least this */
-    bool tried, priced;
+    double least;  /* its price is at least this */
+    bool no_price; /* it was tried in vain */
 };
 
 static bool is_candidate(const struct question *q, const struct algorithm *a,
@@ -143,7 +143,7 @@ static bool is_candidate(const struct question *q, const struct algorithm *a,
         any = true;
     }
     candidate->algorithm = a;
-    candidate->tried = candidate->priced = false;
+    candidate->no_price = false;
     return any;
 }
 
@@ -194,8 +194,8 @@ static bool rule_may_be_better(const struct question *q, const struct candidate 
     alike.no_tiny = alike.no_attach = "on several nodes";
     bool any = grows_with_ranks(q->what) && choose_by_rule(&alike, &rule), better = false;
     for (int i = 0; any && i < n; i++)
-        better |= list[i].algorithm == rule.algorithm && list[i].tried && !list[i].priced &&
-                  list[i].least < best;
+        better |=
+            list[i].algorithm == rule.algorithm && list[i].no_price && list[i].least < best;
     return better;
 }
 
@@ -210,10 +210,9 @@ static bool choose_cheapest(const struct question *q, struct choice *choice)
     for (int i = 0; i < n; i++) {
         if (found && list[i].least > price_seconds(best))
             break;
-        list[i].tried = true;
-        list[i].priced =
-            price_against(q, list[i].algorithm, found ? price_seconds(best) : 0, &how, &price);
-        if (!list[i].priced)
+        list[i].no_price =
+            !price_against(q, list[i].algorithm, found ? price_seconds(best) : 0, &how, &price);
+        if (list[i].no_price)
             continue;
         if (found && !is_better(&how, price, choice, best))
             continue;

@@ -166,43 +166,6 @@ bool signatures_differ(uint32_t a, uint32_t b)
     return (a ^ b) & ~(ITEMS_MASK << ITEMS_SHIFT) || items_differ(a, b);
 }
 
-static void scope_tell(const void *scope, struct record_wait *wait);
-
-struct telling telling_of(const struct team *team, const struct call *call, enum mode mode)
-{
-    bool rooted = is_rooted(call->what);
-    const struct part *part = part_of(team, call);
-    bool listed = has_known_counts(call->what) && part;
-    uint64_t bytes = part && !listed ? unit_bytes(part) : 0;
-    uint64_t all = listed ? listed_bytes(part, team->channel.size).all : bytes;
-    const struct layout *items = part && all ? part->layout : NULL;
-    int root = rooted ? root_of(team, call) : -1;
-    uint32_t signature = signature_of(call, items, all + call->shape, root) | (uint32_t)mode
-                                                                                  << FORM_SHIFT;
-    if (call->serves)
-        signature = (uint32_t)KIND_SERVES << KIND_SHIFT | call->serves;
-    return (struct telling){ .scope = { scope_tell },
-                             .team = team,
-                             .call = call,
-                             .signature = signature,
-                             .root = rooted ? call->root : -1,
-                             .bytes = bytes };
-}
-
-void telling_record(const struct telling *telling)
-{
-    record_event(telling->team->channel.context, telling->root, (int)telling->number,
-                 telling->bytes);
-}
-
-void telling_begin(struct telling *telling, struct team *team, const struct call *call,
-                   enum mode mode)
-{
-    *telling = telling_of(team, call, mode);
-    telling_next(telling, team);
-    telling_record(telling);
-}
-
 /* ---- for the flight recorder ---- */
 
 /* The function as it was called. */
@@ -274,6 +237,44 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
     item->number = wait->collective.number;
     item->peer = peer;
     item->world = ranks_world(channel->peers, peer);
+}
+
+/* ---- a collective begins ---- */
+
+struct telling telling_of(const struct team *team, const struct call *call, enum mode mode)
+{
+    bool rooted = is_rooted(call->what);
+    const struct part *part = part_of(team, call);
+    bool listed = has_known_counts(call->what) && part;
+    uint64_t bytes = part && !listed ? unit_bytes(part) : 0;
+    uint64_t all = listed ? listed_bytes(part, team->channel.size).all : bytes;
+    const struct layout *items = part && all ? part->layout : NULL;
+    int root = rooted ? root_of(team, call) : -1;
+    uint32_t signature = (uint32_t)mode << FORM_SHIFT;
+    if (call->serves)
+        signature = (uint32_t)KIND_SERVES << KIND_SHIFT | call->serves;
+    else
+        signature |= signature_of(call, items, all + call->shape, root);
+    return (struct telling){ .scope = { scope_tell },
+                             .team = team,
+                             .call = call,
+                             .signature = signature,
+                             .root = rooted ? call->root : -1,
+                             .bytes = bytes };
+}
+
+void telling_record(const struct telling *telling)
+{
+    record_event(telling->team->channel.context, telling->root, (int)telling->number,
+                 telling->bytes);
+}
+
+void telling_begin(struct telling *telling, struct team *team, const struct call *call,
+                   enum mode mode)
+{
+    *telling = telling_of(team, call, mode);
+    telling_next(telling, team);
+    telling_record(telling);
 }
 
 /* ---- a mismatch ---- */

@@ -14,7 +14,6 @@
 #include "coll/tiny_parts.h"
 
 #include "runtime/fail.h"
-#include "runtime/param.h"
 #include "mpi.h"
 
 #include <string.h>
@@ -62,18 +61,18 @@ static bool block_write(char *cell, const struct buffer *block, size_t most)
     return fits;
 }
 
-static int block_wrong(length bytes, int from, size_t room)
+static int block_misfit(length bytes, int from, size_t room)
 {
-    bool shorter = bytes < room;
-    return fail(shorter ? MPI_ERR_OTHER : MPI_ERR_TRUNCATE,
+    if (bytes < room)
+        return pml_too_short(bytes, from, room);
+    return fail(MPI_ERR_TRUNCATE,
                 "block of %u bytes from rank %d, where %zu bytes belong; the counts and "
-                "datatypes of both ranks must make the same number of bytes%s",
-                (unsigned)bytes, from, room,
-                shorter ? " (XMPI_SHORT_BLOCKS=1 lets what is shorter pass)" : "");
+                "datatypes of both ranks must make the same number of bytes",
+                (unsigned)bytes, from, room);
 }
 
-/* Likewise.  What is too long does not arrive, as with messages, what is too short does.  More than `most` nobody says, but where
- * ranks are in different collectives something else may lie here. */
+/* Likewise.  What is too long does not arrive, as with messages, what is too short does.  More than `most` nobody
+ * says, but where ranks are in different collectives something else may lie here. */
 static bool block_read(const struct buffer *place, const char *cell, size_t most, int from,
                        struct unfit *unfit)
 {
@@ -90,8 +89,8 @@ static bool block_read(const struct buffer *place, const char *cell, size_t most
     }
     if (said < room)
         buffer_unpack(place, 0, cell, said);
-    if (!unfit->error && (said > room || !param_number(SHORT_BLOCKS)))
-        unfit->error = block_wrong(said, from, room);
+    if (!unfit->error)
+        unfit->error = block_misfit(said, from, room);
     return true;
 }
 

@@ -206,6 +206,10 @@ struct sink {
 int pml_recv_into(struct channel *channel, const struct buffer *data,
                   const struct envelope *from, struct sink *sink);
 
+/* The error of what a collective brings from a rank where more bytes belong; 0: the user lets such pass
+ * (XMPI_SHORT_BLOCKS).  recv_misfit.c */
+int pml_too_short(size_t bytes, int from, size_t room) __attribute__((cold));
+
 /* Nonblocking.  The request may be done already when it is returned; on_done set after that is not
  * called any more, so look at `done` first.  The layout of `data` is held until release; the
  * struct buffer itself is copied. */

@@ -17,13 +17,15 @@ static int too_long(const struct wire *header, size_t capacity)
                 (size_t)header->total, header->source, header->tag, capacity);
 }
 
-static int too_short(const struct wire *header, size_t capacity)
+int pml_too_short(size_t bytes, int from, size_t room)
 {
+    if (param_number(SHORT_BLOCKS))
+        return MPI_SUCCESS;
     return fail(MPI_ERR_OTHER,
-                "message of %zu bytes from rank %u, where %zu bytes belong; the counts and "
+                "block of %zu bytes from rank %d, where %zu bytes belong; the counts and "
                 "datatypes of both ranks must make the same number of bytes "
                 "(XMPI_SHORT_BLOCKS=1 lets what is shorter pass)",
-                (size_t)header->total, header->source, capacity);
+                bytes, from, room);
 }
 
 int recv_misfit(const struct recv *recv, const struct wire *header)
@@ -32,5 +34,5 @@ int recv_misfit(const struct recv *recv, const struct wire *header)
     if (header->total > capacity)
         return too_long(header, capacity);
     bool said = recv->signature && header->signature;
-    return said && !param_number(SHORT_BLOCKS) ? too_short(header, capacity) : MPI_SUCCESS;
+    return said ? pml_too_short(header->total, (int)header->source, capacity) : MPI_SUCCESS;
 }

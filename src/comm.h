@@ -108,13 +108,13 @@ int comm_adopt(struct comm **comm, const struct info *info, struct errhandler *e
 int comm_of_group(struct comm *parent, struct group *group, int tag, uint32_t step,
                   struct comm **newcomm);
 
-/* The end of a joining (coll/tell.h) that has made this one, or NULL: with an error there is none. */
-struct joining;
-int comm_joined(const struct joining *joining, int rc, struct comm **newcomm);
-
 /* The same, where all of the parent call, of whatever group. */
 int comm_of_part(struct comm *parent, struct group *group, uint32_t step,
                  struct comm **newcomm);
+
+/* The end of a joining (coll/tell.h) that has made this one, or NULL: with an error there is none. */
+struct joining;
+int comm_joined(const struct joining *joining, int rc, struct comm **newcomm);
 
 #include "src/group.h"
 

@@ -140,19 +140,27 @@ static int circle_check(const struct circle *circle)
     return world < 0 ? MPI_SUCCESS : failure_fail(world);
 }
 
-int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
+int context_pass(struct channel *channel, const int to_from[2], int tag, uint32_t step,
                  const struct swap *swap)
 {
     struct buffer in = { swap->in, swap->in_bytes, &layout_bytes, HERE };
-    struct envelope from = { .peer = peer, .tag = tag, .step = step, .group = channel->peers };
+    struct envelope from = {
+        .peer = to_from[1], .tag = tag, .step = step, .group = channel->peers
+    };
     struct request *receive;
     joining_sign(channel, &from);
     int rc = pml_irecv(channel, &in, &from, &receive);
     if (rc)
         return rc;
-    rc = context_send(channel, peer, tag, step, swap->out, swap->out_bytes);
+    rc = context_send(channel, to_from[0], tag, step, swap->out, swap->out_bytes);
     int received = request_wait(receive, NULL);
     return rc ? rc : received;
+}
+
+int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
+                 const struct swap *swap)
+{
+    return context_pass(channel, (const int[]){ peer, peer }, tag, step, swap);
 }
 
 static int circle_down(const struct circle *circle, const struct tree *tree, void *data,

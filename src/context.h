@@ -85,4 +85,8 @@ struct swap {
 int context_swap(struct channel *channel, int peer, int tag, uint32_t step,
                  const struct swap *swap);
 
+/* The same, out to one peer and in from another; both may be me. */
+int context_pass(struct channel *channel, const int to_from[2], int tag, uint32_t step,
+                 const struct swap *swap);
+
 #endif

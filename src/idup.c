@@ -141,8 +141,7 @@ static int idup_inter(struct idup *idup, struct request **request)
 static int comm_idup(struct comm *comm, const struct info *info, struct comm **newcomm,
                      struct request **request)
 {
-    uint16_t serves =
-        served_now(); /* before attributes are copied by functions of the program, which call us */
+    uint16_t serves = served_now(); /* comm_dress calls the program, which may call us */
     struct comm *made = object_new(OBJECT_COMM, sizeof *made);
     struct idup *idup = made ? calloc(1, sizeof *idup) : NULL;
     int rc = idup ? comm_dress(made, comm, info)

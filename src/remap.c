@@ -11,7 +11,6 @@
  */
 #include "src/remap.h"
 
-#include "coll/tell.h"
 #include "mpi.h"
 #include "runtime/boot.h"
 #include "runtime/fail.h"
@@ -120,23 +119,6 @@ int remap_guess(struct comm *comm, const struct pattern *pattern, int *newrank)
 
 /* ---- passing on ---- */
 
-/* A message to `to` while one from `from` comes; both may be me. */
-static int pass(struct channel *channel, const int to_from[2], const struct swap *swap)
-{
-    struct buffer in = { swap->in, swap->in_bytes, &layout_bytes, HERE };
-    struct envelope envelope = { .peer = to_from[1],
-                                 .step = STEP_ROLES,
-                                 .group = channel->peers };
-    struct request *receive;
-    joining_sign(channel, &envelope);
-    int rc = pml_irecv(channel, &in, &envelope, &receive);
-    if (rc)
-        return rc;
-    rc = context_send(channel, to_from[0], 0, STEP_ROLES, swap->out, swap->out_bytes);
-    int received = request_wait(receive, NULL);
-    return rc ? rc : received;
-}
-
 int remap_pass(struct comm *comm, const int *map, const void *out, size_t out_bytes, void **in)
 {
     int me = comm_rank(comm), to_from[2] = { map[me], me };
@@ -145,14 +127,14 @@ int remap_pass(struct comm *comm, const int *map, const void *out, size_t out_by
             to_from[1] = i;
     size_t in_bytes = 0;
     struct swap lengths = { &out_bytes, &in_bytes, sizeof out_bytes, sizeof in_bytes };
-    int rc = pass(&comm->team.channel, to_from, &lengths);
+    int rc = context_pass(&comm->team.channel, to_from, 0, STEP_ROLES, &lengths);
     *in = rc ? NULL : malloc(in_bytes + 1);
     if (!rc && !*in)
         rc = no_memory(comm_size(comm));
     if (rc)
         return rc;
     struct swap bytes = { out, *in, out_bytes, in_bytes };
-    rc = pass(&comm->team.channel, to_from, &bytes);
+    rc = context_pass(&comm->team.channel, to_from, 0, STEP_ROLES, &bytes);
     if (rc)
         free(*in);
     return rc;

@@ -93,11 +93,10 @@ static void say_how(const struct sim *sim)
     if (sim->steady)
         printf("; the rest is that line\n");
     if (sim->grown)
-        printf(
-            "                 by smaller ones of up to %d ranks, from which a curve "
-            "foretells the "
-            "rest;\n                 it would have foretold the last of them within %.2g %%\n",
-            sim->grown, 100 * sim->bend);
+        printf("                 by smaller ones of up to %d ranks, from which a curve "
+               "foretells the rest;\n"
+               "                 it would have foretold the last of them within %.2g %%\n",
+               sim->grown, 100 * sim->bend);
 }
 
 int plan_sim(const struct plan_args *args)

@@ -76,6 +76,12 @@ START_TEST(roots_and_odd_numbers)
 }
 END_TEST
 
+static int no_links(const void *self, int from, int to, int *link)
+{
+    (void)self, (void)from, (void)to, (void)link;
+    return 0;
+}
+
 /* Two groups, and a network whose links are counted, have no smaller ones. */
 START_TEST(what_does_not_grow)
 {
@@ -86,6 +92,13 @@ START_TEST(what_does_not_grow)
                      MPI_ERR_UNSUPPORTED_OPERATION);
     ck_assert(strstr(fail_text(), "1048576 ranks"));
     fail_clear();
+    struct fabric fabric = { .route = no_links, .nlinks = 1, .longest = 1 };
+    q = query(COLL_ALLREDUCE, "double-tree", 4096, 32);
+    q.bytes = 1 << 20;
+    ck_assert_int_eq(sim_run(&price_standard, &q, NULL, FEW_STEPS, &sim), 0);
+    ck_assert_int_eq(sim_run(&price_standard, &q, &fabric, FEW_STEPS, &sim),
+                     MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert(strstr(fail_text(), "4096 ranks"));
 }
 END_TEST
 
