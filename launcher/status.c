@@ -284,7 +284,7 @@ static void print_wait(FILE *to, const struct situation *s, int i)
     if (s->stopped)
         fputs("; stopped by a signal", to);
     if (i == 0 && s->undelivered > 0)
-        fprintf(to, "; the network has not delivered yet what it sent to %d rank%s",
+        fprintf(to, "; the network still moves its messages to or from %d rank%s",
                 s->undelivered, s->undelivered == 1 ? "" : "s");
     fputc('\n', to);
     if (wait->near.found)

@@ -124,8 +124,7 @@ struct record_area {
     uint32_t serial;              /* of the last wait told */
     int32_t multiple;             /* several threads may call at once */
     int32_t helpers;              /* threads of ours, which send nothing by themselves */
-    int32_t
-        undelivered; /* processes that the network has not brought yet what was sent to them */
+    int32_t undelivered; /* processes to or from whom the network still moves something */
     struct record_wait waits[RECORD_WAITS];
     char names[RECORD_NAMES][RECORD_NAME_CHARS];
     struct record_left left[RECORD_LEFT];

@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/halves network/again plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/deaf network/halves network/again plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -95,6 +95,10 @@ part_cuts()
     for np in 2 4; do
         XMPI_SHM=0 XMPI_OFI_TIMEOUT=20 case_run "network/100 connections cut np=$np (seed $seed)" \
             110 "$XMPIRUN" -np $np "$scratch/cuts" 100 "$seed"
+        XMPI_SHM=0 XMPI_OFI_TIMEOUT=4 XMPI_LOG=1 case_run "network/nobody connects to one of $np" \
+            60 "$XMPIRUN" -np $np "$scratch/deaf"
+        grep -q 'takes no reads' "$scratch/out" && ok "network/long messages of who is deaf, np=$np" ||
+            not_ok "network/long messages of who is deaf, np=$np" "nothing was said of reads"
     done
 }
 

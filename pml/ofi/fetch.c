@@ -10,10 +10,13 @@
  * byte passes through memory of the host.
  *
  * A few pieces per nic are under way at a time.  When one fails, the rest is let come in and the
- * caller hears that the fetch failed; it asks for the bytes as packets then.
+ * caller hears that the fetch failed; it asks for the bytes as packets then.  So it does when the
+ * provider takes no read for a quarter of the time-out from a peer that answers: packets reach it,
+ * reads do not, as when it cannot be connected to any more.
  */
 #include "pml/ofi/trunk.h"
 
+#include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
 
@@ -99,6 +102,7 @@ struct fetch {
     size_t piece, offset; /* of the next one */
     int under_way, nic;   /* pieces; the next one's */
     bool failed, told;    /* the caller knows how it ended */
+    uint64_t refused_at;  /* since when the provider takes nothing of it, ns; 0: it does */
     struct fid_mr *mr[NIC_MOST];
     struct fetch *next;
 };
@@ -177,15 +181,43 @@ static bool fetch_post(struct fetch *fetch)
     fetch->under_way++;
     fetch->offset += bytes;
     fetch->nic = (i + 1) % nnics;
+    fetch->refused_at = 0;
+    fetch->trunk->unreadable = false;
     return true;
+}
+
+/* Nothing of it is under way, and nothing more is taken.  One that was waited for in vain is not waited
+ * for again: what comes next tries once. */
+static void fetch_refused(struct fetch *fetch)
+{
+    struct trunk *trunk = fetch->trunk;
+    uint64_t now = clock_ns(), patience = trunk->unreadable ? 0 : trunk_timeout_ns() / 4;
+    if (fetch->refused_at == 0)
+        fetch->refused_at = now;
+    if (now - fetch->refused_at < patience ||
+        (patience && trunk->heard_at < fetch->refused_at + patience / 2))
+        return;
+    if (!trunk->unreadable)
+        log_at(
+            1,
+            "network: rank %d at %s answers, but provider %s takes no reads from it for %u s;"
+            " asking for packets",
+            trunk->peer->world, card_place(&trunk->card), trunk->card.provider,
+            (unsigned)(patience / 1000000000));
+    trunk->unreadable = true;
+    fetch->failed = true;
 }
 
 /* As many pieces as may be. */
 static void fetch_push(struct fetch *fetch)
 {
     while (!fetch->failed && fetch->offset < fetch->what.bytes &&
-           fetch->under_way < PIECES_PER_NIC * nnics && fetch_post(fetch))
-        ;
+           fetch->under_way < PIECES_PER_NIC * nnics)
+        if (!fetch_post(fetch)) {
+            if (fetch->under_way == 0 && !fetch->failed)
+                fetch_refused(fetch);
+            return;
+        }
 }
 
 static size_t piece_of(size_t bytes)

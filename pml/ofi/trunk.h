@@ -76,8 +76,9 @@ struct trunk {
     struct frame *first, *last, *unsent;
     size_t bytes; /* from first to last */
     int posted;
-    bool met;       /* the first frames have gone: there is a connection */
-    bool rewinding; /* send again from `first`, when nothing is posted any more */
+    bool met;        /* the first frames have gone: there is a connection */
+    bool rewinding;  /* send again from `first`, when nothing is posted any more */
+    bool unreadable; /* packets reach it, reads do not (fetch.c) */
 
     /* coming in */
     uint32_t expected;
@@ -155,6 +156,7 @@ void fetches_close(void);                     /* those that are unused */
 bool fetches_from(const struct trunk *trunk); /* are there? */
 
 /* ---- watch.c ---- */
+uint64_t trunk_timeout_ns(void); /* XMPI_OFI_TIMEOUT */
 void trunks_watch(void);
 void trunk_watch_end(struct trunk *trunk);
 

@@ -38,7 +38,7 @@
 static const uint64_t SECOND = 1000000000, LOOK_NS = 50000000, FIRST_PING_NS = 100000000;
 enum { MOST_REFUSED = 3 };
 
-static uint64_t timeout_ns(void)
+uint64_t trunk_timeout_ns(void)
 {
     return (uint64_t)param_number(OFI_TIMEOUT) * SECOND;
 }
@@ -72,7 +72,7 @@ static void probe_answered(struct trunk *trunk, int error, uint64_t now)
     if (error == 0) {
         trunk->alive_at = now;
         trunk->refused = 0;
-        uint64_t most = timeout_ns() / 2;
+        uint64_t most = trunk_timeout_ns() / 2;
         trunk->probe_gap = 2 * trunk->probe_gap > most ? most : 2 * trunk->probe_gap;
     } else if (error == ECONNREFUSED) {
         trunk->refused++;
@@ -128,7 +128,7 @@ static bool trunk_awaits(const struct trunk *trunk)
 /* Nothing was heard for so long.  The gaps between pings grow up to a quarter of the time-out. */
 static void trunk_ping(struct trunk *trunk, uint64_t silent, bool awaits, uint64_t now)
 {
-    uint64_t most = timeout_ns() / 4;
+    uint64_t most = trunk_timeout_ns() / 4;
     uint64_t gap = trunk->pinged_at ? trunk->ping_gap : awaits ? FIRST_PING_NS : most;
     if (silent < gap || now - trunk->pinged_at < gap || trunk->unsent ||
         !trunk_tell(trunk, HEAD_PING, false, trunk->sequence))
@@ -143,7 +143,7 @@ static void trunk_probe(struct trunk *trunk, uint64_t now)
         probe_look(trunk, now);
     else if (trunk->probe_gap == 0 || now - trunk->probed_at >= trunk->probe_gap) {
         if (trunk->probe_gap == 0)
-            trunk->probe_gap = timeout_ns() / 8;
+            trunk->probe_gap = trunk_timeout_ns() / 8;
         probe_begin(trunk, now);
     }
 }
@@ -159,7 +159,7 @@ static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
 {
     if (address_length(trunk) == 0)
         return trunk->unsent != NULL;
-    return trunk->asked_since && now - trunk->asked_since >= timeout_ns() / 4;
+    return trunk->asked_since && now - trunk->asked_since >= trunk_timeout_ns() / 4;
 }
 
 /* Nothing was heard for a quarter of the time-out from a peer that owes an answer. */
@@ -172,7 +172,7 @@ static void trunk_doubt(struct trunk *trunk, uint64_t now)
         trunk_probe(trunk, now);
     if (trunk->refused >= MOST_REFUSED) {
         trunk_report(trunk, "nobody accepts connections");
-    } else if (sure >= timeout_ns() / 4 * 3 && trunk_had_time(trunk, now)) {
+    } else if (sure >= trunk_timeout_ns() / 4 * 3 && trunk_had_time(trunk, now)) {
         snprintf(text, sizeof text, "no answer for %u s", (unsigned)(silent / SECOND));
         trunk_report(trunk, text);
     }
@@ -195,7 +195,7 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
     uint64_t silent =
         now - (awaits ? latest(trunk->heard_at, trunk->waits_since) : trunk->heard_at);
     trunk_ping(trunk, silent, awaits, now);
-    if (awaits && silent >= timeout_ns() / 4)
+    if (awaits && silent >= trunk_timeout_ns() / 4)
         trunk_doubt(trunk, now);
 }
 
@@ -210,7 +210,8 @@ void trunks_watch(void)
     for (struct trunk *trunk = trunks; trunk; trunk = trunk->next) {
         if (trunk->state == TRUNK_OPEN && !trunk->left)
             trunk_watch(trunk, now);
-        undelivered += trunk->first && trunk->state != TRUNK_LOST && !trunk->left;
+        bool moves = (trunk->first && !trunk->left) || fetches_from(trunk);
+        undelivered += moves && trunk->state != TRUNK_LOST;
     }
     record_area->undelivered = undelivered;
 }

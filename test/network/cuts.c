@@ -48,20 +48,23 @@ static unsigned draw(unsigned *state, unsigned below)
 
 /* ---- the cutter ---- */
 
-/* The connection behind a descriptor; 0: it is none. */
+/* The connection behind a descriptor; 0: it is none.  The cookie says that it is this one: without it the
+ * kernel takes a connection that is over for the socket that listens at its port. */
 static int connection_of(int fd, struct inet_diag_sockid *id)
 {
     struct sockaddr_in here, there;
-    socklen_t n = sizeof here, m = sizeof there;
+    socklen_t n = sizeof here, m = sizeof there, k = sizeof(uint64_t);
+    uint64_t cookie;
     if (getsockname(fd, (struct sockaddr *)&here, &n) != 0 || here.sin_family != AF_INET ||
-        getpeername(fd, (struct sockaddr *)&there, &m) != 0)
+        getpeername(fd, (struct sockaddr *)&there, &m) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &k) != 0)
         return 0;
-    *id =
-        (struct inet_diag_sockid){ .idiag_sport = here.sin_port,
-                                   .idiag_dport = there.sin_port,
-                                   .idiag_src = { here.sin_addr.s_addr },
-                                   .idiag_dst = { there.sin_addr.s_addr },
-                                   .idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } };
+    *id = (struct inet_diag_sockid){ .idiag_sport = here.sin_port,
+                                     .idiag_dport = there.sin_port,
+                                     .idiag_src = { here.sin_addr.s_addr },
+                                     .idiag_dst = { there.sin_addr.s_addr },
+                                     .idiag_cookie = { (uint32_t)cookie,
+                                                       (uint32_t)(cookie >> 32) } };
     return 1;
 }
 
