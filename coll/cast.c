@@ -101,12 +101,12 @@ static double span_bytes(struct span s, const struct lengths *lengths)
 }
 
 /* Ranges that wrap are written down as two messages one after the other; here they are one.  Edges of
- * a graph are one each. */
+ * a graph are one each, and so are pieces: of two ranges that were cut, the pieces do not lie side by side. */
 static bool continues(const struct plan *plan, int i)
 {
     const struct step *s = &plan->step[i], *before = s - 1;
-    if (i == 0 || s->peer < 0 || plan->neighbours || s->verb != before->verb ||
-        s->peer != before->peer)
+    if (i == 0 || s->peer < 0 || plan->neighbours || plan->key.pieces > 1 ||
+        s->verb != before->verb || s->peer != before->peer)
         return false;
     struct span here = s->verb == VERB_SEND ? s->from : s->to;
     struct span there = s->verb == VERB_SEND ? before->from : before->to;

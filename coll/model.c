@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The cheapest algorithm.  Every algorithm of the collective that can serve is priced whole and in
- * 4, 16 and 64 pieces, with its own radix, half and twice of it; the plans of all ranks are
+ * 4, 16 and 64 pieces, as long as that may help, with its own radix, half and twice of it; the plans of all ranks are
  * performed on the model for each, MOST_STEPS steps at most.  What would take more is foretold by smaller ones
  * (grow.h); what cannot be has no price and is not chosen by it.  Those whose rank 0 alone has more to do than the
  * best so far takes are not performed: the answer is the same without them.
  *
  * Costs every rank, the first time a size is met: an allreduce, which has the most algorithms, 8 ms
- * of 8 bytes and 80 ms of 64 KiB on 64 ranks, 0.5 s on 1024 and up to 1 s on 65536; others mostly a half or less.
+ * of 8 bytes and 60 ms of 64 KiB on 64 ranks, 0.3 s on 1024 and up to 1 s on 65536; others mostly a half or less.
  * Prices are asked for sizes in steps of a quarter of a doubling, so a program that uses many sizes
  * asks for few; answers are kept for the process.  Ranks are taken to fill one node after the other.
  */
@@ -15,9 +15,10 @@
 
 #include "runtime/fail.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096, VERY_MANY = 1024, FAR = 8 };
+enum { MOST_STEPS = 1 << 14, LEAST_PIECE = 4096, MOST_PIECES = 64, VERY_MANY = 1024, FAR = 8 };
 
 /* Ranks know the amount of data alike, and an algorithm may be chosen by it.  Of very many ranks' alltoalls it would
  * take seconds to see that they have no price. */
@@ -84,34 +85,72 @@ static int radixes(const struct algorithm *a, int radix[3])
     return a->radix == 0 ? 1 : radix[2] < 2 ? 2 : 3;
 }
 
-/* Among very many ranks only what is long in pieces gets shorter by so much that it is worth a look. */
-static bool is_far_behind(const struct question *q, const struct price *best, double than)
+/* One algorithm, in more and more pieces. */
+struct search {
+    const struct question *q;
+    double than; /* seconds that others take; 0: nobody does */
+    bool found;
+    struct choice how; /* the best so far */
+    struct price best;
+};
+
+static double shortest(const struct search *s)
 {
-    return q->ranks > VERY_MANY && than > 0 && price_seconds(*best) > FAR * than;
+    double own = s->found ? price_seconds(s->best) : INFINITY;
+    return s->than > 0 && s->than < own ? s->than : own;
+}
+
+/* Among very many ranks only what is long in pieces gets shorter by so much that it is worth a look. */
+static bool is_far_behind(const struct search *s)
+{
+    return s->q->ranks > VERY_MANY && s->than > 0 && s->found &&
+           price_seconds(s->best) > FAR * s->than;
+}
+
+/* In so many pieces it took `before` seconds, in four times as many `now`.  Time is a + b / pieces + c * pieces, so
+ * four times as many again spare no more than a quarter of what these did; twice that and a bit is allowed, since
+ * short pieces are sent in another way. */
+static bool in_vain(const struct search *s, double before, double now)
+{
+    double spared = before > now ? before - now : 0;
+    return 0.95 * now - spared / 2 > shortest(s);
+}
+
+/* With one radix. */
+static void search_pieces(struct search *s, const struct algorithm *a, int radix)
+{
+    bool cut = a->cut && s->q->bytes / 4 >= LEAST_PIECE; /* may be */
+    double before = INFINITY;
+    for (int pieces = 1; pieces == 1 || (cut && pieces <= MOST_PIECES); pieces *= 4) {
+        struct choice this = { .algorithm = a, .pieces = pieces, .radix = radix };
+        struct price price;
+        if (pieces > 1 && s->q->bytes / (size_t)pieces < LEAST_PIECE)
+            return;
+        if (!price_up_to(s->q, &this, (cut ? FAR : 1) * s->than, &price))
+            return; /* in more pieces it is more steps still */
+        double now = price_seconds(price);
+        if (!s->found || now < price_seconds(s->best)) {
+            s->found = true;
+            s->how = this;
+            s->best = price;
+        }
+        if (is_far_behind(s) || (pieces > 1 && in_vain(s, before, now)))
+            return;
+        before = now;
+    }
 }
 
 /* No further than it takes to see that it is far behind `than` seconds; 0: as far as may be. */
 static bool price_against(const struct question *q, const struct algorithm *a, double than,
                           struct choice *how, struct price *best)
 {
-    static const int cuts[] = { 1, 4, 16, 64 };
     int radix[3], n = radixes(a, radix);
-    bool cut = a->cut && q->bytes / (size_t)cuts[1] >= LEAST_PIECE; /* may be */
-    bool found = false, hopeless[3] = { false }; /* in more pieces it is more steps still */
-    for (int c = 0; c < (cut ? 4 : 1) && !(found && is_far_behind(q, best, than)); c++)
-        for (int r = 0; r < n; r++) {
-            struct choice this = { .algorithm = a, .pieces = cuts[c], .radix = radix[r] };
-            struct price price;
-            if (hopeless[r] || (c > 0 && q->bytes / (size_t)cuts[c] < LEAST_PIECE))
-                continue;
-            hopeless[r] = !price_up_to(q, &this, (cut ? FAR : 1) * than, &price);
-            if (hopeless[r] || (found && price_seconds(price) >= price_seconds(*best)))
-                continue;
-            found = true;
-            *how = this;
-            *best = price;
-        }
-    return found;
+    struct search search = { .q = q, .than = than };
+    for (int r = 0; r < n; r++)
+        search_pieces(&search, a, radix[r]);
+    *how = search.how;
+    *best = search.best;
+    return search.found;
 }
 
 bool model_price(const struct question *q, const struct algorithm *a, struct choice *how,

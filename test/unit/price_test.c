@@ -577,6 +577,30 @@ START_TEST(no_price_is_below_its_least)
 }
 END_TEST
 
+/* Whatever is cut, and where ranges wrap: both ends of every message are found. */
+START_TEST(what_is_cut_has_a_price)
+{
+    static const int cuts[] = { 2, 3, 5 };
+    int priced = 0;
+    for (const struct algorithm *a = algorithms; a->name; a++)
+        for (int i = 0; a->cut && i < 3 * 12; i++) {
+            struct price_query q = { .algorithm = a,
+                                     .p = 2 + i / 3,
+                                     .pieces = cuts[i % 3],
+                                     .bytes = 1 << 20,
+                                     .seats = { .per_node = i % 2 ? 3 : 0 } };
+            struct price price;
+            int error = price_of(&price_standard, &q, PLENTY, &price);
+            ck_assert_msg(!error || error == MPI_ERR_UNSUPPORTED_OPERATION,
+                          "%s on %d ranks in %d pieces: %s", a->name, q.p, q.pieces,
+                          fail_text());
+            priced += !error;
+            fail_clear();
+        }
+    ck_assert_int_gt(priced, 500);
+}
+END_TEST
+
 UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
           circulant_reduce_scatter, binomial_broadcast, pipelined_broadcast,
           double_tree_broadcast, scatter_allgather_broadcast, allgathers, alltoalls,
@@ -585,4 +609,4 @@ UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
           few_ranks_stand_for_many, one_rank_stands_for_those_whose_ranges_wrap,
           messages_are_all_of_them, a_ring_becomes_steady, a_ring_is_its_rounds,
           a_ring_of_a_million_takes_few_rounds, what_only_looks_like_a_ring_has_no_price,
-          what_has_no_price_says_so, no_price_is_below_its_least)
+          what_has_no_price_says_so, no_price_is_below_its_least, what_is_cut_has_a_price)
