@@ -8,6 +8,7 @@
  */
 #include "coll/cache.h"
 
+#include "coll/choose.h"
 #include "coll/own.h"
 #include "coll/roll.h"
 #include "runtime/fail.h"
@@ -22,7 +23,7 @@ struct plan_cache {
     struct cached *list[LISTS];
     uint64_t askings;
     long steps;
-    uint32_t explained; /* one bit per collective */
+    uint8_t explained[MOST_ALGORITHMS]; /* a bit per mode */
 };
 
 static struct plan_cache *cache_made(struct plan_cache **cache)
@@ -143,11 +144,12 @@ void cache_close(struct plan_cache *cache)
     free(cache);
 }
 
-bool cache_first_time(struct plan_cache **cache, enum collective what)
+bool cache_first_time(struct plan_cache **cache, const struct algorithm *a, enum mode mode)
 {
     struct plan_cache *c = cache_made(cache);
-    bool first = c && !(c->explained >> what & 1);
+    uint8_t *bits = c ? &c->explained[a - algorithms] : NULL;
+    bool first = c && !(*bits >> mode & 1);
     if (first)
-        c->explained |= 1u << what;
+        *bits |= (uint8_t)(1u << mode);
     return first;
 }

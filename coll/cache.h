@@ -26,7 +26,7 @@ void cache_drop(struct cached *cached);
 /* No plan may be in use. */
 void cache_close(struct plan_cache *cache);
 
-/* True the first time it is asked for a collective on this team. */
-bool cache_first_time(struct plan_cache **cache, enum collective what);
+/* True the first time it is asked on this team for an algorithm of the table, in this mode. */
+bool cache_first_time(struct plan_cache **cache, const struct algorithm *a, enum mode mode);
 
 #endif

@@ -61,7 +61,7 @@ static void explain_planless(struct team *team, const struct call *call, enum mo
                              const struct choice *choice)
 {
     if (__builtin_expect(explain_wanted(call->what), 0) && team->channel.rank == 0 &&
-        cache_first_time(&team->cache, call->what))
+        cache_first_time(&team->cache, choice->algorithm, mode))
         explain_call(team, call, mode, choice, NULL);
 }
 

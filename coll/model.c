@@ -148,8 +148,10 @@ static bool price_against(const struct question *q, const struct algorithm *a, d
     struct search search = { .q = q, .than = than };
     for (int r = 0; r < n; r++)
         search_pieces(&search, a, radix[r]);
-    *how = search.how;
-    *best = search.best;
+    if (search.found) {
+        *how = search.how;
+        *best = search.best;
+    }
     return search.found;
 }
 

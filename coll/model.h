@@ -14,7 +14,7 @@
 bool model_choose(const struct question *question, struct choice *choice);
 
 /* The best an algorithm can do: its price, and the pieces and radix that it takes for that.  False:
- * it has no price, or cannot serve. */
+ * it has no price, or cannot serve; both are as they were. */
 bool model_price(const struct question *question, const struct algorithm *algorithm,
                  struct choice *how, struct price *price);
 

@@ -216,7 +216,25 @@ START_TEST(both_ends_of_a_message_are_found)
 }
 END_TEST
 
+/* Each is told once on a team, in each mode. */
+START_TEST(what_needs_no_plan_is_told_once)
+{
+    struct plan_cache *cache = NULL, *other = NULL;
+    const struct algorithm *last = algorithms;
+    for (const struct algorithm *a = algorithms; a->name; last = a++) {
+        ck_assert(cache_first_time(&cache, a, BLOCKING));
+        ck_assert(!cache_first_time(&cache, a, BLOCKING));
+        ck_assert(cache_first_time(&cache, a, PERSISTENT));
+    }
+    ck_assert(!cache_first_time(&cache, last, PERSISTENT));
+    ck_assert(cache_first_time(&other, last, PERSISTENT));
+    cache_close(cache);
+    cache_close(other);
+}
+END_TEST
+
 UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
           a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
           pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
-          plans_are_kept_and_given_up, both_ends_of_a_message_are_found)
+          plans_are_kept_and_given_up, what_needs_no_plan_is_told_once,
+          both_ends_of_a_message_are_found)
