@@ -170,11 +170,11 @@ bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const c
 /* Bytes of all messages that were taken and wait for receives (arrived.c). */
 extern size_t arrived_held __attribute__((visibility("hidden")));
 
-/* How long a message that nobody wants yet may stay with its link (patience.c): how many such may be taken from
- * each sender in this round; the round is over, in which something has stayed, or in the one before, and so many
- * packets were taken. */
+/* How long a message that nobody wants yet may stay with its link (patience.c): how many KiB of such, or of short
+ * such, may be taken from each sender in this round; the round is over, in which something has stayed, or in the
+ * one before, and so many packets were taken. */
 enum { PATIENCE_ALL = INT_MAX, PATIENCE_MUCH = 1 << 20 };
-int patience_allows(void);
+int patience_allows(bool is_short);
 void patience_round(bool stayed, int packets);
 
 /* Has so much been taken that short ones stay, too? */

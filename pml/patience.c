@@ -6,8 +6,9 @@
  * buffer of its receive; taken out it is copied once more, into memory that has no bound.  But it is in the way
  * of what the same sender has sent after it, and that may be what is waited for.  So it stays as long as there is
  * something else to do, and for a few rounds in which there is not: the more of them, the more has been taken
- * already, and then few at a time; but all when it comes to sleeping, or some have stayed for a millisecond.
- * Short messages, which are as quickly taken as looked at, stay only when much has been taken.
+ * already, and then little at a time; but all when it comes to sleeping, or some have stayed for a millisecond.
+ * Short messages, which are as quickly taken as looked at, stay only when much has been taken, and not for long:
+ * a million of them may be in front of what is waited for.
  *
  *     a root that receives from many, of which one is late: the others are some chunks ahead, not more
  *     a receive for the last of 60 messages of one sender: the others are taken as soon as nothing else moves
@@ -22,7 +23,7 @@
 #include <stdint.h>
 
 /* Twice as many rounds for each MiB that was taken and waits for receives. */
-enum { ROUNDS = 2, MOST_MIBS = 10, FEW = 4 };
+enum { ROUNDS = 2, MOST_MIBS = 10, MOST_MIBS_SHORT = 2, LITTLE = 64 /* KiB */ };
 
 static const uint64_t LONG_NS = 1000000;
 
@@ -31,15 +32,15 @@ static uint64_t since;  /* some have stayed in each round; 0: none in the last o
 static bool takes_all;  /* in this round */
 
 /* Who sleeps is not woken once more by what is here already. */
-int patience_allows(void)
+int patience_allows(bool is_short)
 {
     if (takes_all || waits_asleep > 0 || troubles > 0 ||
         (since > 0 && clock_ns() - since > LONG_NS))
         return PATIENCE_ALL;
-    size_t mibs = arrived_held / PATIENCE_MUCH;
-    if (rounds < (uint32_t)ROUNDS << (mibs < MOST_MIBS ? mibs : MOST_MIBS))
+    size_t mibs = arrived_held / PATIENCE_MUCH, most = is_short ? MOST_MIBS_SHORT : MOST_MIBS;
+    if (rounds < (uint32_t)ROUNDS << (mibs < most ? mibs : most))
         return 0;
-    return mibs > 0 ? FEW : PATIENCE_ALL;
+    return mibs > 0 && !is_short ? LITTLE : PATIENCE_ALL;
 }
 
 void patience_round(bool stayed, int packets)

@@ -246,20 +246,23 @@ static inline bool lane_take(struct lane *lane)
 enum { TELL_CHUNKS = 4 };  /* a quarter of those in flight */
 enum { MOST_STAYS = 256 }; /* rounds in which there was something else to do */
 
-/* Of messages that nobody wants yet, for each lane in this round; it is asked for when one is met. */
+/* KiB of messages that nobody wants yet, long ones and short ones, for each lane in this round; asked for when one
+ * is met. */
 enum { UNASKED = -1 };
-static int allowance;
+static int allowance[2];
 static bool some_stay, is_busy; /* in this round; in the last one something was taken */
 
-/* `taken`: so many of them were taken from this lane. */
+/* `taken`: so many KiB of them were taken from this lane. */
 static __attribute__((noinline)) bool message_stays(const struct slot *slot, int *taken)
 {
-    if (allowance == UNASKED)
-        allowance = patience_allows();
-    if (allowance == PATIENCE_ALL || slot->kind != WIRE_EAGER || !pml_is_unwanted(&slot->head))
+    bool is_short = slot->place < PLACE_CHUNK;
+    int *allowed = &allowance[is_short];
+    if (*allowed == UNASKED)
+        *allowed = patience_allows(is_short);
+    if (*allowed == PATIENCE_ALL || slot->kind != WIRE_EAGER || !pml_is_unwanted(&slot->head))
         return false;
-    if (*taken < allowance) {
-        ++*taken;
+    if (*taken < *allowed) {
+        *taken += 1 + slot->bytes / 1024;
         return false;
     }
     some_stay = true;
@@ -415,7 +418,7 @@ static int shm_poll(void)
         knocks_answer();
     int packets = 0;
     bool stayed = some_stay;
-    allowance = UNASKED;
+    allowance[0] = allowance[1] = UNASKED;
     some_stay = false;
     for (int i = 0; i < nactive; i++)
         if (lane_is_ready(active[i]))

@@ -20,7 +20,7 @@ static int rounds_until_allowed(void)
 {
     int n = 0;
     patience_round(false, 0);
-    while (patience_allows() == 0) {
+    while (patience_allows(false) == 0) {
         patience_round(true, 0);
         n++;
     }
@@ -32,12 +32,12 @@ START_TEST(they_stay_while_something_else_moves)
     uint64_t begun = clock_ns();
     for (int i = 0; i < 1000; i++) {
         patience_round(true, 1);
-        ck_assert(patience_allows() == 0 || clock_ns() - begun > 1000000);
+        ck_assert(patience_allows(false) == 0 || clock_ns() - begun > 1000000);
     }
     int n = rounds_until_allowed();
     ck_assert_int_gt(n, 0);
     ck_assert_int_lt(n, 10);
-    ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
+    ck_assert_int_eq(patience_allows(false), PATIENCE_ALL);
 }
 END_TEST
 
@@ -48,11 +48,11 @@ START_TEST(but_not_for_long)
     for (int i = 0; i < 2; i++) {
         uint64_t begun = clock_ns();
         patience_round(true, 1);
-        ck_assert(patience_allows() == 0 || clock_ns() - begun > 1000000);
+        ck_assert(patience_allows(false) == 0 || clock_ns() - begun > 1000000);
         usleep(2000);
-        ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
+        ck_assert_int_eq(patience_allows(false), PATIENCE_ALL);
         patience_round(false, 40);
-        ck_assert_int_eq(patience_allows(), 0);
+        ck_assert_int_eq(patience_allows(false), 0);
     }
 }
 END_TEST
@@ -64,7 +64,7 @@ START_TEST(the_more_there_are_the_longer_and_the_fewer)
         arrived_held = (size_t)mibs << 20;
         int n = rounds_until_allowed();
         ck_assert(n == 2 * before ||
-                  patience_allows() == PATIENCE_ALL); /* it took a millisecond */
+                  patience_allows(false) == PATIENCE_ALL); /* it took a millisecond */
         ck_assert(patience_is_for_short());
         before *= 2;
     }
@@ -73,14 +73,31 @@ START_TEST(the_more_there_are_the_longer_and_the_fewer)
 }
 END_TEST
 
+/* Nobody is held up by the many that are in front of what he waits for. */
+START_TEST(short_ones_stay_for_a_moment_only)
+{
+    for (size_t mibs = 1; mibs <= 1000; mibs *= 10) {
+        int n = 0;
+        arrived_held = mibs << 20;
+        patience_round(false, 0);
+        for (; patience_allows(true) == 0; n++)
+            patience_round(true, 0);
+        ck_assert_int_gt(n, 0);
+        ck_assert_int_le(n, 16);
+        ck_assert_int_eq(patience_allows(true), PATIENCE_ALL);
+    }
+    arrived_held = 0;
+}
+END_TEST
+
 START_TEST(who_sleeps_gets_all)
 {
     patience_round(false, 0);
-    ck_assert_int_eq(patience_allows(), 0);
+    ck_assert_int_eq(patience_allows(false), 0);
     waits_asleep++;
-    ck_assert_int_eq(patience_allows(), PATIENCE_ALL);
+    ck_assert_int_eq(patience_allows(false), PATIENCE_ALL);
     waits_asleep--;
-    ck_assert_int_eq(patience_allows(), 0);
+    ck_assert_int_eq(patience_allows(false), 0);
 }
 END_TEST
 
@@ -199,6 +216,7 @@ START_TEST(a_probe_finds_them_at_once)
 END_TEST
 
 UNIT_MAIN("patience", they_stay_while_something_else_moves,
-          the_more_there_are_the_longer_and_the_fewer, but_not_for_long, who_sleeps_gets_all,
+          the_more_there_are_the_longer_and_the_fewer, but_not_for_long,
+          short_ones_stay_for_a_moment_only, who_sleeps_gets_all,
           what_nobody_wants_is_left_and_then_taken, what_is_behind_them_comes,
           a_probe_finds_them_at_once)
