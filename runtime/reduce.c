@@ -203,6 +203,20 @@ static void user_by_chunks(const struct reduction *r, char *a, const char *b, si
     }
 }
 
+/* One temporary is kept, for the next reduction of whichever thread comes first. */
+static _Atomic(void *) kept;
+
+static void *temporary_take(size_t bytes)
+{
+    void *memory = bytes <= REDUCE_HEAP_BYTES ? atomic_exchange(&kept, NULL) : NULL;
+    return memory ? memory : malloc(bytes <= REDUCE_HEAP_BYTES ? REDUCE_HEAP_BYTES : bytes);
+}
+
+static void temporary_give(void *memory, size_t bytes)
+{
+    free(bytes <= REDUCE_HEAP_BYTES ? atomic_exchange(&kept, memory) : memory);
+}
+
 static int user_in_place(const struct reduction *r, void *a, const void *b, size_t count)
 {
     const struct layout *l = r->layout;
@@ -213,16 +227,16 @@ static int user_in_place(const struct reduction *r, void *a, const void *b, size
     /* Rounding the origin to 16 keeps the alignment the user's function may count on. */
     size_t bytes = layout_span(l, chunk, &low) + 16;
     if (bytes > sizeof stack) {
-        chunk = chunk_elements(l, count, REDUCE_HEAP_BYTES);
+        chunk = chunk_elements(l, count, REDUCE_HEAP_BYTES - 16);
         bytes = layout_span(l, chunk, &low) + 16;
-        storage = malloc(bytes);
+        storage = temporary_take(bytes);
         if (!storage)
             return fail(MPI_ERR_NO_MEM, "no memory for a temporary of %zu bytes in a reduction",
                         bytes);
     }
     user_by_chunks(r, a, b, count, buffer_at(storage, -(low & ~(ptrdiff_t)15)), chunk);
     if (storage != stack)
-        free(storage);
+        temporary_give(storage, bytes);
     return MPI_SUCCESS;
 }
 

@@ -24,6 +24,12 @@ void bad_rank(struct entry *e, int class, const char *name, int rank, const stru
 
 void bad_root(struct entry *e, const char *name, int root, const struct comm *comm)
 {
+    if (comm_is_inter(comm) && root == MPI_PROC_NULL && e->rc == MPI_SUCCESS)
+        e->rc =
+            fail(MPI_ERR_ROOT,
+                 "argument %s is MPI_PROC_NULL, which says that another process of this group "
+                 "is the root, but there is none; give MPI_ROOT, or a rank of the remote group",
+                 name);
     bad_rank(e, MPI_ERR_ROOT, name, root, comm,
              comm_is_inter(comm) ? " or are MPI_ROOT or MPI_PROC_NULL" : "");
 }

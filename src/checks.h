@@ -97,11 +97,17 @@ static inline void check_anytag(struct entry *e, int tag, const char *name)
         bad_tag(e, name, tag, " or are MPI_ANY_TAG");
 }
 
+/* MPI_PROC_NULL says that another one of my group is the root. */
+static inline bool is_root_word(const struct comm *comm, int root)
+{
+    return comm_is_inter(comm) &&
+           (root == MPI_ROOT || (root == MPI_PROC_NULL && comm_size(comm) > 1));
+}
+
 static inline void check_root(struct entry *e, const struct comm *comm, int root,
                               const char *name)
 {
-    if (BAD(comm && (unsigned)root >= (unsigned)comm->p2p.size &&
-            !(comm_is_inter(comm) && (root == MPI_ROOT || root == MPI_PROC_NULL))))
+    if (BAD(comm && (unsigned)root >= (unsigned)comm->p2p.size && !is_root_word(comm, root)))
         bad_root(e, name, root, comm);
 }
 

@@ -159,6 +159,26 @@ static void test_reductions(enum form form, int n)
     free(in);
 }
 
+/* Who is alone in its group cannot say that another one of it is the root. */
+static void test_nobody_is_root(MPI_Comm alone, int peer)
+{
+    MPI_Comm pair;
+    int data = 1, into = 0, class;
+    if (world > 1)
+        return;
+    MPI_Intercomm_create(alone, 0, MPI_COMM_WORLD, peer, 13, &pair);
+    MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Bcast(&data, 1, MPI_INT, MPI_PROC_NULL, pair), &class);
+    CHECK(class == MPI_ERR_ROOT);
+    MPI_Error_class(MPI_Reduce(&data, &into, 1, MPI_INT, MPI_SUM, MPI_PROC_NULL, pair), &class);
+    CHECK(class == MPI_ERR_ROOT);
+    MPI_Error_class(MPI_Gather(&data, 1, MPI_INT, &into, 1, MPI_INT, MPI_PROC_NULL, pair),
+                    &class);
+    CHECK(class == MPI_ERR_ROOT);
+    CHECK(!MPI_Bcast(&data, 1, MPI_INT, world == 0 ? MPI_ROOT : 0, pair));
+    MPI_Comm_free(&pair);
+}
+
 int main(int argc, char **argv)
 {
     static const int counts[] = { 0, 1, 5, 300, 9000 };
@@ -185,6 +205,7 @@ int main(int argc, char **argv)
                 test_reductions(form, counts[k]);
             }
         }
+        test_nobody_is_root(MPI_COMM_SELF, !world);
         MPI_Comm_free(&inter);
         MPI_Comm_free(&half);
     }
