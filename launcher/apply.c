@@ -136,13 +136,30 @@ static int map_by(const struct option_use *p)
     return map_modifiers(p, value[bytes] ? value + bytes + 1 : NULL);
 }
 
+/* What may follow after a colon: all of it is so anyway. */
+static bool is_granted(const char *words)
+{
+    static const char *known[] = { "overload-allowed", "no-overload", "if-supported" };
+    for (size_t n; *words; words += n + (words[n] == ':' || words[n] == ',')) {
+        bool found = false;
+        n = strcspn(words, ":,");
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found |= n == strlen(known[i]) && strncmp(words, known[i], n) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 static int bind_to(const struct option_use *p)
 {
     const char *value = p->values.text[0];
-    size_t bytes = strcspn(value, ":"); /* what follows, such as overload-allowed, is granted */
+    size_t bytes = strcspn(value, ":");
     enum level level = level_parse(value, bytes);
     if (level == LEVEL_UNSET || level == LEVEL_SLOT)
         return bad_value(p, "none, hwthread, core, l3cache, numa, package or gpu");
+    if (value[bytes] && !is_granted(value + bytes + 1))
+        return bad_value(p, "overload-allowed, no-overload or if-supported after the colon");
     p->options->map.to = level == LEVEL_NODE ? LEVEL_NONE : level;
     return 0;
 }
@@ -278,6 +295,7 @@ static int stream_option(const struct option_use *p, int id)
 static int environment_option(struct option_use *p, int id)
 {
     struct options *options = p->options;
+    int port;
     switch (id) {
     case OPTION_EXPORT:
         return export_variable(p);
@@ -303,7 +321,7 @@ static int environment_option(struct option_use *p, int id)
         return 0;
     case OPTION_MASTER_PORT:
         options->master_port = p->values.text[0];
-        return 0;
+        return strcmp(options->master_port, "auto") == 0 ? 0 : number(p, 1, 65535, &port);
     default:
         return 0; /* -envall: so it is */
     }

@@ -150,6 +150,18 @@ static int read_configfile(struct options *options, const char *path)
     return status;
 }
 
+/* Its section ends there; options before it are for all.  Others find the file where they would look for the
+ * program, and nothing in it. */
+static void end_before_file(struct option_use *p)
+{
+    if (p->app) {
+        p->app->before_file = true;
+        strings_add(&told, "-configfile");
+        strings_add(&told, "/dev/null");
+    }
+    p->app = NULL;
+}
+
 static bool is_configfile(const char *word)
 {
     const char *bare = word + 1 + (word[1] == '-');
@@ -170,8 +182,8 @@ static int read_words(struct options *options, struct strings *words)
             continue;
         }
         if (word[0] == '-' && word[1] && at + 1 < words->n && is_configfile(word)) {
+            end_before_file(&p);
             status = read_configfile(options, words->text[++at]);
-            p.app = NULL; /* its section ends there */
             continue;
         }
         if (!p.app)
@@ -188,22 +200,40 @@ static int read_words(struct options *options, struct strings *words)
     return status;
 }
 
-/* Sections without a program: options alone. */
+/* Every section names a program, or a file of programs: who asks for ranks and names none would miss them. */
 static int check_apps(struct options *options)
 {
-    int kept = 0;
-    for (int i = 0; i < options->napps; i++) {
+    int kept = 0, all = options->napps, without = 0;
+    for (int i = 0; i < all; i++) {
+        if (!options->apps[i].argv && !options->apps[i].before_file && !without)
+            without = i + 1;
         if (options->apps[i].argv)
             options->apps[kept++] = options->apps[i];
-        else if (options->napps > 1)
-            notice("a section without a program is left out");
     }
     options->napps = kept;
-    if (!kept) {
+    if (kept && !without)
+        return 0;
+    if (!kept)
         complain("no program to run; as in `xmpirun -np 4 ./a.out` (xmpirun --help)");
-        return EXIT_USAGE;
-    }
-    return 0;
+    else
+        complain(
+            "section %d of %d names no program; each needs one, as in `-np 2 ./a : -np 3 ./b`",
+            without, all);
+    return EXIT_USAGE;
+}
+
+/* MPIEXEC_TIMEOUT=seconds, as others have it. */
+static int read_limit(struct options *options)
+{
+    const char *limit = getenv("MPIEXEC_TIMEOUT");
+    char *end = NULL;
+    if (!limit || !*limit)
+        return 0;
+    options->timeout = strtod(limit, &end);
+    if (!*end && options->timeout > 0)
+        return 0;
+    complain("MPIEXEC_TIMEOUT=%s: expected a number of seconds; unset it for no limit", limit);
+    return EXIT_USAGE;
 }
 
 /* Who spawns tells others himself (wish.h). */
@@ -225,10 +255,9 @@ int cli_parse(int argc, char **argv, struct options *options)
     strings_add(&told, argv[0]);
     for (int i = 1; i < argc; i++)
         strings_add(&words, argv[i]);
-    const char *limit = getenv("MPIEXEC_TIMEOUT");
-    if (limit)
-        options->timeout = atof(limit);
-    int status = read_words(options, &words);
+    int status = read_limit(options);
+    if (!status)
+        status = read_words(options, &words);
     options->words = told.text;
     if (!status && !options->done && !options->status)
         status = check_apps(options);

@@ -25,9 +25,10 @@ struct environment_changes {
     struct strings unset;
 };
 
-struct app { /* one program of an MPMD job */
-    char **argv;
-    int np; /* -1: not said */
+struct app {          /* one program of an MPMD job */
+    char **argv;      /* NULL: none was named, */
+    bool before_file; /* but a file of programs */
+    int np;           /* -1: not said */
     const char *wdir, *path;
     int umask; /* -1: ours */
     struct strings psets;

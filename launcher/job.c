@@ -86,6 +86,16 @@ static void time_is_up(struct job *job)
         explain(job, "the time limit is reached", stop_late);
 }
 
+/* Ranks may have reasons to go on for a while, or for ever. */
+static void job_unanswered(const struct job *job)
+{
+    if (!job->stopping && job->running > 0)
+        complain(
+            "the interrupt was passed on, and %d of %d ranks still run; once more, and they "
+            "are killed",
+            job->running, job->nranks);
+}
+
 static void act_on_deadlines(struct job *job)
 {
     uint64_t now = clock_ns();
@@ -106,6 +116,8 @@ static void act_on_deadlines(struct job *job)
         offspring_late(job);
     if (is_due(job, DEADLINE_ABSENT, now))
         job_look_for_absent(job);
+    if (is_due(job, DEADLINE_ANSWER, now))
+        job_unanswered(job);
     if (is_due(job, DEADLINE_KILL, now)) {
         job->stopping = job->killed = true;
         job_signal(job, SIGKILL);

@@ -44,6 +44,7 @@ enum deadline {
     DEADLINE_ABSENT,  /* then job_look_for_absent */
     DEADLINE_HANG,    /* then explain_watch */
     DEADLINE_KILL,    /* then KILL to everything */
+    DEADLINE_ANSWER,  /* the ranks were interrupted: then tell it */
     DEADLINE_OTHERS,  /* other hosts were told to stop: then others->late */
     DEADLINE_SPAWNED, /* spawned jobs were told to stop: then offspring_late */
     DEADLINE_SURVEY,  /* other hosts were asked what they do: then explain_late */

@@ -3,7 +3,8 @@
  * Signals to the launcher arrive as events on a signalfd:
  *
  *     CHLD              a process has ended
- *     INT               passed on; the second one kills (code 128 + signal)
+ *     INT               passed on, and told of if ranks still run after 2 s; the second one kills (code
+ *                       128 + signal)
  *     QUIT              the state of all ranks is printed; twice within a second: as INT
  *     TERM, HUP         passed on; KILL after a grace (code 128 + signal)
  *     TSTP              passed on, then we stop ourselves; CONT passed on
@@ -28,6 +29,8 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+enum { ANSWER_MS = 2000 };
 
 static struct watch news;
 
@@ -59,6 +62,8 @@ static void asked_to_end(struct job *job, int signal)
     pass_on(job, signal);
     if (signal == SIGTERM || signal == SIGHUP)
         job_set_deadline(job, DEADLINE_KILL, POLITE_GRACE_MS);
+    else
+        job_set_deadline(job, DEADLINE_ANSWER, ANSWER_MS);
 }
 
 static void asked_to_explain(struct job *job)

@@ -53,6 +53,13 @@ check "time limit" $code 124
 check_says "time limit is named" "time limit"
 MPIEXEC_TIMEOUT=1 run 10 -np 2 sleep 30
 check "time limit by MPIEXEC_TIMEOUT" $code 124
+MPIEXEC_TIMEOUT=soon run 10 -np 2 true
+check "an MPIEXEC_TIMEOUT that is no number" $code 2
+check_says "it is named" "MPIEXEC_TIMEOUT=soon: expected a number of seconds"
+run 10 -np 2 : -np 1 true
+check_says "a section without a program is named" "section 1 of 2 names no program"
+run 10 -np 2 sh -c 'trap "" INT; [ $RANK = 1 ] && sleep 0.2 && kill -INT $PPID; sleep 4'
+check_says "an interrupt that ranks ignore" "2 of 2 ranks still run"
 
 run 10 --no-such-option
 check "unknown option" $code 2

@@ -139,6 +139,12 @@ START_TEST(wrong_lines_are_refused)
         "--pmix maybe p",
         "--map-by ppr:x:core p",
         "-configfile /no/such/file",
+        "-np 2 : p",
+        "-np 2 p : -np 3",
+        "-np 2 p : -np 3 : q",
+        "--bind-to core:garbage p",
+        "--master-port x p",
+        "--master-port 65536 p",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct options o;
