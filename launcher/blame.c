@@ -180,6 +180,14 @@ static bool blame_collectives(struct graph *g)
     return false;
 }
 
+static void tell_message(struct graph *g, const struct record_item *item)
+{
+    if (item->tag >= 0)
+        tell(g, "tag %d on %s", item->tag, item->comm);
+    else
+        tell(g, "anything on %s", item->comm);
+}
+
 static bool blame_self(struct graph *g, int rank)
 {
     const struct record_item *item = vain_item(g, rank);
@@ -191,7 +199,12 @@ static bool blame_self(struct graph *g, int rank)
             "  => rank %d waits in %s until partition %llu is sent, and has to call MPI_Pready "
             "for it first\n",
             rank, call_of(g, rank), (unsigned long long)item->bytes);
-    else
+    else if (item->kind == RECORD_RECV) {
+        tell(g, "  => rank %d waits for itself in %s, and has not sent ", rank,
+             call_of(g, rank));
+        tell_message(g, item);
+        tell(g, "; send it before, with MPI_Isend, or use MPI_Sendrecv\n");
+    } else
         tell(g,
              "  => rank %d waits for itself in %s: post the receive first, with MPI_Irecv, or "
              "use MPI_Sendrecv\n",
@@ -230,6 +243,19 @@ static bool circle_is(const struct graph *g, const int *circle, int n, enum reco
     return true;
 }
 
+/* What else would help a rank that waits for a message: that the other one sends it, or takes it. */
+static void tell_other_way(struct graph *g, int rank)
+{
+    const struct record_wait *wait = &g->ranks[rank].wait;
+    const struct record_item *item = items_known(wait) ? &wait->items[0] : NULL;
+    if (*wait->collective.name || !item || item->world < 0 ||
+        (item->kind != RECORD_SEND && item->kind != RECORD_RECV))
+        return;
+    tell(g, ", or rank %d has to %s ", item->world,
+         item->kind == RECORD_SEND ? "receive" : "send it");
+    tell_message(g, item);
+}
+
 /* A collective in the circle, and a rank that is not in it. */
 static void tell_partner(struct graph *g, const int *circle, int n)
 {
@@ -250,8 +276,10 @@ static void tell_partner(struct graph *g, const int *circle, int n)
                  ": rank %d is through with %s, collective %u on %s; do the counts of both "
                  "agree?",
                  next, c->name, c->number, c->comm);
-        else
+        else {
             tell(g, ": rank %d has to call %s on %s, too", next, c->name, c->comm);
+            tell_other_way(g, next);
+        }
         return;
     }
     tell(g, ": they do not call what belongs together");
@@ -286,6 +314,11 @@ static void tell_advice(struct graph *g, const int *circle, int n)
              ": %s %s%s, and such a send ends only when it is received; use MPI_Sendrecv, or "
              "MPI_Isend and MPI_Wait",
              both, same ? "in " : "send", same ? call : "");
+    else if (circle_is(g, circle, n, RECORD_RECV) && strstr(call, "Sendrecv"))
+        tell(g,
+             ": %s %s%s, and what was sent is not what is waited for; do sources, tags and "
+             "communicators of both ends agree?",
+             both, same ? "in " : "receive", same ? call : "");
     else if (circle_is(g, circle, n, RECORD_RECV))
         tell(g, ": %s %s%s, and nobody sends; let one of them send first, or use MPI_Sendrecv",
              both, same ? "in " : "receive", same ? call : "");

@@ -111,7 +111,7 @@ for shm in 1 0; do
     says "freed, XMPI_SHM=$shm" "0 waits for 1 in MPI_Finalize, 1 waits for 0 in MPI_Recv"
 done
 broken barrier-recv 2
-says barrier-recv "0 waits for 1 in MPI_Barrier, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Barrier"
+says barrier-recv "0 waits for 1 in MPI_Barrier, 1 waits for 0 in MPI_Recv: rank 1 has to call MPI_Barrier on .*, too, or rank 0 has to send it "
 at_line barrier-recv barrier-recv
 at_line barrier-recv recv-barrier
 broken ssend-self 1
