@@ -64,7 +64,9 @@ static void condition_read(struct reader *r, struct tuning_row *row, char *word)
         *value++ = '\0';
     for (int i = 0; value && i < 3; i++)
         if (strcmp(word, names[i]) == 0) {
-            if (!reach_read(value, reaches[i]))
+            if (reaches[i]->from != 0 || reaches[i]->to != SIZE_MAX)
+                REFUSE(r, "%s= is there twice", word);
+            else if (!reach_read(value, reaches[i]))
                 REFUSE(r, "%s=%s is not N, N..M, N.., ..M or any", word, value);
             else if (reaches[i] != &row->bytes && reaches[i]->to == 0)
                 REFUSE(r, "%s=%s is never so; give a number from 1 on", word, value);
@@ -73,15 +75,17 @@ static void condition_read(struct reader *r, struct tuning_row *row, char *word)
     REFUSE(r, "\"%s\" is no condition; there are nodes=, ranks=, bytes=, noncommutative", word);
 }
 
-/* The same, of a row for one number of ranks. */
+/* The same, of numbers of ranks: none of those that the row is for will do.  Among very many one does. */
 static const char *never_so_many(const struct tuning_row *row, const struct forced *use)
 {
-    bool one = row->ranks.from == row->ranks.to && row->ranks.to <= INT_MAX;
-    if (!one || use->algorithm->needs == NEEDS_PLACES)
+    enum { MANY = 1 << 16 };
+    size_t to = row->ranks.to;
+    if (use->algorithm->needs == NEEDS_PLACES || to > INT_MAX || to - row->ranks.from >= MANY)
         return NULL;
-    if (algorithm_objection(use->algorithm, (int)row->ranks.from, use->radix, NULL))
-        return "cannot work on so many ranks";
-    return NULL;
+    for (size_t p = row->ranks.from; p <= to; p++)
+        if (!algorithm_objection(use->algorithm, (int)p, use->radix, NULL))
+            return NULL;
+    return "cannot work on so many ranks";
 }
 
 /* Why an algorithm never serves where the row applies; NULL: it may. */

@@ -2,8 +2,8 @@
  *
  * Reading the knobs.  Every variable XMPI_* of the environment is looked at once: knobs are
  * read, near misses of a knob's name are pointed out, everything else is left alone (other
- * tools use the prefix too).  Complaints come from rank 0 alone, or from everybody when ranks
- * are not known yet; a bad value never stops the program, its default is used.
+ * tools use the prefix too).  Complaints come from rank 0 alone, or from everybody where ranks
+ * are not known; a bad value never stops the program, its default is used.
  */
 #include "runtime/param.h"
 
@@ -30,10 +30,17 @@ struct param params[PARAM_COUNT] = {
 #undef PARAM
 };
 
+/* Before there are ranks launchers have said which one this will be: ours, and those with PMIx. */
+static bool another_tells(void)
+{
+    const char *rank = getenv(getenv(BOOT_ENV) ? "RANK" : "PMIX_RANK");
+    return log_rank_shown() > 0 || (log_rank_shown() < 0 && rank && atoi(rank) > 0);
+}
+
 static void complain(const char *name, const char *value, const char *form,
                      const char *standard)
 {
-    if (log_rank_shown() <= 0)
+    if (!another_tells())
         say("%s%s=%s is not %s; using the default, %s", PREFIX, name, value, form, standard);
 }
 
@@ -137,7 +144,7 @@ static bool name_is_known(const char *name, size_t n)
 
 static void name_doubt(const char *name, size_t n)
 {
-    if (n >= NAME_CHARS || name_is_known(name, n) || log_rank_shown() > 0)
+    if (n >= NAME_CHARS || name_is_known(name, n) || another_tells())
         return;
     for (int i = 0; i < PARAM_COUNT; i++) {
         /* In a word of four letters two changes make any other word. */

@@ -120,6 +120,9 @@ said() # name, wanted text, environment: one line of a job of three has it
 }
 compile -o "$scratch/barrier" "$scratch/barrier.c" || not_ok "barrier.c" "does not compile"
 said "measured elsewhere: said once" "was measured on machine 0" XMPI_TUNING="$scratch/table"
+said "a bad value: said once" "XMPI_SPIN=abc is not a whole number" XMPI_SPIN=abc
+said "a bad name: said once" "did you mean XMPI_SPIN?" XMPI_SPINN=3
+said "too short a window: said once" "XMPI_OFI_WINDOW=10 is too little" XMPI_SHM=0 XMPI_OFI_WINDOW=10
 said "XMPI_EXPLAIN: no collective" 'XMPI_EXPLAIN=foo,bcast: there is no collective "foo"' XMPI_EXPLAIN=foo,bcast
 got=$(XMPI_EXPLAIN=bcast,barrier timeout 30 "$XMPIRUN" -np 2 "$scratch/barrier" 2>&1)
 case $got in

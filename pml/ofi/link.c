@@ -48,6 +48,32 @@ static uint16_t job_hash(const char *job)
     return (uint16_t)(hash ^ hash >> 16);
 }
 
+enum { LEAST_WINDOW = 4096 };
+
+/* Where not even a short message fits nobody could send anything; what does not fit into 32 bits is as good
+ * as no bound.  0: there is none. */
+static uint32_t window_bytes(void)
+{
+    const long long least = LEAST_WINDOW, most = INT32_MAX, bytes = param_number(OFI_WINDOW);
+    if (bytes == 0)
+        return 0;
+    return (uint32_t)(bytes < least ? least : bytes > most ? most : bytes);
+}
+
+static void window_tell(void)
+{
+    long long asked = param_number(OFI_WINDOW);
+    if (asked > 0 && asked < LEAST_WINDOW && boot.rank == 0)
+        say("XMPI_OFI_WINDOW=%lld is too little for a short message; taking %d", asked,
+            LEAST_WINDOW);
+    if (asked == 0)
+        log_at(1, "network: any number of bytes from each peer may wait here unasked "
+                  "(XMPI_OFI_WINDOW=0)");
+    else
+        log_at(1, "network: at most %u KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
+               window_bytes() >> 10);
+}
+
 static int network_open(void)
 {
     if (state == OPEN)
@@ -65,8 +91,7 @@ static int network_open(void)
     error = boot_publish(&trunk_my_card, sizeof trunk_my_card);
     if (error)
         goto close_receives;
-    log_at(1, "network: at most %lld KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
-           param_number(OFI_WINDOW) >> 10);
+    window_tell();
     progress_naps_short(true);
     state = OPEN;
     return 0;
@@ -130,16 +155,6 @@ static void ofi_close(void)
 static bool ofi_reaches(int world)
 {
     return state != CLOSED && boot_local(world) < 0;
-}
-
-/* Where not even a short message fits nobody could send anything; what does not fit into 32 bits is as good
- * as no bound.  0: there is none. */
-static uint32_t window_bytes(void)
-{
-    const long long least = 4096, most = INT32_MAX, bytes = param_number(OFI_WINDOW);
-    if (bytes == 0)
-        return 0;
-    return (uint32_t)(bytes < least ? least : bytes > most ? most : bytes);
 }
 
 static int ofi_connect(struct peer *peer)
