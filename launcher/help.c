@@ -165,7 +165,9 @@ void help_manual(FILE *to)
             print_roff(to, row->text);
         }
     }
-    fputs(".SH SIGNALS\n.TP\nINT\npassed on to the ranks; the second one kills them\n"
+    fputs(".SH SIGNALS\n.TP\nINT\npassed on to the ranks, and told of when some still run "
+          "after 2 seconds; the "
+          "second one kills them\n"
           ".TP\nQUIT\n(Ctrl-\\e) prints what each rank waits for, since when, from which line, "
           "and "
           "why nothing moves; the job goes on.  Twice within a second: passed on like INT\n"
