@@ -238,7 +238,7 @@ static const struct rule bcast_rules[] = {
     { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .bytes = FROM(8 * KiB), .use = "attach" },
-    { .crowded = true, .ranks = FROM(8), .bytes = { 16 * KiB, 64 * KiB }, .use = "knomial" },
+    { .crowded = true, .bytes = FROM(16 * KiB), .use = "knomial" },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial" },
     { .bytes = FROM(512 * KiB), .ranks = UPTO(8), .use = "chain", .piece = 64 * KiB },
