@@ -82,7 +82,7 @@ static const char *never_so_many(const struct tuning_row *row, const struct forc
     size_t to = row->ranks.to;
     if (use->algorithm->needs == NEEDS_PLACES || to > INT_MAX || to - row->ranks.from >= MANY)
         return NULL;
-    for (size_t p = row->ranks.from; p <= to; p++)
+    for (size_t p = row->ranks.from ? row->ranks.from : 1; p <= to; p++)
         if (!algorithm_objection(use->algorithm, (int)p, use->radix, NULL))
             return NULL;
     return "cannot work on so many ranks";

@@ -119,6 +119,15 @@ static void refused(const char *row, const char *why)
     ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
 }
 
+/* No team has 0 ranks, and not every algorithm can be asked of them. */
+START_TEST(a_reach_may_begin_anywhere)
+{
+    struct tuning *t = NULL;
+    ck_assert_int_eq(tuning_read(file_with("allreduce ranks=..7 : swing\n"), &t), 0);
+    tuning_free(t);
+}
+END_TEST
+
 START_TEST(rows_that_can_never_decide_are_refused)
 {
     refused("allreduce ranks=5..7 : swing", "swing cannot work on so many ranks");
@@ -241,6 +250,6 @@ START_TEST(a_file_that_lies_about_decides_on_one_node)
 END_TEST
 
 UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
-          rows_that_can_never_decide_are_refused, a_file_that_is_named_must_be_right,
-          a_folder_is_no_file, a_file_that_is_named_decides,
+          a_reach_may_begin_anywhere, rows_that_can_never_decide_are_refused,
+          a_file_that_is_named_must_be_right, a_folder_is_no_file, a_file_that_is_named_decides,
           a_file_that_lies_about_decides_on_one_node)
