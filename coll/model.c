@@ -94,17 +94,10 @@ struct search {
     struct price best;
 };
 
-static double shortest(const struct search *s)
-{
-    double own = s->found ? price_seconds(s->best) : INFINITY;
-    return s->than > 0 && s->than < own ? s->than : own;
-}
-
 /* Among very many ranks only what is long in pieces gets shorter by so much that it is worth a look. */
 static bool is_far_behind(const struct search *s)
 {
-    return s->q->ranks > VERY_MANY && s->than > 0 && s->found &&
-           price_seconds(s->best) > FAR * s->than;
+    return s->q->ranks > VERY_MANY && s->than > 0 && price_seconds(s->best) > FAR * s->than;
 }
 
 /* In so many pieces it took `before` seconds, in four times as many `now`.  Time is a + b / pieces + c * pieces, so
@@ -112,21 +105,27 @@ static bool is_far_behind(const struct search *s)
  * short pieces are sent in another way. */
 static bool in_vain(const struct search *s, double before, double now)
 {
-    double spared = before > now ? before - now : 0;
-    return 0.95 * now - spared / 2 > shortest(s);
+    double spared = before > now ? before - now : 0, own = price_seconds(s->best);
+    return 0.95 * now - spared / 2 > (s->than > 0 && s->than < own ? s->than : own);
+}
+
+static int most_pieces(const struct algorithm *a, size_t bytes)
+{
+    int pieces = 1;
+    while (a->cut && pieces < MOST_PIECES && bytes / (4 * (size_t)pieces) >= LEAST_PIECE)
+        pieces *= 4;
+    return pieces;
 }
 
 /* With one radix. */
 static void search_pieces(struct search *s, const struct algorithm *a, int radix)
 {
-    bool cut = a->cut && s->q->bytes / 4 >= LEAST_PIECE; /* may be */
-    double before = INFINITY;
-    for (int pieces = 1; pieces == 1 || (cut && pieces <= MOST_PIECES); pieces *= 4) {
+    int most = most_pieces(a, s->q->bytes);
+    double before = INFINITY; /* nothing was spared yet, and anything may be */
+    for (int pieces = 1; pieces <= most; pieces *= 4) {
         struct choice this = { .algorithm = a, .pieces = pieces, .radix = radix };
         struct price price;
-        if (pieces > 1 && s->q->bytes / (size_t)pieces < LEAST_PIECE)
-            return;
-        if (!price_up_to(s->q, &this, (cut ? FAR : 1) * s->than, &price))
+        if (!price_up_to(s->q, &this, (most > 1 ? FAR : 1) * s->than, &price))
             return; /* in more pieces it is more steps still */
         double now = price_seconds(price);
         if (!s->found || now < price_seconds(s->best)) {
@@ -134,7 +133,7 @@ static void search_pieces(struct search *s, const struct algorithm *a, int radix
             s->how = this;
             s->best = price;
         }
-        if (is_far_behind(s) || (pieces > 1 && in_vain(s, before, now)))
+        if (is_far_behind(s) || in_vain(s, before, now))
             return;
         before = now;
     }

@@ -393,11 +393,16 @@ static int process_option(struct option_use *p, int id)
     }
 }
 
-static int timeout_value(const struct option_use *p)
+bool limit_read(const char *text, double *seconds)
 {
     char *end;
-    p->options->timeout = strtod(p->values.text[0], &end);
-    if (*end || p->options->timeout <= 0)
+    *seconds = strtod(text, &end);
+    return !*end && *seconds > 0; /* NaN is not */
+}
+
+static int timeout_value(const struct option_use *p)
+{
+    if (!limit_read(p->values.text[0], &p->options->timeout))
         return bad_value(p, "a number of seconds");
     return 0;
 }

@@ -26,6 +26,9 @@ struct option_use { /* one option as it was typed */
     struct strings values;
 };
 
+/* A time limit in seconds, more than 0; false: it is none. */
+bool limit_read(const char *text, double *seconds);
+
 /* Do what the option says.  0, or EXIT_USAGE after a complaint. */
 int option_apply(struct option_use *p, const struct option_row *row);
 

@@ -314,14 +314,13 @@ static void tell_advice(struct graph *g, const int *circle, int n)
              ": %s %s%s, and such a send ends only when it is received; use MPI_Sendrecv, or "
              "MPI_Isend and MPI_Wait",
              both, same ? "in " : "send", same ? call : "");
-    else if (circle_is(g, circle, n, RECORD_RECV) && strstr(call, "Sendrecv"))
-        tell(g,
-             ": %s %s%s, and what was sent is not what is waited for; do sources, tags and "
-             "communicators of both ends agree?",
-             both, same ? "in " : "receive", same ? call : "");
     else if (circle_is(g, circle, n, RECORD_RECV))
-        tell(g, ": %s %s%s, and nobody sends; let one of them send first, or use MPI_Sendrecv",
-             both, same ? "in " : "receive", same ? call : "");
+        tell(
+            g, ": %s %s%s, and %s", both, same ? "in " : "receive", same ? call : "",
+            strstr(call, "Sendrecv")
+                ? "what was sent is not what is waited for; do sources, tags and communicators "
+                  "of both ends agree?"
+                : "nobody sends; let one of them send first, or use MPI_Sendrecv");
     else
         tell_partner(g, circle, n);
 }

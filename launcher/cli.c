@@ -226,11 +226,7 @@ static int check_apps(struct options *options)
 static int read_limit(struct options *options)
 {
     const char *limit = getenv("MPIEXEC_TIMEOUT");
-    char *end = NULL;
-    if (!limit || !*limit)
-        return 0;
-    options->timeout = strtod(limit, &end);
-    if (!*end && options->timeout > 0)
+    if (!limit || !*limit || limit_read(limit, &options->timeout))
         return 0;
     complain("MPIEXEC_TIMEOUT=%s: expected a number of seconds; unset it for no limit", limit);
     return EXIT_USAGE;

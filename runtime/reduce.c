@@ -208,8 +208,10 @@ static _Atomic(void *) kept;
 
 static void *temporary_take(size_t bytes)
 {
-    void *memory = bytes <= REDUCE_HEAP_BYTES ? atomic_exchange(&kept, NULL) : NULL;
-    return memory ? memory : malloc(bytes <= REDUCE_HEAP_BYTES ? REDUCE_HEAP_BYTES : bytes);
+    if (bytes > REDUCE_HEAP_BYTES)
+        return malloc(bytes); /* one element is as long */
+    void *memory = atomic_exchange(&kept, NULL);
+    return memory ? memory : malloc(REDUCE_HEAP_BYTES);
 }
 
 static void temporary_give(void *memory, size_t bytes)

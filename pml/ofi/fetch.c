@@ -212,12 +212,10 @@ static void fetch_refused(struct fetch *fetch)
 static void fetch_push(struct fetch *fetch)
 {
     while (!fetch->failed && fetch->offset < fetch->what.bytes &&
-           fetch->under_way < PIECES_PER_NIC * nnics)
-        if (!fetch_post(fetch)) {
-            if (fetch->under_way == 0 && !fetch->failed)
-                fetch_refused(fetch);
-            return;
-        }
+           fetch->under_way < PIECES_PER_NIC * nnics && fetch_post(fetch))
+        ;
+    if (fetch->under_way == 0 && !fetch->failed && fetch->offset < fetch->what.bytes)
+        fetch_refused(fetch);
 }
 
 static size_t piece_of(size_t bytes)

@@ -54,10 +54,10 @@ enum { LEAST_WINDOW = 4096 };
  * as no bound.  0: there is none. */
 static uint32_t window_bytes(void)
 {
-    const long long least = LEAST_WINDOW, most = INT32_MAX, bytes = param_number(OFI_WINDOW);
+    const long long most = INT32_MAX, bytes = param_number(OFI_WINDOW);
     if (bytes == 0)
         return 0;
-    return (uint32_t)(bytes < least ? least : bytes > most ? most : bytes);
+    return (uint32_t)(bytes < LEAST_WINDOW ? LEAST_WINDOW : bytes > most ? most : bytes);
 }
 
 static void window_tell(void)
