@@ -23,7 +23,7 @@ void huge_begin(struct huge_count *count)
 {
     if (count->ns > 0) /* or nothing was counted, and its memory never touched */
         memset(count, 0, sizeof *count);
-    count->ns = HUGE_MOST_NS;
+    count->ns = HUGE_FIRST_NS;
 }
 
 /* The pages a block must have been reached by, all copies together. */
@@ -78,8 +78,8 @@ bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_ou
     uint64_t saved = now > HUGE_SAVED_NS ? now - HUGE_SAVED_NS : 0;
     count->rests = (count->rests > saved ? count->rests : saved) + (1 + HUGE_RESTS) * ns;
     bool moved = outcome == HUGE_MOVED && ns >= HUGE_LEAST_NS;
-    if (moved && ns < count->ns)
-        count->ns = ns;
+    if (moved)
+        count->ns += ((int64_t)ns - (int64_t)count->ns) / HUGE_RECENT;
     if (outcome != HUGE_MOVED)
         count->wasted += ns;
     block->pages = 0;
@@ -152,13 +152,12 @@ static enum huge_outcome move_whole(uintptr_t block)
 
 static void try(struct huge_block *block)
 {
-    uint64_t began = clock_ns();
-    if (!huge_may(&count, began))
+    if (!huge_may(&count, clock_ns()))
         return;
+    uint64_t began = clock_thread_ns();
     int error = errno;
     enum huge_outcome outcome = move_whole(block->number * HUGE_BLOCK);
-    uint64_t now = clock_ns();
-    huge_moved += huge_tried(&count, block, outcome, now - began, now);
+    huge_moved += huge_tried(&count, block, outcome, clock_thread_ns() - began, clock_ns());
     errno = error;
 }
 

@@ -8,8 +8,8 @@
  * often enough has the kernel move it to such pages (MADV_COLLAPSE, Linux 6.1), where the kernel does not do it by
  * itself.  Contents, addresses and rights stay as they are.
  *
- * When: moving a block of 2 MiB takes some 100 to 600 us, which is measured, and saves some 120 ns for each page
- * of each later copy.  So a block is moved when its pages have cost half of what moving will, and all moving
+ * When: moving a block of 2 MiB takes some 100 to 600 us, on a virtual machine whose host has to find the memory
+ * 5 ms (the processor's time, which is measured), and saves some 120 ns for each page of each later copy.  So a block is moved when its pages have cost half of what moving will, and all moving
  * together takes a quarter of the time at most; whoever uses its memory a few times only, or gives it back each
  * time, pays next to nothing.  The time that nothing was moved counts, too: the blocks of a window become due at
  * once, and with a rest after each it would take as many windows until all are moved.  A block that was moved is
@@ -36,9 +36,10 @@
 enum {
     HUGE_BLOCK = 2 << 20,
     HUGE_PAGE = 4096,
-    HUGE_SAVES_NS = 120,       /* per page and copy */
-    HUGE_MOST_NS = 600000,     /* that moving a block is taken to take, until one took less, */
-    HUGE_LEAST_NS = 100000,    /* but not less than this: there was nothing to do */
+    HUGE_SAVES_NS = 120,    /* per page and copy */
+    HUGE_FIRST_NS = 600000, /* that moving a block is taken to take, until one was moved */
+    HUGE_RECENT = 4,        /* then what it took of late counts: so much of it the last one */
+    HUGE_LEAST_NS = 100000, /* quicker: there was nothing to do */
     HUGE_WASTE_NS = 200000000, /* that failures may take in all */
     HUGE_ENTRIES = 4096,       /* blocks that are counted at a time */
     HUGE_RESTS = 3,            /* after a try, times what it took, */
@@ -55,7 +56,7 @@ struct huge_block {
 };
 struct huge_count {
     struct huge_block block[HUGE_ENTRIES];
-    uint64_t ns;     /* that moving a block takes, at least */
+    uint64_t ns;     /* of the processor, that moving a block takes */
     uint64_t wasted; /* ns that failures have taken */
     uint64_t rests;  /* until then, in ns */
 };
@@ -74,7 +75,7 @@ struct huge_block *huge_due(struct huge_count *count, uintptr_t number, uint32_t
 /* Time has come for another try. */
 bool huge_may(const struct huge_count *count, uint64_t now);
 
-/* It was tried, which took so long, until now.  True: it was moved. */
+/* It was tried, which took so much of the processor's time, until now.  True: it was moved. */
 bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_outcome outcome,
                 uint64_t ns, uint64_t now);
 
