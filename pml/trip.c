@@ -15,7 +15,6 @@
  * looked at its own time alone, it would let the other one copy, and both lose.  So what counts is
  * what both lose: of many messages, the time of a byte that came or went; of a single one its own
  * time, where our own copying does not count, and the sender's does, as much as ours would cost.
- * So it does where ranks share processors: either's copying keeps others waiting.
  *
  * And as two that differ have the worse of both ways, of two ranks that have a node to themselves the lower
  * one chooses for both: the other takes what comes from it as it is advised to send itself.
@@ -23,8 +22,9 @@
  * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
  * while one of ours was on its way.
  *
- * Where ranks share processors what a message costs is mostly switches between ranks, and one that was
- * copied lets its sender go on: so up to 32 KiB are copied, and nothing measured.
+ * Where ranks share processors what a message costs is mostly switches between ranks, and times tell nothing:
+ * one that was copied lets its sender go on, so up to 32 KiB are copied, unless several others wait to be
+ * taken (link->advised); longer ones are read, so that one processor copies, once.
  *
  * XMPI_SHM_SINGLE_COPY=none, cma, xpmem and both decide once and for all.  Memory with gaps is copied,
  * unless ranks share processors: then the receiver had better finish alone, and reads into a
@@ -43,7 +43,6 @@ enum wish { WISH_NONE, WISH_CMA, WISH_XPMEM, WISH_BOTH, WISH_AUTO };
 static const char *const wishes[] = { "none", "cma", "xpmem", "both", "auto" };
 static enum wish wish;
 static uint32_t advice;            /* published; bits of way_bit */
-static uint32_t always_copied;     /* where ranks share processors, the same bits */
 static enum way next[WAY_CLASSES]; /* WAYS: there was none so far */
 static bool refused;               /* memory of others cannot be reached */
 static int in_progress;            /* measured messages */
@@ -87,7 +86,7 @@ static void next_set(enum way way)
 void trips_open(void)
 {
     wish_read();
-    ways_open(wish != WISH_NONE, !boot.crowded);
+    ways_open(wish != WISH_NONE);
     next_set(WAYS);
     advice = 0;
     last_end = 0;
@@ -97,10 +96,9 @@ void trips_open(void)
     crossings = 0;
     in_progress = 0;
     refused = false;
-    always_copied = 0;
-    if (boot.crowded && wish == WISH_AUTO)
-        always_copied = way_bit(2 * WAY_SHORT) | way_bit(4 * WAY_SHORT);
-    advise(wish == WISH_NONE ? UINT32_MAX : always_copied);
+    advise(wish == WISH_NONE                   ? UINT32_MAX
+           : wish == WISH_AUTO && boot.crowded ? way_bit(2 * WAY_SHORT) | way_bit(4 * WAY_SHORT)
+                                               : 0);
 }
 
 void trips_close(void)
@@ -111,7 +109,7 @@ void trips_close(void)
 void trips_refuse(void)
 {
     refused = true;
-    ways_open(false, false);
+    ways_open(false);
     next_set(WAY_COPY);
     advise(UINT32_MAX);
 }
@@ -191,8 +189,7 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
         trips_refuse();
         return;
     }
-    if (wish != WISH_AUTO || !peer->link->advise || !plain ||
-        way_bit(header->total) & always_copied) {
+    if (wish != WISH_AUTO || !peer->link->advise || !plain || boot.crowded) {
         trip->way = asked ? way_fixed(peer->link, plain) : WAY_COPY;
         return;
     }
@@ -271,7 +268,7 @@ static void trip_learn(const struct trip *trip, bool alone, uint64_t ticks, uint
     bool both_ways = trip->traffic == TWO_WAYS;
     if (both_ways) /* while a single one comes, one like it goes, be it copied out a moment earlier */
         took.moved += alone ? trip->bytes : sent;
-    if (both_ways ? alone : busy || boot.crowded)
+    if (both_ways ? alone : busy > 0)
         took.ticks = cost_shared(trip, ticks, busy);
     way_took(&took);
 }

@@ -70,7 +70,7 @@ static bool is_cached(int c)
     return c < FIRST_UNCACHED;
 }
 
-void ways_open(bool read, bool both)
+void ways_open(bool read)
 {
     uint8_t first = read ? WAY_READ : WAY_COPY;
     struct way_state fresh = { .best = first,
@@ -81,7 +81,7 @@ void ways_open(bool read, bool both)
                                .allowed = { [WAY_COPY] = true, [WAY_READ] = read } };
     for (int c = 0; c < WAY_CLASSES; c++) {
         states[ONE_WAY][c] = states[TWO_WAYS][c] = fresh;
-        states[ONE_WAY][c].allowed[WAY_BOTH] = read && both;
+        states[ONE_WAY][c].allowed[WAY_BOTH] = read;
         states[TWO_WAYS][c].two_ways = true;
         states[TWO_WAYS][c].allowed[WAY_COPY] = is_cached(c + 1) || !read; /* there are two */
     }

@@ -21,8 +21,8 @@ enum traffic { ONE_WAY, TWO_WAYS, TRAFFICS }; /* do messages come while others a
 
 enum { WAY_SHORT = 8192 }; /* up to here nothing is as good as a copy, and nobody asks */
 
-/* Forget everything; these ways may be taken from now on. */
-void ways_open(bool read, bool both);
+/* Forget everything.  Can the memory of others be read? */
+void ways_open(bool read);
 
 /* The way of the next message of so many bytes (more than WAY_SHORT); quiet: no other one is in
  * progress. */

@@ -32,7 +32,8 @@ static uint32_t most_in_flight; /* of a lane */
 
 enum {
     LOOK_AT_TAIL = 4, /* with so many in flight, see whether older ones are free */
-    MOST_READY = 16,  /* a power of two */
+    SOME_WAIT = 4,
+    MOST_READY = 16, /* a power of two */
     LINE = 64,
     FETCH_BYTES = 32 * LINE /* per poll */
 };
@@ -108,6 +109,15 @@ int chunk_take(struct lane *lane)
     if (unused.n == 0)
         lanes_reclaim();
     return unused.n > 0 ? unused_take() : -1;
+}
+
+bool chunks_wait(struct lane *lane)
+{
+    if (lane->last_chunk - lane->first_chunk < SOME_WAIT)
+        return false;
+    lane_refresh(lane);
+    lane_reclaim(lane);
+    return lane->last_chunk - lane->first_chunk >= SOME_WAIT;
 }
 
 void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)

@@ -120,6 +120,8 @@ static inline void lane_refresh(struct lane *lane)
 
 /* A chunk for the packet that ends before position `end`; -1: none now.  chunk.c */
 int chunk_take(struct lane *lane);
+/* Has the peer some in flight that it has not read so far? */
+bool chunks_wait(struct lane *lane);
 void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes);
 /* For pauses: fetch some of what will be written next; nothing to do while not wanted. */
 extern bool chunks_wanted __attribute__((visibility("hidden")));
