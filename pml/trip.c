@@ -127,6 +127,12 @@ bool trip_asks(const struct peer *peer, size_t bytes)
 
 /* ---- the choice ---- */
 
+/* Is one of ours on its way to this peer, or waits for room there? */
+static bool is_crossed(const struct peer *peer)
+{
+    return peer->unanswered > 0 || peer->queue.first;
+}
+
 static enum traffic traffic(void)
 {
     return crossings >= SOME_CROSSINGS ? TWO_WAYS : ONE_WAY;
@@ -198,7 +204,7 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
     in_progress += whole;
     trip->lead = asked ? 0 : header->bytes;
     trip->traffic = traffic();
-    trip->crossed = peer->unanswered > 0;
+    trip->crossed = is_crossed(peer);
     trip->peer = peer;
     trip->began = cpu_ticks();
     trip->out = out.ticks;
@@ -279,7 +285,7 @@ void trip_end(struct trip *trip)
     bool alone = trip->began > last_end;
     uint64_t ticks = now - (alone ? trip->began : last_end);
     uint64_t busy = out.ticks - (alone ? trip->out : out.last);
-    traffic_learn(trip->crossed || busy || trip->peer->unanswered > 0);
+    traffic_learn(trip->crossed || busy || is_crossed(trip->peer));
     /* When nothing else was going on, the sender's copying of the first piece was a wait. */
     if (alone)
         ticks += ticks * trip->lead / trip->bytes;

@@ -28,7 +28,7 @@ static void fill_change(struct fill *fill)
 
 void fill_took(struct fill *fill, size_t bytes, uint64_t ns)
 {
-    bool slow = ns >= bytes / FILL_LINE * FILL_SLOW_NS;
+    bool slow = ns >= FILL_FIRST_NS + bytes / FILL_LINE * FILL_SLOW_NS;
     if (slow != fill->past && ++fill->odd < FILL_SURE)
         return; /* the next one is timed, too */
     if (slow != fill->past)
