@@ -19,17 +19,18 @@
 
 /* ---- the count ---- */
 
-void huge_begin(struct huge_count *count)
+void huge_begin(struct huge_count *count, bool crowded)
 {
     if (count->ns > 0) /* or nothing was counted, and its memory never touched */
         memset(count, 0, sizeof *count);
     count->ns = HUGE_FIRST_NS;
+    count->parts = crowded ? HUGE_PARTS_CROWDED : HUGE_PARTS;
 }
 
 /* The pages a block must have been reached by, all copies together. */
 static uint64_t pages_worth(const struct huge_count *count, const struct huge_block *block)
 {
-    return (count->ns / HUGE_SAVES_NS / 2) << block->tries;
+    return (count->ns / HUGE_SAVES_NS * count->parts / HUGE_WHOLE) << block->tries;
 }
 
 /* Who hits an entry of another block takes half as many pages from it, and the entry when these run out or when
@@ -111,9 +112,9 @@ static bool is_allowed(void)
     return size == HUGE_BLOCK && sysconf(_SC_PAGESIZE) == HUGE_PAGE && !strstr(text, "[never]");
 }
 
-void huge_open(void)
+void huge_open(bool crowded)
 {
-    huge_begin(&count);
+    huge_begin(&count, crowded);
     works = param_number(HUGE_PAGES) ? UNKNOWN : NO;
     huge_moved = 0;
 }

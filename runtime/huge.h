@@ -8,16 +8,17 @@
  * often enough has the kernel move it to such pages (MADV_COLLAPSE, Linux 6.1), where the kernel does not do it by
  * itself.  Contents, addresses and rights stay as they are.
  *
- * When: moving a block of 2 MiB takes some 100 to 600 us, on a virtual machine whose host has to find the memory
- * 5 ms (the processor's time, which is measured), and saves some 120 ns for each page of each later copy.  So a block is moved when its pages have cost half of what moving will, and all moving
- * together takes a quarter of the time at most; whoever uses its memory a few times only, or gives it back each
- * time, pays next to nothing.  The time that nothing was moved counts, too: the blocks of a window become due at
- * once, and with a rest after each it would take as many windows until all are moved.  A block that was moved is
- * tried again after 4 times as many pages, as it may be other memory by then: programs free a buffer and get the
- * next one at the same addresses.  Where it is the same the kernel has nothing to do, and it stays at 4 times;
- * where it was other memory, it is 4 times as many again, so that what is given back each time costs less and
- * less.  One that cannot be moved is tried after 16 times as many.  When failures have taken too long in all there are
- * no more tries.
+ * When: moving a block of 2 MiB takes some 100 to 600 us, on a virtual machine whose host has to find the memory 5
+ * ms (the processor's time, which is measured), and saves some 120 ns for each page of each later copy.  So a
+ * block is moved when its pages have cost half of what moving will (four times as much where ranks exceed CPUs, as
+ * it delays others), and all moving together takes a quarter of the time at most; whoever uses its memory a few
+ * times only, or gives it back each time, pays next to nothing.  The time that nothing was moved counts, too: the
+ * blocks of a window become due at once, and with a rest after each it would take as many windows until all are
+ * moved.  A block that was moved is tried again after 4 times as many pages, as it may be other memory by then:
+ * programs free a buffer and get the next one at the same addresses.  Where it is the same the kernel has nothing
+ * to do, and it stays at 4 times; where it was other memory, it is 4 times as many again, so that what is given
+ * back each time costs less and less.  One that cannot be moved is tried after 16 times as many.  When failures
+ * have taken too long in all there are no more tries.
  *
  * What it can cost: a block is moved as a whole, so parts of it that were never touched, or that an allocator has
  * given back to the kernel, become memory; and all of it comes to lie on one NUMA node, the one that most of it lies
@@ -39,7 +40,10 @@ enum {
     HUGE_SAVES_NS = 120,    /* per page and copy */
     HUGE_FIRST_NS = 600000, /* that moving a block is taken to take, until one was moved */
     HUGE_RECENT = 4,        /* then what it took of late counts: so much of it the last one */
-    HUGE_LEAST_NS = 100000, /* quicker: there was nothing to do */
+    HUGE_PARTS = 1,         /* of HUGE_WHOLE: half of what moving takes, */
+    HUGE_PARTS_CROWDED = 8, /* or four times as much where ranks exceed CPUs */
+    HUGE_WHOLE = 2,
+    HUGE_LEAST_NS = 100000,    /* quicker: there was nothing to do */
     HUGE_WASTE_NS = 200000000, /* that failures may take in all */
     HUGE_ENTRIES = 4096,       /* blocks that are counted at a time */
     HUGE_RESTS = 3,            /* after a try, times what it took, */
@@ -56,6 +60,7 @@ struct huge_block {
 };
 struct huge_count {
     struct huge_block block[HUGE_ENTRIES];
+    uint64_t parts;  /* of what a move takes, that copies must have cost */
     uint64_t ns;     /* of the processor, that moving a block takes */
     uint64_t wasted; /* ns that failures have taken */
     uint64_t rests;  /* until then, in ns */
@@ -67,7 +72,7 @@ enum huge_outcome {
     HUGE_NEVER
 }; /* BUSY: somebody is copying it, or has it pinned */
 
-void huge_begin(struct huge_count *count);
+void huge_begin(struct huge_count *count, bool crowded);
 
 /* So many pages of a block were reached, or are about to be.  NULL, or the block had better be moved now. */
 struct huge_block *huge_due(struct huge_count *count, uintptr_t number, uint32_t pages);
@@ -81,8 +86,8 @@ bool huge_tried(struct huge_count *count, struct huge_block *block, enum huge_ou
 
 /* ---- and the memory ---- */
 
-void huge_open(void);
-void huge_close(void); /* XMPI_LOG=1: how many blocks were moved */
+void huge_open(bool crowded); /* do ranks exceed CPUs? */
+void huge_close(void);        /* XMPI_LOG=1: how many blocks were moved */
 
 /* Another process is told of these bytes, and may copy from or to them.  By whoever holds the engine. */
 void huge_reached(const void *memory, size_t bytes);

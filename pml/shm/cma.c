@@ -45,7 +45,7 @@ void cma_open(struct card *ours)
     yama_allow();
     word = (clock_ns() ^ (uintptr_t)&word) * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
     *ours = (struct card){ .word = word, .address = (uintptr_t)&word, .pid = getpid() };
-    huge_open();
+    huge_open(boot.crowded);
 }
 
 void cma_close(void)

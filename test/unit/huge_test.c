@@ -39,7 +39,7 @@ static int times_until_due(uintptr_t number, uint32_t pages)
 
 START_TEST(what_is_reached_often_is_due)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     ck_assert_int_eq(times_until_due(5, WHOLE), (WORTH + WHOLE - 1) / WHOLE);
     ck_assert(due->number == 5);
     ck_assert_int_eq(times_until_due(6, 1), WORTH);
@@ -48,9 +48,17 @@ START_TEST(what_is_reached_often_is_due)
 }
 END_TEST
 
+/* A move that takes a CPU away from others delays all of them. */
+START_TEST(crowds_wait_longer)
+{
+    huge_begin(&count, true);
+    ck_assert_int_eq(times_until_due(6, 1), WORTH * HUGE_PARTS_CROWDED);
+}
+END_TEST
+
 START_TEST(what_cannot_be_moved_is_left_alone_for_long)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     for (int tries = 0; tries < 4; tries++) {
         ck_assert_int_eq(times_until_due(1, WHOLE) - 1, ((WORTH << 4 * tries) - 1) / WHOLE);
         huge_tried(&count, due, HUGE_NEVER, HUGE_FIRST_NS, 0);
@@ -60,7 +68,7 @@ END_TEST
 
 START_TEST(memory_that_is_other_each_time_costs_less_and_less)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     for (int tries = 0; tries < 4; tries++) {
         ck_assert_int_eq(times_until_due(1, 1), WORTH << 2 * tries);
         ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_FIRST_NS, 0));
@@ -71,7 +79,7 @@ END_TEST
 /* A buffer that was freed after long use, and the next one at the same addresses. */
 START_TEST(what_stays_is_looked_at_as_often_as_ever)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     for (int moves = 0; moves < 3; moves++) {
         times_until_due(1, 1);
         ck_assert(huge_tried(&count, due, HUGE_MOVED, HUGE_FIRST_NS, 0));
@@ -87,7 +95,7 @@ END_TEST
 
 START_TEST(what_is_busy_is_tried_again_sooner)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     for (int tries = 0; tries < 6; tries++) {
         ck_assert_int_eq(times_until_due(1, 1), WORTH << tries);
         ck_assert(!huge_tried(&count, due, HUGE_BUSY, 1000, 0));
@@ -97,7 +105,7 @@ END_TEST
 
 START_TEST(the_price_is_what_was_paid_of_late)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     times_until_due(1, 1);
     ck_assert(huge_tried(&count, due, HUGE_MOVED, 9 * HUGE_FIRST_NS,
                          0)); /* memory that the host has to find */
@@ -129,7 +137,7 @@ START_TEST(moving_takes_a_part_of_the_time)
 {
     enum { MS = 1000000, SAVED = HUGE_SAVED_NS / MS, ALL = 1 + HUGE_RESTS };
     uint64_t now = 1000 * (uint64_t)MS;
-    huge_begin(&count);
+    huge_begin(&count, false);
     /* at first in a row, and then with rests */
     ck_assert_uint_ge(moves_until(&now, now + SAVED / ALL * MS), SAVED / ALL);
     ck_assert_uint_le(moves_until(&now, now + 400 * (uint64_t)MS), (400 + SAVED) / ALL + 1);
@@ -141,7 +149,7 @@ END_TEST
 
 START_TEST(where_nothing_was_to_do_there_is_no_price)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     times_until_due(1, 1);
     ck_assert(!huge_tried(&count, due, HUGE_MOVED, HUGE_LEAST_NS - 1, 0));
     ck_assert_int_eq(times_until_due(2, 1), WORTH);
@@ -150,7 +158,7 @@ END_TEST
 
 START_TEST(of_two_that_share_an_entry_the_busier_one_has_it)
 {
-    huge_begin(&count);
+    huge_begin(&count, false);
     for (int i = 0; i < WORTH - 1; i++) {
         ck_assert(!huge_due(&count, 1, 1));
         if (i % 2)
@@ -164,7 +172,7 @@ END_TEST
 START_TEST(failures_end)
 {
     int tries = 0;
-    huge_begin(&count);
+    huge_begin(&count, false);
     for (int i = 0; i < MANY; i++) {
         due = huge_due(&count, 1 + i % 2 * HUGE_ENTRIES, WHOLE);
         if (due)
@@ -318,7 +326,8 @@ START_TEST(looks_for_gaps_have_an_end)
 }
 END_TEST
 
-UNIT_MAIN("huge", what_is_reached_often_is_due, what_cannot_be_moved_is_left_alone_for_long,
+UNIT_MAIN("huge", what_is_reached_often_is_due, crowds_wait_longer,
+          what_cannot_be_moved_is_left_alone_for_long,
           memory_that_is_other_each_time_costs_less_and_less,
           what_stays_is_looked_at_as_often_as_ever, what_is_busy_is_tried_again_sooner,
           the_price_is_what_was_paid_of_late, moving_takes_a_part_of_the_time,
