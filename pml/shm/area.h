@@ -72,4 +72,21 @@ static inline char *area_chunk(char *area, unsigned chunk)
     return area + AREA_CHUNKS_OFFSET + (size_t)chunk * CHUNK_BYTES;
 }
 
+/* A place in a chunk, as packets name it: a multiple of CHUNK_PART bytes from its beginning. */
+enum {
+    CHUNK_PART = 256,
+    CHUNK_BITS = 6,
+    CHUNK_PLACES = CHUNK_BYTES / CHUNK_PART << CHUNK_BITS
+};
+_Static_assert(CHUNKS <= 1 << CHUNK_BITS, "a place names any chunk");
+
+static inline unsigned chunk_place(unsigned chunk, size_t offset)
+{
+    return chunk | (unsigned)(offset / CHUNK_PART) << CHUNK_BITS;
+}
+static inline char *area_place(char *area, unsigned place)
+{
+    return area_chunk(area, place % (1 << CHUNK_BITS)) + (place >> CHUNK_BITS) * CHUNK_PART;
+}
+
 #endif

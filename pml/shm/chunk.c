@@ -14,6 +14,10 @@
  * as many as were taken since the last pause.  That makes messages of 4 to 64 KiB a third faster.
  * Not where ranks share processors and so have no pauses, but more memory than caches.
  *
+ * Short pieces that follow each other share a chunk, which is free when the last of them was read: windows of 512
+ * bytes take half of the time, of 2 KiB 0.9.  Longer ones only where ranks share processors, so that more are
+ * under way before the next rank has its turn: windows of 4 KiB both ways take 0.85 of the time.
+ *
  * A lane may have 16 in flight, or half of all, which is as much as pipelining needs, and leaves some
  * for others while a peer does not read.  When there is none, the link sends small pieces inline.
  */
@@ -33,6 +37,7 @@ static uint32_t most_in_flight; /* of a lane */
 enum {
     LOOK_AT_TAIL = 4, /* with so many in flight, see whether older ones are free */
     SOME_WAIT = 4,
+    MOST_PACKED = 2048,
     MOST_READY = 16, /* a power of two */
     LINE = 64,
     FETCH_BYTES = 32 * LINE /* per poll */
@@ -94,9 +99,22 @@ static void lanes_reclaim(void)
         }
 }
 
-int chunk_take(struct lane *lane)
+/* The rest of the last chunk in flight; -1: it is too short for that, or had better be left. */
+static int rest_take(const struct lane *lane, size_t bytes)
+{
+    if (lane->first_chunk == lane->last_chunk || lane->filled + bytes > CHUNK_BYTES ||
+        bytes > (boot.crowded ? CHUNK_BYTES : MOST_PACKED))
+        return -1;
+    return (int)chunk_place(lane->chunk[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT],
+                            lane->filled);
+}
+
+int chunk_take(struct lane *lane, size_t bytes)
 {
     lane_reclaim(lane);
+    int rest = rest_take(lane, bytes);
+    if (rest >= 0)
+        return rest;
     if (lane->last_chunk - lane->first_chunk >= LOOK_AT_TAIL) {
         lane_refresh(lane);
         lane_reclaim(lane);
@@ -120,11 +138,15 @@ bool chunks_wait(struct lane *lane)
     return lane->last_chunk - lane->first_chunk >= SOME_WAIT;
 }
 
-void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes)
+void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes)
 {
-    uint32_t i = lane->last_chunk++ % CHUNKS_IN_FLIGHT;
-    lane->chunk[i] = (uint16_t)chunk;
-    lane->chunk_end[i] = end;
+    unsigned parts = (unsigned)((bytes + CHUNK_PART - 1) / CHUNK_PART);
+    if (place < 1 << CHUNK_BITS) {
+        lane->chunk[lane->last_chunk++ % CHUNKS_IN_FLIGHT] = (uint16_t)place;
+        lane->filled = 0;
+    }
+    lane->chunk_end[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT] = end;
+    lane->filled += parts * CHUNK_PART;
     ready.fetched = 0;
     if (lane->fill.past) /* what is stored past the caches need not be here */
         return;

@@ -30,7 +30,7 @@ enum {
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
     SHORT_BYTES = 8 << 10, /* what fits a row of slots or a piece in a chunk */
     SLOT_FULL = 0x80,      /* slot->flags: request and total are here */
-    PLACE_CHUNK = 0x100    /* slot->place: number of further slots, or this + chunk number */
+    PLACE_CHUNK = 0x100 /* slot->place: number of further slots, or this + place in a chunk */
 };
 
 struct slot {
@@ -75,6 +75,7 @@ struct lane {
     uint32_t last;  /* slot of the ring */
     struct ring *out_ring;
     uint32_t first_chunk, last_chunk; /* in flight: [first, last) in the arrays below */
+    uint32_t filled;                  /* bytes of the last of them */
     bool knocked;
     int local, ring; /* the peer; the place of out_ring in its area */
     uint16_t chunk[CHUNKS_IN_FLIGHT];
@@ -118,11 +119,11 @@ static inline void lane_refresh(struct lane *lane)
     lane->freed = atomic_load_explicit(&lane->out_ring->tail, memory_order_acquire);
 }
 
-/* A chunk for the packet that ends before position `end`; -1: none now.  chunk.c */
-int chunk_take(struct lane *lane);
+/* A place for so many bytes of the packet that ends before position `end`; -1: none now.  chunk.c */
+int chunk_take(struct lane *lane, size_t bytes);
 /* Has the peer some in flight that it has not read so far? */
 bool chunks_wait(struct lane *lane);
-void chunk_sent(struct lane *lane, int chunk, uint32_t end, size_t bytes);
+void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes);
 /* For pauses: fetch some of what will be written next; nothing to do while not wanted. */
 extern bool chunks_wanted __attribute__((visibility("hidden")));
 void chunks_fetch(void);

@@ -222,8 +222,8 @@ static __attribute__((noinline)) bool lane_take_any(struct lane *lane, const str
         take_more(lane, slot, &header, skip);
         slots += place;
     } else {
-        assert(place - PLACE_CHUNK < CHUNKS && header.bytes <= CHUNK_BYTES);
-        pml_arrived(lane->peer, &header, area_chunk(lane->chunks, place - PLACE_CHUNK));
+        assert(place - PLACE_CHUNK < CHUNK_PLACES && header.bytes <= CHUNK_BYTES);
+        pml_arrived(lane->peer, &header, area_place(lane->chunks, place - PLACE_CHUNK));
     }
     lane->next += slots;
     lane->more = slots - 1;

@@ -23,6 +23,10 @@ enum { PARTNER_BYTES = 4096 };
 /* Windows of 8 bytes, no common cache: 4 at a time take 1.2 of the time, 32 take 1.7. */
 enum { AHEAD = 8, OWN_SLOTS = 8 };
 
+/* What goes by a row of slots.  Behind others less, as those in chunks lie close together: windows of 256 bytes
+ * take 0.75 of the time, of 496 bytes 0.6, and more of them fit. */
+enum { ROW_BYTES = INLINE_BYTES - SLOT_EXTRA, ROW_BEHIND = 128 };
+
 /* Is there room for so many slots? */
 static inline bool lane_has_room(struct lane *lane, uint32_t slots)
 {
@@ -278,22 +282,22 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
 {
     if (!lane_has_room(lane, 1))
         return -1;
-    int chunk = chunk_take(lane);
-    if (chunk < 0 && (lane->first_chunk != lane->last_chunk || header->bytes > 0))
-        return -1; /* this peer's own chunks will come back, or it would be less than all */
-    if (chunk < 0) /* peers that do not read sit on all of them: small pieces find their way */
-        return put_inline(lane, header, data, skip, INLINE_BYTES - SLOT_EXTRA);
     bytes = piece_bytes(bytes);
-    char *to = area_chunk(boot_area(boot.local_rank), (unsigned)chunk);
+    int place = chunk_take(lane, bytes);
+    if (place < 0 && (lane->first_chunk != lane->last_chunk || header->bytes > 0))
+        return -1; /* this peer's own chunks will come back, or it would be less than all */
+    if (place < 0) /* peers that do not read sit on all of them: small pieces find their way */
+        return put_inline(lane, header, data, skip, ROW_BYTES);
+    char *to = area_place(boot_area(boot.local_rank), (unsigned)place);
     chunk_fill(lane, to, data, skip, bytes);
     struct slot *slot = lane_slot(lane, lane->head);
     slot_fill(slot, lane, header, header_is_full(header, bytes));
     slot->bytes = (uint16_t)bytes;
-    slot->place = (uint16_t)(PLACE_CHUNK + chunk);
+    slot->place = (uint16_t)(PLACE_CHUNK + place);
     lane_publish(lane, slot, 1);
     lane_want_next(lane);
     partner_is(bytes <= PARTNER_BYTES ? lane->bell : NULL);
-    chunk_sent(lane, chunk, lane->head, bytes);
+    chunk_sent(lane, place, lane->head, bytes);
     return (long)bytes;
 }
 
@@ -301,7 +305,7 @@ long lane_put(struct peer *peer, const struct wire *header, const struct buffer 
               size_t skip, size_t bytes)
 {
     struct lane *lane = peer->lane;
-    if (bytes <= INLINE_BYTES - SLOT_EXTRA)
+    if (bytes <= (lane->head == lane->told ? ROW_BYTES : ROW_BEHIND))
         return put_inline(lane, header, data, skip, bytes);
     return put_chunk(lane, header, data, skip, bytes);
 }

@@ -192,7 +192,11 @@ END_TEST
 
 /* ---- all chunks in flight ---- */
 
-enum { SITTERS = 4, EACH = 16, PIECE = 2000 }; /* more than CHUNKS in all */
+enum {
+    SITTERS = 4,
+    EACH = 32,
+    PIECE = 8000
+}; /* two fill a chunk, and in all there are not so many */
 
 /* Messages of one piece to ranks that do not look, and what they wait for. */
 static void send_to_sitters(struct channel *c, struct request *requests[SITTERS][EACH])
@@ -244,8 +248,70 @@ static void sit(int rank, int n)
 /* A message that would fit a chunk comes in pieces. */
 START_TEST(without_chunks_there_are_rows)
 {
-    ck_assert_int_gt(SITTERS * EACH, area_chunks(2 + SITTERS));
+    ck_assert_int_gt(SITTERS * EACH / 2, area_chunks(2 + SITTERS));
     ck_assert(job_run(2 + SITTERS, sit));
+}
+END_TEST
+
+/* ---- several in one chunk ---- */
+
+enum { MIXED = 400, MIXED_BYTES = 9000, ALIKE = 32, ALIKE_BYTES = 500 };
+
+static size_t mixed_bytes(int i)
+{
+    return i < ALIKE    ? ALIKE_BYTES
+           : i % 3 == 0 ? (size_t)i * 977 % MIXED_BYTES
+                        : (size_t)i * 31 % 2500;
+}
+
+static void mixed_send(struct channel *c)
+{
+    static char text[MIXED][MIXED_BYTES];
+    struct request *requests[MIXED];
+    struct envelope to = { .peer = 1, .tag = 1 };
+    struct peer *peer;
+    for (int i = 0; i < MIXED; i++) {
+        struct buffer data = job_bytes(text[i], mixed_bytes(i));
+        memset(text[i], i, mixed_bytes(i));
+        ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
+        if (i != ALIKE - 1)
+            continue;
+        ck_assert_int_eq(peer_of(1, &peer), 0);
+        const struct lane *lane = peer->lane;
+        ck_assert_uint_eq(lane->last_chunk - lane->first_chunk,
+                          1); /* all but the first one, which is a row */
+        ck_assert_uint_eq(lane->filled, (ALIKE - 1) * 512);
+    }
+    atomic_store(job_word(), 1);
+    for (int i = 0; i < MIXED; i++)
+        ck_assert_int_eq(request_wait(requests[i], NULL), 0);
+}
+
+static void mixed(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    if (rank == 0) {
+        mixed_send(c);
+    } else {
+        until_received(1);
+        for (int i = 0; i < MIXED; i++) {
+            char text[MIXED_BYTES];
+            struct buffer data = job_bytes(text, MIXED_BYTES);
+            struct envelope from = { .peer = 0, .tag = 1 };
+            struct result result;
+            ck_assert_int_eq(pml_recv(c, &data, &from, &result), 0);
+            ck_assert_uint_eq(result.bytes, mixed_bytes(i));
+            for (size_t k = 0; k < result.bytes; k++)
+                ck_assert_int_eq(text[k], (char)i);
+        }
+    }
+    channel_close(c);
+}
+
+/* Short messages that nobody has read share a chunk; all lengths come through, in order. */
+START_TEST(short_pieces_share_chunks)
+{
+    ck_assert(job_run(2, mixed));
 }
 END_TEST
 
@@ -318,4 +384,4 @@ START_TEST(chunks_go_past_the_caches)
 END_TEST
 
 UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone,
-          without_chunks_there_are_rows, chunks_go_past_the_caches)
+          without_chunks_there_are_rows, short_pieces_share_chunks, chunks_go_past_the_caches)
