@@ -278,9 +278,8 @@ static void mixed_send(struct channel *c)
             continue;
         ck_assert_int_eq(peer_of(1, &peer), 0);
         const struct lane *lane = peer->lane;
-        ck_assert_uint_eq(lane->last_chunk - lane->first_chunk,
-                          1); /* all but the first one, which is a row */
-        ck_assert_uint_eq(lane->filled, (ALIKE - 1) * 512);
+        ck_assert_uint_eq(lane->last_chunk - lane->first_chunk, 1);
+        ck_assert_uint_ge(lane->filled, (ALIKE - 1) * 512); /* the first one may be a row */
     }
     atomic_store(job_word(), 1);
     for (int i = 0; i < MIXED; i++)
