@@ -24,7 +24,7 @@ program allreduce_ring, allreduce_ring_both, allreduce_circulant, allreduce_bruc
     allreduce_halving, allreduce_nhr, allreduce_swing, allreduce_torus, allreduce_double_tree,
     allreduce_levels, allreduce_factored;
 program allreduce_doubling, allreduce_multiplying, allreduce_all_pairs, allreduce_spread,
-    allreduce_dual_root; /* ordered */
+    allreduce_dual_root, allreduce_knomial; /* ordered */
 
 program reduce_scatter_circulant, reduce_scatter_ring, reduce_scatter_ring_both,
     reduce_scatter_neighbour, reduce_scatter_bruck, reduce_scatter_multiplying,

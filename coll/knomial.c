@@ -11,6 +11,9 @@
  * bcast_knomial, bcast_binomial     down
  * reduce_knomial, reduce_binomial   up; the tree wraps round at p, so only for operations that
  *                                   commute
+ * allreduce_knomial                 up to rank 0, where no tree wraps round and folds are in rank order, and
+ *                                   down again: 2(p-1) messages in all, and a rank waits for its children and
+ *                                   its parent, so for ranks that share CPUs
  */
 #include "coll/algorithms.h"
 
@@ -60,4 +63,24 @@ void reduce_binomial(struct plan *plan, int me, int p)
 {
     plan->radix = 2;
     reduce_knomial(plan, me, p);
+}
+
+void allreduce_knomial(struct plan *plan, int me, int p)
+{
+    int k = plan_radix(plan), w = weight(me, p, k), low;
+    struct span sum = in(0, 1);
+
+    plan_rooms(plan, 1, 1, 0);
+    for (low = 1; low < w; low *= k)
+        for (int j = 1; j < k && me + j * low < p; j++, sum = out(0, 1))
+            plan_fold(plan, me + j * low, out(0, 1), sum, INCOMING_LAST);
+    if (me != 0) {
+        plan_send(plan, me - me % (w * k), sum);
+        plan_recv(plan, me - me % (w * k), out(0, 1));
+    } else {
+        plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */
+    }
+    for (low = w / k; low > 0; low /= k)
+        for (int j = 1; j < k && me + j * low < p; j++)
+            plan_send(plan, me + j * low, out(0, 1));
 }

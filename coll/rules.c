@@ -115,6 +115,7 @@ const struct algorithm algorithms[] = {
     { COLL_ALLREDUCE, "doubling", allreduce_doubling, .ordered = true, .cut = true },
     { COLL_ALLREDUCE, "spread", allreduce_spread, .ordered = true, .cut = true },
     { COLL_ALLREDUCE, "circulant", allreduce_circulant, .cut = true },
+    { COLL_ALLREDUCE, "knomial", allreduce_knomial, .ordered = true, .cut = true, .radix = 8 },
     { COLL_ALLREDUCE, "ring", allreduce_ring, .cut = true },
     { COLL_ALLREDUCE, "ring-both", allreduce_ring_both, .cut = true },
     { COLL_ALLREDUCE, "multiplying", allreduce_multiplying, .ordered = true, .cut = true,

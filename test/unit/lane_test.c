@@ -192,11 +192,8 @@ END_TEST
 
 /* ---- all chunks in flight ---- */
 
-enum {
-    SITTERS = 4,
-    EACH = 32,
-    PIECE = 8000
-}; /* two fill a chunk, and in all there are not so many */
+/* Two pieces fill a chunk, and in all there are not so many. */
+enum { SITTERS = 4, EACH = 32, PIECE = 8000, ROWS = 700 };
 
 /* Messages of one piece to ranks that do not look, and what they wait for. */
 static void send_to_sitters(struct channel *c, struct request *requests[SITTERS][EACH])
@@ -210,15 +207,15 @@ static void send_to_sitters(struct channel *c, struct request *requests[SITTERS]
         }
 }
 
-static void receive_pieces(struct channel *c, int n, char expected)
+static void receive_pieces(struct channel *c, int n, size_t bytes, char expected)
 {
     for (int i = 0; i < n; i++) {
         char text[PIECE] = "";
         struct buffer data = job_bytes(text, PIECE);
         struct envelope from = { .peer = 0, .tag = 1 };
         ck_assert_int_eq(pml_recv(c, &data, &from, NULL), 0);
-        for (int k = 0; k < PIECE; k++)
-            ck_assert_int_eq(text[k], expected);
+        for (size_t k = 0; k < PIECE; k++)
+            ck_assert_int_eq(text[k], k < bytes ? expected : 0);
     }
 }
 
@@ -232,14 +229,19 @@ static void sit(int rank, int n)
         struct envelope to = { .peer = 1 + SITTERS, .tag = 1 };
         send_to_sitters(c, requests);
         memset(text, 'x', PIECE);
+        struct buffer rows = job_bytes(text, ROWS);
+        struct request *behind;
+        ck_assert_int_eq(pml_isend(c, &rows, &to, SEND_STANDARD, &behind), 0);
         ck_assert_int_eq(pml_send(c, &data, &to, SEND_STANDARD), 0);
+        ck_assert_int_eq(request_wait(behind, NULL), 0);
         for (int i = 0; i < SITTERS * EACH; i++)
             ck_assert_int_eq(request_wait(requests[i / EACH][i % EACH], NULL), 0);
     } else if (rank <= SITTERS) {
         until_received(1);
-        receive_pieces(c, EACH, '\0');
+        receive_pieces(c, EACH, PIECE, '\0');
     } else {
-        receive_pieces(c, 1, 'x');
+        receive_pieces(c, 1, ROWS, 'x');
+        receive_pieces(c, 1, PIECE, 'x');
         atomic_store(job_word(), 1);
     }
     channel_close(c);
