@@ -207,7 +207,7 @@ START_TEST(what_cannot_be_is_an_error_that_helps)
 {
     expect_complaint("allreduce", "collective=algorithm");
     expect_complaint("allreduze=ring", "there are: barrier bcast");
-    expect_complaint("allreduce=rnig", "doubling spread circulant ring");
+    expect_complaint("allreduce=rnig", "doubling spread circulant knomial ring");
     expect_complaint("allreduce=ring:pieces=0", "pieces=n");
     expect_complaint("allreduce=ring:slices=2", "pieces=n");
     expect_complaint("allreduce=ring",

@@ -225,6 +225,7 @@ static const struct row {
     { COLL_REDUCE, "linear", ALWAYS, others, vector },
     { COLL_REDUCE, "bine", POWERS, log_2, vector },
     { COLL_ALLREDUCE, "doubling", POWERS, log_2, vectors },
+    { COLL_ALLREDUCE, "knomial", POWERS, two_log_k, vectors_k },
     { COLL_ALLREDUCE, "multiplying", POWERS, uncounted, vectors_k },
     { COLL_ALLREDUCE, "all-pairs", ALWAYS, uncounted, all_pairs },
     { COLL_ALLREDUCE, "circulant", ALWAYS, two_logs, two_others },
