@@ -112,17 +112,21 @@ static inline size_t unit_bytes(const struct part *part)
     return part->layout ? part->count * part->layout->size : 0;
 }
 
-/* Packed bytes of the first n blocks of a part with counts, and of the longest of them. */
+/* Packed bytes of the first n blocks of a part with counts, and of the longest of them; a number that says how
+ * they are distributed, 0 where all have the same. */
 struct listed {
     size_t all, longest;
+    uint64_t digest;
 };
 static inline struct listed listed_bytes(const struct part *part, int n)
 {
-    struct listed bytes = { 0, 0 };
+    struct listed bytes = { 0, 0, 0 };
+    size_t first = n > 0 ? (size_t)counts_at(part->counts, 0) * part->layout->size : 0;
     for (int i = 0; i < n; i++) {
         size_t one = (size_t)counts_at(part->counts, i) * part->layout->size;
         bytes.all += one;
         bytes.longest = one > bytes.longest ? one : bytes.longest;
+        bytes.digest += (uint64_t)(one - first) * (2 * (uint64_t)i + 1);
     }
     return bytes;
 }

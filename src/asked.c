@@ -118,6 +118,8 @@ int asked_gather(struct asked *asked, struct comm *comm, struct side *send, stru
         rc = check_apart(send, recv);
     if (!rc)
         rc = check_own_block(send, recv, comm);
+    if (!rc)
+        rc = check_own_length(send, recv, comm);
     asked_recv(asked, recv);
     return rc;
 }
@@ -136,6 +138,8 @@ int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, str
         rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
         rc = check_own_block(send, recv, comm);
+    if (!rc)
+        rc = check_own_length(send, recv, comm);
     asked_recv(asked, recv);
     return rc;
 }
@@ -156,6 +160,8 @@ int asked_scatter(struct asked *asked, struct comm *comm, struct side *send, str
         rc = check_apart(send, recv);
     if (!rc)
         rc = check_own_block(recv, send, comm);
+    if (!rc)
+        rc = check_own_length(send, recv, comm);
     asked_send(asked, send);
     return rc;
 }
@@ -174,6 +180,8 @@ int asked_scatterv(struct asked *asked, struct comm *comm, struct side *send, st
         rc = check_blocks(send, comm_remote_size(comm), "sendbuf", "displs");
     if (!rc)
         rc = check_own_block(recv, send, comm);
+    if (!rc)
+        rc = check_own_length(send, recv, comm);
     asked_send(asked, send);
     return rc;
 }
@@ -196,6 +204,8 @@ static int asked_uniform(struct asked *asked, const struct side *send, const str
         rc = check_memory(recv, "recvbuf");
     if (!rc)
         rc = check_apart(send, recv);
+    if (!rc)
+        rc = check_own_length(send, recv, asked->comm);
     asked_send(asked, send);
     asked_recv(asked, recv);
     return rc;
@@ -226,6 +236,8 @@ int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
         rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
         rc = check_own_block(send, recv, comm);
+    if (!rc)
+        rc = check_own_length(send, recv, comm);
     asked_send(asked, send);
     asked_recv(asked, recv);
     return rc;
@@ -242,6 +254,8 @@ int asked_alltoallv(struct asked *asked, struct comm *comm, struct side *send,
         rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "rdispls");
     if (!rc)
         rc = check_apart_blocks(send, recv, comm_remote_size(comm));
+    if (!rc)
+        rc = check_own_length(send, recv, comm);
     asked_send(asked, send);
     asked_recv(asked, recv);
     return rc;
@@ -298,7 +312,9 @@ int asked_alltoallw(struct asked *asked, struct comm *comm, struct side *send,
         rc = check_blocks(recv, n, "recvbuf", "rdispls");
     if (!rc)
         rc = asked_typed(asked, send, in_place ? 0 : n, recv, n);
-    return rc ? rc : check_apart_blocks(send, recv, n);
+    if (!rc)
+        rc = check_apart_blocks(send, recv, n);
+    return rc ? rc : check_own_length(send, recv, comm);
 }
 
 /* ---- between neighbours ---- */

@@ -129,6 +129,33 @@ int check_own_block(const struct side *mine, const struct side *all, const struc
     return block_at(mine, 0) == block_at(all, comm_rank(comm)) ? fail_same() : MPI_SUCCESS;
 }
 
+/* False: nothing is known of it, or it is not significant. */
+static bool bytes_of(const struct side *side, int i, int64_t *bytes)
+{
+    const struct type *type = side->types ? type_of(side->types[i]) : side->type;
+    if (side->buf == MPI_IN_PLACE || !type)
+        return false;
+    *bytes = (side->argument ? counts_at(side->counts, i) : side->count) *
+             (int64_t)type->layout->size;
+    return true;
+}
+
+int check_own_length(const struct side *send, const struct side *recv, const struct comm *comm)
+{
+    int me = comm_rank(comm);
+    int64_t bytes, room;
+    if (comm_is_inter(comm) || !bytes_of(send, me, &bytes) || !bytes_of(recv, me, &room) ||
+        __builtin_expect(bytes == room, 1))
+        return MPI_SUCCESS;
+    if (bytes < room)
+        return pml_too_short((size_t)bytes, me, (size_t)room);
+    return fail(MPI_ERR_TRUNCATE,
+                "block of %lld bytes from rank %d, this rank, to itself, where %lld bytes "
+                "belong; the counts and "
+                "datatypes of sendbuf and recvbuf must make the same number of bytes",
+                (long long)bytes, me, (long long)room);
+}
+
 int check_block_type(const struct side *side, int i, struct type **type)
 {
     const char *argument = strcmp(side->argument, "sendcounts") ? "recvtypes" : "sendtypes";

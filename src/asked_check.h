@@ -34,6 +34,9 @@ int check_apart(const struct side *send, const struct side *recv);
 int check_apart_blocks(const struct side *send, const struct side *recv, int n);
 int check_own_block(const struct side *mine, const struct side *all, const struct comm *comm);
 
+/* What this rank sends to itself is as long as its place. */
+int check_own_length(const struct side *send, const struct side *recv, const struct comm *comm);
+
 /* Element i of the array of datatypes: live and committed. */
 int check_block_type(const struct side *side, int i, struct type **type);
 

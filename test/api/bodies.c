@@ -106,6 +106,32 @@ static void operations(void)
           "inoutbuf");
 }
 
+/* What a rank sends to itself is as long as its place. */
+static void own_lengths(void)
+{
+    int one[] = { 1 }, two[] = { 2 }, displs[] = { 0 };
+    MPI_Datatype type[] = { MPI_INT };
+    MPI_Comm self = MPI_COMM_SELF;
+    const char *lengths = "8 bytes belong";
+    FAILS(MPI_Gather(ints, 1, MPI_INT, more, 2, MPI_INT, 0, self), MPI_ERR_OTHER, lengths);
+    FAILS(MPI_Gatherv(ints, 1, MPI_INT, more, two, displs, MPI_INT, 0, self), MPI_ERR_OTHER,
+          lengths);
+    FAILS(MPI_Scatter(ints, 1, MPI_INT, more, 2, MPI_INT, 0, self), MPI_ERR_OTHER, lengths);
+    FAILS(MPI_Scatterv(ints, one, displs, MPI_INT, more, 2, MPI_INT, 0, self), MPI_ERR_OTHER,
+          lengths);
+    FAILS(MPI_Allgather(ints, 1, MPI_INT, more, 2, MPI_INT, self), MPI_ERR_OTHER, lengths);
+    FAILS(MPI_Allgatherv(ints, 1, MPI_INT, more, two, displs, MPI_INT, self), MPI_ERR_OTHER,
+          lengths);
+    FAILS(MPI_Alltoall(ints, 1, MPI_INT, more, 2, MPI_INT, self), MPI_ERR_OTHER, lengths);
+    FAILS(MPI_Alltoallv(ints, one, displs, MPI_INT, more, two, displs, MPI_INT, self),
+          MPI_ERR_OTHER, lengths);
+    FAILS(MPI_Alltoallw(ints, one, displs, type, more, two, displs, type, self), MPI_ERR_OTHER,
+          lengths);
+    FAILS(MPI_Allgather(ints, 3, MPI_INT, more, 1, MPI_DOUBLE, self), MPI_ERR_TRUNCATE,
+          lengths);
+    CHECK(MPI_Allgather(ints, 2, MPI_INT, more, 1, MPI_DOUBLE, self) == MPI_SUCCESS);
+}
+
 static void collectives(void)
 {
     int counts[] = { -1 }, displs[] = { 0 };
@@ -123,6 +149,7 @@ static void collectives(void)
     FAILS(MPI_Allreduce(ints, ints, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF), MPI_ERR_BUFFER,
           "sendbuf");
     FAILS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_BUFFER, "buffer");
+    own_lengths();
     FAILS(MPI_Allreduce(ints, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF), MPI_ERR_BUFFER,
           "recvbuf");
 }

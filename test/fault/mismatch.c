@@ -17,7 +17,8 @@
  * for them in orders of their own.  Together: one wait for a mismatch and for what others are late in.
  * Computes: who has found one does not call MPI for long.  Overdue: the last rank has not come to nonblocking calls
  * that the others have given up; their results are there, or an error is.
- * Elements: as many bytes, but rank 0 has ints and the others longs.
+ * Elements: as many bytes, but rank 0 has ints and the others longs; or the first block is longer there and the
+ * last one shorter.
  */
 #include <ctype.h>
 #include <mpi.h>
@@ -50,6 +51,7 @@ enum what {
     REDUCE,
     ALLREDUCE,
     BLOCKS,
+    LISTED, /* the first block is `root` longer, the last one shorter */
     SCAN,
     EXSCAN,
     GATHERV,
@@ -119,6 +121,10 @@ static int begin(const struct call *c, int mode, MPI_Comm comm, MPI_Request *req
     case BLOCKS:
         return FORMS(mode, reduce_scatter_block, request, Reduce_scatter_block, in, out, n, t,
                      c->op);
+    case LISTED:
+        counts[0] += c->root;
+        counts[size - 1] -= c->root;
+        return FORMS(mode, reduce_scatter, request, Reduce_scatter, in, out, counts, t, c->op);
     case SCAN:
         return FORMS(mode, scan, request, Scan, in, out, n, t, c->op);
     case EXSCAN:
@@ -310,9 +316,15 @@ static void elements(int bytes)
     int longs = bytes / (int)sizeof(long), ints = bytes / (int)sizeof(int);
     struct call a = { "MPI_Allreduce", ALLREDUCE, 0, ints, MPI_SUM, MPI_INT };
     struct call b = { "MPI_Allreduce", ALLREDUCE, 0, longs, MPI_SUM, MPI_LONG };
+    struct call even = { "MPI_Reduce_scatter", LISTED, 0, ints, MPI_SUM, MPI_INT },
+                uneven = even;
+    uneven.root = 1;
     for (int mode = 0; mode < 3; mode++) {
         pair(&a, &b, mode);
         pair(&b, &a, mode);
+        pair(&even, &uneven, mode);
+        pair(&uneven, &even, mode);
+        pair(&uneven, &uneven, mode);
     }
 }
 
