@@ -100,6 +100,7 @@ static const char *no_attach(const struct question *q)
 static int question_read(int argc, char **argv, struct question *q)
 {
     bool named = false;
+    const char *amount = NULL;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(word, "-n") || !strcmp(word, "-np") || !strcmp(word, "--nodes")) {
@@ -119,7 +120,11 @@ static int question_read(int argc, char **argv, struct question *q)
                 return refuse("%s", names_no_collective(word));
             q->what = (enum collective)what;
             named = true;
-        } else if (!amount_read(word, &q->bytes)) {
+        } else if (amount) {
+            return refuse(
+                "%s and %s: one collective and one number of bytes at a time; ranks are -n",
+                amount, word);
+        } else if (!amount_read(amount = word, &q->bytes)) {
             return refuse("%s is no number of bytes; as in 8, 64k or 1MiB", word);
         }
     }
