@@ -7,6 +7,9 @@
  *     a rank that waits for all of some ranks may go on when all of them may
  *     a rank that waits for any of some ranks may go on when one of them may
  *
+ * Where all may go on in the end, but some have waited for long, the rank that most of them wait for is told: it
+ * is outside of MPI, or stopped.
+ *
  * The rest is stuck.  Its causes, each a sentence: ranks in different collectives at the same
  * place of their communicator; a rank that waits for itself, or for one that has finalized or
  * died; a circle.  Where there is a deadlock there is one of these.
@@ -376,6 +379,78 @@ static void find_causes(struct graph *g)
         blame_circle(g, first);
 }
 
+/* ---- nobody is stuck, but somebody holds up the others ---- */
+
+/* The rank outside of MPI, or stopped, that most of those that have waited for long name; -1: none. */
+static int holder_of(const struct graph *g, double settled)
+{
+    int *votes = calloc((size_t)g->n, sizeof *votes), best = -1;
+    for (int i = 0; votes && i < g->n; i++) {
+        const struct record_wait *wait = &g->ranks[i].wait;
+        for (int k = 0; is_settled(&g->ranks[i], settled) && k < items_known(wait); k++)
+            if (wait->items[k].world >= 0 && wait->items[k].world < g->n)
+                votes[wait->items[k].world]++;
+    }
+    for (int h = 0; votes && h < g->n; h++) {
+        const struct situation *s = &g->ranks[h];
+        bool holds =
+            s->standing == STANDING_ABSENT || s->standing == STANDING_OUTSIDE || s->stopped;
+        if (holds && votes[h] > (best < 0 ? 0 : votes[best]))
+            best = h;
+    }
+    free(votes);
+    return best;
+}
+
+/* Those that wait for the holder, or for one of those. */
+static int count_held(const struct graph *g, int holder, double settled, bool *held)
+{
+    int n = 0;
+    held[holder] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < g->n; i++) {
+            const struct record_wait *wait = &g->ranks[i].wait;
+            bool waits = !held[i] && is_settled(&g->ranks[i], settled);
+            for (int k = 0; waits && !held[i] && k < items_known(wait); k++) {
+                int world = wait->items[k].world;
+                held[i] = world >= 0 && world < g->n && held[world];
+            }
+            changed |= waits && held[i];
+            n += waits && held[i];
+        }
+    }
+    return n;
+}
+
+static void tell_holder(struct graph *g, int holder, int held)
+{
+    const struct situation *s = &g->ranks[holder];
+    if (held == 1)
+        tell(g, "  => one rank waits for rank %d", holder);
+    else
+        tell(g, "  => %d ranks wait for rank %d, or for one that does", held, holder);
+    if (s->stopped || s->state == 'T')
+        tell(g, ", which is stopped by a signal: kill -CONT %d there has it go on\n",
+             (int)s->pid);
+    else if (s->standing == STANDING_ABSENT)
+        tell(g, ", which has not called MPI_Init\n");
+    else
+        tell(g, ", which %s outside of MPI\n",
+             s->state == 'R'   ? "computes"
+             : s->state == 'S' ? "sleeps, or waits for something,"
+                               : "is");
+}
+
+static void blame_holder(struct graph *g, double settled)
+{
+    int holder = holder_of(g, settled);
+    bool *held = holder < 0 ? NULL : calloc((size_t)g->n, sizeof *held);
+    if (held)
+        tell_holder(g, holder, count_held(g, holder, settled, held));
+    free(held);
+}
+
 void blame_find(const struct situation *ranks, int n, double settled, struct blame *blame)
 {
     struct graph g = { ranks, n, calloc((size_t)n, sizeof(bool)), blame };
@@ -384,5 +459,7 @@ void blame_find(const struct situation *ranks, int n, double settled, struct bla
         return;
     find_moves(&g, settled);
     find_causes(&g);
+    if (blame->nstuck == 0)
+        blame_holder(&g, settled);
     free(g.moves);
 }

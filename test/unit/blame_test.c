@@ -109,6 +109,31 @@ START_TEST(what_may_still_move_is_not_blamed)
 }
 END_TEST
 
+/* Nobody is stuck, but rank 2 keeps the others waiting. */
+START_TEST(who_holds_up_the_others)
+{
+    begin();
+    ranks[2].state = 'R';
+    waits(0, "MPI_Recv", RECORD_RECV, 2);
+    ck_assert_int_eq(stuck(5), 0);
+    ck_assert(says(5, "=> one rank waits for rank 2, which computes outside of MPI"));
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    waits(3, "MPI_Send", RECORD_SEND, 2);
+    ck_assert(says(5, "=> 3 ranks wait for rank 2, or for one that does, which computes"));
+    ck_assert(!says(5, "rank 4"));
+    ranks[2].state = 'T';
+    ranks[2].pid = 77;
+    ck_assert(says(5, "which is stopped by a signal: kill -CONT 77"));
+    ranks[2].standing = STANDING_ABSENT;
+    ranks[2].state = 'S';
+    ck_assert(says(5, "which has not called MPI_Init"));
+    for (int i = 0; i < 5; i++)
+        ranks[i].seconds = 1; /* of waits that are young nothing is said */
+    blame_find(ranks, 5, 10, &blame);
+    ck_assert_str_eq(blame.text, "");
+}
+END_TEST
+
 START_TEST(any_of_several)
 {
     begin();
@@ -221,5 +246,5 @@ START_TEST(many_ranks)
 }
 END_TEST
 
-UNIT_MAIN("blame", circles, what_may_still_move_is_not_blamed, any_of_several, any_source,
-          tests_again_and_again, ends, collectives, many_ranks)
+UNIT_MAIN("blame", circles, what_may_still_move_is_not_blamed, who_holds_up_the_others,
+          any_of_several, any_source, tests_again_and_again, ends, collectives, many_ranks)
