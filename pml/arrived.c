@@ -3,11 +3,12 @@
  * Memory for unexpected messages that were taken from their link, as long ones of the same node are when
  * nothing else moves (patience.c): so one slow receive cannot stop other messages between the same
  * processes for good.  Records are reused, last in first out; up to 96 bytes lie in the record itself.
- * Longer ones get a block from a few lists, one per power of two, which keep at most 1 MiB each.  There
- * is no limit but memory on one node; over a network peer->window is one.
+ * Longer ones get a block from a shelf, one per power of two, of 1 MiB each (shelf.h), and beyond that from malloc.
+ * There is no limit but memory on one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"
 #include "pml/proto.h"
+#include "pml/shelf.h"
 
 #include "mpi.h"
 #include "runtime/boot.h"
@@ -22,13 +23,8 @@ size_t arrived_held;
 
 /* ---- blocks of 2^8 .. 2^16 bytes ---- */
 
-enum { SMALLEST = 8, LARGEST = 16, KEEP_BYTES = 1 << 20 };
-
-struct block {
-    struct block *next;
-};
-static struct block *blocks[LARGEST - SMALLEST + 1];
-static int nblocks[LARGEST - SMALLEST + 1];
+enum { SMALLEST = 8, LARGEST = 16, RECORDS = LARGEST - SMALLEST + 1 }; /* each its shelf */
+_Static_assert((int)RECORDS < (int)SHELVES, "records have a shelf, too");
 
 static int block_class(size_t bytes)
 {
@@ -40,37 +36,15 @@ static void *block_new(size_t bytes)
     if (bytes > 1 << LARGEST)
         return malloc(bytes);
     int size_class = block_class(bytes);
-    struct block *block = blocks[size_class];
-    if (!block)
-        return malloc((size_t)1 << (size_class + SMALLEST));
-    blocks[size_class] = block->next;
-    nblocks[size_class]--;
-    return block;
+    return shelf_take(size_class, (size_t)1 << (size_class + SMALLEST));
 }
 
 static void block_free(void *memory, size_t bytes)
 {
-    int size_class = bytes > 1 << LARGEST ? -1 : block_class(bytes);
-    if (size_class < 0 || nblocks[size_class] >= KEEP_BYTES >> (size_class + SMALLEST)) {
+    if (bytes > 1 << LARGEST)
         free(memory);
-        return;
-    }
-    struct block *block = memory;
-    block->next = blocks[size_class];
-    blocks[size_class] = block;
-    nblocks[size_class]++;
-}
-
-static void blocks_close(void)
-{
-    for (int size_class = 0; size_class <= LARGEST - SMALLEST; size_class++) {
-        while (blocks[size_class]) {
-            struct block *gone = blocks[size_class];
-            blocks[size_class] = gone->next;
-            free(gone);
-        }
-        nblocks[size_class] = 0;
-    }
+    else
+        shelf_put(block_class(bytes), memory);
 }
 
 /* ---- messages ---- */
@@ -104,8 +78,9 @@ static inline struct arrived *record_take(struct arrived **list)
     struct arrived *arrived = *list;
     if (arrived)
         *list = arrived->next;
-    else
-        arrived = malloc(sizeof *arrived);
+    else /* shelves belong to who has the engine of all */
+        arrived =
+            list == &unused ? shelf_take(RECORDS, sizeof *arrived) : malloc(sizeof *arrived);
     if (arrived)
         arrived->home = list;
     return arrived;
@@ -201,12 +176,13 @@ void arrived_free_list(struct arrived **list)
     while (*list) {
         struct arrived *gone = *list;
         *list = gone->next;
-        free(gone);
+        if (shelf_is_foreign(gone))
+            free(gone);
     }
 }
 
 void arrived_close(void)
 {
     arrived_free_list(&unused);
-    blocks_close();
+    shelves_close();
 }

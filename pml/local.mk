@@ -1,6 +1,6 @@
 # pml/: messages between processes.
 libxmpi_core_la_SOURCES += \
-    pml/arrived.c pml/arrived.h \
+    pml/arrived.c pml/arrived.h pml/shelf.c pml/shelf.h \
     pml/away.c \
     pml/broken.c pml/in_vain.c \
     pml/cancel.c \

@@ -8,7 +8,8 @@
 #include "runtime/param.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,22 +95,24 @@ static struct huge_count count;
 static enum { NO, UNKNOWN, YES } works; /* NO: also before it is opened */
 uint64_t huge_moved;
 
+/* The beginning of a file, "" if there is none; without stdio, which allocates. */
+static void file_read(const char *path, char *text, size_t room)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file < 0 ? 0 : read(file, text, room - 1);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
 /* Do pages of this size exist, and are they allowed? */
 static bool is_allowed(void)
 {
-    char text[64] = "";
-    size_t size = 0;
-    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "re");
-    if (file && fscanf(file, "%zu", &size) != 1)
-        size = 0;
-    if (file)
-        fclose(file);
-    file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    if (!file || !fgets(text, sizeof text, file))
-        size = 0;
-    if (file)
-        fclose(file);
-    return size == HUGE_BLOCK && sysconf(_SC_PAGESIZE) == HUGE_PAGE && !strstr(text, "[never]");
+    char size[32], text[64];
+    file_read("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", size, sizeof size);
+    file_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    return atol(size) == HUGE_BLOCK && sysconf(_SC_PAGESIZE) == HUGE_PAGE && *text &&
+           !strstr(text, "[never]");
 }
 
 void huge_open(bool crowded)
