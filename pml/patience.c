@@ -7,8 +7,8 @@
  * of what the same sender has sent after it, and that may be what is waited for.  So it stays as long as there is
  * something else to do, and for a few rounds in which there is not: the more of them, the more has been taken
  * already, and then little at a time; but all when it comes to sleeping, or some have stayed for a millisecond.
- * Short messages, which are as quickly taken as looked at, stay only when much has been taken, and not for long:
- * a million of them may be in front of what is waited for.
+ * Short messages (up to 4 KiB), which are as quickly taken as looked at, stay only when much has been taken, and
+ * not for long: a million of them may be in front of what is waited for.
  *
  *     a root that receives from many, of which one is late: the others are some chunks ahead, not more
  *     a receive for the last of 60 messages of one sender: the others are taken as soon as nothing else moves

@@ -103,7 +103,7 @@ END_TEST
 
 /* ---- between ranks ---- */
 
-enum { BYTES = 4096, MESSAGES = 300, FIRST = 8, BEHIND = 200 };
+enum { BYTES = 6144, MESSAGES = 300, FIRST = 8, BEHIND = 200 };
 
 static void send_to(struct channel *c, int to, int tag, const void *data, size_t bytes)
 {
