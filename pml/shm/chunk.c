@@ -35,10 +35,10 @@ static int nlanes;
 static uint32_t most_in_flight; /* of a lane */
 
 enum {
-    LOOK_AT_TAIL = 4, /* with so many in flight, see whether older ones are free */
-    SOME_WAIT = 4,
-    MOST_PACKED = 2048,
-    MOST_READY = 16, /* a power of two */
+    LOOK_AT_TAIL = 4,   /* with so many in flight, see whether older ones are free */
+    SOME_WAIT = 4,      /* so many in flight are several */
+    MOST_PACKED = 2048, /* bytes that share a chunk where ranks have processors of their own */
+    MOST_READY = 16,    /* a power of two */
     LINE = 64,
     FETCH_BYTES = 32 * LINE /* per poll */
 };

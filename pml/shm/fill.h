@@ -23,13 +23,12 @@
 #include <stdint.h>
 
 enum {
-    FILL_LEAST = 512,  /* shorter ones are never better past the caches, */
-    FILL_ALONE = 1024, /* nor single messages that are shorter than this */
-    FILL_SLOW_NS = 10, /* per line of FILL_LINE bytes, or more, */
-    FILL_FIRST_NS =
-        150,       /* beyond what one takes from far: that all do that come at the same time */
-    FILL_SURE = 3, /* so many in a row change it */
-    FILL_LOOK = 8, /* after so many that went the usual way one is timed, */
+    FILL_LEAST = 512,    /* shorter ones are never better past the caches, */
+    FILL_ALONE = 1024,   /* nor single messages that are shorter than this */
+    FILL_SLOW_NS = 10,   /* per line of FILL_LINE bytes, or more, */
+    FILL_FIRST_NS = 150, /* besides, as lines that come at the same time take as one from far */
+    FILL_SURE = 3,       /* so many in a row change it */
+    FILL_LOOK = 8,       /* after so many that went the usual way one is timed, */
     FILL_RARELY =
         64, /* or so many, after one below FILL_ALONE: looking at the clock takes as long as that */
     FILL_COLD = 64,   /* not the first ones of all: their memory is new */

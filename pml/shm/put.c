@@ -284,10 +284,12 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
         return -1;
     bytes = piece_bytes(bytes);
     int place = chunk_take(lane, bytes);
+    if (place < 0 && bytes <= ROW_BYTES)
+        return put_inline(lane, header, data, skip, bytes);
     if (place < 0 && (lane->first_chunk != lane->last_chunk || header->bytes > 0))
         return -1; /* this peer's own chunks will come back, or it would be less than all */
     if (place < 0) /* peers that do not read sit on all of them: small pieces find their way */
-        return put_inline(lane, header, data, skip, bytes < ROW_BYTES ? bytes : ROW_BYTES);
+        return put_inline(lane, header, data, skip, ROW_BYTES);
     char *to = area_place(boot_area(boot.local_rank), (unsigned)place);
     chunk_fill(lane, to, data, skip, bytes);
     struct slot *slot = lane_slot(lane, lane->head);
