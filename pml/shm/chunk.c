@@ -79,11 +79,13 @@ void chunks_open(struct lane *all, int n)
         unused_put(i);
 }
 
+/* Unread are those that end behind `freed`, up to `head`.  To compare with `freed` alone would not do: the last ones
+ * may lie here while the positions of messages without chunks go half way round. */
 static void lane_reclaim(struct lane *lane)
 {
     while (lane->first_chunk != lane->last_chunk) {
         uint32_t i = lane->first_chunk % CHUNKS_IN_FLIGHT;
-        if ((int32_t)(lane->freed - lane->chunk_end[i]) < 0)
+        if (lane->chunk_end[i] - lane->freed - 1 < lane->head - lane->freed)
             return;
         unused_put(lane->chunk[i]);
         lane->first_chunk++;
@@ -113,6 +115,7 @@ int chunk_take(struct lane *lane, size_t bytes)
 {
     lane_reclaim(lane);
     int rest = rest_take(lane, bytes);
+    lane->chunk_fetched = false;
     if (rest >= 0)
         return rest;
     if (lane->last_chunk - lane->first_chunk >= LOOK_AT_TAIL) {

@@ -316,6 +316,59 @@ START_TEST(short_pieces_share_chunks)
 }
 END_TEST
 
+/* ---- positions wrap round ---- */
+
+enum { HALF = 1 << 30, AFTER = 100 };
+
+static struct lane *lane_of(int rank)
+{
+    struct peer *peer;
+    ck_assert_int_eq(peer_of(rank, &peer), 0);
+    return peer->lane;
+}
+
+/* As if so many slots more had been used, all of them read. */
+static void jump(int rank, uint32_t slots)
+{
+    struct lane *lane = lane_of(1 - rank);
+    if (rank == 0) {
+        lane->head += slots;
+        lane->freed = lane->owned = lane->told = lane->head;
+    } else {
+        lane->next += slots;
+        lane->published = lane->next;
+        atomic_store(&lane->in_ring->tail, lane->next);
+    }
+}
+
+/* Chunks, then for long none, then chunks again. */
+static void half_way_round(int rank, int n)
+{
+    static char text[PIECE];
+    struct channel *c = job_world(rank, n);
+    struct buffer data = job_bytes(text, PIECE);
+    struct envelope other = { .peer = 1 - rank, .tag = 1 };
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(rank == 0 ? pml_send(c, &data, &other, SEND_STANDARD)
+                                   : pml_recv(c, &data, &other, NULL),
+                         0);
+    if (rank == 0)
+        until_received(1);
+    jump(rank, 2u * HALF);
+    atomic_store(job_word(), 1);
+    for (int i = 0; i < AFTER; i++)
+        ck_assert_int_eq(rank == 0 ? pml_send(c, &data, &other, SEND_STANDARD)
+                                   : pml_recv(c, &data, &other, NULL),
+                         0);
+    channel_close(c);
+}
+
+START_TEST(chunks_come_back_after_any_time)
+{
+    ck_assert(job_run(2, half_way_round));
+}
+END_TEST
+
 /* ---- past the caches ---- */
 
 enum { MOST_BYTES = 100001 };
@@ -385,4 +438,5 @@ START_TEST(chunks_go_past_the_caches)
 END_TEST
 
 UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone,
-          without_chunks_there_are_rows, short_pieces_share_chunks, chunks_go_past_the_caches)
+          without_chunks_there_are_rows, short_pieces_share_chunks,
+          chunks_come_back_after_any_time, chunks_go_past_the_caches)
