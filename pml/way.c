@@ -22,6 +22,9 @@
  *
  * A run ends when no message is in progress: those that are copy for each other's time.
  *
+ * A message of a try that takes many times as long as the best way ends the run: copying waits for a sender that
+ * computes, and so would each of the others.
+ *
  * A cost is ticks per KiB.  It follows smaller samples at once and larger ones slowly: what
  * makes a message slow is often that somebody else had the processor.
  */
@@ -46,6 +49,7 @@ enum {
     SOON = 16,         /* runs of the best before another one gets a run, */
     LATE = 512,        /* and at most */
     OUTLIER = 4,       /* times the usual cost, not more */
+    HOPELESS = 8,      /* times the cost of the best way */
     FIRST_UNCACHED = 7 /* class of messages that no cache holds */
 };
 
@@ -223,10 +227,33 @@ static void sample_end(struct way_state *s, int c)
         best_choose(s, s->alone && is_cached(c));
 }
 
+/* The cost of a try that had better end; 0: it goes on. */
+static uint64_t hopeless_cost(const struct way_state *s, const struct way_trip *trip)
+{
+    uint64_t cost = trip->ticks * 16 * 1024 / (trip->moved ? trip->moved : 1);
+    bool is_try = trip->way != s->best && s->known[s->best] > 0;
+    return is_try && cost > HOPELESS * cost_of(s, s->best) ? cost : 0;
+}
+
+static void run_give_up(struct way_state *s, int way, uint64_t cost)
+{
+    cost_learn(s, way, cost);
+    s->last = (uint8_t)way;
+    s->messages = 0;
+    s->ticks = s->bytes = 0;
+    if (s->way == way)
+        s->length = LONGEST_RUN;
+}
+
 void way_took(const struct way_trip *trip)
 {
     int c = way_class(trip->bytes);
     struct way_state *s = &states[trip->traffic][c];
+    uint64_t hopeless = hopeless_cost(s, trip);
+    if (hopeless) {
+        run_give_up(s, trip->way, hopeless);
+        return;
+    }
     if (trip->way != s->last) {
         sample_end(s, c);
         s->last = (uint8_t)trip->way;

@@ -113,6 +113,19 @@ START_TEST(ways_that_are_not_allowed)
 }
 END_TEST
 
+/* A sender that computes: a try that waits for it is not made five times. */
+START_TEST(a_hopeless_try_ends)
+{
+    uint64_t cost[WAYS] = { 5000000, 5000, 9000 };
+    int went[WAYS];
+    ways_open(true);
+    play(2000, cost, true, went);
+    ck_assert_int_gt(went[WAY_COPY], 0);
+    ck_assert_int_lt(went[WAY_COPY], 20);
+    ck_assert_int_gt(went[WAY_READ], 1900);
+}
+END_TEST
+
 /* Copies whose time nobody learns (their receives came late) are not tried for ever. */
 START_TEST(a_way_without_times)
 {
@@ -180,4 +193,5 @@ END_TEST
 
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
-          a_way_without_times, both_ways_is_another_question, long_messages_learn_soon)
+          a_hopeless_try_ends, a_way_without_times, both_ways_is_another_question,
+          long_messages_learn_soon)
