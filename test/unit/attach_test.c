@@ -25,7 +25,10 @@
         }                                                                                      \
     } while (0)
 
-enum { BLOCK = 50000, FOREVER = 1000000 };
+enum {
+    BLOCK = 70000,
+    FOREVER = 1000000
+}; /* gathers up to 256 KiB go another way where ranks exceed CPUs */
 
 static int calls_left;   /* until links fail */
 static bool writes_fail; /* as well */
