@@ -26,16 +26,39 @@ static int weight(int v, int p, int k)
     return w;
 }
 
+/* Everything that v's children bring, folded in order of v; where the sum is. */
+static struct span children_fold(struct plan *plan, int me, int p, int v, struct span to)
+{
+    int k = plan_radix(plan), w = weight(v, p, k);
+    struct span sum = in(0, 1);
+    for (int low = 1; low < w; low *= k)
+        for (int j = 1; j < k && v + j * low < p; j++, sum = to)
+            plan_fold(plan, mod(me + j * low, p), to, sum, INCOMING_LAST);
+    return sum;
+}
+
+static void children_send(struct plan *plan, int me, int p, int v)
+{
+    int k = plan_radix(plan);
+    for (int low = weight(v, p, k) / k; low > 0; low /= k)
+        for (int j = 1; j < k && v + j * low < p; j++)
+            plan_send(plan, mod(me + j * low, p), out(0, 1));
+}
+
+static int parent(const struct plan *plan, int me, int p, int v)
+{
+    int k = plan_radix(plan);
+    return mod(me - v % (weight(v, p, k) * k), p);
+}
+
 void bcast_knomial(struct plan *plan, int me, int p)
 {
-    int k = plan_radix(plan), v = mod(me - plan->root, p), w = weight(v, p, k);
+    int v = mod(me - plan->root, p);
 
     plan_rooms(plan, 0, 1, 0);
     if (v != 0)
-        plan_recv(plan, mod(me - v % (w * k), p), out(0, 1));
-    for (w /= k; w > 0; w /= k)
-        for (int j = 1; j < k && v + j * w < p; j++)
-            plan_send(plan, mod(me + j * w, p), out(0, 1));
+        plan_recv(plan, parent(plan, me, p, v), out(0, 1));
+    children_send(plan, me, p, v);
 }
 
 void bcast_binomial(struct plan *plan, int me, int p)
@@ -46,15 +69,12 @@ void bcast_binomial(struct plan *plan, int me, int p)
 
 void reduce_knomial(struct plan *plan, int me, int p)
 {
-    int k = plan_radix(plan), v = mod(me - plan->root, p), w = weight(v, p, k);
-    struct span to = v == 0 ? out(0, 1) : tmp(0, 1), sum = in(0, 1);
+    int v = mod(me - plan->root, p);
 
     plan_rooms(plan, 1, 1, 1);
-    for (int low = 1; low < w; low *= k)
-        for (int j = 1; j < k && v + j * low < p; j++, sum = to)
-            plan_fold(plan, mod(me + j * low, p), to, sum, INCOMING_LAST);
+    struct span sum = children_fold(plan, me, p, v, v == 0 ? out(0, 1) : tmp(0, 1));
     if (v != 0)
-        plan_send(plan, mod(me - v % (w * k), p), sum);
+        plan_send(plan, parent(plan, me, p, v), sum);
     else
         plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */
 }
@@ -67,20 +87,13 @@ void reduce_binomial(struct plan *plan, int me, int p)
 
 void allreduce_knomial(struct plan *plan, int me, int p)
 {
-    int k = plan_radix(plan), w = weight(me, p, k), low;
-    struct span sum = in(0, 1);
-
     plan_rooms(plan, 1, 1, 0);
-    for (low = 1; low < w; low *= k)
-        for (int j = 1; j < k && me + j * low < p; j++, sum = out(0, 1))
-            plan_fold(plan, me + j * low, out(0, 1), sum, INCOMING_LAST);
+    struct span sum = children_fold(plan, me, p, me, out(0, 1));
     if (me != 0) {
-        plan_send(plan, me - me % (w * k), sum);
-        plan_recv(plan, me - me % (w * k), out(0, 1));
+        plan_send(plan, parent(plan, me, p, me), sum);
+        plan_recv(plan, parent(plan, me, p, me), out(0, 1));
     } else {
         plan_copy(plan, out(0, 1), sum); /* something to do for p == 1 only */
     }
-    for (low = w / k; low > 0; low /= k)
-        for (int j = 1; j < k && me + j * low < p; j++)
-            plan_send(plan, me + j * low, out(0, 1));
+    children_send(plan, me, p, me);
 }

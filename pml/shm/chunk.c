@@ -36,7 +36,6 @@ static uint32_t most_in_flight; /* of a lane */
 
 enum {
     LOOK_AT_TAIL = 4,   /* with so many in flight, see whether older ones are free */
-    SOME_WAIT = 4,      /* so many in flight are several */
     MOST_PACKED = 2048, /* bytes that share a chunk where ranks have processors of their own */
     MOST_READY = 16,    /* a power of two */
     LINE = 64,
@@ -111,6 +110,15 @@ static int rest_take(const struct lane *lane, size_t bytes)
                             lane->filled);
 }
 
+bool chunks_wait(struct lane *lane)
+{
+    if (lane->last_chunk - lane->first_chunk < LOOK_AT_TAIL)
+        return false;
+    lane_refresh(lane);
+    lane_reclaim(lane);
+    return lane->last_chunk - lane->first_chunk >= LOOK_AT_TAIL;
+}
+
 int chunk_take(struct lane *lane, size_t bytes)
 {
     lane_reclaim(lane);
@@ -118,10 +126,7 @@ int chunk_take(struct lane *lane, size_t bytes)
     lane->chunk_fetched = false;
     if (rest >= 0)
         return rest;
-    if (lane->last_chunk - lane->first_chunk >= LOOK_AT_TAIL) {
-        lane_refresh(lane);
-        lane_reclaim(lane);
-    }
+    chunks_wait(lane);
     if (lane->last_chunk - lane->first_chunk >= most_in_flight)
         return -1;
     lane->chunk_fetched = ready.first != ready.last;
@@ -130,15 +135,6 @@ int chunk_take(struct lane *lane, size_t bytes)
     if (unused.n == 0)
         lanes_reclaim();
     return unused.n > 0 ? unused_take() : -1;
-}
-
-bool chunks_wait(struct lane *lane)
-{
-    if (lane->last_chunk - lane->first_chunk < SOME_WAIT)
-        return false;
-    lane_refresh(lane);
-    lane_reclaim(lane);
-    return lane->last_chunk - lane->first_chunk >= SOME_WAIT;
 }
 
 void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes)
