@@ -7,8 +7,8 @@
 #define _GNU_SOURCE 1 /* sched_getcpu */
 #include "runtime/apart.h"
 #include "runtime/oncpu.h"
+#include "runtime/system_text.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -28,24 +28,13 @@ static const struct doorbell *neighbour(int i)
                                      (size_t)i * neighbours.stride);
 }
 
-static size_t read_text(const char *path, char *text, size_t most)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    ssize_t got = read(file, text, most - 1);
-    close(file);
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
-}
-
 /* Of "/autogroup-17 nice 0", where the kernel makes groups. */
 static unsigned own_group(void)
 {
     char text[64];
     unsigned number = 0;
-    if (!read_text("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof text) ||
-        text[0] != '1' || !read_text("/proc/self/autogroup", text, sizeof text) ||
+    if (!system_text("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof text) ||
+        text[0] != '1' || !system_text("/proc/self/autogroup", text, sizeof text) ||
         sscanf(text, "/autogroup-%u", &number) != 1)
         return NO_GROUPS;
     return number + NO_GROUPS + 1;

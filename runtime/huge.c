@@ -6,9 +6,9 @@
 #include "runtime/huge_heap.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
+#include "runtime/system_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -95,22 +95,12 @@ static struct huge_count count;
 static enum { NO, UNKNOWN, YES } works; /* NO: also before it is opened */
 uint64_t huge_moved;
 
-/* The beginning of a file, "" if there is none; without stdio, which allocates. */
-static void file_read(const char *path, char *text, size_t room)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t bytes = file < 0 ? 0 : read(file, text, room - 1);
-    text[bytes > 0 ? bytes : 0] = '\0';
-    if (file >= 0)
-        close(file);
-}
-
 /* Do pages of this size exist, and are they allowed? */
 static bool is_allowed(void)
 {
     char size[32], text[64];
-    file_read("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", size, sizeof size);
-    file_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    system_text("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", size, sizeof size);
+    system_text("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
     return atol(size) == HUGE_BLOCK && sysconf(_SC_PAGESIZE) == HUGE_PAGE && *text &&
            !strstr(text, "[never]");
 }

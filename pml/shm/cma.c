@@ -18,9 +18,9 @@
 #include "runtime/clock.h"
 #include "runtime/huge.h"
 #include "runtime/log.h"
+#include "runtime/system_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -31,13 +31,10 @@ static uint64_t word;
 /* yama's scope 1: only descendants may attach unless a process allows it. */
 static void yama_allow(void)
 {
-    char scope = '0';
-    int file = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    if (read(file, &scope, 1) == 1 && scope == '1')
+    char scope[4];
+    system_text("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope);
+    if (*scope == '1')
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    close(file);
 }
 
 void cma_open(struct card *ours)
