@@ -117,9 +117,7 @@ int asked_gather(struct asked *asked, struct comm *comm, struct side *send, stru
     if (!rc)
         rc = check_apart(send, recv);
     if (!rc)
-        rc = check_own_block(send, recv, comm);
-    if (!rc)
-        rc = check_own_length(send, recv, comm);
+        rc = check_own(send, recv, recv, comm);
     asked_recv(asked, recv);
     return rc;
 }
@@ -137,9 +135,7 @@ int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, str
     if (!rc)
         rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
-        rc = check_own_block(send, recv, comm);
-    if (!rc)
-        rc = check_own_length(send, recv, comm);
+        rc = check_own(send, recv, recv, comm);
     asked_recv(asked, recv);
     return rc;
 }
@@ -159,9 +155,7 @@ int asked_scatter(struct asked *asked, struct comm *comm, struct side *send, str
     if (!rc)
         rc = check_apart(send, recv);
     if (!rc)
-        rc = check_own_block(recv, send, comm);
-    if (!rc)
-        rc = check_own_length(send, recv, comm);
+        rc = check_own(send, recv, send, comm);
     asked_send(asked, send);
     return rc;
 }
@@ -179,9 +173,7 @@ int asked_scatterv(struct asked *asked, struct comm *comm, struct side *send, st
     if (!rc)
         rc = check_blocks(send, comm_remote_size(comm), "sendbuf", "displs");
     if (!rc)
-        rc = check_own_block(recv, send, comm);
-    if (!rc)
-        rc = check_own_length(send, recv, comm);
+        rc = check_own(send, recv, send, comm);
     asked_send(asked, send);
     return rc;
 }
@@ -204,8 +196,6 @@ static int asked_uniform(struct asked *asked, const struct side *send, const str
         rc = check_memory(recv, "recvbuf");
     if (!rc)
         rc = check_apart(send, recv);
-    if (!rc)
-        rc = check_own_length(send, recv, asked->comm);
     asked_send(asked, send);
     asked_recv(asked, recv);
     return rc;
@@ -216,13 +206,14 @@ int asked_allgather(struct asked *asked, struct comm *comm, struct side *send,
 {
     asked_open(asked, COLL_ALLGATHER, comm, 0);
     int rc = asked_uniform(asked, send, recv);
-    return rc ? rc : check_own_block(send, recv, comm);
+    return rc ? rc : check_own(send, recv, recv, comm);
 }
 
 int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send, struct side *recv)
 {
     asked_open(asked, COLL_ALLTOALL, comm, 0);
-    return asked_uniform(asked, send, recv);
+    int rc = asked_uniform(asked, send, recv);
+    return rc ? rc : check_own_length(send, recv, comm);
 }
 
 int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
@@ -235,9 +226,7 @@ int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
     if (!rc)
         rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc)
-        rc = check_own_block(send, recv, comm);
-    if (!rc)
-        rc = check_own_length(send, recv, comm);
+        rc = check_own(send, recv, recv, comm);
     asked_send(asked, send);
     asked_recv(asked, recv);
     return rc;

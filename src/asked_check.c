@@ -122,7 +122,8 @@ int check_apart_blocks(const struct side *send, const struct side *recv, int n)
     return MPI_SUCCESS;
 }
 
-int check_own_block(const struct side *mine, const struct side *all, const struct comm *comm)
+static int check_own_block(const struct side *mine, const struct side *all,
+                           const struct comm *comm)
 {
     if (comm_is_inter(comm) || !block_at(mine, 0))
         return MPI_SUCCESS;
@@ -154,6 +155,13 @@ int check_own_length(const struct side *send, const struct side *recv, const str
                 "belong; the counts and "
                 "datatypes of sendbuf and recvbuf must make the same number of bytes",
                 (long long)bytes, me, (long long)room);
+}
+
+int check_own(const struct side *send, const struct side *recv, const struct side *all,
+              const struct comm *comm)
+{
+    int rc = check_own_block(all == recv ? send : recv, all, comm);
+    return rc ? rc : check_own_length(send, recv, comm);
 }
 
 int check_block_type(const struct side *side, int i, struct type **type)

@@ -32,10 +32,12 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
  * What overlaps otherwise is not looked for, since strided types may well interleave. */
 int check_apart(const struct side *send, const struct side *recv);
 int check_apart_blocks(const struct side *send, const struct side *recv, int n);
-int check_own_block(const struct side *mine, const struct side *all, const struct comm *comm);
 
-/* What this rank sends to itself is as long as its place. */
+/* What this rank sends to itself is as long as its place; where one side, `all`, has a block for each rank and the
+ * other one is this rank's, that does not lie in its place already. */
 int check_own_length(const struct side *send, const struct side *recv, const struct comm *comm);
+int check_own(const struct side *send, const struct side *recv, const struct side *all,
+              const struct comm *comm);
 
 /* Element i of the array of datatypes: live and committed. */
 int check_block_type(const struct side *side, int i, struct type **type);
