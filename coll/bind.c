@@ -17,6 +17,7 @@
  *
  * Kept apart (`aside`) and copied before or after:
  *     bcast in several blocks, data with gaps       OUT, packed
+ *     blocks with gaps that are cut in pieces       packed (bind_bytes.c), and
  *     alltoall(v, w) in place                       IN, packed: a copy of what will be replaced
  *     reduce_scatter in place                       OUT: it lies at the start of the input,
  *                                                   over blocks that others still need
@@ -31,11 +32,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool exchanges(enum collective what)
-{
-    return what == COLL_ALLTOALL || what == COLL_ALLTOALLV || what == COLL_ALLTOALLW;
-}
 
 /* Blocks whose size only their two ends know. */
 static bool blocks_differ(enum collective what)
@@ -82,10 +78,10 @@ static size_t block_bytes(const struct area *area)
     return area->how == CUT_EACH ? area->count * area->layout->size : 0;
 }
 
-/* TMP of `count` elements per block of a room that is moved, not reduced: packed. */
+/* TMP of so many bytes per block of a room that is moved, not reduced: packed. */
 static int packed_scratch(struct bound *b, size_t bytes)
 {
-    int n = b->plan->nblocks[ROOM_TMP];
+    int pieces = b->plan->key.pieces, n = b->plan->nblocks[ROOM_TMP] / pieces;
     if (n == 0)
         return 0;
     b->scratch = scratch_take(bytes * (size_t)n);
@@ -95,7 +91,7 @@ static int packed_scratch(struct bound *b, size_t bytes)
                                        .base = b->scratch,
                                        .layout = &layout_bytes,
                                        .count = bytes,
-                                       .pieces = 1 };
+                                       .pieces = pieces };
     return 0;
 }
 
@@ -146,7 +142,7 @@ static int bind_bcast(struct bound *b)
     struct buffer user = { data->base, data->count, data->layout, data->where };
     size_t bytes = buffer_bytes(&user);
     char *flat = buffer_flat(&user);
-    if (!flat && !(flat = b->aside = scratch_take(bytes)))
+    if (!flat && !(flat = b->aside[ROOM_OUT] = scratch_take(bytes)))
         return scratch_fail(bytes);
     area_whole(&b->room[ROOM_OUT], flat, &layout_bytes, bytes, b->plan->nblocks[ROOM_OUT]);
     return 0;
@@ -198,7 +194,7 @@ static int64_t list_blocks(struct bound *b, int before)
 {
     const struct part *recv = &b->call->recv;
     int n = b->npeers;
-    int64_t total = 0, *counts = b->offsets, *displs = counts + before + n;
+    int64_t total = 0, *counts = b->listed[ROOM_IN], *displs = counts + before + n;
     for (int i = 0; i < n; i++)
         total += counts[before + i] =
             recv->vector ? counts_at(recv->counts, i) : (int64_t)recv->count;
@@ -221,8 +217,8 @@ static struct area listed(const struct bound *b, void *base, int nlisted)
                           .layout = b->call->reduction.layout,
                           .nblocks = nlisted,
                           .pieces = b->plan->key.pieces,
-                          .counts = { .wide = b->offsets },
-                          .displs = { .wide = b->offsets + nlisted } };
+                          .counts = { .wide = b->listed[ROOM_IN] },
+                          .displs = { .wide = b->listed[ROOM_IN] + nlisted } };
 }
 
 static int bind_reduce_scatter(struct bound *b)
@@ -236,10 +232,10 @@ static int bind_reduce_scatter(struct bound *b)
     if (inter) /* recv counts are those of the own group */
         b->npeers = plan->key.me < plan->split ? plan->split : plan->key.size - plan->split;
     int nlisted = before + b->npeers;
-    b->offsets = malloc(2 * (size_t)nlisted * sizeof(*b->offsets));
-    if (!b->offsets)
-        return scratch_fail(2 * (size_t)nlisted * sizeof(*b->offsets));
-    size_t total = (size_t)list_blocks(b, before), mine = (size_t)b->offsets[before + me];
+    int64_t *counts = b->listed[ROOM_IN] = malloc(2 * (size_t)nlisted * sizeof(*counts));
+    if (!counts)
+        return scratch_fail(2 * (size_t)nlisted * sizeof(*counts));
+    size_t total = (size_t)list_blocks(b, before), mine = (size_t)counts[before + me];
     void *input = call->in_place ? call->recv.base : call->send.base;
     if (inter)
         area_whole(&b->room[ROOM_IN], input, layout, total, 1);
@@ -248,7 +244,7 @@ static int bind_reduce_scatter(struct bound *b)
     void *output = call->recv.base, *base = NULL;
     int error = 0;
     if (call->in_place)
-        error = elements_take(call, &b->aside, &output, mine);
+        error = elements_take(call, &b->aside[ROOM_OUT], &output, mine);
     area_whole(&b->room[ROOM_OUT], output, layout, mine, plan->nblocks[ROOM_OUT]);
     if (!error && plan->nblocks[ROOM_TMP])
         error = elements_take(call, &b->scratch, &base, total * (inter ? 3 : 1));
@@ -258,49 +254,17 @@ static int bind_reduce_scatter(struct bound *b)
 
 /* ---- moving ---- */
 
-/* alltoall in place: IN is a packed copy of OUT, block behind block. */
-static int set_aside(struct bound *b)
-{
-    const struct area *out = &b->room[ROOM_OUT];
-    int n = b->npeers;
-    int64_t at = 0, *counts, *displs;
-    counts = b->offsets = malloc(2 * (size_t)n * sizeof(*counts));
-    if (!counts)
-        return scratch_fail(2 * (size_t)n * sizeof(*counts));
-    displs = counts + n;
-    for (int i = 0; i < n; i++) {
-        size_t elements = out->how == CUT_EACH ? out->count : (size_t)counts_at(out->counts, i);
-        size_t size = out->layouts ? out->layouts[i]->size : out->layout->size;
-        displs[i] = at;
-        at += counts[i] = (int64_t)(elements * size);
-    }
-    b->aside = scratch_take((size_t)at);
-    if (!b->aside)
-        return scratch_fail((size_t)at);
-    b->room[ROOM_IN] = (struct area){ .how = CUT_LIST,
-                                      .base = b->aside,
-                                      .layout = &layout_bytes,
-                                      .nblocks = n,
-                                      .pieces = 1,
-                                      .counts = { .wide = counts },
-                                      .displs = { .wide = displs } };
-    return 0;
-}
-
 static int bind_movement(struct bound *b)
 {
     const struct call *call = b->call;
     area_part(&b->room[ROOM_IN], &call->send, b->plan->nblocks[ROOM_IN]);
     area_part(&b->room[ROOM_OUT], &call->recv, b->plan->nblocks[ROOM_OUT]);
-    if (call->in_place && exchanges(call->what)) {
-        int error = set_aside(b);
-        if (error)
-            return error;
-    }
-    if (blocks_differ(call->what))
-        return sized_scratch(b);
     bool from_in = call->what == COLL_GATHER;
-    return packed_scratch(b, block_bytes(&b->room[from_in ? ROOM_IN : ROOM_OUT]));
+    size_t bytes = block_bytes(&b->room[from_in ? ROOM_IN : ROOM_OUT]);
+    int error = bytes_open(b);
+    if (error)
+        return error;
+    return blocks_differ(call->what) ? sized_scratch(b) : packed_scratch(b, bytes);
 }
 
 int bind_open(struct bound *bound, const struct plan *plan, const struct call *call)
@@ -308,10 +272,12 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
     bound->plan = plan;
     bound->call = call;
     bound->npeers = plan->key.size;
-    bound->scratch = bound->aside = NULL;
-    bound->offsets = bound->sizes = NULL;
+    bound->scratch = NULL;
+    bound->sizes = NULL;
     bound->kept = NULL;
     for (int r = 0; r < ROOMS; r++) {
+        bound->aside[r] = NULL;
+        bound->listed[r] = NULL;
         bound->room[r].how = CUT_NOTHING;
         bound->room[r].count = 0; /* means are taken of what is there */
     }
@@ -340,24 +306,28 @@ int bind_open(struct bound *bound, const struct plan *plan, const struct call *c
 void bind_close(struct bound *bound)
 {
     call_scratch_give(bound->call, bound->scratch);
-    call_scratch_give(bound->call, bound->aside);
-    free(bound->offsets);
+    bound->scratch = NULL;
+    for (int r = 0; r < ROOMS; r++) {
+        call_scratch_give(bound->call, bound->aside[r]);
+        free(bound->listed[r]);
+        bound->aside[r] = NULL;
+        bound->listed[r] = NULL;
+    }
     free(bound->sizes);
+    bound->sizes = NULL;
     bind_forget(bound);
-    bound->scratch = bound->aside = NULL;
-    bound->offsets = bound->sizes = NULL;
 }
 
 /* ---- keeping apart ---- */
 
-static void copy_blocks_aside(const struct bound *b)
+static bool is_moved(const struct bound *b)
 {
-    struct buffer block;
-    struct layout *made;
-    for (int i = 0; i < b->npeers; i++) {
-        bind_span(b, out(i, 1), &block, &made); /* one block: nothing is made */
-        buffer_pack(&block, 0, b->aside + b->offsets[b->npeers + i], buffer_bytes(&block));
-    }
+    return b->call->what != COLL_BCAST && !is_reduction(b->call->what);
+}
+
+static bool keeps_apart(const struct bound *b)
+{
+    return b->aside[ROOM_IN] || b->aside[ROOM_OUT];
 }
 
 static __attribute__((noinline)) void fill_aside(const struct bound *b)
@@ -365,16 +335,16 @@ static __attribute__((noinline)) void fill_aside(const struct bound *b)
     const struct part *data = &b->call->recv;
     struct buffer user = { data->base, data->count, data->layout, data->where };
     if (b->call->what == COLL_BCAST && b->plan->key.me == b->plan->root)
-        buffer_pack(&user, 0, b->aside, buffer_bytes(&user));
-    else if (exchanges(b->call->what))
-        copy_blocks_aside(b);
+        buffer_pack(&user, 0, b->aside[ROOM_OUT], buffer_bytes(&user));
+    else if (is_moved(b))
+        bytes_in(b);
 }
 
 void bind_begin(const struct bound *b)
 {
     if (__builtin_expect(b->call->staging != NULL, 0))
         staging_in(b->call->staging);
-    if (b->aside)
+    if (keeps_apart(b))
         fill_aside(b);
 }
 
@@ -409,17 +379,19 @@ static void copy_back(const struct bound *b)
     const struct area *out = &b->room[ROOM_OUT];
     struct buffer user = { data->base, data->count, data->layout, data->where };
     if (b->call->what == COLL_BCAST && b->plan->key.me != b->plan->root)
-        buffer_unpack(&user, 0, b->aside, buffer_bytes(&user));
+        buffer_unpack(&user, 0, b->aside[ROOM_OUT], buffer_bytes(&user));
     if (is_reduce_scatter(b->call->what)) {
         struct buffer from = { out->base, out->count, out->layout, out->where };
         struct buffer to = { data->base, out->count, out->layout, out->where };
         buffer_copy(&to, &from);
     }
+    if (is_moved(b))
+        bytes_out(b);
 }
 
 void bind_end(const struct bound *b)
 {
-    if (b->aside)
+    if (keeps_apart(b))
         copy_back(b);
     if (is_reduction(b->call->what) && b->call->reduction.mean)
         finish_mean(b);

@@ -50,7 +50,7 @@ struct area {
     const struct layout *layout;
     size_t count;     /* elements: of the vector (WHOLE), of a block before pieces (EACH) */
     int nblocks;      /* WHOLE: blocks in the vector, pieces counted; LIST: entries */
-    int pieces;       /* EACH, LIST */
+    int pieces;       /* EACH, LIST: blocks are cut in so many */
     ptrdiff_t copies; /* WHOLE: bytes from one copy to the next */
     struct counts counts, displs; /* LIST; displs in elements, or bytes with `layouts` */
     const struct layout *const *layouts;
@@ -60,12 +60,12 @@ struct bound {
     const struct plan *plan;
     const struct call *call;
     struct area room[ROOMS];
-    int npeers;        /* blocks of a part: ranks, or ranks of the other group */
-    char *scratch;     /* TMP */
-    char *aside;       /* a buffer kept apart, see bind.c */
-    int64_t *offsets;  /* computed counts and displacements */
-    int64_t *sizes;    /* of the blocks of TMP, and where they begin; NULL: all alike */
-    struct kept *kept; /* layouts that were made (bind_span.c); NULL: they are not kept */
+    int npeers;             /* blocks of a part: ranks, or ranks of the other group */
+    char *scratch;          /* TMP */
+    char *aside[ROOMS];     /* buffers kept apart, see bind.c */
+    int64_t *listed[ROOMS]; /* computed counts and displacements */
+    int64_t *sizes;         /* of the blocks of TMP, and where they begin; NULL: all alike */
+    struct kept *kept;      /* layouts that were made (bind_span.c); NULL: they are not kept */
 };
 
 /* ---- reductions of data on a device (bind_stage.c) ----
@@ -100,6 +100,17 @@ void call_scratch_give(const struct call *call, void *memory);
 
 /* 0, or an error when data of the call lie on a device and copying some failed. */
 int staging_check(const struct call *call);
+
+/* ---- blocks as bytes (bind_bytes.c) ---- */
+
+/* IN and OUT of a collective that moves blocks, from now on as bytes: those that are cut in pieces, whose
+ * two ends may have different datatypes, and IN of an alltoall in place, which is a copy of what will be
+ * replaced.  Blocks with gaps are packed apart.  0 or MPI_ERR_NO_MEM. */
+int bytes_open(struct bound *bound);
+
+/* Around each performance: what is packed apart is brought up to date. */
+void bytes_in(const struct bound *bound);
+void bytes_out(const struct bound *bound);
 
 /* ---- binding ---- */
 

@@ -139,6 +139,14 @@ static int span_list(const struct bound *bound, struct span s, struct buffer *bu
     return 0;
 }
 
+/* Where block i begins, in elements. */
+static size_t each_at(const struct area *a, int i)
+{
+    if (a->pieces == 1)
+        return (size_t)i * a->count;
+    return (size_t)(i / a->pieces) * a->count + cut(a->count, a->pieces, i % a->pieces);
+}
+
 int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
               struct layout **made)
 {
@@ -149,8 +157,8 @@ int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
     if (a->how == CUT_LIST)
         return span_list(bound, s, buffer, made);
     if (a->how == CUT_EACH) {
-        from = (size_t)s.first * a->count;
-        to = from + (size_t)s.n * a->count;
+        from = each_at(a, s.first);
+        to = each_at(a, s.first + s.n);
     } else if (a->nblocks == 1) { /* the general case without its divisions */
         from = 0;
         to = a->count;

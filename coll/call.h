@@ -106,6 +106,25 @@ struct part {
     const struct layout *const *layouts; /* alltoallw: one per block; displs are bytes */
 };
 
+/* Block i of a part without counts. */
+static inline struct buffer part_block(const struct part *part, int i)
+{
+    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
+    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
+                            part->where };
+}
+
+/* Block i of a part, which may have counts. */
+static inline struct buffer block_of(const struct part *part, int i)
+{
+    if (__builtin_expect(!part->vector, 1))
+        return part_block(part, i);
+    const struct layout *layout = part->layouts ? part->layouts[i] : part->layout;
+    ptrdiff_t at = (ptrdiff_t)counts_at(part->displs, i) * (part->layouts ? 1 : layout->extent);
+    return (struct buffer){ buffer_at(part->base, at), (size_t)counts_at(part->counts, i),
+                            layout, part->where };
+}
+
 /* Packed bytes of one block, or of the vector; 0 where there is no single layout. */
 static inline size_t unit_bytes(const struct part *part)
 {

@@ -127,11 +127,11 @@ int law_blocks(const struct world *w, int r, enum room room)
         return all;
     case COLL_NEIGHBOR_ALLGATHER:
     case COLL_NEIGHBOR_ALLGATHERV:
-        return room == ROOM_IN ? each : near->nsources;
+        return room == ROOM_IN ? each : near->nsources * each;
     case COLL_NEIGHBOR_ALLTOALL:
     case COLL_NEIGHBOR_ALLTOALLV:
     case COLL_NEIGHBOR_ALLTOALLW:
-        return room == ROOM_IN ? near->ndestinations : near->nsources;
+        return (room == ROOM_IN ? near->ndestinations : near->nsources) * each;
     case COLL_REDUCE_SCATTER:
     case COLL_REDUCE_SCATTER_BLOCK:
         return room == ROOM_IN && !w->split ? all : each;
@@ -165,13 +165,13 @@ static struct symbol summed(struct law *law, struct range who, int unit)
     return sum->symbol;
 }
 
-/* What comes along the edge that ends in block b of rank r: the k-th edge from a rank is the
+/* What comes along the edge that ends in unit u of rank r: the k-th edge from a rank is the
  * k-th that this rank has to here.  Nothing along an edge from nobody. */
-static struct symbol along_edge(const struct law *law, int r, int b)
+static struct symbol along_edge(const struct law *law, int r, int u)
 {
     const struct world *w = law->world;
     const struct neighbours *near = w->neighbours[r];
-    int at = 0, k = 0;
+    int at = 0, k = 0, b = u / w->pieces;
     while (near->source[at].block != b)
         at++;
     int peer = near->source[at].peer;
@@ -183,7 +183,7 @@ static struct symbol along_edge(const struct law *law, int r, int b)
     while (e->peer != r || k-- > 0)
         e++;
     bool alike = w->what == COLL_NEIGHBOR_ALLGATHER || w->what == COLL_NEIGHBOR_ALLGATHERV;
-    return symbol_atom(law->salt, peer, alike ? 0 : e->block);
+    return symbol_atom(law->salt, peer, (alike ? 0 : e->block) * w->pieces + u % w->pieces);
 }
 
 bool law_expected(struct law *law, int r, int u, struct symbol *s)

@@ -113,7 +113,7 @@ static int choose_forced(const struct question *q, const struct orders *orders,
     const struct forced *forced = &orders->of[q->what];
     const struct algorithm *a = forced->algorithm;
     const char *why_not = choose_objection(a, forced->radix, q);
-    if (!why_not && forced->pieces > 1 && !a->cut)
+    if (!why_not && forced->pieces > 1 && !algorithm_cuts(a))
         why_not = "it cannot be cut in pieces";
     if (!why_not && forced->throttle && !a->program)
         why_not = "it is no plan that could be throttled";

@@ -112,7 +112,7 @@ static bool in_vain(const struct search *s, double before, double now)
 static int most_pieces(const struct algorithm *a, size_t bytes)
 {
     int pieces = 1;
-    while (a->cut && pieces < MOST_PIECES && bytes / (4 * (size_t)pieces) >= LEAST_PIECE)
+    while (a->pipelines && pieces < MOST_PIECES && bytes / (4 * (size_t)pieces) >= LEAST_PIECE)
         pieces *= 4;
     return pieces;
 }

@@ -97,7 +97,8 @@ int own_load(const char *path)
                                             .name = s->name,
                                             .program = script_program,
                                             .ordered = s->ordered,
-                                            .cut = s->cut,
+                                            .pipelines = s->cut,
+                                            .whole = !s->cut,
                                             .script = s };
     }
     nown += n;

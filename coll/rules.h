@@ -22,15 +22,22 @@ struct algorithm {
     program *program; /* NULL: no plan, but coll/tiny.c or coll/attach.c */
     bool ordered;     /* folds in rank order: serves operations that do not commute */
     bool inter;       /* between the groups of an intercommunicator, and only there */
-    bool cut;         /* may be cut in pieces */
-    bool sized;       /* passes on blocks that differ, whose sizes go first (sized.c) */
-    bool attaches;    /* is coll/attach.c */
-    int radix;        /* has a radix, which is this unless somebody asks for another; 0: none */
-    enum need needs;  /* what it cannot do without */
+    bool pipelines;   /* in pieces it may be faster, so the model looks in how many */
+    bool whole;    /* is not cut: there is nothing, or its two ends would cut it differently */
+    bool sized;    /* passes on blocks that differ, whose sizes go first (sized.c) */
+    bool attaches; /* is coll/attach.c */
+    int radix;     /* has a radix, which is this unless somebody asks for another; 0: none */
+    enum need needs;             /* what it cannot do without */
     const struct script *script; /* a user's own (own.h); NULL: the library's */
 };
 
 extern const struct algorithm algorithms[]; /* ends with name NULL */
+
+/* May it be cut in pieces? */
+static inline bool algorithm_cuts(const struct algorithm *a)
+{
+    return a->program && !a->whole;
+}
 
 /* Why it cannot work on p ranks, with this radix, in these places; NULL: it can. */
 const char *algorithm_objection(const struct algorithm *algorithm, int p, int radix,

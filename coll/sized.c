@@ -43,9 +43,12 @@ static enum collective evenly(enum collective what)
                                    : COLL_ALLTOALL;
 }
 
-static struct part numbers(int64_t *base)
+/* One per piece of a block. */
+static struct part numbers(int64_t *base, int pieces)
 {
-    return (struct part){ .base = base, .layout = &layout_bytes, .count = sizeof *base };
+    return (struct part){ .base = base,
+                          .layout = &layout_bytes,
+                          .count = sizeof *base * (size_t)pieces };
 }
 
 int sized_open(struct sized *sized, struct team *team, const struct bound *bound, int tag,
@@ -60,8 +63,8 @@ int sized_open(struct sized *sized, struct team *team, const struct bound *bound
         return fail(MPI_ERR_NO_MEM, "no memory for the sizes of %zu blocks", nin + nout);
     sized->call = (struct call){ .what = evenly(bound->call->what),
                                  .root = bound->call->root,
-                                 .send = numbers(sizes),
-                                 .recv = numbers(sizes + nin) };
+                                 .send = numbers(sizes, plan->key.pieces),
+                                 .recv = numbers(sizes + nin, plan->key.pieces) };
     sized->run =
         (struct execution){ .request = { .ops = &ops }, .tag = tag, .signature = signature };
     struct bound first;

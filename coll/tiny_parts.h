@@ -46,16 +46,6 @@ static inline struct buffer only_block(const struct part *part)
     return part->layout ? part_block(part, 0) : (struct buffer){ NULL, 0, NULL, HERE };
 }
 
-/* Block i of a part, which may have counts. */
-static inline struct buffer block_of(const struct part *part, int i)
-{
-    if (__builtin_expect(!part->vector, 1))
-        return part_block(part, i);
-    ptrdiff_t at = (ptrdiff_t)counts_at(part->displs, i) * part->layout->extent;
-    return (struct buffer){ buffer_at(part->base, at), (size_t)counts_at(part->counts, i),
-                            part->layout, part->where };
-}
-
 /* The blocks of all ranks but `me` lie one behind the other: which one is that of rank r? */
 static inline size_t among_others(int me, int r)
 {

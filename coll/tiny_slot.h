@@ -286,12 +286,4 @@ static inline int tiny_hear_all(struct round *round)
     return 0;
 }
 
-/* Block i of a part without counts. */
-static inline struct buffer part_block(const struct part *part, int i)
-{
-    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
-    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
-                            part->where };
-}
-
 #endif

@@ -94,7 +94,7 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
     const struct algorithm *a = use->algorithm;
     if (row->noncommutative && !a->ordered)
         return "does not fold in rank order, and the row is for operations that do not commute";
-    if (use->pieces > 1 && !a->cut)
+    if (use->pieces > 1 && !algorithm_cuts(a))
         return "cannot be cut in pieces";
     if (use->throttle && !a->program)
         return "is no plan that could be throttled";

@@ -27,4 +27,17 @@ for np in ${NP:-4}; do
     done
     [ $left = 0 ] || skip "forced np=$np" "$left of $# algorithms: the time is over"
 done
+
+# Blocks in pieces, which are of bytes, whatever types the two ends have.
+for word in gather=binomial gatherv=binomial scatter=linear scatterv=binomial allgather=ring allgatherv=bruck \
+    alltoall=spread alltoallv=bruck alltoallw=pairwise; do
+    case_run "forced $word:pieces=3 np=4" 60 env XMPI_COLL="$word:pieces=3" "$XMPIRUN" -np 4 \
+        "$scratch/forced" "${word%%=*}"
+done
+compile -o "$scratch/neighbor" "$top/test/conform/neighbor.c" || { not_ok neighbor compile; finish; }
+pieces=
+for what in allgather allgatherv alltoall alltoallv alltoallw; do
+    pieces=$pieces,neighbor_$what=direct:pieces=3
+done
+case_run "forced neighbours in pieces np=4" 60 env XMPI_COLL="${pieces#,}" "$XMPIRUN" -np 4 "$scratch/neighbor"
 finish

@@ -109,6 +109,7 @@ expect "check --throttle" 0 "is right on all of 1 to 17 ranks" check bcast:scatt
 expect "cost --throttle" 0 "1000 bytes, 1 messages at a time" cost allgather:bruck -n 9 --bytes 1000 --throttle 1
 expect "sim --throttle" 0 "model time" sim alltoall:spread -n 64 --nodes 64 --bytes 64k --throttle 4
 expect "cost --throttle: none" 2 "--throttle 0 is no number from 1" cost allgather:bruck -n 9 --bytes 8 --throttle 0
+expect "check --pieces of blocks" 0 "is right on all of 1 to 9 ranks" check alltoallv:bruck -n 1..9 --pieces 3
 expect "cost: pipeline, p-2+S rounds" 0 "rounds 38" cost bcast:chain -n 8 --pieces 32 --bytes 1MiB
 expect "cost says model" 0 "model time" cost allreduce:ring -n 8 --bytes 8
 expect "cost without bytes" 2 "--bytes 64k" cost allreduce:ring -n 8
@@ -116,7 +117,7 @@ expect "cost of a barrier" 0 "rounds 4" cost barrier:dissemination -n 16
 expect "cost: no amount" 2 "--bytes 3x is no amount" cost allreduce:ring -n 8 --bytes 3x
 expect "cost: too much" 2 "--bytes inf is no amount" cost allreduce:ring -n 8 --bytes inf
 expect "cost: not a number" 2 "--bytes nan is no amount" cost allreduce:ring -n 8 --bytes nan
-expect "cost: no cut" 2 "cannot be cut" cost alltoall:bruck -n 8 --bytes 8 --pieces 2
+expect "cost: no cut" 2 "cannot be cut" cost barrier:dissemination -n 8 --pieces 2
 
 expect "cost: too many pieces" 2 "--pieces 100000000 is no number from 1 to 4096" cost bcast:chain -n 8 \
     --pieces 100000000 --bytes 8

@@ -218,7 +218,7 @@ static int complete(struct plan_args *args)
     if (args->nodes && args->from % args->nodes)
         return plan_wrong("%d ranks cannot be spread evenly over --nodes %d; take a divisor",
                           args->from, args->nodes);
-    if (args->pieces > 1 && !args->algorithm->cut)
+    if (args->pieces > 1 && !algorithm_cuts(args->algorithm))
         return plan_wrong("%s:%s cannot be cut; leave out --pieces %d", name,
                           args->algorithm->name, args->pieces);
     if (args->radix && !args->algorithm->radix)

@@ -26,7 +26,7 @@ static void list_row(const struct algorithm *a)
     snprintf(name, sizeof name, "%s:%s", collective_name(a->what), a->name);
     printf("%-36s%s%s%s", name, a->inter ? "  between two groups" : "",
            a->ordered && is_reduction(a->what) ? "  any operation" : "",
-           a->cut ? "  may be cut" : "");
+           algorithm_cuts(a) ? "  may be cut" : "");
     if (a->radix)
         printf("  radix %d", a->radix);
     if (a->script)

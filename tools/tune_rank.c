@@ -120,7 +120,7 @@ static void candidates_open(void)
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->what == tune.what && !a->inter) {
             candidate_add(a->name, 1);
-            for (int pieces = 4; a->cut && pieces <= 16; pieces *= 4)
+            for (int pieces = 4; a->pipelines && pieces <= 16; pieces *= 4)
                 candidate_add(a->name, pieces);
         }
 }

@@ -156,7 +156,7 @@ int main(void)
                                        .program = a->program,
                                        .p = p,
                                        .root = draw(p),
-                                       .pieces = a->cut ? 1 + draw(2) : 1,
+                                       .pieces = algorithm_cuts(a) ? 1 + draw(2) : 1,
                                        .split = a->inter ? 1 + draw(p - 1) : 0,
                                        .radix = a->radix ? 2 + draw(3) : 0,
                                        .throttle = draw(4) ? 0 : 1 + draw(3),

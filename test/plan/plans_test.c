@@ -78,12 +78,12 @@ static void throttled(const struct algorithm *a, struct world world)
 /* Whole and in pieces, in place and not. */
 static void in_pieces(const struct algorithm *a, struct world world)
 {
-    int most = a->cut && world.p <= SMALL ? 3 : 1;
-    for (world.pieces = 1; world.pieces <= most; world.pieces++)
+    int most = algorithm_cuts(a) && world.p <= SMALL ? 3 : 1, step = a->pipelines ? 1 : 2;
+    for (world.pieces = 1; world.pieces <= most; world.pieces += step)
         for (int in_place = 0; in_place <= has_in_place(a->what); in_place++) {
             world.in_place = in_place;
             try(a, &world);
-            if (!in_place)
+            if (!in_place && (world.pieces == 1 || a->pipelines))
                 throttled(a, world);
         }
 }
@@ -108,8 +108,10 @@ static void between(const struct algorithm *a, int p, int split)
     world.split = split;
     for (int root = 0; root < (is_rooted(a->what) ? p : 1); root++) {
         world.root = root;
-        try(a, &world);
-        throttled(a, world);
+        for (world.pieces = 1; world.pieces <= (algorithm_cuts(a) ? 3 : 1); world.pieces += 2) {
+            try(a, &world);
+            throttled(a, world);
+        }
     }
 }
 
@@ -119,8 +121,10 @@ static void along_edges(const struct algorithm *a, int p)
     struct world world = world_of(a, p);
     graph_make(p, near);
     world.neighbours = near;
-    try(a, &world);
-    throttled(a, world);
+    for (world.pieces = 1; world.pieces <= 2; world.pieces++) {
+        try(a, &world);
+        throttled(a, world);
+    }
     graph_free(p, near);
 }
 
@@ -173,7 +177,7 @@ static void at_random(const struct algorithm *a)
     world.radix = a->radix ? 2 + graph_draw(8) : 0;
     world.root = is_rooted(a->what) ? graph_draw(p) : 0;
     world.in_place = has_in_place(a->what) && graph_draw(2);
-    world.pieces = a->cut ? 1 + graph_draw(4) : 1;
+    world.pieces = algorithm_cuts(a) ? 1 + graph_draw(4) : 1;
     world.throttle = graph_draw(2) ? 0 : 1 + graph_draw(4);
     world.brief = true;
     if (!algorithm_objection(a, p, world.radix, world.places) && fits(&world))

@@ -46,7 +46,7 @@ START_TEST(every_rule_names_an_algorithm)
                     algorithm_find((enum collective)what, inter, r->use);
                 ck_assert_msg(a != NULL, "%s: %s", collective_name((enum collective)what),
                               r->use);
-                ck_assert(!r->piece || a->cut);
+                ck_assert(!r->piece || a->pipelines);
             }
         }
 }
@@ -213,9 +213,9 @@ START_TEST(what_cannot_be_is_an_error_that_helps)
     expect_complaint("allreduce=ring",
                      "the operation does not commute; these can: doubling spread");
     expect_complaint("allreduce=tiny", "no shared slots");
-    forced_read("gather=linear:pieces=2");
+    forced_read("barrier=dissemination:pieces=2");
     struct team team = team_of(4, 0);
-    struct call call = call_of(COLL_GATHER, 100, false);
+    struct call call = call_of(COLL_BARRIER, 0, false);
     struct choice choice;
     ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), MPI_ERR_OTHER);
     ck_assert(strstr(fail_text(), "cannot be cut") != NULL);

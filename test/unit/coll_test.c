@@ -562,7 +562,7 @@ static void each_algorithm(int rank, int n)
             continue; /* neighbours: test/conform/neighbor.c */
         for (int i = 0; i < MIXTURES; i++) {
             snprintf(text, sizeof(text), "%s=%s%s%s%s", collective_name(a->what), a->name,
-                     a->cut && i % 3 == 2 ? ":pieces=3" : "",
+                     algorithm_cuts(a) && i % 3 == 2 ? ":pieces=3" : "",
                      a->radix && i % 2 == 1 ? ":radix=3" : "",
                      a->program && i % 4 >= 2 ? ":throttle=2" : "");
             any_call(&s, a->what, a->inter ? NULL : text);

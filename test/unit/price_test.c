@@ -561,7 +561,7 @@ START_TEST(no_price_is_below_its_least)
         for (int i = 0; i < 27; i++) {
             struct price_query q = { .algorithm = a,
                                      .p = 16 * (1 + i / 9),
-                                     .pieces = a->cut ? 1 + i % 4 : 1,
+                                     .pieces = algorithm_cuts(a) ? 1 + i % 4 : 1,
                                      .bytes = (size_t)1 << 7 * (i / 3 % 3),
                                      .seats = { .per_node = per_node[i % 3] } };
             struct price price;
@@ -583,7 +583,7 @@ START_TEST(what_is_cut_has_a_price)
     static const int cuts[] = { 2, 3, 5 };
     int priced = 0;
     for (const struct algorithm *a = algorithms; a->name; a++)
-        for (int i = 0; a->cut && i < 3 * 12; i++) {
+        for (int i = 0; algorithm_cuts(a) && i < 3 * 12; i++) {
             struct price_query q = { .algorithm = a,
                                      .p = 2 + i / 3,
                                      .pieces = cuts[i % 3],

@@ -149,7 +149,7 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("allreduce bytes=1025.. : tiny", "shared slot");
     refused("barrier bytes=3 : dissemination", "without regard to bytes");
     refused("allreduce ranks=6 : swing", "so many ranks");
-    refused("gather : binomial:pieces=2", "cannot be cut");
+    refused("barrier : dissemination:pieces=2", "cannot be cut");
     refused("allreduce : ring:pieces=0", "pieces=n");
     refused("allreduce bytes=5..4 : ring", "N..M");
     refused("allreduce bytes= : ring", "N..M");
