@@ -50,6 +50,10 @@ program inter_reduce, inter_allreduce, inter_reduce_scatter; /* ordered */
 
 /* ---- parts that several programs share ---- */
 
+/* Where everybody sends to everybody, all sends come first, so that none waits for a receive in program order.
+ * Among more ranks than this each send is followed by a receive, and the plan can be rolled up. */
+enum { WIDE = 512 };
+
 /* Traeff's circulant (circulant.c).  From IN, p blocks on each rank, to the sum of block `me` in
  * `last`; partial sums go to `room`, cut in p blocks.  plan->radix is the number of nodes that
  * ranks are dealt out to in turn, 0 if that does not matter. */

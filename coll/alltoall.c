@@ -7,8 +7,8 @@
  * alltoall_throttled   the same messages, `radix` sends and as many receives at a time, where a
  *                  network loses its breath when everybody sends to everybody.
  * alltoall_pairwise    p-1 exchanges one after the other: in round i with rank me xor i where p is a
- *                  power of two, else to me + i and from me - i.  Also for alltoallv and
- *                  alltoallw.
+ *                  power of two (and not WIDE), else to me + i and from me - i.  Also for alltoallv
+ *                  and alltoallw.
  *
  *                      round 1   0-1 2-3     round 2   0-2 1-3     round 3   0-3 1-2
  *
@@ -26,11 +26,17 @@
 
 void alltoall_spread(struct plan *plan, int me, int p)
 {
+    bool turns = p > WIDE;
+
     plan_rooms(plan, p, p, 0);
-    for (int i = 1; i < p; i++)
+    plan->rolls = turns;
+    for (int i = 1; i < p; i++) {
         plan_send(plan, mod(me + i, p), in(mod(me + i, p), 1));
+        if (turns)
+            plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
+    }
     plan_copy(plan, out(me, 1), in(me, 1));
-    for (int i = 1; i < p; i++)
+    for (int i = 1; i < p && !turns; i++)
         plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
 }
 
@@ -42,7 +48,7 @@ void alltoall_throttled(struct plan *plan, int me, int p)
 
 void alltoall_pairwise(struct plan *plan, int me, int p)
 {
-    bool pairs = (p & (p - 1)) == 0;
+    bool pairs = (p & (p - 1)) == 0 && p <= WIDE;
 
     plan_rooms(plan, p, p, 0);
     plan->in_flight = 1;

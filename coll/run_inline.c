@@ -35,6 +35,8 @@ bool run_is_inline(const struct bound *bound)
     const struct layout *layout = bound->call->reduction.layout;
     size_t longest = bind_longest(bound);
     bool folds = bound->plan->nfolds > 0;
+    if (bound->plan->roll) /* so many steps are better under way together */
+        return false;
     if (longest > INLINE_BYTES)
         return longest <= SINGLE_BYTES && is_single(bound) && layout->dense &&
                !bound->call->near;

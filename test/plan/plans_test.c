@@ -12,6 +12,7 @@
  *     plans_test NAME             the algorithms of that name only
  *     plans_test --random 600     for 600 seconds, random ones on up to 4096 ranks
  */
+#include "coll/algorithms.h"
 #include "coll/check.h"
 #include "coll/rules.h"
 #include "test/plan/graph.h"
@@ -128,8 +129,59 @@ static void along_edges(const struct algorithm *a, int p)
     graph_free(p, near);
 }
 
+static bool rolls_on(const struct algorithm *a, int p)
+{
+    struct plan plan;
+    struct plan_key key = { .me = 1, .size = p, .pieces = 1, .radix = a->radix };
+    plan_make(&plan, &key, a->program);
+    bool rolls = plan.rolls;
+    plan_free(&plan);
+    return rolls;
+}
+
+/* Some are written down otherwise for very many ranks. */
+static void among_many(const struct algorithm *a)
+{
+    struct world world = world_of(a, WIDE + 1);
+    if (a->needs == NEEDS_NOTHING && !is_rooted(a->what) && rolls_on(a, WIDE + 1) &&
+        !rolls_on(a, WIDE - 1))
+        try(a, &world);
+}
+
+/* In symbols, which have no sizes, a v form is what it is a form of. */
+static enum collective plain(enum collective what)
+{
+    switch (what) {
+    case COLL_GATHERV:
+        return COLL_GATHER;
+    case COLL_SCATTERV:
+        return COLL_SCATTER;
+    case COLL_ALLGATHERV:
+        return COLL_ALLGATHER;
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
+        return COLL_ALLTOALL;
+    case COLL_REDUCE_SCATTER_BLOCK:
+        return COLL_REDUCE_SCATTER;
+    default:
+        return what;
+    }
+}
+
+/* Has the same program been proven for the same collective? */
+static bool is_proven(const struct algorithm *a)
+{
+    const struct algorithm *b = algorithms;
+    while (b != a && (b->program != a->program || plain(b->what) != plain(a->what) ||
+                      b->radix != a->radix || b->ordered != a->ordered))
+        b++;
+    return b != a;
+}
+
 static void everything_about(const struct algorithm *a)
 {
+    if (a->program && is_proven(a))
+        return;
     for (int i = 0; is_neighbourhood(a->what) && i < 20 * GRAPH_RANKS; i++)
         along_edges(a, 1 + i % GRAPH_RANKS);
     if (!a->program || is_neighbourhood(a->what))
@@ -138,6 +190,8 @@ static void everything_about(const struct algorithm *a)
         for (int root = 0; root < (is_rooted(a->what) ? p : 1); root++)
             if (root_worth_trying(root, p))
                 within(a, p, root);
+    if (!a->inter)
+        among_many(a);
     for (int p = 2; p <= 12 && a->inter; p++)
         for (int split = 1; split < p; split++)
             between(a, p, split);

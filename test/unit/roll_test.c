@@ -129,6 +129,10 @@ START_TEST(a_million_ranks_have_short_plans)
         ck_assert_uint_le(bytes_of(barrier_dissemination, me, p), 6144);
     }
     ck_assert_uint_le(bytes_of(alltoall_pairwise, p / 3, p - 1), 512);
+    ck_assert_uint_le(bytes_of(alltoall_pairwise, p / 3, p), 512);
+    ck_assert_uint_le(bytes_of(alltoall_spread, p / 3, p), 512);
+    ck_assert_uint_le(bytes_of(alltoall_throttled, p / 3, p), 512);
+    ck_assert_uint_le(bytes_of(allgather_spread, p / 3, p), 512);
     ck_assert_uint_le(bytes_of(gather_linear, 0, p), 512);
     ck_assert_uint_le(bytes_of(scatter_linear, 0, p), 512);
 }
