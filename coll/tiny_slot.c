@@ -78,6 +78,22 @@ void tiny_wake(const struct round *round)
     }
 }
 
+void tiny_pass(const struct round *round)
+{
+    const struct tiny *t = round->tiny;
+    bool last = true;
+    for (int r = 0; r < t->n && last; r++)
+        last = r == t->me || slot_says(slot_of(t, r, round->sequence), round->sequence);
+    for (int r = 0; r < t->n; r++) {
+        struct doorbell *bell = t->member[r].bell;
+        if (r == t->me || !doorbell_is_down(bell))
+            continue;
+        struct awaited its = doorbell_awaited(bell);
+        if (its.where == slots_name(t) && (its.who == t->me || (its.who == AWAITS_ALL && last)))
+            doorbell_pass(bell);
+    }
+}
+
 int tiny_wait(const struct round *round, int rank)
 {
     const struct slot *slot = slot_of(round->tiny, rank, round->sequence);

@@ -144,6 +144,9 @@ int tiny_wait(const struct round *round, int rank);
 /* This rank has spoken: wake those who sleep and have waited for that. */
 void tiny_wake(const struct round *round) __attribute__((cold));
 
+/* It is about to: leave those who sleep on other CPUs to somebody there, who may go on at once when it has. */
+void tiny_pass(const struct round *round) __attribute__((cold));
+
 /* This rank and that one do not say the same in this operation, or in the one before. */
 void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
     __attribute__((cold));
@@ -242,6 +245,8 @@ static inline void tiny_publish(const struct round *round)
         memory_order_release); /* after the sequence before this, see look_back */
     round->mine->said = round->said;
     round->mine->before = round->before;
+    if (__builtin_expect(doorbell_pass != NULL, 0))
+        tiny_pass(round);
     atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
     tiny_want(round);
     bool some_sleep = false;

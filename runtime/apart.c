@@ -15,6 +15,8 @@
 
 enum { NO_GROUPS = 1 }; /* every process tells the same; groups are counted from 1 */
 
+enum lends { LENDS_NOT, LENDS, LENDS_TO_SOMEBODY };
+
 static struct doorbell *mine;
 static struct {
     const struct doorbell *first;
@@ -45,8 +47,11 @@ void apart_open(struct doorbell *bell)
     mine = bell;
     neighbours.n = 0;
     doorbells_fence = false;
+    doorbell_pass = NULL;
     if (!mine)
         return;
+    atomic_store(&mine->lends, LENDS_NOT);
+    atomic_store(&mine->owed, 0);
     atomic_store(&mine->fences, 0);
     atomic_store(&mine->group, own_group());
 }
@@ -96,4 +101,61 @@ bool apart_is_in_the_way(void)
             return true;
     }
     return false;
+}
+
+/* ---- waking each other ---- */
+
+/* Who lends a hand on that CPU is told that somebody there is owed a ring.  Once it has been told it
+ * looks, after this; so whom we owe is written down before. */
+static bool passed_to(struct doorbell *other)
+{
+    uint32_t lends = LENDS;
+    return atomic_load_explicit(&other->lends, memory_order_relaxed) != LENDS_NOT &&
+           (atomic_compare_exchange_strong(&other->lends, &lends, LENDS_TO_SOMEBODY) ||
+            lends == LENDS_TO_SOMEBODY);
+}
+
+static bool pass(struct doorbell *bell)
+{
+    uint32_t runs = atomic_load_explicit(&bell->runs, memory_order_relaxed);
+    if (runs == 0 || oncpu_is(mine, runs / 2 - 1) || !atomic_load(&bell->sleeping))
+        return false;
+    atomic_store(&bell->owed, 1);
+    for (int i = 0; i < neighbours.n; i++) {
+        struct doorbell *other = (struct doorbell *)neighbour(i);
+        if (other != mine && other != bell && oncpu_is(other, runs / 2 - 1) && passed_to(other))
+            return true;
+    }
+    return false;
+}
+
+static void wake_owed(void)
+{
+    for (int i = 0; i < neighbours.n; i++) {
+        struct doorbell *other = (struct doorbell *)neighbour(i);
+        if (other != mine && atomic_load_explicit(&other->owed, memory_order_relaxed) &&
+            atomic_exchange(&other->owed, 0) && atomic_load(&other->sleeping))
+            doorbell_wake_here(other);
+    }
+}
+
+void apart_pass_rings(void)
+{
+    doorbell_pass = pass;
+}
+
+void apart_lend(void)
+{
+    uint32_t lends = atomic_load_explicit(&mine->lends, memory_order_relaxed);
+    if (lends == LENDS)
+        return;
+    if (atomic_exchange(&mine->lends, LENDS) == LENDS_TO_SOMEBODY)
+        wake_owed();
+}
+
+void apart_lend_no_more(void)
+{
+    if (atomic_load_explicit(&mine->lends, memory_order_relaxed) != LENDS_NOT &&
+        atomic_exchange(&mine->lends, LENDS_NOT) == LENDS_TO_SOMEBODY)
+        wake_owed();
 }

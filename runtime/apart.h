@@ -9,7 +9,15 @@
  *              times as long to wake as one that changes from rank to rank
  *     asleep   D, E, F
  *
- * So each rank says in its doorbell which group it is in, and which CPU it was on when it waited
+ * To ring a rank that sleeps on another CPU interrupts that one, which costs the ringer 11 us in a virtual machine,
+ * ten times as much as a ring on its own.  So where somebody is awake there and waits, it is left to it:
+ *
+ *     CPU 0    A writes what B and D wait for:    "B, you lend a hand, and D is owed a ring"
+ *     CPU 1    B awake, waits, sees both          rings D before it goes on
+ *
+ * Somebody who was stopped meanwhile rings nobody; those who are owed look up when their nap is over.
+ *
+ * Each rank says in its doorbell which group it is in, and which CPU it was on when it waited
  * last (oncpu.h).  A look at the others costs a load of a line per rank of the node.
  *
  * Groups of containers or jobs (cgroups with shares of their own) are not looked at.
@@ -38,6 +46,16 @@ void apart_fence(struct doorbell *bell);
 
 /* Do all who may ring our bell fence?  Not all may be known. */
 bool apart_all_fence(void);
+
+/* ---- waking each other (apart.c) ---- */
+
+/* From now on our rings may be passed on (doorbell_pass). */
+void apart_pass_rings(void);
+
+/* We are awake and wait: whoever is to be woken on our CPU may be left to us, until that is over.
+ * Wakes those who have been. */
+void apart_lend(void);
+void apart_lend_no_more(void);
 
 /* Is another rank awake on the CPU we are on?  Tells that we are here. */
 bool apart_is_in_the_way(void);

@@ -140,6 +140,8 @@ bool boot_announce(struct boot_header *segment, int local, uint32_t dead)
     if (dead &&
         !atomic_compare_exchange_strong(&bootseg_rank(segment, local)->dead, &alive, dead))
         return false;
+    if (dead) /* it wakes nobody any more */
+        atomic_store(&bootseg_rank(segment, local)->bell.lends, 0);
     atomic_fetch_add(&segment->dead_epoch, 1);
     boot_wake_all(segment);
     return true;

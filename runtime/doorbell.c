@@ -29,6 +29,7 @@
 
 static bool barrier_works;
 bool doorbells_fence;
+bool (*doorbell_pass)(struct doorbell *bell);
 
 bool doorbell_register(void)
 {
@@ -53,9 +54,15 @@ void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns)
     syscall(SYS_futex, &bell->bell, FUTEX_WAIT, rings, &most, NULL, 0);
 }
 
-void doorbell_wake(struct doorbell *bell)
+void doorbell_wake_here(struct doorbell *bell)
 {
     atomic_fetch_add(&bell->bell, 1);
     if (atomic_exchange(&bell->sleeping, 0))
         syscall(SYS_futex, &bell->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void doorbell_wake(struct doorbell *bell)
+{
+    if (!doorbell_pass || !doorbell_pass(bell))
+        doorbell_wake_here(bell);
 }

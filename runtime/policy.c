@@ -61,6 +61,7 @@ void policy_ask_who_is_apart(void)
     surroundings.apart = apart_find();
     if (surroundings.apart == APART_YES) {
         apart_fence(NULL);
+        apart_pass_rings();
         progress_tune();
     }
 }

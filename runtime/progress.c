@@ -291,6 +291,8 @@ static void wait_rewind(struct wait *w)
     w->told = false;
     if (w->phase != SPINNING) {
         progress_idle_ns += w->since ? clock_ns() - w->since : 0;
+        if (policy.apart)
+            apart_lend_no_more();
         wait_disarm(w);
     }
     w->idle = 0;
@@ -331,6 +333,8 @@ static void wait_begin_sleep(struct wait *w)
 {
     if (w->since == 0)
         w->since = clock_ns();
+    if (policy.apart)
+        apart_lend_no_more();
     w->phase = ARMED;
     sleepers++;
     count_asleep(w, 1);
@@ -424,10 +428,12 @@ static void wait_yield(struct wait *w)
         policy_ask_who_is_apart();
     }
     bool leads = leader == w;
-    if (policy.apart)
+    if (policy.apart) {
+        apart_lend();
         wait_spin(w);
-    else
+    } else {
         yield();
+    }
     if ((leads && leader != w) || !wait_yields_long(w))
         return;
     wait_tell(w);

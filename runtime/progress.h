@@ -179,11 +179,18 @@ struct doorbell {
     _Atomic int32_t who;
     /* Which CPU the owner is on (oncpu.h): a line of its own, as it changes with every switch. */
     _Atomic uint32_t runs __attribute__((aligned(64)));
+    /* Where yields do not reach each other (apart.h): the owner wakes others on its CPU, and is to be woken so. */
+    _Atomic uint32_t lends, owed;
 };
 
 /* Wake the owner whether it sleeps or not; for processes that have not called progress_open
  * (the launcher) this is the only safe way to ring. */
 void doorbell_wake(struct doorbell *bell);
+/* Likewise; nobody else does it for us. */
+void doorbell_wake_here(struct doorbell *bell);
+
+/* May somebody else ring instead of us, who can do that cheaper?  True: it will.  NULL: nobody does. */
+extern bool (*doorbell_pass)(struct doorbell *bell) __attribute__((visibility("hidden")));
 
 extern bool doorbells_fence
     __attribute__((visibility("hidden"))); /* this process's; see doorbell.c */
