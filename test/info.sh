@@ -88,6 +88,8 @@ expect "xmpi explain: a number is missing" 2 "--nodes wants a number behind it, 
     allreduce 8 --nodes
 expect "xmpi explain: nodes" 2 "--nodes 3 are more nodes than ranks, -n 2; give" "$xmpi" explain allreduce -n 2 --nodes 3
 printf 'allreduce ranks=4 : circulant 9us, ring 18us\n' > "$scratch/table"
+expect "xmpi explain: more ranks than CPUs" 0 "knomial by 8 (rule 5, more ranks than CPUs" "$xmpi" explain allreduce 64k -n 16 --cpus 8
+expect "xmpi explain: a CPU each" 0 "attach (rule 7, all ranks on one node" "$xmpi" explain allreduce 64k -n 16 --cpus 16
 expect "xmpi explain: a tuning file" 0 "slower by 100 %" env XMPI_TUNING="$scratch/table" "$xmpi" explain \
     allreduce 8 -n 4
 printf 'allreduce ranks=4 : circulant 9us\nallreduce : rnig\n' > "$scratch/table"

@@ -27,7 +27,7 @@
 static void usage(FILE *to)
 {
     fputs(
-        "usage: xmpi explain COLLECTIVE [BYTES] [-n RANKS] [--nodes NODES]\n"
+        "usage: xmpi explain COLLECTIVE [BYTES] [-n RANKS] [--nodes NODES] [--cpus CPUS]\n"
         "                    [--noncommutative] [--nonblocking]\n\n"
         "Prints which algorithm would perform the collective, why, and why each of the others\n"
         "lost; as XMPI_EXPLAIN=COLLECTIVE does in a program.\n\n"
@@ -35,6 +35,9 @@ static void usage(FILE *to)
         "1MiB\n"
         "  -n RANKS          ranks, 2 unless said\n"
         "  --nodes NODES     nodes that they are on, 1 unless said\n"
+        "  --cpus CPUS       of the node, where it is one: as many as here unless said; rules "
+        "for\n"
+        "                    more ranks than CPUs are others\n"
         "  --noncommutative  the operation does not commute\n"
         "  --nonblocking     MPI_Iallreduce instead of MPI_Allreduce, and so on\n\n"
         "XMPI_COLL and XMPI_TUNING are obeyed.\n",
@@ -97,14 +100,25 @@ static const char *no_attach(const struct question *q)
     return q->order_matters ? "it takes builtin operations on types without gaps" : NULL;
 }
 
-static int question_read(int argc, char **argv, struct question *q)
+/* What an option with a number says; NULL: it is none. */
+static int *number_of(const char *option, struct question *q, int *cpus)
+{
+    if (!strcmp(option, "-n") || !strcmp(option, "-np"))
+        return &q->ranks;
+    if (!strcmp(option, "--nodes"))
+        return &q->nodes;
+    return !strcmp(option, "--cpus") ? cpus : NULL;
+}
+
+static int question_read(int argc, char **argv, struct question *q, int *cpus)
 {
     bool named = false;
     const char *amount = NULL;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strcmp(word, "-n") || !strcmp(word, "-np") || !strcmp(word, "--nodes")) {
-            int wrong = count_read(word, next, word[1] == 'n' ? &q->ranks : &q->nodes);
+        int *number = number_of(word, q, cpus);
+        if (number) {
+            int wrong = count_read(word, next, number);
             if (wrong)
                 return wrong;
             i++;
@@ -143,17 +157,18 @@ static const struct places several_nodes = { .levels = 1 };
 int explain_main(int argc, char **argv)
 {
     struct question q = { .ranks = 2, .nodes = 1 };
+    int cpus = hw_usable_cpus();
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         usage(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }
-    int wrong = question_read(argc, argv, &q);
+    int wrong = question_read(argc, argv, &q, &cpus);
     if (wrong)
         return wrong;
     params_read();
     q.one_node = q.nodes == 1;
     q.places = q.one_node ? NULL : &several_nodes;
-    q.crowded = q.one_node && q.ranks > hw_usable_cpus();
+    q.crowded = q.one_node && q.ranks > cpus;
     q.maps = q.one_node && xpmem_may_be(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
     q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
