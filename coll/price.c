@@ -125,22 +125,42 @@ static int perform(const struct price_query *query, size_t most, const void *wit
     return error;
 }
 
+static int unit_of(const struct machine *machine)
+{
+    return machine->seats.per_node    ? machine->seats.per_node
+           : machine->seats.per_cache ? machine->seats.per_cache
+                                      : 1;
+}
+
+/* On fewer nodes, and a network of the same kind that has so many. */
+static int perform_smaller(const struct price_query *query, size_t most, const void *with,
+                           struct sim *sim)
+{
+    struct machine machine = *(const struct machine *)with;
+    int unit = unit_of(&machine), nodes = (query->p + unit - 1) / unit;
+    const struct fabric *fabric = machine.fabric;
+    while (fabric && fabric->nodes > nodes)
+        fabric = fabric->half;
+    if (machine.fabric && (!fabric || fabric->nodes != nodes))
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no such network of %d nodes", nodes);
+    machine.fabric = fabric;
+    size_t links = fabric ? (size_t)fabric->longest : 0; /* that each message has to pass */
+    return perform(query, most / (1 + links / 16), &machine, sim);
+}
+
 int sim_run(const struct price_model *model, const struct price_query *query,
             const struct fabric *fabric, size_t most, struct sim *sim)
 {
     struct machine machine = { model, normal(query->seats, query->p), fabric };
     int error = perform(query, most, &machine, sim);
-    if (error != MPI_ERR_UNSUPPORTED_OPERATION || fabric || cast_objection(query))
+    if (error != MPI_ERR_UNSUPPORTED_OPERATION || cast_objection(query))
         return error;
-    int unit = machine.seats.per_node    ? machine.seats.per_node
-               : machine.seats.per_cache ? machine.seats.per_cache
-                                         : 1;
     bool found;
     fail_keep(sim, error);
     struct grow_job job = { .query = query,
-                            .unit = unit,
+                            .unit = unit_of(&machine),
                             .most = most / 8 > GROWN_ACTS ? most / 8 : GROWN_ACTS,
-                            .perform = perform,
+                            .perform = perform_smaller,
                             .with = &machine };
     int other = grow_run(&job, sim, &found);
     if (found)

@@ -24,6 +24,10 @@ struct fabric {
     int period;
     bool flips;
     int (*fold)(const void *self, int link, bool flipped);
+
+    int nodes;
+    const struct fabric *
+        half; /* of as many nodes / 2, rounded down: what the larger one is foretold from; or NULL */
 };
 
 struct sim {

@@ -217,12 +217,17 @@ static uint32_t sample_length(int c, bool alone)
     return alone ? RUN_UNCACHED - 1 : SAMPLE_UNCACHED;
 }
 
+static void sample_drop(struct way_state *s)
+{
+    s->messages = 0;
+    s->ticks = s->bytes = 0;
+}
+
 static void sample_end(struct way_state *s, int c)
 {
     if (s->messages >= sample_length(c, true))
         cost_learn(s, s->last, s->ticks * 16 * 1024 / s->bytes);
-    s->messages = 0;
-    s->ticks = s->bytes = 0;
+    sample_drop(s);
     if (way_unknown(s) == WAYS)
         best_choose(s, s->alone && is_cached(c));
 }
@@ -239,8 +244,7 @@ static void run_give_up(struct way_state *s, int way, uint64_t cost)
 {
     cost_learn(s, way, cost);
     s->last = (uint8_t)way;
-    s->messages = 0;
-    s->ticks = s->bytes = 0;
+    sample_drop(s);
     if (s->way == way)
         s->length = LONGEST_RUN;
 }

@@ -108,11 +108,15 @@ int plan_sim(const struct plan_args *args)
     int nodes = args->nodes ? args->nodes : 1;
     if (!topology_open(&topology, name, nodes, wrong))
         return plan_wrong("--topology %s: %s", name, wrong);
-    topology.fabric.hop = args->hop;
-    topology.fabric.byte = args->wire;
+    for (struct topology *t = &topology; t; t = t->half) {
+        t->fabric.hop = args->hop;
+        t->fabric.byte = args->wire;
+    }
     struct sim sim;
     const struct fabric *fabric = topology.fabric.nlinks && nodes > 1 ? &topology.fabric : NULL;
-    if (sim_run(&args->model, &query, fabric, MOST_STEPS, &sim)) {
+    int error = sim_run(&args->model, &query, fabric, MOST_STEPS, &sim);
+    topology_close(&topology);
+    if (error) {
         plan_wrong("%s", fail_text());
         return 1;
     }

@@ -13,6 +13,9 @@
  *     dragonfly+:GxLxSxP groups of L leaves and S spines; P nodes per leaf, links between groups
  *                        at the spines
  *
+ * Half of a network of which one side, or the number of groups, is even has half of that; of a fat tree every
+ * second pod is empty, and a hypercube lacks the highest bit.
+ *
  * A fabric looks the same one node, one row, one pod, one group further on, or from the other side
  * of every bit: that is what lets few ranks stand for many (sim.h).
  */
@@ -52,8 +55,8 @@ static void torus(struct topology *t)
 {
     t->fabric.route = torus_route;
     t->fabric.fold = torus_fold;
-    t->fabric.nlinks = t->nodes * t->ndims * 2;
-    t->fabric.period = t->nodes / t->dim[0];
+    t->fabric.nlinks = t->fabric.nodes * t->ndims * 2;
+    t->fabric.period = t->fabric.nodes / t->dim[0];
     for (int d = 0; d < t->ndims; d++)
         t->fabric.longest += t->dim[d] / 2;
 }
@@ -81,11 +84,11 @@ static int hypercube_fold(const void *self, int link, bool flipped)
 
 static void hypercube(struct topology *t)
 {
-    for (t->dim[0] = 0; 1 << t->dim[0] < t->nodes;)
+    for (t->dim[0] = 0; 1 << t->dim[0] < t->fabric.nodes;)
         t->dim[0]++;
     t->fabric.route = hypercube_route;
     t->fabric.fold = hypercube_fold;
-    t->fabric.nlinks = t->nodes * (t->dim[0] ? t->dim[0] : 1);
+    t->fabric.nlinks = t->fabric.nodes * (t->dim[0] ? t->dim[0] : 1);
     t->fabric.longest = t->dim[0];
     t->fabric.flips = true;
 }
@@ -123,8 +126,9 @@ static void fat_tree(struct topology *t)
     t->fabric.fold = tree_fold;
     t->fabric.nlinks = 4 * half * pod * 2;
     t->fabric.longest = 4;
-    t->fabric.period = t->nodes % pod == 0 ? pod : 0;
-    t->fabric.flips = (half & (half - 1)) == 0 && (t->nodes & (t->nodes - 1)) == 0;
+    t->fabric.period = t->fabric.nodes % pod == 0 ? pod : 0;
+    t->fabric.flips =
+        (half & (half - 1)) == 0 && (t->fabric.nodes & (t->fabric.nodes - 1)) == 0;
 }
 
 /* ---- dragonfly: in a group link (g * A + i) * A + j, between groups (g, how far the other) ---- */
@@ -206,18 +210,19 @@ static void dragonfly_plus(struct topology *t)
 
 /* ---- by name ---- */
 
-static const struct {
+static const struct kind {
     const char *name, *example;
     int least, most; /* numbers behind the colon */
     void (*open)(struct topology *t);
+    int halved; /* of its numbers, the first so many may be halved; 0: fewer nodes are the same network */
 } kinds[] = {
-    { "wires", "wires", 0, 0, NULL },
-    { "ring", "ring", 0, 0, torus },
-    { "torus", "torus:4x4", 1, TOPOLOGY_DIMS, torus },
-    { "hypercube", "hypercube", 0, 0, hypercube },
-    { "fat-tree", "fat-tree:8", 1, 1, fat_tree },
-    { "dragonfly", "dragonfly:9x4x2", 3, 3, dragonfly },
-    { "dragonfly+", "dragonfly+:9x4x4x4", 4, 4, dragonfly_plus },
+    { "wires", "wires", 0, 0, NULL, 0 },
+    { "ring", "ring", 0, 0, torus, 1 },
+    { "torus", "torus:4x4", 1, TOPOLOGY_DIMS, torus, TOPOLOGY_DIMS },
+    { "hypercube", "hypercube", 0, 0, hypercube, 0 },
+    { "fat-tree", "fat-tree:8", 1, 1, fat_tree, 0 },
+    { "dragonfly", "dragonfly:9x4x2", 3, 3, dragonfly, 1 },
+    { "dragonfly+", "dragonfly+:9x4x4x4", 4, 4, dragonfly_plus, 1 },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -252,26 +257,64 @@ static bool fits(const struct topology *t, const char *kind, char wrong[TOPOLOGY
 {
     long long size = size_of(t, kind);
     bool tree = !strcmp(kind, "fat-tree"); /* may be filled in part */
-    bool power = (t->nodes & (t->nodes - 1)) == 0;
+    bool power = (t->fabric.nodes & (t->fabric.nodes - 1)) == 0;
     if (!strcmp(kind, "hypercube") && !power)
         snprintf(wrong, TOPOLOGY_WRONG, "a hypercube has a power of two nodes, not %d",
-                 t->nodes);
+                 t->fabric.nodes);
     else if (size < 0)
         snprintf(wrong, TOPOLOGY_WRONG, "a fat tree has an even number of ports up to 256");
-    else if (size > 0 && (tree ? t->nodes > size : t->nodes != size))
+    else if (size > 0 && (tree ? t->fabric.nodes > size : t->fabric.nodes != size))
         snprintf(wrong, TOPOLOGY_WRONG, "this %s has %lld nodes, not %d; change --nodes", kind,
-                 size, t->nodes);
+                 size, t->fabric.nodes);
     else
         return true;
     return false;
+}
+
+/* The longest side becomes half as long.  False: there is none that could. */
+static bool halve(struct topology *t, const struct kind *kind)
+{
+    int longest = -1;
+    if (t->fabric.nodes < 4 || (kind->halved && t->fabric.nodes % 2))
+        return false;
+    for (int d = 0; d < kind->halved && d < t->ndims; d++)
+        if (t->dim[d] % 2 == 0 && (longest < 0 || t->dim[d] > t->dim[longest]))
+            longest = d;
+    if (kind->halved && longest < 0)
+        return false;
+    if (longest >= 0)
+        t->dim[longest] /= 2;
+    t->fabric.nodes /= 2;
+    return true;
+}
+
+/* The network, and the smaller ones as far as there is memory for them. */
+static void build(struct topology *t, const struct kind *kind)
+{
+    struct topology smaller = *t;
+    t->fabric.self = t;
+    kind->open(t);
+    if (!halve(&smaller, kind) || !(t->half = malloc(sizeof *t->half)))
+        return;
+    *t->half = smaller;
+    t->fabric.half = &t->half->fabric;
+    build(t->half, kind);
+}
+
+void topology_close(struct topology *t)
+{
+    for (struct topology *half = t->half, *next; half; half = next) {
+        next = half->half;
+        free(half);
+    }
+    t->half = NULL;
 }
 
 bool topology_open(struct topology *t, const char *name, int nodes, char wrong[TOPOLOGY_WRONG])
 {
     const char *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) : strlen(name);
-    *t = (struct topology){ .nodes = nodes };
-    t->fabric.self = t;
+    *t = (struct topology){ .fabric = { .nodes = nodes } };
     for (int i = 0; i < KINDS; i++) {
         if (strlen(kinds[i].name) != length || strncmp(kinds[i].name, name, length) != 0)
             continue;
@@ -286,7 +329,7 @@ bool topology_open(struct topology *t, const char *name, int nodes, char wrong[T
         if (t->ndims == 0)
             t->dim[t->ndims++] = nodes; /* a ring is a torus of one dimension */
         if (kinds[i].open)
-            kinds[i].open(t);
+            build(t, &kinds[i]);
         return true;
     }
     snprintf(wrong, TOPOLOGY_WRONG,

@@ -9,6 +9,7 @@
 #include "mpi.h"
 
 #include "test/unit/unit.h"
+#include "tools/topology.h"
 
 enum { FEW_STEPS = 1 << 14, PLENTY = 4000000 };
 
@@ -82,7 +83,49 @@ static int no_links(const void *self, int from, int to, int *link)
     return 0;
 }
 
-/* Two groups, and a network whose links are counted, have no smaller ones. */
+/* On networks of which there are smaller ones. */
+START_TEST(foretold_on_networks)
+{
+    static const struct {
+        enum collective what;
+        const char *name, *network;
+        int nodes, bytes;
+    } cases[] = {
+        { COLL_ALLREDUCE, "doubling", "torus:64x64", 4096, 64 << 10 },
+        { COLL_ALLREDUCE, "doubling", "fat-tree:26", 4096, 64 << 10 },
+        { COLL_ALLREDUCE, "doubling", "dragonfly:64x8x8", 4096, 64 << 10 },
+        { COLL_ALLREDUCE, "halving", "torus:16x16x16", 4096, 1 << 20 },
+        { COLL_ALLREDUCE, "halving", "dragonfly+:64x8x8x8", 4096, 1 << 20 },
+        { COLL_BCAST, "binomial", "torus:64x64", 4096, 64 << 10 },
+        { COLL_BCAST, "binomial", "hypercube", 4096, 64 << 10 },
+        { COLL_ALLREDUCE, "doubling", "ring", 512, 8 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct price_query q = query(cases[i].what, cases[i].name, cases[i].nodes, 1);
+        struct topology network;
+        struct sim few, all;
+        char wrong[TOPOLOGY_WRONG];
+        q.bytes = (size_t)cases[i].bytes;
+        ck_assert_msg(topology_open(&network, cases[i].network, cases[i].nodes, wrong), "%s",
+                      wrong);
+        for (struct topology *t = &network; t; t = t->half) {
+            t->fabric.hop = 0.1e-6;
+            t->fabric.byte = 1 / 12.5e9;
+        }
+        ck_assert_msg(sim_run(&price_standard, &q, &network.fabric, 4096, &few) == 0, "%s: %s",
+                      cases[i].network, fail_text());
+        ck_assert_int_eq(sim_run(&price_standard, &q, &network.fabric, PLENTY, &all), 0);
+        topology_close(&network);
+        ck_assert_msg(few.grown > 0 && all.grown == 0, "%s on %s: %d, %d", cases[i].name,
+                      cases[i].network, few.grown, all.grown);
+        double times = price_seconds(few.price) / price_seconds(all.price);
+        ck_assert_msg(times > 0.5 && times < 2, "%s on %s: %.2f times as long", cases[i].name,
+                      cases[i].network, times);
+    }
+}
+END_TEST
+
+/* Two groups, and a network of which there is no smaller one. */
 START_TEST(what_does_not_grow)
 {
     struct price_query q = { .algorithm = algorithm_find(COLL_BCAST, true, "tree"),
@@ -127,5 +170,5 @@ START_TEST(many_ranks_choose_what_knows_nodes)
 }
 END_TEST
 
-UNIT_MAIN("grow", foretold_as_performed, roots_and_odd_numbers, what_does_not_grow,
-          many_ranks_choose_what_knows_nodes)
+UNIT_MAIN("grow", foretold_as_performed, roots_and_odd_numbers, foretold_on_networks,
+          what_does_not_grow, many_ranks_choose_what_knows_nodes)
