@@ -15,90 +15,12 @@
  */
 #include "coll/grow.h"
 
+#include "coll/grow_curve.h"
 #include "coll/steady.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
-#include <math.h>
-#include <string.h>
-
-enum { POINTS = 4, LEAST_POINTS = 3, VALUES = 5 };
-enum { SECONDS, LATENCY, BANDWIDTH, COMPUTE, STEPS }; /* of a point; the steps are rank 0's */
-
-static const double BAD = 0.3;
-
-/* The last few that were performed, each on twice as many groups of ranks as the one before. */
-struct curve {
-    int n;
-    double v[POINTS][VALUES];
-};
-
-/* ---- what a doubling adds ---- */
-
-/* Times what the one before added, from what one and, `steps` later, another one added.  Where these go up and
- * down, as of trees whose radix is no power of two, they grow with log n on the whole. */
-static double ratio_of(double one, double other, int steps)
-{
-    static const struct {
-        double from, ratio;
-    } kinds[] = { { 1.7, 2 }, { 1.3, M_SQRT2 }, { 0.75, 1 }, { 0, 0.5 } };
-    double ratio = one > 0 && other > 0 ? pow(other / one, 1.0 / steps) : 1;
-    size_t i = 0;
-    while (ratio < kinds[i].from)
-        i++;
-    return kinds[i].ratio;
-}
-
-/* Of a value of the points up to `last`. */
-static double ratio_among(const struct curve *curve, int value, int last)
-{
-    if (last < 2)
-        return 1;
-    return ratio_of(curve->v[1][value] - curve->v[0][value],
-                    curve->v[last][value] - curve->v[last - 1][value], last - 1);
-}
-
-/* r + r^2 + ... + r^n */
-static double powers(double r, int n)
-{
-    double sum = 0;
-    for (double power = r; n > 0; n--, power *= r)
-        sum += power;
-    return sum;
-}
-
-/* A value, so many doublings after the last of these points, where each adds `ratio` times what the one before
- * did: what the last one added is taken from all of them. */
-static double lead_on(const struct curve *curve, int last, int value, double ratio,
-                      int doublings)
-{
-    double from = curve->v[0][value], to = curve->v[last][value];
-    double added = (to - from) / (1 + powers(1 / ratio, last - 1));
-    return fmax(to + added * powers(ratio, doublings), 0);
-}
-
-static struct price price_after(const struct curve *curve, int doublings)
-{
-    double v[VALUES], ratio = ratio_among(curve, SECONDS, curve->n - 1);
-    for (int i = SECONDS; i <= COMPUTE; i++)
-        v[i] = lead_on(curve, curve->n - 1, i, ratio, doublings);
-    double sum = v[LATENCY] + v[BANDWIDTH] + v[COMPUTE];
-    double times = sum > 0 ? v[SECONDS] / sum : 0;
-    return (struct price){ v[LATENCY] * times, v[BANDWIDTH] * times, v[COMPUTE] * times };
-}
-
-/* How far the last point is from where those before it lead; 1: who has less to do the more there are is of another
- * kind each time. */
-static double off_the_mark(const struct curve *curve)
-{
-    int last = curve->n - 1;
-    for (int i = 1; i <= last; i++)
-        if (curve->v[i][SECONDS] < 0.95 * curve->v[i - 1][SECONDS])
-            return 1;
-    double ratio = ratio_among(curve, SECONDS, last);
-    double seconds = curve->v[last][SECONDS];
-    return fabs(lead_on(curve, last - 1, SECONDS, ratio, 1) - seconds) / seconds;
-}
+static const double BAD = 0.3, BAD_WAYS = 0.15; /* there it is led on by more */
 
 /* ---- performing ---- */
 
@@ -131,19 +53,8 @@ static bool steps_agree(const struct curve *curve, const struct price_query *que
                         int doublings)
 {
     const double about = 1.5;
-    double steps = steps_of(query), ratio = ratio_among(curve, STEPS, curve->n - 1);
-    double foretold = lead_on(curve, curve->n - 1, STEPS, ratio, doublings);
+    double steps = steps_of(query), foretold = curve_steps(curve, doublings);
     return steps <= about * foretold && foretold <= about * steps;
-}
-
-/* One more point, the oldest goes. */
-static void add_point(struct curve *curve, const struct sim *sim, double steps)
-{
-    if (curve->n == POINTS)
-        memmove(curve->v, curve->v + 1, --curve->n * sizeof curve->v[0]);
-    const double v[VALUES] = { price_seconds(sim->price), sim->price.latency,
-                               sim->price.bandwidth, sim->price.compute, steps };
-    memcpy(curve->v[curve->n++], v, sizeof v);
 }
 
 struct growth {
@@ -166,7 +77,7 @@ static int perform_one(const struct grow_job *job, int groups, size_t most,
     }
     if (!*good)
         return error;
-    add_point(&growth->curve, &sim, steps_of(&q));
+    curve_add(&growth->curve, sim.price, steps_of(&q));
     growth->last = sim;
     growth->last.grown = q.p;
     return 0;
@@ -201,19 +112,19 @@ static int perform_all(const struct grow_job *job, struct growth *growth)
 
 int grow_run(const struct grow_job *job, struct sim *sim, bool *found)
 {
-    struct growth growth = { .doublings = 0 };
+    struct growth growth = { .curve = { .ways = job->ways } };
     *found = false;
     if (!may_grow(job->query))
         return 0;
     int error = perform_all(job, &growth);
     *sim = growth.last;
     *found = !error && is_enough(job->query, sim);
-    if (error || *found || growth.curve.n < LEAST_POINTS)
+    if (error || *found || !curve_is_known(&growth.curve))
         return error;
-    growth.last.bend = off_the_mark(&growth.curve);
-    growth.last.price = price_after(&growth.curve, growth.doublings);
-    *found =
-        growth.last.bend <= BAD && steps_agree(&growth.curve, job->query, growth.doublings);
+    growth.last.bend = curve_bend(&growth.curve);
+    growth.last.price = curve_price(&growth.curve, growth.doublings);
+    *found = growth.last.bend <= (job->ways ? BAD_WAYS : BAD) &&
+             steps_agree(&growth.curve, job->query, growth.doublings);
     *sim = growth.last;
     return 0;
 }

@@ -15,6 +15,7 @@ struct grow_job {
     const struct price_query *query;
     int unit;    /* ranks that go together: those of a node */
     size_t most; /* acts to perform in all */
+    bool ways;   /* the ways between groups get longer */
     grow_perform *perform;
     const void *with; /* handed to it */
 };

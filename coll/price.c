@@ -145,7 +145,14 @@ static int perform_smaller(const struct price_query *query, size_t most, const v
         return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no such network of %d nodes", nodes);
     machine.fabric = fabric;
     size_t links = fabric ? (size_t)fabric->longest : 0; /* that each message has to pass */
-    return perform(query, most / (1 + links / 16), &machine, sim);
+    return perform(query, most / (1 + links / 32), &machine, sim);
+}
+
+/* Ways on it are longer than on half of it. */
+static bool gets_longer(const struct fabric *fabric)
+{
+    const struct fabric *half = fabric->half;
+    return half && fabric->longest > half->longest + half->longest / 8;
 }
 
 int sim_run(const struct price_model *model, const struct price_query *query,
@@ -160,6 +167,7 @@ int sim_run(const struct price_model *model, const struct price_query *query,
     struct grow_job job = { .query = query,
                             .unit = unit_of(&machine),
                             .most = most / 8 > GROWN_ACTS ? most / 8 : GROWN_ACTS,
+                            .ways = fabric && gets_longer(fabric),
                             .perform = perform_smaller,
                             .with = &machine };
     int other = grow_run(&job, sim, &found);

@@ -133,7 +133,9 @@ expect "sim: a million ranks" 0 "2560 steps of 64 ranks" sim allreduce:doubling 
     --topology hypercube --bytes 8
 expect "sim: a long ring" 0 "the rest is that line" sim allreduce:ring -n 1048576 --nodes 65536 \
     --topology ring --bytes 64M
-expect "sim: too much" 1 "ask for fewer ranks" sim allreduce:doubling -n 1048576 --nodes 16384 \
+expect "sim: too much on a ring" 0 "foretells the rest" sim allreduce:doubling -n 1048576 --nodes 16384 \
+    --topology ring --bytes 8
+expect "sim: nothing foretells it" 1 "ask for fewer ranks" sim allreduce:doubling -n 999999 --nodes 111111 \
     --topology ring --bytes 8
 expect "sim: alike where ranges wrap" 0 "5120 steps of 64 ranks" sim allreduce:circulant -n 1000000 \
     --nodes 15625 --bytes 64k

@@ -94,7 +94,7 @@ START_TEST(foretold_on_networks)
         { COLL_ALLREDUCE, "doubling", "torus:64x64", 4096, 64 << 10 },
         { COLL_ALLREDUCE, "doubling", "fat-tree:26", 4096, 64 << 10 },
         { COLL_ALLREDUCE, "doubling", "dragonfly:64x8x8", 4096, 64 << 10 },
-        { COLL_ALLREDUCE, "halving", "torus:16x16x16", 4096, 1 << 20 },
+        { COLL_ALLREDUCE, "doubling", "torus:16x16x16", 4096, 8 },
         { COLL_ALLREDUCE, "halving", "dragonfly+:64x8x8x8", 4096, 1 << 20 },
         { COLL_BCAST, "binomial", "torus:64x64", 4096, 64 << 10 },
         { COLL_BCAST, "binomial", "hypercube", 4096, 64 << 10 },
@@ -119,8 +119,8 @@ START_TEST(foretold_on_networks)
         ck_assert_msg(few.grown > 0 && all.grown == 0, "%s on %s: %d, %d", cases[i].name,
                       cases[i].network, few.grown, all.grown);
         double times = price_seconds(few.price) / price_seconds(all.price);
-        ck_assert_msg(times > 0.5 && times < 2, "%s on %s: %.2f times as long", cases[i].name,
-                      cases[i].network, times);
+        ck_assert_msg(times > 0.8 && times < 1.25, "%s on %s: %.2f times as long",
+                      cases[i].name, cases[i].network, times);
     }
 }
 END_TEST
