@@ -531,6 +531,7 @@ static int init_plan(struct team *team, const struct telling *telling,
     int error = coll_new(team, telling, PERSISTENT, choice, &c);
     if (error)
         return error;
+    run_reserve(&c->run);
     c->run.request.persistent = true;
     c->run.request.done = 1;
     *request = &c->run.request;

@@ -101,6 +101,18 @@ int run_open(struct execution *run, struct team *team, const struct bound *bound
     return 0;
 }
 
+/* Others may be some restarts ahead. */
+void run_reserve(struct execution *run)
+{
+    enum { AHEAD = 8, MOST = 4096 };
+    const struct plan *plan = run->plan;
+    size_t messages = AHEAD * (size_t)plan->nsteps;
+    for (int i = 0; i < plan->nsteps && !plan->roll; i++)
+        if (!step_is_local(&plan->step[i]))
+            channel_reserve(&run->team->channel, plan->step[i].peer,
+                            messages < MOST ? messages : MOST);
+}
+
 void run_close(struct execution *run)
 {
     for (int i = 0; i < LANDINGS; i++)

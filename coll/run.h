@@ -41,6 +41,9 @@ struct execution {
 int run_open(struct execution *run, struct team *team, const struct bound *bound);
 void run_close(struct execution *run);
 
+/* It will begin again and again, and is to allocate nothing then. */
+void run_reserve(struct execution *run);
+
 /* Begin; never blocks.  request.done is set when all is over, perhaps at once.  The same run may
  * begin again after that. */
 void run_begin(struct execution *run);

@@ -3,7 +3,7 @@
  * Memory for unexpected messages that were taken from their link, as long ones of the same node are when
  * nothing else moves (patience.c): so one slow receive cannot stop other messages between the same
  * processes for good.  Records are reused, last in first out; up to 96 bytes lie in the record itself.
- * Longer ones get a block from a shelf, one per power of two, of 1 MiB each (shelf.h), and beyond that from malloc.
+ * Longer ones get a block from a shelf, one per power of two, of 4 MiB each (shelf.h), and beyond that from malloc.
  * There is no limit but memory on one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"

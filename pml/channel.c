@@ -167,6 +167,15 @@ void channel_close(struct channel *channel)
     channel->peers = NULL;
 }
 
+void channel_reserve(struct channel *channel, int rank, size_t messages)
+{
+    int world = ranks_world(channel->peers, rank);
+    struct peer *peer;
+    match_reserve(channel->match, messages);
+    if (link_shm.reaches(world) && peer_in(channel->engine, world, &peer))
+        fail_clear(); /* who sends to it will hear of that */
+}
+
 size_t channel_posted(const struct channel *channel)
 {
     return match_posted_count(channel->match);

@@ -193,6 +193,20 @@ struct match *match_new(void)
     return match;
 }
 
+static void table_reserve(struct table *table, size_t entries)
+{
+    for (uint32_t mask = 0; mask != table->mask && table->mask < entries;) {
+        mask = table->mask; /* unless memory is out it grows */
+        table_grow(table);
+    }
+}
+
+void match_reserve(struct match *match, size_t entries)
+{
+    table_reserve(&match->posted, entries);
+    table_reserve(&match->arrived[0], entries);
+}
+
 void match_delete(struct match *match)
 {
     assert(match->head.row_count == 0);

@@ -88,6 +88,8 @@ static inline bool match_takes_row(const struct match *match)
 
 /* NULL when memory is out. */
 struct match *match_new(void);
+/* Room for so many entries on each side, so that they allocate nothing; as far as there is memory. */
+void match_reserve(struct match *match, size_t entries);
 /* Both sides must be empty. */
 void match_delete(struct match *match);
 

@@ -55,6 +55,10 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
 /* Unexpected messages left over are dropped, posted receives complete as cancelled. */
 void channel_close(struct channel *channel);
 
+/* What so many messages at a time need, and talking to that rank where it is of this node: so that they allocate
+ * nothing later, as persistent operations promise; as far as there is memory. */
+void channel_reserve(struct channel *channel, int rank, size_t messages);
+
 /* The channel with this context, NULL when it is not open. */
 struct channel *channel_find(uint64_t context);
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SHELVES = 10, SHELF_BYTES = 1 << 20 };
+enum { SHELVES = 10, SHELF_BYTES = 4 << 20 };
 
 /* A piece of that shelf, whose pieces are all of so many bytes, a multiple of 8; by malloc when it is empty.  NULL:
  * no memory is left. */

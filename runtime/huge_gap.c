@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "runtime/huge_gap.h"
+#include "runtime/system_text.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -27,12 +28,13 @@ struct mapping {
 
 static bool mapping_find(struct mapping *only, uintptr_t block, uintptr_t bytes)
 {
-    char line[512], rights[5], name[2];
+    struct system_lines maps;
+    char rights[5], name[2];
     uintptr_t first, end;
     unsigned long inode;
     int found = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && fgets(line, sizeof line, maps)) {
+    system_lines_open(&maps, "/proc/self/maps");
+    for (const char *line; (line = system_line(&maps));) {
         int n = sscanf(line, "%lx-%lx %4s %*s %*s %lu %1s", &first, &end, rights, &inode, name);
         if (n < 4 || end <= block || first >= block + bytes)
             continue;
@@ -40,8 +42,7 @@ static bool mapping_find(struct mapping *only, uintptr_t block, uintptr_t bytes)
         *only = (struct mapping){ first, end };
         found += is_plain ? 1 : 2;
     }
-    if (maps)
-        fclose(maps);
+    system_lines_close(&maps);
     return found == 1;
 }
 

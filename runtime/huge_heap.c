@@ -3,6 +3,7 @@
 #include "runtime/huge_heap.h"
 
 #include "runtime/huge_gap.h"
+#include "runtime/system_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +17,17 @@ struct heap {
 /* The mappings with this name: one, or in a process that was forked several, one behind the other. */
 static bool heap_find(struct heap *heap)
 {
-    char line[512];
+    struct system_lines maps;
     uintptr_t from, to;
     bool found = false;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && fgets(line, sizeof line, maps))
+    system_lines_open(&maps, "/proc/self/maps");
+    for (const char *line; (line = system_line(&maps));)
         if (strstr(line, "[heap]") && sscanf(line, "%lx-%lx rw-p", &from, &to) == 2) {
             heap->first = found ? heap->first : from;
             heap->end = to;
             found = true;
         }
-    if (maps)
-        fclose(maps);
+    system_lines_close(&maps);
     return found;
 }
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Short files of the kernel, in /proc and /sys.
+ * Files of the kernel, in /proc and /sys: short ones as a whole, others line by line.  Without stdio, which
+ * allocates.
  */
 #ifndef XMPI_SYSTEM_TEXT_H
 #define XMPI_SYSTEM_TEXT_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
-/* The beginning of a file in `most` bytes of text, "" if there is none; how long it is.  Without stdio, which
- * allocates. */
+/* The beginning of a file in `most` bytes of text, "" if there is none; how long it is. */
 static inline size_t system_text(const char *path, char *text, size_t most)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -19,6 +21,43 @@ static inline size_t system_text(const char *path, char *text, size_t most)
         close(file);
     text[got > 0 ? got : 0] = '\0';
     return got > 0 ? (size_t)got : 0;
+}
+
+struct system_lines {
+    int file; /* negative: there is none */
+    size_t at, end;
+    char text[4096]; /* what was read; no longer line comes out whole */
+};
+
+static inline void system_lines_open(struct system_lines *lines, const char *path)
+{
+    lines->file = open(path, O_RDONLY | O_CLOEXEC);
+    lines->at = lines->end = 0;
+}
+
+static inline void system_lines_close(const struct system_lines *lines)
+{
+    if (lines->file >= 0)
+        close(lines->file);
+}
+
+/* The next line, without its end, until the one after it is asked for; NULL: there is none. */
+static inline char *system_line(struct system_lines *lines)
+{
+    char *end;
+    while (!(end = memchr(lines->text + lines->at, '\n', lines->end - lines->at))) {
+        memmove(lines->text, lines->text + lines->at, lines->end -= lines->at);
+        lines->at = 0;
+        size_t room = sizeof lines->text - lines->end;
+        ssize_t got = lines->file < 0 ? 0 : read(lines->file, lines->text + lines->end, room);
+        if (got <= 0)
+            return NULL;
+        lines->end += (size_t)got;
+    }
+    char *line = lines->text + lines->at;
+    *end = '\0';
+    lines->at = (size_t)(end + 1 - lines->text);
+    return line;
 }
 
 #endif
