@@ -4,7 +4,7 @@
  *
  * Who waits looks at its own engine, and now and then (LOOK_NS) at everything else, when nobody has done
  * that meanwhile: without waiting for other threads, as a rule.  After the time that others take before
- * they sleep it waits like these (runtime/progress.c).
+ * they sleep it waits like these (runtime/wait.c).
  */
 #include "pml/solo.h"
 

@@ -29,7 +29,7 @@ libxmpi_core_la_SOURCES += \
     runtime/param.c runtime/param.h runtime/params.def runtime/typo.c runtime/typo.h \
     runtime/policy.c runtime/policy.h \
     runtime/polling.c runtime/polling.h \
-    runtime/progress.c runtime/progress.h \
+    runtime/progress.c runtime/progress.h runtime/wait.c runtime/wait.h runtime/helper.c \
     runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h \
     runtime/record.c runtime/record.h runtime/record_read.c \

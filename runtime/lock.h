@@ -3,7 +3,7 @@
  * The engine lock: one recursive lock around the library for MPI_THREAD_MULTIPLE, of as many parts as
  * there are engines, so that messages of different communicators need not wait for each other (lock.c).
  * Programs that asked for less pay one predicted branch.  Waiting loops let go of it between polls
- * (see runtime/progress.c), so a thread that waits never stops the others; neither does one
+ * (see runtime/wait.c), so a thread that waits never stops the others; neither does one
  * that runs a function of the program (an operation, an attribute's copy function).
  *
  *     threads_multiple     every call takes the lock

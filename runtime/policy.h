@@ -2,7 +2,7 @@
  *
  * How patient a wait is: how long it spins, how long it yields, how long it naps.  One policy for
  * the process, chosen from what surrounds it and from the knobs XMPI_SPIN and XMPI_POLITE; the waits
- * themselves are in progress.c.
+ * themselves are in wait.c.
  *
  * With a CPU per rank a wait spins for some 50-100 us and sleeps after a millisecond of yields.
  * Where ranks exceed CPUs a yield hands the CPU to a rank that has work (1-3 us), a wake-up costs
