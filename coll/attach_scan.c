@@ -132,7 +132,8 @@ static enum outcome piece_give(const struct climb *c)
     for (int r = 1; r < f->a->tiny->n; r++) {
         const char *sum = c->sum[r - f->exclusive];
         const struct offer *offer = attach_offered(f->a, r);
-        spoilt |= offer->out == offer->in;
+        bool is_operand = !f->exclusive || r < f->a->tiny->n - 1;
+        spoilt |= is_operand && offer->out == offer->in;
         if (r != f->a->tiny->me && !attach_write(f->a, r, offer->out + c->at, sum, c->bytes))
             return spoilt ? SPOILT : STOPPED;
         if (r == f->a->tiny->me && sum != f->out + c->at)

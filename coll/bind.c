@@ -169,7 +169,7 @@ static int bind_reduction(struct bound *b)
         return 0;
     ptrdiff_t low, apart = (ptrdiff_t)layout_span(layout, count, &low) + 63;
     apart -= apart % 64;
-    int copies = n[ROOM_TMP] / n[ROOM_IN];
+    int copies = (n[ROOM_TMP] + n[ROOM_IN] - 1) / n[ROOM_IN];
     b->scratch = call_scratch_take(call, (size_t)apart * (size_t)copies);
     if (!b->scratch)
         return scratch_fail((size_t)apart * (size_t)copies);
@@ -254,13 +254,19 @@ static int bind_reduce_scatter(struct bound *b)
 
 /* ---- moving ---- */
 
+/* A room that this rank has, by whose blocks those of scratch are as long. */
+static enum room measured(const struct call *call)
+{
+    bool from_in = call->in_place ? call->what == COLL_SCATTER : call->what == COLL_GATHER;
+    return from_in ? ROOM_IN : ROOM_OUT;
+}
+
 static int bind_movement(struct bound *b)
 {
     const struct call *call = b->call;
     area_part(&b->room[ROOM_IN], &call->send, b->plan->nblocks[ROOM_IN]);
     area_part(&b->room[ROOM_OUT], &call->recv, b->plan->nblocks[ROOM_OUT]);
-    bool from_in = call->what == COLL_GATHER;
-    size_t bytes = block_bytes(&b->room[from_in ? ROOM_IN : ROOM_OUT]);
+    size_t bytes = block_bytes(&b->room[measured(call)]);
     int error = bytes_open(b);
     if (error)
         return error;

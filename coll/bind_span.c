@@ -94,9 +94,11 @@ static struct layout *scattered_layout(const struct area *a, struct span s)
     for (int i = 0; i < s.n; i++) {
         struct slice piece = slice_at(a, s.first + i);
         lengths[i] = (size_t)piece.count;
-        offsets[i] = (ptrdiff_t)piece.first * a->layout->extent;
+        offsets[i] = (ptrdiff_t)piece.first * (a->layouts ? 1 : a->layout->extent);
     }
-    struct layout *made = layout_blocks((size_t)s.n, lengths, offsets, &a->layout, true);
+    struct layout *made =
+        layout_blocks((size_t)s.n, lengths, offsets,
+                      a->layouts ? a->layouts + s.first : &a->layout, !a->layouts);
     free(lengths);
     return made;
 }
@@ -121,7 +123,9 @@ static int span_list(const struct bound *bound, struct span s, struct buffer *bu
 {
     const struct area *a = &bound->room[s.room];
     struct slice all = slice_at(a, s.first);
-    if (a->layouts) { /* alltoallw: displacements are bytes, spans are single blocks */
+    if (a->layouts && s.n > 1)
+        return span_scattered(bound, s, buffer, made);
+    if (a->layouts) { /* alltoallw: displacements are bytes */
         *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first), (size_t)all.count,
                                    a->layouts[s.first], a->where };
         return 0;

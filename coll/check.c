@@ -72,6 +72,9 @@ static bool measure(struct stage *g, int r, size_t *units)
 {
     const struct world *w = g->world;
     struct actor *a = &g->actor[r];
+    const char *complaint = law_complaint(w, r, a->plan->nblocks, g->actor[0].plan->nblocks);
+    if (complaint)
+        return wrong(g, "rank %d %s", r, complaint);
     for (int room = 0; room < ROOMS; room++) {
         struct memory *m = &a->room[room];
         int n = a->plan->nblocks[room], must = law_blocks(w, r, (enum room)room);

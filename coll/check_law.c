@@ -140,6 +140,33 @@ int law_blocks(const struct world *w, int r, enum room room)
     }
 }
 
+/* One vector, which all cut alike, or messages would be of other lengths at their ends. */
+static const char *vector_complaint(const struct world *w, int r, const int *nblocks,
+                                    const int *first)
+{
+    enum room room = w->what == COLL_BCAST ? ROOM_OUT : ROOM_IN;
+    if (nblocks[room] < 1)
+        return "cuts the vector in no block; one at least";
+    if (nblocks[room] != first[room])
+        return "cuts the vector in other blocks than rank 0";
+    if (w->what == COLL_BCAST)
+        return nblocks[ROOM_TMP] ? "has blocks of tmp, which a bcast has not" : NULL;
+    if (law_has_room(w, r, ROOM_OUT) && nblocks[ROOM_OUT] != nblocks[ROOM_IN])
+        return "cuts out in other blocks than in";
+    return NULL;
+}
+
+const char *law_complaint(const struct world *w, int r, const int *nblocks, const int *first)
+{
+    if (w->split || w->what == COLL_BARRIER)
+        return NULL;
+    if (is_reduce_scatter(w->what))
+        return nblocks[ROOM_TMP] > nblocks[ROOM_IN] ? "has more blocks of tmp than of in"
+                                                    : NULL;
+    bool is_vector = w->what == COLL_BCAST || is_reduction(w->what);
+    return is_vector ? vector_complaint(w, r, nblocks, first) : NULL;
+}
+
 bool law_cuts_blocks(const struct world *w)
 {
     return w->split && is_reduce_scatter(w->what);

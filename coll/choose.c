@@ -82,6 +82,7 @@ struct question question_of(const struct team *team, const struct call *call, en
         .one_node = team->one_node,
         .crowded = team->crowded,
         .maps = team->maps,
+        .serves = call->serves != 0,
         .ranks = ranks,
         .nodes = team->nodes,
         .places = team->places,
@@ -201,8 +202,12 @@ int choose_answer(const struct question *q, const struct orders *orders, struct 
         if (error)
             return error;
     }
-    if (theirs || process)
-        return choose_forced(q, theirs ? orders : process, choice);
+    if (theirs || process) {
+        int error = choose_forced(q, theirs ? orders : process, choice);
+        if (!error || !q->serves)
+            return error;
+        fail_clear();
+    }
     bool found;
     int error = tuning_choose(q, choice, &found);
     if (error || found)
@@ -224,7 +229,7 @@ struct memo {
     } kept[KEPT];
 };
 
-enum { KEY_BITS = 12, USUAL_BIT = 11 };
+enum { KEY_BITS = 12, USUAL_BIT = 11, SERVES_BIT = 63 };
 
 /* What differs between questions of one team; never 0. */
 static uint64_t key_of(const struct question *q)
@@ -232,7 +237,7 @@ static uint64_t key_of(const struct question *q)
     uint64_t small = 1u | (unsigned)q->what << 1 | (unsigned)q->order_matters << 6 |
                      (unsigned)(q->no_tiny == NULL) << 7 |
                      (unsigned)(q->no_attach == NULL) << 8 | (unsigned)q->mode << 9;
-    return (uint64_t)q->bytes << KEY_BITS | small;
+    return (uint64_t)q->bytes << KEY_BITS | small | (uint64_t)q->serves << SERVES_BIT;
 }
 
 /* Calls whose questions differ in nothing but kind, mode and bytes, as long as the team is as it is:
@@ -243,7 +248,7 @@ static uint64_t usual_key(const struct team *team, const struct call *call, enum
     if (is_reduction(call->what) && !(op->kernel && op->layout && op->commutes &&
                                       op->layout->dense && op->layout->size <= ATTACH_PIECE))
         return 0;
-    if (team->away || has_known_counts(call->what))
+    if (team->away || has_known_counts(call->what) || call->serves)
         return 0;
     uint64_t small = 1u | (unsigned)call->what << 1 | (unsigned)mode << 9 | 1u << USUAL_BIT;
     return (uint64_t)call_bytes(team, call) << KEY_BITS | small;

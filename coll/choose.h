@@ -22,7 +22,8 @@ struct question {
     bool inter;         /* between the groups of an intercommunicator */
     bool order_matters; /* the operation does not commute */
     bool one_node, crowded;
-    bool maps; /* memory of others may be mapped, on that node */
+    bool serves; /* it is part of a function: orders that cannot be obeyed are not for it */
+    bool maps;   /* memory of others may be mapped, on that node */
     int ranks, nodes;
     const struct places *places; /* where the ranks are; NULL: together */
     size_t bytes;                /* as rules.c counts them */

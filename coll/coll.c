@@ -161,8 +161,10 @@ static struct telling telling_rest(const struct telling *telling, size_t first, 
     if (is_reduction(part->what) && !is_reduce_scatter(part->what)) {
         ptrdiff_t skip = (ptrdiff_t)first * part->reduction.layout->extent;
         part->recv.count = count;
-        part->recv.base = buffer_at(part->recv.base, skip);
-        part->send.base = buffer_at(part->send.base, skip);
+        if (part->recv.base) /* else there is no result here */
+            part->recv.base = buffer_at(part->recv.base, skip);
+        if (part->send.base)
+            part->send.base = buffer_at(part->send.base, skip);
         part_telling.bytes = unit_bytes(&part->recv);
     }
     part_telling.call = part;

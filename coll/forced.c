@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FORCED_PIECES = 4096, MOST_FORCED_RADIX = 64, MOST_THROTTLE = 1 << 20 };
+enum { MOST_FORCED_PIECES = 4096, MOST_THROTTLE = 1 << 20 };
 
 const struct algorithm *algorithm_find(enum collective what, bool inter, const char *name)
 {

@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+enum { MOST_FORCED_RADIX = 64 }; /* radix times ranks, up to 2^24 of them, is an int */
+
 struct forced { /* algorithm NULL: nothing is */
     const struct algorithm *algorithm;
     int pieces, radix, throttle; /* radix, throttle: 0 = none, as the algorithm says */

@@ -97,6 +97,7 @@ int own_load(const char *path)
                                             .name = s->name,
                                             .program = script_program,
                                             .ordered = s->ordered,
+                                            .sized = s->scratch && !is_amount_known(s->what),
                                             .pipelines = s->cut,
                                             .whole = !s->cut,
                                             .script = s };

@@ -188,8 +188,8 @@ static void call_perform(struct walk *walk, const struct word *w, const struct a
                          const long number[4], const struct homes *homes)
 {
     long first = number[0], n = number[1], stride = number[2], root = number[3];
-    if (n < 1 || stride < 1 || first < 0 || first + (n - 1) * stride >= walk->p || root < 0 ||
-        root >= n) {
+    if (n < 1 || stride < 1 || first < 0 || (n - 1) > (walk->p - 1 - first) / stride ||
+        root < 0 || root >= n) {
         walk_refuse(walk, w, "rank %d of %d: no such group (%ld, %ld, %ld, %ld)", walk->me,
                     walk->p, first, n, stride, root);
         return;
@@ -409,6 +409,17 @@ static void head(struct walk *walk, struct script *script)
     script->body = (int)(walk->word - script->words);
 }
 
+/* Unless it says tmp 0. */
+static bool has_scratch(const struct script *script)
+{
+    const struct word *w = script->words + script->body;
+    while (w->kind != WORD_END && !word_is(w, "tmp"))
+        w++;
+    if (w->kind == WORD_END)
+        return false;
+    return !word_is(w + 1, "0") || (w[2].kind != WORD_END && w[2].line == w[1].line);
+}
+
 /* NULL, with errno, when it cannot be read in whole. */
 static char *text_of(const char *path)
 {
@@ -446,6 +457,8 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
         walk.nvariables = 0;
         if (!walk.why[0])
             body(&walk);
+        if (!walk.why[0])
+            scripts[*n].scratch = has_scratch(&scripts[*n]);
         ++*n;
     }
     if (walk.word && !walk.why[0] && *n > 0)

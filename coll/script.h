@@ -38,6 +38,7 @@ struct script {
     char name[48];
     enum collective what;
     bool ordered, cut;
+    bool scratch; /* it has blocks of tmp */
 };
 
 /* Read a file of scripts, at most `most`.  *n: how many.  MPI_ERR_OTHER with file:line:column and

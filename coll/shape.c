@@ -47,6 +47,15 @@ static int run_length(const struct plan *plan, int i)
 void plan_segment(struct plan *plan, int k)
 {
     int n = plan->nsteps;
+    int64_t blocks = 0;
+    for (int r = 0; r < ROOMS; r++)
+        blocks += plan->nblocks[r];
+    if ((n + blocks) * k > INT32_MAX) { /* they are counted in 31 bits */
+        plan->error =
+            fail(MPI_ERR_OTHER, "%d steps and %lld blocks are too many to be cut in %d pieces",
+                 n, (long long)blocks, k);
+        return;
+    }
     struct step *cut = malloc(((size_t)n * (size_t)k + 1) * sizeof(*cut));
     if (!cut) {
         plan->error = fail(MPI_ERR_NO_MEM, "no memory to cut a plan of %d steps in %d", n, k);

@@ -439,10 +439,12 @@ int sim_perform(const struct cast *cast, const struct price_model *model,
     s.left = (long long)cast->acts;
     if (!s.no_memory)
         play(&s);
-    assert(s.no_memory || s.left == 0); /* plans do not deadlock, so models of them do not */
-    int error = s.no_memory ? fail(MPI_ERR_NO_MEM, "no memory to perform %lld steps",
-                                   (long long)cast->acts)
-                            : 0;
+    int error = 0;
+    if (s.no_memory)
+        error = fail(MPI_ERR_NO_MEM, "no memory to perform %lld steps", (long long)cast->acts);
+    else if (s.left > 0) /* somebody's own plan, that is wrong */
+        error = fail(MPI_ERR_OTHER, "%lld of %lld steps wait for each other", s.left,
+                     (long long)cast->acts);
     *price = (struct price){ s.end.latency, s.end.bandwidth, s.end.compute };
     strike(&s);
     return error;

@@ -391,10 +391,14 @@ int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
     struct side *send = side(sendbuf, recv->count, recv->type);
     if (!rc)
         rc = check_pair(comm, send, recv);
+    if (what == COLL_EXSCAN && comm_rank(comm) == 0 && sendbuf != MPI_IN_PLACE)
+        recv->buf = NULL; /* not significant */
+    else if (!rc && !vector)
+        rc = check_memory(recv, "recvbuf");
     if (!rc && !vector)
         rc = check_memory(send, "sendbuf");
-    if (!rc)
-        rc = vector ? check_scattered(send, recv, comm) : check_memory(recv, "recvbuf");
+    if (!rc && vector)
+        rc = check_scattered(send, recv, comm);
     asked_send(asked, send);
     asked_recv(asked, recv);
     if (!rc && vector) /* of the result a rank has its own block */

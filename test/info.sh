@@ -80,9 +80,9 @@ expect "xmpi explain: what cannot be" 1 "the operation does not commute; these c
 expect "xmpi explain of nothing" 2 "no collective allreduze (did you mean allreduce?); there are: barrier bcast" "$xmpi" explain allreduze
 expect "xmpi explain: bytes" 2 "12q is no number" "$xmpi" explain allreduce 12q
 expect "xmpi explain: two numbers" 2 "1MiB and 5: one collective and one number" "$xmpi" explain allreduce 1MiB 5
-expect "xmpi explain: ranks" 2 "-n 0 is no number from 1 to 2147483647" "$xmpi" explain allreduce -n 0
+expect "xmpi explain: ranks" 2 "-n 0 is no number from 1 to 16777216" "$xmpi" explain allreduce -n 0
 expect "xmpi explain: no number" 2 "-n abc is no number from 1" "$xmpi" explain allreduce 8 -n abc
-expect "xmpi explain: too large a number" 2 "-n 2147483648 is no number from 1 to 2147483647" "$xmpi" explain \
+expect "xmpi explain: too large a number" 2 "-n 2147483648 is no number from 1 to 16777216" "$xmpi" explain \
     allreduce 8 -n 2147483648
 expect "xmpi explain: a number is missing" 2 "--nodes wants a number behind it, as in --nodes 4" "$xmpi" explain \
     allreduce 8 --nodes

@@ -73,4 +73,38 @@ case_run "plans: one text by two paths" 30 env XMPI_PLAN="$plans/ring.plan,$scra
 echo "allreduce : my-ring 5us" > "$scratch/table"
 case_run "plans: named by a tuning file" 30 env XMPI_PLAN="$plans/ring.plan" XMPI_TUNING="$scratch/table" \
     "$XMPIRUN" -np 3 "$scratch/coll_basic"
+
+# Blocks on their way through scratch: of gatherv their sizes go first, and a root in place has no input.
+cat > "$scratch/via.plan" <<'PLAN'
+algorithm chain for gatherv
+blocks in 1 out p tmp p
+if me == root {
+    copy out[root] in[0]
+    for i in 1 .. p - 1 { recv out[(root + i) mod p] <- (root + 1) mod p }
+} else {
+    let far = (me - root) mod p
+    send in[0] -> (me - 1) mod p
+    for i in far + 1 .. p - 1 {
+        recv tmp[i] <- (me + 1) mod p
+        send tmp[i] -> (me - 1) mod p
+    }
+}
+algorithm stop for gather
+blocks in 1 out p tmp p
+if me == root {
+    copy out[me] in[0]
+    for r in 0 .. p - 1 { if r != me {
+        recv tmp[r] <- r
+        copy out[r] tmp[r]
+    } }
+} else { send in[0] -> root }
+PLAN
+for program in coll_inplace coll_vector; do
+    compile -I"$top" -o "$scratch/$program" "$top/test/conform/$program.c" -lm > "$scratch/out" 2>&1 ||
+        { not_ok "plans/$program" "does not compile"; cat "$scratch/out"; continue; }
+    for np in 2 3 4; do
+        case_run "plans/$program through scratch np=$np" 60 env XMPI_PLAN="$scratch/via.plan" \
+            XMPI_COLL=gatherv=chain,gather=stop "$XMPIRUN" -np $np "$scratch/$program"
+    done
+done
 finish

@@ -18,11 +18,12 @@
 #include "tools/names.h"
 #include "tools/plan.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_RANKS = 1 << 24 }; /* as of xmpi plan */
 
 static void usage(FILE *to)
 {
@@ -62,8 +63,8 @@ static int count_read(const char *option, const char *text, int *n)
     long read;
     if (!text)
         return refuse("%s wants a number behind it, as in %s 4", option, option);
-    if (!number_read(text, 1, INT_MAX, &read))
-        return refuse("%s %s is no number from 1 to %d", option, text, INT_MAX);
+    if (!number_read(text, 1, MOST_RANKS, &read))
+        return refuse("%s %s is no number from 1 to %d", option, text, MOST_RANKS);
     *n = (int)read;
     return 0;
 }

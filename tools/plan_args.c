@@ -139,7 +139,7 @@ static int read_value(struct plan_args *args, const char *option, const char *va
     } options[] = { { "--rank", offsetof(struct plan_args, rank), 0, MOST_RANKS - 1 },
                     { "--root", offsetof(struct plan_args, root), 0, MOST_RANKS - 1 },
                     { "--pieces", offsetof(struct plan_args, pieces), 1, MOST_PIECES },
-                    { "--radix", offsetof(struct plan_args, radix), 2, MOST_RANKS },
+                    { "--radix", offsetof(struct plan_args, radix), 2, MOST_FORCED_RADIX },
                     { "--throttle", offsetof(struct plan_args, throttle), 1, MOST_RANKS },
                     { "--nodes", offsetof(struct plan_args, nodes), 1, MOST_RANKS },
                     { "--split", offsetof(struct plan_args, split), 1, MOST_RANKS },

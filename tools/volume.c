@@ -149,8 +149,8 @@ static void print(const struct shape *s)
     double experts = s->experts > 1 ? layers * 8 * h * h * s->experts / s->ep / s->tp * t : 0;
     double around = 2.0 * (s->tp - 1) / s->tp;
     int copies = s->dp / s->ep;
-    printf("%d ranks: dp %d, tp %d, pp %d, ep %d; %.0f weights per rank\n",
-           s->dp * s->tp * s->pp, s->dp, s->tp, s->pp, s->ep, (dense + experts) / t);
+    printf("%lld ranks: dp %d, tp %d, pp %d, ep %d; %.0f weights per rank\n",
+           (long long)s->dp * s->tp * s->pp, s->dp, s->tp, s->pp, s->ep, (dense + experts) / t);
     printf("  %-9s %-10s %5s %8s %16s %18s\n", "parallel", "primitive", "ranks", "calls",
            "bytes each", "sent per rank");
     row("data", "allreduce", s->dp, 1, dense, 2.0 * (s->dp - 1) / s->dp);

@@ -209,6 +209,10 @@ START_TEST(wrong_plans_are_refused_before_use)
           "send out[0] -> other\n",
           ":4: algorithm w3 is wrong");
     wrong("w4", "blocks in p + 1 out 1 tmp 0\n", "algorithm w4 is wrong");
+    wrong("w5", "blocks in 2 out 1 tmp 0\ncopy out[0] in[0]\n",
+          "rank 0 cuts out in other blocks than in");
+    wrong("w6", "blocks in 0 out 0 tmp 1\n", "cuts the vector in no block");
+    wrong("w7", "blocks in 1 + me out 1 + me tmp 0\n", "other blocks than rank 0");
     unlink(path);
 }
 END_TEST
