@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory for frames that go out.  Three sizes, from slabs that are registered as a whole where
- * the provider wants that, and never given back: what was under way at once will be again.  All
- * together they are bounded; each peer's share is bounded by the trunk.
+ * Memory for frames that go out, from slabs that are registered as a whole where the provider wants
+ * that, and never given back: what was under way at once will be again.  All together they are bounded;
+ * each peer's share is bounded by the trunk.
+ *
+ *     448 B   8 KiB   16 KiB   64 KiB      packets: one that is out of its size takes a larger one, or is
+ *                                          sent in shorter pieces
+ *     0                                    words without a number (acks), which never wait for packets
+ *
+ * Frames come back when they are acked, and who acks may be somebody who can send nothing to us.  So
+ * words do not count, and a peer to whom nothing is under way may have a short frame beyond the bound:
+ * whatever others do not read, there is always one packet for each peer that does.
  */
 #include "pml/ofi/trunk.h"
 
@@ -11,15 +19,16 @@
 
 #include <stdlib.h>
 
-enum { SIZES = 3, SLAB_BYTES = 256 << 10, ALL_BYTES = 64 << 20, ALIGN = 64 };
-static const size_t payload_of[SIZES] = { 448, 8 << 10, FRAME_PAYLOAD };
+enum { SIZES = 4, WORDS = SIZES, CLASSES };
+enum { SLAB_BYTES = 256 << 10, ALL_BYTES = 64 << 20, ALIGN = 64 };
+static const size_t payload_of[CLASSES] = { 448, 8 << 10, 16 << 10, FRAME_PAYLOAD };
 
 struct slab {
     struct slab *next;
     struct fid_mr *mr;
 };
 
-static struct frame *unused[SIZES];
+static struct frame *unused[CLASSES];
 static struct slab *slabs;
 static size_t all_bytes;
 
@@ -29,12 +38,15 @@ static size_t stride_of(int size)
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static bool slab_new(int size)
+static bool slab_new(int size, bool beyond)
 {
     size_t stride = stride_of(size), head = ALIGN;
     size_t n = SLAB_BYTES / stride > 2 ? SLAB_BYTES / stride : 2;
     size_t bytes = head + n * stride;
-    struct slab *slab = all_bytes + bytes <= ALL_BYTES ? aligned_alloc(ALIGN, bytes) : NULL;
+    bool counts = size != WORDS && !beyond;
+    if (counts && all_bytes + bytes > ALL_BYTES)
+        return false;
+    struct slab *slab = aligned_alloc(ALIGN, bytes);
     if (!slab)
         return false;
     if (nic_register(&nics[0], slab, bytes, FI_SEND, HERE, &slab->mr)) {
@@ -42,7 +54,7 @@ static bool slab_new(int size)
         free(slab);
         return false;
     }
-    all_bytes += bytes;
+    all_bytes += counts ? bytes : 0;
     slab->next = slabs;
     slabs = slab;
     for (size_t i = 0; i < n; i++) {
@@ -55,19 +67,50 @@ static bool slab_new(int size)
     return true;
 }
 
-struct frame *frame_new(size_t payload)
+static struct frame *frame_take(int size, size_t payload)
 {
-    int size = 0;
-    while (payload > payload_of[size])
-        size++;
-    if (!unused[size] && !slab_new(size))
-        return NULL;
     struct frame *frame = unused[size];
     unused[size] = frame->next;
     frame->op.kind = OP_SEND;
     frame->bytes = (uint32_t)(sizeof frame->head + payload);
     frame->posted = frame->finished = false;
     return frame;
+}
+
+static int size_for(size_t payload)
+{
+    int size = 0;
+    while (payload > payload_of[size])
+        size++;
+    return size;
+}
+
+struct frame *frame_new(size_t payload, bool only)
+{
+    int size = size_for(payload), larger = size;
+    if (unused[size] || slab_new(size, false))
+        return frame_take(size, payload);
+    while (larger < SIZES && !unused[larger])
+        larger++;
+    if (larger < SIZES)
+        return frame_take(larger, payload);
+    return size == 0 && only && slab_new(0, true) ? frame_take(0, payload) : NULL;
+}
+
+struct frame *frame_shorter(size_t *payload, bool only)
+{
+    struct frame *frame = NULL;
+    for (int size = size_for(*payload) - 1; size >= 0 && !frame; size--) {
+        frame = frame_new(payload_of[size], only);
+        if (frame)
+            *payload = payload_of[size];
+    }
+    return frame;
+}
+
+struct frame *frame_word(void)
+{
+    return unused[WORDS] || slab_new(WORDS, false) ? frame_take(WORDS, 0) : NULL;
 }
 
 void frame_free(struct frame *frame)
@@ -90,7 +133,7 @@ void frames_close(void)
             fi_close(&gone->mr->fid);
         free(gone);
     }
-    for (int size = 0; size < SIZES; size++)
+    for (int size = 0; size < CLASSES; size++)
         unused[size] = NULL;
     all_bytes = 0;
 }

@@ -227,6 +227,12 @@ static void payload_copy(char *to, const struct buffer *data, size_t skip, size_
         buffer_pack(data, skip, to, bytes);
 }
 
+/* Its data may come in any pieces. */
+static bool is_in_pieces(const struct wire *header)
+{
+    return header->kind == WIRE_EAGER || header->kind == WIRE_MORE || header->kind == WIRE_DATA;
+}
+
 static long ofi_put(struct peer *peer, const struct wire *header, const struct buffer *data,
                     size_t skip, size_t bytes)
 {
@@ -240,7 +246,10 @@ static long ofi_put(struct peer *peer, const struct wire *header, const struct b
         bytes = 0;
     if (bytes > nics[0].most_packet - sizeof(struct head))
         bytes = nics[0].most_packet - sizeof(struct head);
-    struct frame *frame = frame_new(bytes);
+    bool only = trunk->nunacked == 0;
+    struct frame *frame = frame_new(bytes, only);
+    if (!frame && header->bytes == 0 && is_in_pieces(header))
+        frame = frame_shorter(&bytes, only);
     if (!frame)
         return -1;
     trunks_leaving = false;

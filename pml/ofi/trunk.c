@@ -75,11 +75,28 @@ bool trunk_gone(const struct trunk *trunk)
            (atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED);
 }
 
+/* Nobody will ack them. */
+static void frames_drop(struct trunk *trunk)
+{
+    while (trunk->first) {
+        struct frame *frame = trunk->first;
+        trunk->first = frame->next;
+        if (frame->posted)
+            frame->finished = true;
+        else
+            frame_free(frame);
+    }
+    trunk->last = trunk->unsent = NULL;
+    trunk->nunacked = 0;
+    trunk->bytes = 0;
+}
+
 void trunk_lost(struct trunk *trunk, const char *why)
 {
     if (trunk->state == TRUNK_LOST)
         return;
     trunk->state = TRUNK_LOST;
+    frames_drop(trunk);
     trunk_watch_end(trunk);
     bool needed = !trunk->asks || fetches_from(trunk) || peer_feeds(trunk->peer);
     if (!trunks_leaving && needed) /* else we leave, and want nothing but its silence */
@@ -226,7 +243,7 @@ bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t 
 {
     if (trunk->state != TRUNK_OPEN)
         return false;
-    struct frame *frame = frame_new(0);
+    struct frame *frame = frame_word();
     if (!frame)
         return false;
     frame->trunk = trunk;

@@ -1,7 +1,9 @@
 check_PROGRAMS += test/unit/way_test test/unit/means_test test/unit/fill_test test/unit/claim_test test/unit/match_test test/unit/lane_test test/unit/quick_test test/unit/take_test \
-    test/unit/take_any_test test/unit/sink_test test/unit/self_test test/unit/patience_test test/unit/pml_test test/unit/shelf_test
+    test/unit/take_any_test test/unit/sink_test test/unit/self_test test/unit/patience_test test/unit/pml_test test/unit/shelf_test test/unit/packets_test
 test_unit_way_test_SOURCES = test/unit/way_test.c test/unit/unit.h
 test_unit_way_test_LDADD = $(UNIT_LIBS)
+test_unit_packets_test_SOURCES = test/unit/packets_test.c test/unit/unit.h
+test_unit_packets_test_LDADD = $(UNIT_LIBS)
 test_unit_shelf_test_SOURCES = test/unit/shelf_test.c test/unit/unit.h
 test_unit_shelf_test_LDADD = $(UNIT_LIBS)
 test_unit_means_test_SOURCES = test/unit/means_test.c test/unit/unit.h
