@@ -142,16 +142,27 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
     return 0;
 }
 
+/* Nobody will receive them.  Those with a name are kept all the same: their sender may cancel them, and waits for
+ * an answer then (cancel.c). */
+static void messages_drop(struct channel *channel)
+{
+    struct match_arrived *left;
+    while ((left = match_oldest(channel->match)) != NULL) {
+        struct arrived *arrived = (struct arrived *)left;
+        match_take(channel->match, left);
+        if (arrived->header.request)
+            channel_keep_early(arrived);
+        else
+            arrived_free(arrived);
+    }
+}
+
 void channel_close(struct channel *channel)
 {
     struct match_posted *posted;
     while ((posted = match_any_posted(channel->match)) != NULL)
         recv_abandon(posted);
-    struct match_arrived *left;
-    while ((left = match_oldest(channel->match)) != NULL) {
-        match_take(channel->match, left);
-        arrived_free((struct arrived *)left);
-    }
+    messages_drop(channel);
     struct channel **link = &chains[chain_of(channel->context)];
     while (*link != channel)
         link = &(*link)->next;

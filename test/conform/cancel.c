@@ -141,6 +141,23 @@ static void test_others(void)
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
+/* The receiver has freed the communicator; the sender's handle is gone, too. */
+static void test_freed(int n, int synchronous)
+{
+    MPI_Request request;
+    MPI_Comm comm;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    if (synchronous)
+        CHECK_OK(MPI_Issend(out, n, MPI_INT, right, 9, comm, &request));
+    else
+        CHECK_OK(MPI_Isend(out, n, MPI_INT, right, 9, comm, &request));
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(MPI_Cancel(&request));
+    CHECK(wait_cancelled(&request) == 1);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -162,5 +179,8 @@ int main(int argc, char **argv)
     test_matched(1);
     test_persistent();
     test_others();
+    test_freed(1, 1);
+    test_freed(LONG, 1);
+    test_freed(LONG, 0);
     return check_done();
 }
