@@ -67,11 +67,14 @@ static bool is_near(const struct wanted *wanted, const struct channel *channel,
     return source && tag;
 }
 
+/* Channels and messages that are looked at for one receive: it waits to be told, and others for it. */
+enum { NEAR_LOOKS = 1000 };
+
 static bool near_in(const struct wanted *wanted, struct channel *channel,
-                    struct record_wait *wait)
+                    struct record_wait *wait, int *looks)
 {
-    for (struct match_arrived *m = match_oldest(channel->match); m;
-         m = match_next(channel->match, m))
+    for (struct match_arrived *m = match_oldest(channel->match); m && *looks > 0;
+         m = match_next(channel->match, m), --*looks)
         if (is_near(wanted, channel, (struct arrived *)m)) {
             near_found(wait, channel, (struct arrived *)m);
             return true;
@@ -82,11 +85,13 @@ static bool near_in(const struct wanted *wanted, struct channel *channel,
 /* Messages of collectives have contexts and steps of their own and are nobody's mistake. */
 static void near_find(const struct wanted *wanted, struct record_wait *wait)
 {
+    int looks = NEAR_LOOKS;
     if (channel_is_collective(wanted->channel) || wait->near.found ||
-        near_in(wanted, (struct channel *)wanted->channel, wait))
+        near_in(wanted, (struct channel *)wanted->channel, wait, &looks))
         return;
-    for (struct channel *c = channel_next(NULL); c; c = channel_next(c))
-        if (c != wanted->channel && !channel_is_collective(c) && near_in(wanted, c, wait))
+    for (struct channel *c = channel_next(NULL); c && looks > 0; c = channel_next(c), looks--)
+        if (c != wanted->channel && !channel_is_collective(c) &&
+            near_in(wanted, c, wait, &looks))
             return;
 }
 
@@ -119,7 +124,7 @@ void recv_tell(const struct request *request, struct record_wait *wait)
                   matched ? request->result.tag : recv->key.tag);
     if (item)
         tell_incoming(&wanted, item);
-    if (!matched && recv->key.step == 0)
+    if (item && !matched && recv->key.step == 0)
         near_find(&wanted, wait);
 }
 

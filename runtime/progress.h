@@ -109,6 +109,7 @@ struct wait {
     int engine;              /* 1 + the one that it waits for, 0: any */
     uint32_t solos;          /* engine_solos, when it looked last */
     bool told;               /* since something moved */
+    uint64_t told_at;        /* clock when it was told last; 0: not yet */
     struct awaited awaited;
 };
 #define WAIT_INIT WAIT_FOR(NULL, NULL)

@@ -44,6 +44,7 @@ enum {
     CONTENDED_POLLS = 50,  /* a poll counts for so many when another thread wanted the lock */
     WATCH_NS = 100000,     /* until the first look of the follower that watches */
     STAYS_MOVES = 8,       /* rounds for others after which a leader gives way to a newcomer, */
+    TOLD_NS = 2000000,     /* from one telling to the next */
     LOOKS_MOVES = 64,      /* and after which it looks whether others call at all */
 };
 
@@ -103,13 +104,19 @@ static void spin_learn(const struct wait *w)
     policy_learn(w->phase != SPINNING);
 }
 
-/* Let others know what it waits for: once, and again when something has moved. */
+/* Let others know what it waits for: once, and again when something has moved, but not all the time, as of very many
+ * requests that takes long. */
 static void wait_tell(struct wait *w)
 {
     polling_over();
-    if (!w->told)
-        record_wait_tell(&w->slot, &w->call, w->tell, w->what);
+    if (w->told)
+        return;
+    uint64_t now = clock_ns();
+    if (w->told_at && now - w->told_at < TOLD_NS)
+        return;
+    record_wait_tell(&w->slot, &w->call, w->tell, w->what);
     w->told = true;
+    w->told_at = now;
 }
 
 /* Back to the beginning, without a claim that something has moved. */
@@ -142,6 +149,8 @@ void wait_sleep(struct wait *w)
         wait_arm(w);
         return;
     }
+    if (w->tell) /* what was not told again so soon */
+        wait_tell(w);
     uint64_t most_ns = policy_nap_ns(w->phase - ARMED);
     if (notice_is_wanted(NOTICE_SLEEP))
         notice_give(NOTICE_SLEEP, (int64_t[]){ (int64_t)(clock_ns() - w->since) });
