@@ -24,6 +24,7 @@ int send_cancel(struct request *request)
         return 0;
     if (!send->begun) {
         send_remove(&send->peer->queue, send);
+        send_unspend(send);
         request->result = (struct result){ .cancelled = true };
         send_done(send);
     } else if (send->name) {

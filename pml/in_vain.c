@@ -64,6 +64,7 @@ static void take(struct send *send, struct send **taken)
     list_leave(&send->peer->queue, send);
     list_leave(&send->peer->streams, send);
     list_leave(&send->peer->writes, send);
+    send_unspend(send);
     send_forget(send);
     send->writing = false;
     send->next = *taken;

@@ -45,6 +45,12 @@ void send_forget(struct send *send)
     }
 }
 
+void send_unspend(const struct send *send)
+{
+    if (!send->begun && send->first.kind == WIRE_EAGER && send->peer->window)
+        send->peer->spent -= message_cost(send->first.total);
+}
+
 void send_done(struct send *send)
 {
     send_forget(send);
@@ -275,8 +281,11 @@ static int send_begin(struct send *send)
     send->header = send->first;
     if (send->first.kind == WIRE_RTS || send->first.flags & WIRE_SYNC) {
         send->name = send->header.request = request_name(send);
-        if (send->name == 0)
+        if (send->name == 0) {
+            send_unspend(send);
+            send_forget(send);
             return fail(MPI_ERR_NO_MEM, "too many large or synchronous sends at once");
+        }
         peer->unanswered++;
     }
     pml_counters.sent++;

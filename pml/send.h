@@ -64,6 +64,9 @@ void send_pushed(struct send *send);
 bool send_stream(struct send *send, int *pieces);
 void send_done(struct send *send);
 
+/* It ends without having begun: what it was to cost the peer's memory is not spent. */
+void send_unspend(const struct send *send);
+
 /* The peer may not read the data any more, and its answer finds nobody. */
 void send_forget(struct send *send);
 

@@ -19,7 +19,8 @@
  * under way before the next rank has its turn: windows of 4 KiB both ways take 0.85 of the time.
  *
  * A lane may have 16 in flight, or half of all, which is as much as pipelining needs, and leaves some
- * for others while a peer does not read.  When there is none, the link sends small pieces inline.
+ * for others while a peer does not read; the last few are for lanes that have none in flight.  When there is
+ * none, the link sends small pieces inline.  Those in flight to a rank that died come back.
  */
 #include "pml/shm/lane.h"
 
@@ -33,6 +34,7 @@ static struct {
 static struct lane *lanes;
 static int nlanes;
 static uint32_t most_in_flight; /* of a lane */
+static unsigned reserve;        /* for lanes that have none */
 
 enum {
     LOOK_AT_TAIL = 4,   /* with so many in flight, see whether older ones are free */
@@ -74,6 +76,7 @@ void chunks_open(struct lane *all, int n)
     int chunks = area_chunks(boot.nlocal);
     most_in_flight =
         chunks / 2 < CHUNKS_IN_FLIGHT ? (uint32_t)chunks / 2 : (uint32_t)CHUNKS_IN_FLIGHT;
+    reserve = (unsigned)chunks / 12;
     for (uint16_t i = 0; i < chunks; i++)
         unused_put(i);
 }
@@ -132,9 +135,16 @@ int chunk_take(struct lane *lane, size_t bytes)
     lane->chunk_fetched = ready.first != ready.last;
     if (lane->chunk_fetched)
         return ready.chunk[ready.first++ % MOST_READY];
-    if (unused.n == 0)
+    unsigned others = lane->first_chunk == lane->last_chunk ? 0 : reserve;
+    if (unused.n <= others)
         lanes_reclaim();
-    return unused.n > 0 ? unused_take() : -1;
+    return unused.n > others ? unused_take() : -1;
+}
+
+void chunks_lose(struct lane *lane)
+{
+    while (lane->first_chunk != lane->last_chunk)
+        unused_put(lane->chunk[lane->first_chunk++ % CHUNKS_IN_FLIGHT]);
 }
 
 void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes)

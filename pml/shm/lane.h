@@ -128,6 +128,8 @@ void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes);
 extern bool chunks_wanted __attribute__((visibility("hidden")));
 void chunks_fetch(void);
 void chunks_open(struct lane *lanes, int n);
+/* Its peer is dead, and reads none of those in flight. */
+void chunks_lose(struct lane *lane);
 
 /* reach.c: the link's share, reads, read, write and view */
 void reach_open(void);

@@ -113,6 +113,11 @@ static bool shm_gone(const struct peer *peer)
     return atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED;
 }
 
+static void shm_lose(struct peer *peer)
+{
+    chunks_lose(peer->lane);
+}
+
 static bool shm_drained(const struct peer *peer)
 {
     return !lane_is_ready(peer->lane);
@@ -468,5 +473,6 @@ const struct link link_shm = {
     .advise = shm_advise,
     .advised = shm_advised,
     .drained = shm_drained,
+    .lose = shm_lose,
     .gone = shm_gone,
 };
