@@ -19,7 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 64 << 10, MOST_PIECES = 8, SHORT_BYTES = 4096 };
+enum {
+    PIECE_BYTES = 64 << 10,
+    MOST_PIECES = 8,
+    SHORT_BYTES = 4096,
+    MOST_BYTES = 1 << 30 /* a packet counts its bytes in 32 bits */
+};
 
 struct packet {
     struct packet *next;
@@ -67,6 +72,8 @@ static long self_put(struct peer *peer, const struct wire *header, const struct 
         return -1;
     if (bytes > PIECE_BYTES && (is_piece || header->kind == WIRE_RTS))
         bytes = PIECE_BYTES;
+    if (bytes > MOST_BYTES)
+        bytes = MOST_BYTES;
     struct packet *packet = malloc(sizeof *packet + bytes);
     if (!packet)
         return -1;
