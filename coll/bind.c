@@ -33,13 +33,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks whose size only their two ends know. */
-static bool blocks_differ(enum collective what)
-{
-    return what == COLL_GATHERV || what == COLL_SCATTERV || what == COLL_ALLTOALLV ||
-           what == COLL_ALLTOALLW;
-}
-
 /* ---- the rooms ---- */
 
 /* Areas are filled member by member: a struct made elsewhere and copied would wait for itself. */
@@ -254,8 +247,8 @@ static int bind_reduce_scatter(struct bound *b)
 
 /* ---- moving ---- */
 
-/* A room that this rank has, by whose blocks those of scratch are as long. */
-static enum room measured(const struct call *call)
+/* A room that this rank has, whose blocks are as long as those of TMP. */
+static enum room room_like_tmp(const struct call *call)
 {
     bool from_in = call->in_place ? call->what == COLL_SCATTER : call->what == COLL_GATHER;
     return from_in ? ROOM_IN : ROOM_OUT;
@@ -266,11 +259,11 @@ static int bind_movement(struct bound *b)
     const struct call *call = b->call;
     area_part(&b->room[ROOM_IN], &call->send, b->plan->nblocks[ROOM_IN]);
     area_part(&b->room[ROOM_OUT], &call->recv, b->plan->nblocks[ROOM_OUT]);
-    size_t bytes = block_bytes(&b->room[measured(call)]);
+    size_t bytes = block_bytes(&b->room[room_like_tmp(call)]);
     int error = bytes_open(b);
     if (error)
         return error;
-    return blocks_differ(call->what) ? sized_scratch(b) : packed_scratch(b, bytes);
+    return has_sized_scratch(call->what) ? sized_scratch(b) : packed_scratch(b, bytes);
 }
 
 int bind_open(struct bound *bound, const struct plan *plan, const struct call *call)

@@ -7,8 +7,7 @@
  *     receiver   6 x int                       each sees bytes 0 to 7, 8 to 15, 16 to 23
  *
  * A room becomes a list of bytes: where its blocks lie, or, when they have gaps, in a packed copy.
- * Copies are filled before and written back after all steps, the blocks that no step writes with
- * what they held.
+ * Copies are filled before and written back after all steps.  Blocks of edges to nobody are no part of it.
  */
 #include "coll/bind.h"
 
@@ -35,31 +34,50 @@ static int blocks_in(const struct bound *b, enum room room)
     return b->plan->nblocks[room] / b->plan->key.pieces;
 }
 
-static bool is_solid(const struct part *part, int n)
+/* How long blocks are; those of nobody are touched by nobody. */
+static void measure(const struct bound *b, enum room room, int64_t *counts)
+{
+    const struct neighbours *near = b->plan->neighbours;
+    for (int i = 0; i < blocks_in(b, room); i++) {
+        struct buffer block = block_of(part_of(b, room), i);
+        counts[i] = (int64_t)buffer_bytes(&block);
+    }
+    bool one_for_all =
+        b->call->what == COLL_NEIGHBOR_ALLGATHER || b->call->what == COLL_NEIGHBOR_ALLGATHERV;
+    bool along_edges = near && !(room == ROOM_IN && one_for_all);
+    int nedges = !along_edges ? 0 : room == ROOM_IN ? near->ndestinations : near->nsources;
+    for (int k = 0; k < nedges; k++) {
+        const struct edge *edge = room == ROOM_IN ? &near->destination[k] : &near->source[k];
+        if (edge->peer < 0)
+            counts[edge->block] = 0;
+    }
+}
+
+static bool is_solid(const struct part *part, int n, const int64_t *counts)
 {
     for (int i = 0; i < n; i++) {
         struct buffer block = block_of(part, i);
-        if (!buffer_solid(&block))
+        if (counts[i] > 0 && !buffer_solid(&block))
             return false;
     }
     return true;
 }
 
-/* Fills in how long blocks are and where they begin; returns how long all are. */
-static int64_t measure(const struct part *part, int n, bool apart, int64_t *counts,
-                       int64_t *displs)
+/* Where they begin; returns how long all are. */
+static int64_t place(const struct part *part, int n, bool apart, const int64_t *counts,
+                     int64_t *displs)
 {
     int64_t total = 0;
     for (int i = 0; i < n; i++) {
         struct buffer block = block_of(part, i);
-        counts[i] = (int64_t)buffer_bytes(&block);
-        displs[i] = apart ? total : buffer_solid(&block) - (char *)part->base;
+        bool lies = !apart && counts[i] > 0;
+        displs[i] = lies ? buffer_solid(&block) - (char *)part->base : total;
         total += counts[i];
     }
     return total;
 }
 
-static int room_as_bytes(struct bound *b, enum room room, bool apart)
+static int room_as_bytes(struct bound *b, enum room room, bool copied)
 {
     const struct part *part = part_of(b, room);
     int n = blocks_in(b, room);
@@ -67,7 +85,9 @@ static int room_as_bytes(struct bound *b, enum room room, bool apart)
     if (!counts)
         return scratch_fail(2 * (size_t)n * sizeof(*counts));
     b->listed[room] = counts;
-    size_t all = (size_t)measure(part, n, apart, counts, counts + n);
+    measure(b, room, counts);
+    bool apart = copied || !is_solid(part, n, counts);
+    size_t all = (size_t)place(part, n, apart, counts, counts + n);
     if (apart && !(b->aside[room] = scratch_take(all)))
         return scratch_fail(all);
     b->room[room] = (struct area){ .how = CUT_LIST,
@@ -96,27 +116,36 @@ int bytes_open(struct bound *b)
         if (is_alias(b->call, room) && cut)
             b->room[room].how = CUT_NOTHING;
         else if (copied || (cut && b->room[room].how != CUT_NOTHING))
-            error = room_as_bytes(b, room,
-                                  copied || !is_solid(part_of(b, room), blocks_in(b, room)));
+            error = room_as_bytes(b, room, copied);
     }
     return error;
 }
 
+/* Block i of a room and where it lies in its copy; false: there is nothing in it. */
+static bool copy_of(const struct bound *b, enum room room, int i, struct buffer *block,
+                    char **copy)
+{
+    const int64_t *counts = b->listed[room], *displs = counts + blocks_in(b, room);
+    *block = block_of(part_of(b, room), i);
+    *copy = b->aside[room] + displs[i];
+    return counts[i] > 0;
+}
+
 void bytes_in(const struct bound *b)
 {
+    struct buffer block;
+    char *copy;
     for (enum room room = ROOM_IN; room <= ROOM_OUT; room++)
-        for (int i = 0; b->aside[room] && i < blocks_in(b, room); i++) {
-            struct buffer block = block_of(part_of(b, room), i);
-            int64_t at = b->listed[room][blocks_in(b, room) + i];
-            buffer_pack(&block, 0, b->aside[room] + at, buffer_bytes(&block));
-        }
+        for (int i = 0; b->aside[room] && i < blocks_in(b, room); i++)
+            if (copy_of(b, room, i, &block, &copy))
+                buffer_pack(&block, 0, copy, buffer_bytes(&block));
 }
 
 void bytes_out(const struct bound *b)
 {
-    for (int i = 0; b->aside[ROOM_OUT] && i < blocks_in(b, ROOM_OUT); i++) {
-        struct buffer block = block_of(&b->call->recv, i);
-        int64_t at = b->listed[ROOM_OUT][blocks_in(b, ROOM_OUT) + i];
-        buffer_unpack(&block, 0, b->aside[ROOM_OUT] + at, buffer_bytes(&block));
-    }
+    struct buffer block;
+    char *copy;
+    for (int i = 0; b->aside[ROOM_OUT] && i < blocks_in(b, ROOM_OUT); i++)
+        if (copy_of(b, ROOM_OUT, i, &block, &copy))
+            buffer_unpack(&block, 0, copy, buffer_bytes(&block));
 }

@@ -27,7 +27,7 @@ int bind_keep(struct bound *bound)
 {
     bool lists = false;
     for (int r = 0; r < ROOMS; r++)
-        lists |= bound->room[r].how == CUT_LIST && !bound->room[r].layouts;
+        lists |= bound->room[r].how == CUT_LIST;
     if (!lists)
         return 0;
     bound->kept = calloc(1, sizeof *bound->kept);

@@ -76,6 +76,12 @@ static inline bool has_known_counts(enum collective what)
     return what == COLL_ALLGATHERV || what == COLL_REDUCE_SCATTER;
 }
 
+/* Blocks of scratch may be of any length, which ranks that pass them on do not know. */
+static inline bool has_sized_scratch(enum collective what)
+{
+    return what == COLL_ALLGATHERV || (!is_amount_known(what) && !is_neighbourhood(what));
+}
+
 /* Has it a root? */
 static inline bool is_rooted(enum collective what)
 {

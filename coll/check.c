@@ -127,6 +127,55 @@ static bool span_fits(struct stage *g, int r, int step, struct span s, bool writ
     return true;
 }
 
+/* Of a vector that is cut in n blocks, which may be of different length, a block is one part: block i of any copy
+ * of it the part i modulo n.  Where nothing is known of lengths: 0. */
+static int part_of(const struct stage *g, int r, struct span s)
+{
+    const struct world *w = g->world;
+    int n = g->actor[r].plan->nblocks[ROOM_IN];
+    if (!is_reduction(w->what) || w->split || n == 0 || s.n == 0)
+        return 0;
+    if (is_reduce_scatter(w->what) && s.room == ROOM_OUT)
+        return r * w->pieces + s.first;
+    return s.first % n;
+}
+
+/* Its blocks lie in one copy of the vector, and what it writes is as long as what it is made of. */
+static bool parts_agree(struct stage *g, int r, int step, const struct step *s)
+{
+    int n = g->actor[r].plan->nblocks[ROOM_IN], to = part_of(g, r, s->to),
+        from = part_of(g, r, s->from);
+    bool apart = is_reduction(g->world->what) && !g->world->split && n > 0;
+    if (apart && ((s->to.room == ROOM_TMP && s->to.n > n - to) ||
+                  (s->from.room == ROOM_TMP && s->from.n > n - from)))
+        return wrong(g, "rank %d step %d: blocks of tmp that are not one behind the other", r,
+                     step);
+    if (s->to.n && s->from.n && to != from)
+        return wrong(g, "rank %d step %d: takes part %d of the vector for part %d", r, step,
+                     from, to);
+    return true;
+}
+
+/* The lengths of blocks that are passed on go before them, one for each block of tmp. */
+static bool written_once(struct stage *g, int r)
+{
+    const struct plan *plan = g->actor[r].plan;
+    int n = plan->nblocks[ROOM_TMP];
+    if (n == 0 || !has_sized_scratch(g->world->what))
+        return true;
+    bool *written = calloc((size_t)n, sizeof *written), twice = false;
+    if (!written)
+        return no_memory(g);
+    for (int i = 0; i < plan->nsteps; i++)
+        for (int b = 0; plan->step[i].to.room == ROOM_TMP && b < plan->step[i].to.n; b++) {
+            twice |= written[plan->step[i].to.first + b];
+            written[plan->step[i].to.first + b] = true;
+        }
+    free(written);
+    return !twice ||
+           wrong(g, "rank %d writes a block of tmp twice, which may be of other lengths", r);
+}
+
 static struct ends *ends_of_step(const struct ends_table *table, int r, const struct step *s)
 {
     return s->verb == VERB_SEND ? ends_of(table, r, s->peer, s->slot)
@@ -162,6 +211,11 @@ static bool find_partner(struct stage *g, int r, int i, const struct ends_table 
     int other = count(peer, t->verb == VERB_SEND ? t->from : t->to);
     if (mine != other)
         return wrong(g, "rank %d step %d: %d units, the other end has %d", r, i, mine, other);
+    int part = part_of(g, r, s->verb == VERB_SEND ? s->from : s->to);
+    int others = part_of(g, s->peer, t->verb == VERB_SEND ? t->from : t->to);
+    if (part != others)
+        return wrong(g, "rank %d step %d: part %d of the vector, the other end has part %d", r,
+                     i, part, others);
     g->actor[r].partner[i] = k;
     return true;
 }
@@ -189,9 +243,13 @@ static bool examine(struct stage *g)
     for (int r = 0; r < g->world->p; r++)
         for (int i = 0; i < g->actor[r].plan->nsteps; i++) {
             const struct step *s = &g->actor[r].plan->step[i];
-            if (!span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false))
+            if (!span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false) ||
+                !parts_agree(g, r, i, s))
                 return false;
         }
+    for (int r = 0; r < g->world->p; r++)
+        if (!written_once(g, r))
+            return false;
     for (int r = 0; r < g->world->p; r++) {
         int waits = 0, lost = -1;
         if (!check_hazards(g->actor[r].plan, &waits, &lost) && lost < 0)

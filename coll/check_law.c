@@ -89,6 +89,8 @@ bool law_has_room(const struct world *w, int r, enum room room)
         return true;
     if (bystander(w, r))
         return false;
+    if (w->what == COLL_EXSCAN && r == 0 && room == ROOM_OUT && !law_in_place(w, r))
+        return false; /* not significant */
     if (w->what == COLL_BARRIER || (w->what == COLL_BCAST && room == ROOM_IN))
         return false;
     bool root_only =

@@ -37,11 +37,11 @@ struct law {
 bool law_in_place(const struct world *w, int r);
 bool law_has_room(const struct world *w, int r, enum room room);
 
-/* How many blocks the standard gives a room, in pieces; 0 = the program may choose. */
 /* What is wrong with the numbers of blocks that rank r cuts its rooms in, where rank 0 has those of `first`; NULL:
  * nothing that can be seen so. */
 const char *law_complaint(const struct world *w, int r, const int *nblocks, const int *first);
 
+/* How many blocks the standard gives a room, in pieces; 0 = the program may choose. */
 int law_blocks(const struct world *w, int r, enum room room);
 
 /* Units in a block.  One, but where it cuts blocks: the differing cuts of an intercommunicator. */

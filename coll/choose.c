@@ -22,6 +22,7 @@
 #include "coll/tuning.h"
 #include "runtime/fail.h"
 #include "runtime/notice.h"
+#include "runtime/param.h"
 #include "mpi.h"
 
 #include <assert.h>
@@ -116,6 +117,9 @@ static int choose_forced(const struct question *q, const struct orders *orders,
     const char *why_not = choose_objection(a, forced->radix, q);
     if (!why_not && forced->pieces > 1 && !algorithm_cuts(a))
         why_not = "it cannot be cut in pieces";
+    if (!why_not && forced->pieces > 1 && !is_amount_known(q->what) &&
+        param_number(SHORT_BLOCKS))
+        why_not = "with XMPI_SHORT_BLOCKS=1 two ends would cut a block differently";
     if (!why_not && forced->throttle && !a->program)
         why_not = "it is no plan that could be throttled";
     if (!why_not) {
@@ -204,7 +208,8 @@ int choose_answer(const struct question *q, const struct orders *orders, struct 
     }
     if (theirs || process) {
         int error = choose_forced(q, theirs ? orders : process, choice);
-        if (!error || !q->serves)
+        bool is_own = !error && choice->algorithm->script; /* it may still be refused */
+        if (!q->serves || (!error && !is_own))
             return error;
         fail_clear();
     }

@@ -20,7 +20,7 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
-static const double BAD = 0.3, BAD_WAYS = 0.15; /* there it is led on by more */
+static const double BAD = 0.3, BAD_WAYS = 0.15; /* whose law goes further up */
 
 /* ---- performing ---- */
 

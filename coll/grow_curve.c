@@ -81,7 +81,7 @@ static struct ways ways_of(const struct curve *curve, int value)
     struct ways ways = { { added(curve, value, 2) + middle, added(curve, value, 4) + last },
                          0 };
     size_t i = 0;
-    if (now <= 0.01 * last || before <= 0)
+    if (now <= 0 || now <= 0.01 * last || before <= 0)
         return ways;
     while (now / before < kinds[i][0])
         i++;

@@ -97,9 +97,9 @@ int own_load(const char *path)
                                             .name = s->name,
                                             .program = script_program,
                                             .ordered = s->ordered,
-                                            .sized = s->scratch && !is_amount_known(s->what),
+                                            .sized = s->scratch && has_sized_scratch(s->what),
                                             .pipelines = s->cut,
-                                            .whole = !s->cut,
+                                            .never_cut = !s->cut,
                                             .script = s };
     }
     nown += n;

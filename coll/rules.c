@@ -20,7 +20,7 @@
 
 const struct algorithm algorithms[] = {
     { COLL_BARRIER, "tiny", 0, .ordered = true },
-    { COLL_BARRIER, "dissemination", barrier_dissemination, .ordered = true, .whole = true,
+    { COLL_BARRIER, "dissemination", barrier_dissemination, .ordered = true, .never_cut = true,
       .radix = 2 },
 
     { COLL_BCAST, "tiny", 0, .ordered = true },
@@ -182,7 +182,7 @@ const struct algorithm algorithms[] = {
     { COLL_EXSCAN, "chain", exscan_chain, .ordered = true, .pipelines = true },
 
     { COLL_BARRIER, "union", barrier_dissemination, .ordered = true, .inter = true,
-      .whole = true, .radix = 2 },
+      .never_cut = true, .radix = 2 },
     { COLL_BCAST, "tree", inter_bcast, .ordered = true, .inter = true },
     { COLL_GATHER, "linear", inter_gather, .ordered = true, .inter = true },
     { COLL_GATHERV, "linear", inter_gather, .ordered = true, .inter = true },
@@ -196,9 +196,9 @@ const struct algorithm algorithms[] = {
     { COLL_REDUCE, "leaders", inter_reduce, .ordered = true, .inter = true },
     { COLL_ALLREDUCE, "leaders", inter_allreduce, .ordered = true, .inter = true },
     { COLL_REDUCE_SCATTER, "leaders", inter_reduce_scatter, .ordered = true, .inter = true,
-      .whole = true },
+      .never_cut = true },
     { COLL_REDUCE_SCATTER_BLOCK, "leaders", inter_reduce_scatter, .ordered = true,
-      .inter = true, .whole = true },
+      .inter = true, .never_cut = true },
     { COLL_KINDS, 0, 0, .ordered = false },
 };
 

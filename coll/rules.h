@@ -23,11 +23,11 @@ struct algorithm {
     bool ordered;     /* folds in rank order: serves operations that do not commute */
     bool inter;       /* between the groups of an intercommunicator, and only there */
     bool pipelines;   /* in pieces it may be faster, so the model looks in how many */
-    bool whole;    /* is not cut: there is nothing, or its two ends would cut it differently */
-    bool sized;    /* passes on blocks that differ, whose sizes go first (sized.c) */
-    bool attaches; /* is coll/attach.c */
-    int radix;     /* has a radix, which is this unless somebody asks for another; 0: none */
-    enum need needs;             /* what it cannot do without */
+    bool never_cut;   /* there is nothing to cut, or two ends would cut it differently */
+    bool sized;       /* passes on blocks that differ, whose sizes go first (sized.c) */
+    bool attaches;    /* is coll/attach.c */
+    int radix;        /* has a radix, which is this unless somebody asks for another; 0: none */
+    enum need needs;  /* what it cannot do without */
     const struct script *script; /* a user's own (own.h); NULL: the library's */
 };
 
@@ -36,7 +36,7 @@ extern const struct algorithm algorithms[]; /* ends with name NULL */
 /* May it be cut in pieces? */
 static inline bool algorithm_cuts(const struct algorithm *a)
 {
-    return a->program && !a->whole;
+    return a->program && !a->never_cut;
 }
 
 /* Why it cannot work on p ranks, with this radix, in these places; NULL: it can. */

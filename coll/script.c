@@ -374,7 +374,9 @@ static void body(struct walk *walk)
     walk_expect(walk, "blocks");
     for (int r = 0; r < ROOMS; r++) {
         walk_expect(walk, names[r]);
+        const struct word *from = walk->word;
         n[r] = walk_number(walk);
+        walk->scratch = !(word_is(from, "0") && walk->word == from + 1); /* of the last: tmp */
         if (walk->doing && (n[r] < 0 || n[r] > MOST_BLOCKS))
             walk_refuse(walk, w, "%ld blocks of %s; from 0 to %d may be", n[r], names[r],
                         MOST_BLOCKS);
@@ -407,17 +409,6 @@ static void head(struct walk *walk, struct script *script)
         more = ordered || cut;
     }
     script->body = (int)(walk->word - script->words);
-}
-
-/* Unless it says tmp 0. */
-static bool has_scratch(const struct script *script)
-{
-    const struct word *w = script->words + script->body;
-    while (w->kind != WORD_END && !word_is(w, "tmp"))
-        w++;
-    if (w->kind == WORD_END)
-        return false;
-    return !word_is(w + 1, "0") || (w[2].kind != WORD_END && w[2].line == w[1].line);
 }
 
 /* NULL, with errno, when it cannot be read in whole. */
@@ -458,7 +449,7 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
         if (!walk.why[0])
             body(&walk);
         if (!walk.why[0])
-            scripts[*n].scratch = has_scratch(&scripts[*n]);
+            scripts[*n].scratch = walk.scratch;
         ++*n;
     }
     if (walk.word && !walk.why[0] && *n > 0)

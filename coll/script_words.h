@@ -34,6 +34,7 @@ struct walk {
     struct variable variable[WALK_VARIABLES];
     int nvariables;
     int wanted_step, found_line; /* script_line */
+    bool scratch;                /* there are blocks of tmp, or may be */
     bool excluded;               /* a require was not fulfilled */
     char why[SCRIPT_WHY];        /* "" = all is well */
 };

@@ -38,9 +38,10 @@ static int note_sizes(const struct bound *bound, enum room room, int64_t *sizes)
 
 static enum collective evenly(enum collective what)
 {
-    return what == COLL_GATHERV    ? COLL_GATHER
-           : what == COLL_SCATTERV ? COLL_SCATTER
-                                   : COLL_ALLTOALL;
+    return what == COLL_GATHERV      ? COLL_GATHER
+           : what == COLL_SCATTERV   ? COLL_SCATTER
+           : what == COLL_ALLGATHERV ? COLL_ALLGATHER
+                                     : COLL_ALLTOALL;
 }
 
 /* One per piece of a block. */

@@ -11,7 +11,8 @@
 struct send {
     struct request request; /* first: a send is a request */
     struct peer *peer;
-    struct send *next; /* in one of the peer's lists */
+    struct send *next;   /* in one of the peer's lists */
+    struct send *before; /* unless it is the first one */
     struct buffer data;
     size_t offset;             /* bytes handed to the link */
     size_t granted;            /* rendezvous: the receiver wants so many */
@@ -33,6 +34,7 @@ _Static_assert(sizeof(struct send) <= REQUEST_BYTES, "a send fits a request");
 static inline void send_append(struct send_list *list, struct send *send)
 {
     send->next = NULL;
+    send->before = list->last;
     if (list->first)
         list->last->next = send;
     else
@@ -42,15 +44,14 @@ static inline void send_append(struct send_list *list, struct send *send)
 
 static inline void send_remove(struct send_list *list, struct send *send)
 {
-    struct send *before = NULL;
-    for (struct send *at = list->first; at != send; at = at->next)
-        before = at;
-    if (before)
-        before->next = send->next;
-    else
+    if (list->first == send)
         list->first = send->next;
+    else
+        send->before->next = send->next;
+    if (send->next)
+        send->next->before = send->before;
     if (list->last == send)
-        list->last = before;
+        list->last = send->before;
 }
 
 /* Hand packets of a message to the link: as much as there is room for.  True when the message

@@ -28,7 +28,7 @@ for np in ${NP:-4}; do
     [ $left = 0 ] || skip "forced np=$np" "$left of $# algorithms: the time is over"
 done
 
-# Blocks in pieces, which are of bytes, whatever types the two ends have.
+# Blocks in pieces; with types that have gaps: test/conform/coll_cut.c.
 for word in gather=binomial gatherv=binomial scatter=linear scatterv=binomial allgather=ring allgatherv=bruck \
     alltoall=spread alltoallv=bruck alltoallw=pairwise; do
     case_run "forced $word:pieces=3 np=4" 60 env XMPI_COLL="$word:pieces=3" "$XMPIRUN" -np 4 \

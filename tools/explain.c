@@ -145,6 +145,8 @@ static int question_read(int argc, char **argv, struct question *q, int *cpus)
     }
     if (!named)
         return refuse("which collective?  As in: xmpi explain allreduce 64k -n 4");
+    if (q->nodes > 1 && *cpus != hw_usable_cpus())
+        return refuse("--cpus is asked of one node only; leave it out, or --nodes");
     if (q->ranks < q->nodes)
         return refuse(
             "--nodes %d are more nodes than ranks, -n %d; give as many ranks at least",

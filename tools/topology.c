@@ -13,8 +13,8 @@
  *     dragonfly+:GxLxSxP groups of L leaves and S spines; P nodes per leaf, links between groups
  *                        at the spines
  *
- * Half of a network of which one side, or the number of groups, is even has half of that; of a fat tree every
- * second pod is empty, and a hypercube lacks the highest bit.
+ * Half of a network of which one side, or the number of groups, is even has half of that; of a fat tree the
+ * second half is empty, and a hypercube lacks the highest bit.
  *
  * A fabric looks the same one node, one row, one pod, one group further on, or from the other side
  * of every bit: that is what lets few ranks stand for many (sim.h).

@@ -31,7 +31,7 @@ enum {
 #else
 enum { SMALL = 16, MOST_RANKS = 64 };
 #endif
-enum { MOST_BLOCKS = 1 << 20 };
+enum { MOST_BLOCKS = 1 << 20, FEW = 7 };
 
 static int worlds, failures;
 
@@ -84,7 +84,7 @@ static void in_pieces(const struct algorithm *a, struct world world)
         for (int in_place = 0; in_place <= has_in_place(a->what); in_place++) {
             world.in_place = in_place;
             try(a, &world);
-            if (!in_place && (world.pieces == 1 || a->pipelines))
+            if (!in_place && (world.pieces == 1 || a->pipelines || world.p <= FEW))
                 throttled(a, world);
         }
 }
@@ -173,7 +173,7 @@ static bool is_proven(const struct algorithm *a)
 {
     const struct algorithm *b = algorithms;
     while (b != a && (b->program != a->program || plain(b->what) != plain(a->what) ||
-                      b->radix != a->radix || b->ordered != a->ordered))
+                      b->radix != a->radix || b->ordered != a->ordered || b->inter != a->inter))
         b++;
     return b != a;
 }

@@ -212,6 +212,10 @@ START_TEST(wrong_plans_are_refused_before_use)
     wrong("w5", "blocks in 2 out 1 tmp 0\ncopy out[0] in[0]\n",
           "rank 0 cuts out in other blocks than in");
     wrong("w6", "blocks in 0 out 0 tmp 1\n", "cuts the vector in no block");
+    wrong("w8", "blocks in 3 out 3 tmp 1\ncopy tmp[0] in[1]\n",
+          "takes part 1 of the vector for part 0");
+    wrong("w9", "blocks in 2 out 2 tmp 4\ncopy tmp[1 .. 2] in[0 .. 1]\n",
+          "not one behind the other");
     wrong("w7", "blocks in 1 + me out 1 + me tmp 0\n", "other blocks than rank 0");
     unlink(path);
 }
