@@ -22,7 +22,6 @@
 #include "coll/tuning.h"
 #include "runtime/fail.h"
 #include "runtime/notice.h"
-#include "runtime/param.h"
 #include "mpi.h"
 
 #include <assert.h>
@@ -115,11 +114,8 @@ static int choose_forced(const struct question *q, const struct orders *orders,
     const struct forced *forced = &orders->of[q->what];
     const struct algorithm *a = forced->algorithm;
     const char *why_not = choose_objection(a, forced->radix, q);
-    if (!why_not && forced->pieces > 1 && !algorithm_cuts(a))
-        why_not = "it cannot be cut in pieces";
-    if (!why_not && forced->pieces > 1 && !is_amount_known(q->what) &&
-        param_number(SHORT_BLOCKS))
-        why_not = "with XMPI_SHORT_BLOCKS=1 two ends would cut a block differently";
+    if (!why_not && forced->pieces > 1)
+        why_not = pieces_objection(a);
     if (!why_not && forced->throttle && !a->program)
         why_not = "it is no plan that could be throttled";
     if (!why_not) {

@@ -206,3 +206,12 @@ const char *team_forced(const struct team *team)
 {
     return team->orders ? team->orders->text : "";
 }
+
+const char *pieces_objection(const struct algorithm *a)
+{
+    if (!algorithm_cuts(a))
+        return "it cannot be cut in pieces";
+    if (!is_amount_known(a->what) && param_number(SHORT_BLOCKS))
+        return "with XMPI_SHORT_BLOCKS=1 two ends would cut a block differently";
+    return NULL;
+}

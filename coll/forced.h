@@ -45,4 +45,7 @@ int collective_find(const char *name);
 /* Is the word in a list with commas? */
 bool list_has(const char *list, const char *word);
 
+/* Why it cannot be cut in pieces; NULL: it can. */
+const char *pieces_objection(const struct algorithm *algorithm);
+
 #endif

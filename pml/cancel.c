@@ -53,7 +53,7 @@ static struct arrived *unmatched_take(const struct peer *peer, const struct wire
 {
     struct channel *channel = channel_find(question->context);
     if (!channel)
-        return channel_take_early(peer, question->request);
+        return channel_take_early(peer, question);
     struct match_arrived *at = match_oldest(channel->match);
     while (at && !arrived_is(peer, question->request, (struct arrived *)at))
         at = match_next(channel->match, at);

@@ -89,10 +89,11 @@ void channel_keep_early(struct arrived *arrived)
     early_end = &arrived->next;
 }
 
-struct arrived *channel_take_early(const struct peer *peer, uint32_t name)
+struct arrived *channel_take_early(const struct peer *peer, const struct wire *question)
 {
     struct arrived **link = &early;
-    while (*link && !arrived_is(peer, name, *link))
+    while (*link && ((*link)->header.context != question->context ||
+                     !arrived_is(peer, question->request, *link)))
         link = &(*link)->next;
     struct arrived *taken = *link;
     if (taken && !(*link = taken->next))
@@ -144,13 +145,13 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
 
 /* Nobody will receive them.  Those with a name are kept all the same: their sender may cancel them, and waits for
  * an answer then (cancel.c). */
-static void messages_drop(struct channel *channel)
+static void messages_leave(struct channel *channel)
 {
     struct match_arrived *left;
     while ((left = match_oldest(channel->match)) != NULL) {
         struct arrived *arrived = (struct arrived *)left;
         match_take(channel->match, left);
-        if (arrived->header.request)
+        if (arrived->header.request && !arrived->peer->lost)
             channel_keep_early(arrived);
         else
             arrived_free(arrived);
@@ -162,7 +163,7 @@ void channel_close(struct channel *channel)
     struct match_posted *posted;
     while ((posted = match_any_posted(channel->match)) != NULL)
         recv_abandon(posted);
-    messages_drop(channel);
+    messages_leave(channel);
     struct channel **link = &chains[chain_of(channel->context)];
     while (*link != channel)
         link = &(*link)->next;

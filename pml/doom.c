@@ -49,6 +49,7 @@ static void doom_receive(struct recv *recv, int world)
 
 static void doom_send(struct send *send, int world)
 {
+    send_unspend(send);
     send_forget(send);
     send->writing = false;
     send->request.result = failure_result(world);

@@ -90,8 +90,8 @@ bool arrived_is_told(void);
 
 /* Messages for contexts that have no channel yet are kept for channel_open. */
 void channel_keep_early(struct arrived *arrived);
-/* Take the early message with this name of this peer; NULL: there is none. */
-struct arrived *channel_take_early(const struct peer *peer, uint32_t name);
+/* Take the early message of this peer that the question is about; NULL: there is none. */
+struct arrived *channel_take_early(const struct peer *peer, const struct wire *question);
 /* All channels, one after the other: the first after NULL, NULL after the last. */
 struct channel *channel_after(const struct channel *channel);
 void channels_close(void);

@@ -15,8 +15,6 @@
 
 enum { NO_GROUPS = 1 }; /* every process tells the same; groups are counted from 1 */
 
-enum lends { LENDS_NOT, LENDS, LENDS_TO_SOMEBODY };
-
 static struct doorbell *mine;
 static struct {
     const struct doorbell *first;
@@ -107,12 +105,14 @@ bool apart_is_in_the_way(void)
 
 /* Who lends a hand on that CPU is told that somebody there is owed a ring.  Once it has been told it
  * looks, after this; so whom we owe is written down before. */
-static bool passed_to(struct doorbell *other)
+static bool passed_to(struct doorbell *other, struct doorbell *bell)
 {
     uint32_t lends = LENDS;
-    return atomic_load_explicit(&other->lends, memory_order_relaxed) != LENDS_NOT &&
-           (atomic_compare_exchange_strong(&other->lends, &lends, LENDS_TO_SOMEBODY) ||
-            lends == LENDS_TO_SOMEBODY);
+    if (atomic_load_explicit(&other->lends, memory_order_relaxed) == LENDS_NOT)
+        return false;
+    atomic_store(&bell->owed, 1);
+    return atomic_compare_exchange_strong(&other->lends, &lends, LENDS_TO_SOMEBODY) ||
+           lends == LENDS_TO_SOMEBODY;
 }
 
 static bool pass(struct doorbell *bell)
@@ -120,12 +120,14 @@ static bool pass(struct doorbell *bell)
     uint32_t runs = atomic_load_explicit(&bell->runs, memory_order_relaxed);
     if (runs == 0 || oncpu_is(mine, runs / 2 - 1) || !atomic_load(&bell->sleeping))
         return false;
-    atomic_store(&bell->owed, 1);
     for (int i = 0; i < neighbours.n; i++) {
         struct doorbell *other = (struct doorbell *)neighbour(i);
-        if (other != mine && other != bell && oncpu_is(other, runs / 2 - 1) && passed_to(other))
+        if (other != mine && other != bell && oncpu_is(other, runs / 2 - 1) &&
+            passed_to(other, bell))
             return true;
     }
+    if (atomic_load_explicit(&bell->owed, memory_order_relaxed))
+        atomic_store(&bell->owed, 0); /* we ring it ourselves, whoever else was to */
     return false;
 }
 
@@ -133,9 +135,9 @@ static void wake_owed(void)
 {
     for (int i = 0; i < neighbours.n; i++) {
         struct doorbell *other = (struct doorbell *)neighbour(i);
-        if (other != mine && atomic_load_explicit(&other->owed, memory_order_relaxed) &&
-            atomic_exchange(&other->owed, 0) && atomic_load(&other->sleeping))
-            doorbell_wake_here(other);
+        if (other != mine && atomic_load(&other->owed) && atomic_exchange(&other->owed, 0) &&
+            atomic_load(&other->sleeping))
+            doorbell_wake_ourselves(other);
     }
 }
 

@@ -141,7 +141,7 @@ bool boot_announce(struct boot_header *segment, int local, uint32_t dead)
         !atomic_compare_exchange_strong(&bootseg_rank(segment, local)->dead, &alive, dead))
         return false;
     if (dead) /* it wakes nobody any more */
-        atomic_store(&bootseg_rank(segment, local)->bell.lends, 0);
+        atomic_store(&bootseg_rank(segment, local)->bell.lends, LENDS_NOT);
     atomic_fetch_add(&segment->dead_epoch, 1);
     boot_wake_all(segment);
     return true;

@@ -54,7 +54,7 @@ void doorbell_sleep(struct doorbell *bell, uint32_t rings, uint64_t most_ns)
     syscall(SYS_futex, &bell->bell, FUTEX_WAIT, rings, &most, NULL, 0);
 }
 
-void doorbell_wake_here(struct doorbell *bell)
+void doorbell_wake_ourselves(struct doorbell *bell)
 {
     atomic_fetch_add(&bell->bell, 1);
     if (atomic_exchange(&bell->sleeping, 0))
@@ -64,5 +64,5 @@ void doorbell_wake_here(struct doorbell *bell)
 void doorbell_wake(struct doorbell *bell)
 {
     if (!doorbell_pass || !doorbell_pass(bell))
-        doorbell_wake_here(bell);
+        doorbell_wake_ourselves(bell);
 }

@@ -110,6 +110,7 @@ struct wait {
     uint32_t solos;          /* engine_solos, when it looked last */
     bool told;               /* since something moved */
     uint64_t told_at;        /* clock when it was told last; 0: not yet */
+    uint32_t tell_at;        /* polls of a wait that only spins after which it is told */
     struct awaited awaited;
 };
 #define WAIT_INIT WAIT_FOR(NULL, NULL)
@@ -181,14 +182,16 @@ struct doorbell {
     /* Which CPU the owner is on (oncpu.h): a line of its own, as it changes with every switch. */
     _Atomic uint32_t runs __attribute__((aligned(64)));
     /* Where yields do not reach each other (apart.h): the owner wakes others on its CPU, and is to be woken so. */
-    _Atomic uint32_t lends, owed;
+    _Atomic uint32_t lends; /* an enum lends */
+    _Atomic uint32_t owed;  /* 1: it is */
 };
+enum lends { LENDS_NOT, LENDS, LENDS_TO_SOMEBODY };
 
 /* Wake the owner whether it sleeps or not; for processes that have not called progress_open
  * (the launcher) this is the only safe way to ring. */
 void doorbell_wake(struct doorbell *bell);
 /* Likewise; nobody else does it for us. */
-void doorbell_wake_here(struct doorbell *bell);
+void doorbell_wake_ourselves(struct doorbell *bell);
 
 /* May somebody else ring instead of us, who can do that cheaper?  True: it will.  NULL: nobody does. */
 extern bool (*doorbell_pass)(struct doorbell *bell) __attribute__((visibility("hidden")));

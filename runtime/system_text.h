@@ -26,7 +26,7 @@ static inline size_t system_text(const char *path, char *text, size_t most)
 struct system_lines {
     int file; /* negative: there is none */
     size_t at, end;
-    char text[4096]; /* what was read; no longer line comes out whole */
+    char text[8192]; /* what was read; of a line that is longer, the end is given */
 };
 
 static inline void system_lines_open(struct system_lines *lines, const char *path)
@@ -48,6 +48,8 @@ static inline char *system_line(struct system_lines *lines)
     while (!(end = memchr(lines->text + lines->at, '\n', lines->end - lines->at))) {
         memmove(lines->text, lines->text + lines->at, lines->end -= lines->at);
         lines->at = 0;
+        if (lines->end == sizeof lines->text)
+            lines->end = 0;
         size_t room = sizeof lines->text - lines->end;
         ssize_t got = lines->file < 0 ? 0 : read(lines->file, lines->text + lines->end, room);
         if (got <= 0)

@@ -42,9 +42,9 @@ enum {
     YIELDS_PER_CLOCK = 8,
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
     CONTENDED_POLLS = 50,  /* a poll counts for so many when another thread wanted the lock */
+    TOLD_NS = 2000000,     /* from one telling to the next */
     WATCH_NS = 100000,     /* until the first look of the follower that watches */
     STAYS_MOVES = 8,       /* rounds for others after which a leader gives way to a newcomer, */
-    TOLD_NS = 2000000,     /* from one telling to the next */
     LOOKS_MOVES = 64,      /* and after which it looks whether others call at all */
 };
 
@@ -131,7 +131,7 @@ static void wait_rewind(struct wait *w)
             apart_lend_no_more();
         wait_disarm(w);
     }
-    w->idle = 0;
+    w->idle = w->tell_at = 0;
 }
 
 /* Something moved, or the wait is over. */
@@ -242,8 +242,10 @@ static bool wait_yields_long(struct wait *w)
 
 static void wait_spin(struct wait *w)
 {
-    if (w->idle == TELLING_SPIN)
+    if (w->idle >= w->tell_at + TELLING_SPIN) {
         wait_tell(w);
+        w->tell_at = w->idle;
+    }
     if (engine_breathe())
         w->idle += CONTENDED_POLLS;
     cpu_pause();

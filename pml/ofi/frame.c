@@ -6,10 +6,11 @@
  *
  *     448 B   8 KiB   16 KiB   64 KiB      packets: one that is out of its size takes a larger one, or is
  *                                          sent in shorter pieces
+ *     448 B                                spare ones, beyond the bound
  *     0                                    words without a number (acks), which never wait for packets
  *
  * Frames come back when they are acked, and who acks may be somebody who can send nothing to us.  So
- * words do not count, and a peer to whom nothing is under way may have a short frame beyond the bound:
+ * words do not count, and a peer to whom nothing is under way may have a spare one:
  * whatever others do not read, there is always one packet for each peer that does.
  */
 #include "pml/ofi/trunk.h"
@@ -19,9 +20,10 @@
 
 #include <stdlib.h>
 
-enum { SIZES = 4, WORDS = SIZES, CLASSES };
+enum { SIZES = 4, SPARE = SIZES, WORDS, CLASSES };
 enum { SLAB_BYTES = 256 << 10, ALL_BYTES = 64 << 20, ALIGN = 64 };
-static const size_t payload_of[CLASSES] = { 448, 8 << 10, 16 << 10, FRAME_PAYLOAD };
+static const size_t payload_of[CLASSES] = { 448,           8 << 10,       16 << 10,
+                                            FRAME_PAYLOAD, [SPARE] = 448, [WORDS] = 0 };
 
 struct slab {
     struct slab *next;
@@ -38,12 +40,12 @@ static size_t stride_of(int size)
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static bool slab_new(int size, bool beyond)
+static bool slab_new(int size)
 {
     size_t stride = stride_of(size), head = ALIGN;
     size_t n = SLAB_BYTES / stride > 2 ? SLAB_BYTES / stride : 2;
     size_t bytes = head + n * stride;
-    bool counts = size != WORDS && !beyond;
+    bool counts = size < SIZES;
     if (counts && all_bytes + bytes > ALL_BYTES)
         return false;
     struct slab *slab = aligned_alloc(ALIGN, bytes);
@@ -88,13 +90,15 @@ static int size_for(size_t payload)
 struct frame *frame_new(size_t payload, bool only)
 {
     int size = size_for(payload), larger = size;
-    if (unused[size] || slab_new(size, false))
+    if (unused[size] || slab_new(size))
         return frame_take(size, payload);
     while (larger < SIZES && !unused[larger])
         larger++;
     if (larger < SIZES)
         return frame_take(larger, payload);
-    return size == 0 && only && slab_new(0, true) ? frame_take(0, payload) : NULL;
+    if (size > 0 || !only)
+        return NULL;
+    return unused[SPARE] || slab_new(SPARE) ? frame_take(SPARE, payload) : NULL;
 }
 
 struct frame *frame_shorter(size_t *payload, bool only)
@@ -110,7 +114,7 @@ struct frame *frame_shorter(size_t *payload, bool only)
 
 struct frame *frame_word(void)
 {
-    return unused[WORDS] || slab_new(WORDS, false) ? frame_take(WORDS, 0) : NULL;
+    return unused[WORDS] || slab_new(WORDS) ? frame_take(WORDS, 0) : NULL;
 }
 
 void frame_free(struct frame *frame)

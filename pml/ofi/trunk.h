@@ -118,7 +118,7 @@ extern struct ofi_counters ofi_counters;
 /* Room for so many bytes of payload; NULL: enough is under way already, or memory is out.  `only`: nothing else is
  * under way to that peer. */
 struct frame *frame_new(size_t payload, bool only);
-/* Room for less, as much as there is for now; 0 is none. */
+/* Room for less, as much as there is for now, which is told; NULL: none. */
 struct frame *frame_shorter(size_t *payload, bool only);
 /* Without payload, for what has no number. */
 struct frame *frame_word(void);

@@ -167,7 +167,7 @@ void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes)
 /* One more chunk, if there is reason and room. */
 static bool ready_grow(void)
 {
-    if (ready.taken == 0 || ready.last - ready.first == MOST_READY || unused.n == 0) {
+    if (ready.taken == 0 || ready.last - ready.first == MOST_READY || unused.n <= reserve) {
         ready.taken = 0;
         return false;
     }

@@ -115,7 +115,9 @@ static bool shm_gone(const struct peer *peer)
 
 static void shm_lose(struct peer *peer)
 {
-    chunks_lose(peer->lane);
+    struct lane *lane = peer->lane;
+    if (atomic_load(&boot_record(lane->local)->dead)) /* else it may read them yet */
+        chunks_lose(lane);
 }
 
 static bool shm_drained(const struct peer *peer)

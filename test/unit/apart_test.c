@@ -94,6 +94,22 @@ START_TEST(without_anybody_there_the_ringer_rings)
 }
 END_TEST
 
+/* A ring that could not be left to anybody is forgotten: nobody rings that rank again for it. */
+START_TEST(what_was_rung_is_owed_no_more)
+{
+    lay_out();
+    bells[LENDER].lends = LENDS_NOT;
+    doorbell_ring(&bells[SLEEPER]);
+    ck_assert(was_rung());
+    bells[SLEEPER].sleeping = 1;
+    be(LENDER);
+    bells[LENDER].lends = LENDS_TO_SOMEBODY;
+    apart_lend();
+    ck_assert_uint_eq(bells[SLEEPER].sleeping, 1);
+    ck_assert_uint_eq(bells[SLEEPER].bell, 1);
+}
+END_TEST
+
 /* Who is rung whether it sleeps or not is rung. */
 START_TEST(who_is_awake_is_not_left_to_others)
 {
@@ -105,4 +121,5 @@ START_TEST(who_is_awake_is_not_left_to_others)
 END_TEST
 
 UNIT_MAIN("apart", a_ring_is_left_to_who_is_awake_there, who_stops_waiting_rings_first,
-          without_anybody_there_the_ringer_rings, who_is_awake_is_not_left_to_others)
+          without_anybody_there_the_ringer_rings, what_was_rung_is_owed_no_more,
+          who_is_awake_is_not_left_to_others)

@@ -89,8 +89,10 @@ START_TEST(a_peer_to_whom_nothing_goes_may_have_one)
     ck_assert_ptr_nonnull(first);
     ck_assert_ptr_nonnull(other);
     ck_assert_uint_ge(bytes, SHORT);
+    ck_assert_ptr_null(frame_new(SHORT, false)); /* they are for such peers alone */
     frame_free(first);
     frame_free(other);
+    ck_assert_ptr_null(frame_new(SHORT, false));
     close_all();
 }
 END_TEST
