@@ -125,6 +125,7 @@ START_TEST(a_reach_may_begin_anywhere)
     struct tuning *t = NULL;
     ck_assert_int_eq(tuning_read(file_with("allreduce ranks=..7 : swing\n"), &t), 0);
     tuning_free(t);
+    file_gone();
 }
 END_TEST
 
