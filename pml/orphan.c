@@ -184,14 +184,14 @@ static void orphans_tell(const void *what, struct record_wait *wait)
             recv_tell(&recv->request, wait);
 }
 
-/* To end one may close its channel. */
+/* To end one may close its channel, if no other of them is posted there. */
 static void orphans_cancel(void)
 {
-    struct recv *recv;
     struct channel *channel = NULL;
-    while ((recv = orphan_next(&channel, NULL)) != NULL) {
+    struct recv *next, *recv = orphan_next(&channel, NULL);
+    for (; recv; recv = next) {
+        next = orphan_next(&channel, recv);
         recv_abandon(&recv->posted);
-        channel = NULL;
     }
 }
 
