@@ -50,9 +50,11 @@ program inter_reduce, inter_allreduce, inter_reduce_scatter; /* ordered */
 
 /* ---- parts that several programs share ---- */
 
-/* Where everybody sends to everybody, all sends come first, so that none waits for a receive in program order.
- * Among more ranks than this each send is followed by a receive, and the plan can be rolled up. */
+/* Everybody sends to everybody, a block each, or the same one to all (`alike`), starting with the neighbour so that no
+ * rank is asked by all at once (alltoall.c).  All sends come first, so that none waits for a receive in program
+ * order; among more ranks than WIDE each is followed by a receive, and the plan can be rolled up. */
 enum { WIDE = 512 };
+void to_everybody(struct plan *plan, int me, int p, bool alike);
 
 /* Traeff's circulant (circulant.c).  From IN, p blocks on each rank, to the sum of block `me` in
  * `last`; partial sums go to `room`, cut in p blocks.  plan->radix is the number of nodes that

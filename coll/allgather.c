@@ -101,16 +101,6 @@ void allgather_circulant(struct plan *plan, int me, int p)
 
 void allgather_spread(struct plan *plan, int me, int p)
 {
-    bool turns = p > WIDE;
-
     plan_rooms(plan, 1, p, 0);
-    plan->rolls = turns;
-    for (int i = 1; i < p; i++) {
-        plan_send(plan, mod(me + i, p), in(0, 1));
-        if (turns)
-            plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
-    }
-    plan_copy(plan, out(me, 1), in(0, 1));
-    for (int i = 1; i < p && !turns; i++)
-        plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
+    to_everybody(plan, me, p, true);
 }

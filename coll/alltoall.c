@@ -24,20 +24,26 @@
  */
 #include "coll/algorithms.h"
 
-void alltoall_spread(struct plan *plan, int me, int p)
+void to_everybody(struct plan *plan, int me, int p, bool alike)
 {
     bool turns = p > WIDE;
 
-    plan_rooms(plan, p, p, 0);
     plan->rolls = turns;
     for (int i = 1; i < p; i++) {
-        plan_send(plan, mod(me + i, p), in(mod(me + i, p), 1));
+        int to = mod(me + i, p), from = mod(me - i, p);
+        plan_send(plan, to, in(alike ? 0 : to, 1));
         if (turns)
-            plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
+            plan_recv(plan, from, out(from, 1));
     }
-    plan_copy(plan, out(me, 1), in(me, 1));
+    plan_copy(plan, out(me, 1), in(alike ? 0 : me, 1));
     for (int i = 1; i < p && !turns; i++)
         plan_recv(plan, mod(me - i, p), out(mod(me - i, p), 1));
+}
+
+void alltoall_spread(struct plan *plan, int me, int p)
+{
+    plan_rooms(plan, p, p, 0);
+    to_everybody(plan, me, p, false);
 }
 
 void alltoall_throttled(struct plan *plan, int me, int p)

@@ -65,7 +65,7 @@ static double lead_on(const struct curve *curve, int last, int value, double rat
 struct ways {
     double pair[2]; /* what the last two pairs of doublings added */
     double
-        times; /* what the growing part becomes in a pair; 1: the same more each time, 0: nothing grows */
+        times; /* that the growing part becomes in a pair; 1: as much more each time, 0: none */
 };
 
 static double added(const struct curve *curve, int value, int i)

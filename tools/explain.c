@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANKS = 1 << 24 }; /* as of xmpi plan */
-
 static void usage(FILE *to)
 {
     fputs(
@@ -63,8 +61,8 @@ static int count_read(const char *option, const char *text, int *n)
     long read;
     if (!text)
         return refuse("%s wants a number behind it, as in %s 4", option, option);
-    if (!number_read(text, 1, MOST_RANKS, &read))
-        return refuse("%s %s is no number from 1 to %d", option, text, MOST_RANKS);
+    if (!number_read(text, 1, PLAN_RANKS, &read))
+        return refuse("%s %s is no number from 1 to %d", option, text, PLAN_RANKS);
     *n = (int)read;
     return 0;
 }

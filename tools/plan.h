@@ -12,6 +12,8 @@ struct fabric;
 enum { PLAN_DIMS = 8 };
 
 /* The command line of xmpi plan, once it is understood. */
+enum { PLAN_RANKS = 1 << 24 }; /* that xmpi plan and xmpi explain are asked of */
+
 struct plan_args {
     const char *subcommand;
     const struct algorithm *algorithm;

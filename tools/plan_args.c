@@ -64,7 +64,7 @@ static int read_name(struct plan_args *args, const char *name)
 /* ---- options ---- */
 
 /* Plans of so many ranks and pieces are made in seconds; XMPI_COLL takes as many pieces. */
-enum { MOST_RANKS = 1 << 24, MOST_PIECES = 4096 };
+enum { MOST_PIECES = 4096 };
 
 static int read_int(const char *option, const char *value, int least, int most, int *number)
 {
@@ -81,13 +81,13 @@ static int read_ranks(struct plan_args *args, const char *value)
     const char *dots = strstr(value, "..");
     char first[40];
     snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - value) : 39, value);
-    int code = read_int("-n", first, 1, MOST_RANKS, &args->from);
+    int code = read_int("-n", first, 1, PLAN_RANKS, &args->from);
     args->to = args->from;
     if (code || !dots)
         return code;
     if (strcmp(args->subcommand, "check") != 0)
         return plan_wrong("-n %s: only check takes a range; give one number of ranks", value);
-    code = read_int("-n", dots + 2, 1, MOST_RANKS, &args->to);
+    code = read_int("-n", dots + 2, 1, PLAN_RANKS, &args->to);
     if (!code && args->to < args->from)
         code = plan_wrong("-n %s: the range is empty; give the smaller number first", value);
     return code;
@@ -136,13 +136,13 @@ static int read_value(struct plan_args *args, const char *option, const char *va
         const char *name;
         size_t at;
         int least, most; /* -1: a text */
-    } options[] = { { "--rank", offsetof(struct plan_args, rank), 0, MOST_RANKS - 1 },
-                    { "--root", offsetof(struct plan_args, root), 0, MOST_RANKS - 1 },
+    } options[] = { { "--rank", offsetof(struct plan_args, rank), 0, PLAN_RANKS - 1 },
+                    { "--root", offsetof(struct plan_args, root), 0, PLAN_RANKS - 1 },
                     { "--pieces", offsetof(struct plan_args, pieces), 1, MOST_PIECES },
                     { "--radix", offsetof(struct plan_args, radix), 2, MOST_FORCED_RADIX },
-                    { "--throttle", offsetof(struct plan_args, throttle), 1, MOST_RANKS },
-                    { "--nodes", offsetof(struct plan_args, nodes), 1, MOST_RANKS },
-                    { "--split", offsetof(struct plan_args, split), 1, MOST_RANKS },
+                    { "--throttle", offsetof(struct plan_args, throttle), 1, PLAN_RANKS },
+                    { "--nodes", offsetof(struct plan_args, nodes), 1, PLAN_RANKS },
+                    { "--split", offsetof(struct plan_args, split), 1, PLAN_RANKS },
                     { "--topology", offsetof(struct plan_args, topology), -1, -1 },
                     { "-o", offsetof(struct plan_args, output), -1, -1 } };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

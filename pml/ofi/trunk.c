@@ -75,20 +75,19 @@ bool trunk_gone(const struct trunk *trunk)
            (atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED);
 }
 
-/* Nobody will ack them. */
-static void frames_drop(struct trunk *trunk)
+/* The first frame is not kept any more. */
+static void frame_leaves(struct trunk *trunk)
 {
-    while (trunk->first) {
-        struct frame *frame = trunk->first;
-        trunk->first = frame->next;
-        if (frame->posted)
-            frame->finished = true;
-        else
-            frame_free(frame);
-    }
-    trunk->last = trunk->unsent = NULL;
-    trunk->nunacked = 0;
-    trunk->bytes = 0;
+    struct frame *frame = trunk->first;
+    trunk->first = frame->next;
+    trunk->nunacked--;
+    trunk->bytes -= frame->bytes;
+    if (trunk->unsent == frame)
+        trunk->unsent = frame->next;
+    if (frame->posted)
+        frame->finished = true;
+    else
+        frame_free(frame);
 }
 
 void trunk_lost(struct trunk *trunk, const char *why)
@@ -96,7 +95,8 @@ void trunk_lost(struct trunk *trunk, const char *why)
     if (trunk->state == TRUNK_LOST)
         return;
     trunk->state = TRUNK_LOST;
-    frames_drop(trunk);
+    while (trunk->first) /* nobody will ack them */
+        frame_leaves(trunk);
     trunk_watch_end(trunk);
     bool needed = !trunk->asks || fetches_from(trunk) || peer_feeds(trunk->peer);
     if (!trunks_leaving && needed) /* else we leave, and want nothing but its silence */
@@ -284,18 +284,8 @@ void trunk_send_ended(struct frame *frame, int error)
 /* The peer has all frames before this number. */
 static void trunk_acked(struct trunk *trunk, uint32_t ack)
 {
-    while (trunk->first && (int32_t)(ack - trunk->first->head.wire.sequence) > 0) {
-        struct frame *frame = trunk->first;
-        trunk->first = frame->next;
-        trunk->nunacked--;
-        trunk->bytes -= frame->bytes;
-        if (trunk->unsent == frame)
-            trunk->unsent = frame->next;
-        if (frame->posted)
-            frame->finished = true;
-        else
-            frame_free(frame);
-    }
+    while (trunk->first && (int32_t)(ack - trunk->first->head.wire.sequence) > 0)
+        frame_leaves(trunk);
 }
 
 static void trunk_owe(struct trunk *trunk, size_t bytes)

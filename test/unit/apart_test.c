@@ -35,6 +35,15 @@ static void lay_out(void)
     bells[SLEEPER].sleeping = 1;
 }
 
+/* It is the lender's turn, who has been told what it has. */
+static void be_lender(void (*act)(void))
+{
+    uint32_t told = bells[LENDER].lends;
+    be(LENDER);
+    bells[LENDER].lends = told;
+    act();
+}
+
 static bool was_rung(void)
 {
     return !bells[SLEEPER].sleeping && bells[SLEEPER].bell == 1;
@@ -47,10 +56,7 @@ START_TEST(a_ring_is_left_to_who_is_awake_there)
     ck_assert(!was_rung());
     doorbell_ring(&bells[SLEEPER]); /* by two of them: the lender knows already */
     ck_assert(!was_rung());
-    uint32_t told = bells[LENDER].lends;
-    be(LENDER);
-    bells[LENDER].lends = told;
-    apart_lend();
+    be_lender(apart_lend);
     ck_assert(was_rung());
     ck_assert_uint_eq(bells[SLEEPER].owed, 0);
     ck_assert_uint_eq(bells[LENDER].lends != 0, 1); /* and goes on lending */
@@ -61,10 +67,7 @@ START_TEST(who_stops_waiting_rings_first)
 {
     lay_out();
     doorbell_ring(&bells[SLEEPER]);
-    uint32_t told = bells[LENDER].lends;
-    be(LENDER);
-    bells[LENDER].lends = told;
-    apart_lend_no_more();
+    be_lender(apart_lend_no_more);
     ck_assert(was_rung());
     ck_assert_uint_eq(bells[LENDER].lends, 0);
 }
