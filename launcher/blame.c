@@ -239,8 +239,8 @@ static bool blame_anybody(struct graph *g, int rank)
 static bool circle_is(const struct graph *g, const int *circle, int n, enum record_kind kind)
 {
     for (int i = 0; i < n; i++) {
-        const struct record_wait *wait = &g->ranks[circle[i]].wait;
-        if (*wait->collective.name || wait->items[0].kind != (int)kind)
+        const struct record_item *item = vain_item(g, circle[i]);
+        if (*g->ranks[circle[i]].wait.collective.name || !item || item->kind != (int)kind)
             return false;
     }
     return true;
@@ -250,7 +250,7 @@ static bool circle_is(const struct graph *g, const int *circle, int n, enum reco
 static void tell_other_way(struct graph *g, int rank)
 {
     const struct record_wait *wait = &g->ranks[rank].wait;
-    const struct record_item *item = items_known(wait) ? &wait->items[0] : NULL;
+    const struct record_item *item = vain_item(g, rank);
     if (*wait->collective.name || !item || item->world < 0 ||
         (item->kind != RECORD_SEND && item->kind != RECORD_RECV))
         return;
@@ -286,23 +286,6 @@ static void tell_partner(struct graph *g, const int *circle, int n)
         return;
     }
     tell(g, ": they do not call what belongs together");
-}
-
-/* A message that looks as if it was meant for a stuck receive. */
-static void tell_near(struct graph *g, int rank)
-{
-    const struct record_wait *wait = &g->ranks[rank].wait;
-    if (!wait->near.found || items_known(wait) == 0)
-        return;
-    const struct record_item *item = &wait->items[0];
-    if (item->peer >= 0 && item->peer != wait->near.source)
-        tell(g,
-             "  => rank %d asks for a message from rank %d; what came is from rank %d, tag %d "
-             "on %s\n",
-             rank, item->peer, wait->near.source, wait->near.tag, wait->near.comm);
-    else
-        tell(g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
-             rank, item->tag, item->comm, wait->near.source, wait->near.tag, wait->near.comm);
 }
 
 static void tell_advice(struct graph *g, const int *circle, int n)
@@ -341,42 +324,84 @@ static void tell_circle(struct graph *g, const int *circle, int n)
     tell(g, "\n");
 }
 
-/* Whoever is stuck hopes for somebody stuck, so following hopes ends in a circle. */
-static void blame_circle(struct graph *g, int rank)
+/* Follow hopes from this rank to one that was seen before: if this walk came by it, that is a circle.  `seen` holds by
+ * rank its place among those that walks came by, from 1, and `next` is that of the next one. */
+static bool blame_circle(struct graph *g, int rank, int *seen, int *next)
 {
-    int *circle = calloc((size_t)g->n, sizeof *circle), *at = calloc((size_t)g->n, sizeof *at);
-    int n = 0;
-    while (circle && at && rank >= 0 && at[rank] == 0) {
+    int begin = *next;
+    int *circle = calloc((size_t)g->n, sizeof *circle), n = 0;
+    while (circle && rank >= 0 && seen[rank] == 0) {
         circle[n++] = rank;
-        at[rank] = n;
+        seen[rank] = (*next)++;
         rank = vain_hope(g, rank);
     }
-    if (circle && at && rank >= 0)
-        tell_circle(g, circle + at[rank] - 1, n - at[rank] + 1);
-    free(at);
+    int at = rank >= 0 ? seen[rank] - begin : -1;
+    bool found = circle && at >= 0 && n - at > 1; /* one alone: blame_self */
+    if (found)
+        tell_circle(g, circle + at, n - at);
     free(circle);
+    return found;
+}
+
+/* Whoever is stuck hopes for somebody who has ended, or is stuck. */
+static void blame_circles(struct graph *g)
+{
+    enum { SHOWN = 3 };
+    int *seen = calloc((size_t)g->n, sizeof *seen), next = 1, found = 0;
+    for (int i = 0; seen && i < g->n && found < SHOWN; i++)
+        if (is_stuck(g, i) && seen[i] == 0)
+            found += blame_circle(g, i, seen, &next);
+    free(seen);
+}
+
+/* A message that looks as if it was meant for a stuck receive. */
+static void tell_near(struct graph *g, int rank)
+{
+    const struct record_near *near = &g->ranks[rank].wait.near;
+    const struct record_item *item = &g->ranks[rank].wait.items[near->found - 1];
+    if (item->peer >= 0 && item->peer != near->source)
+        tell(g,
+             "  => rank %d asks for a message from rank %d; what came is from rank %d, tag %d "
+             "on %s\n",
+             rank, item->peer, near->source, near->tag, near->comm);
+    else
+        tell(g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
+             rank, item->tag, item->comm, near->source, near->tag, near->comm);
+}
+
+/* Of the first few: one mistake is often made by all ranks. */
+static void tell_near_ones(struct graph *g)
+{
+    enum { SHOWN = 4 };
+    int n = 0;
+    for (int i = 0; i < g->n; i++)
+        if (is_stuck(g, i) && g->ranks[i].wait.near.found && n++ < SHOWN)
+            tell_near(g, i);
+    if (n > SHOWN)
+        tell(g, "  => and so do %d more ranks: what came is not what they ask for\n",
+             n - SHOWN);
 }
 
 static void find_causes(struct graph *g)
 {
     static bool (*const causes[])(struct graph * g, int rank) = { blame_self, blame_ended,
                                                                   blame_anybody };
-    int first = -1, found = blame_collectives(g);
-    for (int i = 0; i < g->n; i++) {
-        if (!is_stuck(g, i))
-            continue;
-        g->blame->nstuck++;
-        g->blame->ntest += status_tests(&g->ranks[i]);
-        tell_near(g, i);
-        first = first < 0 ? i : first;
-        for (size_t k = 0; k < sizeof causes / sizeof causes[0] && found < 3; k++)
+    int found = 0;
+    for (int i = 0; i < g->n; i++)
+        if (is_stuck(g, i)) {
+            g->blame->nstuck++;
+            g->blame->ntest += status_tests(&g->ranks[i]);
+        }
+    bool differ = blame_collectives(g);
+    for (int i = 0; i < g->n && found + differ < 3; i++)
+        for (size_t k = 0; is_stuck(g, i) && k < sizeof causes / sizeof causes[0]; k++)
             if (causes[k](g, i)) {
                 found++;
                 break;
             }
-    }
-    if (!found && first >= 0)
-        blame_circle(g, first);
+    if (!differ) /* else circles follow from that */
+        blame_circles(g);
+    tell_near_ones(g);
 }
 
 /* ---- nobody is stuck, but somebody holds up the others ---- */

@@ -78,7 +78,7 @@ void status_wait_text(FILE *to, const struct record_wait *wait);
 /* For who asks: half a second is long. */
 #define STATUS_SETTLED 0.5
 
-enum { BLAME_TEXT_CHARS = 2000 };
+enum { BLAME_TEXT_CHARS = 8000 };
 
 struct blame {
     int nstuck; /* ranks that can never go on */

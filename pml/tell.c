@@ -48,7 +48,7 @@ static void near_found(struct record_wait *wait, const struct channel *channel,
                        const struct arrived *arrived)
 {
     struct record_near *near = &wait->near;
-    near->found = 1;
+    near->found = wait->nitems; /* the item that was added last */
     near->source = (int)arrived->header.source;
     near->tag = arrived->header.tag;
     near->bytes = arrived->header.total;
@@ -133,8 +133,9 @@ void probe_tell(const void *what, struct record_wait *wait)
     const struct probe *probe = what;
     struct record_item *item = item_new(wait, RECORD_PROBE, probe->channel);
     struct wanted wanted = wanted_of(probe->channel, probe->source, probe->tag);
-    if (item)
-        tell_incoming(&wanted, item);
+    if (!item)
+        return;
+    tell_incoming(&wanted, item);
     near_find(&wanted, wait);
 }
 

@@ -277,6 +277,7 @@ void record_tests_add(int slot, record_teller *tell, const void *what)
     memset(&more, 0, sizeof more);
     if (tell)
         tell(what, &more);
+    int before = wait->nitems;
     wait_open(wait);
     wait->any = 1;
     wait->changed = clock_ns();
@@ -287,8 +288,10 @@ void record_tests_add(int slot, record_teller *tell, const void *what)
     }
     if (!tell && wait->nitems <= RECORD_ITEMS)
         wait->nitems = RECORD_ITEMS + 1;
-    if (more.near.found && !wait->near.found)
+    if (more.near.found && !wait->near.found && before + more.near.found <= RECORD_ITEMS) {
         wait->near = more.near;
+        wait->near.found += before;
+    }
     items_find_world(wait);
     wait_close(wait);
 }

@@ -65,7 +65,7 @@ struct record_item { /* one thing that is waited for */
 
 /* A message that is here but was not asked for, and looks as if it was meant. */
 struct record_near {
-    int32_t found;       /* 0: nothing like that */
+    int32_t found;       /* 1 + the item that was asked for; 0: nothing like that */
     int32_t source, tag; /* of the message */
     uint64_t bytes;
     char comm[RECORD_COMM_CHARS];

@@ -71,6 +71,36 @@ START_TEST(circles)
 }
 END_TEST
 
+START_TEST(circles_apart)
+{
+    begin();
+    for (int i = 0; i < 4; i++)
+        waits(i, "MPI_Recv", RECORD_RECV, i ^ 1);
+    waits(4, "MPI_Recv", RECORD_RECV, 5);
+    ranks[5].standing = STANDING_FINAL;
+    ck_assert(says(6, "deadlock: 0 waits for 1"));
+    ck_assert(says(6, "deadlock: 2 waits for 3"));
+    ck_assert(says(6, "rank 4 waits in MPI_Recv for rank 5, which has called MPI_Finalize"));
+}
+END_TEST
+
+/* Of several things that are waited for the advice is about the one that cannot come. */
+START_TEST(what_cannot_come)
+{
+    begin();
+    for (int i = 0; i < 2; i++) {
+        waits(i, "MPI_Waitall", RECORD_RECV, 2); /* who computes, and may send */
+        waits(i, "MPI_Waitall", RECORD_SEND, 1 - i);
+    }
+    ck_assert(says(3, "such a send ends only when it is received"));
+    ranks[0].wait.items[0].tag = 7;
+    ranks[0].wait.items[1].kind = RECORD_RECV;
+    ranks[0].wait.items[1].tag = 8;
+    ranks[0].wait.near = (struct record_near){ .found = 2, .source = 1, .tag = 9, .comm = "W" };
+    ck_assert(says(3, "rank 0 asks for tag 8 on ; what came from rank 1 has tag 9 on W"));
+}
+END_TEST
+
 START_TEST(what_may_still_move_is_not_blamed)
 {
     begin();
@@ -238,13 +268,17 @@ START_TEST(many_ranks)
     for (int i = 0; i < MANY; i++) {
         begin();
         waits(0, "MPI_Recv", RECORD_RECV, (i + 1) % MANY);
+        ranks[0].wait.near = (struct record_near){ .found = 1, .source = (i + 1) % MANY };
         many[i] = ranks[0];
     }
     blame_find(many, MANY, 10, &blame);
     ck_assert_int_eq(blame.nstuck, MANY);
     ck_assert_ptr_nonnull(strstr(blame.text, "and so on through 500 ranks back to 0"));
+    ck_assert_ptr_nonnull(strstr(blame.text, "and so do 496 more ranks"));
+    ck_assert_int_eq(blame.text[strlen(blame.text) - 1], '\n');
 }
 END_TEST
 
-UNIT_MAIN("blame", circles, what_may_still_move_is_not_blamed, who_holds_up_the_others,
-          any_of_several, any_source, tests_again_and_again, ends, collectives, many_ranks)
+UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, what_may_still_move_is_not_blamed,
+          who_holds_up_the_others, any_of_several, any_source, tests_again_and_again, ends,
+          collectives, many_ranks)
