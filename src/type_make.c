@@ -77,7 +77,7 @@ static int lengths_check(struct counts lengths, size_t n)
 /* What the constructors of the family have in common. */
 struct indexed {
     int combiner;
-    bool large;      /* where no array of counts says so */
+    bool large;      /* made by MPI_Type_.._c */
     bool same;       /* all blocks have blocks.length elements */
     bool by_address; /* places are in bytes, not in elements */
     struct block_list blocks;
@@ -113,9 +113,11 @@ static int indexed_new(struct indexed *indexed, struct type *old, struct type **
 }
 
 int xmpi_type_indexed(count_t count, counts_t array_of_blocklengths,
-                      counts_t array_of_displacements, type_t oldtype, type_out_t *newtype)
+                      counts_t array_of_displacements, type_t oldtype, is_large_t large,
+                      type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_INDEXED,
+                               .large = large,
                                .blocks = { .n = (size_t)count,
                                            .lengths = array_of_blocklengths,
                                            .places = array_of_displacements } };
@@ -124,9 +126,10 @@ int xmpi_type_indexed(count_t count, counts_t array_of_blocklengths,
 
 int xmpi_type_create_indexed_block(count_t count, count_t blocklength,
                                    counts_t array_of_displacements, type_t oldtype,
-                                   type_out_t *newtype)
+                                   is_large_t large, type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_INDEXED_BLOCK,
+                               .large = large,
                                .same = true,
                                .blocks = { .n = (size_t)count,
                                            .length = (size_t)blocklength,
@@ -136,9 +139,10 @@ int xmpi_type_create_indexed_block(count_t count, count_t blocklength,
 
 int xmpi_type_create_hindexed(count_t count, counts_t array_of_blocklengths,
                               extents_t array_of_displacements, type_t oldtype,
-                              type_out_t *newtype)
+                              is_large_t large, type_out_t *newtype)
 {
     struct indexed indexed = { .combiner = MPI_COMBINER_HINDEXED,
+                               .large = large,
                                .by_address = true,
                                .blocks = { .n = (size_t)count,
                                            .lengths = array_of_blocklengths,
@@ -201,9 +205,10 @@ static int members_resolve(struct members *members, size_t n, const MPI_Datatype
     return MPI_SUCCESS;
 }
 
-static struct recipe *struct_recipe(const struct block_list *b, struct type *const *types)
+static struct recipe *struct_recipe(const struct block_list *b, struct type *const *types,
+                                    bool large)
 {
-    struct recipe *recipe = recipe_new(MPI_COMBINER_STRUCT, false);
+    struct recipe *recipe = recipe_new(MPI_COMBINER_STRUCT, large);
     recipe_add(recipe, VALUE_COUNT, (int64_t)b->n);
     recipe_add_counts(recipe, b->lengths, (int64_t)b->n);
     recipe_add_addresses(recipe, b->places.wide, (int64_t)b->n);
@@ -223,7 +228,8 @@ static int struct_check(const struct block_list *b, const MPI_Datatype *types)
 
 int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
                             extents_t array_of_displacements,
-                            const MPI_Datatype array_of_types[], type_out_t *newtype)
+                            const MPI_Datatype array_of_types[], is_large_t large,
+                            type_out_t *newtype)
 {
     struct block_list blocks = { .n = (size_t)count,
                                  .lengths = array_of_blocklengths,
@@ -240,7 +246,7 @@ int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
         rc = lengths_check(blocks.lengths, blocks.n);
     if (!rc)
         rc = type_new(newtype, layout_struct(members.layouts, &blocks),
-                      struct_recipe(&blocks, members.types));
+                      struct_recipe(&blocks, members.types, large));
     free(members.heap);
     return rc;
 }

@@ -22,17 +22,18 @@ int xmpi_type_create_hvector(count_t count, count_t blocklength, extent_t stride
 
 /* Blocks of different lengths, displaced by multiples of the element. */
 int xmpi_type_indexed(count_t count, counts_t array_of_blocklengths,
-                      counts_t array_of_displacements, type_t oldtype, type_out_t *newtype);
+                      counts_t array_of_displacements, type_t oldtype, is_large_t large,
+                      type_out_t *newtype);
 
 /* Blocks of different lengths, displaced by bytes. */
 int xmpi_type_create_hindexed(count_t count, counts_t array_of_blocklengths,
                               extents_t array_of_displacements, type_t oldtype,
-                              type_out_t *newtype);
+                              is_large_t large, type_out_t *newtype);
 
 /* Blocks of one length, displaced by multiples of the element. */
 int xmpi_type_create_indexed_block(count_t count, count_t blocklength,
                                    counts_t array_of_displacements, type_t oldtype,
-                                   type_out_t *newtype);
+                                   is_large_t large, type_out_t *newtype);
 
 /* Blocks of one length, displaced by bytes. */
 int xmpi_type_create_hindexed_block(count_t count, count_t blocklength,
@@ -42,7 +43,8 @@ int xmpi_type_create_hindexed_block(count_t count, count_t blocklength,
 /* Blocks of different types, displaced by bytes: a C struct. */
 int xmpi_type_create_struct(count_t count, counts_t array_of_blocklengths,
                             extents_t array_of_displacements,
-                            const MPI_Datatype array_of_types[], type_out_t *newtype);
+                            const MPI_Datatype array_of_types[], is_large_t large,
+                            type_out_t *newtype);
 
 /* A box cut out of an array with several dimensions. */
 int xmpi_type_create_subarray(length_t ndims, counts_t array_of_sizes,

@@ -122,6 +122,25 @@ static void small_counts_of_large_forms(void)
     MPI_Type_free(&t);
 }
 
+/* Nor how many there are. */
+static void no_counts_of_large_forms(void)
+{
+    MPI_Datatype none[5];
+    MPI_Type_create_struct_c(0, NULL, NULL, NULL, &none[0]);
+    MPI_Type_indexed_c(0, NULL, NULL, MPI_INT, &none[1]);
+    MPI_Type_create_hindexed_c(0, NULL, NULL, MPI_INT, &none[2]);
+    MPI_Type_create_indexed_block_c(0, 3, NULL, MPI_INT, &none[3]);
+    MPI_Type_create_hindexed_block_c(0, 3, NULL, MPI_INT, &none[4]);
+    for (int i = 0; i < 5; i++) {
+        MPI_Count ni, na, nc, nd;
+        int n, found;
+        CHECK_OK(MPI_Type_get_envelope_c(none[i], &ni, &na, &nc, &nd, &found));
+        CHECK(ni == 0 && na == 0 && nc == (i < 3 ? 1 : 2) && nd == (i > 0));
+        CHECK_ERROR(MPI_Type_get_envelope(none[i], &n, &n, &n, &n), MPI_ERR_TYPE);
+        MPI_Type_free(&none[i]);
+    }
+}
+
 static void is_type(MPI_Datatype type, int combiner, struct shape wanted)
 {
     MPI_Count bytes;
@@ -314,6 +333,7 @@ int main(int argc, char **argv)
     left = (rank + size - 1) % size;
     right = (rank + 1) % size;
     small_counts_of_large_forms();
+    no_counts_of_large_forms();
     vectors();
     lists();
     arrays();
