@@ -15,6 +15,7 @@
 
 #include "pml/failure.h"
 #include "runtime/boot.h"
+#include "runtime/log.h"
 #include "runtime/record.h"
 
 #include <string.h>
@@ -47,15 +48,6 @@ void last_words(const struct team *team, bool freed)
     left->freed = freed;
     said_write(&area->last[n % RECORD_LAST], team);
     atomic_store_explicit(&left->context, channel->context, memory_order_release);
-}
-
-void last_words_everywhere(const struct team *world)
-{
-    for (struct channel *channel = NULL; (channel = channel_next(channel));)
-        if (channel_is_collective(channel) && channel != &world->channel)
-            last_words((struct team *)channel,
-                       false); /* which begins with it (struct ticket) */
-    last_words(world, false);
 }
 
 /* Both are copied before either is looked at again. */
@@ -104,4 +96,54 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
     m->their_signature = (uint32_t)theirs;
     m->their_number = (uint32_t)(theirs >> 32);
     return ((theirs >> 32 ^ number) & COLL_NUMBERS) == 0 && words_differ(mine, theirs);
+}
+
+/* ---- at the end ---- */
+
+/* Somebody of this machine has ended with more collectives on this communicator than this rank, or with less, and nobody
+ * waited for anybody: what one has called and the other has not.  False: not this peer, or it cannot be told. */
+static bool calls_differ(const struct team *team, int peer, struct mismatch *m)
+{
+    struct last_words last;
+    if (!last_words_of(&team->channel, peer, &last) || last.freed || last.met.context)
+        return false;
+    uint32_t mine = team->calls & COLL_NUMBERS, ahead = (mine - last.calls) & COLL_NUMBERS;
+    bool is_mine = ahead < COLL_NUMBERS / 2;
+    uint32_t number = ((is_mine ? last.calls : mine) + 1) & COLL_NUMBERS;
+    uint64_t word = is_mine ? said_in(team, number) : last.said[number % RECORD_SAID];
+    if (ahead == 0 || ((word >> 32 ^ number) & COLL_NUMBERS) != 0 || !word)
+        return false;
+    *m = (struct mismatch){ .context = team->channel.context,
+                            .me = team->channel.rank,
+                            .peer = peer,
+                            .my_signature = is_mine ? (uint32_t)word : SIGNATURE_FINALIZED,
+                            .their_signature = is_mine ? SIGNATURE_FINALIZED : (uint32_t)word,
+                            .my_number = number,
+                            .their_number = number };
+    return true;
+}
+
+static void last_calls_say(const struct team *team)
+{
+    struct mismatch m;
+    char text[BROKEN_CHARS];
+    bool differ = false;
+    if (team->channel.broken || failures_any())
+        return;
+    atomic_thread_fence(
+        memory_order_seq_cst); /* of two that leave at the same time one sees the other */
+    for (int peer = 0; peer < team->channel.size && !differ; peer++)
+        differ = peer != team->channel.rank && calls_differ(team, peer, &m);
+    if (differ && mismatch_text(&m, text))
+        say("%s", text);
+}
+
+void last_words_everywhere(const struct team *world)
+{
+    for (struct channel *channel = NULL; (channel = channel_next(channel));)
+        if (channel_is_collective(channel) && channel != &world->channel)
+            last_words((struct team *)channel,
+                       false); /* which begins with it (struct ticket) */
+    last_words(world, false);
+    last_calls_say(world);
 }

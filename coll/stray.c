@@ -13,6 +13,7 @@
  * passed over, and so is everything once a process is lost.
  */
 #include "coll/tell.h"
+#include "coll/tiny.h"
 
 #include "pml/failure.h"
 #include "runtime/fail.h"
@@ -71,6 +72,10 @@ int stray_look(struct team *team, uint32_t number)
 
 void stray_say(struct team *team)
 {
+    if (failures_any() || team->channel.broken || team->running > 0)
+        return;
     if (team->channel.unexpected != team->looked && stray_look(team, team->calls + 1))
         say("%s", fail_text());
+    else
+        tiny_stray_say(team->tiny);
 }

@@ -11,6 +11,7 @@
 #include "coll/tell.h"
 #include "pml/failure.h"
 #include "runtime/fail.h"
+#include "runtime/log.h"
 #include "mpi.h"
 
 #include <string.h>
@@ -295,4 +296,30 @@ void tiny_mismatch(struct round *round, int rank, const struct slot *slot)
                                              .their_signature = (uint32_t)theirs,
                                              .my_number = (uint32_t)(mine >> 32),
                                              .their_number = (uint32_t)(theirs >> 32) }));
+}
+
+/* What one rank has said in the last operation, if it is there and no later one has taken its slot. */
+static bool last_said(const struct tiny *t, int rank, struct slot *seen)
+{
+    const struct slot *slot = slot_of(t, rank, t->sequence);
+    if (atomic_load_explicit(&slot->sequence, memory_order_acquire) != t->sequence)
+        return false;
+    seen->said = slot->said;
+    seen->before = slot->before;
+    return is_still(t, rank, t->sequence);
+}
+
+void tiny_stray_say(struct tiny *t)
+{
+    struct slot mine, seen;
+    if (!t || t->sequence == 0 || !last_said(t, t->me, &mine))
+        return;
+    struct round last = {
+        .tiny = t, .sequence = t->sequence, .said = mine.said, .before = mine.before
+    };
+    for (int r = 0; r < t->n && !last.error; r++)
+        if (r != t->me && last_said(t, r, &seen))
+            tiny_mismatch(&last, r, &seen);
+    if (last.error)
+        say("%s", fail_text());
 }

@@ -220,6 +220,19 @@ static void bcast_roots_small(void)
     MPI_Barrier(world);
 }
 
+/* Who gives its part and ends waits for nobody. */
+static void reduce_last(void)
+{
+    if (rank > 0)
+        MPI_Reduce(data, more, 1, MPI_INT, MPI_SUM, 0, world);
+}
+
+/* And where there is no next one, the end does. */
+static void bcast_roots_last(void)
+{
+    MPI_Bcast(data, 2, MPI_INT, rank % 2, world);
+}
+
 /* Who has begun the one after it cannot see it yet; and the next is one that came again and again, whose
  * slots know of the one before alone. */
 static void bcast_roots_kept(void)
@@ -610,6 +623,8 @@ static const struct {
     { "crossed-unnamed", crossed_unnamed },
     { "bcast-roots", bcast_roots },
     { "bcast-roots-small", bcast_roots_small },
+    { "bcast-roots-last", bcast_roots_last },
+    { "reduce-last", reduce_last },
     { "bcast-roots-kept", bcast_roots_kept },
     { "bcast-roots-before", bcast_roots_before },
     { "bcast-allreduce", bcast_allreduce },

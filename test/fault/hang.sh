@@ -156,6 +156,12 @@ at_line crossed-unnamed "crossed unnamed"
 refused bcast-roots 2 "rank . called MPI_Bcast with root [01] while rank . called MPI_Bcast with root [01]"
 broken bcast-roots-small 3
 says bcast-roots-small "rank [012] called MPI_Bcast with root [01], 8 bytes while rank [012] called .*1st collective of MPI_COMM_WORLD"
+for shm in 1 0; do
+    XMPI_SHM=$shm run 30 --timeout 20 -np 2 "$hang" bcast-roots-last
+    says bcast-roots-last "xmpi.[01].: rank [01] called MPI_Bcast with root [01], 8 bytes while rank [01] called MPI_Bcast with root [01], 8 bytes, 1st collective"
+done
+run 30 --timeout 20 -np 3 "$hang" reduce-last
+says reduce-last "xmpi.[012].: rank 0 called MPI_Finalize while rank [12] called MPI_Reduce with root 0 with MPI_SUM, 4 bytes, 1st collective of MPI_COMM_WORLD"
 XMPI_COLL=bcast=binomial refused bcast-roots-kept 2 \
     "MPI_Barrier: rank . called MPI_Bcast with root [01] while rank . called MPI_Bcast with root [01], 6th collective of MPI_COMM_WORLD"
 XMPI_SHM=0 run 30 --timeout 20 -np 2 "$hang" bcast-roots-before
