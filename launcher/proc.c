@@ -98,17 +98,6 @@ static void reset_signals(void)
 ON_OWN_STACK static void execute(struct proc *proc)
 {
     execve(proc->path, proc->argv, proc->envp);
-    if (errno != ENOEXEC)
-        give_up(proc, "execve");
-    int n = 0;
-    while (proc->argv[n])
-        n++;
-    char *argv[n + 2];
-    argv[0] = "/bin/sh";
-    argv[1] = (char *)proc->path;
-    memcpy(argv + 2, proc->argv + 1, (size_t)n * sizeof *argv);
-    execve(argv[0], argv, proc->envp);
-    errno = ENOEXEC;
     give_up(proc, "execve");
 }
 
@@ -139,20 +128,11 @@ ON_OWN_STACK static int child(void *argument)
 
 /* ---- in the launcher ---- */
 
-int proc_start(struct proc *proc)
+static int start(struct proc *proc)
 {
     proc->error = 0;
     proc->failed = NULL;
     proc->pid = -1;
-    if (!keep.stack) {
-        char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-        if (stack == MAP_FAILED) {
-            proc->failed = "mmap";
-            return proc->error = errno;
-        }
-        keep.stack = stack;
-    }
     pid_t pid = clone(child, keep.stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, proc);
     if (pid < 0) {
         proc->failed = "clone";
@@ -166,4 +146,45 @@ int proc_start(struct proc *proc)
     }
     proc->pid = pid;
     return 0;
+}
+
+/* A file without #! is for the shell, as execvp has it.  Its arguments may be more than the child's stack holds. */
+static int start_script(struct proc *proc)
+{
+    size_t n = 0;
+    while (proc->argv[n])
+        n++;
+    char **argv = calloc(n + 2, sizeof *argv);
+    if (!argv)
+        return proc->error; /* of the file itself */
+    struct proc script = *proc;
+    argv[0] = "/bin/sh";
+    argv[1] = (char *)proc->path;
+    if (n > 0)
+        memcpy(argv + 2, proc->argv + 1, n * sizeof *argv);
+    script.path = argv[0];
+    script.argv = argv;
+    if (start(&script) == 0) {
+        proc->pid = script.pid;
+        proc->error = 0;
+        proc->failed = NULL;
+    }
+    free(argv);
+    return proc->error;
+}
+
+int proc_start(struct proc *proc)
+{
+    if (!keep.stack) {
+        char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        if (stack == MAP_FAILED) {
+            proc->failed = "mmap";
+            proc->pid = -1;
+            return proc->error = errno;
+        }
+        keep.stack = stack;
+    }
+    int error = start(proc);
+    return error == ENOEXEC && strcmp(proc->failed, "execve") == 0 ? start_script(proc) : error;
 }

@@ -136,6 +136,9 @@ int signals_open(struct job *job)
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         sigaddset(&set, ours[i]);
     sigaddset(&set, INQUIRY_SIGNAL);
+    struct sigaction hup; /* one that is blocked would come although it is ignored */
+    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler == SIG_IGN)
+        sigdelset(&set, SIGHUP);
     inquiry_open();
     survey_open();
     signal(SIGINT, SIG_DFL);

@@ -29,6 +29,18 @@ for signal in 9 11 15; do
 done
 check "the others are gone" "$(leftovers_soon)" 0
 
+# nohup: HUP is ignored before, and stays so
+(trap "" HUP; exec env "$mark" "$XMPIRUN" -np 1 sh -c "echo > $dir/runs; exec sleep 1") & launcher=$!
+until [ -e "$dir/runs" ]; do sleep 0.05; done
+kill -HUP $launcher
+wait $launcher
+check "a HUP that was ignored still is" $? 0
+
+echo 'echo $#' > "$dir/script"
+chmod +x "$dir/script"
+run 10 -np 1 "$dir/script" $(seq 40000)
+check "a script without #!, with many arguments" "$code $(cat "$dir/out")" "0 40000"
+
 run 10 -np 4 ./no-such-program
 check "program not found" $code 127
 check "one message about it" "$(wc -l < "$dir/err")" 1
