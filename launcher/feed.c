@@ -130,9 +130,21 @@ static void end_of_input(void)
             reader_close(&feed.readers[i]);
 }
 
-/* The next piece; false when there is none now. */
+static bool has_reader(void)
+{
+    bool has = false;
+    for (int i = 0; i < feed.nreaders; i++)
+        has |= feed.readers[i].watch.fd >= 0;
+    return has;
+}
+
+/* The next piece; false when there is none now, or nobody who would read it. */
 static bool take(void)
 {
+    if (!has_reader()) {
+        end_of_input();
+        return false;
+    }
     if (feed.is_tty && tcgetpgrp(STDIN_FILENO) != getpgrp()) {
         loop_drop(&feed.source); /* what is typed is meant for somebody else */
         return false;
@@ -159,14 +171,26 @@ static void source_ready(struct watch *watch, uint32_t events)
         all_served();
 }
 
+/* There is always more, until there is not; but other things want to be looked at, too. */
+static void feed_from_file(void)
+{
+    enum { PIECES = 64 };
+    int n = 0;
+    for (; n < PIECES && !feed.ended && all_served(); n++)
+        take();
+    for (int i = 0; i < feed.nreaders && n == PIECES; i++)
+        if (feed.readers[i].watch.fd >= 0)
+            loop_set(&feed.readers[i].watch, EPOLLOUT); /* and so we go on */
+}
+
 static void reader_ready(struct watch *watch, uint32_t events)
 {
     if (events & EPOLLERR)
         reader_close(watch->owner); /* it does not want any more */
     if (feed.pollable && all_served())
         loop_set(&feed.source, EPOLLIN);
-    while (!feed.pollable && !feed.ended && all_served())
-        take(); /* a file: there is always more, until there is not */
+    if (!feed.pollable)
+        feed_from_file();
 }
 
 void feed_continued(void)

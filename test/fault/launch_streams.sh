@@ -65,6 +65,8 @@ check "--stdin all from a pipe" "$(tr -d ' ' < "$dir/out" | tr '\n' ' ')" "10000
 seq 1 100000 > "$dir/big"
 env "$mark" timeout 20 "$XMPIRUN" -np 3 --stdin all sh -c '[ $RANK = 1 ] || wc -l' < "$dir/big" > "$dir/out"
 check "--stdin all from a file, one rank not reading" "$(tr -d ' ' < "$dir/out" | tr '\n' ' ')" "100000 100000 "
+env "$mark" timeout -k 1 10 "$XMPIRUN" -np 2 --stdin all head -c 10 < /dev/zero > "$dir/out"
+check "--stdin all, no rank reads on: input without an end is left" "$? $(wc -c < "$dir/out")" "0 20"
 env "$mark" timeout 10 "$XMPIRUN" -np 2 --stdin none cat < "$dir/in" > "$dir/out"
 check "--stdin none" "$(wc -c < "$dir/out")" 0
 printf 'a\nb\nc\n' | while read -r line; do
