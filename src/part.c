@@ -67,6 +67,18 @@ static void piece_complete(struct partitioned *part)
         request_complete(&part->request);
 }
 
+/* Its pieces have tags of their own, of which the program knows nothing. */
+static int truncated(const struct partitioned *part)
+{
+    return fail(MPI_ERR_TRUNCATE,
+                "partitioned message from rank %d with tag %d is %zu bytes (%zu partitions of "
+                "%zu), the receive buffer holds %zu; give MPI_Precv_init as many as "
+                "MPI_Psend_init",
+                part->peer, part->tag, (size_t)part->hello.partitions * part->hello.bytes,
+                (size_t)part->hello.partitions, (size_t)part->hello.bytes,
+                buffer_bytes(&part->data));
+}
+
 /* A message is through: one that was sent, or one that has arrived. */
 static void piece_end(struct piece *piece, const struct request *request)
 {
@@ -74,7 +86,9 @@ static void piece_end(struct piece *piece, const struct request *request)
     struct partitioned *part = piece->part;
     if (result->error && !part->request.result.error) {
         fail_recall(request);
-        part->request.result.error = fail_keep(part, result->error);
+        int error = part->receives && result->error == MPI_ERR_TRUNCATE ? truncated(part)
+                                                                        : result->error;
+        part->request.result.error = fail_keep(part, error);
     }
     if (part->receives) {
         part->request.result.bytes += result->bytes;

@@ -240,7 +240,11 @@ static void too_much(void)
         MPI_Pready_range(0, 1, send);
     }
     if (to_here()) {
-        CHECK_ERROR(MPI_Wait(&receive, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        char text[MPI_MAX_ERROR_STRING];
+        int length, code = MPI_Wait(&receive, MPI_STATUS_IGNORE);
+        CHECK_ERROR(code, MPI_ERR_TRUNCATE);
+        MPI_Error_string(code, text, &length);
+        CHECK(strstr(text, "16 bytes (2 partitions of 8), the receive buffer holds 8"));
         CHECK(in[0] == 1 && in[1] == 2 && in[2] == 9);
         MPI_Request_free(&receive);
     }
