@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Buffered sends (MPI 5.0, 3.6).  The message is packed into a block of the attached buffer and
- * sent from there by a request that nobody waits for; its on_done gives the block back.
+ * Buffered sends (MPI 5.0, 3.6).  The message is packed into a block of the attached buffer
+ * (bsend_pool.h) and sent from there by a request that nobody waits for; its on_done gives the
+ * block back.
  *
- *     attached buffer   | block | payload ......|  gap  | block | payload ....|   gap          |
- *
- * Blocks lie in a list by address; a new one goes into the first gap that is large enough.  A
- * block costs at most 128 bytes beyond its payload (MPI_BSEND_OVERHEAD allows 512).  With
- * MPI_BUFFER_AUTOMATIC every block is allocated and freed.  A pool is one attached buffer: of the
- * process, of a session, or of a communicator, which lives at least until its buffer is detached.
- * A send takes the communicator's pool, else that of the session it comes from, else the
- * process's.
+ * A buffer is the process's, a session's or a communicator's.  A send takes the communicator's, else
+ * that of the session it comes from, else the process's.  A communicator's ends with it, which is not
+ * before its last message has left, or is detached, by MPI_Comm_disconnect as well.
  */
+#include "src/bsend_pool.h"
+
 #include "pml/pml.h"
 
 #include "runtime/fail.h"
@@ -25,126 +23,14 @@
 
 #include <stdlib.h>
 
-enum { GRAIN = 64 };
-
-struct block {
-    struct block *next;
-    struct pool *pool;
-    size_t bytes; /* of block and payload, a multiple of GRAIN */
-    char payload[] __attribute__((aligned(16)));
-};
-_Static_assert(sizeof(struct block) + 2 * GRAIN <= MPI_BSEND_OVERHEAD,
-               "the overhead is enough");
-
-struct flush { /* a request that is complete when the pool is empty */
-    struct request request;
-    struct flush *next;
-};
-
-struct pool {
-    struct comm *comm; /* whose it is, or NULL */
-    uint32_t session;  /* whose it is; neither: the process's */
-    struct pool *next; /* of all but the process's */
-    bool attached, automatic;
-    void *user; /* as given */
-    int64_t size;
-    char *start, *end;    /* whole grains of it */
-    struct block *blocks; /* in use, by address */
-    struct flush *flushes;
-};
-
-static struct pool process_pool;
-static struct pool *own_pools;
-
-/* ---- blocks ---- */
-
-static void block_insert(struct pool *pool, struct block **link, struct block *block,
-                         size_t bytes)
-{
-    block->bytes = bytes;
-    block->pool = pool;
-    block->next = *link;
-    *link = block;
-}
-
-static struct block *block_fit(struct pool *pool, size_t bytes)
-{
-    char *gap = pool->start;
-    for (struct block **link = &pool->blocks;; link = &(*link)->next) {
-        char *gap_end = *link ? (char *)*link : pool->end;
-        if (gap_end >= gap && (size_t)(gap_end - gap) >= bytes) {
-            struct block *block = (struct block *)gap;
-            block_insert(pool, link, block, bytes);
-            return block;
-        }
-        if (!*link)
-            return NULL;
-        gap = (char *)*link + (*link)->bytes;
-    }
-}
-
-static struct block *block_new(struct pool *pool, size_t payload)
-{
-    size_t bytes = (sizeof(struct block) + payload + GRAIN - 1) / GRAIN * GRAIN;
-    if (pool->automatic) {
-        struct block *block = malloc(bytes);
-        if (block)
-            block_insert(pool, &pool->blocks, block, bytes);
-        return block;
-    }
-    struct block *block = block_fit(pool, bytes);
-    while (!block && pml_take_all() > 0) /* what has left makes room */
-        block = block_fit(pool, bytes);
-    return block;
-}
-
-static void flushes_complete(struct pool *pool)
-{
-    struct flush *flush = pool->flushes;
-    pool->flushes = NULL;
-    while (flush) {
-        struct flush *next = flush->next;
-        request_complete(&flush->request);
-        flush = next;
-    }
-}
-
-static void block_free(struct block *block)
-{
-    struct pool *pool = block->pool;
-    struct block **link = &pool->blocks;
-    while (*link != block)
-        link = &(*link)->next;
-    *link = block->next;
-    if (pool->automatic)
-        free(block);
-    if (!pool->blocks)
-        flushes_complete(pool);
-}
-
-static void pool_drain(struct pool *pool)
-{
-    struct wait wait = WAIT_INIT;
-    while (pool->blocks)
-        wait_poll(&wait);
-    wait_end(&wait);
-}
-
-/* The buffer of a communicator, or with comm NULL of a session; NULL when it has none. */
-static struct pool *pool_find(const struct comm *comm, uint32_t session)
-{
-    struct pool *pool = own_pools;
-    while (pool && (pool->comm != comm || pool->session != session))
-        pool = pool->next;
-    return pool;
-}
+static struct pool *process_pool; /* NULL: no buffer is attached; so are those of others */
 
 static struct pool *pool_for(const struct comm *comm)
 {
-    struct pool *pool = own_pools ? pool_find(comm, 0) : NULL;
-    if (!pool && comm->session)
-        pool = pool_find(NULL, comm->session);
-    return pool ? pool : &process_pool;
+    if (comm->pool)
+        return comm->pool;
+    const struct session *session = comm->session ? session_find(comm->session) : NULL;
+    return session && session->pool ? session->pool : process_pool;
 }
 
 /* ---- sending ---- */
@@ -159,7 +45,7 @@ static void bsend_done(struct request *request)
 
 static int pool_refuse(const struct pool *pool, size_t payload)
 {
-    if (!pool->attached)
+    if (!pool)
         return fail(MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach first");
     return fail(
         MPI_ERR_BUFFER,
@@ -174,15 +60,15 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
         return MPI_SUCCESS;
     size_t bytes = buffer_bytes(data);
     struct pool *pool = pool_for(comm);
-    struct block *block = pool->attached ? block_new(pool, bytes) : NULL;
+    struct block *block = pool ? block_new(pool, bytes) : NULL;
     if (!block)
         return pool_refuse(pool, bytes);
-    buffer_pack(data, 0, block->payload, bytes);
+    buffer_pack(data, 0, block_payload(block), bytes);
     if (data->where == AWAY && gpu_check()) {
         block_free(block);
         return MPI_ERR_OTHER;
     }
-    struct buffer packed = { block->payload, bytes, &layout_bytes, HERE };
+    struct buffer packed = { block_payload(block), bytes, &layout_bytes, HERE };
     struct request *request;
     int rc = pml_isend(&comm->p2p, &packed, to, SEND_STANDARD, &request);
     if (rc || request->done) {
@@ -262,41 +148,59 @@ int xmpi_bsend_init(data_t buf, count_t count, committed_t datatype, dest_t dest
     return MPI_SUCCESS;
 }
 
-/* ---- attaching, detaching, flushing ---- */
+/* ---- attaching, detaching, flushing: `home` is where the owner has its buffer ---- */
 
-static int pool_attach(struct pool *pool, void *buffer, int64_t size)
+static int attach(struct pool **home, void *buffer, int64_t size)
 {
-    if (!buffer && size > 0)
-        return fail(MPI_ERR_BUFFER, "argument buffer is NULL, but size is %lld",
-                    (long long)size);
-    uintptr_t start = ((uintptr_t)buffer + GRAIN - 1) / GRAIN * GRAIN;
-    uintptr_t end = ((uintptr_t)buffer + (uintptr_t)size) / GRAIN * GRAIN;
-    pool->automatic = buffer == MPI_BUFFER_AUTOMATIC;
-    pool->attached = true;
-    pool->user = buffer;
-    pool->size = pool->automatic ? 0 : size;
-    pool->start = (char *)start;
-    pool->end = (char *)(end > start ? end : start);
+    return *home ? fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first")
+                 : pool_new(home, buffer, size);
+}
+
+/* The owner loses it before the wait, in which other threads run: a second one that detaches it
+ * finds nothing, and nothing new is put into it. */
+static void detach(struct pool **home, void *buffer_addr, int64_t *size)
+{
+    struct pool *pool = *home;
+    *home = NULL;
+    pool_drain(pool);
+    *(void **)buffer_addr = pool->user;
+    *size = pool->size;
+    free(pool);
+}
+
+static int detach_if_any(struct pool **home, void *buffer_addr, int64_t *size)
+{
+    if (!*home)
+        return fail(MPI_ERR_BUFFER, "no buffer is attached");
+    detach(home, buffer_addr, size);
     return MPI_SUCCESS;
 }
 
-static void pool_detach(struct pool *pool, void *buffer_addr, int64_t *size)
+void bsend_forget(struct pool **home)
 {
-    pool_drain(pool);
-    pool->attached = false;
-    *(void **)buffer_addr = pool->user;
-    *size = pool->size;
+    void *buffer;
+    int64_t size;
+    if (*home)
+        detach(home, &buffer, &size);
 }
 
-static int attached_already(void)
+void bsend_close(struct pool *pool)
 {
-    return fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
+    if (pool && !pool->blocks)
+        free(pool);
 }
 
-static int attached_not(void)
+static int flush(struct pool *pool)
 {
-    return fail(MPI_ERR_BUFFER, "no buffer is attached");
+    if (pool)
+        pool_flush(pool);
+    return MPI_SUCCESS;
 }
+
+struct flush {
+    struct request request;
+    struct mark mark;
+};
 
 static void flush_release(struct request *request)
 {
@@ -305,7 +209,7 @@ static void flush_release(struct request *request)
 
 static const struct request_ops flush_ops = { .name = "flush", .release = flush_release };
 
-/* Without blocks in use, or without a pool, there is nothing to wait for. */
+/* Without blocks in use, or without a buffer, there is nothing to wait for. */
 static int flush_start(struct pool *pool, struct request **request)
 {
     if (!pool || !pool->blocks)
@@ -315,127 +219,67 @@ static int flush_start(struct pool *pool, struct request **request)
         return fail(MPI_ERR_NO_MEM, "no memory left for a request");
     flush->request.ops = &flush_ops;
     flush->request.result = result_empty;
-    flush->next = pool->flushes;
-    pool->flushes = flush;
+    pool_mark(pool, &flush->mark, &flush->request);
     *request = &flush->request;
     return MPI_SUCCESS;
 }
 
-int xmpi_buffer_attach(void *buffer, bytes_t size)
+int xmpi_buffer_attach(void *buffer, wide_t size)
 {
-    return process_pool.attached ? attached_already()
-                                 : pool_attach(&process_pool, buffer, size);
+    return attach(&process_pool, buffer, size);
 }
 
 int xmpi_buffer_detach(pointer_out_t buffer_addr, count_out_t *size)
 {
-    if (!process_pool.attached)
-        return attached_not();
-    pool_detach(&process_pool, buffer_addr, size);
-    return MPI_SUCCESS;
+    return detach_if_any(&process_pool, buffer_addr, size);
 }
 
 int xmpi_buffer_flush(void)
 {
-    pool_drain(&process_pool);
-    return MPI_SUCCESS;
+    return flush(process_pool);
 }
 
 int xmpi_buffer_iflush(request_out_t *request)
 {
-    return flush_start(&process_pool, request);
+    return flush_start(process_pool, request);
 }
 
-/* ---- buffers of communicators and sessions ---- */
-
-static int own_attach(struct comm *comm, uint32_t session, void *buffer, int64_t size)
+int xmpi_comm_attach_buffer(comm_t comm, void *buffer, wide_t size)
 {
-    if (pool_find(comm, session))
-        return attached_already();
-    struct pool *pool = calloc(1, sizeof *pool);
-    if (!pool)
-        return fail(MPI_ERR_NO_MEM, "no memory left to note a buffer");
-    int rc = pool_attach(pool, buffer, size);
-    if (rc) {
-        free(pool);
-        return rc;
-    }
-    if (comm)
-        object_hold(comm);
-    pool->comm = comm;
-    pool->session = session;
-    pool->next = own_pools;
-    own_pools = pool;
-    return MPI_SUCCESS;
-}
-
-static int own_detach(struct pool *pool, void *buffer_addr, int64_t *size)
-{
-    if (!pool)
-        return attached_not();
-    pool_detach(pool, buffer_addr, size);
-    struct pool **link = &own_pools;
-    while (*link != pool)
-        link = &(*link)->next;
-    *link = pool->next;
-    if (pool->comm)
-        comm_release(pool->comm);
-    free(pool);
-    return MPI_SUCCESS;
-}
-
-static int own_flush(struct pool *pool)
-{
-    if (pool)
-        pool_drain(pool);
-    return MPI_SUCCESS;
-}
-
-int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size)
-{
-    return own_attach(comm, 0, buffer, size);
+    return attach(&comm->pool, buffer, size);
 }
 
 int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size)
 {
-    return own_detach(pool_find(comm, 0), buffer_addr, size);
+    return detach_if_any(&comm->pool, buffer_addr, size);
 }
 
 int xmpi_comm_flush_buffer(comm_t comm)
 {
-    return own_flush(pool_find(comm, 0));
+    return flush(comm->pool);
 }
 
 int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request)
 {
-    return flush_start(pool_find(comm, 0), request);
+    return flush_start(comm->pool, request);
 }
 
-int xmpi_session_attach_buffer(session_t session, void *buffer, bytes_t size)
+int xmpi_session_attach_buffer(session_t session, void *buffer, wide_t size)
 {
-    return own_attach(NULL, session->number, buffer, size);
+    return attach(&session->pool, buffer, size);
 }
 
 int xmpi_session_detach_buffer(session_t session, pointer_out_t buffer_addr, count_out_t *size)
 {
-    return own_detach(pool_find(NULL, session->number), buffer_addr, size);
+    return detach_if_any(&session->pool, buffer_addr, size);
 }
 
 int xmpi_session_flush_buffer(session_t session)
 {
-    return own_flush(pool_find(NULL, session->number));
+    return flush(session->pool);
 }
 
 int xmpi_session_iflush_buffer(session_t session, request_out_t *request)
 {
-    return flush_start(pool_find(NULL, session->number), request);
-}
-
-void bsend_forget(struct session *session)
-{
-    struct pool *pool = pool_find(NULL, session->number);
-    void *buffer;
-    int64_t size;
-    if (pool)
-        own_detach(pool, &buffer, &size);
+    return flush_start(session->pool, request);
 }

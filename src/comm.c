@@ -86,6 +86,7 @@ void comm_close(struct comm *comm)
     stream_drop(comm->stream);
     comm_undress(comm);
     again_forget(comm);
+    bsend_close(comm->pool);
 }
 
 int comm_new(struct comm **comm, const struct ticket *ticket, struct group *group,
@@ -160,7 +161,10 @@ int xmpi_comm_disconnect(comm_free_t *comm)
     orphans_wait(*comm);
     struct call barrier = { .what = COLL_BARRIER, .serves = served_now() };
     int rc = coll_run(&(*comm)->team, &barrier);
-    return rc ? rc : xmpi_comm_free(comm);
+    if (rc)
+        return rc;
+    bsend_forget(&(*comm)->pool);
+    return xmpi_comm_free(comm);
 }
 
 /* ---- questions ---- */

@@ -15,6 +15,7 @@ struct attributes; /* src/attr.h */
 struct errhandler; /* src/errhan.h */
 struct group;      /* src/group.h */
 struct info;       /* src/info.h */
+struct pool;       /* src/bsend_pool.h */
 struct stream;     /* src/stream.h */
 struct topology;   /* src/topo.h */
 
@@ -29,6 +30,7 @@ struct comm {
     struct topology *topology;         /* NULL: none */
     struct info *info;                 /* hints; NULL: none */
     struct stream *stream;             /* of a device; NULL: none */
+    struct pool *pool;                 /* the buffer attached; NULL: none */
     struct again **again, *again_last; /* calls that come again, the last one; NULL: none */
     uint32_t session;                  /* see struct group */
     bool freed;  /* the user's handle is gone; requests may still hold it */
@@ -87,6 +89,10 @@ void again_forget(struct comm *comm);
 
 /* Communicators hold the stream that they have (src/task.h); NULL is fine. */
 void stream_drop(struct stream *stream);
+
+/* The end of its attached buffer, or NULL; the messages in it have kept the communicator till now
+ * (src/bsend.c). */
+void bsend_close(struct pool *pool);
 
 /* Drop a reference; the last one closes channel and team. */
 void comm_dispose(struct comm *comm);

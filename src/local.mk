@@ -67,7 +67,7 @@ libxmpi_core_la_SOURCES += \
 # ---- datatypes, messages, collectives ----
 libxmpi_core_la_SOURCES += \
     src/again.c src/again.h src/asked.c src/asked.h src/asked_check.c src/asked_check.h \
-    src/bsend.c \
+    src/bsend.c src/bsend_pool.c src/bsend_pool.h \
     src/bucket.c src/bucket.h src/bucket_request.c src/bucket_run.c \
     src/coll.c src/coll_init.c src/coll_start.c \
     src/enqueue.c src/enqueue_message.c src/enqueue_request.c \

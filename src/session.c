@@ -65,11 +65,17 @@ static void session_leave(const struct session *session)
     *at = session->next;
 }
 
-const struct info *session_info(uint32_t number)
+struct session *session_find(uint32_t number)
 {
-    const struct session *session = sessions;
+    struct session *session = sessions;
     while (session && session->number != number)
         session = session->next;
+    return session;
+}
+
+const struct info *session_info(uint32_t number)
+{
+    const struct session *session = session_find(number);
     return session ? session->info : NULL;
 }
 
@@ -107,7 +113,7 @@ int xmpi_session_finalize(session_free_t *session)
     int rc = fuse_check();
     if (rc)
         return rc;
-    bsend_forget(old);
+    bsend_forget(&old->pool);
     session_leave(old);
     errhandler_drop(old->errhandler);
     info_delete(old->info);

@@ -12,13 +12,18 @@ struct session {
     uint32_t number;      /* of its groups and communicators; never 0, never used again */
     struct errhandler *errhandler;
     struct info *info; /* hints */
+    struct pool *pool; /* the buffer attached; NULL: none */
     struct session *next;
 };
+
+/* The session with this number, or NULL: it has ended. */
+struct session *session_find(uint32_t number);
 
 /* The hints of the session with this number, for what is made in it.  NULL: there is none. */
 const struct info *session_info(uint32_t number);
 
-/* The session ends: wait until its attached buffer is empty, and detach it (src/bsend.c). */
-void bsend_forget(struct session *session);
+/* An owner of an attached buffer ends: wait until it is empty and detach it (src/bsend.c).  *home is
+ * NULL when there is none. */
+void bsend_forget(struct pool **home);
 
 #endif

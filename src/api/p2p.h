@@ -199,7 +199,7 @@ int xmpi_imrecv(room_t buf, count_t count, committed_t datatype, message_t *mess
 /* ---- the buffer of buffered sends: of the process, of a communicator, of a session ---- */
 
 /* Give the library a buffer; MPI_BUFFER_AUTOMATIC lets it allocate as needed. */
-int xmpi_buffer_attach(void *buffer, bytes_t size);
+int xmpi_buffer_attach(void *buffer, wide_t size);
 
 /* Wait until the buffer is empty and take it back. */
 int xmpi_buffer_detach(pointer_out_t buffer_addr, count_out_t *size);
@@ -211,7 +211,7 @@ int xmpi_buffer_flush(void);
 int xmpi_buffer_iflush(request_out_t *request);
 
 /* Give a communicator a buffer of its own. */
-int xmpi_comm_attach_buffer(comm_t comm, void *buffer, bytes_t size);
+int xmpi_comm_attach_buffer(comm_t comm, void *buffer, wide_t size);
 
 /* Take the buffer of a communicator back. */
 int xmpi_comm_detach_buffer(comm_t comm, pointer_out_t buffer_addr, count_out_t *size);
@@ -223,7 +223,7 @@ int xmpi_comm_flush_buffer(comm_t comm);
 int xmpi_comm_iflush_buffer(comm_t comm, request_out_t *request);
 
 /* Give a session a buffer. */
-int xmpi_session_attach_buffer(session_t session, void *buffer, bytes_t size);
+int xmpi_session_attach_buffer(session_t session, void *buffer, wide_t size);
 
 /* Take the buffer of a session back. */
 int xmpi_session_detach_buffer(session_t session, pointer_out_t buffer_addr, count_out_t *size);
