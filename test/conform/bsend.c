@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Buffered sends: many in flight, the buffer detached when they have left, no buffer and no room,
- * persistent and nonblocking forms, buffers of sessions and communicators.
+ * persistent and nonblocking forms, buffers of sessions and communicators and their ends, flushes beside sends.
  */
 #include "check.h"
 
@@ -156,6 +156,113 @@ static void test_session(void)
     MPI_Session_finalize(&session);
 }
 
+/* A flush is over when what was in the buffer at its beginning has left: the message sent after it is
+ * received after the flush only. */
+static void test_flush(void)
+{
+    enum { COUNT = 1 << 18 };
+    int *data = calloc(COUNT, sizeof(int)), *in = calloc(COUNT, sizeof(int)), bytes;
+    void *back;
+    MPI_Request first, flush[2];
+    MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
+    MPI_Irecv(in, COUNT, MPI_INT, left, 6, MPI_COMM_WORLD, &first);
+    MPI_Bsend(data, COUNT, MPI_INT, right, 6, MPI_COMM_WORLD);
+    CHECK_OK(MPI_Buffer_iflush(&flush[0]));
+    data[COUNT - 1] = rank + 1;
+    MPI_Bsend(data, COUNT, MPI_INT, right, 7, MPI_COMM_WORLD);
+    CHECK_OK(MPI_Buffer_iflush(&flush[1]));
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+    MPI_Wait(&flush[0], MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(in[COUNT - 1] == 0);
+    MPI_Recv(in, COUNT, MPI_INT, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(in[COUNT - 1] == left + 1);
+    MPI_Wait(&flush[1], MPI_STATUS_IGNORE);
+    CHECK_OK(MPI_Buffer_flush());
+    MPI_Buffer_detach(&back, &bytes);
+    free(data);
+    free(in);
+}
+
+/* Messages that leave in another order than they came make gaps, each of which is found again: with
+ * the buffer full, whatever has left makes room for as much. */
+static void test_gaps(void)
+{
+    enum { SLOTS = 8, BYTES = 100000, ROOM = SLOTS * (BYTES + MPI_BSEND_OVERHEAD) };
+    char *buffer = malloc(ROOM), *data = calloc(BYTES, 1), *in = malloc(BYTES);
+    void *back;
+    int bytes;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_attach_buffer(comm, buffer, ROOM);
+    for (int tag = 0; tag < SLOTS; tag++)
+        CHECK_OK(MPI_Bsend(data, BYTES, MPI_CHAR, 0, tag, comm));
+    for (int round = 0; round < 50; round++) {
+        int tag = round * 5 % SLOTS; /* all in turn, not in the order of their addresses */
+        data[BYTES - 1] = (char)round;
+        MPI_Recv(in, BYTES, MPI_CHAR, 0, tag, comm, MPI_STATUS_IGNORE);
+        CHECK(in[BYTES - 1] == (round < SLOTS ? 0 : (char)(round - SLOTS)));
+        CHECK_OK(MPI_Bsend(data, BYTES, MPI_CHAR, 0, tag, comm));
+    }
+    for (int tag = 0; tag < SLOTS; tag++)
+        MPI_Recv(in, BYTES, MPI_CHAR, 0, tag, comm, MPI_STATUS_IGNORE);
+    CHECK_OK(MPI_Comm_detach_buffer(comm, &back, &bytes));
+    CHECK(back == buffer && bytes == ROOM);
+    MPI_Comm_free(&comm);
+    free(buffer);
+    free(data);
+    free(in);
+}
+
+/* A communicator's buffer ends with it: with MPI_Comm_disconnect empty and ours again, with
+ * MPI_Comm_free some time after the message has left, which the library alone knows. */
+static void test_comm_ends(void)
+{
+    enum { COUNT = 100000, ROOM = COUNT * (int)sizeof(int) + MPI_BSEND_OVERHEAD };
+    static char stays[ROOM];
+    char *buffer = malloc(ROOM);
+    int *data = calloc(COUNT, sizeof(int)), *in = calloc(COUNT, sizeof(int));
+    data[COUNT - 1] = rank + 1;
+    for (int disconnect = 0; disconnect < 2; disconnect++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        CHECK_OK(MPI_Comm_attach_buffer(comm, disconnect ? buffer : stays, ROOM));
+        CHECK_OK(MPI_Bsend(data, COUNT, MPI_INT, right, 8, comm));
+        MPI_Irecv(in, COUNT, MPI_INT, left, 8, comm, &request);
+        CHECK_OK(disconnect ? MPI_Comm_disconnect(&comm) : MPI_Comm_free(&comm));
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        CHECK(in[COUNT - 1] == left + 1);
+        in[COUNT - 1] = 0;
+    }
+    free(buffer);
+    free(data);
+    free(in);
+}
+
+/* With MPI_BUFFER_AUTOMATIC the size does not matter; that of a buffer must not be negative. */
+static void test_sizes(void)
+{
+    char some[64];
+    void *back;
+    int bytes;
+    MPI_Session session;
+    errors_return();
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    CHECK_OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, -1));
+    CHECK_OK(MPI_Comm_attach_buffer(MPI_COMM_WORLD, MPI_BUFFER_AUTOMATIC, -1));
+    CHECK_OK(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, -1));
+    ring_of_one(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Buffer_detach(&back, &bytes));
+    CHECK(back == MPI_BUFFER_AUTOMATIC);
+    CHECK_OK(MPI_Comm_detach_buffer(MPI_COMM_WORLD, &back, &bytes));
+    CHECK_OK(MPI_Session_detach_buffer(session, &back, &bytes));
+    CHECK_ERROR(MPI_Buffer_attach(some, -1), MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Comm_attach_buffer(MPI_COMM_WORLD, some, -1), MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Session_attach_buffer(session, some, -1), MPI_ERR_ARG);
+    MPI_Session_finalize(&session);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -170,5 +277,9 @@ int main(int argc, char **argv)
     test_errors();
     test_persistent();
     test_session();
+    test_flush();
+    test_gaps();
+    test_comm_ends();
+    test_sizes();
     return check_done();
 }
