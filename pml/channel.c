@@ -161,8 +161,10 @@ static void messages_leave(struct channel *channel)
 void channel_close(struct channel *channel)
 {
     struct match_posted *posted;
+    bool silently =
+        channel_is_collective(channel); /* one that was not waited for goes no further */
     while ((posted = match_any_posted(channel->match)) != NULL)
-        recv_abandon(posted);
+        recv_abandon(posted, silently);
     messages_leave(channel);
     struct channel **link = &chains[chain_of(channel->context)];
     while (*link != channel)

@@ -191,7 +191,7 @@ static void orphans_cancel(void)
     struct recv *next, *recv = orphan_next(&channel, NULL);
     for (; recv; recv = next) {
         next = orphan_next(&channel, recv);
-        recv_abandon(&recv->posted);
+        recv_abandon(&recv->posted, false);
     }
 }
 

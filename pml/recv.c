@@ -307,9 +307,12 @@ static int recv_cancel(struct request *request)
     return 0;
 }
 
-void recv_abandon(struct match_posted *posted)
+void recv_abandon(struct match_posted *posted, bool silently)
 {
-    recv_cancel(&recv_of(posted)->request);
+    struct request *request = &recv_of(posted)->request;
+    if (silently)
+        request->on_done = NULL;
+    recv_cancel(request);
 }
 
 static void recv_release(struct request *request)

@@ -134,8 +134,8 @@ static inline struct match_arrived *message_here(struct match *match, struct mat
 /* It begins: with this message, or (NULL) by waiting for one.  recv.c */
 void recv_begin_with(struct recv *recv, struct match_arrived *found);
 
-/* The channel of a posted receive closes: the receive completes as cancelled. */
-void recv_abandon(struct match_posted *posted);
+/* The channel of a posted receive closes: the receive completes as cancelled.  `silently`: its owner is not told. */
+void recv_abandon(struct match_posted *posted, bool silently);
 
 /* For recv.c's neighbours: a receive on a message that was found by a probe. */
 int recv_arrived(struct arrived *arrived, struct request_pool *pool, const struct buffer *data,

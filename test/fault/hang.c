@@ -220,6 +220,16 @@ static void bcast_roots_small(void)
     MPI_Barrier(world);
 }
 
+/* Nor does who begins one and ends: wrong, but no crash. */
+static void unfinished(void)
+{
+    static int counts[8], displs[8];
+    MPI_Request request;
+    for (int i = 0; i < size; i++)
+        counts[i] = 1, displs[i] = 2 * i;
+    MPI_Iallgatherv(&rank, 1, MPI_INT, data, counts, displs, MPI_INT, world, &request);
+}
+
 /* Who gives its part and ends waits for nobody. */
 static void reduce_last(void)
 {
@@ -625,6 +635,7 @@ static const struct {
     { "bcast-roots-small", bcast_roots_small },
     { "bcast-roots-last", bcast_roots_last },
     { "reduce-last", reduce_last },
+    { "unfinished", unfinished },
     { "bcast-roots-kept", bcast_roots_kept },
     { "bcast-roots-before", bcast_roots_before },
     { "bcast-allreduce", bcast_allreduce },

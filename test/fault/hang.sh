@@ -160,6 +160,8 @@ for shm in 1 0; do
     XMPI_SHM=$shm run 30 --timeout 20 -np 2 "$hang" bcast-roots-last
     says bcast-roots-last "xmpi.[01].: rank [01] called MPI_Bcast with root [01], 8 bytes while rank [01] called MPI_Bcast with root [01], 8 bytes, 1st collective"
 done
+run 30 --timeout 20 -np 3 "$hang" unfinished
+check "unfinished: a collective that was begun and not waited for" "$code" 0
 run 30 --timeout 20 -np 3 "$hang" reduce-last
 says reduce-last "xmpi.[012].: rank 0 called MPI_Finalize while rank [12] called MPI_Reduce with root 0 with MPI_SUM, 4 bytes, 1st collective of MPI_COMM_WORLD"
 XMPI_COLL=bcast=binomial refused bcast-roots-kept 2 \
