@@ -4,11 +4,12 @@
  *
  *     attached buffer   | block | payload ......|  gap  | block | payload ....|   gap          |
  *
- * Blocks lie in a ring by address.  A new one goes into the next gap that is large enough, from the
- * last block placed on and once around: messages mostly leave in the order in which they came, so the
- * room behind the last one is the room that was used longest ago, and thousands under way are not
- * looked at one by one.  A block costs at most 128 bytes beyond its payload (MPI_BSEND_OVERHEAD allows
- * 512).  With MPI_BUFFER_AUTOMATIC every block is allocated and freed.
+ * Blocks lie in a ring by address.  A new one goes into the first gap that is large enough, which
+ * leaves the largest ones at the end; but of thousands not all are looked at one by one: behind the
+ * first few the search goes on from the last block placed, once around.  Messages mostly leave in the
+ * order in which they came, so the room there is the one used longest ago.  A block costs at most 128
+ * bytes beyond its payload (MPI_BSEND_OVERHEAD allows 512).  With MPI_BUFFER_AUTOMATIC every block is
+ * allocated and freed.
  */
 #include "src/bsend_pool.h"
 
@@ -19,7 +20,7 @@
 
 #include <stdlib.h>
 
-enum { GRAIN = 64 };
+enum { GRAIN = 64, FIRST_GAPS = 64 };
 
 _Static_assert(sizeof(struct block) + 2 * GRAIN <= MPI_BSEND_OVERHEAD,
                "the overhead is enough");
@@ -42,29 +43,34 @@ static struct block *block_insert(struct pool *pool, struct block *after, struct
 }
 
 /* The gap behind a block, or before the first one, behind the ring's own. */
-static char *gap_behind(const struct pool *pool, const struct block *block, size_t *bytes)
+static size_t gap_behind(const struct pool *pool, const struct block *block, char **start)
 {
-    char *start = block == &pool->ring ? pool->start : (char *)block + block->bytes;
     char *end = block->next == &pool->ring ? pool->end : (char *)block->next;
-    *bytes = (size_t)(end - start);
-    return start;
+    *start = block == &pool->ring ? pool->start : (char *)block + block->bytes;
+    return (size_t)(end - *start);
+}
+
+/* Try `most` gaps from the one behind this block on. */
+static struct block *block_fit_from(struct pool *pool, struct block *at, size_t most,
+                                    size_t bytes)
+{
+    for (char *gap; most > 0; most--, at = at->next)
+        if (gap_behind(pool, at, &gap) >= bytes) {
+            pool->unused -= bytes;
+            return block_insert(pool, at, (struct block *)gap, bytes);
+        }
+    return NULL;
 }
 
 static struct block *block_fit(struct pool *pool, size_t bytes)
 {
-    struct block *at = pool->recent;
+    size_t gaps = pool->blocks + 1;
     if (bytes > pool->unused) /* a full buffer need not be searched */
         return NULL;
-    do {
-        size_t room;
-        char *gap = gap_behind(pool, at, &room);
-        if (room >= bytes) {
-            pool->unused -= bytes;
-            return block_insert(pool, at, (struct block *)gap, bytes);
-        }
-        at = at->next;
-    } while (at != pool->recent);
-    return NULL;
+    struct block *block =
+        block_fit_from(pool, &pool->ring, gaps < FIRST_GAPS ? gaps : FIRST_GAPS, bytes);
+    return block || gaps <= FIRST_GAPS ? block
+                                       : block_fit_from(pool, pool->recent, gaps, bytes);
 }
 
 struct block *block_new(struct pool *pool, size_t payload)

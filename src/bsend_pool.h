@@ -40,7 +40,7 @@ struct pool {
     char *start, *end;    /* whole grains of it */
     size_t unused;        /* bytes that are in no block */
     struct block ring;    /* of the blocks by address; itself one of no bytes at `start` */
-    struct block *recent; /* the search for room begins behind this one */
+    struct block *recent; /* the last one placed, or the one before its place */
     size_t blocks;        /* in use */
     uint64_t next_number;
     struct mark *marks; /* the last one first */
