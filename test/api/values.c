@@ -128,6 +128,20 @@ static void infos_and_sessions(void)
     MPI_Session_finalize(&session);
 }
 
+/* With MPI_BUFFER_AUTOMATIC any size will do (conform/bsend.c). */
+static void buffers(void)
+{
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    WRONG(MPI_Buffer_attach, size, MPI_ERR_ARG, text, -1);
+    WRONG(MPI_Buffer_attach_c, size, MPI_ERR_ARG, text, -1);
+    WRONG(MPI_Comm_attach_buffer, size, MPI_ERR_ARG, MPI_COMM_SELF, text, -1);
+    WRONG(MPI_Comm_attach_buffer_c, size, MPI_ERR_ARG, MPI_COMM_SELF, text, -1);
+    WRONG(MPI_Session_attach_buffer, size, MPI_ERR_ARG, session, text, -1);
+    WRONG(MPI_Session_attach_buffer_c, size, MPI_ERR_ARG, session, text, -1);
+    MPI_Session_finalize(&session);
+}
+
 static void partitions(void)
 {
     MPI_Request send, receive;
@@ -259,6 +273,7 @@ int main(int argc, char **argv)
     packing();
     errors();
     infos_and_sessions();
+    buffers();
     partitions();
     topologies();
     tools();
