@@ -39,13 +39,13 @@ uint64_t tiny_world(void);
  * everybody hears everybody, so that nobody runs ahead.  0: no room is left for it. */
 uint64_t tiny_draw_bound(int n, size_t bytes, bool together);
 
-/* The slots are not used any more: says on stderr when the last operation was another one elsewhere, and nobody read
- * it there (two roots of one MPI_Bcast). */
-void tiny_stray_say(struct tiny *tiny);
-
 /* Use the block.  NULL: out of memory, or `name` is 0. */
 struct tiny *tiny_open(uint64_t name, const struct channel *channel);
 void tiny_close(struct tiny *tiny);
+
+/* The slots are not used any more: says on stderr when the last operation was another one elsewhere, and nobody read
+ * it there (two roots of one MPI_Bcast). */
+void tiny_stray_say(struct tiny *tiny);
 
 /* Slots for one nonblocking collective at a time, number i of those in the block; they are closed
  * before it.  NULL: out of memory. */
