@@ -478,8 +478,10 @@ static void blame_holder(struct graph *g, double settled)
 
 void blame_find(const struct situation *ranks, int n, double settled, struct blame *blame)
 {
-    struct graph g = { ranks, n, calloc((size_t)n, sizeof(bool)), blame };
     *blame = (struct blame){ .nstuck = 0 };
+    if (n <= 0)
+        return;
+    struct graph g = { ranks, n, calloc((size_t)n, sizeof(bool)), blame };
     if (!g.moves)
         return;
     find_moves(&g, settled);
