@@ -280,7 +280,7 @@ START_TEST(contents_tell_how_it_was_made)
     MPI_Aint offsets[] = { 0, 16 };
     ck_assert_int_eq(xmpi_type_vector(3, 2, 4, type_of(MPI_INT), false, &inner), MPI_SUCCESS);
     MPI_Datatype parts[] = { MPI_DOUBLE, inner->handle };
-    ck_assert_int_eq(xmpi_type_create_struct(2, ints(lengths), offsets, parts, &outer),
+    ck_assert_int_eq(xmpi_type_create_struct(2, ints(lengths), offsets, parts, false, &outer),
                      MPI_SUCCESS);
     free_type(inner);
     int64_t ni, na, nd;
@@ -346,9 +346,10 @@ START_TEST(what_is_too_large_is_refused)
     ck_assert_int_eq(xmpi_type_vector(2, 1, big[0], real, true, &type), MPI_ERR_COUNT);
     ck_assert_int_eq(xmpi_type_vector(2, 1, -big[0], real, true, &type), MPI_ERR_COUNT);
     ck_assert_int_eq(xmpi_type_create_hvector(4, 1, big[0], real, true, &type), MPI_ERR_COUNT);
-    ck_assert_int_eq(xmpi_type_indexed(2, ones, bigs, real, &type), MPI_ERR_COUNT);
-    ck_assert_int_eq(xmpi_type_indexed(2, bigs, ones, real, &type), MPI_ERR_COUNT);
-    ck_assert_int_eq(xmpi_type_create_indexed_block(2, 1, bigs, real, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_indexed(2, ones, bigs, real, false, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_indexed(2, bigs, ones, real, false, &type), MPI_ERR_COUNT);
+    ck_assert_int_eq(xmpi_type_create_indexed_block(2, 1, bigs, real, false, &type),
+                     MPI_ERR_COUNT);
     ck_assert_int_eq(xmpi_type_create_subarray(1, bigs, ones, zeros, MPI_ORDER_C, real, &type),
                      MPI_ERR_COUNT);
     ck_assert_int_eq(xmpi_type_create_darray(many, 0, 1, bigs, &block, &own, &many, MPI_ORDER_C,
@@ -390,7 +391,7 @@ START_TEST(elements_are_counted)
     int lengths[] = { 1, 1 };
     MPI_Aint offsets[] = { 0, 8 };
     MPI_Datatype parts[] = { MPI_INT, MPI_DOUBLE };
-    xmpi_type_create_struct(2, ints(lengths), offsets, parts, &mixed);
+    xmpi_type_create_struct(2, ints(lengths), offsets, parts, false, &mixed);
     MPI_Status status;
     int64_t count;
     for (int n = 0; n < 10; n++) {
