@@ -152,10 +152,22 @@ static void source_end(void)
     give("", 0);
 }
 
+static bool has_reader(void)
+{
+    bool has = input.here.fd >= 0;
+    for (int i = 0; i < remotes.n; i++)
+        has |= remote_reads(&remotes.list[i]);
+    return has;
+}
+
 static void take(void)
 {
     char piece[1 << 14];
     int fd = input.source.fd;
+    if (!has_reader()) {
+        source_end(); /* what nobody gets counts as taken: this would go on without an end */
+        return;
+    }
     input.away = isatty(fd) && tcgetpgrp(fd) != getpgrp();
     if (input.away) {
         loop_drop(&input.source);
@@ -181,16 +193,21 @@ static void source_ready(struct watch *watch, uint32_t events)
     look_if_taken();
 }
 
-/* The next piece, and all of them at once from a file that is taken as fast as it is read. */
+/* The next piece, and many of them at once from a file that is taken as fast as it is read.  Only here
+ * it can be: hosts below answer each piece, in a turn of the event loop. */
 static void read_on(void)
 {
+    enum { PIECES = 64 };
     if (input.source.fd < 0 || loop_add(&input.source, EPOLLIN))
         return;
-    while (input.source.fd >= 0 && !input.busy) {
+    for (int n = 0; n < PIECES && input.source.fd >= 0 && !input.busy; n++) {
         take();
         if (is_taken())
             input.busy = false, input.piece.n = input.done = 0;
     }
+    /* Other things want to be looked at, too; here_ready() goes on. */
+    if (input.source.fd >= 0 && !input.busy && input.here.fd >= 0)
+        input.busy = loop_add(&input.here, EPOLLOUT);
 }
 
 void input_continued(void)

@@ -56,6 +56,8 @@ part_start() # who runs where, streams, exit codes
         got=$(seq 100000 | timeout 30 "$XMPIRUN" -H $hosts --stdin all cksum | uniq -c | tr -s ' ')
         check "input for all, $hosts" "$got" " 3 $(seq 100000 | cksum)"
     done
+    env "$mark" timeout -k 1 10 "$XMPIRUN" -H a:1,b:1 --stdin all head -c 10 < /dev/zero > "$dir/out"
+    check "input without an end that no rank reads on is left" "$? $(wc -c < "$dir/out")" "0 20"
     run 30 -H a:2,b:2 sh -c 'exit $RANK'
     check "exit codes" "$([ $code -ge 1 ] && [ $code -le 3 ] && echo good)" good
     run 30 -H a:2,b:2 -wdir /tmp pwd
