@@ -6,9 +6,8 @@
  * Integers wrap at their width; sums and products are computed unsigned, which gives the same
  * bits for both signs and is defined on overflow.  MIN and MAX compare once, `p < q ? p : q`:
  * with a NaN in either place the second operand wins.  A complex product is the four
- * multiplications of the textbook, without the repair of infinities that C's Annex G adds; it
- * has no AVX-512 form because compilers fuse it there even when told not to.  Nor has the product
- * of bytes, which takes half as long again there.
+ * multiplications of the textbook, without the repair of infinities that C's Annex G adds;
+ * AVX-512 forms would have to be written by hand, as compilers fuse it there even when told not to.
  */
 #include "runtime/reduce_kernels.h"
 
@@ -25,7 +24,7 @@
     KERNELS(max_##name, type, p > q ? p : q)
 
 KERNELS(sum_8, uint8_t, p + q)
-KERNELS_TO_AVX2(prod_8, uint8_t, 1u * p * q)
+KERNELS(prod_8, uint8_t, 1u * p * q)
 SUM_PROD(16, uint16_t)
 SUM_PROD(32, uint32_t)
 SUM_PROD(64, uint64_t)
@@ -36,9 +35,9 @@ KERNELS(prod_double, double, (p * q))
 KERNEL_SCALAR(sum_long_double, long double, p + q)
 KERNEL_SCALAR(prod_long_double, long double, (p * q))
 KERNELS(sum_float_complex, float _Complex, p + q)
-KERNELS_TO_AVX2(prod_float_complex, float _Complex, COMPLEX_PRODUCT(float, p, q))
+KERNELS(prod_float_complex, float _Complex, COMPLEX_PRODUCT(float, p, q))
 KERNELS(sum_double_complex, double _Complex, p + q)
-KERNELS_TO_AVX2(prod_double_complex, double _Complex, COMPLEX_PRODUCT(double, p, q))
+KERNELS(prod_double_complex, double _Complex, COMPLEX_PRODUCT(double, p, q))
 KERNEL_SCALAR(sum_long_double_complex, long double _Complex, p + q)
 KERNEL_SCALAR(prod_long_double_complex, long double _Complex,
               COMPLEX_PRODUCT(long double, p, q))
@@ -59,24 +58,21 @@ KERNEL_SCALAR(max_long_double, long double, p > q ? p : q)
 #if !defined(REDUCE_DEVICE)
 enum { ARITH_OPS = REDUCE_PROD + 1 };
 
-#define ROWS(basic, width, name, product)                                                      \
+#define INTEGER(basic, width, name)                                                            \
     [BASIC_##basic] = { [REDUCE_SUM] = WIDTHS(sum_##width),                                    \
                         [REDUCE_MIN] = WIDTHS(min_##name),                                     \
                         [REDUCE_MAX] = WIDTHS(max_##name),                                     \
-                        [REDUCE_PROD] = product(prod_##width) }
-#define INTEGER(basic, width, name) ROWS(basic, width, name, WIDTHS)
-#define REAL(basic, name)           INTEGER(basic, name, name)
+                        [REDUCE_PROD] = WIDTHS(prod_##width) }
+#define REAL(basic, name) INTEGER(basic, name, name)
 #define COMPLEX(basic, name)                                                                   \
-    [BASIC_##basic] = {                                                                        \
-        [REDUCE_SUM] = WIDTHS(sum_##name), [REDUCE_PROD] = WIDTHS_TO_AVX2(prod_##name)         \
-    }
+    [BASIC_##basic] = { [REDUCE_SUM] = WIDTHS(sum_##name), [REDUCE_PROD] = WIDTHS(prod_##name) }
 
 static reduce_kernel *const arith[][ARITH_OPS][REDUCE_WIDTHS] = {
-    ROWS(INT8, 8, int8, WIDTHS_TO_AVX2),
+    INTEGER(INT8, 8, int8),
     INTEGER(INT16, 16, int16),
     INTEGER(INT32, 32, int32),
     INTEGER(INT64, 64, int64),
-    ROWS(UINT8, 8, uint8, WIDTHS_TO_AVX2),
+    INTEGER(UINT8, 8, uint8),
     INTEGER(UINT16, 16, uint16),
     INTEGER(UINT32, 32, uint32),
     INTEGER(UINT64, 64, uint64),

@@ -72,8 +72,8 @@ static inline bool are_packets(const void *to, const void *a, const void *b)
             name##_of(((const type *)a)[i], ((const type *)b)[i]);                             \
     }
 
-#define KERNELS(name, type, expression)         KERNEL(name, type, expression)
-#define KERNELS_TO_AVX2(name, type, expression) KERNEL(name, type, expression)
+#define KERNELS(name, type, expression)           KERNEL(name, type, expression)
+#define KERNELS_TO_AVX512(name, type, expression) KERNEL(name, type, expression)
 #define KERNEL_SCALAR(name, type, expression)
 
 /* As reduce_loc.c has it for processors. */

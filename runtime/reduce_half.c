@@ -24,7 +24,8 @@
 
 #define ARITHMETIC(name, operator)                                                             \
     KERNEL(name##_half, uint16_t, half_rounded(half_value(p) operator half_value(q)))          \
-    KERNELS(name##_bfloat, uint16_t, bfloat_rounded(bfloat_value(p) operator bfloat_value(q)))
+    KERNELS_TO_AVX512(name##_bfloat, uint16_t,                                                 \
+                      bfloat_rounded(bfloat_value(p) operator bfloat_value(q)))
 
 ARITHMETIC(sum, +)
 ARITHMETIC(prod, *)
@@ -83,8 +84,8 @@ static inline bool half_less(uint16_t p, uint16_t q, uint16_t infinity)
 }
 
 #define EXTREMES(name, infinity)                                                               \
-    KERNELS(min_##name, uint16_t, half_less(p, q, infinity) ? p : q)                           \
-    KERNELS(max_##name, uint16_t, half_less(q, p, infinity) ? p : q)
+    KERNELS_TO_AVX512(min_##name, uint16_t, half_less(p, q, infinity) ? p : q)                 \
+    KERNELS_TO_AVX512(max_##name, uint16_t, half_less(q, p, infinity) ? p : q)
 
 EXTREMES(half, 0x7c00)
 EXTREMES(bfloat, 0x7f80)
@@ -94,13 +95,13 @@ EXTREMES(bfloat, 0x7f80)
 #if !defined(REDUCE_DEVICE)
 static reduce_kernel *const halves[2][REDUCE_PROD + 1][REDUCE_WIDTHS] = {
     { [REDUCE_SUM] = WIDTHS_HALF(sum_half),
-      [REDUCE_MIN] = WIDTHS(min_half),
-      [REDUCE_MAX] = WIDTHS(max_half),
+      [REDUCE_MIN] = WIDTHS_TO_AVX512(min_half),
+      [REDUCE_MAX] = WIDTHS_TO_AVX512(max_half),
       [REDUCE_PROD] = WIDTHS_HALF(prod_half) },
-    { [REDUCE_SUM] = WIDTHS(sum_bfloat),
-      [REDUCE_MIN] = WIDTHS(min_bfloat),
-      [REDUCE_MAX] = WIDTHS(max_bfloat),
-      [REDUCE_PROD] = WIDTHS(prod_bfloat) },
+    { [REDUCE_SUM] = WIDTHS_TO_AVX512(sum_bfloat),
+      [REDUCE_MIN] = WIDTHS_TO_AVX512(min_bfloat),
+      [REDUCE_MAX] = WIDTHS_TO_AVX512(max_bfloat),
+      [REDUCE_PROD] = WIDTHS_TO_AVX512(prod_bfloat) },
 };
 
 reduce_kernel *reduce_find_half(enum reduce_op op, enum basic basic, enum reduce_width width)

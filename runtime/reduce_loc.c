@@ -38,8 +38,7 @@
 #if defined(__x86_64__) && !defined(REDUCE_DEVICE)
 #define PAIR_WIDTHS(name, type, first)                                                         \
     PAIR_KERNEL(name, type, , KERNEL_LOOP, first)                                              \
-    PAIR_KERNEL(name##_avx2, type, AVX2_CODE, KERNEL_LOOP, first)                              \
-    PAIR_KERNEL(name##_avx512, type, AVX512_CODE, KERNEL_LOOP, first)
+    PAIR_KERNEL(name##_avx2, type, AVX2_CODE, KERNEL_LOOP, first)
 #else
 #define PAIR_WIDTHS(name, type, first) PAIR_KERNEL(name, type, , KERNEL_LOOP, first)
 #endif
