@@ -140,13 +140,13 @@ void receives_close(void)
 
 static bool receive_ended(struct receive *receive, const struct fi_cq_data_entry *entry)
 {
-    bool is_packet = false;
+    bool matters = false;
     void *packet = single ? receive->memory : entry->buf; /* FI_MULTI_RECV only */
     if (entry->flags & FI_RECV && entry->len)
-        is_packet = trunk_arrived(packet, entry->len);
+        matters = trunk_arrived(packet, entry->len);
     if (single || entry->flags & FI_MULTI_RECV)
         receive_over(receive);
-    return is_packet;
+    return matters;
 }
 
 /* Half a packet of a connection that broke is dropped; its sender keeps it. */

@@ -9,10 +9,13 @@
  * Data on a device are the same to a provider that reaches devices (hmem.c): between two of them no
  * byte passes through memory of the host.
  *
- * A few pieces per nic are under way at a time.  When one fails, the rest is let come in and the
- * caller hears that the fetch failed; it asks for the bytes as packets then.  So it does when the
- * provider takes no read for a quarter of the time-out from a peer that answers: packets reach it,
- * reads do not, as when it cannot be connected to any more.
+ * A few pieces per nic are under way from a peer at a time, of the oldest message first.  Some providers
+ * serve reads only while their process polls, and nothing tells that process that it is being read from;
+ * so who reads says it now and then, and a sender that waits does not go to sleep over it.
+ *
+ * When a piece fails, the rest is let come in and the caller hears that the fetch failed; it asks for the
+ * bytes as packets then.  So it does when the provider takes no read for a quarter of the time-out from a
+ * peer that answers: packets reach it, reads do not, as when it cannot be connected to any more.
  */
 #include "pml/ofi/trunk.h"
 
@@ -24,7 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 1 << 20, LEAST_PIECE = 64 << 10, PIECES_PER_NIC = 4 };
+enum {
+    SEGMENT_BYTES = 65483, /* of TCP over loopback */
+    HEAD_BYTES = 24,       /* room for the provider's */
+    PIECE_BYTES = 8 * SEGMENT_BYTES - HEAD_BYTES,
+    STREAM_PIECE = 1 << 20,
+    LEAST_PIECE = 64 << 10,
+    PIECES_PER_NIC = 8,  /* under way from a peer */
+    TELLING_NS = 600000, /* that we read: before a wait goes to sleep, see policy.c */
+};
 
 /* What travels in an RTS. */
 struct places {
@@ -99,15 +110,15 @@ struct fetch {
     struct link_fetch what;
     struct trunk *trunk;
     struct places places;
-    size_t piece, offset; /* of the next one */
-    int under_way, nic;   /* pieces; the next one's */
-    bool failed, told;    /* the caller knows how it ended */
-    uint64_t refused_at;  /* since when the provider takes nothing of it, ns; 0: it does */
+    size_t offset;       /* of the next piece */
+    int under_way, nic;  /* pieces; the next one's */
+    bool failed, told;   /* the caller knows how it ended */
+    uint64_t refused_at; /* since when the provider takes nothing of it, ns; 0: it does */
     struct fid_mr *mr[NIC_MOST];
     struct fetch *next;
 };
 
-static struct fetch *fetches, *unused_fetches;
+static struct fetch *fetches, **fetches_end = &fetches, *unused_fetches;
 static struct read *unused;
 
 static struct fetch *fetch_new(void)
@@ -155,13 +166,26 @@ static void fetch_end(struct fetch *fetch)
     unused_fetches = fetch;
 }
 
+/* The next of a message.  In whole segments: where one leaves a few bytes for another segment, messages of
+ * 1 MiB and more take twice as long over loopback.  Of several messages fewer and longer pieces count more. */
+static size_t piece_next(size_t bytes, size_t left)
+{
+    bool many = fetches->next != NULL;
+    size_t piece = (bytes + (size_t)nnics - 1) / (size_t)nnics,
+           most = many ? STREAM_PIECE : PIECE_BYTES;
+    piece = piece > most ? most : piece;
+    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece;
+    piece = piece < left ? piece : left;
+    size_t segments = (piece + HEAD_BYTES) / SEGMENT_BYTES;
+    return many || segments < 2 ? piece : segments * SEGMENT_BYTES - HEAD_BYTES;
+}
+
 /* Have the next piece read.  False: the provider has no room now. */
 static bool fetch_post(struct fetch *fetch)
 {
     int i = fetch->nic, theirs = i % fetch->trunk->card.nnics;
     struct nic *nic = &nics[i];
-    size_t left = fetch->what.bytes - fetch->offset;
-    size_t bytes = left < fetch->piece ? left : fetch->piece;
+    size_t bytes = piece_next(fetch->what.bytes, fetch->what.bytes - fetch->offset);
     struct read *read = nic->posted < nic->most_posted ? read_new() : NULL;
     if (!read)
         return false;
@@ -179,6 +203,7 @@ static bool fetch_post(struct fetch *fetch)
     }
     nic->posted++;
     fetch->under_way++;
+    fetch->trunk->reads++;
     fetch->offset += bytes;
     fetch->nic = (i + 1) % nnics;
     fetch->refused_at = 0;
@@ -211,18 +236,16 @@ static void fetch_refused(struct fetch *fetch)
 /* As many pieces as may be. */
 static void fetch_push(struct fetch *fetch)
 {
-    while (!fetch->failed && fetch->offset < fetch->what.bytes &&
-           fetch->under_way < PIECES_PER_NIC * nnics && fetch_post(fetch))
-        ;
-    if (fetch->under_way == 0 && !fetch->failed && fetch->offset < fetch->what.bytes)
-        fetch_refused(fetch);
-}
-
-static size_t piece_of(size_t bytes)
-{
-    size_t piece = (bytes + (size_t)nnics - 1) / (size_t)nnics;
-    piece = piece > PIECE_BYTES ? PIECE_BYTES : piece;
-    return piece < LEAST_PIECE ? LEAST_PIECE : piece;
+    struct trunk *trunk = fetch->trunk;
+    while (!fetch->failed && fetch->offset < fetch->what.bytes) {
+        if (trunk->reads >= PIECES_PER_NIC * nnics)
+            return;
+        if (!fetch_post(fetch)) {
+            if (fetch->under_way == 0 && !fetch->failed)
+                fetch_refused(fetch);
+            return;
+        }
+    }
 }
 
 /* Why, once for each side: the sender is asked for packets then. */
@@ -245,18 +268,27 @@ bool fetch_begin(struct peer *peer, const struct link_fetch *what)
     fetch->what = *what;
     fetch->trunk = trunk;
     memcpy(&fetch->places, what->card, sizeof fetch->places);
-    fetch->piece = piece_of(what->bytes);
     for (int i = 0; i < nnics && !fetch->failed; i++)
         if (nic_register(&nics[i], what->to, what->bytes, FI_READ, what->where,
                          &fetch->mr[i])) {
             refusal_tell(what->where);
             fetch->failed = true;
         }
-    fetch->next = fetches;
-    fetches = fetch;
+    fetch->next = NULL;
+    *fetches_end = fetch;
+    fetches_end = &fetch->next;
+    trunk->reads_told = clock_ns();
     if (trunk->state == TRUNK_OPEN)
         fetch_push(fetch);
     return true;
+}
+
+/* The peer is still being read from. */
+static void trunk_reads_on(struct trunk *trunk)
+{
+    uint64_t now = clock_ns();
+    if (now - trunk->reads_told > TELLING_NS && trunk_tell(trunk, HEAD_READS, false, 0))
+        trunk->reads_told = now;
 }
 
 void fetch_read_ended(struct op *op, int error)
@@ -266,6 +298,8 @@ void fetch_read_ended(struct op *op, int error)
     struct nic *nic = &nics[read->nic];
     nic->posted--;
     fetch->under_way--;
+    fetch->trunk->reads--;
+    trunk_reads_on(fetch->trunk);
     if (error) {
         log_at(1, "network: reading from rank %d failed (%s); asking for packets",
                fetch->trunk->peer->world, fabric.strerror(error));
@@ -301,17 +335,16 @@ bool fetches_from(const struct trunk *trunk)
 /* Who is told may begin another one. */
 void fetches_flush(void)
 {
-    struct fetch *fetch = fetches;
-    fetches = NULL;
-    while (fetch) {
-        struct fetch *next = fetch->next;
+    struct fetch **at = &fetches, *fetch;
+    while ((fetch = *at) != NULL) {
         if (fetch_goes_on(fetch)) {
-            fetch->next = fetches;
-            fetches = fetch;
-        } else {
-            fetch_end(fetch);
+            at = &fetch->next;
+            continue;
         }
-        fetch = next;
+        *at = fetch->next;
+        if (!*at)
+            fetches_end = at;
+        fetch_end(fetch);
     }
 }
 

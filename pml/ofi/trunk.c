@@ -360,8 +360,11 @@ bool trunk_arrived(const char *bytes, size_t n)
         break;
     case HEAD_LEFT:
         trunk->left = true;
+        break;
+    case HEAD_READS:
+        break;
     }
-    return head.kind == HEAD_PACKET;
+    return head.kind == HEAD_PACKET || head.kind == HEAD_READS;
 }
 
 /* ---- looking after ---- */

@@ -15,7 +15,7 @@
  *              |-- sent, not acked --|   unsent: the provider had no room, or no connection yet
  *
  * Frames without a number: ACK; PING, which asks for one; LEFT, which says that the peer has left
- * MPI and acks no more.  Their tag is boot_silence.
+ * MPI and acks no more; READS, which says that it reads a long message (fetch.c).  Their tag is boot_silence.
  */
 #ifndef XMPI_OFI_TRUNK_H
 #define XMPI_OFI_TRUNK_H
@@ -24,7 +24,7 @@
 #include "pml/peer.h"
 
 enum { FRAME_PAYLOAD = 64 << 10 };
-enum head_kind { HEAD_PACKET = 1, HEAD_ACK, HEAD_PING, HEAD_LEFT };
+enum head_kind { HEAD_PACKET = 1, HEAD_ACK, HEAD_PING, HEAD_LEFT, HEAD_READS };
 
 struct head {
     uint16_t job; /* frames of other jobs, from who had our address before, are dropped */
@@ -88,6 +88,8 @@ struct trunk {
     bool asks;        /* we wait for its silence */
     uint32_t silence; /* as it said last */
     uint64_t owed_since;
+    int reads; /* pieces of long messages under way */
+    uint64_t reads_told;
 
     /* see watch.c; times in ns */
     bool heard;                  /* since the last look */
@@ -133,7 +135,7 @@ void trunk_attend(struct trunk *trunk);
 void trunk_append(struct trunk *trunk, struct frame *frame);
 /* A frame without a number; false: not now. */
 bool trunk_tell(struct trunk *trunk, enum head_kind kind, bool echoes, uint32_t echo);
-bool trunk_arrived(const char *frame, size_t bytes);   /* was it a packet? */
+bool trunk_arrived(const char *frame, size_t bytes);   /* is it a reason to stay awake? */
 void trunk_send_ended(struct frame *frame, int error); /* 0 or an error of libfabric */
 /* Look after those that wait for something; `idle`: nothing arrived in this poll.  How many got their
  * first frames off. */
