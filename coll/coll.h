@@ -88,7 +88,7 @@ void team_close(struct team *team); /* nothing may be in flight */
 void last_words(const struct team *team, bool freed);
 
 /* The same of all teams that are open, that of MPI_COMM_WORLD last: it is told as long as others may ask. */
-void last_words_everywhere(const struct team *world);
+void last_words_everywhere(struct team *world);
 
 /* The lowest of the team's ranks on the node of each; NULL: they are all on one, or not known. */
 const int *team_nodes(const struct team *team);

@@ -100,45 +100,75 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
 
 /* ---- at the end ---- */
 
-/* Somebody of this machine has ended with more collectives on this communicator than this rank, or with less, and nobody
- * waited for anybody: what one has called and the other has not.  False: not this peer, or it cannot be told. */
+static uint64_t last_said_in(const struct last_words *last, uint32_t number)
+{
+    uint64_t said = last->said[number % RECORD_SAID];
+    return ((said >> 32 ^ number) & COLL_NUMBERS) == 0 ? said : 0;
+}
+
+/* In the same collective, one of those that both remember, they have said what does not go together. */
+static bool words_met(const struct team *team, const struct last_words *last,
+                      struct mismatch *m)
+{
+    uint32_t number = last->calls;
+    for (int back = 0; back < RECORD_SAID; back++, number = (number - 1) & COLL_NUMBERS) {
+        uint64_t mine = said_in(team, number), theirs = last_said_in(last, number);
+        if (!mine || !theirs || !words_differ(mine, theirs))
+            continue;
+        m->my_signature = (uint32_t)mine;
+        m->their_signature = (uint32_t)theirs;
+        m->my_number = m->their_number = number;
+        return true;
+    }
+    return false;
+}
+
+/* One has ended with more collectives than the other. */
+static bool calls_missing(const struct team *team, const struct last_words *last,
+                          struct mismatch *m)
+{
+    uint32_t mine = team->calls & COLL_NUMBERS, ahead = (mine - last->calls) & COLL_NUMBERS;
+    bool is_mine = ahead < COLL_NUMBERS / 2;
+    uint32_t number = ((is_mine ? last->calls : mine) + 1) & COLL_NUMBERS;
+    uint64_t word = is_mine ? said_in(team, number) : last_said_in(last, number);
+    if (ahead == 0 || !word)
+        return false;
+    m->my_signature = is_mine ? (uint32_t)word : SIGNATURE_FINALIZED;
+    m->their_signature = is_mine ? SIGNATURE_FINALIZED : (uint32_t)word;
+    m->my_number = m->their_number = number;
+    return true;
+}
+
+/* Somebody of this machine has ended who called other collectives on this communicator than this rank, or
+ * more or less of them, and nobody waited for anybody.  False: not this peer, or it cannot be told. */
 static bool calls_differ(const struct team *team, int peer, struct mismatch *m)
 {
     struct last_words last;
     if (!last_words_of(&team->channel, peer, &last) || last.freed || last.met.context)
         return false;
-    uint32_t mine = team->calls & COLL_NUMBERS, ahead = (mine - last.calls) & COLL_NUMBERS;
-    bool is_mine = ahead < COLL_NUMBERS / 2;
-    uint32_t number = ((is_mine ? last.calls : mine) + 1) & COLL_NUMBERS;
-    uint64_t word = is_mine ? said_in(team, number) : last.said[number % RECORD_SAID];
-    if (ahead == 0 || ((word >> 32 ^ number) & COLL_NUMBERS) != 0 || !word)
-        return false;
     *m = (struct mismatch){ .context = team->channel.context,
                             .me = team->channel.rank,
-                            .peer = peer,
-                            .my_signature = is_mine ? (uint32_t)word : SIGNATURE_FINALIZED,
-                            .their_signature = is_mine ? SIGNATURE_FINALIZED : (uint32_t)word,
-                            .my_number = number,
-                            .their_number = number };
-    return true;
+                            .peer = peer };
+    return words_met(team, &last, m) || calls_missing(team, &last, m);
 }
 
-static void last_calls_say(const struct team *team)
+static void last_calls_say(struct team *team)
 {
     struct mismatch m;
     char text[BROKEN_CHARS];
     bool differ = false;
-    if (team->channel.broken || failures_any())
+    if (team->channel.broken || team->strays_told || failures_any())
         return;
     atomic_thread_fence(
         memory_order_seq_cst); /* of two that leave at the same time one sees the other */
     for (int peer = 0; peer < team->channel.size && !differ; peer++)
         differ = peer != team->channel.rank && calls_differ(team, peer, &m);
-    if (differ && mismatch_text(&m, text))
+    team->strays_told = differ && mismatch_text(&m, text);
+    if (team->strays_told)
         say("%s", text);
 }
 
-void last_words_everywhere(const struct team *world)
+void last_words_everywhere(struct team *world)
 {
     for (struct channel *channel = NULL; (channel = channel_next(channel));)
         if (channel_is_collective(channel) && channel != &world->channel)

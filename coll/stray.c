@@ -72,7 +72,7 @@ int stray_look(struct team *team, uint32_t number)
 
 void stray_say(struct team *team)
 {
-    if (failures_any() || team->channel.broken || team->running > 0)
+    if (failures_any() || team->channel.broken || team->strays_told || team->running > 0)
         return;
     if (team->channel.unexpected != team->looked && stray_look(team, team->calls + 1))
         say("%s", fail_text());

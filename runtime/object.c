@@ -146,6 +146,16 @@ void object_delete(void *memory)
     engine_unguard(guarded);
 }
 
+const void *object_next(const void *after, enum object_kind kind)
+{
+    const char *at = after ? after : object_base;
+    if (after)
+        at += (size_t)((const struct object *)after)->grains * OBJECT_GRAIN;
+    while (at < fresh && ((const struct object *)at)->kind != kind)
+        at += (size_t)((const struct object *)at)->grains * OBJECT_GRAIN;
+    return at < fresh ? at : NULL;
+}
+
 int object_id(const void *object)
 {
     return (int)(((const char *)object - object_base) / OBJECT_GRAIN) + OBJECT_FIRST_ID;

@@ -67,6 +67,10 @@ static inline bool object_is(const void *p, enum object_kind kind)
            (uintptr_t)p % OBJECT_GRAIN == 0 && ((const struct object *)p)->kind == kind;
 }
 
+/* The next live object of that kind in memory after this one, the first one after NULL; NULL: no more.  All engines
+ * are the caller's. */
+const void *object_next(const void *after, enum object_kind kind);
+
 /* The integer form of a live object's handle (>= OBJECT_FIRST_ID), and back (NULL: no object). */
 int object_id(const void *object);
 void *object_from_id(int id, enum object_kind kind);

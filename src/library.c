@@ -156,6 +156,8 @@ static void library_rest(enum library_user user)
 
 int library_drop(enum library_user user)
 {
+    if (user == USER_WORLD)
+        left_behind_log();
     library_sessions -= user == USER_SESSION;
     users--;
     sessions_tell();

@@ -21,4 +21,8 @@ int library_hold(enum library_user user, int level);
  * will be no other. */
 int library_drop(enum library_user user);
 
+/* At MPI_Finalize, where XMPI_LOG is 1 or more: a line each for what the program should have ended before
+ * (MPI 5.0, 11.2.2), as far as this rank knows of it (left.c). */
+void left_behind_log(void);
+
 #endif

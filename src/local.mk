@@ -54,6 +54,7 @@ libxmpi_core_la_SOURCES += \
     src/info.c src/info.h \
     src/init.c \
     src/inter.c src/inter.h \
+    src/left.c \
     src/library.c src/library.h \
     src/memory_kinds.c \
     src/psets.c src/psets.h \

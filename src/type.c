@@ -74,6 +74,7 @@ int xmpi_type_free(type_free_t *datatype)
         if (rc)
             return rc;
     }
+    type->freed = true;
     type_release(type);
     *datatype = NULL;
     return MPI_SUCCESS;

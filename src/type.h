@@ -18,7 +18,8 @@ struct type {
     struct object object; /* OBJECT_TYPE; predefined ones lie in a table of their own */
     struct layout *layout;
     bool predefined, committed;
-    MPI_Datatype handle;   /* what the user holds */
+    bool freed;          /* the handle is gone; other types and operations may still hold it */
+    MPI_Datatype handle; /* what the user holds */
     struct recipe *recipe; /* NULL: predefined */
     struct attributes *attributes;
     char name[MPI_MAX_OBJECT_NAME];

@@ -243,6 +243,44 @@ static void bcast_roots_last(void)
     MPI_Bcast(data, 2, MPI_INT, rank % 2, world);
 }
 
+/* Each is its own root and gives its part to nobody. */
+static void iscatter_roots_last(void)
+{
+    MPI_Request request;
+    MPI_Iscatter(data, 1, MPI_INT, more, 1, MPI_INT, rank % 2, world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void fold(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)n, (void)type;
+}
+
+/* What should have been ended before MPI_Finalize, and beside each its like that was. */
+static void left_behind(void)
+{
+    MPI_Comm left, freed;
+    MPI_Request requests[4];
+    MPI_Datatype pair, quad;
+    MPI_Op op;
+    MPI_Comm_dup(world, &left);
+    MPI_Comm_set_name(left, "dup");
+    MPI_Comm_dup(world, &freed);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_contiguous(2, pair, &quad);
+    MPI_Op_create(fold, 1, &op);
+    MPI_Send(data, 1, MPI_INT, size - 1 - rank, 5, left);
+    MPI_Send(data, 1, MPI_INT, size - 1 - rank, 6, left);
+    MPI_Irecv(data, 1, MPI_INT, size - 1 - rank, 7, left, &requests[0]);
+    MPI_Irecv(more, 1, MPI_INT, size - 1 - rank, 8, freed, &requests[1]);
+    MPI_Isend(data, 1, MPI_INT, size - 1 - rank, 8, freed, &requests[2]);
+    MPI_Send_init(data, 1, MPI_INT, size - 1 - rank, 9, freed, &requests[3]);
+    MPI_Waitall(2, &requests[1], MPI_STATUSES_IGNORE);
+    MPI_Type_free(&pair);
+    MPI_Comm_free(&freed);
+    MPI_Barrier(world);
+}
+
 /* Who has begun the one after it cannot see it yet; and the next is one that came again and again, whose
  * slots know of the one before alone. */
 static void bcast_roots_kept(void)
@@ -635,6 +673,8 @@ static const struct {
     { "bcast-roots-small", bcast_roots_small },
     { "bcast-roots-last", bcast_roots_last },
     { "reduce-last", reduce_last },
+    { "iscatter-roots-last", iscatter_roots_last },
+    { "left-behind", left_behind },
     { "unfinished", unfinished },
     { "bcast-roots-kept", bcast_roots_kept },
     { "bcast-roots-before", bcast_roots_before },

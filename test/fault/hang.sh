@@ -159,6 +159,17 @@ says bcast-roots-small "rank [012] called MPI_Bcast with root [01], 8 bytes whil
 for shm in 1 0; do
     XMPI_SHM=$shm run 30 --timeout 20 -np 2 "$hang" bcast-roots-last
     says bcast-roots-last "xmpi.[01].: rank [01] called MPI_Bcast with root [01], 8 bytes while rank [01] called MPI_Bcast with root [01], 8 bytes, 1st collective"
+    XMPI_SHM=$shm run 30 --timeout 20 -np 2 "$hang" iscatter-roots-last
+    says iscatter-roots-last "xmpi.[01].: rank [01] called MPI_Iscatter with root [01], 4 bytes while rank [01] called MPI_Iscatter with root [01]"
+done
+for wish in XMPI_LOG=1 XMPI_LOG=0; do
+    env "$wish" "$XMPIRUN" -np 2 "$hang" left-behind 2> "$scratch/left"
+    check "left behind, $wish" "$? $(sed -n '/left behind/s/^xmpi.1.: //p' "$scratch/left" | tr '\n' ';')" "0 $(
+        [ $wish = XMPI_LOG=0 ] || printf '%s;' \
+            "left behind on dup: 2 messages that this rank did not receive; the oldest is from rank 0, tag 5" \
+            "left behind: 2 requests neither waited for nor freed (1 receive, 1 send)" \
+            "left behind: 1 communicator not freed, dup" "left behind: 1 datatype not freed" \
+            "left behind: 1 operation not freed")"
 done
 run 30 --timeout 20 -np 3 "$hang" unfinished
 check "unfinished: a collective that was begun and not waited for" "$code" 0
