@@ -74,6 +74,15 @@ static int unknown(const char *typed)
     return EXIT_USAGE;
 }
 
+/* A copy: lists are cut into words where they lie, and other hosts get the words as they were typed. */
+static void add_value(struct option_use *p, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        abort();
+    strings_add(&p->values, copy);
+}
+
 /* Read the option at words[*at] and its values; *at ends on the last of them. */
 static int read_option(struct option_use *p, struct strings *words, int *at)
 {
@@ -91,7 +100,7 @@ static int read_option(struct option_use *p, struct strings *words, int *at)
             complain("%s: this option has no value", word);
             return EXIT_USAGE;
         }
-        strings_add(&p->values, word + (bare - word) + bytes + 1);
+        add_value(p, bare + bytes + 1);
         p->spelling = strndup(word, (size_t)(bare - word) + bytes);
     }
     while (p->values.n < wanted) {
@@ -99,7 +108,7 @@ static int read_option(struct option_use *p, struct strings *words, int *at)
             complain("%s: a value is missing (%s)", word, row->metavar);
             return EXIT_USAGE;
         }
-        strings_add(&p->values, words->text[++*at]);
+        add_value(p, words->text[++*at]);
         /* -genv NAME=VALUE is complete with one word */
         bool env = row->id == OPTION_ENV || row->id == OPTION_GENV;
         if (env && p->values.n == 1 && strchr(p->values.text[0], '='))

@@ -64,6 +64,10 @@ part_start() # who runs where, streams, exit codes
     check "directory" "$code $(grep -c '^/tmp$' "$dir/out")" "0 4"
     run 30 -H a:2,b:2 -x COLOUR=red sh -c 'echo $COLOUR'
     check "environment" "$code $(grep -c red "$dir/out")" "0 4"
+    A=1 B=2 run 30 -H a:1,b:1 --genvlist PATH,A,B sh -c 'echo $A$B'
+    check "several variables" "$code $(grep -c '^12$' "$dir/out")" "0 2"
+    run 30 -H a:1,b:1 --output "tag,file=$dir/of.%r" echo x
+    check "several words of --output" "$code $(grep -l x "$dir"/of.[01] | wc -l) $(wc -l < "$dir/out")" "0 2 0"
     printf '# two hosts\nn[1-2] slots=2 max_slots=2\n' > "$scratch/hostfile"
     run 30 -hostfile "$scratch/hostfile" sh -c 'echo $RANK $LOCAL_RANK'
     check "a host file with a range" "$code $(sort "$dir/out" | tr '\n' ';')" "0 0 0;1 1;2 0;3 1;"

@@ -281,9 +281,30 @@ START_TEST(a_configfile_ends_a_section_for_all)
 }
 END_TEST
 
+/* Lists are cut into words, but not in what other launchers get. */
+START_TEST(others_get_the_words_as_they_were_typed)
+{
+    static const char *const values[][2] = { { "--output", "timestamp,tag,file=F" },
+                                             { "--output-filename", "D:nocopy" },
+                                             { "--genvlist", "A,B,C" },
+                                             { "--envlist", "A,B,C" } };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char line[128];
+        struct options o;
+        snprintf(line, sizeof line, "%s %s p", values[i][0], values[i][1]);
+        ck_assert_int_eq(parse(line, &o), 0);
+        ck_assert_str_eq(o.words[2], values[i][1]);
+        snprintf(line, sizeof line, "%s=%s", values[i][0], values[i][1]);
+        char *argv[] = { "xmpirun", line, "p", NULL };
+        ck_assert_int_eq(cli_parse(3, argv, &o), 0);
+        ck_assert_str_eq(strchr(o.words[1], '=') + 1, values[i][1]);
+    }
+}
+END_TEST
+
 UNIT_MAIN("cli", programs_keep_their_arguments, all_spellings_of_a_number_of_ranks,
           sections_have_their_own_options, variables_in_one_word_or_two,
           placement_in_every_custom, wrong_lines_are_refused, ignored_options_take_their_values,
           streams_as_asked, typos_find_what_was_meant, the_table_is_sound,
           help_and_manual_name_every_option, configfiles_are_sections,
-          a_configfile_ends_a_section_for_all)
+          a_configfile_ends_a_section_for_all, others_get_the_words_as_they_were_typed)
