@@ -83,6 +83,13 @@ static void add_value(struct option_use *p, const char *text)
     strings_add(&p->values, copy);
 }
 
+/* -genv NAME=VALUE is complete with one word. */
+static bool is_whole_variable(const struct option_use *p, const struct option_row *row)
+{
+    bool is_variable = row->id == OPTION_ENV || row->id == OPTION_GENV;
+    return is_variable && p->values.n == 1 && strchr(p->values.text[0], '=');
+}
+
 /* Read the option at words[*at] and its values; *at ends on the last of them. */
 static int read_option(struct option_use *p, struct strings *words, int *at)
 {
@@ -103,16 +110,12 @@ static int read_option(struct option_use *p, struct strings *words, int *at)
         add_value(p, bare + bytes + 1);
         p->spelling = strndup(word, (size_t)(bare - word) + bytes);
     }
-    while (p->values.n < wanted) {
+    while (p->values.n < wanted && !is_whole_variable(p, row)) {
         if (*at + 1 >= words->n) {
             complain("%s: a value is missing (%s)", word, row->metavar);
             return EXIT_USAGE;
         }
         add_value(p, words->text[++*at]);
-        /* -genv NAME=VALUE is complete with one word */
-        bool env = row->id == OPTION_ENV || row->id == OPTION_GENV;
-        if (env && p->values.n == 1 && strchr(p->values.text[0], '='))
-            break;
     }
     return option_apply(p, row);
 }

@@ -88,6 +88,11 @@ START_TEST(variables_in_one_word_or_two)
     ck_assert_str_eq(o.env.set.text[1], "B=2");
     ck_assert_str_eq(o.apps[0].env.set.text[0], "C=3");
     ck_assert_str_eq(o.apps[0].env.set.text[1], "D=4=5");
+    ck_assert_int_eq(parse("--genv=A=1 --genv=B 2 -env=C=3 p", &o), 0);
+    ck_assert_str_eq(o.env.set.text[0], "A=1");
+    ck_assert_str_eq(o.env.set.text[1], "B=2");
+    ck_assert_str_eq(o.apps[0].env.set.text[0], "C=3");
+    ck_assert_str_eq(o.apps[0].argv[0], "p");
 }
 END_TEST
 
