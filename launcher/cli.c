@@ -151,13 +151,25 @@ static void tell(const struct strings *words, int from, int to)
         strings_add(&told, words->text[i]);
 }
 
-/* -configfile stands for its contents, which are sections of their own. */
+enum { FILES_DEEP = 16 };
+
+/* -configfile stands for its contents, which are sections of their own, and may name files in turn. */
 static int read_configfile(struct options *options, const char *path)
 {
+    static int depth;
+    if (depth == FILES_DEEP) {
+        complain("-configfile %s: files of programs that name files of programs end after %d; "
+                 "does one "
+                 "name itself?",
+                 path, FILES_DEEP);
+        return EXIT_USAGE;
+    }
     struct strings words = { 0 };
     int status = appfile_read(path, &words);
     strings_add(&told, ":");
+    depth++;
     status = status ? status : read_words(options, &words);
+    depth--;
     strings_add(&told, ":");
     return status;
 }

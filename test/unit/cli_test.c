@@ -286,6 +286,20 @@ START_TEST(a_configfile_ends_a_section_for_all)
 }
 END_TEST
 
+START_TEST(a_configfile_that_names_itself_is_refused)
+{
+    char path[] = "/tmp/xmpi-cli-test.XXXXXX", line[128];
+    int fd = mkstemp(path);
+    struct options o;
+    snprintf(line, sizeof line, "-configfile %s\n", path);
+    ck_assert_int_eq(write(fd, line, strlen(line)), (int)strlen(line));
+    close(fd);
+    snprintf(line, sizeof line, "-configfile %s", path);
+    ck_assert_int_eq(parse(line, &o), EXIT_USAGE);
+    unlink(path);
+}
+END_TEST
+
 /* Lists are cut into words, but not in what other launchers get. */
 START_TEST(others_get_the_words_as_they_were_typed)
 {
@@ -312,4 +326,5 @@ UNIT_MAIN("cli", programs_keep_their_arguments, all_spellings_of_a_number_of_ran
           placement_in_every_custom, wrong_lines_are_refused, ignored_options_take_their_values,
           streams_as_asked, typos_find_what_was_meant, the_table_is_sound,
           help_and_manual_name_every_option, configfiles_are_sections,
-          a_configfile_ends_a_section_for_all, others_get_the_words_as_they_were_typed)
+          a_configfile_ends_a_section_for_all, a_configfile_that_names_itself_is_refused,
+          others_get_the_words_as_they_were_typed)
