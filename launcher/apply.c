@@ -17,14 +17,13 @@
 
 /* ---- values ---- */
 
-static int bad_value(const struct option_use *p, const char *expected)
+int option_bad_value(const struct option_use *p, const char *expected)
 {
     complain("%s %s: expected %s", p->spelling, p->values.text[0], expected);
     return EXIT_USAGE;
 }
 
-/* The first value as a number between least and most. */
-static int number(const struct option_use *p, int least, int most, int *to)
+int option_number(const struct option_use *p, int least, int most, int *to)
 {
     char *end;
     errno = 0;
@@ -85,124 +84,9 @@ static int umask_value(const struct option_use *p)
     char *end;
     long mode = strtol(p->values.text[0], &end, 8);
     if (*end || mode < 0 || mode > 0777)
-        return bad_value(p, "an octal file mode, such as 022");
+        return option_bad_value(p, "an octal file mode, such as 022");
     p->app->umask = (int)mode;
     return 0;
-}
-
-/* ---- placement ---- */
-
-/* "pe=4" and the like after the first colon of --map-by; unknown words are errors. */
-static int map_modifiers(const struct option_use *p, const char *words)
-{
-    while (words && *words) {
-        size_t bytes = strcspn(words, ",:");
-        if (strncasecmp(words, "pe=", 3) == 0 && atoi(words + 3) > 0)
-            p->options->map.pe = atoi(words + 3);
-        else if (bytes == 15 && strncasecmp(words, "nooversubscribe", bytes) == 0)
-            p->options->strict = true;
-        else if (bytes == 7 && strncasecmp(words, "hwtcpus", bytes) == 0)
-            p->options->hwthreads = true;
-        else if (!(bytes == 13 && strncasecmp(words, "oversubscribe", bytes) == 0) &&
-                 !(bytes == 4 && strncasecmp(words, "span", bytes) == 0))
-            return bad_value(p, "after the colon pe=N, oversubscribe or nooversubscribe");
-        words += bytes + (words[bytes] != 0);
-    }
-    return 0;
-}
-
-static int map_by(const struct option_use *p)
-{
-    struct map_options *map = &p->options->map;
-    const char *value = p->values.text[0];
-    if (strncasecmp(value, "ppr:", 4) == 0) {
-        char *end;
-        map->per = (int)strtol(value + 4, &end, 10);
-        if (map->per <= 0 || *end != ':')
-            return bad_value(p, "ppr:N:WHAT with a number N");
-        value = end + 1;
-    }
-    size_t bytes = strcspn(value, ":");
-    if (bytes) {
-        map->by = level_parse(value, bytes);
-        if (map->by == LEVEL_UNSET || map->by == LEVEL_NONE)
-            return bad_value(
-                p, "slot, hwthread, core, l3cache, numa, package, gpu, node or ppr:N:..");
-    }
-    if (map->per && map->by == LEVEL_NODE) {
-        map->per_host = map->per;
-        map->per = 0;
-    }
-    return map_modifiers(p, value[bytes] ? value + bytes + 1 : NULL);
-}
-
-/* What may follow after a colon: all of it is so anyway. */
-static bool is_granted(const char *words)
-{
-    static const char *known[] = { "overload-allowed", "no-overload", "if-supported" };
-    for (size_t n; *words; words += n + (words[n] == ':' || words[n] == ',')) {
-        bool found = false;
-        n = strcspn(words, ":,");
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            found |= n == strlen(known[i]) && strncmp(words, known[i], n) == 0;
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-static int bind_to(const struct option_use *p)
-{
-    const char *value = p->values.text[0];
-    size_t bytes = strcspn(value, ":");
-    enum level level = level_parse(value, bytes);
-    if (level == LEVEL_UNSET || level == LEVEL_SLOT)
-        return bad_value(p, "none, hwthread, core, l3cache, numa, package or gpu");
-    if (value[bytes] && !is_granted(value + bytes + 1))
-        return bad_value(p, "overload-allowed, no-overload or if-supported after the colon");
-    p->options->map.to = level == LEVEL_NODE ? LEVEL_NONE : level;
-    return 0;
-}
-
-static int per_host(const struct option_use *p)
-{
-    const char *value = p->values.text[0];
-    if (strcmp(value, "auto") == 0 || strcmp(value, "cpu") == 0) {
-        p->options->map.per_host = PER_HOST_SLOTS;
-        return 0;
-    }
-    return number(p, 1, INT_MAX, &p->options->map.per_host);
-}
-
-static int placement_option(const struct option_use *p, int id)
-{
-    struct options *options = p->options;
-    switch (id) {
-    case OPTION_MAP_BY:
-        return map_by(p);
-    case OPTION_BIND_TO:
-        return bind_to(p);
-    case OPTION_BIND_CORE:
-        options->map.to = LEVEL_CORE;
-        return 0;
-    case OPTION_BIND_NONE:
-        options->map.to = LEVEL_NONE;
-        return 0;
-    case OPTION_BY_SLOT:
-        options->map.by = LEVEL_SLOT;
-        return 0;
-    case OPTION_BY_NODE:
-        options->map.by = LEVEL_NODE;
-        return 0;
-    case OPTION_CPUS_PER_RANK:
-        return number(p, 1, CPUS_MAX, &options->map.pe);
-    case OPTION_STRICT:
-        options->strict = true;
-        return 0;
-    default:
-        options->hwthreads = true;
-        return 0;
-    }
 }
 
 /* ---- streams ---- */
@@ -216,7 +100,7 @@ static int stdin_rank(const struct option_use *p)
     else if (strcmp(value, "none") == 0)
         *to = STDIN_NONE;
     else
-        return number(p, 0, INT_MAX, to);
+        return option_number(p, 0, INT_MAX, to);
     return 0;
 }
 
@@ -249,7 +133,7 @@ static int output_list(const struct option_use *p)
         else if (strcmp(word, "nocopy") == 0)
             iof->files_only = true;
         else
-            return bad_value(p, "tag, rank, timestamp, dir=DIR, file=PATTERN or nocopy");
+            return option_bad_value(p, "tag, rank, timestamp, dir=DIR, file=PATTERN or nocopy");
     }
     return 0;
 }
@@ -321,7 +205,8 @@ static int environment_option(struct option_use *p, int id)
         return 0;
     case OPTION_MASTER_PORT:
         options->master_port = p->values.text[0];
-        return strcmp(options->master_port, "auto") == 0 ? 0 : number(p, 1, 65535, &port);
+        return strcmp(options->master_port, "auto") == 0 ? 0
+                                                         : option_number(p, 1, 65535, &port);
     default:
         return 0; /* -envall: so it is */
     }
@@ -330,7 +215,8 @@ static int environment_option(struct option_use *p, int id)
 static int process_set(struct option_use *p)
 {
     if (!pset_may_be_called(p->values.text[0]))
-        return bad_value(p, "a name without blanks and commas that does not begin with mpi://");
+        return option_bad_value(
+            p, "a name without blanks and commas that does not begin with mpi://");
     strings_add(&p->app->psets, p->values.text[0]);
     return 0;
 }
@@ -344,7 +230,7 @@ static int initial_errhandler(struct option_use *p)
             strings_add(&p->options->env.set, joined("XMPI_INITIAL_ERRHANDLER", names[i]));
             return 0;
         }
-    return bad_value(p, "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return");
+    return option_bad_value(p, "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return");
 }
 
 static int process_option(struct option_use *p, int id)
@@ -352,9 +238,9 @@ static int process_option(struct option_use *p, int id)
     struct options *options = p->options;
     switch (id) {
     case OPTION_NP:
-        return number(p, 1, INT_MAX, &p->app->np);
+        return option_number(p, 1, INT_MAX, &p->app->np);
     case OPTION_PER_HOST:
-        return per_host(p);
+        return option_per_host(p);
     case OPTION_WDIR:
         p->app->wdir = p->values.text[0];
         return 0;
@@ -371,7 +257,7 @@ static int process_option(struct option_use *p, int id)
     case OPTION_PSET:
         return process_set(p);
     case OPTION_UNIVERSE:
-        return number(p, 1, INT_MAX, &options->universe);
+        return option_number(p, 1, INT_MAX, &options->universe);
     case OPTION_HOST:
         strings_add(&options->hosts, p->values.text[0]);
         return 0;
@@ -379,9 +265,9 @@ static int process_option(struct option_use *p, int id)
         options->agent = p->values.text[0];
         return 0;
     case OPTION_FANOUT:
-        return number(p, 1, FANOUT_MOST, &options->fanout);
+        return option_number(p, 1, FANOUT_MOST, &options->fanout);
     case OPTION_NODE_RANK:
-        return number(p, 0, INT_MAX, &options->node_rank);
+        return option_number(p, 0, INT_MAX, &options->node_rank);
     case OPTION_JOB_NAME:
         options->job_name = p->values.text[0];
         return 0;
@@ -389,7 +275,7 @@ static int process_option(struct option_use *p, int id)
         strings_add(&options->hostfiles, p->values.text[0]);
         return 0;
     default:
-        return number(p, 1, INT_MAX, &options->nnodes);
+        return option_number(p, 1, INT_MAX, &options->nnodes);
     }
 }
 
@@ -403,7 +289,7 @@ bool limit_read(const char *text, double *seconds)
 static int timeout_value(const struct option_use *p)
 {
     if (!limit_read(p->values.text[0], &p->options->timeout))
-        return bad_value(p, "a number of seconds");
+        return option_bad_value(p, "a number of seconds");
     return 0;
 }
 
@@ -415,7 +301,7 @@ static int pmix_value(const struct option_use *p)
             p->options->pmix = (enum pmix_wish)i;
             return 0;
         }
-    return bad_value(p, "auto, always or never");
+    return option_bad_value(p, "auto, always or never");
 }
 
 static int running_option(const struct option_use *p, int id)
@@ -487,7 +373,7 @@ int option_apply(struct option_use *p, const struct option_row *row)
     case SECTION_ENVIRONMENT:
         return environment_option(p, row->id);
     case SECTION_PLACEMENT:
-        return placement_option(p, row->id);
+        return option_placement(p, row->id);
     case SECTION_STREAMS:
         return stream_option(p, row->id);
     case SECTION_RUNNING:

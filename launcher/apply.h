@@ -29,6 +29,16 @@ struct option_use { /* one option as it was typed */
 /* A time limit in seconds, more than 0; false: it is none. */
 bool limit_read(const char *text, double *seconds);
 
+/* The first value as a number between least and most.  0, or EXIT_USAGE after a complaint. */
+int option_number(const struct option_use *p, int least, int most, int *to);
+
+/* EXIT_USAGE, after a complaint about the first value. */
+int option_bad_value(const struct option_use *p, const char *expected);
+
+/* Options of placement, and -ppn (apply_place.c). */
+int option_placement(const struct option_use *p, int id);
+int option_per_host(const struct option_use *p);
+
 /* Do what the option says.  0, or EXIT_USAGE after a complaint. */
 int option_apply(struct option_use *p, const struct option_row *row);
 

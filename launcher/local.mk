@@ -5,7 +5,7 @@ bin_PROGRAMS += launcher/xmpirun launcher/xmpid
 noinst_LTLIBRARIES += launcher/liblauncher.la
 
 launcher_liblauncher_la_SOURCES = \
-    launcher/appfile.c launcher/apply.c launcher/apply.h launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
+    launcher/appfile.c launcher/apply.c launcher/apply.h launcher/apply_place.c launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
     launcher/cpuset.c launcher/cpuset.h launcher/environment.c launcher/environment.h \
     launcher/blame.c launcher/explain.c launcher/explain.h launcher/peek.c \
     launcher/place.c launcher/status.c launcher/status.h launcher/trace.c launcher/trace.h \

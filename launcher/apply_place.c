@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What options of placement mean: the fields of struct map_options that they set.
+ */
+#include "launcher/apply.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "pe=4" and the like after the first colon of --map-by; unknown words are errors. */
+static int map_modifiers(const struct option_use *p, const char *words)
+{
+    while (words && *words) {
+        size_t bytes = strcspn(words, ",:");
+        if (strncasecmp(words, "pe=", 3) == 0 && atoi(words + 3) > 0)
+            p->options->map.pe = atoi(words + 3);
+        else if (bytes == 15 && strncasecmp(words, "nooversubscribe", bytes) == 0)
+            p->options->strict = true;
+        else if (bytes == 7 && strncasecmp(words, "hwtcpus", bytes) == 0)
+            p->options->hwthreads = true;
+        else if (!(bytes == 13 && strncasecmp(words, "oversubscribe", bytes) == 0) &&
+                 !(bytes == 4 && strncasecmp(words, "span", bytes) == 0))
+            return option_bad_value(p,
+                                    "after the colon pe=N, oversubscribe or nooversubscribe");
+        words += bytes + (words[bytes] != 0);
+    }
+    return 0;
+}
+
+static int map_by(const struct option_use *p)
+{
+    struct map_options *map = &p->options->map;
+    const char *value = p->values.text[0];
+    if (strncasecmp(value, "ppr:", 4) == 0) {
+        char *end;
+        map->per = (int)strtol(value + 4, &end, 10);
+        if (map->per <= 0 || *end != ':')
+            return option_bad_value(p, "ppr:N:WHAT with a number N");
+        value = end + 1;
+    }
+    size_t bytes = strcspn(value, ":");
+    if (bytes) {
+        map->by = level_parse(value, bytes);
+        if (map->by == LEVEL_UNSET || map->by == LEVEL_NONE)
+            return option_bad_value(
+                p, "slot, hwthread, core, l3cache, numa, package, gpu, node or ppr:N:..");
+    }
+    if (map->per && map->by == LEVEL_NODE) {
+        map->per_host = map->per;
+        map->per = 0;
+    }
+    return map_modifiers(p, value[bytes] ? value + bytes + 1 : NULL);
+}
+
+/* What may follow after a colon: all of it is so anyway. */
+static bool is_granted(const char *words)
+{
+    static const char *known[] = { "overload-allowed", "no-overload", "if-supported" };
+    for (size_t n; *words; words += n + (words[n] == ':' || words[n] == ',')) {
+        bool found = false;
+        n = strcspn(words, ":,");
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found |= n == strlen(known[i]) && strncmp(words, known[i], n) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static int bind_to(const struct option_use *p)
+{
+    const char *value = p->values.text[0];
+    size_t bytes = strcspn(value, ":");
+    enum level level = level_parse(value, bytes);
+    if (level == LEVEL_UNSET || level == LEVEL_SLOT)
+        return option_bad_value(p, "none, hwthread, core, l3cache, numa, package or gpu");
+    if (value[bytes] && !is_granted(value + bytes + 1))
+        return option_bad_value(
+            p, "overload-allowed, no-overload or if-supported after the colon");
+    p->options->map.to = level == LEVEL_NODE ? LEVEL_NONE : level;
+    return 0;
+}
+
+int option_per_host(const struct option_use *p)
+{
+    const char *value = p->values.text[0];
+    if (strcmp(value, "auto") == 0 || strcmp(value, "cpu") == 0) {
+        p->options->map.per_host = PER_HOST_SLOTS;
+        return 0;
+    }
+    return option_number(p, 1, INT_MAX, &p->options->map.per_host);
+}
+
+int option_placement(const struct option_use *p, int id)
+{
+    struct options *options = p->options;
+    switch (id) {
+    case OPTION_MAP_BY:
+        return map_by(p);
+    case OPTION_BIND_TO:
+        return bind_to(p);
+    case OPTION_BIND_CORE:
+        options->map.to = LEVEL_CORE;
+        return 0;
+    case OPTION_BIND_NONE:
+        options->map.to = LEVEL_NONE;
+        return 0;
+    case OPTION_BY_SLOT:
+        options->map.by = LEVEL_SLOT;
+        return 0;
+    case OPTION_BY_NODE:
+        options->map.by = LEVEL_NODE;
+        return 0;
+    case OPTION_CPUS_PER_RANK:
+        return option_number(p, 1, CPUS_MAX, &options->map.pe);
+    case OPTION_STRICT:
+        options->strict = true;
+        return 0;
+    default:
+        options->hwthreads = true;
+        return 0;
+    }
+}
