@@ -4,19 +4,31 @@
  */
 #include "launcher/apply.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* A number from 1 to most with nothing behind it but a character of `ends` or the end of the text;
+ * NULL: it is none. */
+static const char *read_count(const char *text, long most, const char *ends, int *to)
+{
+    char *end;
+    long value = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+    if (value < 1 || value > most || (*end && !strchr(ends, *end)))
+        return NULL;
+    *to = (int)value;
+    return end;
+}
 
 /* "pe=4" and the like after the first colon of --map-by; unknown words are errors. */
 static int map_modifiers(const struct option_use *p, const char *words)
 {
     while (words && *words) {
         size_t bytes = strcspn(words, ",:");
-        if (strncasecmp(words, "pe=", 3) == 0 && atoi(words + 3) > 0)
-            p->options->map.pe = atoi(words + 3);
-        else if (bytes == 15 && strncasecmp(words, "nooversubscribe", bytes) == 0)
+        if (strncasecmp(words, "pe=", 3) == 0) {
+            if (!read_count(words + 3, CPUS_MAX, ",:", &p->options->map.pe))
+                return option_bad_value(p, "pe=N with a number N from 1 to 4096");
+        } else if (bytes == 15 && strncasecmp(words, "nooversubscribe", bytes) == 0)
             p->options->strict = true;
         else if (bytes == 7 && strncasecmp(words, "hwtcpus", bytes) == 0)
             p->options->hwthreads = true;
@@ -29,28 +41,31 @@ static int map_modifiers(const struct option_use *p, const char *words)
     return 0;
 }
 
+/* The last one counts, but for what it leaves unsaid (":pe=2"). */
 static int map_by(const struct option_use *p)
 {
     struct map_options *map = &p->options->map;
     const char *value = p->values.text[0];
+    int per = 0;
     if (strncasecmp(value, "ppr:", 4) == 0) {
-        char *end;
-        map->per = (int)strtol(value + 4, &end, 10);
-        if (map->per <= 0 || *end != ':')
-            return option_bad_value(p, "ppr:N:WHAT with a number N");
-        value = end + 1;
+        value = read_count(value + 4, RANKS_MOST, ":", &per);
+        if (!value || !*value || !strcspn(value + 1, ":"))
+            return option_bad_value(p, "ppr:N:WHAT with a number N from 1 to 1048576");
+        value++;
     }
     size_t bytes = strcspn(value, ":");
     if (bytes) {
         map->by = level_parse(value, bytes);
-        if (map->by == LEVEL_UNSET || map->by == LEVEL_NONE)
+        if (map->by <= (per ? LEVEL_SLOT : LEVEL_NONE))
             return option_bad_value(
-                p, "slot, hwthread, core, l3cache, numa, package, gpu, node or ppr:N:..");
+                p, "slot, hwthread, core, l3cache, numa, package, gpu, node or ppr:N:.. of one "
+                   "of these but slot");
+        map->per = map->by == LEVEL_NODE ? 0 : per;
     }
-    if (map->per && map->by == LEVEL_NODE) {
-        map->per_host = map->per;
-        map->per = 0;
-    }
+    if (map->by == LEVEL_NODE && per)
+        map->per_host = per;
+    if (!*value)
+        return option_bad_value(p, "a word that says where ranks go, such as core");
     return map_modifiers(p, value[bytes] ? value + bytes + 1 : NULL);
 }
 
@@ -90,7 +105,7 @@ int option_per_host(const struct option_use *p)
         p->options->map.per_host = PER_HOST_SLOTS;
         return 0;
     }
-    return option_number(p, 1, INT_MAX, &p->options->map.per_host);
+    return option_number(p, 1, RANKS_MOST, &p->options->map.per_host);
 }
 
 int option_placement(const struct option_use *p, int id)
@@ -109,9 +124,11 @@ int option_placement(const struct option_use *p, int id)
         return 0;
     case OPTION_BY_SLOT:
         options->map.by = LEVEL_SLOT;
+        options->map.per = 0;
         return 0;
     case OPTION_BY_NODE:
         options->map.by = LEVEL_NODE;
+        options->map.per = 0;
         return 0;
     case OPTION_CPUS_PER_RANK:
         return option_number(p, 1, CPUS_MAX, &options->map.pe);

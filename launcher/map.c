@@ -100,15 +100,16 @@ static int deal_to_hosts(const struct host *hosts, int nhosts,
 {
     bool in_turn =
         options->by == LEVEL_NODE || options->per_host || hosts->by_objects || hosts->own_ranks;
-    int rank = 0, room = 1;
+    int rank = 0;
+    bool room = true;
     for (int round = 1; rank < nranks && room; round++) {
-        room = 0;
+        room = false;
         for (int i = 0; i < nhosts; i++) {
             int share = host_share(&hosts[i], options), most = hosts[i].max_slots;
             if (most && share > most - hosts[i].taken - has[i])
                 share = most - hosts[i].taken - has[i];
             share = share > 0 ? share : 0;
-            room += share;
+            room |= share > 0;
             share -= in_turn ? 0 : taken_of(&hosts[i], share, round);
             for (int dealt = 0; dealt < share && rank < nranks; dealt++, has[i]++)
                 host_of[rank++] = i;
@@ -266,7 +267,7 @@ static const struct unit *unit_of(const struct deal *deal, int rank, int j)
 {
     int round = rank / deal->per, within = rank % deal->per;
     const struct unit *object = &deal->objects[round % deal->nobjects];
-    int index = (round / deal->nobjects * deal->per + within) * deal->pe + j;
+    long index = ((long)round / deal->nobjects * deal->per + within) * deal->pe + j;
     return &deal->units[object->first + index % object->npus];
 }
 
@@ -320,7 +321,7 @@ static void deal_units(const struct topology *topology, const struct map_options
     deal.per = decided->per ? decided->per : 1;
     deal.pe = decided->pe ? decided->pe : 1;
     for (int rank = 0; rank < nranks; rank++)
-        for (int j = 0; decided->to != LEVEL_NONE && j < deal.pe; j++)
+        for (int j = 0; decided->to != LEVEL_NONE && j < deal.pe && j < deal.nunits; j++)
             map_widen(topology, unit_of(&deal, rank, j), decided->to, &placements[rank].cpus);
     free(memory);
 }

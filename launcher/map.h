@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-enum { PER_HOST_SLOTS = -1 };
+enum { PER_HOST_SLOTS = -1, RANKS_MOST = 1 << 20 /* of a job */ };
 
 struct map_options {
     enum level by; /* LEVEL_UNSET: the default policy; LEVEL_SLOT: one core after the other */

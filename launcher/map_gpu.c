@@ -78,13 +78,12 @@ static int units_near(const struct topology *topology, const struct cpuset *near
 static void take_share(const struct topology *topology, const struct map_options *decided,
                        struct share share, const struct unit *units, int n, struct cpuset *cpus)
 {
-    int from = (int)((long)share.number * n / share.n),
-        to = (int)((share.number + 1L) * n / share.n);
+    long from = (long)share.number * n / share.n, to = (share.number + 1L) * n / share.n;
     if (decided->pe) {
-        from = share.number * decided->pe;
-        to = from + decided->pe;
+        from = (long)share.number * decided->pe;
+        to = from + (decided->pe < n ? decided->pe : n);
     }
-    for (int i = from; i < to || i == from; i++)
+    for (long i = from; i < to || i == from; i++)
         map_widen(topology, &units[i % n], decided->to, cpus);
 }
 
@@ -97,7 +96,7 @@ bool map_fits_gpus(const struct topology *topology, const struct map_options *de
         abort();
     bool fits = true;
     for (int gpu = 0; gpu < topology->ngpus && fits; gpu++)
-        fits = shares[gpu].n * (decided->pe ? decided->pe : 1) <=
+        fits = (long)shares[gpu].n * (decided->pe ? decided->pe : 1) <=
                units_near(topology, &topology->gpus[gpu].near, LEVEL_CORE, units);
     free(shares);
     free(units);

@@ -113,12 +113,18 @@ static int objects_at(const struct topology *topology, enum level level)
 }
 
 /* Ranks that all hosts can run at once. */
-static int budgets_of(const struct plan *plan)
+static long budgets_of(const struct plan *plan)
 {
-    int slots = 0;
+    long slots = 0;
     for (int i = 0; i < plan->nhosts; i++)
         slots += plan->hosts[i].slots ? plan->hosts[i].slots : plan->hosts[i].budget.slots;
     return slots;
+}
+
+/* A number of ranks of which more than a job can have is as good as that, and one. */
+static int no_more(long ranks)
+{
+    return ranks > RANKS_MOST ? RANKS_MOST + 1 : (int)ranks;
 }
 
 /* ppr:N:WHAT: how many ranks each host takes.  Nothing where a shape is not to be known. */
@@ -134,7 +140,8 @@ static int count_objects(const struct options *options, struct plan *plan)
             return 0;
     }
     for (int i = 0; i < plan->nhosts && map->per > 0; i++)
-        plan->hosts[i].by_objects = map->per * objects_at(&plan->hosts[i].shape, map->by);
+        plan->hosts[i].by_objects =
+            no_more((long)map->per * objects_at(&plan->hosts[i].shape, map->by));
     return 0;
 }
 
@@ -160,15 +167,15 @@ static int count_own_ranks(const struct plan *plan)
 }
 
 /* The number of ranks when -np does not say. */
-static int default_np(const struct map_options *map, const struct plan *plan)
+static long default_np(const struct map_options *map, const struct plan *plan)
 {
     if (plan->hosts[0].own_ranks)
         return count_own_ranks(plan);
     if (map->per_host > 0)
-        return map->per_host * plan->nhosts;
+        return (long)map->per_host * plan->nhosts;
     if (map->per_host == PER_HOST_SLOTS)
         return budgets_of(plan);
-    int by_objects = 0, slots = 0;
+    long by_objects = 0, slots = 0;
     for (int i = 0; i < plan->nhosts; i++) {
         by_objects += plan->hosts[i].by_objects;
         slots += plan->hosts[i].slots;
@@ -185,11 +192,13 @@ static int count_ranks(const struct options *options, struct plan *plan)
     for (int i = 0; i < options->napps; i++) {
         struct app *app = &options->apps[i];
         if (app->np < 0)
-            app->np = options->napps == 1 ? default_np(&options->map, plan) : 1;
+            app->np = options->napps == 1 ? no_more(default_np(&options->map, plan)) : 1;
         total += app->np;
     }
-    if (total > 1 << 20) {
-        complain("%ld ranks are more than one machine can run", total);
+    if (total > RANKS_MOST) {
+        complain("%s%ld ranks are more than the %d that a job can have; see -np, -ppn, ppr:N "
+                 "and slots",
+                 total == RANKS_MOST + 1 ? "at least " : "", total, RANKS_MOST);
         return EXIT_USAGE;
     }
     plan->nranks = (int)total;
@@ -198,12 +207,12 @@ static int count_ranks(const struct options *options, struct plan *plan)
 
 static int check_strict(const struct options *options, const struct plan *plan)
 {
-    int room = budgets_of(plan), wanted = plan->nranks;
+    long room = budgets_of(plan), wanted = plan->nranks;
     for (int i = 0; i < plan->nhosts; i++)
         wanted += plan->hosts[i].taken;
     if (!options->strict || wanted <= room)
         return 0;
-    complain("%d ranks, but %d %s here, and --nooversubscribe was given", wanted, room,
+    complain("%ld ranks, but %ld %s here, and --nooversubscribe was given", wanted, room,
              plan->hosts[0].slots ? "slots" : "cores");
     return EXIT_USAGE;
 }

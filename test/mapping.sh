@@ -41,6 +41,19 @@ for wrong in "nothing:here" "/dev/null" "$0"; do
     *) not_ok "mapping: --machine $wrong" "$code: $got" ;;
     esac
 done
+# Numbers of ranks that no job can have.
+for many in "-ppn 1048576" "-H n[1-4096]:1048576" "--map-by ppr:1000000:core" "-np 1048577"; do
+    got=$("$XMPIRUN" --dry-run --machine "core:4 pu:1" -H a,b $many ./a.out 2>&1)
+    code=$?
+    case $code:$got in
+    2:*"more than the 1048576 that a job can have"*) ok "mapping: $many on two hosts is refused" ;;
+    *) not_ok "mapping: $many on two hosts" "$code: $(echo "$got" | head -n 3)" ;;
+    esac
+done
+got=$(timeout 20 "$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 600000 --cpus-per-rank 4096 ./a.out 2>&1 | tail -n 1 | tr -s ' ')
+[ "$got" = "599999 $(hostname) 0-3 ./a.out" ] && ok "mapping: many cores for many ranks" ||
+    not_ok "mapping: many cores for many ranks" "$got"
+
 # Of a machine's GPUs ranks get those that are visible.
 gpus() # name, wanted, options: GPUs of ranks in a row, or what is complained of
 {

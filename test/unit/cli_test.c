@@ -114,6 +114,9 @@ START_TEST(placement_in_every_custom)
         { "--bind-to-core --bynode p", LEVEL_NODE, LEVEL_CORE, 0, 0 },
         { "--map-by numa:oversubscribe,span p", LEVEL_NUMA, LEVEL_UNSET, 0, 0 },
         { "--cpus-per-task 2 p", LEVEL_UNSET, LEVEL_UNSET, 2, 0 },
+        { "--map-by ppr:2:core --map-by numa p", LEVEL_NUMA, LEVEL_UNSET, 0, 0 },
+        { "--map-by ppr:2:core --bynode p", LEVEL_NODE, LEVEL_UNSET, 0, 0 },
+        { "--map-by ppr:2:core --map-by :pe=2 p", LEVEL_CORE, LEVEL_UNSET, 2, 2 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct options o;
@@ -143,6 +146,16 @@ START_TEST(wrong_lines_are_refused)
         "-umask 9 p",
         "--pmix maybe p",
         "--map-by ppr:x:core p",
+        "--map-by ppr:4294967297:core p",
+        "--map-by ppr:2 p",
+        "--map-by ppr:2: p",
+        "--map-by ppr:2:slot p",
+        "--map-by ppr:+2:core p",
+        "--map-by core:pe=4x p",
+        "--map-by core:pe= p",
+        "--map-by core:pe=99999999999999 p",
+        "--map-by= p",
+        "-ppn 2000000000 p",
         "-configfile /no/such/file",
         "-np 2 : p",
         "-np 2 p : -np 3",
