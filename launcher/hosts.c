@@ -106,28 +106,35 @@ struct addition { /* of names to a list */
     const char *where;
 };
 
-/* Split "name:2" and "[::1]:2"; a name with more colons is a bare IPv6 address.  False: what
- * follows the colon is no number. */
+/* Split "name:2", "[::1]:2" and "joe@[::1]:2"; a name with more colons is a bare IPv6 address.  False: what
+ * follows the name is no colon with a number. */
 static bool split_slots(char *word, int *slots)
 {
-    char *close = word[0] == '[' ? strchr(word, ']') : NULL;
-    char *colon = close ? strchr(close, ':') : strrchr(word, ':');
-    if (close)
-        memmove(word, word + 1, strlen(word)); /* without the brackets */
-    if (close)
-        close[-1] = 0;
-    if (close && colon)
-        colon--; /* it has moved, too */
-    if (!colon || (!close && strchr(word, ':') != colon))
-        return true;
+    char *open = strchr(word, '['), *close = open ? strchr(open, ']') : NULL;
+    char *colon = close ? close + 1 : strrchr(word, ':');
+    if (close && open != word && open[-1] != '@')
+        return false;
+    if (!colon || !*colon || (!close && strchr(word, ':') != colon))
+        colon = NULL;
     char *end;
-    long n = strtol(colon + 1, &end, 10);
-    if (*end || end == colon + 1 || n < 1 || n > RANGES_MOST)
+    long n = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (colon && (*colon != ':' || *end || end == colon + 1 || n < 1 || n > RANGES_MOST))
         return false;
     *slots = (int)n;
-    if (!close)
+    if (colon)
         *colon = 0;
+    if (close) { /* without the brackets */
+        *close = 0;
+        memmove(open, open + 1, strlen(open));
+    }
     return true;
+}
+
+/* Of a host that is named again; more than a job can have is as good as that. */
+static int more_slots(int before, int more)
+{
+    int sum = (before ? before : 1) + (more ? more : 1);
+    return sum < RANGES_MOST ? sum : RANGES_MOST;
 }
 
 static int add_one(void *to, char *word)
@@ -146,7 +153,7 @@ static int add_one(void *to, char *word)
         words.slots = slots;
     struct host *host = hosts_named(addition->list, word);
     if (host)
-        host->slots += (host->slots ? 0 : 1) + (words.slots ? words.slots : 1);
+        host->slots = more_slots(host->slots, words.slots);
     else
         (host = host_new(addition->list, word))->slots = words.slots;
     if (words.max_slots)
@@ -171,8 +178,14 @@ int hosts_add(struct host_list *list, const char *text, struct host_words words,
 static int read_wishes(const struct options *options, struct host_list *list)
 {
     int status = 0;
-    for (int i = 0; i < options->hosts.n && !status; i++)
+    for (int i = 0; i < options->hosts.n && !status; i++) {
         status = hosts_add(list, options->hosts.text[i], (struct host_words){ 0 }, "");
+        if (!status && !list->n) {
+            complain("-host \"%s\" names no host; leave it out to run where xmpirun would",
+                     options->hosts.text[i]);
+            status = EXIT_USAGE;
+        }
+    }
     for (int i = 0; i < options->hostfiles.n && !status; i++)
         status = hostfile_read(list, options->hostfiles.text[i], 0);
     return status;

@@ -99,7 +99,8 @@ static int expand(struct walk *walk, char *name, size_t used, const char *rest)
     if (rest[plain] == '[')
         return expand_bracket(walk, name, used, rest + plain);
     name[used] = 0;
-    if (strchr(name, ']') && name[0] != '[')
+    const char *open = strchr(name, '[');
+    if (strchr(name, ']') && !open)
         return bad(walk, "there is no [ for the ]");
     if (++walk->names > NAMES_MOST)
         return bad(walk, "these are more than a hundred thousand names");

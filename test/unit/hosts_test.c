@@ -70,6 +70,9 @@ START_TEST(slots_add_up)
         { "::1", NULL, 0 },
         { "[::1]:2", NULL, 2 },
         { "127.0.0.[1-3]", NULL, 3 },
+        { "joe@[fe80::2%eth0]:2", NULL, 2 },
+        { "joe@[fe80::2]", NULL, 0 },
+        { "localhost:1048576,localhost:1048576,localhost", NULL, 1048576 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int slots;
@@ -81,8 +84,11 @@ END_TEST
 
 START_TEST(what_is_no_host_is_refused)
 {
-    static const char *const lists[] = { "localhost:x", "localhost:0", "n[1-",   "n[2-1]",
-                                         "n[a]",        "n1]",         "n[1;2]", ":3" };
+    static const char *const lists[] = {
+        "localhost:x", "localhost:0", "n[1-",    "n[2-1]",    "n[a]",   "n1]",
+        "n[1;2]",      ":3",          "",        ",,",        "[::1]x", "[::1]x:2",
+        "x[::1]",      "[::1]:",      "[::1]:x", "joe@[::1]2"
+    };
     static const char *const files[] = {
         "localhost slots=x\n",
         "localhost slots=0\n",
