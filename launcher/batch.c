@@ -28,20 +28,22 @@
     "srun --overlap --nodes=1 --ntasks=1 --nodelist={host} --mpi=none --cpu-bind=none "        \
     "--kill-on-bad-exit=0 --quiet {cmd}"
 
-bool batch_is_here(void)
-{
-    static const char *const marks[] = { "SLURM_JOB_ID", "PBS_JOBID",   "LSB_JOBID",
-                                         "JOB_ID",       "FLUX_JOB_ID", "COBALT_JOBID" };
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (getenv(marks[i]))
-            return true;
-    return false;
-}
-
 static const char *value_of(const char *name)
 {
     const char *text = getenv(name);
     return text && *text ? text : NULL;
+}
+
+/* JOB_ID is a word that others use, too; Grid Engine says where it is installed, and in a parallel job
+ * which hosts there are. */
+bool batch_is_here(void)
+{
+    static const char *const marks[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+                                         "FLUX_JOB_ID", "COBALT_JOBID" };
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (getenv(marks[i]))
+            return true;
+    return getenv("JOB_ID") && (value_of("SGE_ROOT") || value_of("PE_HOSTFILE"));
 }
 
 static bool is_slurm(void)
@@ -122,8 +124,8 @@ static int pairs(struct host_list *list, const char *text, const char *where)
     for (char *name = strtok_r(copy, " \t", &save); name && !status;
          name = strtok_r(NULL, " \t", &save)) {
         const char *count = strtok_r(NULL, " \t", &save);
-        int slots = count ? atoi(count) : 0;
-        if (slots > 0 && slots <= RANGES_MOST) {
+        int slots;
+        if (count && ranges_counts(count, &slots, 1) == 1 && slots <= RANGES_MOST) {
             status = hosts_add(list, name, (struct host_words){ .slots = slots }, where);
         } else {
             complain("%sthere is no number of slots after %s", where, name);
@@ -165,6 +167,16 @@ static const struct {
     { "COBALT_NODEFILE", 0 },
 };
 
+/* Complaints end with where it was to be found. */
+static int hosts_from(struct host_list *list, const char *variable, int each)
+{
+    int status = hostfile_read(list, value_of(variable), each);
+    if (status)
+        complain("%s=%s is where the batch system says which hosts the job has", variable,
+                 value_of(variable));
+    return status;
+}
+
 int batch_hosts(struct host_list *list)
 {
     if (is_slurm())
@@ -173,7 +185,7 @@ int batch_hosts(struct host_list *list)
         return 0;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (value_of(files[i].variable))
-            return hostfile_read(list, value_of(files[i].variable), files[i].each);
+            return hosts_from(list, files[i].variable, files[i].each);
     if (value_of("LSB_MCPU_HOSTS"))
         return pairs(list, value_of("LSB_MCPU_HOSTS"), "LSB_MCPU_HOSTS: ");
     if (value_of("PE_HOSTFILE"))

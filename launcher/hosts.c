@@ -191,6 +191,20 @@ static int read_wishes(const struct options *options, struct host_list *list)
     return status;
 }
 
+/* What the batch system says.  Where the user has named hosts only slots are missed when it is not to be
+ * understood. */
+static int read_batch(struct host_list *given, bool named)
+{
+    int status = batch_hosts(given);
+    if (!status)
+        return 0;
+    hosts_free(given);
+    complain(named
+                 ? "going on with the hosts that were named, without slots of the batch system"
+                 : "-host or -hostfile names hosts instead");
+    return named ? 0 : status;
+}
+
 /* The slots that the batch system gave us on hosts that the user named without any. */
 static void take_slots(struct host_list *list, const struct host_list *given)
 {
@@ -223,9 +237,9 @@ int hosts_find(const struct options *options, struct host **hosts, int *nhosts)
         *nhosts = options->nnodes;
         return 0;
     }
-    int status = batch_hosts(&given);
+    int status = read_wishes(options, &list);
     if (!status)
-        status = read_wishes(options, &list);
+        status = read_batch(&given, list.n);
     if (!status && !list.n) {
         list = given;
         given = (struct host_list){ 0 };

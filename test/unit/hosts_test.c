@@ -229,6 +229,10 @@ START_TEST(batch_systems_say_their_hosts)
         { { "COBALT_JOBID=1", "COBALT_NODEFILE=FILE" }, "a\nb\n", NULL, "a b" },
         { { "PBS_JOBID=1", "PBS_NODEFILE=/nowhere" }, NULL, NULL, "error" },
         { { "PBS_NODEFILE=/nowhere" }, NULL, "a", "a" },
+        { { "PBS_JOBID=1", "PBS_NODEFILE=/nowhere" }, NULL, "a", "a" },
+        { { "SLURM_JOB_ID=1", "SLURM_JOB_NODELIST=n[1-" }, NULL, "a,b:2", "a b:2" },
+        { { "LSB_JOBID=1", "LSB_MCPU_HOSTS=a 4x b 2" }, NULL, NULL, "error" },
+        { { "LSB_JOBID=1", "LSB_MCPU_HOSTS=a 4 b 99999999999" }, NULL, NULL, "error" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct options options = { 0 };
@@ -293,8 +297,13 @@ START_TEST(lsf_and_grid_engine_have_agents_where_installed)
     setenv("PATH", place, 1);
     setenv("JOB_ID", "1", 1);
     ck_assert_ptr_null(batch_agent()); /* no parallel environment */
+    ck_assert(!batch_is_here());       /* somebody else's word */
+    setenv("SGE_ROOT", "/opt/sge", 1);
+    ck_assert(batch_is_here());
+    unsetenv("SGE_ROOT");
     setenv("PE_HOSTFILE", "/somewhere", 1);
     ck_assert_str_eq(batch_agent(), "qrsh -inherit {host} {cmd}");
+    ck_assert(batch_is_here());
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/%s", place, names[i]);
         unlink(path);
