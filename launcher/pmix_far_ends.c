@@ -3,7 +3,7 @@
  * See pmix_far.h.  Whoever waits for a rank or a job that has ended hears of it, whichever job he is of: who asks
  * for its data, and who expects it in a fence, group or connection.
  *
- *     launcher of a rank --news of the job--> root --mail--> xmpirun --mail--> other roots --post--> hosts
+ *     launcher of a rank --news of the job, post--> root --mail--> xmpirun --mail--> other roots --post--> hosts
  *
  * A launcher that lives answers for the ranks that it had, so only bad ends elsewhere, and ranks of lost hosts, go
  * beyond xmpirun.
@@ -41,11 +41,33 @@ static void tell_xmpirun(struct job *job, int world, bool lost)
     pack_free(&text);
 }
 
+/* The root knows of bad ends anyway. */
+static void tell_root(struct job *job, int world)
+{
+    struct pack text = { 0 };
+    pack_number(&text, world);
+    post_send(job, POST_ROOT, POST_RANK_OVER, &text);
+    pack_free(&text);
+}
+
+/* To the root: its launcher answers for what this rank has given. */
+static void posted_rank_over(struct job *job, int from, struct unpack *text)
+{
+    (void)from;
+    int world = unpack_int(text, 0, job->plan->world - 1);
+    if (text->bad || job->host != POST_ROOT)
+        return;
+    meet_ended(job, world);
+    tell_xmpirun(job, world, false);
+}
+
 void far_here_ended(struct job *job, int world)
 {
     pmix_proc_t whose = proc_named(own_name, world);
     if (job->others && job->host == POST_ROOT)
         meet_ended(job, world);
+    else if (job->others)
+        tell_root(job, world);
     if (mail_is_root(job))
         tell_xmpirun(job, world, false);
     far_data_ended(&whose);
@@ -150,4 +172,5 @@ void far_ends_open(const char *nspace)
     mail_handle(MAIL_RANK_ENDED, got_rank_ended, NULL);
     post_handle(POST_JOB_ENDED, posted_job_ended);
     post_handle(POST_RANK_LOST, posted_rank_lost);
+    post_handle(POST_RANK_OVER, posted_rank_over);
 }

@@ -39,6 +39,7 @@ enum post_kind {
     POST_STARTED,        /* see spawned_link.c */
     POST_JOB_ENDED,      /* see pmix_far_ends.c */
     POST_RANK_LOST,
+    POST_RANK_OVER,
     POST_KINDS
 };
 

@@ -86,6 +86,10 @@ run 20 -H a:2,b:2 "$client" death
 check "a killed client: hosts tell each other" "$code $(grep -c "rank 3 is dead" "$dir/out")" "137 3"
 run 20 --keep-going -H a:2,b:1 "$client" alone
 check "nobody waits for a host whose clients are dead" "$code: $(cat "$dir/out")" "137: "
+run 20 -H a:2,b:1 "$client" early
+check "nor for one whose clients have ended well" "$code: $(cat "$dir/out")" "0: "
+run 20 -H a:2,b:1,c:1 --fanout 1 "$client" early
+check "nor for one further down" "$code: $(cat "$dir/out")" "0: "
 run 20 --pmix=always -H a:2,b:2 env -u XMPI_BOOT true
 check "other programs on two hosts" "$code: $(cat "$dir/out" "$dir/err")" "0: "
 nothing_left "several hosts"

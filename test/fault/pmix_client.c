@@ -8,6 +8,7 @@
  *     abort CODE     rank 1 aborts, the others wait for ever
  *     death          the last rank kills itself; the others wait for the news of it
  *     alone          the last rank, which is alone on its host, kills itself; a fence of all fails
+ *     early          the same, but it finalizes and ends well
  *     left           rank 0, alone on its host, ends; others ask for its data and have an answer
  *     mute           rank 0 ends and has never committed anything; others ask for its data, before
  *                    that and after
@@ -406,10 +407,12 @@ static void check_events(void)
     fence(0);
 }
 
-static void outlive(void)
+static void outlive(bool well)
 {
     pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
     fence(0);
+    if (me.rank == size - 1 && well)
+        return;
     if (me.rank == size - 1)
         kill(getpid(), SIGKILL);
     CHECK(PMIx_Fence(&everybody, 1, NULL, 0) != PMIX_SUCCESS);
@@ -485,7 +488,9 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "death") == 0) {
         wait_for_news();
     } else if (strcmp(what, "alone") == 0) {
-        outlive();
+        outlive(false);
+    } else if (strcmp(what, "early") == 0) {
+        outlive(true);
     } else if (strcmp(what, "bulky") == 0) {
         put_much((size_t)atoi(argv[2]) << 20);
     } else if (strcmp(what, "left") == 0) {
