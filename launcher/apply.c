@@ -45,10 +45,17 @@ static char *joined(const char *name, const char *value)
     return text;
 }
 
+static bool has_name(const char *item)
+{
+    return *item && *item != '=';
+}
+
 /* NAME VALUE, or NAME=VALUE in one word. */
 static int set_variable(struct option_use *p, struct environment_changes *env)
 {
     char *name = p->values.text[0];
+    if (!has_name(name))
+        return option_bad_value(p, "the name of a variable, and its value");
     strings_add(&env->set, p->values.n > 1 ? joined(name, p->values.text[1]) : name);
     return 0;
 }
@@ -58,6 +65,8 @@ static int export_variable(struct option_use *p)
 {
     char *item = p->values.text[0];
     size_t bytes = strcspn(item, "=");
+    if (!has_name(item))
+        return option_bad_value(p, "NAME or NAME=VALUE");
     if (item[bytes] == '=') {
         strings_add(&p->app->env.set, item);
         return 0;
@@ -83,7 +92,7 @@ static int umask_value(const struct option_use *p)
 {
     char *end;
     long mode = strtol(p->values.text[0], &end, 8);
-    if (*end || mode < 0 || mode > 0777)
+    if (*end || end == p->values.text[0] || mode < 0 || mode > 0777)
         return option_bad_value(p, "an octal file mode, such as 022");
     p->app->umask = (int)mode;
     return 0;
@@ -120,7 +129,7 @@ static int output_list(const struct option_use *p)
 {
     struct iof_options *iof = &p->options->iof;
     for (char *word = strtok(p->values.text[0], ","); word; word = strtok(NULL, ",")) {
-        if (strncmp(word, "tag", 3) == 0)
+        if (strcmp(word, "tag") == 0 || strncmp(word, "tag-", 4) == 0)
             iof->tag = TAG_JOB;
         else if (strcmp(word, "rank") == 0)
             iof->tag = TAG_RANK;
@@ -279,11 +288,17 @@ static int process_option(struct option_use *p, int id)
     }
 }
 
+enum { LIMIT_MOST = 2000000000 /* seconds, 63 years: nanoseconds of it are a number */ };
+
 bool limit_read(const char *text, double *seconds)
 {
     char *end;
     *seconds = strtod(text, &end);
-    return !*end && *seconds > 0; /* NaN is not */
+    if (*end || !(*seconds > 0)) /* NaN is not */
+        return false;
+    if (*seconds > LIMIT_MOST)
+        *seconds = 0; /* nobody lives to see it */
+    return true;
 }
 
 static int timeout_value(const struct option_use *p)

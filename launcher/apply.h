@@ -26,7 +26,7 @@ struct option_use { /* one option as it was typed */
     struct strings values;
 };
 
-/* A time limit in seconds, more than 0; false: it is none. */
+/* A time limit in seconds; 0: so long that there is none.  False: it is no number, or not more than 0. */
 bool limit_read(const char *text, double *seconds);
 
 /* The first value as a number between least and most.  0, or EXIT_USAGE after a complaint. */

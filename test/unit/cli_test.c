@@ -127,6 +127,20 @@ START_TEST(placement_in_every_custom)
 }
 END_TEST
 
+START_TEST(limits_that_nobody_reaches_are_none)
+{
+    struct options o;
+    ck_assert_int_eq(parse("--timeout 0.5 p", &o), 0);
+    ck_assert(o.timeout == 0.5);
+    static const char *const lines[] = { "--timeout inf p", "--timeout 1e300 p",
+                                         "--timeout 99999999999999 p" };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        ck_assert_int_eq(parse(lines[i], &o), 0);
+        ck_assert(o.timeout == 0);
+    }
+}
+END_TEST
+
 START_TEST(wrong_lines_are_refused)
 {
     static const char *const lines[] = {
@@ -144,6 +158,12 @@ START_TEST(wrong_lines_are_refused)
         "--bind-to slot p",
         "--l=3 p",
         "-umask 9 p",
+        "-umask= p",
+        "--output tagged p",
+        "-x =3 p",
+        "-x= p",
+        "-genv =3 p",
+        "-env= 3 p",
         "--pmix maybe p",
         "--map-by ppr:x:core p",
         "--map-by ppr:4294967297:core p",
@@ -188,6 +208,9 @@ START_TEST(streams_as_asked)
     ck_assert_int_eq(o.iof.tag, TAG_JOB);
     ck_assert(o.iof.timestamp);
     ck_assert_str_eq(o.iof.directory, "D");
+    ck_assert_int_eq(parse("--output tag-detailed p", &o), 0);
+    ck_assert_int_eq(o.iof.tag, TAG_JOB);
+    ck_assert_int_eq(parse("--stdin all --output tag,timestamp,dir=D --no-pty p", &o), 0);
     ck_assert_int_eq(o.iof.pty, 0);
     ck_assert_int_eq(parse("--output-filename E:nocopy p", &o), 0);
     ck_assert(o.iof.files_only);
@@ -340,4 +363,4 @@ UNIT_MAIN("cli", programs_keep_their_arguments, all_spellings_of_a_number_of_ran
           streams_as_asked, typos_find_what_was_meant, the_table_is_sound,
           help_and_manual_name_every_option, configfiles_are_sections,
           a_configfile_ends_a_section_for_all, a_configfile_that_names_itself_is_refused,
-          others_get_the_words_as_they_were_typed)
+          limits_that_nobody_reaches_are_none, others_get_the_words_as_they_were_typed)
