@@ -242,6 +242,16 @@ static int initial_errhandler(struct option_use *p)
     return option_bad_value(p, "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return");
 }
 
+/* Hosts are those of the job, wherever they are named. */
+static int host_list(struct option_use *p, struct strings *list)
+{
+    struct options *options = p->options;
+    bool other = options->hosts_section && options->hosts_section != options->napps;
+    options->hosts_section = other ? -1 : options->napps;
+    strings_add(list, p->values.text[0]);
+    return 0;
+}
+
 static int process_option(struct option_use *p, int id)
 {
     struct options *options = p->options;
@@ -268,8 +278,7 @@ static int process_option(struct option_use *p, int id)
     case OPTION_UNIVERSE:
         return option_number(p, 1, INT_MAX, &options->universe);
     case OPTION_HOST:
-        strings_add(&options->hosts, p->values.text[0]);
-        return 0;
+        return host_list(p, &options->hosts);
     case OPTION_AGENT:
         options->agent = p->values.text[0];
         return 0;
@@ -281,8 +290,7 @@ static int process_option(struct option_use *p, int id)
         options->job_name = p->values.text[0];
         return 0;
     case OPTION_HOSTFILE:
-        strings_add(&options->hostfiles, p->values.text[0]);
-        return 0;
+        return host_list(p, &options->hostfiles);
     default:
         return option_number(p, 1, INT_MAX, &options->nnodes);
     }

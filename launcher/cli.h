@@ -43,6 +43,7 @@ struct options {
     struct environment_changes env; /* for all apps */
     const char *master_addr, *master_port;
     struct strings hosts, hostfiles; /* as written */
+    int hosts_section;               /* that names hosts, from 1; -1: several do */
     int nnodes, node_rank;           /* node_rank -1: not said */
     const char *job_name;            /* --rdzv-id */
     int fanout;                      /* 0: not said */

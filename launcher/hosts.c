@@ -178,6 +178,10 @@ int hosts_add(struct host_list *list, const char *text, struct host_words words,
 static int read_wishes(const struct options *options, struct host_list *list)
 {
     int status = 0;
+    if (options->hosts_section < 0 && !options->spawned)
+        complain("several sections name hosts: these are one list for all ranks, in order, and "
+                 "not a list "
+                 "for each section; --dry-run shows who runs where");
     for (int i = 0; i < options->hosts.n && !status; i++) {
         status = hosts_add(list, options->hosts.text[i], (struct host_words){ 0 }, "");
         if (!status && !list->n) {

@@ -54,6 +54,12 @@ got=$(timeout 20 "$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 600000 --cpus-
 [ "$got" = "599999 $(hostname) 0-3 ./a.out" ] && ok "mapping: many cores for many ranks" ||
     not_ok "mapping: many cores for many ranks" "$got"
 
+got=$("$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 1 -H b ./x : -np 3 -H a ./y 2>&1)
+case $got in
+*"several sections name hosts"*) ok "mapping: hosts of several sections are told to be one list" ;;
+*) not_ok "mapping: hosts of several sections" "$got" ;;
+esac
+
 # Of a machine's GPUs ranks get those that are visible.
 gpus() # name, wanted, options: GPUs of ranks in a row, or what is complained of
 {

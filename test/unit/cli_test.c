@@ -127,6 +127,20 @@ START_TEST(placement_in_every_custom)
 }
 END_TEST
 
+START_TEST(hosts_of_sections_are_noticed)
+{
+    struct options o;
+    ck_assert_int_eq(parse("-H a -np 1 p : -np 2 q", &o), 0);
+    ck_assert_int_eq(o.hosts_section, 1);
+    ck_assert_int_eq(parse("-np 1 p : -H a -H b -np 2 q", &o), 0);
+    ck_assert_int_eq(o.hosts_section, 2);
+    ck_assert_int_eq(parse("-np 1 -H a p : -H b -np 2 q", &o), 0);
+    ck_assert_int_eq(o.hosts_section, -1);
+    ck_assert_int_eq(parse("-H a p : -hostfile f q : r", &o), 0);
+    ck_assert_int_eq(o.hosts_section, -1);
+}
+END_TEST
+
 START_TEST(limits_that_nobody_reaches_are_none)
 {
     struct options o;
@@ -363,4 +377,5 @@ UNIT_MAIN("cli", programs_keep_their_arguments, all_spellings_of_a_number_of_ran
           streams_as_asked, typos_find_what_was_meant, the_table_is_sound,
           help_and_manual_name_every_option, configfiles_are_sections,
           a_configfile_ends_a_section_for_all, a_configfile_that_names_itself_is_refused,
-          limits_that_nobody_reaches_are_none, others_get_the_words_as_they_were_typed)
+          limits_that_nobody_reaches_are_none, hosts_of_sections_are_noticed,
+          others_get_the_words_as_they_were_typed)
