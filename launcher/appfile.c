@@ -80,10 +80,13 @@ int appfile_read(const char *path, struct strings *words)
         free(whole);
         whole = NULL;
     }
+    int status = ferror(file) ? EXIT_USAGE : 0;
+    if (status)
+        complain("cannot read %s: %s", path, strerror(errno));
     if (whole)
         add_line(whole, words);
     free(whole);
     free(line);
     fclose(file);
-    return 0;
+    return status;
 }

@@ -292,7 +292,7 @@ static int process_option(struct option_use *p, int id)
     case OPTION_HOSTFILE:
         return host_list(p, &options->hostfiles);
     default:
-        return option_number(p, 1, INT_MAX, &options->nnodes);
+        return option_number(p, 1, RANKS_MOST, &options->nnodes); /* each has one or more */
     }
 }
 

@@ -122,6 +122,10 @@ int hostfile_read(struct host_list *list, const char *path, int each)
         snprintf(where, sizeof where, "%s:%d: ", path, number);
         status = read_host(list, line, each, where);
     }
+    if (!status && ferror(file)) {
+        complain("cannot read the host file %s: %s", path, strerror(errno));
+        status = EXIT_USAGE;
+    }
     free(line);
     fclose(file);
     if (!status && !list->n) {

@@ -54,6 +54,13 @@ got=$(timeout 20 "$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 600000 --cpus-
 [ "$got" = "599999 $(hostname) 0-3 ./a.out" ] && ok "mapping: many cores for many ranks" ||
     not_ok "mapping: many cores for many ranks" "$got"
 
+for option in -hostfile -configfile; do
+    got=$("$XMPIRUN" --dry-run $option / ./a.out 2>&1)
+    case $got in
+    *"cannot read "*"directory"*) ok "mapping: $option that cannot be read" ;;
+    *) not_ok "mapping: $option that cannot be read" "$got" ;;
+    esac
+done
 got=$("$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 1 -H b ./x : -np 3 -H a ./y 2>&1)
 case $got in
 *"several sections name hosts"*) ok "mapping: hosts of several sections are told to be one list" ;;

@@ -190,6 +190,8 @@ START_TEST(wrong_lines_are_refused)
         "--map-by core:pe=99999999999999 p",
         "--map-by= p",
         "-ppn 2000000000 p",
+        "--nnodes 2000000000 --node-rank 0 p",
+        "-configfile /",
         "-configfile /no/such/file",
         "-np 2 : p",
         "-np 2 p : -np 3",
