@@ -20,7 +20,7 @@ struct agent {
     int status; /* as from waitpid, once ended */
     bool ended;
     uint64_t ended_ns;   /* clock_ns */
-    struct watch output; /* its stdout and stderr */
+    struct watch output; /* its stdout and stderr; fd -1: not started, or at the end */
     char said[600];      /* the end of what it has said */
     size_t nsaid;
 };

@@ -193,6 +193,7 @@ static void list_remotes(const struct launch *launch)
     for (int i = 0; i < n; i++) {
         int from = tree_part(launch->n, launch->fanout, i),
             to = tree_part(launch->n, launch->fanout, i + 1);
+        agents[i].output.fd = -1; /* --node-rank: there is none, and 0 is our own stdin */
         remotes.list[i] = (struct remote){ .number = launch->first + from,
                                            .n = to - from,
                                            .name = launch->names[from],

@@ -162,6 +162,13 @@ else:
     check "gather: and soon" "$([ $took -lt 20000 ] && echo yes || echo $took)" yes
     XMPI_START_TIMEOUT=1.5 run 30 --nnodes 2 --node-rank 1 --master-addr localhost --master-port "$port" true
     check "gather: the user's patience" "$code $(grep -c 'node 0 was not to be reached within 2 s at ' "$dir/err")" "1 1"
+    for words in "" "yes y"; do # a terminal where nobody types, and input
+        took=$(now_ms)
+        said=$({ [ -z "$words" ] && sleep 12 & [ -z "$words" ] || exec timeout 12 $words; } 2> /dev/null |
+            { XMPI_START_TIMEOUT=1 timeout 10 "$XMPIRUN" --nnodes 2 --node-rank 0 --master-addr localhost --master-port "$port" true 2>&1
+            echo "exit $? after $((($(now_ms) - took) / 7000))"; })
+        check "gather: a node that does not come, stdin of ${words:-nothing}" "$(echo "$said" | grep -c 'no xmpirun has called') $(echo "$said" | tail -n 1)" "1 exit 1 after 0"
+    done
     for wrong in 0 x -1; do
         XMPI_START_TIMEOUT=$wrong run 30 --nnodes 2 --node-rank 1 --master-addr localhost --master-port "$port" true
         check "gather: no patience: $wrong" "$code $(grep -c "XMPI_START_TIMEOUT=$wrong: expected seconds" "$dir/err")" "2 1"
