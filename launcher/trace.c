@@ -23,10 +23,11 @@
 
 static int raw = -1; /* what the ranks write into */
 
-/* Whoever waits for the end of a long run would like to know before it.  A pipe may have no reader yet. */
+/* Whoever waits for the end of a long run would like to know before it.  A pipe may have no reader yet.
+ * What an earlier run has left would be taken for ours if we are killed. */
 static bool may_be_written(const char *name)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
     if (fd >= 0)
         close(fd);
     return fd >= 0 || errno == ENXIO;

@@ -42,6 +42,12 @@ XMPI_TRACE=$scratch/trace.json run 60 -np 2 "$program" many
 check "many calls" "$code $(look 2)" "0 2 2 40016 2 good"
 XMPI_TRACE=$scratch/trace.json run 30 -np 2 "$program" dies
 check "a rank that dies: what it did is there" "$code $(look 2)" "134 2 2 16 2 good"
+mkfifo "$scratch/ready"
+XMPI_TRACE=$scratch/trace.json start -np 1 sh -c "echo > '$scratch/ready'; exec sleep 30"
+read -r started < "$scratch/ready"
+kill -KILL $pid
+collect
+check "killed: what an earlier run has left is not taken for its" "$(wc -c < "$scratch/trace.json")" 0
 rm -f "$scratch/trace.json"
 run 30 -np 2 "$program"
 check "no trace unless asked for" "$code $(ls "$scratch" | grep -c json)" "0 0"
