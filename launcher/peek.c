@@ -23,6 +23,7 @@ enum { MOST_JOBS = 256 };
 
 struct search {
     const char *which;     /* a pid or a job id; NULL: all */
+    bool is_pid;           /* then nobody else is looked into */
     ino_t seen[MOST_JOBS]; /* all processes of a job have the same file */
     int nseen, shown;
     char told[MOST_JOBS][BOOT_JOB_CHARS]; /* jobs whose xmpirun has answered */
@@ -61,9 +62,9 @@ static struct boot_header *map_new(const char *path, struct search *search, size
     return NULL;
 }
 
-static bool is_asked_for(const struct boot_header *segment, int pid, const char *which)
+static bool is_asked_for(const struct boot_header *segment, const struct search *search)
 {
-    return !which || strcmp(which, segment->job) == 0 || atoi(which) == pid;
+    return !search->which || search->is_pid || strcmp(search->which, segment->job) == 0;
 }
 
 static bool told_before(const struct search *search, const char *job)
@@ -142,8 +143,7 @@ static void look_into_file(int pid, const char *fd, struct search *search)
     if (!segment)
         return;
     bool spread = segment->nnodes > 1 || segment->nlocal < segment->world_size;
-    if (is_asked_for(segment, pid, search->which) &&
-        !(spread && show_all(segment, inode, search)))
+    if (is_asked_for(segment, search) && !(spread && show_all(segment, inode, search)))
         show(segment, search);
     munmap(segment, bytes);
 }
@@ -164,10 +164,10 @@ int status_main(const char *which)
 {
     static struct search search;
     search.which = which;
-    bool is_pid = which && atoi(which) > 0 && !which[strspn(which, "0123456789")];
-    if (is_pid)
+    search.is_pid = which && atoi(which) > 0 && !which[strspn(which, "0123456789")];
+    if (search.is_pid)
         look_into_process(atoi(which), &search);
-    DIR *processes = is_pid ? NULL : opendir("/proc");
+    DIR *processes = search.is_pid ? NULL : opendir("/proc");
     for (struct dirent *process; processes && (process = readdir(processes));)
         if (isdigit((unsigned char)process->d_name[0]))
             look_into_process(atoi(process->d_name), &search);

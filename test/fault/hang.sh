@@ -298,6 +298,8 @@ check "--status PID" "$? $(grep -c 'rank [01] (pid .*MPI_Recv' "$dir/status")" "
 check "--status JOB" "$("$XMPIRUN" --status "$job" | grep -c 'rank [01] (pid .*MPI_Recv')" 2
 "$XMPIRUN" --status 1-none > /dev/null 2>&1
 check "--status of no job" $? 1
+"$XMPIRUN" --status "$pid-none" > /dev/null 2>&1
+check "--status of a job whose name begins as a pid does" $? 1
 kill -QUIT $pid
 await 30 grep -q "state of the ranks" "$dir/err"
 check_says "SIGQUIT" "both in MPI_Recv"
