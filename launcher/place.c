@@ -3,7 +3,8 @@
  * Lines of the program: an address in a rank becomes a file and an offset in it, by the rank's
  * /proc/PID/maps, and that a line, by addr2line where it is installed.  A return address belongs
  * to the call before it, so one byte less is asked for.  Answers are kept: ranks tend to be stuck
- * at the same line.  addr2line gets two seconds each time and ten in all.
+ * at the same line.  addr2line gets two seconds each time and ten in all, and no more once a signal
+ * waits that the launcher has blocked and would answer.
  */
 #define _GNU_SOURCE 1 /* pipe2 */
 #include "launcher/status.h"
@@ -22,7 +23,7 @@
 
 extern char **environ;
 
-enum { KEPT = 64, TEXT = 320, LIMIT_MS = 2000, LIMIT_ALL_MS = 10000 };
+enum { KEPT = 64, TEXT = 320, LIMIT_MS = 2000, LIMIT_ALL_MS = 10000, GLANCE_MS = 50 };
 
 static struct kept {
     char asked[TEXT], answer[TEXT];
@@ -53,15 +54,31 @@ static pid_t ask(const char *file, const char *offset, int out)
     return error ? -1 : pid;
 }
 
+/* Does somebody want the job to end, or to hear more of it? */
+static bool is_called(void)
+{
+    static const int calls[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    sigset_t waiting;
+    if (sigpending(&waiting) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (sigismember(&waiting, calls[i]))
+            return true;
+    return false;
+}
+
 /* Everything up to the end, or as much as comes in time. */
 static void read_answer(int fd, char *text, size_t room)
 {
     size_t used = 0;
-    uint64_t end = clock_ns() + LIMIT_MS * 1000000ull, now;
-    while (used < room - 1 && (now = clock_ns()) < end) {
+    uint64_t end = clock_ns() + LIMIT_MS * 1000000ull;
+    while (used < room - 1 && clock_ns() < end && !is_called()) {
         struct pollfd ready = { fd, POLLIN, 0 };
-        if (poll(&ready, 1, (int)((end - now) / 1000000u) + 1) <= 0)
+        int n_ready = poll(&ready, 1, GLANCE_MS);
+        if (n_ready < 0)
             break;
+        if (n_ready == 0)
+            continue;
         ssize_t n = read(fd, text + used, room - 1 - used);
         if (n <= 0)
             break;
@@ -87,7 +104,7 @@ static bool answer_reads(char *answer, char *text, size_t room)
 static bool look_up(const char *file, uint64_t offset, char *text, size_t room)
 {
     int ends[2];
-    if (spent_ns > LIMIT_ALL_MS * 1000000ull || pipe2(ends, O_CLOEXEC) != 0)
+    if (spent_ns > LIMIT_ALL_MS * 1000000ull || is_called() || pipe2(ends, O_CLOEXEC) != 0)
         return false;
     uint64_t begin = clock_ns();
     char number[32], answer[TEXT] = "";

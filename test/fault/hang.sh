@@ -308,6 +308,22 @@ kill -TERM $pid
 collect
 check "nothing is left" "$(leftovers_soon)" 0
 
+# Whoever looks up lines of the program may be slow; who wants the job to end is answered meanwhile.
+mkdir "$scratch/slow"
+printf '#!/bin/sh\n: > "%s/asked"\nexec sleep 30\n' "$scratch" > "$scratch/slow/addr2line"
+chmod +x "$scratch/slow/addr2line"
+usual_path=$PATH
+PATH=$scratch/slow:$PATH XMPI_HANG=0 start -np 2 "$hang" recv-recv
+PATH=$usual_path
+await_status "both in MPI_Recv"
+kill -QUIT $pid
+await 30 test -e "$scratch/asked"
+began=$(now_ms)
+kill -TERM $pid
+collect
+took=$(($(now_ms) - began))
+check "a slow addr2line: SIGTERM is answered" "$code $([ $took -lt 1500 ] && echo soon || echo $took ms)" "143 soon"
+
 wait $patient
 took=$(head -n 1 "$scratch/took")
 [ "${took:-99999}" -lt 15000 ] && ok "unasked: explained within 15 s" ||
