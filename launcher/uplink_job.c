@@ -200,6 +200,8 @@ int uplink_job(void)
     static struct plan plan;
     static struct options options;
     int status = prepare(&job, &plan, &options);
+    if (!status && up.noted) /* a host below was lost while xmpirun made the job */
+        status = 1;
     if (status) { /* nobody runs here; those below hear of it as soon as the job begins */
         plan.nranks = 0;
         job.failed = true;
