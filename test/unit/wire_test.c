@@ -148,6 +148,30 @@ START_TEST(frames_arrive)
 }
 END_TEST
 
+/* What is under way is bounded by who sends, and so is the memory for it, though there is always more. */
+START_TEST(memory_is_bounded)
+{
+    enum { PIECE = 1 << 16, AHEAD = 1 << 20, ALL = 64 << 20 };
+    struct wire root, daemon;
+    struct pack piece = { 0 };
+    static char zeros[PIECE];
+    int sent = 0;
+    pair(&root, &daemon, secret);
+    pack_raw(&piece, zeros, PIECE);
+    while (sent < ALL) {
+        for (; sent - seen.sum < AHEAD; sent += PIECE)
+            wire_send(&root, 0x100, &piece);
+        seen.sum -= seen.frames * 0x100; /* the kinds */
+        seen.frames = 0;
+        loop_turn(0);
+    }
+    ck_assert_uint_lt(root.out.room, 8 * AHEAD);
+    wire_close(&daemon);
+    wire_close(&root);
+    pack_free(&piece);
+}
+END_TEST
+
 /* Who has dialled waits for an answer, and must find out that there is no way for it any more. */
 START_TEST(pulses)
 {
@@ -286,5 +310,5 @@ START_TEST(damaged_frames)
 }
 END_TEST
 
-UNIT_MAIN("wire", hashes, packs, packs_of_garbage, frames_arrive, pulses, wrong_key,
-          another_number, held, strangers, damaged_frames)
+UNIT_MAIN("wire", hashes, packs, packs_of_garbage, frames_arrive, memory_is_bounded, pulses,
+          wrong_key, another_number, held, strangers, damaged_frames)
