@@ -82,6 +82,33 @@ char *agent_command(const char *template, const char *host, const char *cmd)
 
 /* ---- its life ---- */
 
+static struct {
+    struct agent *list;
+    int n;
+    pid_t pid; /* of who has started them */
+} ours;
+
+/* A child that has not executed yet has our memory. */
+static void end_with_us(int number)
+{
+    for (int i = 0; i < ours.n && getpid() == ours.pid; i++)
+        if (ours.list[i].pid > 0)
+            kill(-ours.list[i].pid, SIGKILL);
+    kill(getpid(), number); /* comes when we return, and ends us */
+}
+
+void agents_end_with_us(struct agent *list, int n)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    struct sigaction before, after = { .sa_handler = end_with_us, .sa_flags = SA_RESETHAND };
+    ours.list = list;
+    ours.n = n;
+    ours.pid = getpid();
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ends[i], &after, NULL);
+}
+
 /* Keep the end of what it says. */
 static void remember(struct agent *agent, const char *text, size_t n)
 {

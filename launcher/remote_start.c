@@ -215,6 +215,8 @@ int remote_start(const struct launch *launch)
     start.listens = !status;
     for (int i = 0; i < remotes.n && !status && launch->template; i++)
         status = start_agent(&remotes.list[i]);
+    if (launch->template)
+        agents_end_with_us(remotes.list[0].agent, remotes.n);
     return status;
 }
 

@@ -24,6 +24,8 @@ with_command() {
 rank_of() { with_command "$1.*" | head -n 1; } # program
 daemon_of() { with_command "[^ ]*xmpid --root.*--host $1" | head -n 1; }
 
+agents_sleep() { [ "$(with_command 'sleep 30' | wc -l)" = "$1" ]; }
+
 await_words() { await 60 grep -qs -- "$2" "$1"; } # file, words
 
 part_start() # who runs where, streams, exit codes
@@ -238,6 +240,13 @@ part_errors() # what the user did wrong, or the hosts
     check_says "says so" "no secret on its stdin"
     run 30 --launch-agent '(read s; echo 00000000000000000000000000000000) | {cmd}' -H a true
     check "a wrong secret" "$code" 1
+    for signal in TERM HUP; do
+        start --launch-agent 'sleep 30; : {cmd}' -H a,b true
+        await 20 agents_sleep 2
+        kill -$signal "$pid"
+        collect
+        check "$signal while it waits for hosts" "$([ $code -gt 128 ] && echo yes) $(leftovers_soon)" "yes 0"
+    done
     printf 'a slots=2\nb slots=x\n' > "$scratch/hostfile"
     run 30 -hostfile "$scratch/hostfile" true
     check "a host file with a mistake" "$code" 2
