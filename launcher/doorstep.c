@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * See doorstep.h.  At most MOST_CALLERS at a time may stand here, each with at most one short
- * frame: who cannot make a right frame is sent away and mentioned once.
+ * frame: who cannot make a right frame is sent away and mentioned once, and so is who has said nothing
+ * when all places are taken and another one calls.
  */
 #define _GNU_SOURCE 1 /* accept4 */
 #include "launcher/doorstep.h"
@@ -26,6 +27,7 @@ static struct {
     const uint8_t *secret;
     bool (*adopt)(struct wire *wire, int number);
     struct wire *callers[MOST_CALLERS];
+    int next;  /* who goes when there is no place; about the one who stands here longest */
     bool told; /* of a stranger */
     int family, port;
 } step;
@@ -57,19 +59,29 @@ static void stranger_left(struct wire *wire, const char *why)
 
 static const struct wire_user stranger = { .frame = first_frame, .lost = stranger_left };
 
+static int place_for_caller(void)
+{
+    for (int slot = 0; slot < MOST_CALLERS; slot++)
+        if (!step.callers[slot])
+            return slot;
+    int slot = step.next;
+    struct wire *silent = step.callers[slot];
+    step.next = (slot + 1) % MOST_CALLERS;
+    wire_close(silent);
+    stranger_left(silent, "it has said nothing, and others have called");
+    return slot;
+}
+
 static void called(struct watch *watch, uint32_t events)
 {
     (void)events;
-    int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), slot = 0;
+    int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    while (slot < MOST_CALLERS && step.callers[slot])
-        slot++;
-    struct wire *wire = slot < MOST_CALLERS ? calloc(1, sizeof *wire) : NULL;
-    if (!wire) {
-        close(fd);
-        return;
-    }
+    struct wire *wire = calloc(1, sizeof *wire);
+    if (!wire)
+        abort();
+    int slot = place_for_caller();
     wire->user = &stranger;
     if (wire_open(wire, fd, true, 0, step.secret) == 0)
         step.callers[slot] = wire;

@@ -240,6 +240,14 @@ part_errors() # what the user did wrong, or the hosts
     check_says "says so" "no secret on its stdin"
     run 30 --launch-agent '(read s; echo 00000000000000000000000000000000) | {cmd}' -H a true
     check "a wrong secret" "$code" 1
+    cat > "$scratch/silent.py" <<'END'
+import re, socket, subprocess, sys
+port = int(re.search(r":([0-9]+) --host", sys.argv[1]).group(1))
+silent = [socket.create_connection(("127.0.0.1", port)) for i in range(300)]
+sys.exit(subprocess.call(sys.argv[1], shell=True))
+END
+    run 30 --launch-agent "${PYTHON3:-python3} $scratch/silent.py \"{cmd}\"" -H a,b sh -c 'echo $RANK'
+    check "callers that say nothing keep nobody out" "$code $(sort "$dir/out" | tr '\n' ';') $(grep -c 'it has said nothing' "$dir/err")" "0 0;1; 1"
     for signal in TERM HUP; do
         start --launch-agent 'sleep 30; : {cmd}' -H a,b true
         await 20 agents_sleep 2
