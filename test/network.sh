@@ -213,7 +213,7 @@ while_talking()
     "$@"
 }
 
-cable() { ip -n "$left" link set cable0 "$1"; }
+cable() { ip -n "$left" link set "cable${2:-0}" "$1"; }
 pull_for_a_while() { cable down; sleep 2; cable up; }
 cut_connections()
 {
@@ -246,6 +246,8 @@ part_namespaces()
         "$scratch/on_nodes" "$scratch/p2p" 4 -
     HALF=1 XMPI_OFI_TIMEOUT=2 case_run "network/a peer that computes is not lost" 60 \
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
+    HALF=1 XMPI_OFI_TIMEOUT=2 XMPI_OFI_NICS=cable0,cable1 case_run "network/nor one that is read from over two cables" 60 \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
     HALF=1 case_run "network/messages of who computes then, two namespaces" 30 "$XMPIRUN" -np 2 \
         "$scratch/on_nodes" "$scratch/lazy" gone "$scratch/gone"
     both_cables
@@ -260,6 +262,7 @@ part_namespaces()
     else
         skip "network/connections cut" "this kernel's ss cannot cut connections"
     fi
+    second_cable_gone
     cable_gone
 }
 
@@ -279,6 +282,18 @@ both_cables()
     else
         not_ok "network/each cable carries its part" "the first one carried $share % of $first + $second"
     fi
+}
+
+# Packets go over the first one, so the peer is heard as ever; long messages stop.
+second_cable_gone()
+{
+    rm -f "$scratch/talking"
+    while_talking cable down 1 &
+    HALF=1 XMPI_OFI_TIMEOUT=4 XMPI_OFI_NICS=cable0,cable1 wrong "network/second cable pulled" \
+        'rank [01] .*lost: nothing more of a long message for [0-9]+ s, at 10.77.1.[12] port [0-9]+ on .*interface cable1' \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/traffic" 10 60 "$scratch/talking"
+    wait
+    cable up 1
 }
 
 cable_gone()

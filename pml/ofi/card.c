@@ -46,14 +46,14 @@ const char *card_differs(const struct card *mine, const struct card *theirs, int
     return text;
 }
 
-const char *card_place(const struct card *card)
+const char *card_place(const struct card *card, int nic)
 {
     static char text[INET6_ADDRSTRLEN + 24];
     char address[INET6_ADDRSTRLEN] = "";
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
-    memcpy(&in, card->address[0], sizeof in);
-    memcpy(&in6, card->address[0], sizeof in6);
+    memcpy(&in, card->address[nic], sizeof in);
+    memcpy(&in6, card->address[nic], sizeof in6);
     if (card->address_bytes == sizeof in && in.sin_family == AF_INET) {
         inet_ntop(AF_INET, &in.sin_addr, address, sizeof address);
         snprintf(text, sizeof text, "%s port %d", address, ntohs(in.sin_port));

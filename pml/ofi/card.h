@@ -25,7 +25,7 @@ void card_fill(struct card *card);
 /* NULL, or why the processes with these cards cannot talk: a sentence without a full stop. */
 const char *card_differs(const struct card *mine, const struct card *theirs, int rank);
 
-/* "10.0.0.1 port 1234", or the provider's name for addresses that are none of the Internet. */
-const char *card_place(const struct card *card);
+/* "10.0.0.1 port 1234" of a nic, or the provider's name for addresses that are none of the Internet. */
+const char *card_place(const struct card *card, int nic);
 
 #endif

@@ -204,6 +204,8 @@ static bool fetch_post(struct fetch *fetch)
     nic->posted++;
     fetch->under_way++;
     fetch->trunk->reads++;
+    if (fetch->trunk->path[i].reads++ == 0)
+        fetch->trunk->path[i].moved_at = clock_ns();
     fetch->offset += bytes;
     fetch->nic = (i + 1) % nnics;
     fetch->refused_at = 0;
@@ -227,7 +229,7 @@ static void fetch_refused(struct fetch *fetch)
             1,
             "network: rank %d at %s answers, but provider %s takes no reads from it for %u s;"
             " asking for packets",
-            trunk->peer->world, card_place(&trunk->card), trunk->card.provider,
+            trunk->peer->world, card_place(&trunk->card, 0), trunk->card.provider,
             (unsigned)(patience / 1000000000));
     trunk->unreadable = true;
     fetch->failed = true;
@@ -284,9 +286,9 @@ bool fetch_begin(struct peer *peer, const struct link_fetch *what)
 }
 
 /* The peer is still being read from. */
-static void trunk_reads_on(struct trunk *trunk)
+static void trunk_reads_on(struct trunk *trunk, int nic)
 {
-    uint64_t now = clock_ns();
+    uint64_t now = trunk->path[nic].moved_at = clock_ns();
     if (now - trunk->reads_told > TELLING_NS && trunk_tell(trunk, HEAD_READS, false, 0))
         trunk->reads_told = now;
 }
@@ -299,7 +301,8 @@ void fetch_read_ended(struct op *op, int error)
     nic->posted--;
     fetch->under_way--;
     fetch->trunk->reads--;
-    trunk_reads_on(fetch->trunk);
+    fetch->trunk->path[read->nic].reads--;
+    trunk_reads_on(fetch->trunk, read->nic);
     if (error) {
         log_at(1, "network: reading from rank %d failed (%s); asking for packets",
                fetch->trunk->peer->world, fabric.strerror(error));

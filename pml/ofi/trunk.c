@@ -54,7 +54,8 @@ int trunk_new(struct peer *peer)
     if (!trunk)
         return fail(MPI_ERR_NO_MEM, "no memory to reach rank %d over the network", peer->world);
     trunk->peer = peer;
-    trunk->probe = -1;
+    for (int i = 0; i < NIC_MOST; i++)
+        trunk->path[i].probe.socket = -1;
     trunk->next = trunks;
     trunks = trunk;
     peer->lane = trunk;
@@ -120,7 +121,7 @@ static int trunk_insert(struct trunk *trunk)
         if (fi_av_insert(nics[i].av, trunk->card.address[theirs], 1, &trunk->to[i], 0, NULL) !=
             1)
             return fail(MPI_ERR_OTHER, "provider %s does not take the address of rank %d (%s)",
-                        trunk->card.provider, trunk->peer->world, card_place(&trunk->card));
+                        trunk->card.provider, trunk->peer->world, card_place(&trunk->card, 0));
     }
     return 0;
 }
@@ -269,7 +270,7 @@ void trunk_send_ended(struct frame *frame, int error)
     trunk->posted--;
     if (error && !trunk->rewinding && trunk->state == TRUNK_OPEN) {
         log_at(1, "network: a packet to rank %d at %s was not delivered (%s); sending again",
-               trunk->peer->world, card_place(&trunk->card), fabric.strerror(error));
+               trunk->peer->world, card_place(&trunk->card, 0), fabric.strerror(error));
         ofi_counters.lost_connections++;
         trunk->rewinding = true;
     }

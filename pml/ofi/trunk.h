@@ -64,6 +64,22 @@ static inline char *frame_payload(struct frame *frame)
 
 enum trunk_state { TRUNK_UNKNOWN, TRUNK_OPEN, TRUNK_LOST };
 
+/* Does the kernel of the peer still answer at an address?  watch.c; times in ns. */
+struct path_probe {
+    int socket; /* or -1 */
+    int refused;
+    uint64_t began, gap;  /* the last one; before the next */
+    uint64_t asked_since; /* the first without an answer; 0: none */
+    uint64_t answered;
+};
+
+/* From one nic to another: pieces of long messages that are under way, and since when none has come. */
+struct path {
+    int reads;
+    uint64_t moved_at;
+    struct path_probe probe;
+};
+
 struct trunk {
     struct peer *peer;
     enum trunk_state state; /* UNKNOWN: no address yet */
@@ -88,19 +104,16 @@ struct trunk {
     bool asks;        /* we wait for its silence */
     uint32_t silence; /* as it said last */
     uint64_t owed_since;
-    int reads; /* pieces of long messages under way */
+    int reads; /* pieces of long messages under way, over all paths */
     uint64_t reads_told;
+    struct path path[NIC_MOST];
 
     /* see watch.c; times in ns */
-    bool heard;                  /* since the last look */
-    uint64_t heard_at, alive_at; /* when a frame came; when a probe was answered */
-    uint64_t waits_since;        /* for an ack or an answer; 0: for nothing */
-    uint64_t pinged_at;          /* 0: not since it was heard */
-    uint64_t ping_gap;           /* before the next ping */
-    uint64_t probed_at, probe_gap;
-    uint64_t asked_since; /* the first probe without an answer; 0: none */
-    int probe;            /* a socket, or -1 */
-    int refused;
+    bool heard;           /* since the last look */
+    uint64_t heard_at;    /* when a frame came */
+    uint64_t waits_since; /* for an ack or an answer; 0: for nothing */
+    uint64_t pinged_at;   /* 0: not since it was heard */
+    uint64_t ping_gap;    /* before the next ping */
 
     bool attended; /* in the list of trunks that poll looks after */
     struct trunk *next_attended, *next;

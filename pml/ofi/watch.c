@@ -17,6 +17,10 @@
  * never.  Providers without Internet addresses have no probe; there a peer is lost when the
  * provider has refused packets to it for the whole time.
  *
+ * Pieces of long messages also come over further nics.  A path of these that brings nothing for a quarter of
+ * the time-out is probed in the same way: what is read over it could come back at any time into memory that
+ * is not ours any more, so it cannot be asked for otherwise, and a peer that does not answer there is lost.
+ *
  * Only peers from whom something is awaited are watched closely, others are pinged now and then.
  */
 #include "pml/ofi/trunk.h"
@@ -45,18 +49,37 @@ uint64_t trunk_timeout_ns(void)
 
 /* ---- probes ---- */
 
-void trunk_watch_end(struct trunk *trunk)
+static void probe_end(struct path_probe *probe)
 {
-    if (trunk->probe >= 0)
-        close(trunk->probe);
-    trunk->probe = -1;
+    if (probe->socket >= 0)
+        close(probe->socket);
+    probe->socket = -1;
 }
 
-/* Length of the peer's Internet address, 0: it has another. */
-static socklen_t address_length(const struct trunk *trunk)
+/* All is well, or nothing is asked any more. */
+static void probe_forget(struct path_probe *probe)
+{
+    probe_end(probe);
+    probe->gap = probe->asked_since = 0;
+    probe->refused = 0;
+}
+
+void trunk_watch_end(struct trunk *trunk)
+{
+    for (int i = 0; i < NIC_MOST; i++)
+        probe_end(&trunk->path[i].probe);
+}
+
+static int their_nic(const struct trunk *trunk, int nic)
+{
+    return nic % trunk->card.nnics;
+}
+
+/* Length of the Internet address that a nic of ours talks to, 0: it has another. */
+static socklen_t address_length(const struct trunk *trunk, int nic)
 {
     sa_family_t family;
-    memcpy(&family, trunk->card.address[0], sizeof family);
+    memcpy(&family, trunk->card.address[their_nic(trunk, nic)], sizeof family);
     if (family == AF_INET && trunk->card.address_bytes == sizeof(struct sockaddr_in))
         return sizeof(struct sockaddr_in);
     if (family == AF_INET6 && trunk->card.address_bytes == sizeof(struct sockaddr_in6))
@@ -64,59 +87,94 @@ static socklen_t address_length(const struct trunk *trunk)
     return 0;
 }
 
-static void probe_answered(struct trunk *trunk, int error, uint64_t now)
+static void probe_answered(struct path_probe *probe, int error, uint64_t now)
 {
-    trunk_watch_end(trunk);
+    probe_end(probe);
     if (error == 0 || error == ECONNREFUSED)
-        trunk->asked_since = 0;
+        probe->asked_since = 0;
     if (error == 0) {
-        trunk->alive_at = now;
-        trunk->refused = 0;
+        probe->answered = now;
+        probe->refused = 0;
         uint64_t most = trunk_timeout_ns() / 2;
-        trunk->probe_gap = 2 * trunk->probe_gap > most ? most : 2 * trunk->probe_gap;
+        probe->gap = 2 * probe->gap > most ? most : 2 * probe->gap;
     } else if (error == ECONNREFUSED) {
-        trunk->refused++;
-        trunk->probe_gap = LOOK_NS;
+        probe->refused++;
+        probe->gap = LOOK_NS;
     } /* else unreachable: as good as no answer */
 }
 
-static void probe_begin(struct trunk *trunk, uint64_t now)
+/* By the way that long messages go: where routes depend on it, from the address of our nic. */
+static void probe_leave_by(int s, int nic, socklen_t length)
 {
+    struct sockaddr_storage own = { 0 };
+    memcpy(&own, nics[nic].address, length);
+    if (own.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&own)->sin6_port = 0;
+    else
+        ((struct sockaddr_in *)&own)->sin_port = 0;
+    if (bind(s, (struct sockaddr *)&own, length) != 0)
+        errno = 0; /* by any way then */
+}
+
+static void probe_begin(struct trunk *trunk, int nic, uint64_t now)
+{
+    struct path_probe *probe = &trunk->path[nic].probe;
     struct sockaddr_storage address;
-    socklen_t length = address_length(trunk);
-    memcpy(&address, trunk->card.address[0], length);
+    socklen_t length = address_length(trunk, nic);
+    memcpy(&address, trunk->card.address[their_nic(trunk, nic)], length);
     int s = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s < 0)
         return;
-    trunk->probe = s;
-    trunk->probed_at = now;
-    if (!trunk->asked_since)
-        trunk->asked_since = now;
+    if (nic > 0)
+        probe_leave_by(s, nic, length);
+    probe->socket = s;
+    probe->began = now;
+    if (!probe->asked_since)
+        probe->asked_since = now;
     if (connect(s, (struct sockaddr *)&address, length) == 0)
-        probe_answered(trunk, 0, now);
+        probe_answered(probe, 0, now);
     else if (errno != EINPROGRESS)
-        probe_answered(trunk, errno, now);
+        probe_answered(probe, errno, now);
 }
 
-static void probe_look(struct trunk *trunk, uint64_t now)
+static void probe_look(struct path_probe *probe, uint64_t now)
 {
-    struct pollfd p = { .fd = trunk->probe, .events = POLLOUT };
+    struct pollfd p = { .fd = probe->socket, .events = POLLOUT };
     if (poll(&p, 1, 0) != 1)
         return;
     int error = 0;
     socklen_t length = sizeof error;
-    getsockopt(trunk->probe, SOL_SOCKET, SO_ERROR, &error, &length);
-    probe_answered(trunk, error, now);
+    getsockopt(probe->socket, SOL_SOCKET, SO_ERROR, &error, &length);
+    probe_answered(probe, error, now);
+}
+
+static void path_ask(struct trunk *trunk, int nic, uint64_t now)
+{
+    struct path_probe *probe = &trunk->path[nic].probe;
+    if (address_length(trunk, nic) == 0)
+        return;
+    if (probe->socket >= 0)
+        probe_look(probe, now);
+    else if (probe->gap == 0 || now - probe->began >= probe->gap) {
+        if (probe->gap == 0)
+            probe->gap = trunk_timeout_ns() / 8;
+        probe_begin(trunk, nic, now);
+    }
+}
+
+static bool probe_had_time(const struct path_probe *probe, uint64_t now)
+{
+    return probe->asked_since && now - probe->asked_since >= trunk_timeout_ns() / 4;
 }
 
 /* ---- one peer ---- */
 
-static void trunk_report(struct trunk *trunk, const char *what)
+static void trunk_report(struct trunk *trunk, int nic, const char *what)
 {
     char why[320];
     snprintf(why, sizeof why, "%s, at %s on %s (provider %s, interface %s of rank %d on %s)",
-             what, card_place(&trunk->card), trunk->card.host, trunk->card.provider,
-             nics[0].name, boot.rank, trunk_my_card.host);
+             what, card_place(&trunk->card, their_nic(trunk, nic)), trunk->card.host,
+             trunk->card.provider, nics[nic].name, boot.rank, trunk_my_card.host);
     trunk_lost(trunk, why);
 }
 
@@ -137,17 +195,6 @@ static void trunk_ping(struct trunk *trunk, uint64_t silent, bool awaits, uint64
     trunk->ping_gap = 2 * gap < most ? 2 * gap : most;
 }
 
-static void trunk_probe(struct trunk *trunk, uint64_t now)
-{
-    if (trunk->probe >= 0)
-        probe_look(trunk, now);
-    else if (trunk->probe_gap == 0 || now - trunk->probed_at >= trunk->probe_gap) {
-        if (trunk->probe_gap == 0)
-            trunk->probe_gap = trunk_timeout_ns() / 8;
-        probe_begin(trunk, now);
-    }
-}
-
 static uint64_t latest(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -157,9 +204,9 @@ static uint64_t latest(uint64_t a, uint64_t b)
  * since when it was asked, not since when it is silent: we may not have run for as long. */
 static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
 {
-    if (address_length(trunk) == 0)
+    if (address_length(trunk, 0) == 0)
         return trunk->unsent != NULL;
-    return trunk->asked_since && now - trunk->asked_since >= trunk_timeout_ns() / 4;
+    return probe_had_time(&trunk->path[0].probe, now);
 }
 
 /* Nothing was heard for a quarter of the time-out from a peer that owes an answer. */
@@ -167,15 +214,35 @@ static void trunk_doubt(struct trunk *trunk, uint64_t now)
 {
     char text[80];
     uint64_t silent = now - latest(trunk->heard_at, trunk->waits_since);
-    uint64_t sure = now - latest(latest(trunk->heard_at, trunk->alive_at), trunk->waits_since);
-    if (address_length(trunk) > 0)
-        trunk_probe(trunk, now);
-    if (trunk->refused >= MOST_REFUSED) {
-        trunk_report(trunk, "nobody accepts connections");
+    const struct path_probe *probe = &trunk->path[0].probe;
+    path_ask(trunk, 0, now);
+    uint64_t sure = now - latest(latest(trunk->heard_at, probe->answered), trunk->waits_since);
+    if (probe->refused >= MOST_REFUSED) {
+        trunk_report(trunk, 0, "nobody accepts connections");
     } else if (sure >= trunk_timeout_ns() / 4 * 3 && trunk_had_time(trunk, now)) {
         snprintf(text, sizeof text, "no answer for %u s", (unsigned)(silent / SECOND));
-        trunk_report(trunk, text);
+        trunk_report(trunk, 0, text);
     }
+}
+
+/* Long messages come over other paths than packets do, so the peer may be heard while one of these is cut.
+ * Who refuses to be connected to can be reached. */
+static void path_watch(struct trunk *trunk, int nic, uint64_t now)
+{
+    struct path *path = &trunk->path[nic];
+    if (path->reads == 0 || now - path->moved_at < trunk_timeout_ns() / 4) {
+        probe_forget(&path->probe);
+        return;
+    }
+    path_ask(trunk, nic, now);
+    uint64_t still = now - path->moved_at;
+    uint64_t sure = now - latest(path->moved_at, path->probe.answered);
+    if (sure < trunk_timeout_ns() / 4 * 3 || !probe_had_time(&path->probe, now))
+        return;
+    char text[80];
+    snprintf(text, sizeof text, "nothing more of a long message for %u s",
+             (unsigned)(still / SECOND));
+    trunk_report(trunk, nic, text);
 }
 
 static void trunk_watch(struct trunk *trunk, uint64_t now)
@@ -183,9 +250,8 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
     if (trunk->heard) {
         trunk->heard = false;
         trunk->heard_at = now;
-        trunk->pinged_at = trunk->waits_since = trunk->probe_gap = trunk->asked_since = 0;
-        trunk->refused = 0;
-        trunk_watch_end(trunk);
+        trunk->pinged_at = trunk->waits_since = 0;
+        probe_forget(&trunk->path[0].probe);
     }
     bool awaits = trunk_awaits(trunk) || trunk->pinged_at;
     if (!awaits)
@@ -210,6 +276,8 @@ void trunks_watch(void)
     for (struct trunk *trunk = trunks; trunk; trunk = trunk->next) {
         if (trunk->state == TRUNK_OPEN && !trunk->left)
             trunk_watch(trunk, now);
+        for (int i = 1; i < nnics && trunk->state == TRUNK_OPEN; i++)
+            path_watch(trunk, i, now);
         bool moves = (trunk->first && !trunk->left) || fetches_from(trunk);
         undelivered += moves && trunk->state != TRUNK_LOST;
     }
