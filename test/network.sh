@@ -86,6 +86,9 @@ part_traffic()
         XMPI_SHM=0 XMPI_OFI_PROVIDER=$provider case_run "network/many at once, provider $provider" 90 \
             "$XMPIRUN" -np 12 "$scratch/rush" 2
     done
+    # Its addresses look like those of TCP, but nobody listens there.
+    XMPI_SHM=0 XMPI_OFI_PROVIDER='udp;ofi_rxd' XMPI_OFI_TIMEOUT=2 case_run \
+        "network/who computes is not lost, provider udp;ofi_rxd" 60 "$XMPIRUN" -np 2 "$scratch/away" 6
 }
 
 # Nothing is lost, doubled or overtaken when connections break, a hundred times under traffic.

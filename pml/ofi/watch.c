@@ -10,7 +10,7 @@
  *     quarter of the    a probe: a plain TCP connection to the peer's address, which its kernel
  *     time-out          accepts whether or not the process is listening to us.
  *                       accepted    alive, and ask again later, at longer and longer intervals
- *                       refused     nobody has that address any more: lost
+ *                       refused     nobody has that address any more: lost, if the provider uses TCP
  *                       no answer   for a quarter of it, and all is silent for three: lost
  *
  * so a peer that cannot be reached is reported within XMPI_OFI_TIMEOUT, and one that computes
@@ -87,9 +87,20 @@ static socklen_t address_length(const struct trunk *trunk, int nic)
     return 0;
 }
 
+/* Is the port in an address one of TCP, so that nobody is there who refuses?  Others have them, too: of
+ * verbs it is one of RDMA's, of udp one of UDP. */
+static bool port_is_of_tcp(void)
+{
+    const char *name = nics[0].info->fabric_attr->prov_name;
+    return strncmp(name, "tcp", 3) == 0 || strcmp(name, "net") == 0 ||
+           strcmp(name, "sockets") == 0;
+}
+
 static void probe_answered(struct path_probe *probe, int error, uint64_t now)
 {
     probe_end(probe);
+    if (error == ECONNREFUSED && !port_is_of_tcp())
+        error = 0; /* a kernel that is well */
     if (error == 0 || error == ECONNREFUSED)
         probe->asked_since = 0;
     if (error == 0) {
