@@ -96,6 +96,7 @@ struct wait {
     uint32_t rings; /* of the doorbell when it was armed */
     uint32_t yields;
     uint32_t moves; /* rounds that moved something, and sleeps, that did not end it */
+    uint32_t rests; /* sleeps in a row behind a leader, of which nobody called it */
     uint32_t hands; /* of the engine lock, some moves ago */
     bool woken;     /* armed no more: it has slept */
     bool helps;     /* it is progress_assist's; `hands` are the rounds when it looked last */

@@ -14,7 +14,8 @@
  *
  *     nobody leads            whoever waits leads
  *     the leader is awake     follow
- *     the leader is asleep    lead; it sleeps on, and leads again when this wait is over
+ *     the leader is asleep    lead; it sleeps on, and leads again when this wait is over, or is as long: then
+ *                             follow, and sleep
  *     the leader was there    lead, and let it follow: what arrives is for those who come and go.
  *       for many messages     It follows by itself when threads come that find their work done
  *
@@ -43,6 +44,7 @@ enum {
     TELLING_SPIN = 100000, /* polls of a wait that only spins: then it is told */
     CONTENDED_POLLS = 50,  /* a poll counts for so many when another thread wanted the lock */
     TOLD_NS = 2000000,     /* from one telling to the next */
+    LOOKS_NS = 2000000,    /* of a follower without a flag, at most */
     WATCH_NS = 100000,     /* until the first look of the follower that watches */
     STAYS_MOVES = 8,       /* rounds for others after which a leader gives way to a newcomer, */
     LOOKS_MOVES = 64,      /* and after which it looks whether others call at all */
@@ -195,14 +197,22 @@ static void wait_take_over(struct wait *w)
     wait_begin_sleep(w);
 }
 
+/* Who has a flag is called when it is set; others look at it themselves now and then. */
+static uint64_t rest_ns(const struct wait *w)
+{
+    uint64_t ns = policy_nap_ns(w->rests);
+    return w->flag || ns < LOOKS_NS ? ns : policy.nap_ns > LOOKS_NS ? policy.nap_ns : LOOKS_NS;
+}
+
 static void wait_follow(struct wait *w)
 {
     wait_rewind(w);
     bool may_spin = followers < waits.cpus - 1,
          watches = !waits.watcher && (!waits.leader || waits.leader != waits.armed);
-    struct following how = { .awake = w->moves < STAYS_MOVES,
+    bool rests = w->rests > 0;
+    struct following how = { .awake = w->moves < STAYS_MOVES && !rests,
                              .pauses = may_spin ? policy.spin : 0,
-                             .asleep_ns = policy.nap_ns };
+                             .asleep_ns = rest_ns(w) };
     if (watches) {
         waits.watcher = w;
         how.asleep_ns = WATCH_NS;
@@ -213,6 +223,7 @@ static void wait_follow(struct wait *w)
     bool called = follow(w->flag, &how);
     count_asleep(w, -1);
     progress_idle_ns += clock_ns() - since;
+    w->rests = called ? 0 : w->rests + (w->rests < ARMED_MOST - ARMED);
     if (watches)
         waits.watcher = NULL;
     if (w->flag && !*w->flag) {
@@ -357,9 +368,15 @@ static bool wait_leads(struct wait *w)
     return true;
 }
 
+/* Nobody has called it, and somebody leads: for this thread as well, awake or asleep on the bell. */
+static bool wait_rests(const struct wait *w)
+{
+    return w->rests > 0 && waits.leader && waits.leader != w;
+}
+
 void wait_poll(struct wait *w)
 {
-    if (threads_are_many() && !wait_leads(w))
+    if (threads_are_many() && (wait_rests(w) || !wait_leads(w)))
         wait_follow(w);
     else
         wait_round(w);

@@ -73,7 +73,7 @@ part_traffic()
     done
     XMPI_SHM=0 case_run "network/more at once than is received" 60 "$XMPIRUN" -np 20 "$scratch/rush" 2
     half_packets
-    XMPI_SHM=0 NP="2 8" THREADS=4 ONLY="p2p wildcard requests" srcdir=$top sh "$top/test/threads.sh" \
+    XMPI_SHM=0 NP="2 8" THREADS=4 ONLY="p2p wildcard requests waiting" srcdir=$top sh "$top/test/threads.sh" \
         > "$scratch/threads" 2>&1 || failures=$((failures + 1))
     sed 's,\(ok\|skip\) thread/,\1 network/thread/,' "$scratch/threads"
     XMPI_SHM=0 XMPI_EAGER=0 case_run "network/always asked" 60 "$XMPIRUN" -np 3 \

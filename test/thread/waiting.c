@@ -2,9 +2,12 @@
  *
  * One thread waits, another one is needed: a receive from oneself that is blocked while another
  * thread sends; one that has long been asleep and is woken soon; threads that wait for nothing
- * while others exchange messages; probes; a receive that another thread cancels.
+ * while others exchange messages; probes; a receive that another thread cancels; and while all wait for long, no
+ * CPU does anything.
  */
 #include "test/thread/threads.h"
+
+#include <sys/resource.h>
 
 enum { EXCHANGES = 200, NAPS = 8 };
 
@@ -77,6 +80,32 @@ static void sleeper_and_others(int me)
     }
 }
 
+static double cpu_seconds(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+/* All threads but one, with flags or without, until the neighbour's last one has slept for a second. */
+static double spent;
+static void long_wait(int me)
+{
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, token = 8;
+    if (me < nthreads - 1) {
+        if (me % 3 == 2)
+            CHECK_OK(MPI_Probe(from, me, own[me], MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(&token, 1, MPI_INT, from, me, own[me], MPI_STATUS_IGNORE));
+        return;
+    }
+    double before = cpu_seconds();
+    nap_ms(1000);
+    spent = cpu_seconds() - before;
+    for (int i = 0; i < me; i++)
+        CHECK_OK(MPI_Send(&token, 1, MPI_INT, to, i, own[i]));
+}
+
 static MPI_Request unwanted;
 static void cancel(int me)
 {
@@ -105,10 +134,12 @@ int main(int argc, char **argv)
     /* A wake-up takes some 50 us; one that is missed takes a timeout.  The machine may be busy. */
     CHECK(longest < 2.0);
     threads_run(sleeper_and_others);
+    threads_run(long_wait);
+    CHECK(spent < 0.3);
     CHECK_OK(MPI_Irecv(&nothing, 1, MPI_INT, rank, 77, own[0], &unwanted));
     threads_run(cancel);
     comms_free(own);
     if (getenv("XMPI_TEST_VERBOSE"))
-        printf("longest wake-up %.3f ms\n", 1e3 * longest);
+        printf("longest wake-up %.3f ms, %.3f s of a second's wait\n", 1e3 * longest, spent);
     return check_done();
 }
