@@ -240,8 +240,10 @@ static void fetch_push(struct fetch *fetch)
 {
     struct trunk *trunk = fetch->trunk;
     while (!fetch->failed && fetch->offset < fetch->what.bytes) {
-        if (trunk->reads >= PIECES_PER_NIC * nnics)
+        if (trunk->reads >= PIECES_PER_NIC * nnics) {
+            fetch->refused_at = 0; /* older messages are read from */
             return;
+        }
         if (!fetch_post(fetch)) {
             if (fetch->under_way == 0 && !fetch->failed)
                 fetch_refused(fetch);
