@@ -104,10 +104,22 @@ static size_t write_some(struct out *out, const char *text, size_t bytes)
     return done;
 }
 
+/* What has been written goes once it is the greater part: other hosts send more as soon as there is room,
+ * so a slow reader may never have all.  Each byte is moved once at most for one that goes. */
+static void let_go(struct out *out)
+{
+    size_t waits = out->used - out->first;
+    if (out->first < waits)
+        return;
+    if (waits && out->first)
+        memmove(out->pending, out->pending + out->first, waits);
+    out->first = 0;
+    out->used = waits;
+}
+
 static void keep(struct out *out, const char *text, size_t bytes)
 {
-    if (out->first == out->used)
-        out->first = out->used = 0;
+    let_go(out);
     if (out->used + bytes > out->room) {
         size_t room = out->room ? out->room : 8192;
         while (room < out->used + bytes)
