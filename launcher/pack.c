@@ -56,6 +56,17 @@ void pack_free(struct pack *pack)
     *pack = (struct pack){ 0 };
 }
 
+void pack_let_go(struct pack *pack, size_t *done)
+{
+    size_t waits = pack->n - *done;
+    if (*done < waits)
+        return;
+    if (waits && *done)
+        memmove(pack->bytes, pack->bytes + *done, waits);
+    pack->n = waits;
+    *done = 0;
+}
+
 /* ---- reading ---- */
 
 static size_t left(const struct unpack *from)

@@ -68,19 +68,6 @@ static size_t backlog(const struct wire *wire)
     return wire->out.n - wire->out_done;
 }
 
-/* What has been sent goes once it is the greater part: where the other side never catches up entirely,
- * there would be no other time, and each byte is moved once at most for one that goes. */
-static void let_go(struct wire *wire)
-{
-    size_t waits = backlog(wire);
-    if (wire->out_done < waits)
-        return;
-    if (waits)
-        memmove(wire->out.bytes, wire->out.bytes + wire->out_done, waits);
-    wire->out.n = waits;
-    wire->out_done = 0;
-}
-
 /* Send what can be sent; false with errno when the connection is broken. */
 static bool push(struct wire *wire)
 {
@@ -94,7 +81,7 @@ static bool push(struct wire *wire)
         if (n > 0)
             wire->out_done += (size_t)n;
     }
-    let_go(wire);
+    pack_let_go(&wire->out, &wire->out_done);
     loop_set(&wire->watch, backlog(wire) ? EPOLLIN | EPOLLOUT : EPOLLIN);
     return true;
 }

@@ -62,6 +62,38 @@ START_TEST(letters_arrive_whole)
 }
 END_TEST
 
+static size_t taken;
+
+static void count(struct letters *letters, const struct unpack *letter)
+{
+    (void)letters;
+    taken += (size_t)(letter->end - letter->at);
+}
+
+/* What has been sent takes no memory, though there is always more. */
+START_TEST(memory_is_bounded)
+{
+    enum { PIECE = 1 << 16, AHEAD = 1 << 20, ALL = 64 << 20 };
+    static char zeros[PIECE];
+    struct letters from = { .came = count }, to = { .came = count };
+    struct pack letter = { .bytes = zeros, .n = PIECE };
+    int ends[2];
+    size_t sent = 0;
+    ck_assert_int_eq(loop_open(), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    letters_open(&from, ends[0]);
+    letters_open(&to, ends[1]);
+    while (sent < ALL) {
+        for (; sent - taken < AHEAD; sent += PIECE)
+            letters_send(&from, &letter);
+        loop_turn(0);
+    }
+    ck_assert_uint_lt(from.out.room, 8 * AHEAD);
+    letters_close(&from);
+    letters_close(&to);
+}
+END_TEST
+
 /* Who has ended has sent all; and nobody needs a turn of the loop to take what is there. */
 START_TEST(last_letters_are_not_lost)
 {
@@ -149,4 +181,5 @@ START_TEST(mail_finds_its_way)
 }
 END_TEST
 
-UNIT_MAIN("letters", letters_arrive_whole, last_letters_are_not_lost, mail_finds_its_way)
+UNIT_MAIN("letters", letters_arrive_whole, memory_is_bounded, last_letters_are_not_lost,
+          mail_finds_its_way)
