@@ -33,6 +33,9 @@ const char *agent_usual(void);
  * complaint: a host name that a shell would not take as a word, or no {cmd}. */
 char *agent_command(const char *template, const char *host, const char *cmd);
 
+/* Raise the limit of open files for so many agents, and the connections to what they start. */
+void agents_need_files(int n);
+
 /* Run it and give it this line on its stdin.  0, or an exit status after a complaint. */
 int agent_start(struct agent *agent, const char *command, const char *line);
 

@@ -29,6 +29,7 @@ static struct {
     struct wire *callers[MOST_CALLERS];
     int next;  /* who goes when there is no place; about the one who stands here longest */
     bool told; /* of a stranger */
+    bool full; /* of open files, and told so */
     int family, port;
 } step;
 
@@ -76,8 +77,12 @@ static void called(struct watch *watch, uint32_t events)
 {
     (void)events;
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) {
+        if ((errno == EMFILE || errno == ENFILE) && !step.full)
+            complain("cannot answer a host that calls: %s (ulimit -n)", strerror(errno));
+        step.full |= errno == EMFILE || errno == ENFILE;
         return;
+    }
     struct wire *wire = calloc(1, sizeof *wire);
     if (!wire)
         abort();

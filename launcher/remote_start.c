@@ -211,6 +211,7 @@ int remote_start(const struct launch *launch)
     list_remotes(launch);
     if (!remotes.n)
         return 0;
+    agents_need_files(remotes.n);
     int status = doorstep_open(launch->secret, launch->port, adopt);
     start.listens = !status;
     for (int i = 0; i < remotes.n && !status && launch->template; i++)
