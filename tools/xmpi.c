@@ -84,8 +84,9 @@ static int manual(void)
         ".SH NOTES\n"
         "Settings are read from the environment, XMPI_NAME for the setting NAME.\n"
         "A running program tells what it decides with XMPI_LOG=1 (among other things the hop\n"
-        "cost of a topology before and after reordering) and XMPI_EXPLAIN=all (the plan of\n"
-        "each collective).\n"
+        "cost of a topology before and after reordering; and at MPI_Finalize the messages,\n"
+        "requests and objects that are left behind) and XMPI_EXPLAIN=all (the plan of each\n"
+        "collective).\n"
         ".SH \"EXIT CODE\"\n0; 1 when what was asked for is not there; 2 when the command\n"
         "line is wrong.\n.SH \"SEE ALSO\"\nxmpi-plan(1), xmpirun(1)\n",
         stdout);
