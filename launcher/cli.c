@@ -159,8 +159,7 @@ static int read_configfile(struct options *options, const char *path)
     static int depth;
     if (depth == FILES_DEEP) {
         complain("-configfile %s: files of programs that name files of programs end after %d; "
-                 "does one "
-                 "name itself?",
+                 "does one name itself?",
                  path, FILES_DEEP);
         return EXIT_USAGE;
     }

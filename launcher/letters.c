@@ -41,7 +41,7 @@ static void push(struct letters *letters)
             break; /* later; or it is broken, which is seen by reading */
         letters->out_done += (size_t)n;
     }
-    pack_let_go(&letters->out, &letters->out_done);
+    bytes_let_go(letters->out.bytes, &letters->out.n, &letters->out_done);
     loop_set(&letters->watch, backlog(letters) ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 

@@ -6,6 +6,7 @@
  * /proc/self/fd; a socket has MSG_DONTWAIT; files never block.
  */
 #include "launcher/out.h"
+#include "launcher/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,22 +105,10 @@ static size_t write_some(struct out *out, const char *text, size_t bytes)
     return done;
 }
 
-/* What has been written goes once it is the greater part: other hosts send more as soon as there is room,
- * so a slow reader may never have all.  Each byte is moved once at most for one that goes. */
-static void let_go(struct out *out)
-{
-    size_t waits = out->used - out->first;
-    if (out->first < waits)
-        return;
-    if (waits && out->first)
-        memmove(out->pending, out->pending + out->first, waits);
-    out->first = 0;
-    out->used = waits;
-}
-
+/* Other hosts send more as soon as there is room, so a slow reader may never have all. */
 static void keep(struct out *out, const char *text, size_t bytes)
 {
-    let_go(out);
+    bytes_let_go(out->pending, &out->used, &out->first);
     if (out->used + bytes > out->room) {
         size_t room = out->room ? out->room : 8192;
         while (room < out->used + bytes)

@@ -56,14 +56,14 @@ void pack_free(struct pack *pack)
     *pack = (struct pack){ 0 };
 }
 
-void pack_let_go(struct pack *pack, size_t *done)
+void bytes_let_go(char *bytes, size_t *n, size_t *done)
 {
-    size_t waits = pack->n - *done;
+    size_t waits = *n - *done;
     if (*done < waits)
         return;
     if (waits && *done)
-        memmove(pack->bytes, pack->bytes + *done, waits);
-    pack->n = waits;
+        memmove(bytes, bytes + *done, waits);
+    *n = waits;
     *done = 0;
 }
 

@@ -26,9 +26,10 @@ void pack_texts(struct pack *pack, char *const *texts); /* up to NULL */
 void pack_raw(struct pack *pack, const void *bytes, size_t n);
 void pack_free(struct pack *pack);
 
-/* Of what is sent from the front: give up the first `*done` bytes once they are the greater part.  Where the other
- * side never catches up entirely there would be no other time, and each byte is moved once at most for one that goes. */
-void pack_let_go(struct pack *pack, size_t *done);
+/* Of `*n` bytes that are sent from the front: give up the first `*done` once they are the greater part.  Where
+ * the other side never catches up entirely there would be no other time, and each byte is moved once at most
+ * for one that goes. */
+void bytes_let_go(char *bytes, size_t *n, size_t *done);
 
 struct unpack {
     const char *at, *end;

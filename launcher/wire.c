@@ -81,7 +81,7 @@ static bool push(struct wire *wire)
         if (n > 0)
             wire->out_done += (size_t)n;
     }
-    pack_let_go(&wire->out, &wire->out_done);
+    bytes_let_go(wire->out.bytes, &wire->out.n, &wire->out_done);
     loop_set(&wire->watch, backlog(wire) ? EPOLLIN | EPOLLOUT : EPOLLIN);
     return true;
 }
