@@ -203,7 +203,6 @@ static bool fetch_post(struct fetch *fetch)
     }
     nic->posted++;
     fetch->under_way++;
-    fetch->trunk->reads++;
     if (fetch->trunk->path[i].reads++ == 0)
         fetch->trunk->path[i].moved_at = clock_ns();
     fetch->offset += bytes;
@@ -235,12 +234,20 @@ static void fetch_refused(struct fetch *fetch)
     fetch->failed = true;
 }
 
+static int trunk_reads(const struct trunk *trunk)
+{
+    int reads = 0;
+    for (int i = 0; i < nnics; i++)
+        reads += trunk->path[i].reads;
+    return reads;
+}
+
 /* As many pieces as may be. */
 static void fetch_push(struct fetch *fetch)
 {
     struct trunk *trunk = fetch->trunk;
     while (!fetch->failed && fetch->offset < fetch->what.bytes) {
-        if (trunk->reads >= PIECES_PER_NIC * nnics) {
+        if (trunk_reads(trunk) >= PIECES_PER_NIC * nnics) {
             fetch->refused_at = 0; /* older messages are read from */
             return;
         }
@@ -302,7 +309,6 @@ void fetch_read_ended(struct op *op, int error)
     struct nic *nic = &nics[read->nic];
     nic->posted--;
     fetch->under_way--;
-    fetch->trunk->reads--;
     fetch->trunk->path[read->nic].reads--;
     trunk_reads_on(fetch->trunk, read->nic);
     if (error) {

@@ -104,7 +104,6 @@ struct trunk {
     bool asks;        /* we wait for its silence */
     uint32_t silence; /* as it said last */
     uint64_t owed_since;
-    int reads; /* pieces of long messages under way, over all paths */
     uint64_t reads_told;
     struct path path[NIC_MOST];
 
