@@ -80,7 +80,7 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
                        struct mismatch *m)
 {
     uint32_t number = (uint32_t)(mine >> 32);
-    uint64_t theirs = last->said[number % RECORD_SAID];
+    uint64_t theirs = said_of(last->said, number);
     uint32_t ahead = (number - last->calls) & COLL_NUMBERS;
     if (last->met.context) {
         *m = last->met;
@@ -95,16 +95,10 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
     }
     m->their_signature = (uint32_t)theirs;
     m->their_number = (uint32_t)(theirs >> 32);
-    return ((theirs >> 32 ^ number) & COLL_NUMBERS) == 0 && words_differ(mine, theirs);
+    return theirs && words_differ(mine, theirs);
 }
 
 /* ---- at the end ---- */
-
-static uint64_t last_said_in(const struct last_words *last, uint32_t number)
-{
-    uint64_t said = last->said[number % RECORD_SAID];
-    return ((said >> 32 ^ number) & COLL_NUMBERS) == 0 ? said : 0;
-}
 
 /* In the same collective, one of those that both remember, they have said what does not go together. */
 static bool words_met(const struct team *team, const struct last_words *last,
@@ -112,7 +106,7 @@ static bool words_met(const struct team *team, const struct last_words *last,
 {
     uint32_t number = last->calls;
     for (int back = 0; back < RECORD_SAID; back++, number = (number - 1) & COLL_NUMBERS) {
-        uint64_t mine = said_in(team, number), theirs = last_said_in(last, number);
+        uint64_t mine = said_in(team, number), theirs = said_of(last->said, number);
         if (!mine || !theirs || !words_differ(mine, theirs))
             continue;
         m->my_signature = (uint32_t)mine;
@@ -130,7 +124,7 @@ static bool calls_missing(const struct team *team, const struct last_words *last
     uint32_t mine = team->calls & COLL_NUMBERS, ahead = (mine - last->calls) & COLL_NUMBERS;
     bool is_mine = ahead < COLL_NUMBERS / 2;
     uint32_t number = ((is_mine ? last->calls : mine) + 1) & COLL_NUMBERS;
-    uint64_t word = is_mine ? said_in(team, number) : last_said_in(last, number);
+    uint64_t word = is_mine ? said_in(team, number) : said_of(last->said, number);
     if (ahead == 0 || !word)
         return false;
     m->my_signature = is_mine ? (uint32_t)word : SIGNATURE_FINALIZED;

@@ -107,12 +107,16 @@ const char *served_name(uint32_t served);
 
 extern const struct pml_judge mismatch_judge;
 
-/* What this rank has said in the collective of that number; 0: it has not come so far, or has
- * forgotten. */
+/* What was said in the collective of that number; 0: it has not come so far, or was forgotten. */
+static inline uint64_t said_of(const uint64_t said[TEAM_SAID], uint32_t number)
+{
+    uint64_t word = said[number % TEAM_SAID];
+    return ((word >> 32 ^ number) & COLL_NUMBERS) == 0 ? word : 0;
+}
+/* The same of this rank. */
 static inline uint64_t said_in(const struct team *team, uint32_t number)
 {
-    uint64_t said = team->said[number % TEAM_SAID];
-    return ((said >> 32 ^ number) & COLL_NUMBERS) == 0 ? said : 0;
+    return said_of(team->said, number);
 }
 
 /* The error of a rank that has met another one in another collective, and soon the end of all on their
