@@ -26,7 +26,7 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-/* ---- messages and receives ---- */
+/* ---- messages ---- */
 
 static void messages_log(const struct channel *channel)
 {
@@ -40,27 +40,6 @@ static void messages_log(const struct channel *channel)
            "left behind on %s: %zu message%s that this rank did not receive; the oldest is "
            "from rank %d, tag %d",
            name, n, plural(n), oldest.peer, oldest.tag);
-}
-
-static const struct comm *comm_with(const struct channel *channel)
-{
-    return (const struct comm *)((const char *)channel - offsetof(struct comm, p2p));
-}
-
-static void comms_log(void)
-{
-    size_t n = 0;
-    char name[NAME_CHARS] = "";
-    for (struct channel *channel = NULL; (channel = channel_next(channel));) {
-        const struct comm *comm = channel_is_collective(channel) ? NULL : comm_with(channel);
-        if (!comm || comm->freed || comm->session || comm == &comm_world || comm == &comm_self)
-            continue;
-        if (n++ == 0)
-            comm_name_of(channel->context, name, sizeof name);
-    }
-    if (n > 0)
-        log_at(1, "left behind: %zu communicator%s not freed, %s%s", n, plural(n), name,
-               n > 1 ? " among them" : "");
 }
 
 /* ---- requests ---- */
@@ -102,7 +81,24 @@ static void requests_log(void)
                text);
 }
 
-/* ---- datatypes and operations ---- */
+/* ---- objects ---- */
+
+/* MPI_COMM_WORLD and MPI_COMM_SELF lie elsewhere. */
+static void comms_log(void)
+{
+    size_t n = 0;
+    char name[NAME_CHARS] = "";
+    for (const void *at = NULL; (at = object_next(at, OBJECT_COMM)) != NULL;) {
+        const struct comm *comm = at;
+        if (comm->freed || comm->session)
+            continue;
+        if (n++ == 0)
+            comm_name_of(comm->p2p.context, name, sizeof name);
+    }
+    if (n > 0)
+        log_at(1, "left behind: %zu communicator%s not freed, %s%s", n, plural(n), name,
+               n > 1 ? " among them" : "");
+}
 
 static bool is_left(const struct object *object)
 {
