@@ -177,7 +177,10 @@ void help_manual(FILE *to)
           "0: never) the same is printed once.  With XMPI_HANG set it is also printed when no "
           "rank "
           "has called or received anything for so long.  The job is not ended; that is what "
-          "\\-\\-timeout is for.\n",
+          "\\-\\-timeout is for.\n"
+          ".PP\nWith XMPI_EAGER=0 in the environment every send waits for its receive, so that "
+          "what "
+          "ends only since short messages are buffered waits here, too, and is explained.\n",
           to);
     fputs(gpus, to);
     fputs(".SH \"EXIT CODE\"\n", to);

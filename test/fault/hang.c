@@ -23,6 +23,12 @@ static void send_send(void)
     MPI_Recv(more, LONG, MPI_INT, (rank + size - 1) % size, 5, world, MPI_STATUS_IGNORE);
 }
 
+static void buffered(void)
+{
+    MPI_Send(data, 10, MPI_INT, (rank + 1) % size, 5, world); // buffered
+    MPI_Recv(more, 10, MPI_INT, (rank + size - 1) % size, 5, world, MPI_STATUS_IGNORE);
+}
+
 static void recv_recv(void)
 {
     MPI_Recv(data, 10, MPI_INT, (rank + 1) % size, 5, world, MPI_STATUS_IGNORE); // recv-recv
@@ -647,6 +653,7 @@ static const struct {
     void (*run)(void);
 } programs[] = {
     { "send-send", send_send },
+    { "buffered", buffered },
     { "recv-recv", recv_recv },
     { "wrong-tag", wrong_tag },
     { "wrong-comm", wrong_comm },

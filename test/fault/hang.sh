@@ -80,6 +80,12 @@ says send-send "0 waits for 1 in MPI_Send, 1 waits for 0 in MPI_Send: both in MP
 at_line send-send send-send
 broken send-send 3
 says "send-send of three" "0 waits for 1 in MPI_Send, 1 waits for 2 in MPI_Send, 2 waits for 0"
+run 20 -np 3 "$hang" buffered
+check "buffered: ends where messages are buffered" "$code" 0
+XMPI_EAGER=0 wait_with 2 buffered 3
+explained || XMPI_EAGER=0 wait_with 15 buffered 3
+says "buffered, XMPI_EAGER=0" "0 waits for 1 in MPI_Send, 1 waits for 2 in MPI_Send, 2 waits for 0 in MPI_Send"
+at_line "buffered, XMPI_EAGER=0" buffered
 broken recv-recv 2
 says recv-recv "0 waits for 1 in MPI_Recv, 1 waits for 0 in MPI_Recv: both in MPI_Recv, and nobody sends"
 at_line recv-recv recv-recv
