@@ -7,7 +7,7 @@
  *                    of another node, as its launcher says, boot_announce_other)
  *     PMIx           tells of other processes in a thread of its own: death_of_stranger
  *     a look         a rank that sleeps watches the next living rank of its node by a pidfd, in
- *                    case nobody else tells (death_watch)
+ *                    case nobody else tells (death_watch); not under Valgrind
  *
  * All three end in the epoch, which progress compares: one load per round while nobody has died.
  * Links may find out as well, but that is between them and pml (pml/failure.h).

@@ -174,6 +174,21 @@ static void variable_read(const char *variable)
     name_doubt(name, n);
 }
 
+/* Data that others wrote into our memory would be taken for uninitialised; so it is copied here. */
+static void valgrind_take(struct param *copies)
+{
+    if (copies->is_set || !param_under_valgrind())
+        return;
+    copies->string = "none";
+    copies->from = "Valgrind";
+}
+
+bool param_under_valgrind(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    return preload && strstr(preload, "/vgpreload_");
+}
+
 void params_read(void)
 {
     static bool done;
@@ -185,6 +200,7 @@ void params_read(void)
     for (char **variable = environ; variable && *variable; variable++)
         if (strncmp(*variable, PREFIX, PREFIX_CHARS) == 0)
             variable_read(*variable);
+    valgrind_take(&params[PARAM_ID_SHM_SINGLE_COPY]);
 }
 
 bool param_advise(const char *name, const char *value, const char *from)

@@ -20,7 +20,7 @@ struct param {
     long long number;   /* value of INT, SIZE (bytes; 64k, 1M understood), BOOL */
     const char *string; /* value of STRING, NULL when empty */
     bool is_set;        /* came from the environment */
-    const char *from;   /* who else gave it (param_advise), or NULL */
+    const char *from;   /* who else gave it (param_advise, Valgrind), or NULL */
 };
 
 enum param_id {
@@ -38,6 +38,10 @@ void params_read(void);
 /* What was found good for this machine; the environment has the last word.  `from` says where it was found,
  * and stays; NULL: only look whether it could be.  False: there is no such knob with a number, or it is none. */
 bool param_advise(const char *name, const char *value, const char *from);
+
+/* Does this process run under Valgrind?  It knows of no memory that another process has written, and of few
+ * new system calls. */
+bool param_under_valgrind(void);
 
 #define param_number(id) (params[PARAM_ID_##id].number)
 #define param_string(id) (params[PARAM_ID_##id].string)

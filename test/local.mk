@@ -1,7 +1,7 @@
 # Tests.  `make check` runs the unit tests, the room, size and symbol checks, and the conformance and
 # fault suites on a few rank counts; ./run-tests runs all of it on more, and with sanitizers.
 check_SCRIPTS_LIST = test/conform.sh test/device.sh test/xpmem.sh test/streams.sh test/rooms.sh test/house.sh test/symbols.sh test/coll_forced.sh test/programs.sh test/abi.sh test/api.sh test/manual.sh test/info.sh test/doctor.sh test/own_plans.sh test/plans.sh
-check_SCRIPTS_LIST += test/mapping.sh test/gpus.sh test/huge.sh
+check_SCRIPTS_LIST += test/mapping.sh test/gpus.sh test/huge.sh test/watched.sh
 # Those that look at how soon something happens, or want all CPUs, come last: where tests run side by side, these run
 # alone (turn.sh).
 check_SCRIPTS_LIST += test/threads.sh test/faults.sh test/network.sh test/hosts.sh test/slurm.sh test/ssh.sh test/store.sh
@@ -26,7 +26,7 @@ AM_TESTS_ENVIRONMENT = \
     XDG_CONFIG_HOME=/nowhere CK_TIMEOUT_MULTIPLIER=8 PYTHON3='$(PYTHON3)' CLANG_FORMAT='$(CLANG_FORMAT)' ; \
     export XDG_CONFIG_HOME XMPI_TEST_CC XMPI_TEST_CXX XMPI_TEST_SANITIZE CK_TIMEOUT_MULTIPLIER PYTHON3 CLANG_FORMAT;
 
-EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/turn.sh test/await.inc test/counted.h test/machines test/conform test/network test/device test/large test/fault test/api test/plan test/unit test/thread test/stream test/xpmem test/huge
+EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/turn.sh test/await.inc test/counted.h test/machines test/conform test/network test/device test/large test/fault test/api test/plan test/unit test/thread test/stream test/xpmem test/huge test/watched
 
 print-units:
 	@echo $(check_PROGRAMS)

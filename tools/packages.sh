@@ -22,7 +22,7 @@ need_packages() # names...
 
 build_packages="gcc g++ make binutils autoconf automake libtool pkg-config python3
     libhwloc-dev libpmix-dev libfabric-dev libpng-dev"
-test_packages="check clang clang-format procps iproute2 xz-utils file"
+test_packages="check clang clang-format procps iproute2 xz-utils file valgrind libc6-dbg"
 # Servers for some tests, which skip without them: they are installed only where installing a server
 # does not start it.
 server_packages="openssh-server slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge"

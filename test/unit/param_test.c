@@ -50,6 +50,24 @@ START_TEST(defaults_are_readable)
 }
 END_TEST
 
+START_TEST(nothing_is_written_from_outside_under_valgrind)
+{
+    setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so:x.so", 1);
+    ck_assert_str_eq(complaints(), "");
+    ck_assert_str_eq(param_string(SHM_SINGLE_COPY), "none");
+    ck_assert_str_eq(params[PARAM_ID_SHM_SINGLE_COPY].from, "Valgrind");
+}
+END_TEST
+
+START_TEST(the_environment_has_the_last_word_under_valgrind)
+{
+    setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so", 1);
+    setenv("XMPI_SHM_SINGLE_COPY", "cma", 1);
+    ck_assert_str_eq(complaints(), "");
+    ck_assert_str_eq(param_string(SHM_SINGLE_COPY), "cma");
+}
+END_TEST
+
 START_TEST(values_come_from_the_environment)
 {
     setenv("XMPI_SPIN", "17", 1);
@@ -182,9 +200,10 @@ START_TEST(typos_are_counted)
 }
 END_TEST
 
-UNIT_MAIN("param", defaults_are_readable, values_come_from_the_environment, read_once,
-          size_plain, size_zero, size_bytes, size_kilo, size_kilobytes, size_mebibytes,
-          size_giga, size_negative, size_words, size_empty, size_trailing, size_ib_alone,
-          size_too_big, bad_values_are_named_and_replaced, no_number_is_below_zero,
-          some_numbers_have_bounds, near_misses_are_pointed_out, other_names_are_left_alone,
-          only_the_first_rank_complains, typos_are_counted)
+UNIT_MAIN("param", defaults_are_readable, nothing_is_written_from_outside_under_valgrind,
+          the_environment_has_the_last_word_under_valgrind, values_come_from_the_environment,
+          read_once, size_plain, size_zero, size_bytes, size_kilo, size_kilobytes,
+          size_mebibytes, size_giga, size_negative, size_words, size_empty, size_trailing,
+          size_ib_alone, size_too_big, bad_values_are_named_and_replaced,
+          no_number_is_below_zero, some_numbers_have_bounds, near_misses_are_pointed_out,
+          other_names_are_left_alone, only_the_first_rank_complains, typos_are_counted)
