@@ -69,17 +69,19 @@ static int map_by(const struct option_use *p)
     return map_modifiers(p, value[bytes] ? value + bytes + 1 : NULL);
 }
 
-/* What may follow after a colon: all of it is so anyway. */
-static bool is_granted(const char *words)
+/* What may follow after a colon; all but no-overload is so anyway.  False: something else. */
+static bool bind_modifiers(const char *words, bool *no_overload)
 {
-    static const char *known[] = { "overload-allowed", "no-overload", "if-supported" };
+    static const char *known[] = { "no-overload", "overload-allowed", "if-supported" };
     for (size_t n; *words; words += n + (words[n] == ':' || words[n] == ',')) {
-        bool found = false;
+        size_t i = 0;
         n = strcspn(words, ":,");
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            found |= n == strlen(known[i]) && strncmp(words, known[i], n) == 0;
-        if (!found)
+        while (i < 3 && (n != strlen(known[i]) || strncmp(words, known[i], n) != 0))
+            i++;
+        if (i == 3)
             return false;
+        if (i < 2)
+            *no_overload = i == 0;
     }
     return true;
 }
@@ -91,10 +93,12 @@ static int bind_to(const struct option_use *p)
     enum level level = level_parse(value, bytes);
     if (level == LEVEL_UNSET || level == LEVEL_SLOT)
         return option_bad_value(p, "none, hwthread, core, l3cache, numa, package or gpu");
-    if (value[bytes] && !is_granted(value + bytes + 1))
+    bool no_overload = false;
+    if (value[bytes] && !bind_modifiers(value + bytes + 1, &no_overload))
         return option_bad_value(
             p, "overload-allowed, no-overload or if-supported after the colon");
     p->options->map.to = level == LEVEL_NODE ? LEVEL_NONE : level;
+    p->options->no_overload = no_overload;
     return 0;
 }
 

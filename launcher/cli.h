@@ -49,6 +49,7 @@ struct options {
     int fanout;                      /* 0: not said */
     struct map_options map;
     bool strict, hwthreads;
+    bool no_overload; /* bind no more ranks than there are cores for */
     struct iof_options iof;
     double timeout; /* seconds; 0: none */
     enum pmix_wish pmix;

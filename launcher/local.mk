@@ -14,7 +14,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/batch.c launcher/batch.h launcher/hostfile.c launcher/gather.c launcher/gather.h launcher/hosts.c launcher/hosts.h launcher/iof.c launcher/iof.h launcher/job.c \
     launcher/job.h launcher/lines.c launcher/lines.h launcher/loop.c launcher/loop.h \
     launcher/gpus.c launcher/gpus.h launcher/map.c launcher/map_gpu.c launcher/map.h launcher/master.c launcher/master.h launcher/options.def launcher/out.c launcher/out.h \
-    launcher/pattern.c launcher/pattern.h launcher/picture.c launcher/plan.c launcher/plan.h launcher/proc.c launcher/pulse.c launcher/pulse.h \
+    launcher/pattern.c launcher/pattern.h launcher/picture.c launcher/plan.c launcher/plan.h launcher/plan_fit.c launcher/proc.c launcher/pulse.c launcher/pulse.h \
     launcher/pmix_clients.c launcher/pmix_clients.h launcher/pmix_far.c launcher/pmix_far_ends.c launcher/pmix_far.h launcher/pmix_meet.c launcher/pmix_meet.h launcher/pmix_job.c launcher/pmix_job.h launcher/pmix_lib.c launcher/pmix_lib.h \
     launcher/pmix_names.c launcher/pmix_names.h launcher/pmix_sets.c launcher/pmix_sets.h launcher/pmix_start.c launcher/pmix_start.h launcher/pmix_tools.c launcher/pmix_tools.h \
     launcher/pmix_spawn.c launcher/pmix_spawn_far.c launcher/pmix_spawn.h launcher/pmix_upcall.c launcher/pmix_upcall.h launcher/pmix_wish.c launcher/pmix_wish.h launcher/pmixsrv.c launcher/pmixsrv.h \

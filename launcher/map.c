@@ -9,7 +9,7 @@
  *     gpu               see map_gpu.c
  *
  * and --bind-to widens the units to the whole object they lie in.  When ranks run out of units
- * they start again from the first: a job is never refused here.
+ * they start again from the first; plan_fit.c refuses what the user did not want so.
  *
  * The default (map_decide) binds only where that cannot hurt: not when ranks exceed cores, not
  * under a CPU quota (others share the cores), not where other hosts of the job are the same machine,
@@ -305,8 +305,9 @@ struct boot_place map_place(const struct topology *topology, const struct cpuset
     return place;
 }
 
-static void deal_units(const struct topology *topology, const struct map_options *decided,
-                       int nranks, struct placement *placements)
+/* Its units are to be freed. */
+static struct deal deal_begin(const struct topology *topology,
+                              const struct map_options *decided)
 {
     size_t n = (size_t)topology->npus;
     struct unit *memory = calloc(2 * n + 1, sizeof *memory);
@@ -320,10 +321,60 @@ static void deal_units(const struct topology *topology, const struct map_options
     objects_cut(&deal, linear ? LEVEL_NODE : decided->by);
     deal.per = decided->per ? decided->per : 1;
     deal.pe = decided->pe ? decided->pe : 1;
+    return deal;
+}
+
+static void deal_units(const struct topology *topology, const struct map_options *decided,
+                       int nranks, struct placement *placements)
+{
+    struct deal deal = deal_begin(topology, decided);
     for (int rank = 0; rank < nranks; rank++)
         for (int j = 0; decided->to != LEVEL_NONE && j < deal.pe && j < deal.nunits; j++)
             map_widen(topology, unit_of(&deal, rank, j), decided->to, &placements[rank].cpus);
-    free(memory);
+    free(deal.units);
+}
+
+/* ---- do they fit? ---- */
+
+void map_fit_add(struct map_fit *fit, const struct map_options *decided, int room, int ranks)
+{
+    long pe = decided->pe ? decided->pe : 1;
+    if (!ranks)
+        return;
+    if (!fit->ranks || room < fit->fewest)
+        fit->fewest = room;
+    if (!fit->ranks || room - ranks * pe < fit->room - fit->ranks * pe) {
+        fit->room = room;
+        fit->ranks = ranks;
+    }
+}
+
+/* So many ranks are dealt to object number i. */
+static int ranks_on(const struct deal *deal, int i, int nranks)
+{
+    long round = (long)deal->per * deal->nobjects;
+    long rest = nranks % round - (long)i * deal->per; /* in the last round */
+    rest = rest < 0 ? 0 : rest < deal->per ? rest : deal->per;
+    return (int)(nranks / round * deal->per + rest);
+}
+
+struct map_fit map_fit(const struct topology *topology, const struct map_options *decided,
+                       int nranks, bool count_threads)
+{
+    struct map_fit fit = { 0 };
+    if (decided->by == LEVEL_GPU)
+        return map_fit_gpus(topology, decided, nranks, count_threads);
+    struct deal deal = deal_begin(topology, decided);
+    for (int i = 0; i < deal.nobjects; i++) {
+        const struct unit *object = &deal.objects[i];
+        int threads = 0;
+        for (int j = object->first; j < object->first + object->npus; j++)
+            threads += deal.units[j].npus;
+        map_fit_add(&fit, decided, count_threads ? threads : object->npus,
+                    ranks_on(&deal, i, nranks));
+    }
+    free(deal.units);
+    return fit;
 }
 
 void map_cpus(const struct topology *topology, const struct map_options *decided, int nranks,

@@ -77,9 +77,23 @@ struct boot_place map_place(const struct topology *topology, const struct cpuset
 void map_near_gpus(const struct topology *topology, const struct map_options *decided,
                    int nranks, struct placement *placements);
 
-/* Are there cores enough for these ranks near to their GPUs: pe of them for each, or one? */
-bool map_fits_gpus(const struct topology *topology, const struct map_options *decided,
-                   int nranks);
+/* How ranks fit into the objects that they are dealt to.  Counted are the units of which a rank gets
+ * pe, or with `count_threads` all hardware threads in them. */
+struct map_fit {
+    int fewest;      /* that an object with ranks has */
+    int room, ranks; /* of the object that has the least for its ranks */
+};
+struct map_fit map_fit(const struct topology *topology, const struct map_options *decided,
+                       int nranks, bool count_threads);
+struct map_fit map_fit_gpus(const struct topology *topology, const struct map_options *decided,
+                            int nranks, bool count_threads); /* by LEVEL_GPU */
+
+/* Another object, of so much room for so many ranks. */
+void map_fit_add(struct map_fit *fit, const struct map_options *decided, int room, int ranks);
+static inline bool map_fits(const struct map_fit *fit, const struct map_options *decided)
+{
+    return (long)fit->ranks * (decided->pe ? decided->pe : 1) <= fit->room;
+}
 
 /* Otherwise: for each rank that is bound one near to its CPUs. */
 void map_nearest_gpus(const struct topology *topology, int nranks,

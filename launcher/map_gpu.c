@@ -87,20 +87,29 @@ static void take_share(const struct topology *topology, const struct map_options
         map_widen(topology, &units[i % n], decided->to, cpus);
 }
 
-bool map_fits_gpus(const struct topology *topology, const struct map_options *decided,
-                   int nranks)
+static enum level unit_level(const struct map_options *decided)
 {
+    return decided->to == LEVEL_HWTHREAD ? LEVEL_HWTHREAD : LEVEL_CORE;
+}
+
+struct map_fit map_fit_gpus(const struct topology *topology, const struct map_options *decided,
+                            int nranks, bool count_threads)
+{
+    struct map_fit fit = { 0 };
     struct unit *units = calloc((size_t)topology->npus + 1, sizeof *units);
     struct share *shares = shares_of(topology, decided, nranks);
     if (!units)
         abort();
-    bool fits = true;
-    for (int gpu = 0; gpu < topology->ngpus && fits; gpu++)
-        fits = (long)shares[gpu].n * (decided->pe ? decided->pe : 1) <=
-               units_near(topology, &topology->gpus[gpu].near, LEVEL_CORE, units);
+    for (int gpu = 0; gpu < topology->ngpus; gpu++) {
+        int n = units_near(topology, &topology->gpus[gpu].near, unit_level(decided), units);
+        int threads = 0;
+        for (int i = 0; i < n; i++)
+            threads += units[i].npus;
+        map_fit_add(&fit, decided, count_threads ? threads : n, shares[gpu].n);
+    }
     free(shares);
     free(units);
-    return fits;
+    return fit;
 }
 
 void map_near_gpus(const struct topology *topology, const struct map_options *decided,
@@ -108,7 +117,6 @@ void map_near_gpus(const struct topology *topology, const struct map_options *de
 {
     struct unit *units = calloc((size_t)topology->npus + 1, sizeof *units);
     struct share *shares = shares_of(topology, decided, nranks);
-    enum level level = decided->to == LEVEL_HWTHREAD ? LEVEL_HWTHREAD : LEVEL_CORE;
     if (!units)
         abort();
     for (int rank = 0; rank < nranks; rank++) {
@@ -120,7 +128,7 @@ void map_near_gpus(const struct topology *topology, const struct map_options *de
         if (decided->to == LEVEL_GPU || decided->to == LEVEL_NONE)
             continue;
         struct share *share = &shares[group_of(topology, placement->gpu)];
-        int n = units_near(topology, near, level, units);
+        int n = units_near(topology, near, unit_level(decided), units);
         take_share(topology, decided, *share, units, n, &placement->cpus);
         share->number++;
     }

@@ -74,22 +74,6 @@ static int need_gpus(const struct options *options, struct host *host)
     return why || !host->shape.ngpus ? EXIT_USAGE : 0;
 }
 
-/* By GPU, and the user has not said what ranks are bound to: cores are not shared while others, far
- * from the GPUs, are idle. */
-static void bind_near_gpus(const struct options *options, const struct host *host,
-                           struct plan *plan)
-{
-    if (options->map.to != LEVEL_UNSET ||
-        map_fits_gpus(&host->shape, &plan->decided, plan->nranks))
-        return;
-    plan->decided.to = LEVEL_NONE;
-    if (options->map.pe)
-        complain(
-            "--map-by gpu:pe=%d: host %s has fewer than %d cores for each rank near to its "
-            "GPU: ranks are not bound; --bind-to core lets them share cores",
-            options->map.pe, host->name, options->map.pe);
-}
-
 /* ---- how many ranks ---- */
 
 static int objects_at(const struct topology *topology, enum level level)
@@ -269,11 +253,13 @@ int plan_choose(const struct options *options, struct plan *plan)
     if (status)
         return status;
     if (plan->decided.by == LEVEL_GPU)
-        bind_near_gpus(options, host, plan);
+        plan_bind_near_gpus(options, host, plan);
     if (need_shape(options, host, wished) != 0) {
         plan->decided.to = LEVEL_NONE;
         return 0;
     }
+    if ((status = plan_check_fit(options, host, plan)) != 0)
+        return status;
     plan->placements = calloc((size_t)plan->nranks, sizeof *plan->placements);
     if (!plan->placements) {
         complain("out of memory for %d ranks", plan->nranks);

@@ -48,6 +48,18 @@ bool plan_is_spread(const struct plan *plan);
 /* The same without telling; for hosts whose shape is known, wherever they are. */
 int plan_choose(const struct options *options, struct plan *share);
 
+/* ---- for plan.c (plan_fit.c) ---- */
+
+/* By GPU, and the user has not said what ranks are bound to: cores are not shared while others, far
+ * from the GPUs, are idle. */
+void plan_bind_near_gpus(const struct options *options, const struct host *host,
+                         struct plan *share);
+
+/* Ranks that are bound get the cores that were asked for, and with no-overload their own: 0, or an exit
+ * status after a complaint. */
+int plan_check_fit(const struct options *options, const struct host *host,
+                   const struct plan *share);
+
 /* "0-3,8" or "any": of a rank by its place in the plan. */
 const char *plan_cpus_of(const struct plan *plan, int rank, char *text, size_t room);
 

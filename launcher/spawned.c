@@ -44,6 +44,7 @@ static void forget_first_job(struct options *options, const struct wish *wish)
     options->apps = NULL;
     options->napps = 0;
     options->map = (struct map_options){ 0 };
+    options->no_overload = false;
     if (options->node_rank >= 0) /* where the other nodes are only their users know */
         options->nnodes = 0;
     options->node_rank = -1;

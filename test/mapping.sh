@@ -50,9 +50,43 @@ for many in "-ppn 1048576" "-H n[1-4096]:1048576" "--map-by ppr:1000000:core" "-
     *) not_ok "mapping: $many on two hosts" "$code: $(echo "$got" | head -n 3)" ;;
     esac
 done
-got=$(timeout 20 "$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 600000 --cpus-per-rank 4096 ./a.out 2>&1 | tail -n 1 | tr -s ' ')
+got=$(timeout 20 "$XMPIRUN" --dry-run --machine "core:4 pu:1" -np 600000 --cpus-per-rank 4 ./a.out 2>&1 | tail -n 1 | tr -s ' ')
 [ "$got" = "599999 $(hostname) 0-3 ./a.out" ] && ok "mapping: many cores for many ranks" ||
     not_ok "mapping: many cores for many ranks" "$got"
+
+# More cores for a rank than there are, and cores that are not to be shared.
+fit() # name, exit code, words of the complaint or "", options
+{
+    name=$1 wanted=$2 words=$3
+    shift 3
+    got=$(timeout 20 "$XMPIRUN" --dry-run -H n1 --machine "$@" ./a.out 2>&1)
+    code=$?
+    case $code:$got in
+    "$wanted:"*"$words"*) ok "mapping: $name" ;;
+    *) not_ok "mapping: $name" "$code: $(echo "$got" | head -n 3)" ;;
+    esac
+}
+two="package:2 core:2 pu:2"
+fit "as many cores for a rank as there are" 0 "bind to core" "$two" -np 2 --map-by slot:pe=4
+fit "more than there are" 2 "host n1 has only 4; use pe=4 or less" "$two" -np 2 --cpus-per-rank 5
+fit "more than a package has" 2 "host n1 has only 2 on a package; use pe=2 or less, or --map-by slot" \
+    "$two" -np 2 --map-by package:pe=3
+fit "more on each of ppr" 2 "host n1 has only 2 on a package" "$two" --map-by ppr:1:package:pe=3
+fit "hardware threads are counted" 0 "bind to core" "$two" -np 1 --use-hwthread-cpus --map-by slot:pe=8
+fit "and are not enough" 2 "9 hardware threads, but host n1 has only 8" "$two" -np 1 --map-by hwthread:pe=9
+fit "nobody is bound" 0 "bind to none" "$two" -np 1 --map-by slot:pe=9 --bind-to none
+fit "cores are shared" 0 "bind to core" "$two" -np 5 --bind-to core:overload-allowed
+fit "cores are not shared" 0 "bind to core" "$two" -np 4 --bind-to core:no-overload
+fit "they would be" 2 "5 ranks with pe=1, but host n1 has only 4 cores" "$two" -np 5 --bind-to core:no-overload
+fit "they would be, by pe" 2 "3 ranks with pe=2, but host n1 has only 4 cores" "$two" -np 3 \
+    --map-by slot:pe=2 --bind-to core:no-overload
+fit "they would be on a package" 2 "3 ranks with pe=1, but host n1 has only 2 cores on a package" "$two" -np 5 \
+    --map-by package --bind-to package:no-overload
+fit "threads are not shared" 0 "bind to hwthread" "$two" -np 8 --bind-to hwthread:no-overload
+fit "threads would be" 2 "9 ranks with pe=1, but host n1 has only 8 hardware threads" "$two" -np 9 \
+    --bind-to hwthread:no-overload
+fit "more cores than are near to a GPU" 2 "host n1 has only 16 near to a GPU" "$machines/one-side-2x16-4gpu.xml" \
+    -np 1 --map-by gpu:pe=17 --bind-to core
 
 for option in -hostfile -configfile; do
     got=$("$XMPIRUN" --dry-run $option / ./a.out 2>&1)

@@ -125,21 +125,27 @@ START_TEST(gpus_have_equally_many_ranks)
 }
 END_TEST
 
+static bool fits(const struct topology *t, const struct map_options *decided, int nranks)
+{
+    struct map_fit fit = map_fit(t, decided, nranks, false);
+    return map_fits(&fit, decided);
+}
+
 START_TEST(a_core_for_each_rank_near_its_gpu)
 {
     struct topology t;
     struct map_options by_gpu = { .by = LEVEL_GPU };
     machine_read(&t, SIDE);
-    ck_assert(map_fits_gpus(&t, &by_gpu, 16));
-    ck_assert(!map_fits_gpus(&t, &by_gpu, 17)); /* of 32 cores */
+    ck_assert(fits(&t, &by_gpu, 16));
+    ck_assert(!fits(&t, &by_gpu, 17)); /* of 32 cores */
     struct map_options four_each = { .by = LEVEL_GPU, .pe = 4 };
-    ck_assert(map_fits_gpus(&t, &four_each, 4));
-    ck_assert(!map_fits_gpus(&t, &four_each, 5));
+    ck_assert(fits(&t, &four_each, 4));
+    ck_assert(!fits(&t, &four_each, 5));
     topology_free(&t);
     machine_read(&t, DGX);
-    ck_assert(map_fits_gpus(&t, &by_gpu, 112));
+    ck_assert(fits(&t, &by_gpu, 112));
     by_gpu.per = 57; /* on the first GPU */
-    ck_assert(!map_fits_gpus(&t, &by_gpu, 57));
+    ck_assert(!fits(&t, &by_gpu, 57));
     topology_free(&t);
 }
 END_TEST
@@ -304,7 +310,7 @@ START_TEST(half_a_core_is_near)
     ck_assert_int_eq(topology_synthetic(&t, "package:1 core:2 pu:2", NULL, &why), 0);
     cpuset_add(&gpu.near, 3);
     topology_add_gpu(&t, &gpu);
-    ck_assert(map_fits_gpus(&t, &by_gpu, 1));
+    ck_assert(fits(&t, &by_gpu, 1));
     map_cpus(&t, &by_gpu, 1, &placement);
     ck_assert_str_eq(cpuset_format(&placement.cpus, text, sizeof text), "2-3");
     topology_free(&t);

@@ -76,6 +76,37 @@ START_TEST(ranks_go_where_they_should)
 }
 END_TEST
 
+/* Rooms and ranks as map_cpus deals them. */
+START_TEST(objects_have_room_for_ranks)
+{
+    static const struct {
+        const char *machine;
+        struct map_options decided;
+        int nranks;
+        bool threads;
+        struct map_fit fit;
+    } rows[] = {
+        { laptop, { LEVEL_SLOT, 0, 1, LEVEL_CORE, 0 }, 3, false, { 2, 2, 3 } },
+        { laptop, { LEVEL_SLOT, 0, 1, LEVEL_CORE, 0 }, 3, true, { 4, 4, 3 } },
+        { laptop, { LEVEL_HWTHREAD, 0, 1, LEVEL_HWTHREAD, 0 }, 3, true, { 4, 4, 3 } },
+        { server, { LEVEL_NUMA, 0, 1, LEVEL_CORE, 0 }, 6, false, { 2, 2, 2 } },
+        { server, { LEVEL_NUMA, 0, 1, LEVEL_CORE, 0 }, 1, false, { 2, 2, 1 } },
+        { server, { LEVEL_PACKAGE, 2, 1, LEVEL_CORE, 0 }, 7, false, { 4, 4, 4 } },
+        { server, { LEVEL_CORE, 2, 1, LEVEL_CORE, 0 }, 16, false, { 1, 1, 2 } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct topology topology;
+        const char *why;
+        ck_assert_int_eq(topology_synthetic(&topology, rows[i].machine, NULL, &why), 0);
+        struct map_fit fit =
+            map_fit(&topology, &rows[i].decided, rows[i].nranks, rows[i].threads);
+        ck_assert_msg(memcmp(&fit, &rows[i].fit, sizeof fit) == 0, "row %zu: %d, %d for %d", i,
+                      fit.fewest, fit.room, fit.ranks);
+        topology_free(&topology);
+    }
+}
+END_TEST
+
 START_TEST(places_say_what_is_shared)
 {
     struct topology topology;
@@ -336,8 +367,8 @@ START_TEST(hosts_that_share_cpus)
 }
 END_TEST
 
-UNIT_MAIN("map", ranks_go_where_they_should, places_say_what_is_shared,
-          forbidden_cpus_do_not_exist, shapes_travel, shapes_out_of_range_are_refused,
-          each_host_takes_what_its_objects_take, the_default_binds_only_when_it_cannot_hurt,
-          hosts_are_filled_in_turn, hosts_that_share_cpus, cpu_lists_read_and_print,
-          this_machine_has_cpus)
+UNIT_MAIN("map", ranks_go_where_they_should, objects_have_room_for_ranks,
+          places_say_what_is_shared, forbidden_cpus_do_not_exist, shapes_travel,
+          shapes_out_of_range_are_refused, each_host_takes_what_its_objects_take,
+          the_default_binds_only_when_it_cannot_hurt, hosts_are_filled_in_turn,
+          hosts_that_share_cpus, cpu_lists_read_and_print, this_machine_has_cpus)
