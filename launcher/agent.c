@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * See agent.h.  The command is run by /bin/sh as one job of its own: agents and what they start on
- * this machine die with their process group, and with us.
+ * this machine die with their process group, and with us: the guardian sees to that where we are killed.
  */
 #define _GNU_SOURCE 1 /* pipe2, asprintf */
 #include "launcher/agent.h"
 
 #include "launcher/batch.h"
+#include "launcher/guard.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
+#include "runtime/clock.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -94,10 +96,12 @@ static void end_with_us(int number)
     for (int i = 0; i < ours.n && getpid() == ours.pid; i++)
         if (ours.list[i].pid > 0)
             kill(-ours.list[i].pid, SIGKILL);
+    if (getpid() == ours.pid && guard_pid() > 0) /* it would say that we were killed */
+        kill(guard_pid(), SIGKILL);
     kill(getpid(), number); /* comes when we return, and ends us */
 }
 
-void agents_end_with_us(struct agent *list, int n)
+int agents_end_with_us(struct agent *list, int n)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     struct sigaction before, after = { .sa_handler = end_with_us, .sa_flags = SA_RESETHAND };
@@ -107,6 +111,13 @@ void agents_end_with_us(struct agent *list, int n)
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(ends[i], &after, NULL);
+    return guard_agents(n); /* SIGKILL has no handler */
+}
+
+/* Its process group, as the guardian knows it; NULL: it knows none. */
+static pid_t *group_of(const struct agent *agent)
+{
+    return ours.n ? guard_agent_group((int)(agent - ours.list)) : NULL;
 }
 
 /* Keep the end of what it says. */
@@ -149,9 +160,12 @@ void agents_need_files(int n)
 static int start(struct agent *agent, const char *command, int in, int out)
 {
     char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
-    struct proc proc = {
-        .path = "/bin/sh", .argv = argv, .envp = environ, .umask = -1, .fds = { in, out, out }
-    };
+    struct proc proc = { .path = "/bin/sh",
+                         .argv = argv,
+                         .envp = environ,
+                         .umask = -1,
+                         .fds = { in, out, out },
+                         .group = group_of(agent) };
     if (proc_start(&proc) != 0) {
         complain("cannot start the launch agent `%s`: %s", command, strerror(proc.error));
         return 1;
@@ -197,6 +211,17 @@ const char *agent_words(struct agent *agent)
     return agent->said;
 }
 
+void agent_died(struct agent *agent, int status)
+{
+    pid_t *group = group_of(agent);
+    if (group && kill(-agent->pid, 0) != 0)
+        *group = 0; /* nobody is left in it; the number may be somebody else's soon */
+    agent->pid = 0;
+    agent->ended = true;
+    agent->ended_ns = clock_ns();
+    agent->status = status;
+}
+
 bool agent_ended_well(const struct agent *agent)
 {
     return agent->ended && WIFEXITED(agent->status) && WEXITSTATUS(agent->status) == 0;
@@ -222,6 +247,8 @@ void agent_close(struct agent *agent)
         waitpid(agent->pid, NULL, 0);
     }
     agent->pid = 0;
+    if (group_of(agent))
+        *group_of(agent) = 0;
     if (agent->output.owner && agent->output.fd >= 0) {
         loop_drop(&agent->output);
         close(agent->output.fd);

@@ -47,9 +47,12 @@ bool agent_ended_well(const struct agent *agent);
 /* "exited with code 255", "was killed by signal 9 (Killed)" */
 void agent_ending(const struct agent *agent, char *text, size_t room);
 
-/* From now on a signal that ends us before the job begins ends these, too, with all they have started here:
- * the kernel would end the agents alone. */
-void agents_end_with_us(struct agent *list, int n);
+/* Before they are started: from now on a signal that ends us before the job begins ends these, too, with all they
+ * have started here: the kernel would end the agents alone.  0, or an exit status after a complaint. */
+int agents_end_with_us(struct agent *list, int n);
+
+/* It has been reaped. */
+void agent_died(struct agent *agent, int wait_status);
 
 void agent_close(struct agent *agent); /* and end it, if it has not ended */
 

@@ -4,7 +4,7 @@
  * system kills it along with the launcher.  It sleeps in read() on a pipe whose other end only
  * the launcher holds:
  *
- *     launcher ---- pipe ----> guardian         shared page: process group of every rank
+ *     launcher ---- pipe ----> guardian         shared page: process group of every rank and agent
  *        |  (end of file: the launcher is gone)
  *        v
  *     TERM to all groups, 200 ms, KILL to all groups, then KILL to whatever still carries
@@ -13,6 +13,8 @@
  *
  * Ranks also ask the kernel to die with the launcher (proc.c), but that does not reach programs
  * below a wrapper script.  If the guardian itself is killed the launcher starts another one.
+ *
+ * A launcher that starts agents has a guardian from then on, which makes room for that of the job.
  */
 #define _GNU_SOURCE 1 /* pipe2, memmem */
 #include "launcher/guard.h"
@@ -39,8 +41,8 @@
 
 struct guard_page {
     char scratch[PATH_MAX];
-    int nranks;
-    pid_t group[];
+    int nranks, nagents;
+    pid_t group[]; /* those of ranks, then those of agents */
 };
 
 static struct {
@@ -55,7 +57,7 @@ static struct {
 static bool signal_groups(const struct guard_page *page, int signal)
 {
     bool any = false;
-    for (int i = 0; i < page->nranks; i++)
+    for (int i = 0; i < page->nranks + page->nagents; i++)
         if (page->group[i] > 1 && kill(-page->group[i], signal) == 0)
             any = true;
     return any;
@@ -88,8 +90,10 @@ static bool carries_mark(int proc, const char *pid)
 /* Kill what carries the mark; the number found. */
 static int sweep(void)
 {
-    int found = 0, proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     static char entries[1 << 15] __attribute__((aligned(8)));
+    if (!guard.mark[0]) /* there is no job yet: everybody carries that */
+        return 0;
+    int found = 0, proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     long n;
     while (proc >= 0 && (n = directory_read(proc, entries, sizeof entries)) > 0)
         for (long at = 0; at < n;) {
@@ -108,8 +112,11 @@ static int sweep(void)
 
 static void take_down(const struct guard_page *page)
 {
-    static const char last_words[] = "xmpirun: the launcher was killed; stopping its ranks\n";
-    if (write(STDERR_FILENO, last_words, sizeof last_words - 1) < 0)
+    static const char of_job[] = "xmpirun: the launcher was killed; stopping its ranks\n";
+    static const char of_agents[] = "xmpirun: the launcher was killed; stopping its agents\n";
+    bool job = guard.mark[0];
+    if (write(STDERR_FILENO, job ? of_job : of_agents,
+              job ? sizeof of_job - 1 : sizeof of_agents - 1) < 0)
         (void)errno; /* nobody listens any more */
     if (signal_groups(page, SIGTERM)) {
         signal_groups(page, SIGCONT);
@@ -130,7 +137,7 @@ static void close_others(const struct guard_page *page)
     enum { FILES_PER_RANK = 8, OTHER_FILES = 1024 };
     if (syscall(SYS_close_range, 3, ~0u, 0) == 0)
         return;
-    for (int fd = 3; fd < FILES_PER_RANK * page->nranks + OTHER_FILES; fd++)
+    for (int fd = 3; fd < FILES_PER_RANK * (page->nranks + page->nagents) + OTHER_FILES; fd++)
         close(fd);
 }
 
@@ -185,21 +192,51 @@ bool guard_died(pid_t pid)
     return true;
 }
 
-int guard_open(const char *mark, int nranks)
+static int open_page(const char *mark, int nranks, int nagents)
 {
-    size_t bytes = sizeof *guard.page + (size_t)nranks * sizeof(pid_t);
-    guard.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (guard.page == MAP_FAILED) {
+    struct guard_page *before = guard.page;
+    size_t bytes = sizeof *before + ((size_t)nranks + (size_t)nagents) * sizeof(pid_t);
+    struct guard_page *page =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
         complain("out of memory for %d ranks", nranks);
         return 1;
     }
-    guard.page->nranks = nranks;
+    page->nranks = nranks;
+    page->nagents = nagents;
+    if (before)
+        memcpy(page->group + nranks, before->group + before->nranks,
+               (size_t)nagents * sizeof(pid_t));
+    guard.page = page; /* the one before stays: a guardian may look at it */
     snprintf(guard.mark, sizeof guard.mark, "%s", mark);
-    if (start_guardian() != 0) {
-        complain("cannot start the guardian process: %s", strerror(errno));
-        return 1;
-    }
     return 0;
+}
+
+int guard_agents(int n)
+{
+    int status = open_page("", 0, n);
+    if (!status && start_guardian() != 0) {
+        complain("cannot start the guardian process: %s", strerror(errno));
+        status = 1;
+    }
+    return status;
+}
+
+int guard_open(const char *mark, int nranks)
+{
+    pid_t before = guard.pid;
+    int pipe = guard.pipe;
+    int status = open_page(mark, nranks, guard.page ? guard.page->nagents : 0);
+    if (!status && start_guardian() != 0) {
+        complain("cannot start the guardian process: %s", strerror(errno));
+        status = 1;
+    }
+    if (!status && before) { /* that of the agents */
+        kill(before, SIGKILL);
+        waitpid(before, NULL, 0);
+        close(pipe);
+    }
+    return status;
 }
 
 pid_t guard_pid(void)
@@ -215,6 +252,11 @@ void guard_scratch(const char *path)
 pid_t *guard_group(int rank)
 {
     return &guard.page->group[rank];
+}
+
+pid_t *guard_agent_group(int agent)
+{
+    return &guard.page->group[guard.page->nranks + agent];
 }
 
 void guard_close(void)

@@ -8,9 +8,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Start it, before the first rank.  `mark` is a string, unique to the job, that every rank has
+/* Start it, before the first rank, once.  `mark` is a string, unique to the job, that every rank has
  * in its environment.  0, or an exit status after a complaint. */
 int guard_open(const char *mark, int nranks);
+
+/* Start one for so many agents, before the first of these; later guard_open takes them over. */
+int guard_agents(int n);
+
+/* Where the process group of an agent is written; 0: there is none.  It moves in guard_open. */
+pid_t *guard_agent_group(int agent);
 
 /* Where the process group of a rank is written; the rank itself may do it before exec. */
 pid_t *guard_group(int rank);

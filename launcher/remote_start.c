@@ -12,6 +12,7 @@
 #include "launcher/agent.h"
 #include "launcher/doorstep.h"
 #include "launcher/frames.h"
+#include "launcher/guard.h"
 #include "launcher/out.h"
 #include "launcher/remote.h"
 #include "launcher/tree.h"
@@ -214,10 +215,10 @@ int remote_start(const struct launch *launch)
     agents_need_files(remotes.n);
     int status = doorstep_open(launch->secret, launch->port, adopt);
     start.listens = !status;
+    if (!status && launch->template)
+        status = agents_end_with_us(remotes.list[0].agent, remotes.n);
     for (int i = 0; i < remotes.n && !status && launch->template; i++)
         status = start_agent(&remotes.list[i]);
-    if (launch->template)
-        agents_end_with_us(remotes.list[0].agent, remotes.n);
     return status;
 }
 
@@ -235,10 +236,7 @@ bool remote_child_died(int pid, int wait_status)
 {
     for (int i = 0; i < remotes.n; i++)
         if (remotes.list[i].agent->pid == pid) {
-            remotes.list[i].agent->pid = 0;
-            remotes.list[i].agent->ended = true;
-            remotes.list[i].agent->ended_ns = clock_ns();
-            remotes.list[i].agent->status = wait_status;
+            agent_died(remotes.list[i].agent, wait_status);
             return true;
         }
     return false;
@@ -375,5 +373,6 @@ void remote_dismiss(int status)
         remotes.list[i].done = true;
         agent_close(remotes.list[i].agent);
     }
+    guard_close();
     pack_free(&why);
 }

@@ -257,6 +257,13 @@ END
     kill -TERM "$pid"
     collect
     check "SIGTERM while it waits for hosts" "$code $(leftovers_soon)" "143 0"
+    for agent in 'sleep 30; : {cmd}' '(sleep 30; :); : {cmd}'; do # the second one is a child of the agent
+        start --launch-agent "$agent" -H a,b true
+        await 20 agents_sleep 2
+        kill -KILL "$pid"
+        collect
+        check "SIGKILL while it waits for hosts, $agent" "$code $(leftovers_soon)" "137 0"
+    done
     printf 'a slots=2\nb slots=x\n' > "$scratch/hostfile"
     run 30 -hostfile "$scratch/hostfile" true
     check "a host file with a mistake" "$code" 2
