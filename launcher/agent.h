@@ -55,5 +55,6 @@ int agents_end_with_us(struct agent *list, int n);
 void agent_died(struct agent *agent, int wait_status);
 
 void agent_close(struct agent *agent); /* and end it, if it has not ended */
+void agents_over(void); /* all are closed, and nobody needs to see to them any more */
 
 #endif

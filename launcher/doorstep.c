@@ -8,6 +8,7 @@
 #include "launcher/doorstep.h"
 
 #include "launcher/out.h"
+#include "runtime/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_CALLERS = 256 };
+enum { MOST_CALLERS = 256, REST_MS = 100 };
 
 static struct {
     struct watch watch;
@@ -30,6 +31,8 @@ static struct {
     int next;  /* who goes when there is no place; about the one who stands here longest */
     bool told; /* of a stranger */
     bool full; /* of open files, and told so */
+    uint64_t
+        rest; /* until then, clock_ns, nobody is let in: there are no files; 0: we do not rest */
     int family, port;
 } step;
 
@@ -73,14 +76,31 @@ static int place_for_caller(void)
     return slot;
 }
 
+/* Who calls goes on calling, and would keep us busy: later there may be a file for him. */
+static void rest(void)
+{
+    if (!step.full)
+        complain("cannot answer a host that calls: %s (ulimit -n)", strerror(errno));
+    step.full = true;
+    step.rest = clock_ns() + REST_MS * 1000000ull;
+    loop_set(&step.watch, 0);
+}
+
+void doorstep_wake(void)
+{
+    if (!step.rest || clock_ns() < step.rest)
+        return;
+    step.rest = 0;
+    loop_set(&step.watch, EPOLLIN);
+}
+
 static void called(struct watch *watch, uint32_t events)
 {
     (void)events;
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
-        if ((errno == EMFILE || errno == ENFILE) && !step.full)
-            complain("cannot answer a host that calls: %s (ulimit -n)", strerror(errno));
-        step.full |= errno == EMFILE || errno == ENFILE;
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            rest();
         return;
     }
     struct wire *wire = calloc(1, sizeof *wire);

@@ -16,6 +16,9 @@ int doorstep_open(const uint8_t *secret, int port,
 /* "10.0.0.1:4711,[fe80::1]:4711,...": where we can be reached, the loopback addresses last. */
 const char *doorstep_addresses(void);
 
+/* To be called now and then: it may rest after it had no open files left. */
+void doorstep_wake(void);
+
 /* Nobody else is expected: stop listening, send away who has not proven himself. */
 void doorstep_shut(void);
 

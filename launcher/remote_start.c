@@ -12,7 +12,6 @@
 #include "launcher/agent.h"
 #include "launcher/doorstep.h"
 #include "launcher/frames.h"
-#include "launcher/guard.h"
 #include "launcher/out.h"
 #include "launcher/remote.h"
 #include "launcher/tree.h"
@@ -326,6 +325,7 @@ bool remote_are_here(void)
 bool remote_await(void)
 {
     loop_turn(50);
+    doorstep_wake();
     look_at_agents();
     look_at_clock();
     bool stays = !start.wish->template; /* --node-rank: others may still call, see turn_away */
@@ -352,6 +352,7 @@ static void turn_away(const struct pack *why)
         }
         if (missing)
             loop_turn(50);
+        doorstep_wake();
     }
 }
 
@@ -373,6 +374,6 @@ void remote_dismiss(int status)
         remotes.list[i].done = true;
         agent_close(remotes.list[i].agent);
     }
-    guard_close();
+    agents_over();
     pack_free(&why);
 }

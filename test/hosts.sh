@@ -250,8 +250,11 @@ END
     check "callers that say nothing keep nobody out" "$code $(sort "$dir/out" | tr '\n' ';') $(grep -c 'it has said nothing' "$dir/err")" "0 0;1; 1"
     got=$(ulimit -Sn 64; timeout 30 "$XMPIRUN" --fanout 60 -H $(seq -s , -f h%g 60) sh -c 'echo $RANK' 2>&1 < /dev/null | sort -n | tr '\n' ' ')
     check "the soft limit of open files is raised" "$got" "$(seq -s ' ' 0 59) "
-    got=$(ulimit -n 108; XMPI_START_TIMEOUT=4 timeout 30 "$XMPIRUN" --fanout 60 -H $(seq -s , -f h%g 35) true 2>&1 < /dev/null)
+    got=$(ulimit -n 108; XMPI_START_TIMEOUT=4 timeout 30 "$XMPIRUN" --fanout 60 -H $(seq -s , -f h%g 35) true 2>&1 < /dev/null
+        times > "$scratch/times")
     check "the hard one is named" "$(echo "$got" | grep -c 'Too many open files')" 1
+    used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print ($1 * 60 + $2 + $3 * 60 + $4 < 2 ? "little" : $0) }' "$scratch/times")
+    check "it rests until there may be one" "$used" little
     start --launch-agent 'sleep 30; : {cmd}' -H a,b true
     await 20 agents_sleep 2
     kill -TERM "$pid"
