@@ -12,6 +12,7 @@
 
 #include "runtime/clock.h"
 #include "runtime/fail.h"
+#include "runtime/log.h"
 
 #include "mpi.h"
 
@@ -28,7 +29,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_GUESTS = 64, SEND_SECONDS = 10, TURN_MS = 200 };
+enum { MOST_GUESTS = 64, SEND_SECONDS = 10, TURN_MS = 200, REST_MS = 100 };
 
 struct guest { /* a connection; of a rank once it has said hello */
     int fd;    /* -1: none, or gone */
@@ -52,7 +53,10 @@ static struct {
     struct member *members;
     int32_t *nodes;
     struct pollfd *polled;
+    int *polled_of;  /* of each its place in the table */
     int came, ready; /* ranks */
+    bool full;       /* of open files, and told so */
+    uint64_t rest;   /* until then, clock_ns, nobody is let in: there were no files */
 } server;
 
 /* ---- answers ---- */
@@ -249,10 +253,21 @@ static void take(int index)
 
 /* ---- the thread ---- */
 
+/* Who calls goes on calling, and would keep us busy: later there may be a file for him. */
+static void rest(void)
+{
+    if (!server.full)
+        say("rank 0 cannot answer the other ranks: %s (ulimit -n)", strerror(errno));
+    server.full = true;
+    server.rest = clock_ns() + REST_MS * 1000000ull;
+}
+
 static void welcome(void)
 {
     int fd = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC), on = 1, i = 0;
     struct timeval limit = { .tv_sec = SEND_SECONDS };
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+        rest();
     while (i < MOST_GUESTS && server.guests[i].fd >= 0)
         i++;
     if (fd >= 0 && i == MOST_GUESTS)
@@ -279,26 +294,31 @@ static void give_up(void)
     server.listener = -1;
 }
 
-static bool anybody_is_here(int n)
+/* Those who are here, and no free places: poll refuses more entries than a process may have files.  The last one is
+ * the listener's. */
+static int list_polled(void)
 {
-    for (int i = 0; i < n; i++)
-        if (server.ranks[i].fd >= 0)
-            return true;
-    return false;
+    int n = 0;
+    for (int i = 0; i < server.size + MOST_GUESTS; i++)
+        if (server.ranks[i].fd >= 0) {
+            server.polled[n] = (struct pollfd){ .fd = server.ranks[i].fd, .events = POLLIN };
+            server.polled_of[n++] = i;
+        }
+    bool rests = clock_ns() < server.rest;
+    server.polled[n] = (struct pollfd){ .fd = rests ? -1 : server.listener, .events = POLLIN };
+    return n;
 }
 
 static void *serve(void *nothing)
 {
-    int n = server.size + MOST_GUESTS;
+    int n;
     uint64_t end = clock_ns() + (uint64_t)server.seconds * 1000000000u;
-    while (server.listener >= 0 || anybody_is_here(n)) {
-        for (int i = 0; i < n; i++)
-            server.polled[i] = (struct pollfd){ .fd = server.ranks[i].fd, .events = POLLIN };
-        server.polled[n] = (struct pollfd){ .fd = server.listener, .events = POLLIN };
+    while ((n = list_polled()) > 0 || server.listener >= 0) {
         int found = poll(server.polled, (nfds_t)n + 1, server.listener >= 0 ? TURN_MS : -1);
         for (int i = 0; i < n && found > 0; i++)
-            if (server.polled[i].revents && server.ranks[i].fd == server.polled[i].fd)
-                take(i);
+            if (server.polled[i].revents &&
+                server.ranks[server.polled_of[i]].fd == server.polled[i].fd)
+                take(server.polled_of[i]);
         if (found > 0 && server.polled[n].revents && server.listener >= 0)
             welcome();
         if (server.listener >= 0 && clock_ns() > end)
@@ -338,6 +358,7 @@ static void tables_free(void)
     free(server.members);
     free(server.nodes);
     free(server.polled);
+    free(server.polled_of);
 }
 
 static int tables_make(int size)
@@ -347,7 +368,9 @@ static int tables_make(int size)
     server.members = calloc(n, sizeof *server.members);
     server.nodes = calloc(n, sizeof *server.nodes);
     server.polled = calloc(all + 1, sizeof *server.polled);
-    if (!server.ranks || !server.members || !server.nodes || !server.polled) {
+    server.polled_of = calloc(all + 1, sizeof *server.polled_of);
+    if (!server.ranks || !server.members || !server.nodes || !server.polled ||
+        !server.polled_of) {
         tables_free();
         return fail(MPI_ERR_OTHER, "out of memory for a store of %d ranks", size);
     }

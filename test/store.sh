@@ -83,6 +83,13 @@ starts() { [ "$1" = 1 ] && return 0; shift && "$@"; }
 XMPI_STORE_TIMEOUT=1 meet 2 "$scratch/ends"
 says "a rank that never comes" "of 2 ranks these have not come within 1 s: 1"
 starts() { shift && "$@"; }
+# Rank 0 has fewer files than ranks that might be there, and fewer than are.
+meet 4 sh -c 'ulimit -n 40; "$0"' "$scratch/ends"
+check "few files" "$codes" " 0 0 0 0"
+XMPI_STORE_TIMEOUT=3 meet 7 sh -c '([ "$RANK" != 0 ] || ulimit -n 11; exec "$0"); times > "$1.$RANK"' "$scratch/ends" "$scratch/times"
+check "too few files are told, once" "$(grep -c 'cannot answer the other ranks: Too many open files' "$scratch/all")" 1
+check "rank 0 rests until there may be more" \
+    "$(awk 'NR == 2 { gsub(/[ms]/, " "); print ($1 * 60 + $2 + $3 * 60 + $4 < 1 ? "it does" : $0) }' "$scratch/times.0")" "it does"
 meet 2 sh -c '"$0"; "$0"' "$scratch/ends"
 check "one program after the other" "$codes $(who)" " 0 0 rank 0 of 2, 2 here;rank 0 of 2, 2 here;rank 1 of 2, 2 here;rank 1 of 2, 2 here;"
 
