@@ -13,6 +13,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static void started(struct job *job)
 {
@@ -40,12 +42,37 @@ static const struct others below = { .started = started,
                                      .host_of = remote_host_of,
                                      .child_died = remote_child_died };
 
+extern char **environ;
+
 static int local_host(const struct plan *plan)
 {
     int here = plan->nhosts - 1;
     while (here >= 0 && !plan->hosts[here].is_local)
         here--;
     return here;
+}
+
+static size_t length_of(char *const *texts)
+{
+    size_t bytes = 0;
+    for (; texts && *texts; texts++)
+        bytes += strlen(*texts) + 1;
+    return bytes;
+}
+
+/* All of it travels in one frame. */
+static int check_length(const struct options *options, const struct pack *pack)
+{
+    if (pack->n <= WIRE_LONGEST)
+        return 0;
+    size_t words = length_of(options->words), environment = length_of(environ);
+    complain("what other hosts are told of this job is %zu bytes, of which the command line is "
+             "%zu, the "
+             "environment %zu, and names of hosts the most of the rest; %d is the most: use "
+             "shorter ones, "
+             "or let programs read theirs from a file",
+             pack->n, words, environment, WIRE_LONGEST);
+    return EXIT_USAGE;
 }
 
 int remote_run(const struct options *options, const struct plan *plan)
@@ -64,7 +91,9 @@ int remote_run(const struct options *options, const struct plan *plan)
     share_begin(&job, plan);
     share_pack(&job, plan, node_of, &pack);
     remote_begin(&job, node_of, NULL);
-    status = input_prepare(&job, plan);
+    status = check_length(options, &pack);
+    if (!status)
+        status = input_prepare(&job, plan);
     if (!status) {
         remote_tell(NULL, FRAME_JOB, &pack);
         status = job_run(&job);

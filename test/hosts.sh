@@ -267,6 +267,13 @@ END
         collect
         check "SIGKILL while it waits for hosts, $agent" "$code $(leftovers_soon)" "137 0"
     done
+    word=$(head -c 120000 /dev/zero | tr '\0' x)
+    i=0
+    while [ $i -lt 600 ]; do echo "-np 1 true $word"; i=$((i + 1)); done > "$scratch/long"
+    run 30 -H a,b -configfile "$scratch/long"
+    check "a command line of 72 MB" "$code $(leftovers_soon)" "2 0"
+    check_says "is too long" "what other hosts are told of this job is 72[0-9]* bytes"
+    rm "$scratch/long"
     printf 'a slots=2\nb slots=x\n' > "$scratch/hostfile"
     run 30 -hostfile "$scratch/hostfile" true
     check "a host file with a mistake" "$code" 2
