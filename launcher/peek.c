@@ -19,24 +19,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 256 };
-
 struct search {
-    const char *which;     /* a pid or a job id; NULL: all */
-    bool is_pid;           /* then nobody else is looked into */
-    ino_t seen[MOST_JOBS]; /* all processes of a job have the same file */
+    const char *which; /* a pid or a job id; NULL: all */
+    bool is_pid;       /* then nobody else is looked into */
+    ino_t *seen;       /* all processes of a job have the same file */
     int nseen, shown;
-    char told[MOST_JOBS][BOOT_JOB_CHARS]; /* jobs whose xmpirun has answered */
+    char (*told)[BOOT_JOB_CHARS]; /* jobs whose xmpirun has answered */
     int ntold;
 };
+
+/* Room for one more in a list of n; it grows by doubling. */
+static void *one_more(void *list, int n, size_t bytes)
+{
+    bool full = n == 0 || !(n & (n - 1));
+    list = full ? realloc(list, (n ? 2 * (size_t)n : 1) * bytes) : list;
+    if (!list)
+        abort();
+    return list;
+}
 
 static bool seen_before(struct search *search, ino_t inode)
 {
     for (int i = 0; i < search->nseen; i++)
         if (search->seen[i] == inode)
             return true;
-    if (search->nseen < MOST_JOBS)
-        search->seen[search->nseen++] = inode;
+    search->seen = one_more(search->seen, search->nseen, sizeof *search->seen);
+    search->seen[search->nseen++] = inode;
     return false;
 }
 
@@ -106,8 +114,8 @@ static bool show_all(const struct boot_header *segment, ino_t inode, struct sear
         return false;
     fwrite(text, 1, bytes, stdout);
     free(text);
-    if (search->ntold < MOST_JOBS)
-        memcpy(search->told[search->ntold++], segment->job, BOOT_JOB_CHARS);
+    search->told = one_more(search->told, search->ntold, sizeof *search->told);
+    memcpy(search->told[search->ntold++], segment->job, BOOT_JOB_CHARS);
     search->shown++;
     return true;
 }
@@ -162,8 +170,7 @@ static void look_into_process(int pid, struct search *search)
 
 int status_main(const char *which)
 {
-    static struct search search;
-    search.which = which;
+    struct search search = { .which = which };
     search.is_pid = which && atoi(which) > 0 && !which[strspn(which, "0123456789")];
     if (search.is_pid)
         look_into_process(atoi(which), &search);
@@ -173,6 +180,8 @@ int status_main(const char *which)
             look_into_process(atoi(process->d_name), &search);
     if (processes)
         closedir(processes);
+    free(search.seen);
+    free(search.told);
     if (!search.shown && which)
         fprintf(stderr, "xmpirun: there is no job %s that this user may look into\n", which);
     else if (!search.shown)

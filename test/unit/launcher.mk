@@ -57,3 +57,6 @@ check_PROGRAMS += test/unit/gpus_test
 test_unit_gpus_test_SOURCES = test/unit/gpus_test.c test/unit/unit.h test/unit/files.h
 test_unit_gpus_test_CPPFLAGS = $(AM_CPPFLAGS) -DMACHINES='"$(abs_top_srcdir)/test/machines"'
 test_unit_gpus_test_LDADD = $(LAUNCHER_LIBS)
+check_PROGRAMS += test/unit/peek_test
+test_unit_peek_test_SOURCES = test/unit/peek_test.c test/unit/unit.h
+test_unit_peek_test_LDADD = $(LAUNCHER_LIBS)
