@@ -12,6 +12,7 @@
 #include "launcher/trace_far.h"
 #include "launcher/trace_line.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int raw = -1; /* what the ranks write into */
@@ -33,6 +35,41 @@ static bool may_be_written(const char *name)
     return fd >= 0 || errno == ENXIO;
 }
 
+/* Is it a time line, of ours? */
+static bool is_line(int folder, const char *name)
+{
+    char begin[sizeof TRACE_LINE_BEGIN] = "";
+    struct stat status;
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool is = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+              read(fd, begin, sizeof begin - 1) == (ssize_t)sizeof begin - 1 &&
+              strcmp(begin, TRACE_LINE_BEGIN) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Jobs that this one spawns write into FILE.2, FILE.3 and so on; what those of an earlier run have left there
+ * would be taken for theirs.  Files that somebody else calls so stay. */
+static void forget_spawned(const char *name)
+{
+    char *one = strdup(name), *two = strdup(name);
+    const char *folder = one ? dirname(one) : ".", *base = two ? basename(two) : "";
+    size_t chars = strlen(base);
+    DIR *list = chars ? opendir(folder) : NULL;
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        const char *number = entry->d_name + chars + 1;
+        if (strncmp(entry->d_name, base, chars) == 0 && entry->d_name[chars] == '.' &&
+            *number && !number[strspn(number, "0123456789")] &&
+            is_line(dirfd(list), entry->d_name))
+            unlinkat(dirfd(list), entry->d_name, 0);
+    }
+    if (list)
+        closedir(list);
+    free(one);
+    free(two);
+}
+
 int trace_start(struct job *job)
 {
     const char *name = getenv("XMPI_TRACE");
@@ -45,6 +82,8 @@ int trace_start(struct job *job)
         complain("XMPI_TRACE=%s: cannot write the time line: %s", name, strerror(errno));
         return 1;
     }
+    if (writes && launcher_job == 1)
+        forget_spawned(name);
     char *copy = strdup(name);
     raw = copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     if (raw < 0)

@@ -303,7 +303,7 @@ void trace_line_write(const struct job *job, const char *bytes, uint64_t size, F
     for (int i = 0; i < job->nranks; i++)
         line.areas[job_world(job, i)] = bootseg_record(job->segment, job->plan->ranks[i].local);
     visit_all(&line, collect);
-    fputs("{\"displayTimeUnit\":\"ns\",\"metadata\":{\"clocks\":[", to);
+    fputs(TRACE_LINE_BEGIN, to);
     write_clocks(to);
     fputs("]},\"traceEvents\":[", to);
     write_names(&line);

@@ -10,6 +10,9 @@
 
 struct job;
 
+/* With which every time line begins. */
+#define TRACE_LINE_BEGIN "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"clocks\":["
+
 /* `bytes`: the ranks' windows (runtime/trace.h), `size` of them. */
 void trace_line_write(const struct job *job, const char *bytes, uint64_t size, FILE *to);
 

@@ -48,7 +48,13 @@ read -r started < "$scratch/ready"
 kill -KILL $pid
 collect
 check "killed: what an earlier run has left is not taken for its" "$(wc -c < "$scratch/trace.json")" 0
-rm -f "$scratch/trace.json"
+XMPI_TRACE=$scratch/trace.json.2 run 30 -np 1 "$program"
+XMPI_TRACE=$scratch/trace.json.10 run 30 -np 1 "$program"
+echo mine > "$scratch/trace.json.3"
+XMPI_TRACE=$scratch/trace.json run 30 -np 1 "$program"
+check "nor what jobs that an earlier run spawned have left" "$code $(ls "$scratch" | grep json | tr '\n' ' ')" \
+    "0 trace.json trace.json.3 "
+rm -f "$scratch"/trace.json*
 run 30 -np 2 "$program"
 check "no trace unless asked for" "$code $(ls "$scratch" | grep -c json)" "0 0"
 XMPI_TRACE=$scratch/none/trace.json run 30 -np 2 "$program"
