@@ -11,7 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CPUS_MAX = 4096, CPUS_WORDS = CPUS_MAX / 64 };
+enum {
+    CPUS_MAX = 4096,
+    CPUS_WORDS = CPUS_MAX / 64,
+    CPUS_CHARS = CPUS_MAX / 2 * 5 + 1 /* room for every list: "1,3,..,4095" is the longest */
+};
 
 struct cpuset {
     uint64_t word[CPUS_WORDS];
@@ -46,7 +50,7 @@ static inline bool cpuset_is_empty(const struct cpuset *set)
 /* The CPUs this process may run on; at least one. */
 void cpuset_allowed(struct cpuset *set);
 
-/* The kernel's list form, "0-3,8".  Returns `text`. */
+/* The kernel's list form, "0-3,8"; CPUS_CHARS are room enough.  Returns `text`. */
 const char *cpuset_format(const struct cpuset *set, char *text, size_t room);
 
 /* Add the CPUs of a list ("0-3,8"); false when it is not one. */

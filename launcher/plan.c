@@ -302,7 +302,7 @@ const char *plan_gpu_of(const struct plan *plan, int rank)
 static void show_bindings(const struct plan *plan)
 {
     for (int i = 0; i < plan->nranks; i++) {
-        char text[512], line[700];
+        char text[CPUS_CHARS], line[CPUS_CHARS + 200];
         const char *gpu = plan_gpu_of(plan, i);
         const char *cpus = plan_cpus_of(plan, i, text, sizeof text);
         const struct boot_place *p = plan->placements ? &plan->placements[i].place : NULL;

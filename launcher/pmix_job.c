@@ -221,7 +221,7 @@ static void put_locality(struct list *list, const struct placement *placement)
 
 static void put_cpus(struct list *list, const struct placement *placement)
 {
-    char text[1024] = "hwloc:";
+    char text[6 + CPUS_CHARS] = "hwloc:";
     cpuset_format(&placement->cpus, text + 6, sizeof text - 6);
     put_string(list, PMIX_CPUSET, text);
 }

@@ -10,10 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    MOST_GPUS = 1024,
-    LIST_CHARS = 4 * CPUS_MAX /* every second CPU, with a comma, and more */
-};
+enum { MOST_GPUS = 1024 };
 
 void shape_pack(struct pack *pack, const struct topology *topology)
 {
@@ -28,7 +25,7 @@ void shape_pack(struct pack *pack, const struct topology *topology)
     }
     pack_number(pack, topology->ngpus);
     for (int i = 0; i < topology->ngpus; i++) {
-        char list[LIST_CHARS];
+        char list[CPUS_CHARS];
         pack_text(pack, topology->gpus[i].bus);
         pack_text(pack, topology->gpus[i].uuid);
         pack_text(pack, cpuset_format(&topology->gpus[i].near, list, sizeof list));

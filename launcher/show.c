@@ -30,7 +30,7 @@ static void show_host(const struct plan *share, FILE *to)
 {
     const struct host *host = share->hosts;
     const struct budget *b = &host->budget;
-    char text[512];
+    char text[CPUS_CHARS];
     fprintf(to, "%s: cores %d, cpus %d", host->name, b->cores, b->pus);
     if (!cpuset_is_empty(&b->allowed))
         fprintf(to, " (%s)", cpuset_format(&b->allowed, text, sizeof text));
@@ -49,7 +49,7 @@ static void show_host(const struct plan *share, FILE *to)
 
 static int show_share(struct show *show, struct plan *share, FILE *to)
 {
-    char text[512];
+    char text[CPUS_CHARS];
     int status = share->nranks && !share->placements ? plan_choose(show->options, share) : 0;
     if (status)
         return status;

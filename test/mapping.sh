@@ -88,6 +88,11 @@ fit "threads would be" 2 "9 ranks with pe=1, but host n1 has only 8 hardware thr
 fit "more cores than are near to a GPU" 2 "host n1 has only 16 near to a GPU" "$machines/one-side-2x16-4gpu.xml" \
     -np 1 --map-by gpu:pe=17 --bind-to core
 
+# CPUs that lie in turn on two NUMA nodes: lists of them are long, and all is shown.
+got=$(timeout 20 "$XMPIRUN" --dry-run -H n1 --machine "numa:2 core:300 pu:1(indexes=numa:core)" -np 2 --map-by numa \
+    --bind-to numa ./a.out 2>&1 | awk '/^1 / { print $3 }' | tr , '\n' | wc -l)
+[ "$got" = 300 ] && ok "mapping: a long list of CPUs" || not_ok "mapping: a long list of CPUs" "$got of 300"
+
 for option in -hostfile -configfile; do
     got=$("$XMPIRUN" --dry-run $option / ./a.out 2>&1)
     case $got in

@@ -321,6 +321,14 @@ START_TEST(cpu_lists_read_and_print)
         ck_assert(cpuset_parse(&set, lists[i]));
         ck_assert_str_eq(cpuset_format(&set, text, sizeof text), lists[i]);
     }
+    for (int odd = 0; odd < 2; odd++) { /* the longest ones */
+        struct cpuset set = { { 0 } }, read = { { 0 } };
+        char text[CPUS_CHARS];
+        for (int cpu = odd; cpu < CPUS_MAX; cpu += 2)
+            cpuset_add(&set, cpu);
+        ck_assert(cpuset_parse(&read, cpuset_format(&set, text, sizeof text)));
+        ck_assert_int_eq(cpuset_count(&read), CPUS_MAX / 2);
+    }
     static const char *const wrong[] = { "x", "3-1", "4096", "1-", "-1", "1;2" };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct cpuset set = { { 0 } };
