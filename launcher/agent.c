@@ -7,6 +7,7 @@
 #include "launcher/agent.h"
 
 #include "launcher/batch.h"
+#include "launcher/calls.h"
 #include "launcher/guard.h"
 #include "launcher/out.h"
 #include "launcher/proc.h"
@@ -103,14 +104,13 @@ static void end_with_us(int number)
 
 int agents_end_with_us(struct agent *list, int n)
 {
-    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     struct sigaction before, after = { .sa_handler = end_with_us, .sa_flags = SA_RESETHAND };
     ours.list = list;
     ours.n = n;
     ours.pid = getpid();
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            sigaction(ends[i], &after, NULL);
+    for (int i = 0; i < CALLS; i++)
+        if (sigaction(calls[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(calls[i], &after, NULL);
     return guard_agents(n); /* SIGKILL has no handler */
 }
 

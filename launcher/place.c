@@ -9,6 +9,8 @@
 #define _GNU_SOURCE 1 /* pipe2 */
 #include "launcher/status.h"
 
+#include "launcher/calls.h"
+
 #include "runtime/clock.h"
 
 #include <elf.h>
@@ -57,11 +59,10 @@ static pid_t ask(const char *file, const char *offset, int out)
 /* Does somebody want the job to end, or to hear more of it? */
 static bool is_called(void)
 {
-    static const int calls[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     sigset_t waiting;
     if (sigpending(&waiting) != 0)
         return false;
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+    for (int i = 0; i < CALLS; i++)
         if (sigismember(&waiting, calls[i]))
             return true;
     return false;
