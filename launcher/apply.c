@@ -353,6 +353,32 @@ static int running_option(const struct option_use *p, int id)
     }
 }
 
+/* --display map,bind: Open MPI's words, with qualifiers (":parseable") that say how. */
+static int display(const struct option_use *p)
+{
+    static const struct {
+        const char *word;
+        bool binds;
+    } known[] = { { "map", false },    { "map-devel", false },  { "map-diffable", false },
+                  { "alloc", false },  { "allocation", false }, { "topo", false },
+                  { "cpus", false },   { "bind", true },        { "binding", true },
+                  { "bindings", true } };
+    const size_t n = sizeof known / sizeof known[0];
+    const char *text = p->values.text[0];
+    do {
+        size_t bytes = strcspn(text, ",:"), i = 0;
+        while (i < n &&
+               (strlen(known[i].word) != bytes || strncasecmp(known[i].word, text, bytes) != 0))
+            i++;
+        if (i == n)
+            return option_bad_value(p, "map, bind, allocation or topo, or some of them, as in "
+                                       "map,bind");
+        *(known[i].binds ? &p->options->bindings : &p->options->display_map) = true;
+        text += bytes + strcspn(text + bytes, ",");
+    } while (*text++);
+    return 0;
+}
+
 static int showing_option(const struct option_use *p, int id)
 {
     struct options *options = p->options;
@@ -368,9 +394,7 @@ static int showing_option(const struct option_use *p, int id)
         options->display_map = true;
         return 0;
     case OPTION_DISPLAY:
-        options->display_map |= strstr(value, "map") || strstr(value, "alloc");
-        options->bindings |= strstr(value, "bind") != NULL;
-        return 0;
+        return display(p);
     case OPTION_BINDINGS:
         options->bindings = true;
         return 0;

@@ -20,6 +20,14 @@ static const char *read_count(const char *text, long most, const char *ends, int
     return end;
 }
 
+static int bad_count(const struct option_use *p, const char *what, long most, const char *why)
+{
+    char expected[120];
+    snprintf(expected, sizeof expected, "%s with a number N from 1 to %ld, %s", what, most,
+             why);
+    return option_bad_value(p, expected);
+}
+
 /* "pe=4" and the like after the first colon of --map-by; unknown words are errors. */
 static int map_modifiers(const struct option_use *p, const char *words)
 {
@@ -27,7 +35,7 @@ static int map_modifiers(const struct option_use *p, const char *words)
         size_t bytes = strcspn(words, ",:");
         if (strncasecmp(words, "pe=", 3) == 0) {
             if (!read_count(words + 3, CPUS_MAX, ",:", &p->options->map.pe))
-                return option_bad_value(p, "pe=N with a number N from 1 to 4096");
+                return bad_count(p, "pe=N", CPUS_MAX, "the most CPUs of a host");
         } else if (bytes == 15 && strncasecmp(words, "nooversubscribe", bytes) == 0)
             p->options->strict = true;
         else if (bytes == 7 && strncasecmp(words, "hwtcpus", bytes) == 0)
@@ -50,7 +58,7 @@ static int map_by(const struct option_use *p)
     if (strncasecmp(value, "ppr:", 4) == 0) {
         value = read_count(value + 4, RANKS_MOST, ":", &per);
         if (!value || !*value || !strcspn(value + 1, ":"))
-            return option_bad_value(p, "ppr:N:WHAT with a number N from 1 to 1048576");
+            return bad_count(p, "ppr:N:WHAT", RANKS_MOST, "the most ranks of a job");
         value++;
     }
     size_t bytes = strcspn(value, ":");

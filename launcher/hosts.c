@@ -144,8 +144,9 @@ static int add_one(void *to, char *word)
     int slots = 0;
     char shown[100];
     snprintf(shown, sizeof shown, "%s", word);
-    if (!split_slots(word, &slots) || !*word) {
-        complain("%shost %s: expected a name, or a name, a colon and a number of slots",
+    if (!split_slots(word, &slots) || !*word || strpbrk(word, " \t")) {
+        complain("%shost \"%s\": expected a name, or a name, a colon and a number of slots; "
+                 "commas are between hosts",
                  addition->where, shown);
         return EXIT_USAGE;
     }

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char blanks[] = " \t";
+
 enum { NAME_CHARS = 512, NAMES_MOST = 100000 };
 
 struct walk {
@@ -129,9 +131,13 @@ int ranges_walk(const char *text, int (*take)(void *to, char *name), void *to, c
             *why = "a name is too long";
             return -1;
         }
-        memcpy(word, text, n);
-        word[n] = 0;
-        if (n)
+        size_t first = strspn(text, blanks), last = n; /* "a, b" are two words without blanks */
+        while (last > first && strchr(blanks, text[last - 1]))
+            last--;
+        first = first < last ? first : last;
+        memcpy(word, text + first, last - first);
+        word[last - first] = 0;
+        if (*word)
             status = expand(&walk, name, 0, word);
         text += n + (text[n] == ',');
     }

@@ -93,6 +93,20 @@ got=$(timeout 20 "$XMPIRUN" --dry-run -H n1 --machine "numa:2 core:300 pu:1(inde
     --bind-to numa ./a.out 2>&1 | awk '/^1 / { print $3 }' | tr , '\n' | wc -l)
 [ "$got" = 300 ] && ok "mapping: a long list of CPUs" || not_ok "mapping: a long list of CPUs" "$got of 300"
 
+refuse() { # words of the complaint, options
+    words=$1
+    shift
+    got=$(timeout 20 "$XMPIRUN" --dry-run "$@" ./a.out 2>&1)
+    case $?:$got in
+    2:*"$words"*) ok "mapping: $*: $words" ;;
+    *) not_ok "mapping: $*" "$(echo "$got" | head -n 3)" ;;
+    esac
+}
+refuse "the most CPUs of a host" --map-by core:pe=0
+refuse "the most ranks of a job" --map-by ppr:0:core
+refuse "expected map, bind, allocation or topo" --display foo
+refuse 'host "a b": expected' -H "a b"
+
 for option in -hostfile -configfile; do
     got=$("$XMPIRUN" --dry-run $option / ./a.out 2>&1)
     case $got in

@@ -141,6 +141,25 @@ START_TEST(hosts_of_sections_are_noticed)
 }
 END_TEST
 
+START_TEST(what_is_displayed)
+{
+    static const struct {
+        const char *line;
+        bool map, bindings;
+    } rows[] = {
+        { "--display map p", true, false },
+        { "--display bind p", false, true },
+        { "--display map-devel,bindings:parseable p", true, true },
+        { "--display allocation p", true, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct options o;
+        ck_assert_msg(parse(rows[i].line, &o) == 0, "%s", rows[i].line);
+        ck_assert(o.display_map == rows[i].map && o.bindings == rows[i].bindings);
+    }
+}
+END_TEST
+
 START_TEST(limits_that_nobody_reaches_are_none)
 {
     struct options o;
@@ -197,6 +216,10 @@ START_TEST(wrong_lines_are_refused)
         "-np 2 p : -np 3",
         "-np 2 p : -np 3 : q",
         "--bind-to core:garbage p",
+        "--display foo p",
+        "--display map,foo p",
+        "--display= p",
+        "--display mapping p",
         "--master-port x p",
         "--master-port 65536 p",
     };
@@ -375,9 +398,9 @@ END_TEST
 
 UNIT_MAIN("cli", programs_keep_their_arguments, all_spellings_of_a_number_of_ranks,
           sections_have_their_own_options, variables_in_one_word_or_two,
-          placement_in_every_custom, wrong_lines_are_refused, ignored_options_take_their_values,
-          streams_as_asked, typos_find_what_was_meant, the_table_is_sound,
-          help_and_manual_name_every_option, configfiles_are_sections,
+          placement_in_every_custom, what_is_displayed, wrong_lines_are_refused,
+          ignored_options_take_their_values, streams_as_asked, typos_find_what_was_meant,
+          the_table_is_sound, help_and_manual_name_every_option, configfiles_are_sections,
           a_configfile_ends_a_section_for_all, a_configfile_that_names_itself_is_refused,
           limits_that_nobody_reaches_are_none, hosts_of_sections_are_noticed,
           others_get_the_words_as_they_were_typed)

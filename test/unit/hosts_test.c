@@ -151,6 +151,7 @@ START_TEST(both_customs_and_ranges)
         const char *list, *file, *hosts;
     } rows[] = {
         { "a,b:2,a", NULL, "a:2 b:2" },
+        { " a, b:2 ,\ta,", NULL, "a:2 b:2" },
         { "n[1-3]", NULL, "n1 n2 n3" },
         { "n[08-10,3]:4,login", NULL, "n08:4 n09:4 n10:4 n3:4 login" },
         { "r[1-2]n[0-1]-ib", NULL, "r1n0-ib r1n1-ib r2n0-ib r2n1-ib" },
