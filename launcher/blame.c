@@ -101,6 +101,12 @@ static bool is_settled(const struct situation *s, double settled)
            s->undelivered == 0 && seconds >= settled;
 }
 
+/* Number k of a pass: a pipeline of ranks, whichever way it goes, takes two of them and not one for each rank. */
+static int to_and_fro(const struct graph *g, int pass, int k)
+{
+    return pass % 2 ? k : g->n - 1 - k;
+}
+
 static void find_moves(struct graph *g, double settled)
 {
     for (int i = 0; i < g->n; i++) {
@@ -108,11 +114,14 @@ static void find_moves(struct graph *g, double settled)
         g->moves[i] = standing != STANDING_FINAL && standing != STANDING_GONE &&
                       !is_settled(&g->ranks[i], settled);
     }
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (int pass = 0; changed; pass++) {
         changed = false;
-        for (int i = 0; i < g->n; i++)
+        for (int k = 0; k < g->n; k++) {
+            int i = to_and_fro(g, pass, k);
             if (!g->moves[i] && is_settled(&g->ranks[i], settled) && thread_may_go_on(g, i))
                 g->moves[i] = changed = true;
+        }
     }
 }
 
@@ -432,9 +441,11 @@ static int count_held(const struct graph *g, int holder, double settled, bool *h
 {
     int n = 0;
     held[holder] = true;
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (int pass = 0; changed; pass++) {
         changed = false;
-        for (int i = 0; i < g->n; i++) {
+        for (int at = 0; at < g->n; at++) {
+            int i = to_and_fro(g, pass, at);
             const struct record_wait *wait = &g->ranks[i].wait;
             bool waits = !held[i] && is_settled(&g->ranks[i], settled);
             for (int k = 0; waits && !held[i] && k < items_known(wait); k++) {

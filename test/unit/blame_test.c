@@ -279,6 +279,26 @@ START_TEST(many_ranks)
 }
 END_TEST
 
+/* Nobody waits in vain while the end of the pipeline computes.  A pass over all for each of them would take long. */
+START_TEST(long_pipelines)
+{
+    enum { LONG = 1 << 15 };
+    struct situation *line = calloc(LONG, sizeof *line);
+    ck_assert(line);
+    for (int step = -1; step <= 1; step += 2) {
+        for (int i = 0; i < LONG; i++) {
+            begin();
+            waits(0, "MPI_Recv", RECORD_RECV, i + step);
+            line[i] = ranks[0];
+        }
+        line[step < 0 ? 0 : LONG - 1] = ranks[1]; /* outside of MPI */
+        blame_find(line, LONG, 10, &blame);
+        ck_assert_int_eq(blame.nstuck, 0);
+    }
+    free(line);
+}
+END_TEST
+
 UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, what_may_still_move_is_not_blamed,
           who_holds_up_the_others, any_of_several, any_source, tests_again_and_again, ends,
-          collectives, many_ranks)
+          collectives, many_ranks, long_pipelines)
