@@ -51,7 +51,7 @@ enum basic {
     BASIC_LOGICAL64,
     BASIC_LOGICAL128, /* Fortran, by bits */
     BASIC_BYTE,       /* MPI_BYTE: bit operations */
-    BASIC_CHAR,       /* text: no operations */
+    BASIC_CHAR,       /* text of Fortran: no operations */
     BASIC_WCHAR,
     BASIC_PACKED,
     BASIC_FLOAT_INT,

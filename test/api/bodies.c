@@ -97,7 +97,7 @@ static void operations(void)
 {
     MPI_Op op = MPI_SUM;
     FAILS(MPI_Op_free(&op), MPI_ERR_OP, "op");
-    FAILS(MPI_Allreduce(ints, more, 1, MPI_CHAR, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP, "op");
+    FAILS(MPI_Allreduce(ints, more, 1, MPI_WCHAR, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP, "op");
     FAILS(MPI_Allreduce(ints, more, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_SELF), MPI_ERR_OP, "op");
     FAILS(MPI_Reduce(ints, more, 1, MPI_INT, MPI_MINLOC, 0, MPI_COMM_SELF), MPI_ERR_OP, "op");
     FAILS(MPI_Reduce_local(ints, more, 1, MPI_BYTE, MPI_PROD), MPI_ERR_OP, "op");

@@ -209,7 +209,7 @@ static void test_errors(void)
     MPI_Type_commit(&pair);
     CHECK_ERROR(MPI_Allreduce(&d, &e, 1, MPI_DOUBLE, MPI_BAND, MPI_COMM_SELF), MPI_ERR_OP);
     CHECK_ERROR(MPI_Allreduce(&i, &k, 1, MPI_INT, MPI_MINLOC, MPI_COMM_SELF), MPI_ERR_OP);
-    CHECK_ERROR(MPI_Allreduce(&i, &k, 1, MPI_CHAR, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP);
+    CHECK_ERROR(MPI_Allreduce(&i, &k, 1, MPI_WCHAR, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP);
     CHECK_ERROR(MPI_Allreduce(&i, &k, 1, MPI_INT, none, MPI_COMM_SELF), MPI_ERR_OP);
     CHECK_ERROR(MPI_Allreduce(&i, &k, 0, pair, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP);
     CHECK_ERROR(MPI_Op_free(&sum), MPI_ERR_OP);

@@ -77,6 +77,7 @@ static const struct row rows[] = {
     INTEGER(C_INTEGER, MPI_UNSIGNED, unsigned),
     INTEGER(C_INTEGER, MPI_UNSIGNED_LONG, unsigned long),
     INTEGER(C_INTEGER, MPI_UNSIGNED_LONG_LONG, unsigned long long),
+    INTEGER(C_INTEGER, MPI_CHAR, char), /* not in 6.9.2, but programs do it */
     INTEGER(C_INTEGER, MPI_SIGNED_CHAR, signed char),
     INTEGER(C_INTEGER, MPI_UNSIGNED_CHAR, unsigned char),
     INTEGER(C_INTEGER, MPI_INT8_T, int8_t),
@@ -136,7 +137,6 @@ static const struct row rows[] = {
     PAIRS(MPI_2REAL, two_float, true),
     PAIRS(MPI_2DOUBLE_PRECISION, two_double, true),
     PAIRS(MPI_2INTEGER, two_int, false),
-    ITEM(OTHER, MPI_CHAR, char),
     ITEM(OTHER, MPI_WCHAR, wchar_t),
     ITEM(OTHER, MPI_CHARACTER, char),
     ITEM(OTHER, MPI_PACKED, char),
