@@ -100,6 +100,19 @@ static double span_bytes(struct span s, const struct lengths *lengths)
     return s.n * (part ? lengths->part : lengths->block);
 }
 
+/* Are they one range, which passes the last block here, or at the other end of the message?  There it does where
+ * they are all of TMP here: what a subtree sends to the root, or gets from it (gather.c, scatter.c). */
+static bool is_one_range(const struct plan *plan, struct span there, struct span here)
+{
+    int behind = there.first + there.n, all = plan->nblocks[here.room];
+    if (here.room != there.room)
+        return false;
+    if (here.first == 0)
+        return there.first > 0 && behind == all;
+    return here.room == ROOM_TMP && there.first == 0 && behind == here.first &&
+           here.first + here.n == all && !plan->split;
+}
+
 /* Ranges that wrap are written down as two messages one after the other; here they are one.  Edges of
  * a graph are one each, and so are pieces: of two ranges that were cut, the pieces do not lie side by side. */
 static bool continues(const struct plan *plan, int i)
@@ -108,13 +121,11 @@ static bool continues(const struct plan *plan, int i)
     if (i == 0 || s->peer < 0 || plan->neighbours || plan->key.pieces > 1 ||
         s->verb != before->verb || s->peer != before->peer)
         return false;
-    struct span here = s->verb == VERB_SEND ? s->from : s->to;
-    struct span there = s->verb == VERB_SEND ? before->from : before->to;
     for (int k = 0; k < before->nnext; k++)
         if (plan->next[before->first_next + k] == i)
             return false;
-    return here.room == there.room && here.first == 0 && there.first > 0 &&
-           there.first + there.n == plan->nblocks[there.room];
+    return s->verb == VERB_SEND ? is_one_range(plan, before->from, s->from)
+                                : is_one_range(plan, before->to, s->to);
 }
 
 static void role_free(struct role *role)

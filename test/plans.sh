@@ -104,6 +104,13 @@ expect "cost: no two groups" 2 "works within one group; leave out --split 3" cos
 expect "cost: an empty group" 2 "leaves no rank of 8 for the second group" cost bcast:tree -n 8 --split 8 --bytes 8
 expect "cost: twice" 0 "1000 bytes a block, twice: first the sizes of blocks rounds 6" cost gatherv:binomial -n 8 --bytes 1000
 expect "cost: twice, numbers and blocks" 0 "bytes sent 4032 12096" cost gatherv:binomial -n 8 --bytes 1000
+for root in 1 3 5; do # a subtree that passes the last rank goes in one round as two messages
+    expect "cost: gather to $root" 0 "rounds 3 busiest rank all ranks messages sent 2 8 bytes sent 4000 12000" \
+        cost gather:binomial -n 8 --root $root --bytes 1000
+    expect "cost: scatterv from $root" 0 "rounds 6 busiest rank all ranks messages sent 8 16 bytes sent 7056 12096" \
+        cost scatterv:binomial -n 8 --root $root --bytes 1000
+    expect "cost: scatter from $root, in turns" 0 "rounds 4" cost scatter:binomial -n 8 --root $root --bytes 8 --throttle 1
+done
 expect "show --throttle" 0 "2 send in[2] -> 2.0 after 0" show alltoall:spread -n 5 --rank 4 --throttle 2
 expect "check --throttle" 0 "is right on all of 1 to 17 ranks" check bcast:scatter-allgather -n 1..17 --pieces 3 --throttle 1
 expect "cost --throttle" 0 "1000 bytes, 1 messages at a time" cost allgather:bruck -n 9 --bytes 1000 --throttle 1
