@@ -42,12 +42,14 @@ static struct span span_read(struct walk *walk)
     if (walk_take(walk, ".."))
         last = walk_number(walk);
     walk_expect(walk, "]");
-    long n = last < first ? 0 : last - first + 1;
     int there = walk->doing ? walk->plan->nblocks[room] : 0;
-    if (walk->doing && n && (first < 0 || last >= there))
+    if (last < first)
+        return blocks(room, 0, 0);
+    if (walk->doing && (first < 0 || last >= there))
         walk_refuse(walk, w, "rank %d of %d: %.*s[%ld .. %ld], but there are %d blocks",
                     walk->me, walk->p, w->length, w->at, first, last, there);
-    return n && !walk->why[0] ? blocks(room, (int)first, (int)n) : blocks(room, 0, 0);
+    bool fits = walk->doing && !walk->why[0];
+    return fits ? blocks(room, (int)first, (int)(last - first + 1)) : blocks(room, 0, 0);
 }
 
 /* What is written to: not the input. */
@@ -155,8 +157,12 @@ static const struct algorithm *callee_read(struct walk *walk)
     int kind = collective_find(what);
     const struct algorithm *a =
         kind < 0 ? NULL : algorithm_find((enum collective)kind, false, name);
-    if (!a || !a->program || a->script || a->needs == NEEDS_PLACES)
-        walk_refuse(walk, w, "the library has no plan %s for %s", name, what);
+    bool alone = a && a->program && !a->script; /* and knows no more than ranks and blocks */
+    if (!alone || a->needs == NEEDS_PLACES || is_neighbourhood(a->what)) {
+        walk_refuse(walk, w, "the library has no plan %s for %s that could be called", name,
+                    what);
+        return NULL;
+    }
     walk->word += 2;
     return a;
 }

@@ -6,7 +6,6 @@
 #include "coll/script_words.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,10 +77,16 @@ bool word_is(const struct word *word, const char *text)
 
 void walk_refuse(struct walk *walk, const struct word *where, const char *format, ...)
 {
+    enum {
+        MOST_PATH = SCRIPT_WHY / 2
+    }; /* the end of a long one, so that the reason has room */
+    const char *path = walk->script->path;
+    size_t length = strlen(path);
     va_list values;
     if (walk->why[0])
         return;
-    int used = snprintf(walk->why, SCRIPT_WHY, "%s:%d:%d: ", walk->script->path, where->line,
+    int used = snprintf(walk->why, SCRIPT_WHY, "%s%s:%d:%d: ", length > MOST_PATH ? "..." : "",
+                        length > MOST_PATH ? path + length - MOST_PATH : path, where->line,
                         where->column);
     va_start(values, format);
     vsnprintf(walk->why + used, (size_t)(SCRIPT_WHY - used), format, values);
@@ -172,6 +177,15 @@ static long simple(struct walk *walk)
     return value;
 }
 
+static long literal(struct walk *walk, const struct word *w)
+{
+    enum { MOST_DIGITS = 18 };
+    if (w->length > MOST_DIGITS)
+        walk_refuse(walk, w, "%.*s is too large a number; %d digits at most", w->length, w->at,
+                    MOST_DIGITS);
+    return walk->why[0] ? 0 : atol(w->at);
+}
+
 static long signed_number(struct walk *walk)
 {
     const struct word *w = walk->word;
@@ -181,7 +195,7 @@ static long signed_number(struct walk *walk)
         return value;
     }
     if (walk_take(walk, "-"))
-        return -simple(walk);
+        return (long)(0 - (unsigned long)simple(walk));
     if (walk_take(walk, "not"))
         return !simple(walk);
     if (w->kind != WORD_NAME && w->kind != WORD_NUMBER)
@@ -191,7 +205,7 @@ static long signed_number(struct walk *walk)
         return 0;
     walk->word++;
     if (w->kind == WORD_NUMBER)
-        return w->length < 10 ? atol(w->at) : INT_MAX;
+        return literal(walk, w);
     if (word_is(w, "min") || word_is(w, "max") || word_is(w, "log2"))
         return function(walk, w);
     return named(walk, w);

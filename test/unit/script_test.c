@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char path[] = "/tmp/xmpi-script.XXXXXX";
@@ -61,6 +62,11 @@ START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
     refused(HEAD "call bcast tree (0, p, 1, 0) in in[0] out out[0]", "3:6",
             "no plan tree for bcast");
     refused(HEAD "call allreduce tiny (0, p, 1, 0) in in[0] out out[0]", "3:6", "no plan tiny");
+    refused("algorithm a for allgather\nblocks in 1 out p tmp 0\n"
+            "call neighbor_allgather direct (0, p, 1, 0) in in[0] out out[0 .. p - 1]",
+            "3:6", "no plan direct for neighbor_allgather that could be called");
+    refused(HEAD "require p == 9999999999999999999", "3:14",
+            "9999999999999999999 is too large a number; 18 digits at most");
     char deep[1000];
     memset(deep, '(', sizeof deep);
     memcpy(deep, HEAD "let x = ", strlen(HEAD "let x = "));
@@ -95,6 +101,40 @@ START_TEST(what_cannot_be_read_in_whole_is_refused)
 }
 END_TEST
 
+/* Its complaint has room for the reason all the same. */
+START_TEST(a_file_may_have_a_long_path)
+{
+    enum { FOLDERS = 3, LETTERS = 150 };
+    struct script scripts[4];
+    char folder[FOLDERS * (LETTERS + 1) + 40] = "/tmp/xmpi-long.XXXXXX",
+                                          file[sizeof folder + 8];
+    size_t end[FOLDERS + 1];
+    int n;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    for (int i = 0; i < FOLDERS; i++) {
+        end[i] = strlen(folder);
+        folder[end[i]] = '/';
+        memset(folder + end[i] + 1, 'f', LETTERS);
+        folder[end[i] + 1 + LETTERS] = '\0';
+        ck_assert_int_eq(mkdir(folder, 0700), 0);
+    }
+    snprintf(file, sizeof file, "%s/a.plan", folder);
+    FILE *f = fopen(file, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("algorithm a for bcost", f);
+    fclose(f);
+    ck_assert_int_eq(script_read(file, scripts, 4, &n), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), "fff/a.plan:1:17: there is no collective bcost") != NULL,
+                  "%s", fail_text());
+    unlink(file);
+    rmdir(folder);
+    for (int i = FOLDERS - 1; i >= 0; i--) {
+        folder[end[i]] = '\0';
+        rmdir(folder);
+    }
+}
+END_TEST
+
 static struct script *one(const char *text)
 {
     static struct script scripts[4];
@@ -124,6 +164,8 @@ START_TEST(mistakes_that_show_later_are_found_then)
     fails(HEAD "let x = 1 mod (0 - 1)", "mod by -1");
     fails(HEAD "for i in 0 .. 10000000 { let x = i }", "statements");
     fails(HEAD "for i in 0 .. 1000000000 { }", "statements");
+    fails(HEAD "let low = (1 << 31) * (1 << 31) * 2\nsend in[low .. low - 1] -> 1",
+          "but there are 1 blocks");
     fails("algorithm a for allreduce\nblocks in 0 - 1 out 1 tmp 0", "-1 blocks of in");
     fails("algorithm a for allreduce\nblocks in p out p tmp 0\ncopy out[0 .. 1] in[0]",
           "2 blocks and 1 blocks");
@@ -151,6 +193,7 @@ START_TEST(numbers_are_what_they_should_be)
     holds("me == 2 and p == 5 and root == 3");
     holds("1 + 2 * 3 == 7 and (1 + 2) * 3 == 9 and 7 / 2 == 3 and 10 - 3 - 2 == 5");
     holds("(0 - 1) mod 5 == 4 and 7 mod 5 == 2 and -1 mod p == 4");
+    holds("1234567890 mod 7 == 3 and 4294967296 / 2147483648 == 2");
     holds("1 << 3 == 8 and (5 xor 1) == 4");
     holds("min(3, 4) == 3 and max(3, 4) == 4 and min(4, 3) == 3 and max(4, 3) == 4");
     holds("log2(1) == 0 and log2(2) == 1 and log2(5) == 3 and log2(8) == 3");
@@ -221,7 +264,7 @@ START_TEST(wrong_plans_are_refused_before_use)
 }
 END_TEST
 
-UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused,
+UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use)
