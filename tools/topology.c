@@ -253,8 +253,20 @@ static long long size_of(const struct topology *t, const char *kind)
     return t->ndims ? all : 0;
 }
 
+/* Links of those that have many more than nodes: routers of a group, and groups, all know each other. */
+static long long links_of(const struct topology *t, const char *kind)
+{
+    long long groups = t->dim[0];
+    if (!strcmp(kind, "dragonfly"))
+        return groups * t->dim[1] * t->dim[1] + groups * groups;
+    if (!strcmp(kind, "dragonfly+"))
+        return 2 * groups * t->dim[1] * t->dim[2] + groups * groups;
+    return 0;
+}
+
 static bool fits(const struct topology *t, const char *kind, char wrong[TOPOLOGY_WRONG])
 {
+    enum { MOST_LINKS = 1 << 28 };
     long long size = size_of(t, kind);
     bool tree = !strcmp(kind, "fat-tree"); /* may be filled in part */
     bool power = (t->fabric.nodes & (t->fabric.nodes - 1)) == 0;
@@ -266,6 +278,11 @@ static bool fits(const struct topology *t, const char *kind, char wrong[TOPOLOGY
     else if (size > 0 && (tree ? t->fabric.nodes > size : t->fabric.nodes != size))
         snprintf(wrong, TOPOLOGY_WRONG, "this %s has %lld nodes, not %d; change --nodes", kind,
                  size, t->fabric.nodes);
+    else if (links_of(t, kind) > MOST_LINKS)
+        snprintf(
+            wrong, TOPOLOGY_WRONG,
+            "this %s has %lld links, more than %d; take fewer groups or fewer routers in each",
+            kind, links_of(t, kind), MOST_LINKS);
     else
         return true;
     return false;

@@ -183,6 +183,9 @@ START_TEST(what_cannot_be_says_so)
         { "fat-tree:4", "16 nodes, not 17", 17 },
         { "ring:4", "as in ring", 4 },
         { "dragonfly:3x2", "dragonfly:9x4x2", 6 },
+        { "dragonfly:65536x1x1", "4295032832 links, more than 268435456", 65536 },
+        { "dragonfly:4096x4096x1", "take fewer groups", 4096 * 4096 },
+        { "dragonfly+:46341x1x1x1", "take fewer groups", 46341 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct topology t;
