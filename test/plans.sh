@@ -175,6 +175,23 @@ expect "sim --machine" 0 "model time 5 us" sim bcast:binomial -n 2 --nodes 2 --b
 echo "net latency=3 parsec" > "$scratch/machine"
 expect "sim --machine: wrong" 2 "latency=3 is no time; as in 1.5us" sim bcast:binomial -n 2 --nodes 2 \
     --bytes 1000 --machine "$scratch/machine"
+machine() # wanted text, options
+{
+    text=$1
+    shift
+    expect "sim $*: wrong" 2 "$text" sim bcast:binomial -n 2 --nodes 2 --bytes 1000 "$@"
+}
+machine "\"latency=3us\" of a machine is not LEVEL NAME=VALUE; as in net latency=2us" --set latency=3us
+machine '"net" of a machine is not LEVEL NAME=VALUE' --set net
+machine "nothing is set; as in --set 'net latency=2us'" --set ""
+machine "net latency=infs is no time" --set "net latency=infs"
+machine "rank fold=1e999s is no time" --set "rank fold=1e999s"
+machine "--machine /: Is a directory" --machine /
+printf 'net latency=3us overhead=0us gap=0us byte=2ns eager=0\r\n\r\n# %1990s\n' x | tr -s ' ' > "$scratch/machine"
+expect "sim --machine: lines that end with CR" 0 "model time 5 us" sim bcast:binomial -n 2 --nodes 2 --bytes 1000 \
+    --machine "$scratch/machine"
+printf '# %1990s\n' x > "$scratch/machine"
+machine "a line of a machine has 998 characters at most" --machine "$scratch/machine"
 expect "sim --machine: no file" 2 "No such file" sim bcast:binomial -n 2 --bytes 1 --machine /nonexistent
 
 # draw

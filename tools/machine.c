@@ -15,9 +15,13 @@
 
 #include "runtime/amount.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_LINE = 1000 };
 
 static const char *const levels[] = {
     [DISTANCE_CACHE] = "cache", [DISTANCE_NODE] = "node", [DISTANCE_NET] = "net"
@@ -31,7 +35,7 @@ static bool time_read(const char *text, double *seconds)
     } units[] = { { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 }, { "ns", 1e-9 }, { "ps", 1e-12 } };
     char *end;
     *seconds = strtod(text, &end);
-    if (end == text || !(*seconds >= 0))
+    if (end == text || !(*seconds >= 0 && isfinite(*seconds)))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (!strcmp(end, units[i].name)) {
@@ -93,34 +97,57 @@ static bool set(struct plan_args *args, const char *level, char *word)
     return false;
 }
 
-bool machine_set(struct plan_args *args, const char *line)
+/* A level alone, or a value without one, would say nothing. */
+static bool line_set(struct plan_args *args, char *line)
 {
-    char copy[400], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", line);
-    copy[strcspn(copy, "#\n")] = '\0';
+    char *rest = line;
+    line[strcspn(line, "#\r\n")] = '\0';
     const char *level = strtok_r(rest, " \t", &rest);
-    for (char *word; level && (word = strtok_r(rest, " \t", &rest));)
+    char *word = level ? strtok_r(rest, " \t", &rest) : NULL;
+    if (level && !word) {
+        plan_wrong("\"%s\" of a machine is not LEVEL NAME=VALUE; as in net latency=2us", level);
+        return false;
+    }
+    for (; word; word = strtok_r(rest, " \t", &rest))
         if (!set(args, level, word))
             return false;
     return true;
 }
 
+bool machine_set(struct plan_args *args, const char *line)
+{
+    char *copy = strdup(line);
+    bool empty = line[strspn(line, " \t")] == '\0';
+    if (!copy || empty)
+        plan_wrong("--set \"%s\": %s", line,
+                   copy ? "nothing is set; as in --set 'net latency=2us'" : "no memory");
+    bool good = copy && !empty && line_set(args, copy);
+    free(copy);
+    return good;
+}
+
 bool machine_read(struct plan_args *args, const char *file)
 {
-    FILE *f = fopen(file, "r");
+    FILE *f = fopen(file, "re");
     if (!f) {
         plan_wrong("--machine %s: %m", file);
         return false;
     }
-    char line[400];
+    char line[MOST_LINE];
     int number = 0;
     bool good = true;
     while (good && fgets(line, sizeof line, f)) {
         number++;
-        good = machine_set(args, line);
+        bool whole = strchr(line, '\n') || feof(f);
+        if (!whole)
+            plan_wrong("a line of a machine has %d characters at most", MOST_LINE - 2);
+        good = whole && line_set(args, line);
     }
+    int unread = ferror(f) ? errno : 0;
     fclose(f);
-    if (!good)
+    if (unread)
+        plan_wrong("--machine %s: %s", file, strerror(unread));
+    else if (!good)
         plan_wrong("--machine %s: line %d is wrong", file, number);
-    return good;
+    return good && !unread;
 }
