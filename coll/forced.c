@@ -13,6 +13,7 @@
 #include "runtime/param.h"
 #include "mpi.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,16 +69,27 @@ static void complain_algorithm(enum collective what, const char *name, char why[
             append(why, a->name);
 }
 
+/* "pieces=4" */
+static bool read_number(const char *text, const char *name, int least, int most, int *number)
+{
+    size_t length = strlen(name);
+    char *end;
+    if (strncmp(text, name, length) != 0 || !isdigit((unsigned char)text[length]))
+        return false;
+    long read = strtol(text + length, &end, 10);
+    if (*end != '\0' || read < least || read > most)
+        return false;
+    *number = (int)read;
+    return true;
+}
+
 /* pieces=n, radix=k or throttle=m after the name of an algorithm.  False: neither. */
 static bool read_option(const char *text, struct forced *forced)
 {
-    char rest;
-    if (sscanf(text, "pieces=%d%c", &forced->pieces, &rest) == 1)
-        return forced->pieces >= 1 && forced->pieces <= MOST_FORCED_PIECES;
-    if (sscanf(text, "throttle=%d%c", &forced->throttle, &rest) == 1)
-        return forced->throttle >= 1 && forced->throttle <= MOST_THROTTLE;
-    return forced->algorithm->radix && sscanf(text, "radix=%d%c", &forced->radix, &rest) == 1 &&
-           forced->radix >= 2 && forced->radix <= MOST_FORCED_RADIX;
+    return read_number(text, "pieces=", 1, MOST_FORCED_PIECES, &forced->pieces) ||
+           read_number(text, "throttle=", 1, MOST_THROTTLE, &forced->throttle) ||
+           (forced->algorithm->radix &&
+            read_number(text, "radix=", 2, MOST_FORCED_RADIX, &forced->radix));
 }
 
 void algorithm_read(enum collective what, char *text, struct forced *forced,

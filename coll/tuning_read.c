@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_LINE = 4000 };
+
 struct reader {
     struct tuning *tuning;
     int line;
@@ -96,6 +98,10 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
         return "does not fold in rank order, and the row is for operations that do not commute";
     if (use->pieces > 1 && !algorithm_cuts(a))
         return "cannot be cut in pieces";
+    if (use->pieces > 1 && pieces_objection(a))
+        return "cannot be cut in pieces with XMPI_SHORT_BLOCKS=1, where two ends would cut a "
+               "block "
+               "differently";
     if (use->throttle && !a->program)
         return "is no plan that could be throttled";
     if (a->program)
@@ -163,7 +169,8 @@ static void row_read(struct reader *r, struct tuning_row *row, char *line, char 
     if (!r->why[0] && row->nodes.from > row->ranks.to)
         REFUSE(r, "nodes=%zu and more never have so few ranks as %zu", row->nodes.from,
                row->ranks.to);
-    if (!r->why[0] && row->bytes.from > 0 && !has_bytes(row->what))
+    bool names_bytes = row->bytes.from > 0 || row->bytes.to < SIZE_MAX;
+    if (!r->why[0] && names_bytes && !has_bytes(row->what))
         REFUSE(r, "%s is chosen without regard to bytes: take them out of the row",
                collective_name(row->what));
     for (char *use; !r->why[0] && (use = strsep(&uses, ","));)
@@ -244,13 +251,18 @@ static void device_add(struct reader *r, char *model, char *colon)
 
 /* ---- lines ---- */
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 /* The colon that stands alone; others belong to names. */
 static char *lone_colon(char *line)
 {
-    char *at = strstr(line, " :");
-    while (at && at[2] != ' ' && at[2] != '\t' && at[2] != '\0')
-        at = strstr(at + 2, " :");
-    return at ? at + 1 : NULL;
+    char *at = *line ? strchr(line + 1, ':') : NULL;
+    while (at && !(is_blank(at[-1]) && (is_blank(at[1]) || !at[1])))
+        at = strchr(at + 1, ':');
+    return at;
 }
 
 static void line_read(struct reader *r, char *line)
@@ -258,12 +270,13 @@ static void line_read(struct reader *r, char *line)
     line[strcspn(line, "#\r\n")] = '\0';
     line += strspn(line, " \t");
     char *colon = lone_colon(line), rest;
-    int version;
+    long version;
     if (!*line)
         return;
-    if (sscanf(line, "xmpi-tuning %d %c", &version, &rest) == 1) {
+    if (sscanf(line, "xmpi-tuning %ld %c", &version, &rest) == 1) {
         if (version != 1)
-            REFUSE(r, "this is version %d of tuning files; this xmpi reads version 1", version);
+            REFUSE(r, "this is version %ld of tuning files; this xmpi reads version 1",
+                   version);
     } else if (sscanf(line, "machine %15s", r->tuning->machine) == 1 && !colon) {
         return;
     } else if (!colon) {
@@ -291,18 +304,19 @@ int tuning_read(const char *path, struct tuning **tuning)
     if (!file)
         return fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(errno));
     struct reader r = { .tuning = calloc(1, sizeof(*r.tuning)) };
-    char *line = NULL;
-    size_t room = 0;
+    char line[MOST_LINE + 2];
     if (r.tuning)
         r.tuning->path = strdup(path);
     if (!r.tuning || !r.tuning->path)
         REFUSE(&r, "no memory for a tuning file");
-    while (!r.why[0] && getline(&line, &room, file) >= 0) {
+    while (!r.why[0] && fgets(line, sizeof line, file)) {
         r.line++;
-        line_read(&r, line);
+        if (strchr(line, '\n') || feof(file))
+            line_read(&r, line);
+        else
+            REFUSE(&r, "a line has %d characters at most", MOST_LINE);
     }
     int unread = ferror(file) ? errno : 0;
-    free(line);
     fclose(file);
     if (!r.why[0] && !unread) {
         *tuning = r.tuning;

@@ -110,7 +110,7 @@ END_TEST
 
 static void refused(const char *row, const char *why)
 {
-    char all[400], place[100];
+    char all[5000], place[100];
     struct tuning *t = NULL;
     snprintf(all, sizeof all, "xmpi-tuning 1\n# second line\n%s\nbarrier : tiny\n", row);
     ck_assert_int_eq(tuning_read(file_with(all), &t), MPI_ERR_OTHER);
@@ -169,6 +169,43 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("allreduce : ring 5us,", "missing between commas");
     refused("allreduce ranks=4", "is no row");
     refused("xmpi-tuning 2", "version 2");
+    refused("xmpi-tuning 4294967297", "version 4294967297");
+    refused("allreduce : ring:pieces=4294967298", "pieces=n with n from 1 to 4096");
+    refused("allreduce : ring:throttle=4294967297", "throttle=m with m from 1");
+    refused("allreduce : halving:radix=4294967298", "radix=k with k from 2 to 64");
+    refused("gatherv bytes=..8 : linear", "without regard to bytes");
+    file_gone();
+}
+END_TEST
+
+START_TEST(a_line_is_so_long_at_most)
+{
+    char row[4200];
+    struct tuning *t = NULL;
+    memset(row, ' ', sizeof row - 1);
+    row[sizeof row - 1] = '\0';
+    memcpy(row, "allreduce\t:\tring", strlen("allreduce\t:\tring"));
+    refused(row, "a line has 4000 characters at most");
+    row[4000] = '\0'; /* and the last one need not end */
+    ck_assert_int_eq(tuning_read(file_with(row), &t), 0);
+    ck_assert_int_eq(t->nrows, 1);
+    tuning_free(t);
+    file_gone();
+}
+END_TEST
+
+/* Where two ends of a message need not agree on its length they cut it differently. */
+START_TEST(pieces_of_what_may_be_short_are_refused)
+{
+    struct tuning *t = NULL;
+    ck_assert_int_eq(tuning_read(file_with("gatherv : linear:pieces=4\n"), &t), 0);
+    tuning_free(t);
+    setenv("XMPI_SHORT_BLOCKS", "1", 1);
+    params_read();
+    refused("gatherv : linear:pieces=4",
+            "linear cannot be cut in pieces with XMPI_SHORT_BLOCKS=1");
+    ck_assert_int_eq(tuning_read(file_with("bcast : chain:pieces=4\n"), &t), 0);
+    tuning_free(t);
     file_gone();
 }
 END_TEST
@@ -252,5 +289,6 @@ END_TEST
 
 UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
           a_reach_may_begin_anywhere, rows_that_can_never_decide_are_refused,
+          a_line_is_so_long_at_most, pieces_of_what_may_be_short_are_refused,
           a_file_that_is_named_must_be_right, a_folder_is_no_file, a_file_that_is_named_decides,
           a_file_that_lies_about_decides_on_one_node)
