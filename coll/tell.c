@@ -183,6 +183,15 @@ static void form_name(uint32_t signature, char *text, size_t room)
     text[4] = (char)toupper((unsigned char)text[4]);
 }
 
+/* What was chosen last for its kind is its own as long as no other has begun.  A persistent one was chosen long ago. */
+static int way_of(const struct telling *telling)
+{
+    const struct team *team = telling->team;
+    bool latest = telling->number == (team->calls & COLL_NUMBERS);
+    bool says = latest && !telling->call->serves && form_said(telling->signature) != PERSISTENT;
+    return says ? team->chosen[telling->call->what] : 0;
+}
+
 void telling_tell(const struct telling *telling, struct record_wait *wait)
 {
     struct record_collective *told = &wait->collective;
@@ -193,6 +202,7 @@ void telling_tell(const struct telling *telling, struct record_wait *wait)
     told->size = telling->team->channel.size;
     told->root = telling->call->serves ? -1 : telling->root; /* the program has given neither */
     told->bytes = telling->call->serves ? 0 : telling->bytes;
+    told->way = way_of(telling);
 }
 
 static void scope_tell(const void *scope, struct record_wait *wait)

@@ -268,6 +268,32 @@ static void tell_other_way(struct graph *g, int rank)
     tell_message(g, item);
 }
 
+/* A rank that is stuck in the same collective, and performs it by another algorithm; -1: nobody does. */
+static int other_way(const struct graph *g, const struct record_collective *c)
+{
+    for (int i = 0; i < g->n && c->way; i++) {
+        const struct record_collective *other = &g->ranks[i].wait.collective;
+        if (is_stuck(g, i) && *other->name && other->context == c->context &&
+            other->number == c->number && other->way && other->way != c->way)
+            return i;
+    }
+    return -1;
+}
+
+/* All are in one collective: what they were told about its algorithm may differ. */
+static void tell_ways(struct graph *g, int rank)
+{
+    int other = other_way(g, &g->ranks[rank].wait.collective);
+    if (other < 0)
+        tell(g, ": they do not call what belongs together");
+    else
+        tell(
+            g,
+            ": rank %d and rank %d perform it by different algorithms; XMPI_COLL, XMPI_TUNING, "
+            "XMPI_PLAN and info keys xmpi_coll and xmpi_plan must be the same on all ranks",
+            rank < other ? rank : other, rank < other ? other : rank);
+}
+
 /* A collective in the circle, and a rank that is not in it. */
 static void tell_partner(struct graph *g, const int *circle, int n)
 {
@@ -294,7 +320,7 @@ static void tell_partner(struct graph *g, const int *circle, int n)
         }
         return;
     }
-    tell(g, ": they do not call what belongs together");
+    tell_ways(g, circle[0]);
 }
 
 static void tell_advice(struct graph *g, const int *circle, int n)

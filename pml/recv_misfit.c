@@ -21,11 +21,13 @@ int pml_too_short(size_t bytes, int from, size_t room)
 {
     if (param_number(SHORT_BLOCKS))
         return MPI_SUCCESS;
-    return fail(MPI_ERR_OTHER,
-                "block of %zu bytes from rank %d, where %zu bytes belong; the counts and "
-                "datatypes of both ranks must make the same number of bytes "
-                "(XMPI_SHORT_BLOCKS=1 lets what is shorter pass)",
-                bytes, from, room);
+    return fail(
+        MPI_ERR_OTHER,
+        "block of %zu bytes from rank %d, where %zu bytes belong; the counts and "
+        "datatypes of both ranks must make the same number of bytes "
+        "(XMPI_SHORT_BLOCKS=1 lets what is shorter pass), and XMPI_COLL, XMPI_TUNING and "
+        "XMPI_PLAN must be the same",
+        bytes, from, room);
 }
 
 int recv_misfit(const struct recv *recv, const struct wire *header)

@@ -78,7 +78,8 @@ struct record_collective {        /* the collective that the wait belongs to */
     uint32_t number; /* of the collectives on this communicator, from 1 */
     int32_t root;    /* -1: it has none */
     int32_t size;    /* of the communicator */
-    uint64_t bytes;  /* of the longest message in it, so far as this rank knows */
+    int32_t way; /* by which algorithm: ranks that choose alike have the same; 0: not known */
+    uint64_t bytes; /* of the longest message in it, so far as this rank knows */
 };
 
 struct record_wait {

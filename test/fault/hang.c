@@ -79,6 +79,11 @@ static void different_small(void)
         MPI_Barrier(world); // other small
 }
 
+static void ways(void)
+{
+    MPI_Allreduce(MPI_IN_PLACE, data, 1, MPI_INT, MPI_SUM, world); // ways
+}
+
 static void roots(void)
 {
     MPI_Reduce(data, more, LONG, MPI_INT, MPI_SUM, rank % 2, world); // roots
@@ -660,6 +665,7 @@ static const struct {
     { "missing", missing },
     { "different", different },
     { "roots", roots },
+    { "ways", ways },
     { "different-small", different_small },
     { "irecv", irecv },
     { "freed", freed },

@@ -254,6 +254,18 @@ says test-both "rank 0 .*from rank 1, tag 6, MPI"
 says test-both "rank 0 .*from rank 2, tag 4, up to"
 says test-both "0 waits for [12] in MPI_[TI][a-z]*, [12] waits for 0 in MPI_Barrier"
 
+# Ranks that were told different algorithms.
+cat > "$scratch/ways" << 'END'
+#!/bin/sh
+[ "$RANK" = 1 ] && XMPI_COLL=allreduce=doubling
+export XMPI_COLL="${XMPI_COLL:-allreduce=ring}"
+exec "$@"
+END
+chmod +x "$scratch/ways"
+XMPI_HANG=0.5 run 30 --timeout 15 -np 3 "$scratch/ways" "$hang" ways
+says ways "rank [01] and rank [12] perform it by different algorithms; XMPI_COLL, XMPI_TUNING, XMPI_PLAN and info keys"
+at_line ways ways
+
 # No deadlock is seen where there is none.
 for case in computes tests threads-late rare-tests close-tests test-either; do
     [ $case = test-either ] && ranks=3 || ranks=2

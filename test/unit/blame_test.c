@@ -101,6 +101,25 @@ START_TEST(what_cannot_come)
 }
 END_TEST
 
+/* Ranks choose alike, unless somebody told them different things. */
+START_TEST(algorithms_that_differ)
+{
+    begin();
+    for (int i = 0; i < 3; i++)
+        collective(i, "MPI_Allreduce", 4, i ? i - 1 : 2);
+    ck_assert(says(3, "they do not call what belongs together"));
+    for (int i = 0; i < 3; i++)
+        ranks[i].wait.collective.way = 7;
+    ck_assert(says(3, "they do not call what belongs together"));
+    ranks[1].wait.collective.way = 0;
+    ck_assert(says(3, "they do not call what belongs together"));
+    ranks[1].wait.collective.way = 8;
+    ck_assert(says(3, "rank 0 and rank 1 perform it by different algorithms; XMPI_COLL, "));
+    ranks[2].wait.collective.number = 5;
+    ck_assert(!says(3, "different algorithms"));
+}
+END_TEST
+
 START_TEST(what_may_still_move_is_not_blamed)
 {
     begin();
@@ -299,6 +318,6 @@ START_TEST(long_pipelines)
 }
 END_TEST
 
-UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, what_may_still_move_is_not_blamed,
-          who_holds_up_the_others, any_of_several, any_source, tests_again_and_again, ends,
-          collectives, many_ranks, long_pipelines)
+UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, algorithms_that_differ,
+          what_may_still_move_is_not_blamed, who_holds_up_the_others, any_of_several,
+          any_source, tests_again_and_again, ends, collectives, many_ranks, long_pipelines)
