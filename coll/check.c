@@ -23,8 +23,10 @@
 
 #include "coll/bind.h"
 #include "coll/check_stage.h"
+#include "coll/effort.h"
 #include "coll/ends.h"
 #include "runtime/fail.h"
+#include "mpi.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,6 +52,7 @@ static bool wrong(struct stage *g, const char *format, ...)
 
 static bool no_memory(struct stage *g)
 {
+    g->verdict->undecided = true;
     return wrong(g, "no memory to verify it");
 }
 
@@ -227,7 +230,7 @@ static bool find_partners(struct stage *g)
     size_t steps = 0;
     for (int r = 0; r < p; r++)
         steps += (size_t)g->actor[r].plan->nsteps;
-    bool good = ends_open(&table, steps) || wrong(g, "no memory for %zu messages", steps);
+    bool good = ends_open(&table, steps) || no_memory(g);
     for (int r = 0; good && r < p; r++)
         good = list_ends(g, r, &table);
     for (int r = 0; good && r < p; r++)
@@ -416,6 +419,7 @@ bool check_plans(const struct world *world, const struct plan *plans, struct ver
 {
     struct stage g = { .world = world, .verdict = verdict, .law = { .world = world } };
     verdict->text[0] = '\0';
+    verdict->undecided = false;
     bool good = set_up(&g, plans) && examine(&g) && find_room(&g);
     for (int order = 0; good && order < ORDERS; order++)
         if (is_wanted(world, plans[0].rolls, (enum order)order))
@@ -424,21 +428,37 @@ bool check_plans(const struct world *world, const struct plan *plans, struct ver
     return good;
 }
 
+static struct plan_key key_of(const struct world *world, int r)
+{
+    return (struct plan_key){ .me = r,
+                              .size = world->p,
+                              .root = world->root,
+                              .split = world->split,
+                              .pieces = world->pieces,
+                              .radix = world->radix,
+                              .throttle = world->throttle,
+                              .places = world->places,
+                              .script = world->script,
+                              .neighbours = world->neighbours ? world->neighbours[r] : NULL,
+                              .alias = bind_alias(world->what, law_in_place(world, r)) };
+}
+
 bool check_make(const struct world *world, struct plan *plans, struct verdict *verdict)
 {
+    double steps = 0; /* before they are made: each of them takes some hundred bytes */
+    verdict->undecided = false;
     for (int r = 0; r < world->p; r++) {
-        struct plan_key key = { .me = r,
-                                .size = world->p,
-                                .root = world->root,
-                                .split = world->split,
-                                .pieces = world->pieces,
-                                .radix = world->radix,
-                                .throttle = world->throttle,
-                                .places = world->places,
-                                .script = world->script,
-                                .neighbours = world->neighbours ? world->neighbours[r] : NULL,
-                                .alias = bind_alias(world->what, law_in_place(world, r)) };
+        struct plan_key key = key_of(world, r);
+        steps += world->most ? effort_glance(world->program, &key).steps : 0;
+        if (steps > (double)world->most) {
+            verdict->undecided = true;
+            snprintf(verdict->text, sizeof(verdict->text),
+                     "its plans have more than %ld steps; ask for fewer ranks or pieces",
+                     world->most);
+            return false;
+        }
         if (plan_make(&plans[r], &key, world->program)) {
+            verdict->undecided = plans[r].error == MPI_ERR_NO_MEM;
             snprintf(verdict->text, sizeof(verdict->text), "rank %d has no plan: %s", r,
                      fail_text());
             return false;
@@ -457,6 +477,7 @@ bool check_world(const struct world *world, struct verdict *verdict)
 {
     struct plan *plans = calloc((size_t)world->p, sizeof(*plans));
     if (!plans) {
+        verdict->undecided = true;
         snprintf(verdict->text, sizeof(verdict->text), "no memory for %d plans", world->p);
         return false;
     }

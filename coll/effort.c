@@ -47,17 +47,15 @@ int effort_refuse(const struct price_query *query, struct effort effort, size_t 
     return 0;
 }
 
-static struct effort glance(const struct price_query *query, const struct plan_key *key, int me,
-                            int p)
+struct effort effort_glance(program *f, const struct plan_key *key)
 {
     struct plan plan = { .key = *key,
                          .root = key->root,
                          .split = key->split,
                          .radix = key->radix,
+                         .neighbours = key->neighbours,
                          .places = key->places };
-    plan.key.me = me;
-    plan.key.size = p;
-    query->algorithm->program(&plan, me, p);
+    f(&plan, key->me, key->size);
     struct effort e = effort_of(&plan);
     if (plan.error) {
         fail_clear(); /* whoever makes the plan is told */
@@ -65,6 +63,15 @@ static struct effort glance(const struct price_query *query, const struct plan_k
     }
     plan_free(&plan);
     return (struct effort){ e.steps * key->pieces, e.touched * key->pieces, e.rolls };
+}
+
+static struct effort glance(const struct price_query *query, const struct plan_key *key, int me,
+                            int p)
+{
+    struct plan_key other = *key;
+    other.me = me;
+    other.size = p;
+    return effort_glance(query->algorithm->program, &other);
 }
 
 struct effort effort_one(const struct price_query *query, const struct plan_key *key)

@@ -19,6 +19,9 @@ extern const double effort_most_touched;
 
 struct effort effort_of(const struct plan *plan);
 
+/* Of the plan of this key, by the program alone. */
+struct effort effort_glance(program *f, const struct plan_key *key);
+
 /* 0, or MPI_ERR_UNSUPPORTED_OPERATION with a text when it is more than `most` steps, or more blocks than
  * effort_most_touched. */
 int effort_refuse(const struct price_query *query, struct effort effort, size_t most);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_STEPS = 40, MOST_WRITTEN = 10000000 };
+enum { SHOWN_STEPS = 40, MOST_WRITTEN = 10000000, MOST_CHECKED = 10000000 };
 
 static void list_row(const struct algorithm *a)
 {
@@ -215,6 +215,11 @@ static bool prove(struct proof *proof, struct world *world)
     if (check_world(world, &verdict))
         return true;
     const struct algorithm *a = proof->args->algorithm;
+    if (verdict.undecided) {
+        plan_wrong("%s:%s cannot be verified on %d ranks: %s", collective_name(world->what),
+                   a->name, world->p, verdict.text);
+        return false;
+    }
     const struct plan_key key = {
         .size = world->p, .root = world->root, .pieces = world->pieces, .radix = world->radix
     };
@@ -284,7 +289,8 @@ static bool prove_size(struct proof *proof, int p)
                            .neighbours = (const struct neighbours *const *)near,
                            .script = a->script,
                            .ordered = a->ordered,
-                           .program_order = true };
+                           .program_order = true,
+                           .most = MOST_CHECKED };
     bool good = why || prove_splits(proof, &world);
     free_neighbours(near, p);
     free(where.group);
