@@ -73,6 +73,9 @@ expect "xmpi explain: hierarchies" 0 "factored (cheapest by the model)" "$xmpi" 
     --nodes 12
 expect "xmpi explain: who cannot" 0 "cannot: the ranks have no shared slots" "$xmpi" explain allreduce 8 \
     -n 64 --nodes 8
+expect "xmpi explain: no bytes" 2 "gatherv is chosen without regard to bytes; leave out 100000" \
+    "$xmpi" explain gatherv 100000 -n 3
+expect "xmpi explain: help, anywhere" 0 "usage: xmpi explain" "$xmpi" explain allreduce 8 --help
 expect "xmpi explain: forced" 0 "ring in 4 pieces (forced by XMPI_COLL)" \
     env XMPI_COLL=allreduce=ring:pieces=4 "$xmpi" explain allreduce 8 -n 4
 expect "xmpi explain: what cannot be" 1 "the operation does not commute; these can: doubling" \

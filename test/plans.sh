@@ -78,6 +78,10 @@ expect "check: neighbours on a torus" 0 "is right on all of 24 to 24 ranks" chec
 expect "show: another torus" 2 "--dims is a torus of 12 places, so take -n 12" show neighbor_alltoall:direct -n 8 --dims 3x4
 expect "show: no torus" 2 "--dims 3x is no shape of a torus" show neighbor_alltoall:direct -n 3 --dims 3x
 expect "show: no neighbours" 2 "allreduce:ring knows no neighbours; leave out --dims" show allreduce:ring -n 4 --dims 4
+expect "show: no root" 2 "allreduce:ring has no root; leave out --root 3" show allreduce:ring -n 4 --root 3
+expect "show: two algorithms" 2 "allreduce:ring and bcast:chain: one algorithm at a time" show allreduce:ring bcast:chain -n 4
+expect "list: two collectives" 2 "allreduce and bcast: one at a time" list allreduce bcast
+expect "import: two files" 2 "a.xml and b.xml: one at a time" import a.xml b.xml -o c
 expect "show: no number" 2 "-n x is no number" show allreduce:ring -n x
 expect "show: a range" 2 "only check takes a range" show allreduce:ring -n 1..8
 expect "show: no option" 2 "--frob is not an option" show allreduce:ring -n 8 --frob 1

@@ -31,7 +31,9 @@ static void usage(FILE *to)
         "Prints which algorithm would perform the collective, why, and why each of the others\n"
         "lost; as XMPI_EXPLAIN=COLLECTIVE does in a program.\n\n"
         "  BYTES             of the vector (bcast, reductions), of one block (others): 8, 64k, "
-        "1MiB\n"
+        "1MiB;\n"
+        "                    not of those that are chosen without regard to them (gatherv, "
+        "..)\n"
         "  -n RANKS          ranks, 2 unless said\n"
         "  --nodes NODES     nodes that they are on, 1 unless said\n"
         "  --cpus CPUS       of the node, where it is one: as many as here unless said; rules "
@@ -141,6 +143,10 @@ static int question_read(int argc, char **argv, struct question *q, int *cpus)
             return refuse("%s is no number of bytes; as in 8, 64k or 1MiB", word);
         }
     }
+    bool counts = q->what != COLL_BARRIER && is_amount_known(q->what);
+    if (named && amount && !counts)
+        return refuse("%s is chosen without regard to bytes; leave out %s",
+                      collective_name(q->what), amount);
     if (!named)
         return refuse("which collective?  As in: xmpi explain allreduce 64k -n 4");
     if (q->nodes > 1 && *cpus != hw_usable_cpus())
@@ -159,9 +165,12 @@ int explain_main(int argc, char **argv)
 {
     struct question q = { .ranks = 2, .nodes = 1 };
     int cpus = hw_usable_cpus();
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        usage(argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
+    bool help = false;
+    for (int i = 1; i < argc; i++)
+        help |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h");
+    if (argc < 2 || help) {
+        usage(help ? stdout : stderr);
+        return help ? 0 : 2;
     }
     int wrong = question_read(argc, argv, &q, &cpus);
     if (wrong)

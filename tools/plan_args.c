@@ -61,6 +61,13 @@ static int read_name(struct plan_args *args, const char *name)
     return plan_wrong("%s", names_no_collective(name));
 }
 
+static int one_at_a_time(const struct plan_args *args, const char *name)
+{
+    const struct algorithm *a = args->algorithm;
+    return plan_wrong("%s:%s and %s: one algorithm at a time; leave out one of them",
+                      collective_name(a->what), a->name, name);
+}
+
 /* ---- options ---- */
 
 /* Plans of so many ranks and pieces are made in seconds; XMPI_COLL takes as many pieces. */
@@ -221,10 +228,22 @@ static int complete(struct plan_args *args)
     if (args->pieces > 1 && !algorithm_cuts(args->algorithm))
         return plan_wrong("%s:%s cannot be cut; leave out --pieces %d", name,
                           args->algorithm->name, args->pieces);
+    if (args->root && !is_rooted(args->algorithm->what))
+        return plan_wrong("%s:%s has no root; leave out --root %d", name, args->algorithm->name,
+                          args->root);
     if (args->radix && !args->algorithm->radix)
         return plan_wrong("%s:%s has no radix; leave out --radix %d", name,
                           args->algorithm->name, args->radix);
     return check_shape(args);
+}
+
+/* A word that may be there once. */
+static int read_only(const char **place, const char *word)
+{
+    if (*place)
+        return plan_wrong("%s and %s: one at a time; leave out one of them", *place, word);
+    *place = word;
+    return 0;
 }
 
 int plan_args_read(struct plan_args *args, int argc, char **argv)
@@ -235,11 +254,11 @@ int plan_args_read(struct plan_args *args, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         int code = 0;
         if (argv[i][0] != '-' && !strcmp(args->subcommand, "list"))
-            args->output = argv[i];
+            code = read_only(&args->output, argv[i]);
         else if (argv[i][0] != '-' && !strcmp(args->subcommand, "import"))
-            args->input = argv[i];
+            code = read_only(&args->input, argv[i]);
         else if (argv[i][0] != '-')
-            code = read_name(args, argv[i]);
+            code = args->algorithm ? one_at_a_time(args, argv[i]) : read_name(args, argv[i]);
         else if ((code = read_flag(args, argv[i])) < 0 && i + 1 < argc) {
             code = read_value(args, argv[i], argv[i + 1]);
             i += code == 0;
