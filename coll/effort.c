@@ -2,7 +2,8 @@
  *
  * The work of plans, foretold by programs alone: nothing is inferred, which is most of what a plan costs.
  *
- *     one plan     rank 0's on 2048 and on 4096 ranks, and as much more for each doubling from there on
+ *     one plan     rank 0's on 2048 and on 4096 ranks, and as much more for each doubling from there on;
+ *                  where a node has too many ranks for that, that plan itself
  *     all plans    five ranks', the median of them for all: roots have other plans than most
  *
  * Costs at most five runs of the program.
@@ -54,13 +55,14 @@ struct effort effort_glance(program *f, const struct plan_key *key)
                          .split = key->split,
                          .radix = key->radix,
                          .neighbours = key->neighbours,
-                         .places = key->places };
+                         .places = key->places,
+                         .most_steps = EFFORT_STEPS };
     f(&plan, key->me, key->size);
     struct effort e = effort_of(&plan);
-    if (plan.error) {
+    if (plan.error)
         fail_clear(); /* whoever makes the plan is told */
+    if (plan.error && plan.error != MPI_ERR_UNSUPPORTED_OPERATION)
         e = (struct effort){ 0, 0, false };
-    }
     plan_free(&plan);
     return (struct effort){ e.steps * key->pieces, e.touched * key->pieces, e.rolls };
 }
@@ -80,8 +82,10 @@ struct effort effort_one(const struct price_query *query, const struct plan_key 
     const struct algorithm *a = query->algorithm;
     bool whole_nodes = query->seats.per_node <= FEW / 4 && query->seats.per_cache <= FEW / 4;
     if (a->inter || is_neighbourhood(a->what) || query->p <= FEW || query->root >= FEW / 2 ||
-        a->script || a->needs == NEEDS_POWER || (a->needs == NEEDS_PLACES && !whole_nodes))
+        a->script || a->needs == NEEDS_POWER)
         return (struct effort){ 0, 0, false };
+    if (a->needs == NEEDS_PLACES && !whole_nodes) /* which do not fit in few ranks */
+        return effort_glance(a->program, key);
     struct effort half = glance(query, key, 0, FEW / 2), few = glance(query, key, 0, FEW);
     double times =
         half.steps > 0 ? pow(few.steps / half.steps, log2((double)query->p / FEW)) : 0;

@@ -19,7 +19,8 @@ extern const double effort_most_touched;
 
 struct effort effort_of(const struct plan *plan);
 
-/* Of the plan of this key, by the program alone. */
+/* Of the plan of this key, by the program alone; of more than EFFORT_STEPS steps so many. */
+enum { EFFORT_STEPS = 1 << 24 };
 struct effort effort_glance(program *f, const struct plan_key *key);
 
 /* 0, or MPI_ERR_UNSUPPORTED_OPERATION with a text when it is more than `most` steps, or more blocks than

@@ -27,8 +27,8 @@ static struct span a_block(const struct leading *l, int member, int to)
 static void exchange(struct plan *plan, const struct leading *l, int s, int n)
 {
     int b = l->m * (l->p + s), c = l->m * (2 * l->p + s);
-    for (int i = 0; i < l->m; i++)
-        for (int j = 0; j < n; j++)
+    for (int i = 0; i < l->m && !plan->error; i++)
+        for (int j = 0; j < n && !plan->error; j++)
             plan_copy(plan, tmp(b + i * n + j, 1), a_block(l, i, l->rank[s + j]));
     plan_send(plan, l->rank[s], tmp(b, l->m * n));
     plan_recv(plan, l->rank[s], tmp(c, l->m * n));
@@ -38,7 +38,7 @@ static void exchange(struct plan *plan, const struct leading *l, int s, int n)
 static void hand_out(struct plan *plan, const struct leading *l, int j)
 {
     int d = (3 * l->m + j) * l->p;
-    for (int q = 0; q < l->p; q++) {
+    for (int q = 0; q < l->p && !plan->error; q++) {
         bool here = q >= l->start && q < l->start + l->m;
         int from = l->rank[q];
         struct span block = here ? a_block(l, q - l->start, l->rank[l->start + j])
@@ -60,7 +60,7 @@ static void lead(struct plan *plan, const struct leading *l, const int *first)
         if (s != l->start)
             exchange(plan, l, s, n);
     }
-    for (int j = 0; j < l->m; j++)
+    for (int j = 0; j < l->m && !plan->error; j++)
         hand_out(plan, l, j);
 }
 

@@ -82,27 +82,40 @@ void allreduce_levels(struct plan *plan, int me, int p)
         call(plan, level, me, p, out(0, 1), bcast_binomial);
 }
 
+/* Which of its node's ranks each one is, counted from 0, and how many are that of their nodes. */
+static void count_seats(const int *first, int p, int *slot, int *sitting)
+{
+    for (int r = 0; r < p; r++)
+        sitting[r] = 0;
+    for (int r = 0; r < p; r++)
+        slot[r] = sitting[first[r]]++; /* the ranks of a node so far, at its lowest */
+    for (int r = 0; r < p; r++)
+        sitting[r] = 0;
+    for (int r = 0; r < p; r++)
+        sitting[slot[r]]++;
+}
+
 /* Rank i of each node that has so many, node by node; then rank i + 1 of each. */
 void allreduce_factored(struct plan *plan, int me, int p)
 {
     const int *first = plan->places->first[0];
-    int *member = plan_members(plan, 2 * p), *slot = member ? member + p : NULL, nodes = 0;
-    struct group all = { .member = member };
-    for (int r = 0; member && r < p; r++) {
-        if (first[r] == r) {
-            member[r] = 0; /* counts the ranks of its node, until all are counted */
-            nodes++;
-        }
-        slot[r] = member[first[r]]++;
+    int *member = plan_members(plan, 3 * p);
+    struct group all = { .n = p, .member = member };
+    if (!member)
+        return;
+    int *slot = member + p, *next = slot + p;
+    count_seats(first, p, slot, next);
+    all.radix = next[0]; /* nodes, which all have a first one */
+    for (int i = 0, before = 0, here; i < p; i++, before += here) {
+        here = next[i];
+        next[i] = before;
     }
-    for (int i = 0; member && all.n < p; i++)
-        for (int r = 0; r < p; r++)
-            if (slot[r] == i) {
-                all.me = r == me ? all.n : all.me;
-                member[all.n++] = r;
-            }
+    for (int r = 0; r < p; r++)
+        member[next[slot[r]]++] = r;
+    all.me = next[slot[me]] - 1;
+    for (int r = me + 1; r < p; r++)
+        all.me -= slot[r] == slot[me];
     plan_rooms(plan, p, p, 0);
-    all.radix = nodes;
     plan_call(plan, &all, &(struct homes){ .in = in(0, p), .out = out(0, p) },
               allreduce_circulant);
 }

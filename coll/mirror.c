@@ -68,6 +68,7 @@ static void mirror(struct plan *plan, struct span in, struct span sums, program 
         .root = plan->root,
         .radix = plan->radix,
         .places = plan->places,
+        .most_steps = plan->most_steps,
         .roll_after = plan->roll_after,
     };
     struct step space;

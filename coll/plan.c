@@ -79,6 +79,11 @@ void plan_emit(struct plan *plan, const struct step *step)
     bool still = step->verb == VERB_COPY && to.room == from.room && to.first == from.first;
     if (plan->error || empty || still)
         return;
+    if (plan->most_steps && plan->nsteps >= plan->most_steps) {
+        plan->error = fail(MPI_ERR_UNSUPPORTED_OPERATION, "a plan of more than %d steps",
+                           plan->most_steps);
+        return;
+    }
     struct step s = *step;
     s.to = to;
     s.from = from;

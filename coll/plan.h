@@ -105,6 +105,7 @@ struct plan {
     int nnext;
     int *member;      /* see plan_members */
     int nfolds, most; /* folds; most blocks in one message */
+    int most_steps;   /* more are an error, 0: as many as there is memory for */
     int roll_after;   /* steps from which on it is rolled up if it may be; 0: never */
     bool rolls;     /* may be: steps are written down in about the order of their performance */
     int in_flight;  /* at most so many sends at a time, and as many receives; 0: all at once */

@@ -106,6 +106,7 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
     struct plan sub = { .key = { .me = group->me, .size = group->n, .pieces = 1 },
                         .root = group->root,
                         .radix = group->radix,
+                        .most_steps = plan->most_steps,
                         .roll_after = plan->roll_after };
     struct step space;
     if (plan->error)

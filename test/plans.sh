@@ -95,6 +95,12 @@ for much in "allreduce:ring -n 4096" "allreduce:ring -n 60 --pieces 4096"; do
     expect "check: too many steps, what to do" 1 "more than 10000000 steps; ask for fewer ranks or pieces" check $much
 done
 
+# Few nodes of very many ranks: what a leader does for each pair of them is counted, not written down, and who stands
+# where takes no look at each rank for each.
+expect "show: leaders of many" 2 "at most 10000000 are written down here" show alltoall:leaders -n 1000000 --nodes 4
+expect "cost: leaders of many" 1 "at most 8000000 are performed here" cost alltoall:leaders -n 1000000 --nodes 4 --bytes 8
+expect "show: factored of many" 0 "rank 0 of 1000000: 80 steps" show allreduce:factored -n 1000000 --nodes 4
+
 # cost: the textbook's formulas.  The unit test price_test has them for all p up to 64.
 expect "cost: ring, 2(p-1) rounds" 0 "rounds 126" cost allreduce:ring -n 64 --bytes 1MiB
 expect "cost: ring, 2n(p-1)/p bytes" 0 "bytes sent 2064384 132120576" cost allreduce:ring -n 64 --bytes 1MiB
