@@ -107,7 +107,10 @@ int xmpi_abi_set_fortran_info(info_live_t info)
     if (rc)
         return rc;
     fortran_info = info_copy(info);
-    return fortran_info ? MPI_SUCCESS : fail(MPI_ERR_NO_MEM, "no memory for an info object");
+    if (!fortran_info)
+        return fail(MPI_ERR_NO_MEM, "no memory for an info object");
+    fortran_info->ours = true;
+    return MPI_SUCCESS;
 }
 
 enum { LOGICAL_SIZES = 5 }; /* 1, 2, 4, 8, 16 bytes */

@@ -282,6 +282,7 @@ static int comm_keep_hint(struct comm *comm, const char *key, const char *value)
 {
     if ((!comm->info && !(comm->info = info_new())) || info_set(comm->info, key, value))
         return fail(MPI_ERR_NO_MEM, "no memory for hints");
+    comm->info->ours = true;
     return MPI_SUCCESS;
 }
 

@@ -135,6 +135,7 @@ static int make(enum errhandler_kind kind, void *function, const char *argument,
         return fail(MPI_ERR_NO_MEM, "no memory for an error handler");
     made->kind = kind;
     made->does = ERRORS_CALL;
+    made->handles = 1;
     made->function = function;
     *errhandler = made;
     return MPI_SUCCESS;
@@ -168,8 +169,10 @@ int xmpi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 /* A predefined handler may be "freed": MPI_Comm_get_errhandler hands them out like any other. */
 int xmpi_errhandler_free(errhandler_free_t *errhandler)
 {
-    if (!is_predefined(*errhandler))
+    if (!is_predefined(*errhandler)) {
+        (*errhandler)->handles--;
         errhandler_drop(*errhandler);
+    }
     *errhandler = NULL;
     return MPI_SUCCESS;
 }
@@ -200,6 +203,7 @@ static int set(void *owner, enum errhandler_kind kind, struct errhandler *errhan
 static int get(void *owner, struct errhandler **errhandler)
 {
     *errhandler = errhandler_hold(errhandler_of(owner));
+    (*errhandler)->handles++;
     return MPI_SUCCESS;
 }
 

@@ -15,6 +15,7 @@ struct errhandler {
     struct object object; /* OBJECT_ERRHANDLER */
     enum errhandler_kind kind;
     enum errhandler_does does;
+    int handles;    /* of the program; beside them objects hold it */
     void *function; /* MPI_Comm_errhandler_function * or its siblings */
 };
 

@@ -167,6 +167,7 @@ struct info *info_env(void)
 {
     if (!env && (!(env = info_new()) || env_fill(env)))
         return NULL;
+    env->ours = true;
     if (boot.segment && !info_get(env, "maxprocs")) {
         char maxprocs[32], memory[MPI_MAX_INFO_VAL];
         snprintf(maxprocs, sizeof maxprocs, "%d", boot.size);

@@ -13,6 +13,7 @@ struct info_pair {
 
 struct info {
     struct object object; /* OBJECT_INFO */
+    bool ours;            /* the library keeps it; the program has no handle to free */
     int n, capacity;
     struct info_pair *pairs;
 };

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What a program leaves behind: messages that nobody received, requests that nobody waited for, and
- * communicators, datatypes and operations that were not freed.  None of it keeps MPI_Finalize from its
- * end, so a program that loses a message ends as if it were right; who asks by XMPI_LOG=1 is told.
+ * communicators, datatypes, operations, groups, info objects and error handlers that were not freed.
+ * None of it keeps MPI_Finalize from its end, so a program that loses a message ends as if it were right;
+ * who asks by XMPI_LOG=1 is told.
  *
  *     a message     is told by the rank it came to, if it had come by then
  *     a request     is one that the program holds: it has a communicator, and was not freed
+ *     a group       is one that has more holders than communicators account for
+ *     what may be freed after MPI_Finalize (info objects, error handlers) is told as well, but not while
+ *     a session is open, which it may belong to
  */
 #include "src/comm.h"
+#include "src/errhan.h"
+#include "src/info.h"
 #include "src/library.h"
 #include "src/type.h"
 
@@ -100,12 +106,36 @@ static void comms_log(void)
                n > 1 ? " among them" : "");
 }
 
+static int holds(const struct comm *comm, const struct group *group)
+{
+    return (comm->group == group) + (comm->remote == group);
+}
+
+/* Does the program have a handle?  The group may well live on in communicators made of it. */
+static bool group_is_left(const struct group *group)
+{
+    int held = holds(&comm_world, group) + holds(&comm_self, group);
+    for (const void *at = NULL; (at = object_next(at, OBJECT_COMM)) != NULL;)
+        held += holds(at, group);
+    return group->object.refs > held && !group->session;
+}
+
+/* Predefined operations and error handlers lie elsewhere. */
 static bool is_left(const struct object *object)
 {
-    if (object->kind == OBJECT_OP)
-        return true; /* nobody else holds it by now, and predefined ones lie elsewhere */
     const struct type *type = (const struct type *)object;
-    return !type->predefined && !type->freed;
+    switch (object->kind) {
+    case OBJECT_TYPE:
+        return !type->predefined && !type->freed;
+    case OBJECT_GROUP:
+        return group_is_left((const struct group *)object);
+    case OBJECT_INFO:
+        return !((const struct info *)object)->ours;
+    case OBJECT_ERRHANDLER:
+        return ((const struct errhandler *)object)->handles > 0;
+    default:
+        return true; /* an operation: nobody else holds it by now */
+    }
 }
 
 static void objects_log(enum object_kind kind, const char *name)
@@ -129,4 +159,9 @@ void left_behind_log(void)
     comms_log();
     objects_log(OBJECT_TYPE, "datatype");
     objects_log(OBJECT_OP, "operation");
+    objects_log(OBJECT_GROUP, "group");
+    if (library_sessions > 0)
+        return;
+    objects_log(OBJECT_INFO, "info object");
+    objects_log(OBJECT_ERRHANDLER, "error handler");
 }

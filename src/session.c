@@ -98,6 +98,7 @@ int xmpi_session_init(info_t info, errhandler_t errhandler, session_out_t *sessi
     session_enter(made);
     made->errhandler = errhandler_hold(errhandler);
     made->info = hints;
+    hints->ours = true;
     *session = made;
     return MPI_SUCCESS;
 undo_objects:
