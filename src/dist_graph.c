@@ -81,8 +81,14 @@ static int ranks_check(const struct comm *comm, const char *name, int n, const i
 
 static int weights_check(const char *name, int n, const int weights[])
 {
-    if (weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY)
+    if (weights == MPI_UNWEIGHTED || (weights == MPI_WEIGHTS_EMPTY && n == 0))
         return MPI_SUCCESS;
+    if (weights == MPI_WEIGHTS_EMPTY)
+        return fail(
+            MPI_ERR_ARG,
+            "argument %s is MPI_WEIGHTS_EMPTY, but there %s %d edge%s; pass weights, or "
+            "MPI_UNWEIGHTED on all processes",
+            name, n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
     int rc = fail_null_array(name, n, weights);
     if (rc)
         return rc;

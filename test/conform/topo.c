@@ -190,6 +190,27 @@ static void test_dist_graph(void)
     CHECK_OK(MPI_Comm_free(&ring));
 }
 
+/* It says that there are no weights, so it is none to be read where there are edges. */
+static void test_no_weights(void)
+{
+    MPI_Comm graph;
+    int one = 1;
+    CHECK_ERROR(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &me, MPI_WEIGHTS_EMPTY, 1,
+                                               &me, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0,
+                                               &graph),
+                MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_WEIGHTS_EMPTY, 1,
+                                               &me, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0,
+                                               &graph),
+                MPI_ERR_ARG);
+    CHECK_ERROR(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &me, &one, &me, MPI_WEIGHTS_EMPTY,
+                                      MPI_INFO_NULL, 0, &graph),
+                MPI_ERR_ARG);
+    CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, MPI_WEIGHTS_EMPTY,
+                                   MPI_INFO_NULL, 0, &graph));
+    CHECK_OK(MPI_Comm_free(&graph));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -201,5 +222,6 @@ int main(int argc, char **argv)
     test_small_cart();
     test_graph();
     test_dist_graph();
+    test_no_weights();
     return check_done();
 }
