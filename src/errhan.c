@@ -166,11 +166,18 @@ int xmpi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
     return make(ERRHANDLER_FILE, (void *)file_errhandler_fn, "file_errhandler_fn", errhandler);
 }
 
+static void handles_change(struct errhandler *errhandler, int by)
+{
+    bool guarded = engine_guard();
+    errhandler->handles += by;
+    engine_unguard(guarded);
+}
+
 /* A predefined handler may be "freed": MPI_Comm_get_errhandler hands them out like any other. */
 int xmpi_errhandler_free(errhandler_free_t *errhandler)
 {
     if (!is_predefined(*errhandler)) {
-        (*errhandler)->handles--;
+        handles_change(*errhandler, -1);
         errhandler_drop(*errhandler);
     }
     *errhandler = NULL;
@@ -203,7 +210,8 @@ static int set(void *owner, enum errhandler_kind kind, struct errhandler *errhan
 static int get(void *owner, struct errhandler **errhandler)
 {
     *errhandler = errhandler_hold(errhandler_of(owner));
-    (*errhandler)->handles++;
+    if (!is_predefined(*errhandler))
+        handles_change(*errhandler, 1);
     return MPI_SUCCESS;
 }
 
