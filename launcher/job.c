@@ -73,9 +73,13 @@ static bool is_due(struct job *job, enum deadline which, uint64_t now)
 
 static void stop_late(struct job *job)
 {
-    job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks%s",
-             job->options->timeout, job->running, job->nranks,
-             job->others ? " here, and those of other hosts" : "");
+    if (job->others)
+        job_fail(job, EXIT_TIMED_OUT,
+                 "time limit of %g s reached: stopping the ranks of all hosts",
+                 job->options->timeout);
+    else
+        job_fail(job, EXIT_TIMED_OUT, "time limit of %g s reached: stopping %d of %d ranks",
+                 job->options->timeout, job->running, job->nranks);
 }
 
 static void time_is_up(struct job *job)

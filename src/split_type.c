@@ -167,11 +167,12 @@ static int pset_color(int number, int32_t *color)
     return MPI_SUCCESS;
 }
 
+/* Places of one machine are fewer than what is left for each of the job's. */
 static int32_t level_color(const int32_t at[LEVELS], int ask)
 {
     if (ask == MACHINE)
         return at[MACHINE];
-    return at[ask] < 0 ? MPI_UNDEFINED : at[MACHINE] * 32768 + at[ask];
+    return at[ask] < 0 ? MPI_UNDEFINED : at[MACHINE] * (INT32_MAX / boot.nnodes) + at[ask];
 }
 
 static int my_color(const int32_t at[LEVELS], int mine, int ask, int32_t *color)

@@ -20,7 +20,7 @@
 static int digit(char c)
 {
     static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c | 0x20) : NULL;
+    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c | 0x20 : c) : NULL;
     return at ? (int)(at - digits) : -1;
 }
 
