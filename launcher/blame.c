@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Why nothing moves.  From the ranks' waits follows who may still go on:
- *
- *     a rank that does not wait may go on; one that has finalized or died will not act any more.  One that
- *       has finalized may begin sessions, but sends nothing on the communicators that it had
- *     a rank that waits for all of some ranks may go on when all of them may
- *     a rank that waits for any of some ranks may go on when one of them may
+ * Why nothing moves, in sentences.  Who can never go on is graph.c's to find; the causes of that: ranks in
+ * different collectives at the same place of their communicator; a rank that waits for itself, or for one
+ * that has finalized or died; a circle.  Where there is a deadlock there is one of these.
  *
  * Where all may go on in the end, but some have waited for long, the rank that most of them wait for is told: it
  * is outside of MPI, or stopped.
- *
- * The rest is stuck.  Its causes, each a sentence: ranks in different collectives at the same
- * place of their communicator; a rank that waits for itself, or for one that has finalized or
- * died; a circle.  Where there is a deadlock there is one of these.
- *
- * A rank whose threads all wait may go on when one of them may; one with threads beside them that may
- * call MPI can always.  Waits for something outside of MPI and waits that nobody could tell count as
- * able to go on, and so do ranks where something moves, or whose messages the network has not delivered
- * yet: what is said is certain, but for ranks that only test: they may stop that, which is said, too.
  */
-#include "launcher/status.h"
+#include "launcher/graph.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct graph {
-    const struct situation *ranks;
-    int n;
-    bool *moves; /* may go on */
-    struct blame *blame;
-};
 
 static void __attribute__((format(printf, 2, 3))) tell(struct graph *g, const char *format, ...)
 {
@@ -39,112 +20,6 @@ static void __attribute__((format(printf, 2, 3))) tell(struct graph *g, const ch
     va_start(arguments, format);
     vsnprintf(g->blame->text + used, sizeof g->blame->text - used, format, arguments);
     va_end(arguments);
-}
-
-static int items_known(const struct record_wait *wait)
-{
-    return wait->nitems < RECORD_ITEMS ? wait->nitems : RECORD_ITEMS;
-}
-
-/* ---- who may go on ---- */
-
-/* In a communicator of MPI_COMM_WORLD, or of a session. */
-static bool may_act(const struct graph *g, int rank, bool of_world)
-{
-    return g->moves[rank] && !(of_world && g->ranks[rank].world_over);
-}
-
-static bool somebody_may_act(const struct graph *g, int but, bool of_world)
-{
-    for (int i = 0; i < g->n; i++)
-        if (i != but && may_act(g, i, of_world))
-            return true;
-    return false;
-}
-
-static bool item_may_come(const struct graph *g, int rank, const struct record_wait *wait,
-                          const struct record_item *item)
-{
-    if (item->kind == RECORD_OTHER || item->world >= g->n)
-        return true;
-    if (item->world < 0 && wait->polled && wait->sleeps)
-        return true; /* looks for messages now and then, and serves others */
-    bool of_world = item->of_world != 0;
-    return item->world < 0 ? somebody_may_act(g, rank, of_world)
-                           : may_act(g, item->world, of_world);
-}
-
-static bool wait_may_end(const struct graph *g, int rank, const struct record_wait *wait)
-{
-    int known = items_known(wait);
-    if (known == 0 || (wait->any && wait->nitems > known))
-        return true;
-    for (int i = 0; i < known; i++)
-        if (item_may_come(g, rank, wait, &wait->items[i]) == (wait->any != 0))
-            return wait->any;
-    return !wait->any;
-}
-
-static bool thread_may_go_on(const struct graph *g, int rank)
-{
-    const struct situation *s = &g->ranks[rank];
-    bool may = wait_may_end(g, rank, &s->wait);
-    for (int i = 0; i < s->nwaits - 1 && !may; i++)
-        may = wait_may_end(g, rank, &s->more[i]);
-    return may;
-}
-
-static bool is_settled(const struct situation *s, double settled)
-{
-    double seconds = s->nwaits > 1 || s->wait.polled ? s->least_seconds : s->seconds;
-    return s->standing == STANDING_WAITING && !s->threads_free && !s->moving && !s->stopped &&
-           s->undelivered == 0 && seconds >= settled;
-}
-
-/* Number k of a pass: a pipeline of ranks, whichever way it goes, takes two of them and not one for each rank. */
-static int to_and_fro(const struct graph *g, int pass, int k)
-{
-    return pass % 2 ? k : g->n - 1 - k;
-}
-
-static void find_moves(struct graph *g, double settled)
-{
-    for (int i = 0; i < g->n; i++) {
-        enum standing standing = g->ranks[i].standing;
-        g->moves[i] = standing != STANDING_FINAL && standing != STANDING_GONE &&
-                      !is_settled(&g->ranks[i], settled);
-    }
-    bool changed = true;
-    for (int pass = 0; changed; pass++) {
-        changed = false;
-        for (int k = 0; k < g->n; k++) {
-            int i = to_and_fro(g, pass, k);
-            if (!g->moves[i] && is_settled(&g->ranks[i], settled) && thread_may_go_on(g, i))
-                g->moves[i] = changed = true;
-        }
-    }
-}
-
-static bool is_stuck(const struct graph *g, int rank)
-{
-    return !g->moves[rank] && g->ranks[rank].standing == STANDING_WAITING;
-}
-
-/* The first of what a stuck rank waits for in vain; NULL: nothing that is known. */
-static const struct record_item *vain_item(const struct graph *g, int rank)
-{
-    const struct record_wait *wait = &g->ranks[rank].wait;
-    for (int i = 0; i < items_known(wait); i++)
-        if (!item_may_come(g, rank, wait, &wait->items[i]))
-            return &wait->items[i];
-    return NULL;
-}
-
-/* Of whom; -1: any rank. */
-static int vain_hope(const struct graph *g, int rank)
-{
-    const struct record_item *item = vain_item(g, rank);
-    return item ? item->world : -1;
 }
 
 /* ---- causes ---- */
@@ -364,7 +239,7 @@ static void tell_circle(struct graph *g, const int *circle, int n)
 static bool blame_circle(struct graph *g, int rank, int *seen, int *next)
 {
     int begin = *next;
-    int *circle = calloc((size_t)g->n, sizeof *circle), n = 0;
+    int *circle = calloc((unsigned)g->n, sizeof *circle), n = 0;
     while (circle && rank >= 0 && seen[rank] == 0) {
         circle[n++] = rank;
         seen[rank] = (*next)++;
@@ -382,7 +257,7 @@ static bool blame_circle(struct graph *g, int rank, int *seen, int *next)
 static void blame_circles(struct graph *g)
 {
     enum { SHOWN = 3 };
-    int *seen = calloc((size_t)g->n, sizeof *seen), next = 1, found = 0;
+    int *seen = calloc((unsigned)g->n, sizeof *seen), next = 1, found = 0;
     for (int i = 0; seen && i < g->n && found < SHOWN; i++)
         if (is_stuck(g, i) && seen[i] == 0)
             found += blame_circle(g, i, seen, &next);
@@ -444,7 +319,7 @@ static void find_causes(struct graph *g)
 /* The rank outside of MPI, or stopped, that most of those that have waited for long name; -1: none. */
 static int holder_of(const struct graph *g, double settled)
 {
-    int *votes = calloc((size_t)g->n, sizeof *votes), best = -1;
+    int *votes = calloc((unsigned)g->n, sizeof *votes), best = -1;
     for (int i = 0; votes && i < g->n; i++) {
         const struct record_wait *wait = &g->ranks[i].wait;
         for (int k = 0; is_settled(&g->ranks[i], settled) && k < items_known(wait); k++)
@@ -507,7 +382,7 @@ static void tell_holder(struct graph *g, int holder, int held)
 static void blame_holder(struct graph *g, double settled)
 {
     int holder = holder_of(g, settled);
-    bool *held = holder < 0 ? NULL : calloc((size_t)g->n, sizeof *held);
+    bool *held = holder < 0 ? NULL : calloc((unsigned)g->n, sizeof *held);
     if (held)
         tell_holder(g, holder, count_held(g, holder, settled, held));
     free(held);
@@ -521,7 +396,7 @@ void blame_find(const struct situation *ranks, int n, double settled, struct bla
     struct graph g = { ranks, n, calloc((size_t)n, sizeof(bool)), blame };
     if (!g.moves)
         return;
-    find_moves(&g, settled);
+    graph_find_moves(&g, settled);
     find_causes(&g);
     if (blame->nstuck == 0)
         blame_holder(&g, settled);
