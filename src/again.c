@@ -117,6 +117,13 @@ static bool are_counts(const struct side *side, int n)
     return all >= 0;
 }
 
+/* As many bytes as belong there? */
+static bool fits_own(const struct part *one, const struct part *all, int me)
+{
+    return (size_t)counts_at(all->counts, me) * all->layout->size ==
+           one->count * one->layout->size;
+}
+
 bool again_takes_lists(struct part *one, const void *buf, struct part *all,
                        const struct side *bufs, const struct comm *comm)
 {
@@ -128,7 +135,7 @@ bool again_takes_lists(struct part *one, const void *buf, struct part *all,
     all->counts = bufs->counts;
     all->displs = bufs->displs;
     ptrdiff_t mine = (ptrdiff_t)counts_at(bufs->displs, comm_rank(comm)) * all->layout->extent;
-    return buf != buffer_at(bufs->buf, mine);
+    return buf != buffer_at(bufs->buf, mine) && fits_own(one, all, comm_rank(comm));
 }
 
 bool again_takes_counts(struct again *again, const void *buf, const struct side *bufs,

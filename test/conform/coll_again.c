@@ -323,6 +323,14 @@ static void mistakes_of_root(MPI_Comm comm)
     CHECK_ERROR(MPI_Scatterv(listed, counts, displs, MPI_INT, own, 2, MPI_INT, rank, comm),
                 MPI_ERR_COUNT);
     counts[size - 1] = before;
+    before = counts[rank];
+    counts[rank] = 1;
+    CHECK_ERROR(MPI_Gatherv(own, 2, MPI_INT, listed, counts, displs, MPI_INT, rank, comm),
+                MPI_ERR_TRUNCATE);
+    counts[rank] = 3;
+    CHECK_ERROR(MPI_Scatterv(listed, counts, displs, MPI_INT, own, 2, MPI_INT, rank, comm),
+                MPI_ERR_TRUNCATE);
+    counts[rank] = before;
     CHECK_ERROR(MPI_Gatherv(listed + displs[rank], 2, MPI_INT, listed, counts, displs, MPI_INT,
                             rank, comm),
                 MPI_ERR_BUFFER);
