@@ -151,7 +151,7 @@ static int gather_bonds(struct comm *comm, struct bond *mine, struct bond *all,
 
 static int dist_map(struct comm *comm, const struct topology *t, const char *function, int *map)
 {
-    int n, total, size = comm_size(comm), rank = comm_rank(comm);
+    int n, total = 0, size = comm_size(comm), rank = comm_rank(comm);
     struct bond *mine = bonds_of(t, rank, &n), *all = NULL;
     int *counts = malloc(2 * (size_t)size * sizeof *counts);
     int rc =
@@ -171,26 +171,34 @@ static int dist_map(struct comm *comm, const struct topology *t, const char *fun
     return rc;
 }
 
-/* My old part goes to who plays it, *t becomes the one I play. */
+/* How a part travels: its numbers of edges, whether they have weights, then dist.sources and what follows. */
+enum { PART_IN, PART_OUT, PART_WEIGHTED, PART_HEAD };
+
+static size_t dist_ints(const struct topology *t)
+{
+    return ((size_t)t->dist.indegree + (size_t)t->dist.outdegree) * (t->dist.weighted ? 2 : 1);
+}
+
+/* My old part goes to who plays it, *t becomes the one I play.  Whether it has weights is its own affair, too: a
+ * process without edges may not have said. */
 static int dist_pass(struct comm *comm, const int *map, struct topology **t)
 {
     struct topology *old = *t;
-    size_t ints = ((size_t)old->dist.indegree + (size_t)old->dist.outdegree) *
-                  (old->dist.weighted ? 2 : 1);
-    int *out = malloc((2 + ints) * sizeof *out), *in;
+    size_t ints = dist_ints(old);
+    int *out = malloc((PART_HEAD + ints) * sizeof *out), *in;
     if (!out)
         return no_memory();
-    out[0] = old->dist.indegree;
-    out[1] = old->dist.outdegree;
-    memcpy(out + 2, old->dist.sources, ints * sizeof *out);
-    int rc = remap_pass(comm, map, out, (2 + ints) * sizeof *out, (void **)&in);
+    out[PART_IN] = old->dist.indegree;
+    out[PART_OUT] = old->dist.outdegree;
+    out[PART_WEIGHTED] = old->dist.weighted;
+    memcpy(out + PART_HEAD, old->dist.sources, ints * sizeof *out);
+    int rc = remap_pass(comm, map, out, (PART_HEAD + ints) * sizeof *out, (void **)&in);
     free(out);
     if (rc)
         return rc;
-    struct topology *new = dist_new(in[0], in[1], old->dist.weighted);
+    struct topology *new = dist_new(in[PART_IN], in[PART_OUT], in[PART_WEIGHTED]);
     if (new) {
-        ints = ((size_t)in[0] + (size_t)in[1]) * (old->dist.weighted ? 2 : 1);
-        memcpy(new->dist.sources, in + 2, ints * sizeof *in);
+        memcpy(new->dist.sources, in + PART_HEAD, dist_ints(new) * sizeof *in);
         topology_delete(old);
         *t = new;
     }

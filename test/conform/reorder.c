@@ -217,6 +217,26 @@ static void test_pairs(void)
     MPI_Comm_free(&graph);
 }
 
+/* A process without edges that does not say MPI_WEIGHTS_EMPTY, as it should: weights still go with their part.  Only
+ * even ones send, each to the next one. */
+static void test_unsaid_weights(void)
+{
+    int sends = me % 2 == 0 && n > 1, degree = 1, target = (me + 1) % n, weight = 100 + me;
+    int in, out, weighted, rank, to[1], weights[1] = { -1 };
+    MPI_Comm graph;
+    CHECK_OK(MPI_Dist_graph_create_adjacent(
+        MPI_COMM_WORLD, 0, NULL, sends ? MPI_WEIGHTS_EMPTY : MPI_UNWEIGHTED, sends * degree,
+        &target, sends ? &weight : MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &graph));
+    MPI_Comm_rank(graph, &rank);
+    CHECK_OK(MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted));
+    sends = rank % 2 == 0 && n > 1;
+    CHECK(in == 0 && out == sends && weighted == sends);
+    CHECK_OK(MPI_Dist_graph_neighbors(graph, 0, NULL, MPI_UNWEIGHTED, out, to,
+                                      sends ? weights : NULL));
+    CHECK(!sends || (to[0] == (rank + 1) % n && weights[0] == 100 + rank));
+    MPI_Comm_free(&graph);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -229,5 +249,6 @@ int main(int argc, char **argv)
     test_dist();
     test_adjacent();
     test_pairs();
+    test_unsaid_weights();
     return check_done();
 }
