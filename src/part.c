@@ -369,6 +369,9 @@ static int part_fill(struct partitioned *part, int partitions, int64_t count,
     int64_t elements, bytes;
     if (!part->data.base && partitions > 0 && count > 0 && type->predefined)
         return fail_null(MPI_ERR_BUFFER, "buf");
+    if (part->data.base == MPI_IN_PLACE && partitions > 0 && count > 0)
+        return fail(MPI_ERR_BUFFER,
+                    "argument buf is MPI_IN_PLACE, which only collectives know");
     if (__builtin_mul_overflow(count, (int64_t)partitions, &elements) ||
         __builtin_mul_overflow(elements, (int64_t)type->layout->size, &bytes))
         return fail(MPI_ERR_COUNT,

@@ -274,6 +274,9 @@ static void mistakes(void)
     CHECK_ERROR(MPI_Psend_init_c(&value, 3, INT64_MAX / 2, MPI_INT, 0, TAG, MPI_COMM_WORLD,
                                  MPI_INFO_NULL, &null),
                 MPI_ERR_COUNT);
+    CHECK_ERROR(MPI_Psend_init(MPI_IN_PLACE, 1, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD,
+                               MPI_INFO_NULL, &null),
+                MPI_ERR_BUFFER);
     CHECK_ERROR(MPI_Pready(0, send), MPI_ERR_REQUEST); /* inactive */
     MPI_Start(&send);
     CHECK_ERROR(MPI_Start(&send), MPI_ERR_REQUEST);
