@@ -303,6 +303,16 @@ int xmpi_t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     return rc ? rc : watch_read(watch, buf);
 }
 
+/* 1e10 s are three centuries, and fit into 64 bits as nanoseconds. */
+static int watch_set_seconds(struct watch *watch, double seconds)
+{
+    if (!(seconds >= 0 && seconds < 1e10))
+        return fail(MPI_T_ERR_INVALID, "the value in buf is %g; seconds run from 0 to 1e10",
+                    seconds);
+    watch_set(watch, (uint64_t)(seconds * 1e9 + 0.5));
+    return MPI_SUCCESS;
+}
+
 int xmpi_t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
     struct watch *watch;
@@ -314,9 +324,8 @@ int xmpi_t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
     if (rc)
         return rc;
     if (watch->pvar->class == MPI_T_PVAR_CLASS_TIMER)
-        watch_set(watch, (uint64_t)(*(const double *)buf * 1e9 + 0.5));
-    else
-        watch_set(watch, *(const unsigned long long *)buf);
+        return watch_set_seconds(watch, *(const double *)buf);
+    watch_set(watch, *(const unsigned long long *)buf);
     return MPI_SUCCESS;
 }
 

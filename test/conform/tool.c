@@ -375,6 +375,12 @@ static void idleness(void)
     }
     CHECK(MPI_T_pvar_read(session, handle, &idle) == MPI_SUCCESS);
     CHECK(idle >= 0 && (world_rank() == 0 || idle > 0.2));
+    idle = -1;
+    CHECK(MPI_T_pvar_write(session, handle, &idle) == MPI_T_ERR_INVALID);
+    idle = 7;
+    CHECK(MPI_T_pvar_stop(session, handle) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_write(session, handle, &idle) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_read(session, handle, &idle) == MPI_SUCCESS && idle == 7);
     MPI_T_pvar_session_free(&session);
 }
 
