@@ -84,10 +84,11 @@ struct work {
     int n;
     const struct pattern *pattern;
     const struct seat *seats;
-    int *slots;                /* processes, sorted by seat */
-    int *parts;                /* parts[i] is for slots[i] */
-    int *state;                /* of a part, while the graph is cut */
-    int *border;               /* candidates of the growing region; room for n + 1 numbers */
+    int *slots;         /* processes, sorted by seat */
+    int *parts;         /* parts[i] is for slots[i] */
+    int *state;         /* of a part, while the graph is cut */
+    int *heap;          /* what the growing region may take next; room for n + 1 numbers */
+    int *place, *found; /* of a part: in the heap; the how many-th to be found */
     int64_t *inside, *outside; /* of a part: ties to the region, to what is free */
     size_t *first;             /* of the ties of a part */
     struct tie *ties;
@@ -129,7 +130,7 @@ static bool work_open(struct work *w, const struct pattern *pattern, const struc
     size_t n = (size_t)pattern->n, nties = 2 * pattern->nbonds;
     *w = (struct work){ .n = pattern->n, .pattern = pattern, .seats = seats };
     w->memory = calloc(1, 2 * n * sizeof(int64_t) + (n + 1) * sizeof(size_t) +
-                              nties * sizeof(struct tie) + (5 * n + 1) * sizeof(int));
+                              nties * sizeof(struct tie) + (7 * n + 1) * sizeof(int));
     if (!w->memory)
         return false;
     w->inside = w->memory;
@@ -140,7 +141,9 @@ static bool work_open(struct work *w, const struct pattern *pattern, const struc
     w->parts = w->slots + n;
     w->state = w->parts + n;
     w->map = w->state + n;
-    w->border = w->map + n;
+    w->place = w->map + n;
+    w->found = w->place + n;
+    w->heap = w->found + n;
     for (int i = 0; i < w->n; i++)
         w->slots[i] = w->parts[i] = i;
     ties_fill(w);
@@ -200,26 +203,69 @@ static int middle_end(const struct work *w, int from, int to, int level)
 
 /* ---- cutting graphs: a region grows ---- */
 
+/* Of two free parts, which does the region take first?  Who touches it is tied to it; none touches it at the start
+ * and where the graph has several pieces: then one at the edge of what is at hand, tied least to the others.  Among
+ * equals the one that was found earlier. */
 static bool is_better(const struct work *w, int a, int b)
 {
-    return w->inside[a] != w->inside[b] ? w->inside[a] > w->inside[b]
-                                        : w->outside[a] < w->outside[b];
+    if (w->inside[a] != w->inside[b])
+        return w->inside[a] > w->inside[b];
+    if (w->outside[a] != w->outside[b])
+        return w->outside[a] < w->outside[b];
+    return w->found[a] < w->found[b];
 }
 
-/* A free part at the edge of what is at hand: tied least to the others. */
-static int seed_choose(const struct work *w, int from, int to)
+/* The free parts are a heap, the best one first. */
+static void heap_put(struct work *w, int at, int part)
 {
-    int best = -1;
-    for (int i = from; i < to; i++) {
-        int part = w->parts[i];
-        if (w->state[part] == FREE && (best < 0 || is_better(w, part, best)))
-            best = part;
-    }
-    return best;
+    w->heap[at] = part;
+    w->place[part] = at;
 }
 
-/* Move a part from what is free into the region; its free neighbours become candidates. */
-static void region_add(struct work *w, int part, int *nborder)
+static void heap_rise(struct work *w, int part)
+{
+    int at = w->place[part];
+    for (int above; at > 0 && is_better(w, part, w->heap[above = (at - 1) / 2]); at = above)
+        heap_put(w, at, w->heap[above]);
+    heap_put(w, at, part);
+}
+
+static void heap_sink(struct work *w, int at, int n)
+{
+    int part = w->heap[at];
+    for (int below; (below = 2 * at + 1) < n; at = below) {
+        if (below + 1 < n && is_better(w, w->heap[below + 1], w->heap[below]))
+            below++;
+        if (!is_better(w, w->heap[below], part))
+            break;
+        heap_put(w, at, w->heap[below]);
+    }
+    heap_put(w, at, part);
+}
+
+static void heap_make(struct work *w, int from, int to)
+{
+    int n = to - from;
+    for (int i = 0; i < n; i++) {
+        heap_put(w, i, w->parts[from + i]);
+        w->found[w->parts[from + i]] = i;
+    }
+    for (int at = n / 2; at-- > 0;)
+        heap_sink(w, at, n);
+}
+
+/* The best of n. */
+static int heap_take(struct work *w, int n)
+{
+    int part = w->heap[0];
+    heap_put(w, 0, w->heap[n - 1]);
+    if (n > 1)
+        heap_sink(w, 0, n - 1);
+    return part;
+}
+
+/* Move a part from what is free into the region; its free neighbours are the better for it. */
+static void region_add(struct work *w, int part, int *nfound)
 {
     w->state[part] = TAKEN;
     for (size_t i = w->first[part]; i < w->first[part + 1]; i++) {
@@ -227,23 +273,11 @@ static void region_add(struct work *w, int part, int *nborder)
         if (w->state[tie.other] != FREE)
             continue;
         if (w->inside[tie.other] == 0)
-            w->border[(*nborder)++] = tie.other;
+            w->found[tie.other] = (*nfound)++;
         w->inside[tie.other] += tie.weight;
         w->outside[tie.other] -= tie.weight;
+        heap_rise(w, tie.other);
     }
-}
-
-/* The best candidate leaves the list, whose order is that of discovery. */
-static int border_take(struct work *w, int *nborder)
-{
-    int best = 0;
-    for (int i = 1; i < *nborder; i++)
-        if (is_better(w, w->border[i], w->border[best]))
-            best = i;
-    int part = w->border[best];
-    --*nborder;
-    memmove(&w->border[best], &w->border[best + 1], (size_t)(*nborder - best) * sizeof(int));
-    return part;
 }
 
 /* Ties of the parts at hand among themselves; all of them are free. */
@@ -263,7 +297,7 @@ static void parts_free(struct work *w, int from, int to)
 /* Those of the region first, in the old order otherwise. */
 static void parts_gather(struct work *w, int from, int to)
 {
-    int *at = w->border, n = 0;
+    int *at = w->heap, n = 0;
     for (int state = TAKEN; state >= FREE; state--)
         for (int i = from; i < to; i++)
             if (w->state[w->parts[i]] == state)
@@ -275,12 +309,11 @@ static void parts_gather(struct work *w, int from, int to)
 
 static void graph_cut(struct work *w, int from, int middle, int to)
 {
-    int nborder = 0;
+    int nfound = 0;
     parts_free(w, from, to);
-    for (int i = from; i < middle; i++) {
-        int part = nborder > 0 ? border_take(w, &nborder) : seed_choose(w, from, to);
-        region_add(w, part, &nborder);
-    }
+    heap_make(w, from, to);
+    for (int i = from; i < middle; i++)
+        region_add(w, heap_take(w, to - i), &nfound);
     parts_gather(w, from, to);
 }
 
@@ -316,7 +349,7 @@ static void grid_cut(struct work *w, int from, int to)
             low = first;
         }
     }
-    int *start = w->border, *sorted = w->state; /* counting sort, stable */
+    int *start = w->heap, *sorted = w->state; /* counting sort, stable */
     memset(start, 0, ((size_t)length + 1) * sizeof *start);
     for (int i = from; i < to; i++)
         start[grid_coordinate(w->pattern, w->parts[i], longest) - low + 1]++;
@@ -415,7 +448,7 @@ bool reorder_map(const struct pattern *pattern, const struct seat *seats, int *m
     if (seats_differ(&w)) {
         int64_t cost = reorder_cost(pattern, seats, map);
         try(&w, &cost, map);
-        slots_sort(&w, w.slots, w.n, w.border);
+        slots_sort(&w, w.slots, w.n, w.heap);
         try(&w, &cost, map);
         cut(&w, 0, w.n, 0);
         try(&w, &cost, map);
