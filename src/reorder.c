@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 5, EXCHANGE_PARTS = 256, EXCHANGE_ROUNDS = 16 };
+enum { LEVELS = 5, EXCHANGE_PARTS = 256, EXCHANGE_ROUNDS = 16, EXCHANGE_LOOKS = 1 << 26 };
 
 /* ---- cost ---- */
 
@@ -403,10 +403,20 @@ static bool exchange(struct work *w, int a, int b)
     return true;
 }
 
+/* So many rounds as may be: in one each part looks at all ties. */
+static size_t exchange_rounds(const struct work *w)
+{
+    size_t looks = (size_t)w->n * w->first[w->n];
+    if (w->n > EXCHANGE_PARTS || looks > EXCHANGE_LOOKS)
+        return 0;
+    return looks * EXCHANGE_ROUNDS > EXCHANGE_LOOKS ? EXCHANGE_LOOKS / looks : EXCHANGE_ROUNDS;
+}
+
 static void exchange_all(struct work *w)
 {
-    bool moved = w->n <= EXCHANGE_PARTS;
-    for (int round = 0; moved && round < EXCHANGE_ROUNDS; round++) {
+    size_t rounds = exchange_rounds(w);
+    bool moved = true;
+    for (size_t round = 0; moved && round < rounds; round++) {
         moved = false;
         for (int a = 0; a < w->n; a++)
             for (int b = a + 1; b < w->n; b++)

@@ -45,8 +45,8 @@ int64_t reorder_cost(const struct pattern *pattern, const struct seat *seats, co
 
 /* Find a permutation that costs less than the identity: map[i] is the process for part i, and
  * the identity where none was found.  Equal arguments give equal results.  About
- * O((bonds + n) log^2 n) time, and for up to 256 parts some
- * milliseconds of trying exchanges.  False when memory is out; then map is the identity too. */
+ * O((bonds + n) log^2 n) time, and for up to 256 parts some milliseconds of trying exchanges, with
+ * very many bonds up to a second.  False when memory is out; then map is the identity too. */
 bool reorder_map(const struct pattern *pattern, const struct seat *seats, int *map);
 
 #endif

@@ -385,6 +385,25 @@ START_TEST(large_graphs_take_little_time)
 }
 END_TEST
 
+/* Everybody with everybody, in both directions: exchanges look at all ties of a part. */
+START_TEST(dense_graphs_take_little_time)
+{
+    enum { PARTS = 256, SECONDS = 6 };
+    struct bond *ties = malloc((size_t)2 * PARTS * PARTS * sizeof *ties);
+    ck_assert(ties);
+    seats_scatter(PARTS, 16, 2, 2);
+    struct pattern pattern = { .n = PARTS, .bonds = ties };
+    for (int i = 0; i < 2 * PARTS * PARTS; i++)
+        ties[pattern.nbonds++] =
+            (struct bond){ i / PARTS % PARTS, i % PARTS, 1 + rand() % 1000 };
+    clock_t start = clock();
+    ck_assert(reorder_map(&pattern, seats, map));
+    ck_assert_int_lt((clock() - start) / CLOCKS_PER_SEC, SECONDS);
+    ck_assert(reorder_cost(&pattern, seats, map) < reorder_cost(&pattern, seats, NULL));
+    free(ties);
+}
+END_TEST
+
 START_TEST(equal_arguments_give_equal_maps)
 {
     static int again[MOST];
@@ -401,4 +420,5 @@ UNIT_MAIN("reorder", distances_grow_outwards, scattered_grid_comes_together,
           weights_decide, unequal_nodes_and_loose_parts, grids_of_any_shape_and_size,
           small_graphs_are_near_the_optimum, small_grids_are_at_the_optimum,
           large_graphs_are_permutations_too, large_grids_take_little_time,
-          large_graphs_take_little_time, equal_arguments_give_equal_maps)
+          large_graphs_take_little_time, dense_graphs_take_little_time,
+          equal_arguments_give_equal_maps)
