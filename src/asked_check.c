@@ -103,9 +103,11 @@ int check_apart(const struct side *send, const struct side *recv)
 /* Where the data of block i of a side begins, NULL where it has no data or none that is known. */
 static const char *block_at(const struct side *side, int i)
 {
+    if (!side->buf || side->buf == MPI_IN_PLACE) /* whose array of types is not significant */
+        return NULL;
     const struct type *type = side->types ? type_of(side->types[i]) : side->type;
     bool vector = side->argument != NULL;
-    if (!side->buf || side->buf == MPI_IN_PLACE || !type || !type->layout->size)
+    if (!type || !type->layout->size)
         return NULL;
     if ((vector ? counts_at(side->counts, i) : side->count) == 0)
         return NULL;
@@ -133,8 +135,10 @@ static int check_own_block(const struct side *mine, const struct side *all,
 /* False: nothing is known of it, or it is not significant. */
 static bool bytes_of(const struct side *side, int i, int64_t *bytes)
 {
+    if (side->buf == MPI_IN_PLACE) /* nor is its array of types */
+        return false;
     const struct type *type = side->types ? type_of(side->types[i]) : side->type;
-    if (side->buf == MPI_IN_PLACE || !type)
+    if (!type)
         return false;
     *bytes = (side->argument ? counts_at(side->counts, i) : side->count) *
              (int64_t)type->layout->size;

@@ -6,6 +6,24 @@
 #include "check.h"
 
 #include <limits.h>
+#include <stdint.h>
+
+/* Beside MPI_IN_PLACE no other argument of the sender is significant: the arrays may lie nowhere. */
+static void test_in_place(MPI_Comm comm)
+{
+    int a[1] = { 7 }, one[1] = { 1 }, zero[1] = { 0 };
+    volatile uintptr_t nowhere = 16;
+    const int *none = (const int *)nowhere;
+    const MPI_Datatype *untyped = (const MPI_Datatype *)nowhere;
+    MPI_Datatype integer[1] = { MPI_INT }, null = MPI_DATATYPE_NULL;
+    MPI_Request request;
+    CHECK_OK(MPI_Alltoallv(MPI_IN_PLACE, none, none, null, a, one, zero, MPI_INT, comm));
+    CHECK_OK(MPI_Alltoallw(MPI_IN_PLACE, none, none, untyped, a, one, zero, integer, comm));
+    CHECK_OK(MPI_Ialltoallw(MPI_IN_PLACE, none, none, untyped, a, one, zero, integer, comm,
+                            &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(a[0] == 7);
+}
 
 int main(int argc, char **argv)
 {
@@ -73,6 +91,8 @@ int main(int argc, char **argv)
     /* Nothing of this has left anything behind. */
     CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, a, 4, MPI_INT, MPI_SUM, self));
     CHECK_OK(MPI_Alltoallw(a, one, zero, integer, b, one, zero, integer, self));
+
+    test_in_place(self);
 
     /* The text names the argument. */
     char text[MPI_MAX_ERROR_STRING];
