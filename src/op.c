@@ -59,8 +59,8 @@ static void user_narrow(const struct reduction *r, const void *in, void *inout, 
         int piece = count > INT_MAX ? INT_MAX : (int)count;
         function((void *)in, inout, &piece, &datatype);
         ptrdiff_t bytes = piece * r->layout->extent;
-        in = (const char *)in + bytes;
-        inout = (char *)inout + bytes;
+        in = buffer_at(in, bytes); /* which may be MPI_BOTTOM */
+        inout = buffer_at(inout, bytes);
         count -= (size_t)piece;
     }
     engine_retake(levels);

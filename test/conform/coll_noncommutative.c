@@ -2,7 +2,8 @@
  *
  * Reductions with a user operation that is associative and not commutative: composition of
  * affine maps x -> a x + b modulo a prime.  The order of ranks must be kept in every reduction,
- * for every root, in all forms, in place too; the type is a derived one with padding.
+ * for every root, in all forms, in place too; the type is a derived one with padding, or one of
+ * absolute addresses and negative extent, behind MPI_BOTTOM.
  */
 #include "check.h"
 #include "forms.h"
@@ -29,17 +30,24 @@ static struct map mine(int r, int i)
     return (struct map){ 2 + (r * 31 + i * 17) % 1000, 3 + (r * 77 + i * 5) % 1000, r };
 }
 
-static MPI_Datatype map_type;
+static MPI_Datatype map_type, absolute_type;
+static MPI_Aint address; /* of the data of absolute_type */
+
+static struct map *data_of(void *base, MPI_Datatype type)
+{
+    CHECK(type == map_type || type == absolute_type);
+    return (struct map *)((uintptr_t)base + (type == absolute_type ? (uintptr_t)address : 0));
+}
 
 /* inout = in op inout, `in` being of the lower ranks. */
 static void compose(void *in, void *inout, int *n, MPI_Datatype *type)
 {
-    struct map *f = in, *g = inout;
-    CHECK(*type == map_type);
-    for (int i = 0; i < *n; i++) {
-        int32_t padding = g[i].padding;
-        g[i] = then(f[i], g[i]);
-        g[i].padding = padding;
+    struct map *f = data_of(in, *type), *g = data_of(inout, *type);
+    int step = *type == absolute_type ? -1 : 1;
+    for (int i = 0; i < *n; i++, f += step, g += step) {
+        int32_t padding = g->padding;
+        *g = then(*f, *g);
+        g->padding = padding;
     }
 }
 
@@ -106,6 +114,27 @@ static void test_all(enum form form, int n, MPI_Op op)
     free(all);
 }
 
+/* In place, as a type of addresses has one buffer; from its last element to its first. */
+static void test_absolute(enum form form, int n, MPI_Op op)
+{
+    struct map *data = room(n);
+    MPI_Datatype moved;
+    for (int i = 0; i < n; i++)
+        data[n - i] = mine(rank, i);
+    MPI_Get_address(&data[n], &address);
+    MPI_Type_create_hindexed_block(1, 1, &address, map_type, &moved);
+    MPI_Type_create_resized(moved, address, -(MPI_Aint)sizeof(struct map), &absolute_type);
+    MPI_Type_commit(&absolute_type);
+    MPI_Type_free(&moved);
+    form_starts = 1;
+    CHECK(!all_allreduce(form, MPI_IN_PLACE, MPI_BOTTOM, n, absolute_type, op, MPI_COMM_WORLD));
+    form_starts = 2;
+    for (int i = 0; i < n; i++)
+        CHECK(is_fold(&data[n - i], 1, i, size - 1));
+    MPI_Type_free(&absolute_type);
+    free(data);
+}
+
 static void test_scattered(enum form form, int n, MPI_Op op)
 {
     struct map *data = filled(n * size + size * size), *part = room(n + size);
@@ -143,6 +172,7 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
             test_reduce(form, counts[k], op);
             test_all(form, counts[k], op);
+            test_absolute(form, counts[k], op);
             test_scattered(form, counts[k], op);
         }
     MPI_Op_free(&op);
