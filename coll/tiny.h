@@ -2,9 +2,9 @@
  *
  * Collectives on one node without messages, through slots that the ranks share.
  *
- *     tiny     little data, in the slots: barrier, bcast, gather, scatter, allgather(v), alltoall,
- *              reduce, allreduce, reduce_scatter(_block), scan, exscan
- *     later    the same, nonblocking and persistent; and attach, nonblocking
+ *     tiny     little data, in the slots: barrier, bcast, gather(v), scatter(v), allgather(v),
+ *              alltoall, reduce, allreduce, reduce_scatter(_block), scan, exscan
+ *     later    the same without lists of counts, nonblocking and persistent; and attach, nonblocking
  *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
  *              allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The nonblocking collectives (MPI 5.0, 6.12): ask as the blocking ones do, start, and let the
- * request keep the datatypes.  Arrays of counts and displacements stay the user's until the
- * request is complete.
+ * request keep the datatypes.  Arrays of counts and displacements are copied.
  */
 #include "src/api/collective.h"
 #include "src/asked.h"

@@ -2,8 +2,8 @@
  *
  * The collectives between neighbours (MPI 5.0, 8.6 to 8.8), blocking, nonblocking and persistent:
  * ask (src/asked.c) and run, start or prepare.  The neighbours come with the topology
- * (src/topo.c).  Arrays of counts and displacements stay the user's until the request is complete
- * or freed.  No info key is understood.
+ * (src/topo.c).  Arrays of counts and displacements are copied where the call returns before the
+ * operation is over.  No info key is understood.
  */
 #include "src/api/topology.h"
 #include "src/asked.h"
