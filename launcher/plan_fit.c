@@ -26,7 +26,9 @@ static const char *where(const struct map_options *decided, char *text, size_t r
     bool whole = (decided->by <= LEVEL_CORE && !decided->per) || decided->by == LEVEL_NODE;
     if (decided->by == LEVEL_GPU)
         return " near to a GPU";
-    snprintf(text, room, whole ? "" : " on a %s", level_name(decided->by));
+    if (whole)
+        return "";
+    snprintf(text, room, " on a %s", level_name(decided->by));
     return text;
 }
 
