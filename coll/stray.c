@@ -66,8 +66,10 @@ int stray_look(struct team *team, uint32_t number)
     }
     if (!is_stray(team, &oldest, number))
         return 0;
-    team->strays_told = true;
-    return fail_keep(team, stray_fail(team, &oldest));
+    /* Equal signatures are no error: it is late, and the next one may be none. */
+    int error = fail_keep(team, stray_fail(team, &oldest));
+    team->strays_told = error != 0;
+    return error;
 }
 
 void stray_say(struct team *team)
