@@ -110,11 +110,10 @@ void allreduce_factored(struct plan *plan, int me, int p)
         here = next[i];
         next[i] = before;
     }
-    for (int r = 0; r < p; r++)
+    for (int r = 0; r < p; r++) {
+        all.me = r == me ? next[slot[r]] : all.me;
         member[next[slot[r]]++] = r;
-    all.me = next[slot[me]] - 1;
-    for (int r = me + 1; r < p; r++)
-        all.me -= slot[r] == slot[me];
+    }
     plan_rooms(plan, p, p, 0);
     plan_call(plan, &all, &(struct homes){ .in = in(0, p), .out = out(0, p) },
               allreduce_circulant);
