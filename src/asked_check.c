@@ -100,12 +100,18 @@ int check_apart(const struct side *send, const struct side *recv)
     return fail_same();
 }
 
+/* The type of block i; NULL where none is known, or what is given is not significant. */
+static const struct type *type_at(const struct side *side, int i)
+{
+    if (side->buf == MPI_IN_PLACE)
+        return NULL;
+    return side->types ? type_of(side->types[i]) : side->type;
+}
+
 /* Where the data of block i of a side begins, NULL where it has no data or none that is known. */
 static const char *block_at(const struct side *side, int i)
 {
-    if (!side->buf || side->buf == MPI_IN_PLACE) /* whose array of types is not significant */
-        return NULL;
-    const struct type *type = side->types ? type_of(side->types[i]) : side->type;
+    const struct type *type = side->buf ? type_at(side, i) : NULL;
     bool vector = side->argument != NULL;
     if (!type || !type->layout->size)
         return NULL;
@@ -135,9 +141,7 @@ static int check_own_block(const struct side *mine, const struct side *all,
 /* False: nothing is known of it, or it is not significant. */
 static bool bytes_of(const struct side *side, int i, int64_t *bytes)
 {
-    if (side->buf == MPI_IN_PLACE) /* nor is its array of types */
-        return false;
-    const struct type *type = side->types ? type_of(side->types[i]) : side->type;
+    const struct type *type = type_at(side, i);
     if (!type)
         return false;
     *bytes = (side->argument ? counts_at(side->counts, i) : side->count) *

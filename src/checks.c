@@ -50,9 +50,7 @@ void bad_pointer(struct entry *e, int class, const char *name)
 void bad_buffer(struct entry *e, const char *name, const void *data)
 {
     if (e->rc == MPI_SUCCESS)
-        e->rc = fail(MPI_ERR_BUFFER, "argument %s is %s", name,
-                     data ? "MPI_IN_PLACE, which only collectives know"
-                          : "NULL; it has to point to the data, or the count has to be 0");
+        e->rc = fail_no_data(name, data);
 }
 
 void bad_bytes(struct entry *e, const char *name, int64_t count, const struct type *type)

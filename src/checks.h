@@ -148,13 +148,10 @@ static inline int64_t check_position_c(struct entry *e, const MPI_Count *positio
     return position ? *position : 0;
 }
 
-/* No address, but data of a predefined type is expected: derived types may hold absolute
- * addresses, and then MPI_BOTTOM, which is NULL, is right.  MPI_IN_PLACE never is. */
 static inline void check_data(struct entry *e, const void *data, int64_t count,
                               const struct type *type, const char *name)
 {
-    if (BAD((uintptr_t)data <= (uintptr_t)MPI_IN_PLACE) && count > 0 && type &&
-        (data || type->predefined))
+    if (BAD(is_no_data(data, count, type)))
         bad_buffer(e, name, data);
 }
 

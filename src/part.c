@@ -367,11 +367,8 @@ static int part_fill(struct partitioned *part, int partitions, int64_t count,
                      const struct type *type)
 {
     int64_t elements, bytes;
-    if (!part->data.base && partitions > 0 && count > 0 && type->predefined)
-        return fail_null(MPI_ERR_BUFFER, "buf");
-    if (part->data.base == MPI_IN_PLACE && partitions > 0 && count > 0)
-        return fail(MPI_ERR_BUFFER,
-                    "argument buf is MPI_IN_PLACE, which only collectives know");
+    if (partitions > 0 && is_no_data(part->data.base, count, type))
+        return fail_no_data("buf", part->data.base);
     if (__builtin_mul_overflow(count, (int64_t)partitions, &elements) ||
         __builtin_mul_overflow(elements, (int64_t)type->layout->size, &bytes))
         return fail(MPI_ERR_COUNT,

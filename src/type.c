@@ -114,3 +114,10 @@ int xmpi_type_get_name(type_t datatype, char *type_name, int *resultlen)
     *resultlen = (int)length;
     return MPI_SUCCESS;
 }
+
+int fail_no_data(const char *name, const void *data)
+{
+    return fail(MPI_ERR_BUFFER, "argument %s is %s", name,
+                data ? "MPI_IN_PLACE, which only collectives know"
+                     : "NULL; it has to point to the data, or the count has to be 0");
+}

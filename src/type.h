@@ -64,4 +64,13 @@ static inline struct type *type_hold(struct type *type)
 /* Drop a reference; the last one gives the memory back.  Predefined types stay. */
 void type_release(struct type *type);
 
+/* No address, but data of a predefined type is expected: derived types may hold absolute
+ * addresses, and then MPI_BOTTOM, which is NULL, is right.  MPI_IN_PLACE never is. */
+static inline bool is_no_data(const void *data, int64_t count, const struct type *type)
+{
+    return (uintptr_t)data <= (uintptr_t)MPI_IN_PLACE && count > 0 && type &&
+           (data || type->predefined);
+}
+int fail_no_data(const char *name, const void *data); /* MPI_ERR_BUFFER: what it is instead */
+
 #endif
