@@ -9,6 +9,7 @@
 
 #include "launcher/out.h"
 #include "runtime/clock.h"
+#include "runtime/scarce.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,18 +22,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_CALLERS = 256, REST_MS = 100 };
+enum { MOST_CALLERS = 256 };
 
 static struct {
     struct watch watch;
     const uint8_t *secret;
     bool (*adopt)(struct wire *wire, int number);
     struct wire *callers[MOST_CALLERS];
-    int next;  /* who goes when there is no place; about the one who stands here longest */
-    bool told; /* of a stranger */
-    bool full; /* of open files, and told so */
-    uint64_t
-        rest; /* until then, clock_ns, nobody is let in: there are no files; 0: we do not rest */
+    int next;      /* who goes when there is no place; about the one who stands here longest */
+    bool told;     /* of a stranger */
+    bool full;     /* of open files, and told so */
+    uint64_t rest; /* until then, clock_ns, nobody is let in: there are no files; 0: no rest */
     int family, port;
 } step;
 
@@ -76,13 +76,12 @@ static int place_for_caller(void)
     return slot;
 }
 
-/* Who calls goes on calling, and would keep us busy: later there may be a file for him. */
 static void rest(void)
 {
     if (!step.full)
         complain("cannot answer a host that calls: %s (ulimit -n)", strerror(errno));
     step.full = true;
-    step.rest = clock_ns() + REST_MS * 1000000ull;
+    step.rest = clock_ns() + SCARCE_REST_MS * 1000000ull;
     loop_set(&step.watch, 0);
 }
 
@@ -99,7 +98,7 @@ static void called(struct watch *watch, uint32_t events)
     (void)events;
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        if (is_scarce(errno))
             rest();
         return;
     }

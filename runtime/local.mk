@@ -31,7 +31,7 @@ libxmpi_core_la_SOURCES += \
     runtime/polling.c runtime/polling.h \
     runtime/progress.c runtime/progress.h runtime/wait.c runtime/wait.h runtime/helper.c \
     runtime/psets.c runtime/psets.h \
-    runtime/ranks.c runtime/ranks.h \
+    runtime/ranks.c runtime/ranks.h runtime/scarce.h \
     runtime/record.c runtime/record.h runtime/record_read.c \
     runtime/symbols.h runtime/system_text.h \
     runtime/trace.c runtime/trace.h \

@@ -13,6 +13,7 @@
 #include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/log.h"
+#include "runtime/scarce.h"
 
 #include "mpi.h"
 
@@ -29,7 +30,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_GUESTS = 64, SEND_SECONDS = 10, TURN_MS = 200, REST_MS = 100 };
+enum { MOST_GUESTS = 64, SEND_SECONDS = 10, TURN_MS = 200 };
 
 struct guest { /* a connection; of a rank once it has said hello */
     int fd;    /* -1: none, or gone */
@@ -253,20 +254,19 @@ static void take(int index)
 
 /* ---- the thread ---- */
 
-/* Who calls goes on calling, and would keep us busy: later there may be a file for him. */
 static void rest(void)
 {
     if (!server.full)
         say("rank 0 cannot answer the other ranks: %s (ulimit -n)", strerror(errno));
     server.full = true;
-    server.rest = clock_ns() + REST_MS * 1000000ull;
+    server.rest = clock_ns() + SCARCE_REST_MS * 1000000ull;
 }
 
 static void welcome(void)
 {
     int fd = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC), on = 1, i = 0;
     struct timeval limit = { .tv_sec = SEND_SECONDS };
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+    if (fd < 0 && is_scarce(errno))
         rest();
     while (i < MOST_GUESTS && server.guests[i].fd >= 0)
         i++;
