@@ -212,9 +212,10 @@ static int open_page(const char *mark, int nranks, int nagents)
     return 0;
 }
 
-int guard_agents(int n)
+/* With a guardian of it: 0, or 1 after a complaint. */
+static int open_guarded_page(const char *mark, int nranks, int nagents)
 {
-    int status = open_page("", 0, n);
+    int status = open_page(mark, nranks, nagents);
     if (!status && start_guardian() != 0) {
         complain("cannot start the guardian process: %s", strerror(errno));
         status = 1;
@@ -222,15 +223,16 @@ int guard_agents(int n)
     return status;
 }
 
+int guard_agents(int n)
+{
+    return open_guarded_page("", 0, n);
+}
+
 int guard_open(const char *mark, int nranks)
 {
     pid_t before = guard.pid;
     int pipe = guard.pipe;
-    int status = open_page(mark, nranks, guard.page ? guard.page->nagents : 0);
-    if (!status && start_guardian() != 0) {
-        complain("cannot start the guardian process: %s", strerror(errno));
-        status = 1;
-    }
+    int status = open_guarded_page(mark, nranks, guard.page ? guard.page->nagents : 0);
     if (!status && before) { /* that of the agents */
         kill(before, SIGKILL);
         waitpid(before, NULL, 0);
