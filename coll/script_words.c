@@ -77,9 +77,7 @@ bool word_is(const struct word *word, const char *text)
 
 void walk_refuse(struct walk *walk, const struct word *where, const char *format, ...)
 {
-    enum {
-        MOST_PATH = SCRIPT_WHY / 2
-    }; /* the end of a long one, so that the reason has room */
+    enum { MOST_PATH = SCRIPT_WHY / 2 }; /* its end, so that the reason has room */
     const char *path = walk->script->path;
     size_t length = strlen(path);
     va_list values;

@@ -100,8 +100,7 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
         return "cannot be cut in pieces";
     if (use->pieces > 1 && pieces_objection(a))
         return "cannot be cut in pieces with XMPI_SHORT_BLOCKS=1, where two ends would cut a "
-               "block "
-               "differently";
+               "block differently";
     if (use->throttle && !a->program)
         return "is no plan that could be throttled";
     if (a->program)

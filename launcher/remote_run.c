@@ -66,12 +66,11 @@ static int check_length(const struct options *options, const struct pack *pack)
     if (pack->n <= WIRE_LONGEST)
         return 0;
     size_t words = length_of(options->words), environment = length_of(environ);
-    complain("what other hosts are told of this job is %zu bytes, of which the command line is "
-             "%zu, the "
-             "environment %zu, and names of hosts the most of the rest; %d is the most: use "
-             "shorter ones, "
-             "or let programs read theirs from a file",
-             pack->n, words, environment, WIRE_LONGEST);
+    complain(
+        "what other hosts are told of this job is %zu bytes, of which the command line is "
+        "%zu, the environment %zu, and names of hosts the most of the rest; %d is the most: "
+        "use shorter ones, or let programs read theirs from a file",
+        pack->n, words, environment, WIRE_LONGEST);
     return EXIT_USAGE;
 }
 
