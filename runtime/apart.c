@@ -61,6 +61,14 @@ void apart_neighbours(const struct doorbell *bells, size_t stride, int n)
     neighbours.n = n;
 }
 
+int apart_ranks_on(unsigned cpu)
+{
+    int n = 0;
+    for (int i = 0; i < neighbours.n; i++)
+        n += oncpu_is(neighbour(i), cpu);
+    return n;
+}
+
 enum apart apart_find(void)
 {
     bool all_told = mine && neighbours.n > 0;

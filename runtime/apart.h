@@ -42,6 +42,9 @@ void apart_neighbours(const struct doorbell *bells, size_t stride, int n);
 enum apart { APART_UNKNOWN, APART_NO, APART_YES };
 enum apart apart_find(void);
 
+/* How many of them were on this CPU when they told last? */
+int apart_ranks_on(unsigned cpu);
+
 /* From now on our rings fence, and others may rely on it (doorbell.c).  `bell` is ours, NULL: apart_open's. */
 void apart_fence(struct doorbell *bell);
 

@@ -33,6 +33,7 @@ libxmpi_core_la_SOURCES += \
     runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h runtime/scarce.h \
     runtime/record.c runtime/record.h runtime/record_read.c \
+    runtime/seat.c runtime/seat.h \
     runtime/symbols.h runtime/system_text.h \
     runtime/trace.c runtime/trace.h \
     runtime/xpmem.c runtime/xpmem.h

@@ -28,6 +28,12 @@ static inline void oncpu_leave(struct doorbell *bell)
     atomic_store_explicit(&bell->runs, runs & ~1u, memory_order_relaxed);
 }
 
+/* The CPU it was on when it told last; UINT32_MAX: never. */
+static inline unsigned oncpu_where(const struct doorbell *bell)
+{
+    return atomic_load_explicit(&bell->runs, memory_order_relaxed) / 2 - 1;
+}
+
 /* Was it on CPU `here` when it told last? */
 static inline bool oncpu_is(const struct doorbell *bell, unsigned here)
 {

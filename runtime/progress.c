@@ -138,9 +138,10 @@ void progress_cpus(int n)
     engine_cpus(n);
 }
 
-void progress_neighbours(const struct doorbell *bells, size_t stride, int n)
+void progress_neighbours(const struct doorbell *bells, size_t stride, int n, int cpus)
 {
     apart_neighbours(bells, stride, n);
+    partner_crowd(n, cpus);
 }
 
 void progress_open(struct doorbell *mine, bool crowded)

@@ -291,9 +291,9 @@ static inline void progress_completed(void)
  * that ranks exceed CPUs on this node. */
 void progress_open(struct doorbell *mine, bool crowded);
 
-/* The doorbells of the `n` ranks of the node, one every `stride` bytes: for ranks that yields do
- * not reach (apart.h). */
-void progress_neighbours(const struct doorbell *bells, size_t stride, int n);
+/* The doorbells of the `n` ranks of the node, one every `stride` bytes, and its CPUs: where ranks share
+ * them (apart.h, partner.h). */
+void progress_neighbours(const struct doorbell *bells, size_t stride, int n, int cpus);
 
 /* How many CPUs there are for the threads of this process, at least 1: so many of those that wait
  * at the same time may spin. */

@@ -52,7 +52,7 @@ static int library_open(void)
     record_open(bootseg_record(boot.segment, boot.first + boot.local_rank));
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);
     progress_neighbours(&bootseg_rank(boot.segment, 0)->bell, sizeof(struct boot_rank),
-                        boot.segment->nlocal);
+                        boot.segment->nlocal, boot.segment->cpus);
     progress_cpus(rank_cpus());
     record_comm_name = comm_name_of;
     trace_open(boot.segment->launcher_pid, boot.segment->trace_fd, &boot.segment->trace_used,

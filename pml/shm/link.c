@@ -323,7 +323,7 @@ static int lane_drain(struct lane *lane)
     if (empty)
         lane->told = lane->head;
     if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
-        partner_is(NULL);
+        partner_copies(lane->bell);
     lane_tell(lane, chunk);
     return packets;
 }

@@ -85,7 +85,7 @@ static struct wait asleep(bool all_fence)
     memset(node, 0, sizeof node);
     progress_open(&node[0], false);
     atomic_store(&node[1].fences, all_fence);
-    progress_neighbours(node, sizeof node[0], 2);
+    progress_neighbours(node, sizeof node[0], 2, 1);
     progress_add(work);
     return (struct wait){ .helps = true, .hands = progress_rounds(), .call = record_now };
 }
@@ -94,7 +94,7 @@ static void done(struct wait *w)
 {
     wait_end(w);
     progress_remove(work);
-    progress_neighbours(NULL, 0, 0);
+    progress_neighbours(NULL, 0, 0, 1);
     progress_close();
 }
 

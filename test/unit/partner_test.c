@@ -6,7 +6,6 @@
 #include "test/unit/unit.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static struct doorbell bells[2]; /* ours and the partner's */
@@ -132,51 +131,23 @@ START_TEST(nobody_waits_for_a_turn_on_its_own_cpu)
 }
 END_TEST
 
-static int cpus(cpu_set_t *set)
+START_TEST(longer_messages_make_companions)
 {
-    ck_assert_int_eq(sched_getaffinity(0, sizeof *set, set), 0);
-    return CPU_COUNT(set);
-}
-
-/* Waits on the partner's CPU; has it been moved? */
-static bool is_moved(int waits)
-{
-    bool moved = false;
-    for (int i = 0; i < waits; i++) {
-        unsigned here = (unsigned)sched_getcpu();
-        oncpu_tell(&bells[1], here);
-        partner_missed(1);
-        moved |= (unsigned)sched_getcpu() != here;
-    }
-    return moved;
-}
-
-START_TEST(one_of_two_on_a_cpu_moves)
-{
-    cpu_set_t before, after;
-    if (cpus(&before) < 2) {
-        printf("skip one_of_two_on_a_cpu_moves: one CPU\n");
-        return;
-    }
-    partner_open(&bells[0]);
+    unsigned here = open_here();
+    oncpu_tell(&bells[1], here + 1);
     partner_is(&bells[1]);
-    ck_assert(is_moved(1000));
-    cpus(&after);
-    ck_assert(CPU_EQUAL(&before, &after));
-}
-END_TEST
-
-START_TEST(who_has_one_cpu_stays)
-{
-    open_here();
+    partner_copies(&bells[1]);
+    ck_assert(!partner_may_answer(0)); /* no spin while it copies */
     partner_is(&bells[1]);
-    ck_assert(!is_moved(1000));
-    cpu_set_t after;
-    ck_assert_int_eq(cpus(&after), 1);
+    ck_assert(partner_may_answer(0));
+    partner_crowd(4, 2);
+    size_t few = partner_most;
+    partner_crowd(16, 2);
+    ck_assert_uint_gt(partner_most, few);
 }
 END_TEST
 
 UNIT_MAIN("partner", nobody_waits_for_nobody, a_partner_on_another_cpu_may_answer,
           spinning_in_vain_is_given_up, a_partner_that_did_not_run_may_answer_later,
           who_waits_for_the_partners_turn_meets_it, nobody_waits_for_a_turn_on_its_own_cpu,
-          one_of_two_on_a_cpu_moves, who_has_one_cpu_stays)
+          longer_messages_make_companions)

@@ -391,7 +391,7 @@ static struct wait wait_beside(uint32_t n, uint32_t sleeping)
     share();
     stay_on_this_cpu();
     progress_open(&shared->bell[0], true);
-    progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
+    progress_neighbours(shared->bell, sizeof shared->bell[0], 2, 1);
     ck_assert_uint_ne(shared->bell[0].group, 0);
     shared->bell[1].group = shared->bell[0].group + n;
     oncpu_tell(&shared->bell[1], (unsigned)sched_getcpu());
@@ -453,7 +453,7 @@ START_TEST(a_group_may_be_told_later)
         return;
     share();
     progress_open(&shared->bell[0], true);
-    progress_neighbours(shared->bell, sizeof shared->bell[0], 2);
+    progress_neighbours(shared->bell, sizeof shared->bell[0], 2, 1);
     struct wait w = WAIT_INIT;
     for (int i = 0; i < FEW_POLLS; i++)
         wait_poll(&w);

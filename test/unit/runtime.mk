@@ -53,3 +53,7 @@ test_unit_guard_test_LDADD = $(UNIT_LIBS)
 check_PROGRAMS += test/unit/assist_test
 test_unit_assist_test_SOURCES = test/unit/assist_test.c test/unit/unit.h
 test_unit_assist_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += test/unit/seat_test
+test_unit_seat_test_SOURCES = test/unit/seat_test.c test/unit/unit.h
+test_unit_seat_test_LDADD = $(UNIT_LIBS)
