@@ -185,6 +185,12 @@ static void gone(struct offspring *child, int rank, int wait_status)
     names_ended(&proc, false);
 }
 
+/* Between PMIx_Init and PMIx_Finalize.  A job that was refused has no clients. */
+static bool is_inside(const struct family *family, int rank)
+{
+    return family->clients && family->clients[rank].joined && !family->clients[rank].ended;
+}
+
 /* The server keeps what it knows of the job: see "Tried and dropped" in docs/pmix.md. */
 static void ended(struct offspring *child, int wait_status)
 {
@@ -192,7 +198,7 @@ static void ended(struct offspring *child, int wait_status)
     upcalls_forget_joining(&family->joining);
     for (int i = 0; i < child->plan.world; i++) {
         pmix_proc_t proc = proc_named(family->nspace, i);
-        if (i < child->job.nranks && family->clients[i].joined && !family->clients[i].ended)
+        if (is_inside(family, i))
             clients_announce(&proc); /* its launcher was killed, and could not say so */
         names_ended(&proc, false);
         names_ended(&proc, true);

@@ -20,6 +20,7 @@
  *     abort CODE     the last spawned rank calls PMIx_Abort
  *     silent         the last spawned rank exits with 0 and without PMIx_Finalize
  *     code N         spawned ranks exit with N
+ *     hasty N US     rank 0 exits with N while what it spawns is being started, so many microseconds after it was asked for
  *     say            every rank prints two lines
  *     run PROGRAM    the first rank spawns two ranks of any program
  *     quiet FILE     rank 0 spawns; the others add a line when they hear of a death in their own job
@@ -338,6 +339,18 @@ static void do_end(const char *what, char **argv)
         pause();
 }
 
+static void do_hasty(char **argv)
+{
+    pmix_app_t app = myself(2, argv);
+    if (!is_spawned && me.rank == 0) {
+        CHECK(PMIx_Spawn_nb(NULL, 0, &app, 1, has_answer, NULL) == PMIX_SUCCESS);
+        usleep((useconds_t)atoi(argv[3]));
+        _exit(atoi(argv[2]));
+    }
+    for (;;)
+        pause();
+}
+
 static void do_say(void)
 {
     for (int i = 0; i < 2; i++)
@@ -362,6 +375,8 @@ static void act(const char *what, char **argv)
         do_past(argv);
     else if (strcmp(what, "refused") == 0)
         do_refused(argv);
+    else if (strcmp(what, "hasty") == 0)
+        do_hasty(argv);
     else if (strcmp(what, "run") == 0) {
         app = (pmix_app_t){ .cmd = argv[2], .argv = none, .maxprocs = 2 };
         spawn(&app, 1, spawned);

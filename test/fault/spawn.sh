@@ -176,6 +176,11 @@ check "those of ordinary programs, too" $code 1
 rm -f "$dir/file"
 run 60 -np 2 "$client" die "$dir/file"
 check "a killed parent ends the spawned" "$code $(grep -c spawned "$dir/file")" "137 2"
+for after in 0 200 400 600 800 1000 1500 2000 3000; do
+    run 60 -np 2 "$client" hasty 7 $after
+    [ $code = 7 ] || break
+done
+check "who spawns ends badly while the launcher of the spawned is being started" $code 7
 rm -f "$dir/heard" "$dir/foreign"
 TEST_FILE=$dir/heard TEST_FOREIGN=$dir/foreign run 60 -np 2 "$client" quiet
 check "news of a death" "$code $(grep -c "spawned 0" "$dir/heard")" "137 1"
