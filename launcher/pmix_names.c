@@ -232,7 +232,8 @@ static void wait_for_more(struct upcall *u, const struct directions *directions,
 void names_lookup(struct upcall *u)
 {
     struct directions directions = directions_of(u);
-    size_t least = directions.least ? directions.least : count_keys(u->keys);
+    size_t keys = count_keys(u->keys); /* nobody can find more */
+    size_t least = directions.least && directions.least < keys ? directions.least : keys;
     if (directions.impossible)
         upcall_answer(u, PMIX_ERR_NOT_SUPPORTED);
     else if (directions.waits && count_found(u, directions.range) < least)

@@ -201,15 +201,15 @@ static pmix_status_t publish(const char *key, unsigned n, pmix_data_range_t rang
     return PMIx_Publish(info, 3);
 }
 
-/* wait: 0 do not, otherwise so many seconds */
-static pmix_status_t lookup(const char *key, int wait, unsigned *n, pmix_rank_t *by)
+/* For `least` values, 0: all; wait: 0 do not, otherwise so many seconds */
+static pmix_status_t lookup_some(const char *key, int least, int wait, unsigned *n,
+                                 pmix_rank_t *by)
 {
     pmix_pdata_t found;
     pmix_info_t info[2];
-    int all = 0;
     PMIX_PDATA_CONSTRUCT(&found);
     strncpy(found.key, key, sizeof found.key - 1);
-    PMIX_INFO_LOAD(&info[0], PMIX_WAIT, &all, PMIX_INT);
+    PMIX_INFO_LOAD(&info[0], PMIX_WAIT, &least, PMIX_INT);
     PMIX_INFO_LOAD(&info[1], PMIX_TIMEOUT, &wait, PMIX_INT);
     pmix_status_t status = PMIx_Lookup(&found, 1, info, wait ? 2 : 0);
     if (status == PMIX_SUCCESS) {
@@ -217,6 +217,11 @@ static pmix_status_t lookup(const char *key, int wait, unsigned *n, pmix_rank_t 
         *by = found.proc.rank;
     }
     return status;
+}
+
+static pmix_status_t lookup(const char *key, int wait, unsigned *n, pmix_rank_t *by)
+{
+    return lookup_some(key, 0, wait, n, by);
 }
 
 static void check_names(void)
@@ -236,6 +241,7 @@ static void check_names(void)
     CHECK(n == 100 + by && by == (me.rank + 1) % size);
     CHECK(publish("own", me.rank, PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_PROC) == PMIX_SUCCESS);
     CHECK(lookup("own", 0, &n, &by) == PMIX_SUCCESS && n == me.rank && by == me.rank);
+    CHECK(lookup_some("own", 5, 100, &n, &by) == PMIX_SUCCESS); /* of one key */
     fence(0);
     CHECK(PMIx_Unpublish(keys, NULL, 0) == PMIX_SUCCESS);
     CHECK(PMIx_Unpublish(keys, NULL, 0) == PMIX_ERR_NOT_FOUND);
