@@ -310,7 +310,7 @@ int clients_open(struct job *job, const char *nspace, pmix_server_module_t *modu
 {
     server.job = job;
     server.nspace = nspace;
-    names_open(job->plan);
+    names_open(job->plan, set_timer);
     server.joining = (struct joining){ .nspace = nspace, .record = record_for, .owner = job };
     upcalls_watch_joining(&server.joining);
     server.clients = calloc((size_t)job->nranks + 1, sizeof *server.clients);

@@ -45,10 +45,12 @@ static void value_free(void *value)
 static struct kvs names = { .value_free = value_free };
 static struct waiting *waiters;
 static const struct plan *plan;
+static void (*somebody_waits)(void);
 
-void names_open(const struct plan *of_job)
+void names_open(const struct plan *of_job, void (*waits)(void))
 {
     plan = of_job;
+    somebody_waits = waits;
 }
 
 const char *names_host(const struct plan *here)
@@ -227,6 +229,7 @@ static void wait_for_more(struct upcall *u, const struct directions *directions,
     while (*end)
         end = &(*end)->next;
     *end = waiting;
+    somebody_waits();
 }
 
 void names_lookup(struct upcall *u)

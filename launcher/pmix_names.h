@@ -12,8 +12,9 @@
 
 struct job;
 
-/* Before all others: what runs here. */
-void names_open(const struct plan *plan);
+/* Before all others: what runs here.  `waits`: called when a lookup begins to wait, wherever it comes from, for
+ * then names_deadline may have changed. */
+void names_open(const struct plan *plan, void (*waits)(void));
 
 /* What this host is called. */
 const char *names_host(const struct plan *plan);

@@ -13,6 +13,7 @@
  *     mute           rank 0 ends and has never committed anything; others ask for its data, before
  *                    that and after
  *     bulky MIB      puts so much; a fence that brings it to all fails, and the next one does not
+ *     patience       the last rank looks for a name that nobody publishes, for a second
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
  *     program N      its program number is N, and the program has two ranks
  */
@@ -222,6 +223,19 @@ static pmix_status_t lookup_some(const char *key, int least, int wait, unsigned 
 static pmix_status_t lookup(const char *key, int wait, unsigned *n, pmix_rank_t *by)
 {
     return lookup_some(key, 0, wait, n, by);
+}
+
+/* Nothing but time tells the launcher that has the names to answer. */
+static void look_in_vain(void)
+{
+    unsigned n = 0;
+    pmix_rank_t by = 0;
+    fence(0);
+    if (me.rank == size - 1) {
+        usleep(300000);
+        CHECK(lookup("never", 1, &n, &by) == PMIX_ERR_TIMEOUT);
+    }
+    fence(0);
 }
 
 static void check_names(void)
@@ -501,6 +515,8 @@ int main(int argc, char **argv)
         put_much((size_t)atoi(argv[2]) << 20);
     } else if (strcmp(what, "left") == 0) {
         ask_who_left();
+    } else if (strcmp(what, "patience") == 0) {
+        look_in_vain();
     } else if (strcmp(what, "mute") == 0) {
         ask_who_is_mute();
     } else if (strcmp(what, "silent") == 0) {
