@@ -158,19 +158,28 @@ static void expect(void *to, const char *nspace)
     all->left++;
 }
 
-/* Somebody of whom this job's root speaks has not ended. */
-static bool is_awaited(const struct alliance *all, const struct fallen *its)
+static struct fallen **fallen_of(int job)
+{
+    struct fallen **at = &fallen;
+    while (*at && (*at)->job != job)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Somebody of whom this root speaks has not ended. */
+static bool is_awaited(const struct alliance *all, int root)
 {
     int kind;
+    const struct fallen *its = *fallen_of(root);
     struct unpack procs = procs_of(
         (struct unpack){ all->name.bytes, all->name.bytes + all->name.n, false }, &kind);
     while (procs.at < procs.end && !procs.bad) {
         pmix_proc_t proc = proc_unpack(&procs);
         int number = procs.bad ? 0 : far_job_of(proc.nspace);
-        if (!number || spawn_root_of(number) != its->job)
+        if (!number || spawn_root_of(number) != root)
             continue;
-        /* Clients of that root's server: it does not say when they end. */
-        if (number != its->job)
+        /* Clients of that root's server: it says when their job ends, and not when they do. */
+        if (number != root || !its)
             return true;
         if (proc.rank == PMIX_RANK_WILDCARD
                 ? its->n < its->size
@@ -189,11 +198,9 @@ static void expect_no_more(struct alliance *all, struct party *party)
 
 static void expect_no_fallen(struct alliance *all)
 {
-    for (const struct fallen *its = fallen; its; its = its->next) {
-        struct party *party = party_of(all, its->job);
-        if (party && !is_awaited(all, its))
-            expect_no_more(all, party);
-    }
+    for (int i = 0; i < all->nparties; i++)
+        if (!all->parties[i].came && !is_awaited(all, all->parties[i].job))
+            expect_no_more(all, &all->parties[i]);
 }
 
 static void alliance_free(struct alliance *all)
@@ -290,14 +297,6 @@ static void got_meet(struct job *job, struct address from, struct unpack *text)
     end_complete(job);
 }
 
-static struct fallen **fallen_of(int job)
-{
-    struct fallen **at = &fallen;
-    while (*at && (*at)->job != job)
-        at = &(*at)->next;
-    return at;
-}
-
 static struct fallen *fallen_new(int job, int size)
 {
     struct fallen *its = calloc(1, sizeof *its);
@@ -335,11 +334,8 @@ static void forget_fallen(int number)
 void union_job_ended(struct job *job, int number)
 {
     forget_fallen(number);
-    for (struct alliance *all = alliances; all; all = all->next) {
-        struct party *party = party_of(all, number);
-        if (party)
-            expect_no_more(all, party);
-    }
+    for (struct alliance *all = alliances; all; all = all->next)
+        expect_no_fallen(all); /* the root may have been that of other jobs as well */
     end_complete(job);
 }
 

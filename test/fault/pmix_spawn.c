@@ -10,6 +10,7 @@
  *     many N         N jobs, one after the other
  *     chain N HOSTS  a job of 2 ranks, on these hosts, that spawns another one, and so on N times; each connects
  *                    with its parent's job
+ *     leave 1        a job of one rank on this host, which spawns one on a and b and ends while that waits for it
  *     past           the spawned ranks end while the parents ask for what they have never put
  *     refused        what cannot be: programs and directories that are not there, directives that nobody
  *                    knows, other hosts; the caller goes on
@@ -206,6 +207,41 @@ static void do_chain(char **argv)
     exchange(child, "to child", "to parent");
 }
 
+/* `next` on these hosts. */
+static void spawn_on(char *hosts, int np, char *next)
+{
+    char *words[] = { program, "leave", next, NULL };
+    pmix_app_t app = myself(np, words);
+    pmix_info_t where;
+    pmix_nspace_t child;
+    PMIX_INFO_LOAD(&where, PMIX_HOST, hosts, PMIX_STRING);
+    CHECK(PMIx_Spawn(&where, 1, &app, 1, child) == PMIX_SUCCESS);
+}
+
+static void do_leave(const char *generation)
+{
+    enum { A_WHILE_US = 500000 }; /* for the third to wait: nothing depends on it */
+    pmix_info_t over, wait;
+    pmix_pdata_t found;
+    int all = 0;
+    PMIX_INFO_LOAD(&over, "test.over", me.nspace, PMIX_STRING);
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &all, PMIX_INT);
+    PMIX_PDATA_CONSTRUCT(&found);
+    strcpy(found.key, over.key);
+    if (*generation == '1') {
+        spawn_on("localhost:8", 1, "2");
+        CHECK(PMIx_Lookup(&found, 1, &wait, 1) == PMIX_SUCCESS);
+    } else if (*generation == '2') {
+        spawn_on("a:1,b:1", 2, "3");
+        usleep(A_WHILE_US);
+    } else {
+        pmix_proc_t both[] = { process(parent.nspace, PMIX_RANK_WILDCARD),
+                               process(me.nspace, PMIX_RANK_WILDCARD) };
+        CHECK(PMIx_Connect(both, 2, NULL, 0) != PMIX_SUCCESS);
+        CHECK(me.rank || PMIx_Publish(&over, 1) == PMIX_SUCCESS);
+    }
+}
+
 static void do_past(char **argv)
 {
     pmix_nspace_t child;
@@ -371,6 +407,8 @@ static void act(const char *what, char **argv)
         do_many(argv);
     else if (strcmp(what, "chain") == 0)
         do_chain(argv);
+    else if (strcmp(what, "leave") == 0)
+        do_leave(argv[2]);
     else if (strcmp(what, "past") == 0)
         do_past(argv);
     else if (strcmp(what, "refused") == 0)

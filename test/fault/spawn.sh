@@ -94,6 +94,8 @@ run 60 --fanout 1 -np 2 -H a:1,b:1,c:1 "$client" chain 3 b:1,c:1,d:1
 check "hosts that hosts have started, each generation again" "$code: $(cat "$dir/out" "$dir/err")" "0: "
 run 60 -np 3 -H a:2,b:1 "$client" twice
 check "hosts: several at the same time" "$code: $(cat "$dir/out" "$dir/err")" "0: "
+run 60 -np 1 "$client" leave 1
+check "nobody waits for a job on this host that has ended" "$code: $(cat "$dir/out" "$dir/err")" "0: "
 for repetition in 1 2 3 4 5; do
     run 60 -np 2 -H a:1,b:1 "$client" past
     [ "$code" = 0 ] || break
