@@ -12,6 +12,7 @@
 
 #include "launcher/mail.h"
 #include "launcher/pmix_meet.h"
+#include "launcher/pmix_names.h"
 #include "launcher/pmix_question.h"
 #include "launcher/pmix_spawn.h"
 #include "launcher/pmix_union.h"
@@ -114,8 +115,10 @@ static void got_rank_ended(struct job *job, struct address from, struct unpack *
     pack_rest(&copy, &whole);
     if (own == mail_xmpirun.job) {
         union_ended(job, &whose, size);
-        if (lost)
+        if (lost) {
+            names_ended(&whose, false); /* with its host nobody else says so */
             tell_roots(job, from.job, MAIL_RANK_ENDED, &copy);
+        }
     }
     if (lost && far_job_of(whose.nspace) != own) { /* its own job knows */
         if (job->others)

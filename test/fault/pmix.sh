@@ -88,6 +88,8 @@ run 20 -H a:2,b:2 "$client" death
 check "a killed client: hosts tell each other" "$code $(grep -c "rank 3 is dead" "$dir/out")" "137 3"
 run 20 --keep-going -H a:2,b:1 "$client" alone
 check "nobody waits for a host whose clients are dead" "$code: $(cat "$dir/out")" "137: "
+run 20 --keep-going -H a:1,b:1 "$client" heir
+check "names of processes go with their host" "$code: $(cat "$dir/out")" "1: "
 run 20 -H a:2,b:1 "$client" early
 check "nor for one whose clients have ended well" "$code: $(cat "$dir/out")" "0: "
 run 20 -H a:2,b:1,c:1 --fanout 1 "$client" early

@@ -14,6 +14,7 @@
  *                    that and after
  *     bulky MIB      puts so much; a fence that brings it to all fails, and the next one does not
  *     patience       the last rank looks for a name that nobody publishes, for a second
+ *     heir           the last rank, alone on its host, publishes a name for as long as it lives; its host is lost
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
  *     program N      its program number is N, and the program has two ranks
  */
@@ -274,6 +275,23 @@ static void check_names(void)
     fence(0);
 }
 
+/* What starts a rank is its host's launcher. */
+static void outlive_name(void)
+{
+    unsigned n = 0;
+    pmix_rank_t by = 0;
+    if (me.rank == size - 1)
+        CHECK(publish("mine", 7, PMIX_RANGE_SESSION, PMIX_PERSIST_PROC) == PMIX_SUCCESS);
+    fence(0);
+    if (me.rank == size - 1) {
+        kill(getppid(), SIGKILL);
+        pause();
+    }
+    for (int i = 0; i < 500 && lookup("mine", 0, &n, &by) == PMIX_SUCCESS; i++)
+        usleep(10000);
+    CHECK(lookup("mine", 0, &n, &by) == PMIX_ERR_NOT_FOUND);
+}
+
 /* Who sees a name: the same host, the same program's ranks, oneself; also what is unpublished. */
 static void check_ranges(void)
 {
@@ -517,6 +535,8 @@ int main(int argc, char **argv)
         ask_who_left();
     } else if (strcmp(what, "patience") == 0) {
         look_in_vain();
+    } else if (strcmp(what, "heir") == 0) {
+        outlive_name();
     } else if (strcmp(what, "mute") == 0) {
         ask_who_is_mute();
     } else if (strcmp(what, "silent") == 0) {
