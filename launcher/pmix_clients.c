@@ -397,5 +397,6 @@ void clients_gone(int rank, int wait_status)
 void clients_other_gone(int world)
 {
     announce_world(world);
+    tools_other_gone(server.job, world);
     far_ended(server.job, world);
 }

@@ -160,6 +160,13 @@ void tools_rank_gone(struct job *job, int number, int wait_status)
     tell_processes(job, number, 1);
 }
 
+void tools_other_gone(struct job *job, int world)
+{
+    struct process *process = process_of(job, world);
+    if (process->state == PMIX_PROC_STATE_RUNNING)
+        process->state = PMIX_PROC_STATE_ABORTED;
+}
+
 /* ---- answers ---- */
 
 static const char *qualifier(const pmix_query_t *query, const char *key)

@@ -27,6 +27,9 @@ void tools_started(struct job *job, const char *where);
 /* One of them has ended. */
 void tools_rank_gone(struct job *job, int number, int wait_status);
 
+/* One of another host has ended badly, perhaps with its host; if not, that says more. */
+void tools_other_gone(struct job *job, int world);
+
 /* The answer to a question about processes of the job `nspace`; false: it is not known here. */
 bool tools_answer(const struct job *job, const pmix_query_t *query, const char *key,
                   const char *nspace, pmix_value_t *value);

@@ -185,6 +185,19 @@ collect
 await 10 is_empty "$dir/tmp"
 check "nothing is left behind by a killed launcher with tools" "$(ls -A "$dir/tmp")" ""
 
+XMPI_LAUNCH_AGENT='sh -c "{cmd}"' begin_with_tools --tools --keep-going -H a:1,b:1
+victim=$(sed -n 's/^1 //p' "$dir/who")
+kill -9 "$(ps -o ppid= -p "$victim")"
+tool_says_ended()
+{
+    timeout 20 "$tool" file "$at" > "$dir/said" 2>&1
+    grep -q "all rank 1 .*ended" "$dir/said"
+}
+await 10 tool_says_ended
+check "and those of a lost host have ended" "$(grep -c "^all rank 1 pid $victim of sh on b ended\$" "$dir/said") $(grep -c "^all rank 0 .* runs\$" "$dir/said")" "1 1"
+: > "$dir/go"
+collect
+
 begin_with_tools --pmix=always -np 2
 check "without --tools: no file for them" "$(ls "$XDG_RUNTIME_DIR"/*/ "$dir/tmp" | grep -c tool)" 0
 TMPDIR=$dir/tmp timeout 20 "$tool" pid "$pid" > "$dir/said" 2>&1
