@@ -167,8 +167,28 @@ static char *names_of(const struct plan *plan)
     return text;
 }
 
+/* libpmix 4.2 writes what comes before the first digit of a name into 50 bytes, however long it is. */
+static bool are_short(const char *names)
+{
+    enum { MOST = 48 };
+    for (size_t n; *names; names += n + (names[n] == ',')) {
+        n = strcspn(names, ",");
+        if (strcspn(names, "0123456789,") > MOST)
+            return false;
+    }
+    return true;
+}
+
+/* Names that it would not survive go as they are. */
+static pmix_status_t names_as_regex(const char *names, char **regex)
+{
+    if (are_short(names))
+        return pmix_lib.generate_regex(names, regex);
+    return asprintf(regex, "raw:%s", names) < 0 ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+}
+
 static pmix_status_t put_regex(struct list *list, const char *key, const char *input,
-                               __typeof__(PMIx_generate_regex) *generate)
+                               pmix_status_t (*generate)(const char *input, char **regex))
 {
     char *regex = NULL;
     pmix_status_t status = generate(input, &regex);
@@ -183,7 +203,7 @@ static pmix_status_t put_regex(struct list *list, const char *key, const char *i
 static pmix_status_t put_maps(struct list *list, const struct plan *plan)
 {
     char *ranks = ranks_of(plan, -1), *names = names_of(plan);
-    pmix_status_t status = put_regex(list, PMIX_NODE_MAP, names, pmix_lib.generate_regex);
+    pmix_status_t status = put_regex(list, PMIX_NODE_MAP, names, names_as_regex);
     if (status == PMIX_SUCCESS)
         status = put_regex(list, PMIX_PROC_MAP, ranks, pmix_lib.generate_ppn);
     free(ranks);

@@ -75,6 +75,9 @@ run 20 -H a:1,b:2 "$client" mute
 check "nor data that never came" "$code: $(cat "$dir/out")" "0: "
 run 20 -H a:1,b:1 "$client" patience
 check "a lookup elsewhere that waits gives up in time" "$code: $(cat "$dir/out")" "0: "
+long=$(printf '%060d' 0 | tr 0 n)
+run 60 -H "$long:2,b$long:1" "$client"
+check "hosts whose names are long and have no digit" "$code: $(cat "$dir/out")" "0: "
 for mib in 40 70; do # together, and alone
     run 60 -H a:1,b:1 "$client" bulky $mib
     check "a fence of ranks with $mib MiB each is refused" "$code: $(cat "$dir/out")" "0: "
