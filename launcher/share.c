@@ -226,11 +226,11 @@ static void take_plan(struct unpack *from, int number, struct plan *plan,
     plan->hosts[0].budget.others = take_others_here(from, plan);
 }
 
-/* Every rank has a program. */
+/* Every rank has a program, those of other hosts, too: PMIx clients and tools are told of all. */
 static bool fits(const struct plan *plan, const struct options *options)
 {
-    for (int i = 0; i < plan->nranks; i++)
-        if (plan->ranks[i].app >= options->napps)
+    for (int i = 0; i < plan->world; i++)
+        if (plan->app_of[i] >= options->napps)
             return false;
     return true;
 }
@@ -271,8 +271,13 @@ int share_take(struct unpack *from, const struct share_wish *wish, struct job *j
         *options = *wish->own;
     if (status)
         return status;
-    if (!fits(plan, options))
+    if (!fits(plan, options) && !wish->own)
         goto damaged;
+    if (!fits(plan, options)) {
+        complain("node 0 runs more programs than this command line names: all nodes need the "
+                 "same ones");
+        return EXIT_USAGE;
+    }
     return wish->own ? 0 : go_to(directory);
 
 damaged:

@@ -4,6 +4,7 @@
  * the way are an error or another job, never a crash.
  */
 #include "launcher/share.h"
+#include "launcher/out.h"
 
 #include "test/unit/unit.h"
 
@@ -135,4 +136,24 @@ START_TEST(damaged_shares)
 }
 END_TEST
 
-UNIT_MAIN("share", each_takes_its_share, damaged_shares)
+/* --node-rank: each node has a command line of its own, and this one names fewer programs than run elsewhere. */
+START_TEST(other_words)
+{
+    const int32_t *node_of = NULL;
+    struct plan whole, share = { 0 };
+    struct options options, own = { .napps = 1 };
+    struct share_wish wish = { "host", 0, &node_of, &own };
+    struct job job;
+    struct pack pack = { 0 };
+    plan_over(&whole, 43, 43, -1, false);
+    pack_whole(&whole, &pack);
+    struct unpack from = { pack.bytes, pack.bytes + pack.n, false };
+    complaints_wanted = false;
+    ck_assert_int_eq(share_take(&from, &wish, &job, &share, &options), EXIT_USAGE);
+    ck_assert_ptr_nonnull(strstr(last_complaint, "more programs"));
+    pack_free(&pack);
+    plan_free(&whole);
+}
+END_TEST
+
+UNIT_MAIN("share", each_takes_its_share, damaged_shares, other_words)
