@@ -51,6 +51,20 @@ static bool still_waits(const struct record_area *area, const struct record_wait
                              seconds_since(wait->polled) < LATEST_S);
 }
 
+void status_tidy(struct record_wait *wait)
+{
+    wait->call[sizeof wait->call - 1] = 0;
+    wait->collective.name[sizeof wait->collective.name - 1] = 0;
+    wait->collective.comm[sizeof wait->collective.comm - 1] = 0;
+    wait->near.comm[sizeof wait->near.comm - 1] = 0;
+    for (int i = 0; i < RECORD_ITEMS; i++)
+        wait->items[i].comm[sizeof wait->items[i].comm - 1] = 0;
+    if (wait->nitems < 0)
+        wait->nitems = 0;
+    if (wait->near.found < 0 || wait->near.found > RECORD_ITEMS)
+        wait->near.found = 0;
+}
+
 /* The longest first. */
 static void read_waits(const struct record_area *area, struct situation *s)
 {
@@ -59,6 +73,7 @@ static void read_waits(const struct record_area *area, struct situation *s)
     for (int i = 0; i < RECORD_WAITS; i++) {
         if (!record_wait_read(&area->waits[i], &copy) || !still_waits(area, &copy))
             continue;
+        status_tidy(&copy);
         uint64_t since = copy.changed > copy.since ? copy.changed : copy.since;
         youngest = since > youngest ? since : youngest;
         if (s->nwaits > 0 && copy.since < s->wait.since) {

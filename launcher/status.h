@@ -63,6 +63,10 @@ void status_compare(struct situation *now, const struct situation *before, int n
 /* Two looks within a tenth of a second. */
 struct situation *status_look(struct boot_header *segment);
 
+/* What a rank has written of itself, or another host has sent: texts end, and numbers that are places in the
+ * wait are such. */
+void status_tidy(struct record_wait *wait);
+
 /* Fill in `places`. */
 void status_look_up(struct situation *situation);
 

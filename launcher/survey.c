@@ -157,9 +157,7 @@ static bool tidy(struct situation *s, size_t bytes)
     for (int i = 0; i < RECORD_WAITS; i++) {
         struct record_wait *wait = i ? &s->more[i - 1] : &s->wait;
         wait->since = now - wait->since;
-        wait->call[sizeof wait->call - 1] = 0;
-        wait->collective.name[sizeof wait->collective.name - 1] = 0;
-        wait->nitems = wait->nitems < 0 ? 0 : wait->nitems;
+        status_tidy(wait);
     }
     return true;
 }

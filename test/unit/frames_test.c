@@ -17,6 +17,7 @@
 #include "launcher/out.h"
 #include "launcher/pmix_far.h"
 #include "launcher/post.h"
+#include "launcher/status.h"
 #include "launcher/survey.h"
 #include "launcher/trace_far.h"
 #include "launcher/uplink.h"
@@ -173,6 +174,74 @@ START_TEST(frames_of_garbage)
 }
 END_TEST
 
+/* Two ranks that wait for each other for ever, and whose records somebody has written over. */
+static void write_over(struct record_wait *wait, int for_whom)
+{
+    memset(wait, 'x', sizeof *wait);
+    wait->version = 0;
+    wait->since = wait->polled = wait->changed = 0;
+    wait->any = 0;
+    wait->nitems = 1;
+    wait->items[0].kind = RECORD_RECV;
+    wait->items[0].world = wait->items[0].peer = for_whom;
+    memset(&wait->collective, 0, sizeof wait->collective);
+}
+
+static int stuck;
+
+static void explain_all(struct job *ours, const char *why, const struct situation *of_ranks,
+                        int missing)
+{
+    static struct blame blame;
+    (void)why, (void)missing;
+    blame_find(of_ranks, ours->plan->world, 0, &blame);
+    stuck = blame.nstuck;
+}
+
+START_TEST(wild_records_here)
+{
+    begin(false);
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&bootseg_rank(job.segment, i)->state, BOOT_INITED);
+        bootseg_rank(job.segment, i)->world_rank = i;
+        write_over(&bootseg_record(job.segment, i)->waits[0], 1 - i);
+    }
+    struct situation *of_ranks = status_read(job.segment);
+    struct blame blame;
+    blame_find(of_ranks, 2, 0, &blame);
+    ck_assert_int_eq(blame.nstuck, 2);
+    free(of_ranks);
+}
+END_TEST
+
+START_TEST(wild_records_elsewhere)
+{
+    struct pack frame = { 0 };
+    begin(false);
+    job.host = POST_ROOT;
+    ck_assert(
+        survey_begin(&job, true, "", explain_all)); /* the first one; ranks 0 and 1 answer */
+    pack_number(&frame, POST_ROOT);
+    pack_number(&frame, 0);
+    pack_number(&frame, POST_SEEN);
+    pack_number(&frame, 1);
+    pack_number(&frame, 4);
+    for (int rank = 2; rank < WORLD; rank++) {
+        struct situation s = { .standing = STANDING_WAITING, .rank = rank, .nwaits = 1 };
+        write_over(&s.wait, rank % 2 ? rank - 1 : rank + 1);
+        s.seconds = 20;
+        pack_number(&frame, rank);
+        pack_number(&frame, 0);
+        pack_bytes(&frame, &s, offsetof(struct situation, more));
+    }
+    struct unpack from = { frame.bytes, frame.bytes + frame.n, false };
+    remotes.said(&remote_list[0], FRAME_POST, &from);
+    ck_assert(!from.bad);
+    ck_assert_int_eq(stuck, 4);
+    pack_free(&frame);
+}
+END_TEST
+
 /* What stands on the doorstep: any bytes at all, or an opening and then any bytes. */
 static void lost(struct wire *wire, const char *why)
 {
@@ -210,6 +279,7 @@ START_TEST(openings_of_garbage)
 }
 END_TEST
 
-UNIT_MAIN("frames", frames_of_garbage, openings_of_garbage)
+UNIT_MAIN("frames", frames_of_garbage, openings_of_garbage, wild_records_here,
+          wild_records_elsewhere)
 
 #endif
