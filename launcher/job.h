@@ -129,6 +129,7 @@ void offspring_late(const struct job *job); /* DEADLINE_SPAWNED */
 bool offspring_died(struct job *job, pid_t pid,
                     int wait_status); /* was it a launcher of one? */
 
-int signals_open(struct job *job); /* 0 or -1 with errno */
+int signals_open(struct job *job);   /* 0 or -1 with errno */
+bool signals_ask_to_end(int signal); /* is it one of those by which somebody wants that? */
 
 #endif

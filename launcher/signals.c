@@ -15,6 +15,7 @@
  * Ranks are in process groups of their own: the terminal's Ctrl-C reaches only us.  HUP stays
  * ignored if it was (nohup); INT does not, although shells ignore it for background jobs.
  */
+#include "launcher/calls.h"
 #include "launcher/explain.h"
 #include "launcher/inquiry.h"
 #include "launcher/iof.h"
@@ -41,6 +42,14 @@ static void pass_on(struct job *job, int signal)
     offspring_signal(job, signal);
     if (job->others)
         job->others->signalled(job, signal);
+}
+
+bool signals_ask_to_end(int signal)
+{
+    for (int i = 0; i < CALLS; i++)
+        if (calls[i] == signal)
+            return true;
+    return false;
 }
 
 static void asked_to_end(struct job *job, int signal)

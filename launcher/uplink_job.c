@@ -57,7 +57,7 @@ static void got_signal(int signal)
     if (signal == SIGKILL) {
         up.job->stopping = up.job->killed = true;
         up.told = true;
-    } else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
+    } else if (signals_ask_to_end(signal)) {
         up.job->interrupted = signal;
     }
     job_signal(up.job, signal);
