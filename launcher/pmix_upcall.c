@@ -106,6 +106,15 @@ static pmix_status_t client_finalized(const pmix_proc_t *proc, void *object,
     return enqueue(u);
 }
 
+/* Without the newline that many end with: it goes into a line of ours. */
+static char *copy_of(const char *text)
+{
+    size_t chars = strlen(text);
+    while (chars && text[chars - 1] == '\n')
+        chars--;
+    return strndup(text, chars);
+}
+
 static pmix_status_t abort_job(const pmix_proc_t *proc, void *object, int status,
                                const char *text, pmix_proc_t *procs, size_t nprocs,
                                pmix_op_cbfunc_t done, void *data)
@@ -113,7 +122,7 @@ static pmix_status_t abort_job(const pmix_proc_t *proc, void *object, int status
     (void)object, (void)procs, (void)nprocs;
     struct upcall *u = record(UPCALL_ABORT, proc, data);
     u->code = status;
-    u->text = text ? strdup(text) : NULL; /* the library does not keep it */
+    u->text = text ? copy_of(text) : NULL; /* the library does not keep it */
     u->op = done;
     return enqueue(u);
 }

@@ -43,6 +43,7 @@ nothing_left "jobs that end well"
 run 20 -np 4 "$client" abort 42
 check "PMIx_Abort: exit code" $code 42
 check_says "PMIx_Abort: who and why" "rank 1 called PMIx_Abort(42): out of cheese"
+check "PMIx_Abort: in one line" "$(grep -c '^$' "$dir/err")" 0
 run 20 -np 3 "$client" silent
 check "a client that ends without PMIx_Finalize" $code 1
 check_says "it is named" "rank 1 .*without calling"

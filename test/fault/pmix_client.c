@@ -521,7 +521,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "abort") == 0) {
         fence(0);
         if (me.rank == 1 % size)
-            PMIx_Abort(atoi(argv[2]), "out of cheese", NULL, 0);
+            PMIx_Abort(atoi(argv[2]), "out of cheese\n", NULL, 0);
         pause();
     } else if (strcmp(what, "death") == 0) {
         wait_for_news();
