@@ -32,8 +32,8 @@ static struct {
     double limit; /* seconds, 0: no watching */
     bool asked;   /* XMPI_HANG was set */
     int period_ms;
-    int still;            /* looks in a row at which nothing had moved */
-    bool waited, hurries; /* ranks are about to be stuck as well; the next look is soon */
+    int still;           /* looks in a row at which nothing had moved */
+    bool stuck, hurries; /* somebody was at the last look; the next one is soon */
     struct situation *before;
 } watching;
 
@@ -140,16 +140,13 @@ static bool is_still(const struct situation *ranks, int n)
     return true;
 }
 
-/* Will there be more to say in a moment?  Waits that began with those that are stuck, but a little later, are
- * waited for, once. */
-static bool is_early(const struct situation *ranks, int n, int stuck)
+/* Who is stuck is so at two looks, a moment apart: where CPUs are scarce a rank may not have run yet since what it
+ * waits for came, and waits that began a little after those of others are to be told with them. */
+static bool is_early(int stuck)
 {
-    struct blame soon;
-    if (stuck == 0 || watching.waited)
-        return false;
-    blame_find(ranks, n, watching.limit * (1 - MOMENT), &soon);
-    watching.waited = watching.hurries = soon.nstuck > stuck;
-    return watching.waited;
+    watching.hurries = stuck && !watching.stuck;
+    watching.stuck = stuck;
+    return watching.hurries;
 }
 
 /* What there is to say that has not been said yet.  Then `why` is written. */
@@ -165,7 +162,7 @@ static enum news find_news(const struct job *job, const struct situation *ranks,
                      : blame.nstuck > 0                   ? PERHAPS
                      : watching.asked && long_still       ? SILENCE
                                                           : NOTHING;
-    if (news <= watching.said || is_early(ranks, n, blame.nstuck))
+    if (is_early(blame.nstuck) || news <= watching.said)
         return NOTHING;
     if (news == SILENCE)
         snprintf(why, room, "no rank has called or received anything for %g s", watching.limit);
