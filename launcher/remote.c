@@ -199,8 +199,11 @@ static void got_failed(struct unpack *payload)
         job_stop(all.job, GRACE_MS);
 }
 
-static void got_done(struct remote *remote)
+/* Of what has failed there we have heard before; what is left is output that nobody could write. */
+static void got_done(struct remote *remote, struct unpack *payload)
 {
+    if (unpack_int(payload, 0, 255) && !all.job->failed)
+        output_lost = true;
     remote->done = true;
     wire_send(remote->wire, FRAME_BYE, NULL);
     input_taken(remote);
@@ -226,7 +229,7 @@ static void got_running(struct remote *remote, int kind, struct unpack *payload)
         got_post(remote, payload);
         break;
     case FRAME_DONE:
-        got_done(remote);
+        got_done(remote, payload);
         break;
     case FRAME_GOT:
         input_taken(remote);

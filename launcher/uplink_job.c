@@ -154,7 +154,7 @@ static void one_turn(struct job *job)
 static void finish(struct job *job)
 {
     note_failure(job);
-    wire_send_number(&up.wire, FRAME_DONE, job->exit_code);
+    wire_send_number(&up.wire, FRAME_DONE, job->exit_code ? job->exit_code : output_lost);
     wire_release(&up.wire);
     while (!up.over)
         loop_turn(-1);

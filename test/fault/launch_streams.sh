@@ -32,6 +32,13 @@ check "a reader that leaves ends the job" "$(wc -l < "$dir/head") $(leftovers_so
 code=0
 env "$mark" timeout 10 "$XMPIRUN" -np 2 echo x > /dev/full 2> "$dir/err" || code=$?
 check "a full disk is told, once" "$code $(grep -c 'write to stdout: No space left' "$dir/err")" "1 1"
+mkdir -p "$dir/lost/1/rank.1"
+ln -s /dev/full "$dir/lost/1/rank.1/stdout"
+for hosts in "-np 2" "-H a:1,b:1" "-H a:1,b:1 --fanout 1"; do
+    XMPI_LAUNCH_AGENT='sh -c "{cmd}"' run 20 --output-filename "$dir/lost" $hosts echo x
+    check "output lost on whatever host counts: $hosts" \
+        "$code $(grep -c 'rank 1 to its file: No space left' "$dir/err")" "1 1"
+done
 
 run 10 -np 2 -l sh -c 'printf "a\nb\n"; printf "no end"'
 check "-l" "$(sort "$dir/out" | tr '\n' ,)" "[0] a,[0] b,[0] no end,[1] a,[1] b,[1] no end,"
