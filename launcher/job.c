@@ -207,6 +207,7 @@ static void flush_output(const struct job *job)
         loop_turn(job->interrupted ? 10 : -1);
 }
 
+/* As output, not as words of ours: of those xmpirun leaves out what other hosts say after a failure. */
 static void print_exit_codes(const struct job *job)
 {
     for (int i = 0; i < job->nranks; i++) {
@@ -217,7 +218,7 @@ static void print_exit_codes(const struct job *job)
                                job_world(job, i), WTERMSIG(status))
                     : snprintf(line, sizeof line, "%srank %d: exit code %d\n",
                                launcher_job_name(), job_world(job, i), WEXITSTATUS(status));
-        out_write(&out_stderr, NULL, line, (size_t)n);
+        out_write(&out_stderr, job, line, (size_t)n);
     }
 }
 

@@ -16,6 +16,11 @@ check_says "the rank that failed is named" "rank 2 .*exited with code 7"
 
 run 10 -np 3 sh -c '[ $RANK = 1 ] && exit 3; sleep 0.4; [ $RANK = 2 ] && exit 5; exit 0'
 check "exit code of the first of several failures" $code 3
+for hosts in "-np 3" "-H a:1,b:1,c:1"; do
+    XMPI_LAUNCH_AGENT='sh -c "{cmd}"' run 20 --print-all-exitcodes $hosts sh -c 'exit $((3 * RANK))'
+    check "exit codes of all ranks are told: $hosts" "$(grep '^rank' "$dir/err" | sort | tr '\n' ';')" \
+        "rank 0: exit code 0;rank 1: exit code 3;rank 2: exit code 6;"
+done
 run 10 -n 1 sh -c 'sleep 0.3; exit 4' : -n 1 sh -c 'exit 3'
 check "first failure in time of an MPMD job" $code 3
 
