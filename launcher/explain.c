@@ -3,12 +3,13 @@
  * The launcher explains: when it is asked to (SIGQUIT), when the time limit is reached, and once
  * when nothing can move any more.
  *
- * Every few seconds it looks at the waits of all ranks.  A deadlock is certain when ranks that
- * wait for each other have done so for XMPI_HANG seconds (10) and nothing moved between two
- * looks; then the ranks and the reason are printed, and the job goes on as it is: to end it is up
- * to the user, or --timeout.  Where some of them only test they may stop that, so it says "perhaps", and
- * goes on looking.  With XMPI_HANG set the same is printed when no rank has done anything
- * at all for so long, whatever the reason.  Each is said once.  One look costs some microseconds per rank.
+ * Every few seconds it looks at the waits of all ranks.  A deadlock is certain when ranks that wait for
+ * each other have done so for XMPI_HANG seconds (10), nothing moved between two looks, and the next
+ * look, soon after, finds it so again; then the ranks and the reason are printed, and the job goes on
+ * as it is: to end it is up to the user, or --timeout.  Where some of them only test they may stop
+ * that, so it says "perhaps", and goes on looking.  With XMPI_HANG set the same is printed when no rank
+ * has done anything at all for so long, whatever the reason.  Each is said once.  One look costs some
+ * microseconds per rank.
  */
 #include "launcher/explain.h"
 
