@@ -71,10 +71,20 @@ struct upcall *upcalls_take(void)
 
 /* ---- called by the library, on its thread ---- */
 
-/* Did it join?  Who called MPI_Init before has a record that is MPI's. */
+/* Its first PMIx_Init, or one after PMIx_Finalize, perhaps in another program of the same rank.  Who called
+ * MPI_Init before has a record that is MPI's. */
+static bool mark_joined(struct boot_rank *record)
+{
+    uint32_t started = BOOT_STARTED, finalized = BOOT_FINALIZED;
+    if (atomic_compare_exchange_strong(&record->state, &started, BOOT_INITED))
+        return true;
+    return !atomic_load(&record->pid) &&
+           atomic_compare_exchange_strong(&record->state, &finalized, BOOT_INITED);
+}
+
+/* Did it join? */
 static bool note_joining(const pmix_proc_t *proc)
 {
-    uint32_t started = BOOT_STARTED;
     bool joined = false;
     pthread_mutex_lock(&queue.lock);
     struct joining *of_job = queue.joining;
@@ -82,7 +92,7 @@ static bool note_joining(const pmix_proc_t *proc)
         of_job = of_job->next;
     struct boot_rank *record = of_job ? of_job->record(of_job->owner, proc->rank) : NULL;
     if (record)
-        joined = atomic_compare_exchange_strong(&record->state, &started, BOOT_INITED);
+        joined = mark_joined(record);
     pthread_mutex_unlock(&queue.lock);
     return joined;
 }

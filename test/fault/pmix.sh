@@ -47,6 +47,8 @@ check "PMIx_Abort: in one line" "$(grep -c '^$' "$dir/err")" 0
 run 20 -np 3 "$client" silent
 check "a client that ends without PMIx_Finalize" $code 1
 check_says "it is named" "rank 1 .*without calling"
+run 20 -np 3 "$client" again 7
+check "one that fails when it is a client for the second time ends all" $code 7
 
 soon=no # libpmix with its own settings takes 40 ms
 for try in 1 2 3; do

@@ -16,6 +16,7 @@
  *     patience       the last rank looks for a name that nobody publishes, for a second
  *     heir           the last rank, alone on its host, publishes a name for as long as it lives; its host is lost
  *     silent         rank 1 exits with 0 and without PMIx_Finalize
+ *     again CODE     all finalize and join again; then rank 1 exits with CODE, and the others wait for ever
  *     program N      its program number is N, and the program has two ranks
  */
 #include <errno.h>
@@ -539,6 +540,12 @@ int main(int argc, char **argv)
         outlive_name();
     } else if (strcmp(what, "mute") == 0) {
         ask_who_is_mute();
+    } else if (strcmp(what, "again") == 0) {
+        CHECK(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS);
+        CHECK(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS);
+        if (me.rank == 1 % size)
+            exit(atoi(argv[2]));
+        pause();
     } else if (strcmp(what, "silent") == 0) {
         fence(0);
         if (me.rank == 1 % size)
