@@ -306,8 +306,9 @@ static pid_t start(const struct job *job, const struct wish *wish, int *socket, 
     int ends[2] = { -1, -1 }, more[2] = { -1, -1 }, theirs[] = { -1, -1, -1, -1, -1, -1 },
         error = 0;
     if ((theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0 ||
-        (theirs[1] = relay_open(&out_stdout)) < 0 ||
-        (theirs[2] = relay_open(&out_stderr)) < 0 || (theirs[3] = write_down(job, wish)) < 0 ||
+        (theirs[1] = relay_open(&out_stdout, wish->number)) < 0 ||
+        (theirs[2] = relay_open(&out_stderr, wish->number)) < 0 ||
+        (theirs[3] = write_down(job, wish)) < 0 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, more) != 0)
         error = errno;
@@ -339,6 +340,7 @@ struct offspring *offspring_start(struct job *job, struct wish *wish,
     pid_t pid = start(job, wish, &socket, &letters);
     if (pid < 0) {
         complain("cannot start a launcher for a spawned job: %s", strerror(errno));
+        relay_ended(wish->number, false);
         return NULL;
     }
     struct offspring *child = calloc(1, sizeof *child);
@@ -451,6 +453,7 @@ bool offspring_died(struct job *job, pid_t pid, int wait_status)
     listen_to(child); /* its last words */
     letters_finish(child->letters);
     relay_drain();
+    relay_ended(child->number, WIFSIGNALED(wait_status));
     child->pid = 0;
     judge(job, child, wait_status);
     child->events->ended(child, wait_status);

@@ -15,9 +15,11 @@
 enum { READ_BYTES = 1 << 16, DRAIN_READS = 64 };
 
 struct stream {
-    struct watch watch; /* fd -1 once it has ended; then another pipe may use it */
+    struct watch watch; /* our end; fd -1 once it has ended */
     struct lines lines;
     struct out *out;
+    int job;         /* who writes; 0: nobody any more, another pipe may use it */
+    bool ended, cut; /* its launcher has; it was killed */
     struct stream *next;
 };
 
@@ -30,15 +32,25 @@ static void show(void *to, const char *text, size_t bytes)
     out_write(stream->out, stream, text, bytes);
 }
 
-static void stream_end(struct stream *stream)
+/* When both the pipe and its writer have ended. */
+static void last_line(struct stream *stream)
 {
     struct lines_sink sink = { NULL, show, stream };
+    if (stream->cut)
+        lines_complete(&stream->lines);
+    lines_flush(&stream->lines, &sink, true);
+    lines_free(&stream->lines);
+    stream->job = 0;
+}
+
+static void stream_end(struct stream *stream)
+{
     loop_drop(&stream->watch);
     close(stream->watch.fd);
     stream->watch.fd = -1;
     open_streams--;
-    lines_flush(&stream->lines, &sink, true);
-    lines_free(&stream->lines);
+    if (stream->ended)
+        last_line(stream);
 }
 
 /* Read once; false when there is nothing (more) to read at the moment. */
@@ -66,14 +78,14 @@ static void stream_ready(struct watch *watch, uint32_t events)
         stream_read(stream);
 }
 
-int relay_open(struct out *out)
+int relay_open(struct out *out, int job)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     struct stream *stream = streams;
-    while (stream && stream->watch.fd >= 0)
+    while (stream && stream->job)
         stream = stream->next;
     if (!stream) {
         stream = calloc(1, sizeof *stream);
@@ -84,9 +96,23 @@ int relay_open(struct out *out)
     }
     stream->watch = (struct watch){ .fd = ends[0], .ready = stream_ready, .owner = stream };
     stream->out = out;
+    stream->job = job;
+    stream->ended = stream->cut = false;
     open_streams++;
     loop_add(&stream->watch, EPOLLIN);
     return ends[1];
+}
+
+void relay_ended(int job, bool killed)
+{
+    for (struct stream *stream = streams; stream; stream = stream->next) {
+        if (stream->job != job)
+            continue;
+        stream->ended = true;
+        stream->cut = killed;
+        if (stream->watch.fd < 0)
+            last_line(stream);
+    }
 }
 
 void relay_drain(void)
@@ -104,9 +130,13 @@ bool relay_is_done(void)
 
 void relay_close(void)
 {
-    for (struct stream *stream = streams; stream; stream = stream->next)
+    for (struct stream *stream = streams; stream; stream = stream->next) {
+        stream->ended = true;
         if (stream->watch.fd >= 0)
             stream_end(stream);
+        else if (stream->job)
+            last_line(stream);
+    }
 }
 
 void relay_resume(const struct out *out)

@@ -8,8 +8,11 @@
 
 #include "launcher/out.h"
 
-/* A new pipe to `out`: the end to write into, or -1 with errno. */
-int relay_open(struct out *out);
+/* A new pipe to `out` for this job: the end to write into, or -1 with errno. */
+int relay_open(struct out *out, int job);
+
+/* The launcher of this job has ended; killed, perhaps inside a line, which shall not run into another one. */
+void relay_ended(int job, bool killed);
 
 /* Take what lies in the pipes now. */
 void relay_drain(void);

@@ -231,6 +231,15 @@ collect
 check "a killed launcher of a spawned job ends all" $code 137
 check_says "it is named as the cause" "job 2, which was spawned, has failed (its launcher was killed by signal 9)"
 nothing_left "a killed launcher of a spawned job"
+start --keep-going -np 1 "$client" run "$(command -v yes)" "a line of a few words"
+await 60 test -s "$dir/out"
+launcher=$(spawned_launcher)
+kill -STOP "$pid"
+sleep 0.3 # its pipe is full, to somewhere in a line
+kill -KILL "$launcher"
+kill -CONT "$pid"
+collect
+check "a killed launcher's last line has an end" "$(tail -c 1 "$dir/out" | wc -l)" 1
 begin
 kill -KILL "$pid"
 collect
