@@ -102,6 +102,9 @@ void job_name(char id[BOOT_JOB_CHARS]);
 void job_fail(struct job *job, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Other hosts hear that this rank is dead; `word` is what survivors are to know (enum boot_dead), 0: nothing. */
+void job_tell_others(struct job *job, int number, uint32_t word);
+
 /* Send a signal to every process group of the job. */
 void job_signal(struct job *job, int signal);
 

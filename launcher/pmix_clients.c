@@ -44,6 +44,7 @@ static struct {
     struct client *clients;
     struct joining joining;
     size_t next_context; /* of groups */
+    bool *gone;          /* by rank of the job: of another host, and announced; NULL: none is */
 } server;
 
 static struct boot_rank *record_of(int rank)
@@ -126,6 +127,8 @@ static void check_lost(uint64_t now)
                      "rank %d (a PMIx client below a wrapper) has gone without calling "
                      "PMIx_Finalize",
                      job_world(server.job, i));
+        else
+            job_tell_others(server.job, i, BOOT_DEAD);
         announce(i);
     }
 }
@@ -394,8 +397,16 @@ void clients_gone(int rank, int wait_status)
     }
 }
 
+/* A rank below a wrapper ends twice. */
 void clients_other_gone(int world)
 {
+    if (!server.gone)
+        server.gone = calloc((size_t)server.job->plan->world, sizeof *server.gone);
+    if (!server.gone)
+        abort();
+    if (server.gone[world])
+        return;
+    server.gone[world] = true;
     announce_world(world);
     tools_other_gone(server.job, world);
     far_ended(server.job, world);

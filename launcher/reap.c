@@ -122,6 +122,12 @@ bool job_is_aborted(struct job *job)
 
 /* ---- MPI processes below wrappers ---- */
 
+void job_tell_others(struct job *job, int number, uint32_t word)
+{
+    if (job->others)
+        job->others->ended(job, number, word);
+}
+
 /* It has gone; if it did not finalize, its wrapper gets a moment to end and say why before the others
  * hear of it. */
 static void claimed_gone(struct job *job, int number)
@@ -131,7 +137,7 @@ static void claimed_gone(struct job *job, int number)
         return;
     rank->lost = true;
     if (job->options->keep_going)
-        announce_death(job, number, BOOT_DEAD);
+        job_tell_others(job, number, announce_death(job, number, BOOT_DEAD));
     else if (!job->deadlines[DEADLINE_STOP])
         job_set_deadline(job, DEADLINE_STOP, WRAPPER_GRACE_MS);
 }
@@ -325,8 +331,8 @@ static void rank_ended(struct job *job, int number, int status)
     bool out_of_memory = is_out_of_memory(job, verdict_of(&ending).signal);
     uint32_t word = announce_death(job, number, word_of(&ending, out_of_memory));
     judge(job, number, &ending, out_of_memory);
-    if (job->others) /* after the verdict, or another host's consequence comes before this cause */
-        job->others->ended(job, number, word);
+    /* After the verdict, or another host's consequence comes before this cause. */
+    job_tell_others(job, number, word);
     if (state_of(job, number) == BOOT_STARTED)
         look_later(job);
     services_rank_gone(job, number, status);

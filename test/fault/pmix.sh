@@ -92,6 +92,9 @@ run 20 -H a:2,b:2 "$client" abort 42
 check "PMIx_Abort on two hosts" "$code $(grep -c "a: rank 1 called PMIx_Abort(42): out of cheese" "$dir/err")" "42 1"
 run 20 -H a:2,b:2 "$client" death
 check "a killed client: hosts tell each other" "$code $(grep -c "rank 3 is dead" "$dir/out")" "137 3"
+run 20 --keep-going -H a:1,b:2 sh -c "\"$client\" death; sleep 3"
+check "a client killed below a wrapper that goes on: hosts tell each other, and soon" \
+    "$(sed -n 's/^rank 0 knows that rank 2 is dead after \([0-9]*\) us/\1/p' "$dir/out" | awk '{ print $1 < 2000000 }')" 1
 run 20 --keep-going -H a:2,b:1 "$client" alone
 check "nobody waits for a host whose clients are dead" "$code: $(cat "$dir/out")" "137: "
 run 20 --keep-going -H a:1,b:1 "$client" heir
