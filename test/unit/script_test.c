@@ -4,6 +4,7 @@
  * found when it is read, with line and column, and wrong plans before they are used, with the line
  * that wrote the step.
  */
+#include "coll/check.h"
 #include "coll/own.h"
 #include "coll/script.h"
 #include "mpi.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char path[] = "/tmp/xmpi-script.XXXXXX";
@@ -264,7 +266,47 @@ START_TEST(wrong_plans_are_refused_before_use)
 }
 END_TEST
 
+/* What the verifier says of a text, of its world. */
+static struct verdict verdict_of(const char *text, int p, int pieces, bool in_place)
+{
+    const struct script *s = one(text);
+    const struct world world = { .what = s->what,
+                                 .program = script_program,
+                                 .p = p,
+                                 .pieces = pieces,
+                                 .in_place = in_place,
+                                 .ordered = s->ordered,
+                                 .script = s,
+                                 .program_order = true,
+                                 .most = 2000000 };
+    struct verdict verdict;
+    if (check_world(&world, &verdict))
+        ck_assert_str_eq(verdict.text, "");
+    return verdict;
+}
+
+static void says(const struct verdict *verdict, const char *why)
+{
+    ck_assert_msg(strstr(verdict->text, why) != NULL, "\"%s\" lacks \"%s\"", verdict->text,
+                  why);
+}
+
+/* Each message into the same block waits for the one before it. */
+START_TEST(a_plan_of_many_steps_is_soon_verified)
+{
+    clock_t begun = clock();
+    struct verdict verdict = verdict_of(
+        "algorithm a for bcast\nblocks in 0 out 1 tmp 0\n"
+        "for i in 1 .. 200000 { if me == 0 { send out[0] -> 1 } else { recv out[0] <- 0 } }",
+        2, 1, false);
+    ck_assert_str_eq(verdict.text, "");
+    ck_assert_int_lt((clock() - begun) / CLOCKS_PER_SEC, 20);
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
-          the_examples_are_right, wrong_plans_are_refused_before_use)
+          the_examples_are_right, wrong_plans_are_refused_before_use,
+          a_plan_of_many_steps_is_soon_verified)
