@@ -443,20 +443,37 @@ static struct plan_key key_of(const struct world *world, int r)
                               .alias = bind_alias(world->what, law_in_place(world, r)) };
 }
 
+/* Is this too much to be looked at?  Found before plans are made: a step takes some hundred bytes, and so does
+ * a block. */
+static bool is_too_much(const struct world *world, const struct effort *all,
+                        struct verdict *verdict)
+{
+    bool steps = world->most && all->steps > (double)world->most;
+    bool blocks = world->most_blocks && all->touched > (double)world->most_blocks;
+    if (!steps && !blocks)
+        return false;
+    verdict->undecided = true;
+    snprintf(verdict->text, sizeof(verdict->text),
+             "its plans have more than %ld %s; ask for fewer ranks or pieces",
+             steps ? world->most : world->most_blocks,
+             steps ? "steps" : "blocks, those that steps name counted each time");
+    return true;
+}
+
 bool check_make(const struct world *world, struct plan *plans, struct verdict *verdict)
 {
-    double steps = 0; /* before they are made: each of them takes some hundred bytes */
+    struct effort all = { .steps = 0 };
+    int most = (int)(world->most / world->pieces) + 1; /* of one rank */
     verdict->undecided = false;
     for (int r = 0; r < world->p; r++) {
         struct plan_key key = key_of(world, r);
-        steps += world->most ? effort_glance(world->program, &key).steps : 0;
-        if (steps > (double)world->most) {
-            verdict->undecided = true;
-            snprintf(verdict->text, sizeof(verdict->text),
-                     "its plans have more than %ld steps; ask for fewer ranks or pieces",
-                     world->most);
-            return false;
+        if (world->most) {
+            struct effort one = effort_glance(world->program, &key, most);
+            all.steps += one.steps;
+            all.touched += one.touched + one.blocks;
         }
+        if (is_too_much(world, &all, verdict))
+            return false;
         if (plan_make(&plans[r], &key, world->program)) {
             verdict->undecided = plans[r].error == MPI_ERR_NO_MEM;
             snprintf(verdict->text, sizeof(verdict->text), "rank %d has no plan: %s", r,

@@ -23,11 +23,12 @@ struct world {
     bool program_order; /* also perform it in program order, as coll/run_inline.c does */
     bool brief;         /* one shuffled order without buffering, no others */
     long most;          /* steps of all ranks that are looked at; 0: as many as there are */
+    long most_blocks;   /* blocks that they have and their steps touch, likewise */
 };
 
 struct verdict {
     char text[500]; /* "" = correct; what a script says of itself may be long */
-    bool undecided; /* neither that nor wrong: too many steps, or no memory */
+    bool undecided; /* neither that nor wrong: too many steps or blocks, or no memory */
 };
 
 /* Make the plans of all ranks and check them.  True = correct. */

@@ -20,7 +20,9 @@ const double effort_most_touched = 3e9;
 
 struct effort effort_of(const struct plan *plan)
 {
-    struct effort e = { plan->nsteps, 0, plan->rolls };
+    struct effort e = { plan->nsteps, 0, plan->rolls, 0 };
+    for (int r = 0; r < ROOMS; r++)
+        e.blocks += plan->nblocks[r];
     for (int i = 0; i < plan->nsteps; i++)
         e.touched += (double)plan->step[i].to.n + plan->step[i].from.n;
     return e;
@@ -48,7 +50,7 @@ int effort_refuse(const struct price_query *query, struct effort effort, size_t 
     return 0;
 }
 
-struct effort effort_glance(program *f, const struct plan_key *key)
+struct effort effort_glance(program *f, const struct plan_key *key, int most)
 {
     struct plan plan = { .key = *key,
                          .root = key->root,
@@ -56,15 +58,16 @@ struct effort effort_glance(program *f, const struct plan_key *key)
                          .radix = key->radix,
                          .neighbours = key->neighbours,
                          .places = key->places,
-                         .most_steps = EFFORT_STEPS };
+                         .most_steps = most };
     f(&plan, key->me, key->size);
     struct effort e = effort_of(&plan);
     if (plan.error)
         fail_clear(); /* whoever makes the plan is told */
     if (plan.error && plan.error != MPI_ERR_UNSUPPORTED_OPERATION)
-        e = (struct effort){ 0, 0, false };
+        e = (struct effort){ .steps = 0 };
     plan_free(&plan);
-    return (struct effort){ e.steps * key->pieces, e.touched * key->pieces, e.rolls };
+    return (struct effort){ e.steps * key->pieces, e.touched * key->pieces, e.rolls,
+                            e.blocks * key->pieces };
 }
 
 static struct effort glance(const struct price_query *query, const struct plan_key *key, int me,
@@ -73,7 +76,7 @@ static struct effort glance(const struct price_query *query, const struct plan_k
     struct plan_key other = *key;
     other.me = me;
     other.size = p;
-    return effort_glance(query->algorithm->program, &other);
+    return effort_glance(query->algorithm->program, &other, EFFORT_STEPS);
 }
 
 struct effort effort_one(const struct price_query *query, const struct plan_key *key)
@@ -83,13 +86,13 @@ struct effort effort_one(const struct price_query *query, const struct plan_key 
     bool whole_nodes = query->seats.per_node <= FEW / 4 && query->seats.per_cache <= FEW / 4;
     if (a->inter || is_neighbourhood(a->what) || query->p <= FEW || query->root >= FEW / 2 ||
         a->script || a->needs == NEEDS_POWER)
-        return (struct effort){ 0, 0, false };
+        return (struct effort){ .steps = 0 };
     if (a->needs == NEEDS_PLACES && !whole_nodes) /* which do not fit in few ranks */
-        return effort_glance(a->program, key);
+        return effort_glance(a->program, key, EFFORT_STEPS);
     struct effort half = glance(query, key, 0, FEW / 2), few = glance(query, key, 0, FEW);
     double times =
         half.steps > 0 ? pow(few.steps / half.steps, log2((double)query->p / FEW)) : 0;
-    return (struct effort){ few.steps * times, 0, few.rolls };
+    return (struct effort){ .steps = few.steps * times, .rolls = few.rolls };
 }
 
 static int by_size(const void *a, const void *b)
@@ -113,8 +116,8 @@ int effort_all(const struct price_query *query, const struct plan_key *key, size
     }
     qsort(steps, GLANCES, sizeof *steps, by_size);
     qsort(touched, GLANCES, sizeof *touched, by_size);
-    struct effort all = { steps[GLANCES / 2] * query->p, touched[GLANCES / 2] * query->p,
-                          false };
+    struct effort all = { .steps = steps[GLANCES / 2] * query->p,
+                          .touched = touched[GLANCES / 2] * query->p };
     bool clear =
         all.steps > clearly * (double)most || all.touched > clearly * effort_most_touched;
     return clear ? effort_refuse(query, all, most)

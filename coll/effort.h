@@ -11,7 +11,8 @@
 /* To perform plans: steps; to make them: blocks that the steps read or write. */
 struct effort {
     double steps, touched;
-    bool rolls; /* may be kept as loops (roll.h) */
+    bool rolls;    /* may be kept as loops (roll.h) */
+    double blocks; /* that its rooms are cut in */
 };
 
 /* Blocks that are looked at in half a minute. */
@@ -19,9 +20,10 @@ extern const double effort_most_touched;
 
 struct effort effort_of(const struct plan *plan);
 
-/* Of the plan of this key, by the program alone; of more than EFFORT_STEPS steps so many. */
+/* Of the plan of this key, by the program alone; of more than `most` steps, before it is cut in pieces, so
+ * many. */
 enum { EFFORT_STEPS = 1 << 24 };
-struct effort effort_glance(program *f, const struct plan_key *key);
+struct effort effort_glance(program *f, const struct plan_key *key, int most);
 
 /* 0, or MPI_ERR_UNSUPPORTED_OPERATION with a text when it is more than `most` steps, or more blocks than
  * effort_most_touched. */

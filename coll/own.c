@@ -20,7 +20,8 @@
 #include <string.h>
 
 enum { MOST_OWN = 32, MOST_FILES = 16, VERDICTS = 64 };
-static const long most_steps = 2000000; /* of all ranks: some seconds */
+static const long most_steps = 2000000, /* of all ranks: some seconds */
+    most_blocks = 16000000;             /* and half a gigabyte */
 
 static struct script scripts[MOST_OWN];
 static struct algorithm own[MOST_OWN];
@@ -183,7 +184,8 @@ static int verify(const struct algorithm *a, const struct plan_key *key, bool in
                            .ordered = a->ordered,
                            .script = a->script,
                            .program_order = true,
-                           .most = most_steps };
+                           .most = most_steps,
+                           .most_blocks = most_blocks };
     struct verdict verdict = { "", false };
     struct plan *plans = calloc((size_t)key->size, sizeof(*plans));
     if (!plans)

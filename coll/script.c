@@ -2,10 +2,11 @@
  *
  * Statements of scripts, read or performed.  Reading walks through every branch once; performing
  * passes over branches that are not taken, and goes back for every turn of a loop.  What a script
- * may do is bounded: MOST_STATEMENTS per rank.
+ * may do is bounded: MOST_STATEMENTS per rank, MOST_PASSED that it passes over.
  */
 #include "coll/script.h"
 
+#include "coll/effort.h"
 #include "coll/forced.h"
 #include "coll/script_words.h"
 #include "runtime/fail.h"
@@ -17,6 +18,7 @@
 #include <string.h>
 
 enum { MOST_STATEMENTS = 1 << 20, MOST_BLOCKS = 1 << 20, MOST_TEXT = 1 << 20 };
+enum { MOST_PASSED = 1 << 24 }; /* statements of branches that are not taken */
 
 static void statements(struct walk *walk);
 
@@ -249,6 +251,9 @@ static void statement_count(struct walk *walk, const struct word *where)
     if (walk->doing && walk->left-- <= 0)
         walk_refuse(walk, where, "rank %d of %d: more than %d statements", walk->me, walk->p,
                     MOST_STATEMENTS);
+    if (walk->plan && !walk->doing && walk->passed++ >= MOST_PASSED)
+        walk_refuse(walk, where, "rank %d of %d: more than %d statements are passed over",
+                    walk->me, walk->p, MOST_PASSED);
 }
 
 /* Walk over what lies in braces, performing it or not. */
@@ -357,11 +362,15 @@ static void statement(struct walk *walk)
     walk_refuse(walk, w, "expected send, recv, fold, copy, join, call, if, for, let, require");
 }
 
+/* Up to where they end, or where it shows that there will be no plan. */
 static void statements(struct walk *walk)
 {
-    while (!walk->why[0] && walk->word->kind != WORD_END && !word_is(walk->word, "}") &&
-           !word_is(walk->word, "algorithm"))
+    bool broken = walk->plan && walk->plan->error;
+    while (!walk->why[0] && !broken && walk->word->kind != WORD_END &&
+           !word_is(walk->word, "}") && !word_is(walk->word, "algorithm")) {
         statement(walk);
+        broken = walk->plan && walk->plan->error;
+    }
 }
 
 /* blocks in 1 out 1 tmp 0, then statements */
@@ -500,7 +509,7 @@ void script_program(struct plan *plan, int me, int p)
 
 int script_line(const struct plan_key *key, int step)
 {
-    struct plan plan = { .key = *key, .root = key->root };
+    struct plan plan = { .key = *key, .root = key->root, .most_steps = EFFORT_STEPS };
     struct walk walk;
     perform(&walk, &plan, key);
     walk.wanted_step = step / (key->pieces > 1 ? key->pieces : 1);
@@ -511,7 +520,7 @@ int script_line(const struct plan_key *key, int step)
 
 bool script_excludes(const struct plan_key *key)
 {
-    struct plan plan = { .key = *key, .root = key->root };
+    struct plan plan = { .key = *key, .root = key->root, .most_steps = EFFORT_STEPS };
     struct walk walk;
     perform(&walk, &plan, key);
     body(&walk);

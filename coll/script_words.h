@@ -29,8 +29,9 @@ struct walk {
     bool doing;
     struct plan *plan;
     int me, p, root;
-    long left;  /* statements that it may still perform */
-    int nested; /* braces and parentheses that are open */
+    long left;   /* statements that it may still perform */
+    long passed; /* that it has passed over */
+    int nested;  /* braces and parentheses that are open */
     struct variable variable[WALK_VARIABLES];
     int nvariables;
     int wanted_step, found_line; /* script_line */

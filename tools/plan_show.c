@@ -18,7 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_STEPS = 40, MOST_WRITTEN = 10000000, MOST_CHECKED = 10000000 };
+enum {
+    SHOWN_STEPS = 40,
+    MOST_WRITTEN = 10000000,
+    MOST_CHECKED = 10000000,
+    MOST_BLOCKS = 400000000
+};
 
 static void list_row(const struct algorithm *a)
 {
@@ -290,7 +295,8 @@ static bool prove_size(struct proof *proof, int p)
                            .script = a->script,
                            .ordered = a->ordered,
                            .program_order = true,
-                           .most = MOST_CHECKED };
+                           .most = MOST_CHECKED,
+                           .most_blocks = MOST_BLOCKS };
     bool good = why || prove_splits(proof, &world);
     free_neighbours(near, p);
     free(where.group);

@@ -278,7 +278,8 @@ static struct verdict verdict_of(const char *text, int p, int pieces, bool in_pl
                                  .ordered = s->ordered,
                                  .script = s,
                                  .program_order = true,
-                                 .most = 2000000 };
+                                 .most = 2000000,
+                                 .most_blocks = 16000000 };
     struct verdict verdict;
     if (check_world(&world, &verdict))
         ck_assert_str_eq(verdict.text, "");
@@ -305,8 +306,42 @@ START_TEST(a_plan_of_many_steps_is_soon_verified)
 }
 END_TEST
 
+/* Refused before any is made, whatever it is of which there is too much. */
+START_TEST(a_plan_that_is_too_much_is_soon_refused)
+{
+    clock_t begun = clock();
+    struct verdict verdict = verdict_of(
+        "algorithm a for bcast\nblocks in 0 out 1000000 tmp 0\nfor i in 1 .. 200 {\n"
+        "if me == 0 { send out[0 .. 999999] -> 1 } else { recv out[0 .. 999999] <- 0 } }",
+        2, 1, false);
+    ck_assert(verdict.undecided);
+    says(&verdict, "more than 16000000 blocks");
+    verdict =
+        verdict_of("algorithm a for bcast\nblocks in 0 out 1000000 tmp 0\n", 17, 1, false);
+    says(&verdict, "more than 16000000 blocks");
+    verdict = verdict_of(
+        "algorithm a for alltoall\nblocks in p out p tmp p\n"
+        "for i in 1 .. 1000000 { call alltoall spread (0, p, 1, 0) in in[0 .. p - 1]\n"
+        "out out[0 .. p - 1] tmp tmp[0 .. p - 1] }",
+        100, 1, false);
+    says(&verdict, "more than 2000000 steps");
+    char *text = malloc(300000), *at = text;
+    ck_assert_ptr_nonnull(text);
+    at = stpcpy(at, "algorithm a for barrier\nblocks in 0 out 0 tmp 0\n"
+                    "for i in 1 .. 1000000 { if 0 {\n");
+    for (int i = 0; i < 20000; i++)
+        at = stpcpy(at, "require 1\n");
+    strcpy(at, "} }");
+    verdict = verdict_of(text, 1, 1, false);
+    says(&verdict, "more than 16777216 statements are passed over");
+    free(text);
+    ck_assert_int_lt((clock() - begun) / CLOCKS_PER_SEC, 60);
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
-          a_plan_of_many_steps_is_soon_verified)
+          a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused)
