@@ -25,6 +25,7 @@
 #include "coll/check_stage.h"
 #include "coll/effort.h"
 #include "coll/ends.h"
+#include "coll/rules.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -128,6 +129,15 @@ static bool span_fits(struct stage *g, int r, int step, struct span s, bool writ
     if (written && s.room == ROOM_IN)
         return wrong(g, "rank %d step %d: writes its input", r, step);
     return true;
+}
+
+/* Only reductions have an operation. */
+static bool may_add(struct stage *g, int r, int step, const struct step *s)
+{
+    bool adds = s->verb == VERB_FOLD || s->verb == VERB_JOIN;
+    return !adds || is_reduction(g->world->what) ||
+           wrong(g, "rank %d step %d: adds up, and %s has no operation", r, step,
+                 collective_name(g->world->what));
 }
 
 /* Of a vector that is cut in n blocks, which may be of different length, a block is one part: block i of any copy
@@ -246,8 +256,8 @@ static bool examine(struct stage *g)
     for (int r = 0; r < g->world->p; r++)
         for (int i = 0; i < g->actor[r].plan->nsteps; i++) {
             const struct step *s = &g->actor[r].plan->step[i];
-            if (!span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false) ||
-                !parts_agree(g, r, i, s))
+            if (!may_add(g, r, i, s) || !span_fits(g, r, i, s->to, true) ||
+                !span_fits(g, r, i, s->from, false) || !parts_agree(g, r, i, s))
                 return false;
         }
     for (int r = 0; r < g->world->p; r++)

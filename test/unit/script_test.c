@@ -340,8 +340,28 @@ START_TEST(a_plan_that_is_too_much_is_soon_refused)
 }
 END_TEST
 
+/* A broadcast has no operation, even if what it makes is written over. */
+START_TEST(only_reductions_add_up)
+{
+    struct verdict verdict =
+        verdict_of("algorithm a for allgather\nblocks in 1 out p tmp 1\n"
+                   "copy tmp[0] in[0]\njoin tmp[0] in[0] first\ncopy out[me] in[0]\n"
+                   "call allgather spread (0, p, 1, 0) in in[0] out out[0 .. p - 1]",
+                   3, 1, false);
+    says(&verdict, "rank 0 step 1: adds up, and allgather has no operation");
+    verdict =
+        verdict_of("algorithm a for bcast\nblocks in 0 out 1 tmp 0\n"
+                   "if me != 0 { fold out[0] out[0] <- 0 last\nrecv out[0] <- 0 }\n"
+                   "if me == 0 { for i in 1 .. 2 * (p - 1) { send out[0] -> (i + 1) / 2 } }",
+                   3, 1, false);
+    says(&verdict, "rank 1 step 0: adds up, and bcast has no operation");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
-          a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused)
+          a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
+          only_reductions_add_up)
