@@ -16,8 +16,8 @@
  *
  * Found: incomplete or wrong results, wrong order, sums that not all ranks add up alike (so that
  * their bits may differ), deadlock without buffering, messages that nobody takes or sends,
- * lengths that differ, input written, buffers touched that a rank does not have, blocks out of
- * bounds.  Not found: what depends on bytes (coll/bind.c, run.c).
+ * lengths that differ, blocks that may be longer than their place, input written, buffers touched
+ * that a rank does not have, blocks out of bounds.  Not found: what depends on bytes (coll/bind.c, run.c).
  */
 #include "coll/check.h"
 
@@ -336,6 +336,16 @@ static bool stuck(struct stage *g)
     return true;
 }
 
+static bool all_belongs(struct stage *g)
+{
+    return g->misplaced.step < 0 ||
+           wrong(
+               g,
+               "rank %d step %d: writes into out what does not belong there, and may be longer "
+               "than its place",
+               g->misplaced.rank, g->misplaced.step);
+}
+
 static bool play(struct stage *g, enum order order)
 {
     g->order = order;
@@ -348,7 +358,7 @@ static bool play(struct stage *g, enum order order)
         for (int r = 0; r < g->world->p; r++)
             prepare(g, r);
         stage_perform(g);
-        if (!stuck(g))
+        if (!stuck(g) || !all_belongs(g))
             return false;
         for (int r = 0; r < g->world->p; r++)
             if (!judge(g, r))
@@ -427,7 +437,9 @@ static bool find_room(struct stage *g)
 
 bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict)
 {
-    struct stage g = { .world = world, .verdict = verdict, .law = { .world = world } };
+    struct stage g = {
+        .world = world, .verdict = verdict, .law = { .world = world }, .misplaced = { -1, -1 }
+    };
     verdict->text[0] = '\0';
     verdict->undecided = false;
     bool good = set_up(&g, plans) && examine(&g) && find_room(&g);

@@ -169,6 +169,11 @@ const char *law_complaint(const struct world *w, int r, const int *nblocks, cons
     return is_vector ? vector_complaint(w, r, nblocks, first) : NULL;
 }
 
+bool law_has_lengths(const struct world *w)
+{
+    return has_sized_scratch(w->what) || w->what == COLL_BCAST;
+}
+
 bool law_cuts_blocks(const struct world *w)
 {
     return w->split && is_reduce_scatter(w->what);

@@ -44,6 +44,10 @@ const char *law_complaint(const struct world *w, int r, const int *nblocks, cons
 /* How many blocks the standard gives a room, in pieces; 0 = the program may choose. */
 int law_blocks(const struct world *w, int r, enum room room);
 
+/* May blocks of OUT be of different length, so that each may only hold what belongs there?  (In reductions,
+ * where they may, too, parts of the vector are compared: part_of in check.c.) */
+bool law_has_lengths(const struct world *w);
+
 /* Units in a block.  One, but where it cuts blocks: the differing cuts of an intercommunicator. */
 bool law_cuts_blocks(const struct world *w);
 int law_units(const struct world *w, int r, enum room room, int block);

@@ -8,6 +8,9 @@
  *     send    posted ............ transfer: read now (EAGER: read when posted, and over)
  *     recv    spoils its target, posted ... transfer: written now
  *     fold    posted when a landing is free ... landed, and when it waits for nothing: folded
+ *
+ * Where blocks of OUT may be of different length what is written there is looked at at once: what is written
+ * over later was too long for its place, perhaps, all the same.
  */
 #include "coll/check_stage.h"
 
@@ -133,11 +136,31 @@ static void spoil(struct symbol *to, int n)
         memset(to, 0, (size_t)n * sizeof *to);
 }
 
-/* Inside a rank, where spans may overlap. */
-static void shift(struct actor *a, const struct step *s)
+/* What step i of rank r has written. */
+static void look_at_place(struct stage *g, int r, int i)
 {
+    struct actor *a = &g->actor[r];
+    struct span to = a->plan->step[i].to;
+    struct symbol want;
+    if (to.room != ROOM_OUT || g->misplaced.step >= 0 || !law_has_lengths(g->world))
+        return;
+    for (int u = to.first; u < to.first + to.n; u++)
+        if (law_expected(&g->law, r, u, &want) &&
+            !law_same(g->world, a->room[ROOM_OUT].unit[u], want)) {
+            g->misplaced.rank = r;
+            g->misplaced.step = i;
+            return;
+        }
+}
+
+/* Inside a rank, where spans may overlap. */
+static void shift(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
     memmove(units(a, s->to), units(a, s->from),
             (size_t)count(a, s->to) * sizeof(struct symbol));
+    look_at_place(g, r, i);
 }
 
 /* A step carries so many symbols along. */
@@ -154,7 +177,7 @@ static void begin(struct stage *g, int r, int i)
     const struct step *s = &a->plan->step[i];
     switch ((enum verb)s->verb) {
     case VERB_COPY:
-        shift(a, s);
+        shift(g, r, i);
         finish(g, r, i);
         break;
     case VERB_JOIN:
@@ -185,6 +208,7 @@ static void deliver(struct stage *g, int peer, int k, const struct symbol *incom
     const struct step *t = &b->plan->step[k];
     if (t->verb == VERB_RECV) {
         copy(units(b, t->to), incoming, count(b, t->to));
+        look_at_place(g, peer, k);
         finish(g, peer, k);
         return;
     }
@@ -217,13 +241,15 @@ static bool advance(struct stage *g, int r, int i)
     if (s->verb == VERB_SEND)
         carry(g, &a->step[i], units(a, s->from), count(a, s->from));
     else if (s->verb == VERB_COPY)
-        shift(a, s);
+        shift(g, r, i);
     else if (s->verb == VERB_JOIN)
         combine(a, s, units(a, s->from), units(a, s->to));
     else if (s->verb == VERB_RECV)
         copy(units(a, s->to), sent->carried, count(a, s->to));
     else
         combine(a, s, sent->carried, units(a, s->from));
+    if (s->verb == VERB_RECV)
+        look_at_place(g, r, i);
     a->step[i].done = true;
     g->done++;
     return true;

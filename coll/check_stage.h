@@ -62,6 +62,9 @@ struct stage {
     struct law law;
     uint64_t random;
     int done;
+    struct { /* the first step that wrote into OUT what does not belong there; step -1: none */
+        int rank, step;
+    } misplaced;
 };
 
 static inline struct symbol *units(struct actor *a, struct span s)

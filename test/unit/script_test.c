@@ -359,9 +359,41 @@ START_TEST(only_reductions_add_up)
 }
 END_TEST
 
+/* Blocks of OUT may be of different length: what does not belong there may be too long, even for a while. */
+START_TEST(out_holds_what_belongs_there)
+{
+    static const char detour[] =
+        "blocks in 1 out p tmp 0\n"
+        "call COLLECTIVE spread (0, p, 1, 0) in in[0] out out[0 .. p - 1]\n"
+        "if p > 2 and me == 0 { send out[0] -> 1 }\n"
+        "if p > 2 and me == 1 { recv out[2] <- 0\nrecv out[2] <- 2 }\n"
+        "if p > 2 and me == 2 { send out[2] -> 1 }\n";
+    char text[400];
+    snprintf(text, sizeof text, "algorithm a for allgather\n%s", detour);
+    memcpy(strstr(text, "COLLECTIVE"), "allgather ", 10);
+    struct verdict verdict = verdict_of(text, 4, 1, false);
+    ck_assert_str_eq(verdict.text, "");
+    snprintf(text, sizeof text, "algorithm a for allgatherv\n%s", detour);
+    memcpy(strstr(text, "COLLECTIVE"), "allgatherv", 10);
+    verdict = verdict_of(text, 4, 1, false);
+    says(&verdict, "rank 1 step 7: writes into out what does not belong there");
+    verdict = verdict_of("algorithm a for bcast\nblocks in 0 out 2 tmp 0\n"
+                         "if me == 0 { send out[1] -> 1\nsend out[0 .. 1] -> 1 }\n"
+                         "if me == 1 { recv out[0] <- 0\nrecv out[0 .. 1] <- 0 }\n",
+                         2, 1, false);
+    says(&verdict, "rank 1 step 0: writes into out what does not belong there");
+    verdict = verdict_of("algorithm a for bcast\nblocks in 0 out 2 tmp 0\n"
+                         "if me == 0 { send out[1] -> 1\nsend out[0 .. 1] -> 1 }\n"
+                         "if me == 1 { recv out[1] <- 0\nrecv out[0 .. 1] <- 0 }\n",
+                         2, 3, false);
+    ck_assert_str_eq(verdict.text, "");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
-          only_reductions_add_up)
+          only_reductions_add_up, out_holds_what_belongs_there)
