@@ -281,6 +281,12 @@ static void fill(struct memory *m, int first, int n, uint64_t salt, int rank)
         m->unit[first + u] = symbol_atom(salt, rank, u);
 }
 
+/* In the library's barriers block t of TMP says that rank me - t has come; those of users need not say so. */
+static bool has_tokens(const struct world *w)
+{
+    return w->what == COLL_BARRIER && w->p > 1 && !w->script;
+}
+
 static void prepare(struct stage *g, int r)
 {
     const struct world *w = g->world;
@@ -293,7 +299,7 @@ static void prepare(struct stage *g, int r)
     if (alias == ALIAS_MINE)
         fill(out, r * w->pieces, w->pieces, g->law.salt, r);
     if (w->what == COLL_BARRIER)
-        fill(&a->room[ROOM_TMP], 0, w->p > 1, g->law.salt, r);
+        fill(&a->room[ROOM_TMP], 0, has_tokens(w), g->law.salt, r);
     for (int i = 0; i < a->plan->nsteps; i++)
         a->step[i] = (struct progress){ .nwait = a->plan->step[i].nwait };
     a->next_fold = a->oldest = a->entered = 0;
@@ -319,11 +325,22 @@ static bool judge(struct stage *g, int r)
                          "rank %d: unit %d is added up in another order than on rank 0, so "
                          "bits may differ",
                          r, u);
-    for (int t = 0; w->what == COLL_BARRIER && w->p > 1 && t < w->p; t++)
+    for (int t = 0; has_tokens(w) && t < w->p; t++)
         if (a->room[ROOM_TMP].unit[t].hash !=
             symbol_atom(g->law.salt, mod(r - t, w->p), 0).hash)
             return wrong(g, "rank %d: did not hear of rank %d", r, mod(r - t, w->p));
     return true;
+}
+
+/* Nobody leaves a barrier before all have come. */
+static bool holds_back(struct stage *g)
+{
+    int rank, unheard;
+    if (g->world->what != COLL_BARRIER)
+        return true;
+    if (!check_barrier(g, &rank, &unheard))
+        return no_memory(g);
+    return unheard < 0 || wrong(g, "rank %d may leave before rank %d has come", rank, unheard);
 }
 
 static bool stuck(struct stage *g)
@@ -446,6 +463,7 @@ bool check_plans(const struct world *world, const struct plan *plans, struct ver
     for (int order = 0; good && order < ORDERS; order++)
         if (is_wanted(world, plans[0].rolls, (enum order)order))
             good = play(&g, (enum order)order);
+    good = good && holds_back(&g);
     strike(&g);
     return good;
 }

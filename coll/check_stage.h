@@ -79,6 +79,10 @@ static inline int count(const struct actor *a, struct span s)
     return start ? start[s.first + s.n] - start[s.first] : s.n;
 }
 
+/* Of whom a rank may not have heard when it leaves a barrier, -1: everybody has heard of all.  False: there is
+ * no memory to find out.  Of plans that have been performed. */
+bool check_barrier(const struct stage *stage, int *rank, int *unheard);
+
 /* Perform all plans in the stage's order, from begin to end or until nothing moves any more. */
 void stage_perform(struct stage *stage);
 

@@ -391,9 +391,39 @@ START_TEST(out_holds_what_belongs_there)
 }
 END_TEST
 
+#define BARRIER "algorithm a for barrier\nblocks in 0 out 0 tmp "
+
+/* Whatever its blocks say: its messages are empty. */
+START_TEST(a_barrier_holds_everybody_back)
+{
+    for (int p = 1; p <= 70; p += 1 + 4 * (p > 5)) {
+        struct verdict verdict =
+            verdict_of(BARRIER "1\nif me == 0 { for r in 1 .. p - 1 { recv tmp[0] <- r }\n"
+                               "for r in 1 .. p - 1 { send tmp[0] -> r } }\n"
+                               "else { send tmp[0] -> 0\nrecv tmp[0] <- 0 }",
+                       p, 1, false);
+        ck_assert_str_eq(verdict.text, "");
+        verdict =
+            verdict_of(BARRIER "p\ncall barrier dissemination (0, p, 1, 0) in in[1 .. 0]\n"
+                               "out out[1 .. 0] tmp tmp[0 .. p - 1]",
+                       p, 1, false);
+        ck_assert_str_eq(verdict.text, "");
+    }
+    struct verdict verdict = /* nothing makes the sends of rank 0 wait */
+        verdict_of(BARRIER "p + 1\nif me == 0 { for r in 1 .. p - 1 { recv tmp[r] <- r }\n"
+                           "for r in 1 .. p - 1 { send tmp[0] -> r } }\n"
+                           "else { send tmp[0] -> 0\nrecv tmp[0] <- 0 }",
+                   3, 1, false);
+    says(&verdict, "rank 1 may leave before rank 2 has come");
+    verdict = verdict_of(BARRIER "0\n", 4, 1, false);
+    says(&verdict, "rank 0 may leave before rank 1 has come");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
-          only_reductions_add_up, out_holds_what_belongs_there)
+          only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back)
