@@ -145,7 +145,8 @@ const struct algorithm *own_each(int i)
 
 /* ---- verifying ---- */
 
-int own_line(const struct algorithm *a, const struct plan_key *key, const char *verdict)
+int own_line(const struct algorithm *a, const struct plan_key *key, bool in_place,
+             const char *verdict)
 {
     int rank, step;
     const char *at = strstr(verdict, "rank ");
@@ -153,15 +154,18 @@ int own_line(const struct algorithm *a, const struct plan_key *key, const char *
                sscanf(at, "rank %d waits at step %d", &rank, &step) == 2)) {
         struct plan_key theirs = *key;
         theirs.me = rank;
+        theirs.alias =
+            bind_alias(a->what, in_place && (!is_rooted(a->what) || rank == key->root));
         theirs.script = a->script;
         return script_line(&theirs, step);
     }
     return 0;
 }
 
-static int wrong(const struct algorithm *a, const struct plan_key *key, const char *verdict)
+static int wrong(const struct algorithm *a, const struct plan_key *key, bool in_place,
+                 const char *verdict)
 {
-    int line = own_line(a, key, verdict);
+    int line = own_line(a, key, in_place, verdict);
     return fail(MPI_ERR_OTHER, "%s:%d: algorithm %s is wrong: %s", a->script->path,
                 line ? line : a->script->line, a->name, verdict);
 }
@@ -196,7 +200,7 @@ static int verify(const struct algorithm *a, const struct plan_key *key, bool in
     if (verdict.undecided)
         error = undecided(a, key, verdict.text);
     else if (made && !good)
-        error = wrong(a, key, verdict.text);
+        error = wrong(a, key, in_place, verdict.text);
     check_free(&world, plans);
     free(plans);
     return error;

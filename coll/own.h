@@ -20,8 +20,9 @@ const struct algorithm *own_each(int i);
 /* What is wrong with XMPI_PLAN; "": nothing.  Whoever takes an algorithm by its name asks first. */
 const char *own_complaint(void);
 
-/* "rank 2 step 5: ..." of a verdict gets the line that wrote the step; 0: it names none. */
-int own_line(const struct algorithm *algorithm, const struct plan_key *key,
+/* "rank 2 step 5: ..." of a verdict on all ranks, in place or not, gets the line that wrote the step; 0: it
+ * names none. */
+int own_line(const struct algorithm *algorithm, const struct plan_key *key, bool in_place,
              const char *verdict);
 
 /* Is the plan of this key right, on all ranks, in place and not?  The symbolic verifier (check.h)

@@ -231,6 +231,9 @@ int plan_no_memory(struct plan *plan);
 /* Cut every block in k and every step, its message numbered, with it (shape.c). */
 void plan_segment(struct plan *plan, int k);
 
+/* Which step of a plan that is not cut becomes step i when it is cut in k (shape.c). */
+int plan_uncut(const struct plan *plan, int k, int i);
+
 /* Infer dependencies (plan.c).  plan_make calls it. */
 void plan_infer(struct plan *plan);
 

@@ -507,23 +507,35 @@ void script_program(struct plan *plan, int me, int p)
         plan->error = fail(MPI_ERR_OTHER, "%s", walk.why);
 }
 
+/* The steps of the script, neither cut nor closed. */
+static void write_out(struct walk *walk, struct plan *plan, const struct plan_key *key,
+                      int wanted_step)
+{
+    *plan = (struct plan){ .key = *key, .root = key->root, .most_steps = EFFORT_STEPS };
+    perform(walk, plan, key);
+    walk->wanted_step = wanted_step;
+    body(walk);
+}
+
 int script_line(const struct plan_key *key, int step)
 {
-    struct plan plan = { .key = *key, .root = key->root, .most_steps = EFFORT_STEPS };
+    struct plan plan;
     struct walk walk;
-    perform(&walk, &plan, key);
-    walk.wanted_step = step / (key->pieces > 1 ? key->pieces : 1);
-    body(&walk);
+    if (key->pieces > 1) {
+        write_out(&walk, &plan, key, -1);
+        step = plan_uncut(&plan, key->pieces, step);
+        plan_free(&plan);
+    }
+    write_out(&walk, &plan, key, step);
     plan_free(&plan);
     return walk.found_line;
 }
 
 bool script_excludes(const struct plan_key *key)
 {
-    struct plan plan = { .key = *key, .root = key->root, .most_steps = EFFORT_STEPS };
+    struct plan plan;
     struct walk walk;
-    perform(&walk, &plan, key);
-    body(&walk);
+    write_out(&walk, &plan, key, -1);
     plan_free(&plan);
     return walk.excluded;
 }

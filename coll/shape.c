@@ -42,6 +42,14 @@ static int run_length(const struct plan *plan, int i)
     return n;
 }
 
+int plan_uncut(const struct plan *plan, int k, int i)
+{
+    int first = 0, run = 1;
+    while (first < plan->nsteps && i / k >= first + (run = run_length(plan, first)))
+        first += run;
+    return first + (i - first * k) % run;
+}
+
 /* The steps were translated for in place already; cutting must not translate them again.  The two
  * ends of a message may take turns with different others, so it keeps a number of its own. */
 void plan_segment(struct plan *plan, int k)

@@ -229,7 +229,7 @@ static bool prove(struct proof *proof, struct world *world)
         .size = world->p, .root = world->root, .pieces = world->pieces, .radix = world->radix
     };
     char place[40] = "";
-    int line = a->script ? own_line(a, &key, verdict.text) : 0;
+    int line = a->script ? own_line(a, &key, world->in_place, verdict.text) : 0;
     if (line)
         snprintf(place, sizeof place, "line %d: ", line);
     plan_wrong("%s:%s is wrong on %d ranks: %s%s", collective_name(world->what), a->name,

@@ -421,9 +421,40 @@ START_TEST(a_barrier_holds_everybody_back)
 }
 END_TEST
 
+/* The line of the step that a verdict names. */
+static int line_of(const char *text, int pieces, bool in_place)
+{
+    struct verdict verdict = verdict_of(text, 2, pieces, in_place);
+    const struct script *s = one(text);
+    const struct algorithm a = { .what = s->what, .program = script_program, .script = s };
+    const struct plan_key key = { .size = 2, .pieces = pieces };
+    ck_assert_str_ne(verdict.text, "");
+    return own_line(&a, &key, in_place, verdict.text);
+}
+
+START_TEST(verdicts_get_the_line_that_wrote_the_step)
+{
+    static const char lost[] =
+        "algorithm a for allreduce cut\nblocks in 1 out 1 tmp 0\n"
+        "copy out[0] in[0]\nif me == 0 {\nsend in[0] -> 1\nsend in[0] -> 1\n"
+        "} else {\nfold out[0] in[0] <- 0 last\n}\n";
+    static const char late[] =
+        "algorithm a for bcast cut\nblocks in 0 out 1 tmp 0\n"
+        "if me == 0 {\nsend out[0] -> 1\nsend out[0] -> 1\nsend out[0] -> 1\n"
+        "} else {\nrecv out[0] <- 0\nrecv out[0] <- 0\n}\n";
+    ck_assert_int_eq(line_of(lost, 1, false), 6);
+    ck_assert_int_eq(line_of(lost, 1, true), 6);
+    ck_assert_int_eq(line_of(lost, 2, false), 6);
+    for (int pieces = 1; pieces <= 5; pieces++)
+        ck_assert_int_eq(line_of(late, pieces, false), 6);
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
-          only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back)
+          only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
+          verdicts_get_the_line_that_wrote_the_step)
