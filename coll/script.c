@@ -273,18 +273,18 @@ static void braces(struct walk *walk, bool doing)
 
 static void if_do(struct walk *walk)
 {
-    bool yes = walk_number(walk) != 0;
-    braces(walk, yes);
-    if (walk_take(walk, "else")) {
-        if (word_is(walk->word, "if")) {
-            bool before = walk->doing;
-            walk->word++;
-            walk->doing = before && !yes;
-            if_do(walk);
-            walk->doing = before;
-        } else {
-            braces(walk, !yes);
-        }
+    bool before = walk->doing, open = true; /* no branch was taken yet */
+    bool more = true;
+    while (more) {
+        walk->doing = before && open;
+        bool yes = walk_number(walk) != 0;
+        braces(walk, yes);
+        walk->doing = before;
+        open = open && !yes;
+        bool other = walk_take(walk, "else");
+        more = other && walk_take(walk, "if");
+        if (other && !more)
+            braces(walk, open);
     }
 }
 

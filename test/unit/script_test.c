@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -451,10 +452,39 @@ START_TEST(verdicts_get_the_line_that_wrote_the_step)
 }
 END_TEST
 
+START_TEST(a_text_may_have_many_else_ifs)
+{
+    static const char head[] = HEAD "if p == 0 {\n}", tail[] = " else { copy out[0] in[0] }";
+    static const char other[] = "else if 0{}";
+    enum { TIMES = 90000 };
+    char *text = malloc(sizeof head + sizeof tail + TIMES * sizeof other), *at = text;
+    ck_assert_ptr_nonnull(text);
+    at = stpcpy(at, head);
+    for (int i = 0; i < TIMES; i++)
+        at = stpcpy(at, other);
+    strcpy(at, tail);
+    struct rlimit before;
+    getrlimit(RLIMIT_STACK, &before);
+    setrlimit(RLIMIT_STACK, &(struct rlimit){ 1 << 20, before.rlim_max });
+    struct plan plan;
+    struct plan_key key = { .size = 1, .pieces = 1, .script = one(text) };
+    ck_assert_msg(plan_make(&plan, &key, script_program) == 0, "%s", fail_text());
+    ck_assert_int_eq(plan.nsteps, 1);
+    plan_free(&plan);
+    setrlimit(RLIMIT_STACK, &before);
+    free(text);
+    holds("p == 5");
+    fails(HEAD "if p == 3 { } else if 1 { require 0 }\nif p == 2 { require 0 } else if p == 3 "
+               "{ let x = 1 / 0 }",
+          "4:");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
           only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
-          verdicts_get_the_line_that_wrote_the_step)
+          verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs)
