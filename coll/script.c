@@ -408,6 +408,9 @@ static void head(struct walk *walk, struct script *script)
     script->line = walk->word->line;
     walk_expect(walk, "algorithm");
     const struct word *name = name_read(walk);
+    if (name->length >= (int)sizeof script->name)
+        walk_refuse(walk, name, "a name of %d letters; %d at most", name->length,
+                    (int)sizeof script->name - 1);
     snprintf(script->name, sizeof script->name, "%.*s", name->length, name->at);
     walk_expect(walk, "for");
     const struct word *w = name_read(walk);

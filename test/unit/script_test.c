@@ -481,10 +481,24 @@ START_TEST(a_text_may_have_many_else_ifs)
 }
 END_TEST
 
+/* One that is cut off would not be found by its name. */
+START_TEST(a_name_may_not_be_too_long)
+{
+    static const char longest[] = "a-name-of-fortyseven-letters-which-are-the-most";
+    char text[120];
+    snprintf(text, sizeof text, "algorithm %s for bcast\nblocks in 0 out 1 tmp 0", longest);
+    ck_assert_str_eq(one(text)->name, longest);
+    snprintf(text, sizeof text, "algorithm %sx for bcast\nblocks in 0 out 1 tmp 0", longest);
+    refused(text, "1:11", "a name of 48 letters; 47 at most");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
           the_examples_are_right, wrong_plans_are_refused_before_use,
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
           only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
-          verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs)
+          verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs,
+          a_name_may_not_be_too_long)
