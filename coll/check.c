@@ -38,6 +38,16 @@ static bool wrong(struct stage *g, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static bool wrong(struct stage *g, const char *format, ...)
 {
+    static const char *const orders[ORDERS] = {
+        [NO_ORDER] = "",
+        [FIRST_COME] = ", first come first served",
+        [LAST_FIRST] = ", last first",
+        [SHUFFLED] = ", shuffled",
+        [SHUFFLED_AGAIN] = ", shuffled again",
+        [EAGER] = ", sends over at once",
+        [WINDOWED] = ", through a window",
+        [IN_PROGRAM_ORDER] = ", in program order",
+    };
     char text[160];
     va_list args;
     va_start(args, format);
@@ -45,11 +55,13 @@ static bool wrong(struct stage *g, const char *format, ...)
     va_end(args);
     const struct world *w = g->world;
     snprintf(g->verdict->text, sizeof(g->verdict->text),
-             "p %d root %d split %d pieces %d radix %d throttle %d in place %d order %d: %s",
-             w->p, w->root, w->split, w->pieces, w->radix, w->throttle, w->in_place,
-             (int)g->order, text);
+             "p %d root %d split %d pieces %d radix %d throttle %d in place %d%s: %s", w->p,
+             w->root, w->split, w->pieces, w->radix, w->throttle, w->in_place, orders[g->order],
+             text);
     return false;
 }
+
+static const char *const rooms[ROOMS] = { "in", "out", "tmp" };
 
 static bool no_memory(struct stage *g)
 {
@@ -84,7 +96,7 @@ static bool measure(struct stage *g, int r, size_t *units)
         int n = a->plan->nblocks[room], must = law_blocks(w, r, (enum room)room);
         m->there = law_has_room(w, r, (enum room)room);
         if (m->there && must && n != must)
-            return wrong(g, "rank %d cuts room %d in %d blocks instead of %d", r, room, n,
+            return wrong(g, "rank %d cuts %s in %d blocks instead of %d", r, rooms[room], n,
                          must);
         m->nblocks = n;
         if (!cut_units(g, r, (enum room)room, m))
@@ -121,11 +133,11 @@ static bool span_fits(struct stage *g, int r, int step, struct span s, bool writ
     if (s.n == 0)
         return true;
     if (s.first < 0 || s.n < 0 || s.first + s.n > m->nblocks)
-        return wrong(g, "rank %d step %d: blocks %d..%d of %d", r, step, s.first,
-                     s.first + s.n - 1, m->nblocks);
+        return wrong(g, "rank %d step %d: blocks %d..%d of %s, which has %d", r, step, s.first,
+                     s.first + s.n - 1, rooms[s.room], m->nblocks);
     if (!m->there)
-        return wrong(g, "rank %d step %d: uses room %d, which it does not have", r, step,
-                     s.room);
+        return wrong(g, "rank %d step %d: uses %s, which it does not have", r, step,
+                     rooms[s.room]);
     if (written && s.room == ROOM_IN)
         return wrong(g, "rank %d step %d: writes its input", r, step);
     return true;
@@ -336,6 +348,7 @@ static bool judge(struct stage *g, int r)
 static bool holds_back(struct stage *g)
 {
     int rank, unheard;
+    g->order = NO_ORDER;
     if (g->world->what != COLL_BARRIER)
         return true;
     if (!check_barrier(g, &rank, &unheard))
@@ -345,11 +358,13 @@ static bool holds_back(struct stage *g)
 
 static bool stuck(struct stage *g)
 {
+    static const char *const verbs[] = { "send to", "recv from", "fold from", "copy", "join" };
     for (int r = 0; r < g->world->p; r++)
         for (int i = 0; i < g->actor[r].plan->nsteps; i++)
             if (!g->actor[r].step[i].done)
-                return wrong(g, "deadlock: rank %d waits at step %d (verb %d, peer %d)", r, i,
-                             g->actor[r].plan->step[i].verb, g->actor[r].plan->step[i].peer);
+                return wrong(g, "deadlock: rank %d waits at step %d, %s %d", r, i,
+                             verbs[g->actor[r].plan->step[i].verb],
+                             g->actor[r].plan->step[i].peer);
     return true;
 }
 
@@ -366,7 +381,7 @@ static bool all_belongs(struct stage *g)
 static bool play(struct stage *g, enum order order)
 {
     g->order = order;
-    g->random = 77 + (uint64_t)order;
+    g->random = 76 + (uint64_t)order;
     for (int twice = 0; twice < 2; twice++) {
         g->law.salt++;
         g->head = g->tail = g->done = 0;
@@ -460,7 +475,7 @@ bool check_plans(const struct world *world, const struct plan *plans, struct ver
     verdict->text[0] = '\0';
     verdict->undecided = false;
     bool good = set_up(&g, plans) && examine(&g) && find_room(&g);
-    for (int order = 0; good && order < ORDERS; order++)
+    for (int order = FIRST_COME; good && order < ORDERS; order++)
         if (is_wanted(world, plans[0].rolls, (enum order)order))
             good = play(&g, (enum order)order);
     good = good && holds_back(&g);

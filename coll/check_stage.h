@@ -8,6 +8,7 @@
 #include "coll/check_law.h"
 
 enum order {
+    NO_ORDER, /* what is seen without performing anything */
     FIRST_COME,
     LAST_FIRST,
     SHUFFLED,

@@ -494,6 +494,25 @@ START_TEST(a_name_may_not_be_too_long)
 }
 END_TEST
 
+/* In the words of those who write plans. */
+START_TEST(verdicts_name_rooms_verbs_and_orders)
+{
+    struct verdict verdict = verdict_of(
+        "algorithm a for bcast\nblocks in 1 out 1 tmp 0\ncopy out[0] in[0]", 1, 1, false);
+    says(&verdict, "in place 0: rank 0 step 0: uses in, which it does not have");
+    verdict = verdict_of("algorithm a for gather\nblocks in 1 out 1 tmp 0\ncopy out[0] in[0]",
+                         2, 1, false);
+    says(&verdict, "rank 0 cuts out in 1 blocks instead of 2");
+    verdict =
+        verdict_of("algorithm a for allgather\nblocks in 1 out p tmp 0\ncopy out[me] in[0]\n"
+                   "recv out[1 - me] <- 1 - me\nsend in[0] -> 1 - me\n",
+                   2, 1, false);
+    says(&verdict,
+         "in place 0, in program order: deadlock: rank 0 waits at step 1, recv from 1");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
@@ -501,4 +520,4 @@ UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_l
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
           only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
           verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs,
-          a_name_may_not_be_too_long)
+          a_name_may_not_be_too_long, verdicts_name_rooms_verbs_and_orders)
