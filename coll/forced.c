@@ -67,6 +67,9 @@ static void complain_algorithm(enum collective what, const char *name, char why[
     for (const struct algorithm *a = algorithms; a->name; a++)
         if (a->what == what && !a->inter)
             append(why, a->name);
+    for (int i = 0; own_each(i); i++)
+        if (own_each(i)->what == what)
+            append(why, own_each(i)->name);
 }
 
 /* "pieces=4" */

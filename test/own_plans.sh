@@ -54,6 +54,7 @@ refuse "plans: a block that is not there" "far.plan:19:10: rank 0 of 3: out[" al
 sed 's/fold out/flod out/' "$plans/ring.plan" > "$scratch/word.plan"
 refuse "plans: a wrong word" "word.plan:14:5: expected send" allreduce=my-ring "$scratch/word.plan"
 refuse "plans: a wrong name" 'no algorithm "my-rnig"' allreduce=my-rnig "$plans/ring.plan"
+refuse "plans: the right names are said" "factored my-ring" allreduce=my-rnig "$plans/ring.plan"
 refuse "plans: no file" "cannot read $scratch/none" allreduce=my-ring "$scratch/none"
 
 # Of two of one name, one would never be used.
