@@ -18,9 +18,14 @@
  *     call COLLECTIVE NAME (FIRST, COUNT, STRIDE, ROOT) in SPAN out SPAN tmp SPAN
  *          an algorithm of the library as a step, by COUNT ranks FIRST, FIRST + STRIDE, ...
  *
+ * A step waits for those before it that touch a block in common, one of the two writing.  All must go on in
+ * program order, too, where sends are over at once: who receives before he sends has to be sent to.  The blocks
+ * of a barrier, of tmp, have no bytes: which steps wait for which is all that counts.
+ *
  *     SPAN     in[3]  out[a .. b]  tmp[0]       b included; nothing when b < a
  *     numbers  me, p, root, names of let and for, + - * / mod << xor, == != < <= > >= and or not,
  *              min(a, b), max(a, b), log2(a) rounded up
+ *     names    letters, digits, _ and - before a letter, so a difference is a - b, with blanks
  */
 #ifndef XMPI_SCRIPT_H
 #define XMPI_SCRIPT_H

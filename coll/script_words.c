@@ -136,9 +136,10 @@ static long named(struct walk *walk, const struct word *w)
         if (v->length == w->length && memcmp(v->name, w->at, (size_t)w->length) == 0)
             return v->value;
     }
-    walk_refuse(walk, w,
-                "there is no name %.*s; there are me, p, root and those of let and for",
-                w->length, w->at);
+    walk_refuse(
+        walk, w, "there is no name %.*s; there are me, p, root and those of let and for%s",
+        w->length, w->at,
+        memchr(w->at, '-', (size_t)w->length) ? "; a difference needs blanks: a - b" : "");
     return 0;
 }
 

@@ -60,6 +60,7 @@ START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
     refused(HEAD "recv in[0] <- 1", "3:6", "in is never written");
     refused(HEAD "fold out[0] in[0] <- 1 left", "3:24", "expected first, found left");
     refused(HEAD "if me == 0 { send in[0] -> q }", "3:28", "there is no name q");
+    refused(HEAD "let x = p-me", "3:9", "a difference needs blanks");
     refused(HEAD "for i in 0 .. 1 { let x = i }\nlet y = i", "4:9", "there is no name i");
     refused(HEAD "if me { copy out[0] in[0]", "3:26", "expected }, found the end");
     refused(HEAD "call bcast tree (0, p, 1, 0) in in[0] out out[0]", "3:6",
