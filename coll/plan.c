@@ -47,7 +47,7 @@ void plan_rooms(struct plan *plan, int nin, int nout, int ntmp)
 }
 
 /* In place is decided here and nowhere else. */
-static struct span aliased(const struct plan *plan, struct span s)
+struct span plan_aliased(const struct plan *plan, struct span s)
 {
     enum alias alias = plan->key.alias;
     if (alias == ALIAS_NONE)
@@ -74,7 +74,7 @@ static bool grow(struct plan *plan)
 
 void plan_emit(struct plan *plan, const struct step *step)
 {
-    struct span to = aliased(plan, step->to), from = aliased(plan, step->from);
+    struct span to = plan_aliased(plan, step->to), from = plan_aliased(plan, step->from);
     bool empty = step->verb == VERB_SEND ? from.n == 0 : to.n == 0;
     bool still = step->verb == VERB_COPY && to.room == from.room && to.first == from.first;
     if (plan->error || empty || still)

@@ -220,6 +220,9 @@ void plan_free(struct plan *plan);
 /* Append a step; the alias is applied here (plan.c, for shape.c). */
 void plan_emit(struct plan *plan, const struct step *step);
 
+/* Where a span is once the alias is applied. */
+struct span plan_aliased(const struct plan *plan, struct span span);
+
 /* Number the message of a step among those with its peer, and note what the executor wants to know;
  * nothing for local steps (plan.c, for roll.c). */
 struct talks;

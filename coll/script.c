@@ -35,6 +35,18 @@ static enum room room_read(struct walk *walk)
     return ROOM_IN;
 }
 
+/* Blocks that in place are those of the other buffer have to be there, whatever its room says. */
+static bool fits_in_place(struct walk *walk, const struct word *w, struct span span)
+{
+    struct span there = plan_aliased(walk->plan, span);
+    int n = walk->plan->nblocks[there.room];
+    if (there.first + there.n > n)
+        walk_refuse(walk, w, "rank %d of %d: in place %.*s[%d] is block %d of %d", walk->me,
+                    walk->p, w->length, w->at, span.first + span.n - 1,
+                    there.first + there.n - 1, n);
+    return there.first + there.n <= n;
+}
+
 static struct span span_read(struct walk *walk)
 {
     const struct word *w = walk->word;
@@ -51,7 +63,8 @@ static struct span span_read(struct walk *walk)
         walk_refuse(walk, w, "rank %d of %d: %.*s[%ld .. %ld], but there are %d blocks",
                     walk->me, walk->p, w->length, w->at, first, last, there);
     bool fits = walk->doing && !walk->why[0];
-    return fits ? blocks(room, (int)first, (int)(last - first + 1)) : blocks(room, 0, 0);
+    struct span span = blocks(room, (int)first, (int)(last - first + 1));
+    return fits && fits_in_place(walk, w, span) ? span : blocks(room, 0, 0);
 }
 
 /* What is written to: not the input. */

@@ -4,6 +4,7 @@
  * found when it is read, with line and column, and wrong plans before they are used, with the line
  * that wrote the step.
  */
+#include "coll/bind.h"
 #include "coll/check.h"
 #include "coll/own.h"
 #include "coll/script.h"
@@ -514,6 +515,32 @@ START_TEST(verdicts_name_rooms_verbs_and_orders)
 }
 END_TEST
 
+static void fails_in_place(const char *text, enum collective what, const char *why)
+{
+    struct plan plan;
+    struct plan_key key = {
+        .me = 2, .size = 3, .pieces = 1, .script = one(text), .alias = bind_alias(what, true)
+    };
+    ck_assert_int_eq(plan_make(&plan, &key, script_program), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
+    plan_free(&plan);
+}
+
+START_TEST(in_place_blocks_are_looked_for_where_they_are)
+{
+    fails_in_place(
+        "algorithm a for allgather\nblocks in 999999 out p tmp 1\ncopy tmp[0] in[999998]",
+        COLL_ALLGATHER, ":3:13: rank 2 of 3: in place in[999998] is block 1000000 of 3");
+    fails_in_place(
+        "algorithm a for allreduce\nblocks in 999999 out 1 tmp 1\ncopy tmp[0] in[999998]",
+        COLL_ALLREDUCE, "in place in[999998] is block 999998 of 1");
+    fails_in_place(
+        "algorithm a for scatter\nblocks in p out 999999 tmp 0\ncopy out[999998] in[0]",
+        COLL_SCATTER, "in place out[999998] is block 1000000 of 3");
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
@@ -521,4 +548,5 @@ UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_l
           a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
           only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
           verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs,
-          a_name_may_not_be_too_long, verdicts_name_rooms_verbs_and_orders)
+          a_name_may_not_be_too_long, verdicts_name_rooms_verbs_and_orders,
+          in_place_blocks_are_looked_for_where_they_are)
