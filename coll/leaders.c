@@ -64,25 +64,37 @@ static void lead(struct plan *plan, const struct leading *l, const int *first)
         hand_out(plan, l, j);
 }
 
+/* Node behind node, ranks in order; `at` becomes, for the lowest rank of each node, where the next one begins. */
+static void sort_by_node(const int *first, int p, int *rank, int *at)
+{
+    for (int r = 0; r < p; r++)
+        at[r] = 0;
+    for (int r = 0; r < p; r++)
+        at[first[r]]++;
+    for (int f = 0, before = 0, here; f < p; f++, before += here) {
+        here = at[f];
+        at[f] = before;
+    }
+    for (int r = 0; r < p; r++)
+        rank[at[first[r]]++] = r;
+}
+
 void alltoall_leaders(struct plan *plan, int me, int p)
 {
     const int *first = plan->places->first[0];
-    int *rank = plan_members(plan, p), n = 0;
+    int *rank = plan_members(plan, 2 * p);
     struct leading l = { .rank = rank, .p = p };
-    for (int f = 0; rank && f < p; f++) {
-        if (first[f] == f && f == me)
-            l.start = n;
-        for (int r = f; first[f] == f && r < p; r++)
-            if (first[r] == f) {
-                rank[n++] = r;
-                l.m += f == me;
-            }
-    }
-    if (rank && first[me] == me) {
-        lead(plan, &l, first);
-    } else {
+    if (!rank)
+        return;
+    if (first[me] != me) {
         plan_rooms(plan, p, p, 0);
         plan_send(plan, first[me], in(0, p));
         plan_recv(plan, first[me], out(0, p));
+        return;
     }
+    sort_by_node(first, p, rank, rank + p);
+    for (int r = 0; r < p; r++)
+        l.m += first[r] == me;
+    l.start = rank[p + me] - l.m;
+    lead(plan, &l, first);
 }

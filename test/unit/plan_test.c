@@ -7,8 +7,11 @@
 #include "coll/bind.h"
 #include "coll/cache.h"
 #include "coll/ends.h"
+#include "mpi.h"
 
 #include "test/unit/unit.h"
+
+#include <time.h>
 
 static struct plan made(program *f, int me, int p, int pieces, enum alias alias)
 {
@@ -233,8 +236,27 @@ START_TEST(what_needs_no_plan_is_told_once)
 }
 END_TEST
 
+/* Nodes of 8: what the ranks of a node are is not looked for among all, for each node anew. */
+START_TEST(leaders_of_very_many_nodes_are_soon_known)
+{
+    enum { RANKS = 1 << 20, NODE = 8 };
+    int *first = malloc(RANKS * sizeof *first);
+    ck_assert_ptr_nonnull(first);
+    for (int r = 0; r < RANKS; r++)
+        first[r] = r / NODE * NODE;
+    const struct places places = { .levels = 1, .first = { first } };
+    struct plan plan = { .places = &places, .most_steps = 1000 };
+    clock_t begun = clock();
+    alltoall_leaders(&plan, NODE, RANKS);
+    ck_assert_int_eq(plan.error, MPI_ERR_UNSUPPORTED_OPERATION);
+    ck_assert_int_lt((clock() - begun) / CLOCKS_PER_SEC, 5);
+    plan_free(&plan);
+    free(first);
+}
+END_TEST
+
 UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
           a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
           pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
           plans_are_kept_and_given_up, what_needs_no_plan_is_told_once,
-          both_ends_of_a_message_are_found)
+          both_ends_of_a_message_are_found, leaders_of_very_many_nodes_are_soon_known)
