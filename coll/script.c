@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Statements of scripts, read or performed.  Reading walks through every branch once; performing
- * passes over branches that are not taken, and goes back for every turn of a loop.  What a script
- * may do is bounded: MOST_STATEMENTS per rank, MOST_PASSED that it passes over.
+ * jumps over branches that are not taken, and goes back for every turn of a loop.  What a script
+ * may do is bounded: MOST_STATEMENTS per rank.
  */
 #include "coll/script.h"
 
@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum { MOST_STATEMENTS = 1 << 20, MOST_BLOCKS = 1 << 20, MOST_TEXT = 1 << 20 };
-enum { MOST_PASSED = 1 << 24 }; /* statements of branches that are not taken */
 
 static void statements(struct walk *walk);
 
@@ -264,9 +263,6 @@ static void statement_count(struct walk *walk, const struct word *where)
     if (walk->doing && walk->left-- <= 0)
         walk_refuse(walk, where, "rank %d of %d: more than %d statements", walk->me, walk->p,
                     MOST_STATEMENTS);
-    if (walk->plan && !walk->doing && walk->passed++ >= MOST_PASSED)
-        walk_refuse(walk, where, "rank %d of %d: more than %d statements are passed over",
-                    walk->me, walk->p, MOST_PASSED);
 }
 
 /* Walk over what lies in braces, performing it or not. */
@@ -274,6 +270,10 @@ static void braces(struct walk *walk, bool doing)
 {
     bool before = walk->doing;
     int known = walk->nvariables;
+    if (walk->plan && !(before && doing) && word_is(walk->word, "{")) {
+        walk->word += walk->word->close + 1; /* it was read before */
+        return;
+    }
     walk_expect(walk, "{");
     walk_enter(walk);
     walk->doing = before && doing;
@@ -391,9 +391,9 @@ static void body(struct walk *walk)
 {
     static const char *const names[ROOMS] = { "in", "out", "tmp" };
     static const char *const given[] = { "me", "p", "root" };
-    static const struct word word[] = { { WORD_NAME, "me", 2, 0, 0 },
-                                        { WORD_NAME, "p", 1, 0, 0 },
-                                        { WORD_NAME, "root", 4, 0, 0 } };
+    static const struct word word[] = { { .kind = WORD_NAME, .at = "me", .length = 2 },
+                                        { .kind = WORD_NAME, .at = "p", .length = 1 },
+                                        { .kind = WORD_NAME, .at = "root", .length = 4 } };
     const long value[] = { walk->me, walk->p, walk->root };
     long n[ROOMS] = { 0 };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)

@@ -40,6 +40,41 @@ static int word_length(const char *at, int kind)
     return kind == WORD_SIGN && is_pair(at) ? 2 : n;
 }
 
+/* Operators by how tightly they bind, loosest first. */
+static const char *const operators[][7] = {
+    { "or" },        { "and" },    { "==", "!=", "<", "<=", ">", ">=" },
+    { "<<", "xor" }, { "+", "-" }, { "*", "/", "mod" },
+};
+enum { LEVELS = sizeof operators / sizeof *operators };
+
+static int binds(const struct word *w)
+{
+    for (int depth = 0; depth < LEVELS; depth++)
+        for (int i = 0; operators[depth][i]; i++)
+            if (word_is(w, operators[depth][i]))
+                return depth + 1;
+    return 0;
+}
+
+/* Where each brace closes.  Meanwhile those that are open are a list, the innermost first. */
+static void match_braces(struct word *words)
+{
+    int open = -1;
+    for (int i = 0; words[i].kind != WORD_END; i++)
+        if (word_is(&words[i], "{")) {
+            words[i].close = open;
+            open = i;
+        } else if (word_is(&words[i], "}") && open >= 0) {
+            int outer = words[open].close;
+            words[open].close = i - open;
+            open = outer;
+        }
+    for (int outer; open >= 0; open = outer) {
+        outer = words[open].close;
+        words[open].close = 0;
+    }
+}
+
 struct word *words_of(const char *text)
 {
     struct word *words = calloc(strlen(text) + 1, sizeof(*words)), *w = words;
@@ -61,16 +96,22 @@ struct word *words_of(const char *text)
                   : isdigit((unsigned char)*at) ? WORD_NUMBER
                                                 : WORD_SIGN;
         w->length = word_length(at, w->kind);
+        w->binds = binds(w);
         at += w++->length;
     }
-    if (words)
-        *w = (struct word){ WORD_END, at, 0, line, (int)(at - start) + 1 };
+    if (!words)
+        return NULL;
+    *w = (struct word){
+        .kind = WORD_END, .at = at, .line = line, .column = (int)(at - start) + 1
+    };
+    match_braces(words);
     return words;
 }
 
 bool word_is(const struct word *word, const char *text)
 {
-    return word->length == (int)strlen(text) && memcmp(word->at, text, strlen(text)) == 0;
+    return word->at[0] == text[0] && word->length == (int)strlen(text) &&
+           memcmp(word->at, text, strlen(text)) == 0;
 }
 
 /* ---- walking ---- */
@@ -133,7 +174,8 @@ static long named(struct walk *walk, const struct word *w)
 {
     for (int i = walk->nvariables - 1; i >= 0; i--) {
         const struct variable *v = &walk->variable[i];
-        if (v->length == w->length && memcmp(v->name, w->at, (size_t)w->length) == 0)
+        if (v->length == w->length && v->name[0] == w->at[0] &&
+            memcmp(v->name, w->at, (size_t)w->length) == 0)
             return v->value;
     }
     walk_refuse(
@@ -210,13 +252,6 @@ static long signed_number(struct walk *walk)
     return named(walk, w);
 }
 
-/* Operators by how tightly they bind, loosest first. */
-static const char *const operators[][7] = {
-    { "or" },        { "and" },    { "==", "!=", "<", "<=", ">", ">=" },
-    { "<<", "xor" }, { "+", "-" }, { "*", "/", "mod" },
-};
-enum { LEVELS = sizeof operators / sizeof *operators };
-
 static long divide(struct walk *walk, const struct word *w, long a, long b)
 {
     bool rest = word_is(w, "mod");
@@ -264,15 +299,9 @@ static long level(struct walk *walk, int depth)
     if (depth == LEVELS)
         return simple(walk);
     long value = level(walk, depth + 1);
-    for (bool again = true; again && !walk->why[0];) {
-        again = false;
-        for (int i = 0; !again && operators[depth][i]; i++) {
-            const struct word *w = walk->word;
-            if (walk_take(walk, operators[depth][i])) {
-                value = compute(walk, w, value, level(walk, depth + 1));
-                again = true;
-            }
-        }
+    while (walk->word->binds == depth + 1 && !walk->why[0]) {
+        const struct word *w = walk->word++;
+        value = compute(walk, w, value, level(walk, depth + 1));
     }
     return value;
 }

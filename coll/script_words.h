@@ -12,6 +12,8 @@ struct word {
     enum { WORD_NAME, WORD_NUMBER, WORD_SIGN, WORD_END } kind;
     const char *at;
     int length, line, column;
+    int close; /* of "{": so many words on is its "}"; else 0 */
+    int binds; /* of an operator: how tightly, from 1; else 0 */
 };
 
 struct variable {
@@ -29,9 +31,8 @@ struct walk {
     bool doing;
     struct plan *plan;
     int me, p, root;
-    long left;   /* statements that it may still perform */
-    long passed; /* that it has passed over */
-    int nested;  /* braces and parentheses that are open */
+    long left;  /* statements that it may still perform */
+    int nested; /* braces and parentheses that are open */
     struct variable variable[WALK_VARIABLES];
     int nvariables;
     int wanted_step, found_line; /* script_line */
