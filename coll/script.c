@@ -449,6 +449,8 @@ static char *text_of(const char *path)
     char *text = file ? calloc(1, MOST_TEXT + 2) : NULL;
     size_t n = text ? fread(text, 1, MOST_TEXT + 1, file) : 0;
     int error = !text || ferror(file) ? errno : n > MOST_TEXT ? EFBIG : 0;
+    if (!error && memchr(text, '\0', n)) /* it would end there */
+        error = EILSEQ;
     if (file)
         fclose(file);
     if (!error)
@@ -465,7 +467,8 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
     int error;
     *n = 0;
     if (!common.text || !common.path) {
-        error = fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(errno));
+        const char *why = errno == EILSEQ ? "it has a zero byte, so it is no text" : NULL;
+        error = fail(MPI_ERR_OTHER, "cannot read %s: %s", path, why ? why : strerror(errno));
         goto no_text;
     }
     walk.word = common.words = words_of(common.text);

@@ -100,6 +100,14 @@ START_TEST(what_cannot_be_read_in_whole_is_refused)
     free(scripts[0].path);
     free(text);
     unlink(path);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "algorithm a for bcast\nblocks in 0 out 1 tmp 0%c\nflod out[0]\n", '\0');
+    fclose(f);
+    ck_assert_int_eq(script_read(path, scripts, 4, &n), MPI_ERR_OTHER);
+    ck_assert_msg(strstr(fail_text(), "it has a zero byte, so it is no text") != NULL, "%s",
+                  fail_text());
+    unlink(path);
     ck_assert_int_eq(script_read("/", scripts, 4, &n), MPI_ERR_OTHER);
     ck_assert_msg(strstr(fail_text(), "cannot read /: Is a directory") != NULL, "%s",
                   fail_text());
