@@ -152,6 +152,15 @@ static bool may_add(struct stage *g, int r, int step, const struct step *s)
                  collective_name(g->world->what));
 }
 
+/* Bytes are not copied over each other: what has gaps is copied piece by piece. */
+static bool may_copy(struct stage *g, int r, int step, const struct step *s)
+{
+    bool over = s->verb == VERB_COPY && s->to.room == s->from.room &&
+                s->to.first < s->from.first + s->from.n &&
+                s->from.first < s->to.first + s->to.n;
+    return !over || wrong(g, "rank %d step %d: copies blocks over each other", r, step);
+}
+
 /* Of a vector that is cut in n blocks, which may be of different length, a block is one part: block i of any copy
  * of it the part i modulo n.  Where nothing is known of lengths: 0. */
 static int part_of(const struct stage *g, int r, struct span s)
@@ -268,8 +277,9 @@ static bool examine(struct stage *g)
     for (int r = 0; r < g->world->p; r++)
         for (int i = 0; i < g->actor[r].plan->nsteps; i++) {
             const struct step *s = &g->actor[r].plan->step[i];
-            if (!may_add(g, r, i, s) || !span_fits(g, r, i, s->to, true) ||
-                !span_fits(g, r, i, s->from, false) || !parts_agree(g, r, i, s))
+            if (!may_add(g, r, i, s) || !may_copy(g, r, i, s) ||
+                !span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false) ||
+                !parts_agree(g, r, i, s))
                 return false;
         }
     for (int r = 0; r < g->world->p; r++)

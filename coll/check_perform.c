@@ -153,13 +153,12 @@ static void look_at_place(struct stage *g, int r, int i)
         }
 }
 
-/* Inside a rank, where spans may overlap. */
+/* Inside a rank. */
 static void shift(struct stage *g, int r, int i)
 {
     struct actor *a = &g->actor[r];
     const struct step *s = &a->plan->step[i];
-    memmove(units(a, s->to), units(a, s->from),
-            (size_t)count(a, s->to) * sizeof(struct symbol));
+    copy(units(a, s->to), units(a, s->from), count(a, s->to));
     look_at_place(g, r, i);
 }
 

@@ -136,13 +136,29 @@ static void fold_do(struct walk *walk)
         plan_fold(walk->plan, peer, to, with, side);
 }
 
+/* Where blocks move up or down among themselves, one after the other: from the end that nothing is read from
+ * any more. */
+static void copy_blocks(struct plan *plan, struct span to, struct span from)
+{
+    bool up = to.first > from.first;
+    if (to.room != from.room || (up ? to.first - from.first : from.first - to.first) >= to.n) {
+        plan_copy(plan, to, from);
+        return;
+    }
+    for (int i = 0; i < to.n && to.first != from.first; i++) {
+        int b = up ? to.n - 1 - i : i;
+        plan_copy(plan, blocks((enum room)to.room, to.first + b, 1),
+                  blocks((enum room)from.room, from.first + b, 1));
+    }
+}
+
 static void copy_do(struct walk *walk)
 {
     const struct word *w = walk->word;
     struct span to = target_read(walk), from = span_read(walk);
     same_length(walk, w, to, from);
     if (may_write(walk))
-        plan_copy(walk->plan, to, from);
+        copy_blocks(walk->plan, to, from);
 }
 
 static void join_do(struct walk *walk)

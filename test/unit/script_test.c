@@ -549,6 +549,30 @@ START_TEST(in_place_blocks_are_looked_for_where_they_are)
 }
 END_TEST
 
+/* Up and down among themselves; bytes with gaps are copied piece by piece. */
+START_TEST(blocks_are_not_copied_over_each_other)
+{
+    static const char text[] =
+        "algorithm a for allgather\nblocks in 1 out p tmp p\n"
+        "call allgather spread (0, p, 1, 0) in in[0] out out[0 .. p - 1]\n"
+        "copy tmp[0 .. p - 1] out[0 .. p - 1]\n"
+        "copy tmp[1 .. p - 1] tmp[0 .. p - 2]\n"
+        "copy tmp[0 .. p - 2] tmp[1 .. p - 1]\n"
+        "copy tmp[0 .. p - 1] tmp[0 .. p - 1]\n"
+        "copy out[0 .. p - 2] tmp[0 .. p - 2]\n";
+    struct verdict verdict = verdict_of(text, 5, 1, false);
+    ck_assert_str_eq(verdict.text, "");
+    struct plan plan;
+    struct plan_key key = { .size = 5, .pieces = 1, .script = one(text) };
+    ck_assert_int_eq(plan_make(&plan, &key, script_program), 0);
+    for (int i = 0; i < plan.nsteps; i++)
+        ck_assert(plan.step[i].verb != VERB_COPY || plan.step[i].to.room != ROOM_TMP ||
+                  plan.step[i].from.room != ROOM_TMP || plan.step[i].to.n == 1);
+    plan_free(&plan);
+    unlink(path);
+}
+END_TEST
+
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
@@ -557,4 +581,4 @@ UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_l
           only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
           verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs,
           a_name_may_not_be_too_long, verdicts_name_rooms_verbs_and_orders,
-          in_place_blocks_are_looked_for_where_they_are)
+          in_place_blocks_are_looked_for_where_they_are, blocks_are_not_copied_over_each_other)
