@@ -490,7 +490,10 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
     walk.word = common.words = words_of(common.text);
     while (walk.word && !walk.why[0] && walk.word->kind != WORD_END) {
         if (*n == most)
-            walk_refuse(&walk, walk.word, "more than %d algorithms", most);
+            walk_refuse(
+                &walk, walk.word,
+                "one algorithm too many; beside those of other files there is room for %d",
+                most);
         if (walk.why[0])
             break;
         scripts[*n] = common;

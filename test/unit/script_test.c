@@ -72,6 +72,9 @@ START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
             "3:6", "no plan direct for neighbor_allgather that could be called");
     refused(HEAD "require p == 9999999999999999999", "3:14",
             "9999999999999999999 is too large a number; 18 digits at most");
+#define NEXT "\nalgorithm a for bcast\nblocks in 0 out 1 tmp 0"
+    refused(HEAD NEXT NEXT NEXT NEXT, "10:1",
+            "one algorithm too many; beside those of other files there is room for 4");
     char deep[1000];
     memset(deep, '(', sizeof deep);
     memcpy(deep, HEAD "let x = ", strlen(HEAD "let x = "));
