@@ -142,29 +142,70 @@ static uint64_t reduced(int reduction, uint64_t x, uint64_t y)
 
 /* ---- communicators ---- */
 
-enum { WORLD, DUP, REVERSED, EVEN_ODD, NEIGHBORS, COMMS };
+enum {
+    WORLD,
+    DUP,
+    REVERSED,
+    EVEN_ODD,
+    NEIGHBORS,
+    EVENS_TO_ODDS,
+    FIRST_TO_REST,
+    INTER_DUP,
+    COMMS
+};
 static struct group {
     const char *name;
     MPI_Comm comm;
     int color, rank, size;
+    int far_color,
+        peers; /* of those whose data this rank gets: of the other group if `inter` */
+    bool inter;
 } groups[COMMS] = { { .name = "the world" },
                     { .name = "a duplicate of the world" },
                     { .name = "the world backwards" },
                     { .name = "even or odd ranks, backwards" },
-                    { .name = "two neighbors, backwards" } };
+                    { .name = "two neighbors, backwards" },
+                    { .name = "even to odd ranks, backwards" },
+                    { .name = "the first to the others, backwards" },
+                    { .name = "a duplicate of that" } };
+static int ngroups;
+
+/* The last rank of this process's color leads its side. */
+static void make_inter(struct group *g, int first, int second)
+{
+    MPI_Comm side;
+    g->inter = true;
+    g->far_color = !g->color;
+    MPI_Comm_split(MPI_COMM_WORLD, g->color, -world_rank(), &side);
+    MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, g->color ? first : second, 3, &g->comm);
+    MPI_Comm_free(&side);
+}
 
 static void make_groups(void)
 {
-    int me = world_rank();
-    groups[EVEN_ODD].color = me % 2;
+    int me = world_rank(), last = world_size() - 1;
+    groups[EVEN_ODD].color = groups[EVENS_TO_ODDS].color = me % 2;
     groups[NEIGHBORS].color = me / 2;
+    groups[FIRST_TO_REST].color = groups[INTER_DUP].color = me > 0;
     groups[WORLD].comm = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &groups[DUP].comm);
-    for (int g = REVERSED; g < COMMS; g++)
+    for (int g = REVERSED; g <= NEIGHBORS; g++)
         MPI_Comm_split(MPI_COMM_WORLD, groups[g].color, -me, &groups[g].comm);
-    for (int g = 0; g < COMMS; g++) {
+    ngroups = last ? COMMS : EVENS_TO_ODDS;
+    if (last) {
+        make_inter(&groups[EVENS_TO_ODDS], last - last % 2, last - 1 + last % 2);
+        make_inter(&groups[FIRST_TO_REST], 0, last);
+        groups[INTER_DUP] = groups[FIRST_TO_REST];
+        MPI_Comm_dup(groups[FIRST_TO_REST].comm, &groups[INTER_DUP].comm);
+    }
+    for (int g = 0; g < ngroups; g++) {
         MPI_Comm_rank(groups[g].comm, &groups[g].rank);
         MPI_Comm_size(groups[g].comm, &groups[g].size);
+        groups[g].peers = groups[g].size;
+        if (groups[g].inter)
+            MPI_Comm_remote_size(groups[g].comm, &groups[g].peers);
+        else
+            groups[g].far_color = groups[g].color;
     }
 }
 
@@ -175,7 +216,7 @@ static void free_all(void)
             if (f == PAIR || v != DENSE)
                 MPI_Type_free(&types[f][v].handle);
     MPI_Op_free(&reductions[COMPOSE].handle);
-    for (int g = DUP; g < COMMS; g++)
+    for (int g = DUP; g < ngroups; g++)
         MPI_Comm_free(&groups[g].comm);
 }
 
@@ -243,12 +284,15 @@ struct side {
 
 struct operation {
     int id, turn, turns, count, root, family, reduction;
+    int other_count; /* of what the ranks of color 1 send, between two groups */
+    int root_color;  /* and where the root is */
     enum kind kind;
     enum form form;
     const struct group *group;
     bool in_place; /* this rank passes MPI_IN_PLACE */
     bool running;
     struct side out, in;
+    int results[MOST_RANKS]; /* elements that each rank of this group gets of a reduction */
 };
 
 static const struct shape *shape_of(const struct operation *o)
@@ -258,7 +302,7 @@ static const struct shape *shape_of(const struct operation *o)
 
 static bool is_root(const struct operation *o)
 {
-    return o->group->rank == o->root;
+    return o->group->rank == o->root && (!o->group->inter || o->group->color == o->root_color);
 }
 
 /* Where element i of a block is. */
@@ -283,15 +327,15 @@ static void print_side(const char *name, const struct side *s)
 static void describe(const struct operation *o, const char *what)
 {
     static const char *const forms[FORMS] = { "blocking", "nonblocking", "persistent" };
-    fprintf(
-        stderr,
-        "coll_random %d %d %d, rank %d of %d: %s\n"
-        "  operation %d: %s %s, start %d of %d, on %s as %d of %d, count %d, root %d%s%s%s\n",
-        seed, rounds, max_count, world_rank(), world_size(), what, o->id, forms[o->form],
-        shape_of(o)->name, o->turn + 1, o->turns, o->group->name, o->group->rank,
-        o->group->size, o->count, o->root, o->in_place ? ", in place" : "",
-        shape_of(o)->reduces ? ", " : "",
-        shape_of(o)->reduces ? reductions[o->reduction].name : "");
+    fprintf(stderr,
+            "coll_random %d %d %d, rank %d of %d: %s\n"
+            "  operation %d: %s %s, start %d of %d, on %s as %d of %d to %d, count %d or %d, "
+            "root %d of %d%s%s%s\n",
+            seed, rounds, max_count, world_rank(), world_size(), what, o->id, forms[o->form],
+            shape_of(o)->name, o->turn + 1, o->turns, o->group->name, o->group->rank,
+            o->group->size, o->group->peers, o->count, o->other_count, o->root, o->root_color,
+            o->in_place ? ", in place" : "", shape_of(o)->reduces ? ", " : "",
+            shape_of(o)->reduces ? reductions[o->reduction].name : "");
     print_side("sends", &o->out);
     print_side("receives", &o->in);
 }
@@ -321,11 +365,10 @@ static void compare(const struct operation *o, const char *name, const struct si
 
 /* ---- the oracle ---- */
 
-/* Element i of what one rank has for another, or for all (to = 0). */
-static uint64_t sent(const struct operation *o, int from, int to, int i)
+/* Element i of what one rank of a color has for another, or for all (to = 0). */
+static uint64_t sent(const struct operation *o, int color, int from, int to, int i)
 {
-    uint64_t call =
-        mixed((uint64_t)(o->id * MOST_TURNS + o->turn) << 8 | (uint64_t)o->group->color);
+    uint64_t call = mixed((uint64_t)(o->id * MOST_TURNS + o->turn) << 8 | (uint64_t)color);
     uint64_t x = mixed(call + ((uint64_t)from << 48) + ((uint64_t)to << 32) + (uint64_t)i);
     return o->family == PAIR ? x | 1 /* odd: products do not vanish */
                              : (uint64_t)((int64_t)(x % 2000) - 1000);
@@ -335,12 +378,13 @@ static uint64_t sent(const struct operation *o, int from, int to, int i)
 static uint64_t received(const struct operation *o, int block, int i)
 {
     int me = o->group->rank, to = shape_of(o)->many_out ? me : 0;
-    int last = o->kind == SCAN ? me : o->kind == EXSCAN ? me - 1 : o->group->size - 1;
+    int last = o->kind == SCAN ? me : o->kind == EXSCAN ? me - 1 : o->group->peers - 1;
+    int color = o->group->far_color;
     if (!shape_of(o)->reduces)
-        return sent(o, shape_of(o)->root == ROOT_SENDS ? o->root : block, to, i);
-    uint64_t x = sent(o, 0, to, i);
+        return sent(o, color, shape_of(o)->root == ROOT_SENDS ? o->root : block, to, i);
+    uint64_t x = sent(o, color, 0, to, i);
     for (int from = 1; from <= last; from++)
-        x = reduced(o->reduction, x, sent(o, from, to, i));
+        x = reduced(o->reduction, x, sent(o, color, from, to, i));
     return x;
 }
 
@@ -370,7 +414,8 @@ static void fill(struct operation *o)
         return;
     for (int b = 0; b < as->blocks; b++)
         for (int i = 0; i < as->counts[b] && (!only_mine || b == o->group->rank); i++) {
-            uint64_t value = sent(o, o->group->rank, shape->many_out ? b : 0, i);
+            uint64_t value =
+                sent(o, o->group->color, o->group->rank, shape->many_out ? b : 0, i);
             put(as->types[b], to->memory + place(as, b, i), value);
             put(as->types[b], to->image + place(as, b, i), value);
         }
@@ -392,7 +437,8 @@ static void expect(struct operation *o)
     const struct shape *shape = shape_of(o);
     struct side *s = &o->in;
     if ((shape->root == ROOT_RECEIVES && !is_root(o)) ||
-        (shape->root == ROOT_SENDS && o->in_place))
+        (shape->root == ROOT_SENDS &&
+         (o->in_place || (o->group->inter && o->group->color == o->root_color))))
         return;
     if (o->kind == EXSCAN && o->group->rank == 0) { /* undefined */
         accept_any(o);

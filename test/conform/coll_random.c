@@ -3,10 +3,10 @@
  * Random collectives, several in flight at a time, against an oracle (coll_oracle.h).
  *
  * Drawn are: the collective; its form (blocking, nonblocking, persistent with up to three starts);
- * the communicator, of some that overlap; root, counts and MPI_IN_PLACE; datatypes, which need not
- * be the same at both ends (dense, with gaps, with a negative lower bound); the reduction, one of
- * them the user's and not commutative; where the blocks of the v and w forms lie; in which order
- * and by which function each rank completes what it began, and starts it again.
+ * the communicator, of some that overlap and some between two groups; root, counts and MPI_IN_PLACE;
+ * datatypes, which need not be the same at both ends (dense, with gaps, with a negative lower bound);
+ * the reduction, one of them the user's and not commutative; where the blocks of the v and w forms
+ * lie; in which order and by which function each rank completes what it began, and starts it again.
  *
  * Compared is every byte of every buffer, those in gaps, between blocks and beside the ends too.
  * Buffers that are sent, and those that a call does not look at on this rank, have to stay as they were.
@@ -49,7 +49,7 @@ static int draw_count(const struct operation *o)
     case 0:
         return 0;
     case 1:
-        return has_blocks ? many / o->group->size : many;
+        return has_blocks ? many / (o->group->inter ? world_size() : o->group->size) : many;
     case 2:
     case 3:
         return some;
@@ -58,11 +58,19 @@ static int draw_count(const struct operation *o)
     }
 }
 
-/* Where blocks differ: how long that from one rank to another is, or (to = 0) the one of a rank. */
-static int count_between(const struct operation *o, int from, int to)
+/* What the ranks of a color send, where that is the same for all of them. */
+static int count_from(const struct operation *o, int color)
 {
-    uint64_t x = mixed(((uint64_t)o->id << 32) + ((uint64_t)from << 16) + (uint64_t)to);
-    return x % 5 == 0 ? 0 : (int)((x >> 8) % (uint64_t)(o->count + 1));
+    bool other = o->group->inter && !shape_of(o)->reduces && color;
+    return other ? o->other_count : o->count;
+}
+
+/* Where blocks differ: how long that from one rank to another is, or (to = 0) the one of a rank. */
+static int count_between(const struct operation *o, int color, int from, int to)
+{
+    uint64_t x = ((uint64_t)o->id << 32) + ((uint64_t)from << 16) + (uint64_t)to;
+    x = mixed(o->group->inter ? x + ((uint64_t)color << 12) : x);
+    return x % 5 == 0 ? 0 : (int)((x >> 8) % (uint64_t)(count_from(o, color) + 1));
 }
 
 /* The counts of one end, out or in. */
@@ -73,13 +81,40 @@ static void set_counts(const struct operation *o, struct side *s)
     bool many = is_out ? shape->many_out : shape->many_in;
     for (int b = 0; b < s->blocks; b++) {
         int me = o->group->rank, other = many ? b : me, from = other, to = 0;
+        int color = is_out || o->in_place ? o->group->color : o->group->far_color;
         if (exchange) {
             /* in place as much goes in one direction as in the other */
             from = o->in_place ? (me < other ? me : other) : is_out ? me : other;
             to = me + other - from;
         }
-        s->counts[b] = shape->uneven ? count_between(o, from, to) : o->count;
+        s->counts[b] = shape->uneven ? count_between(o, color, from, to) : count_from(o, color);
     }
+}
+
+/* Where the part of the i-th of n ranks of a color begins. */
+static int cut(const struct operation *o, int color, int i, int n)
+{
+    uint64_t x = mixed(((uint64_t)o->id << 32) + ((uint64_t)color << 16) + (uint64_t)i);
+    int even = (int)((long)o->count * i / n);
+    return i == 0 || i == n ? even : even - (int)(x % (uint64_t)(o->count / n + 1));
+}
+
+/* Reductions whose results are scattered: between two groups both get as much, by ranks of their own. */
+static void set_results(struct operation *o)
+{
+    const struct group *g = o->group;
+    bool even = o->kind == REDUCE_SCATTER_BLOCK;
+    int each = o->count > 200 ? o->count / (g->size * g->peers) : o->count;
+    for (int r = 0; r < g->size; r++)
+        o->results[r] = !g->inter ? o->out.counts[r]
+                        : even
+                            ? each * g->peers
+                            : cut(o, g->color, r + 1, g->size) - cut(o, g->color, r, g->size);
+    for (int r = 0; r < g->peers && g->inter; r++)
+        o->out.counts[r] =
+            even ? each * g->size
+                 : cut(o, g->far_color, r + 1, g->peers) - cut(o, g->far_color, r, g->peers);
+    o->in.counts[0] = o->results[g->rank];
 }
 
 /* One type for all blocks or, where the call takes several, one for each. */
@@ -113,12 +148,15 @@ static void lay_out(const struct operation *o, struct side *s)
 
 static void make_sides(struct operation *o, int variant)
 {
-    int n = o->group->size;
+    int n = o->group->peers;
     o->out.blocks = o->kind == BARRIER || o->kind == BCAST ? 0 : shape_of(o)->many_out ? n : 1;
     o->in.blocks = o->kind == BARRIER ? 0 : shape_of(o)->many_in ? n : 1;
+    set_counts(o, &o->out);
+    set_counts(o, &o->in);
+    if (shape_of(o)->reduces && shape_of(o)->many_out)
+        set_results(o);
     for (int k = 0; k < 2; k++) {
         struct side *s = k ? &o->in : &o->out;
-        set_counts(o, s);
         draw_types(o, s, variant);
         lay_out(o, s);
     }
@@ -146,19 +184,25 @@ static void draw_operation(struct operation *o, int id)
     o->id = id;
     o->kind = (enum kind)draw(&together, KINDS);
     o->form = (enum form)draw(&together, FORMS);
-    o->group = &groups[draw(&together, COMMS)];
+    o->group = &groups[draw(&together, ngroups)];
+    if (o->group->inter && (o->kind == SCAN || o->kind == EXSCAN))
+        o->kind = o->kind == SCAN ? ALLREDUCE : REDUCE;
     o->family = draw(&together, FAMILIES);
-    o->root = draw(&together, 1 << 20) % o->group->size;
+    o->root_color = draw(&together, 2);
+    bool near = !o->group->inter || o->root_color == o->group->color;
+    o->root = draw(&together, 1 << 20) % (near ? o->group->size : o->group->peers);
     o->turns = 1 + draw(&together, MOST_TURNS);
     o->turns = o->form == PERSISTENT ? o->turns : 1;
     o->reduction = draw(&together, COMPOSE);
     o->reduction = o->family == PAIR ? COMPOSE : o->reduction;
     int variant = draw(&together, VARIANTS); /* of reductions */
     variant = o->family == PAIR ? variant : DENSE;
-    bool in_place = draw(&together, 2), rooted = shape_of(o)->root != NO_ROOT;
+    bool in_place = draw(&together, 2) && !o->group->inter;
+    bool rooted = shape_of(o)->root != NO_ROOT;
     in_place = in_place || o->kind == BCAST; /* whose one buffer holds input and result */
     o->in_place = o->kind != BARRIER && in_place && (!rooted || is_root(o));
     o->count = draw_count(o);
+    o->other_count = draw_count(o);
     make_sides(o, variant);
 }
 
@@ -169,6 +213,14 @@ static void draw_operation(struct operation *o, int id)
      : o->form == NONBLOCKING ? MPI_##iname(__VA_ARGS__, comm, request)                        \
                               : MPI_##name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request))
 
+/* What this rank says of the root. */
+static int root_said(const struct operation *o)
+{
+    if (!o->group->inter || o->group->color != o->root_color)
+        return o->root;
+    return is_root(o) ? MPI_ROOT : MPI_PROC_NULL;
+}
+
 static int call_reduction(const struct operation *o, void *s, void *r, MPI_Request *request)
 {
     MPI_Comm comm = o->group->comm;
@@ -176,7 +228,7 @@ static int call_reduction(const struct operation *o, void *s, void *r, MPI_Reque
     MPI_Op op = reductions[o->reduction].handle;
     switch (o->kind) {
     case REDUCE:
-        return IN_FORM(Reduce, Ireduce, s, r, o->count, type, op, o->root);
+        return IN_FORM(Reduce, Ireduce, s, r, o->count, type, op, root_said(o));
     case ALLREDUCE:
         return IN_FORM(Allreduce, Iallreduce, s, r, o->count, type, op);
     case SCAN:
@@ -184,9 +236,10 @@ static int call_reduction(const struct operation *o, void *s, void *r, MPI_Reque
     case EXSCAN:
         return IN_FORM(Exscan, Iexscan, s, r, o->count, type, op);
     case REDUCE_SCATTER_BLOCK:
-        return IN_FORM(Reduce_scatter_block, Ireduce_scatter_block, s, r, o->count, type, op);
+        return IN_FORM(Reduce_scatter_block, Ireduce_scatter_block, s, r, *o->results, type,
+                       op);
     default:
-        return IN_FORM(Reduce_scatter, Ireduce_scatter, s, r, o->out.counts, type, op);
+        return IN_FORM(Reduce_scatter, Ireduce_scatter, s, r, o->results, type, op);
     }
 }
 
@@ -194,18 +247,19 @@ static int call_even(const struct operation *o, void *s, void *r, MPI_Request *r
 {
     MPI_Comm comm = o->group->comm;
     MPI_Datatype st = o->out.handles[0], rt = o->in.handles[0];
-    int n = o->count, root = o->root;
+    int sn = count_from(o, o->group->color), rn = count_from(o, o->group->far_color);
+    int root = root_said(o);
     switch (o->kind) {
     case BCAST:
-        return IN_FORM(Bcast, Ibcast, r, n, rt, root);
+        return IN_FORM(Bcast, Ibcast, r, is_root(o) ? sn : rn, rt, root);
     case GATHER:
-        return IN_FORM(Gather, Igather, s, n, st, r, n, rt, root);
+        return IN_FORM(Gather, Igather, s, sn, st, r, rn, rt, root);
     case SCATTER:
-        return IN_FORM(Scatter, Iscatter, s, n, st, r, n, rt, root);
+        return IN_FORM(Scatter, Iscatter, s, sn, st, r, rn, rt, root);
     case ALLGATHER:
-        return IN_FORM(Allgather, Iallgather, s, n, st, r, n, rt);
+        return IN_FORM(Allgather, Iallgather, s, sn, st, r, rn, rt);
     default:
-        return IN_FORM(Alltoall, Ialltoall, s, n, st, r, n, rt);
+        return IN_FORM(Alltoall, Ialltoall, s, sn, st, r, rn, rt);
     }
 }
 
@@ -214,7 +268,7 @@ static int call_uneven(const struct operation *o, void *s, void *r, MPI_Request 
     MPI_Comm comm = o->group->comm;
     const MPI_Datatype *st = o->out.handles, *rt = o->in.handles;
     const int *sn = o->out.counts, *sd = o->out.displs, *rn = o->in.counts, *rd = o->in.displs;
-    int root = o->root;
+    int root = root_said(o);
     switch (o->kind) {
     case GATHERV:
         return IN_FORM(Gatherv, Igatherv, s, *sn, *st, r, rn, rd, *rt, root);
