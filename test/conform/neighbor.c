@@ -8,101 +8,13 @@
  * edge from a process is the k-th that this process has to here.  Buffers are compared whole:
  * gaps, blocks of no message and blocks of nobody must be untouched.
  */
-#include "check.h"
+#include "topologies.h"
 
-#include <stdint.h>
-
-enum { MOST = 40, RANKS = 16 };
 enum what { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, WHATS };
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
 static int me, n;
 static MPI_Datatype pair; /* two integers and a gap of one */
-
-/* ---- communicators and where their blocks come from ---- */
-
-struct list {
-    int n, peer[MOST];
-};
-
-struct shape {
-    MPI_Comm comm;
-    struct list in, out;
-    int origin[MOST]; /* the block at in.peer[b] that arrives as my block b */
-};
-
-static void share_lists(struct shape *shape, struct list all[RANKS])
-{
-    CHECK_OK(MPI_Allgather(&shape->out, sizeof shape->out, MPI_BYTE, all, sizeof shape->out,
-                           MPI_BYTE, shape->comm));
-}
-
-/* The k-th edge from there is the k-th edge to here. */
-static void match_edges(struct shape *shape)
-{
-    struct list all[RANKS];
-    int rank;
-    share_lists(shape, all);
-    CHECK_OK(MPI_Comm_rank(shape->comm, &rank));
-    for (int b = 0; b < shape->in.n; b++) {
-        const struct list *there = &all[shape->in.peer[b]];
-        int k = 0, at = 0;
-        for (int i = 0; i < b; i++)
-            k += shape->in.peer[i] == shape->in.peer[b];
-        while (there->peer[at] != rank || k-- > 0)
-            CHECK(++at < there->n);
-        shape->origin[b] = at;
-    }
-}
-
-static void learn_cart(struct shape *shape)
-{
-    int ndims;
-    CHECK_OK(MPI_Cartdim_get(shape->comm, &ndims));
-    shape->in.n = shape->out.n = 2 * ndims;
-    for (int d = 0; d < ndims; d++) {
-        int *peer = &shape->in.peer[2 * d];
-        CHECK_OK(MPI_Cart_shift(shape->comm, d, 1, &peer[0], &peer[1]));
-        shape->origin[2 * d] = 2 * d + 1;
-        shape->origin[2 * d + 1] = 2 * d;
-    }
-    memcpy(shape->out.peer, shape->in.peer, sizeof shape->in.peer);
-}
-
-static void learn_graph(struct shape *shape)
-{
-    int rank;
-    CHECK_OK(MPI_Comm_rank(shape->comm, &rank));
-    CHECK_OK(MPI_Graph_neighbors_count(shape->comm, rank, &shape->in.n));
-    CHECK_OK(MPI_Graph_neighbors(shape->comm, rank, shape->in.n, shape->in.peer));
-    shape->out = shape->in;
-    match_edges(shape);
-}
-
-static void learn_dist_graph(struct shape *shape)
-{
-    int weighted, in[MOST], out[MOST];
-    CHECK_OK(
-        MPI_Dist_graph_neighbors_count(shape->comm, &shape->in.n, &shape->out.n, &weighted));
-    CHECK_OK(MPI_Dist_graph_neighbors(shape->comm, shape->in.n, shape->in.peer,
-                                      weighted ? in : MPI_UNWEIGHTED, shape->out.n,
-                                      shape->out.peer, weighted ? out : MPI_UNWEIGHTED));
-    match_edges(shape);
-}
-
-static void learn(struct shape *shape, MPI_Comm comm)
-{
-    int kind;
-    memset(shape, 0, sizeof *shape);
-    shape->comm = comm;
-    CHECK_OK(MPI_Topo_test(comm, &kind));
-    if (kind == MPI_CART)
-        learn_cart(shape);
-    else if (kind == MPI_GRAPH)
-        learn_graph(shape);
-    else
-        learn_dist_graph(shape);
-}
 
 /* ---- data ---- */
 
@@ -112,11 +24,12 @@ struct exchange {
     enum what what;
     int base; /* pairs of a block, or a measure of them in the v and w forms */
     int salt;
-    int out_counts[MOST], out_displs[MOST], in_counts[MOST], in_displs[MOST];
-    MPI_Count out_counts_c[MOST], in_counts_c[MOST];
-    MPI_Aint out_bytes[MOST], in_bytes[MOST]; /* alltoallw */
-    MPI_Aint out_displs_c[MOST], in_displs_c[MOST];
-    MPI_Datatype out_types[MOST], in_types[MOST];
+    int out_counts[MOST_EDGES], out_displs[MOST_EDGES], in_counts[MOST_EDGES],
+        in_displs[MOST_EDGES];
+    MPI_Count out_counts_c[MOST_EDGES], in_counts_c[MOST_EDGES];
+    MPI_Aint out_bytes[MOST_EDGES], in_bytes[MOST_EDGES]; /* alltoallw */
+    MPI_Aint out_displs_c[MOST_EDGES], in_displs_c[MOST_EDGES];
+    MPI_Datatype out_types[MOST_EDGES], in_types[MOST_EDGES];
     int *out, *in, *expected;
     size_t length; /* integers of a buffer */
 };
@@ -147,7 +60,7 @@ static int sent_as_pairs(const struct exchange *x, int block)
 }
 
 /* Where integer i of a block is, in integers from its start. */
-static int place(int i, int as_pairs)
+static int spot(int i, int as_pairs)
 {
     return as_pairs ? i / 2 * 3 + i % 2 : i;
 }
@@ -180,7 +93,7 @@ static size_t side_length(const int *pairs, int nblocks)
 static void widen(struct exchange *x)
 {
     int out_unit = x->out_types[0] == pair ? 3 : 1, in_unit = x->in_types[0] == pair ? 3 : 1;
-    for (int b = 0; b < MOST; b++) {
+    for (int b = 0; b < MOST_EDGES; b++) {
         x->out_bytes[b] = x->out_displs[b] * (MPI_Aint)sizeof(int);
         x->in_bytes[b] = x->in_displs[b] * (MPI_Aint)sizeof(int);
         x->out_displs_c[b] = x->out_displs[b] /= out_unit;
@@ -202,7 +115,7 @@ static int *buffer_new(size_t length)
 static void exchange_open(struct exchange *x, const struct shape *s, enum what what, int base,
                           int salt)
 {
-    int pairs[2][MOST] = { { 0 } }, typed[2][MOST] = { { 0 } }, rank;
+    int pairs[2][MOST_EDGES] = { { 0 } }, typed[2][MOST_EDGES] = { { 0 } }, rank;
     *x = (struct exchange){ .what = what, .base = base, .salt = salt };
     CHECK_OK(MPI_Comm_rank(s->comm, &rank));
     int one = what == ALLGATHER || what == ALLGATHERV, nout = one ? 1 : s->out.n;
@@ -225,10 +138,10 @@ static void exchange_open(struct exchange *x, const struct shape *s, enum what w
     x->expected = buffer_new(x->length);
     for (int b = 0; b < nout; b++)
         for (int i = 0; i < 2 * pairs[0][b]; i++)
-            x->out[x->out_displs[b] + place(i, typed[0][b])] = value(x, rank, b, i);
+            x->out[x->out_displs[b] + spot(i, typed[0][b])] = value(x, rank, b, i);
     for (int b = 0; b < s->in.n; b++)
         for (int i = 0; s->in.peer[b] != MPI_PROC_NULL && i < 2 * pairs[1][b]; i++)
-            x->expected[x->in_displs[b] + place(i, typed[1][b])] =
+            x->expected[x->in_displs[b] + spot(i, typed[1][b])] =
                 value(x, s->in.peer[b], s->origin[b], i);
     widen(x);
 }
@@ -407,11 +320,12 @@ static void test_overlap(const struct shape *shape)
 /* Freed by the user while an exchange is in flight. */
 static void test_comm(MPI_Comm comm)
 {
-    struct shape shape;
+    struct shape shape = { 0 };
     struct exchange x;
     MPI_Request request;
     MPI_Comm dup;
-    learn(&shape, comm);
+    shape.comm = comm;
+    learn(&shape);
     test_one_by_one(&shape);
     CHECK_OK(MPI_Comm_dup(comm, &dup));
     CHECK_OK(MPI_Comm_free(&comm));
@@ -444,87 +358,16 @@ static void test_grids(void)
         test_comm(point);
 }
 
-static uint32_t state = 12345;
-static int draw(int below)
+static void test_graphs(void)
 {
-    state = state * 1664525u + 1013904223u;
-    return (int)((state >> 8) % (uint32_t)below);
-}
-
-/* Undirected edges, some of them twice, some from a node to itself. */
-static void test_graph(void)
-{
-    int matrix[RANKS][RANKS] = { { 0 } }, index[RANKS], edges[RANKS * MOST], at = 0;
-    MPI_Comm graph;
-    for (int i = 0; i < 2 * n; i++) {
-        int a = draw(n), b = draw(n);
-        matrix[a][b]++;
-        matrix[b][a] += a != b;
+    void (*const draws[])(struct shape *, int) = { draw_graph, draw_adjacent,
+                                                   draw_contributed };
+    seed_chance(1);
+    for (int i = 0; i < 12; i++) {
+        struct shape drawn;
+        draws[i % 3](&drawn, 0);
+        test_comm(drawn.comm);
     }
-    for (int a = 0; a < n; a++) {
-        int first = draw(n);
-        for (int k = 0; k < n; k++)
-            for (int b = (first + k) % n, i = 0; i < matrix[a][b] && i < 3; i++)
-                edges[at++] = b;
-        index[a] = at;
-    }
-    CHECK_OK(MPI_Graph_create(MPI_COMM_WORLD, n, index, edges, 0, &graph));
-    test_comm(graph);
-}
-
-struct edges {
-    int n, from[MOST], to[MOST], weight[MOST];
-};
-
-static struct edges random_edges(void)
-{
-    struct edges e = { .n = draw(3 * n < MOST ? 3 * n : MOST) };
-    for (int i = 0; i < e.n; i++) {
-        e.from[i] = draw(n);
-        e.to[i] = draw(n);
-        e.weight[i] = draw(10);
-    }
-    return e;
-}
-
-static void test_adjacent(int weighted)
-{
-    struct edges e = random_edges();
-    int in[MOST], out[MOST], in_weights[MOST], out_weights[MOST], nin = 0, nout = 0;
-    for (int i = 0; i < e.n; i++) {
-        if (e.to[i] == me) {
-            in_weights[nin] = e.weight[i];
-            in[nin++] = e.from[i];
-        }
-        if (e.from[i] == me) {
-            out_weights[nout] = e.weight[i];
-            out[nout++] = e.to[i];
-        }
-    }
-    MPI_Comm graph;
-    CHECK_OK(MPI_Dist_graph_create_adjacent(
-        MPI_COMM_WORLD, nin, in, weighted ? in_weights : MPI_UNWEIGHTED, nout, out,
-        weighted ? out_weights : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
-    test_comm(graph);
-}
-
-/* Each edge is contributed by some process. */
-static void test_contributed(int weighted)
-{
-    struct edges e = random_edges(), mine = { .n = 0 };
-    int degrees[MOST];
-    for (int i = 0; i < e.n; i++)
-        if (draw(n) == me) {
-            mine.from[mine.n] = e.from[i];
-            mine.to[mine.n] = e.to[i];
-            mine.weight[mine.n] = e.weight[i];
-            degrees[mine.n++] = 1;
-        }
-    MPI_Comm graph;
-    CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, mine.n, mine.from, degrees, mine.to,
-                                   weighted ? mine.weight : MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &graph));
-    test_comm(graph);
 }
 
 static void test_errors(void)
@@ -585,11 +428,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Type_commit(&pair));
     CHECK_OK(MPI_Type_free(&bare));
     test_grids();
-    for (int i = 0; i < 4; i++) {
-        test_graph();
-        test_adjacent(i % 2);
-        test_contributed(i % 2);
-    }
+    test_graphs();
     test_errors();
     test_one_way_graph();
     CHECK_OK(MPI_Type_free(&pair));
