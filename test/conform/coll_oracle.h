@@ -13,10 +13,7 @@
 #ifndef COLL_ORACLE_H
 #define COLL_ORACLE_H
 
-#include "check.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "chance.h"
 
 enum {
     MOST_RANKS = 64,
@@ -26,13 +23,6 @@ enum {
 };
 static int seed, rounds,
     max_count; /* the arguments, as they are said when something is wrong */
-
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 /* ---- datatypes and reductions ---- */
 

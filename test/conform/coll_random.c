@@ -17,27 +17,6 @@
 
 enum { MOST_FLYING = 6, SEEDS = 4, ROUNDS = 200, MAX_COUNT = 10000 };
 
-/* ---- chance ---- */
-
-/* The same on all ranks, for what they must agree on; and of this rank, for what is its own affair. */
-static uint64_t together, alone;
-
-static int draw(uint64_t *state, int below)
-{
-    *state += 0x9e3779b97f4a7c15u;
-    return (int)(mixed(*state) % (uint64_t)below);
-}
-
-/* 0 to n - 1 in any order. */
-static void shuffle(int *order, int n)
-{
-    for (int i = 0; i < n; i++) {
-        int j = draw(&alone, i + 1);
-        order[i] = order[j];
-        order[j] = i;
-    }
-}
-
 /* ---- drawing ---- */
 
 /* None, many, some or a few; not so many where there is a block for each rank. */
@@ -133,7 +112,7 @@ static void lay_out(const struct operation *o, struct side *s)
 {
     bool anywhere = shape_of(o)->uneven && !shape_of(o)->reduces && s->blocks > 1;
     int order[MOST_RANKS], end = 0, unit = 1;
-    shuffle(order, s->blocks);
+    shuffle(&alone, order, s->blocks);
     s->in_bytes = o->kind == ALLTOALLW;
     for (int k = 0; k < s->blocks; k++) {
         int b = anywhere ? order[k] : k, below = s->in_bytes ? -s->types[b]->offset : 0;
@@ -347,7 +326,7 @@ static bool any_running(void)
 static void complete(void)
 {
     int order[MOST_FLYING], how = draw(&alone, 3), at, done = 0, rc;
-    shuffle(order, flying);
+    shuffle(&alone, order, flying);
     for (int i = 0; i < flying && how == 0; i++)
         if (operations[order[i]].running) {
             rc = MPI_Wait(&requests[order[i]], MPI_STATUS_IGNORE);
@@ -384,7 +363,7 @@ static void play_round(int round)
             if (turn < operations[order[i]].turns)
                 begin(order[i], turn);
         complete();
-        shuffle(order, flying); /* persistent ones may be started in any order */
+        shuffle(&alone, order, flying); /* persistent ones may be started in any order */
     }
     for (int k = 0; k < flying; k++) {
         if (requests[k] != MPI_REQUEST_NULL)
@@ -395,8 +374,7 @@ static void play_round(int round)
 
 static void play(void)
 {
-    together = mixed((uint64_t)seed);
-    alone = mixed(together + (uint64_t)world_rank() + 1);
+    seed_chance(seed);
     for (int round = 0; round < rounds; round++)
         play_round(round);
 }
