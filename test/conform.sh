@@ -40,7 +40,7 @@ if [ -n "${XMPI_TEST_LARGE:-}" ]; then
     "${PYTHON3:-python3}" "$top/test/large/wrap.py" > "$wrap" || exit 99
     [ -n "${ONLY:-}" ] || all=yes
     ONLY="${ONLY:-bsend coll_inplace coll_inter coll_random coll_vector external32 mpi4 neighbor neighbor_random ops \
-        p2p p2p_random part persistent probe request_kinds types types_again}"
+        p2p p2p_random part part_random persistent probe request_kinds types types_again}"
 fi
 
 if [ -n "$wrap" ]; then # once for all programs
