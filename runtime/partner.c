@@ -36,6 +36,8 @@ enum { PARTNER_MOST = 2048, PARTNER_MOST_IN_A_CROWD = 4096, CROWD_PER_CPU = 6 };
 static const uint64_t TOGETHER_NS = 200000; /* was worth it */
 
 struct doorbell *partner, *companion;
+enum copied companion_how;
+uint32_t companion_copies;
 size_t partner_most = PARTNER_MOST;
 
 static struct doorbell *mine;
@@ -141,12 +143,18 @@ void partner_answered(void)
     linger_answered();
 }
 
+void partner_copied(void)
+{
+    companion_copies = 0;
+    partner_tell();
+    if (mine)
+        seat_together(companion);
+}
+
 void partner_missed(uint32_t polls)
 {
     bool lingered = linger.now;
     linger_judge();
-    if (mine && !partner && companion)
-        seat_together(companion);
     if (!mine || !partner || lingered)
         return;
     if (polls >= PATIENCE || misses >= MOST_MISSES)

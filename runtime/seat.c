@@ -8,56 +8,64 @@
 #include "runtime/apart.h"
 #include "runtime/clock.h"
 #include "runtime/oncpu.h"
+#include "runtime/partner.h"
 
 #include <sched.h>
 #include <stddef.h>
 
 enum { WAITS_IN_A_ROW = 64, LASTS = 8 /* gaps: the last move was a good one */ };
-static const uint64_t ROW_NS = 20000000; /* longer: they compute in between */
+/* Of our CPU; longer: we compute in between. */
+static const uint64_t WAITS_NS = WAITS_IN_A_ROW * 8000, COPIES_NS = COPIES_IN_A_ROW * 5000;
 static const uint64_t FIRST_GAP_NS = 2000000, MOST_GAP_NS = 100000000;
-
-enum wish { APART, TOGETHER };
 
 static const struct doorbell *mine;
 static struct {
-    const struct doorbell *whom; /* we would rather be apart from it, or together with it, */
-    enum wish wish;
-    int waits;          /* for so many waits in a row, */
-    uint64_t since;     /* from this time on */
-    uint64_t last, gap; /* between two moves, ns */
-} seat;
+    const struct doorbell *whom; /* we would rather be apart from it, */
+    int waits;                   /* for so many waits in a row, */
+    uint64_t since;              /* from this time of our CPU on */
+} beside;
+static uint64_t copied; /* the last row of copies was over, time of our CPU */
+static struct {
+    uint64_t last, gap; /* between two of them, ns */
+} moves;
 
 void seat_open(const struct doorbell *bell)
 {
     mine = bell;
-    seat.whom = NULL;
-    seat.waits = 0;
-    seat.last = 0;
-    seat.gap = FIRST_GAP_NS;
+    beside.whom = NULL;
+    copied = 0;
+    moves.last = 0;
+    moves.gap = FIRST_GAP_NS;
 }
 
-static bool is_steady(const struct doorbell *whom, enum wish wish)
+static bool is_steady(const struct doorbell *whom)
 {
-    if (whom != seat.whom || wish != seat.wish)
-        seat.waits = 0;
-    seat.whom = whom;
-    seat.wish = wish;
-    if (seat.waits == 0)
-        seat.since = clock_ns();
-    if (++seat.waits < WAITS_IN_A_ROW)
+    if (whom != beside.whom || beside.waits == 0) {
+        beside.waits = 0;
+        beside.whom = whom;
+        beside.since = clock_thread_ns();
+    }
+    if (++beside.waits < WAITS_IN_A_ROW)
         return false;
-    seat.waits = 0;
-    return clock_ns() - seat.since < ROW_NS;
+    beside.waits = 0;
+    return clock_thread_ns() - beside.since < WAITS_NS;
+}
+
+static bool is_dense(void)
+{
+    uint64_t now = clock_thread_ns(), took = now - copied;
+    copied = now;
+    return took < COPIES_NS;
 }
 
 static bool is_time(void)
 {
-    uint64_t now = clock_ns(), since = now - seat.last;
-    if (since < seat.gap)
+    uint64_t now = clock_ns(), since = now - moves.last;
+    if (since < moves.gap)
         return false;
-    seat.last = now;
-    uint64_t longer = seat.gap < MOST_GAP_NS ? seat.gap * 3 / 2 : MOST_GAP_NS;
-    seat.gap = since > LASTS * seat.gap ? FIRST_GAP_NS : longer;
+    moves.last = now;
+    uint64_t longer = moves.gap < MOST_GAP_NS ? moves.gap * 3 / 2 : MOST_GAP_NS;
+    moves.gap = since > LASTS * moves.gap ? FIRST_GAP_NS : longer;
     return true;
 }
 
@@ -74,11 +82,11 @@ void seat_apart(const struct doorbell *whom)
 {
     unsigned here = (unsigned)sched_getcpu();
     if (!mine || !oncpu_is(whom, here)) {
-        seat.whom = NULL;
+        beside.whom = NULL;
         return;
     }
     cpu_set_t may, others;
-    if (!is_steady(whom, APART) || mine > whom || here >= CPU_SETSIZE || !is_time() ||
+    if (!is_steady(whom) || mine > whom || here >= CPU_SETSIZE || !is_time() ||
         sched_getaffinity(0, sizeof may, &may) != 0)
         return;
     others = may;
@@ -96,12 +104,11 @@ static bool is_mine_to_go(const struct doorbell *whom, unsigned here, unsigned t
 void seat_together(const struct doorbell *whom)
 {
     unsigned here = (unsigned)sched_getcpu(), there = oncpu_where(whom);
-    if (!mine || there == here || there >= CPU_SETSIZE) {
-        seat.whom = NULL;
+    bool dense = is_dense();
+    if (!mine || !dense || there == here || there >= CPU_SETSIZE)
         return;
-    }
     cpu_set_t may, one;
-    if (!is_steady(whom, TOGETHER) || !is_mine_to_go(whom, here, there) || !is_time() ||
+    if (!is_mine_to_go(whom, here, there) || !is_time() ||
         sched_getaffinity(0, sizeof may, &may) != 0)
         return;
     CPU_ZERO(&one);

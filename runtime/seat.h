@@ -9,7 +9,8 @@
  *
  * 16 KiB to and fro, 4, 8 and 16 ranks on 2 CPUs: 0.5, 0.75 and 0.8 of the time.
  *
- * One of the two asks the scheduler for another CPU, after many waits in a row for the same rank,
+ * One of the two asks the scheduler for another CPU, when it has waited or copied for the same rank many times
+ * in a row with hardly any work in between,
  * rarely, more rarely where it is soon moved back, and is left free to be moved again.  Nobody leaves a CPU that would be
  * without ranks, nor goes where more are; so pairs spread over the CPUs, and do not heap up on one.
  */
@@ -23,6 +24,8 @@ void seat_open(const struct doorbell *mine);
 
 /* A wait for the rank with this doorbell is about to yield. */
 void seat_apart(const struct doorbell *whom);
+
+/* Memory was copied for messages to or from that rank, and no other, COPIES_IN_A_ROW times (partner.h). */
 void seat_together(const struct doorbell *whom);
 
 #endif

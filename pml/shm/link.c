@@ -323,7 +323,7 @@ static int lane_drain(struct lane *lane)
     if (empty)
         lane->told = lane->head;
     if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
-        partner_copies(lane->bell);
+        partner_copies(lane->bell, COPIED_BY_BOTH);
     lane_tell(lane, chunk);
     return packets;
 }
@@ -451,6 +451,13 @@ static int shm_poll(void)
     return packets;
 }
 
+static size_t shm_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
+{
+    struct lane *lane = peer->lane;
+    partner_copies(lane->bell, COPIED_HERE);
+    return reach_read(peer, to, from, bytes);
+}
+
 const struct link link_shm = {
     .name = "shm",
     .short_bytes = SHORT_BYTES,
@@ -468,7 +475,7 @@ const struct link link_shm = {
     .solo_bytes = INLINE_BYTES - SLOT_EXTRA,
     .share = reach_share,
     .reads = reach_reads,
-    .read = reach_read,
+    .read = shm_read,
     .write = reach_write,
     .view = reach_view,
     .words = shm_words,

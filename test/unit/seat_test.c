@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1 /* CPU_SET, sched_getcpu */
 #include "runtime/seat.h"
 #include "runtime/apart.h"
+#include "runtime/clock.h"
 #include "runtime/oncpu.h"
 #include "test/unit/unit.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS = 4, WAITS = 1000, SLOW_WAITS = 200, SLOW_US = 500 };
+enum { RANKS = 4, WAITS = 1000, ROWS = 20, WORK_NS = 1000000 };
 enum { HERE, THERE, CPUS }; /* CPUs */
 
 static struct doorbell bells[RANKS];
@@ -55,6 +56,14 @@ static void sit(int rank, int cpus)
     apart_neighbours(bells, sizeof bells[0], RANKS);
 }
 
+/* Work of our own. */
+static void work_and_copy(const struct doorbell *whom)
+{
+    for (uint64_t end = clock_thread_ns() + WORK_NS; clock_thread_ns() < end;)
+        ;
+    seat_together(whom);
+}
+
 /* So many waits for rank `whom`, the ranks being on these CPUs: do we go to the other one?  Whatever we do, we
  * may use the same CPUs as before. */
 static bool goes(void (*wait)(const struct doorbell *), int whom, const unsigned on[RANKS],
@@ -63,11 +72,8 @@ static bool goes(void (*wait)(const struct doorbell *), int whom, const unsigned
     cpu_set_t before = allowed;
     for (int k = 0; k < RANKS; k++)
         oncpu_tell(&bells[k], on[k]);
-    for (int i = 0; i < waits && cpu == HERE; i++) {
-        if (waits == SLOW_WAITS)
-            usleep(SLOW_US);
+    for (int i = 0; i < waits && cpu == HERE; i++)
         wait(&bells[whom]);
-    }
     ck_assert(CPU_EQUAL(&allowed, &before));
     return cpu != HERE;
 }
@@ -106,10 +112,10 @@ START_TEST(nobody_goes_where_more_are_nor_leaves_a_cpu_empty)
 }
 END_TEST
 
-START_TEST(who_computes_between_waits_stays)
+START_TEST(who_computes_between_copies_stays)
 {
     sit(0, CPUS);
-    ck_assert(!goes(seat_together, 1, (unsigned[]){ HERE, THERE, HERE, HERE }, SLOW_WAITS));
+    ck_assert(!goes(work_and_copy, 1, (unsigned[]){ HERE, THERE, HERE, HERE }, ROWS));
 }
 END_TEST
 
@@ -147,5 +153,5 @@ END_TEST
 
 UNIT_MAIN("seat", one_of_two_on_a_cpu_moves, two_who_copy_meet_on_one_cpu,
           of_two_cpus_with_as_many_ranks_the_first_rank_leaves_its_own,
-          nobody_goes_where_more_are_nor_leaves_a_cpu_empty, who_computes_between_waits_stays,
+          nobody_goes_where_more_are_nor_leaves_a_cpu_empty, who_computes_between_copies_stays,
           who_is_bound_stays, moves_are_rare, without_a_doorbell_nobody_moves)
