@@ -36,7 +36,6 @@ enum { PARTNER_MOST = 2048, PARTNER_MOST_IN_A_CROWD = 4096, CROWD_PER_CPU = 6 };
 static const uint64_t TOGETHER_NS = 200000; /* was worth it */
 
 struct doorbell *partner, *companion;
-enum copied companion_how;
 uint32_t companion_copies;
 size_t partner_most = PARTNER_MOST;
 

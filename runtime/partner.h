@@ -27,14 +27,9 @@
 
 struct doorbell; /* runtime/progress.h */
 
-/* Memory is copied for a message to or from it: by both, or by who receives it alone.  To and fro the latter is as
- * good on two CPUs as on one. */
-enum copied { COPIED_BY_BOTH, COPIED_HERE, COPIED_THERE };
-
 /* NULL: nobody.  A companion counts while there is no partner. */
 extern struct doorbell *partner __attribute__((visibility("hidden")));
 extern struct doorbell *companion __attribute__((visibility("hidden")));
-extern enum copied companion_how __attribute__((visibility("hidden")));
 extern uint32_t companion_copies __attribute__((visibility("hidden"))); /* for it, in a row */
 enum { COPIES_IN_A_ROW = 64 };
 
@@ -50,13 +45,12 @@ static inline void partner_is(struct doorbell *bell)
 /* COPIES_IN_A_ROW for the same one. */
 void partner_copied(void);
 
-static inline void partner_copies(struct doorbell *bell, enum copied how)
+/* Memory is copied for a message to or from it, by both or by who receives it. */
+static inline void partner_copies(struct doorbell *bell)
 {
-    bool again = companion == bell && companion_how == how;
     partner = NULL;
+    companion_copies = companion == bell ? companion_copies + 1 : 0;
     companion = bell;
-    companion_how = how;
-    companion_copies = again ? companion_copies + 1 : 0;
     if (__builtin_expect(companion_copies == COPIES_IN_A_ROW, 0))
         partner_copied();
 }

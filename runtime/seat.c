@@ -15,7 +15,7 @@
 
 enum { WAITS_IN_A_ROW = 64, LASTS = 8 /* gaps: the last move was a good one */ };
 /* Of our CPU; longer: we compute in between. */
-static const uint64_t WAITS_NS = WAITS_IN_A_ROW * 8000, COPIES_NS = COPIES_IN_A_ROW * 5000;
+static const uint64_t WAITS_NS = WAITS_IN_A_ROW * 8000, COPIES_NS = COPIES_IN_A_ROW * 10000;
 static const uint64_t FIRST_GAP_NS = 2000000, MOST_GAP_NS = 100000000;
 
 static const struct doorbell *mine;

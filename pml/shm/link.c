@@ -306,25 +306,44 @@ static inline bool lane_stays(struct lane *lane, int *taken)
     return stays;
 }
 
+/* Take one packet; of one that came in a chunk its bytes. */
+static inline size_t lane_take_chunk(struct lane *lane)
+{
+    const struct slot *slot = lane_slot_in(lane, lane->next);
+    return lane_take(lane) ? slot->bytes : 0;
+}
+
+/* It comes to copying: two CPUs gain nothing by doing it at once. */
+static void lane_copied(const struct lane *lane, size_t most)
+{
+    if (most > partner_most)
+        partner_copies(lane->bell);
+    else
+        partner_is(NULL);
+}
+
 static int lane_drain(struct lane *lane)
 {
     int packets = 1, unwanted = 0;
     if (lane_stays(lane, &unwanted))
         return 0;
-    bool chunk = lane_take(lane), empty = false;
+    size_t chunk = lane_take_chunk(lane); /* the longest; 0: none came in one */
+    bool empty = false;
     for (; packets < PACKETS_PER_POLL; packets++) {
         empty = !lane_goes_on(lane);
         if (empty || next_stays(lane, &unwanted))
             break;
-        chunk |= lane_take(lane);
-        if (chunk && lane->next - lane->published >= TELL_CHUNKS && lane->told == lane->head)
+        size_t bytes = lane_take_chunk(lane);
+        chunk = bytes > chunk ? bytes : chunk;
+        if (chunk > 0 && lane->next - lane->published >= TELL_CHUNKS &&
+            lane->told == lane->head)
             lane_tell(lane, true);
     }
     if (empty)
         lane->told = lane->head;
-    if (chunk) /* it comes to copying: two CPUs gain nothing by doing it at once */
-        partner_copies(lane->bell, COPIED_BY_BOTH);
-    lane_tell(lane, chunk);
+    if (chunk > 0)
+        lane_copied(lane, chunk);
+    lane_tell(lane, chunk > 0);
     return packets;
 }
 
@@ -454,7 +473,7 @@ static int shm_poll(void)
 static size_t shm_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
 {
     struct lane *lane = peer->lane;
-    partner_copies(lane->bell, COPIED_HERE);
+    partner_copies(lane->bell);
     return reach_read(peer, to, from, bytes);
 }
 

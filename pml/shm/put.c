@@ -133,7 +133,7 @@ static inline void lane_prepare(struct lane *lane, uint32_t more)
 static inline void lane_partner(const struct lane *lane, const struct wire *header)
 {
     if (header->kind == WIRE_RTS)
-        partner_copies(lane->bell, COPIED_THERE);
+        partner_copies(lane->bell);
     else
         partner_is(lane->bell);
 }
@@ -300,7 +300,7 @@ static __attribute__((noinline)) long put_chunk(struct lane *lane, const struct 
     if (bytes <= partner_most)
         partner_is(lane->bell);
     else
-        partner_copies(lane->bell, COPIED_BY_BOTH);
+        partner_copies(lane->bell);
     chunk_sent(lane, place, lane->head, bytes);
     return (long)bytes;
 }

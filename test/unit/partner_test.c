@@ -136,21 +136,17 @@ START_TEST(longer_messages_make_companions)
     unsigned here = open_here();
     oncpu_tell(&bells[1], here + 1);
     partner_is(&bells[1]);
-    partner_copies(&bells[1], COPIED_BY_BOTH);
+    partner_copies(&bells[1]);
     ck_assert(!partner_may_answer(0)); /* no spin while it copies */
     partner_is(&bells[1]);
     ck_assert(partner_may_answer(0));
     for (int i = 0; i < 10; i++)
-        partner_copies(&bells[1], COPIED_BY_BOTH);
+        partner_copies(&bells[1]);
     uint32_t row = companion_copies;
-    partner_copies(&bells[0], COPIED_BY_BOTH);
+    partner_copies(&bells[0]);
     ck_assert_uint_eq(row, 10);
     ck_assert_uint_eq(companion_copies,
                       0); /* in rings and pipelines it is somebody else each time */
-    partner_copies(&bells[0], COPIED_HERE);
-    partner_copies(&bells[0], COPIED_THERE);
-    ck_assert_uint_eq(companion_copies,
-                      0); /* nor is to and fro a row where one of the two copies */
     partner_crowd(4, 2);
     size_t few = partner_most;
     partner_crowd(16, 2);
