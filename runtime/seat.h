@@ -10,9 +10,9 @@
  * 16 KiB to and fro, 4, 8 and 16 ranks on 2 CPUs: 0.5, 0.75 and 0.8 of the time.
  *
  * One of the two asks the scheduler for another CPU, when it has waited or copied for the same rank many times
- * in a row with hardly any work in between,
- * rarely, more rarely where it is soon moved back, and is left free to be moved again.  Nobody leaves a CPU that would be
- * without ranks, nor goes where more are; so pairs spread over the CPUs, and do not heap up on one.
+ * in a row with hardly any work in between.  It does so rarely, more rarely where it is soon moved back, and is
+ * left free to be moved again.  Nobody leaves a CPU that would be without ranks, nor goes where more are; so
+ * pairs spread over the CPUs, and do not heap up on one.
  */
 #ifndef XMPI_SEAT_H
 #define XMPI_SEAT_H
