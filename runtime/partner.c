@@ -12,7 +12,7 @@
  * between two yields.  It costs some 50 us, and a time slice is 3 ms; where the two do not stay
  * together for a good while it happens ever more rarely, down to one in a thousand waits.
  */
-#define _GNU_SOURCE 1 /* CPU_SET, sched_getcpu */
+#define _GNU_SOURCE 1 /* sched_getcpu */
 #include "runtime/partner.h"
 #include "runtime/clock.h"
 #include "runtime/oncpu.h"
@@ -146,8 +146,7 @@ void partner_copied(void)
 {
     companion_copies = 0;
     partner_tell();
-    if (mine)
-        seat_together(companion);
+    seat_together(companion);
 }
 
 void partner_missed(uint32_t polls)

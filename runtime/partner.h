@@ -27,7 +27,7 @@
 
 struct doorbell; /* runtime/progress.h */
 
-/* NULL: nobody.  A companion counts while there is no partner. */
+/* NULL: nobody.  A partner is spun for, a companion (see above) is not. */
 extern struct doorbell *partner __attribute__((visibility("hidden")));
 extern struct doorbell *companion __attribute__((visibility("hidden")));
 extern uint32_t companion_copies __attribute__((visibility("hidden"))); /* for it, in a row */

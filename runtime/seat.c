@@ -103,13 +103,12 @@ static bool is_mine_to_go(const struct doorbell *whom, unsigned here, unsigned t
 
 void seat_together(const struct doorbell *whom)
 {
-    unsigned here = (unsigned)sched_getcpu(), there = oncpu_where(whom);
-    bool dense = is_dense();
-    if (!mine || !dense || there == here || there >= CPU_SETSIZE)
+    if (!mine || !is_dense())
         return;
+    unsigned here = (unsigned)sched_getcpu(), there = oncpu_where(whom);
     cpu_set_t may, one;
-    if (!is_mine_to_go(whom, here, there) || !is_time() ||
-        sched_getaffinity(0, sizeof may, &may) != 0)
+    if (there == here || there >= CPU_SETSIZE || !is_mine_to_go(whom, here, there) ||
+        !is_time() || sched_getaffinity(0, sizeof may, &may) != 0)
         return;
     CPU_ZERO(&one);
     CPU_SET(there, &one);

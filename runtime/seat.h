@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where ranks share CPUs: which CPU a rank had better be on, by whom it waits for.
+ * Where ranks share CPUs: which CPU a rank had better be on, by whom it waits or copies for.
  *
  *     short messages    a CPU for each of the two: both poll, and answer in a tenth of what a switch
  *                       takes (runtime/partner.h)
