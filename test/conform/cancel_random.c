@@ -169,6 +169,7 @@ static void end(struct message *m)
 
 static void play(void)
 {
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* tags begin anew */
     seed_chance(seed);
     for (round_now = 0; round_now < rounds; round_now++) {
         count = 1 + draw(&together, MOST);
@@ -192,17 +193,9 @@ int main(int argc, char **argv)
     make_layouts();
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &outcomes));
     CHECK_OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
-    rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
-    max_bytes = argc > 3 ? atoi(argv[3]) : MAX_BYTES;
-    CHECK(rounds > 0 && max_bytes > 0);
-    if (argc > 1) {
-        seed = atoi(argv[1]);
-        play();
-    }
-    for (seed = 1; argc == 1 && seed <= SEEDS; seed++) {
-        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* tags begin anew */
-        play();
-    }
+    rounds = ROUNDS;
+    max_bytes = MAX_BYTES;
+    play_seeds(argc, argv, (struct game){ &seed, &rounds, &max_bytes, SEEDS, play });
     CHECK_OK(MPI_Buffer_detach(&none, &size));
     CHECK_OK(MPI_Comm_free(&outcomes));
     free_layouts();

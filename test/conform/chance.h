@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* The same on all ranks, for what they must agree on; and of this rank, for what is its own affair. */
 static uint64_t together, alone;
@@ -45,6 +46,24 @@ static inline void shuffle(uint64_t *state, int *order, int n)
         order[i] = order[j];
         order[j] = i;
     }
+}
+
+/* What a random program plays: so many rounds of a seed, and how much at most in each. */
+struct game {
+    int *seed, *rounds, *most;
+    int seeds; /* 1 to so many, without arguments */
+    void (*play)(void);
+};
+
+/* PROGRAM [SEED [ROUNDS [MOST]]]; rounds and most are what they are without. */
+static inline void play_seeds(int argc, char **argv, struct game game)
+{
+    *game.rounds = argc > 2 ? atoi(argv[2]) : *game.rounds;
+    *game.most = argc > 3 ? atoi(argv[3]) : *game.most;
+    CHECK(*game.rounds > 0 && *game.most > 0);
+    int first = argc > 1 ? atoi(argv[1]) : 1, last = argc > 1 ? first : game.seeds;
+    for (*game.seed = first; *game.seed <= last; ++*game.seed)
+        game.play();
 }
 
 #endif

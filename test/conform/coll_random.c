@@ -374,6 +374,7 @@ static void play_round(int round)
 
 static void play(void)
 {
+    CHECK(max_count <= 1000000);
     seed_chance(seed);
     for (int round = 0; round < rounds; round++)
         play_round(round);
@@ -387,15 +388,9 @@ int main(int argc, char **argv)
     make_types();
     make_reductions();
     make_groups();
-    rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
-    max_count = argc > 3 ? atoi(argv[3]) : MAX_COUNT;
-    CHECK(rounds > 0 && max_count > 0 && max_count <= 1000000);
-    if (argc > 1) {
-        seed = atoi(argv[1]);
-        play();
-    }
-    for (seed = 1; argc == 1 && seed <= SEEDS; seed++)
-        play();
+    rounds = ROUNDS;
+    max_count = MAX_COUNT;
+    play_seeds(argc, argv, (struct game){ &seed, &rounds, &max_count, SEEDS, play });
     free_all();
     return check_done();
 }

@@ -338,15 +338,9 @@ int main(int argc, char **argv)
     n = world_size();
     CHECK(n <= RANKS);
     make_layouts();
-    rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
-    max_units = argc > 3 ? atoi(argv[3]) : MAX_UNITS;
-    CHECK(rounds > 0 && max_units > 0);
-    if (argc > 1) {
-        seed = atoi(argv[1]);
-        play();
-    }
-    for (seed = 1; argc == 1 && seed <= SEEDS; seed++)
-        play();
+    rounds = ROUNDS;
+    max_units = MAX_UNITS;
+    play_seeds(argc, argv, (struct game){ &seed, &rounds, &max_units, SEEDS, play });
     free_layouts();
     return check_done();
 }

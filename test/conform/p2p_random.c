@@ -444,15 +444,9 @@ int main(int argc, char **argv)
     CHECK(n <= MOST_RANKS);
     make_layouts();
     make_comms();
-    rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
-    max_bytes = argc > 3 ? atoi(argv[3]) : MAX_BYTES;
-    CHECK(rounds > 0 && max_bytes > 0);
-    if (argc > 1) {
-        seed = atoi(argv[1]);
-        play();
-    }
-    for (seed = 1; argc == 1 && seed <= SEEDS; seed++)
-        play();
+    rounds = ROUNDS;
+    max_bytes = MAX_BYTES;
+    play_seeds(argc, argv, (struct game){ &seed, &rounds, &max_bytes, SEEDS, play });
     free_layouts();
     free_comms();
     return check_done();

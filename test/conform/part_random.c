@@ -223,15 +223,9 @@ int main(int argc, char **argv)
     comms[WORLD] = MPI_COMM_WORLD;
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[DUP]));
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &comms[REVERSED]));
-    rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
-    max_bytes = argc > 3 ? atoi(argv[3]) : MAX_BYTES;
-    CHECK(rounds > 0 && max_bytes > 0);
-    if (argc > 1) {
-        seed = atoi(argv[1]);
-        play();
-    }
-    for (seed = 1; argc == 1 && seed <= SEEDS; seed++)
-        play();
+    rounds = ROUNDS;
+    max_bytes = MAX_BYTES;
+    play_seeds(argc, argv, (struct game){ &seed, &rounds, &max_bytes, SEEDS, play });
     free_layouts();
     CHECK_OK(MPI_Comm_free(&comms[DUP]));
     CHECK_OK(MPI_Comm_free(&comms[REVERSED]));
