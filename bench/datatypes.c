@@ -2,7 +2,7 @@
  *
  * What a datatype costs that is made, committed and freed, every constructor with n blocks, and
  * what it costs to pack one element of it: one process, no message.  One line per case, its name, n
- * and the least of many batches in ns, so that a busy machine does not count; bench/types.py runs
+ * and the least of many batches in ns, so that a busy machine does not count; bench/datatypes.py runs
  * it with several libraries in turns.
  *
  *     blocks of indexed types   2 elements each, gaps that grow, so that no rule describes them

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What making, committing and freeing a datatype costs, and packing one element, beside other MPIs.
 
-    bench/types.py --prefix _install --rounds 5 \\
+    bench/datatypes.py --prefix _install --rounds 5 \\
         [--peer 'mpich:mpicc.mpich:mpirun.mpich -np 1'] [--peer 'ompi:mpicc.openmpi:mpirun.openmpi -np 1']
 
-Every round runs bench/types.c once with each library, in turn.  Medians of the rounds in ns, and the
+Every round runs bench/datatypes.c once with each library, in turn.  Medians of the rounds in ns, and the
 median of the ratios to the better peer of the same round; the last line is their geometric mean."""
 import math
 import shlex
@@ -42,7 +42,7 @@ def table_print(results):
 def main():
     options = beside.arguments(__doc__, 5, 60, "another MPI, and how it runs one rank")
     with tempfile.TemporaryDirectory() as work:
-        runs = beside.candidates(options, 1, "types.c", work)
+        runs = beside.candidates(options, 1, "datatypes.c", work)
         results = {name: [] for name in runs}
         for _ in range(options.rounds):
             for name, run in runs.items():
