@@ -15,6 +15,8 @@
 #include "runtime/cuda_abi.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <malloc.h>
 #include <mpi.h>
 #include <mpix.h>
 #include <pthread.h>
@@ -40,6 +42,7 @@ struct shadow {
     cuda_address device;
     int block;
     int is_read_only, is_persistent, is_active;
+    const MPI_Request *asked; /* by the call that asks about its request now */
 };
 
 static struct shadow *shadows; /* of requests */
@@ -72,6 +75,10 @@ static struct {
 
 static void shadow_open(void)
 {
+    /* What lies around a buffer of a persistent request must stay: all in one heap that never shrinks. */
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
     const struct {
         const char *name;
         void *at;
@@ -137,7 +144,8 @@ static cuda_address block_take(size_t bytes, int *block)
 
 /* ---- surroundings ---- */
 
-/* What may be read and written around this address: one mapping, or several side by side. */
+/* What may be read and written around this address: one mapping, or several side by side.  Those of a
+ * driver, which it puts anywhere, are none. */
 static int mapping_of(const char *at, char **low, char **high)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -146,7 +154,7 @@ static int mapping_of(const char *at, char **low, char **high)
     int found = 0;
     while (maps && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) != 3 ||
-            strncmp(rights, "rw", 2) != 0)
+            strncmp(rights, "rw", 2) != 0 || strstr(line, " /dev/"))
             continue;
         if (from != end && (found = (unsigned long)at >= begin && (unsigned long)at < end))
             break;
@@ -297,8 +305,8 @@ static void shadow_end(struct shadow *list, const MPI_Request *request, int is_p
     pthread_mutex_unlock(&shadow_lock);
 }
 
-/* The request was waited for or tested, or freed. */
-static void shadow_look(MPI_Request before, MPI_Request after)
+/* The request was waited for or tested by this call. */
+static void shadow_look(const MPI_Request *call, MPI_Request before, MPI_Request after)
 {
     int flag = 1;
     if (before == MPI_REQUEST_NULL)
@@ -306,11 +314,14 @@ static void shadow_look(MPI_Request before, MPI_Request after)
     if (after != MPI_REQUEST_NULL)
         PMPI_Request_get_status(after, &flag, MPI_STATUS_IGNORE);
     pthread_mutex_lock(&shadow_lock);
-    for (struct shadow **at = &shadows; flag && *at;) {
+    for (struct shadow **at = &shadows; *at;) {
         struct shadow *s = *at;
-        int gone = s->request == before && after == MPI_REQUEST_NULL;
-        if (s->request == before && s->is_active && (gone || s->is_persistent))
+        int meant = s->request == before && s->asked == call;
+        int gone = meant && after == MPI_REQUEST_NULL;
+        if (meant && s->is_active && (gone || (flag && s->is_persistent)))
             shadow_merge(s);
+        if (meant)
+            s->asked = NULL;
         if (!gone) {
             at = &s->next;
             continue;
@@ -360,18 +371,31 @@ static void shadow_start(int count, const MPI_Request *requests)
     pthread_mutex_unlock(&shadow_lock);
 }
 
-/* Around calls with many requests. */
+static void shadow_ask(const MPI_Request *call, MPI_Request request)
+{
+    for (struct shadow *s = shadows; s && request != MPI_REQUEST_NULL; s = s->next)
+        if (s->request == request && !s->asked)
+            s->asked = call;
+}
+
+/* Around calls with many requests.  When such a call has ended one, another thread may get its handle, for
+ * another request. */
 static MPI_Request *shadow_note(int count, const MPI_Request *requests)
 {
     MPI_Request *noted = count > 0 && requests ? malloc((size_t)count * sizeof *noted) : NULL;
-    if (noted)
-        memcpy(noted, requests, (size_t)count * sizeof *noted);
+    if (!noted)
+        return NULL;
+    memcpy(noted, requests, (size_t)count * sizeof *noted);
+    pthread_mutex_lock(&shadow_lock);
+    for (int i = 0; i < count; i++)
+        shadow_ask(noted, noted[i]);
+    pthread_mutex_unlock(&shadow_lock);
     return noted;
 }
 
 static void shadow_look_all(int count, MPI_Request *noted, const MPI_Request *requests)
 {
     for (int i = 0; noted && i < count; i++)
-        shadow_look(noted[i], requests[i]);
+        shadow_look(noted, noted[i], requests[i]);
     free(noted);
 }
