@@ -6,6 +6,8 @@
  *                 same by hand through pinned memory, and beside copies within the device
  *     allreduce   of floats: MPI_Allreduce on the device; on pinned memory with copies to and from there;
  *                 MPIX_Allreduce_enqueue
+ *     copies      the driver's copies alone, each waited for, of all ranks at a time
+ *     mixed       as messages, but rank 1's memory is the host's: one GPU serves one rank
  *     kernels     MPI_Reduce_local of floats, in bytes read and written, beside copies within the device
  *     order       a producer that is late by DELAY ms in its stream, an operation behind it, a consumer in
  *                 another stream, so often; wrong results are counted, and how long calls took
@@ -44,7 +46,7 @@ static struct {
 static int rank, size;
 static size_t most;
 static address near_one, near_two, near_three; /* of the device */
-static char *pinned_one, *pinned_two;
+static char *pinned_one, *pinned_two, *plain;
 static void *stream;
 
 static void must(int good, const char *what)
@@ -104,6 +106,8 @@ static void memory_open(void)
              cuda.pin((void **)&pinned_two, most, 1) == 0,
          "pinned memory");
     must(cuda.stream(&stream, 1) == 0, "a stream");
+    plain = calloc(1, most);
+    must(plain != NULL, "memory");
     memset(pinned_one, 0, most);
     must(cuda.copy(near_one, (address)(uintptr_t)pinned_one, most, stream) == 0 &&
              cuda.copy(near_two, near_one, most, stream) == 0 &&
@@ -136,6 +140,26 @@ static void copies(size_t bytes)
     copy(near_two, near_one, bytes);
 }
 
+static void copies_to_host(size_t bytes)
+{
+    to_host(pinned_one, near_one, bytes);
+}
+
+static void copies_to_device(size_t bytes)
+{
+    to_device(near_one, pinned_one, bytes);
+}
+
+static void copies_to_plain(size_t bytes)
+{
+    to_host(plain, near_one, bytes);
+}
+
+static void copies_from_plain(size_t bytes)
+{
+    to_device(near_one, plain, bytes);
+}
+
 static void message(void *at, size_t bytes, int turn)
 {
     if (rank == turn)
@@ -150,6 +174,23 @@ static void ping_pong(size_t bytes)
 {
     message(pointer(near_one), bytes, 0);
     message(pointer(near_one), bytes, 1);
+}
+
+static void ping_pong_mixed(size_t bytes)
+{
+    char *mine = rank == 0 ? pointer(near_one) : plain;
+    message(mine, bytes, 0);
+    message(mine, bytes, 1);
+}
+
+static void ping_pong_mixed_by_hand(size_t bytes)
+{
+    if (rank == 0)
+        to_host(pinned_one, near_one, bytes);
+    message(rank == 0 ? pinned_one : plain, bytes, 0);
+    message(rank == 0 ? pinned_one : plain, bytes, 1);
+    if (rank == 0)
+        to_device(near_one, pinned_one, bytes);
 }
 
 static void ping_pong_by_hand(size_t bytes)
@@ -256,6 +297,26 @@ static void part_messages(void)
     }
 }
 
+static void part_mixed(void)
+{
+    must(size == 2, "messages on any number of ranks but 2");
+    for (size_t bytes = 8; bytes <= most; bytes = next_size(bytes)) {
+        row("ping-pong", bytes, 1e6 * measure(ping_pong_mixed, bytes) / 2, "us");
+        row("by hand", bytes, 1e6 * measure(ping_pong_mixed_by_hand, bytes) / 2, "us");
+    }
+}
+
+static void part_copies(void)
+{
+    for (size_t bytes = 8; bytes <= most; bytes = next_size(bytes)) {
+        row("to pinned memory", bytes, 1e6 * measure(copies_to_host, bytes), "us");
+        row("from pinned memory", bytes, 1e6 * measure(copies_to_device, bytes), "us");
+        row("to plain memory", bytes, 1e6 * measure(copies_to_plain, bytes), "us");
+        row("from plain memory", bytes, 1e6 * measure(copies_from_plain, bytes), "us");
+        row("within the device", bytes, 1e6 * measure(copies, bytes), "us");
+    }
+}
+
 static void part_allreduce(void)
 {
     for (size_t bytes = 8; bytes <= most; bytes = next_size(bytes)) {
@@ -269,7 +330,7 @@ static void part_allreduce(void)
 /* A fold reads two vectors and writes one; a copy reads one and writes one. */
 static void part_kernels(void)
 {
-    for (size_t bytes = 256 << 10; bytes <= most; bytes = next_size(bytes)) {
+    for (size_t bytes = 4096; bytes <= most; bytes = next_size(bytes)) {
         row("fold", bytes, 3e-9 * (double)bytes / measure(fold, bytes), "GB/s");
         row("copy", bytes, 2e-9 * (double)bytes / measure(copies, bytes), "GB/s");
     }
@@ -400,8 +461,12 @@ int main(int argc, char **argv)
         part_allreduce();
     else if (strcmp(part, "kernels") == 0)
         part_kernels();
+    else if (strcmp(part, "copies") == 0)
+        part_copies();
+    else if (strcmp(part, "mixed") == 0)
+        part_mixed();
     else
-        must(0, "a part that is not messages, allreduce, kernels or order");
+        must(0, "a part that is not messages, mixed, copies, allreduce, kernels or order");
     MPI_Comm_free(&enqueued);
     MPI_Finalize();
     return 0;

@@ -13,6 +13,8 @@ summary compares with what is aimed at.  A part that fails does not keep others 
     order, order-direct   producers that are late by 100 ms in their streams, 1000 rounds; with copies by the
                     stream, and where operations work on the device themselves (XMPI_CUDA_ENQUEUE=1)
     messages, messages-staged   8 B to 256 MiB; read by the receiver, and by way of the host
+    mixed           messages of which one side lies on the host
+    copies-NP       the driver's copies alone, of so many processes at a time
     allreduce-NP    beside the same by hand, by way of the host
     kernels         folding, beside copies within the device
     tune            what `xmpi tune` finds best here
@@ -58,12 +60,14 @@ def parts_of(options, work):
     parts = {
         "messages": (run(2, bench, "messages", most), {}),
         "messages-staged": (run(2, bench, "messages", most), {"XMPI_CUDA_IPC": "0"}),
+        "mixed": (run(2, bench, "mixed", most), {}),
         "kernels": (run(1, bench, "kernels", most), {}),
         "order": (run(2, bench, "order", rounds, "100"), {"XMPI_CUDA_ENQUEUE": "0"}),
         "order-direct": (run(2, bench, "order", rounds, "100"), {"XMPI_CUDA_ENQUEUE": "1"}),
         "overlap": (run(2, work + "/ddp_overlap"), {}),
         "tune": ([options.prefix + "/bin/xmpi", "tune", "--device", "-o", work + "/tuning"], {})}
     for ranks in options.ranks:
+        parts["copies-%d" % ranks] = (run(ranks, bench, "copies", most), {})
         if ranks > 1:
             parts["allreduce-%d" % ranks] = (run(ranks, bench, "allreduce", most), {})
         for quarter in range(1, QUARTERS + 1):

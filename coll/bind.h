@@ -74,7 +74,7 @@ struct bound {
 struct staging {
     struct staged {               /* one of the two parts */
         struct buffer user, here; /* user.layout NULL: nothing to do */
-        char *memory;
+        char *memory, *pinned;    /* one of them */
     } send, recv;
     bool recv_is_input; /* in place, or left alone on some ranks */
     size_t result;      /* elements that are brought back */

@@ -22,6 +22,9 @@
 #include "runtime/gpu.h"
 #include "runtime/gpu_reduce.h"
 
+/* A copy in pinned memory is filled several times as fast; more of it would be the program's to miss. */
+enum { PINNED_BYTES = 64 << 20 };
+
 /* Ranks that get a block of a reduce_scatter: those of the own group. */
 static int group_size(const struct team *team)
 {
@@ -61,9 +64,16 @@ static int staged_open(struct staged *staged, struct part *part, const struct la
     void *base;
     if (part->where == HERE)
         return 0;
-    int error = scratch_typed(&staged->memory, &base, layout, count);
-    if (error)
-        return error;
+    ptrdiff_t low;
+    size_t bytes = layout_span(layout, count, &low);
+    const void *near = buffer_at(part->base, layout->true_lb);
+    if (bytes <= PINNED_BYTES)
+        staged->pinned = gpu_room_take_pinned(bytes, near);
+    if (!staged->pinned)
+        staged->memory = scratch_take(bytes);
+    if (!staged->pinned && !staged->memory)
+        return scratch_fail(bytes);
+    base = buffer_at(staged->pinned ? staged->pinned : staged->memory, -low);
     staged->user = (struct buffer){ part->base, count, layout, AWAY };
     staged->here = (struct buffer){ base, count, layout, HERE };
     part->base = base;
@@ -130,6 +140,8 @@ int staging_open(struct staging *staging, const struct team *team, struct call *
 
 void staging_close(struct staging *staging)
 {
+    gpu_room_give(staging->send.pinned);
+    gpu_room_give(staging->recv.pinned);
     scratch_give(staging->send.memory);
     scratch_give(staging->recv.memory);
 }

@@ -51,8 +51,8 @@ static void why_tell(const char *why)
 
 bool device_offers(const char *at, size_t bytes)
 {
-    struct gpu_share share;
-    const char *why = at ? gpu_share(at, bytes, &share) : "they have gaps where they are sent";
+    const char *why =
+        at ? gpu_share_objection(at, bytes) : "they have gaps where they are sent";
     if (why)
         why_tell(why);
     return !why;

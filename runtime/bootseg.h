@@ -109,7 +109,7 @@ struct boot_rank { /* one per local rank, its own cache lines */
     char card[84];      /* what a link wants its peers to know; words in it may be atomic */
     _Atomic uint32_t sessions; /* open ones, where nothing else holds it in MPI */
     _Atomic uint32_t silent;   /* of which uses of MPI it has begun all messages, see boot.h */
-    char pad2[4];
+    _Atomic uint32_t gpu;      /* which GPU its data were last seen on (gpu_turns.c), or 0 */
     struct boot_contact contact;
 } __attribute__((aligned(64)));
 

@@ -32,6 +32,9 @@ enum { CUDA_STREAM_NON_BLOCKING = 1 };
 
 enum { CUDA_MEMORY_HOST = 1, CUDA_MEMORY_DEVICE = 2, CUDA_MEMORY_UNIFIED = 4 };
 
+/* What is asked about a device: do processes use it at a time, by MPS? */
+enum { CUDA_DEVICE_MPS = 133 };
+
 /* What is asked about a pointer, and the type of the answer. */
 enum cuda_attribute {
     CUDA_POINTER_CONTEXT = 1,        /* cuda_context */
@@ -100,6 +103,8 @@ typedef cuda_result cuda_init(unsigned flags);
 typedef cuda_result cuda_device_get_count(int *count);
 typedef cuda_result cuda_device_get(int *device, int number);
 typedef cuda_result cuda_device_get_by_pci_bus_id(int *device, const char *bus);
+typedef cuda_result cuda_device_get_attribute(int *value, int attribute, int device);
+typedef cuda_result cuda_device_get_uuid(unsigned char uuid[16], int device);
 typedef cuda_result cuda_ctx_get_current(cuda_context *context);
 typedef cuda_result cuda_ctx_push_current(cuda_context context);
 typedef cuda_result cuda_ctx_pop_current(cuda_context *context);

@@ -16,13 +16,21 @@
  */
 #include "runtime/gpu.h"
 
+#include "runtime/gpu_cuda.h"
 #include "runtime/gpu_pack.h"
 #include "runtime/gpu_reduce.h"
 #include "runtime/layout_inside.h"
 
 #include <stdlib.h>
 
-enum { GPU_BOUNCE_BYTES = 1 << 20, GPU_SMALL_BYTES = 4096, GPU_ROOM_BYTES = 4 << 20 };
+enum {
+    GPU_BOUNCE_BYTES = 1 << 20,
+    GPU_SMALL_BYTES = 4096,
+    GPU_ROOM_BYTES = 4 << 20,
+    GPU_PINNED_BYTES = 64 << 10,
+    GPU_PASSED_BYTES = 32 << 10,
+    GPU_PATIENCE = 256
+};
 
 /* ---- the walk ---- */
 
@@ -198,12 +206,46 @@ void gpu_move_start(const struct buffer *buffer, size_t skip, char *flat, size_t
     }
 }
 
-void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
+/* `flat` may be a device's. */
+static void move_now(const struct buffer *buffer, size_t skip, char *flat, size_t bytes,
+                     bool pack)
 {
     if (gpu_pack_by_room(buffer, skip, flat, bytes, pack))
         return;
     gpu_move_start(buffer, skip, flat, bytes, pack);
     gpu_finish();
+}
+
+/* Copies from a device take 2 us less to pinned memory, and half the time if they are longer; those to a
+ * device are as quick from anywhere while the driver passes the bytes with the command. */
+static char *bounce_take(const void *near, size_t bytes, bool pack)
+{
+    static unsigned patience; /* moves that go without, as there was nothing to be had */
+    if (bytes > GPU_PINNED_BYTES || (!pack && bytes < GPU_PASSED_BYTES) || cuda_queue_is_open())
+        return NULL;
+    if (patience > 0) {
+        patience--;
+        return NULL;
+    }
+    char *bounce = gpu_room_take_pinned(GPU_PINNED_BYTES, near);
+    patience = bounce ? 0 : GPU_PATIENCE;
+    return bounce;
+}
+
+void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
+{
+    const char *near = buffer_at(buffer->base, buffer->layout->true_lb);
+    char *bounce = bounce_take(near, bytes, pack);
+    if (!bounce) {
+        move_now(buffer, skip, flat, bytes, pack);
+        return;
+    }
+    if (!pack)
+        memcpy(bounce, flat, bytes);
+    move_now(buffer, skip, bounce, bytes, pack);
+    if (pack)
+        memcpy(flat, bounce, bytes);
+    gpu_room_give(bounce);
 }
 
 /* ---- between two buffers ---- */
@@ -236,8 +278,8 @@ static bool bounce_by_device(const struct buffer *to, const struct buffer *from,
     char *room = gpu_room_take(step, buffer_at(from->base, from->layout->true_lb));
     for (size_t done = 0; room && done < bytes; done += step) {
         size_t n = bytes - done < step ? bytes - done : step;
-        gpu_move(from, done, room, n, true);
-        gpu_move(to, done, room, n, false);
+        move_now(from, done, room, n, true);
+        move_now(to, done, room, n, false);
     }
     gpu_room_give(room);
     return room;
@@ -250,9 +292,9 @@ void gpu_copy(const struct buffer *to, const struct buffer *from, size_t bytes)
         gpu_start(solid_to, solid_from, bytes);
         gpu_finish();
     } else if (solid_to && from->where == AWAY) {
-        gpu_move(from, 0, solid_to, bytes, true);
+        move_now(from, 0, solid_to, bytes, true);
     } else if (solid_from && to->where == AWAY) {
-        gpu_move(to, 0, solid_from, bytes, false);
+        move_now(to, 0, solid_from, bytes, false);
     } else if (to->where == HERE || from->where == HERE || !bounce_by_device(to, from, bytes)) {
         bounce_by_host(to, from, bytes);
     }

@@ -13,6 +13,7 @@
 #include "runtime/gpu.h"
 #include "runtime/gpu_cuda.h"
 #include "runtime/gpu_kernels.h"
+#include "runtime/gpu_turns.h"
 #include "runtime/layout_inside.h"
 #include "runtime/param.h"
 
@@ -111,17 +112,31 @@ static const char *kernel_objection(const char *name, cuda_context context)
     return why;
 }
 
+enum { TWO_TURNS_BYTES = 4 << 20 };
+
+/* The least vector that is folded on a device at which ranks take turns: to fold is to change more often than
+ * to bring the data to the host. */
+static size_t turns_least(const void *near)
+{
+    int turns = gpu_turns(near);
+    return turns == 1 ? 0 : turns == 2 ? TWO_TURNS_BYTES : SIZE_MAX;
+}
+
 const char *gpu_reduce_objection(const struct reduction *r, size_t count, const void *one,
                                  const void *other)
 {
     char name[KERNEL_NAME_CHARS];
-    size_t least = (size_t)param_number(CUDA_REDUCE);
-    if (least == 0 || count * r->layout->size < least)
+    size_t bytes = count * r->layout->size, least = (size_t)param_number(CUDA_REDUCE);
+    if (least == 0 || bytes < least)
         return "vectors of this size are (XMPI_CUDA_REDUCE)";
+    if (!param_is_given(CUDA_REDUCE) && bytes < turns_least(one))
+        return "ranks take turns at their GPU (MPS lets them work at a time; XMPI_CUDA_REDUCE)";
     if (!r->kernel)
         return "the operation is the program's own";
     if (!items_are_an_array(r->layout))
         return "the elements have gaps";
+    if ((address_of(one) | address_of(other)) & (r->layout->align - 1))
+        return "the buffers are not aligned as their type is";
     if (!kernel_name(name, op_of(r), r->layout->basic))
         return "no device calculates with this type";
     if (!kernels_are_here())

@@ -164,6 +164,11 @@ void *gpu_room_take_any(size_t bytes, const void *near)
     return room_take(bytes, near, PINNED, false);
 }
 
+void *gpu_room_take_pinned(size_t bytes, const void *near)
+{
+    return room_take(bytes, near, PINNED, false);
+}
+
 void gpu_room_give(void *at)
 {
     for (struct room *r = rooms; at && r; r = r->next)

@@ -27,6 +27,7 @@
 
 #include "runtime/gpu.h"
 #include "runtime/gpu_cuda.h"
+#include "runtime/gpu_turns.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
 
@@ -58,6 +59,9 @@ static bool handles_are_here(void)
 }
 
 /* ---- the owner's side ---- */
+
+/* What goes by way of the host in the time of a turn, and of so many. */
+enum { TURN_BYTES = 128 << 10, MANY_TURNS = 16 };
 
 enum { EXPORTED = 64 };
 static struct exported {
@@ -132,6 +136,23 @@ const char *gpu_share(const void *at, size_t bytes, struct gpu_share *share)
     *share = known->share;
     share->offset = offset;
     return NULL;
+}
+
+/* To read is work of a device, and where ranks take turns at it that costs one. */
+static bool is_worth_a_turn(const void *at, size_t bytes)
+{
+    if (param_is_given(CUDA_IPC) || bytes >= (size_t)TURN_BYTES * MANY_TURNS)
+        return true;
+    int turns = gpu_turns(at);
+    return turns == 1 || bytes >= (size_t)TURN_BYTES * (size_t)turns;
+}
+
+const char *gpu_share_objection(const void *at, size_t bytes)
+{
+    struct gpu_share share;
+    if (!is_worth_a_turn(at, bytes))
+        return "ranks take turns at their GPU (XMPI_CUDA_IPC)";
+    return gpu_share(at, bytes, &share);
 }
 
 int gpu_number(const void *at)

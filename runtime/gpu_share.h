@@ -18,6 +18,9 @@ struct gpu_share {
     uint64_t offset;      /* where the bytes begin */
 };
 
+/* Why another process of this node cannot or had better not read these bytes itself, a clause; NULL: it may. */
+const char *gpu_share_objection(const void *at, size_t bytes);
+
 /* Name the bytes.  NULL: done; else why they cannot be named, a clause. */
 const char *gpu_share(const void *at, size_t bytes, struct gpu_share *share);
 

@@ -4,7 +4,7 @@ libxmpi_core_la_SOURCES += \
 	runtime/layout_items.c runtime/layout_scale.c runtime/layout_runs.c \
 	runtime/gpu.h runtime/gpu_choice.c runtime/gpu_move.c runtime/gpu_cuda.c runtime/gpu_cuda.h \
 	runtime/gpu_stream.c runtime/gpu_stream.h runtime/cuda_abi.h \
-	runtime/gpu_share.c runtime/gpu_share.h \
+	runtime/gpu_share.c runtime/gpu_share.h runtime/gpu_turns.c runtime/gpu_turns.h \
 	runtime/gpu_reduce.c runtime/gpu_reduce.h runtime/gpu_moment.c runtime/gpu_moment.h runtime/gpu_room.c runtime/gpu_stall.c runtime/gpu_capture.c \
 	runtime/gpu_kernels.c runtime/gpu_kernels.h runtime/reduce_device.inc \
 	runtime/gpu_form.c runtime/gpu_form.h runtime/gpu_pack.c runtime/gpu_pack.h \

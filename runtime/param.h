@@ -43,7 +43,8 @@ bool param_advise(const char *name, const char *value, const char *from);
  * new system calls. */
 bool param_under_valgrind(void);
 
-#define param_number(id) (params[PARAM_ID_##id].number)
-#define param_string(id) (params[PARAM_ID_##id].string)
+#define param_number(id)   (params[PARAM_ID_##id].number)
+#define param_is_given(id) (params[PARAM_ID_##id].is_set || params[PARAM_ID_##id].from)
+#define param_string(id)   (params[PARAM_ID_##id].string)
 
 #endif

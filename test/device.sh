@@ -23,6 +23,7 @@ moves "every pair of memories" pairs
 moves "every pair, threads without a context" pairs-alone
 moves "every pair, none is read" pairs XMPI_CUDA_IPC=0
 moves "every pair, devices that do not reach each other" pairs FAKE_NO_PEERS=1
+moves "every pair, devices are used in turns" pairs FAKE_TURNS=1
 moves "addresses used again" reuse
 moves "addresses used again, nothing kept" reuse XMPI_CUDA_HANDLES=0
 moves "more handles than the driver has" handles
@@ -103,6 +104,8 @@ folds "an allreduce by a device that is full" 3 crowded FAKE_ROOM=1300000
 folds "little data are folded on the host" 2 staged XMPI_CUDA_REDUCE=2M
 folds "all data are folded on the host" 2 staged XMPI_CUDA_REDUCE=0
 folds "a driver that takes no kernels" 2 staged FAKE_NO_KERNELS=1
+folds "ranks that take turns at a GPU fold on the host" 3 turns FAKE_TURNS=1
+folds "ranks that take turns at a GPU, as they are told" 3 kernels FAKE_TURNS=1 XMPI_CUDA_REDUCE=256K XMPI_CUDA_IPC=32K
 case_run "device/says where it folds" 60 sh -c 'XMPI_EXPLAIN=allreduce FAKE_NO_KERNELS=1 "$0" -np 2 "$1" staged 2>&1 |
     grep -q "folded on the host: the driver does not take the kernel: error 218"' "$XMPIRUN" "$scratch/folds"
 XMPI_TINY=0 XMPI_CUDA_REDUCE=1 XMPI_TEST_MEMORY=mixed NP=3 ONLY="coll_reduce coll_nonblocking" \
@@ -117,6 +120,8 @@ case_run "device/xmpi tune: what follows" 20 sh -c 'XMPI_TUNING=$1 "$0" info --p
 # What runs on a real GPU, where programs cannot see what lies there.
 XMPI_TEST_MEMORY=cuda NP=2 ONLY="coll_nonblocking external32 persistent request" \
     sh "$top/test/conform.sh" || failures=$((failures + 1))
+# There addresses are not aligned as the types are, which no kernel may meet.
+XMPI_TEST_MEMORY=cuda XMPI_CUDA_REDUCE=1 NP=2 ONLY=ops_table sh "$top/test/conform.sh" || failures=$((failures + 1))
 
 # The text in the tree is what its sources give, where the same clang is at hand to say so.
 version=$(sed -n '1s/.*by clang \([0-9]*\)\..*/\1/p' "$top/runtime/reduce_device.inc")

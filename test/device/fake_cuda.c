@@ -62,6 +62,8 @@ EXPORT cuda_init cuInit;
 EXPORT cuda_device_get cuDeviceGet;
 EXPORT cuda_device_get_count cuDeviceGetCount;
 EXPORT cuda_device_get_by_pci_bus_id cuDeviceGetByPCIBusId;
+EXPORT cuda_device_get_attribute cuDeviceGetAttribute;
+EXPORT cuda_device_get_uuid cuDeviceGetUuid_v2;
 EXPORT cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device);
 EXPORT cuda_result cuCtxSetCurrent(cuda_context context);
 EXPORT cuda_result cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned flags);
@@ -304,6 +306,20 @@ cuda_result cuDeviceGet(int *device, int number)
 {
     *device = number;
     return number >= 0 && number < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
+}
+
+/* FAKE_TURNS: processes take turns. */
+cuda_result cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    *value = getenv("FAKE_TURNS") == NULL;
+    return attribute == CUDA_DEVICE_MPS && device < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
+}
+
+cuda_result cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
+{
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (unsigned char)(device + i);
+    return device >= 0 && device < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
 }
 
 /* CUDA_VISIBLE_DEVICES, numbers of one digit: which of them is this number?  -1: none. */

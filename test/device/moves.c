@@ -298,7 +298,7 @@ static void pool(void)
             MPI_Irecv(at[i], BYTES, MPI_BYTE, 0, i, MPI_COMM_WORLD, &requests[i]);
     }
     CHECK(MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE) == 0);
-    CHECK(driver.pinned() > 0 && driver.pinned() <= 1 << 20);
+    CHECK(driver.pinned() > 0 && driver.pinned() <= (1 << 20) + (128 << 10)); /* and a bounce */
     for (int i = 0; i < MESSAGES; i++) {
         CHECK(is_filled(at[i], BYTES, (unsigned)i));
         place_free(DEVICE_0, at[i]);
