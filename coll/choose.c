@@ -82,6 +82,7 @@ struct question question_of(const struct team *team, const struct call *call, en
         .one_node = team->one_node,
         .crowded = team->crowded,
         .maps = team->maps,
+        .away = team->away,
         .serves = call->serves != 0,
         .ranks = ranks,
         .nodes = team->nodes,
@@ -143,7 +144,8 @@ static bool matches(const struct rule *rule, const struct question *q)
 {
     return (!rule->ordered || q->order_matters) && (!rule->one_node || q->one_node) &&
            (!rule->crowded || q->crowded) && (!rule->maps || q->maps) &&
-           within(q->bytes, rule->bytes) && within((size_t)q->ranks, rule->ranks);
+           (!rule->away || q->away) && within(q->bytes, rule->bytes) &&
+           within((size_t)q->ranks, rule->ranks);
 }
 
 /* The algorithms that rules name, looked up once. */
@@ -230,7 +232,7 @@ struct memo {
     } kept[KEPT];
 };
 
-enum { KEY_BITS = 12, USUAL_BIT = 11, SERVES_BIT = 63 };
+enum { KEY_BITS = 12, USUAL_BIT = 11, AWAY_BIT = 62, SERVES_BIT = 63 };
 
 /* What differs between questions of one team; never 0. */
 static uint64_t key_of(const struct question *q)
@@ -238,7 +240,8 @@ static uint64_t key_of(const struct question *q)
     uint64_t small = 1u | (unsigned)q->what << 1 | (unsigned)q->order_matters << 6 |
                      (unsigned)(q->no_tiny == NULL) << 7 |
                      (unsigned)(q->no_attach == NULL) << 8 | (unsigned)q->mode << 9;
-    return (uint64_t)q->bytes << KEY_BITS | small | (uint64_t)q->serves << SERVES_BIT;
+    return (uint64_t)q->bytes << KEY_BITS | small | (uint64_t)q->serves << SERVES_BIT |
+           (uint64_t)q->away << AWAY_BIT;
 }
 
 /* Calls whose questions differ in nothing but kind, mode and bytes, as long as the team is as it is:

@@ -24,6 +24,7 @@ struct question {
     bool one_node, crowded;
     bool serves; /* it is part of a function: orders that cannot be obeyed are not for it */
     bool maps;   /* memory of others may be mapped, on that node */
+    bool away;   /* attach left it to messages, as somebody's device folds */
     int ranks, nodes;
     const struct places *places; /* where the ranks are; NULL: together */
     size_t bytes;                /* as rules.c counts them */

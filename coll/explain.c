@@ -39,10 +39,11 @@ static void reach_text(char *text, size_t size, const char *what, struct reach r
 
 static void rule_text(char *text, size_t size, const struct rule *rule, int number)
 {
-    snprintf(text, size, "rule %d%s%s%s%s", number,
+    snprintf(text, size, "rule %d%s%s%s%s%s", number,
              rule->one_node ? ", all ranks on one node" : "",
              rule->crowded ? ", more ranks than CPUs" : "",
              rule->maps ? ", memory of others may be mapped" : "",
+             rule->away ? ", a device folds" : "",
              rule->ordered ? ", the operation does not commute" : "");
     reach_text(text, size, "bytes", rule->bytes);
     reach_text(text, size, "ranks", rule->ranks);

@@ -53,6 +53,7 @@ struct rule {
     bool one_node; /* only if all ranks share memory */
     bool crowded;  /* only if they share memory and are more than the CPUs */
     bool maps;     /* only if they share memory, and that of others may be mapped */
+    bool away; /* only if attach found that somebody's device folds: few steps, and no pieces */
     struct reach bytes, ranks;
     const char *use; /* name of an algorithm; NULL ends a list */
     size_t piece;    /* cut in pieces of about so many bytes; 0 = whole */

@@ -30,6 +30,13 @@ static bool is_single(const struct bound *bound)
            bound->call->reduction.kernel;
 }
 
+/* The receiver reads this much from a device, and a send is over when it has. */
+static bool sends_wait(const struct bound *bound, size_t bytes)
+{
+    size_t least = (size_t)param_number(CUDA_IPC);
+    return __builtin_expect(call_is_away(bound->call), 0) && least > 0 && bytes >= least;
+}
+
 bool run_is_inline(const struct bound *bound)
 {
     const struct layout *layout = bound->call->reduction.layout;
@@ -40,7 +47,7 @@ bool run_is_inline(const struct bound *bound)
     if (longest > INLINE_BYTES)
         return longest <= SINGLE_BYTES && is_single(bound) && layout->dense &&
                !bound->call->near;
-    return longest <= (size_t)param_number(EAGER) &&
+    return longest <= (size_t)param_number(EAGER) && !sends_wait(bound, longest) &&
            (!folds || (layout->dense && !bound->call->near));
 }
 

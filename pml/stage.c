@@ -48,9 +48,11 @@ static unsigned patience; /* messages that go without, as the driver had no memo
 static struct stage *stage_new(const void *near)
 {
     long long wanted = param_number(CUDA_BLOCK);
+    long long pool = param_number(CUDA_POOL);
+    wanted = wanted < pool / 2 ? wanted : pool / 2;
     if (pinned == 0)
         block = wanted < LEAST_BLOCK ? LEAST_BLOCK : (size_t)wanted;
-    if (pinned + 2 * block > (size_t)param_number(CUDA_POOL))
+    if (pinned + 2 * block > (size_t)pool)
         return NULL;
     if (!gpu_may_stall())
         return NULL;

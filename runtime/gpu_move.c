@@ -19,6 +19,7 @@
 #include "runtime/gpu_cuda.h"
 #include "runtime/gpu_pack.h"
 #include "runtime/gpu_reduce.h"
+#include "runtime/gpu_turns.h"
 #include "runtime/layout_inside.h"
 
 #include <stdlib.h>
@@ -29,6 +30,7 @@ enum {
     GPU_ROOM_BYTES = 4 << 20,
     GPU_PINNED_BYTES = 64 << 10,
     GPU_PASSED_BYTES = 32 << 10,
+    GPU_ROWS_APART = 64,
     GPU_PATIENCE = 256
 };
 
@@ -216,20 +218,58 @@ static void move_now(const struct buffer *buffer, size_t skip, char *flat, size_
     gpu_finish();
 }
 
-/* Copies from a device take 2 us less to pinned memory, and half the time if they are longer; those to a
- * device are as quick from anywhere while the driver passes the bytes with the command. */
+/* Copies from a device take 2 us less to pinned memory, and half the time if they are longer.  Those to a
+ * device are as quick from anywhere while the driver passes the bytes with the command; but a command takes a
+ * turn of the device, 130 us, where others use it as well. */
+static bool bounce_serves(const void *near, size_t bytes, bool pack)
+{
+    if (bytes > GPU_PINNED_BYTES || cuda_queue_is_open())
+        return false;
+    return pack || bytes >= GPU_PASSED_BYTES || gpu_turns(near) > 1;
+}
+
 static char *bounce_take(const void *near, size_t bytes, bool pack)
 {
     static unsigned patience; /* moves that go without, as there was nothing to be had */
-    if (bytes > GPU_PINNED_BYTES || (!pack && bytes < GPU_PASSED_BYTES) || cuda_queue_is_open())
+    if (!bounce_serves(near, bytes, pack))
         return NULL;
     if (patience > 0) {
         patience--;
         return NULL;
     }
-    char *bounce = gpu_room_take_pinned(GPU_PINNED_BYTES, near);
+    char *bounce = gpu_room_take_pinned(GPU_PINNED_BYTES + GPU_ROWS_APART, near);
     patience = bounce ? 0 : GPU_PATIENCE;
     return bounce;
+}
+
+/* From pinned memory as two rows, which are fetched by an engine that works for all at a time, where a command
+ * would bring them; a last odd byte goes once more with the one before it. */
+static void rows_bring(char *to, const char *flat, size_t bytes, char *bounce)
+{
+    size_t half = bytes / 2;
+    char *last = bounce + half + GPU_ROWS_APART + half;
+    memcpy(bounce, flat, half);
+    memcpy(bounce + half + GPU_ROWS_APART, flat + half, half);
+    gpu_start_rows(&(struct gpu_rows){ to, bounce, (ptrdiff_t)half,
+                                       (ptrdiff_t)(half + GPU_ROWS_APART), half, 2 });
+    if (bytes % 2) {
+        last[0] = flat[bytes - 2];
+        last[2] = flat[bytes - 1];
+        gpu_start_rows(&(struct gpu_rows){ to + bytes - 2, last, 1, 2, 1, 2 });
+    }
+    gpu_finish();
+}
+
+static void bring_by_bounce(const struct buffer *buffer, size_t skip, const char *flat,
+                            size_t bytes, char *bounce)
+{
+    char *solid = buffer_solid(buffer);
+    if (solid && bytes > 1 && bytes < GPU_PASSED_BYTES) {
+        rows_bring(solid + skip, flat, bytes, bounce);
+        return;
+    }
+    memcpy(bounce, flat, bytes);
+    move_now(buffer, skip, bounce, bytes, false);
 }
 
 void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
@@ -240,11 +280,12 @@ void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes
         move_now(buffer, skip, flat, bytes, pack);
         return;
     }
-    if (!pack)
-        memcpy(bounce, flat, bytes);
-    move_now(buffer, skip, bounce, bytes, pack);
-    if (pack)
+    if (pack) {
+        move_now(buffer, skip, bounce, bytes, true);
         memcpy(flat, bounce, bytes);
+    } else {
+        bring_by_bounce(buffer, skip, flat, bytes, bounce);
+    }
     gpu_room_give(bounce);
 }
 
@@ -288,7 +329,10 @@ static bool bounce_by_device(const struct buffer *to, const struct buffer *from,
 void gpu_copy(const struct buffer *to, const struct buffer *from, size_t bytes)
 {
     char *solid_to = buffer_solid(to), *solid_from = buffer_solid(from);
-    if (solid_to && solid_from) {
+    if (solid_to && solid_from && to->where == AWAY && from->where == HERE &&
+        bytes < GPU_PASSED_BYTES) {
+        gpu_move(to, 0, solid_from, bytes, false);
+    } else if (solid_to && solid_from) {
         gpu_start(solid_to, solid_from, bytes);
         gpu_finish();
     } else if (solid_to && from->where == AWAY) {

@@ -23,7 +23,7 @@ moves "every pair of memories" pairs
 moves "every pair, threads without a context" pairs-alone
 moves "every pair, none is read" pairs XMPI_CUDA_IPC=0
 moves "every pair, devices that do not reach each other" pairs FAKE_NO_PEERS=1
-moves "every pair, devices are used in turns" pairs FAKE_TURNS=1
+moves "every pair, devices are used in turns" pairs FAKE_TURNS=1 XMPI_CUDA_IPC=32K
 moves "addresses used again" reuse
 moves "addresses used again, nothing kept" reuse XMPI_CUDA_HANDLES=0
 moves "more handles than the driver has" handles
@@ -120,6 +120,8 @@ case_run "device/xmpi tune: what follows" 20 sh -c 'XMPI_TUNING=$1 "$0" info --p
 # What runs on a real GPU, where programs cannot see what lies there.
 XMPI_TEST_MEMORY=cuda NP=2 ONLY="coll_nonblocking external32 persistent request" \
     sh "$top/test/conform.sh" || failures=$((failures + 1))
+# What is read is not over when it is sent, however short.
+XMPI_CUDA_IPC=1 XMPI_TEST_MEMORY=device NP=3 ONLY=coll_random sh "$top/test/conform.sh" || failures=$((failures + 1))
 # There addresses are not aligned as the types are, which no kernel may meet.
 XMPI_TEST_MEMORY=cuda XMPI_CUDA_REDUCE=1 NP=2 ONLY=ops_table sh "$top/test/conform.sh" || failures=$((failures + 1))
 

@@ -82,7 +82,7 @@ END
     graph) direct graph "by a driver that waits" FAKE_STRICT=1 ;;
     calls)
         direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1
-        direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0
+        direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0 XMPI_CUDA_BLOCK=256K
         direct calls "without copies, over the network" FAKE_STRICT=1 XMPI_SHM=0
         direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0
         direct calls "without copies, streams are full" FAKE_QUEUE=3

@@ -26,7 +26,7 @@
 
 enum {
     SLACK = 1024,
-    UNKNOWN = 1 << 20,
+    UNKNOWN = 2 << 20,
     MOST_KEPT = 512,
     SLAB = 16,
     SLAB_BYTES = 4 << 20,
