@@ -140,8 +140,10 @@ static bool rest_go_on(struct attach_later *x, int *error)
             plan->ops->release(plan);
         } else if (x->part < x->rest.n) {
             int i = x->part++;
+            x->team->away = x->a.away; /* of this choice */
             *error = coll_start_rest(x->team, x->telling, x->rest.part[i].first,
                                      x->rest.part[i].count, &x->plan);
+            x->team->away = false;
         } else {
             return true;
         }

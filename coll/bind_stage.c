@@ -95,7 +95,8 @@ static bool device_has_room(const void *near, size_t bytes)
 }
 
 /* Why the device cannot fold, or had better not. */
-static const char *device_objection(const struct call *call, size_t elements, bool planned)
+static const char *device_objection(const struct call *call, int ranks, size_t elements,
+                                    bool planned)
 {
     const void *out = call->recv.where == AWAY ? call->recv.base : call->send.base;
     const void *in = call->in_place || call->send.where == HERE ? out : call->send.base;
@@ -103,7 +104,7 @@ static const char *device_objection(const struct call *call, size_t elements, bo
         return "the algorithm works in memory of the host";
     if (is_elsewhere(&call->recv) || (!call->in_place && is_elsewhere(&call->send)))
         return "one of the buffers is on the host";
-    const char *why = gpu_reduce_objection(&call->reduction, elements, out, in);
+    const char *why = gpu_reduce_objection(&call->reduction, ranks, elements, out, in);
     if (!why && !device_has_room(out, elements * call->reduction.layout->size))
         why = "the device has no room for a vector";
     return why;
@@ -131,7 +132,7 @@ int staging_open(struct staging *staging, const struct team *team, struct call *
     if (!is_reduction(call->what) || !call_is_away(call))
         return 0;
     size_t operand = operand_count(team, call);
-    call->why_staged = device_objection(call, operand, planned);
+    call->why_staged = device_objection(call, team->channel.size, operand, planned);
     if (call->why_staged)
         return copies_open(staging, call, operand, result_count(team, call));
     call->near = call->recv.where == AWAY ? call->recv.base : call->send.base;

@@ -112,6 +112,12 @@ static const char *kernel_objection(const char *name, cuda_context context)
     return why;
 }
 
+/* More ranks take more steps, each of which costs a device 20 us and more; the host does with few. */
+static size_t steps_of(int ranks)
+{
+    return ranks < 2 ? 1 : ranks < 8 ? (size_t)ranks - 1 : 8;
+}
+
 enum { TWO_TURNS_BYTES = 4 << 20 };
 
 /* The least vector that is folded on a device at which ranks take turns: to fold is to change more often than
@@ -122,13 +128,15 @@ static size_t turns_least(const void *near)
     return turns == 1 ? 0 : turns == 2 ? TWO_TURNS_BYTES : SIZE_MAX;
 }
 
-const char *gpu_reduce_objection(const struct reduction *r, size_t count, const void *one,
-                                 const void *other)
+const char *gpu_reduce_objection(const struct reduction *r, int ranks, size_t count,
+                                 const void *one, const void *other)
 {
     char name[KERNEL_NAME_CHARS];
     size_t bytes = count * r->layout->size, least = (size_t)param_number(CUDA_REDUCE);
     if (least == 0 || bytes < least)
         return "vectors of this size are (XMPI_CUDA_REDUCE)";
+    if (!param_is_given(CUDA_REDUCE) && bytes < least * steps_of(ranks))
+        return "vectors of this size are, of so many ranks (XMPI_CUDA_REDUCE)";
     if (!param_is_given(CUDA_REDUCE) && bytes < turns_least(one))
         return "ranks take turns at their GPU (MPS lets them work at a time; XMPI_CUDA_REDUCE)";
     if (!r->kernel)

@@ -155,7 +155,7 @@ static int reduce_away(const struct reduction *r, const struct buffer *inout,
 {
     char *memory[2] = { NULL, NULL };
     if (in->where == inout->where &&
-        !gpu_reduce_objection(r, in->count, inout->base, in->base)) {
+        !gpu_reduce_objection(r, 1, in->count, inout->base, in->base)) {
         gpu_reduce(r, inout->base, in->base, inout->base, in->count);
         return gpu_check();
     }

@@ -75,8 +75,8 @@ static bool device_folds(const struct task *task)
     struct reduction reduction;
     return is_large(longer) && is_served(one) && is_served(other) &&
            op_bind(task->op, one->type, &reduction) == 0 &&
-           !gpu_reduce_objection(&reduction, longer->count, stage_begin(one),
-                                 stage_begin(other)) &&
+           !gpu_reduce_objection(&reduction, task->comm->team.channel.size, longer->count,
+                                 stage_begin(one), stage_begin(other)) &&
            rooms_are_there(folding, task_stage_size(longer), stage_begin(longer));
 }
 
