@@ -103,6 +103,7 @@ typedef cuda_result cuda_init(unsigned flags);
 typedef cuda_result cuda_device_get_count(int *count);
 typedef cuda_result cuda_device_get(int *device, int number);
 typedef cuda_result cuda_device_get_by_pci_bus_id(int *device, const char *bus);
+typedef cuda_result cuda_ctx_get_device(int *device);
 typedef cuda_result cuda_device_get_attribute(int *value, int attribute, int device);
 typedef cuda_result cuda_device_get_uuid(unsigned char uuid[16], int device);
 typedef cuda_result cuda_ctx_get_current(cuda_context *context);

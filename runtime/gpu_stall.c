@@ -12,8 +12,9 @@
  *                        lock, so that others go on, until what the stream waits for is there
  *
  * A device has few queues in hardware (CUDA_DEVICE_MAX_CONNECTIONS, 8 unless said), and streams that share
- * one wait for each other.  Ours has the highest priority, so that it may share none with theirs (not tried on
- * a GPU): programs that wait for us in many streams should have more connections.
+ * one wait for each other.  Ours has the highest priority, so that it shares none with theirs: on an H200 two
+ * queues were enough for three streams, one was not.  Where there is one, and under MPS, we have no stream, and
+ * operations get copies, which need none.
  *
  * Costs: a comparison per call of the driver.
  */
@@ -21,6 +22,9 @@
 
 #include "runtime/gpu_cuda.h"
 #include "runtime/lock.h"
+#include "runtime/param.h"
+
+#include <stdlib.h>
 
 enum { CONTEXTS = 16 };
 
@@ -84,6 +88,24 @@ bool driver_has_own_stream(cuda_context context)
     return own_of(context);
 }
 
+/* Ours would share a queue with one that waits for us: with CUDA_DEVICE_MAX_CONNECTIONS=1, and under MPS, which
+ * gives few to each process (both were tried: an H200 went no further).  The device of the current context. */
+static bool queues_are_few(void)
+{
+    static cuda_ctx_get_device *device_of;
+    static cuda_device_get_attribute *attribute;
+    const struct symbol symbols[] = { { "cuCtxGetDevice", &device_of },
+                                      { "cuDeviceGetAttribute", &attribute } };
+    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    int device, mps = 0;
+    if (param_is_given(CUDA_ENQUEUE)) /* somebody knows better */
+        return false;
+    if (connections && atoi(connections) == 1)
+        return true;
+    return driver_find(symbols, 2) && device_of(&device) == 0 &&
+           attribute(&mps, CUDA_DEVICE_MPS, device) == 0 && mps;
+}
+
 void driver_own_stream(cuda_context context)
 {
     static cuda_stream_create_with_priority *create;
@@ -95,6 +117,10 @@ void driver_own_stream(cuda_context context)
     if (own_of(context) || nown == CONTEXTS || !driver_find(symbols, 2) ||
         !driver_enter(context))
         return;
+    if (queues_are_few()) {
+        driver_leave(context);
+        return;
+    }
     int levels = driver_stall_begin();
     cuda_result result = range(&least, &greatest);
     if (result == 0)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char fake_contexts[FAKE_DEVICES];
 static _Thread_local cuda_context current[8];
@@ -63,6 +64,7 @@ EXPORT cuda_device_get cuDeviceGet;
 EXPORT cuda_device_get_count cuDeviceGetCount;
 EXPORT cuda_device_get_by_pci_bus_id cuDeviceGetByPCIBusId;
 EXPORT cuda_device_get_attribute cuDeviceGetAttribute;
+EXPORT cuda_ctx_get_device cuCtxGetDevice;
 EXPORT cuda_device_get_uuid cuDeviceGetUuid_v2;
 EXPORT cuda_result cuDevicePrimaryCtxRetain(cuda_context *context, int device);
 EXPORT cuda_result cuCtxSetCurrent(cuda_context context);
@@ -308,17 +310,26 @@ cuda_result cuDeviceGet(int *device, int number)
     return number >= 0 && number < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
 }
 
-/* FAKE_TURNS: processes take turns. */
+cuda_result cuCtxGetDevice(int *device)
+{
+    for (int i = 0; i < FAKE_DEVICES; i++)
+        if (fake_current() == fake_context(i))
+            *device = i;
+    return fake_may_call();
+}
+
+/* FAKE_MPS: processes use a device at a time. */
 cuda_result cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    *value = getenv("FAKE_TURNS") == NULL;
+    *value = getenv("FAKE_MPS") != NULL;
     return attribute == CUDA_DEVICE_MPS && device < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
 }
 
 cuda_result cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
 {
+    int turns = getenv("FAKE_TURNS") != NULL; /* else each process has devices of its own */
     for (int i = 0; i < 16; i++)
-        uuid[i] = (unsigned char)(device + i);
+        uuid[i] = (unsigned char)(device + (turns || i > 3 ? i : getpid() >> 8 * i));
     return device >= 0 && device < FAKE_DEVICES ? SUCCESS : INVALID_VALUE;
 }
 
