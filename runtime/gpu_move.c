@@ -242,8 +242,17 @@ static char *bounce_take(const void *near, size_t bytes, bool pack)
     return bounce;
 }
 
-/* From pinned memory as two rows, which are fetched by an engine that works for all at a time, where a command
- * would bring them; a last odd byte goes once more with the one before it. */
+/* Two rows are fetched from pinned memory by an engine that works for all at a time, where a command would bring
+ * them; a last odd byte goes once more with the one before it. */
+static void rows_queue(char *to, const char *flat, size_t bytes)
+{
+    ptrdiff_t half = (ptrdiff_t)(bytes / 2);
+    gpu_start_rows(&(struct gpu_rows){ to, flat, half, half, (size_t)half, 2 });
+    if (bytes % 2)
+        gpu_start_rows(&(struct gpu_rows){ to + bytes - 2, flat + bytes - 2, 1, 1, 1, 2 });
+}
+
+/* Rows that lie apart, so that no driver takes them for one. */
 static void rows_bring(char *to, const char *flat, size_t bytes, char *bounce)
 {
     size_t half = bytes / 2;
@@ -258,6 +267,13 @@ static void rows_bring(char *to, const char *flat, size_t bytes, char *bounce)
         gpu_start_rows(&(struct gpu_rows){ to + bytes - 2, last, 1, 2, 1, 2 });
     }
     gpu_finish();
+}
+
+/* In a stream of the program, from pinned memory: are rows better? */
+static bool is_for_rows(const char *solid, size_t bytes, bool pack)
+{
+    return solid && !pack && bytes > 1 && bytes < GPU_PASSED_BYTES && cuda_queue_is_open() &&
+           gpu_turns(solid) > 1;
 }
 
 static void bring_by_bounce(const struct buffer *buffer, size_t skip, const char *flat,
@@ -275,7 +291,11 @@ static void bring_by_bounce(const struct buffer *buffer, size_t skip, const char
 void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
 {
     const char *near = buffer_at(buffer->base, buffer->layout->true_lb);
-    char *bounce = bounce_take(near, bytes, pack);
+    char *bounce = bounce_take(near, bytes, pack), *solid = buffer_solid(buffer);
+    if (is_for_rows(solid, bytes, pack)) {
+        rows_queue(solid + skip, flat, bytes);
+        return;
+    }
     if (!bounce) {
         move_now(buffer, skip, flat, bytes, pack);
         return;

@@ -87,6 +87,7 @@ END
         for few in FAKE_MPS=1 CUDA_DEVICE_MAX_CONNECTIONS=1; do
             case_run "stream/calls with copies, $few" "${LIMIT:-60}" env FAKE_STRICT=1 $few "$XMPIRUN" -np 2 "$scratch/calls" 20 1000
         done
+        case_run "stream/calls in turns" "${LIMIT:-60}" env FAKE_TURNS=1 "$XMPIRUN" -np 2 "$scratch/calls" 20 1000
         direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0
         direct calls "without copies, streams are full" FAKE_QUEUE=3
         direct calls "with copies, streams are full" FAKE_QUEUE=3 XMPI_CUDA_ENQUEUE=0 ;;
