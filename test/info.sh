@@ -183,19 +183,19 @@ XDG_CONFIG_HOME="$scratch/home" "$xmpi" tune -np 2 --colls barrier --seconds 60 
 expect "xmpi tune: the usual place" 0 "(measured, $scratch/home/xmpi/tuning-" env -u XMPI_TUNING \
     XDG_CONFIG_HOME="$scratch/home" "$xmpi" explain barrier -n 2
 # Without a GPU what a file says of one is passed over; the first row for it decides, the environment before.
-printf 'device Other : CUDA_IPC=1k\ndevice any : CUDA_IPC=4k, CUDA_PACK=3\ndevice any : CUDA_IPC=2k\n' > "$scratch/table"
+printf 'device Other : CUDA_IPC=1k\ndevice any : CUDA_IPC=8k, CUDA_PACK=5\ndevice any : CUDA_IPC=2k\n' > "$scratch/table"
 device() # NAME SAYS VARIABLE=VALUE...
 {
     name=$1 says=$2
     shift 2
     expect "xmpi info: $name" 0 "$says" env XMPI_TUNING="$scratch/table" "$@" "$xmpi" info
 }
-device "no GPU that was tuned for" "  CUDA_IPC               32768
+device "no GPU that was tuned for" "  CUDA_IPC               4096
 " XMPI_CUDA=0
 if "${XMPI_TEST_CC:-gcc}" -O2 -shared -fPIC -I"$top" -o "$scratch/libcuda.so" "$top"/test/device/fake_*.c \
     -lpthread; then
-    device "tuned for a GPU" "  CUDA_IPC               4096  measured, $scratch/table:2" XMPI_LIBCUDA="$scratch/libcuda.so"
-    device "tuned for a GPU, all of the row" "  CUDA_PACK              3  measured" XMPI_LIBCUDA="$scratch/libcuda.so"
+    device "tuned for a GPU" "  CUDA_IPC               8192  measured, $scratch/table:2" XMPI_LIBCUDA="$scratch/libcuda.so"
+    device "tuned for a GPU, all of the row" "  CUDA_PACK              5  measured" XMPI_LIBCUDA="$scratch/libcuda.so"
     device "the environment before what was tuned" "  CUDA_IPC               777  from the environment" \
         XMPI_LIBCUDA="$scratch/libcuda.so" XMPI_CUDA_IPC=777
 fi
