@@ -30,6 +30,19 @@ else
     fi
 fi
 
+# A script finds its neighbours before Python's own modules.
+if [ "${PYTHON3:-python3}" != no ]; then
+    hidden=$(${PYTHON3:-python3} -c 'import glob, os, sys
+names = getattr(sys, "stdlib_module_names", ())  # of 3.10 and later
+print(*[p for p in glob.glob(sys.argv[1] + "/*/*.py") if os.path.basename(p)[:-3] in names])' "$top")
+    if [ -z "$hidden" ]; then
+        echo "ok house scripts"
+    else
+        echo "not ok house scripts: named as modules of Python are: $hidden"
+        bad=1
+    fi
+fi
+
 long=$(for page in "$top"/*/README "$top"/docs/*.md; do
     case $page in */README) most=100 ;; *) most=200 ;; esac
     awk -v most="$most" 'length > 120 { print FILENAME ":" FNR ": " length " columns; the bound is 120" }
