@@ -88,8 +88,8 @@ bool driver_has_own_stream(cuda_context context)
     return own_of(context);
 }
 
-/* Ours would share a queue with one that waits for us: with CUDA_DEVICE_MAX_CONNECTIONS=1, and under MPS, which
- * gives few to each process (both were tried: an H200 went no further).  The device of the current context. */
+/* Ours may share a queue with one that waits for us: with CUDA_DEVICE_MAX_CONNECTIONS=1, and under MPS, where
+ * few queues are a guess; in both cases an H200 went no further.  The device of the current context. */
 static bool queues_are_few(void)
 {
     static cuda_ctx_get_device *device_of;

@@ -2,7 +2,7 @@
  *
  * What comes after MPI_Finalize: sessions that find each other although the world is over, late
  * receivers of messages that were sent before, and a forked child that ends by itself.
- * conform-shadow: CUDA's driver does not survive the exit of a forked child
+ * conform-shadow: on a GPU the forked child ends by SIGSEGV when it exits, and why is not known yet
  */
 #include "test/conform/check.h"
 
