@@ -58,22 +58,29 @@ static size_t result_count(const struct team *team, const struct call *call)
     return recv->vector ? (size_t)counts_at(recv->counts, group_rank(team)) : recv->count;
 }
 
+/* As scratch_typed, for copies of what lies at `from`; NULL: there is none. */
+static char *pinned_typed(void **base, const void *from, const struct layout *layout,
+                          size_t count)
+{
+    ptrdiff_t low;
+    size_t bytes = layout_span(layout, count, &low);
+    if (bytes > PINNED_BYTES)
+        return NULL;
+    char *pinned = gpu_room_take_pinned(bytes, buffer_at(from, layout->true_lb));
+    *base = pinned ? buffer_at(pinned, -low) : NULL;
+    return pinned;
+}
+
 static int staged_open(struct staged *staged, struct part *part, const struct layout *layout,
                        size_t count)
 {
     void *base;
     if (part->where == HERE)
         return 0;
-    ptrdiff_t low;
-    size_t bytes = layout_span(layout, count, &low);
-    const void *near = buffer_at(part->base, layout->true_lb);
-    if (bytes <= PINNED_BYTES)
-        staged->pinned = gpu_room_take_pinned(bytes, near);
-    if (!staged->pinned)
-        staged->memory = scratch_take(bytes);
-    if (!staged->pinned && !staged->memory)
-        return scratch_fail(bytes);
-    base = buffer_at(staged->pinned ? staged->pinned : staged->memory, -low);
+    staged->pinned = pinned_typed(&base, part->base, layout, count);
+    int error = staged->pinned ? 0 : scratch_typed(&staged->memory, &base, layout, count);
+    if (error)
+        return error;
     staged->user = (struct buffer){ part->base, count, layout, AWAY };
     staged->here = (struct buffer){ base, count, layout, HERE };
     part->base = base;

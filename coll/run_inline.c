@@ -33,8 +33,10 @@ static bool is_single(const struct bound *bound)
 /* The receiver reads this much from a device, and a send is over when it has. */
 static bool sends_wait(const struct bound *bound, size_t bytes)
 {
+    if (__builtin_expect(!call_is_away(bound->call), 1))
+        return false;
     size_t least = (size_t)param_number(CUDA_IPC);
-    return __builtin_expect(call_is_away(bound->call), 0) && least > 0 && bytes >= least;
+    return least > 0 && bytes >= least;
 }
 
 bool run_is_inline(const struct bound *bound)

@@ -30,7 +30,6 @@ enum {
     GPU_ROOM_BYTES = 4 << 20,
     GPU_PINNED_BYTES = 64 << 10,
     GPU_PASSED_BYTES = 32 << 10,
-    GPU_ROWS_APART = 64,
     GPU_PATIENCE = 256
 };
 
@@ -218,93 +217,63 @@ static void move_now(const struct buffer *buffer, size_t skip, char *flat, size_
     gpu_finish();
 }
 
-/* Copies from a device take 2 us less to pinned memory, and half the time if they are longer.  Those to a
- * device are as quick from anywhere while the driver passes the bytes with the command; but a command takes a
- * turn of the device, 130 us, where others use it as well. */
-static bool bounce_serves(const void *near, size_t bytes, bool pack)
-{
-    if (bytes > GPU_PINNED_BYTES || cuda_queue_is_open())
-        return false;
-    return pack || bytes >= GPU_PASSED_BYTES || gpu_turns(near) > 1;
-}
-
-static char *bounce_take(const void *near, size_t bytes, bool pack)
+/* Pinned memory for a move that is short.  Copies from a device take 2 us less to there, and half the time if
+ * they are longer; those to a device are as quick from anywhere while the driver passes the bytes with the
+ * command. */
+static char *bounce_take(const void *near, size_t bytes, bool serves)
 {
     static unsigned patience; /* moves that go without, as there was nothing to be had */
-    if (!bounce_serves(near, bytes, pack))
+    if (bytes > GPU_PINNED_BYTES || !serves)
         return NULL;
     if (patience > 0) {
         patience--;
         return NULL;
     }
-    char *bounce = gpu_room_take_pinned(GPU_PINNED_BYTES + GPU_ROWS_APART, near);
+    char *bounce = gpu_room_take_pinned(GPU_PINNED_BYTES, near);
     patience = bounce ? 0 : GPU_PATIENCE;
     return bounce;
 }
 
 /* Two rows are fetched from pinned memory by an engine that works for all at a time, where a command would bring
  * them; a last odd byte goes once more with the one before it. */
-static void rows_queue(char *to, const char *flat, size_t bytes)
+static void rows_bring(char *to, const char *pinned, size_t bytes)
 {
     ptrdiff_t half = (ptrdiff_t)(bytes / 2);
-    gpu_start_rows(&(struct gpu_rows){ to, flat, half, half, (size_t)half, 2 });
+    gpu_start_rows(&(struct gpu_rows){ to, pinned, half, half, (size_t)half, 2 });
     if (bytes % 2)
-        gpu_start_rows(&(struct gpu_rows){ to + bytes - 2, flat + bytes - 2, 1, 1, 1, 2 });
-}
-
-/* Rows that lie apart, so that no driver takes them for one. */
-static void rows_bring(char *to, const char *flat, size_t bytes, char *bounce)
-{
-    size_t half = bytes / 2;
-    char *last = bounce + half + GPU_ROWS_APART + half;
-    memcpy(bounce, flat, half);
-    memcpy(bounce + half + GPU_ROWS_APART, flat + half, half);
-    gpu_start_rows(&(struct gpu_rows){ to, bounce, (ptrdiff_t)half,
-                                       (ptrdiff_t)(half + GPU_ROWS_APART), half, 2 });
-    if (bytes % 2) {
-        last[0] = flat[bytes - 2];
-        last[2] = flat[bytes - 1];
-        gpu_start_rows(&(struct gpu_rows){ to + bytes - 2, last, 1, 2, 1, 2 });
-    }
+        gpu_start_rows(&(struct gpu_rows){ to + bytes - 2, pinned + bytes - 2, 1, 1, 1, 2 });
     gpu_finish();
 }
 
-/* In a stream of the program, from pinned memory: are rows better? */
-static bool is_for_rows(const char *solid, size_t bytes, bool pack)
-{
-    return solid && !pack && bytes > 1 && bytes < GPU_PASSED_BYTES && cuda_queue_is_open() &&
-           gpu_turns(solid) > 1;
-}
-
-static void bring_by_bounce(const struct buffer *buffer, size_t skip, const char *flat,
-                            size_t bytes, char *bounce)
+/* From pinned memory, `by_rows` where that can be. */
+static void bring(const struct buffer *buffer, size_t skip, char *pinned, size_t bytes,
+                  bool by_rows)
 {
     char *solid = buffer_solid(buffer);
-    if (solid && bytes > 1 && bytes < GPU_PASSED_BYTES) {
-        rows_bring(solid + skip, flat, bytes, bounce);
-        return;
-    }
-    memcpy(bounce, flat, bytes);
-    move_now(buffer, skip, bounce, bytes, false);
+    if (by_rows && solid && bytes > 1)
+        rows_bring(solid + skip, pinned, bytes);
+    else
+        move_now(buffer, skip, pinned, bytes, false);
 }
 
+/* What goes into a stream of the program comes from pinned memory, or goes there. */
 void gpu_move(const struct buffer *buffer, size_t skip, char *flat, size_t bytes, bool pack)
 {
     const char *near = buffer_at(buffer->base, buffer->layout->true_lb);
-    char *bounce = bounce_take(near, bytes, pack), *solid = buffer_solid(buffer);
-    if (is_for_rows(solid, bytes, pack)) {
-        rows_queue(solid + skip, flat, bytes);
-        return;
-    }
-    if (!bounce) {
-        move_now(buffer, skip, flat, bytes, pack);
-        return;
-    }
-    if (pack) {
+    bool passed =
+        !pack && bytes < GPU_PASSED_BYTES; /* a command takes a turn of the device, 130 us */
+    bool by_rows = passed && gpu_turns(near) > 1, queued = cuda_queue_is_open();
+    char *bounce = bounce_take(near, bytes, !queued && (!passed || by_rows));
+    if (pack && bounce) {
         move_now(buffer, skip, bounce, bytes, true);
         memcpy(flat, bounce, bytes);
+    } else if (bounce) {
+        memcpy(bounce, flat, bytes);
+        bring(buffer, skip, bounce, bytes, by_rows);
+    } else if (queued && by_rows) {
+        bring(buffer, skip, flat, bytes, true);
     } else {
-        bring_by_bounce(buffer, skip, flat, bytes, bounce);
+        move_now(buffer, skip, flat, bytes, pack);
     }
     gpu_room_give(bounce);
 }

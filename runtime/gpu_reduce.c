@@ -128,17 +128,27 @@ static size_t turns_least(const void *near)
     return turns == 1 ? 0 : turns == 2 ? TWO_TURNS_BYTES : SIZE_MAX;
 }
 
+static const char *size_objection(size_t bytes, int ranks, const void *near)
+{
+    size_t least = (size_t)param_number(CUDA_REDUCE);
+    if (least == 0 || bytes < least)
+        return "vectors of this size are (XMPI_CUDA_REDUCE)";
+    if (param_is_given(CUDA_REDUCE))
+        return NULL;
+    if (bytes < least * steps_of(ranks))
+        return "vectors of this size are, of so many ranks (XMPI_CUDA_REDUCE)";
+    if (bytes < turns_least(near))
+        return "ranks take turns at their GPU (MPS lets them work at a time; XMPI_CUDA_REDUCE)";
+    return NULL;
+}
+
 const char *gpu_reduce_objection(const struct reduction *r, int ranks, size_t count,
                                  const void *one, const void *other)
 {
     char name[KERNEL_NAME_CHARS];
-    size_t bytes = count * r->layout->size, least = (size_t)param_number(CUDA_REDUCE);
-    if (least == 0 || bytes < least)
-        return "vectors of this size are (XMPI_CUDA_REDUCE)";
-    if (!param_is_given(CUDA_REDUCE) && bytes < least * steps_of(ranks))
-        return "vectors of this size are, of so many ranks (XMPI_CUDA_REDUCE)";
-    if (!param_is_given(CUDA_REDUCE) && bytes < turns_least(one))
-        return "ranks take turns at their GPU (MPS lets them work at a time; XMPI_CUDA_REDUCE)";
+    const char *why = size_objection(count * r->layout->size, ranks, one);
+    if (why)
+        return why;
     if (!r->kernel)
         return "the operation is the program's own";
     if (!items_are_an_array(r->layout))

@@ -13,8 +13,8 @@
 #include "runtime/reduce.h"
 
 /* Can vectors of count elements at these addresses, both AWAY, be folded where they lie, and is it
- * worth it (XMPI_CUDA_REDUCE), in a collective of so many ranks or, 1, alone?  NULL: yes, and the kernel is loaded; else why not, a clause, until the
- * next call. */
+ * worth it (XMPI_CUDA_REDUCE), in a collective of so many ranks or, 1, alone?  NULL: yes, and the kernel is
+ * loaded; else why not, a clause, until the next call. */
 const char *gpu_reduce_objection(const struct reduction *r, int ranks, size_t count,
                                  const void *one, const void *other);
 

@@ -152,6 +152,11 @@ void *gpu_room_take_long(size_t bytes, const void *near)
     return room_take(bytes, near, ON_DEVICE, true);
 }
 
+void *gpu_room_take_pinned(size_t bytes, const void *near)
+{
+    return room_take(bytes, near, PINNED, false);
+}
+
 void *gpu_room_take_any(size_t bytes, const void *near)
 {
     void *room = gpu_room_take(bytes, near);
@@ -161,12 +166,7 @@ void *gpu_room_take_any(size_t bytes, const void *near)
         1,
         "cuda: the device has no %zu bytes for a reduction, pinned memory of the host serves",
         bytes);
-    return room_take(bytes, near, PINNED, false);
-}
-
-void *gpu_room_take_pinned(size_t bytes, const void *near)
-{
-    return room_take(bytes, near, PINNED, false);
+    return gpu_room_take_pinned(bytes, near);
 }
 
 void gpu_room_give(void *at)

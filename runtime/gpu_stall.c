@@ -21,6 +21,7 @@
 #include "runtime/gpu_stream.h"
 
 #include "runtime/gpu_cuda.h"
+#include "runtime/gpu_turns.h"
 #include "runtime/lock.h"
 #include "runtime/param.h"
 
@@ -93,17 +94,14 @@ bool driver_has_own_stream(cuda_context context)
 static bool queues_are_few(void)
 {
     static cuda_ctx_get_device *device_of;
-    static cuda_device_get_attribute *attribute;
-    const struct symbol symbols[] = { { "cuCtxGetDevice", &device_of },
-                                      { "cuDeviceGetAttribute", &attribute } };
+    const struct symbol symbols[] = { { "cuCtxGetDevice", &device_of } };
     const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-    int device, mps = 0;
+    int device;
     if (param_is_given(CUDA_ENQUEUE)) /* somebody knows better */
         return false;
     if (connections && atoi(connections) == 1)
         return true;
-    return driver_find(symbols, 2) && device_of(&device) == 0 &&
-           attribute(&mps, CUDA_DEVICE_MPS, device) == 0 && mps;
+    return driver_find(symbols, 1) && device_of(&device) == 0 && gpu_works_for_all(device);
 }
 
 void driver_own_stream(cuda_context context)

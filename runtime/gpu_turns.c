@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Each rank writes into its record in the boot segment which GPU it was last asked about, as a number made of
+ * Each rank writes into its record in the boot segment which GPU it was last asked about, by the first bytes of
  * the GPU's UUID, and reads what the others have written.  Who has not used a GPU yet is not counted: the first
  * operations may take another way than later ones, and each rank decides alone.
  */
@@ -10,6 +10,8 @@
 #include "runtime/gpu.h"
 #include "runtime/gpu_cuda.h"
 #include "runtime/gpu_share.h"
+
+#include <string.h>
 
 enum { DEVICES = 16, OFTEN = 32, SELDOM = 16 };
 
@@ -26,25 +28,35 @@ static const struct symbol symbols[] = {
 };
 
 static struct known {
-    bool is_asked;
+    unsigned asked; /* how often */
     uint32_t name;  /* of the GPU, 0: it is nothing to take turns at */
     int turns;      /* as last counted */
-    unsigned asked; /* how often */
 } known[DEVICES];
+
+static bool functions_are_here(void)
+{
+    static int here = -1;
+    if (here < 0)
+        here = driver_find(symbols, sizeof symbols / sizeof symbols[0]);
+    return here;
+}
+
+bool gpu_works_for_all(int device)
+{
+    int mps = 0;
+    return functions_are_here() && cuda.attribute(&mps, CUDA_DEVICE_MPS, device) == 0 && mps;
+}
 
 static uint32_t name_of(int number)
 {
     unsigned char uuid[16];
-    int device, at_a_time = 0;
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    if (!driver_find(symbols, sizeof symbols / sizeof symbols[0]) ||
-        cuda.get(&device, number) != 0 || cuda.uuid(uuid, device) != 0)
+    uint32_t name;
+    int device;
+    if (!functions_are_here() || cuda.get(&device, number) != 0 ||
+        cuda.uuid(uuid, device) != 0 || gpu_works_for_all(device))
         return 0;
-    if (cuda.attribute(&at_a_time, CUDA_DEVICE_MPS, device) == 0 && at_a_time)
-        return 0;
-    for (size_t i = 0; i < sizeof uuid; i++)
-        hash = (hash ^ uuid[i]) * 16777619u;
-    return hash ? hash : 1;
+    memcpy(&name, uuid, sizeof name);
+    return name ? name : 1;
 }
 
 static int turns_count(uint32_t name)
@@ -66,15 +78,15 @@ int gpu_turns(const void *near)
     if (number < 0 || number >= DEVICES)
         return 1;
     struct known *k = &known[number];
-    if (!k->is_asked)
-        *k = (struct known){ true, name_of(number), 1, 0 };
+    unsigned before = k->asked++;
+    if (before == 0)
+        k->name = name_of(number);
     if (k->name == 0)
         return 1;
-    if (k->asked < OFTEN || k->asked % SELDOM == 0) { /* ranks may be many */
+    if (before < OFTEN || before % SELDOM == 0) { /* ranks may be many */
         atomic_store_explicit(&boot_record(boot.local_rank)->gpu, k->name,
                               memory_order_relaxed);
         k->turns = turns_count(k->name);
     }
-    k->asked++;
     return k->turns;
 }

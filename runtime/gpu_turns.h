@@ -7,8 +7,13 @@
 #ifndef XMPI_GPU_TURNS_H
 #define XMPI_GPU_TURNS_H
 
+#include <stdbool.h>
+
 /* How many ranks of this node, this one included, take turns at the device of this memory, as far as they have
  * said so; 1: nobody else, or all work at a time.  Tells the others about this one.  Under the engine lock. */
 int gpu_turns(const void *near);
+
+/* Does this device, by CUDA's handle, work for several processes at a time (MPS)? */
+bool gpu_works_for_all(int device);
 
 #endif

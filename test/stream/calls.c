@@ -133,9 +133,8 @@ static void test_moving_collectives(int away)
 static int works_there(int n)
 {
     const char *least = getenv("XMPI_CUDA_ENQUEUE");
-    long bytes = least                                                         ? atol(least)
-                 : getenv("FAKE_MPS") || getenv("CUDA_DEVICE_MAX_CONNECTIONS") ? 0
-                                                                               : 64 << 10;
+    int is_few = getenv("FAKE_MPS") || getenv("CUDA_DEVICE_MAX_CONNECTIONS"); /* queues */
+    long bytes = least ? atol(least) : is_few ? 0 : 64 << 10;
     return bytes > 0 && n * (long)sizeof(int) >= bytes;
 }
 
