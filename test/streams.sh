@@ -81,15 +81,16 @@ END
     strange) direct strange "without copies" FAKE_STRICT=1 ;;
     graph) direct graph "by a driver that waits" FAKE_STRICT=1 ;;
     calls)
-        direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1
-        direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0 XMPI_CUDA_BLOCK=256K
-        direct calls "without copies, over the network" FAKE_STRICT=1 XMPI_SHM=0
+        blocks=XMPI_CUDA_BLOCK=256K # several messages at a time pin less than one of them is long
+        direct calls "without copies, read" FAKE_STRICT=1 XMPI_CUDA_IPC=1 $blocks
+        direct calls "without copies, staged" FAKE_STRICT=1 XMPI_CUDA_IPC=0 $blocks
+        direct calls "without copies, over the network" FAKE_STRICT=1 XMPI_SHM=0 $blocks
         for few in FAKE_MPS=1 CUDA_DEVICE_MAX_CONNECTIONS=1; do
             case_run "stream/calls with copies, $few" "${LIMIT:-60}" env FAKE_STRICT=1 $few "$XMPIRUN" -np 2 "$scratch/calls" 20 1000
         done
         case_run "stream/calls in turns" "${LIMIT:-60}" env FAKE_TURNS=1 "$XMPIRUN" -np 2 "$scratch/calls" 20 1000
         direct calls "always with copies" FAKE_STRICT=1 XMPI_CUDA_ENQUEUE=0
-        direct calls "without copies, streams are full" FAKE_QUEUE=3
+        direct calls "without copies, streams are full" FAKE_QUEUE=3 $blocks
         direct calls "with copies, streams are full" FAKE_QUEUE=3 XMPI_CUDA_ENQUEUE=0 ;;
     esac
 done
