@@ -249,12 +249,17 @@ static uint64_t key_of(const struct question *q)
 static uint64_t usual_key(const struct team *team, const struct call *call, enum mode mode)
 {
     const struct reduction *op = &call->reduction;
-    if (is_reduction(call->what) && !(op->kernel && op->layout && op->commutes &&
-                                      op->layout->dense && op->layout->size <= ATTACH_PIECE))
+    bool folds = is_reduction(call->what);
+    if (folds &&
+        !(op->kernel && op->layout && op->commutes && op->layout->size <= ATTACH_PIECE))
+        return 0;
+    bool padded = folds && !op->layout->dense;
+    if (padded && !reduce_is_padded(op->layout))
         return 0;
     if (team->away || has_known_counts(call->what) || call->serves)
         return 0;
-    uint64_t small = 1u | (unsigned)call->what << 1 | (unsigned)mode << 9 | 1u << USUAL_BIT;
+    uint64_t small = 1u | (unsigned)call->what << 1 | (unsigned)padded << 8 |
+                     (unsigned)mode << 9 | 1u << USUAL_BIT;
     return (uint64_t)call_bytes(team, call) << KEY_BITS | small;
 }
 

@@ -384,7 +384,7 @@ static uint64_t slots_draw(const struct telling *telling, int n)
 {
     enum collective what = telling->call->what;
     bool whole = what == COLL_REDUCE_SCATTER_BLOCK; /* as rules count */
-    size_t bytes = telling->bytes * (size_t)(whole ? n : 1);
+    size_t bytes = tiny_says(telling->call, n, telling->bytes) * (size_t)(whole ? n : 1);
     return tiny_draw_bound(n, tiny_needs(what, n, bytes), tiny_is_together(what));
 }
 

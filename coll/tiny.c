@@ -272,6 +272,27 @@ static size_t listed_payload(const struct call *call, int n)
     return call->what == COLL_REDUCE_SCATTER ? bytes.all : bytes.longest;
 }
 
+/* Pairs with padding lie in slots as in memory, for kernels step by their C structs; behind the data of the last
+ * one there need not be memory. */
+size_t tiny_says(const struct call *call, int ranks, size_t bytes)
+{
+    ptrdiff_t low;
+    const struct reduction *op = &call->reduction;
+    if (has_known_counts(call->what))
+        return listed_payload(call, ranks);
+    if (is_reduction(call->what) && !op->layout->dense)
+        return layout_span(op->layout, call->recv.count, &low);
+    return bytes;
+}
+
+/* Vectors that kernels take as they are; blocks of them one by one would need memory behind the last pair. */
+static bool has_kernel(const struct call *call)
+{
+    const struct layout *layout = call->reduction.layout;
+    bool vector = call->what != COLL_REDUCE_SCATTER && call->what != COLL_REDUCE_SCATTER_BLOCK;
+    return call->reduction.kernel && (layout->dense || (vector && reduce_is_padded(layout)));
+}
+
 /* What a payload may have. */
 static size_t most_room(const struct tiny *t)
 {
@@ -283,15 +304,13 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
                            size_t bytes)
 {
     const struct tiny *t = team->tiny;
-    const struct reduction *op = &call->reduction;
     if (!t || (tracked && t->tracks == 0))
         return "the ranks have no shared slots";
-    if (has_known_counts(call->what))
-        bytes = listed_payload(call, t->n);
+    if (is_reduction(call->what) && !has_kernel(call))
+        return "it takes builtin operations on types without gaps, and vectors of pairs";
+    bytes = tiny_says(call, t->n, bytes);
     if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : most_room(t)))
         return "the data do not fit a shared slot";
-    if (is_reduction(call->what) && (!op->kernel || !op->layout->dense))
-        return "it takes builtin operations on types without gaps";
     return NULL;
 }
 
@@ -327,10 +346,9 @@ static void await(struct round *round, enum heard hears, const struct call *call
 void tiny_prepare(struct round *round, struct tiny *tiny, const struct telling *telling)
 {
     const struct call *call = telling->call;
-    bool listed = has_known_counts(call->what);
     tiny_all(round, tiny);
     round->performance = performance_of(tiny, call->what);
-    round->bytes = listed ? listed_payload(call, tiny->n) : telling->bytes;
+    round->bytes = tiny_says(call, tiny->n, telling->bytes);
     round->length = payload_bytes(call->what, tiny->n, round->bytes);
     round->everywhere = tiny_writes_everywhere(tiny, call);
     round->unfit = NULL;

@@ -54,6 +54,9 @@ struct tiny *tiny_track(const struct tiny *of, int i);
 /* What a slot has to hold, at most TINY_BYTES; `bytes` as rules count them. */
 size_t tiny_needs(enum collective what, int ranks, size_t bytes);
 
+/* Those bytes of a call that the rules count as `bytes`. */
+size_t tiny_says(const struct call *call, int ranks, size_t bytes);
+
 /* Does everybody hear everybody in it? */
 bool tiny_is_together(enum collective what);
 

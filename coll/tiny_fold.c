@@ -24,16 +24,10 @@ static inline struct part operands(const struct call *call)
                           .count = call->recv.count };
 }
 
-static inline struct buffer vector_of(const struct call *call)
+/* What kernels take: dense, or pairs with padding, as they lie in memory. */
+static inline const void *vector_of(const struct call *call)
 {
-    struct part part = operands(call);
-    return part_block(&part, 0);
-}
-
-static inline void *result_of(const struct call *call)
-{
-    struct buffer place = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    return buffer_flat(&place);
+    return call->in_place ? call->recv.base : call->send.base;
 }
 
 /* The vectors of ranks 0 and 1, of which one is mine. */
@@ -47,7 +41,7 @@ static inline int fold_two(struct round *round, const struct call *call, const v
     if (lost)
         return lost;
     const void *theirs = heard_at(round, slot, 1 - me, from);
-    op->kernel(result_of(call), me == 0 ? mine : theirs, me == 0 ? theirs : mine,
+    op->kernel(call->recv.base, me == 0 ? mine : theirs, me == 0 ? theirs : mine,
                call->recv.count * op->layout->nitems);
     return 0;
 }
@@ -59,7 +53,7 @@ static __attribute__((noinline)) int fold_by_kernel(struct round *round,
 {
     reduce_kernel *kernel = call->reduction.kernel;
     size_t items = call->recv.count * call->reduction.layout->nitems;
-    void *out = result_of(call);
+    void *out = call->recv.base;
     const void *sum = NULL;
     for (int r = 0; r < n; r++) {
         const struct slot *slot = NULL;
@@ -80,7 +74,7 @@ static __attribute__((noinline)) int fold_by_folding(struct round *round,
                                                      const void *mine, enum from from)
 {
     float floats[TINY_BYTES / sizeof(uint16_t)];
-    struct folding f = folding_begin(&call->reduction, n, result_of(call), call->recv.count);
+    struct folding f = folding_begin(&call->reduction, n, call->recv.base, call->recv.count);
     f.floats = floats;
     for (int r = 0; r < n; r++) {
         const struct slot *slot = NULL;
@@ -108,14 +102,12 @@ static int fold_ranks(struct round *round, const struct call *call, int n, const
  * has a copy. */
 static const void *own_vector(const struct round *round, const struct call *call)
 {
-    struct buffer own = vector_of(call);
-    return call->in_place ? round->payload : buffer_flat(&own);
+    return call->in_place ? round->payload : vector_of(call);
 }
 
 void tiny_say_vector(struct round *round, const struct call *call)
 {
-    struct buffer own = vector_of(call);
-    pack(round->payload, &own, round->bytes);
+    copy_bytes(round->payload, vector_of(call), round->bytes);
 }
 
 void tiny_say_reduce(struct round *round, const struct call *call)
@@ -180,13 +172,23 @@ int tiny_take_exscan(struct round *round, const struct call *call)
     return fold_ranks(round, call, round->tiny->me, own_vector(round, call), FROM_START);
 }
 
+/* To where padding is the program's. */
+static void keep_result(const struct round *round, const struct call *call, const char *result)
+{
+    const struct layout *layout = call->reduction.layout;
+    if (layout->dense)
+        copy_bytes(call->recv.base, result, round->bytes);
+    else
+        buffer_copy(&(struct buffer){ call->recv.base, call->recv.count, layout, HERE },
+                    &(struct buffer){ (void *)result, call->recv.count, layout, HERE });
+}
+
 /* Add my vector to what the rank below says, and say that.  The result is the sum with mine, or
  * what was heard. */
 static int pass_on(struct round *round, const struct call *call, bool with_mine)
 {
     const struct reduction *op = &call->reduction;
     int me = round->tiny->me;
-    struct buffer own = vector_of(call);
     const struct slot *slot;
     const char *below = NULL;
     int lost = me == 0 ? 0 : tiny_hear(round, me - 1, &slot);
@@ -195,13 +197,14 @@ static int pass_on(struct round *round, const struct call *call, bool with_mine)
     if (me > 0)
         below = tiny_payload(round, me - 1, slot);
     if (below)
-        op->kernel(round->payload, below, buffer_flat(&own), own.count * op->layout->nitems);
+        op->kernel(round->payload, below, vector_of(call),
+                   call->recv.count * op->layout->nitems);
     else
-        copy_bytes(round->payload, buffer_flat(&own), round->bytes);
+        copy_bytes(round->payload, vector_of(call), round->bytes);
     tiny_publish(round);
     const char *result = with_mine ? round->payload : below;
     if (result)
-        copy_bytes(call->recv.base, result, round->bytes);
+        keep_result(round, call, result);
     if (result && op->mean)
         reduce_divide(op, call->recv.base, call->recv.count, me + with_mine);
     return 0;

@@ -16,7 +16,7 @@
 #include "runtime/reduce.h"
 
 struct folding {
-    const struct reduction *r; /* of a kernel, with a dense layout */
+    const struct reduction *r; /* of a kernel, with a dense layout, or pairs with padding */
     void *to;                  /* may be the first or the second vector */
     float *floats;             /* for count elements; not used unless is_float */
     const void *first;
@@ -50,10 +50,21 @@ static inline void folding_add(struct folding *f, const void *vector)
         f->r->kernel(f->to, f->n == 2 ? f->first : f->to, vector, f->items);
 }
 
+/* The only vector. */
+static inline void folding_keep(const struct folding *f)
+{
+    const struct layout *layout = f->r->layout;
+    if (layout->dense)
+        memmove(f->to, f->first, f->count * layout->size);
+    else
+        buffer_copy(&(struct buffer){ f->to, f->count, layout, HERE },
+                    &(struct buffer){ (void *)f->first, f->count, layout, HERE });
+}
+
 static inline void folding_end(const struct folding *f)
 {
     if (f->n == 1 && f->to != f->first && f->count > 0)
-        memmove(f->to, f->first, f->count * f->r->layout->size);
+        folding_keep(f);
     if (!f->r->mean || f->n < 2)
         return;
     if (f->is_float)

@@ -242,6 +242,12 @@ static int user_in_place(const struct reduction *r, void *a, const void *b, size
     return MPI_SUCCESS;
 }
 
+bool reduce_is_padded(const struct layout *layout)
+{
+    return layout->nitems == 1 && !layout->dense && layout->true_lb == 0 &&
+           (size_t)layout->extent == basic_extent(layout->basic);
+}
+
 int reduce_apply(const struct reduction *r, void *to, const void *a, const void *b,
                  size_t count)
 {

@@ -63,6 +63,9 @@ bool reduce_has_mean(enum basic basic);
 /* Divide count elements of a sum by the number of contributions, in place. */
 void reduce_divide(const struct reduction *r, void *to, size_t count, int64_t by);
 
+/* Pairs with padding, one behind the other, over which a kernel steps as over what has no gaps? */
+bool reduce_is_padded(const struct layout *layout);
+
 /* to = a op b over count elements; `to` may be a or b.  Elements lie at layout->extent.  Only
  * data is written, never gaps.  A user function may be called several times, each with a part
  * of the elements.  Fails with MPI_ERR_NO_MEM only, and only for a user function that does not
