@@ -101,7 +101,7 @@ void tiny_say_gatherv(struct round *round, const struct call *call)
     struct buffer own = only_block(&call->send);
     if (call->root == round->tiny->me)
         return;
-    round->bytes = least(buffer_bytes(&own), gatherv_most(round->tiny));
+    round->bytes = sizeof(length) + least(buffer_bytes(&own), gatherv_most(round->tiny));
     if (!block_write(round->payload, &own, gatherv_most(round->tiny)))
         unfit_note(round->unfit, NULL, 0);
 }
@@ -123,6 +123,8 @@ int tiny_take_gatherv(struct round *round, const struct call *call)
         if (r != me && !round->error &&
             !block_read(&place, slot->payload, gatherv_most(round->tiny), r, round->unfit))
             unfit_note(round->unfit, &call->recv, r);
+        if (r != me)
+            round->bytes = sizeof(length) + buffer_bytes(&place);
     }
     return 0;
 }
@@ -177,6 +179,7 @@ int tiny_take_scatterv(struct round *round, const struct call *call)
     size_t most = scatterv_most(round->tiny);
     each = least(each, sizeof(length) + most);
     struct cells cells = cells_of(round, call->root, HEAD, each);
+    round->bytes = HEAD + each;
     if (!block_read(&place, cell_of(&cells, me), most, call->root, round->unfit))
         unfit_note(round->unfit, NULL, 0);
     return 0;

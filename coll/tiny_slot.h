@@ -94,7 +94,7 @@ struct performance; /* coll/tiny.c */
 struct round {
     struct tiny *tiny;
     const struct performance *performance;
-    size_t bytes;        /* of a block, or of the vector */
+    size_t bytes;        /* of a block, or of the vector; of gatherv and scatterv in a slot */
     size_t length;       /* of a payload, whoever writes one */
     int first, last;     /* the ranks that are awaited, for the flight recorder */
     int source;          /* the only one that is heard, and does not hear us; or NOBODY */
@@ -202,23 +202,31 @@ static inline const char *tiny_payload(const struct round *round, int rank,
     return t->longs + (size_t)rank * t->long_bytes + at;
 }
 
+/* A slot ends there for whoever brings it here in advance. */
+static inline size_t slot_end(const struct round *round)
+{
+    size_t end = TINY_HEAD + round->bytes, most = round->tiny->slot_bytes;
+    return end < most ? end : most;
+}
+
+enum { TINY_LINE = 64 };
+
 /* Whoever runs ahead of the others wants one of the next slots back from those who have read it:
- * else its stores wait for one line after the other.  Two lines are all that pays. */
+ * else its stores wait for one line after the other. */
 static inline void tiny_want(const struct round *round)
 {
-    enum { AHEAD = 2, LINE = 64 };
+    enum { AHEAD = 2 };
     const struct tiny *t = round->tiny;
     if (t->known + 1 >= round->sequence)
         return;
     const char *slot = (const char *)slot_of(t, t->me, round->sequence + AHEAD);
-    cpu_want(slot);
-    if (TINY_HEAD + round->bytes > LINE)
-        cpu_want(slot + LINE);
+    for (size_t at = 0, end = slot_end(round); at < end; at += TINY_LINE)
+        cpu_want(slot + at);
 }
 
 /* Whoever only hears one rank, again and again, may be behind it: then that one's next slot is written
  * already, and is brought here while this rank leaves the library and comes again.  Where it is
- * not, that would take the line from its writer; whether it is takes time to see, so it is looked at now
+ * not, that would take the lines from its writer; whether it is takes time to see, so it is looked at now
  * and then. */
 static inline void tiny_fetch(const struct round *round)
 {
@@ -234,7 +242,8 @@ static inline void tiny_fetch(const struct round *round)
     if (++t->listened % SELDOM == 0)
         t->behind = slot_says(slot, next);
     else if (t->behind)
-        __builtin_prefetch(slot);
+        for (size_t at = 0, end = slot_end(round); at < end; at += TINY_LINE)
+            __builtin_prefetch((const char *)slot + at);
 }
 
 /* It is filled in: show it, and wake who sleeps. */
