@@ -243,6 +243,14 @@ static __attribute__((noinline)) int run_away(struct team *team, const struct te
     return error ? error : staging_check(user->call);
 }
 
+/* Without memory this rank may not even have begun. */
+static __attribute__((noinline)) int ended(const struct team *team, int error, int stray)
+{
+    if (error == MPI_ERR_NO_MEM)
+        mismatch_give_up(team, team->said[team->calls % TEAM_SAID], error);
+    return mismatch_end(team, error, stray);
+}
+
 int coll_run(struct team *team, const struct call *call)
 {
     struct telling telling;
@@ -254,7 +262,7 @@ int coll_run(struct team *team, const struct call *call)
     record_now.inside = NULL;
     if (__builtin_expect((stray | error) == 0, 1))
         return 0;
-    return mismatch_end(team, error, stray);
+    return ended(team, error, stray);
 }
 
 /* ---- with a request ---- */
@@ -467,7 +475,7 @@ static int tell_and_choose(struct team *team, const struct call *call, enum mode
 int coll_begun(const struct team *team, int error)
 {
     if (error)
-        return mismatch_end(team, error, 0);
+        return ended(team, error, 0);
     mismatch_settle();
     return 0;
 }

@@ -181,6 +181,22 @@ static void word_arrived(struct channel *channel, const struct envelope *from,
     found(&m, false);
 }
 
+/* ---- memory for the case that there is none ---- */
+
+enum { RESERVE_BYTES = 32 << 10 }; /* a text, and a word for each of many ranks */
+static void *reserve;
+
+static void reserve_fill(void)
+{
+    reserve = reserve ? reserve : malloc(RESERVE_BYTES);
+}
+
+static void reserve_drop(void)
+{
+    free(reserve);
+    reserve = NULL;
+}
+
 /* ---- acting ---- */
 
 int mismatch_settle(void)
@@ -194,8 +210,27 @@ int mismatch_settle(void)
         if (channel)
             channel_end(channel);
         free(f);
+        reserve_fill();
     }
     return n;
+}
+
+void mismatch_give_up(const struct team *team, uint64_t word, int error)
+{
+    int me = team->channel.rank;
+    uint32_t number = (uint32_t)(word >> 32);
+    if (team->channel.broken || failures_any())
+        return;
+    reserve_drop();
+    found(&(struct mismatch){ .context = team->channel.context,
+                              .me = me,
+                              .peer = me,
+                              .my_signature = (uint32_t)word,
+                              .their_signature =
+                                  (uint32_t)KIND_FAILED << KIND_SHIFT | (uint32_t)error,
+                              .my_number = number,
+                              .their_number = number },
+          true);
 }
 
 int mismatch_end(const struct team *team, int error, int stray)
@@ -285,5 +320,16 @@ static void look_at_waits(void)
     }
 }
 
-const struct pml_judge mismatch_judge = { mismatch_fail, word_arrived, look_at_waits,
-                                          mismatch_settle };
+static const struct pml_judge judge = { mismatch_fail, word_arrived, look_at_waits,
+                                        mismatch_settle };
+
+void mismatch_open(void)
+{
+    pml_judge = &judge;
+    reserve_fill();
+}
+
+void mismatch_close(void)
+{
+    reserve_drop();
+}

@@ -122,11 +122,13 @@ void run_close(struct execution *run)
     bind_close(&run->bound);
 }
 
-/* The first error counts, and its text. */
+/* The first error counts, and its text.  Without memory what others are sent is missing, or wrong. */
 static void note(struct execution *run, int error)
 {
     if (error && !run->error)
         run->error = fail_keep(run, error);
+    if (error == MPI_ERR_NO_MEM)
+        mismatch_give_up(run->team, said_word((uint32_t)run->tag, run->signature), error);
     run->broken |= error == MPIX_ERR_PROC_FAILED || (error && run->team->channel.broken);
 }
 
@@ -422,6 +424,8 @@ static void begin_all(struct execution *run)
 void run_fail(struct execution *run, int error)
 {
     run->request.result = (struct result){ .error = fail_keep(run, error) };
+    if (error == MPI_ERR_NO_MEM)
+        mismatch_give_up(run->team, said_word((uint32_t)run->tag, run->signature), error);
     request_complete(&run->request);
 }
 

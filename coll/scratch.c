@@ -52,6 +52,18 @@ static int kept_find(size_t bytes)
     return best;
 }
 
+static void kept_drop(void)
+{
+    while (kept.n > 0)
+        free(kept_remove(0));
+}
+
+static struct header *block_new(size_t capacity)
+{
+    return capacity < KEEP_FROM ? malloc(LINE + capacity)
+                                : aligned_alloc(LINE, LINE + capacity);
+}
+
 void *scratch_take(size_t bytes)
 {
     int i = bytes >= KEEP_FROM ? kept_find(bytes) : -1;
@@ -60,8 +72,11 @@ void *scratch_take(size_t bytes)
     if (bytes > SIZE_MAX - 2 * LINE)
         return NULL;
     size_t capacity = (bytes + LINE - 1) / LINE * LINE;
-    struct header *block =
-        capacity < KEEP_FROM ? malloc(LINE + capacity) : aligned_alloc(LINE, LINE + capacity);
+    struct header *block = block_new(capacity);
+    if (!block && kept.n > 0) { /* what is kept may be in the way */
+        kept_drop();
+        block = block_new(capacity);
+    }
     if (!block)
         return NULL;
     block->capacity = capacity;
@@ -99,7 +114,6 @@ int scratch_typed(char **memory, void **base, const struct layout *layout, size_
 
 void scratch_clear(void)
 {
-    while (kept.n > 0)
-        free(kept_remove(0));
+    kept_drop();
     gpu_rooms_close();
 }

@@ -58,7 +58,7 @@ static int team_open_channel(struct team *team, const struct ticket *ticket, int
     int error = channel_open(&team->channel, ticket->context + 1, rank, members);
     if (error)
         goto forget_places;
-    pml_judge = &mismatch_judge;
+    mismatch_open();
     if (team->split == 0)
         team->tiny = tiny_open(ticket->tiny, &team->channel);
     if (team->split == 0 && ticket->tiny && !team->tiny) {
@@ -113,6 +113,8 @@ void team_close(struct team *team)
     channel_close(&team->channel);
     free(team->neighbours);
     places_drop(team->places);
-    if (--teams == 0)
-        scratch_clear();
+    if (--teams > 0)
+        return;
+    scratch_clear();
+    mismatch_close();
 }

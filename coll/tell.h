@@ -105,7 +105,9 @@ const char *served_name(uint32_t served);
 
 /* ---- ranks in different collectives (mismatch.c) ---- */
 
-extern const struct pml_judge mismatch_judge;
+/* While there are teams: words about this are heard, and there is memory to tell that there is none. */
+void mismatch_open(void);
+void mismatch_close(void);
 
 /* What was said in the collective of that number; 0: it has not come so far, or was forgotten. */
 static inline uint64_t said_of(const uint64_t said[TEAM_SAID], uint32_t number)
@@ -131,13 +133,18 @@ int mismatch_settle(void);
  * first.  What it returns; the text is kept for it. */
 int mismatch_end(const struct team *team, int error, int stray) __attribute__((cold));
 
+/* This rank cannot do its part of the collective of this word, for which others wait: they end, and what is called
+ * on the team from now on.  The caller's own error is what happened. */
+void mismatch_give_up(const struct team *team, uint64_t word, int error) __attribute__((cold));
+
 /* There is one that this team was asked about before it came to it (team->asked): has it come now? */
 void mismatch_recall(struct team *team);
 
 /* ---- ranks that have left (last.c) ---- */
 
-/* Kinds that are no collectives; instead of a signature: what a rank has called that will never call this one. */
-enum { KIND_SHIFT = 25, KIND_SERVES = 125, KIND_FREED, KIND_FINALIZED };
+/* Kinds that are no collectives; instead of a signature: what a rank has called that will never call this one, or
+ * that it could not go on with it, and in the lowest bits the error's class. */
+enum { KIND_SHIFT = 25, KIND_FAILED = 124, KIND_SERVES, KIND_FREED, KIND_FINALIZED };
 static const uint32_t SIGNATURE_FREED = (uint32_t)KIND_FREED << KIND_SHIFT,
                       SIGNATURE_FINALIZED = (uint32_t)KIND_FINALIZED << KIND_SHIFT;
 

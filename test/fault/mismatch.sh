@@ -61,4 +61,15 @@ mismatched "blocks of another length" 2 "$lengths"
 mismatched "blocks of another length, more ranks" 4 "$lengths"
 XMPI_SHM=0 mismatched "blocks of another length, over a network" 2 "$lengths"
 XMPI_SHORT_BLOCKS=1 mismatched "shorter blocks may pass" 3 "$lengths" pass
+
+# Ranks that could go on but for one that has no memory; the algorithms need a vector of it.
+poor=$scratch/poor
+compile -g -o "$poor" "$top/test/fault/no_memory.c" || not_ok "no memory" "does not compile"
+if [ -z "${XMPI_TEST_SANITIZE:-}" ]; then
+    export XMPI_COLL=allreduce=doubling,reduce=binomial
+    mismatched "no memory" 3 "$poor"
+    XMPI_SHM=0 mismatched "no memory, over a network" 4 "$poor"
+else
+    skip "no memory" "a sanitizer needs more than may be limited"
+fi
 finish
