@@ -104,4 +104,25 @@ int sized_take(struct sized *sized, struct bound *bound);
 /* All of it, blocking. */
 int sized_run(struct team *team, struct bound *bound, int tag, uint32_t signature);
 
+/* ---- what blocking collectives (coll.c) and those with a request (coll_request.c) have in common ---- */
+
+struct cached;  /* coll/cache.h */
+struct choice;  /* coll/choose.h */
+struct telling; /* coll/tell.h */
+
+/* The plan of the chosen algorithm, to be dropped (cache_drop); says what was chosen if the user wants to know. */
+int coll_plan(struct team *team, const struct call *call, enum mode mode,
+              const struct choice *choice, struct cached **cached);
+
+/* Says the same of one that has no plan. */
+void coll_explain(struct team *team, const struct call *call, enum mode mode,
+                  const struct choice *choice);
+
+/* Elements [first, first + count) of a vector; of all else the whole. */
+struct telling coll_rest(const struct telling *telling, size_t first, size_t count,
+                         struct call *part);
+
+/* mismatch_end; without memory this rank may not even have begun, and the others are told. */
+int coll_ended(const struct team *team, int error, int stray) __attribute__((cold));
+
 #endif
