@@ -86,6 +86,10 @@ part_traffic()
         XMPI_SHM=0 XMPI_OFI_PROVIDER=$provider case_run "network/many at once, provider $provider" 90 \
             "$XMPIRUN" -np 12 "$scratch/rush" 2
     done
+    for bytes in 200 4096; do
+        FI_OFI_RXM_BUFFER_SIZE=$bytes XMPI_SHM=0 XMPI_OFI_PROVIDER='tcp;ofi_rxm' case_run \
+            "network/packets of $bytes bytes at most" 60 "$XMPIRUN" -np 2 "$scratch/traffic" 3
+    done
     # Its addresses look like those of TCP, but nobody listens there.
     XMPI_SHM=0 XMPI_OFI_PROVIDER='udp;ofi_rxd' XMPI_OFI_TIMEOUT=2 case_run \
         "network/who computes is not lost, provider udp;ofi_rxd" 60 "$XMPIRUN" -np 2 "$scratch/away" 6
@@ -146,6 +150,8 @@ part_errors()
         'XMPI_OFI_NICS=lo,lo: lo is there twice' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     XMPI_SHM=0 XMPI_OFI_IFACE=nosuch0 wrong "network/unknown interface" \
         'rank [0-9]+ on .*interface nosuch0.*there are: ' "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    FI_OFI_RXM_BUFFER_SIZE=64 XMPI_SHM=0 XMPI_OFI_PROVIDER='tcp;ofi_rxm' wrong "network/buffers for no packet" \
+        'provider tcp;ofi_rxm.*its buffers are too short for a packet' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     printf '#!/bin/sh\n[ $RANK = 0 ] || export XMPI_OFI_PROVIDER=sockets\nexec "$@"\n' \
         > "$scratch/mixed"
     chmod +x "$scratch/mixed"

@@ -244,8 +244,11 @@ static long ofi_put(struct peer *peer, const struct wire *header, const struct b
     /* The first piece of a long message would have to be kept where nobody waits for it. */
     if (header->kind == WIRE_RTS && !(header->flags & WIRE_ADDRESS))
         bytes = 0;
-    if (bytes > nics[0].most_packet - sizeof(struct head))
-        bytes = nics[0].most_packet - sizeof(struct head);
+    size_t most = nics[0].most_packet - sizeof(struct head);
+    if (header->bytes > most)
+        return -1; /* a short message that goes whole or not at all */
+    if (bytes > most)
+        bytes = most;
     bool only = trunk->nunacked == 0;
     struct frame *frame = frame_new(bytes, only);
     if (!frame && header->bytes == 0 && is_in_pieces(header))

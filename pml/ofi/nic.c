@@ -177,6 +177,8 @@ static int nic_open_endpoints(struct nic *nic, size_t least_receive)
     if (error)
         return error;
     nic->most_packet = most_packet(nic, least_receive);
+    if (nic->most_packet < NIC_LEAST_PACKET)
+        return nic_failed(nic, "its buffers are too short for a packet", FI_EMSGSIZE);
     nic->address_bytes = sizeof nic->address;
     error = fi_getname(&nic->ep->fid, nic->address, &nic->address_bytes);
     return error ? nic_failed(nic, "fi_getname", error) : 0;

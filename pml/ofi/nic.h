@@ -18,7 +18,8 @@ enum {
     NIC_ADDRESS_BYTES = 32,
     NIC_PROVIDER_CHARS = 24,
     NIC_NAME_CHARS = 48,
-    NIC_CQ_ENTRIES = 4096
+    NIC_CQ_ENTRIES = 4096,
+    NIC_LEAST_PACKET = 128 /* a head, and where a long message lies */
 };
 
 struct nic {

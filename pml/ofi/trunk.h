@@ -36,6 +36,7 @@ struct head {
     struct wire wire; /* wire.sequence: the frame's number */
 };
 _Static_assert(sizeof(struct head) == 64, "the head of a frame is a cache line");
+_Static_assert(sizeof(struct head) + LINK_CARD_BYTES <= NIC_LEAST_PACKET, "a card goes whole");
 
 /* What libfabric hands back on completion. */
 enum op_kind { OP_SEND, OP_RECEIVE, OP_READ };
