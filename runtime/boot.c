@@ -338,6 +338,11 @@ uint32_t boot_other_dead(int world)
     return is_other && way && way->dead ? way->dead(world) : 0;
 }
 
+bool boot_tells_death(int world)
+{
+    return segment_index(world) >= 0 || (way && way->dead);
+}
+
 static bool is_one_segment(void)
 {
     return boot.size == boot.segment->nlocal;

@@ -85,6 +85,9 @@ int boot_contact(int world, void *card, size_t *bytes);
 /* What the launcher says of the end of a process on another node (enum boot_dead); 0: nothing. */
 uint32_t boot_other_dead(int world);
 
+/* Is there somebody who tells when this process dies, wherever it is? */
+bool boot_tells_death(int world);
+
 /* The record of a process that shares the segment but perhaps not the node; NULL: none does. */
 struct boot_rank *boot_neighbour(int world);
 

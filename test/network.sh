@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/deaf network/halves network/again plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/deaf network/halves network/again network/parting plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -107,6 +107,13 @@ part_cuts()
         grep -q 'takes no reads' "$scratch/out" && ok "network/long messages of who is deaf, np=$np" ||
             not_ok "network/long messages of who is deaf, np=$np" "nothing was said of reads"
     done
+}
+
+# Whose last word is lost was not lost itself.
+part_parting()
+{
+    XMPI_SHM=0 XMPI_OFI_TIMEOUT=2 case_run "network/one who leaves over broken connections" 60 \
+        "$XMPIRUN" -np 3 "$scratch/parting" 5
 }
 
 # Algorithms that go by the nodes must find these: none may say that it cannot.
@@ -321,7 +328,7 @@ cable_gone()
     fi
 }
 
-parts="alone traffic cuts nodes errors namespaces"
+parts="alone traffic cuts parting nodes errors namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="alone traffic errors" # what was installed works; the rest ran
 for part in ${ONLY:-$parts}; do
     "part_$part"

@@ -10,7 +10,8 @@
  *     quarter of the    a probe: a plain TCP connection to the peer's address, which its kernel
  *     time-out          accepts whether or not the process is listening to us.
  *                       accepted    alive, and ask again later, at longer and longer intervals
- *                       refused     nobody has that address any more: lost, if the provider uses TCP
+ *                       refused     nobody has that address any more: it has left, or is lost, if the
+ *                                   provider uses TCP
  *                       no answer   for a quarter of it, and all is silent for three: lost
  *
  * so a peer that cannot be reached is reported within XMPI_OFI_TIMEOUT, and one that computes
@@ -220,6 +221,19 @@ static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
     return probe_had_time(&trunk->path[0].probe, now);
 }
 
+/* Who refuses has ended.  If it had died that would be told of by others; so it has left MPI, over a connection that
+ * broke, and its last word is lost, perhaps with its last acks.  Only who waits for more of it loses it. */
+static void trunk_refuses(struct trunk *trunk)
+{
+    if (trunk->asks || trunk->peer->unanswered > 0 || fetches_from(trunk) ||
+        peer_feeds(trunk->peer) || !boot_tells_death(trunk->peer->world)) {
+        trunk_report(trunk, 0, "nobody accepts connections");
+        return;
+    }
+    trunk->left = true;
+    probe_forget(&trunk->path[0].probe);
+}
+
 /* Nothing was heard for a quarter of the time-out from a peer that owes an answer. */
 static void trunk_doubt(struct trunk *trunk, uint64_t now)
 {
@@ -229,7 +243,7 @@ static void trunk_doubt(struct trunk *trunk, uint64_t now)
     path_ask(trunk, 0, now);
     uint64_t sure = now - latest(latest(trunk->heard_at, probe->answered), trunk->waits_since);
     if (probe->refused >= MOST_REFUSED) {
-        trunk_report(trunk, 0, "nobody accepts connections");
+        trunk_refuses(trunk);
     } else if (sure >= trunk_timeout_ns() / 4 * 3 && trunk_had_time(trunk, now)) {
         snprintf(text, sizeof text, "no answer for %u s", (unsigned)(silent / SECOND));
         trunk_report(trunk, 0, text);
