@@ -109,11 +109,24 @@ part_cuts()
     done
 }
 
+# Who computes accepts no connections: that his kernel has room for few must not make him look lost.
+few_connections()
+{
+    if ! unshare -n true 2> /dev/null; then
+        skip "network/a peer that computes and has room for few connections" "no network namespaces here"
+        return
+    fi
+    XMPI_SHM=0 XMPI_OFI_TIMEOUT=4 case_run "network/a peer that computes and has room for few connections" 60 \
+        unshare -n sh -c 'ip link set lo up && echo 1 > /proc/sys/net/core/somaxconn && exec "$@"' sh \
+        "$XMPIRUN" -np 2 "$scratch/away" 16
+}
+
 # Whose last word is lost was not lost itself.
-part_parting()
+part_watch()
 {
     XMPI_SHM=0 XMPI_OFI_TIMEOUT=2 case_run "network/one who leaves over broken connections" 60 \
         "$XMPIRUN" -np 3 "$scratch/parting" 5
+    few_connections
 }
 
 # Algorithms that go by the nodes must find these: none may say that it cannot.
@@ -328,7 +341,7 @@ cable_gone()
     fi
 }
 
-parts="alone traffic cuts parting nodes errors namespaces"
+parts="alone traffic cuts watch nodes errors namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts="alone traffic errors" # what was installed works; the rest ran
 for part in ${ONLY:-$parts}; do
     "part_$part"

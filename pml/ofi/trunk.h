@@ -68,6 +68,7 @@ enum trunk_state { TRUNK_UNKNOWN, TRUNK_OPEN, TRUNK_LOST };
 /* Does the kernel of the peer still answer at an address?  watch.c; times in ns. */
 struct path_probe {
     int socket; /* or -1 */
+    bool held;  /* it is connected */
     int refused;
     uint64_t began, gap;  /* the last one; before the next */
     uint64_t asked_since; /* the first without an answer; 0: none */

@@ -9,7 +9,7 @@
  *     0.4 s, ...        answer says what is missing.  It may be lost as well, hence another one
  *     quarter of the    a probe: a plain TCP connection to the peer's address, which its kernel
  *     time-out          accepts whether or not the process is listening to us.
- *                       accepted    alive, and ask again later, at longer and longer intervals
+ *                       accepted    alive, and the connection is kept to ask again over it
  *                       refused     nobody has that address any more: it has left, or is lost, if the
  *                                   provider uses TCP
  *                       no answer   for a quarter of it, and all is silent for three: lost
@@ -34,6 +34,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +42,7 @@
 #include <unistd.h>
 
 static const uint64_t SECOND = 1000000000, LOOK_NS = 50000000, FIRST_PING_NS = 100000000;
-enum { MOST_REFUSED = 3 };
+enum { MOST_REFUSED = 3, LEAST_HELD_S = 4 };
 
 uint64_t trunk_timeout_ns(void)
 {
@@ -50,11 +51,19 @@ uint64_t trunk_timeout_ns(void)
 
 /* ---- probes ---- */
 
+/* Between two questions over a connection that is kept. */
+static uint64_t probe_interval_s(void)
+{
+    uint64_t seconds = (uint64_t)param_number(OFI_TIMEOUT) / 8;
+    return seconds > 0 ? seconds : 1;
+}
+
 static void probe_end(struct path_probe *probe)
 {
     if (probe->socket >= 0)
         close(probe->socket);
     probe->socket = -1;
+    probe->held = false;
 }
 
 /* All is well, or nothing is asked any more. */
@@ -97,9 +106,26 @@ static bool port_is_of_tcp(void)
            strcmp(name, "sockets") == 0;
 }
 
+/* Who computes accepts nothing, so each connection would take a place in the queue of its listening socket until
+ * that is full, and then its kernel answers nobody.  So one is kept, over which our kernel asks (keepalive).
+ * False: times in whole seconds are too coarse. */
+static bool probe_hold(struct path_probe *probe)
+{
+    int on = 1, most = 127, seconds = (int)probe_interval_s();
+    if (param_number(OFI_TIMEOUT) < LEAST_HELD_S || probe->socket < 0)
+        return false;
+    probe->held =
+        setsockopt(probe->socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds) == 0 &&
+        setsockopt(probe->socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds) == 0 &&
+        setsockopt(probe->socket, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof most) == 0 &&
+        setsockopt(probe->socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) == 0;
+    return probe->held;
+}
+
 static void probe_answered(struct path_probe *probe, int error, uint64_t now)
 {
-    probe_end(probe);
+    if (error || !probe_hold(probe))
+        probe_end(probe);
     if (error == ECONNREFUSED && !port_is_of_tcp())
         error = 0; /* a kernel that is well */
     if (error == 0 || error == ECONNREFUSED)
@@ -149,6 +175,27 @@ static void probe_begin(struct trunk *trunk, int nic, uint64_t now)
         probe_answered(probe, errno, now);
 }
 
+/* When was the last answer over a connection that is kept?  When it has ended the next one is made. */
+static void probe_look_held(struct path_probe *probe, uint64_t now)
+{
+    struct pollfd p = { .fd = probe->socket, .events = POLLIN };
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (poll(&p, 1, 0) != 0 ||
+        getsockopt(probe->socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+        probe_end(probe);
+        probe->began = now;
+        return;
+    }
+    uint64_t answered = now - info.tcpi_last_ack_recv * (SECOND / 1000);
+    if (answered > probe->answered)
+        probe->answered = answered;
+    if (now - probe->answered <= 2 * probe_interval_s() * SECOND)
+        probe->asked_since = 0;
+    else if (!probe->asked_since)
+        probe->asked_since = now;
+}
+
 static void probe_look(struct path_probe *probe, uint64_t now)
 {
     struct pollfd p = { .fd = probe->socket, .events = POLLOUT };
@@ -165,7 +212,9 @@ static void path_ask(struct trunk *trunk, int nic, uint64_t now)
     struct path_probe *probe = &trunk->path[nic].probe;
     if (address_length(trunk, nic) == 0)
         return;
-    if (probe->socket >= 0)
+    if (probe->held)
+        probe_look_held(probe, now);
+    else if (probe->socket >= 0)
         probe_look(probe, now);
     else if (probe->gap == 0 || now - probe->began >= probe->gap) {
         if (probe->gap == 0)
