@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/deaf network/halves network/again network/parting plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/deaf network/halves network/again network/parting network/sessions plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -40,6 +40,10 @@ part_alone() # nobody needs it: nobody loads it
     XMPI_SHM=0 case_run "network/loaded by who needs it" 30 "$XMPIRUN" -np 4 "$scratch/lazy" talk
     XMPI_SHM=0 case_run "network/a message before the receiver is there" 30 "$XMPIRUN" -np 2 "$scratch/lazy" early "$scratch/early"
     XMPI_SHM=0 case_run "network/messages of who computes then" 30 "$XMPIRUN" -np 2 "$scratch/lazy" gone "$scratch/gone"
+    for first in "met 60" "alone 60" "alone 4"; do # 60: more than a connection takes that nobody reads from
+        XMPI_SHM=0 XMPI_OFI_WINDOW=16M case_run "network/messages for the next session, $first" 30 \
+            "$XMPIRUN" -np 2 "$scratch/sessions" $first
+    done
     XMPI_SHM=0 case_run "network/a message for who has left" 30 "$XMPIRUN" -np 2 "$scratch/lazy" late "$scratch/late"
 }
 

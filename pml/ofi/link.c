@@ -179,7 +179,7 @@ static void ofi_lose(struct peer *peer)
  * published a card yet is going to. */
 static bool trunk_is_quiet(struct trunk *trunk)
 {
-    if (trunk->left || trunk_gone(trunk))
+    if (trunk_left(trunk) || trunk_gone(trunk))
         return true;
     trunk->owes_now |= trunk->owes;
     return !trunk->first && !trunk->owes;

@@ -65,11 +65,25 @@ int trunk_new(struct peer *peer)
 
 /* ---- the end ---- */
 
+/* Who left before the use of MPI that we are in may be back for what we send, with his next session. */
+bool trunk_left(const struct trunk *trunk)
+{
+    return trunk->left && silence_covers(trunk->silence, boot_use());
+}
+
+/* The same of one who has published no card. */
+static bool stranger_left(int world)
+{
+    uint32_t silence;
+    return boot_left(world) &&
+           (!boot_hears(world, &silence) || silence_covers(silence, boot_use()));
+}
+
 bool trunk_gone(const struct trunk *trunk)
 {
     if (trunk->state == TRUNK_LOST)
         return true;
-    if (trunk->state == TRUNK_UNKNOWN && boot_left(trunk->peer->world))
+    if (trunk->state == TRUNK_UNKNOWN && stranger_left(trunk->peer->world))
         return true;
     struct boot_rank *record = boot_neighbour(trunk->peer->world);
     return record &&
@@ -207,7 +221,7 @@ static void trunk_push(struct trunk *trunk)
 /* Are there frames from before there was a connection? */
 static bool trunk_meets(const struct trunk *trunk)
 {
-    return !trunk->met && trunk->first && trunk->state != TRUNK_LOST && !trunk->left;
+    return !trunk->met && trunk->first && trunk->state != TRUNK_LOST && !trunk_left(trunk);
 }
 
 static bool trunks_meet(void)

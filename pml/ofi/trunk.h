@@ -102,7 +102,7 @@ struct trunk {
     uint32_t expected;
     uint32_t owed; /* bytes that came since we last told `expected` */
     bool owes, owes_now, gap_told;
-    bool left;        /* the peer has left MPI */
+    bool left;        /* the peer has left MPI: trunk_left */
     bool asks;        /* we wait for its silence */
     uint32_t silence; /* as it said last */
     uint64_t owed_since;
@@ -158,6 +158,7 @@ void trunk_lost(struct trunk *trunk, const char *why);
 /* Ask the peer about its silence, once; watch.c asks again. */
 void trunk_ask(struct trunk *trunk);
 bool trunk_gone(const struct trunk *trunk);
+bool trunk_left(const struct trunk *trunk); /* it acks no more */
 
 /* ---- cq.c ---- */
 int receives_open(void);

@@ -280,6 +280,7 @@ static void trunk_refuses(struct trunk *trunk)
         return;
     }
     trunk->left = true;
+    trunk->silence = UINT32_MAX; /* for good */
     probe_forget(&trunk->path[0].probe);
 }
 
@@ -348,11 +349,11 @@ void trunks_watch(void)
     looked = now;
     int undelivered = 0;
     for (struct trunk *trunk = trunks; trunk; trunk = trunk->next) {
-        if (trunk->state == TRUNK_OPEN && !trunk->left)
+        if (trunk->state == TRUNK_OPEN && !trunk_left(trunk))
             trunk_watch(trunk, now);
         for (int i = 1; i < nnics && trunk->state == TRUNK_OPEN; i++)
             path_watch(trunk, i, now);
-        bool moves = (trunk->first && !trunk->left) || fetches_from(trunk);
+        bool moves = (trunk->first && !trunk_left(trunk)) || fetches_from(trunk);
         undelivered += moves && trunk->state != TRUNK_LOST;
     }
     record_area->undelivered = undelivered;
