@@ -12,9 +12,7 @@
 
 static bool has_left(const struct rank *rank, const struct boot_rank *record)
 {
-    uint32_t state = atomic_load(&record->state);
-    return atomic_load(&record->contact.asked) &&
-           (rank->ended || state == BOOT_FINALIZED || state == BOOT_RESTING);
+    return atomic_load(&record->contact.asked) && (rank->ended || bootseg_has_left(record));
 }
 
 /* Pack what is new of one rank; false: nothing. */

@@ -117,9 +117,7 @@ void boot_close(void)
 /* Nobody who needs its card is going to get one. */
 static bool has_left(const struct boot_rank *record)
 {
-    uint32_t state = atomic_load(&record->state);
-    return (state == BOOT_FINALIZED || state == BOOT_RESTING) &&
-           !atomic_load(&record->contact.bytes);
+    return bootseg_has_left(record) && !atomic_load(&record->contact.bytes);
 }
 
 static uint32_t uses;           /* begun */

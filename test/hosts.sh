@@ -589,6 +589,9 @@ part_lazy() # the network is opened by those who need it
     check "a message before the receiver is there" "$code" 0
     run 60 --fanout 1 -H a,b,c "$scratch/lazy" late "$scratch/late"
     check "a message for who has left" "$code $(leftovers_soon)" "0 0"
+    program sessions "$top/test/network/sessions.c"
+    run 60 -H a,b "$scratch/sessions" alone 4
+    check "messages for who is between two sessions" "$code" 0
     run 60 -H a,b "$scratch/lazy" silent "$scratch/silent"
     check "a freed receive whose sender has left" "$code $(leftovers_soon)" "0 0"
     run 60 -H a:2,b:2 "$scratch/lazy" silent "$scratch/silence"

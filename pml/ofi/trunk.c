@@ -71,19 +71,11 @@ bool trunk_left(const struct trunk *trunk)
     return trunk->left && silence_covers(trunk->silence, boot_use());
 }
 
-/* The same of one who has published no card. */
-static bool stranger_left(int world)
-{
-    uint32_t silence;
-    return boot_left(world) &&
-           (!boot_hears(world, &silence) || silence_covers(silence, boot_use()));
-}
-
 bool trunk_gone(const struct trunk *trunk)
 {
     if (trunk->state == TRUNK_LOST)
         return true;
-    if (trunk->state == TRUNK_UNKNOWN && stranger_left(trunk->peer->world))
+    if (trunk->state == TRUNK_UNKNOWN && boot_left(trunk->peer->world))
         return true;
     struct boot_rank *record = boot_neighbour(trunk->peer->world);
     return record &&
