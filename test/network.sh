@@ -176,6 +176,12 @@ part_errors()
         'rank [0-9]+ on .*interface nosuch0.*there are: ' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     FI_OFI_RXM_BUFFER_SIZE=64 XMPI_SHM=0 XMPI_OFI_PROVIDER='tcp;ofi_rxm' wrong "network/buffers for no packet" \
         'provider tcp;ofi_rxm.*its buffers are too short for a packet' "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    if unshare -n true 2> /dev/null; then
+        XMPI_SHM=0 wrong "network/a loopback interface that is down" 'rank [0-9]+ on .*loopback interface, which is down' \
+            unshare -n "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    else
+        skip "network/a loopback interface that is down" "no network namespaces here"
+    fi
     printf '#!/bin/sh\n[ $RANK = 0 ] || export XMPI_OFI_PROVIDER=sockets\nexec "$@"\n' \
         > "$scratch/mixed"
     chmod +x "$scratch/mixed"

@@ -26,6 +26,8 @@
 #include "runtime/log.h"
 #include "runtime/param.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -367,6 +369,35 @@ static int nic_add(const struct fi_info *info, size_t least_receive)
     return error;
 }
 
+/* The kernel takes packets from one of the machine's addresses to another over its loopback interface. */
+static bool loopback_is_down(void)
+{
+    struct ifaddrs *all = NULL;
+    bool down = false;
+    if (getifaddrs(&all) != 0)
+        return false;
+    for (const struct ifaddrs *one = all; one; one = one->ifa_next)
+        if (one->ifa_flags & IFF_LOOPBACK)
+            down = !(one->ifa_flags & IFF_UP);
+    freeifaddrs(all);
+    return down;
+}
+
+/* What would never get there is told now, not when the time-out is over. */
+static int nics_check(const struct fi_info *info, const struct wish *wish)
+{
+    const char *provider = info->fabric_attr->prov_name;
+    char address[SELECT_TEXT];
+    info_address(info, address);
+    bool here = wish->alone || strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+    if (!here || !provider_is_of_kernel(provider) || !loopback_is_down())
+        return 0;
+    return fail(MPI_ERR_OTHER,
+                "with provider %s ranks of one machine reach each other over its loopback "
+                "interface, which is down (ip link set lo up)",
+                provider);
+}
+
 int nics_open(size_t least_receive)
 {
     struct wish wish = { .provider = param_string(OFI_PROVIDER),
@@ -378,6 +409,8 @@ int nics_open(size_t least_receive)
     nnics = 0;
     const struct fi_info *chosen[NIC_MOST];
     int n, error = nics_choose(list, &wish, chosen, &n);
+    if (!error)
+        error = nics_check(chosen[0], &wish);
     if (error)
         error = choice_failed(list, error);
     for (int i = 0; i < n && !error; i++)

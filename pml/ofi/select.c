@@ -48,6 +48,12 @@ bool provider_is_local(const char *name)
     return strcmp(name, "shm") == 0;
 }
 
+bool provider_is_of_kernel(const char *name)
+{
+    return strncmp(name, "tcp", 3) == 0 || strcmp(name, "net") == 0 ||
+           strcmp(name, "sockets") == 0 || strncmp(name, "udp", 3) == 0;
+}
+
 /* Named in full, or as what lies below a layer: "tcp" is "tcp;ofi_rxm" as well. */
 static bool provider_is(const char *name, const struct wish *wish)
 {
