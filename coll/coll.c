@@ -242,13 +242,6 @@ static __attribute__((noinline)) int run_away(struct team *team, const struct te
     return error ? error : staging_check(user->call);
 }
 
-__attribute__((noinline)) int coll_ended(const struct team *team, int error, int stray)
-{
-    if (error == MPI_ERR_NO_MEM)
-        mismatch_give_up(team, team->said[team->calls % TEAM_SAID], error);
-    return mismatch_end(team, error, stray);
-}
-
 int coll_run(struct team *team, const struct call *call)
 {
     struct telling telling;
@@ -260,5 +253,5 @@ int coll_run(struct team *team, const struct call *call)
     record_now.inside = NULL;
     if (__builtin_expect((stray | error) == 0, 1))
         return 0;
-    return coll_ended(team, error, stray);
+    return mismatch_end(team, error, stray);
 }

@@ -226,7 +226,7 @@ static int tell_and_choose(struct team *team, const struct call *call, enum mode
 int coll_begun(const struct team *team, int error)
 {
     if (error)
-        return coll_ended(team, error, 0);
+        return mismatch_end(team, error, 0);
     mismatch_settle();
     return 0;
 }

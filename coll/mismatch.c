@@ -212,8 +212,9 @@ int mismatch_settle(void)
         if (channel)
             channel_end(channel);
         free(f);
-        reserve_fill();
     }
+    if (n > 0)
+        reserve_fill();
     return n;
 }
 
@@ -221,21 +222,20 @@ void mismatch_give_up(const struct team *team, uint64_t word, int error)
 {
     int me = team->channel.rank;
     uint32_t number = (uint32_t)(word >> 32);
-    if (team->channel.broken || failures_any())
+    if (error != MPI_ERR_NO_MEM || team->channel.broken || failures_any())
         return;
     reserve_drop();
     found(&(struct mismatch){ .context = team->channel.context,
                               .me = me,
                               .peer = me,
                               .my_signature = (uint32_t)word,
-                              .their_signature =
-                                  (uint32_t)KIND_FAILED << KIND_SHIFT | (uint32_t)error,
+                              .their_signature = SIGNATURE_NO_MEMORY,
                               .my_number = number,
                               .their_number = number },
           true);
 }
 
-int mismatch_end(const struct team *team, int error, int stray)
+int mismatch_keep(const struct team *team, int error, int stray)
 {
     if (!error)
         fail_recall(team);
@@ -243,6 +243,12 @@ int mismatch_end(const struct team *team, int error, int stray)
     mismatch_settle();
     fail_recall(team);
     return error ? error : stray;
+}
+
+int mismatch_end(const struct team *team, int error, int stray)
+{
+    mismatch_give_up(team, team->said[team->calls % TEAM_SAID], error);
+    return mismatch_keep(team, error, stray);
 }
 
 int mismatch_fail(const struct mismatch *m)

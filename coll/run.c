@@ -122,13 +122,18 @@ void run_close(struct execution *run)
     bind_close(&run->bound);
 }
 
-/* The first error counts, and its text.  Without memory what others are sent is missing, or wrong. */
+static void give_up(const struct execution *run, int error)
+{
+    if (error)
+        mismatch_give_up(run->team, said_word((uint32_t)run->tag, run->signature), error);
+}
+
+/* The first error counts, and its text. */
 static void note(struct execution *run, int error)
 {
     if (error && !run->error)
         run->error = fail_keep(run, error);
-    if (error == MPI_ERR_NO_MEM)
-        mismatch_give_up(run->team, said_word((uint32_t)run->tag, run->signature), error);
+    give_up(run, error);
     run->broken |= error == MPIX_ERR_PROC_FAILED || (error && run->team->channel.broken);
 }
 
@@ -424,8 +429,7 @@ static void begin_all(struct execution *run)
 void run_fail(struct execution *run, int error)
 {
     run->request.result = (struct result){ .error = fail_keep(run, error) };
-    if (error == MPI_ERR_NO_MEM)
-        mismatch_give_up(run->team, said_word((uint32_t)run->tag, run->signature), error);
+    give_up(run, error);
     request_complete(&run->request);
 }
 

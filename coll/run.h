@@ -122,7 +122,4 @@ void coll_explain(struct team *team, const struct call *call, enum mode mode,
 struct telling coll_rest(const struct telling *telling, size_t first, size_t count,
                          struct call *part);
 
-/* mismatch_end; without memory this rank may not even have begun, and the others are told. */
-int coll_ended(const struct team *team, int error, int stray) __attribute__((cold));
-
 #endif

@@ -177,8 +177,7 @@ int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t s
         if (__builtin_expect(error == 0, 1))
             continue;
         first = first ? first : error;
-        if (error == MPI_ERR_NO_MEM)
-            mismatch_give_up(team, said_word((uint32_t)tag, signature), error);
+        mismatch_give_up(team, said_word((uint32_t)tag, signature), error);
         if (is_given_up(team, error))
             break;
     }

@@ -69,6 +69,6 @@ void joining_sign(const struct channel *channel, struct envelope *message)
 int joining_end(const struct joining *joining, int error)
 {
     record_now.inside = NULL;
-    return error || joining->stray ? mismatch_end(joining->telling.team, error, joining->stray)
+    return error || joining->stray ? mismatch_keep(joining->telling.team, error, joining->stray)
                                    : 0;
 }

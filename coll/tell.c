@@ -73,7 +73,7 @@ enum items { ITEMS_ANY, ITEMS_INTEGERS, ITEMS_FLOATS, ITEMS_MASK = 3 };
 
 /* What, and of a reduction the operation: from 1. */
 enum { FIRST_FOLD = COLL_REDUCE + 1, OPS = 1 << REDUCE_NAME_BITS };
-_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= KIND_FAILED,
+_Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= KIND_NO_MEMORY,
                "a kind of a collective is none of those that are not");
 
 static inline uint32_t kind_of(const struct call *call)
@@ -416,17 +416,13 @@ static const char *what_to_do(const struct mismatch *m)
            "operation";
 }
 
-/* The one that is told of could not do its part: no mismatch, but as much an end. */
-static void failure_tell(FILE *to, const struct mismatch *m)
+/* No mismatch, but as much an end. */
+static void no_memory_tell(FILE *to, const struct mismatch *m)
 {
-    uint32_t class = m->their_signature & ((1u << KIND_SHIFT) - 1);
     fprintf(to, "rank %d could not do its part of ", m->peer);
     signature_tell(to, m->my_signature, false);
     place_tell(to, m);
-    if (class == MPI_ERR_NO_MEM)
-        fputs(": it was out of memory", to);
-    else
-        fprintf(to, ": it had an error of class %u", class);
+    fputs(": it was out of memory", to);
 }
 
 static void difference_tell(FILE *to, const struct mismatch *m)
@@ -449,8 +445,8 @@ bool mismatch_text(const struct mismatch *m, char text[BROKEN_CHARS])
         snprintf(text, BROKEN_CHARS, "rank %d called another collective", m->peer);
         return true;
     }
-    if (m->their_signature >> KIND_SHIFT == KIND_FAILED)
-        failure_tell(to, m);
+    if (m->their_signature == SIGNATURE_NO_MEMORY)
+        no_memory_tell(to, m);
     else
         difference_tell(to, m);
     fclose(to);

@@ -133,8 +133,11 @@ int mismatch_settle(void);
  * first.  What it returns; the text is kept for it. */
 int mismatch_end(const struct team *team, int error, int stray) __attribute__((cold));
 
-/* This rank cannot do its part of the collective of this word, for which others wait: they end, and what is called
- * on the team from now on.  The caller's own error is what happened. */
+/* The same of what is no collective of this room, whose members agree on errors of their own. */
+int mismatch_keep(const struct team *team, int error, int stray) __attribute__((cold));
+
+/* After an error in the collective of this word.  Where it is MPI_ERR_NO_MEM this rank may not have begun, or what
+ * it has sent on is wrong: the others, who wait for it, end, and so does what is called on the team from now on. */
 void mismatch_give_up(const struct team *team, uint64_t word, int error) __attribute__((cold));
 
 /* There is one that this team was asked about before it came to it (team->asked): has it come now? */
@@ -143,9 +146,10 @@ void mismatch_recall(struct team *team);
 /* ---- ranks that have left (last.c) ---- */
 
 /* Kinds that are no collectives; instead of a signature: what a rank has called that will never call this one, or
- * that it could not go on with it, and in the lowest bits the error's class. */
-enum { KIND_SHIFT = 25, KIND_FAILED = 124, KIND_SERVES, KIND_FREED, KIND_FINALIZED };
-static const uint32_t SIGNATURE_FREED = (uint32_t)KIND_FREED << KIND_SHIFT,
+ * that it had no memory for its part. */
+enum { KIND_SHIFT = 25, KIND_NO_MEMORY = 124, KIND_SERVES, KIND_FREED, KIND_FINALIZED };
+static const uint32_t SIGNATURE_NO_MEMORY = (uint32_t)KIND_NO_MEMORY << KIND_SHIFT,
+                      SIGNATURE_FREED = (uint32_t)KIND_FREED << KIND_SHIFT,
                       SIGNATURE_FINALIZED = (uint32_t)KIND_FINALIZED << KIND_SHIFT;
 
 /* Of a rank that has left; zeros where it has said more elsewhere since then (struct record_last). */
