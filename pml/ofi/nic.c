@@ -389,7 +389,7 @@ static int nics_check(const struct fi_info *info, const struct wish *wish)
     const char *provider = info->fabric_attr->prov_name;
     char address[SELECT_TEXT];
     info_address(info, address);
-    bool here = wish->alone || strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+    bool here = wish->alone || address_is_loopback(address);
     if (!here || !provider_is_of_kernel(provider) || !loopback_is_down())
         return 0;
     return fail(MPI_ERR_OTHER,

@@ -48,10 +48,20 @@ bool provider_is_local(const char *name)
     return strcmp(name, "shm") == 0;
 }
 
-bool provider_is_of_kernel(const char *name)
+bool provider_is_of_tcp(const char *name)
 {
     return strncmp(name, "tcp", 3) == 0 || strcmp(name, "net") == 0 ||
-           strcmp(name, "sockets") == 0 || strncmp(name, "udp", 3) == 0;
+           strcmp(name, "sockets") == 0;
+}
+
+bool provider_is_of_kernel(const char *name)
+{
+    return provider_is_of_tcp(name) || strncmp(name, "udp", 3) == 0;
+}
+
+bool address_is_loopback(const char *text)
+{
+    return strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
 }
 
 /* Named in full, or as what lies below a layer: "tcp" is "tcp;ofi_rxm" as well. */
@@ -79,7 +89,7 @@ static int address_rank(const struct fi_info *info, bool alone)
 {
     char text[SELECT_TEXT];
     info_address(info, text);
-    bool loopback = strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
+    bool loopback = address_is_loopback(text);
     bool link_local = strncmp(text, "fe80:", 5) == 0 || strncmp(text, "169.254.", 8) == 0;
     int rank = strchr(text, ':') ? 1 : 0;
     if (loopback != alone && text[0])

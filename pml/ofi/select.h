@@ -21,8 +21,12 @@ struct wish {
 /* It is for ranks of one node, who have something better, and is never taken. */
 bool provider_is_local(const char *name);
 
-/* Its packets go through the kernel's network, and not past it. */
+/* Its packets go through the kernel's network, and not past it; over TCP. */
 bool provider_is_of_kernel(const char *name);
+bool provider_is_of_tcp(const char *name);
+
+/* "127.0.0.1", "::1". */
+bool address_is_loopback(const char *text);
 
 /* How good a provider is: 0 is best; -1: only if it is asked for.  `version` is fi_version(). */
 int provider_rank(const char *name, uint32_t version);

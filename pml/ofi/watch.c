@@ -24,6 +24,7 @@
  *
  * Only peers from whom something is awaited are watched closely, others are pinged now and then.
  */
+#include "pml/ofi/select.h"
 #include "pml/ofi/trunk.h"
 
 #include "runtime/boot.h"
@@ -101,9 +102,7 @@ static socklen_t address_length(const struct trunk *trunk, int nic)
  * verbs it is one of RDMA's, of udp one of UDP. */
 static bool port_is_of_tcp(void)
 {
-    const char *name = nics[0].info->fabric_attr->prov_name;
-    return strncmp(name, "tcp", 3) == 0 || strcmp(name, "net") == 0 ||
-           strcmp(name, "sockets") == 0;
+    return provider_is_of_tcp(nics[0].info->fabric_attr->prov_name);
 }
 
 /* Who computes accepts nothing, so each connection would take a place in the queue of its listening socket until
