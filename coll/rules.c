@@ -257,12 +257,8 @@ static const struct rule bcast_rules[] = {
 static const struct rule gather_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .one_node = true,
-      .crowded = true,
-      .ranks = UPTO(4),
-      .bytes = UPTO(1 * KiB),
-      .use = "tiny" },
-    { .one_node = true, .crowded = true, .ranks = UPTO(8), .bytes = UPTO(512), .use = "tiny" },
+    { .crowded = true, .ranks = UPTO(4), .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(512), .use = "tiny" },
     { .crowded = true, .bytes = UPTO(256 * KiB), .use = "linear" },
     { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
     { .crowded = true, .use = "linear" },
@@ -310,12 +306,8 @@ static const struct rule alltoall_rules[] = {
 static const struct rule reduce_rules[] = {
     { .one_node = true, .bytes = UPTO(256), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .one_node = true,
-      .crowded = true,
-      .ranks = UPTO(4),
-      .bytes = UPTO(1 * KiB),
-      .use = "tiny" },
-    { .one_node = true, .crowded = true, .ranks = UPTO(8), .bytes = UPTO(512), .use = "tiny" },
+    { .crowded = true, .ranks = UPTO(4), .bytes = UPTO(1 * KiB), .use = "tiny" },
+    { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(512), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(64 * KiB), .use = "attach" },
     { .crowded = true, .ranks = FROM(8), .bytes = FROM(256 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .bytes = UPTO(16 * KiB), .use = "linear" },
@@ -367,7 +359,7 @@ static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
 static const struct rule scan_rules[] = {
     { .one_node = true, .crowded = true, .bytes = UPTO(TINY_TRACK_BYTES), .use = "tiny" },
-    { .one_node = true, .crowded = true, .ranks = UPTO(4), .bytes = UPTO(128), .use = "tiny" },
+    { .crowded = true, .ranks = UPTO(4), .bytes = UPTO(128), .use = "tiny" },
     { .crowded = true, .ranks = FROM(3), .bytes = UPTO(64 * KiB), .use = "chain" },
     { .crowded = true, .ranks = FROM(7), .bytes = UPTO(256 * KiB), .use = "chain" },
     { .crowded = true,

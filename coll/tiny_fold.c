@@ -172,17 +172,6 @@ int tiny_take_exscan(struct round *round, const struct call *call)
     return fold_ranks(round, call, round->tiny->me, own_vector(round, call), FROM_START);
 }
 
-/* To where padding is the program's. */
-static void keep_result(const struct round *round, const struct call *call, const char *result)
-{
-    const struct layout *layout = call->reduction.layout;
-    if (layout->dense)
-        copy_bytes(call->recv.base, result, round->bytes);
-    else
-        buffer_copy(&(struct buffer){ call->recv.base, call->recv.count, layout, HERE },
-                    &(struct buffer){ (void *)result, call->recv.count, layout, HERE });
-}
-
 /* Add my vector to what the rank below says, and say that.  The result is the sum with mine, or
  * what was heard. */
 static int pass_on(struct round *round, const struct call *call, bool with_mine)
@@ -204,7 +193,7 @@ static int pass_on(struct round *round, const struct call *call, bool with_mine)
     tiny_publish(round);
     const char *result = with_mine ? round->payload : below;
     if (result)
-        keep_result(round, call, result);
+        folding_copy(op, call->recv.base, result, call->recv.count);
     if (result && op->mean)
         reduce_divide(op, call->recv.base, call->recv.count, me + with_mine);
     return 0;

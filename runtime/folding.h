@@ -50,21 +50,21 @@ static inline void folding_add(struct folding *f, const void *vector)
         f->r->kernel(f->to, f->n == 2 ? f->first : f->to, vector, f->items);
 }
 
-/* The only vector. */
-static inline void folding_keep(const struct folding *f)
+/* A vector, of which the padding between pairs stays as it is. */
+static inline void folding_copy(const struct reduction *r, void *to, const void *from,
+                                size_t count)
 {
-    const struct layout *layout = f->r->layout;
-    if (layout->dense)
-        memmove(f->to, f->first, f->count * layout->size);
+    if (r->layout->dense)
+        memmove(to, from, count * r->layout->size);
     else
-        buffer_copy(&(struct buffer){ f->to, f->count, layout, HERE },
-                    &(struct buffer){ (void *)f->first, f->count, layout, HERE });
+        buffer_copy(&(struct buffer){ to, count, r->layout, HERE },
+                    &(struct buffer){ (void *)from, count, r->layout, HERE });
 }
 
 static inline void folding_end(const struct folding *f)
 {
     if (f->n == 1 && f->to != f->first && f->count > 0)
-        folding_keep(f);
+        folding_copy(f->r, f->to, f->first, f->count);
     if (!f->r->mean || f->n < 2)
         return;
     if (f->is_float)

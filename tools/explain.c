@@ -79,7 +79,7 @@ static const char *no_tiny(const struct question *q)
     if (q->mode == NONBLOCKING && q->ranks > TINY_TRACK_RANKS)
         return "it serves 32 ranks at most, unless the call blocks";
     if (q->order_matters)
-        return "it takes builtin operations on types without gaps";
+        return "it takes builtin operations on types without gaps, and vectors of pairs";
     if (q->mode != BLOCKING && (has_known_counts(q->what) || !is_amount_known(q->what)))
         return "of those with counts it serves blocking calls only";
     size_t room = q->mode == NONBLOCKING ? TINY_TRACK_BYTES : TINY_BYTES;
