@@ -50,10 +50,13 @@ static inline void folding_add(struct folding *f, const void *vector)
         f->r->kernel(f->to, f->n == 2 ? f->first : f->to, vector, f->items);
 }
 
-/* A vector, of which the padding between pairs stays as it is. */
+/* A vector, of which the padding between pairs stays as it is; of no items there may be no
+   memory at either end. */
 static inline void folding_copy(const struct reduction *r, void *to, const void *from,
                                 size_t count)
 {
+    if (count == 0)
+        return;
     if (r->layout->dense)
         memmove(to, from, count * r->layout->size);
     else
@@ -63,7 +66,7 @@ static inline void folding_copy(const struct reduction *r, void *to, const void 
 
 static inline void folding_end(const struct folding *f)
 {
-    if (f->n == 1 && f->to != f->first && f->count > 0)
+    if (f->n == 1 && f->to != f->first)
         folding_copy(f->r, f->to, f->first, f->count);
     if (!f->r->mean || f->n < 2)
         return;
