@@ -116,12 +116,13 @@ static int run_unfit(struct team *team, const struct telling *telling, struct un
     struct telling rest_telling = *telling;
     struct call rest = *telling->call;
     rest_telling.call = &rest;
-    bool gathers = rest.what == COLL_GATHERV, root = rest.root == team->channel.rank;
+    int me = team->channel.rank;
+    bool gathers = rest.what == COLL_GATHERV, root = rest.root == me;
     struct part *all = gathers ? &rest.recv : &rest.send;
-    if (root) {
-        (gathers ? &rest.send : &rest.recv)->count = 0; /* the own one is where it belongs */
+    if (root)
         all->counts = (struct counts){ .wide = unfit->counts };
-    }
+    if (root && unfit->counts[me] == 0) /* the own one is where it belongs */
+        (gathers ? &rest.send : &rest.recv)->count = 0;
     struct choice choice;
     choose_unfit(rest.what, &choice);
     struct plan_key key = key_of(team, &rest, &choice);

@@ -94,6 +94,20 @@ static bool block_read(const struct buffer *place, const char *cell, size_t most
     return true;
 }
 
+/* The root's own block.  A long one is left to the plan if there is one: its messages go first, and others
+   read them meanwhile. */
+static void copy_own(struct round *round, const struct call *call, const struct part *all)
+{
+    int me = round->tiny->me;
+    bool gathers = all == &call->recv;
+    struct buffer at_root = block_of(all, me),
+                  own = only_block(gathers ? &call->send : &call->recv);
+    if (round->unfit->any && buffer_bytes(&own) > TINY_BYTES)
+        unfit_note(round->unfit, all, me);
+    else
+        buffer_copy(gathers ? &at_root : &own, gathers ? &own : &at_root);
+}
+
 /* ---- gatherv ---- */
 
 void tiny_say_gatherv(struct round *round, const struct call *call)
@@ -112,7 +126,8 @@ int tiny_take_gatherv(struct round *round, const struct call *call)
     if (call->root != me)
         return 0;
     struct buffer place = block_of(&call->recv, me), own = only_block(&call->send);
-    if (!call->in_place)
+    bool waits = !call->in_place && buffer_bytes(&own) > gatherv_most(round->tiny);
+    if (!call->in_place && !waits)
         buffer_copy(&place, &own);
     for (int r = 0; r < round->tiny->n; r++) {
         const struct slot *slot;
@@ -126,6 +141,8 @@ int tiny_take_gatherv(struct round *round, const struct call *call)
         if (r != me)
             round->bytes = sizeof(length) + buffer_bytes(&place);
     }
+    if (waits)
+        copy_own(round, call, &call->recv);
     return 0;
 }
 
@@ -165,9 +182,8 @@ int tiny_take_scatterv(struct round *round, const struct call *call)
     int me = round->tiny->me;
     struct buffer place = only_block(&call->recv);
     if (call->root == me) {
-        struct buffer own = block_of(&call->send, me);
         if (!call->in_place)
-            buffer_copy(&place, &own);
+            copy_own(round, call, &call->send);
         return 0;
     }
     const struct slot *slot;
