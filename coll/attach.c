@@ -252,9 +252,10 @@ static performer *const performers[COLL_KINDS] = {
 };
 
 static const struct attach_way *const ways[COLL_KINDS] = {
-    [COLL_GATHER] = &attach_blocks,   [COLL_ALLGATHER] = &attach_blocks,
-    [COLL_ALLTOALL] = &attach_blocks, [COLL_REDUCE] = &attach_fold,
-    [COLL_ALLREDUCE] = &attach_fold,  [COLL_REDUCE_SCATTER_BLOCK] = &attach_fold,
+    [COLL_GATHER] = &attach_blocks,       [COLL_ALLGATHER] = &attach_blocks,
+    [COLL_ALLGATHERV] = &attach_blocks,   [COLL_ALLTOALL] = &attach_blocks,
+    [COLL_REDUCE] = &attach_fold,         [COLL_ALLREDUCE] = &attach_fold,
+    [COLL_REDUCE_SCATTER] = &attach_fold, [COLL_REDUCE_SCATTER_BLOCK] = &attach_fold,
 };
 
 const struct attach_way *attach_way_of(enum collective what)
@@ -264,7 +265,7 @@ const struct attach_way *attach_way_of(enum collective what)
 
 bool attach_serves_nonblocking(enum collective what)
 {
-    return attach_way_of(what) != NULL;
+    return attach_way_of(what) != NULL && !has_known_counts(what);
 }
 
 const char *attach_objection(const struct team *team, const struct call *call, bool tracked)

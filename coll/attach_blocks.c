@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allgather, alltoall and gather into the memory of others: rank r writes its block, or the block
+ * Allgather(v), alltoall and gather into the memory of others: rank r writes its block, or the block
  * for rank i, into the r-th block of rank i's buffer.
  *
  *                 rank 0          rank 1          rank 2
@@ -12,7 +12,8 @@
  * reach the other, that one does all of it.
  *
  * Memory with gaps is packed before, or written into as a packed copy, which is unpacked in the end.
- * Alltoall in place sends from a copy.
+ * So is the memory of an allgatherv whose blocks do not lie one behind the other: how long they are all know, but
+ * not where they go elsewhere.  Alltoall in place sends from a copy.
  */
 #include "coll/attach.h"
 
@@ -24,6 +25,8 @@ struct blocks {
     const struct call *call;
     const char *send;     /* packed: one block, or one per rank; NULL: nothing is sent */
     char *land;           /* packed: a block per rank; NULL: nothing arrives */
+    size_t mine;          /* bytes of the block that another one gets of us; */
+    size_t before, all;   /* and of those in front of it, and of all that one gets */
     char *copy, *landing; /* memory of our own for these two; NULL: the user's */
     int turn;             /* from 1: who is written to; after the last the root reads */
     size_t done;          /* bytes of this turn */
@@ -31,10 +34,37 @@ struct blocks {
 _Static_assert(sizeof(struct blocks) <= ATTACH_STATE, "attach_run has so much room");
 enum { PIECE_BYTES = 1 << 20 }; /* then others may come */
 
-/* The blocks of all ranks as one buffer. */
-static struct buffer all_blocks(const struct part *part, int n)
+/* Where all of the blocks lie, packed one behind the other; NULL: they do not lie so. */
+static char *flat_blocks(const struct part *part, int n)
 {
-    return (struct buffer){ part->base, (size_t)n * part->count, part->layout, part->where };
+    struct buffer alike = { part->base, (size_t)n * part->count, part->layout, part->where };
+    if (!part->vector)
+        return buffer_flat(&alike);
+    char *first = NULL;
+    size_t at = 0;
+    for (int r = 0; r < n; r++) {
+        struct buffer block = block_of(part, r);
+        char *flat = block.count > 0 ? buffer_flat(&block) : NULL;
+        if (block.count > 0 && (!flat || (first && flat != first + at)))
+            return NULL;
+        first = first ? first : flat;
+        at += buffer_bytes(&block);
+    }
+    return first;
+}
+
+static void measure(struct blocks *b)
+{
+    const struct part *list = &b->call->recv;
+    size_t n = (size_t)b->a->tiny->n, me = (size_t)b->a->tiny->me;
+    b->mine = b->a->bytes;
+    b->before = me * b->mine;
+    b->all = n * b->mine;
+    if (b->call->what != COLL_ALLGATHERV)
+        return;
+    b->mine = (size_t)counts_at(list->counts, (int)me) * list->layout->size;
+    b->before = listed_bytes(list, (int)me).all;
+    b->all = listed_bytes(list, (int)n).all;
 }
 
 /* Gets this rank anything from the others?  Gives it them anything? */
@@ -57,7 +87,7 @@ static bool is_one_block(const struct call *call)
 static bool send_open(struct blocks *b, const struct attached *a, const struct call *call)
 {
     bool one = is_one_block(call);
-    struct buffer send = call->in_place ? part_block(&call->recv, one ? a->tiny->me : 0)
+    struct buffer send = call->in_place ? block_of(&call->recv, one ? a->tiny->me : 0)
                                         : part_block(&call->send, 0);
     send.count *= one ? 1 : (size_t)a->tiny->n;
     b->send = call->in_place && !one ? NULL : buffer_flat(&send);
@@ -70,10 +100,9 @@ static bool send_open(struct blocks *b, const struct attached *a, const struct c
 
 static bool land_open(struct blocks *b, const struct attached *a, const struct call *call)
 {
-    struct buffer land = all_blocks(&call->recv, a->tiny->n);
-    b->land = buffer_flat(&land);
+    b->land = flat_blocks(&call->recv, a->tiny->n);
     if (!b->land)
-        b->land = b->landing = scratch_take(buffer_bytes(&land));
+        b->land = b->landing = scratch_take(b->all);
     return b->land != NULL;
 }
 
@@ -83,12 +112,15 @@ static void land_close(struct blocks *b, bool good)
     const struct attached *a = b->a;
     const struct call *call = b->call;
     bool in_place = call->in_place && !is_one_block(call);
+    size_t at = 0;
     for (int r = 0; r < a->tiny->n && takes(a, call); r++) {
-        struct buffer block = part_block(&call->recv, r);
+        struct buffer block = block_of(&call->recv, r);
+        size_t bytes = buffer_bytes(&block);
         if (good && b->landing && r != a->tiny->me)
-            buffer_unpack(&block, 0, b->landing + (size_t)r * a->bytes, a->bytes);
+            buffer_unpack(&block, 0, b->landing + at, bytes);
         else if (!good && in_place && b->copy)
-            buffer_unpack(&block, 0, b->copy + (size_t)r * a->bytes, a->bytes);
+            buffer_unpack(&block, 0, b->copy + at, bytes);
+        at += bytes;
     }
     scratch_give(b->copy);
     scratch_give(b->landing);
@@ -102,7 +134,7 @@ static void keep_own(void *state)
     int me = a->tiny->me;
     if (call->in_place || !takes(a, call))
         return;
-    struct buffer to = part_block(&call->recv, me);
+    struct buffer to = block_of(&call->recv, me);
     struct buffer from = part_block(&call->send, is_one_block(call) ? 0 : me);
     buffer_copy(&to, &from);
 }
@@ -155,9 +187,9 @@ static struct errand errand_of(const struct blocks *b)
                                 b->land + (size_t)other * a->bytes, skip };
     if (b->turn == n || !gives(a, b->call) || !attach_offered(a, r)->out)
         return (struct errand){ .bytes = 0 };
-    uint64_t out = attach_offered(a, r)->out + (uint64_t)me * a->bytes;
-    const char *from = is_one_block(b->call) ? b->send : b->send + (size_t)r * a->bytes;
-    return (struct errand){ r, false, out + skip, (char *)from + skip, a->bytes - skip };
+    uint64_t out = attach_offered(a, r)->out + b->before;
+    const char *from = is_one_block(b->call) ? b->send : b->send + (size_t)r * b->mine;
+    return (struct errand){ r, false, out + skip, (char *)from + skip, b->mine - skip };
 }
 
 static bool errand_go(const struct blocks *b, const struct errand *e, size_t bytes)
@@ -173,10 +205,10 @@ static void share(const struct blocks *b)
 {
     const struct attached *a = b->a;
     size_t root_reads = gives(a, b->call) ? share_of_root(a, b->call) : 0;
-    size_t below = (size_t)a->tiny->me * a->bytes, own_end = below + a->bytes;
+    size_t own_end = b->before + b->mine;
     attach_share(root_reads ? b->send : NULL, root_reads);
-    attach_share(b->land, below);
-    attach_share(b->land ? b->land + own_end : NULL, (size_t)a->tiny->n * a->bytes - own_end);
+    attach_share(b->land, b->before);
+    attach_share(b->land ? b->land + own_end : NULL, b->all - own_end);
 }
 
 static void blocks_open(void *state, const struct attached *a, const struct call *call,
@@ -184,6 +216,7 @@ static void blocks_open(void *state, const struct attached *a, const struct call
 {
     struct blocks *b = state;
     *b = (struct blocks){ .a = a, .call = call, .turn = 1 };
+    measure(b);
     bool is_open = (!gives(a, call) || send_open(b, a, call)) &&
                    (!takes(a, call) || land_open(b, a, call));
     *offer = (struct offer){ .in = (uintptr_t)b->send,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reduce, allreduce and reduce_scatter_block in the memory of others.  The vector is cut in as many
+ * Reduce, allreduce and reduce_scatter(_block) in the memory of others.  The vector is cut in as many
  * slices as there are ranks; each rank reads its slice of all vectors, folds them, and writes the
  * result to whoever wants it:
  *
@@ -35,14 +35,32 @@ struct work {
     size_t element;    /* bytes */
 };
 
+/* Elements of the first so many blocks of a reduce_scatter, or of the vector. */
+static size_t elements_of(const struct call *call, int blocks)
+{
+    size_t all = 0;
+    if (call->what != COLL_REDUCE_SCATTER)
+        return call->recv.count *
+               (call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)blocks : 1);
+    for (int r = 0; r < blocks; r++)
+        all += (size_t)counts_at(call->recv.counts, r);
+    return all;
+}
+
+static struct slice block_slice(const struct call *call, int rank)
+{
+    size_t first = elements_of(call, rank);
+    return (struct slice){ first, elements_of(call, rank + 1) - first };
+}
+
 /* Of two ranks that reduce, the root need not write what it has folded: it does five eighths. */
 static struct slice slice_of(const struct work *f, int rank)
 {
     const struct call *call = f->call;
     size_t n = call->recv.count;
     int ranks = f->a->tiny->n;
-    if (call->what == COLL_REDUCE_SCATTER_BLOCK)
-        return (struct slice){ n * (size_t)rank, n };
+    if (is_reduce_scatter(call->what))
+        return block_slice(call, rank);
     if (call->what == COLL_REDUCE && ranks == 2)
         return slice_of_two(n, call->root == 0 ? 5 : 3, rank);
     return slice_alike(n, ranks, rank);
@@ -121,10 +139,9 @@ static enum outcome piece_spread(const struct work *f, size_t at, size_t count, 
 
 static void share_all(const struct work *f, const struct offer *offer)
 {
-    size_t bytes = f->call->recv.count * f->element;
-    size_t blocks = f->call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)f->a->tiny->n : 1;
-    attach_share(f->mine, blocks * bytes);
-    attach_share((void *)(uintptr_t)offer->out, bytes);
+    size_t bytes = elements_of(f->call, f->a->tiny->n) * f->element;
+    attach_share(f->mine, bytes);
+    attach_share((void *)(uintptr_t)offer->out, offer->out ? bytes : 0);
 }
 
 /* For two pieces, and one in floats instead of 16 bits; none where the device folds. */
@@ -137,10 +154,9 @@ static char *room_take(const struct call *call)
 
 static struct work work_of(const struct attached *a, const struct call *call, char *room)
 {
-    size_t blocks = call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)a->tiny->n : 1;
     const struct layout *layout = call->reduction.layout;
     struct buffer in = { call->in_place ? call->recv.base : call->send.base,
-                         call->recv.count * blocks, layout, HERE };
+                         elements_of(call, a->tiny->n), layout, HERE };
     return (struct work){ .a = a,
                           .call = call,
                           .mine = buffer_flat(&in),
@@ -166,18 +182,20 @@ _Static_assert(sizeof(struct fold) <= ATTACH_STATE, "attach_run has so much room
  * reduce_scatter go, so there it goes in the end.  False: no memory. */
 static bool out_open(struct fold *fold, const struct attached *a, const struct call *call)
 {
-    struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
-    if (call->what != COLL_REDUCE_SCATTER_BLOCK) {
+    bool scatters = is_reduce_scatter(call->what);
+    size_t count = scatters ? fold->slice.count : call->recv.count;
+    struct buffer out = { call->recv.base, count, call->reduction.layout, HERE };
+    if (!scatters) {
         if (call->what == COLL_ALLREDUCE || call->root == a->tiny->me)
             fold->work.out = buffer_flat(&out);
         return true;
     }
-    size_t bytes = buffer_bytes(&out);
     char *to = call->in_place ? NULL : buffer_flat(&out);
     if (!to && !call->near)
-        to = fold->copy = scratch_take(bytes);
+        to = fold->copy = scratch_take(buffer_bytes(&out));
     if (to)
-        fold->work.out = buffer_at(to, -(ptrdiff_t)(bytes * (size_t)a->tiny->me));
+        fold->work.out =
+            buffer_at(to, -(ptrdiff_t)(fold->slice.first * call->reduction.layout->size));
     return to != NULL;
 }
 
@@ -185,7 +203,7 @@ static void fold_open(void *state, const struct attached *a, const struct call *
                       struct offer *offer)
 {
     struct fold *fold = state;
-    bool scatters = call->what == COLL_REDUCE_SCATTER_BLOCK;
+    bool scatters = is_reduce_scatter(call->what);
     char *room = room_take(call);
     *fold = (struct fold){ .work = work_of(a, call, room), .room = room };
     fold->slice = slice_of(&fold->work, a->tiny->me);
@@ -235,19 +253,20 @@ static void rest_of_blocks(const struct work *f, const struct attached *a, struc
 {
     rest->away = a->away;
     for (int r = 0; r < a->tiny->n; r++)
-        rest->n |= !a->is_open || a->done[r] != f->call->recv.count;
+        rest->n |= !a->is_open || a->done[r] != block_slice(f->call, r).count;
 }
 
 static int fold_close(void *state, struct attached *a, int error, struct rest *rest)
 {
     struct fold *fold = state;
     const struct call *call = fold->work.call;
-    if (!error && call->what == COLL_REDUCE_SCATTER_BLOCK)
+    if (!error && is_reduce_scatter(call->what))
         rest_of_blocks(&fold->work, a, rest);
     else if (!error)
         error = rest_of_all(&fold->work, a, rest);
     if (fold->copy && !error && rest->n == 0) {
-        struct buffer out = { call->recv.base, call->recv.count, call->reduction.layout, HERE };
+        struct buffer out = { call->recv.base, fold->slice.count, call->reduction.layout,
+                              HERE };
         size_t bytes = buffer_bytes(&out);
         if (bytes > 0)
             memcpy(buffer_flat(&out), fold->copy, bytes);
