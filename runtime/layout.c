@@ -333,11 +333,6 @@ void layout_free(struct layout *layout)
 
 /* ---- asking ---- */
 
-uint32_t layout_signature(const struct layout *layout, size_t count)
-{
-    return items_signature(layout->items, count);
-}
-
 size_t layout_span(const struct layout *layout, size_t count, ptrdiff_t *low)
 {
     *low = 0;

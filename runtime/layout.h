@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The machine types that reductions and type signatures know. */
+/* The machine types that reductions know. */
 enum basic {
     BASIC_NONE, /* empty, or a mixture */
     BASIC_INT8,
@@ -193,12 +193,6 @@ static inline void layout_drop(struct layout *layout)
 
 /* ---- asking ---- */
 
-/* A hash of the type signature of `count` elements: of the flat sequence of basic items, pairs
- * as their two parts, however the type was put together; contiguous(2, int) x 3 and int x 6 are
- * alike.  0 where there is nothing to compare: no items, or MPI_PACKED among them, which
- * matches anything.  O(log count). */
-uint32_t layout_signature(const struct layout *layout, size_t count);
-
 /* The lowest byte of data of count elements, from the origin, in *low; the bytes from there to
  * behind the highest one are returned.  Both 0 when there is no data. */
 size_t layout_span(const struct layout *layout, size_t count, ptrdiff_t *low);
@@ -285,8 +279,7 @@ void buffer_unpack(const struct buffer *to, size_t skip, const void *flat, size_
  * overlap. */
 void buffer_copy(const struct buffer *to, const struct buffer *from);
 
-/* One byte per element: for flat memory.  Needs no making; hold and drop are harmless.  Its
- * signature is 0: memory without a type has nothing to compare. */
+/* One byte per element: for flat memory.  Needs no making; hold and drop are harmless. */
 extern struct layout layout_bytes __attribute__((visibility("hidden")));
 
 /* Copy up to COPY_SHORT bytes, where a call of memcpy would cost as much as everything else. */

@@ -166,7 +166,7 @@ static struct item_span bytes_span = {
     .count = 1, .bytes = 1, .parts = 1, .basic = BASIC_BYTE
 };
 static struct layout_items bytes_items = {
-    .refs = 1, .wild = true, .bytes = 1, .parts = 1, .n = 1, .room = 1, .spans = &bytes_span
+    .refs = 1, .bytes = 1, .parts = 1, .n = 1, .room = 1, .spans = &bytes_span
 };
 struct layout layout_bytes = { .refs = 1,
                                .basic = BASIC_BYTE,

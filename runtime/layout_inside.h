@@ -9,15 +9,13 @@
  *     layout_list.c   the same as a list, for irregular layouts
  *     layout_blocks.c scattered blocks of one layout, without a draft
  *     layout_members.c  members of machine types, likewise
- *     layout_items.c  what the bytes are: items, parts, signature
+ *     layout_items.c  what the bytes are: items and parts
  *     layout_basic.c  the machine types, where every layout starts
  */
 #ifndef XMPI_LAYOUT_INSIDE_H
 #define XMPI_LAYOUT_INSIDE_H
 
 #include "runtime/layout.h"
-
-#include <stdatomic.h>
 
 /* ---- runs ---- */
 
@@ -143,10 +141,7 @@ struct item_span {
 
 struct layout_items {
     int32_t refs;
-    bool wild; /* MPI_PACKED is among them */
     size_t bytes, parts;
-    atomic_bool hashed;
-    _Atomic uint64_t hash, power; /* see layout_items.c */
     size_t n, room;
     struct item_span *spans; /* `first`, or malloced when that was not enough */
     struct item_span first[];
@@ -175,9 +170,6 @@ int64_t items_within(const struct layout_items *items, size_t bytes);
 
 /* Bytes of the first `parts` parts of the sequence, which has at least as many. */
 size_t items_bytes(const struct layout_items *items, size_t parts);
-
-/* Hash of `count` copies of the sequence. */
-uint32_t items_signature(struct layout_items *items, size_t count);
 
 /* ---- copies of simple layouts ---- */
 

@@ -3,50 +3,12 @@
  * What the bytes of a layout are: the sequence of its basic items in type map order, compressed
  * into spans.  A span repeats one item, or an inner sequence, `count` times, so a million times
  * { int, double } costs two sequences.  Pairs of the LOC operations are entered as their two
- * parts, which is how MPI_Get_elements counts and type matching sees them.
- *
- * The signature is a polynomial over the items, modulo 2^64:
- *
- *     hash(x1 .. xn) = x1 P^(n-1) + ... + xn,  power = P^n
- *     hash(A B)      = hash(A) power(B) + hash(B)
- *
- * It depends on the flat sequence alone, and n copies take log n steps.
+ * parts, which is how MPI_Get_elements counts them.
  */
 #include "runtime/layout_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const uint64_t ITEMS_BASE = 0x9e3779b97f4a7c15u; /* P: odd, bits well mixed */
-
-/* A sequence as its hash sees it. */
-struct digest {
-    uint64_t hash, power;
-};
-
-static struct digest digest_of_item(enum basic basic, size_t bytes)
-{
-    uint64_t x = ((uint64_t)basic << 32 | (bytes & 0xffffffffu)) + 1;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (struct digest){ x ^ x >> 31, ITEMS_BASE };
-}
-
-static struct digest digest_join(struct digest a, struct digest b)
-{
-    return (struct digest){ a.hash * b.power + b.hash, a.power * b.power };
-}
-
-static struct digest digest_repeat(struct digest one, size_t count)
-{
-    struct digest all = { 0, 1 };
-    for (; count; count >>= 1) {
-        if (count & 1)
-            all = digest_join(all, one);
-        one = digest_join(one, one);
-    }
-    return all;
-}
 
 struct layout_items *items_new(size_t room)
 {
@@ -117,7 +79,6 @@ bool items_append(struct layout_items *items, enum basic basic, size_t bytes, si
 {
     if (bytes == 0 || count == 0)
         return true;
-    items->wild |= basic == BASIC_PACKED;
     return items_extend(items, count, basic, bytes, 1, NULL);
 }
 
@@ -125,7 +86,6 @@ bool items_append_copies(struct layout_items *items, struct layout_items *old, s
 {
     if (old->n == 0 || count == 0)
         return true;
-    items->wild |= old->wild;
     const struct item_span *only = old->spans;
     if (items_are_alike(old))
         return items_extend(items, only->count * count, only->basic, only->bytes, 1, NULL);
@@ -190,32 +150,4 @@ size_t items_bytes(const struct layout_items *items, size_t parts)
     size_t inside = parts - span->parts_before, rest = inside % span->parts;
     size_t bytes = span->bytes_before + inside / span->parts * span->bytes;
     return rest ? bytes + items_bytes(span->inner, rest) : bytes;
-}
-
-/* Most datatypes are never asked, so a sequence is hashed when the first one asks; whoever comes
- * at the same time finds the same. */
-static struct digest items_digest(struct layout_items *items)
-{
-    if (atomic_load_explicit(&items->hashed, memory_order_acquire))
-        return (struct digest){ items->hash, items->power };
-    struct digest all = { 0, 1 };
-    for (size_t i = 0; i < items->n; i++) {
-        const struct item_span *span = &items->spans[i];
-        struct digest one =
-            span->inner ? items_digest(span->inner) : digest_of_item(span->basic, span->bytes);
-        all = digest_join(all, digest_repeat(one, span->count));
-    }
-    atomic_store_explicit(&items->hash, all.hash, memory_order_relaxed);
-    atomic_store_explicit(&items->power, all.power, memory_order_relaxed);
-    atomic_store_explicit(&items->hashed, true, memory_order_release);
-    return all;
-}
-
-uint32_t items_signature(struct layout_items *items, size_t count)
-{
-    if (items->wild || items->parts == 0 || count == 0)
-        return 0;
-    uint64_t hash = digest_repeat(items_digest(items), count).hash;
-    uint32_t signature = (uint32_t)((hash ^ hash >> 29) * ITEMS_BASE >> 32);
-    return signature ? signature : 1;
 }

@@ -45,32 +45,6 @@ static void check_items(const struct twin *t, size_t count)
     ck_assert_int_eq(layout_items_in(t->layout, count, at + 1), -1);
 }
 
-/* The signature is that of the items put together one by one. */
-static void check_signature(const struct twin *t)
-{
-    struct layout *all = layout_contiguous(0, basic_int);
-    for (size_t i = 0; i < t->map.n; i++) {
-        const struct entry *e = &t->map.entries[i];
-        if (e->kind != ENTRY_DATA)
-            continue;
-        struct layout *one = layout_basic(e->basic, e->size, e->size);
-        const struct layout *both[2] = { all, one };
-        struct layout *more = layout_blocks(
-            2, (size_t[]){ 1, 1 }, (ptrdiff_t[]){ 0, -(ptrdiff_t)(64 * i) }, both, false);
-        layout_drop(all);
-        layout_drop(one);
-        all = more;
-    }
-    ck_assert_uint_eq(layout_signature(t->layout, 1), layout_signature(all, 1));
-    ck_assert_uint_eq(layout_signature(t->layout, 1), layout_signature(all, 1));
-    ck_assert_uint_eq(layout_signature(t->layout, 0), 0);
-    struct layout *five = layout_contiguous(5, all);
-    ck_assert_uint_eq(layout_signature(t->layout, 5), layout_signature(five, 1));
-    ck_assert_int_eq(layout_signature(t->layout, 1) != 0, t->layout->size != 0);
-    layout_drop(five);
-    layout_drop(all);
-}
-
 static void check_bounds(const struct twin *t)
 {
     const struct layout *l = t->layout;
@@ -104,7 +78,6 @@ START_TEST(random_types_match_their_type_map)
         check_bounds(&t);
         check_span(&t, (size_t)chance(0, 4));
         if (t.map.n < 100) {
-            check_signature(&t);
             check_items(&t, (size_t)chance(0, 3));
         }
         twin_drop(&t);
@@ -268,7 +241,6 @@ static void check_empty(struct layout *l)
     ck_assert_int_eq(l->true_extent, 0);
     ck_assert_uint_eq(l->nruns, 0);
     ck_assert(l->dense);
-    ck_assert_uint_eq(layout_signature(l, 1), 0);
     ck_assert_int_eq(layout_items_in(l, 7, 0), 0);
     ck_assert_int_eq(layout_items_in(l, 7, 1), -1);
     layout_drop(l);
@@ -418,7 +390,7 @@ START_TEST(huge_types_add_up)
 }
 END_TEST
 
-/* ---- items and signatures ---- */
+/* ---- items ---- */
 
 START_TEST(pairs_count_two_parts_and_one_item)
 {
@@ -431,35 +403,6 @@ START_TEST(pairs_count_two_parts_and_one_item)
     ck_assert_int_eq(layout_items_in(four, 1, 33), -1);
     layout_drop(four);
     layout_drop(pair);
-}
-END_TEST
-
-START_TEST(signatures_tell_sequences_apart)
-{
-    open_basics();
-    struct layout *two = layout_contiguous(2, basic_int),
-                  *six = layout_contiguous(6, basic_int);
-    ck_assert_uint_eq(layout_signature(two, 3), layout_signature(six, 1));
-    ck_assert_uint_eq(layout_signature(basic_int, 6), layout_signature(six, 1));
-    ck_assert_uint_ne(layout_signature(two, 1), layout_signature(six, 1));
-    const struct layout *const forth[] = { basic_int, basic_double };
-    const struct layout *const back[] = { basic_double, basic_int };
-    const size_t ones[] = { 1, 1 };
-    struct layout *a = layout_blocks(2, ones, (ptrdiff_t[]){ 0, 8 }, forth, false);
-    struct layout *b = layout_blocks(2, ones, (ptrdiff_t[]){ 8, 0 }, back, false);
-    ck_assert_uint_ne(layout_signature(a, 1), layout_signature(b, 1));
-    ck_assert_uint_ne(layout_signature(basic_int, 1), layout_signature(basic_double, 1));
-    struct layout *packed = layout_basic(BASIC_PACKED, 1, 1);
-    ck_assert_uint_eq(layout_signature(packed, 12), 0);
-    ck_assert_uint_eq(layout_signature(&layout_bytes, 12), 0);
-    const struct layout *const with_packed[] = { a, packed };
-    struct layout *mix = layout_blocks(2, ones, (ptrdiff_t[]){ 0, 16 }, with_packed, false);
-    struct layout *mixes = layout_contiguous(3, mix);
-    ck_assert_uint_eq(layout_signature(mixes, 1), 0);
-    struct layout *all[] = { two, six, a, b, packed, mix, mixes };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        layout_drop(all[i]);
-    close_basics();
 }
 END_TEST
 
@@ -490,4 +433,4 @@ UNIT_MAIN("layout", random_types_match_their_type_map, regular_types_are_one_run
           counts_beyond_32_bits_cost_nothing, what_does_not_fit_is_refused,
           empty_types_are_types, set_bounds_decide_in_composites,
           structs_are_padded_like_c_structs, pairs_count_two_parts_and_one_item,
-          huge_types_add_up, signatures_tell_sequences_apart, making_a_million_blocks_is_linear)
+          huge_types_add_up, making_a_million_blocks_is_linear)
