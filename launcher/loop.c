@@ -19,11 +19,6 @@ int loop_open(void)
     return epoll < 0 ? -1 : 0;
 }
 
-int loop_fd(void)
-{
-    return epoll;
-}
-
 bool loop_add(struct watch *watch, uint32_t events)
 {
     assert(!watch->added);

@@ -28,7 +28,4 @@ void loop_drop(struct watch *watch); /* stop watching; does not close */
 /* Wait at most so many milliseconds (-1: for ever) and hand out what happened. */
 void loop_turn(int timeout_ms);
 
-/* The descriptor of the epoll set, for children that must not keep it. */
-int loop_fd(void);
-
 #endif
