@@ -312,8 +312,8 @@ void choose_count(struct team *team, enum collective what, size_t bytes, int alg
         notice_give(NOTICE_PLAN, (int64_t[]){ algorithm, (int64_t)bytes, team->channel.size });
 }
 
-void choose_note(struct team *team, enum collective what, size_t bytes,
-                 const struct algorithm *algorithm)
+static void choose_note(struct team *team, enum collective what, size_t bytes,
+                        const struct algorithm *algorithm)
 {
     if (algorithm->script)
         team->chosen[what] = TEAM_OWN;

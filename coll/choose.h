@@ -79,11 +79,7 @@ void choose_unfit(enum collective what, struct choice *choice);
  * (team_stamp).  NULL: it does, or is not known.  *bytes as the rules count them. */
 const struct algorithm *choose_known(struct team *team, const struct call *call, size_t *bytes);
 
-/* It is this one: for the counters, and whoever is told of choices. */
-void choose_note(struct team *team, enum collective what, size_t bytes,
-                 const struct algorithm *algorithm);
-
-/* The same of one of the table, by its number. */
+/* It is this one of the table, by its number: for the counters, and whoever is told of choices. */
 void choose_count(struct team *team, enum collective what, size_t bytes, int algorithm);
 
 struct question question_of(const struct team *team, const struct call *call, enum mode mode);

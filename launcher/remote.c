@@ -42,7 +42,7 @@ void remote_tell(const struct remote *but, int kind, const struct pack *payload)
             wire_send(remotes.list[i].wire, kind, payload);
 }
 
-void remote_tell_number(int kind, int64_t number)
+static void tell_number(int kind, int64_t number)
 {
     struct pack pack = { 0 };
     pack_number(&pack, number);
@@ -348,12 +348,12 @@ void remote_started(struct job *job)
 void remote_stopping(struct job *job, int grace_ms)
 {
     job_set_deadline(job, DEADLINE_OTHERS, grace_ms + PATIENCE_MS * remotes.height);
-    remote_tell_number(FRAME_STOP, grace_ms);
+    tell_number(FRAME_STOP, grace_ms);
 }
 
 void remote_signalled(struct job *job, int signal)
 {
-    remote_tell_number(FRAME_SIGNAL, signal);
+    tell_number(FRAME_SIGNAL, signal);
     if (signal == SIGKILL)
         job_set_deadline(job, DEADLINE_OTHERS, PATIENCE_MS * remotes.height);
 }

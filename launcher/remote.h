@@ -116,7 +116,6 @@ void remote_begin(struct job *job, const int32_t *node_of,
 
 /* Tell all that we have started but this one (NULL: none). */
 void remote_tell(const struct remote *but, int kind, const struct pack *payload);
-void remote_tell_number(int kind, int64_t number);
 
 /* Hand out nothing they say until the job runs. */
 void remote_hold(void);

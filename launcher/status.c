@@ -244,7 +244,8 @@ static void print_collective(FILE *to, const struct record_wait *wait)
     fputs(";", to);
 }
 
-void status_wait_text(FILE *to, const struct record_wait *wait)
+/* One wait as words: "MPI_Recv from rank 1, tag 5, ..". */
+static void print_words(FILE *to, const struct record_wait *wait)
 {
     fputs(*wait->call ? wait->call : "MPI", to);
     if (*wait->collective.name)
@@ -292,7 +293,7 @@ void status_look_up(struct situation *s)
 static void print_wait(FILE *to, const struct situation *s, int i)
 {
     const struct record_wait *wait = i ? &s->more[i - 1] : &s->wait;
-    status_wait_text(to, wait);
+    print_words(to, wait);
     const char *place = place_in(s, i);
     fprintf(to, "\n        %sfor %.1f s%s%s", wait->polled ? "asked for again and again " : "",
             seconds_since(wait->since), *place ? ", at " : "", place);

@@ -76,9 +76,6 @@ bool status_tests(const struct situation *situation);
 /* All ranks that are known, a line or two each, then the causes (`settled`: see blame_find). */
 void status_print(FILE *to, const struct situation *ranks, int n, double settled);
 
-/* One wait as words: "MPI_Recv from rank 1, tag 5, ..". */
-void status_wait_text(FILE *to, const struct record_wait *wait);
-
 /* For who asks: half a second is long. */
 #define STATUS_SETTLED 0.5
 

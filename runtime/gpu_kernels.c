@@ -54,7 +54,8 @@ static const char text[] =
 #include "runtime/reduce_device.inc"
     ;
 
-char *gpu_kernel_text(const char *name)
+/* The text of one kernel, to be freed; NULL: there is none of this name. */
+static char *kernel_text(const char *name)
 {
     char entry[80];
     snprintf(entry, sizeof entry, ".visible .entry %s(", name);
@@ -80,7 +81,7 @@ static struct kernel *kernels;
 static cuda_result kernel_load(struct kernel *kernel)
 {
     cuda_module module;
-    char *one = gpu_kernel_text(kernel->name);
+    char *one = kernel_text(kernel->name);
     if (!one)
         return CUDA_OUT_OF_MEMORY;
     int levels = driver_stall_begin();

@@ -32,7 +32,4 @@ const struct kernel *kernel_find(const char *name, cuda_context context);
 void kernel_launch(const struct kernel *kernel, size_t bytes, cuda_stream stream,
                    void **arguments);
 
-/* For drivers: the text of one kernel, to be freed; NULL: there is none of this name. */
-char *gpu_kernel_text(const char *name);
-
 #endif

@@ -3,7 +3,7 @@
  * Which kernel performs a reduction: operation and type give its name.
  *
  *     allreduce of floats on device 1      sum_float in the context of device 1
- *       first time   gpu_kernel_text -> cuModuleLoadData -> cuModuleGetFunction
+ *       first time   kernel_text -> cuModuleLoadData -> cuModuleGetFunction
  *       each time    cuLaunchKernel in the stream of the thread, cuStreamSynchronize
  *
  * Memory of a pool has no context of its own: then that of the thread serves.

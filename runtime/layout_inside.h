@@ -38,8 +38,7 @@ static inline void runs_open(struct run_list *list)
 /* Can n copies of `run`, `step` apart, be one run again?  Then *all is that run. */
 bool run_repeat(const struct run *run, size_t n, ptrdiff_t step, struct run *all);
 
-/* Add a run behind the others in type map order.  O(1). */
-void runs_append(struct run_list *list, const struct run *run);
+/* Add a piece behind the others in type map order.  O(1). */
 void runs_append_piece(struct run_list *list, ptrdiff_t offset, size_t length);
 
 /* Up to n runs are coming: make room once. */

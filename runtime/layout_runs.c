@@ -121,7 +121,7 @@ void runs_append_piece(struct run_list *list, ptrdiff_t offset, size_t length)
         (struct run){ .offset = offset, .length = length, .count = 1, .stride = 0 };
 }
 
-void runs_append(struct run_list *list, const struct run *run)
+static void runs_append(struct run_list *list, const struct run *run)
 {
     if (run->count == 0 || run->length == 0)
         return;

@@ -185,7 +185,8 @@ int error_last_used(void)
 
 /* ---- classes and texts ---- */
 
-int error_class(int code)
+/* The class of a code, -1 when there is no such code. */
+static int error_class(int code)
 {
     if (code >= 0 && code < CLASSES)
         return code;

@@ -14,9 +14,6 @@ int error_last_used(void);
  * code. */
 const char *error_text(int code);
 
-/* The class of a code, -1 when there is no such code. */
-int error_class(int code);
-
 /* Remember what exactly went wrong when this thread's call failed with `code`, for
  * MPI_Error_string. */
 void error_remember(int code, const char *details);
