@@ -90,6 +90,14 @@ int asked_bcast(struct asked *asked, struct comm *comm, struct side *buffer, int
     return rc;
 }
 
+/* Blocks, each with its own count, or one like another; of none nothing is asked. */
+static int check_side(const struct side *side, int n, const char *argument, const char *displs)
+{
+    if (side->argument)
+        return check_blocks(side, n, argument, displs);
+    return n > 0 ? check_memory(side, argument) : MPI_SUCCESS;
+}
+
 /* ---- gather and scatter ---- */
 
 static int check_rooted(struct comm *comm, const struct side *mine, const char *argument,
@@ -102,40 +110,29 @@ static int check_rooted(struct comm *comm, const struct side *mine, const char *
     return rc ? rc : check_memory(mine, argument);
 }
 
+/* The root's side has a block for each rank. */
+static int check_root_side(const struct asked *asked, const struct side *send,
+                           const struct side *recv, const struct side *all,
+                           const char *argument)
+{
+    int rc = check_no_in_place(all->buf, argument);
+    if (!rc)
+        rc = check_side(all, comm_remote_size(asked->comm), argument, "displs");
+    if (!rc && !all->argument)
+        rc = check_apart(send, recv);
+    return rc ? rc : check_own(send, recv, all, asked->comm);
+}
+
 int asked_gather(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                  int root)
 {
-    asked_open(asked, COLL_GATHER, comm, root);
+    asked_open(asked, recv->argument ? COLL_GATHERV : COLL_GATHER, comm, root);
     int rc = check_rooted(comm, send, "sendbuf", root);
     if (is_leaf(comm, root))
         asked_send(asked, send);
     if (!is_root(comm, root) || rc)
         return rc;
-    rc = check_no_in_place(recv->buf, "recvbuf");
-    if (!rc)
-        rc = check_memory(recv, "recvbuf");
-    if (!rc)
-        rc = check_apart(send, recv);
-    if (!rc)
-        rc = check_own(send, recv, recv, comm);
-    asked_recv(asked, recv);
-    return rc;
-}
-
-int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
-                  int root)
-{
-    asked_open(asked, COLL_GATHERV, comm, root);
-    int rc = check_rooted(comm, send, "sendbuf", root);
-    if (is_leaf(comm, root))
-        asked_send(asked, send);
-    if (!is_root(comm, root) || rc)
-        return rc;
-    rc = check_no_in_place(recv->buf, "recvbuf");
-    if (!rc)
-        rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
-    if (!rc)
-        rc = check_own(send, recv, recv, comm);
+    rc = check_root_side(asked, send, recv, recv, "recvbuf");
     asked_recv(asked, recv);
     return rc;
 }
@@ -143,37 +140,13 @@ int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, str
 int asked_scatter(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                   int root)
 {
-    asked_open(asked, COLL_SCATTER, comm, root);
+    asked_open(asked, send->argument ? COLL_SCATTERV : COLL_SCATTER, comm, root);
     int rc = check_rooted(comm, recv, "recvbuf", root);
     if (is_leaf(comm, root))
         asked_recv(asked, recv);
     if (!is_root(comm, root) || rc)
         return rc;
-    rc = check_no_in_place(send->buf, "sendbuf");
-    if (!rc)
-        rc = check_memory(send, "sendbuf");
-    if (!rc)
-        rc = check_apart(send, recv);
-    if (!rc)
-        rc = check_own(send, recv, send, comm);
-    asked_send(asked, send);
-    return rc;
-}
-
-int asked_scatterv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
-                   int root)
-{
-    asked_open(asked, COLL_SCATTERV, comm, root);
-    int rc = check_rooted(comm, recv, "recvbuf", root);
-    if (is_leaf(comm, root))
-        asked_recv(asked, recv);
-    if (!is_root(comm, root) || rc)
-        return rc;
-    rc = check_no_in_place(send->buf, "sendbuf");
-    if (!rc)
-        rc = check_blocks(send, comm_remote_size(comm), "sendbuf", "displs");
-    if (!rc)
-        rc = check_own(send, recv, send, comm);
+    rc = check_root_side(asked, send, recv, send, "sendbuf");
     asked_send(asked, send);
     return rc;
 }
@@ -187,44 +160,17 @@ static int check_pair(struct comm *comm, const struct side *send, const struct s
     return rc ? rc : check_no_in_place(recv->buf, "recvbuf");
 }
 
-static int asked_uniform(struct asked *asked, const struct side *send, const struct side *recv)
-{
-    int rc = check_pair(asked->comm, send, recv);
-    if (!rc)
-        rc = check_memory(send, "sendbuf");
-    if (!rc)
-        rc = check_memory(recv, "recvbuf");
-    if (!rc)
-        rc = check_apart(send, recv);
-    asked_send(asked, send);
-    asked_recv(asked, recv);
-    return rc;
-}
-
 int asked_allgather(struct asked *asked, struct comm *comm, struct side *send,
                     struct side *recv)
 {
-    asked_open(asked, COLL_ALLGATHER, comm, 0);
-    int rc = asked_uniform(asked, send, recv);
-    return rc ? rc : check_own(send, recv, recv, comm);
-}
-
-int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send, struct side *recv)
-{
-    asked_open(asked, COLL_ALLTOALL, comm, 0);
-    int rc = asked_uniform(asked, send, recv);
-    return rc ? rc : check_own_length(send, recv, comm);
-}
-
-int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
-                     struct side *recv)
-{
-    asked_open(asked, COLL_ALLGATHERV, comm, 0);
+    asked_open(asked, recv->argument ? COLL_ALLGATHERV : COLL_ALLGATHER, comm, 0);
     int rc = check_pair(comm, send, recv);
     if (!rc)
         rc = check_memory(send, "sendbuf");
     if (!rc)
-        rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "displs");
+        rc = check_side(recv, comm_remote_size(comm), "recvbuf", "displs");
+    if (!rc && !recv->argument)
+        rc = check_apart(send, recv);
     if (!rc)
         rc = check_own(send, recv, recv, comm);
     asked_send(asked, send);
@@ -232,17 +178,18 @@ int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
     return rc;
 }
 
-int asked_alltoallv(struct asked *asked, struct comm *comm, struct side *send,
-                    struct side *recv)
+int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send, struct side *recv)
 {
-    asked_open(asked, COLL_ALLTOALLV, comm, 0);
+    bool listed = recv->argument;
+    int n = comm_remote_size(comm);
+    asked_open(asked, listed ? COLL_ALLTOALLV : COLL_ALLTOALL, comm, 0);
     int rc = check_pair(comm, send, recv);
     if (!rc && send->buf != MPI_IN_PLACE)
-        rc = check_blocks(send, comm_remote_size(comm), "sendbuf", "sdispls");
+        rc = check_side(send, n, "sendbuf", "sdispls");
     if (!rc)
-        rc = check_blocks(recv, comm_remote_size(comm), "recvbuf", "rdispls");
+        rc = check_side(recv, n, "recvbuf", "rdispls");
     if (!rc)
-        rc = check_apart_blocks(send, recv, comm_remote_size(comm));
+        rc = listed ? check_apart_blocks(send, recv, n) : check_apart(send, recv);
     if (!rc)
         rc = check_own_length(send, recv, comm);
     asked_send(asked, send);
@@ -308,14 +255,6 @@ int asked_alltoallw(struct asked *asked, struct comm *comm, struct side *send,
 
 /* ---- between neighbours ---- */
 
-/* Blocks or one block; of none nothing is asked. */
-static int check_edges(const struct side *side, int n, const char *argument, const char *displs)
-{
-    if (side->argument)
-        return check_blocks(side, n, argument, displs);
-    return n > 0 ? check_memory(side, argument) : MPI_SUCCESS;
-}
-
 int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
                    struct side *send, struct side *recv)
 {
@@ -328,10 +267,10 @@ int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
     if (!rc)
         rc = check_no_in_place(recv->buf, "recvbuf");
     if (!rc)
-        rc = check_edges(send, out, "sendbuf", "sdispls");
+        rc = check_side(send, out, "sendbuf", "sdispls");
     if (!rc)
-        rc = check_edges(recv, in, "recvbuf",
-                         what == COLL_NEIGHBOR_ALLGATHERV ? "displs" : "rdispls");
+        rc = check_side(recv, in, "recvbuf",
+                        what == COLL_NEIGHBOR_ALLGATHERV ? "displs" : "rdispls");
     if (rc)
         return rc;
     if (what == COLL_NEIGHBOR_ALLTOALLW)

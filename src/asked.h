@@ -52,22 +52,16 @@ struct side {
 
 int asked_barrier(struct asked *asked, struct comm *comm);
 int asked_bcast(struct asked *asked, struct comm *comm, struct side *buffer, int root);
+
+/* Also for gatherv, scatterv, allgatherv, alltoallv: those have a side with counts. */
 int asked_gather(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                  int root);
-int asked_gatherv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
-                  int root);
 int asked_scatter(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
                   int root);
-int asked_scatterv(struct asked *asked, struct comm *comm, struct side *send, struct side *recv,
-                   int root);
 int asked_allgather(struct asked *asked, struct comm *comm, struct side *send,
                     struct side *recv);
-int asked_allgatherv(struct asked *asked, struct comm *comm, struct side *send,
-                     struct side *recv);
 int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send,
                    struct side *recv);
-int asked_alltoallv(struct asked *asked, struct comm *comm, struct side *send,
-                    struct side *recv);
 int asked_alltoallw(struct asked *asked, struct comm *comm, struct side *send,
                     struct side *recv);
 

@@ -59,7 +59,7 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
                                     recv, comm, root))
         return again_run(again, comm);
     struct asked asked;
-    int rc = asked_gatherv(&asked, comm, side(sendbuf, sendcount, sendtype), recv, root);
+    int rc = asked_gather(&asked, comm, side(sendbuf, sendcount, sendtype), recv, root);
     return again_first(&asked, rc, &key);
 }
 
@@ -92,7 +92,7 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
                                     send, comm, root))
         return again_run(again, comm);
     struct asked asked;
-    int rc = asked_scatterv(&asked, comm, send, side(recvbuf, recvcount, recvtype), root);
+    int rc = asked_scatter(&asked, comm, send, side(recvbuf, recvcount, recvtype), root);
     return again_first(&asked, rc, &key);
 }
 
@@ -123,7 +123,7 @@ int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, 
     if (again && again_takes_counts(again, sendbuf, recv, comm))
         return again_run(again, comm);
     struct asked asked;
-    int rc = asked_allgatherv(&asked, comm, side(sendbuf, sendcount, sendtype), recv);
+    int rc = asked_allgather(&asked, comm, side(sendbuf, sendcount, sendtype), recv);
     return again_first(&asked, rc, &key);
 }
 
@@ -147,9 +147,9 @@ int xmpi_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_typ
                    comm_t comm)
 {
     struct asked asked;
-    int rc = asked_alltoallv(&asked, comm,
-                             side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
-                             side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
+    int rc = asked_alltoall(&asked, comm,
+                            side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
+                            side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
     return asked_run(&asked, rc);
 }
 

@@ -41,8 +41,8 @@ int xmpi_gatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype
 {
     struct asked asked;
     (void)info;
-    int rc = asked_gatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
-                           side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"), root);
+    int rc = asked_gather(&asked, comm, side(sendbuf, sendcount, sendtype),
+                          side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"), root);
     return asked_init(&asked, rc, request);
 }
 
@@ -63,9 +63,9 @@ int xmpi_scatterv_init(in_t sendbuf, counts_t sendcounts, displs_t displs, root_
 {
     struct asked asked;
     (void)info;
-    int rc = asked_scatterv(&asked, comm,
-                            side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts"),
-                            side(recvbuf, recvcount, recvtype), root);
+    int rc =
+        asked_scatter(&asked, comm, side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts"),
+                      side(recvbuf, recvcount, recvtype), root);
     return asked_init(&asked, rc, request);
 }
 
@@ -86,8 +86,8 @@ int xmpi_allgatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendt
 {
     struct asked asked;
     (void)info;
-    int rc = asked_allgatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
-                              side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
+    int rc = asked_allgather(&asked, comm, side(sendbuf, sendcount, sendtype),
+                             side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
     return asked_init(&asked, rc, request);
 }
 
@@ -109,9 +109,9 @@ int xmpi_alltoallv_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
 {
     struct asked asked;
     (void)info;
-    int rc = asked_alltoallv(&asked, comm,
-                             side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
-                             side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
+    int rc = asked_alltoall(&asked, comm,
+                            side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
+                            side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
     return asked_init(&asked, rc, request);
 }
 

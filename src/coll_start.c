@@ -37,8 +37,8 @@ int xmpi_igatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, ou
                   comm_t comm, request_out_t *request)
 {
     struct asked asked;
-    int rc = asked_gatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
-                           side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"), root);
+    int rc = asked_gather(&asked, comm, side(sendbuf, sendcount, sendtype),
+                          side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"), root);
     return asked_start(&asked, rc, request);
 }
 
@@ -57,9 +57,9 @@ int xmpi_iscatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type
                    comm_t comm, request_out_t *request)
 {
     struct asked asked;
-    int rc = asked_scatterv(&asked, comm,
-                            side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts"),
-                            side(recvbuf, recvcount, recvtype), root);
+    int rc =
+        asked_scatter(&asked, comm, side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts"),
+                      side(recvbuf, recvcount, recvtype), root);
     return asked_start(&asked, rc, request);
 }
 
@@ -78,8 +78,8 @@ int xmpi_iallgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
                      request_out_t *request)
 {
     struct asked asked;
-    int rc = asked_allgatherv(&asked, comm, side(sendbuf, sendcount, sendtype),
-                              side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
+    int rc = asked_allgather(&asked, comm, side(sendbuf, sendcount, sendtype),
+                             side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
     return asked_start(&asked, rc, request);
 }
 
@@ -97,9 +97,9 @@ int xmpi_ialltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_ty
                     comm_t comm, request_out_t *request)
 {
     struct asked asked;
-    int rc = asked_alltoallv(&asked, comm,
-                             side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
-                             side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
+    int rc = asked_alltoall(&asked, comm,
+                            side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
+                            side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
     return asked_start(&asked, rc, request);
 }
 
