@@ -218,6 +218,8 @@ static void handle(int rank, struct upcall *u)
         names_ask(server.job, u);
         return;
     }
+    if (names_handle(u))
+        return;
     switch (u->kind) {
     case UPCALL_CONNECTED:
         server.clients[rank].joined |= u->code; /* it may connect twice */
@@ -231,15 +233,6 @@ static void handle(int rank, struct upcall *u)
     case UPCALL_ABORT:
         abort_job(u);
         break;
-    case UPCALL_PUBLISH:
-        names_publish(u);
-        return;
-    case UPCALL_LOOKUP:
-        names_lookup(u);
-        return;
-    case UPCALL_UNPUBLISH:
-        names_unpublish(u);
-        return;
     default:
         break;
     }

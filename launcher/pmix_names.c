@@ -232,7 +232,7 @@ static void wait_for_more(struct upcall *u, const struct directions *directions,
     somebody_waits();
 }
 
-void names_lookup(struct upcall *u)
+static void lookup(struct upcall *u)
 {
     struct directions directions = directions_of(u);
     size_t keys = count_keys(u->keys); /* nobody can find more */
@@ -304,7 +304,7 @@ static pmix_status_t publish_one(const struct upcall *u, const struct directions
     return status;
 }
 
-void names_publish(struct upcall *u)
+static void publish(struct upcall *u)
 {
     struct directions directions = directions_of(u);
     pmix_status_t status = directions.impossible ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
@@ -319,7 +319,7 @@ void names_publish(struct upcall *u)
         wake();
 }
 
-void names_unpublish(struct upcall *u)
+static void unpublish(struct upcall *u)
 {
     struct directions directions = directions_of(u);
     struct kvs_process publisher = process_of(u);
@@ -329,6 +329,23 @@ void names_unpublish(struct upcall *u)
     for (size_t i = 0; i < count_keys(u->keys); i++)
         removed += kvs_unpublish(&names, &publisher, u->keys[i], directions.range);
     upcall_answer(u, removed || !u->keys ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+}
+
+bool names_handle(struct upcall *u)
+{
+    switch (u->kind) {
+    case UPCALL_PUBLISH:
+        publish(u);
+        return true;
+    case UPCALL_LOOKUP:
+        lookup(u);
+        return true;
+    case UPCALL_UNPUBLISH:
+        unpublish(u);
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* ---- ends ---- */

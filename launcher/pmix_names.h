@@ -19,10 +19,9 @@ void names_open(const struct plan *plan, void (*waits)(void));
 /* What this host is called. */
 const char *names_host(const struct plan *plan);
 
-/* Each works on the upcall and answers it; a lookup that waits may be answered later. */
-void names_publish(struct upcall *upcall);
-void names_lookup(struct upcall *upcall);
-void names_unpublish(struct upcall *upcall);
+/* UPCALL_PUBLISH, .._LOOKUP, .._UNPUBLISH: work on it and answer it; a lookup that waits may be answered later.
+ * False: it is another one. */
+bool names_handle(struct upcall *upcall);
 
 /* When the first waiting lookup gives up, as clock_ns; 0: never.  Call names_tick then. */
 uint64_t names_deadline(void);

@@ -109,12 +109,8 @@ static void work_on(struct upcall *u)
         upcall_answer(u, PMIX_ERR_NOT_SUPPORTED);
     else if (!u->info)
         upcall_answer(u, PMIX_ERR_UNPACK_FAILURE);
-    else if (u->kind == UPCALL_PUBLISH)
-        names_publish(u);
-    else if (u->kind == UPCALL_LOOKUP)
-        names_lookup(u);
     else
-        names_unpublish(u);
+        names_handle(u); /* it is one of those */
 }
 
 static void got_names(struct job *job, struct address from, struct unpack *text)

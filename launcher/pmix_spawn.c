@@ -248,6 +248,8 @@ static void finalized(struct family *family, int rank)
 /* The answer to what one client has said; its launcher acts on it. */
 static void handle(struct family *family, int rank, struct upcall *u)
 {
+    if (names_handle(u))
+        return;
     switch (u->kind) {
     case UPCALL_CONNECTED:
         family->clients[rank].joined |= u->code; /* it may connect twice */
@@ -262,15 +264,6 @@ static void handle(struct family *family, int rank, struct upcall *u)
     case UPCALL_ABORT:
         offspring_abort(family->job, rank, u->code, u->text);
         break;
-    case UPCALL_PUBLISH:
-        names_publish(u);
-        return;
-    case UPCALL_LOOKUP:
-        names_lookup(u);
-        return;
-    case UPCALL_UNPUBLISH:
-        names_unpublish(u);
-        return;
     default:
         break;
     }
