@@ -14,6 +14,7 @@
 #include "launcher/gather.h"
 #include "launcher/out.h"
 #include "launcher/ranges.h"
+#include "runtime/text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,20 +39,12 @@ bool host_is_local(const char *name)
 
 /* ---- the list ---- */
 
-/* Names in a hash table of twice their room, at most; all names of this machine are one. */
-static unsigned start_of(const char *name, bool local)
-{
-    unsigned hash = 2166136261u;
-    for (const char *p = local ? "" : name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 16777619u;
-    return hash;
-}
-
-/* Where the host is in the table, or the free place where it would be. */
+/* Where the host is in the hash table, which has twice the room of the list, or the free place where it
+ * would be.  All names of this machine are one. */
 static int *entry_of(const struct host_list *list, const char *name, bool local)
 {
     unsigned mask = 2 * (unsigned)list->room - 1;
-    for (unsigned i = start_of(name, local);; i++) {
+    for (unsigned i = text_hash(local ? "" : name);; i++) {
         int *entry = &list->table[i & mask];
         const struct host *host = *entry ? &list->hosts[*entry - 1] : NULL;
         if (!host || (local && host->is_local) || strcmp(host->name, name) == 0)

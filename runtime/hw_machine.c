@@ -6,6 +6,8 @@
  */
 #include "runtime/hw.h"
 
+#include "runtime/text_hash.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -50,9 +52,6 @@ void hw_machine(char *text, size_t room)
 uint32_t hw_machine_number(void)
 {
     char text[320];
-    uint32_t hash = 2166136261u; /* FNV-1a */
     hw_machine(text, sizeof text);
-    for (const char *c = text; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * 16777619u;
-    return hash;
+    return text_hash(text);
 }

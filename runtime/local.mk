@@ -34,6 +34,6 @@ libxmpi_core_la_SOURCES += \
     runtime/ranks.c runtime/ranks.h runtime/scarce.h \
     runtime/record.c runtime/record.h runtime/record_read.c \
     runtime/seat.c runtime/seat.h \
-    runtime/symbols.h runtime/system_text.h \
+    runtime/symbols.h runtime/system_text.h runtime/text_hash.h \
     runtime/trace.c runtime/trace.h \
     runtime/xpmem.c runtime/xpmem.h

@@ -6,6 +6,8 @@
  */
 #include "pml/ofi/card.h"
 
+#include "runtime/text_hash.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -24,6 +26,12 @@ void card_fill(struct card *card)
         snprintf(card->host, sizeof card->host, "?");
     for (int i = 0; i < nnics; i++)
         memcpy(card->address[i], nics[i].address, sizeof card->address[i]);
+}
+
+uint16_t card_job(const char *job)
+{
+    uint32_t hash = text_hash(job);
+    return (uint16_t)(hash ^ hash >> 16);
 }
 
 const char *card_differs(const struct card *mine, const struct card *theirs, int rank)

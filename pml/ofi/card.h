@@ -22,6 +22,9 @@ struct card {
 
 void card_fill(struct card *card);
 
+/* The number of a job, which its packets bear. */
+uint16_t card_job(const char *job);
+
 /* NULL, or why the processes with these cards cannot talk: a sentence without a full stop. */
 const char *card_differs(const struct card *mine, const struct card *theirs, int rank);
 

@@ -40,14 +40,6 @@ static enum { CLOSED, READY, OPEN } state; /* READY: to be opened when it is nee
 
 /* ---- opening and closing ---- */
 
-static uint16_t job_hash(const char *job)
-{
-    uint32_t hash = 2166136261u;
-    for (; *job; job++)
-        hash = (hash ^ (unsigned char)*job) * 16777619u;
-    return (uint16_t)(hash ^ hash >> 16);
-}
-
 enum { LEAST_WINDOW = 4096 };
 
 /* Where not even a short message fits nobody could send anything; what does not fit into 32 bits is as good
@@ -86,7 +78,7 @@ static int network_open(void)
     error = receives_open();
     if (error)
         goto close_nics;
-    trunk_job = job_hash(boot.segment->job);
+    trunk_job = card_job(boot.segment->job);
     card_fill(&trunk_my_card);
     error = boot_publish(&trunk_my_card, sizeof trunk_my_card);
     if (error)
