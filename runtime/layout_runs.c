@@ -105,6 +105,15 @@ void runs_expect(struct run_list *list, size_t n)
         list->no_memory |= !runs_resize(list, n);
 }
 
+static inline void runs_add(struct run_list *list, const struct run *run)
+{
+    runs_settle(list);
+    if (list->n == list->room && !runs_grow(list))
+        list->no_memory = true;
+    else
+        list->at[list->n++] = *run;
+}
+
 void runs_append_piece(struct run_list *list, ptrdiff_t offset, size_t length)
 {
     struct run *last = list->n ? &list->at[list->n - 1] : NULL;
@@ -112,13 +121,7 @@ void runs_append_piece(struct run_list *list, ptrdiff_t offset, size_t length)
         last->length += length;
         return;
     }
-    runs_settle(list);
-    if (list->n == list->room && !runs_grow(list)) {
-        list->no_memory = true;
-        return;
-    }
-    list->at[list->n++] =
-        (struct run){ .offset = offset, .length = length, .count = 1, .stride = 0 };
+    runs_add(list, &(struct run){ .offset = offset, .length = length, .count = 1 });
 }
 
 static void runs_append(struct run_list *list, const struct run *run)
@@ -129,16 +132,7 @@ static void runs_append(struct run_list *list, const struct run *run)
         runs_append_piece(list, run->offset, run->length * run->count);
         return;
     }
-    runs_settle(list);
-    if (list->n == list->room && !runs_grow(list)) {
-        list->no_memory = true;
-        return;
-    }
-    list->at[list->n++] = (struct run){ .offset = run->offset,
-                                        .length = run->length,
-                                        .count = run->count,
-                                        .stride = run->stride,
-                                        .inner = run->inner };
+    runs_add(list, run);
 }
 
 /* An item that is not one piece (BASIC_SHORT_INT) is never taken apart: reductions need to see
