@@ -61,8 +61,6 @@ static bool wrong(struct stage *g, const char *format, ...)
     return false;
 }
 
-static const char *const rooms[ROOMS] = { "in", "out", "tmp" };
-
 static bool no_memory(struct stage *g)
 {
     g->verdict->undecided = true;
@@ -96,7 +94,7 @@ static bool measure(struct stage *g, int r, size_t *units)
         int n = a->plan->nblocks[room], must = law_blocks(w, r, (enum room)room);
         m->there = law_has_room(w, r, (enum room)room);
         if (m->there && must && n != must)
-            return wrong(g, "rank %d cuts %s in %d blocks instead of %d", r, rooms[room], n,
+            return wrong(g, "rank %d cuts %s in %d blocks instead of %d", r, room_name(room), n,
                          must);
         m->nblocks = n;
         if (!cut_units(g, r, (enum room)room, m))
@@ -134,10 +132,10 @@ static bool span_fits(struct stage *g, int r, int step, struct span s, bool writ
         return true;
     if (s.first < 0 || s.n < 0 || s.first + s.n > m->nblocks)
         return wrong(g, "rank %d step %d: blocks %d..%d of %s, which has %d", r, step, s.first,
-                     s.first + s.n - 1, rooms[s.room], m->nblocks);
+                     s.first + s.n - 1, room_name(s.room), m->nblocks);
     if (!m->there)
         return wrong(g, "rank %d step %d: uses %s, which it does not have", r, step,
-                     rooms[s.room]);
+                     room_name(s.room));
     if (written && s.room == ROOM_IN)
         return wrong(g, "rank %d step %d: writes its input", r, step);
     return true;

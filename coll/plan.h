@@ -33,6 +33,12 @@ enum verb {
 /* What a plan may name: the caller's two buffers and scratch.  IN is never written. */
 enum room { ROOM_IN, ROOM_OUT, ROOM_TMP, ROOMS };
 
+/* As texts call it. */
+static inline const char *room_name(int room)
+{
+    return room == ROOM_IN ? "in" : room == ROOM_OUT ? "out" : "tmp";
+}
+
 enum side { INCOMING_FIRST, INCOMING_LAST }; /* joins: what is added comes first, or last */
 
 /* Blocks first .. first + n - 1 of a room. */

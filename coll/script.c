@@ -25,9 +25,8 @@ static void statements(struct walk *walk);
 
 static enum room room_read(struct walk *walk)
 {
-    static const char *const rooms[ROOMS] = { "in", "out", "tmp" };
     for (int r = 0; r < ROOMS; r++)
-        if (walk_take(walk, rooms[r]))
+        if (walk_take(walk, room_name(r)))
             return (enum room)r;
     walk_refuse(walk, walk->word, "expected in, out or tmp, found %.*s", walk->word->length,
                 walk->word->at);
@@ -201,7 +200,6 @@ static const struct algorithm *callee_read(struct walk *walk)
 static void homes_check(struct walk *walk, const struct word *w, const struct algorithm *a,
                         const struct group *group, const struct homes *homes)
 {
-    static const char *const names[ROOMS] = { "in", "out", "tmp" };
     const struct span home[ROOMS] = { homes->in, homes->out, homes->tmp };
     struct plan sub = { .key = { .me = group->me, .size = group->n, .pieces = 1 },
                         .root = group->root,
@@ -216,7 +214,7 @@ static void homes_check(struct walk *walk, const struct word *w, const struct al
         if (used[r] && (home[r].n == 0 || home[r].n % sub.nblocks[r] != 0))
             walk_refuse(walk, w,
                         "rank %d of %d: %s needs a multiple of %d blocks of %s, not %d",
-                        walk->me, walk->p, a->name, sub.nblocks[r], names[r], home[r].n);
+                        walk->me, walk->p, a->name, sub.nblocks[r], room_name(r), home[r].n);
     plan_free(&sub);
 }
 
@@ -255,7 +253,6 @@ static void call_do(struct walk *walk)
     const struct algorithm *a = callee_read(walk);
     struct homes homes = { in(0, 0), out(0, 0), tmp(0, 0) };
     struct span *const home[] = { &homes.in, &homes.out, &homes.tmp };
-    static const char *const names[] = { "in", "out", "tmp" };
     long number[4];
     for (int i = 0; i < 4; i++) {
         walk_expect(walk, i ? "," : "(");
@@ -264,7 +261,7 @@ static void call_do(struct walk *walk)
     walk_expect(walk, ")");
     for (int r = 0; r < 3; r++)
         if (r < 2 || word_is(walk->word, "tmp")) {
-            walk_expect(walk, names[r]);
+            walk_expect(walk, room_name(r));
             *home[r] = span_read(walk);
         }
     if (may_write(walk))
@@ -405,7 +402,6 @@ static void statements(struct walk *walk)
 /* blocks in 1 out 1 tmp 0, then statements */
 static void body(struct walk *walk)
 {
-    static const char *const names[ROOMS] = { "in", "out", "tmp" };
     static const char *const given[] = { "me", "p", "root" };
     static const struct word word[] = { { .kind = WORD_NAME, .at = "me", .length = 2 },
                                         { .kind = WORD_NAME, .at = "p", .length = 1 },
@@ -417,12 +413,12 @@ static void body(struct walk *walk)
     const struct word *w = walk->word;
     walk_expect(walk, "blocks");
     for (int r = 0; r < ROOMS; r++) {
-        walk_expect(walk, names[r]);
+        walk_expect(walk, room_name(r));
         const struct word *from = walk->word;
         n[r] = walk_number(walk);
         walk->scratch = !(word_is(from, "0") && walk->word == from + 1); /* of the last: tmp */
         if (walk->doing && (n[r] < 0 || n[r] > MOST_BLOCKS))
-            walk_refuse(walk, w, "%ld blocks of %s; from 0 to %d may be", n[r], names[r],
+            walk_refuse(walk, w, "%ld blocks of %s; from 0 to %d may be", n[r], room_name(r),
                         MOST_BLOCKS);
     }
     if (may_write(walk))

@@ -31,16 +31,15 @@ static void number_text(char *text, size_t size, int from, int on)
 
 static void span_text(char *text, size_t size, struct span s, int on)
 {
-    static const char *const names[ROOMS] = { "in", "out", "tmp" };
     char first[32], last[32];
     number_text(first, sizeof first, s.first, on);
     number_text(last, sizeof last, s.first + s.n - 1, on);
     if (s.n == 0)
         snprintf(text, size, "-");
     else if (s.n == 1)
-        snprintf(text, size, "%s[%s]", names[s.room], first);
+        snprintf(text, size, "%s[%s]", room_name(s.room), first);
     else
-        snprintf(text, size, "%s[%s..%s]", names[s.room], first, last);
+        snprintf(text, size, "%s[%s..%s]", room_name(s.room), first, last);
 }
 
 /* What is added to a step in each round. */

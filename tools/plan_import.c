@@ -33,11 +33,9 @@
 
 enum { MOST_TMP = 1 << 20 }; /* blocks of a script */
 
-enum room_name { AT_IN, AT_OUT, AT_TMP, AT_NOTHING };
-
 /* Where the chunk is that a place of MSCCL names. */
 struct cell {
-    enum room_name room;
+    enum room room;   /* ROOMS: nowhere */
     int index, holds; /* which chunk of the vector */
 };
 
@@ -85,15 +83,14 @@ static struct cell *cell_of(struct import *m, int gpu, struct msccl_place place,
 
 static void name(FILE *f, const struct cell *c)
 {
-    static const char *const rooms[] = { "in", "out", "tmp" };
-    fprintf(f, " %s[%d]", rooms[c->room], c->index);
+    fprintf(f, " %s[%d]", room_name(c->room), c->index);
 }
 
 static void leave(struct import *m, int gpu, struct cell *c)
 {
-    if (c->room == AT_TMP)
+    if (c->room == ROOM_TMP)
         m->gpu[gpu].taken[c->index] = false;
-    c->room = AT_NOTHING;
+    c->room = ROOMS;
 }
 
 /* A block of tmp for chunk `holds`. */
@@ -121,7 +118,7 @@ static void settle(struct import *m, int gpu, struct msccl_place place, int j, i
     leave(m, gpu, c);
     if (fixed && vector && holds != place.chunk + j)
         wrong(m, "a chunk is kept in the place of another one, which may be longer");
-    c->room = fixed ? AT_OUT : AT_TMP;
+    c->room = fixed ? ROOM_OUT : ROOM_TMP;
     c->index = fixed ? place.chunk + j : tmp_take(m, gpu, holds);
     c->holds = holds;
 }
@@ -129,8 +126,8 @@ static void settle(struct import *m, int gpu, struct msccl_place place, int j, i
 static const struct cell *read_cell(struct import *m, int gpu, struct msccl_place place, int j)
 {
     const struct cell *c = cell_of(m, gpu, place, j);
-    static const struct cell nothing = { AT_IN, 0, 0 };
-    if (c->room != AT_NOTHING)
+    static const struct cell nothing = { ROOM_IN, 0, 0 };
+    if (c->room != ROOMS)
         return c;
     wrong(m, "reads a chunk that nobody has written");
     return &nothing;
@@ -215,7 +212,7 @@ static void fold_chunk(struct import *m, const struct msccl_block *b, int j)
     if (holds != with.holds && m->what == COLL_ALLREDUCE)
         wrong(m, "reduces a chunk with another one");
     if (m->step->type == MSCCL_RRS) {
-        to = (struct cell){ AT_TMP, tmp_take(m, b->gpu, holds), holds };
+        to = (struct cell){ ROOM_TMP, tmp_take(m, b->gpu, holds), holds };
     } else {
         settle(m, b->gpu, m->step->dst, j, holds);
         to = *cell_of(m, b->gpu, m->step->dst, j);
@@ -254,7 +251,7 @@ static void reduce_chunk(struct import *m, int gpu, int j)
     FILE *f = m->gpu[gpu].text;
     struct cell add = *read_cell(m, gpu, m->step->src, j);
     struct cell was = *read_cell(m, gpu, m->step->dst, j);
-    if (was.room == AT_IN) { /* which is never written */
+    if (was.room == ROOM_IN) { /* which is never written */
         settle(m, gpu, m->step->dst, j, was.holds);
         copy_line(m, f, cell_of(m, gpu, m->step->dst, j), &was);
     }
@@ -332,11 +329,11 @@ static void furnish(struct import *m, int gpu)
 {
     int *used = m->a.used, nin = m->what == COLL_ALLGATHER ? 1 : m->blocks;
     for (int i = 0; i < used[MSCCL_IN] + used[MSCCL_OUT] + used[MSCCL_SCRATCH]; i++)
-        m->gpu[gpu].cell[i] = (struct cell){ .room = AT_NOTHING };
+        m->gpu[gpu].cell[i] = (struct cell){ .room = ROOMS };
     for (int i = 0; i < used[MSCCL_IN] && i < nin; i++)
-        m->gpu[gpu].cell[i] = (struct cell){ AT_IN, i, m->what == COLL_ALLGATHER ? gpu : i };
+        m->gpu[gpu].cell[i] = (struct cell){ ROOM_IN, i, m->what == COLL_ALLGATHER ? gpu : i };
     if (m->what == COLL_ALLGATHER && used[MSCCL_IN] == 0 && gpu < used[MSCCL_OUT])
-        m->gpu[gpu].cell[gpu] = (struct cell){ AT_IN, 0, gpu };
+        m->gpu[gpu].cell[gpu] = (struct cell){ ROOM_IN, 0, gpu };
 }
 
 /* The result goes to OUT, if it is not there. */
@@ -351,7 +348,7 @@ static void bring_home(struct import *m, int gpu)
         if (chunk >= m->a.used[where])
             continue; /* the verifier will say it */
         const struct cell *c = read_cell(m, gpu, (struct msccl_place){ where, chunk }, 0);
-        copy_line(m, m->gpu[gpu].text, &(struct cell){ AT_OUT, i, i }, c);
+        copy_line(m, m->gpu[gpu].text, &(struct cell){ ROOM_OUT, i, i }, c);
     }
 }
 
