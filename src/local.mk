@@ -45,6 +45,7 @@ libxmpi_core_la_SOURCES += \
     src/create.c \
     src/deprecated.c \
     src/dims.c src/dims.h \
+    src/dist_edges.c \
     src/dist_graph.c \
     src/dup.c \
     src/environment.c \

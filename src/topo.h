@@ -61,4 +61,20 @@ struct group *topology_group(struct comm *comm, int n, const int *map);
 int topology_comm(struct comm *old, struct group *group, uint32_t step,
                   struct topology *topology, struct comm **newcomm);
 
+/* ---- distributed graphs: what the two ways to them share ---- */
+
+int dist_no_memory(void);
+
+/* n ranks that there are; n weights that are not negative, or none. */
+int dist_check_ranks(const struct comm *comm, const char *name, int n, const int ranks[]);
+int dist_check_weights(const char *name, int n, const int weights[]);
+
+/* With room for so many edges; NULL: no memory. */
+struct topology *dist_new(int indegree, int outdegree, bool weighted);
+
+/* A communicator with this topology; `function` is what the program called.  Takes over the topology, which may
+ * be NULL for want of memory. */
+int dist_comm(struct comm *old, struct topology *t, int reorder, const char *function,
+              struct comm **newcomm);
+
 #endif
