@@ -140,6 +140,16 @@ bool walk_take(struct walk *walk, const char *text)
     return true;
 }
 
+bool walk_one_of(struct walk *walk, const struct walk_kind *kinds)
+{
+    for (; kinds->name; kinds++)
+        if (walk_take(walk, kinds->name)) {
+            kinds->perform(walk);
+            return true;
+        }
+    return false;
+}
+
 void walk_expect(struct walk *walk, const char *text)
 {
     const struct word *w = walk->word;

@@ -41,6 +41,24 @@ struct walk {
     char why[SCRIPT_WHY];        /* "" = all is well */
 };
 
+/* It may write steps down: it performs, and nothing was wrong so far. */
+static inline bool walk_writes(const struct walk *walk)
+{
+    return walk->doing && !walk->why[0];
+}
+
+/* A statement, by its first word. */
+struct walk_kind {
+    const char *name;
+    void (*perform)(struct walk *walk); /* what comes behind that word */
+};
+
+/* Perform the one that comes next; false: it is none of them.  The last has no name. */
+bool walk_one_of(struct walk *walk, const struct walk_kind *kinds);
+
+/* Those that write steps down (script_steps.c). */
+extern const struct walk_kind script_steps[];
+
 /* Cut a text in words, the last is WORD_END; NULL: no memory. */
 struct word *words_of(const char *text);
 
