@@ -24,8 +24,6 @@
 #include "coll/bind.h"
 #include "coll/check_stage.h"
 #include "coll/effort.h"
-#include "coll/ends.h"
-#include "coll/rules.h"
 #include "runtime/fail.h"
 #include "mpi.h"
 
@@ -34,9 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wrong(struct stage *g, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool wrong(struct stage *g, const char *format, ...)
+bool stage_wrong(struct stage *g, const char *format, ...)
 {
     static const char *const orders[ORDERS] = {
         [NO_ORDER] = "",
@@ -61,10 +57,10 @@ static bool wrong(struct stage *g, const char *format, ...)
     return false;
 }
 
-static bool no_memory(struct stage *g)
+bool stage_no_memory(struct stage *g)
 {
     g->verdict->undecided = true;
-    return wrong(g, "no memory to verify it");
+    return stage_wrong(g, "no memory to verify it");
 }
 
 /* Where the blocks of a room begin, if they are not as many units. */
@@ -75,7 +71,7 @@ static bool cut_units(struct stage *g, int r, enum room room, struct memory *m)
         return true;
     m->start = calloc((size_t)m->nblocks + 1, sizeof(int));
     if (!m->start)
-        return no_memory(g);
+        return stage_no_memory(g);
     for (int b = 0; b < m->nblocks; b++)
         m->start[b + 1] = m->start[b] + law_units(g->world, r, room, b);
     m->nunits = m->start[m->nblocks];
@@ -88,14 +84,14 @@ static bool measure(struct stage *g, int r, size_t *units)
     struct actor *a = &g->actor[r];
     const char *complaint = law_complaint(w, r, a->plan->nblocks, g->actor[0].plan->nblocks);
     if (complaint)
-        return wrong(g, "rank %d %s", r, complaint);
+        return stage_wrong(g, "rank %d %s", r, complaint);
     for (int room = 0; room < ROOMS; room++) {
         struct memory *m = &a->room[room];
         int n = a->plan->nblocks[room], must = law_blocks(w, r, (enum room)room);
         m->there = law_has_room(w, r, (enum room)room);
         if (m->there && must && n != must)
-            return wrong(g, "rank %d cuts %s in %d blocks instead of %d", r, room_name(room), n,
-                         must);
+            return stage_wrong(g, "rank %d cuts %s in %d blocks instead of %d", r,
+                               room_name(room), n, must);
         m->nblocks = n;
         if (!cut_units(g, r, (enum room)room, m))
             return false;
@@ -121,176 +117,6 @@ static void lay_out(struct stage *g)
         a->partner = g->partners + step;
         step += (size_t)a->plan->nsteps;
     }
-}
-
-/* ---- what can be seen without running ---- */
-
-static bool span_fits(struct stage *g, int r, int step, struct span s, bool written)
-{
-    const struct memory *m = &g->actor[r].room[s.room];
-    if (s.n == 0)
-        return true;
-    if (s.first < 0 || s.n < 0 || s.first + s.n > m->nblocks)
-        return wrong(g, "rank %d step %d: blocks %d..%d of %s, which has %d", r, step, s.first,
-                     s.first + s.n - 1, room_name(s.room), m->nblocks);
-    if (!m->there)
-        return wrong(g, "rank %d step %d: uses %s, which it does not have", r, step,
-                     room_name(s.room));
-    if (written && s.room == ROOM_IN)
-        return wrong(g, "rank %d step %d: writes its input", r, step);
-    return true;
-}
-
-/* Only reductions have an operation. */
-static bool may_add(struct stage *g, int r, int step, const struct step *s)
-{
-    bool adds = s->verb == VERB_FOLD || s->verb == VERB_JOIN;
-    return !adds || is_reduction(g->world->what) ||
-           wrong(g, "rank %d step %d: adds up, and %s has no operation", r, step,
-                 collective_name(g->world->what));
-}
-
-/* Bytes are not copied over each other: what has gaps is copied piece by piece. */
-static bool may_copy(struct stage *g, int r, int step, const struct step *s)
-{
-    bool over = s->verb == VERB_COPY && s->to.room == s->from.room &&
-                s->to.first < s->from.first + s->from.n &&
-                s->from.first < s->to.first + s->to.n;
-    return !over || wrong(g, "rank %d step %d: copies blocks over each other", r, step);
-}
-
-/* Of a vector that is cut in n blocks, which may be of different length, a block is one part: block i of any copy
- * of it the part i modulo n.  Where nothing is known of lengths: 0. */
-static int part_of(const struct stage *g, int r, struct span s)
-{
-    const struct world *w = g->world;
-    int n = g->actor[r].plan->nblocks[ROOM_IN];
-    if (!is_reduction(w->what) || w->split || n == 0 || s.n == 0)
-        return 0;
-    if (is_reduce_scatter(w->what) && s.room == ROOM_OUT)
-        return r * w->pieces + s.first;
-    return s.first % n;
-}
-
-/* Its blocks lie in one copy of the vector, and what it writes is as long as what it is made of. */
-static bool parts_agree(struct stage *g, int r, int step, const struct step *s)
-{
-    int n = g->actor[r].plan->nblocks[ROOM_IN], to = part_of(g, r, s->to),
-        from = part_of(g, r, s->from);
-    bool apart = is_reduction(g->world->what) && !g->world->split && n > 0;
-    if (apart && ((s->to.room == ROOM_TMP && s->to.n > n - to) ||
-                  (s->from.room == ROOM_TMP && s->from.n > n - from)))
-        return wrong(g, "rank %d step %d: blocks of tmp that are not one behind the other", r,
-                     step);
-    if (s->to.n && s->from.n && to != from)
-        return wrong(g, "rank %d step %d: takes part %d of the vector for part %d", r, step,
-                     from, to);
-    return true;
-}
-
-/* The lengths of blocks that are passed on go before them, one for each block of tmp. */
-static bool written_once(struct stage *g, int r)
-{
-    const struct plan *plan = g->actor[r].plan;
-    int n = plan->nblocks[ROOM_TMP];
-    if (n == 0 || !has_sized_scratch(g->world->what))
-        return true;
-    bool *written = calloc((size_t)n, sizeof *written), twice = false;
-    if (!written)
-        return no_memory(g);
-    for (int i = 0; i < plan->nsteps; i++)
-        for (int b = 0; plan->step[i].to.room == ROOM_TMP && b < plan->step[i].to.n; b++) {
-            twice |= written[plan->step[i].to.first + b];
-            written[plan->step[i].to.first + b] = true;
-        }
-    free(written);
-    return !twice ||
-           wrong(g, "rank %d writes a block of tmp twice, which may be of other lengths", r);
-}
-
-static struct ends *ends_of_step(const struct ends_table *table, int r, const struct step *s)
-{
-    return s->verb == VERB_SEND ? ends_of(table, r, s->peer, s->slot)
-                                : ends_of(table, s->peer, r, s->slot);
-}
-
-static bool list_ends(struct stage *g, int r, const struct ends_table *table)
-{
-    const struct plan *plan = g->actor[r].plan;
-    for (int i = 0; i < plan->nsteps; i++) {
-        const struct step *s = &plan->step[i];
-        if (step_is_local(s))
-            continue;
-        if (s->peer < 0 || s->peer >= g->world->p || s->peer == r)
-            return wrong(g, "rank %d step %d: peer %d", r, i, s->peer);
-        struct ends *ends = ends_of_step(table, r, s);
-        *(s->verb == VERB_SEND ? &ends->sent : &ends->taken) = i + 1;
-    }
-    return true;
-}
-
-static bool find_partner(struct stage *g, int r, int i, const struct ends_table *table)
-{
-    const struct step *s = &g->actor[r].plan->step[i];
-    const struct ends *ends = ends_of_step(table, r, s);
-    int k = (s->verb == VERB_SEND ? ends->taken : ends->sent) - 1;
-    if (k < 0)
-        return wrong(g, "rank %d step %d: message %u to or from %d has no other end", r, i,
-                     s->slot, s->peer);
-    const struct actor *peer = &g->actor[s->peer];
-    const struct step *t = &peer->plan->step[k];
-    int mine = count(&g->actor[r], s->verb == VERB_SEND ? s->from : s->to);
-    int other = count(peer, t->verb == VERB_SEND ? t->from : t->to);
-    if (mine != other)
-        return wrong(g, "rank %d step %d: %d units, the other end has %d", r, i, mine, other);
-    int part = part_of(g, r, s->verb == VERB_SEND ? s->from : s->to);
-    int others = part_of(g, s->peer, t->verb == VERB_SEND ? t->from : t->to);
-    if (part != others)
-        return wrong(g, "rank %d step %d: part %d of the vector, the other end has part %d", r,
-                     i, part, others);
-    g->actor[r].partner[i] = k;
-    return true;
-}
-
-static bool find_partners(struct stage *g)
-{
-    struct ends_table table;
-    int p = g->world->p;
-    size_t steps = 0;
-    for (int r = 0; r < p; r++)
-        steps += (size_t)g->actor[r].plan->nsteps;
-    bool good = ends_open(&table, steps) || no_memory(g);
-    for (int r = 0; good && r < p; r++)
-        good = list_ends(g, r, &table);
-    for (int r = 0; good && r < p; r++)
-        for (int i = 0; good && i < g->actor[r].plan->nsteps; i++)
-            if (!step_is_local(&g->actor[r].plan->step[i]))
-                good = find_partner(g, r, i, &table);
-    ends_close(&table);
-    return good;
-}
-
-static bool examine(struct stage *g)
-{
-    for (int r = 0; r < g->world->p; r++)
-        for (int i = 0; i < g->actor[r].plan->nsteps; i++) {
-            const struct step *s = &g->actor[r].plan->step[i];
-            if (!may_add(g, r, i, s) || !may_copy(g, r, i, s) ||
-                !span_fits(g, r, i, s->to, true) || !span_fits(g, r, i, s->from, false) ||
-                !parts_agree(g, r, i, s))
-                return false;
-        }
-    for (int r = 0; r < g->world->p; r++)
-        if (!written_once(g, r))
-            return false;
-    for (int r = 0; r < g->world->p; r++) {
-        int waits = 0, lost = -1;
-        if (!check_hazards(g->actor[r].plan, &waits, &lost) && lost < 0)
-            return no_memory(g);
-        if (lost >= 0)
-            return wrong(g, "rank %d: step %d does not wait for step %d", r, waits, lost);
-    }
-    return find_partners(g);
 }
 
 /* ---- before and after ---- */
@@ -334,21 +160,22 @@ static bool judge(struct stage *g, int r)
     struct symbol want;
     for (int u = 0; out->there && u < out->nunits; u++)
         if (law_expected(&g->law, r, u, &want) && !law_same(w, out->unit[u], want))
-            return wrong(g, "rank %d: unit %d of its result is %s", r, u,
-                         out->unit[u].weight ? "wrong" : "undefined");
+            return stage_wrong(g, "rank %d: unit %d of its result is %s", r, u,
+                               out->unit[u].weight ? "wrong" : "undefined");
     for (int u = 0; in->there && u < in->nunits; u++)
         if (in->unit[u].hash != symbol_atom(g->law.salt, r, u).hash)
-            return wrong(g, "rank %d: unit %d of its input has changed", r, u);
+            return stage_wrong(g, "rank %d: unit %d of its input has changed", r, u);
     for (int u = 0; w->what == COLL_ALLREDUCE && !w->split && u < out->nunits; u++)
         if (out->unit[u].tree != g->actor[0].room[ROOM_OUT].unit[u].tree)
-            return wrong(g,
-                         "rank %d: unit %d is added up in another order than on rank 0, so "
-                         "bits may differ",
-                         r, u);
+            return stage_wrong(
+                g,
+                "rank %d: unit %d is added up in another order than on rank 0, so "
+                "bits may differ",
+                r, u);
     for (int t = 0; has_tokens(w) && t < w->p; t++)
         if (a->room[ROOM_TMP].unit[t].hash !=
             symbol_atom(g->law.salt, mod(r - t, w->p), 0).hash)
-            return wrong(g, "rank %d: did not hear of rank %d", r, mod(r - t, w->p));
+            return stage_wrong(g, "rank %d: did not hear of rank %d", r, mod(r - t, w->p));
     return true;
 }
 
@@ -360,8 +187,9 @@ static bool holds_back(struct stage *g)
     if (g->world->what != COLL_BARRIER)
         return true;
     if (!check_barrier(g, &rank, &unheard))
-        return no_memory(g);
-    return unheard < 0 || wrong(g, "rank %d may leave before rank %d has come", rank, unheard);
+        return stage_no_memory(g);
+    return unheard < 0 ||
+           stage_wrong(g, "rank %d may leave before rank %d has come", rank, unheard);
 }
 
 static bool stuck(struct stage *g)
@@ -370,16 +198,16 @@ static bool stuck(struct stage *g)
     for (int r = 0; r < g->world->p; r++)
         for (int i = 0; i < g->actor[r].plan->nsteps; i++)
             if (!g->actor[r].step[i].done)
-                return wrong(g, "deadlock: rank %d waits at step %d, %s %d", r, i,
-                             verbs[g->actor[r].plan->step[i].verb],
-                             g->actor[r].plan->step[i].peer);
+                return stage_wrong(g, "deadlock: rank %d waits at step %d, %s %d", r, i,
+                                   verbs[g->actor[r].plan->step[i].verb],
+                                   g->actor[r].plan->step[i].peer);
     return true;
 }
 
 static bool all_belongs(struct stage *g)
 {
     return g->misplaced.step < 0 ||
-           wrong(
+           stage_wrong(
                g,
                "rank %d step %d: writes into out what does not belong there, and may be longer "
                "than its place",
@@ -439,7 +267,7 @@ static bool set_up(struct stage *g, const struct plan *plans)
     size_t steps = 1, units = 1, p = (size_t)g->world->p;
     g->actor = calloc(p, sizeof(*g->actor));
     if (!g->actor)
-        return no_memory(g);
+        return stage_no_memory(g);
     for (size_t r = 0; r < p; r++) {
         g->actor[r].plan = &plans[r];
         steps += (size_t)plans[r].nsteps;
@@ -452,7 +280,7 @@ static bool set_up(struct stage *g, const struct plan *plans)
     g->partners = calloc(steps, sizeof(*g->partners));
     g->law.sum = calloc((size_t)g->law.nsums + 1, sizeof(*g->law.sum));
     if (!g->queue || !g->units || !g->steps || !g->partners || !g->law.sum)
-        return no_memory(g);
+        return stage_no_memory(g);
     lay_out(g);
     return true;
 }
@@ -472,7 +300,7 @@ static bool find_room(struct stage *g)
                 n += (size_t)count(&g->actor[r], s->to);
         }
     g->held = malloc(n * sizeof *g->held);
-    return g->held || no_memory(g);
+    return g->held || stage_no_memory(g);
 }
 
 bool check_plans(const struct world *world, const struct plan *plans, struct verdict *verdict)
@@ -482,7 +310,7 @@ bool check_plans(const struct world *world, const struct plan *plans, struct ver
     };
     verdict->text[0] = '\0';
     verdict->undecided = false;
-    bool good = set_up(&g, plans) && examine(&g) && find_room(&g);
+    bool good = set_up(&g, plans) && stage_examine(&g) && find_room(&g);
     for (int order = FIRST_COME; good && order < ORDERS; order++)
         if (is_wanted(world, plans[0].rolls, (enum order)order))
             good = play(&g, (enum order)order);

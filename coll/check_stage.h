@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plans of all ranks on a stage: what check.c prepares and judges, and check_perform.c performs.
+ * The plans of all ranks on a stage: what check.c prepares and judges, check_examine.c looks at, and
+ * check_perform.c performs.
  */
 #ifndef XMPI_CHECK_STAGE_H
 #define XMPI_CHECK_STAGE_H
@@ -79,6 +80,14 @@ static inline int count(const struct actor *a, struct span s)
     const int *start = a->room[s.room].start;
     return start ? start[s.first + s.n] - start[s.first] : s.n;
 }
+
+/* The verdict: what is wrong, or that there is no memory to find out.  False. */
+bool stage_wrong(struct stage *stage, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool stage_no_memory(struct stage *stage);
+
+/* Is nothing wrong that can be seen before anything is performed?  Of each message step the partner is noted. */
+bool stage_examine(struct stage *stage);
 
 /* Of whom a rank may not have heard when it leaves a barrier, -1: everybody has heard of all.  False: there is
  * no memory to find out.  Of plans that have been performed. */

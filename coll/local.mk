@@ -11,7 +11,7 @@ libxmpi_core_la_SOURCES += \
     coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/tuning.c coll/tuning_read.c coll/tuning.h coll/tuning_device.h coll/explain.c coll/explain_wanted.c coll/explain.h coll/model.c coll/model.h \
     coll/own.c coll/own.h coll/script.c coll/script.h coll/script_steps.c coll/script_words.c coll/script_words.h \
-    coll/check.c coll/check.h coll/check_perform.c coll/check_stage.h coll/check_law.c coll/check_hazards.c coll/check_barrier.c coll/check_law.h \
+    coll/check.c coll/check.h coll/check_examine.c coll/check_perform.c coll/check_stage.h coll/check_law.c coll/check_hazards.c coll/check_barrier.c coll/check_law.h \
     coll/cache.c coll/cache.h coll/bind.c coll/bind_span.c coll/bind_bytes.c coll/bind_stage.c coll/bind.h coll/scratch.c coll/scratch.h \
     coll/run.c coll/run.h coll/run_inline.c coll/sized.c \
     coll/tell.c coll/tell.h coll/served.c coll/mismatch.c coll/last.c coll/stray.c coll/later.c coll/tiny.c coll/tiny.h coll/tiny_slot.c coll/tiny_parts.h coll/tiny_fold.c coll/tiny_listed.c coll/tiny_slot.h coll/tiny_block.c \
