@@ -81,7 +81,7 @@ libxmpi_core_la_SOURCES += \
     src/op.c src/op.h \
     src/p2p.c \
     src/pack.c src/pack.h \
-    src/part.c \
+    src/part.c src/part.h src/part_messages.c \
     src/probe.c \
     src/quick.h \
     src/recipe.c src/recipe.h \
