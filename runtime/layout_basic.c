@@ -111,7 +111,7 @@ static bool layout_add_parts(const struct layout *l, struct run_list *runs)
     const struct part *parts = basic_rows[l->basic].parts;
     for (int i = 0; i < 2; i++) {
         runs_append_piece(runs, (ptrdiff_t)parts[i].offset, parts[i].size);
-        if (!items_append(l->items, parts[i].basic, parts[i].size, 1))
+        if (!items_append(l->items, parts[i].basic, parts[i].size))
             return false;
     }
     return true;
@@ -121,7 +121,7 @@ static bool layout_add_item(const struct layout *l, struct run_list *runs)
 {
     if (l->size > 0)
         runs_append_piece(runs, 0, l->size);
-    return items_append(l->items, l->basic, l->size, 1);
+    return items_append(l->items, l->basic, l->size);
 }
 
 static void layout_describe(struct layout *l)

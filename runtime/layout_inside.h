@@ -156,9 +156,9 @@ static inline bool items_are_alike(const struct layout_items *items)
     return items->n == 1 && !items->spans->inner;
 }
 
-/* Append `count` items of `bytes` bytes; `count` copies of a sequence.  Both return whether
+/* Append an item of `bytes` bytes; `count` copies of a sequence.  Both return whether
  * there was memory. */
-bool items_append(struct layout_items *items, enum basic basic, size_t bytes, size_t count);
+bool items_append(struct layout_items *items, enum basic basic, size_t bytes);
 bool items_append_copies(struct layout_items *items, struct layout_items *old, size_t count);
 
 /* A sequence of `count` copies of one that is not empty; NULL when memory is out. */

@@ -75,11 +75,11 @@ static bool items_extend(struct layout_items *items, size_t count, enum basic ba
     return true;
 }
 
-bool items_append(struct layout_items *items, enum basic basic, size_t bytes, size_t count)
+bool items_append(struct layout_items *items, enum basic basic, size_t bytes)
 {
-    if (bytes == 0 || count == 0)
+    if (bytes == 0)
         return true;
-    return items_extend(items, count, basic, bytes, 1, NULL);
+    return items_extend(items, 1, basic, bytes, 1, NULL);
 }
 
 bool items_append_copies(struct layout_items *items, struct layout_items *old, size_t count)

@@ -41,10 +41,10 @@ void bad_tag(struct entry *e, const char *name, int tag, const char *also)
                      name, tag, INT32_MAX, also);
 }
 
-void bad_pointer(struct entry *e, int class, const char *name)
+void bad_pointer(struct entry *e, const char *name)
 {
     if (e->rc == MPI_SUCCESS)
-        e->rc = fail_null(class, name);
+        e->rc = fail_null(MPI_ERR_ARG, name);
 }
 
 void bad_buffer(struct entry *e, const char *name, const void *data)
@@ -202,7 +202,7 @@ struct type *check_type_or_null(struct entry *e, MPI_Datatype handle, const char
     {                                                                                          \
         if (handle)                                                                            \
             return check(e, *handle, name);                                                    \
-        bad_pointer(e, MPI_ERR_ARG, name);                                                     \
+        bad_pointer(e, name);                                                                  \
         return NULL;                                                                           \
     }
 

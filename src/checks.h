@@ -26,7 +26,7 @@ void bad_rank(struct entry *e, int class, const char *name, int rank, const stru
               const char *also);
 void bad_tag(struct entry *e, const char *name, int tag, const char *also);
 void bad_root(struct entry *e, const char *name, int root, const struct comm *comm);
-void bad_pointer(struct entry *e, int class, const char *name);
+void bad_pointer(struct entry *e, const char *name);
 void bad_buffer(struct entry *e, const char *name, const void *data);
 void bad_bytes(struct entry *e, const char *name, int64_t count, const struct type *type);
 void bad_handle(struct entry *e, int class, const char *name, const void *handle,
@@ -115,13 +115,13 @@ static inline void check_root(struct entry *e, const struct comm *comm, int root
 static inline void check_pointer(struct entry *e, const void *pointer, const char *name)
 {
     if (BAD(!pointer))
-        bad_pointer(e, MPI_ERR_ARG, name);
+        bad_pointer(e, name);
 }
 
 static inline void check_array(struct entry *e, int length, const void *array, const char *name)
 {
     if (BAD(!array && length > 0))
-        bad_pointer(e, MPI_ERR_ARG, name);
+        bad_pointer(e, name);
 }
 
 static inline void check_function(struct entry *e, bool given, const char *name)

@@ -138,6 +138,6 @@ struct stream *check_stream_at(struct entry *e, const MPIX_Stream *handle, const
 {
     if (handle)
         return check_stream(e, *handle, name);
-    bad_pointer(e, MPI_ERR_ARG, name);
+    bad_pointer(e, name);
     return NULL;
 }

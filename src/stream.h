@@ -17,6 +17,6 @@ struct stream *check_stream_at(struct entry *e, const MPIX_Stream *handle, const
 /* Of src/checks.h, which brings more than these need. */
 void bad_handle(struct entry *e, int class, const char *name, const void *handle,
                 const char *what);
-void bad_pointer(struct entry *e, int class, const char *name);
+void bad_pointer(struct entry *e, const char *name);
 
 #endif
