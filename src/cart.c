@@ -114,12 +114,8 @@ static int cart_remap(struct comm *comm, int places, int ndims, const int dims[]
         return MPI_SUCCESS;
     if (comm_rank(comm) == 0 && !pattern_of_grid(places, ndims, dims, periods, &pattern))
         return no_memory(ndims);
-    int rc = MPI_SUCCESS;
     *map = malloc((size_t)places * sizeof **map);
-    if (!rc && !*map)
-        rc = no_memory(ndims);
-    if (!rc)
-        rc = remap_agree(comm, &pattern, "MPI_Cart_create", *map);
+    int rc = *map ? remap_agree(comm, &pattern, "MPI_Cart_create", *map) : no_memory(ndims);
     free((void *)pattern.bonds);
     return rc;
 }
@@ -141,14 +137,6 @@ int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const i
     }
     free(map);
     return rc;
-}
-
-static int cart_of(const struct comm *comm, const struct topology **cart)
-{
-    *cart = comm->topology;
-    if (!comm->topology || comm->topology->kind != TOPOLOGY_CART)
-        return fail(MPI_ERR_TOPOLOGY, "argument comm has no Cartesian topology");
-    return MPI_SUCCESS;
 }
 
 /* The shape of my slice: the dimensions that remain. */
@@ -193,7 +181,7 @@ static struct group *slice_group(const struct comm *comm, const int remain[])
 int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
 {
     const struct topology *cart;
-    int rc = cart_of(comm, &cart);
+    int rc = topology_of(comm, TOPOLOGY_CART, &cart);
     if (!rc && cart->cart.ndims > 0 && !remain_dims)
         rc = fail_null(MPI_ERR_ARG, "remain_dims");
     if (rc)
@@ -222,7 +210,7 @@ int xmpi_cart_map(intra_t comm, length_t ndims, const int dims[], const int peri
 int xmpi_cartdim_get(intra_t comm, int_out_t *ndims)
 {
     const struct topology *cart;
-    int rc = cart_of(comm, &cart);
+    int rc = topology_of(comm, TOPOLOGY_CART, &cart);
     if (!rc)
         *ndims = cart->cart.ndims;
     return rc;
@@ -239,7 +227,7 @@ static int check_maxdims(const struct topology *cart, int maxdims)
 int xmpi_cart_get(intra_t comm, length_t maxdims, int dims[], int periods[], int coords[])
 {
     const struct topology *cart;
-    int rc = cart_of(comm, &cart);
+    int rc = topology_of(comm, TOPOLOGY_CART, &cart);
     if (!rc)
         rc = check_maxdims(cart, maxdims);
     for (int i = 0; !rc && i < cart->cart.ndims; i++) {
@@ -253,7 +241,7 @@ int xmpi_cart_get(intra_t comm, length_t maxdims, int dims[], int periods[], int
 int xmpi_cart_coords(intra_t comm, rank_t rank, length_t maxdims, int coords[])
 {
     const struct topology *cart;
-    int rc = cart_of(comm, &cart);
+    int rc = topology_of(comm, TOPOLOGY_CART, &cart);
     if (!rc)
         rc = check_maxdims(cart, maxdims);
     if (!rc)
@@ -264,7 +252,7 @@ int xmpi_cart_coords(intra_t comm, rank_t rank, length_t maxdims, int coords[])
 int xmpi_cart_rank(intra_t comm, const int coords[], int_out_t *rank)
 {
     const struct topology *cart;
-    int rc = cart_of(comm, &cart), at = 0;
+    int rc = topology_of(comm, TOPOLOGY_CART, &cart), at = 0;
     if (!rc && cart->cart.ndims > 0 && !coords)
         rc = fail_null(MPI_ERR_ARG, "coords");
     if (rc)
@@ -300,7 +288,7 @@ int xmpi_cart_shift(intra_t comm, int direction, int disp, int_out_t *rank_sourc
                     int_out_t *rank_dest)
 {
     const struct topology *cart;
-    int rc = cart_of(comm, &cart);
+    int rc = topology_of(comm, TOPOLOGY_CART, &cart);
     if (rc)
         return rc;
     if (direction < 0 || direction >= cart->cart.ndims)

@@ -250,19 +250,11 @@ int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const i
 
 /* ---- asking ---- */
 
-static int dist_of(const struct comm *comm, const struct topology **dist)
-{
-    *dist = comm->topology;
-    if (!comm->topology || comm->topology->kind != TOPOLOGY_DIST_GRAPH)
-        return fail(MPI_ERR_TOPOLOGY, "argument comm has no distributed graph topology");
-    return MPI_SUCCESS;
-}
-
 int xmpi_dist_graph_neighbors_count(intra_t comm, int_out_t *indegree, int_out_t *outdegree,
                                     flag_t *weighted)
 {
     const struct topology *t;
-    int rc = dist_of(comm, &t);
+    int rc = topology_of(comm, TOPOLOGY_DIST_GRAPH, &t);
     if (rc)
         return rc;
     *indegree = t->dist.indegree;
@@ -286,7 +278,7 @@ int xmpi_dist_graph_neighbors(intra_t comm, length_t maxindegree, int sources[],
                               int destweights[])
 {
     const struct topology *t;
-    int rc = dist_of(comm, &t);
+    int rc = topology_of(comm, TOPOLOGY_DIST_GRAPH, &t);
     if (!rc)
         rc = fail_null_array("sources", maxindegree, sources);
     if (!rc)

@@ -127,14 +127,6 @@ int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int ed
 
 /* ---- asking ---- */
 
-static int graph_of(const struct comm *comm, const struct topology **graph)
-{
-    *graph = comm->topology;
-    if (!comm->topology || comm->topology->kind != TOPOLOGY_GRAPH)
-        return fail(MPI_ERR_TOPOLOGY, "argument comm has no graph topology");
-    return MPI_SUCCESS;
-}
-
 static int smaller(int a, int b)
 {
     return a < b ? a : b;
@@ -143,7 +135,7 @@ static int smaller(int a, int b)
 int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges)
 {
     const struct topology *t;
-    int rc = graph_of(comm, &t);
+    int rc = topology_of(comm, TOPOLOGY_GRAPH, &t);
     if (rc)
         return rc;
     *nnodes = t->graph.nnodes;
@@ -154,7 +146,7 @@ int xmpi_graphdims_get(intra_t comm, int_out_t *nnodes, int_out_t *nedges)
 int xmpi_graph_get(intra_t comm, length_t maxindex, length_t maxedges, int indx[], int edges[])
 {
     const struct topology *t;
-    int rc = graph_of(comm, &t);
+    int rc = topology_of(comm, TOPOLOGY_GRAPH, &t);
     if (!rc)
         rc = fail_null_array("indx", maxindex, indx);
     if (!rc)
@@ -177,7 +169,7 @@ static int edges_of(const struct topology *t, int node, int *n)
 int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors)
 {
     const struct topology *t;
-    int rc = graph_of(comm, &t);
+    int rc = topology_of(comm, TOPOLOGY_GRAPH, &t);
     if (!rc)
         edges_of(t, rank, nneighbors);
     return rc;
@@ -186,7 +178,7 @@ int xmpi_graph_neighbors_count(intra_t comm, rank_t rank, int_out_t *nneighbors)
 int xmpi_graph_neighbors(intra_t comm, rank_t rank, length_t maxneighbors, int neighbors[])
 {
     const struct topology *t;
-    int rc = graph_of(comm, &t);
+    int rc = topology_of(comm, TOPOLOGY_GRAPH, &t);
     if (rc)
         return rc;
     int n, first = edges_of(t, rank, &n);

@@ -48,6 +48,17 @@ int topology_comm(struct comm *old, struct group *group, uint32_t step,
     return rc;
 }
 
+int topology_of(const struct comm *comm, enum topology_kind kind, const struct topology **found)
+{
+    static const char *const names[] = { [TOPOLOGY_CART] = "Cartesian",
+                                         [TOPOLOGY_GRAPH] = "graph",
+                                         [TOPOLOGY_DIST_GRAPH] = "distributed graph" };
+    *found = comm->topology;
+    if (!comm->topology || comm->topology->kind != kind)
+        return fail(MPI_ERR_TOPOLOGY, "argument comm has no %s topology", names[kind]);
+    return MPI_SUCCESS;
+}
+
 struct topology *topology_copy(const struct topology *topology)
 {
     switch (topology->kind) {

@@ -35,6 +35,10 @@ struct topology {
     };
 };
 
+/* The topology of a communicator, if it is of this kind. */
+int topology_of(const struct comm *comm, enum topology_kind kind,
+                const struct topology **found);
+
 struct topology *topology_copy(const struct topology *topology);
 void topology_delete(struct topology *topology);
 
