@@ -38,7 +38,6 @@ struct element {
         ptrdiff_t offset;
         size_t length;
     } piece[ELEMENT_PIECES];
-    size_t unit; /* every length is a multiple, in bytes */
     size_t step; /* to the next element of a block */
     bool solid;  /* elements in a row are nothing but their bytes in a row */
 };
