@@ -3,9 +3,9 @@
  * What each option means: the fields of struct options that it sets.  One switch per section of
  * the table in options.def.
  */
-#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/apply.h"
 
+#include "launcher/environment.h"
 #include "launcher/out.h"
 #include "launcher/tree.h"
 #include "runtime/psets.h"
@@ -37,14 +37,6 @@ int option_number(const struct option_use *p, int least, int most, int *to)
     return 0;
 }
 
-static char *joined(const char *name, const char *value)
-{
-    char *text;
-    if (asprintf(&text, "%s=%s", name, value) < 0)
-        abort();
-    return text;
-}
-
 static bool has_name(const char *item)
 {
     return *item && *item != '=';
@@ -56,7 +48,7 @@ static int set_variable(struct option_use *p, struct environment_changes *env)
     char *name = p->values.text[0];
     if (!has_name(name))
         return option_bad_value(p, "the name of a variable, and its value");
-    strings_add(&env->set, p->values.n > 1 ? joined(name, p->values.text[1]) : name);
+    strings_add(&env->set, p->values.n > 1 ? environment_text(name, p->values.text[1]) : name);
     return 0;
 }
 
@@ -73,7 +65,7 @@ static int export_variable(struct option_use *p)
     }
     const char *value = getenv(item);
     if (value)
-        strings_add(&p->app->env.set, joined(item, value));
+        strings_add(&p->app->env.set, environment_text(item, value));
     else if (!strchr(item, '*'))
         notice("%s %s: there is no such variable", p->spelling, item);
     return 0;
@@ -138,7 +130,7 @@ static int output_list(const struct option_use *p)
         else if (strncmp(word, "dir=", 4) == 0)
             iof->directory = word + 4;
         else if (strncmp(word, "file=", 5) == 0)
-            iof->outfile = joined("", word + 5) + 1;
+            iof->outfile = word + 5;
         else if (strcmp(word, "nocopy") == 0)
             iof->files_only = true;
         else
@@ -236,7 +228,8 @@ static int initial_errhandler(struct option_use *p)
                                          "mpi_errors_return" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(p->values.text[0], names[i]) == 0) {
-            strings_add(&p->options->env.set, joined("XMPI_INITIAL_ERRHANDLER", names[i]));
+            strings_add(&p->options->env.set,
+                        environment_text("XMPI_INITIAL_ERRHANDLER", names[i]));
             return 0;
         }
     return option_bad_value(p, "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return");
@@ -266,7 +259,8 @@ static int process_option(struct option_use *p, int id)
     case OPTION_ERRHANDLER:
         return initial_errhandler(p);
     case OPTION_MEMORY_KINDS:
-        strings_add(&p->options->env.set, joined("XMPI_MEMORY_ALLOC_KINDS", p->values.text[0]));
+        strings_add(&p->options->env.set,
+                    environment_text("XMPI_MEMORY_ALLOC_KINDS", p->values.text[0]));
         return 0;
     case OPTION_PATH:
         p->app->path = p->values.text[0];

@@ -7,11 +7,13 @@
  * What another launcher left in our environment to tell its ranks who they are is taken out:
  * xmpirun inside `srun` or inside a rank starts a job of its own.
  */
+#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/environment.h"
 
 #include "runtime/bootseg.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,14 @@ extern char **environ;
 static bool starts(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+char *environment_text(const char *name, const char *value)
+{
+    char *text;
+    if (asprintf(&text, "%s=%s", name, value) < 0)
+        abort();
+    return text;
 }
 
 bool environment_is_launchers(const char *item)

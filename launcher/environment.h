@@ -22,6 +22,9 @@ void environment_build(struct environment *env, const struct options *options,
 /* Forget the tail of the previous rank. */
 void environment_reset(struct environment *env);
 
+/* NAME=VALUE in memory of its own. */
+char *environment_text(const char *name, const char *value);
+
 /* Append NAME=VALUE for this rank; the text must live until the rank was started.  Names that
  * start with RANK=, LOCAL_RANK=, XMPI_BOOT=, PMIX_ (but PMIX_MCA_) or PMI_ never occur in the
  * common part. */

@@ -5,9 +5,9 @@
  * machine, below those that systems give out by themselves.  One system call or two; a job whose
  * user has set both costs none.
  */
-#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/master.h"
 
+#include "launcher/environment.h"
 #include "launcher/remote.h"
 #include "runtime/bootseg.h"
 #include "runtime/clock.h"
@@ -101,14 +101,6 @@ void master_decide(const struct options *options, const struct plan *plan)
         setenv("MASTER_ADDR", address_of(plan), 1);
 }
 
-static void add(struct strings *list, const char *name, const char *value)
-{
-    char *text;
-    if (asprintf(&text, "%s=%s", name, value) < 0)
-        abort();
-    strings_add(list, text);
-}
-
 void master_variables(const struct options *options, struct strings *list)
 {
     const char *port = is_automatic(options) ? getenv("MASTER_PORT") : options->master_port;
@@ -116,7 +108,7 @@ void master_variables(const struct options *options, struct strings *list)
     if (!address && is_automatic(options))
         address = getenv("MASTER_ADDR");
     if (address)
-        add(list, "MASTER_ADDR", address);
+        strings_add(list, environment_text("MASTER_ADDR", address));
     if (port)
-        add(list, "MASTER_PORT", port);
+        strings_add(list, environment_text("MASTER_PORT", port));
 }

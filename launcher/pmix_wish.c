@@ -5,7 +5,6 @@
  * one map and one set of hosts, so directives about these hold for all programs, whoever they are
  * given with.
  */
-#define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/pmix_wish.h"
 
 #include "launcher/environment.h"
@@ -36,15 +35,6 @@ static const struct {
     { PMIX_MAPBY, "--map-by", false },
     { PMIX_BINDTO, "--bind-to", false },
 };
-
-/* "NAME=VALUE", never freed: it is a few bytes per spawned job. */
-static char *variable(const pmix_envar_t *envar)
-{
-    char *text;
-    if (asprintf(&text, "%s=%s", envar->envar, envar->value ? envar->value : "") < 0)
-        abort();
-    return text;
-}
 
 static bool is_on(const pmix_info_t *info)
 {
@@ -78,13 +68,18 @@ static void take_variable(struct app *app, char *item)
         strings_add(&app->env.set, item);
 }
 
+static char *envar_text(const pmix_envar_t *envar)
+{
+    return environment_text(envar->envar, envar->value ? envar->value : "");
+}
+
 /* Directives about one program. */
 static bool take_app_directive(struct app *app, const pmix_info_t *info)
 {
     if (info_is(info, PMIX_WDIR) && info->value.type == PMIX_STRING)
         app->wdir = info->value.data.string;
     else if (info_is(info, PMIX_SET_ENVAR) && info->value.type == PMIX_ENVAR)
-        take_variable(app, variable(&info->value.data.envar));
+        take_variable(app, envar_text(&info->value.data.envar));
     else if (info_is(info, PMIX_UNSET_ENVAR) && info->value.type == PMIX_STRING)
         strings_add(&app->env.unset, info->value.data.string);
     else

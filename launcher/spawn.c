@@ -6,7 +6,7 @@
  * our pid for those whose wrapper has closed it.  What differs between ranks is written into
  * one set of buffers again and again: a child has copied it before proc_start returns.
  */
-#define _GNU_SOURCE 1 /* memfd_create, asprintf */
+#define _GNU_SOURCE 1 /* memfd_create */
 #include "launcher/environment.h"
 #include "launcher/guard.h"
 #include "launcher/job.h"
@@ -107,24 +107,16 @@ failed:
 
 /* ---- environment ---- */
 
-static char *variable(const char *name, const char *value)
-{
-    char *text;
-    if (asprintf(&text, "%s=%s", name, value) < 0)
-        abort();
-    return text;
-}
-
 /* Variables that all ranks of the job share. */
 static void common_variables(const struct job *job, struct strings *list)
 {
     const struct options *options = job->options;
     char size[16];
     snprintf(size, sizeof size, "%d", job->plan->world);
-    strings_add(list, variable("WORLD_SIZE", size));
-    strings_add(list, variable(BOOT_JOB_ENV, job->id));
+    strings_add(list, environment_text("WORLD_SIZE", size));
+    strings_add(list, environment_text(BOOT_JOB_ENV, job->id));
     snprintf(size, sizeof size, "%d", job->nranks);
-    strings_add(list, variable("LOCAL_WORLD_SIZE", size));
+    strings_add(list, environment_text("LOCAL_WORLD_SIZE", size));
     master_variables(options, list);
 }
 
