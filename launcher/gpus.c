@@ -20,6 +20,7 @@
 
 #include "launcher/cli.h"
 #include "launcher/environment.h"
+#include "runtime/system_text.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void find_near(struct gpu *gpu, const char *root)
 {
     char path[PATH_CHARS], line[LINE_CHARS];
     snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/local_cpulist", root, gpu->bus);
-    if (read_line(path, line, sizeof line) && !cpuset_parse(&gpu->near, line))
+    if (system_text(path, line, sizeof line) && !cpuset_parse(&gpu->near, line))
         gpu->near = (struct cpuset){ { 0 } }; /* not known: all CPUs */
 }
 

@@ -9,6 +9,7 @@
 #include "launcher/status.h"
 
 #include "runtime/clock.h"
+#include "runtime/system_text.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -20,15 +21,10 @@
 /* Its state, a letter; *threads: how many it has. */
 static char process_state(pid_t pid, int *threads)
 {
-    char path[40], text[512] = "", state = '?';
+    char path[40], text[512], state = '?';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     *threads = 0;
-    FILE *file = pid ? fopen(path, "re") : NULL;
-    if (!file)
-        return '?';
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = '\0';
+    system_text(path, text, sizeof text);
     const char *end = strrchr(text, ')');
     if (!end || sscanf(end + 1,
                        " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",

@@ -19,6 +19,7 @@
 #include "launcher/gpus.h"
 #include "launcher/siphash.h"
 #include "runtime/symbols.h"
+#include "runtime/system_text.h"
 
 #include <dlfcn.h>
 #include <hwloc.h>
@@ -272,20 +273,11 @@ void topology_free(struct topology *topology)
 
 /* ---- the budget ---- */
 
-bool read_line(const char *path, char *text, int room)
-{
-    FILE *file = fopen(path, "re");
-    bool good = file && fgets(text, room, file);
-    if (file)
-        fclose(file);
-    return good;
-}
-
 /* Cores among the allowed CPUs: those that are the first allowed one of their siblings. */
 static int count_cores(const struct cpuset *allowed, int pus)
 {
     char text[256];
-    if (read_line("/sys/devices/system/cpu/smt/active", text, sizeof text) && text[0] == '0')
+    if (system_text("/sys/devices/system/cpu/smt/active", text, sizeof text) && text[0] == '0')
         return pus;
     int cores = 0;
     for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
@@ -295,7 +287,7 @@ static int count_cores(const struct cpuset *allowed, int pus)
         snprintf(path, sizeof path,
                  "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         struct cpuset siblings = { { 0 } };
-        bool known = read_line(path, text, sizeof text) && cpuset_parse(&siblings, text);
+        bool known = system_text(path, text, sizeof text) && cpuset_parse(&siblings, text);
         bool first = true;
         for (int other = 0; known && other < cpu; other++)
             if (cpuset_has(&siblings, other) && cpuset_has(allowed, other))
@@ -322,7 +314,7 @@ static uint64_t name_of_cpus(const struct cpuset *allowed)
         char boot[64];
         struct cpuset allowed;
     } name = { .allowed = *allowed };
-    if (!read_line("/proc/sys/kernel/random/boot_id", name.boot, sizeof name.boot))
+    if (!system_text("/proc/sys/kernel/random/boot_id", name.boot, sizeof name.boot))
         return 0;
     return siphash(key, &name, sizeof name);
 }

@@ -79,7 +79,4 @@ void topology_add_gpu(struct topology *topology, const struct gpu *gpu);
 
 void topology_free(struct topology *topology);
 
-/* The first line of a file, as the kernel's; false: none. */
-bool read_line(const char *path, char *text, int room);
-
 #endif

@@ -15,6 +15,7 @@
 #include "runtime/log.h"
 #include "runtime/param.h"
 #include "runtime/store.h"
+#include "runtime/system_text.h"
 
 #include "mpi.h"
 
@@ -82,12 +83,10 @@ static int variables_read(struct gathering *g)
 
 static void host_name(char *text, size_t room)
 {
-    char boot_id[40] = "?";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file && fscanf(file, "%39s", boot_id) != 1)
-        boot_id[0] = 0;
-    if (file)
-        fclose(file);
+    char boot_id[40];
+    if (!system_text("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id))
+        strcpy(boot_id, "?");
+    boot_id[strcspn(boot_id, "\n")] = '\0';
     struct stat pids = { 0 };
     stat("/proc/self/ns/pid", &pids);
     snprintf(text, room, "%s:%llx:%u", boot_id, (unsigned long long)pids.st_ino, getuid());

@@ -14,6 +14,7 @@
 #include "runtime/copy.h"
 
 #include "runtime/boot.h"
+#include "runtime/system_text.h"
 
 #include <ctype.h>
 #include <sched.h>
@@ -63,17 +64,12 @@ struct cache {
     int cpu;
 };
 
-static void cache_tells(struct cache cache, const char *what, char *line, int most)
+static void cache_tells(struct cache cache, const char *what, char *line, size_t most)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index3/%s", cache.root,
              cache.cpu, what);
-    FILE *file = fopen(path, "re");
-    line[0] = '\0';
-    if (file && !fgets(line, most, file))
-        line[0] = '\0';
-    if (file)
-        fclose(file);
+    system_text(path, line, most);
 }
 
 /* Its bytes; 0: unknown. */

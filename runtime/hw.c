@@ -6,6 +6,8 @@
 #define _GNU_SOURCE 1 /* CPU_ALLOC and friends */
 #include "runtime/hw.h"
 
+#include "runtime/system_text.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,24 +49,14 @@ int hw_only_cpu(void)
 
 /* ---- quotas ---- */
 
-static bool file_read(const char *path, char *text, int chars)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    bool got = fgets(text, chars, file) != NULL;
-    fclose(file);
-    return got;
-}
-
 /* "max 100000" or "150000 100000": CPUs, rounded up, or `most`. */
 static int quota_v2(const char *folder, int most)
 {
     char path[PATH_CHARS + 32], text[64];
     long quota, period;
     snprintf(path, sizeof path, "%s/cpu.max", folder);
-    if (!file_read(path, text, sizeof text) || sscanf(text, "%ld %ld", &quota, &period) != 2 ||
-        quota <= 0 || period <= 0)
+    if (!system_text(path, text, sizeof text) ||
+        sscanf(text, "%ld %ld", &quota, &period) != 2 || quota <= 0 || period <= 0)
         return most;
     long cpus = (quota + period - 1) / period;
     return cpus < most ? (int)cpus : most;
@@ -74,10 +66,10 @@ static int quota_v1(const char *folder, int most)
 {
     char path[PATH_CHARS + 32], quota[32], period[32];
     snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
-    if (!file_read(path, quota, sizeof quota))
+    if (!system_text(path, quota, sizeof quota))
         return most;
     snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-    if (!file_read(path, period, sizeof period) || atol(quota) <= 0 || atol(period) <= 0)
+    if (!system_text(path, period, sizeof period) || atol(quota) <= 0 || atol(period) <= 0)
         return most;
     long cpus = (atol(quota) + atol(period) - 1) / atol(period);
     return cpus < most ? (int)cpus : most;

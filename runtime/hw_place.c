@@ -13,6 +13,8 @@
 #define _GNU_SOURCE 1 /* CPU_ALLOC and friends */
 #include "runtime/hw.h"
 
+#include "runtime/system_text.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,12 +29,7 @@ static bool list_read(const char *folder, const char *name, int number, char *li
     char path[PATH_CHARS], file_name[PATH_CHARS / 2];
     snprintf(file_name, sizeof file_name, name, number);
     int chars = snprintf(path, sizeof path, "%s/%s", folder, file_name);
-    FILE *file = chars < (int)sizeof path ? fopen(path, "re") : NULL;
-    if (!file)
-        return false;
-    bool got = fgets(list, LIST_CHARS, file) != NULL;
-    fclose(file);
-    return got;
+    return chars < (int)sizeof path && system_text(path, list, LIST_CHARS);
 }
 
 /* The next range of a list; false at its end. */

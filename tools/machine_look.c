@@ -12,6 +12,7 @@
 #include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
+#include "runtime/system_text.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -50,14 +51,8 @@ static void clock_source(const char *root, char *text, size_t room)
 {
     static const char name[] =
         "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    FILE *file = fopen(below(root, name).path, "re");
-    *text = '\0';
-    if (!file)
-        return;
-    if (!fgets(text, (int)room, file))
-        *text = '\0';
+    system_text(below(root, name).path, text, room);
     text[strcspn(text, "\n")] = '\0';
-    fclose(file);
 }
 
 /* Entries of a folder that begin with `prefix` and a digit. */

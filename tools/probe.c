@@ -10,6 +10,7 @@
 
 #include "runtime/mapped.h"
 #include "runtime/param.h"
+#include "runtime/system_text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -97,14 +98,9 @@ static int try_siblings(void)
 
 static int yama_scope(void)
 {
-    int scope = 0;
-    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%d", &scope) != 1)
-        scope = 0;
-    fclose(file);
-    return scope;
+    char text[16];
+    system_text("/proc/sys/kernel/yama/ptrace_scope", text, sizeof text);
+    return atoi(text);
 }
 
 bool probe_cross_memory(char why[PROBE_CHARS])
