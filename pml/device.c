@@ -46,7 +46,7 @@ static void why_tell(const char *why)
     if (strncmp(told, why, sizeof told - 1) == 0)
         return;
     strncpy(told, why, sizeof told - 1);
-    log_at(1, "messages of a device are copied by way of the host: %s", why);
+    log_line("messages of a device are copied by way of the host: %s", why);
 }
 
 bool device_offers(const char *at, size_t bytes)

@@ -277,9 +277,9 @@ static void state_log(enum traffic traffic, int c)
     static const char *const names[] = { "copy", "read", "both" };
     const struct way_state *s = &states[traffic][c];
     if (s->begun)
-        log_at(1, "messages from %d KiB%s: %s (copy %u, read %u, both %u ticks per KiB)",
-               8 << c, traffic == ONE_WAY ? "" : " both ways", names[s->best],
-               s->cost[WAY_COPY] / 16, s->cost[WAY_READ] / 16, s->cost[WAY_BOTH] / 16);
+        log_line("messages from %d KiB%s: %s (copy %u, read %u, both %u ticks per KiB)", 8 << c,
+                 traffic == ONE_WAY ? "" : " both ways", names[s->best], s->cost[WAY_COPY] / 16,
+                 s->cost[WAY_READ] / 16, s->cost[WAY_BOTH] / 16);
 }
 
 void ways_log(void)

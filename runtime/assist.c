@@ -127,8 +127,8 @@ void assist_while(bool (*needed)(void))
         return;
     int error = assist_begin(needed);
     if (error)
-        log_at(1, "no thread that makes progress while the program computes: %s",
-               strerror(error));
+        log_line("no thread that makes progress while the program computes: %s",
+                 strerror(error));
 }
 
 /* A call that has got the lock because of this thread gives it back at its end, if there are still

@@ -360,7 +360,7 @@ static void process_died(size_t id, pmix_status_t status, const pmix_proc_t *sou
             dead = info[i].value.data.proc;
     if (dead && strcmp(dead->nspace, self.nspace) == 0 && dead->rank != self.rank &&
         dead->rank < (pmix_rank_t)boot.size && death_tell((int)dead->rank) != 0)
-        log_at(1, "rank %u has died, and there is no memory to tell", dead->rank);
+        log_line("rank %u has died, and there is no memory to tell", dead->rank);
     if (go_on)
         go_on(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, chain);
 }
@@ -407,7 +407,7 @@ static int pmix_open(void)
 static void pmix_close(void)
 {
     if (death_epoch() == 0 && job_fence())
-        log_at(1, "%s", fail_text());
+        log_line("%s", fail_text());
     pmix.finalize(NULL, 0);
     munmap(boot.segment, boot.segment->bytes);
     if (segment_fd >= 0)

@@ -85,7 +85,7 @@ static void driver_open(void)
         dlclose(library);
     cuda_library = good ? library : NULL;
     __atomic_store_n(&gpu_possible, good, __ATOMIC_RELEASE);
-    log_at(1, "cuda: %s", good ? "buffers of devices may be passed" : "no devices");
+    log_line("cuda: %s", good ? "buffers of devices may be passed" : "no devices");
 }
 
 bool gpu_is_here(void)

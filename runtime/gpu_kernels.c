@@ -112,8 +112,8 @@ const struct kernel *kernel_find(const char *name, cuda_context context)
     k->error = kernel_load(k);
     k->next = kernels;
     if (k->error)
-        log_at(1, "cuda: kernel %s is not to be had: error %d (%s)", name, k->error,
-               driver_error_name(k->error));
+        log_line("cuda: kernel %s is not to be had: error %d (%s)", name, k->error,
+                 driver_error_name(k->error));
     return kernels = k;
 }
 

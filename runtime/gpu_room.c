@@ -162,8 +162,7 @@ void *gpu_room_take_any(size_t bytes, const void *near)
     void *room = gpu_room_take(bytes, near);
     if (room)
         return room;
-    log_at(
-        1,
+    log_line(
         "cuda: the device has no %zu bytes for a reduction, pinned memory of the host serves",
         bytes);
     return gpu_room_take_pinned(bytes, near);

@@ -115,9 +115,9 @@ void huge_open(bool crowded)
 void huge_close(void)
 {
     if (huge_moved > 0)
-        log_at(1,
-               "%llu blocks of 2 MiB that others copy were moved to large pages, %llu us each",
-               (unsigned long long)huge_moved, (unsigned long long)(count.ns / 1000));
+        log_line(
+            "%llu blocks of 2 MiB that others copy were moved to large pages, %llu us each",
+            (unsigned long long)huge_moved, (unsigned long long)(count.ns / 1000));
     works = NO;
 }
 

@@ -38,9 +38,9 @@ void say(const char *format, ...)
     va_end(arguments);
 }
 
-void log_at(int level, const char *format, ...)
+void log_line(const char *format, ...)
 {
-    if (param_number(LOG) < level)
+    if (param_number(LOG) < 1)
         return;
     va_list arguments;
     va_start(arguments, format);

@@ -8,8 +8,8 @@
 /* Say something the user must see (a warning, a notice).  One write(2) per line. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Debug output, shown when XMPI_LOG >= level. */
-void log_at(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Debug output, shown with XMPI_LOG=1. */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Rank shown in front of each line; -1 (the start value) shows none. */
 void log_rank(int world_rank);

@@ -139,10 +139,10 @@ static char *window_map(struct mapped *of, uint64_t number)
         return at;
     }
     of->refusals++;
-    log_at(1, "xpmem: %llu MiB at %#llx of another process cannot be mapped (%s)%s",
-           (unsigned long long)WINDOW_BYTES >> 20, (unsigned long long)(number * WINDOW_BYTES),
-           errno ? strerror(errno) : "refused",
-           of->refusals < MOST_REFUSALS ? "" : "; it is not tried any more");
+    log_line("xpmem: %llu MiB at %#llx of another process cannot be mapped (%s)%s",
+             (unsigned long long)WINDOW_BYTES >> 20,
+             (unsigned long long)(number * WINDOW_BYTES), errno ? strerror(errno) : "refused",
+             of->refusals < MOST_REFUSALS ? "" : "; it is not tried any more");
     return NULL;
 }
 
@@ -201,8 +201,8 @@ static size_t mapped_copy(struct mapped *mapped, char *mine, uint64_t theirs, si
             break;
         if (!guarded(copy_now, &copy)) {
             window_of(mapped, at / WINDOW_BYTES)->gone = true;
-            log_at(1, "xpmem: memory of another process at %#llx is gone, or cannot be mapped",
-                   (unsigned long long)at);
+            log_line("xpmem: memory of another process at %#llx is gone, or cannot be mapped",
+                     (unsigned long long)at);
             break;
         }
     }

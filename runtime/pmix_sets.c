@@ -104,8 +104,8 @@ static void members_ask(FILE *to, char *name, const char *nspace)
     pmix_query_t query = { .keys = keys, .qualifiers = &which, .nqual = 1 };
     struct answers answers;
     if (!pset_may_be_called(name)) {
-        log_at(1, "the PMIx server's process set \"%s\" is left out: MPI cannot call it so",
-               name);
+        log_line("the PMIx server's process set \"%s\" is left out: MPI cannot call it so",
+                 name);
         return;
     }
     if (!ask(&query, &answers))

@@ -42,10 +42,9 @@ static void messages_log(const struct channel *channel)
     if (n == 0 || !channel_oldest(channel, &oldest))
         return;
     comm_name_of(channel->context, name, sizeof name);
-    log_at(1,
-           "left behind on %s: %zu message%s that this rank did not receive; the oldest is "
-           "from rank %d, tag %d",
-           name, n, plural(n), oldest.peer, oldest.tag);
+    log_line("left behind on %s: %zu message%s that this rank did not receive; the oldest is "
+             "from rank %d, tag %d",
+             name, n, plural(n), oldest.peer, oldest.tag);
 }
 
 /* ---- requests ---- */
@@ -83,8 +82,8 @@ static void requests_log(void)
                  kinds[k].name);
     }
     if (n > 0)
-        log_at(1, "left behind: %zu request%s neither waited for nor freed (%s)", n, plural(n),
-               text);
+        log_line("left behind: %zu request%s neither waited for nor freed (%s)", n, plural(n),
+                 text);
 }
 
 /* ---- objects ---- */
@@ -102,8 +101,8 @@ static void comms_log(void)
             comm_name_of(comm->p2p.context, name, sizeof name);
     }
     if (n > 0)
-        log_at(1, "left behind: %zu communicator%s not freed, %s%s", n, plural(n), name,
-               n > 1 ? " among them" : "");
+        log_line("left behind: %zu communicator%s not freed, %s%s", n, plural(n), name,
+                 n > 1 ? " among them" : "");
 }
 
 static int holds(const struct comm *comm, const struct group *group)
@@ -144,7 +143,7 @@ static void objects_log(enum object_kind kind, const char *name)
     for (const void *at = NULL; (at = object_next(at, kind)) != NULL;)
         n += is_left(at);
     if (n > 0)
-        log_at(1, "left behind: %zu %s%s not freed", n, name, plural(n));
+        log_line("left behind: %zu %s%s not freed", n, name, plural(n));
 }
 
 void left_behind_log(void)

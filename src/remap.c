@@ -62,13 +62,13 @@ static void choose_map(const struct pattern *pattern, const struct seat *seats,
     long long before = reorder_cost(pattern, seats, NULL);
     long long after = reorder_cost(pattern, seats, map);
     if (!mapped)
-        log_at(1, "%s: no memory to reorder %d processes", function, pattern->n);
+        log_line("%s: no memory to reorder %d processes", function, pattern->n);
     else if (after < before)
-        log_at(1, "%s: hop cost %lld, reordered %lld (%d processes)", function, before, after,
-               pattern->n);
+        log_line("%s: hop cost %lld, reordered %lld (%d processes)", function, before, after,
+                 pattern->n);
     else
-        log_at(1, "%s: hop cost %lld, and no order found that is better (%d processes)",
-               function, before, pattern->n);
+        log_line("%s: hop cost %lld, and no order found that is better (%d processes)",
+                 function, before, pattern->n);
 }
 
 int remap_agree(struct comm *comm, const struct pattern *pattern, const char *function,

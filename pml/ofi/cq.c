@@ -179,7 +179,7 @@ static void error_read(struct nic *nic)
     struct op *op = entry.op_context;
     int error = entry.err ? entry.err : FI_EOTHER;
     if (!op) {
-        log_at(1, "network: %s: %s", nic->name, fabric.strerror(error));
+        log_line("network: %s: %s", nic->name, fabric.strerror(error));
         return;
     }
     switch (op->kind) {

@@ -82,7 +82,7 @@ struct link_offer *fetch_offer(struct peer *peer, const void *data, size_t bytes
         return NULL;
     for (int i = 0; i < nnics; i++) {
         if (nic_register(&nics[i], data, bytes, FI_REMOTE_READ, where, &offer->mr[i])) {
-            log_at(1, "%s; sent as packets", fail_text());
+            log_line("%s; sent as packets", fail_text());
             fetch_retract(&offer->link);
             return NULL;
         }
@@ -224,8 +224,7 @@ static void fetch_refused(struct fetch *fetch)
         (patience && trunk->heard_at < fetch->refused_at + patience / 2))
         return;
     if (!trunk->unreadable)
-        log_at(
-            1,
+        log_line(
             "network: rank %d at %s answers, but provider %s takes no reads from it for %u s;"
             " asking for packets",
             trunk->peer->world, card_place(&trunk->card, 0), trunk->card.provider,
@@ -264,8 +263,8 @@ static void refusal_tell(enum where where)
 {
     static bool told[2];
     if (!told[where == AWAY])
-        log_at(1, "network: memory %s cannot be registered to receive into: %s",
-               where == AWAY ? "of a device" : "of the host", fail_text());
+        log_line("network: memory %s cannot be registered to receive into: %s",
+                 where == AWAY ? "of a device" : "of the host", fail_text());
     told[where == AWAY] = true;
     fail_clear();
 }
@@ -312,8 +311,8 @@ void fetch_read_ended(struct op *op, int error)
     fetch->trunk->path[read->nic].reads--;
     trunk_reads_on(fetch->trunk, read->nic);
     if (error) {
-        log_at(1, "network: reading from rank %d failed (%s); asking for packets",
-               fetch->trunk->peer->world, fabric.strerror(error));
+        log_line("network: reading from rank %d failed (%s); asking for packets",
+                 fetch->trunk->peer->world, fabric.strerror(error));
         fetch->failed = true;
     } else {
         nic->bytes_read += read->bytes;

@@ -52,7 +52,7 @@ static bool slab_new(int size)
     if (!slab)
         return false;
     if (nic_register(&nics[0], slab, bytes, FI_SEND, HERE, &slab->mr)) {
-        log_at(1, "%s", fail_text());
+        log_line("%s", fail_text());
         free(slab);
         return false;
     }

@@ -62,9 +62,9 @@ struct fi_info *hmem_info(const struct fi_info *info)
         copy = fabric.dupinfo(found);
     if (list)
         fabric.freeinfo(list);
-    log_at(1, "network: provider %s %s", info->fabric_attr->prov_name,
-           copy ? "moves data on devices itself (FI_HMEM)"
-                : "does not reach devices (FI_HMEM); their data go by way of pinned memory");
+    log_line("network: provider %s %s", info->fabric_attr->prov_name,
+             copy ? "moves data on devices itself (FI_HMEM)"
+                  : "does not reach devices (FI_HMEM); their data go by way of pinned memory");
     return copy;
 }
 

@@ -59,11 +59,11 @@ static void window_tell(void)
         say("XMPI_OFI_WINDOW=%lld is too little for a short message; taking %d", asked,
             LEAST_WINDOW);
     if (asked == 0)
-        log_at(1, "network: any number of bytes from each peer may wait here unasked "
-                  "(XMPI_OFI_WINDOW=0)");
+        log_line("network: any number of bytes from each peer may wait here unasked "
+                 "(XMPI_OFI_WINDOW=0)");
     else
-        log_at(1, "network: at most %u KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
-               window_bytes() >> 10);
+        log_line("network: at most %u KiB from each peer wait here unasked (XMPI_OFI_WINDOW)",
+                 window_bytes() >> 10);
 }
 
 static int network_open(void)
@@ -115,9 +115,9 @@ static void open_for_others(void)
 static void counters_log(void)
 {
     nics_log();
-    log_at(1, "network: %llu packets, %llu of them acks; %llu resent, %llu came twice",
-           (unsigned long long)ofi_counters.frames, (unsigned long long)ofi_counters.acks,
-           (unsigned long long)ofi_counters.resent, (unsigned long long)ofi_counters.doubled);
+    log_line("network: %llu packets, %llu of them acks; %llu resent, %llu came twice",
+             (unsigned long long)ofi_counters.frames, (unsigned long long)ofi_counters.acks,
+             (unsigned long long)ofi_counters.resent, (unsigned long long)ofi_counters.doubled);
 }
 
 /* The process ends, or opens again.  What others have sent and nobody read makes the kernel cut

@@ -357,15 +357,15 @@ static int nic_add(const struct fi_info *info, size_t least_receive)
     struct fi_info *better = gpu_may_stall() ? hmem_info(info) : NULL;
     int error = better ? nic_open(nic, better, least_receive) : 0;
     if (better && error) {
-        log_at(1, "%s; without FI_HMEM then", fail_text());
+        log_line("%s; without FI_HMEM then", fail_text());
         nic_close(nic);
     }
     if (!better || error)
         error = nic_open(nic, without_devices(info), least_receive);
     if (!error)
-        log_at(1, "network: provider %s, interface %s, libfabric %u.%u",
-               info->fabric_attr->prov_name, nic->name, FI_MAJOR(fabric.version()),
-               FI_MINOR(fabric.version()));
+        log_line("network: provider %s, interface %s, libfabric %u.%u",
+                 info->fabric_attr->prov_name, nic->name, FI_MAJOR(fabric.version()),
+                 FI_MINOR(fabric.version()));
     return error;
 }
 
@@ -432,8 +432,9 @@ bool nics_reach_devices(void)
 void nics_log(void)
 {
     for (int i = 0; i < nnics; i++)
-        log_at(1, "network: %s: %llu bytes in packets sent, %llu bytes read", nics[i].name,
-               (unsigned long long)nics[i].bytes_sent, (unsigned long long)nics[i].bytes_read);
+        log_line("network: %s: %llu bytes in packets sent, %llu bytes read", nics[i].name,
+                 (unsigned long long)nics[i].bytes_sent,
+                 (unsigned long long)nics[i].bytes_read);
 }
 
 void nics_close(void)

@@ -275,8 +275,8 @@ void trunk_send_ended(struct frame *frame, int error)
     nics[0].posted--;
     trunk->posted--;
     if (error && !trunk->rewinding && trunk->state == TRUNK_OPEN) {
-        log_at(1, "network: a packet to rank %d at %s was not delivered (%s); sending again",
-               trunk->peer->world, card_place(&trunk->card, 0), fabric.strerror(error));
+        log_line("network: a packet to rank %d at %s was not delivered (%s); sending again",
+                 trunk->peer->world, card_place(&trunk->card, 0), fabric.strerror(error));
         ofi_counters.lost_connections++;
         trunk->rewinding = true;
     }

@@ -85,9 +85,9 @@ static bool lane_probe(const struct lane *lane)
         cma_copy(process_vm_readv, card.pid, &seen, card.address, sizeof seen) == sizeof seen &&
         seen == card.word;
     if (!good)
-        log_at(1, "the memory of rank %d cannot be read by system calls (%s)",
-               boot_record(lane->local)->world_rank,
-               errno ? strerror(errno) : "another process");
+        log_line("the memory of rank %d cannot be read by system calls (%s)",
+                 boot_record(lane->local)->world_rank,
+                 errno ? strerror(errno) : "another process");
     return good;
 }
 

@@ -64,9 +64,9 @@ static void shm_say(void)
     size_t all = areas_bytes(boot.nlocal), pair = bootseg_pair_bytes(boot.nlocal);
     size_t one = all / (size_t)boot.nlocal - (size_t)boot.nlocal * pair;
     if (boot.local_rank == 0)
-        log_at(1,
-               "shared memory: at most %zu KiB per rank and %.2f KiB per pair, %.1f MiB in all",
-               one >> 10, (double)pair / 1024, (double)all / (1 << 20));
+        log_line(
+            "shared memory: at most %zu KiB per rank and %.2f KiB per pair, %.1f MiB in all",
+            one >> 10, (double)pair / 1024, (double)all / (1 << 20));
 }
 
 static int shm_open(void)

@@ -109,8 +109,8 @@ void means_log(const struct means_table *table, const char *what)
     static const char *const names[] = { "by system calls", "mapped" };
     for (int c = 0; c < MEANS_CLASSES; c++)
         if (is_known(&table->of[c]))
-            log_at(1, "pieces of up to %d KiB%s are %s %s (call %u, mapped %u ticks per KiB)",
-                   8 << c, c < MEANS_CLASSES - 1 ? "" : " and more", what,
-                   names[table->of[c].best], table->of[c].cost[BY_CALL] / 16,
-                   table->of[c].cost[BY_MAP] / 16);
+            log_line("pieces of up to %d KiB%s are %s %s (call %u, mapped %u ticks per KiB)",
+                     8 << c, c < MEANS_CLASSES - 1 ? "" : " and more", what,
+                     names[table->of[c].best], table->of[c].cost[BY_CALL] / 16,
+                     table->of[c].cost[BY_MAP] / 16);
 }

@@ -64,7 +64,7 @@ static void name_share(void)
         say("XMPI_SHM_SINGLE_COPY=xpmem: no memory is mapped: %s; it is read by system calls",
             why);
     else if (name == 0)
-        log_at(1, "no memory is mapped: %s", why);
+        log_line("no memory is mapped: %s", why);
 }
 
 void reach_share(const void *memory, size_t bytes)
@@ -81,10 +81,10 @@ static struct mapped *memory_of(int local, int64_t name)
     const char *why = NULL;
     struct mapped *memory = mapped_get(name, &why);
     if (memory)
-        log_at(1, "the memory of rank %d can be mapped", boot_record(local)->world_rank);
+        log_line("the memory of rank %d can be mapped", boot_record(local)->world_rank);
     else
-        log_at(1, "the memory of rank %d cannot be mapped: %s", boot_record(local)->world_rank,
-               why);
+        log_line("the memory of rank %d cannot be mapped: %s", boot_record(local)->world_rank,
+                 why);
     return memory;
 }
 
