@@ -31,7 +31,6 @@
 #include "runtime/gpu_reduce.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the rooms ---- */
 

@@ -12,7 +12,6 @@
 #include "coll/bind.h"
 
 #include "coll/scratch.h"
-#include "runtime/fail.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,6 @@
 #include "mpi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LISTS = 32, CACHED_STEPS = 1 << 16 };
 

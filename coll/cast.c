@@ -17,7 +17,6 @@
 #include "mpi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLE = 16, ALL_TESTED = 1 << 14, LONG_ROLE = 1 << 17 };
 

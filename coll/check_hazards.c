@@ -13,7 +13,6 @@
 #include "coll/check_law.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct graph {
     const struct plan *plan;

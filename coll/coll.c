@@ -23,11 +23,9 @@
 #include "coll/tell.h"
 #include "coll/tiny.h"
 #include "pml/failure.h"
-#include "runtime/fail.h"
 #include "mpi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct plan_key key_of(const struct team *team, const struct call *call,
                               const struct choice *choice)

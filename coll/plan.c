@@ -29,7 +29,6 @@
 #include "mpi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int plan_no_memory(struct plan *plan)
 {

@@ -34,7 +34,6 @@
 #include "mpix.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LANDING_BYTES = 4 << 20 };
 

@@ -24,7 +24,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct span piece(struct span s, int k, int j)
 {

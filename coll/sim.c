@@ -23,9 +23,7 @@
 #include "runtime/fail.h"
 #include "mpi.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct moment {
     double latency, bandwidth, compute;

@@ -30,8 +30,6 @@
 #include "coll/tell.h"
 #include "runtime/fail.h"
 
-#include <string.h>
-
 /* ---- hearing ---- */
 
 /* Put what the others have to say where it belongs. */

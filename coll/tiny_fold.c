@@ -12,8 +12,6 @@
 
 #include "runtime/folding.h"
 
-#include <string.h>
-
 /* ---- the two sides of a call ---- */
 
 /* What this rank gives to a reduction: a vector, or a block for each rank. */

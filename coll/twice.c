@@ -13,7 +13,6 @@
 #include "coll/cast.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int edges(const struct role *role)
 {

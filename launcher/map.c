@@ -20,7 +20,6 @@
  */
 #include "launcher/map.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,9 +13,6 @@
  */
 #include "launcher/show.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { CELL_CHARS = 28, ROW_CHARS = 96 };
 
 struct picture {

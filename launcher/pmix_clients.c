@@ -23,7 +23,6 @@
 #include "launcher/verdict.h"
 #include "runtime/clock.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

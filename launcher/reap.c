@@ -13,7 +13,6 @@
 #include "launcher/services.h"
 #include "launcher/status.h"
 #include "launcher/verdict.h"
-#include "runtime/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

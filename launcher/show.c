@@ -5,8 +5,6 @@
  */
 #include "launcher/show.h"
 
-#include "launcher/out.h"
-
 #include <stdlib.h>
 #include <string.h>
 

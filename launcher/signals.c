@@ -25,9 +25,7 @@
 #include "launcher/survey.h"
 #include "runtime/clock.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "launcher/uplink.h"
 #include "launcher/siphash.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

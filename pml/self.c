@@ -14,7 +14,6 @@
 
 #include "mpi.h"
 #include "runtime/boot.h"
-#include "runtime/fail.h"
 
 #include <stdlib.h>
 #include <string.h>

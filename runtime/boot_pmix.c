@@ -26,7 +26,6 @@
 #include "mpi.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -28,7 +28,6 @@
 #include "runtime/gpu.h"
 #include "runtime/gpu_cuda.h"
 #include "runtime/gpu_turns.h"
-#include "runtime/log.h"
 #include "runtime/param.h"
 
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #include "runtime/gpu_turns.h"
 
 #include "runtime/boot.h"
-#include "runtime/gpu.h"
 #include "runtime/gpu_cuda.h"
 #include "runtime/gpu_share.h"
 

@@ -4,7 +4,6 @@
  * each other, whoever has to call; others return at once.
  */
 #include "coll/tell.h"
-#include "runtime/fail.h"
 #include "src/api/comm.h"
 #include "src/context.h"
 #include "src/errhan.h"

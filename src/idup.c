@@ -16,7 +16,6 @@
 #include "src/attr.h"
 #include "src/context.h"
 #include "src/errhan.h"
-#include "src/handle.h"
 #include "src/request.h"
 
 #include <stdlib.h>

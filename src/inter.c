@@ -21,7 +21,6 @@
 #include "src/inter.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int no_memory(int n)
 {

@@ -19,7 +19,6 @@
 #include "src/seat.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int no_memory(int n)
 {

@@ -17,7 +17,6 @@
 #include "src/library.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Sessions are for components that do not know who else is there, so they get the strongest
  * level unless they ask for less. */

@@ -9,7 +9,6 @@
 #include "runtime/assist.h"
 #include "runtime/fail.h"
 #include "runtime/gpu_stream.h"
-#include "runtime/lock.h"
 #include "src/api/stream.h"
 #include "src/info.h"
 

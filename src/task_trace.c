@@ -14,7 +14,6 @@
 
 #include "runtime/clock.h"
 #include "runtime/trace.h"
-#include "src/type.h"
 
 void task_trace_begin(struct task *task)
 {

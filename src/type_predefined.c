@@ -16,7 +16,6 @@
 
 #include <complex.h>
 #include <limits.h>
-#include <stdalign.h>
 #include <string.h>
 #include <wchar.h>
 

@@ -26,7 +26,6 @@
 #include "tools/msccl.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

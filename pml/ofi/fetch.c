@@ -23,7 +23,6 @@
 #include "runtime/fail.h"
 #include "runtime/log.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
