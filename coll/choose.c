@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RULES = 12, MOST_PIECES = 64 };
+enum { MOST_PIECES = 64 };
 
 /* ---- the question ---- */
 
@@ -152,6 +152,7 @@ static bool matches(const struct rule *rule, const struct question *q)
 static const struct algorithm *rule_algorithm(const struct question *q, int i, const char *name)
 {
     static const struct algorithm *known[COLL_KINDS][2][MOST_RULES];
+    assert(i < MOST_RULES); /* else what is known of the next list would be this one's */
     const struct algorithm **slot = &known[q->what][q->inter][i];
     if (!*slot)
         *slot = algorithm_find(q->what, q->inter, name);

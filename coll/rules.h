@@ -59,6 +59,8 @@ struct rule {
     size_t piece;    /* cut in pieces of about so many bytes; 0 = whole */
 };
 
+enum { MOST_RULES = 16 }; /* in a list */
+
 /* The rules of a collective, within a communicator or between groups. */
 const struct rule *rules_of(enum collective what, bool inter);
 

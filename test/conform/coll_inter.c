@@ -179,6 +179,34 @@ static void test_nobody_is_root(MPI_Comm alone, int peer)
     MPI_Comm_free(&pair);
 }
 
+/* Reductions between groups, of two ranks, and then of all, who must perform them alike. */
+static void test_reductions_of_two(MPI_Comm alone, int is_one)
+{
+    enum { LONG = 10000 };
+    int *from = room(LONG), *to = room(LONG), one = 1, sum = 0, good = 1;
+    MPI_Comm pair;
+    if (is_one) {
+        CHECK(!MPI_Intercomm_create(alone, 0, MPI_COMM_WORLD, !world, 13, &pair));
+        CHECK(!MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, pair));
+        CHECK(!MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, world ? MPI_ROOT : 0, pair));
+        CHECK(sum == 1);
+        MPI_Comm_free(&pair);
+    }
+    for (int i = 0; i < LONG; i++)
+        from[i] = i + world;
+    for (enum form form = BLOCKING; form < FORMS; form++) {
+        CHECK(!all_allreduce(form, from, to, LONG, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+        for (int i = 0; i < LONG; i++)
+            good &= to[i] == size * i + size * (size - 1) / 2;
+        CHECK(!all_reduce(form, from, to, LONG, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD));
+        for (int i = 0; world == 0 && i < LONG; i++)
+            good &= to[i] == i + size - 1;
+        CHECK(good);
+    }
+    free(from);
+    free(to);
+}
+
 int main(int argc, char **argv)
 {
     static const int counts[] = { 0, 1, 5, 300, 9000 };
@@ -187,6 +215,7 @@ int main(int argc, char **argv)
     size = world_size();
     if (size > 1) {
         MPI_Comm half;
+        test_reductions_of_two(MPI_COMM_SELF, world < 2);
         odd = world % 2;
         MPI_Comm_split(MPI_COMM_WORLD, odd, world, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !odd, 12, &inter);

@@ -41,7 +41,9 @@ START_TEST(every_rule_names_an_algorithm)
     for (int what = 0; what < COLL_KINDS; what++)
         for (int inter = 0; inter < 2; inter++) {
             const struct rule *r = rules_of((enum collective)what, inter);
+            const struct rule *end = r + MOST_RULES;
             for (; r && r->use; r++) {
+                ck_assert(r < end);
                 const struct algorithm *a =
                     algorithm_find((enum collective)what, inter, r->use);
                 ck_assert_msg(a != NULL, "%s: %s", collective_name((enum collective)what),
@@ -83,6 +85,34 @@ START_TEST(between_groups_too)
         ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
         ck_assert(choice.algorithm->inter);
     }
+}
+END_TEST
+
+/* Of a long vector on some ranks the last rule speaks. */
+static const char *by_last_rule(enum collective what, bool inter)
+{
+    struct question q = {
+        .what = what, .inter = inter, .ranks = 5, .nodes = 1, .bytes = 2000000
+    };
+    struct choice choice;
+    ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
+    ck_assert_int_eq(choice.by, BY_RULE);
+    return choice.algorithm->name;
+}
+
+START_TEST(what_groups_chose_before_changes_nothing)
+{
+    forced_read("");
+    for (int what = 0; what < COLL_KINDS; what++) {
+        enum collective c = (enum collective)what;
+        if (is_neighbourhood(c) || c == COLL_SCAN || c == COLL_EXSCAN)
+            continue;
+        by_last_rule(c, true);
+        by_last_rule(c, false);
+        by_last_rule(c, true);
+    }
+    ck_assert_str_eq(by_last_rule(COLL_REDUCE, false), "scatter-gather");
+    ck_assert_str_eq(by_last_rule(COLL_ALLREDUCE, false), "circulant");
 }
 END_TEST
 
@@ -341,8 +371,9 @@ START_TEST(a_slot_takes_so_much_and_no_more)
 END_TEST
 
 UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
-          between_groups_too, ranks_that_share_cpus_avoid_hops,
-          two_ranks_use_slots_for_longer_data, two_ranks_attach_sooner_where_memory_is_mapped,
+          between_groups_too, what_groups_chose_before_changes_nothing,
+          ranks_that_share_cpus_avoid_hops, two_ranks_use_slots_for_longer_data,
+          two_ranks_attach_sooner_where_memory_is_mapped,
           long_prefix_sums_of_a_pair_are_attached, long_prefix_sums_are_a_pipeline,
           a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
           a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
