@@ -94,7 +94,7 @@ static struct layout *scattered_layout(const struct area *a, struct span s)
     for (int i = 0; i < s.n; i++) {
         struct slice piece = slice_at(a, s.first + i);
         lengths[i] = (size_t)piece.count;
-        offsets[i] = (ptrdiff_t)piece.first * (a->layouts ? 1 : a->layout->extent);
+        offsets[i] = steps((ptrdiff_t)piece.first, a->layouts ? 1 : a->layout->extent);
     }
     struct layout *made =
         layout_blocks((size_t)s.n, lengths, offsets,
@@ -138,8 +138,9 @@ static int span_list(const struct bound *bound, struct span s, struct buffer *bu
             all.first = next.first;
         all.count += next.count;
     }
-    *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)all.first * a->layout->extent),
-                               (size_t)all.count, a->layout, a->where };
+    *buffer =
+        (struct buffer){ buffer_at(a->base, steps((ptrdiff_t)all.first, a->layout->extent)),
+                         (size_t)all.count, a->layout, a->where };
     return 0;
 }
 
@@ -173,8 +174,9 @@ int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
         to = cut(a->count, a->nblocks, first + s.n);
         shift = (ptrdiff_t)(s.first / a->nblocks) * a->copies;
     }
-    *buffer = (struct buffer){ buffer_at(a->base, (ptrdiff_t)from * a->layout->extent + shift),
-                               to - from, a->layout, a->where };
+    *buffer =
+        (struct buffer){ buffer_at(a->base, steps((ptrdiff_t)from, a->layout->extent) + shift),
+                         to - from, a->layout, a->where };
     return 0;
 }
 

@@ -115,8 +115,8 @@ struct part {
 /* Block i of a part without counts. */
 static inline struct buffer part_block(const struct part *part, int i)
 {
-    ptrdiff_t apart = (ptrdiff_t)part->count * part->layout->extent;
-    return (struct buffer){ buffer_at(part->base, i * apart), part->count, part->layout,
+    ptrdiff_t apart = steps((ptrdiff_t)part->count, part->layout->extent);
+    return (struct buffer){ buffer_at(part->base, steps(i, apart)), part->count, part->layout,
                             part->where };
 }
 
@@ -126,7 +126,8 @@ static inline struct buffer block_of(const struct part *part, int i)
     if (__builtin_expect(!part->vector, 1))
         return part_block(part, i);
     const struct layout *layout = part->layouts ? part->layouts[i] : part->layout;
-    ptrdiff_t at = (ptrdiff_t)counts_at(part->displs, i) * (part->layouts ? 1 : layout->extent);
+    ptrdiff_t at =
+        steps((ptrdiff_t)counts_at(part->displs, i), part->layouts ? 1 : layout->extent);
     return (struct buffer){ buffer_at(part->base, at), (size_t)counts_at(part->counts, i),
                             layout, part->where };
 }

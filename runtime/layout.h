@@ -257,6 +257,12 @@ static inline char *buffer_at(const void *base, ptrdiff_t bytes)
     return (char *)((uintptr_t)base + (uintptr_t)bytes);
 }
 
+/* n steps.  Where nothing lies they may lead anywhere, so what is too far for a number is no fault. */
+static inline ptrdiff_t steps(ptrdiff_t n, ptrdiff_t step)
+{
+    return (ptrdiff_t)((size_t)n * (size_t)step);
+}
+
 /* Where the bytes lie when they are one piece (dense, or one piece and count 1), NULL otherwise. */
 static inline char *buffer_solid(const struct buffer *b)
 {

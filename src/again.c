@@ -134,7 +134,8 @@ bool again_takes_lists(struct part *one, const void *buf, struct part *all,
     all->base = (void *)bufs->buf;
     all->counts = bufs->counts;
     all->displs = bufs->displs;
-    ptrdiff_t mine = (ptrdiff_t)counts_at(bufs->displs, comm_rank(comm)) * all->layout->extent;
+    ptrdiff_t mine =
+        steps((ptrdiff_t)counts_at(bufs->displs, comm_rank(comm)), all->layout->extent);
     return buf != buffer_at(bufs->buf, mine) && fits_own(one, all, comm_rank(comm));
 }
 

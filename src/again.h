@@ -91,7 +91,7 @@ static inline bool again_takes_vectors(struct again *again, const void *sendbuf,
 static inline bool again_takes_blocks(struct part *one, const void *buf, struct part *all,
                                       const void *bufs, int me)
 {
-    ptrdiff_t mine = me * (ptrdiff_t)all->count * all->layout->extent;
+    ptrdiff_t mine = steps(me * (ptrdiff_t)all->count, all->layout->extent);
     one->base = (void *)buf;
     all->base = (void *)bufs;
     return again_is_memory(buf) && again_is_memory(bufs) && buf != bufs &&

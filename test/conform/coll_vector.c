@@ -6,6 +6,7 @@
 #include "check.h"
 #include "forms.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static int rank, size;
@@ -192,8 +193,40 @@ static void test_absolute(void)
     MPI_Comm_free(&graph);
     free(in), free(out), free(everybody), free(one), free(from), free(to), free(types);
 }
+
+/* Blocks without elements, whose displacements mean nothing: each rank keeps its one element to itself. */
+static void test_nowhere(void)
+{
+    enum { MOST = 64 };
+    static int in[MOST], out[MOST];
+    MPI_Count counts[MOST], first[MOST];
+    MPI_Aint displs[MOST], at[MOST];
+    CHECK(size <= MOST);
+    for (int i = 0; i < size; i++) {
+        counts[i] = i == rank;
+        displs[i] = i == rank ? 2 : (i % 2 ? 1 : -1) * (INT64_MAX / 3 + i);
+        first[i] = i == 0;
+        at[i] = i == 0 ? 3 : (i % 2 ? 1 : -1) * (INT64_MAX / 3 + i);
+    }
+    out[2] = value(rank, rank, 0);
+    for (int again = 0; again < 5; again++) {
+        CHECK(MPI_Alltoallv_c(out, counts, displs, MPI_INT, in, counts, displs, MPI_INT,
+                              MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(in[2] == out[2]);
+        CHECK(MPI_Allgatherv_c(out + 2, rank == 0, MPI_INT, in, first, at, MPI_INT,
+                               MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(in[3] == value(0, 0, 0));
+        CHECK(MPI_Gatherv_c(out + 2, rank == 0, MPI_INT, in + 1, first, at, MPI_INT, size - 1,
+                            MPI_COMM_WORLD) == MPI_SUCCESS);
+        CHECK(rank < size - 1 || in[4] == value(0, 0, 0));
+        memset(in, 0, sizeof in);
+    }
+}
 #else
 static void test_absolute(void)
+{
+}
+static void test_nowhere(void)
 {
 }
 #endif
@@ -213,5 +246,6 @@ int main(int argc, char **argv)
             test_alltoallw(form, scales[k]);
         }
     test_absolute();
+    test_nowhere();
     return check_done();
 }
