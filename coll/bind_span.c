@@ -93,8 +93,11 @@ static struct layout *scattered_layout(const struct area *a, struct span s)
     ptrdiff_t *offsets = (ptrdiff_t *)(lengths + s.n);
     for (int i = 0; i < s.n; i++) {
         struct slice piece = slice_at(a, s.first + i);
-        lengths[i] = (size_t)piece.count;
-        offsets[i] = steps((ptrdiff_t)piece.first, a->layouts ? 1 : a->layout->extent);
+        const struct layout *each = a->layouts ? a->layouts[s.first + i] : a->layout;
+        lengths[i] = each->size ? (size_t)piece.count : 0;
+        offsets[i] = 0; /* where nothing lies displacements mean nothing */
+        if (lengths[i])
+            offsets[i] = steps((ptrdiff_t)piece.first, a->layouts ? 1 : each->extent);
     }
     struct layout *made =
         layout_blocks((size_t)s.n, lengths, offsets,

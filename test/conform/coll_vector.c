@@ -222,7 +222,33 @@ static void test_nowhere(void)
         memset(in, 0, sizeof in);
     }
 }
+
+/* Elements without bytes, anywhere. */
+static void test_nothing_anywhere(void)
+{
+    enum { MOST = 64 };
+    MPI_Datatype empty, none;
+    MPI_Request request;
+    MPI_Count counts[MOST];
+    MPI_Aint displs[MOST];
+    CHECK(size <= MOST);
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1 + i % 3;
+        displs[i] = (i % 2 ? 1 : -1) * (INT64_MAX / 9 + i);
+    }
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_create_resized(empty, 0, 8, &none);
+    MPI_Type_commit(&none);
+    CHECK(MPI_Iallgatherv_c(NULL, 0, MPI_INT, &rank, counts, displs, none, MPI_COMM_WORLD,
+                            &request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    MPI_Type_free(&none);
+    MPI_Type_free(&empty);
+}
 #else
+static void test_nothing_anywhere(void)
+{
+}
 static void test_absolute(void)
 {
 }
@@ -247,5 +273,6 @@ int main(int argc, char **argv)
         }
     test_absolute();
     test_nowhere();
+    test_nothing_anywhere();
     return check_done();
 }
