@@ -22,6 +22,7 @@ struct channel; /* pml/pml.h */
 enum {
     TINY_RANKS = 64,
     TINY_BYTES = 1024, /* of one rank; less where there are many ranks or communicators */
+    TINY_LISTED_BYTES = 2048, /* the same of a block of a gatherv or scatterv of two ranks */
     TINY_HEAD = 32,
     TINY_TRACKS = 8, /* nonblocking ones at the same time; less where there are many ranks */
     TINY_TRACK_RANKS = 32, /* then there is one for so many */

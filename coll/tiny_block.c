@@ -22,7 +22,7 @@
 
 enum {
     LINE_BYTES = 128,        /* two cache lines: processors like to fetch two at once */
-    PAIR_BYTES = 36 << 10,   /* at most: 16 slots with 1 KiB of payload for two ranks */
+    PAIR_BYTES = 72 << 10,   /* at most: 16 slots with 2 KiB of payload for two ranks */
     BLOCK_BYTES = 160 << 10, /* for more ranks, besides tracks */
     SHORT_BYTES = 4 << 10,   /* rather than give less than that, give the least */
     TRACK_BYTES =
@@ -31,7 +31,7 @@ enum {
         5, /* of what a block of many ranks has otherwise, tracks get at least this part */
     PAIR_SHARE = 2,  /* the same for two ranks */
     TRACK_DEPTH = 8, /* slots of a rank on a track, at most */
-    SLOT_MOST = TINY_BYTES + LINE_BYTES,
+    SLOT_MOST = TINY_LISTED_BYTES + LINE_BYTES,
     DEPTH_LEAST = 2,
     DEPTH_MOST = 16, /* of long ones */
     SPIN = 1000,     /* about 300 ns */

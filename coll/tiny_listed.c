@@ -27,15 +27,21 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Two ranks have longer slots than others want, since a message that follows takes longer than the block. */
+static size_t most_of(const struct tiny *t)
+{
+    return t->n == 2 ? TINY_LISTED_BYTES : TINY_BYTES;
+}
+
 /* The longest block for which a slot has room. */
 static size_t gatherv_most(const struct tiny *t)
 {
-    return least(t->room - sizeof(length), TINY_BYTES);
+    return least(t->room - sizeof(length), most_of(t));
 }
 
 static size_t scatterv_most(const struct tiny *t)
 {
-    return least(t->room - HEAD - sizeof(length), TINY_BYTES);
+    return least(t->room - HEAD - sizeof(length), most_of(t));
 }
 
 /* ---- one block ---- */
@@ -102,7 +108,7 @@ static void copy_own(struct round *round, const struct call *call, const struct 
     bool gathers = all == &call->recv;
     struct buffer at_root = block_of(all, me),
                   own = only_block(gathers ? &call->send : &call->recv);
-    if (round->unfit->any && buffer_bytes(&own) > TINY_BYTES)
+    if (round->unfit->any && buffer_bytes(&own) > TINY_LISTED_BYTES)
         unfit_note(round->unfit, all, me);
     else
         buffer_copy(gathers ? &at_root : &own, gathers ? &own : &at_root);

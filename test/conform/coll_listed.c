@@ -14,9 +14,9 @@ static MPI_Comm comm;
 static int rank, size;
 
 /* Lengths around the ends of slots of one line and of those of two ranks. */
-static const int lengths[] = { 0,    8,    1,    79,   80,   81,   83,   84,
-                               85,   91,   92,   93,   97,   128,  500,  1023,
-                               1024, 1025, 1100, 1108, 1109, 1120, 9000, MOST };
+static const int lengths[] = { 0,    8,    1,    79,   80,   81,   83,   84,   85,   91,
+                               92,   93,   97,   128,  500,  1023, 1024, 1025, 1100, 1108,
+                               1109, 1120, 2036, 2047, 2048, 2049, 2140, 9000, MOST };
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static int length(int which, int r, int spread)
