@@ -55,6 +55,10 @@ static void unfit_note(struct unfit *unfit, const struct part *part, int r)
         unfit->counts[r] = counts_at(part->counts, r);
 }
 
+enum {
+    LONG_BYTES = 1024
+}; /* 2 KiB of a gatherv .70 us for .92; half of a KiB takes .45 for .34 */
+
 /* False: it follows as a message. */
 static bool block_write(char *cell, const struct buffer *block, size_t most)
 {
@@ -62,7 +66,10 @@ static bool block_write(char *cell, const struct buffer *block, size_t most)
     bool fits = bytes <= most;
     length said = fits ? (length)bytes : AS_MESSAGE;
     memcpy(cell, &said, sizeof said);
-    if (fits)
+    const char *flat = fits && bytes >= LONG_BYTES ? buffer_flat(block) : NULL;
+    if (flat)
+        cpu_copy(cell + sizeof said, flat, bytes);
+    else if (fits)
         pack(cell + sizeof said, block, bytes);
     return fits;
 }

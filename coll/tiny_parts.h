@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* memcpy for sizes that the compiler does not know but that mostly are a word.  No bytes may be nowhere. */
+/* memcpy for sizes that the compiler does not know but that mostly are a word; memmove, since where it guesses that
+ * a size is small it takes "rep movs" for memcpy, 50 ns.  No bytes may be nowhere. */
 static inline void copy_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 8)
@@ -17,7 +18,7 @@ static inline void copy_bytes(void *to, const void *from, size_t bytes)
     else if (bytes == 4)
         memcpy(to, from, 4);
     else if (bytes > 0)
-        memcpy(to, from, bytes);
+        memmove(to, from, bytes);
 }
 
 /* At most so many bytes of it: what others do not expect does not overflow a slot. */
@@ -73,6 +74,9 @@ static inline char *cell_of(const struct cells *cells, int r)
 {
     const struct tiny *t = cells->round->tiny;
     uint32_t i = (uint32_t)among_others(cells->owner, r);
+    if (i ==
+        0) /* need not wait for what says how long cells are, which may be on its way, too */
+        return slot_of(t, cells->owner, cells->round->sequence)->payload + cells->skip;
     int rank = cells->owner + (int)(i / cells->each);
     struct slot *slot = slot_of(t, rank < t->n ? rank : rank - t->n, cells->round->sequence);
     return slot->payload + cells->skip + i % cells->each * cells->bytes;

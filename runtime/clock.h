@@ -3,6 +3,7 @@
 #define XMPI_CLOCK_H
 
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 /* Monotonic time in nanoseconds (vDSO, ~20 ns). */
@@ -53,6 +54,16 @@ static inline void cpu_want(const void *address)
                      : "m"(*(const char *)address)); /* the builtin asks to read */
 #else
     __builtin_prefetch(address, 1, 3);
+#endif
+}
+
+/* memcpy to lines that another processor has: does not ask for what it overwrites.  Slow to begin. */
+static inline void cpu_copy(void *to, const void *from, size_t bytes)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+#else
+    memcpy(to, from, bytes);
 #endif
 }
 
