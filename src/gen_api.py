@@ -38,11 +38,12 @@ class Kind:
     """user, wide: the parameter of MPI_X and of MPI_X_c, {n} is its name, None: there is none.
     check, check_wide: statements before the call.  give, give_wide: what the body gets.
     store: a statement after success, of MPI_X only when narrow.  undone: what the user's variable
-    is after failure, empty: what it was before.  turn: order of the checks."""
+    is after failure, empty: what it was before.  turn: order of the checks.  twin: there is an MPI_X_c."""
 
     def __init__(self, user, wide="", check="", give="{n}", give_wide="", store="", turn=2,
-                 check_wide=None, narrow=False, undone=""):
+                 check_wide=None, narrow=False, undone="", twin=False):
         self.user, self.wide = user, wide or user
+        self.twin = twin or self.user != self.wide
         self.check, self.check_wide = check, check if check_wide is None else check_wide
         self.give, self.give_wide = give, give_wide or give
         self.store, self.store_wide = store, "" if narrow else store
@@ -83,6 +84,7 @@ def number_kinds():
         "data_t": Kind("const void *{n}", check=data, turn=3),
         "room_t": Kind("void *{n}", check=data, turn=3),
         "count_t": Kind("int {n}", "MPI_Count {n}", checked("count")),
+        "whole_count_t": Kind("MPI_Count {n}", check=checked("count"), twin=True),
         "bytes_t": Kind("int {n}", "MPI_Count {n}", checked("length")),
         "wide_t": Kind("int {n}", "MPI_Count {n}"),
         "unit_t": Kind("int {n}", "MPI_Aint {n}", checked("unit")),
@@ -188,8 +190,7 @@ class Function:
             self.tool = self.name.startswith("MPI_T_")
 
     def has_twin(self):
-        return "manual" not in self.words and any(
-            p.kind.user != p.kind.wide for p in self.parameters)
+        return "manual" not in self.words and any(p.kind.twin for p in self.parameters)
 
     def forms(self):
         return [("", False), ("_c", True)] if self.has_twin() else [("", False)]

@@ -241,8 +241,9 @@ def description(function, blocks):
                     "it raises MPI_ERR_UNSUPPORTED_OPERATION, and the message names it."]
     yield from paragraphs(blocks)
     if function.has_twin():
-        yield from [".PP", function.name +
-                    "_c is the same with counts and displacements wider than an int."]
+        wider = any(p.kind.user != p.kind.wide for p in function.parameters)
+        yield from [".PP", function.name + "_c is the same" +
+                    (" with counts and displacements wider than an int." if wider else ".")]
     if function.is_("anytime"):
         yield from [".PP",
                     "It may be called before MPI_Init and after MPI_Finalize, by any thread."]

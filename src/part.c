@@ -141,7 +141,7 @@ static int part_fill(struct partitioned *part, int partitions, int64_t count,
     return MPI_SUCCESS;
 }
 
-int xmpi_psend_init(in_t buf, length_t partitions, count_t count, committed_t datatype,
+int xmpi_psend_init(in_t buf, length_t partitions, whole_count_t count, committed_t datatype,
                     dest_t dest, tag_t tag, comm_t comm, info_t info, request_out_t *request)
 {
     (void)info;
@@ -156,7 +156,7 @@ int xmpi_psend_init(in_t buf, length_t partitions, count_t count, committed_t da
     return part_new(&model, comm, request);
 }
 
-int xmpi_precv_init(out_t buf, length_t partitions, count_t count, committed_t datatype,
+int xmpi_precv_init(out_t buf, length_t partitions, whole_count_t count, committed_t datatype,
                     dest_t dest, tag_t tag, comm_t comm, info_t info, request_out_t *request)
 {
     (void)info;

@@ -8,11 +8,11 @@
 #include "src/api/kinds.h"
 
 /* Prepare to send a message in partitions that become ready one by one. */
-int xmpi_psend_init(in_t buf, length_t partitions, count_t count, committed_t datatype,
+int xmpi_psend_init(in_t buf, length_t partitions, whole_count_t count, committed_t datatype,
                     dest_t dest, tag_t tag, comm_t comm, info_t info, request_out_t *request);
 
 /* Prepare to receive a message in partitions. */
-int xmpi_precv_init(out_t buf, length_t partitions, count_t count, committed_t datatype,
+int xmpi_precv_init(out_t buf, length_t partitions, whole_count_t count, committed_t datatype,
                     dest_t dest, tag_t tag, comm_t comm, info_t info, request_out_t *request);
 
 /* One partition is ready to be sent. */

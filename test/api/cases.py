@@ -55,7 +55,7 @@ def wrong_values():
     negative = [("-1", "COUNT")]
     pointer = [("NULL", "ARG")]
     buffer = [("NULL", "BUFFER"), ("MPI_IN_PLACE", "BUFFER")]
-    wrong = {"count_t": negative, "n_t": negative, "mine_count_t": negative,
+    wrong = {"count_t": negative, "whole_count_t": negative, "n_t": negative, "mine_count_t": negative,
              "root_count_t": negative, "part_count_t": negative, "large_t": negative,
              "bytes_t": [("-1", "ARG")], "length_t": [("-1", "ARG")],
              "size_arg_t": [("-1", "SIZE")], "data_t": buffer, "room_t": buffer,

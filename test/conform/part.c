@@ -203,6 +203,20 @@ static void freed_early(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The count of a partition has no narrow form (MPI 5.0, 4.2.1). */
+static void beyond_int(void)
+{
+    MPI_Count count = ((MPI_Count)1 << 31) + 1;
+    MPI_Request request;
+    char byte = 0;
+    CHECK_OK(MPI_Psend_init(&byte, 1, count, MPI_BYTE, MPI_PROC_NULL, TAG, MPI_COMM_WORLD,
+                            MPI_INFO_NULL, &request));
+    MPI_Request_free(&request);
+    CHECK_OK(MPI_Precv_init(&byte, 1, count, MPI_BYTE, MPI_PROC_NULL, TAG, MPI_COMM_WORLD,
+                            MPI_INFO_NULL, &request));
+    MPI_Request_free(&request);
+}
+
 static void nobody(void)
 {
     int value = 1, here = 0;
@@ -328,6 +342,7 @@ int main(int argc, char **argv)
     order_pairs();
     freed_early();
     nobody();
+    beyond_int();
     too_much();
     mistakes();
     ready_twice();
