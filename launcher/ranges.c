@@ -123,14 +123,13 @@ static size_t word_bytes(const char *text)
 int ranges_walk(const char *text, int (*take)(void *to, char *name), void *to, const char **why)
 {
     struct walk walk = { .take = take, .to = to };
+    char name[NAME_CHARS];
+    char *word = malloc(strlen(text) + 1); /* no name as such: brackets may hold many numbers */
     int status = 0;
+    if (!word)
+        abort();
     while (*text && !status) {
-        char word[NAME_CHARS], name[NAME_CHARS];
         size_t n = word_bytes(text);
-        if (n >= NAME_CHARS) {
-            *why = "a name is too long";
-            return -1;
-        }
         size_t first = strspn(text, blanks), last = n; /* "a, b" are two words without blanks */
         while (last > first && strchr(blanks, text[last - 1]))
             last--;
@@ -141,6 +140,7 @@ int ranges_walk(const char *text, int (*take)(void *to, char *name), void *to, c
             status = expand(&walk, name, 0, word);
         text += n + (text[n] == ',');
     }
+    free(word);
     *why = walk.why;
     return status;
 }

@@ -328,6 +328,27 @@ START_TEST(many_hosts_are_found_soon)
 }
 END_TEST
 
+/* Nodes that a batch system has left over lie scattered: as many numbers as hosts in one bracket. */
+START_TEST(brackets_hold_many_numbers)
+{
+    enum { HOSTS = 1000 };
+    struct host_list list = { 0 };
+    char text[5 * HOSTS + 3] = "n[", name[600];
+    for (int i = 0; i < HOSTS; i++)
+        sprintf(text + strlen(text), "%s%04d", i ? "," : "", 2 * i + 1);
+    strcat(text, "]");
+    ck_assert_int_eq(hosts_add(&list, text, (struct host_words){ 0 }, ""), 0);
+    ck_assert_int_eq(list.n, HOSTS);
+    ck_assert_str_eq(list.hosts[HOSTS - 1].name, "n1999");
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    complaints_wanted = false;
+    ck_assert_int_ne(hosts_add(&list, name, (struct host_words){ 0 }, ""), 0);
+    complaints_wanted = true;
+    hosts_free(&list);
+}
+END_TEST
+
 START_TEST(counts_in_short)
 {
     int numbers[8];
@@ -392,4 +413,4 @@ UNIT_MAIN("hosts", this_machine_by_all_its_names, slots_add_up, what_is_no_host_
           both_customs_and_ranges, batch_systems_say_their_hosts,
           a_batch_system_has_its_agent_and_name,
           lsf_and_grid_engine_have_agents_where_installed, many_hosts_are_found_soon,
-          counts_in_short, environments_are_built_in_order)
+          brackets_hold_many_numbers, counts_in_short, environments_are_built_in_order)
