@@ -116,14 +116,16 @@ static int slurm_hosts(struct host_list *list)
 
 /* ---- others ---- */
 
+static const char blanks[] = " \t\n";
+
 /* "a 4 b 4" */
 static int pairs(struct host_list *list, const char *text, const char *where)
 {
     char *save, *copy = strdup(text);
     int status = 0;
-    for (char *name = strtok_r(copy, " \t", &save); name && !status;
-         name = strtok_r(NULL, " \t", &save)) {
-        const char *count = strtok_r(NULL, " \t", &save);
+    for (char *name = strtok_r(copy, blanks, &save); name && !status;
+         name = strtok_r(NULL, blanks, &save)) {
+        const char *count = strtok_r(NULL, blanks, &save);
         int slots;
         if (count && ranges_counts(count, &slots, 1) == 1 && slots <= RANGES_MOST) {
             status = hosts_add(list, name, (struct host_words){ .slots = slots }, where);
@@ -136,7 +138,7 @@ static int pairs(struct host_list *list, const char *text, const char *where)
     return status;
 }
 
-/* Lines "name slots queue range". */
+/* Lines "name slots queue range"; a range names each processor. */
 static int grid_engine_hosts(struct host_list *list, const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -144,16 +146,17 @@ static int grid_engine_hosts(struct host_list *list, const char *path)
         complain("cannot read PE_HOSTFILE %s: %s", path, strerror(errno));
         return EXIT_USAGE;
     }
-    char line[1024], where[300];
+    char *line = NULL, where[300];
+    size_t room = 0;
     int status = 0;
-    for (int number = 1; !status && fgets(line, sizeof line, file); number++) {
-        char *save, *name = strtok_r(line, " \t\n", &save);
-        const char *count = name ? strtok_r(NULL, " \t\n", &save) : NULL;
-        char both[1040];
+    for (int number = 1; !status && getline(&line, &room, file) >= 0; number++) {
+        size_t name = strspn(line, blanks), count = name + strcspn(line + name, blanks);
+        count += strspn(line + count, blanks);
+        line[count + strcspn(line + count, blanks)] = 0; /* what follows may be long */
         snprintf(where, sizeof where, "%s:%d: ", path, number);
-        snprintf(both, sizeof both, "%s %s", name ? name : "", count ? count : "");
-        status = name ? pairs(list, both, where) : 0;
+        status = pairs(list, line, where);
     }
+    free(line);
     fclose(file);
     return status;
 }

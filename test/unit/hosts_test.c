@@ -349,6 +349,23 @@ START_TEST(brackets_hold_many_numbers)
 }
 END_TEST
 
+/* Grid Engine names each processor that a job is bound to. */
+START_TEST(lines_of_grid_engine_may_be_long)
+{
+    struct options options = { 0 };
+    char content[8192] = "a 256 all.q@a ";
+    for (int i = 0; i < 256; i++)
+        sprintf(content + strlen(content), "%s%d,%d", i ? ":" : "", i / 128, i % 128);
+    strcat(content, "\n\nb 2 all.q@b UNDEFINED\n");
+    const char *path = file_with(content);
+    clearenv();
+    setenv("JOB_ID", "1", 1);
+    setenv("PE_HOSTFILE", path, 1);
+    ck_assert_str_eq(hosts_as_text(&options), "a:256 b:2");
+    unlink(path);
+}
+END_TEST
+
 START_TEST(counts_in_short)
 {
     int numbers[8];
@@ -413,4 +430,5 @@ UNIT_MAIN("hosts", this_machine_by_all_its_names, slots_add_up, what_is_no_host_
           both_customs_and_ranges, batch_systems_say_their_hosts,
           a_batch_system_has_its_agent_and_name,
           lsf_and_grid_engine_have_agents_where_installed, many_hosts_are_found_soon,
-          brackets_hold_many_numbers, counts_in_short, environments_are_built_in_order)
+          brackets_hold_many_numbers, lines_of_grid_engine_may_be_long, counts_in_short,
+          environments_are_built_in_order)
