@@ -24,6 +24,7 @@ struct plan_cache {
     long steps;
     uint8_t explained[MOST_ALGORITHMS]; /* a bit per mode */
 };
+_Static_assert(PERSISTENT < 8, "each mode has one");
 
 static struct plan_cache *cache_made(struct plan_cache **cache)
 {

@@ -54,6 +54,8 @@ enum collective {
     COLL_KINDS
 };
 
+_Static_assert(COLL_KINDS <= 32, "words have a bit for each, is_rooted and struct tiny");
+
 /* The form in which it is called. */
 enum mode { BLOCKING, NONBLOCKING, PERSISTENT };
 

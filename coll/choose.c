@@ -234,6 +234,9 @@ struct memo {
 };
 
 enum { KEY_BITS = 12, USUAL_BIT = 11, AWAY_BIT = 62, SERVES_BIT = 63 };
+_Static_assert(COLL_KINDS <= 1 << 5, "a key has five bits for the collective,");
+_Static_assert(PERSISTENT < 1 << 2, "and two for the mode");
+_Static_assert((int)MOST_ALGORITHMS < (int)TEAM_OWN, "what a team has used is told apart");
 
 /* What differs between questions of one team; never 0. */
 static uint64_t key_of(const struct question *q)

@@ -31,6 +31,7 @@ struct team_places {
 
 /* What divides a node, outermost first. */
 enum { DIVISIONS = 3 };
+_Static_assert((int)DIVISIONS <= (int)PLACES_LEVELS, "each may be a level");
 static int division(int world, int which)
 {
     const struct boot_place *place = &boot_record(boot_local(world))->place;

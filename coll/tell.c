@@ -73,6 +73,8 @@ enum items { ITEMS_ANY, ITEMS_INTEGERS, ITEMS_FLOATS, ITEMS_MASK = 3 };
 
 /* What, and of a reduction the operation: from 1. */
 enum { FIRST_FOLD = COLL_REDUCE + 1, OPS = 1 << REDUCE_NAME_BITS };
+_Static_assert((int)REDUCE_NAME_USER < (int)OPS, "every operation has a name of its own");
+_Static_assert((int)PERSISTENT <= (int)FORM_MASK, "and every mode");
 _Static_assert(FIRST_FOLD + (COLL_KINDS - COLL_REDUCE) * OPS <= KIND_NO_MEMORY,
                "a kind of a collective is none of those that are not");
 

@@ -18,6 +18,7 @@
 #include "coll/plan.h"
 
 enum { WINDOW_MOST = 64 };
+_Static_assert(WINDOW_MOST <= 64, "a word has a bit for each of them");
 
 struct window {
     const struct plan *plan;

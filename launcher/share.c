@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_RANKS = 1 << 20 };
-
 extern char **environ;
 
 void share_begin(struct job *job, const struct plan *whole)
@@ -174,7 +172,7 @@ static void take_ranks(struct unpack *from, struct plan *plan)
     int32_t *apps = list_of(plan->world, sizeof *apps);
     plan->app_of = apps;
     for (int at = 0; at < plan->world && !from->bad;) {
-        int app = unpack_int(from, 0, MOST_RANKS),
+        int app = unpack_int(from, 0, RANKS_MOST),
             end = at + unpack_int(from, 1, plan->world - at);
         for (; at < end && !from->bad; apps[at++] = app)
             if (plan->node_of[at] == plan->node)
@@ -188,7 +186,7 @@ static const int32_t *take_others(struct unpack *from, int *n)
     *n = unpack_int(from, 1, (int)((size_t)(from->end - from->at) / 8));
     int32_t *nodes = list_of(*n, sizeof *nodes);
     for (int i = 0; i < *n; i++)
-        nodes[i] = unpack_int(from, -1, MOST_RANKS);
+        nodes[i] = unpack_int(from, -1, RANKS_MOST);
     nodes[*n] = NODES_END;
     return nodes;
 }
@@ -198,7 +196,7 @@ static int take_others_here(struct unpack *from, const struct plan *plan)
     int others = 0, n = unpack_int(from, 0, plan->nnodes);
     for (int i = 0; i < n && !from->bad; i++) {
         int node = unpack_int(from, 0, plan->nnodes - 1),
-            ranks = unpack_int(from, 1, MOST_RANKS);
+            ranks = unpack_int(from, 1, RANKS_MOST);
         others = node == plan->node ? ranks : others;
     }
     return others;
@@ -210,8 +208,8 @@ static void take_plan(struct unpack *from, int number, struct plan *plan,
     int others;
     *node_of_other = take_others(from, &others);
     from->bad |= number >= others;
-    plan->world = unpack_int(from, 1, MOST_RANKS);
-    plan->nnodes = unpack_int(from, 1, MOST_RANKS);
+    plan->world = unpack_int(from, 1, RANKS_MOST);
+    plan->nnodes = unpack_int(from, 1, RANKS_MOST);
     plan->node = from->bad ? -1 : (*node_of_other)[number];
     for (int i = 0; i < others; i++)
         from->bad |= (*node_of_other)[i] >= plan->nnodes;

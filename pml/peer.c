@@ -26,6 +26,7 @@ static const struct link *const links[] = { &link_self, &link_shm, &link_ofi };
 enum { NLINKS = sizeof links / sizeof links[0] };
 
 static int engines = 1;
+_Static_assert((int)BOOT_RINGS <= (int)ENGINES, "who has a ring is an engine");
 
 void pml_engines(int wanted)
 {

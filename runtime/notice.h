@@ -21,6 +21,7 @@ enum notice {
     NOTICE_SLEEP,      /* a wait goes to sleep: nanoseconds since it stopped spinning */
     NOTICES
 };
+_Static_assert(NOTICES <= 32, "which are wanted is a word of bits");
 
 typedef void notice_listener(enum notice what, const int64_t *values);
 

@@ -48,6 +48,8 @@ void record_open(struct record_area *area)
 
 /* ---- names ---- */
 
+_Static_assert(RECORD_NAMES <= 1 << 8, "an event has eight bits for its name");
+
 /* Index 0 is for what finds no place and for work without a call. */
 static uint32_t __attribute__((cold, noinline)) name_new(const char *function)
 {

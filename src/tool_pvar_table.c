@@ -91,6 +91,7 @@ static void chosen_fill(void)
 /* ---- which algorithm a communicator used last ---- */
 
 enum { MOST_STATES = 40 };
+_Static_assert(MOST_STATES <= UINT8_MAX, "a state is kept in 8 bits");
 static struct pvar plans[COLL_KINDS];
 static struct tool_enum plan_enums[COLL_KINDS];
 static const char *plan_items[COLL_KINDS][MOST_STATES];

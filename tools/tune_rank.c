@@ -18,6 +18,7 @@
 #include "tools/tune.h"
 
 #include "coll/forced.h"
+#include "coll/tuning.h"
 #include "runtime/amount.h"
 #include "mpi.h"
 
@@ -33,6 +34,7 @@ enum {
     SHOWN = 4,
     SMALLEST = 16 /* bytes */
 };
+_Static_assert((int)SHOWN <= (int)TUNING_MOST, "who reads the file takes so many in a row");
 
 struct candidate {
     char name[64];

@@ -6,6 +6,7 @@
  */
 #include "pml/ofi/card.h"
 
+#include "runtime/bootseg.h"
 #include "runtime/text_hash.h"
 
 #include <arpa/inet.h>
@@ -13,6 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+_Static_assert(sizeof(struct card) <= BOOT_CONTACT_BYTES,
+               "there is room for it where it is published");
 
 void card_fill(struct card *card)
 {
