@@ -90,6 +90,8 @@ static const struct bounds {
 } bounds[] = {
     { PARAM_ID_ENGINES, "a whole number", 0, BOOT_RINGS },
     { PARAM_ID_OFI_TIMEOUT, "a number of seconds", 1, 1000000 },
+    { PARAM_ID_STORE_PORT, "a port", 0, 65535 },
+    { PARAM_ID_STORE_TIMEOUT, "a number of seconds", 1, 1000000 },
 };
 
 static const struct bounds *bounds_of(const struct param *p)

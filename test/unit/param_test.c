@@ -149,8 +149,14 @@ START_TEST(some_numbers_have_bounds)
 {
     setenv("XMPI_ENGINES", "9", 1);
     setenv("XMPI_OFI_TIMEOUT", "0", 1);
+    setenv("XMPI_STORE_PORT", "70000", 1);
+    setenv("XMPI_STORE_TIMEOUT", "4294967297", 1);
     const char *said = complaints();
-    ck_assert_int_eq(lines(said), 2);
+    ck_assert_int_eq(lines(said), 4);
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_STORE_PORT=70000 is not a port from 0 to 65535"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_STORE_TIMEOUT=4294967297 is not a number"));
+    ck_assert_int_eq(param_number(STORE_PORT), 0);
+    ck_assert_int_eq(param_number(STORE_TIMEOUT), 300);
     ck_assert_ptr_nonnull(strstr(said, "XMPI_ENGINES=9 is not a whole number from 0 to 4"));
     ck_assert_ptr_nonnull(strstr(said, "XMPI_OFI_TIMEOUT=0 is not a number of seconds from 1"));
     ck_assert_int_eq(param_number(ENGINES), 0);
