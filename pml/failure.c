@@ -22,6 +22,7 @@
 #include "runtime/death.h"
 #include "runtime/fail.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -193,7 +194,7 @@ static bool record_is_lost(const struct boot_rank *record, struct loss *loss)
         left = left && state == BOOT_FINALIZED;
     if (!dead && (!left || failures == 0))
         return false;
-    char how[120], host[64];
+    char how[120], host[HOST_NAME_MAX + 1];
     death_text(dead, how, sizeof how);
     host_name(host, sizeof host);
     loss->world = record->world_rank;

@@ -188,6 +188,14 @@ part_errors()
     XMPI_SHM=0 wrong "network/providers that differ" \
         'rank [0-9]+ on .* uses libfabric .* with provider .*XMPI_OFI_PROVIDER' \
         "$XMPIRUN" -np 2 "$scratch/mixed" "$scratch/traffic" 1
+    if unshare -u sh -c 'echo name > /proc/sys/kernel/hostname' 2> /dev/null; then
+        XMPI_SHM=0 wrong "network/hosts with long names are named" \
+            'rank [0-9]+ on ip-172-31-24-105.us-west[^ ]* uses .*this rank on ip-172-31-24-105.us-west[^ ]* uses' \
+            unshare -u sh -c 'echo ip-172-31-24-105.us-west-2.compute.internal > /proc/sys/kernel/hostname
+                exec "$@"' sh "$XMPIRUN" -np 2 "$scratch/mixed" "$scratch/traffic" 1
+    else
+        skip "network/hosts with long names are named" "host names cannot be unshared here"
+    fi
     mkdir -p "$scratch/broken" && echo nothing > "$scratch/broken/libfabric.so.1"
     XMPI_SHM=0 LD_LIBRARY_PATH=$scratch/broken wrong "network/no libfabric" \
         'cannot be opened.*Debian: libfabric1' "$XMPIRUN" -np 2 "$scratch/traffic" 1

@@ -18,6 +18,14 @@
 _Static_assert(sizeof(struct card) <= BOOT_CONTACT_BYTES,
                "there is room for it where it is published");
 
+/* Of long names the beginning: it says more than the domain. */
+static void host_fill(struct card *card)
+{
+    char host[256] = "?";
+    gethostname(host, sizeof host - 1);
+    snprintf(card->host, sizeof card->host, "%.*s", (int)sizeof card->host - 1, host);
+}
+
 void card_fill(struct card *card)
 {
     *card = (struct card){ .version = CARD_VERSION,
@@ -26,8 +34,7 @@ void card_fill(struct card *card)
                            .address_bytes = (uint16_t)nics[0].address_bytes };
     snprintf(card->provider, sizeof card->provider, "%s", nics[0].info->fabric_attr->prov_name);
     snprintf(card->iface, sizeof card->iface, "%.23s", nics[0].name);
-    if (gethostname(card->host, sizeof card->host - 1) != 0)
-        snprintf(card->host, sizeof card->host, "?");
+    host_fill(card);
     for (int i = 0; i < nnics; i++)
         memcpy(card->address[i], nics[i].address, sizeof card->address[i]);
 }
