@@ -18,6 +18,7 @@
  */
 #include "runtime/bootseg.h"
 #include "runtime/record.h"
+#include "runtime/text_hash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,14 @@ size_t bootseg_bytes(int nlocal, int world_size, const char *psets)
     return shape_of(nlocal, world_size, text_bytes(psets)).bytes;
 }
 
+/* Names that others give may be long, and differ at the end: a number stands for what is cut off. */
+static void job_write(char text[BOOT_JOB_CHARS], const char *job)
+{
+    enum { NUMBER = sizeof "-01234567" };
+    if (snprintf(text, BOOT_JOB_CHARS, "%s", job) >= BOOT_JOB_CHARS)
+        snprintf(text + BOOT_JOB_CHARS - NUMBER, NUMBER, "-%08x", text_hash(job));
+}
+
 void bootseg_format(struct boot_header *segment, const char *job, int nlocal, int world_size,
                     const char *psets)
 {
@@ -67,7 +76,7 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
     segment->version = BOOT_VERSION;
     segment->header_bytes = sizeof *segment;
     segment->bytes = s.bytes;
-    snprintf(segment->job, sizeof segment->job, "%s", job);
+    job_write(segment->job, job);
     segment->world_size = segment->universe = world_size;
     segment->nlocal = segment->cpus = nlocal;
     segment->nnodes = 1;
@@ -109,6 +118,9 @@ static bool shape_is_right(const struct boot_header *segment)
 const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job)
 {
     static char text[160];
+    char name[BOOT_JOB_CHARS];
+    if (job)
+        job_write(name, job);
     if (mapped < sizeof *segment || segment->magic != BOOT_MAGIC)
         return "not a boot segment";
     if (segment->version != BOOT_VERSION || segment->header_bytes != sizeof *segment) {
@@ -120,7 +132,7 @@ const char *bootseg_check(const struct boot_header *segment, size_t mapped, cons
     }
     if (segment->bytes > mapped || !shape_is_right(segment))
         return "damaged: its parts do not fit its size";
-    if (job && strncmp(segment->job, job, sizeof segment->job - 1) != 0) {
+    if (job && strncmp(segment->job, name, sizeof name) != 0) {
         snprintf(text, sizeof text, "the segment of another job (%.*s)",
                  (int)sizeof segment->job, segment->job);
         return text;

@@ -82,6 +82,21 @@ START_TEST(long_job_names_are_cut_and_still_match_nothing_else)
     bootseg_format(s, job, 1, 1, NULL);
     ck_assert_uint_eq(strlen(s->job), BOOT_JOB_CHARS - 1);
     ck_assert_ptr_null(bootseg_check(s, s->bytes, s->job));
+    ck_assert_ptr_null(bootseg_check(s, s->bytes, job));
+}
+END_TEST
+
+/* As a launcher of others calls them on a host with a long name. */
+START_TEST(long_job_names_that_differ_at_the_end_differ)
+{
+    static const char one[] = "prterun-ip-172-31-24-105.us-west-2.compute.internal-12345@1",
+                      other[] = "prterun-ip-172-31-24-105.us-west-2.compute.internal-12399@1";
+    struct boot_header *s = segment_new(1, 1), *t = segment_new(1, 1);
+    bootseg_format(s, one, 1, 1, NULL);
+    bootseg_format(t, other, 1, 1, NULL);
+    ck_assert_str_ne(s->job, t->job);
+    ck_assert_ptr_null(bootseg_check(s, s->bytes, one));
+    ck_assert_ptr_nonnull(bootseg_check(s, s->bytes, other));
 }
 END_TEST
 
@@ -101,4 +116,5 @@ START_TEST(a_formatted_segment_is_sparse)
 END_TEST
 
 UNIT_MAIN("bootseg", parts_do_not_overlap, wrong_segments_are_refused_with_a_reason,
-          long_job_names_are_cut_and_still_match_nothing_else, a_formatted_segment_is_sparse)
+          long_job_names_are_cut_and_still_match_nothing_else,
+          long_job_names_that_differ_at_the_end_differ, a_formatted_segment_is_sparse)
