@@ -30,7 +30,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_GUESTS = 64, SEND_SECONDS = 10, TURN_MS = 200 };
+enum { MOST_STRANGERS = 64, SEND_SECONDS = 10, TURN_MS = 200 };
 
 struct guest { /* a connection; of a rank once it has said hello */
     int fd;    /* -1: none, or gone */
@@ -51,6 +51,7 @@ static struct {
     bool running;
     int listener, size, seconds;
     struct guest *ranks, *guests; /* guests lie behind the ranks */
+    int nguests; /* all ranks may have connected before the first says who it is */
     struct member *members;
     int32_t *nodes;
     struct pollfd *polled;
@@ -127,7 +128,7 @@ static void all_have_come(void)
                                .bytes = (uint32_t)((size_t)server.size * sizeof(int32_t)) };
     for (int rank = 0; rank < server.size; rank++)
         answer(&server.ranks[rank], word, server.nodes);
-    for (int i = 0; i < MOST_GUESTS; i++)
+    for (int i = 0; i < server.nguests; i++)
         leave(&server.guests[i]);
     close(server.listener);
     server.listener = -1;
@@ -268,11 +269,11 @@ static void welcome(void)
     struct timeval limit = { .tv_sec = SEND_SECONDS };
     if (fd < 0 && is_scarce(errno))
         rest();
-    while (i < MOST_GUESTS && server.guests[i].fd >= 0)
+    while (i < server.nguests && server.guests[i].fd >= 0)
         i++;
-    if (fd >= 0 && i == MOST_GUESTS)
+    if (fd >= 0 && i == server.nguests)
         close(fd);
-    if (fd < 0 || i == MOST_GUESTS)
+    if (fd < 0 || i == server.nguests)
         return;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
@@ -287,7 +288,7 @@ static void give_up(void)
     for (int rank = 0; rank < server.size && used < sizeof missing - 16; rank++)
         if (!server.ranks[rank].came)
             used += (size_t)snprintf(missing + used, sizeof missing - used, " %d", rank);
-    for (int i = 0; i < server.size + MOST_GUESTS; i++)
+    for (int i = 0; i < server.size + server.nguests; i++)
         refuse(&server.ranks[i], "of %d ranks these have not come within %d s:%s%s",
                server.size, server.seconds, missing, used >= sizeof missing - 16 ? " ..." : "");
     close(server.listener);
@@ -299,7 +300,7 @@ static void give_up(void)
 static int list_polled(void)
 {
     int n = 0;
-    for (int i = 0; i < server.size + MOST_GUESTS; i++)
+    for (int i = 0; i < server.size + server.nguests; i++)
         if (server.ranks[i].fd >= 0) {
             server.polled[n] = (struct pollfd){ .fd = server.ranks[i].fd, .events = POLLIN };
             server.polled_of[n++] = i;
@@ -363,7 +364,7 @@ static void tables_free(void)
 
 static int tables_make(int size)
 {
-    size_t n = (size_t)size, all = n + MOST_GUESTS;
+    size_t n = (size_t)size, guests = n + MOST_STRANGERS, all = n + guests;
     server.ranks = calloc(all, sizeof *server.ranks);
     server.members = calloc(n, sizeof *server.members);
     server.nodes = calloc(n, sizeof *server.nodes);
@@ -375,6 +376,7 @@ static int tables_make(int size)
         return fail(MPI_ERR_OTHER, "out of memory for a store of %d ranks", size);
     }
     server.guests = server.ranks + n;
+    server.nguests = (int)guests;
     for (size_t i = 0; i < all; i++)
         server.ranks[i].fd = -1;
     return MPI_SUCCESS;

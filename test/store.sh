@@ -118,6 +118,28 @@ s = socket.create_connection(("127.0.0.1", port), 5)  # says nothing, and stays
 }
 meet 2 "$scratch/ends"
 check "strangers at the port" "$codes" " 0 0"
+
+# As many connections that say nothing as there may be of strangers take no place of a rank: all ranks may have
+# connected before the first one speaks.
+starts()
+{
+    if [ "$1" = 1 ]; then
+        shift
+        exec "${PYTHON3:-python3}" -c 'import os, socket, sys, time
+port, held = int(os.environ["MASTER_PORT"]) + 700, []
+while len(held) < 64:
+    try:
+        held.append(socket.create_connection(("127.0.0.1", port), 5))
+        held[-1].set_inheritable(True)
+    except OSError:
+        time.sleep(0.05)
+time.sleep(0.2)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+    fi
+    shift && "$@"
+}
+meet 2 "$scratch/ends"
+check "many connections that say nothing" "$codes" " 0 0"
 starts() { shift && "$@"; }
 
 if unshare --pid --fork true 2> "$scratch/err"; then
