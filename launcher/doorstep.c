@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See doorstep.h.  At most MOST_CALLERS at a time may stand here, each with at most one short
- * frame: who cannot make a right frame is sent away and mentioned once, and so is who has said nothing
- * when all places are taken and another one calls.
+ * See doorstep.h.  All hosts that may call, and MOST_STRANGERS, may stand here at a time, each with
+ * at most one short frame: who cannot make a right frame is sent away and mentioned once, and so is
+ * who has said nothing when all places are taken and another one calls.
  */
 #define _GNU_SOURCE 1 /* accept4 */
 #include "launcher/doorstep.h"
 
 #include "launcher/out.h"
+#include "launcher/tree.h"
 #include "runtime/clock.h"
 #include "runtime/scarce.h"
 
@@ -22,13 +23,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_CALLERS = 256 };
+enum { MOST_STRANGERS = 256, MOST_CALLERS = FANOUT_MOST + MOST_STRANGERS };
 
 static struct {
     struct watch watch;
     const uint8_t *secret;
     bool (*adopt)(struct wire *wire, int number);
     struct wire *callers[MOST_CALLERS];
+    int most;      /* of them at a time */
     int next;      /* who goes when there is no place; about the one who stands here longest */
     bool told;     /* of a stranger */
     bool full;     /* of open files, and told so */
@@ -38,7 +40,7 @@ static struct {
 
 static void forget(struct wire *wire)
 {
-    for (int i = 0; i < MOST_CALLERS; i++)
+    for (int i = 0; i < step.most; i++)
         if (step.callers[i] == wire)
             step.callers[i] = NULL;
 }
@@ -65,12 +67,12 @@ static const struct wire_user stranger = { .frame = first_frame, .lost = strange
 
 static int place_for_caller(void)
 {
-    for (int slot = 0; slot < MOST_CALLERS; slot++)
+    for (int slot = 0; slot < step.most; slot++)
         if (!step.callers[slot])
             return slot;
     int slot = step.next;
     struct wire *silent = step.callers[slot];
-    step.next = (slot + 1) % MOST_CALLERS;
+    step.next = (slot + 1) % step.most;
     wire_close(silent);
     stranger_left(silent, "it has said nothing, and others have called");
     return slot;
@@ -137,13 +139,15 @@ static int listening_socket(int family, int port)
     return -1;
 }
 
-int doorstep_open(const uint8_t *secret, int port, bool (*adopt)(struct wire *wire, int number))
+int doorstep_open(const uint8_t *secret, int port, int hosts,
+                  bool (*adopt)(struct wire *wire, int number))
 {
     int fd = listening_socket(AF_INET6, port);
     if (fd < 0)
         fd = listening_socket(AF_INET, port);
     step.secret = secret;
     step.adopt = adopt;
+    step.most = (hosts < FANOUT_MOST ? hosts : FANOUT_MOST) + MOST_STRANGERS;
     step.watch = (struct watch){ .fd = fd, .ready = called };
     if (fd >= 0 && loop_add(&step.watch, EPOLLIN))
         return 0;
@@ -158,7 +162,7 @@ void doorstep_shut(void)
     if (step.watch.fd >= 0)
         close(step.watch.fd);
     step.watch.fd = -1;
-    for (int i = 0; i < MOST_CALLERS; i++) {
+    for (int i = 0; i < step.most; i++) {
         wire_close(step.callers[i]);
         free(step.callers[i]);
         step.callers[i] = NULL;

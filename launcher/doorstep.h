@@ -7,10 +7,10 @@
 
 #include "launcher/wire.h"
 
-/* Listen on this port, or (0) one of our own.  `adopt` gets callers that know the secret, before their first frame
- * is handed out, and makes itself their user; false: not wanted.  0, or an exit status after a
+/* Listen on this port, or (0) one of our own, for so many hosts.  `adopt` gets callers that know the secret, before
+ * their first frame is handed out, and makes itself their user; false: not wanted.  0, or an exit status after a
  * complaint. */
-int doorstep_open(const uint8_t *secret, int port,
+int doorstep_open(const uint8_t *secret, int port, int hosts,
                   bool (*adopt)(struct wire *wire, int number));
 
 /* "10.0.0.1:4711,[fe80::1]:4711,...": where we can be reached, the loopback addresses last. */

@@ -212,7 +212,7 @@ int remote_start(const struct launch *launch)
     if (!remotes.n)
         return 0;
     agents_need_files(remotes.n);
-    int status = doorstep_open(launch->secret, launch->port, adopt);
+    int status = doorstep_open(launch->secret, launch->port, remotes.n, adopt);
     start.listens = !status;
     if (!status && launch->template)
         status = agents_end_with_us(remotes.list[0].agent, remotes.n);

@@ -248,6 +248,32 @@ sys.exit(subprocess.call(sys.argv[1], shell=True))
 END
     run 30 --launch-agent "${PYTHON3:-python3} $scratch/silent.py \"{cmd}\"" -H a,b sh -c 'echo $RANK'
     check "callers that say nothing keep nobody out" "$code $(sort "$dir/out" | tr '\n' ';') $(grep -c 'it has said nothing' "$dir/err")" "0 0;1; 1"
+    cat > "$scratch/slow.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+ssize_t recv(int fd, void *text, size_t room, int flags)
+{
+    static int slept;
+    ssize_t (*real)(int, void *, size_t, int) = (ssize_t(*)(int, void *, size_t, int))dlsym(RTLD_NEXT, "recv");
+    if (!slept++)
+        sleep(4);
+    return real(fd, text, room, flags);
+}
+END
+    cat > "$scratch/callers" <<END
+#!/bin/sh
+[ \$1 = a ] && shift && LD_PRELOAD=$scratch/slow.so exec "\$@"
+shift
+sleep 1
+sed 's/range(300)/range(256)/' "$scratch/silent.py" > "$scratch/fewer.py"
+exec "${PYTHON3:-python3}" "$scratch/fewer.py" "\$*"
+END
+    chmod +x "$scratch/callers"
+    "${XMPI_TEST_CC:-gcc}" -shared -fPIC -o "$scratch/slow.so" "$scratch/slow.c" -ldl
+    run 30 --launch-agent "$scratch/callers {host} {cmd}" -H a,b sh -c 'echo $RANK'
+    check "nor do they send away a host that is slow to speak" "$code $(sort "$dir/out" | tr '\n' ';')" "0 0;1;"
     got=$(ulimit -Sn 64; timeout 30 "$XMPIRUN" --fanout 60 -H $(seq -s , -f h%g 60) sh -c 'echo $RANK' 2>&1 < /dev/null | sort -n | tr '\n' ' ')
     check "the soft limit of open files is raised" "$got" "$(seq -s ' ' 0 59) "
     got=$(ulimit -n 108; XMPI_START_TIMEOUT=4 timeout 30 "$XMPIRUN" --fanout 60 -H $(seq -s , -f h%g 35) true 2>&1 < /dev/null
