@@ -253,13 +253,12 @@ void message_tell(struct record_wait *wait, const struct channel *channel, int p
 
 /* ---- a collective begins ---- */
 
-/* The bytes of all blocks together; where they are those of one vector nobody else compares its blocks, so if they
- * differ a number above 2^63 says how. */
-static uint64_t listed_of(const struct team *team, const struct call *call,
-                          const struct part *part)
+/* The bytes of all blocks together.  In slots, and in the memory of others, each rank finds blocks where its own list
+ * says that they are, so if they differ in length a number above 2^63 says how. */
+static uint64_t listed_of(const struct team *team, const struct part *part)
 {
     struct listed bytes = listed_bytes(part, team->channel.size);
-    if (call->what != COLL_REDUCE_SCATTER || bytes.digest == 0)
+    if (bytes.digest == 0)
         return bytes.all;
     return (bytes.all + bytes.digest * 0x9e3779b97f4a7c15u) | (uint64_t)1 << 63;
 }
@@ -270,7 +269,7 @@ struct telling telling_of(const struct team *team, const struct call *call, enum
     const struct part *part = part_of(team, call);
     bool listed = has_known_counts(call->what) && part;
     uint64_t bytes = part && !listed ? unit_bytes(part) : 0;
-    uint64_t all = listed ? listed_of(team, call, part) : bytes;
+    uint64_t all = listed ? listed_of(team, part) : bytes;
     const struct layout *items = part && all ? part->layout : NULL;
     int root = rooted ? root_of(team, call) : -1;
     uint32_t signature = (uint32_t)mode << FORM_SHIFT;
@@ -405,7 +404,8 @@ static bool form_alone_differs(const struct mismatch *m)
 
 static const char *what_to_do(const struct mismatch *m)
 {
-    if (bytes_alone_differ(m) && what_said(m->my_signature) == COLL_REDUCE_SCATTER)
+    bool listed = has_known_counts((enum collective)what_said(m->my_signature));
+    if (bytes_alone_differ(m) && listed)
         return ": all ranks must give the same recvcounts, and datatypes of the same kind";
     if (bytes_alone_differ(m))
         return ": their counts and datatypes must make the same number of bytes of the same "

@@ -136,7 +136,12 @@ static int begin(const struct call *c, int mode, MPI_Comm comm, MPI_Request *req
         return FORMS(mode, scatterv, request, Scatterv, in, counts, displs, t, out, n, t,
                      c->root);
     case ALLGATHERV:
-        return FORMS(mode, allgatherv, request, Allgatherv, in, n, t, out, counts, displs, t);
+        counts[0] += c->root;
+        counts[size - 1] -= c->root;
+        for (int r = 1; r < size; r++)
+            displs[r] += c->root;
+        return FORMS(mode, allgatherv, request, Allgatherv, in, counts[me], t, out, counts,
+                     displs, t);
     case ALLTOALLV:
         return FORMS(mode, alltoallv, request, Alltoallv, in, counts, displs, t, out, counts,
                      displs, t);
@@ -318,13 +323,18 @@ static void elements(int bytes)
     struct call b = { "MPI_Allreduce", ALLREDUCE, 0, longs, MPI_SUM, MPI_LONG };
     struct call even = { "MPI_Reduce_scatter", LISTED, 0, ints, MPI_SUM, MPI_INT },
                 uneven = even;
-    uneven.root = 1;
+    struct call alike = { "MPI_Allgatherv", ALLGATHERV, 0, ints, MPI_OP_NULL, MPI_INT },
+                unlike = alike;
+    uneven.root = unlike.root = 1;
     for (int mode = 0; mode < 3; mode++) {
         pair(&a, &b, mode);
         pair(&b, &a, mode);
         pair(&even, &uneven, mode);
         pair(&uneven, &even, mode);
         pair(&uneven, &uneven, mode);
+        pair(&alike, &unlike, mode);
+        pair(&unlike, &alike, mode);
+        pair(&unlike, &unlike, mode);
     }
 }
 
