@@ -55,9 +55,8 @@ static void unfit_note(struct unfit *unfit, const struct part *part, int r)
         unfit->counts[r] = counts_at(part->counts, r);
 }
 
-enum {
-    LONG_BYTES = 1024
-}; /* 2 KiB of a gatherv .70 us for .92; half of a KiB takes .45 for .34 */
+/* So long ones are copied by cpu_copy: 2 KiB of a gatherv take .70 us for .92, but half a KiB takes .45 for .34. */
+enum { LONG_BYTES = 1024 };
 
 /* False: it follows as a message. */
 static bool block_write(char *cell, const struct buffer *block, size_t most)
@@ -108,7 +107,7 @@ static bool block_read(const struct buffer *place, const char *cell, size_t most
 }
 
 /* The root's own block.  A long one is left to the plan if there is one: its messages go first, and others
-   read them meanwhile. */
+ * read them meanwhile. */
 static void copy_own(struct round *round, const struct call *call, const struct part *all)
 {
     int me = round->tiny->me;

@@ -74,8 +74,7 @@ static inline char *cell_of(const struct cells *cells, int r)
 {
     const struct tiny *t = cells->round->tiny;
     uint32_t i = (uint32_t)among_others(cells->owner, r);
-    if (i ==
-        0) /* need not wait for what says how long cells are, which may be on its way, too */
+    if (i == 0) /* how long cells are may still be on its way, and does not matter */
         return slot_of(t, cells->owner, cells->round->sequence)->payload + cells->skip;
     int rank = cells->owner + (int)(i / cells->each);
     struct slot *slot = slot_of(t, rank < t->n ? rank : rank - t->n, cells->round->sequence);
