@@ -11,7 +11,9 @@
 #include "coll/coll.h"
 #include "coll/forced.h"
 #include "coll/roll.h"
+#include "coll/tiny.h"
 #include "mpi.h"
+#include "pml/pml.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
 
@@ -693,6 +695,53 @@ static void slots_are_not_written_too_soon(int rank, int n)
     }
 }
 
+/* The other rank's block of so many integers, to and from the root, rank 0.  How many messages this rank has sent. */
+static uint64_t sent_for_block(enum collective what, int rank, int64_t ints)
+{
+    enum { MOST_INTS = 1024 };
+    uint32_t block[MOST_INTS] = { 0 }, all[MOST_INTS] = { 0 };
+    bool gathers = what == COLL_GATHERV;
+    int64_t counts[2] = { 0, ints }, displs[2] = { 0, 0 };
+    struct part one = { .base = block,
+                        .layout = types[0].layout,
+                        .count = (size_t)counts[rank] };
+    struct part list = { .base = all, .layout = types[0].layout, .vector = true };
+    list.counts.wide = counts;
+    list.displs.wide = displs;
+    struct call call = { .what = what,
+                         .send = gathers ? one : list,
+                         .recv = gathers ? list : one };
+    uint32_t *from = gathers ? block : all, *to = gathers ? all : block;
+    for (int i = 0; i < ints; i++)
+        from[i] = value(1, 0, i);
+    uint64_t before = pml_counters.sent;
+    if (coll_run(&world, &call))
+        _exit(50);
+    for (int i = 0; i < ints && rank == (gathers ? 0 : 1); i++)
+        if (to[i] != value(1, 0, i))
+            _exit(51);
+    return pml_counters.sent - before;
+}
+
+static void blocks_go_by_slots(int rank, int n)
+{
+    open_teams(rank, n);
+    make_types();
+    for (int64_t ints = 0; ints <= TINY_LISTED_BYTES / 4 + 1; ints++)
+        for (int gathers = 0; gathers < 2; gathers++) {
+            bool gives = rank == gathers, is_long = ints > TINY_LISTED_BYTES / 4;
+            uint64_t sent = sent_for_block(gathers ? COLL_GATHERV : COLL_SCATTERV, rank, ints);
+            if (gives && (sent > 0) != is_long)
+                _exit(52);
+        }
+}
+
+START_TEST(blocks_of_two_ranks_are_no_messages)
+{
+    ck_assert(job_run(2, blocks_go_by_slots));
+}
+END_TEST
+
 START_TEST(every_algorithm_moves_the_right_bytes)
 {
     for (int n = 1; n <= 4; n++)
@@ -757,4 +806,5 @@ END_TEST
 
 UNIT_MAIN("coll", every_algorithm_moves_the_right_bytes, on_five_ranks_too, on_six_ranks_too,
           on_seven_ranks_too, on_eight_ranks_too, rules_choose_what_works, collectives_overlap,
-          shared_slots_are_used_again, slots_are_not_written_before_they_are_read)
+          shared_slots_are_used_again, slots_are_not_written_before_they_are_read,
+          blocks_of_two_ranks_are_no_messages)
