@@ -90,9 +90,11 @@ static bool send_open(struct blocks *b, const struct attached *a, const struct c
     struct buffer send = call->in_place ? block_of(&call->recv, one ? a->tiny->me : 0)
                                         : part_block(&call->send, 0);
     send.count *= one ? 1 : (size_t)a->tiny->n;
-    b->send = call->in_place && !one ? NULL : buffer_flat(&send);
+    size_t wanted = one ? b->mine : b->all;
+    bool is_short = buffer_bytes(&send) < wanted; /* XMPI_SHORT_BLOCKS */
+    b->send = is_short || (call->in_place && !one) ? NULL : buffer_flat(&send);
     if (!b->send)
-        b->send = b->copy = scratch_take(buffer_bytes(&send));
+        b->send = b->copy = scratch_take(is_short ? wanted : buffer_bytes(&send));
     if (b->copy)
         buffer_pack(&send, 0, b->copy, buffer_bytes(&send));
     return b->send != NULL;
