@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_CPUS = 8192, PATH_CHARS = 512 };
+enum { MOST_CPUS = 8192, PATH_CHARS = 4096 };
 
 /* ---- the affinity mask ---- */
 
