@@ -56,7 +56,7 @@ typedef void *room_t;       /* written, likewise */
 
 /* ---- numbers; MPI_X has int where MPI_X_c has MPI_Count, unless said otherwise ---- */
 typedef int64_t count_t;        /* >= 0, else MPI_ERR_COUNT */
-typedef int64_t whole_count_t;  /* likewise, MPI_Count in MPI_X, too */
+typedef int64_t whole_count_t;  /* >= 0, else MPI_ERR_COUNT; MPI_Count in MPI_X, too */
 typedef int64_t bytes_t;        /* a size in bytes, >= 0, else MPI_ERR_ARG */
 typedef int64_t wide_t;         /* any value */
 typedef int64_t count_out_t;    /* count_out_t *: int *, MPI_UNDEFINED when it does not fit */
