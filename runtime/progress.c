@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The list of pollers, rounds over it, and calls that do not wait but are made again and again (tests, probes):
- * they yield like waits (wait.c), and never sleep.
+ * they yield like waits (wait.c), and sleep for a moment now and then.
  */
 #include "runtime/apart.h"
 #include "runtime/follow.h"
@@ -15,11 +15,13 @@
 #include <assert.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     SOLO_SPIN = 60,       /* polls of one who has an engine alone, where threads share a CPU */
     ASKED_PER_ROUND = 64, /* how often that is in calls, as nobody looks at a clock */
     ASKED_AMONG_OTHERS = 4,
+    YIELDS_PER_NAP = 4096, /* a few milliseconds */
 };
 
 struct waits waits = { .cpus = 1, .bell = &waits.own_bell };
@@ -68,13 +70,24 @@ uint64_t progress_awake_ns(void)
     return policy.apart ? 0 : policy.awake_ns;
 }
 
-void waits_yield(void)
+/* A nap of no length, some 60 us: who only yields may keep the kernel's own threads off this processor (seen with
+ * Linux 6.18), and another rank may wait for those.  Moving memory to large pages does, for one of each processor. */
+static void give_way(bool naps)
 {
+    const struct timespec least = { .tv_nsec = 1 };
     int levels = engine_release();
     partner_leave();
-    sched_yield();
+    if (naps)
+        nanosleep(&least, NULL);
+    else
+        sched_yield();
     partner_tell();
     engine_retake(levels);
+}
+
+void waits_yield(void)
+{
+    give_way(false);
 }
 
 int progress(void)
@@ -87,7 +100,7 @@ int progress(void)
         progress_completed();
     else if (!engine_breathe()) { /* others have something to do, perhaps */
         if (progress_empty++ >= policy.spin)
-            waits_yield();
+            give_way(progress_empty % YIELDS_PER_NAP == 0);
     }
     return events;
 }
