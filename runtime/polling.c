@@ -23,10 +23,10 @@ static struct {
     uint64_t begin_ns;
     uint64_t window_ns, tests; /* clock and progress_empty when the window began, which is */
     bool measured;             /* also known of these: */
-    uint64_t cpu_ns, sleeps;
-    uint64_t timed;           /* pairs of a gap and the test behind it, */
-    uint64_t outside, inside; /* and their CPU in ns */
-    uint64_t stamp_ns;        /* CPU: the test before the gap is over, or the gap is */
+    uint64_t cpu_ns, sleeps, naps; /* naps: slept in tests since then */
+    uint64_t timed;                /* pairs of a gap and the test behind it, */
+    uint64_t outside, inside;      /* and their CPU in ns */
+    uint64_t stamp_ns;             /* CPU: the test before the gap is over, or the gap is */
     int slot;
     uintptr_t keys[RECORD_ITEMS]; /* of what is told */
     int nkeys;
@@ -139,7 +139,7 @@ static void window_next(uint64_t now)
     if (getrusage(RUSAGE_THREAD, &used) != 0)
         return;
     uint64_t cpu_ns = time_ns(&used.ru_utime) + time_ns(&used.ru_stime);
-    uint64_t slept = (uint64_t)used.ru_nvcsw, sleeps = slept - polling.sleeps;
+    uint64_t slept = (uint64_t)used.ru_nvcsw, sleeps = slept - polling.sleeps - polling.naps;
     if (polling.measured && !window_was_tests(now, cpu_ns, sleeps)) {
         begin(now);
     } else if (polling.measured && polling.timed > 0) {
@@ -151,8 +151,15 @@ static void window_next(uint64_t now)
     polling.tests = progress_empty;
     polling.cpu_ns = cpu_ns;
     polling.sleeps = slept;
+    polling.naps = 0;
     polling.timed = polling.outside = polling.inside = 0;
     polling.measured = true;
+}
+
+void polling_napped(void)
+{
+    if (polling.thread == &record_now)
+        polling.naps++;
 }
 
 static bool is_known(uintptr_t key)

@@ -24,6 +24,9 @@ extern bool polling_is_told __attribute__((visibility("hidden")));
 extern bool polling_times_gap __attribute__((visibility("hidden")));
 extern bool polling_times_test __attribute__((visibility("hidden")));
 
+/* The calling thread has slept in a test: that was not the program. */
+void polling_napped(void);
+
 /* The round of progress of a test begins, with polling_times_gap set. */
 void polling_gap_over(void);
 

@@ -21,7 +21,7 @@ enum {
     SOLO_SPIN = 60,       /* polls of one who has an engine alone, where threads share a CPU */
     ASKED_PER_ROUND = 64, /* how often that is in calls, as nobody looks at a clock */
     ASKED_AMONG_OTHERS = 4,
-    YIELDS_PER_NAP = 4096, /* a few milliseconds */
+    YIELDS_PER_NAP = 16384, /* some 10 milliseconds */
 };
 
 struct waits waits = { .cpus = 1, .bell = &waits.own_bell };
@@ -83,6 +83,8 @@ static void give_way(bool naps)
         sched_yield();
     partner_tell();
     engine_retake(levels);
+    if (naps)
+        polling_napped();
 }
 
 void waits_yield(void)
