@@ -38,13 +38,9 @@ struct work {
 /* Elements of the first so many blocks of a reduce_scatter, or of the vector. */
 static size_t elements_of(const struct call *call, int blocks)
 {
-    size_t all = 0;
-    if (call->what != COLL_REDUCE_SCATTER)
-        return call->recv.count *
-               (call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)blocks : 1);
-    for (int r = 0; r < blocks; r++)
-        all += (size_t)counts_at(call->recv.counts, r);
-    return all;
+    if (call->what == COLL_REDUCE_SCATTER)
+        return listed_bytes(&call->recv, blocks).all / call->recv.layout->size;
+    return call->recv.count * (call->what == COLL_REDUCE_SCATTER_BLOCK ? (size_t)blocks : 1);
 }
 
 static struct slice block_slice(const struct call *call, int rank)
@@ -141,7 +137,7 @@ static void share_all(const struct work *f, const struct offer *offer)
 {
     size_t bytes = elements_of(f->call, f->a->tiny->n) * f->element;
     attach_share(f->mine, bytes);
-    attach_share((void *)(uintptr_t)offer->out, offer->out ? bytes : 0);
+    attach_share((void *)(uintptr_t)offer->out, bytes);
 }
 
 /* For two pieces, and one in floats instead of 16 bits; none where the device folds. */

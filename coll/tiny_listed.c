@@ -138,7 +138,7 @@ int tiny_take_gatherv(struct round *round, const struct call *call)
     if (call->root != me)
         return 0;
     struct buffer place = block_of(&call->recv, me), own = only_block(&call->send);
-    bool waits = !call->in_place && buffer_bytes(&own) > gatherv_most(round->tiny);
+    bool waits = !call->in_place && buffer_bytes(&own) > TINY_LISTED_BYTES; /* copy_own */
     if (!call->in_place && !waits)
         buffer_copy(&place, &own);
     for (int r = 0; r < round->tiny->n; r++) {
