@@ -21,6 +21,7 @@
 #include "runtime/clock.h"
 #include "runtime/death.h"
 #include "runtime/fail.h"
+#include "runtime/system_text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -174,13 +175,6 @@ static bool is_drained(int world)
 
 /* ---- news ---- */
 
-static void host_name(char *name, size_t room)
-{
-    if (gethostname(name, room) != 0)
-        snprintf(name, room, "?");
-    name[room - 1] = '\0';
-}
-
 /* Is this rank of our segment lost, and why? */
 static bool record_is_lost(const struct boot_rank *record, struct loss *loss)
 {
@@ -196,7 +190,7 @@ static bool record_is_lost(const struct boot_rank *record, struct loss *loss)
         return false;
     char how[120], host[HOST_NAME_MAX + 1];
     death_text(dead, how, sizeof how);
-    host_name(host, sizeof host);
+    system_host(host, sizeof host);
     loss->world = record->world_rank;
     snprintf(loss->cause, sizeof loss->cause, "(host %s, pid %d) %s", host,
              (int)atomic_load(&record->pid), how);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Files of the kernel, in /proc and /sys: short ones as a whole, others line by line.  Without stdio, which
- * allocates.
+ * allocates.  And what it calls this host.
  */
 #ifndef XMPI_SYSTEM_TEXT_H
 #define XMPI_SYSTEM_TEXT_H
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -21,6 +22,16 @@ static inline size_t system_text(const char *path, char *text, size_t most)
         close(file);
     text[got > 0 ? got : 0] = '\0';
     return got > 0 ? (size_t)got : 0;
+}
+
+/* The name of this host, of a long one the beginning; "?" if there is none. */
+static inline void system_host(char *name, size_t most)
+{
+    char host[HOST_NAME_MAX + 1] = "?";
+    gethostname(host, sizeof host - 1);
+    size_t length = strnlen(host, most - 1);
+    memcpy(name, host, length);
+    name[length] = '\0';
 }
 
 struct system_lines {

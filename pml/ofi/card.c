@@ -7,6 +7,7 @@
 #include "pml/ofi/card.h"
 
 #include "runtime/bootseg.h"
+#include "runtime/system_text.h"
 #include "runtime/text_hash.h"
 
 #include <arpa/inet.h>
@@ -18,14 +19,6 @@
 _Static_assert(sizeof(struct card) <= BOOT_CONTACT_BYTES,
                "there is room for it where it is published");
 
-/* Of long names the beginning: it says more than the domain. */
-static void host_fill(struct card *card)
-{
-    char host[256] = "?";
-    gethostname(host, sizeof host - 1);
-    snprintf(card->host, sizeof card->host, "%.*s", (int)sizeof card->host - 1, host);
-}
-
 void card_fill(struct card *card)
 {
     *card = (struct card){ .version = CARD_VERSION,
@@ -34,7 +27,7 @@ void card_fill(struct card *card)
                            .address_bytes = (uint16_t)nics[0].address_bytes };
     snprintf(card->provider, sizeof card->provider, "%s", nics[0].info->fabric_attr->prov_name);
     snprintf(card->iface, sizeof card->iface, "%.23s", nics[0].name);
-    host_fill(card);
+    system_host(card->host, sizeof card->host);
     for (int i = 0; i < nnics; i++)
         memcpy(card->address[i], nics[i].address, sizeof card->address[i]);
 }

@@ -25,6 +25,7 @@
 #include "runtime/gpu.h"
 #include "runtime/log.h"
 #include "runtime/param.h"
+#include "runtime/system_text.h"
 
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -37,8 +38,8 @@ int nnics;
 
 static int nic_failed(const struct nic *nic, const char *what, int error)
 {
-    char host[64] = "?";
-    gethostname(host, sizeof host - 1);
+    char host[64];
+    system_host(host, sizeof host);
     return fail(MPI_ERR_OTHER, "rank %d on %s: provider %s, interface %s: %s: %s", boot.rank,
                 host, nic->info->fabric_attr->prov_name, nic->name, what,
                 fabric.strerror(error < 0 ? -error : error));
@@ -107,8 +108,8 @@ static int choice_failed(const struct fi_info *list, int error)
         LEAST = 40,
         ROOM = 340
     }; /* of the 400 characters that fail() keeps, without our own */
-    char there[ROOM], host[64] = "?";
-    gethostname(host, sizeof host - 1);
+    char there[ROOM], host[64];
+    system_host(host, sizeof host);
     size_t said = strlen(fail_text()) + strlen(host);
     infos_describe(list, there, said + LEAST < ROOM ? ROOM - said : LEAST);
     return fail(error, "rank %d on %s: %s; there are: %s", boot.rank, host, fail_text(), there);
