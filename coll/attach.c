@@ -84,6 +84,18 @@ static void give_up(struct attached *a)
     wait_end(&w);
 }
 
+void attach_stay(const struct round *met)
+{
+    struct offer *offer = (struct offer *)met->mine->payload;
+    atomic_store_explicit(&offer->presence, STAYS, memory_order_relaxed);
+}
+
+void attach_leave(const struct round *met)
+{
+    struct attached a = { .tiny = met->tiny, .said = met->said, .met = *met };
+    give_up(&a);
+}
+
 static int leave(struct attached *a, int error)
 {
     give_up(a);

@@ -17,11 +17,15 @@
 
 #include "coll/tiny_slot.h"
 
+#include <stddef.h>
+
 struct offer {                 /* in a slot */
-    uint64_t in, out;          /* addresses: to be read, to be written */
-    uint64_t openness;         /* enum openness */
+    uint64_t in;               /* address: to be read */
     _Atomic uint64_t presence; /* enum presence */
+    uint64_t out;              /* address: to be written */
+    uint64_t openness;         /* enum openness */
 };
+enum { OFFER_HEAD = offsetof(struct offer, out) };
 enum presence {
     STAYS,
     OUTSIDE,
@@ -50,6 +54,11 @@ void attach_share(const void *memory, size_t bytes);
 int attach_offer(struct attached *a, const struct offer *offer);
 int attach_meet(struct attached *a);
 int attach_end(struct attached *a, uint64_t done);
+
+/* Offers that lie elsewhere than in a slot, of which then only OFFER_HEAD is one: before it is shown; and after an
+ * error in the first round, when nobody may touch them any more. */
+void attach_stay(const struct round *met);
+void attach_leave(const struct round *met);
 
 /* Hear everybody; afterwards everybody is known to have begun this round.  MPIX_ERR_PROC_FAILED. */
 int attach_hear_all(struct round *round);

@@ -72,6 +72,12 @@ static inline bool is_amount_known(enum collective what)
            what != COLL_ALLTOALLW && !is_neighbourhood(what);
 }
 
+/* Has each rank another amount for each of the others, which only these two know? */
+static inline bool has_letters(enum collective what)
+{
+    return what == COLL_ALLTOALLV || what == COLL_ALLTOALLW;
+}
+
 /* Do all ranks know how much each of them gets, by a list of counts? */
 static inline bool has_known_counts(enum collective what)
 {

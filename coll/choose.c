@@ -260,7 +260,8 @@ static uint64_t usual_key(const struct team *team, const struct call *call, enum
     bool padded = folds && !op->layout->dense;
     if (padded && !reduce_is_padded(op->layout))
         return 0;
-    if (team->away || has_known_counts(call->what) || call->serves)
+    if (team->away || has_known_counts(call->what) || call->serves ||
+        (call->in_place && has_letters(call->what)))
         return 0;
     uint64_t small = 1u | (unsigned)call->what << 1 | (unsigned)padded << 8 |
                      (unsigned)mode << 9 | 1u << USUAL_BIT;
@@ -394,6 +395,6 @@ void choose_unfit(enum collective what, struct choice *choice)
 {
     static const struct algorithm *known[COLL_KINDS];
     if (!known[what])
-        known[what] = algorithm_find(what, false, "linear");
+        known[what] = algorithm_find(what, false, is_rooted(what) ? "linear" : "spread");
     *choice = (struct choice){ known[what], 1, 0, BY_FALLBACK, 0, NULL, 0 };
 }

@@ -87,10 +87,12 @@ const struct algorithm algorithms[] = {
     { COLL_ALLTOALL, "pairwise", alltoall_pairwise, .ordered = true },
     { COLL_ALLTOALL, "bruck", alltoall_bruck, .ordered = true, .radix = 2 },
     { COLL_ALLTOALL, "leaders", alltoall_leaders, .ordered = true, .needs = NEEDS_PLACES },
+    { COLL_ALLTOALLV, "tiny", 0, .ordered = true },
     { COLL_ALLTOALLV, "spread", alltoall_spread, .ordered = true },
     { COLL_ALLTOALLV, "throttled", alltoall_throttled, .ordered = true, .radix = 8 },
     { COLL_ALLTOALLV, "pairwise", alltoall_pairwise, .ordered = true },
     { COLL_ALLTOALLV, "bruck", alltoall_bruck, .ordered = true, .radix = 2, .sized = true },
+    { COLL_ALLTOALLW, "tiny", 0, .ordered = true },
     { COLL_ALLTOALLW, "spread", alltoall_spread, .ordered = true },
     { COLL_ALLTOALLW, "throttled", alltoall_throttled, .ordered = true, .radix = 8 },
     { COLL_ALLTOALLW, "pairwise", alltoall_pairwise, .ordered = true },
@@ -362,6 +364,11 @@ static const struct rule listed_rules[] = {
     { .use = "linear" },
     END,
 };
+static const struct rule letters_rules[] = {
+    { .one_node = true, .use = "tiny" },
+    { .use = "spread" },
+    END,
+};
 static const struct rule linear_rules[] = { { .use = "linear" }, END };
 static const struct rule spread_rules[] = { { .use = "spread" }, END };
 static const struct rule direct_rules[] = { { .use = "direct" }, END };
@@ -398,8 +405,8 @@ static const struct {
     [COLL_ALLGATHER] = { "allgather", allgather_rules, spread_rules },
     [COLL_ALLGATHERV] = { "allgatherv", allgatherv_rules, spread_rules },
     [COLL_ALLTOALL] = { "alltoall", alltoall_rules, spread_rules },
-    [COLL_ALLTOALLV] = { "alltoallv", spread_rules, spread_rules },
-    [COLL_ALLTOALLW] = { "alltoallw", spread_rules, spread_rules },
+    [COLL_ALLTOALLV] = { "alltoallv", letters_rules, spread_rules },
+    [COLL_ALLTOALLW] = { "alltoallw", letters_rules, spread_rules },
     [COLL_NEIGHBOR_ALLGATHER] = { "neighbor_allgather", direct_rules, 0 },
     [COLL_NEIGHBOR_ALLGATHERV] = { "neighbor_allgatherv", direct_rules, 0 },
     [COLL_NEIGHBOR_ALLTOALL] = { "neighbor_alltoall", direct_rules, 0 },

@@ -13,6 +13,7 @@
  *     scatter             root: the others' blocks      the root's
  *     scatterv            root: each block, or that it comes as a message
  *     alltoall, reduce_scatter_block   the others' blocks   all
+ *     alltoallv, w        for each of the others its block, or where that one's belongs: tiny_letters.c
  *     reduce_scatter      one vector                    all
  *     scan, exscan        one vector                    those of lower ranks
  *        ranks exceed CPUs   the sum up to itself          that of the rank below
@@ -23,7 +24,7 @@
  * Each has two halves: say fills in the slot before it is shown; take hears the others and waits for
  * them.  Those whose end is not waited for take when all have spoken (later.c).
  *
- * Reductions are in tiny_fold.c, gatherv and scatterv in tiny_listed.c.
+ * Reductions are in tiny_fold.c, gatherv and scatterv in tiny_listed.c, alltoallv and w in tiny_letters.c.
  */
 #include "coll/tiny_parts.h"
 
@@ -210,6 +211,8 @@ static const struct performance {
     [COLL_ALLGATHER] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLGATHERV] = { say_allgather, take_allgather, HEARS_ALL, false },
     [COLL_ALLTOALL] = { say_alltoall, take_alltoall, HEARS_ALL, true },
+    [COLL_ALLTOALLV] = { tiny_say_letters, tiny_take_letters, HEARS_ALL, false },
+    [COLL_ALLTOALLW] = { tiny_say_letters, tiny_take_letters, HEARS_ALL, false },
     [COLL_REDUCE] = { tiny_say_reduce, tiny_take_reduce, ROOT_HEARS_ALL, false },
     [COLL_ALLREDUCE] = { tiny_say_vector, tiny_take_allreduce, HEARS_ALL, false },
     [COLL_REDUCE_SCATTER] = { tiny_say_listed_scatter, tiny_take_listed_scatter, HEARS_ALL,
@@ -306,6 +309,10 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
         return "the ranks have no shared slots";
     if (is_reduction(call->what) && !has_kernel(call))
         return "it takes builtin operations on types without gaps, and vectors of pairs";
+    if (has_letters(call->what) && call->in_place)
+        return "it does not take MPI_IN_PLACE";
+    if (has_letters(call->what) && !tiny_has_letters(t))
+        return "the ranks are too many for letters to each other";
     bytes = tiny_says(call, t->n, bytes);
     if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : most_room(t)))
         return "the data do not fit a shared slot";
@@ -347,9 +354,11 @@ void tiny_prepare(struct round *round, struct tiny *tiny, const struct telling *
     tiny_all(round, tiny);
     round->performance = performance_of(tiny, call->what);
     round->bytes = tiny_says(call, tiny->n, telling->bytes);
-    round->length = payload_bytes(call->what, tiny->n, round->bytes);
+    round->length = has_letters(call->what) ? tiny_letters_length(tiny)
+                                            : payload_bytes(call->what, tiny->n, round->bytes);
     round->everywhere = tiny_writes_everywhere(tiny, call);
     round->unfit = NULL;
+    round->telling = telling;
     await(round, round->performance->hears, call);
 }
 

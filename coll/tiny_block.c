@@ -330,6 +330,7 @@ struct tiny *tiny_open(uint64_t name, const struct channel *channel)
                                                  shape.tracks * track_lines(shape, tiny->n)) *
                                             LINE_BYTES;
     tiny->tracks = (int)shape.tracks;
+    tiny_letters_open(tiny);
     return tiny;
 }
 

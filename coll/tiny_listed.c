@@ -73,36 +73,40 @@ static bool block_write(char *cell, const struct buffer *block, size_t most)
     return fits;
 }
 
-static int block_misfit(length bytes, int from, size_t room)
+static int block_misfit(size_t bytes, int from, size_t room)
 {
     if (bytes < room)
         return pml_too_short(bytes, from, room);
     return fail(MPI_ERR_TRUNCATE,
-                "block of %u bytes from rank %d, where %zu bytes belong; the counts and "
+                "block of %zu bytes from rank %d, where %zu bytes belong; the counts and "
                 "datatypes of both ranks must make the same number of bytes",
-                (unsigned)bytes, from, room);
+                bytes, from, room);
 }
 
-/* Likewise.  What is too long does not arrive, as with messages, what is too short does.  More than `most` nobody
- * says, but where ranks are in different collectives something else may lie here. */
+void tiny_land(const struct buffer *place, const char *block, size_t said, int from,
+               struct unfit *unfit)
+{
+    size_t room = buffer_bytes(place);
+    if (__builtin_expect(said == room, 1)) {
+        unpack(place, block);
+        return;
+    }
+    if (said < room)
+        buffer_unpack(place, 0, block, said);
+    if (!unfit->error)
+        unfit->error = block_misfit(said, from, room);
+}
+
+/* False: it follows as a message.  More than `most` nobody says, but where ranks are in different collectives
+ * something else may lie here. */
 static bool block_read(const struct buffer *place, const char *cell, size_t most, int from,
                        struct unfit *unfit)
 {
     length said;
-    size_t room = buffer_bytes(place);
     memcpy(&said, cell, sizeof said);
-    cell += sizeof said;
     if (said == AS_MESSAGE)
         return false;
-    said = (length)least(said, most);
-    if (__builtin_expect(said == room, 1)) {
-        unpack(place, cell);
-        return true;
-    }
-    if (said < room)
-        buffer_unpack(place, 0, cell, said);
-    if (!unfit->error)
-        unfit->error = block_misfit(said, from, room);
+    tiny_land(place, cell + sizeof said, least(said, most), from, unfit);
     return true;
 }
 

@@ -125,9 +125,21 @@ int tiny_pass_on_exscan(struct round *round, const struct call *call);
 
 /* ---- gatherv and scatterv (tiny_listed.c), as tiny.c performs them ---- */
 
+/* Put `said` bytes of rank `from` where there is room for so many; too many do not arrive, too few do, and both
+ * are an error. */
+void tiny_land(const struct buffer *place, const char *block, size_t said, int from,
+               struct unfit *unfit);
+
 void tiny_say_gatherv(struct round *round, const struct call *call);
 int tiny_take_gatherv(struct round *round, const struct call *call);
 void tiny_say_scatterv(struct round *round, const struct call *call);
 int tiny_take_scatterv(struct round *round, const struct call *call);
+
+/* ---- alltoallv and alltoallw (tiny_letters.c) ---- */
+
+bool tiny_has_letters(const struct tiny *t);      /* the slots have room for them */
+size_t tiny_letters_length(const struct tiny *t); /* of a round */
+void tiny_say_letters(struct round *round, const struct call *call);
+int tiny_take_letters(struct round *round, const struct call *call);
 
 #endif

@@ -67,6 +67,11 @@ struct tiny {
     bool behind;       /* that one was ahead, see tiny_fetch */
     bool crowded;      /* more ranks than CPUs */
     int8_t readers[TINY_DEPTH]; /* of this rank's slots, see above */
+    struct letters {            /* tiny_letters.c */
+        uint32_t bytes;         /* of all letters of a rank */
+        uint32_t most;          /* of a block in a cell; 0: there is no room for cells */
+        bool near;              /* letters lie in the slot */
+    } letters;
     int n, me, tracks;
     const struct channel *channel; /* the team's: who may be lost */
     struct block *block;           /* NULL: another one's (tiny_track) */
@@ -89,6 +94,7 @@ static inline bool slot_says(const struct slot *slot, uint64_t s)
 }
 
 struct performance; /* coll/tiny.c */
+struct telling;     /* coll/tell.h */
 
 /* One operation on this rank: what is the same whenever it comes again (tiny_prepare), */
 struct round {
@@ -99,8 +105,9 @@ struct round {
     int first, last;     /* the ranks that are awaited, for the flight recorder */
     int source;          /* the only one that is heard, and does not hear us; or NOBODY */
     int readers;         /* of this rank's slot: one rank, EVERYBODY or NOBODY */
-    struct unfit *unfit; /* of gatherv and scatterv */
-    bool everywhere;     /* this rank writes into all slots */
+    struct unfit *unfit; /* of those with counts, coll/tiny.h */
+    const struct telling *telling;
+    bool everywhere; /* this rank writes into all slots */
 
     /* and what is not */
     int error; /* somebody is in another collective; kept for the tiny (fail_keep) */
@@ -113,7 +120,6 @@ struct round {
 /* ---- one operation in two halves: tiny.c performs it, later.c waits in between ---- */
 
 /* May the next operation begin now? */
-struct telling;
 bool tiny_may_begin(const struct tiny *tiny, const struct call *call);
 
 /* Does this rank write into the slots of all others (cells_of in coll/tiny_parts.h)? */
@@ -132,6 +138,9 @@ void tiny_tell(const void *round, struct record_wait *wait);
 void tiny_turn_tell(const struct tiny *tiny, const struct call *call, struct record_wait *wait);
 
 /* ---- the pieces ---- */
+
+/* What its slots and long part are good for: once they are known. */
+void tiny_letters_open(struct tiny *tiny);
 
 /* Wait until nobody needs the slot; find a place for a long payload.  MPIX_ERR_PROC_FAILED when
  * somebody is lost. */

@@ -124,16 +124,23 @@ static bool fits_own(const struct part *one, const struct part *all, int me)
            one->count * one->layout->size;
 }
 
+static bool takes_list(struct part *part, const struct side *side, int n)
+{
+    if (!again_is_memory(side->buf) || counts_missing(side->counts) ||
+        counts_missing(side->displs) || !are_counts(side, n))
+        return false;
+    part->base = (void *)side->buf;
+    part->counts = side->counts;
+    part->displs = side->displs;
+    return true;
+}
+
 bool again_takes_lists(struct part *one, const void *buf, struct part *all,
                        const struct side *bufs, const struct comm *comm)
 {
-    if (!again_is_memory(buf) || !again_is_memory(bufs->buf) || counts_missing(bufs->counts) ||
-        counts_missing(bufs->displs) || !are_counts(bufs, comm_size(comm)))
+    if (!again_is_memory(buf) || !takes_list(all, bufs, comm_size(comm)))
         return false;
     one->base = (void *)buf;
-    all->base = (void *)bufs->buf;
-    all->counts = bufs->counts;
-    all->displs = bufs->displs;
     ptrdiff_t mine =
         steps((ptrdiff_t)counts_at(bufs->displs, comm_rank(comm)), all->layout->extent);
     return buf != buffer_at(bufs->buf, mine) && fits_own(one, all, comm_rank(comm));
@@ -145,6 +152,17 @@ bool again_takes_counts(struct again *again, const void *buf, const struct side 
     struct call *call = &again->repeat.call;
     return !counts_missing(bufs->counts) && counts_same(again, bufs->counts, comm_size(comm)) &&
            again_takes_lists(&call->send, buf, &call->recv, bufs, comm);
+}
+
+bool again_takes_pairs(struct call *call, const struct side *send, const struct side *recv,
+                       const struct comm *comm)
+{
+    int n = comm_size(comm), me = comm_rank(comm);
+    if (send->buf == recv->buf || !takes_list(&call->send, send, n) ||
+        !takes_list(&call->recv, recv, n))
+        return false;
+    struct buffer own = block_of(&call->send, me), place = block_of(&call->recv, me);
+    return buffer_bytes(&own) == buffer_bytes(&place);
 }
 
 void again_forget(struct comm *comm)

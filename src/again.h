@@ -120,6 +120,10 @@ static inline bool again_takes_listed(struct part *one, const void *buf, struct 
 bool again_takes_counts(struct again *again, const void *buf, const struct side *bufs,
                         const struct comm *comm);
 
+/* The same for lists on both sides, of which nothing is kept. */
+bool again_takes_pairs(struct call *call, const struct side *send, const struct side *recv,
+                       const struct comm *comm);
+
 static inline int again_run(struct again *again, struct comm *comm)
 {
     return repeat_run(&again->repeat, &comm->team);

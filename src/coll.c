@@ -146,11 +146,15 @@ int xmpi_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_typ
                    out_t recvbuf, counts_t recvcounts, displs_t rdispls, committed_t recvtype,
                    comm_t comm)
 {
+    struct again_key key = { COLL_ALLTOALLV, 0, { 0, 0 }, { sendtype, recvtype }, NULL };
+    struct side *send = side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts");
+    struct side *recv = side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts");
+    struct again *again = again_find(comm, &key);
+    if (again && again_takes_pairs(&again->repeat.call, send, recv, comm))
+        return again_run(again, comm);
     struct asked asked;
-    int rc = asked_alltoall(&asked, comm,
-                            side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
-                            side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
-    return asked_run(&asked, rc);
+    int rc = asked_alltoall(&asked, comm, send, recv);
+    return again_first(&asked, rc, &key);
 }
 
 int xmpi_alltoallw(in_t sendbuf, counts_t sendcounts, displs_t sdispls,

@@ -9,71 +9,15 @@
 #include "coll/rules.h"
 #include "coll/tiny_slot.h"
 #include "mpi.h"
-#include "pml/peer.h"
 #include "runtime/fail.h"
 
+#include "test/unit/fragile.h"
 #include "test/unit/job.h"
 #include "test/unit/unit.h"
 
 #include <string.h>
 
-#define WRONG_UNLESS(x)                                                                        \
-    do {                                                                                       \
-        if (!(x)) {                                                                            \
-            fprintf(stderr, "attach_test.c:%d: rank %d: %s\n", __LINE__, boot.rank, #x);       \
-            _exit(20);                                                                         \
-        }                                                                                      \
-    } while (0)
-
-enum {
-    BLOCK = 70000,
-    FOREVER = 1000000
-}; /* gathers up to 256 KiB go another way where ranks exceed CPUs */
-
-static int calls_left;   /* until links fail */
-static bool writes_fail; /* as well */
-static struct link fragile;
-static struct team *ordered; /* its orders end when it has begun: the rest may go another way */
-
-static void orders_end(void)
-{
-    if (ordered)
-        WRONG_UNLESS(team_force(ordered, "", "attach_test") == 0);
-    ordered = NULL;
-}
-
-static size_t fragile_read(struct peer *peer, void *to, uint64_t from, size_t bytes)
-{
-    orders_end();
-    return calls_left-- > 0 ? link_shm.read(peer, to, from, bytes) : 0;
-}
-
-static size_t fragile_write(struct peer *peer, uint64_t to, const void *from, size_t bytes)
-{
-    orders_end();
-    return !writes_fail || calls_left-- > 0 ? link_shm.write(peer, to, from, bytes) : 0;
-}
-
-static void links_weaken(const struct team *team, int calls)
-{
-    writes_fail = true;
-    fragile = link_shm;
-    fragile.read = fragile_read;
-    fragile.write = fragile_write;
-    for (int r = 0; r < team->channel.size; r++) {
-        struct peer *peer;
-        if (r != team->channel.rank)
-            WRONG_UNLESS(peer_of(r, &peer) == 0);
-        if (r != team->channel.rank)
-            peer->link = &fragile;
-    }
-    calls_left = calls;
-}
-
-static uint32_t value(int from, int to, size_t i)
-{
-    return (uint32_t)from * 2654435761u + (uint32_t)to * 40503u + (uint32_t)i * 2246822519u;
-}
+enum { BLOCK = 70000 }; /* gathers up to 256 KiB go another way where ranks exceed CPUs */
 
 /* ---- calls that check themselves ---- */
 
@@ -86,14 +30,6 @@ static int perform(struct team *team, const struct call *call)
         return coll_run(team, call);
     int error = coll_start(team, call, &request);
     return error ? error : request_wait(request, NULL);
-}
-
-static const struct layout *ints(void)
-{
-    static struct layout *layout;
-    if (!layout)
-        layout = layout_basic(BASIC_UINT32, 4, 4);
-    return layout;
 }
 
 static struct reduction sum_of_ints(void)
@@ -260,30 +196,6 @@ static bool serves(enum collective what)
     return !later || attach_serves_nonblocking(what);
 }
 static int good_calls; /* before the first one that fails, on rank 0; on others one more each */
-
-static void world_open(struct team *world, int rank, int n)
-{
-    struct ranks *all = ranks_range(n, 0, 1);
-    struct ticket ticket;
-    ticket_world(&ticket);
-    WRONG_UNLESS(team_open(world, &ticket, rank, all, 0) == 0);
-    ranks_drop(all);
-}
-
-/* With slots of its own, so that nothing is known of earlier calls. */
-static void team_make(struct team *team, struct team *world)
-{
-    int n = world->channel.size, rank = world->channel.rank;
-    struct ranks *all = ranks_range(n, 0, 1);
-    struct ticket ticket = { 0, 0 };
-    if (rank == 0)
-        ticket_draw(&ticket, n, all);
-    struct call bcast = { .what = COLL_BCAST, .root = 0 };
-    bcast.recv = (struct part){ .base = &ticket, .layout = ints(), .count = sizeof ticket / 4 };
-    WRONG_UNLESS(coll_run(world, &bcast) == 0 && ticket.tiny != 0);
-    WRONG_UNLESS(team_open(team, &ticket, rank, all, 0) == 0);
-    ranks_drop(all);
-}
 
 static void try_one(struct team *world, enum collective what, bool in_place)
 {

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Alltoallv and alltoallw between ranks of a node.  Only the two ends of a block know how long it is, so each
+ * rank writes a letter to each of the others:
+ *
+ *     slot         places | letter | letter | ... | cell | cell | ...     to all ranks in their order, but its writer
+ *     long part                                   | cell | cell | ...     which the slot has no room for
+ *     letter       where its cell is; how long a block is there, or why there is none
+ *     cell         place, if one is named | block
+ *     place        where the other's block belongs in the writer's memory: address, bytes
+ *
+ * Letters of very many ranks lie in the long part, too.
+ *
+ * How long it is says which way a block goes:
+ *
+ *     short      in the cell
+ *     middling   as a message, before anybody is heard
+ *     long       its receiver names a place, into which the sender writes; then there is a second round, in
+ *                which all say whose blocks they have written (attach.c).  Whether there is one all have heard
+ *
+ * What could not be written follows as a message.  Where the two ends do not agree on the length, it is messages that
+ * find out: a letter also says that one is awaited or comes, and if so the other end sends or takes it as well.
+ */
+#include "coll/attach.h"
+#include "coll/tiny_parts.h"
+
+struct letter {
+    uint16_t
+        at; /* CELLs from the beginning of the slot's payload, or of the long one's; and flags */
+    uint16_t bytes;
+};
+enum {
+    CELL = 8,
+    PLACED = 0x8000,  /* a place comes first */
+    AWAITED = 0x4000, /* the other's block, as a message */
+    FAR = 0x2000,     /* in the long part */
+    FLAGS = PLACED | AWAITED | FAR,
+    MESSAGE = UINT16_MAX - 1, /* instead of a length: it is on its way */
+    NO_BLOCK = UINT16_MAX     /* likewise: to be written, or a message later */
+};
+
+struct place {
+    uint64_t address, bytes;
+};
+_Static_assert((4 * (int)TINY_BYTES / (int)CELL & (int)FLAGS) == 0 &&
+                   (int)TINY_LISTED_BYTES < (int)MESSAGE,
+               "the numbers of a letter");
+
+/* ---- payloads ---- */
+
+typedef uint32_t places_t; /* how many are named */
+
+static size_t in_cells(size_t bytes)
+{
+    return (bytes + CELL - 1) / CELL * CELL;
+}
+
+/* Two ranks have everything in their slots. */
+static size_t room_for_cells(const struct tiny *t)
+{
+    const struct letters *l = &t->letters;
+    size_t room = t->n == 2 ? t->room : t->long_bytes / 2;
+    size_t head = (t->n == 2 ? OFFER_HEAD : 0) + (t->n == 2 || !l->near ? l->bytes : 0);
+    size_t taken = head + sizeof(struct place) * ((size_t)t->n - 1);
+    return room > taken ? room - taken : 0;
+}
+
+void tiny_letters_open(struct tiny *t)
+{
+    struct letters *l = &t->letters;
+    size_t others = (size_t)t->n - 1, most = t->n == 2 ? TINY_LISTED_BYTES : TINY_BYTES;
+    l->bytes = (uint32_t)in_cells(sizeof(places_t) + sizeof(struct letter) * others);
+    l->near = OFFER_HEAD + l->bytes <= t->room;
+    size_t each = others > 0 ? room_for_cells(t) / others / CELL * CELL : 0;
+    l->most = (uint32_t)(each < most ? each : most);
+}
+
+bool tiny_has_letters(const struct tiny *t)
+{
+    return t->letters.most > 0;
+}
+
+size_t tiny_letters_length(const struct tiny *t)
+{
+    return t->n == 2 ? 0 : t->long_bytes / 2;
+}
+
+/* What a rank that has spoken says there. */
+static const char *near_of(const struct round *round, int rank)
+{
+    return slot_of(round->tiny, rank, round->sequence)->payload;
+}
+
+static const char *far_of(const struct round *round, int rank)
+{
+    return tiny_payload(round, rank, slot_of(round->tiny, rank, round->sequence));
+}
+
+static const char *letters_of(const struct round *round, int rank)
+{
+    return round->tiny->letters.near ? near_of(round, rank) + OFFER_HEAD : far_of(round, rank);
+}
+
+static size_t letter_at(int from, int to)
+{
+    return sizeof(places_t) + among_others(from, to) * sizeof(struct letter);
+}
+
+static struct letter letter_of(const struct round *round, int from, int to)
+{
+    struct letter letter;
+    memcpy(&letter, letters_of(round, from) + letter_at(from, to), sizeof letter);
+    return letter;
+}
+
+static const char *cell_of_letter(const struct round *round, int from, struct letter letter)
+{
+    const char *payload = letter.at & FAR ? far_of(round, from) : near_of(round, from);
+    return payload + (size_t)(letter.at & ~FLAGS) * CELL;
+}
+
+static const char *block_in(const struct round *round, int from, struct letter letter)
+{
+    size_t skip = letter.at & PLACED ? sizeof(struct place) : 0;
+    return cell_of_letter(round, from, letter) + skip;
+}
+
+static places_t places_of(const struct round *round, int rank)
+{
+    places_t places;
+    memcpy(&places, letters_of(round, rank), sizeof places);
+    return places;
+}
+
+/* ---- which way ---- */
+
+/* From where on they are written: compare alltoall in rules.c. */
+static size_t least_long(const struct tiny *t, enum collective what)
+{
+    enum { KiB = 1 << 10 };
+    if (t->apart >> what & 1 || (t->n > 2 && !t->crowded))
+        return SIZE_MAX;
+    return t->n == 2 ? 16 * KiB : t->n < 6 ? 32 * KiB : t->n < 12 ? 12 * KiB : 6 * KiB;
+}
+
+static bool is_middling(size_t bytes, const struct tiny *t, enum collective what)
+{
+    return bytes > t->letters.most && bytes < least_long(t, what);
+}
+
+/* ---- the first round ---- */
+
+struct writing {
+    char *near, *far;         /* payloads; two ranks have none that is far */
+    size_t near_at, near_end; /* where the next cell goes */
+    size_t far_at;
+    places_t places;
+    const struct tiny *tiny;
+    enum collective what;
+};
+
+/* Room for a cell; its address in a letter. */
+static uint16_t take_cell(struct writing *w, size_t bytes, char **cell)
+{
+    bool is_near = w->near_at + bytes <= w->near_end;
+    size_t *at = is_near ? &w->near_at : &w->far_at;
+    uint16_t address = (uint16_t)(*at / CELL) | (is_near ? 0 : FAR);
+    *cell = (is_near ? w->near : w->far) + *at;
+    *at += bytes;
+    return address;
+}
+
+/* Where this block belongs, if it is to be written there. */
+static struct place place_for(const struct writing *w, const struct buffer *block)
+{
+    size_t bytes = buffer_bytes(block);
+    char *flat = bytes >= least_long(w->tiny, w->what) ? buffer_flat(block) : NULL;
+    attach_share(flat, bytes);
+    return (struct place){ (uintptr_t)flat, bytes };
+}
+
+static struct letter write_to(struct writing *w, const struct buffer *out,
+                              const struct buffer *in)
+{
+    size_t bytes = buffer_bytes(out);
+    bool is_short = bytes <= w->tiny->letters.most;
+    struct place place = place_for(w, in);
+    size_t skip = place.address ? sizeof place : 0;
+    char *cell;
+    struct letter letter;
+    letter.at = take_cell(w, skip + (is_short ? in_cells(bytes) : 0), &cell);
+    letter.bytes = is_short                               ? (uint16_t)bytes
+                   : is_middling(bytes, w->tiny, w->what) ? MESSAGE
+                                                          : NO_BLOCK;
+    if (place.address) {
+        memcpy(cell, &place, sizeof place);
+        letter.at |= PLACED;
+        w->places++;
+    } else if (is_middling(place.bytes, w->tiny, w->what)) {
+        letter.at |= AWAITED;
+    }
+    if (is_short)
+        pack(cell + skip, out, bytes);
+    return letter;
+}
+
+/* Messages of one pair, that go out and that come in. */
+static void note(struct unfit *unfit, const struct call *call, int r, bool out, bool in)
+{
+    unfit->sends[r] = out ? counts_at(call->send.counts, r) : 0;
+    unfit->counts[r] = in ? counts_at(call->recv.counts, r) : 0;
+    unfit->any |= out | in;
+}
+
+void tiny_say_letters(struct round *round, const struct call *call)
+{
+    const struct tiny *t = round->tiny;
+    size_t near = OFFER_HEAD + (t->letters.near ? t->letters.bytes : 0);
+    struct writing w = { .near = round->mine->payload,
+                         .far = round->payload,
+                         .near_at = near,
+                         .near_end = t->room,
+                         .far_at = t->letters.near ? 0 : t->letters.bytes,
+                         .tiny = t,
+                         .what = call->what };
+    char *letters = t->letters.near ? w.near + OFFER_HEAD : w.far;
+    for (int r = 0; r < t->n; r++) {
+        struct buffer out = block_of(&call->send, r), in = block_of(&call->recv, r);
+        bool other = r != t->me;
+        if (other) {
+            struct letter letter = write_to(&w, &out, &in);
+            memcpy(letters + letter_at(t->me, r), &letter, sizeof letter);
+        }
+        note(round->unfit, call, r, other && is_middling(buffer_bytes(&out), t, call->what),
+             other && is_middling(buffer_bytes(&in), t, call->what));
+    }
+    memcpy(letters, &w.places, sizeof w.places);
+    attach_stay(round);
+    round->bytes = w.near_at;
+}
+
+/* ---- hearing ---- */
+
+/* Ranks (bits) to whom there is something to be sent, and of whom there is something to be got. */
+struct pairs {
+    uint64_t out, in;
+};
+
+struct left {
+    struct pairs now; /* a message at one end, something else at the other */
+    struct pairs later;
+    uint64_t places;
+};
+
+static uint64_t bit(int r)
+{
+    return (uint64_t)1 << r;
+}
+
+static void pass(struct round *round, const struct call *call, int r, struct left *left)
+{
+    int me = round->tiny->me;
+    struct letter mine = letter_of(round, me, r), theirs = letter_of(round, r, me);
+    if (theirs.at & AWAITED && mine.bytes != MESSAGE)
+        left->now.out |= bit(r);
+    else if (mine.bytes == NO_BLOCK)
+        left->later.out |= bit(r);
+    if (theirs.bytes == MESSAGE && !(mine.at & AWAITED))
+        left->now.in |= bit(r);
+    else if (theirs.bytes == NO_BLOCK && !(mine.at & AWAITED))
+        left->later.in |= bit(r);
+    struct buffer in = block_of(&call->recv, r);
+    if (theirs.bytes < MESSAGE && !(mine.at & AWAITED))
+        tiny_land(&in, block_in(round, r, theirs), theirs.bytes, r, round->unfit);
+    left->places += places_of(round, r);
+}
+
+static int hear_letters(struct round *round, const struct call *call, struct left *left)
+{
+    for (int r = 0; r < round->tiny->n; r++) {
+        const struct slot *slot;
+        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (lost)
+            return lost;
+        if (r != round->tiny->me && !round->error)
+            pass(round, call, r, left);
+    }
+    return 0;
+}
+
+/* ---- the second round ---- */
+
+/* The place that one names for the other's block, if it does. */
+static bool place_of(const struct round *round, int from, int to, struct place *place)
+{
+    struct letter letter = letter_of(round, from, to);
+    memcpy(place, cell_of_letter(round, from, letter), sizeof *place);
+    return letter.at & PLACED;
+}
+
+/* Those for which there are places: bits of ranks, and this rank's own where one could not be written. */
+static uint64_t write_blocks(const struct attached *a, const struct call *call, uint64_t out)
+{
+    int n = a->tiny->n, me = a->tiny->me;
+    uint64_t done = 0;
+    for (int turn = 1; turn < n; turn++) { /* nobody is written to by two at once */
+        int r = (me + turn) % n;
+        struct place place;
+        struct buffer block = block_of(&call->send, r);
+        const char *flat = buffer_flat(&block);
+        if ((out & bit(r)) && flat && place_of(&a->met, r, me, &place) &&
+            place.bytes == buffer_bytes(&block))
+            done |= bit(attach_write(a, r, place.address, flat, place.bytes) ? r : me);
+    }
+    return done;
+}
+
+static int write_round(struct round *round, const struct call *call, struct pairs *left)
+{
+    struct tiny *t = round->tiny;
+    struct attached a = {
+        .tiny = t, .said = round->said, .before = round->before, .met = *round
+    };
+    attach_look(&a);
+    int error = attach_end(&a, write_blocks(&a, call, left->out));
+    if (error)
+        return error;
+    left->out &= ~a.done[t->me];
+    for (int r = 0; r < t->n; r++) {
+        if (a.done[r] & bit(t->me))
+            left->in &= ~bit(r);
+        if (a.done[r] & bit(r))
+            t->apart |= 1u << call->what;
+    }
+    round->sequence = a.over.sequence;
+    return 0;
+}
+
+/* ---- both ---- */
+
+static void note_pairs(const struct round *round, const struct call *call,
+                       const struct pairs *pairs)
+{
+    for (int r = 0; r < round->tiny->n && (pairs->out | pairs->in); r++)
+        note(round->unfit, call, r, pairs->out >> r & 1, pairs->in >> r & 1);
+}
+
+/* The messages that are noted.  Whatever becomes of them, the others wait for us. */
+static void exchange_noted(struct round *round)
+{
+    struct unfit *unfit = round->unfit;
+    struct team *team = (struct team *)round->tiny->channel; /* begins with it */
+    if (unfit->any)
+        unfit->error = coll_unfit(team, round->telling, unfit);
+    unfit->any = false;
+}
+
+int tiny_take_letters(struct round *round, const struct call *call)
+{
+    int me = round->tiny->me;
+    struct buffer to = block_of(&call->recv, me), from = block_of(&call->send, me);
+    buffer_copy(&to, &from);
+    exchange_noted(round);
+    places_t mine = places_of(round, me);
+    struct left left = { .places = mine };
+    int lost = hear_letters(round, call, &left);
+    if (lost || round->error) {
+        if (mine > 0)
+            attach_leave(round);
+        return lost;
+    }
+    note_pairs(round, call, &left.now);
+    exchange_noted(round);
+    if (left.places > 0)
+        lost = write_round(round, call, &left.later);
+    note_pairs(round, call, &left.later);
+    return lost;
+}
