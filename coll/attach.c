@@ -277,7 +277,7 @@ const struct attach_way *attach_way_of(enum collective what)
 
 bool attach_serves_nonblocking(enum collective what)
 {
-    return attach_way_of(what) != NULL && !has_known_counts(what);
+    return attach_way_of(what) != NULL;
 }
 
 const char *attach_objection(const struct team *team, const struct call *call, bool tracked)

@@ -73,7 +73,7 @@ struct question question_of(const struct team *team, const struct call *call, en
     size_t bytes = call_bytes(team, call);
     int ranks = team->channel.size;
     bool blocks = mode == BLOCKING;
-    bool forgets = !blocks && (has_known_counts(call->what) || !is_amount_known(call->what));
+    bool may_follow = !is_amount_known(call->what);
     return (struct question){
         .what = call->what,
         .mode = mode,
@@ -88,8 +88,9 @@ struct question question_of(const struct team *team, const struct call *call, en
         .nodes = team->nodes,
         .places = team->places,
         .bytes = bytes,
-        .no_tiny = forgets ? "of those with counts it serves blocking calls only"
-                           : tiny_objection(team, call, mode == NONBLOCKING, bytes),
+        .no_tiny = may_follow && !blocks
+                       ? "where only its ends know how long a block is it serves blocking calls"
+                       : tiny_objection(team, call, mode == NONBLOCKING, bytes),
         .no_attach = mode == PERSISTENT ? "it serves no persistent calls"
                                         : attach_objection(team, call, mode == NONBLOCKING),
     };

@@ -50,6 +50,10 @@ struct team {
     struct mismatch met; /* why the channel is given up, if it is */
 };
 
+/* Let a call have copies of its arrays of counts and displacements in *arrays, to be freed after it; NULL: it has none.
+ * 0 or MPI_ERR_NO_MEM. */
+int call_keep_arrays(struct call *call, const struct team *team, void **arrays);
+
 /* What is chosen for a team stays the same as long as this does: a sum of numbers that only grow. */
 extern unsigned forced_epoch; /* coll/forced.c */
 static inline uint32_t team_stamp(const struct team *team)

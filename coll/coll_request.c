@@ -93,58 +93,6 @@ static const struct request_ops coll_ops = {
     .tell = coll_tell,
 };
 
-/* How many blocks a part with counts has on this rank. */
-static size_t part_blocks(const struct team *team, const struct call *call,
-                          const struct part *part)
-{
-    const struct neighbours *near = team->neighbours;
-    int size = team->channel.size, split = team->split;
-    if (!part->vector)
-        return 0;
-    if (is_neighbourhood(call->what))
-        return (size_t)(part == &call->send ? near->ndestinations : near->nsources);
-    if (split == 0)
-        return (size_t)size;
-    bool first = team->channel.rank < split, own = call->what == COLL_REDUCE_SCATTER;
-    return (size_t)(first == own ? split : size - split);
-}
-
-/* Copy an array of n numbers to `place` and use the copy; returns where the next one goes. */
-static char *array_copy(struct counts *array, size_t n, char *place)
-{
-    size_t bytes = n * (array->wide ? sizeof *array->wide : sizeof *array->narrow);
-    const void *from = array->wide ? (const void *)array->wide : array->narrow;
-    if (!from)
-        return place;
-    memcpy(place, from, bytes);
-    if (array->wide)
-        array->wide = (const int64_t *)place;
-    else
-        array->narrow = (const int *)place;
-    return place + bytes + bytes % sizeof(int64_t);
-}
-
-/* The user's arrays of counts and displacements are copied.  The standard lets us look at them
- * until the operation is over, or until a persistent request is freed; programs that give them
- * away earlier are many, because others have copied them for years. */
-static int own_arrays(struct coll_request *c, const struct team *team)
-{
-    struct call *call = &c->call;
-    size_t nsend = part_blocks(team, call, &call->send);
-    size_t nrecv = part_blocks(team, call, &call->recv);
-    c->arrays = NULL;
-    if (nsend + nrecv == 0)
-        return 0;
-    char *place = c->arrays = malloc(2 * (nsend + nrecv) * sizeof(int64_t));
-    if (!place)
-        return fail(MPI_ERR_NO_MEM, "no memory for the counts of %zu blocks", nsend + nrecv);
-    place = array_copy(&call->send.counts, nsend, place);
-    place = array_copy(&call->send.displs, nsend, place);
-    place = array_copy(&call->recv.counts, nrecv, place);
-    array_copy(&call->recv.displs, nrecv, place);
-    return 0;
-}
-
 static int sizes_first(struct coll_request *c)
 {
     struct execution *run = &c->run;
@@ -177,7 +125,7 @@ static int coll_new(struct team *team, const struct telling *telling, enum mode 
         goto undo_object;
     if (c->staging.send.user.layout || c->staging.recv.user.layout)
         c->call.staging = &c->staging;
-    error = own_arrays(c, team);
+    error = call_keep_arrays(&c->call, team, &c->arrays);
     if (error)
         goto undo_staging;
     error = coll_plan(team, &c->call, mode, choice, &c->cached);

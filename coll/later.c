@@ -52,6 +52,7 @@ struct later {
     struct later *next; /* on it; or of those that are over */
     struct telling telling;
     struct call call;
+    void *arrays;                /* of the call */
     struct staging *staging;     /* of the call; NULL: no data on a device are reduced */
     struct attach_later *attach; /* much data; NULL: it is all in the slots */
     struct round round;
@@ -258,6 +259,7 @@ static void later_free(struct later *l)
     if (l->staging)
         staging_close(l->staging);
     free(l->staging);
+    free(l->arrays);
     attach_later_free(l->attach);
     object_delete(l);
 }
@@ -343,12 +345,16 @@ static int later_new(struct team *team, const struct telling *telling, bool atta
     l->call = *telling->call;
     l->telling = *telling;
     l->telling.call = &l->call;
-    int error = attaches ? 0 : later_stage(l, team);
-    if (error)
+    int error = call_keep_arrays(&l->call, team, &l->arrays);
+    if (!error && !attaches)
+        error = later_stage(l, team);
+    if (error) {
+        free(l->arrays);
         object_delete(l);
-    else
-        *made = l;
-    return error;
+        return error;
+    }
+    *made = l;
+    return 0;
 }
 
 int later_start(struct team *team, const struct telling *telling, bool attaches,

@@ -4,7 +4,7 @@
  *
  *     tiny     little data, in the slots: barrier, bcast, gather(v), scatter(v), allgather(v),
  *              alltoall(v, w), reduce, allreduce, reduce_scatter(_block), scan, exscan
- *     later    the same without lists of counts, nonblocking and persistent; and attach, nonblocking
+ *     later    the same where all know all lengths, nonblocking and persistent; and attach, nonblocking
  *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
  *              allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan
  */

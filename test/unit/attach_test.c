@@ -176,7 +176,7 @@ static bool is_attached(const struct team *team, enum collective what)
 
 /* ---- the tests ---- */
 
-/* First those that are attached by the rules on more than two ranks; with a request no scans, nor lists. */
+/* First those that are attached by the rules on more than two ranks; with a request no scans. */
 static const enum collective kinds[] = {
     COLL_ALLGATHERV,
     COLL_ALLGATHER,
