@@ -12,7 +12,8 @@
  * commute.  A block must arrive once at every rank.
  *
  * A sum is IN until something is folded, then it is in `sums`.  Of a message that has blocks of
- * both kinds those still in IN are copied first.
+ * both kinds those still in IN are copied first.  The two parts of a range that wraps keep their
+ * order, so that they are one message to whoever counts (cast.c).
  */
 #include "coll/plan.h"
 
@@ -33,31 +34,51 @@ static struct span within(struct span home, int first, int n)
     return (struct span){ home.room, home.first + first, n };
 }
 
-/* Where the sums of these blocks are; afterwards all are in the same room. */
-static struct span gathered(struct mirror *m, struct span s)
+/* Are the sums of all blocks of n spans still in IN?  Else all of them are in `sums` afterwards. */
+static bool still_in(struct mirror *m, const struct span *span, int n)
 {
-    int summed = 0;
-    for (int b = s.first; b < s.first + s.n; b++)
-        summed += m->summed[b];
-    if (summed == 0)
-        return within(m->in, s.first, s.n);
-    for (int b = s.first; b < s.first + s.n; b++)
-        if (!m->summed[b])
-            plan_copy(m->plan, within(m->sums, b, 1), within(m->in, b, 1));
-    return within(m->sums, s.first, s.n);
+    bool any = false;
+    for (int k = 0; k < n; k++)
+        for (int b = span[k].first; b < span[k].first + span[k].n; b++)
+            any |= m->summed[b];
+    for (int k = 0; k < n && any; k++)
+        for (int b = span[k].first; b < span[k].first + span[k].n; b++)
+            if (!m->summed[b])
+                plan_copy(m->plan, within(m->sums, b, 1), within(m->in, b, 1));
+    return !any;
 }
 
-static void reflect(struct mirror *m, const struct step *s)
+static struct span moved(const struct step *s)
 {
-    if (s->verb == VERB_RECV) {
-        plan_send(m->plan, s->peer, gathered(m, s->to));
-        return;
+    assert(s->verb <= VERB_RECV); /* there is no scratch to copy or fold in */
+    return s->verb == VERB_SEND ? s->from : s->to;
+}
+
+/* One step, or the two parts of a range that wraps. */
+static void reflect(struct mirror *m, const struct step *s, int n)
+{
+    struct span span[2] = { moved(&s[0]), moved(&s[n - 1]) };
+    struct span home = still_in(m, span, n) ? m->in : m->sums;
+    for (int k = 0; k < n; k++) {
+        struct span at = within(home, span[k].first, span[k].n);
+        if (s[k].verb == VERB_RECV) {
+            plan_send(m->plan, s[k].peer, at);
+            continue;
+        }
+        plan_fold(m->plan, s[k].peer, within(m->sums, at.first - home.first, at.n), at,
+                  INCOMING_LAST);
+        for (int b = span[k].first; b < span[k].first + span[k].n; b++)
+            m->summed[b] = true;
     }
-    assert(s->verb == VERB_SEND); /* there is no scratch to copy or fold in */
-    struct span with = gathered(m, s->from);
-    plan_fold(m->plan, s->peer, within(m->sums, s->from.first, s->from.n), with, INCOMING_LAST);
-    for (int b = s->from.first; b < s->from.first + s->from.n; b++)
-        m->summed[b] = true;
+}
+
+/* Two steps one behind the other: the end of all blocks and their beginning, one message but for that. */
+static bool is_wrapped(const struct mirror *m, const struct step *s)
+{
+    if (s[0].verb != s[1].verb || s[0].peer != s[1].peer)
+        return false;
+    struct span end = moved(&s[0]), start = moved(&s[1]);
+    return start.first == 0 && end.first > start.n && end.first + end.n == m->in.n;
 }
 
 /* Collects sums of the blocks of `in`.  Where something is summed up, the sum is in `sums`. */
@@ -78,8 +99,12 @@ static void mirror(struct plan *plan, struct span in, struct span sums, program 
     if (!m.summed || sub.error)
         plan->error = fail(MPI_ERR_NO_MEM, "no memory to turn a plan of %d steps", sub.nsteps);
     plan->rolls = sub.rolls; /* its order, backwards, is that of what it becomes */
-    for (int i = sub.nsteps - 1; i >= 0 && !plan->error; i--)
-        reflect(&m, plan_step(&sub, i, &space));
+    for (int i = sub.nsteps - 1, n; i >= 0 && !plan->error; i -= n) {
+        struct step s[2] = { *plan_step(&sub, i > 0 ? i - 1 : 0, &space) };
+        s[1] = *plan_step(&sub, i, &space);
+        n = i > 0 && is_wrapped(&m, s) ? 2 : 1; /* at both ends of the message alike */
+        reflect(&m, &s[2 - n], n);
+    }
     free(m.summed);
     plan_free(&sub);
 }

@@ -137,8 +137,8 @@ static double digits(int p, int k)
     return sum;
 }
 
-/* Where a round of k messages is folded in rank order, some come a turn too early; and ranges that
- * wrap go backwards as two.  Then the rounds of the books are not those of one message at a time. */
+/* Where a round of k messages is folded in rank order, some come a turn too early.  Then the rounds of the books are
+ * not those of one message at a time. */
 static double uncounted(int p, int k)
 {
     (void)p;
@@ -233,7 +233,7 @@ static const struct row {
     { COLL_ALLREDUCE, "ring-both", ALWAYS, two_others, two_others },
     { COLL_ALLREDUCE, "halving", POWERS, two_logs, two_others },
     { COLL_ALLREDUCE, "bcube", POWERS, two_log_k, two_others },
-    { COLL_ALLREDUCE, "bruck", ALWAYS, uncounted, two_others },
+    { COLL_ALLREDUCE, "bruck", ALWAYS, two_logs, two_others },
     { COLL_ALLREDUCE, "nhr", ALWAYS, two_others, two_others },
     { COLL_ALLREDUCE, "swing", POWERS, two_others, two_others },
     { COLL_ALLREDUCE, "torus", ALWAYS, two_grids, two_others },
@@ -242,7 +242,7 @@ static const struct row {
     { COLL_REDUCE_SCATTER, "ring", ALWAYS, others, others },
     { COLL_REDUCE_SCATTER, "ring-both", ALWAYS, others, others },
     { COLL_REDUCE_SCATTER, "neighbour", EVEN, half, others },
-    { COLL_REDUCE_SCATTER, "bruck", ALWAYS, uncounted, others },
+    { COLL_REDUCE_SCATTER, "bruck", ALWAYS, log_2, others },
     { COLL_REDUCE_SCATTER, "halving", POWERS, log_2, others },
     { COLL_REDUCE_SCATTER, "nhr", ALWAYS, others, others },
     { COLL_REDUCE_SCATTER, "pat", ALWAYS, others, others },
