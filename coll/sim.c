@@ -292,6 +292,14 @@ static bool find_way(struct stage *s, int actor, int i, int peer)
     return t->way != NULL;
 }
 
+/* A message passes links as a worm does, its end no faster than the slowest of its ways: where links are slower than
+ * interfaces, it is there so much later. */
+static double lag_of(const struct stage *s, double bytes)
+{
+    double slower = s->fabric->byte - s->model->link[DISTANCE_NET].byte;
+    return slower > 0 ? bytes * slower : 0;
+}
+
 static void hop(struct stage *s, int actor, int i)
 {
     struct state *t = &s->state[actor][i];
@@ -305,6 +313,7 @@ static void hop(struct stage *s, int actor, int i)
     }
     free(t->way);
     t->way = NULL;
+    t->ready.bandwidth += lag_of(s, bytes);
     leave(s, actor, i, DISTANCE_NET);
 }
 

@@ -168,6 +168,28 @@ START_TEST(links_are_shared)
 }
 END_TEST
 
+/* One message that nobody disturbs: its end comes no sooner than the slowest of interfaces and links lets it. */
+START_TEST(a_slow_link_takes_its_time)
+{
+    struct topology t;
+    struct cast cast;
+    struct price price;
+    const struct algorithm *a = algorithm_find(COLL_BCAST, false, "binomial");
+    ck_assert_ptr_nonnull(a);
+    struct price_query query = { .algorithm = a, .p = 2, .bytes = 1000000 };
+    struct seats seats = { .per_node = 1 };
+    open_network(&t, "ring", 2);
+    t.fabric.hop = 0;
+    ck_assert_int_eq(cast_open(&cast, &query, 1, (struct grouping){ 0, 0 }, PLENTY), 0);
+    for (double byte = 1e-12; byte < 1e-7; byte *= 10) {
+        struct price_model net = { .link = { [DISTANCE_NET] = { .byte = byte } } };
+        ck_assert_int_eq(sim_perform(&cast, &net, &seats, &t.fabric, &price), 0);
+        ck_assert_double_eq_tol(price_seconds(price), 1e6 * fmax(byte, t.fabric.byte), 1e-12);
+    }
+    cast_close(&cast);
+}
+END_TEST
+
 START_TEST(what_cannot_be_says_so)
 {
     static const struct {
@@ -197,4 +219,5 @@ START_TEST(what_cannot_be_says_so)
 END_TEST
 
 UNIT_MAIN("topology", routes_are_as_long_as_they_should_be, what_looks_the_same_is_the_same,
-          few_nodes_stand_for_many, links_are_shared, what_cannot_be_says_so)
+          few_nodes_stand_for_many, links_are_shared, a_slow_link_takes_its_time,
+          what_cannot_be_says_so)
