@@ -143,6 +143,7 @@ static struct candidate candidate_of(const struct question *q, const struct choi
     if (tuned && !won) {
         c.how.pieces = tuned->use.pieces;
         c.how.radix = tuned->use.radix;
+        c.how.throttle = tuned->use.throttle;
     }
     c.priced = won || tuned ? model_price_of(q, &c.how, &c.price)
                             : model_price(q, a, &c.how, &c.price);
@@ -161,6 +162,9 @@ static void verdict_text(char *text, size_t size, const struct question *q,
         snprintf(text, size, "cannot: %s", objection);
     else if (choice->by == BY_FORCE)
         snprintf(text, size, "%s asks for %s", choice->who, choice->algorithm->name);
+    else if (c->measured >= 0 && won->measured > c->measured)
+        snprintf(text, size, "faster by %.0f %%, but behind it in the row",
+                 100 * (1 - c->measured / won->measured));
     else if (c->measured >= 0 && won->measured > 0)
         snprintf(text, size, "slower by %.0f %%", 100 * (c->measured / won->measured - 1));
     else if (choice->by == BY_TUNING)

@@ -95,6 +95,12 @@ expect "xmpi explain: more ranks than CPUs" 0 "knomial by 8 (rule 5, more ranks 
 expect "xmpi explain: a CPU each" 0 "attach (rule 7, all ranks on one node" "$xmpi" explain allreduce 64k -n 16 --cpus 16
 expect "xmpi explain: a tuning file" 0 "slower by 100 %" env XMPI_TUNING="$scratch/table" "$xmpi" explain \
     allreduce 8 -n 4
+printf 'alltoall : spread:throttle=4 2us, pairwise:throttle=2 4us, bruck 1us\n' > "$scratch/table"
+expect "xmpi explain: a throttled one that lost" 0 "pairwise, 2 at a time " env XMPI_TUNING="$scratch/table" "$xmpi" explain \
+    alltoall 64k -n 4
+expect "xmpi explain: a row out of order" 0 "faster by 50 %, but behind it in the row" env XMPI_TUNING="$scratch/table" \
+    "$xmpi" explain alltoall 64k -n 4
+expect "xmpi explain: one rank has no slots" 0 "allreduce of 8 bytes on 1 ranks: doubling (rule " "$xmpi" explain allreduce 8 -n 1
 printf 'allreduce ranks=4 : circulant 9us\nallreduce : rnig\n' > "$scratch/table"
 expect "xmpi explain: a wrong tuning file" 1 "table:2: there is no algorithm" \
     env XMPI_TUNING="$scratch/table" "$xmpi" explain allreduce 8 -n 4

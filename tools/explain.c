@@ -72,7 +72,7 @@ static int count_read(const char *option, const char *text, int *n)
 /* The shared slots: what tiny_objection says of a predefined operation and a type without gaps. */
 static const char *no_tiny(const struct question *q)
 {
-    if (q->nodes > 1)
+    if (q->nodes > 1 || q->ranks < 2)
         return "the ranks have no shared slots";
     if (q->ranks > TINY_RANKS)
         return "it serves 64 ranks at most";
