@@ -142,6 +142,11 @@ expect "cost: no cut" 2 "cannot be cut" cost barrier:dissemination -n 8 --pieces
 
 expect "cost: too many pieces" 2 "--pieces 100000000 is no number from 1 to 4096" cost bcast:chain -n 8 \
     --pieces 100000000 --bytes 8
+expect "cost: nobody would look at it" 2 "cost: --topology is for sim and not for cost; leave it out" cost allreduce:ring \
+    -n 8 --bytes 8 --topology ring
+expect "check: tries all roots" 2 "check: --root is for show cost sim draw goal and not for check" check bcast:chain -n 8 \
+    --root 1
+expect "list: nobody would look at it" 2 "list: -n is for show" list -n 8
 expect "show: too many ranks" 2 "-n 2147483647 is no number from 1 to 16777216" show allgather:ring -n 2147483647
 expect "show: more than an int" 2 "-n 99999999999999999999999 is no number from 1 to" show allgather:ring \
     -n 99999999999999999999999

@@ -177,6 +177,56 @@ static int read_value(struct plan_args *args, const char *option, const char *va
     return 0;
 }
 
+/* What nobody would look at is refused: whoever wrote it expects something of it. */
+static int check_use(const struct plan_args *args, const char *option)
+{
+    static const char plans[] = " show check cost sim draw goal ";
+    static const struct {
+        const char *option, *of;
+    } uses[] = { { "-n", plans },
+                 { "--pieces", plans },
+                 { "--radix", plans },
+                 { "--throttle", plans },
+                 { "--nodes", plans },
+                 { "--split", plans },
+                 { "--dims", plans },
+                 { "--root", " show cost sim draw goal " },
+                 { "--bytes", " cost sim goal " },
+                 { "--machine", " cost sim goal " },
+                 { "--set", " cost sim goal " },
+                 { "--topology", " sim " },
+                 { "--rank", " show " },
+                 { "--expand", " show " },
+                 { "--in-place", " show " },
+                 { "--graph", " draw " },
+                 { "-o", " draw goal import " } };
+    char word[40];
+    snprintf(word, sizeof word, " %s ", args->subcommand);
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (!strcmp(option, uses[i].option) && !strstr(uses[i].of, word))
+            return plan_wrong("%s is for%sand not for %s; leave it out", option, uses[i].of,
+                              args->subcommand);
+    return 0;
+}
+
+/* An option and, if it has one, its value.  Returns how many words it was; *code: what is wrong. */
+static int read_option(struct plan_args *args, const char *option, const char *value, int *code)
+{
+    *code = check_use(args, option);
+    if (*code)
+        return 0;
+    *code = read_flag(args, option);
+    if (*code == 0)
+        return 1;
+    if (value)
+        *code = read_value(args, option, value);
+    if (*code < 0)
+        *code =
+            plan_wrong("%s is not an option, or its value is missing; see xmpi plan %s --help",
+                       option, args->subcommand);
+    return 2;
+}
+
 /* ---- all of it ---- */
 
 /* Two groups, which --split asks for where both have an algorithm of the name, and a torus. */
@@ -251,22 +301,17 @@ int plan_args_read(struct plan_args *args, int argc, char **argv)
     args->model = price_standard;
     args->hop = 0.1e-6;
     args->wire = -1; /* as the interface of a node */
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1, words; i < argc; i += words) {
         int code = 0;
-        if (argv[i][0] != '-' && !strcmp(args->subcommand, "list"))
+        words = 1;
+        if (argv[i][0] == '-')
+            words = read_option(args, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &code);
+        else if (!strcmp(args->subcommand, "list"))
             code = read_only(&args->output, argv[i]);
-        else if (argv[i][0] != '-' && !strcmp(args->subcommand, "import"))
+        else if (!strcmp(args->subcommand, "import"))
             code = read_only(&args->input, argv[i]);
-        else if (argv[i][0] != '-')
+        else
             code = args->algorithm ? one_at_a_time(args, argv[i]) : read_name(args, argv[i]);
-        else if ((code = read_flag(args, argv[i])) < 0 && i + 1 < argc) {
-            code = read_value(args, argv[i], argv[i + 1]);
-            i += code == 0;
-        }
-        if (code < 0)
-            code = plan_wrong("%s is not an option, or its value is missing; see xmpi plan "
-                              "%s --help",
-                              argv[i], args->subcommand);
         if (code)
             return code;
     }
