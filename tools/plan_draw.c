@@ -48,6 +48,24 @@ static void note(void *self, int actor, int i, int from, int to)
         (struct message){ act->peer, actor, from, to, act->verb == VERB_FOLD, act->bytes };
 }
 
+/* What it is, and room for it. */
+struct title {
+    char text[160];
+    int width;
+};
+
+static struct title title_of(const struct drawing *d, const struct plan_args *args)
+{
+    enum { LEAST = 420, LETTER = 8, EDGE = 14 };
+    struct title t;
+    int n = snprintf(t.text, sizeof t.text, "%s:%s on %d ranks: %d rounds",
+                     collective_name(args->algorithm->what), args->algorithm->name, d->p,
+                     d->rounds);
+    int wide = LETTER * n + 2 * EDGE;
+    t.width = wide > LEAST ? wide : LEAST;
+    return t;
+}
+
 static void head(const struct drawing *d, const struct plan_args *args, int width, int height)
 {
     const char *what = collective_name(args->algorithm->what), *name = args->algorithm->name;
@@ -76,10 +94,8 @@ static void head(const struct drawing *d, const struct plan_args *args, int widt
                 "markerHeight=\"7\" orient=\"auto\"><path class=\"a%s\" d=\"M0 0L8 4L0 "
                 "8z\"/></marker>\n",
                 fold ? "fold" : "move", fold ? "fold" : "move");
-    fprintf(d->to,
-            "</defs>\n<text class=\"big\" x=\"14\" y=\"24\">%s:%s on %d ranks: %d rounds", what,
-            name, d->p, d->rounds);
-    fprintf(d->to, "</text>\n");
+    fprintf(d->to, "</defs>\n<text class=\"big\" x=\"14\" y=\"24\">%s</text>\n",
+            title_of(d, args).text);
 }
 
 /* What the colours say, where both occur. */
@@ -103,7 +119,8 @@ static void draw_time(const struct drawing *d, const struct plan_args *args)
 {
     int step = d->rounds > 20 ? 44 : 84;
     int width = LEFT + step * d->rounds + 40, height = TOP + ROW * d->p + 16;
-    width = width < 420 ? 420 : width;
+    int least_wide = title_of(d, args).width;
+    width = width < least_wide ? least_wide : width;
     head(d, args, width, height);
     legend(d, width);
     for (int k = 0; k <= d->rounds; k++)
@@ -207,7 +224,6 @@ static void lay_out(const struct drawing *d, struct point *at, int *width, int *
         *width = (int)(2 * radius + 80);
         *height = (int)(TOP + 2 * radius + 40);
     }
-    *width = *width < 420 ? 420 : *width;
 }
 
 static bool seen_before(const struct drawing *d, int i)
@@ -222,8 +238,9 @@ static bool seen_before(const struct drawing *d, int i)
 static void draw_graph(const struct drawing *d, const struct plan_args *args)
 {
     struct point at[MOST_RANKS];
-    int width, height;
+    int width, height, least_wide = title_of(d, args).width;
     lay_out(d, at, &width, &height);
+    width = width < least_wide ? least_wide : width;
     head(d, args, width, height);
     legend(d, width);
     for (int i = 0; i < d->nmessages; i++) {
