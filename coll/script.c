@@ -114,7 +114,12 @@ static void require_do(struct walk *walk)
     const struct word *w = walk->word;
     if (walk_number(walk) == 0 && walk->doing && !walk->why[0]) {
         walk->excluded = true;
-        walk_refuse(walk, w, "it does not serve %d ranks", walk->p);
+        if (walk->root > 0)
+            walk_refuse(walk, w,
+                        "it does not serve %d ranks when the root is %d, as any may be",
+                        walk->p, walk->root);
+        else
+            walk_refuse(walk, w, "it does not serve %d ranks", walk->p);
     }
 }
 

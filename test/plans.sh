@@ -345,6 +345,11 @@ own "15: rank 0 of 1: rank 0 is itself" "send in[0] -> me"
 own "6: rank 0 of 1: in[7 .. 7], but there are 1 blocks" "send in[7] -> 1"
 own "5: rank 0 of 1: more than 1048576 statements" "for i in 0 .. 2000000 { }"
 own "9: it does not serve 1 ranks" "require p == 4"
+printf 'algorithm a for bcast\nblocks in 0 out 1 tmp 0\nrequire p == 2 and root == 0\nif me == 0 { send out[0] -> 1 }\n%s' \
+    'else { recv out[0] <- 0 }' > "$scratch/own.plan"
+export XMPI_PLAN="$scratch/own.plan"
+expect "check: one root only" 1 "own.plan:3:9: it does not serve 2 ranks when the root is 1, as any may be" \
+    check bcast:a -n 2
 printf 'algorithm a for allreduce\nblocks in 1 out 1 tmp 2147483647\n' > "$scratch/own.plan"
 export XMPI_PLAN="$scratch/own.plan"
 expect "check: too many blocks" 1 "own.plan:2:1: 2147483647 blocks of tmp; from 0 to 1048576" check allreduce:a -n 1..6
@@ -352,6 +357,9 @@ printf 'algorithm a for allreduce\nblocks in 1 out 1 tmp 0\ncopy out[0] in[0]\ni
     > "$scratch/own.plan"
 expect "check: a step" 1 "allreduce:a is wrong on 2 ranks: line 4: " check allreduce:a -n 1..6
 
+long=$(printf '%047d' 0 | tr 0 a) # the longest name there may be: 70 letters and more are no longer cut off
+printf 'algorithm %s for allreduce\nblocks in 1 out 1 tmp 0\ncopy out[0] in[0]\n' "$long" > "$scratch/own.plan"
+expect "draw: a long name" 0 'viewBox="0 0 652 ' draw allreduce:"$long" -n 1 -o -
 XMPI_PLAN=$top/examples/plans/ring.plan
 sed 's/my-ring/ring/' "$XMPI_PLAN" > "$scratch/taken.plan"
 XMPI_PLAN=$scratch/taken.plan
