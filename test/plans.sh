@@ -265,7 +265,8 @@ for name in allreduce_ring allreduce_allpairs allgather_recursive_doubling; do
 done
 sed 's/type="rrs"/type="rsr"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/type.xml"
 expect "import: no type" 2 'line 5: type="rsr": there is s, r' import "$scratch/type.xml" -o "$scratch/a.plan"
-sed 5d "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/lost.xml" # the first send
+doubling=$top/test/plan/msccl/allgather_recursive_doubling.xml
+sed '4,10s/s="2"/s="1"/; 5d' "$doubling" > "$scratch/lost.xml" # the first send
 expect "import: a step lost" 2 "waits for ever" import "$scratch/lost.xml" -o "$scratch/a.plan"
 sed 's/s_chunks="0"/s_chunks="9"/; s/type="cpy" srcbuf="i"/type="cpy" srcbuf="s"/' "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/far.xml"
 expect "import: nobody's chunk" 2 "a chunk that nobody has written" import "$scratch/far.xml" -o "$scratch/a.plan"
@@ -292,6 +293,19 @@ expect "import: single quotes, angles in them" 0 "allreduce:allreduce-ring is ri
 sed '4s/srcoff="0"/srcoff="9999"/' "$ring" > "$scratch/wide.xml"
 expect "import: no such chunk" 2 "wide.xml: line 4: chunks 9999 to 9999 of i, but gpu 0 has 4" import "$scratch/wide.xml" \
     -o "$scratch/a.plan"
+broken() # wanted text, sed's script: of the allgather
+{
+    sed "$2" "$doubling" > "$scratch/broken.xml"
+    expect "import: $1" 2 "broken.xml: line $1" import "$scratch/broken.xml" -o "$scratch/a.plan"
+}
+broken '6: s="7", but the next step of this thread block is 2' '6s/s="2"/s="7"/'
+broken '7: a thread block inside of another one' '7s/.*/<tb id="1" send="2" recv="2" chan="1">/'
+broken '8: thread block 0 of gpu 0 is there twice' '8s/id="1"/id="0"/'
+broken '11: </gpu> inside of a thread block' '11d'
+broken '13: gpu 0 is there twice' '13s/id="1"/id="0"/'
+broken '13: a gpu inside of gpu 0' '12d; 11s,$,\n,'
+broken '9: waits for step 2 of thread block 5, which gpu 0 has not' '9s/depid="0"/depid="5"/'
+broken '9: waits for step 3 of thread block 0, which gpu 0 has not' '9s/deps="2"/deps="3"/'
 lines=$(wc -l < "$ring")
 { cat "$ring"; echo "<algo/>"; } > "$scratch/more.xml"
 expect "import: two algorithms" 2 "line $((lines + 1)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"

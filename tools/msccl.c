@@ -23,8 +23,10 @@ enum { MOST_TEXT = 64 << 20, MOST_GPUS = 1024, MOST_CHUNKS = 1 << 16, MOST_TAG =
 struct reader {
     struct msccl *a;
     const char *at;
-    int line, gpu, chunks[MSCCL_BUFFERS]; /* of this gpu; -1: it does not say */
-    bool over;                            /* </algo> has come */
+    int line, gpu,
+        chunks[MSCCL_BUFFERS]; /* the open gpu, -1: none; its chunks, -1: it does not say */
+    bool in_block, over;       /* a thread block is open; </algo> has come */
+    bool known[MOST_GPUS];     /* gpus that have been */
     char tag[MOST_TAG];
 };
 
@@ -203,8 +205,14 @@ static bool step_read(struct reader *r)
 {
     struct msccl *a = r->a;
     struct msccl_step s = { .line = r->line };
-    if (a->nblocks == 0)
+    int number;
+    if (!r->in_block)
         return wrong(r, "a step outside of a thread block");
+    if (!number_get(r, "s", 0, 1 << 20, &number))
+        return false;
+    if (number != a->block[a->nblocks - 1].n)
+        return wrong(r, "s=\"%d\", but the next step of this thread block is %d", number,
+                     a->block[a->nblocks - 1].n);
     if (!type_get(r, &s.type) || !place_get(r, "srcbuf", "srcoff", &s.src) ||
         !place_get(r, "dstbuf", "dstoff", &s.dst) ||
         !number_get(r, "cnt", 0, MOST_CHUNKS, &s.n) ||
@@ -228,6 +236,12 @@ static bool step_read(struct reader *r)
     return true;
 }
 
+/* <tb ... /> */
+static bool is_empty(const struct reader *r)
+{
+    return r->tag[strlen(r->tag) - 1] == '/';
+}
+
 static bool block_read(struct reader *r)
 {
     struct msccl *a = r->a;
@@ -235,6 +249,8 @@ static bool block_read(struct reader *r)
     int last = a->gpus - 1;
     if (r->gpu < 0)
         return wrong(r, "a thread block outside of a gpu");
+    if (r->in_block)
+        return wrong(r, "a thread block inside of another one");
     if (!number_get(r, "id", 0, 1 << 20, &b.id) || !number_get(r, "send", -1, last, &b.to) ||
         !number_get(r, "recv", -1, last, &b.from) ||
         !number_get(r, "chan", -1, 1 << 20, &b.channel) ||
@@ -242,7 +258,11 @@ static bool block_read(struct reader *r)
         return false;
     if (b.to == b.gpu || b.from == b.gpu)
         return wrong(r, "gpu %d has itself as a peer", b.gpu);
+    for (int i = a->nblocks - 1; i >= 0 && a->block[i].gpu == b.gpu; i--)
+        if (a->block[i].id == b.id)
+            return wrong(r, "thread block %d of gpu %d is there twice", b.id, b.gpu);
     a->block[a->nblocks++] = b;
+    r->in_block = !is_empty(r);
     return true;
 }
 
@@ -250,13 +270,22 @@ static bool gpu_read(struct reader *r)
 {
     static const char *const names[] = { "i_chunks", "o_chunks", "s_chunks" };
     size_t n;
+    int id;
+    if (r->gpu >= 0)
+        return wrong(r, "a gpu inside of gpu %d", r->gpu);
     for (int b = 0; b < MSCCL_BUFFERS; b++) {
         r->chunks[b] = -1;
         if (attribute(r, names[b], &n) &&
             !number_get(r, names[b], 0, MOST_CHUNKS, &r->chunks[b]))
             return false;
     }
-    return number_get(r, "id", 0, r->a->gpus - 1, &r->gpu);
+    if (!number_get(r, "id", 0, r->a->gpus - 1, &id))
+        return false;
+    if (r->known[id])
+        return wrong(r, "gpu %d is there twice", id);
+    r->known[id] = true;
+    r->gpu = is_empty(r) ? -1 : id;
+    return true;
 }
 
 static bool tag_read(struct reader *r)
@@ -268,7 +297,16 @@ static bool tag_read(struct reader *r)
         return block_read(r);
     if (tag_is(r, "gpu"))
         return gpu_read(r);
+    if (strncmp(r->tag, "/tb", 3) == 0)
+        r->in_block = false;
+    if (strncmp(r->tag, "/gpu", 4) == 0) {
+        if (r->in_block)
+            return wrong(r, "</gpu> inside of a thread block");
+        r->gpu = -1;
+    }
     r->over |= strncmp(r->tag, "/algo", 5) == 0;
+    if (r->over && r->gpu >= 0)
+        return wrong(r, "</algo> inside of gpu %d", r->gpu);
     if (tag_is(r, "algo")) {
         a->line = r->line;
         return text_get(r, "name", a->name, sizeof a->name) &&
@@ -277,6 +315,32 @@ static bool tag_read(struct reader *r)
                number_get(r, "nchunksperloop", 1, MOST_CHUNKS, &a->chunks);
     }
     return true; /* ends of tags, comments, <?xml ...?> */
+}
+
+/* Has this gpu, whose thread blocks begin with `first`, the step that this one waits for? */
+static bool can_come(const struct msccl *a, int first, const struct msccl_step *s)
+{
+    for (int i = first; i < a->nblocks && a->block[i].gpu == a->block[first].gpu; i++)
+        if (a->block[i].id == s->block)
+            return s->of_step < a->block[i].n;
+    return s->block < 0;
+}
+
+static bool waits_are_right(struct reader *r)
+{
+    const struct msccl *a = r->a;
+    for (int i = 0, first = 0; i < a->nblocks; i++) {
+        const struct msccl_block *b = &a->block[i];
+        first = a->block[first].gpu == b->gpu ? first : i;
+        for (int k = b->first; k < b->first + b->n; k++) {
+            const struct msccl_step *s = &a->step[k];
+            r->line = s->line;
+            if (!can_come(a, first, s))
+                return wrong(r, "waits for step %d of thread block %d, which gpu %d has not",
+                             s->of_step, s->block, b->gpu);
+        }
+    }
+    return true;
 }
 
 /* NULL, with errno. */
@@ -320,6 +384,8 @@ bool msccl_read(struct msccl *a, const char *path)
         wrong(&r, "the file ends before </algo>");
     if (!a->wrong[0] && a->nsteps == 0)
         wrong(&r, "there is no <step> of an <algo>");
+    if (!a->wrong[0])
+        waits_are_right(&r);
     return !a->wrong[0];
 }
 
