@@ -18,11 +18,11 @@
 #include "src/attr.h"
 
 #include "runtime/fail.h"
-#include "runtime/lock.h"
 #include "runtime/object.h"
 #include "src/api/comm.h"
 #include "src/comm.h"
 #include "src/handle.h"
+#include "src/outside.h"
 #include "src/type.h"
 
 #include <stdlib.h>
@@ -222,9 +222,9 @@ static int value_copy(const struct keyval *k, void *handle, void *value, void **
         *flag = 1;
         return MPI_SUCCESS;
     }
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     int rc = call_copy(k, handle, value, copied, flag);
-    engine_retake(levels);
+    outside_end(&outside);
     return rc ? fail(rc, "the copy function of keyval %d returned %d", k->number, rc) : rc;
 }
 
@@ -232,9 +232,9 @@ static int value_delete(const struct keyval *k, void *handle, void *value)
 {
     if (!k->delete)
         return MPI_SUCCESS;
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     int rc = call_delete(k, handle, value);
-    engine_retake(levels);
+    outside_end(&outside);
     return rc ? fail(rc, "the delete function of keyval %d returned %d", k->number, rc) : rc;
 }
 

@@ -14,6 +14,7 @@
 #include "src/api/environment.h"
 #include "src/error.h"
 #include "src/handle.h"
+#include "src/outside.h"
 #include "src/session.h"
 
 #include <stdio.h>
@@ -105,9 +106,9 @@ static void call_function(const struct errhandler *errhandler, void *owner, int 
 /* The function may take its time, or call MPI and wait. */
 static void call(const struct errhandler *errhandler, void *owner, int code)
 {
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     call_function(errhandler, owner, code);
-    engine_retake(levels);
+    outside_end(&outside);
 }
 
 int errhandler_raise(void *owner, int code, const char *message)

@@ -8,8 +8,8 @@
 #include "src/greq.h"
 
 #include "runtime/fail.h"
-#include "runtime/lock.h"
 #include "src/api/external.h"
+#include "src/outside.h"
 #include "src/request.h"
 #include "src/status.h"
 
@@ -36,9 +36,9 @@ static int greq_query(struct request *request)
     struct greq *greq = (struct greq *)request;
     MPI_Status status = { .MPI_ERROR = MPI_SUCCESS };
     status_write(&status, &result_empty);
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     int rc = greq->query ? greq->query(greq->state, &status) : MPI_SUCCESS;
-    engine_retake(levels);
+    outside_end(&outside);
     request->result = status_read(&status);
     request->result.error = MPI_SUCCESS; /* the function's value is what counts */
     return rc ? fail(rc, "the query function of the generalized request returned %d", rc) : 0;
@@ -47,18 +47,19 @@ static int greq_query(struct request *request)
 static int greq_cancel(struct request *request)
 {
     struct greq *greq = (struct greq *)request;
-    int done = request->done, levels = engine_release();
+    int done = request->done;
+    struct outside outside = outside_begin();
     int rc = greq->cancel ? greq->cancel(greq->state, done) : MPI_SUCCESS;
-    engine_retake(levels);
+    outside_end(&outside);
     return rc ? fail(rc, "the cancel function of the generalized request returned %d", rc) : 0;
 }
 
 static void greq_release(struct request *request)
 {
     struct greq *greq = (struct greq *)request;
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     int rc = greq->free ? greq->free(greq->state) : MPI_SUCCESS;
-    engine_retake(levels);
+    outside_end(&outside);
     if (rc)
         free_error = fail(rc, "the free function of the generalized request returned %d", rc);
     object_delete(greq);

@@ -79,6 +79,7 @@ libxmpi_core_la_SOURCES += \
     src/greq.c src/greq.h \
     src/neighbor.c \
     src/op.c src/op.h \
+    src/outside.h \
     src/p2p.c \
     src/pack.c src/pack.h \
     src/part.c src/part.h src/part_messages.c \

@@ -10,8 +10,8 @@
 #include "runtime/fail.h"
 #include "runtime/gpu.h"
 #include "runtime/gpu_reduce.h"
-#include "runtime/lock.h"
 #include "src/api/collective.h"
+#include "src/outside.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void user_narrow(const struct reduction *r, const void *in, void *inout, 
 {
     MPI_User_function *function = (MPI_User_function *)r->function;
     MPI_Datatype datatype = r->datatype;
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     while (count > 0) {
         int piece = count > INT_MAX ? INT_MAX : (int)count;
         function((void *)in, inout, &piece, &datatype);
@@ -63,7 +63,7 @@ static void user_narrow(const struct reduction *r, const void *in, void *inout, 
         inout = buffer_at(inout, bytes);
         count -= (size_t)piece;
     }
-    engine_retake(levels);
+    outside_end(&outside);
 }
 
 static void user_wide(const struct reduction *r, const void *in, void *inout, size_t count)
@@ -71,9 +71,9 @@ static void user_wide(const struct reduction *r, const void *in, void *inout, si
     MPI_User_function_c *function = (MPI_User_function_c *)r->function;
     MPI_Datatype datatype = r->datatype;
     MPI_Count n = (MPI_Count)count;
-    int levels = engine_release();
+    struct outside outside = outside_begin();
     function((void *)in, inout, &n, &datatype);
-    engine_retake(levels);
+    outside_end(&outside);
 }
 
 void op_hold(struct op *op)

@@ -63,6 +63,23 @@ static void missing(void)
     MPI_Allreduce(MPI_IN_PLACE, data, LONG, MPI_INT, MPI_SUM, world);
 }
 
+/* What waits is MPI_Allreduce, whatever its operation calls. */
+static void asks_size(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int bytes;
+    MPI_Type_size(*type, &bytes);
+    MPI_Reduce_local(in, inout, *count, *type, MPI_SUM);
+}
+
+static void fold_calls(void)
+{
+    MPI_Op op;
+    MPI_Op_create(asks_size, 1, &op);
+    if (rank == 2)
+        MPI_Recv(data, 1, MPI_INT, 0, 9, world, MPI_STATUS_IGNORE);
+    MPI_Allreduce(data, more, 4, MPI_INT, op, world);
+}
+
 static void different(void)
 {
     if (rank == 0)
@@ -699,6 +716,7 @@ static const struct {
     { "wrong-tag", wrong_tag },
     { "wrong-comm", wrong_comm },
     { "missing", missing },
+    { "fold-calls", fold_calls },
     { "different", different },
     { "roots", roots },
     { "ways", ways },

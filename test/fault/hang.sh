@@ -101,6 +101,8 @@ at_line wrong-comm "wrong comm"
 broken missing 3
 says missing "rank 1 has to call MPI_Allreduce on MPI_COMM_WORLD, too"
 at_line missing missing
+broken fold-calls 4
+says fold-calls "rank 0 .*MPI_Allreduce, collective 1 on MPI_COMM_WORLD, 16 bytes"
 XMPI_COLL=bcast=binomial refused different 3 \
     "rank . called MPI_B[ac][a-z]*.* while rank . called MPI_B[ac][a-z]*.*1st collective of MPI_COMM_WORLD"
 broken different-small 2
