@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 struct idup {
-    int refs; /* the opening, and sends that still need the ticket */
-    struct comm *old, *made;
+    int refs;                /* the opening, and sends that still need the ticket */
+    struct comm *old, *made; /* made: NULL where a copy function refused */
     struct ticket ticket;
 };
 
@@ -36,9 +36,9 @@ static void idup_drop(struct idup *idup)
 static int idup_open(struct idup *idup, int rc)
 {
     struct comm *old = idup->old, *made = idup->made;
-    if (!rc)
+    if (!rc && made)
         rc = comm_open(made, &idup->ticket, old->group, old->remote, old);
-    if (rc)
+    if (rc && made)
         made->freed = true; /* a handle to nothing */
     comm_release(old);
     idup_drop(idup);
@@ -135,6 +135,28 @@ static int idup_inter(struct idup *idup, struct request **request)
     return rc;
 }
 
+static int idup_begin(struct idup *idup, uint16_t serves, struct request **request)
+{
+    object_hold(idup->old);
+    int rc = comm_is_inter(idup->old) ? idup_inter(idup, request)
+                                      : idup_intra(idup, serves, request);
+    if (rc) {
+        comm_release(idup->old);
+        idup_drop(idup);
+    }
+    return rc;
+}
+
+/* A copy function, or an order, was refused here.  The others get their communicators, as with MPI_Comm_dup, and the
+ * old one is still of use: so the ticket passes, and as nobody will ask for the request it is waited for. */
+static void idup_pass(struct idup *idup, uint16_t serves)
+{
+    struct request *request;
+    idup->made = NULL;
+    if (!idup_begin(idup, serves, &request))
+        request_wait(request, NULL);
+}
+
 /* ---- the functions of the standard ---- */
 
 static int comm_idup(struct comm *comm, const struct info *info, struct comm **newcomm,
@@ -143,28 +165,31 @@ static int comm_idup(struct comm *comm, const struct info *info, struct comm **n
     uint16_t serves = served_now(); /* comm_dress calls the program, which may call us */
     struct comm *made = object_new(OBJECT_COMM, sizeof *made);
     struct idup *idup = made ? calloc(1, sizeof *idup) : NULL;
-    int rc = idup ? comm_dress(made, comm, info)
-                  : fail(MPI_ERR_NO_MEM, "no memory for a communicator");
-    if (rc)
+    int rc = MPI_SUCCESS;
+    if (!idup) {
+        rc = fail(MPI_ERR_NO_MEM, "no memory for a communicator");
         goto undo_objects;
+    }
     *idup = (struct idup){ .refs = 1, .old = comm, .made = made };
+    rc = comm_dress(made, comm, info);
+    if (rc) {
+        fail_keep(made, rc);
+        idup_pass(idup, serves);
+        fail_recall(made);
+        goto undo_objects;
+    }
     made->errhandler = errhandler_hold(comm->errhandler);
-    object_hold(comm);
-    rc = comm_is_inter(comm) ? idup_inter(idup, request) : idup_intra(idup, serves, request);
+    rc = idup_begin(idup, serves, request);
     if (rc)
-        goto undo_hold;
+        goto undo_dress;
     request_keep(*request, comm);
     (*request)->collective = true;
     *newcomm = made;
     return MPI_SUCCESS;
-undo_hold:
-    comm_release(comm);
+undo_dress:
     errhandler_drop(made->errhandler);
     attributes_delete(ATTR_COMM, comm_handle(made), &made->attributes);
-    idup_drop(idup);
-    idup = NULL;
 undo_objects:
-    free(idup);
     comm_undress(made);
     if (made)
         object_delete(made);

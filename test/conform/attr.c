@@ -114,6 +114,54 @@ static void test_failing_functions(void)
     CHECK_OK(MPI_Comm_free_keyval(&key));
 }
 
+/* The others get their communicators, and the old one is still of use. */
+static void refused_on(int who, MPI_Comm comm, MPI_Comm all)
+{
+    int key, me, n, is_inter, one = 1, sum, stubborn = 0;
+    MPI_Comm twin = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    CHECK_OK(MPI_Comm_rank(all, &me));
+    CHECK_OK(MPI_Comm_create_keyval(refuse_copy, refuse_delete, &key, &stubborn));
+    if (me == who) {
+        CHECK_OK(MPI_Comm_set_attr(comm, key, (void *)9));
+        CHECK_ERROR(MPI_Comm_idup(comm, &twin, &request), MPI_ERR_OTHER);
+        CHECK(twin == MPI_COMM_NULL && request == MPI_REQUEST_NULL);
+        CHECK_OK(MPI_Comm_delete_attr(comm, key));
+    } else {
+        CHECK_OK(MPI_Comm_idup(comm, &twin, &request));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Comm_free(&twin));
+    }
+    CHECK_OK(MPI_Barrier(comm));
+    CHECK_OK(MPI_Comm_dup(comm, &twin));
+    CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, twin));
+    CHECK_OK(MPI_Comm_test_inter(twin, &is_inter));
+    CHECK_OK(is_inter ? MPI_Comm_remote_size(twin, &n) : MPI_Comm_size(twin, &n));
+    CHECK(sum == n);
+    CHECK_OK(MPI_Comm_free(&twin));
+    CHECK_OK(MPI_Comm_free_keyval(&key));
+}
+
+static void test_refused_on_one(void)
+{
+    int me, n;
+    MPI_Comm half, inter, plain;
+    CHECK_OK(MPI_Comm_rank(MPI_COMM_WORLD, &me));
+    CHECK_OK(MPI_Comm_size(MPI_COMM_WORLD, &n));
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &plain));
+    for (int who = 0; who < n; who++)
+        refused_on(who, plain, MPI_COMM_WORLD);
+    CHECK_OK(MPI_Comm_free(&plain));
+    if (n < 2)
+        return;
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, me % 2, 0, &half));
+    CHECK_OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - me % 2, 0, &inter));
+    for (int who = 0; who < n; who++)
+        refused_on(who, inter, MPI_COMM_WORLD);
+    CHECK_OK(MPI_Comm_free(&inter));
+    CHECK_OK(MPI_Comm_free(&half));
+}
+
 static void test_predefined(void)
 {
     int *value, flag, key = MPI_TAG_UB;
@@ -213,6 +261,7 @@ int main(int argc, char **argv)
     test_copy();
     test_split_does_not_copy();
     test_failing_functions();
+    test_refused_on_one();
     test_predefined();
     test_kinds_differ();
     test_many_keys();
