@@ -48,6 +48,7 @@ libxmpi_core_la_SOURCES += \
 if HAVE_LIBFABRIC
 AM_CPPFLAGS += $(FABRIC_CFLAGS)
 libxmpi_core_la_SOURCES += \
+    pml/ofi/alive.c \
     pml/ofi/card.c pml/ofi/card.h \
     pml/ofi/cq.c \
     pml/ofi/fabric.h \

@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/deaf network/halves network/again network/parting network/sessions plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/deaf network/halves network/again network/parting network/sessions plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -111,6 +111,8 @@ part_cuts()
         grep -q 'takes no reads' "$scratch/out" && ok "network/long messages of who is deaf, np=$np" ||
             not_ok "network/long messages of who is deaf, np=$np" "nothing was said of reads"
     done
+    XMPI_SHM=0 XMPI_OFI_TIMEOUT=8 case_run "network/connections that end without a word" 60 \
+        "$XMPIRUN" -np 2 "$scratch/silent" 8
 }
 
 # Who computes accepts no connections: that his kernel has room for few must not make him look lost.

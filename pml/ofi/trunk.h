@@ -177,6 +177,14 @@ void fetches_flush(void);
 void fetches_close(void);                     /* those that are unused */
 bool fetches_from(const struct trunk *trunk); /* are there? */
 
+/* ---- alive.c ---- */
+
+/* Have the kernel ask, after so many seconds of silence and again, whether the other end of a connection is
+ * there.  False: it does not. */
+bool alive_ask(int s, int seconds);
+/* The same for all connections of the provider. */
+void connections_ask(int seconds);
+
 /* ---- watch.c ---- */
 uint64_t trunk_timeout_ns(void); /* XMPI_OFI_TIMEOUT */
 void trunks_watch(void);

@@ -42,7 +42,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const uint64_t SECOND = 1000000000, LOOK_NS = 50000000, FIRST_PING_NS = 100000000;
+static const uint64_t SECOND = 1000000000, LOOK_NS = 50000000, FIRST_PING_NS = 100000000,
+                      STANDS_NS = 500000000;
 enum { MOST_REFUSED = 3, LEAST_HELD_S = 4 };
 
 uint64_t trunk_timeout_ns(void)
@@ -110,14 +111,9 @@ static bool port_is_of_tcp(void)
  * False: times in whole seconds are too coarse. */
 static bool probe_hold(struct path_probe *probe)
 {
-    int on = 1, most = 127, seconds = (int)probe_interval_s();
     if (param_number(OFI_TIMEOUT) < LEAST_HELD_S || probe->socket < 0)
         return false;
-    probe->held =
-        setsockopt(probe->socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds) == 0 &&
-        setsockopt(probe->socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds) == 0 &&
-        setsockopt(probe->socket, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof most) == 0 &&
-        setsockopt(probe->socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) == 0;
+    probe->held = alive_ask(probe->socket, (int)probe_interval_s());
     return probe->held;
 }
 
@@ -339,9 +335,30 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
         trunk_doubt(trunk, now);
 }
 
+/* Does what should come from it not come? */
+static bool trunk_stands(const struct trunk *trunk, uint64_t now)
+{
+    bool stands =
+        trunk_awaits(trunk) && now - latest(trunk->heard_at, trunk->waits_since) > STANDS_NS;
+    for (int i = 0; i < nnics; i++)
+        stands |= trunk->path[i].reads > 0 && now - trunk->path[i].moved_at > STANDS_NS;
+    return stands;
+}
+
+/* Are the connections still there? */
+static void trunks_stand(uint64_t now)
+{
+    static uint64_t asked;
+    if (now - asked < probe_interval_s() * SECOND)
+        return;
+    asked = now;
+    connections_ask((int)probe_interval_s());
+}
+
 void trunks_watch(void)
 {
     static uint64_t looked;
+    bool stands = false;
     uint64_t now = clock_ns();
     if (now - looked < LOOK_NS)
         return;
@@ -352,8 +369,11 @@ void trunks_watch(void)
             trunk_watch(trunk, now);
         for (int i = 1; i < nnics && trunk->state == TRUNK_OPEN; i++)
             path_watch(trunk, i, now);
+        stands |= trunk->state == TRUNK_OPEN && !trunk_left(trunk) && trunk_stands(trunk, now);
         bool moves = (trunk->first && !trunk_left(trunk)) || fetches_from(trunk);
         undelivered += moves && trunk->state != TRUNK_LOST;
     }
+    if (stands)
+        trunks_stand(now);
     record_area->undelivered = undelivered;
 }
