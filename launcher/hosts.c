@@ -16,6 +16,7 @@
 #include "launcher/ranges.h"
 #include "runtime/text_hash.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,15 +100,35 @@ struct addition { /* of names to a list */
     const char *where;
 };
 
-/* Split "name:2", "[::1]:2" and "joe@[::1]:2"; a name with more colons is a bare IPv6 address.  False: what
- * follows the name is no colon with a number. */
+/* An address with colons, perhaps after a user and with the interface behind it: joe@fe80::1%eth0. */
+static bool is_bare_address(const char *word)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    const char *at = strrchr(word, '@');
+    const char *begin = at ? at + 1 : word;
+    size_t bytes = strcspn(begin, "%");
+    if (bytes >= sizeof text)
+        return false;
+    memcpy(text, begin, bytes);
+    text[bytes] = 0;
+    return inet_pton(AF_INET6, text, &address) == 1;
+}
+
+/* Split "name:2", "[::1]:2" and "joe@[::1]:2"; what has more colons is a bare IPv6 address.  False: neither, or
+ * what follows the name is no colon with a number. */
 static bool split_slots(char *word, int *slots)
 {
     char *open = strchr(word, '['), *close = open ? strchr(open, ']') : NULL;
     char *colon = close ? close + 1 : strrchr(word, ':');
     if (close && open != word && open[-1] != '@')
         return false;
-    if (!colon || !*colon || (!close && strchr(word, ':') != colon))
+    if (colon && !close && strchr(word, ':') != colon) {
+        if (!is_bare_address(word))
+            return false;
+        colon = NULL;
+    }
+    if (colon && !*colon)
         colon = NULL;
     char *end;
     long n = colon ? strtol(colon + 1, &end, 10) : 0;

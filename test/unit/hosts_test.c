@@ -85,9 +85,9 @@ END_TEST
 START_TEST(what_is_no_host_is_refused)
 {
     static const char *const lists[] = {
-        "localhost:x", "localhost:0", "n[1-",    "n[2-1]",    "n[a]",   "n1]",
-        "n[1;2]",      ":3",          "",        ",,",        "[::1]x", "[::1]x:2",
-        "x[::1]",      "[::1]:",      "[::1]:x", "joe@[::1]2"
+        "localhost:x", "localhost:0", "n[1-",    "n[2-1]",     "n[a]",   "n1]",
+        "n[1;2]",      ":3",          "",        ",,",         "[::1]x", "[::1]x:2",
+        "x[::1]",      "[::1]:",      "[::1]:x", "joe@[::1]2", "a:2:4",  "joe@a:1:2"
     };
     static const char *const files[] = {
         "localhost slots=x\n",
@@ -156,6 +156,7 @@ START_TEST(both_customs_and_ranges)
         { "n[08-10,3]:4,login", NULL, "n08:4 n09:4 n10:4 n3:4 login" },
         { "r[1-2]n[0-1]-ib", NULL, "r1n0-ib r1n1-ib r2n0-ib r2n1-ib" },
         { "fe80::1,[fe80::2]:8", NULL, "fe80::1 fe80::2:8" },
+        { "fe80::1%eth0,joe@::2", NULL, "fe80::1%eth0 joe@::2" },
         { NULL, "a slots=2 max_slots=4\nb:3 # comment\n\n#c\n  d\tcpu=1\r\n", "a:2/4 b:3 d:1" },
         { NULL, "n[1-2] slots=8\nn[2-3]\n", "n1:8 n2:9 n3" },
         { NULL, "a:2 binding=user:0 max-slots=2", "a:2/2" },
