@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copy the next word of *text to `word` and advance; false at the end of the line. */
-static bool next_word(const char **text, char *word)
+/* Copy the next word of *text to `word` and advance; false at the end of the line.  *open: a quote that is not
+ * closed, or 0. */
+static bool next_word(const char **text, char *word, char *open)
 {
     const char *p = *text + strspn(*text, " \t\r\n");
     if (!*p || *p == '#')
@@ -30,22 +31,30 @@ static bool next_word(const char **text, char *word)
     }
     *word = 0;
     *text = p;
+    *open = quote;
     return true;
 }
 
-static void add_line(const char *line, struct strings *words)
+/* A section that ends in this line of the file. */
+static int add_section(const char *line, const char *path, int number, struct strings *words)
 {
+    char open = 0;
     char *word = malloc(strlen(line) + 1);
     if (!word)
         abort();
     bool first = true;
-    while (next_word(&line, word)) {
+    while (next_word(&line, word, &open)) {
         if (first && words->n)
             strings_add(words, strdup(":"));
         first = false;
         strings_add(words, strdup(word));
     }
     free(word);
+    if (open)
+        complain("%s:%d: there is no second %c: a section that goes on needs a backslash at "
+                 "the end of its line",
+                 path, number, open);
+    return open ? EXIT_USAGE : 0;
 }
 
 /* Does the line end in a backslash?  Then remove it. */
@@ -67,7 +76,9 @@ int appfile_read(const char *path, struct strings *words)
     }
     char *line = NULL, *whole = NULL;
     size_t room = 0;
-    while (getline(&line, &room, file) >= 0) {
+    int status = 0, number = 0;
+    while (!status && getline(&line, &room, file) >= 0) {
+        number++;
         bool more = goes_on(line);
         char *longer;
         if (asprintf(&longer, "%s%s", whole ? whole : "", line) < 0)
@@ -76,15 +87,16 @@ int appfile_read(const char *path, struct strings *words)
         whole = longer;
         if (more)
             continue;
-        add_line(whole, words);
+        status = add_section(whole, path, number, words);
         free(whole);
         whole = NULL;
     }
-    int status = ferror(file) ? EXIT_USAGE : 0;
-    if (status)
+    if (ferror(file)) {
         complain("cannot read %s: %s", path, strerror(errno));
-    if (whole)
-        add_line(whole, words);
+        status = EXIT_USAGE;
+    }
+    if (whole && !status)
+        status = add_section(whole, path, number, words);
     free(whole);
     free(line);
     fclose(file);

@@ -110,6 +110,9 @@ cat > "$dir/conf" <<'END'
 END
 run 10 -configfile "$dir/conf"
 check "-configfile" "$(sort "$dir/out" | tr '\n' ,)" "one y,two a b,two a b,"
+printf -- '-np 1 echo "one\n-np 1 echo two"\n' > "$dir/conf"
+run 10 -configfile "$dir/conf"
+check "-configfile: a quote that is not closed" "$code $(grep -c "conf:1: there is no second \"" "$dir/err")" "2 1"
 RANK=9 run 10 -np 2 sh -c 'echo $RANK'
 check "variables of an outer job are replaced" "$(sort "$dir/out" | tr '\n' ' ')" "0 1 "
 run 10 -np 1 sh -c 'ls -l /proc/self/fd | grep -c memfd; ls /proc/self/fd | wc -l'
