@@ -111,6 +111,8 @@ part_cuts()
         grep -q 'takes no reads' "$scratch/out" && ok "network/long messages of who is deaf, np=$np" ||
             not_ok "network/long messages of who is deaf, np=$np" "nothing was said of reads"
     done
+    XMPI_SHM=0 XMPI_OFI_TIMEOUT=16 case_run "network/one who refuses connections for a while is not lost" 60 \
+        "$XMPIRUN" -np 2 "$scratch/deaf" 30 5
     XMPI_SHM=0 XMPI_OFI_TIMEOUT=8 case_run "network/connections that end without a word" 60 \
         "$XMPIRUN" -np 2 "$scratch/silent" 8
 }

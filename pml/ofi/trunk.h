@@ -70,6 +70,7 @@ struct path_probe {
     int socket; /* or -1 */
     bool held;  /* it is connected */
     int refused;
+    uint64_t refused_since;
     uint64_t began, gap;  /* the last one; before the next */
     uint64_t asked_since; /* the first without an answer; 0: none */
     uint64_t answered;

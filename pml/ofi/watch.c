@@ -11,7 +11,8 @@
  *     time-out          accepts whether or not the process is listening to us.
  *                       accepted    alive, and the connection is kept to ask again over it
  *                       refused     nobody has that address any more: it has left, or is lost, if the
- *                                   provider uses TCP
+ *                                   provider uses TCP; where a launcher tells of deaths it may
+ *                                   be a firewall, so it is asked for another quarter
  *                       no answer   for a quarter of it, and all is silent for three: lost
  *
  * so a peer that cannot be reached is reported within XMPI_OFI_TIMEOUT, and one that computes
@@ -131,8 +132,9 @@ static void probe_answered(struct path_probe *probe, int error, uint64_t now)
         uint64_t most = trunk_timeout_ns() / 2;
         probe->gap = 2 * probe->gap > most ? most : 2 * probe->gap;
     } else if (error == ECONNREFUSED) {
-        probe->refused++;
-        probe->gap = LOOK_NS;
+        if (probe->refused++ == 0)
+            probe->refused_since = now;
+        probe->gap = probe->refused < MOST_REFUSED ? LOOK_NS : trunk_timeout_ns() / 32;
     } /* else unreachable: as good as no answer */
 }
 
@@ -279,6 +281,14 @@ static void trunk_refuses(struct trunk *trunk)
     probe_forget(&trunk->path[0].probe);
 }
 
+/* A firewall may refuse for a while as well, so who would have told of a death and does not is believed first. */
+static bool refuses_for_good(const struct trunk *trunk, uint64_t now)
+{
+    const struct path_probe *probe = &trunk->path[0].probe;
+    uint64_t patience = boot_tells_death(trunk->peer->world) ? trunk_timeout_ns() / 4 : 0;
+    return probe->refused >= MOST_REFUSED && now - probe->refused_since >= patience;
+}
+
 /* Nothing was heard for a quarter of the time-out from a peer that owes an answer. */
 static void trunk_doubt(struct trunk *trunk, uint64_t now)
 {
@@ -287,7 +297,7 @@ static void trunk_doubt(struct trunk *trunk, uint64_t now)
     const struct path_probe *probe = &trunk->path[0].probe;
     path_ask(trunk, 0, now);
     uint64_t sure = now - latest(latest(trunk->heard_at, probe->answered), trunk->waits_since);
-    if (probe->refused >= MOST_REFUSED) {
+    if (refuses_for_good(trunk, now)) {
         trunk_refuses(trunk);
     } else if (sure >= trunk_timeout_ns() / 4 * 3 && trunk_had_time(trunk, now)) {
         snprintf(text, sizeof text, "no answer for %u s", (unsigned)(silent / SECOND));

@@ -2,14 +2,18 @@
  *
  * A process that nobody can connect to any more, and that loses all its connections; its own still reach
  * the others.  Long messages from it cannot be read then, and come as packets.   deaf seconds
+ *     deaf seconds pause      it computes, and nobody can connect to it for so long: a firewall at work
  */
 #define _GNU_SOURCE
 #include "test/conform/check.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { FDS = 64, BYTES = 1 << 20, MESSAGES = 20, DEAF = 1 };
+
+static int listeners[FDS], nlisteners;
 
 /* Shut down what listens, or what is connected.  How many. */
 static int shut(int listening)
@@ -24,9 +28,20 @@ static int shut(int listening)
             getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &m) != 0 ||
             listens != listening)
             continue;
+        if (listening)
+            listeners[nlisteners++] = fd;
         n += shutdown(fd, SHUT_RDWR) == 0;
     }
     return n;
+}
+
+static void be_deaf(int seconds)
+{
+    CHECK(shut(1) > 0);
+    CHECK(shut(0) > 0);
+    sleep((unsigned)seconds);
+    for (int i = 0; seconds && i < nlisteners; i++)
+        CHECK(listen(listeners[i], SOMAXCONN) == 0);
 }
 
 static void exchange(int rank, int size, unsigned char *out, unsigned char *in)
@@ -55,11 +70,9 @@ int main(int argc, char **argv)
     double most = argc > 1 ? atof(argv[1]) : 10;
     unsigned char *out = malloc(BYTES), *in = malloc(BYTES);
     exchange(rank, size, out, in);
-    if (rank == DEAF) {
-        CHECK(shut(1) > 0);
-        CHECK(shut(0) > 0);
-    }
     double begin = MPI_Wtime();
+    if (rank == DEAF)
+        be_deaf(argc > 2 ? atoi(argv[2]) : 0);
     exchange(rank, size, out, in);
     CHECK(MPI_Wtime() - begin < most);
     free(out);
