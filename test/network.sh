@@ -240,9 +240,9 @@ namespaces_open()
     for node in $left $right; do ip -n $node link set lo up; done
     cat > "$scratch/on_nodes" << END
 #!/bin/sh
-node=$left
-[ \$RANK -lt \$HALF ] || node=$right
-XMPI_NODE=\$node XMPI_OFI_IFACE=cable0 exec ip netns exec \$node "\$@"
+node=$left iface=\${LEFT_IFACE:-cable0}
+[ \$RANK -lt \$HALF ] || node=$right iface=\${RIGHT_IFACE:-cable0}
+XMPI_NODE=\$node XMPI_OFI_IFACE=\$iface exec ip netns exec \$node "\$@"
 END
     chmod +x "$scratch/on_nodes"
 }
@@ -299,6 +299,12 @@ part_namespaces()
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
     HALF=1 XMPI_OFI_TIMEOUT=2 XMPI_OFI_NICS=cable0,cable1 case_run "network/nor one that is read from over two cables" 60 \
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
+    HALF=1 LEFT_IFACE=lo XMPI_OFI_TIMEOUT=4 wrong "network/an interface that leads nowhere" \
+        'rank 0 .*lost: no answer for [0-9]+ s, at 10.77.0.2 port [0-9]+ on .*interface lo 127.0.0.1 of rank 0' \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/lazy" answer
+    HALF=1 RIGHT_IFACE=lo XMPI_OFI_TIMEOUT=4 wrong "network/an address that leads nowhere" \
+        'rank 0 .*lost: nobody accepts connections, at 127.0.0.1 port [0-9]+ on .*interface cable0' \
+        "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/lazy" answer
     HALF=1 case_run "network/messages of who computes then, two namespaces" 30 "$XMPIRUN" -np 2 \
         "$scratch/on_nodes" "$scratch/lazy" gone "$scratch/gone"
     both_cables

@@ -138,7 +138,7 @@ static void probe_answered(struct path_probe *probe, int error, uint64_t now)
     } /* else unreachable: as good as no answer */
 }
 
-/* By the way that long messages go: where routes depend on it, from the address of our nic. */
+/* By the way that packets go, from the address of our nic: another one may reach the peer where this does not. */
 static void probe_leave_by(int s, int nic, socklen_t length)
 {
     struct sockaddr_storage own = { 0 };
@@ -160,8 +160,7 @@ static void probe_begin(struct trunk *trunk, int nic, uint64_t now)
     int s = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s < 0)
         return;
-    if (nic > 0)
-        probe_leave_by(s, nic, length);
+    probe_leave_by(s, nic, length);
     probe->socket = s;
     probe->began = now;
     if (!probe->asked_since)
@@ -268,10 +267,11 @@ static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
 }
 
 /* Who refuses has ended.  If it had died that would be told of by others; so it has left MPI, over a connection that
- * broke, and its last word is lost, perhaps with its last acks.  Only who waits for more of it loses it. */
+ * broke, and its last word is lost, perhaps with its last acks.  Only who waits for more of it loses it; and who has
+ * never heard of it: that address is not the peer's, or not for us. */
 static void trunk_refuses(struct trunk *trunk)
 {
-    if (trunk->asks || trunk->peer->unanswered > 0 || fetches_from(trunk) ||
+    if (trunk->heard_at == 0 || trunk->asks || trunk->peer->unanswered > 0 || fetches_from(trunk) ||
         peer_feeds(trunk->peer) || !boot_tells_death(trunk->peer->world)) {
         trunk_report(trunk, 0, "nobody accepts connections");
         return;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The network is opened by those who need it, when they do.   lazy none|talk, lazy early|late|gone|silent|cut FILE
+ * The network is opened by those who need it, when they do.   lazy none|talk|answer, lazy early|late|gone|silent|cut FILE
  *
  *     none, talk   the first and the last rank exchange a message, the others have none: libfabric is
  *                  in the first two processes after that (talk), or in nobody's (none); what comes
  *                  of a signal is as before
+ *     answer       the same, but the last one is silent until it has the first one's
  *     early        a short message goes off although its receiver does not call MPI, until FILE is there
  *     gone         what was sent before the network was open arrives although the sender does not
  *                  call MPI any more, until FILE is there; soon no thread is left over from that
@@ -90,6 +91,18 @@ static int talk(int loads)
     leave();
     CHECK(!is_loaded());
     return 0;
+}
+
+static int answer(void)
+{
+    int value = rank, other = last - rank;
+    if (rank == 0)
+        MPI_Send(&value, 1, MPI_INT, other, 0, MPI_COMM_WORLD);
+    if (rank == 0 || rank == last)
+        MPI_Recv(&value, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == last)
+        MPI_Send(&value, 1, MPI_INT, other, 0, MPI_COMM_WORLD);
+    return leave();
 }
 
 static int early(const char *name)
@@ -225,6 +238,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     rank = world_rank();
     last = world_size() - 1;
+    if (strcmp(how, "answer") == 0)
+        return answer();
     if (strcmp(how, "early") == 0)
         return early(argv[2]);
     if (strcmp(how, "gone") == 0)
