@@ -15,6 +15,7 @@
 #include "launcher/out.h"
 #include "launcher/proc.h"
 #include "launcher/services.h"
+#include "launcher/survey.h"
 #include "runtime/clock.h"
 
 #include <errno.h>
@@ -279,8 +280,10 @@ int job_run(struct job *job)
     if (job->options->exit_codes)
         print_exit_codes(job);
     flush_output(job);
-    if (job->others)
+    if (job->others) {
+        survey_part(job);
         job->others->finish(job);
+    }
     guard_close();
     free(job->ranks);
     return exit_code(job);

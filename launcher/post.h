@@ -23,6 +23,7 @@ enum post_kind {
     POST_STATUS_TEXT,
     POST_LOOK, /* see survey.c */
     POST_SEEN,
+    POST_PARTED,
     POST_TRACE_PING, /* see trace_far.c */
     POST_TRACE_PONG,
     POST_TRACE_CLOCK,

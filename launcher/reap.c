@@ -12,6 +12,7 @@
 #include "launcher/cgroup.h"
 #include "launcher/services.h"
 #include "launcher/status.h"
+#include "launcher/survey.h"
 #include "launcher/verdict.h"
 
 #include <errno.h>
@@ -241,6 +242,8 @@ void job_other_ended(struct job *job, int world, uint32_t word)
         boot_announce_other(job->segment, world, word);
     if (word)
         services_other_gone(job, world);
+    if (word && !(word & BOOT_DEAD_OUTSIDE))
+        survey_lost(job, world);
     if (!(word & BOOT_DEAD_OUTSIDE))
         return;
     job->absent = 1 + world;

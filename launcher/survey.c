@@ -4,6 +4,9 @@
  * xmpi, but for two things that mean nothing elsewhere: addresses, which are looked up here
  * (struct situation: places), and moments, which become ages.  3 KB for a rank that waits, some
  * bytes for one that moves, when nobody asked for more.
+ *
+ * A host whose ranks have ended says so before it goes: others may wait for them, which nobody could tell
+ * if these were not known.
  */
 #include "launcher/survey.h"
 
@@ -12,6 +15,7 @@
 #include "launcher/status.h"
 #include "runtime/clock.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +33,10 @@ static struct {
     int n, number;
     struct situation *ranks; /* as far as they are known */
     int known;
+    struct { /* of ranks whose hosts do not answer any more, NULL: there are none */
+        uint8_t standing;
+        int pid;
+    } * parted;
 } survey;
 
 /* ---- answering ---- */
@@ -96,6 +104,56 @@ static void asked(struct job *job, int from, struct unpack *question)
     pack_free(&answer);
 }
 
+void survey_part(struct job *job)
+{
+    struct situation *ranks =
+        job->segment && job->plan->world <= SURVEY_MOST ? status_read(job->segment) : NULL;
+    struct pack news = { 0 };
+    pack_number(&news, ranks ? job->nranks : 0);
+    for (int i = 0; ranks && i < job->nranks; i++) {
+        pack_number(&news, ranks[i].rank);
+        pack_number(&news, ranks[i].world_over ? STANDING_FINAL : ranks[i].standing);
+        pack_number(&news, ranks[i].pid);
+    }
+    if (ranks)
+        post_send(job, POST_ROOT, POST_PARTED, &news);
+    pack_free(&news);
+    free(ranks);
+}
+
+/* ---- who does not answer any more ---- */
+
+/* Put into the question that is being asked what is known without an answer. */
+static void fill_in(int world)
+{
+    struct situation *s = survey.ranks ? &survey.ranks[world] : NULL;
+    if (!s || s->standing != STANDING_UNKNOWN ||
+        survey.parted[world].standing == STANDING_UNKNOWN)
+        return;
+    *s = (struct situation){ .far = true,
+                             .rank = world,
+                             .standing = survey.parted[world].standing,
+                             .pid = survey.parted[world].pid };
+    survey.known++;
+}
+
+static void note_parted(const struct job *job, int world, enum standing standing, int pid)
+{
+    if (!survey.parted)
+        survey.parted = calloc((size_t)job->plan->world, sizeof *survey.parted);
+    if (!survey.parted)
+        abort();
+    survey.parted[world].standing = standing;
+    survey.parted[world].pid = pid;
+    fill_in(world);
+}
+
+void survey_lost(const struct job *job, int world)
+{
+    if (job->others && job->host == POST_ROOT && job->plan->world <= SURVEY_MOST)
+        note_parted(job, world, STANDING_GONE, 0);
+}
+
 /* ---- asking ---- */
 
 static void ask(struct job *job)
@@ -105,6 +163,8 @@ static void ask(struct job *job)
     survey.ranks = calloc((size_t)job->plan->world, sizeof *survey.ranks);
     if (!survey.ranks)
         abort();
+    for (int i = 0; survey.parted && i < job->plan->world; i++)
+        fill_in(i);
     pack_number(&question, ++survey.number);
     pack_number(&question, survey.list[0].full);
     job_set_deadline(job, DEADLINE_SURVEY, SURVEY_MS);
@@ -200,10 +260,26 @@ static void got_answer(struct job *job, int host, struct unpack *from)
         finish(job);
 }
 
+static void got_parted(struct job *job, int host, struct unpack *from)
+{
+    (void)host;
+    int n = unpack_int(from, 0, job->plan->world);
+    for (int i = 0; i < n && !from->bad; i++) {
+        int world = unpack_int(from, 0, job->plan->world - 1);
+        int standing = unpack_int(from, STANDING_ABSENT, STANDING_GONE);
+        int pid = unpack_int(from, 0, INT_MAX);
+        if (!from->bad)
+            note_parted(job, world, (enum standing)standing, pid);
+    }
+    if (survey.ranks && survey.known == job->plan->world)
+        finish(job);
+}
+
 void survey_open(void)
 {
     post_handle(POST_LOOK, asked);
     post_handle(POST_SEEN, got_answer);
+    post_handle(POST_PARTED, got_parted);
 }
 
 bool survey_is_possible(const struct job *job)

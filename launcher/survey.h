@@ -31,6 +31,12 @@ void survey_late(struct job *job);
 /* All launchers of the job, before it runs: be ready for questions. */
 void survey_open(void);
 
+/* The ranks of this host have ended, and it answers no more: tell xmpirun what there is to know of them. */
+void survey_part(struct job *job);
+
+/* A rank of another host has died, perhaps with its host. */
+void survey_lost(const struct job *job, int world);
+
 /* Is it for us to ask, and are there not too many ranks? */
 bool survey_is_possible(const struct job *job);
 

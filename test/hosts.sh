@@ -598,6 +598,13 @@ part_explain() # what ranks of all hosts wait for
     kill -TERM "$pid"
     collect
     check "and then it ends" "$code $(leftovers_soon)" "143 0"
+    for hosts in a:1,b:1 d:1,c:1,b:1,a:1; do
+        XMPI_HANG=1 start --fanout 1 -H $hosts "$scratch/ends" part
+        await_words "$dir/err" "which has called MPI_Finalize"
+        check_says "who waits for a rank of a host that has ended, $hosts" "deadlock: 1 of . ranks can never go on"
+        kill -TERM "$pid"
+        collect
+    done
 }
 
 part_lazy() # the network is opened by those who need it

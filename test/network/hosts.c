@@ -64,6 +64,16 @@ static void work(void)
     exit(0);
 }
 
+/* All leave MPI but the last one, who waits for the first. */
+static int part(void)
+{
+    int nothing;
+    if (rank == size - 1)
+        MPI_Recv(&nothing, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -80,6 +90,8 @@ int main(int argc, char **argv)
         survive();
     if (strcmp(how, "work") == 0)
         work();
+    if (strcmp(how, "part") == 0)
+        return part();
     if (rank == 2 && strcmp(how, "exit") == 0)
         return 3;
     if (rank == 2 && strcmp(how, "killed") == 0)
