@@ -23,6 +23,7 @@
 #include "runtime/fail.h"
 #include "runtime/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,20 @@ void trunk_lost(struct trunk *trunk, const char *why)
     bool needed = !trunk->asks || fetches_from(trunk) || peer_feeds(trunk->peer);
     if (!trunks_leaving && needed) /* else we leave, and want nothing but its silence */
         peer_lost(trunk->peer, why);
+}
+
+/* Who was never heard has nothing of it, and lives where it cannot be reached: it would wait for ever. */
+void trunk_undelivered(const struct trunk *trunk, const char *why)
+{
+    char text[400];
+    if (!trunks_leaving || !trunk->first)
+        return;
+    snprintf(text, sizeof text,
+             "MPI_Finalize: rank %d of the job has not acknowledged the last %u packets: %s",
+             trunk->peer->world, trunk->nunacked, why);
+    if (trunk->heard_at == 0 && trunk->path[0].probe.refused == 0)
+        boot_abort(MPI_ERR_OTHER, text);
+    say("%s", text);
 }
 
 void trunk_ask(struct trunk *trunk)

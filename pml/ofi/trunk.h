@@ -156,6 +156,8 @@ void trunk_send_ended(struct frame *frame, int error); /* 0 or an error of libfa
  * first frames off. */
 int trunks_attend(bool idle);
 void trunk_lost(struct trunk *trunk, const char *why);
+/* It cannot be reached.  Where we leave MPI, and some of what we have sent may not be there, this is told. */
+void trunk_undelivered(const struct trunk *trunk, const char *why);
 /* Ask the peer about its silence, once; watch.c asks again. */
 void trunk_ask(struct trunk *trunk);
 bool trunk_gone(const struct trunk *trunk);

@@ -232,6 +232,7 @@ static void trunk_report(struct trunk *trunk, int nic, const char *what)
     snprintf(why, sizeof why, "%s, at %s on %s (provider %s, interface %s of rank %d on %s)",
              what, card_place(&trunk->card, their_nic(trunk, nic)), trunk->card.host,
              trunk->card.provider, nics[nic].name, boot.rank, trunk_my_card.host);
+    trunk_undelivered(trunk, why);
     trunk_lost(trunk, why);
 }
 
@@ -271,8 +272,9 @@ static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
  * never heard of it: that address is not the peer's, or not for us. */
 static void trunk_refuses(struct trunk *trunk)
 {
-    if (trunk->heard_at == 0 || trunk->asks || trunk->peer->unanswered > 0 || fetches_from(trunk) ||
-        peer_feeds(trunk->peer) || !boot_tells_death(trunk->peer->world)) {
+    if (trunk->heard_at == 0 || trunk->asks || trunk->peer->unanswered > 0 ||
+        fetches_from(trunk) || peer_feeds(trunk->peer) ||
+        !boot_tells_death(trunk->peer->world)) {
         trunk_report(trunk, 0, "nobody accepts connections");
         return;
     }
