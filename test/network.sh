@@ -192,6 +192,16 @@ part_errors()
     XMPI_SHM=0 wrong "network/providers that differ" \
         'rank [0-9]+ on .* uses libfabric .* with provider .*XMPI_OFI_PROVIDER' \
         "$XMPIRUN" -np 2 "$scratch/mixed" "$scratch/traffic" 1
+    if grep -qs '^0*1 .* lo$' /proc/net/if_inet6; then
+        printf '#!/bin/sh\n[ $RANK = 0 ] && export XMPI_OFI_IFACE=127.0.0.1 || export XMPI_OFI_IFACE=::1\nexec "$@"\n' \
+            > "$scratch/families"
+        chmod +x "$scratch/families"
+        XMPI_SHM=0 wrong "network/addresses of IPv4 and IPv6" \
+            'rank [01] on .* has an address of another kind \(lo [0-9.:]+\) than .*XMPI_OFI_IFACE' \
+            "$XMPIRUN" -np 2 "$scratch/families" "$scratch/traffic" 1
+    else
+        skip "network/addresses of IPv4 and IPv6" "loopback has no address of IPv6"
+    fi
     if unshare -u sh -c 'echo name > /proc/sys/kernel/hostname' 2> /dev/null; then
         XMPI_SHM=0 wrong "network/hosts with long names are named" \
             'rank [0-9]+ on ip-172-31-24-105.us-west[^ ]* uses .*this rank on ip-172-31-24-105.us-west[^ ]* uses' \

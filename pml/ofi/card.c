@@ -45,9 +45,19 @@ const char *card_differs(const struct card *mine, const struct card *theirs, int
         snprintf(text, sizeof text, "rank %d was built with another version of xmpi", rank);
         return text;
     }
-    if (theirs->library == mine->library && strcmp(theirs->provider, mine->provider) == 0 &&
-        theirs->address_bytes == mine->address_bytes)
+    bool speak_alike =
+        theirs->library == mine->library && strcmp(theirs->provider, mine->provider) == 0;
+    if (speak_alike && theirs->address_bytes == mine->address_bytes)
         return NULL;
+    if (speak_alike) {
+        snprintf(
+            text, sizeof text,
+            "rank %d on %s has an address of another kind (%s) than this rank on %s (%s), as "
+            "of IPv4 "
+            "and IPv6: XMPI_OFI_IFACE can name an interface, or an address, of the same kind",
+            rank, theirs->host, theirs->iface, mine->host, mine->iface);
+        return text;
+    }
     snprintf(text, sizeof text,
              "rank %d on %s uses libfabric %u.%u with provider %s (%s), this rank on %s uses "
              "libfabric %u.%u with provider %s (%s): all nodes need the same libfabric, and "
