@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/deaf network/halves network/again network/parting network/sessions plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -178,6 +178,9 @@ part_errors()
         'XMPI_OFI_NICS=lo,lo: lo is there twice' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     XMPI_SHM=0 XMPI_OFI_IFACE=nosuch0 wrong "network/unknown interface" \
         'rank [0-9]+ on .*interface nosuch0.*there are: ' "$XMPIRUN" -np 2 "$scratch/traffic" 1
+    XMPI_SHM=0 XMPI_OFI_TIMEOUT=4 wrong "network/no more open files" \
+        'rank 0 .*rank 2 .*lost: no packets could be sent for [0-9]+ s: Too many open files, at .*interface ' \
+        "$XMPIRUN" -np 3 "$scratch/files"
     FI_OFI_RXM_BUFFER_SIZE=64 XMPI_SHM=0 XMPI_OFI_PROVIDER='tcp;ofi_rxm' wrong "network/buffers for no packet" \
         'provider tcp;ofi_rxm.*its buffers are too short for a packet' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     if unshare -n true 2> /dev/null; then
@@ -310,7 +313,7 @@ part_namespaces()
     HALF=1 XMPI_OFI_TIMEOUT=2 XMPI_OFI_NICS=cable0,cable1 case_run "network/nor one that is read from over two cables" 60 \
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/away" 6
     HALF=1 LEFT_IFACE=lo XMPI_OFI_TIMEOUT=4 wrong "network/an interface that leads nowhere" \
-        'rank 0 .*lost: no answer for [0-9]+ s, at 10.77.0.2 port [0-9]+ on .*interface lo 127.0.0.1 of rank 0' \
+        'rank 0 .*lost: no (answer|packets could be sent) for [0-9]+ s.* at 10.77.0.2 port [0-9]+ on .*interface lo 127.0.0.1 of rank 0' \
         "$XMPIRUN" -np 2 "$scratch/on_nodes" "$scratch/lazy" answer
     HALF=1 RIGHT_IFACE=lo XMPI_OFI_TIMEOUT=4 wrong "network/an address that leads nowhere" \
         'rank 0 .*lost: nobody accepts connections, at 127.0.0.1 port [0-9]+ on .*interface cable0' \

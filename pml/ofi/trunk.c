@@ -186,6 +186,16 @@ static void trunk_told(struct trunk *trunk)
     trunk->peer->told = trunk->peer->freed;
 }
 
+/* An error may pass, too: of open files, or of a link that is down. */
+static void trunk_refused(struct trunk *trunk, int error)
+{
+    uint64_t now = error && error != FI_EAGAIN ? clock_ns() : 0;
+    if (now - trunk->refused_at > REFUSED_NS)
+        trunk->refused_since = now;
+    trunk->refused_at = now;
+    trunk->refusal = error;
+}
+
 static bool frame_post(struct trunk *trunk, struct frame *frame)
 {
     struct nic *nic = &nics[0];
@@ -200,6 +210,7 @@ static bool frame_post(struct trunk *trunk, struct frame *frame)
         nic->posted += frame->posted;
         trunk->posted += frame->posted;
     }
+    trunk_refused(trunk, (int)-refused);
     if (refused)
         return false;
     nic->bytes_sent += frame->bytes;

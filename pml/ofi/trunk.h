@@ -24,6 +24,7 @@
 #include "pml/peer.h"
 
 enum { FRAME_PAYLOAD = 64 << 10 };
+enum { REFUSED_NS = 1000000000 }; /* who was not refused again for so long is not refused */
 enum head_kind { HEAD_PACKET = 1, HEAD_ACK, HEAD_PING, HEAD_LEFT, HEAD_READS };
 
 struct head {
@@ -108,6 +109,8 @@ struct trunk {
     uint32_t silence; /* as it said last */
     uint64_t owed_since;
     uint64_t reads_told;
+    int refusal; /* what the provider says that takes no packets, and not for now; since when, and last */
+    uint64_t refused_since, refused_at;
     struct path path[NIC_MOST];
 
     /* see watch.c; times in ns */

@@ -291,6 +291,24 @@ static bool refuses_for_good(const struct trunk *trunk, uint64_t now)
     return probe->refused >= MOST_REFUSED && now - probe->refused_since >= patience;
 }
 
+/* The last refusal may be younger than `now`. */
+static bool refused_for_long(const struct trunk *trunk, uint64_t now)
+{
+    int64_t last = (int64_t)(now - trunk->refused_at),
+            first = (int64_t)(now - trunk->refused_since);
+    return last < REFUSED_NS && first >= (int64_t)trunk_timeout_ns() / 4 * 3;
+}
+
+/* Our side does not get a packet off, whatever becomes of the peer. */
+static void trunk_is_refused(struct trunk *trunk, uint64_t now)
+{
+    char text[120];
+    snprintf(text, sizeof text, "no packets could be sent for %u s: %.80s",
+             (unsigned)((now - trunk->refused_since) / SECOND),
+             fabric.strerror(trunk->refusal));
+    trunk_report(trunk, 0, text);
+}
+
 /* Nothing was heard for a quarter of the time-out from a peer that owes an answer. */
 static void trunk_doubt(struct trunk *trunk, uint64_t now)
 {
@@ -343,7 +361,9 @@ static void trunk_watch(struct trunk *trunk, uint64_t now)
     uint64_t silent =
         now - (awaits ? latest(trunk->heard_at, trunk->waits_since) : trunk->heard_at);
     trunk_ping(trunk, silent, awaits, now);
-    if (awaits && silent >= trunk_timeout_ns() / 4)
+    if (refused_for_long(trunk, now))
+        trunk_is_refused(trunk, now);
+    else if (awaits && silent >= trunk_timeout_ns() / 4)
         trunk_doubt(trunk, now);
 }
 
