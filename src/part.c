@@ -32,6 +32,11 @@ static int part_start(struct request *request)
         request_complete(request);
         return MPI_SUCCESS;
     }
+    if (part->lost.error) {
+        request->result = part->lost;
+        request_complete(request);
+        return MPI_SUCCESS;
+    }
     if (part->note)
         return MPI_SUCCESS;
     if (!part->pieces)

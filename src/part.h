@@ -35,6 +35,7 @@ struct partitioned {
     struct hello hello;   /* valid without note */
     struct piece *pieces; /* hello.partitions of them */
     size_t left;          /* pieces that are not complete */
+    struct result lost;   /* with an error: how each start ends, as the other side is lost */
 };
 
 static inline size_t part_bytes(const struct partitioned *part)
@@ -52,5 +53,8 @@ int pieces_new(struct partitioned *part);
 void pieces_receive(struct partitioned *part);
 
 int piece_send(struct partitioned *part, size_t i);
+
+/* The other side is lost, as this request says: what is not under way ends, now and after each start. */
+void part_give_up(struct partitioned *part, const struct result *how);
 
 #endif

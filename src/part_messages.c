@@ -167,12 +167,27 @@ int pieces_new(struct partitioned *part)
     return MPI_SUCCESS;
 }
 
+void part_give_up(struct partitioned *part, const struct result *how)
+{
+    part->lost = *how;
+    if (!part->request.active || part->request.done)
+        return;
+    if (!part->request.result.error)
+        part->request.result = *how;
+    request_complete(&part->request);
+}
+
 /* ---- hello ---- */
 
 /* The receiver learns whom it deals with; a start may be waiting for that. */
-static void part_meet(struct partitioned *part, const struct hello *hello)
+static void part_meet(struct partitioned *part, const struct hello *hello,
+                      const struct request *request)
 {
     part->note = NULL;
+    if (request->result.error) { /* there is no hello, and there will be none */
+        part_give_up(part, &request->result);
+        return;
+    }
     part->hello = *hello;
     int rc = pieces_new(part);
     if (!part->request.active)
@@ -185,17 +200,17 @@ static void part_meet(struct partitioned *part, const struct hello *hello)
     request_complete(&part->request);
 }
 
-static void note_end(struct note *note)
+static void note_end(struct note *note, const struct request *request)
 {
     if (note->part)
-        part_meet(note->part, &note->hello);
+        part_meet(note->part, &note->hello, request);
     comm_release(note->comm);
     free(note);
 }
 
 static void note_done(struct request *request)
 {
-    note_end(request->owner);
+    note_end(request->owner, request);
 }
 
 int note_pass(struct partitioned *part, struct comm *comm)
@@ -217,8 +232,8 @@ int note_pass(struct partitioned *part, struct comm *comm)
     }
     object_hold(comm);
     if (request->done) {
+        note_end(note, request);
         request->ops->release(request);
-        note_end(note);
         return MPI_SUCCESS;
     }
     part->note = note->part ? note : NULL;

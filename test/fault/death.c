@@ -206,6 +206,22 @@ static int call_start(void)
     return rc;
 }
 
+/* Its sender has never told what it would send; a second start ends no better. */
+static int call_precv(void)
+{
+    MPI_Request request;
+    int rc = MPI_SUCCESS;
+    MPI_Precv_init(room, 2, 4, MPI_BYTE, victim, 20, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int start = 0; start < 2; start++) {
+        MPI_Start(&request);
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rc == MPI_SUCCESS)
+            bad("a partitioned receive ends without an error");
+    }
+    MPI_Request_free(&request);
+    return rc;
+}
+
 static int call_test(void)
 {
     MPI_Request request;
@@ -349,6 +365,7 @@ static const struct call {
     { "survivors", call_survivors },
     { "sendrecv", call_sendrecv },
     { "start", call_start },
+    { "precv", call_precv },
     { "test", call_test },
     { "finalize", call_finalize },
     { "freed", call_freed },
