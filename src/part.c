@@ -208,8 +208,9 @@ static int partition_send(struct partitioned *part, int i)
 {
     if (part->peer == MPI_PROC_NULL)
         return MPI_SUCCESS;
-    int rc = part->pieces[i].over ? fail(MPI_ERR_ARG, "partition %d was made ready before", i)
-                                  : piece_send(part, (size_t)i);
+    bool again = part->pieces[i].over && !part->lost.error;
+    int rc = again ? fail(MPI_ERR_ARG, "partition %d was made ready before", i)
+                   : piece_send(part, (size_t)i);
     if (rc)
         leave_blame(part->request.comm);
     return rc;

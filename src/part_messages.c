@@ -5,6 +5,8 @@
  */
 #include "src/part.h"
 
+#include "mpix.h"
+#include "pml/failure.h"
 #include "runtime/fail.h"
 #include "src/context.h"
 
@@ -108,6 +110,10 @@ int piece_send(struct partitioned *part, size_t i)
     struct envelope to = piece_envelope(part, i);
     struct request *request;
     int rc = pml_isend(&comm->p2p, &from, &to, SEND_STANDARD, &request);
+    if (rc == MPIX_ERR_PROC_FAILED) { /* the others cannot be sent either */
+        struct result lost = failure_result(ranks_world(comm->p2p.peers, part->peer));
+        part_give_up(part, &lost);
+    }
     if (rc)
         return rc;
     part->pieces[i].over = true;
@@ -167,6 +173,7 @@ int pieces_new(struct partitioned *part)
     return MPI_SUCCESS;
 }
 
+/* Pieces that are under way end by themselves. */
 void part_give_up(struct partitioned *part, const struct result *how)
 {
     part->lost = *how;
@@ -174,7 +181,13 @@ void part_give_up(struct partitioned *part, const struct result *how)
         return;
     if (!part->request.result.error)
         part->request.result = *how;
-    request_complete(&part->request);
+    part->left++;
+    for (size_t i = 0; part->pieces && i < part->hello.partitions; i++)
+        if (!part->pieces[i].over) {
+            part->pieces[i].over = true;
+            part->left--;
+        }
+    piece_complete(part);
 }
 
 /* ---- hello ---- */

@@ -222,6 +222,25 @@ static int call_precv(void)
     return rc;
 }
 
+/* No partition can be sent any more, and the program gives up at the first. */
+static int call_pready(void)
+{
+    MPI_Request request;
+    int rc = MPI_SUCCESS;
+    MPI_Psend_init(room, 2, 4, MPI_BYTE, victim, 21, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    call_recv();
+    for (int start = 0; start < 2; start++) {
+        MPI_Start(&request);
+        if (MPI_Pready(1, request) == MPI_SUCCESS)
+            bad("a partition goes to the dead");
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rc == MPI_SUCCESS)
+            bad("a partitioned send ends without an error");
+    }
+    MPI_Request_free(&request);
+    return rc;
+}
+
 static int call_test(void)
 {
     MPI_Request request;
@@ -366,6 +385,7 @@ static const struct call {
     { "sendrecv", call_sendrecv },
     { "start", call_start },
     { "precv", call_precv },
+    { "pready", call_pready },
     { "test", call_test },
     { "finalize", call_finalize },
     { "freed", call_freed },

@@ -26,7 +26,7 @@ survivors() {
 }
 
 for call in recv recv_long send_long ssend flood any any_request barrier allreduce allreduce_long \
-    alltoall_long iallreduce_long bcast ibarrier waitall probe mprobe dup split survivors sendrecv start precv test finalize freed \
+    alltoall_long iallreduce_long bcast ibarrier waitall probe mprobe dup split survivors sendrecv start precv pready test finalize freed \
     chain late unread again_barrier again_allreduce again_bcast again_gather; do
     run 20 --keep-going -np 4 "$death" $call 1
     survivors "a rank dies while the others are in: $call" 3
