@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 70000 }; /* gathers up to 256 KiB go another way where ranks exceed CPUs */
+enum { BLOCK = 70000 }; /* shorter blocks and vectors go another way where ranks exceed CPUs */
 
 /* ---- calls that check themselves ---- */
 
