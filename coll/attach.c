@@ -90,10 +90,13 @@ void attach_stay(const struct round *met)
     atomic_store_explicit(&offer->presence, STAYS, memory_order_relaxed);
 }
 
-void attach_leave(const struct round *met)
+void attach_leave(const struct round *met, bool has_offered)
 {
     struct attached a = { .tiny = met->tiny, .said = met->said, .met = *met };
-    give_up(&a);
+    if (has_offered)
+        give_up(&a);
+    else
+        attach_say_leave(&a);
 }
 
 static int leave(struct attached *a, int error)
@@ -148,7 +151,7 @@ void attach_look(struct attached *a)
         a->is_open &= attach_offered(a, r)->openness == OPEN;
         a->away |= attach_offered(a, r)->openness == ON_DEVICE;
     }
-    atomic_thread_fence(memory_order_seq_cst); /* our offer is out; who has given up? */
+    attach_fence();
 }
 
 /* All, in this collective. */

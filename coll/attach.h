@@ -55,10 +55,17 @@ int attach_offer(struct attached *a, const struct offer *offer);
 int attach_meet(struct attached *a);
 int attach_end(struct attached *a, uint64_t done);
 
-/* Offers that lie elsewhere than in a slot, of which then only OFFER_HEAD is one: before it is shown; and after an
- * error in the first round, when nobody may touch them any more. */
+/* Offers that have a form of their own, and lie elsewhere or behind OFFER_HEAD; of struct offer only `presence` is
+ * used, and set here.  Before it is shown. */
 void attach_stay(const struct round *met);
-void attach_leave(const struct round *met);
+/* After an error in that round, for all in it: who has no offer says so, the others wait until nobody touches
+ * theirs. */
+void attach_leave(const struct round *met, bool has_offered);
+/* Our offer is out: whoever gives up is seen from now on, or sees it. */
+static inline void attach_fence(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+}
 
 /* Hear everybody; afterwards everybody is known to have begun this round.  MPIX_ERR_PROC_FAILED. */
 int attach_hear_all(struct round *round);

@@ -43,14 +43,6 @@ static void keep_own(const struct attached *a, const struct call *call)
 
 /* ---- in messages, for those that could not read ---- */
 
-static struct envelope envelope_for(const struct telling *telling, int peer)
-{
-    return (struct envelope){ .peer = peer,
-                              .tag = (int)(telling->number & COLL_NUMBERS),
-                              .signature = telling->signature,
-                              .group = telling->team->channel.peers };
-}
-
 static int send_unread(struct attached *a, const struct telling *telling, const char *data)
 {
     int error = 0;
@@ -61,7 +53,7 @@ static int send_unread(struct attached *a, const struct telling *telling, const 
             continue;
         size_t skip = telling->call->what == COLL_BCAST ? 0 : (size_t)r * a->bytes;
         struct buffer part = { (char *)data + skip, a->bytes, &layout_bytes, HERE };
-        struct envelope to = envelope_for(telling, r);
+        struct envelope to = telling_envelope(telling, r);
         a->tiny->unread = true;
         error = pml_send(a->channel, &part, &to, SEND_STANDARD);
     }
@@ -167,7 +159,7 @@ static int take(struct attached *a, const struct telling *telling, struct rest *
     if (!is_open || has_read)
         return 0;
     struct buffer place = part_block(&call->recv, 0);
-    struct envelope from = envelope_for(telling, root);
+    struct envelope from = telling_envelope(telling, root);
     return pml_recv(a->channel, &place, &from, NULL);
 }
 

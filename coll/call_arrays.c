@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Copies of the arrays of a call with a request.  The standard lets us look at the user's counts and displacements until
- * the operation is over, or until a persistent request is freed; programs that give them away earlier are
- * many, because others have copied them for years.
+ * Copies of the arrays of a call with a request.  The standard lets us look at the user's counts and displacements
+ * until the operation is over, or until a persistent request is freed; programs that give them away earlier are many,
+ * because others have copied them for years.
  */
 #include "coll/coll.h"
 #include "coll/neighbours.h"

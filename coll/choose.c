@@ -396,6 +396,6 @@ void choose_unfit(enum collective what, struct choice *choice)
 {
     static const struct algorithm *known[COLL_KINDS];
     if (!known[what])
-        known[what] = algorithm_find(what, false, is_rooted(what) ? "linear" : "spread");
+        known[what] = algorithm_find(what, false, "linear");
     *choice = (struct choice){ known[what], 1, 0, BY_FALLBACK, 0, NULL, 0 };
 }

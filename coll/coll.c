@@ -107,34 +107,20 @@ static int run_plan(struct team *team, const struct choice *choice,
     return error;
 }
 
-/* What is left of a call that has a root. */
-static void unfit_rooted(struct call *rest, const struct unfit *unfit, int me)
-{
-    bool gathers = rest->what == COLL_GATHERV;
-    if (rest->root != me)
-        return;
-    (gathers ? &rest->recv : &rest->send)->counts = (struct counts){ .wide = unfit->counts };
-    if (unfit->counts[me] == 0) /* the own one is where it belongs */
-        (gathers ? &rest->send : &rest->recv)->count = 0;
-}
-
-static void unfit_each(struct call *rest, const struct unfit *unfit)
-{
-    rest->send.counts = (struct counts){ .wide = unfit->sends };
-    rest->recv.counts = (struct counts){ .wide = unfit->counts };
-}
-
-/* The blocks of a gatherv, scatterv or alltoallv that fit no slot, as messages: of each pair of ranks both know
+/* The blocks of a gatherv or scatterv that fit no slot, as messages: of each pair of ranks both know
  * whether there is one. */
 static int run_unfit(struct team *team, const struct telling *telling, struct unfit *unfit)
 {
     struct telling rest_telling = *telling;
     struct call rest = *telling->call;
     rest_telling.call = &rest;
-    if (is_rooted(rest.what))
-        unfit_rooted(&rest, unfit, team->channel.rank);
-    else
-        unfit_each(&rest, unfit);
+    int me = team->channel.rank;
+    bool gathers = rest.what == COLL_GATHERV, root = rest.root == me;
+    struct part *all = gathers ? &rest.recv : &rest.send;
+    if (root)
+        all->counts = (struct counts){ .wide = unfit->counts };
+    if (root && unfit->counts[me] == 0) /* the own one is where it belongs */
+        (gathers ? &rest.send : &rest.recv)->count = 0;
     struct choice choice;
     choose_unfit(rest.what, &choice);
     struct plan_key key = key_of(team, &rest, &choice);

@@ -20,7 +20,7 @@
  *
  * Collectives of much data use the slots of a track twice and work in between (attach_later.c).
  *
- * Costs one allocation per call, none per start of a persistent one.
+ * Costs one allocation per call, two with lists of counts, none per start of a persistent one.
  */
 #include "coll/attach_later.h"
 #include "coll/bind.h"

@@ -48,7 +48,7 @@ void repeat_forget(struct repeat *repeat)
     repeat->performing = NULL;
 }
 
-/* Of a gatherv or scatterv there are blocks for which slots have no room, or places no room for blocks.  After
+/* Of a gatherv or scatterv there are blocks for which slots have no room; of any, places no room for blocks.  After
  * an error there may be such, too, but no plan is begun. */
 static __attribute__((noinline)) int perform_unfit(struct performing *p, struct team *team,
                                                    int error)

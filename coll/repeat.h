@@ -11,10 +11,9 @@
 struct performing; /* coll/repeat.c */
 
 struct repeat {
-    struct call
-        call; /* its buffers, in_place, and of gatherv and scatterv the lists of the root may be others
-                         each time, on the host; of an allgatherv the displacements, as its counts say
-                         what it is */
+    /* Its buffers, in_place, and lists of which not all ranks know alike may be others each time, on the host; of an
+     * allgatherv the displacements, as its counts say what it is. */
+    struct call call;
     struct performing *performing; /* NULL: it was never kept */
     uint32_t stamp; /* team_stamp when it was kept, or was found not to be one to keep */
     /* A thread is in it.  Another one in the same is a mistake of the program, which must not have the

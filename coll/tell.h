@@ -68,6 +68,15 @@ static inline void telling_next(struct telling *telling, struct team *team)
 /* and the record, before it is waited for. */
 void telling_record(const struct telling *telling);
 
+/* A message of it that is no step of a plan. */
+static inline struct envelope telling_envelope(const struct telling *telling, int peer)
+{
+    return (struct envelope){ .peer = peer,
+                              .tag = (int)(telling->number & COLL_NUMBERS),
+                              .signature = telling->signature,
+                              .group = telling->team->channel.peers };
+}
+
 /* What waits of this collective belong to; in a wait for several, the things that are told next. */
 void telling_tell(const struct telling *telling, struct record_wait *wait);
 

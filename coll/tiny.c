@@ -312,7 +312,7 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
     if (has_letters(call->what) && call->in_place)
         return "it does not take MPI_IN_PLACE";
     if (has_letters(call->what) && !tiny_has_letters(t))
-        return "the ranks are too many for letters to each other";
+        return "the slots have no room for letters to all ranks";
     bytes = tiny_says(call, t->n, bytes);
     if (tiny_needs(call->what, t->n, bytes) > (tracked ? TINY_TRACK_BYTES : most_room(t)))
         return "the data do not fit a shared slot";

@@ -6,7 +6,7 @@
  *              alltoall(v, w), reduce, allreduce, reduce_scatter(_block), scan, exscan
  *     later    the same where all know all lengths, nonblocking and persistent; and attach, nonblocking
  *     attach   much data, in each other's memory; slots say where: bcast, gather, scatter,
- *              allgather, alltoall, reduce, allreduce, reduce_scatter_block, scan, exscan
+ *              allgather(v), alltoall, reduce, allreduce, reduce_scatter(_block), scan, exscan
  */
 #ifndef XMPI_TINY_H
 #define XMPI_TINY_H
@@ -71,13 +71,12 @@ struct telling;
 struct unfit;
 int tiny_run(struct tiny *tiny, const struct telling *telling, struct unfit *unfit);
 
-/* Of gatherv, scatterv, alltoallv and alltoallw, else NULL: the blocks that this rank sends or gets as messages, since
- * they do not fit a slot. */
+/* Of those whose ends alone know how long a block is, else NULL; of gatherv and scatterv also the blocks that this
+ * rank sends or gets as messages, since they do not fit a slot. */
 struct unfit {
     int error; /* MPI_ERR_TRUNCATE: a block was longer than its place */
     bool any;
     int64_t counts[TINY_RANKS]; /* on the root, of all ranks; 0: it was in a slot */
-    int64_t sends[TINY_RANKS]; /* of alltoallv and w those to send; `counts` are those to get */
 };
 
 /* Send and get them (coll.c).  The error of the collective. */

@@ -3,8 +3,8 @@
  * Alltoallv and alltoallw between ranks of a node.  Only the two ends of a block know how long it is, so each
  * rank writes a letter to each of the others:
  *
- *     slot         places | letter | letter | ... | cell | cell | ...     to all ranks in their order, but its writer
- *     long part                                   | cell | cell | ...     which the slot has no room for
+ *     slot         places? | letter | letter | ... | cell | cell | ...    to all ranks in their order, but its writer
+ *     long part                                    | cell | cell | ...    which the slot has no room for
  *     letter       where its cell is; how long a block is there, or why there is none
  *     cell         place, if one is named | block
  *     place        where the other's block belongs in the writer's memory: address, bytes
@@ -14,20 +14,25 @@
  * How long it is says which way a block goes:
  *
  *     short      in the cell
- *     middling   as a message, before anybody is heard
+ *     middling   as a message, which is on its way before anybody is heard
  *     long       its receiver names a place, into which the sender writes; then there is a second round, in
  *                which all say whose blocks they have written (attach.c).  Whether there is one all have heard
  *
- * What could not be written follows as a message.  Where the two ends do not agree on the length, it is messages that
- * find out: a letter also says that one is awaited or comes, and if so the other end sends or takes it as well.
+ * What could not be written follows as a message.  Where the two ends do not agree on the length, one may think of a
+ * message where the other does not.  Both see that in their letters, before either waits for a message:
+ *
+ *     it comes, and nobody awaits it     it is taken all the same, and is told to be too long or short
+ *     it is awaited, but in the cell     that is what is told; nobody waits for a message any more
+ *     it is awaited, but long            it is sent
  */
 #include "coll/attach.h"
+#include "coll/tell.h"
 #include "coll/tiny_parts.h"
+#include "runtime/param.h"
 
 struct letter {
-    uint16_t
-        at; /* CELLs from the beginning of the slot's payload, or of the long one's; and flags */
-    uint16_t bytes;
+    uint16_t at; /* CELLs from the beginning of the payload, or of the long part's; and flags */
+    uint16_t bytes; /* or why there is no block */
 };
 enum {
     CELL = 8,
@@ -35,8 +40,8 @@ enum {
     AWAITED = 0x4000, /* the other's block, as a message */
     FAR = 0x2000,     /* in the long part */
     FLAGS = PLACED | AWAITED | FAR,
-    MESSAGE = UINT16_MAX - 1, /* instead of a length: it is on its way */
-    NO_BLOCK = UINT16_MAX     /* likewise: to be written, or a message later */
+    MESSAGE = UINT16_MAX - 1, /* it is on its way as one */
+    NO_BLOCK = UINT16_MAX     /* it is to be written, or follows as a message */
 };
 
 struct place {
@@ -48,7 +53,7 @@ _Static_assert((4 * (int)TINY_BYTES / (int)CELL & (int)FLAGS) == 0 &&
 
 /* ---- payloads ---- */
 
-typedef uint32_t places_t; /* how many are named */
+typedef uint32_t places_t; /* is one named? */
 
 static size_t in_cells(size_t bytes)
 {
@@ -59,9 +64,12 @@ static size_t in_cells(size_t bytes)
 static size_t room_for_cells(const struct tiny *t)
 {
     const struct letters *l = &t->letters;
-    size_t room = t->n == 2 ? t->room : t->long_bytes / 2;
-    size_t head = (t->n == 2 ? OFFER_HEAD : 0) + (t->n == 2 || !l->near ? l->bytes : 0);
-    size_t taken = head + sizeof(struct place) * ((size_t)t->n - 1);
+    size_t places = sizeof(struct place) * ((size_t)t->n - 1);
+    size_t room = t->long_bytes / 2, taken = places + (l->near ? 0 : l->bytes);
+    if (t->n == 2) {
+        room = t->room;
+        taken = places + OFFER_HEAD + l->bytes;
+    }
     return room > taken ? room - taken : 0;
 }
 
@@ -195,7 +203,7 @@ static struct letter write_to(struct writing *w, const struct buffer *out,
     if (place.address) {
         memcpy(cell, &place, sizeof place);
         letter.at |= PLACED;
-        w->places++;
+        w->places = true;
     } else if (is_middling(place.bytes, w->tiny, w->what)) {
         letter.at |= AWAITED;
     }
@@ -204,52 +212,121 @@ static struct letter write_to(struct writing *w, const struct buffer *out,
     return letter;
 }
 
-/* Messages of one pair, that go out and that come in. */
-static void note(struct unfit *unfit, const struct call *call, int r, bool out, bool in)
-{
-    unfit->sends[r] = out ? counts_at(call->send.counts, r) : 0;
-    unfit->counts[r] = in ? counts_at(call->recv.counts, r) : 0;
-    unfit->any |= out | in;
-}
-
 void tiny_say_letters(struct round *round, const struct call *call)
 {
     const struct tiny *t = round->tiny;
-    size_t near = OFFER_HEAD + (t->letters.near ? t->letters.bytes : 0);
+    bool near = t->letters.near;
     struct writing w = { .near = round->mine->payload,
                          .far = round->payload,
-                         .near_at = near,
+                         .near_at = OFFER_HEAD + (near ? t->letters.bytes : 0),
                          .near_end = t->room,
-                         .far_at = t->letters.near ? 0 : t->letters.bytes,
+                         .far_at = near ? 0 : t->letters.bytes,
                          .tiny = t,
                          .what = call->what };
-    char *letters = t->letters.near ? w.near + OFFER_HEAD : w.far;
+    char *letters = near ? w.near + OFFER_HEAD : w.far;
     for (int r = 0; r < t->n; r++) {
         struct buffer out = block_of(&call->send, r), in = block_of(&call->recv, r);
-        bool other = r != t->me;
-        if (other) {
-            struct letter letter = write_to(&w, &out, &in);
-            memcpy(letters + letter_at(t->me, r), &letter, sizeof letter);
-        }
-        note(round->unfit, call, r, other && is_middling(buffer_bytes(&out), t, call->what),
-             other && is_middling(buffer_bytes(&in), t, call->what));
+        if (r == t->me)
+            continue;
+        struct letter letter = write_to(&w, &out, &in);
+        memcpy(letters + letter_at(t->me, r), &letter, sizeof letter);
     }
     memcpy(letters, &w.places, sizeof w.places);
     attach_stay(round);
     round->bytes = w.near_at;
 }
 
+/* ---- messages ---- */
+
+struct mail {
+    struct round *round;
+    const struct call *call;
+    struct request *out[TINY_RANKS], *in[TINY_RANKS]; /* of each rank; NULL: none */
+};
+
+static struct channel *channel_of(const struct mail *mail)
+{
+    return (struct channel *)mail->round->tiny->channel;
+}
+
+/* The first error is that of the collective; the others wait for us all the same. */
+static void note(const struct mail *mail, int error)
+{
+    struct unfit *unfit = mail->round->unfit;
+    unfit->error = unfit->error ? unfit->error : error;
+}
+
+static void await_message(struct mail *mail, int r)
+{
+    struct buffer in = block_of(&mail->call->recv, r);
+    struct envelope from = telling_envelope(mail->round->telling, r);
+    note(mail, pml_irecv(channel_of(mail), &in, &from, &mail->in[r]));
+}
+
+/* Nobody sends it. */
+static void await_no_more(struct mail *mail, int r)
+{
+    struct result result;
+    struct request *in = mail->in[r];
+    mail->in[r] = NULL;
+    if (!in)
+        return;
+    in->ops->cancel(in);
+    request_wait(in, &result);
+}
+
+/* A short one is over when pml_send returns, whether or not anybody receives. */
+static bool is_soon_over(const struct buffer *out)
+{
+    enum { SOON_BYTES = 8 << 10 };
+    size_t bytes = buffer_bytes(out);
+    return bytes <= SOON_BYTES && bytes <= (size_t)param_number(EAGER) && out->where == HERE;
+}
+
+static void send_message(struct mail *mail, int r)
+{
+    struct buffer out = block_of(&mail->call->send, r);
+    struct envelope to = telling_envelope(mail->round->telling, r);
+    note(mail, is_soon_over(&out)
+                   ? pml_send(channel_of(mail), &out, &to, SEND_STANDARD)
+                   : pml_isend(channel_of(mail), &out, &to, SEND_STANDARD, &mail->out[r]));
+}
+
+/* Those that wait for no letter. */
+static void mail_open(struct mail *mail, struct round *round, const struct call *call)
+{
+    int n = round->tiny->n, me = round->tiny->me;
+    mail->round = round;
+    mail->call = call;
+    for (int r = 0; r < n; r++) {
+        mail->out[r] = mail->in[r] = NULL;
+        if (r != me && letter_of(round, me, r).at & AWAITED)
+            await_message(mail, r);
+    }
+    for (int turn = 1; turn < n; turn++) {
+        int r = (me + turn) % n;
+        if (letter_of(round, me, r).bytes == MESSAGE)
+            send_message(mail, r);
+    }
+}
+
+static void mail_close(struct mail *mail)
+{
+    struct result result;
+    for (int r = 0; r < mail->round->tiny->n; r++) {
+        if (mail->in[r])
+            note(mail, request_wait(mail->in[r], &result));
+        if (mail->out[r])
+            note(mail, request_wait(mail->out[r], &result));
+    }
+}
+
 /* ---- hearing ---- */
 
 /* Ranks (bits) to whom there is something to be sent, and of whom there is something to be got. */
-struct pairs {
-    uint64_t out, in;
-};
-
 struct left {
-    struct pairs now; /* a message at one end, something else at the other */
-    struct pairs later;
-    uint64_t places;
+    uint64_t out, in;
+    bool places; /* are any named? */
 };
 
 static uint64_t bit(int r)
@@ -257,33 +334,38 @@ static uint64_t bit(int r)
     return (uint64_t)1 << r;
 }
 
-static void pass(struct round *round, const struct call *call, int r, struct left *left)
+/* Of the blocks between this rank and that one; see the beginning of this file. */
+static void pass(struct mail *mail, int r, struct left *left)
 {
+    const struct round *round = mail->round;
     int me = round->tiny->me;
     struct letter mine = letter_of(round, me, r), theirs = letter_of(round, r, me);
-    if (theirs.at & AWAITED && mine.bytes != MESSAGE)
-        left->now.out |= bit(r);
-    else if (mine.bytes == NO_BLOCK)
-        left->later.out |= bit(r);
-    if (theirs.bytes == MESSAGE && !(mine.at & AWAITED))
-        left->now.in |= bit(r);
-    else if (theirs.bytes == NO_BLOCK && !(mine.at & AWAITED))
-        left->later.in |= bit(r);
-    struct buffer in = block_of(&call->recv, r);
-    if (theirs.bytes < MESSAGE && !(mine.at & AWAITED))
+    struct buffer in = block_of(&mail->call->recv, r);
+    if (theirs.bytes < MESSAGE) {
+        await_no_more(mail, r);
         tiny_land(&in, block_in(round, r, theirs), theirs.bytes, r, round->unfit);
-    left->places += places_of(round, r);
+    } else if (!(mine.at & AWAITED) && theirs.bytes == MESSAGE) {
+        await_message(mail, r);
+    } else if (!(mine.at & AWAITED)) {
+        left->in |= bit(r);
+    }
+    if (mine.bytes == NO_BLOCK && theirs.at & AWAITED)
+        send_message(mail, r);
+    else if (mine.bytes == NO_BLOCK)
+        left->out |= bit(r);
+    left->places |= places_of(round, r) != 0;
 }
 
-static int hear_letters(struct round *round, const struct call *call, struct left *left)
+static int hear_letters(struct mail *mail, struct left *left)
 {
+    struct round *round = mail->round;
     for (int r = 0; r < round->tiny->n; r++) {
         const struct slot *slot;
         int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
         if (lost)
             return lost;
         if (r != round->tiny->me && !round->error)
-            pass(round, call, r, left);
+            pass(mail, r, left);
     }
     return 0;
 }
@@ -294,7 +376,8 @@ static int hear_letters(struct round *round, const struct call *call, struct lef
 static bool place_of(const struct round *round, int from, int to, struct place *place)
 {
     struct letter letter = letter_of(round, from, to);
-    memcpy(place, cell_of_letter(round, from, letter), sizeof *place);
+    if (letter.at & PLACED)
+        memcpy(place, cell_of_letter(round, from, letter), sizeof *place);
     return letter.at & PLACED;
 }
 
@@ -315,13 +398,13 @@ static uint64_t write_blocks(const struct attached *a, const struct call *call, 
     return done;
 }
 
-static int write_round(struct round *round, const struct call *call, struct pairs *left)
+static int write_round(struct round *round, const struct call *call, struct left *left)
 {
     struct tiny *t = round->tiny;
     struct attached a = {
         .tiny = t, .said = round->said, .before = round->before, .met = *round
     };
-    attach_look(&a);
+    attach_fence();
     int error = attach_end(&a, write_blocks(&a, call, left->out));
     if (error)
         return error;
@@ -338,41 +421,36 @@ static int write_round(struct round *round, const struct call *call, struct pair
 
 /* ---- both ---- */
 
-static void note_pairs(const struct round *round, const struct call *call,
-                       const struct pairs *pairs)
+static void exchange_left(struct mail *mail, const struct left *left)
 {
-    for (int r = 0; r < round->tiny->n && (pairs->out | pairs->in); r++)
-        note(round->unfit, call, r, pairs->out >> r & 1, pairs->in >> r & 1);
-}
-
-/* The messages that are noted.  Whatever becomes of them, the others wait for us. */
-static void exchange_noted(struct round *round)
-{
-    struct unfit *unfit = round->unfit;
-    struct team *team = (struct team *)round->tiny->channel; /* begins with it */
-    if (unfit->any)
-        unfit->error = coll_unfit(team, round->telling, unfit);
-    unfit->any = false;
+    if (!(left->out | left->in))
+        return;
+    for (int r = 0; r < mail->round->tiny->n; r++) {
+        if (left->in & bit(r))
+            await_message(mail, r);
+        if (left->out & bit(r))
+            send_message(mail, r);
+    }
 }
 
 int tiny_take_letters(struct round *round, const struct call *call)
 {
     int me = round->tiny->me;
     struct buffer to = block_of(&call->recv, me), from = block_of(&call->send, me);
+    struct mail mail;
+    mail_open(&mail, round, call);
     buffer_copy(&to, &from);
-    exchange_noted(round);
-    places_t mine = places_of(round, me);
-    struct left left = { .places = mine };
-    int lost = hear_letters(round, call, &left);
-    if (lost || round->error) {
-        if (mine > 0)
-            attach_leave(round);
-        return lost;
-    }
-    note_pairs(round, call, &left.now);
-    exchange_noted(round);
-    if (left.places > 0)
-        lost = write_round(round, call, &left.later);
-    note_pairs(round, call, &left.later);
+    struct left left = { .places = places_of(round, me) != 0 };
+    bool names = left.places;
+    int lost = hear_letters(&mail, &left);
+    if (lost || round->error)
+        attach_leave(round, names);
+    else if (left.places)
+        lost = write_round(round, call, &left);
+    if (lost || round->error)
+        mismatch_settle(); /* then messages end that somebody will not send or take */
+    else
+        exchange_left(&mail, &left);
+    mail_close(&mail);
     return lost;
 }
