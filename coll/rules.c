@@ -302,6 +302,7 @@ static const struct rule allgatherv_rules[] = {
 static const struct rule alltoall_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = FROM(7), .bytes = FROM(96 * KiB), .use = "spread" },
     { .crowded = true, .ranks = FROM(12), .bytes = FROM(6 * KiB), .use = "attach" },
     { .crowded = true, .ranks = FROM(6), .bytes = FROM(12 * KiB), .use = "attach" },
     { .crowded = true, .bytes = FROM(32 * KiB), .use = "attach" },

@@ -142,18 +142,19 @@ static places_t places_of(const struct round *round, int rank)
 
 /* ---- which way ---- */
 
-/* From where on they are written: compare alltoall in rules.c. */
-static size_t least_long(const struct tiny *t, enum collective what)
+/* Those that are written: compare alltoall in rules.c. */
+static bool is_long(size_t bytes, const struct tiny *t, enum collective what)
 {
     enum { KiB = 1 << 10 };
     if (t->apart >> what & 1 || (t->n > 2 && !t->crowded))
-        return SIZE_MAX;
-    return t->n == 2 ? 16 * KiB : t->n < 6 ? 32 * KiB : t->n < 12 ? 12 * KiB : 6 * KiB;
+        return false;
+    size_t least = t->n == 2 ? 16 * KiB : t->n < 6 ? 32 * KiB : t->n < 12 ? 12 * KiB : 6 * KiB;
+    return bytes >= least && (t->n < 7 || bytes < 96 * KiB);
 }
 
 static bool is_middling(size_t bytes, const struct tiny *t, enum collective what)
 {
-    return bytes > t->letters.most && bytes < least_long(t, what);
+    return bytes > t->letters.most && !is_long(bytes, t, what);
 }
 
 /* ---- the first round ---- */
@@ -182,7 +183,7 @@ static uint16_t take_cell(struct writing *w, size_t bytes, char **cell)
 static struct place place_for(const struct writing *w, const struct buffer *block)
 {
     size_t bytes = buffer_bytes(block);
-    char *flat = bytes >= least_long(w->tiny, w->what) ? buffer_flat(block) : NULL;
+    char *flat = is_long(bytes, w->tiny, w->what) ? buffer_flat(block) : NULL;
     attach_share(flat, bytes);
     return (struct place){ (uintptr_t)flat, bytes };
 }
