@@ -6,8 +6,10 @@
  *
  * What the receiver has just read lies in its cache, and to take 64 lines away from it while
  * writing costs as much as to send them.  So chunks are used in turn, the one that was read longest
- * ago first: a stream of 4 KiB is a third faster than with the last one first.  And the chunks of the
- * next message are chosen in advance, and fetched by polls that find nothing else to do:
+ * ago first: a stream of 4 KiB is a third faster than with the last one first.  But what a receiver on our own CPU
+ * has read lies in our cache, so it is the first to be used again: 16 KiB to and fro take 0.7 to 0.95 of the time,
+ * windows of 4 KiB 0.8.  And the chunks of the next message are chosen in advance, and fetched by polls that find
+ * nothing else to do:
  *
  *     unused (in turn) -> ready (in order) -> in flight -> unused
  *
@@ -22,10 +24,14 @@
  * for others while a peer does not read; the last few are for lanes that have none in flight.  When there is
  * none, the link sends small pieces inline.  Those in flight to a rank that died come back.
  */
+#define _GNU_SOURCE 1 /* sched_getcpu */
 #include "pml/shm/lane.h"
 
 #include "runtime/boot.h"
 #include "runtime/clock.h"
+#include "runtime/oncpu.h"
+
+#include <sched.h>
 
 static struct {
     uint16_t chunk[CHUNKS]; /* a ring */
@@ -59,6 +65,14 @@ static void unused_put(uint16_t chunk)
     unused.chunk[(unused.first + unused.n++) % CHUNKS] = chunk;
 }
 
+/* The next one to be taken. */
+static void unused_put_first(uint16_t chunk)
+{
+    unused.first = (unused.first + CHUNKS - 1) % CHUNKS;
+    unused.chunk[unused.first] = chunk;
+    unused.n++;
+}
+
 static uint16_t unused_take(void)
 {
     uint16_t chunk = unused.chunk[unused.first];
@@ -81,17 +95,28 @@ void chunks_open(struct lane *all, int n)
         unused_put(i);
 }
 
-/* Unread are those that end behind `freed`, up to `head`.  To compare with `freed` alone would not do: the last ones
- * may lie here while the positions of messages without chunks go half way round. */
+/* Was the first chunk in flight read?  Unread are those that end behind `freed`, up to `head`.  To compare with `freed`
+ * alone would not do: the last ones may lie here while the positions of messages without chunks go half way round. */
+static bool is_read(const struct lane *lane)
+{
+    uint32_t end = lane->chunk_end[lane->first_chunk % CHUNKS_IN_FLIGHT];
+    return end - lane->freed - 1 >= lane->head - lane->freed;
+}
+
+/* Is the peer on the CPU that we are on, so that what it has read lies in our own cache? */
+static bool shares_cpu(const struct lane *lane)
+{
+    return boot.crowded && oncpu_is(lane->bell, (unsigned)sched_getcpu());
+}
+
 static void lane_reclaim(struct lane *lane)
 {
-    while (lane->first_chunk != lane->last_chunk) {
-        uint32_t i = lane->first_chunk % CHUNKS_IN_FLIGHT;
-        if (lane->chunk_end[i] - lane->freed - 1 < lane->head - lane->freed)
-            return;
-        unused_put(lane->chunk[i]);
-        lane->first_chunk++;
-    }
+    if (lane->first_chunk == lane->last_chunk || !is_read(lane))
+        return;
+    void (*put)(uint16_t chunk) = shares_cpu(lane) ? unused_put_first : unused_put;
+    do
+        put(lane->chunk[lane->first_chunk++ % CHUNKS_IN_FLIGHT]);
+    while (lane->first_chunk != lane->last_chunk && is_read(lane));
 }
 
 static void lanes_reclaim(void)

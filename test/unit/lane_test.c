@@ -5,9 +5,11 @@
  * alone, whatever the sender does to have the next ones at hand.  And chunks that go past the caches, which
  * only some machines have.
  */
+#define _GNU_SOURCE 1 /* sched_getcpu, CPU_SET */
 #include "mpi.h"
 #include "pml/shm/area.h"
 #include "pml/shm/lane.h"
+#include "runtime/oncpu.h"
 
 #include "test/unit/job.h"
 #include "test/unit/unit.h"
@@ -257,6 +259,13 @@ END_TEST
 
 /* ---- several in one chunk ---- */
 
+static struct lane *lane_of(int rank)
+{
+    struct peer *peer;
+    ck_assert_int_eq(peer_of(rank, &peer), 0);
+    return peer->lane;
+}
+
 enum { MIXED = 400, MIXED_BYTES = 9000, ALIKE = 32, ALIKE_BYTES = 500 };
 
 static size_t mixed_bytes(int i)
@@ -271,15 +280,13 @@ static void mixed_send(struct channel *c)
     static char text[MIXED][MIXED_BYTES];
     struct request *requests[MIXED];
     struct envelope to = { .peer = 1, .tag = 1 };
-    struct peer *peer;
     for (int i = 0; i < MIXED; i++) {
         struct buffer data = job_bytes(text[i], mixed_bytes(i));
         memset(text[i], i, mixed_bytes(i));
         ck_assert_int_eq(pml_isend(c, &data, &to, SEND_STANDARD, &requests[i]), 0);
         if (i != ALIKE - 1)
             continue;
-        ck_assert_int_eq(peer_of(1, &peer), 0);
-        const struct lane *lane = peer->lane;
+        const struct lane *lane = lane_of(1);
         ck_assert_uint_eq(lane->last_chunk - lane->first_chunk, 1);
         ck_assert_uint_ge(lane->filled, (ALIKE - 1) * 512); /* the first one may be a row */
     }
@@ -316,16 +323,68 @@ START_TEST(short_pieces_share_chunks)
 }
 END_TEST
 
+/* ---- which chunk is next ---- */
+
+enum { IN_A_ROW = 10, ANSWERED_BYTES = 4096 };
+
+/* A message whose answer tells that it was read. */
+static void send_and_hear(struct channel *c)
+{
+    static char text[ANSWERED_BYTES];
+    struct buffer data = job_bytes(text, sizeof text), nothing = job_bytes(NULL, 0);
+    struct envelope other = { .peer = 1 - c->rank, .tag = 1 };
+    if (c->rank == 0)
+        ck_assert_int_eq(pml_send(c, &data, &other, SEND_STANDARD), 0);
+    ck_assert_int_eq(pml_recv(c, c->rank == 0 ? &nothing : &data, &other, NULL), 0);
+    if (c->rank == 1)
+        ck_assert_int_eq(pml_send(c, &nothing, &other, SEND_STANDARD), 0);
+}
+
+/* How often the chunk of a message is the one of the message before, with a peer on that CPU. */
+static int same_chunks(struct channel *c, unsigned cpu)
+{
+    int same = 0, before = -1;
+    for (int i = 0; i <= IN_A_ROW; i++) {
+        struct lane *lane = lane_of(1);
+        oncpu_tell(lane->bell, cpu);
+        send_and_hear(c);
+        int last = lane->chunk[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT];
+        same += last == before;
+        before = last;
+    }
+    return same;
+}
+
+static void beside_and_apart(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    send_and_hear(c); /* the two are connected */
+    if (rank == 1) {
+        for (int i = 0; i < 2 * (IN_A_ROW + 1); i++)
+            send_and_hear(c);
+    } else {
+        unsigned here = (unsigned)sched_getcpu();
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(here, &one);
+        ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+        boot.crowded = true;
+        ck_assert_int_ge(same_chunks(c, here), IN_A_ROW - 1);
+        ck_assert_int_le(same_chunks(c, here + 1), 1);
+    }
+    channel_close(c);
+}
+
+/* What was read on our CPU lies in our cache, and is taken next; else the one that was read longest ago. */
+START_TEST(the_next_chunk_is_near)
+{
+    ck_assert(job_run(2, beside_and_apart));
+}
+END_TEST
+
 /* ---- positions wrap round ---- */
 
 enum { HALF = 1 << 30, AFTER = 100 };
-
-static struct lane *lane_of(int rank)
-{
-    struct peer *peer;
-    ck_assert_int_eq(peer_of(rank, &peer), 0);
-    return peer->lane;
-}
 
 /* As if so many slots more had been used, all of them read. */
 static void jump(int rank, uint32_t slots)
@@ -438,5 +497,5 @@ START_TEST(chunks_go_past_the_caches)
 END_TEST
 
 UNIT_MAIN("lane", memory_is_bounded, an_old_packet_is_no_news, a_full_ring_is_left_alone,
-          without_chunks_there_are_rows, short_pieces_share_chunks,
+          without_chunks_there_are_rows, short_pieces_share_chunks, the_next_chunk_is_near,
           chunks_come_back_after_any_time, chunks_go_past_the_caches)
