@@ -136,17 +136,12 @@ static int choose_forced(const struct question *q, const struct orders *orders,
 
 /* ---- rules ---- */
 
-static bool within(size_t x, struct reach reach)
-{
-    return x >= reach.from && (reach.to == 0 || x <= reach.to);
-}
-
 static bool matches(const struct rule *rule, const struct question *q)
 {
     return (!rule->ordered || q->order_matters) && (!rule->one_node || q->one_node) &&
            (!rule->crowded || q->crowded) && (!rule->maps || q->maps) &&
-           (!rule->away || q->away) && within(q->bytes, rule->bytes) &&
-           within((size_t)q->ranks, rule->ranks);
+           (!rule->away || q->away) && rule_reaches(q->bytes, rule->bytes) &&
+           rule_reaches((size_t)q->ranks, rule->ranks);
 }
 
 /* The algorithms that rules name, looked up once. */

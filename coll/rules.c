@@ -427,6 +427,23 @@ const struct rule *rules_of(enum collective what, bool inter)
     return inter ? collectives[what].between : collectives[what].within;
 }
 
+struct reach rules_attach(enum collective what, int ranks, bool crowded)
+{
+    struct reach reach = { SIZE_MAX, SIZE_MAX };
+    for (const struct rule *r = rules_of(what, false); r->use; r++) {
+        if ((r->crowded && !crowded) || r->ordered || r->maps || r->away ||
+            !rule_reaches((size_t)ranks, r->ranks))
+            continue;
+        if (strcmp(r->use, "attach") == 0)
+            return (struct reach){ r->bytes.from, reach.to };
+        if (r->bytes.to == 0) /* the rest is for it */
+            break;
+        if (r->bytes.to == SIZE_MAX)
+            reach.to = r->bytes.from - 1;
+    }
+    return reach;
+}
+
 const char *collective_name(enum collective what)
 {
     return collectives[what].name;

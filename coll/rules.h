@@ -47,6 +47,12 @@ struct reach { /* from <= x <= to */
     size_t from, to;
 };
 
+/* Of a rule, where to = 0 is not written. */
+static inline bool rule_reaches(size_t x, struct reach reach)
+{
+    return x >= reach.from && (reach.to == 0 || x <= reach.to);
+}
+
 /* First match wins.  A member that is not written matches everything. */
 struct rule {
     bool ordered;  /* only if the operation does not commute */
@@ -63,6 +69,9 @@ enum { MOST_RULES = 16 }; /* in a list */
 
 /* The rules of a collective, within a communicator or between groups. */
 const struct rule *rules_of(enum collective what, bool inter);
+
+/* The lengths that the rules of a collective leave to "attach" in a team of a node; none: from SIZE_MAX on. */
+struct reach rules_attach(enum collective what, int ranks, bool crowded);
 
 /* "allreduce", ... */
 const char *collective_name(enum collective what);

@@ -15,8 +15,9 @@
  *
  *     short      in the cell
  *     middling   as a message, which is on its way before anybody is heard
- *     long       its receiver names a place, into which the sender writes; then there is a second round, in
- *                which all say whose blocks they have written (attach.c).  Whether there is one all have heard
+ *     long       (for attach, by the rules of alltoall) its receiver names a place, into which the sender writes; then
+ *                there is a second round, in which all say whose blocks they have written (attach.c).  Whether
+ *                there is one all have heard
  *
  * What could not be written follows as a message.  Where the two ends do not agree on the length, one may think of a
  * message where the other does not.  Both see that in their letters, before either waits for a message:
@@ -26,6 +27,7 @@
  *     it is awaited, but long            it is sent
  */
 #include "coll/attach.h"
+#include "coll/rules.h"
 #include "coll/tell.h"
 #include "coll/tiny_parts.h"
 #include "runtime/param.h"
@@ -81,6 +83,9 @@ void tiny_letters_open(struct tiny *t)
     l->near = OFFER_HEAD + l->bytes <= t->room;
     size_t each = others > 0 ? room_for_cells(t) / others / CELL * CELL : 0;
     l->most = (uint32_t)(each < most ? each : most);
+    struct reach written = rules_attach(COLL_ALLTOALL, t->n, t->crowded);
+    l->written_from = written.from;
+    l->written_to = written.to;
 }
 
 bool tiny_has_letters(const struct tiny *t)
@@ -142,14 +147,10 @@ static places_t places_of(const struct round *round, int rank)
 
 /* ---- which way ---- */
 
-/* Those that are written: compare alltoall in rules.c. */
 static bool is_long(size_t bytes, const struct tiny *t, enum collective what)
 {
-    enum { KiB = 1 << 10 };
-    if (t->apart >> what & 1 || (t->n > 2 && !t->crowded))
-        return false;
-    size_t least = t->n == 2 ? 16 * KiB : t->n < 6 ? 32 * KiB : t->n < 12 ? 12 * KiB : 6 * KiB;
-    return bytes >= least && (t->n < 7 || bytes < 96 * KiB);
+    const struct letters *l = &t->letters;
+    return !(t->apart >> what & 1) && bytes >= l->written_from && bytes <= l->written_to;
 }
 
 static bool is_middling(size_t bytes, const struct tiny *t, enum collective what)

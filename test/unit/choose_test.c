@@ -54,6 +54,33 @@ START_TEST(every_rule_names_an_algorithm)
 }
 END_TEST
 
+/* Which rule speaks for so many bytes; attach could serve. */
+static bool is_attached(int ranks, size_t bytes, bool crowded)
+{
+    const struct rule *r = rules_of(COLL_ALLTOALL, false);
+    while (!rule_reaches(bytes, r->bytes) || !rule_reaches((size_t)ranks, r->ranks) ||
+           (r->crowded && !crowded))
+        r++;
+    return strcmp(r->use, "attach") == 0;
+}
+
+/* What coll/tiny_letters.c goes by. */
+START_TEST(lengths_that_are_attached_are_a_row)
+{
+    int attached = 0;
+    for (int ranks = 2; ranks <= 64; ranks++)
+        for (int crowded = 0; crowded < 2; crowded++)
+            for (size_t bytes = 1; bytes < 1 << 22; bytes += bytes < 100 ? 1 : bytes / 100) {
+                struct reach row = rules_attach(COLL_ALLTOALL, ranks, crowded);
+                bool in_row = bytes >= row.from && bytes <= row.to;
+                ck_assert_msg(in_row == is_attached(ranks, bytes, crowded),
+                              "%d ranks, %zu bytes, crowded: %d", ranks, bytes, crowded);
+                attached += in_row;
+            }
+    ck_assert_int_gt(attached, 0);
+}
+END_TEST
+
 START_TEST(there_is_always_one_that_serves)
 {
     forced_read("");
@@ -370,10 +397,10 @@ START_TEST(a_slot_takes_so_much_and_no_more)
 }
 END_TEST
 
-UNIT_MAIN("choose", every_rule_names_an_algorithm, there_is_always_one_that_serves,
-          between_groups_too, what_groups_chose_before_changes_nothing,
-          ranks_that_share_cpus_avoid_hops, two_ranks_use_slots_for_longer_data,
-          two_ranks_attach_sooner_where_memory_is_mapped,
+UNIT_MAIN("choose", every_rule_names_an_algorithm, lengths_that_are_attached_are_a_row,
+          there_is_always_one_that_serves, between_groups_too,
+          what_groups_chose_before_changes_nothing, ranks_that_share_cpus_avoid_hops,
+          two_ranks_use_slots_for_longer_data, two_ranks_attach_sooner_where_memory_is_mapped,
           long_prefix_sums_of_a_pair_are_attached, long_prefix_sums_are_a_pipeline,
           a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
           a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,

@@ -144,6 +144,7 @@ static void exchange_all(int rank, int n)
     world_open(&world, rank, n);
     team_make(&team, &world);
     team.tiny->crowded = crowded;
+    tiny_letters_open(team.tiny); /* what is long depends on it */
     links_weaken(&team, good_calls + rank);
     uint64_t before = pml_counters.bytes_written;
     for (uint32_t seed = 0; seed < (n < 4 ? 80 : 24); seed++) {
@@ -197,6 +198,7 @@ static void disagree(int rank, int n)
     struct team team;
     world_open(&team, rank, n);
     team.tiny->crowded = true;
+    tiny_letters_open(team.tiny); /* what is long depends on it */
     int next = (rank + 1) % n, before = (rank + n - 1) % n;
     bool told = all_disagree || rank == 1;
     uint32_t *in = calloc(MOST, 8), *out = calloc(MOST, 8);
@@ -243,6 +245,7 @@ static void cross(int rank, int n)
     struct team team;
     world_open(&team, rank, n);
     team.tiny->crowded = true;
+    tiny_letters_open(team.tiny); /* what is long depends on it */
     uint32_t *in = calloc(MOST, 4), *out = calloc(MOST, 4);
     int64_t counts[2][3] = { { 0 } }, displs[3] = { 0 };
     counts[0][0] = rank == 1 ? MOST : 0;
