@@ -28,12 +28,10 @@ static int part_start(struct request *request)
     bool nobody = part->peer == MPI_PROC_NULL;
     request->result =
         nobody ? result_proc_null : (struct result){ .source = part->peer, .tag = part->tag };
-    if (nobody || (!part->receives && part->partitions == 0)) {
-        request_complete(request);
-        return MPI_SUCCESS;
-    }
-    if (part->lost.error) {
+    bool nothing = nobody || (!part->receives && part->partitions == 0);
+    if (!nothing && part->lost.error)
         request->result = part->lost;
+    if (nothing || part->lost.error) {
         request_complete(request);
         return MPI_SUCCESS;
     }

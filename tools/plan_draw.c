@@ -66,8 +66,26 @@ static struct title title_of(const struct drawing *d, const struct plan_args *ar
     return t;
 }
 
+/* What the colours say, where both occur. */
+static void legend(const struct drawing *d, int width)
+{
+    bool any[2] = { false, false };
+    for (int i = 0; i < d->nmessages; i++)
+        any[d->message[i].fold] = true;
+    int x = width - 190;
+    for (int fold = 0; any[0] && any[1] && fold < 2; fold++, x += 84)
+        fprintf(d->to,
+                "<path class=\"%s\" d=\"M%d 38h24\" marker-end=\"url(#%s)\"/>"
+                "<text x=\"%d\" y=\"42\">%s</text>\n",
+                fold ? "fold" : "move", x, fold ? "fold" : "move", x + 30,
+                fold ? "is folded" : "is kept");
+}
+
+/* At least so wide: the title has to fit. */
 static void head(const struct drawing *d, const struct plan_args *args, int width, int height)
 {
+    struct title title = title_of(d, args);
+    width = width < title.width ? title.width : width;
     const char *what = collective_name(args->algorithm->what), *name = args->algorithm->name;
     fprintf(
         d->to,
@@ -94,23 +112,8 @@ static void head(const struct drawing *d, const struct plan_args *args, int widt
                 "markerHeight=\"7\" orient=\"auto\"><path class=\"a%s\" d=\"M0 0L8 4L0 "
                 "8z\"/></marker>\n",
                 fold ? "fold" : "move", fold ? "fold" : "move");
-    fprintf(d->to, "</defs>\n<text class=\"big\" x=\"14\" y=\"24\">%s</text>\n",
-            title_of(d, args).text);
-}
-
-/* What the colours say, where both occur. */
-static void legend(const struct drawing *d, int width)
-{
-    bool any[2] = { false, false };
-    for (int i = 0; i < d->nmessages; i++)
-        any[d->message[i].fold] = true;
-    int x = width - 190;
-    for (int fold = 0; any[0] && any[1] && fold < 2; fold++, x += 84)
-        fprintf(d->to,
-                "<path class=\"%s\" d=\"M%d 38h24\" marker-end=\"url(#%s)\"/>"
-                "<text x=\"%d\" y=\"42\">%s</text>\n",
-                fold ? "fold" : "move", x, fold ? "fold" : "move", x + 30,
-                fold ? "is folded" : "is kept");
+    fprintf(d->to, "</defs>\n<text class=\"big\" x=\"14\" y=\"24\">%s</text>\n", title.text);
+    legend(d, width);
 }
 
 /* ---- in time ---- */
@@ -119,10 +122,7 @@ static void draw_time(const struct drawing *d, const struct plan_args *args)
 {
     int step = d->rounds > 20 ? 44 : 84;
     int width = LEFT + step * d->rounds + 40, height = TOP + ROW * d->p + 16;
-    int least_wide = title_of(d, args).width;
-    width = width < least_wide ? least_wide : width;
     head(d, args, width, height);
-    legend(d, width);
     for (int k = 0; k <= d->rounds; k++)
         fprintf(d->to, "<path class=\"round\" d=\"M%d %dv%d\"/>\n", LEFT + k * step, TOP - 8,
                 ROW * d->p);
@@ -238,11 +238,9 @@ static bool seen_before(const struct drawing *d, int i)
 static void draw_graph(const struct drawing *d, const struct plan_args *args)
 {
     struct point at[MOST_RANKS];
-    int width, height, least_wide = title_of(d, args).width;
+    int width, height;
     lay_out(d, at, &width, &height);
-    width = width < least_wide ? least_wide : width;
     head(d, args, width, height);
-    legend(d, width);
     for (int i = 0; i < d->nmessages; i++) {
         const struct message *m = &d->message[i];
         if (seen_before(d, i))
