@@ -26,6 +26,7 @@ struct peer {
     int world;
     int engine; /* whose messages go this way */
     bool lost;  /* nothing more is sent to it, or expected from it */
+    int came;   /* so many long messages more than went there, up to a bound (trip.c) */
 
     /* Going out.  What the link had no room for waits here, each list in order. */
     struct note *notes, *notes_last; /* CTS and ACK */

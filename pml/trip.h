@@ -27,9 +27,9 @@ void trips_close(void);
 void trips_refuse(void);
 
 /* For senders of more than WAY_SHORT bytes.  May messages to this peer say where their data lie?
- * Shall this one, or is it better copied? */
+ * Shall this one, or is it better copied?  To be asked once for each message. */
 bool trip_offers(const struct peer *peer);
-bool trip_asks(const struct peer *peer, size_t bytes);
+bool trip_asks(struct peer *peer, size_t bytes);
 
 /* A message with WIRE_PLAIN or WIRE_ADDRESS was matched: choose its way.  `plain`: the receive
  * buffer is one piece; `whole`: the message fits. */

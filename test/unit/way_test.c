@@ -2,7 +2,10 @@
  *
  * Learning the fastest way, with times that are made up.
  */
+#include "pml/trip.h"
 #include "pml/way.h"
+#include "runtime/boot.h"
+#include "runtime/param.h"
 
 #include "test/unit/unit.h"
 
@@ -191,7 +194,53 @@ START_TEST(long_messages_learn_soon)
 }
 END_TEST
 
+/* ---- where ranks share processors ---- */
+
+enum { KIB = 1024, EXCHANGES = 10 };
+
+static uint32_t copied_up_to_32(const struct peer *peer)
+{
+    (void)peer;
+    return way_bit(16 * KIB) | way_bit(32 * KIB);
+}
+
+/* How many of the messages of an exchange with so many others ask; answered: they send as many. */
+static int asked(int others, size_t bytes, bool answered)
+{
+    static const struct link link = { .advised = copied_up_to_32 };
+    struct peer peers[8] = { { 0 } };
+    struct wire copied = { .flags = WIRE_PLAIN, .total = bytes };
+    struct trip trip;
+    int asked = 0;
+    for (int i = 0; i <= EXCHANGES; i++) {
+        for (int k = 0; k < others; k++) {
+            peers[k].link = &link;
+            asked += trip_asks(&peers[k], bytes) && i > 0;
+        }
+        for (int k = 0; answered && k < others; k++)
+            trip_begin(&trip, &peers[k], &copied, true, true);
+    }
+    return asked;
+}
+
+START_TEST(exchanges_with_many_are_read)
+{
+    params_read();
+    trips_open();
+    boot.crowded = true;
+    ck_assert_int_eq(asked(1, 32 * KIB, true), 0);
+    ck_assert_int_eq(asked(2, 32 * KIB, true), 0);
+    ck_assert_int_eq(asked(4, 16 * KIB, true), 0);
+    ck_assert_int_eq(asked(4, 16 * KIB + 1, true), 4 * EXCHANGES);
+    ck_assert_int_eq(asked(3, 32 * KIB, true), 3 * EXCHANGES);
+    ck_assert_int_eq(asked(8, 32 * KIB, false), 0);
+    ck_assert_int_eq(asked(1, 64 * KIB, false), EXCHANGES);
+    boot.crowded = false;
+    ck_assert_int_eq(asked(4, 32 * KIB, true), 0);
+}
+END_TEST
+
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
           a_hopeless_try_ends, a_way_without_times, both_ways_is_another_question,
-          long_messages_learn_soon)
+          long_messages_learn_soon, exchanges_with_many_are_read)
