@@ -58,6 +58,22 @@ static struct request *set_request(const struct set *set, int i)
     return handle == MPI_REQUEST_NULL ? NULL : (struct request *)handle;
 }
 
+/* It was a request when all were checked: the same one stands further ahead, and has ended there. */
+static bool set_is_twice(const struct set *set, int i)
+{
+    MPI_Request handle = set->handles[i];
+    return handle != MPI_REQUEST_NULL && !object_is(handle, OBJECT_REQUEST);
+}
+
+static int fail_twice(int i)
+{
+    return fail(
+        MPI_ERR_REQUEST,
+        "array_of_requests[%d] is a request that stands in the array before; each may be "
+        "there once",
+        i);
+}
+
 static struct seen set_look(const struct set *set)
 {
     struct seen seen = { 0, 0, MPI_UNDEFINED };
@@ -204,7 +220,7 @@ static __attribute__((noinline)) void set_await_one(const struct set *set,
 static void set_await(const struct set *set, int i)
 {
     for (; i < set->n; i++) {
-        struct request *request = set_request(set, i);
+        struct request *request = set_is_twice(set, i) ? NULL : set_request(set, i);
         if (request && !request->done)
             set_await_one(set, request);
     }
@@ -236,6 +252,8 @@ static int set_end_all(const struct set *set, int i, MPI_Status *statuses)
             i = set_end_well(set, i);
         if (i >= set->n)
             return endings_result(&endings);
+        if (set_is_twice(set, i))
+            return fail_twice(i);
         struct request *request = set_request(set, i);
         if (awaited) {
             endings_add(&endings, set, i, request_is_live(request));
@@ -258,6 +276,8 @@ static int set_end_some(const struct set *set, const struct seen *seen, int *out
         return MPI_SUCCESS;
     struct endings endings = { statuses, 0, -1 };
     for (int i = 0; i < set->n; i++) {
+        if (set_is_twice(set, i))
+            return fail_twice(i);
         const struct request *request = set_request(set, i);
         if (!request_is_live(request) || !request->done)
             continue;

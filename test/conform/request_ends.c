@@ -210,6 +210,32 @@ static void test_words_of_several(void)
     MPI_Comm_free(&comm);
 }
 
+/* Whatever ends first: the same request again is no other one. */
+static void test_twice(void)
+{
+    MPI_Comm comm = solver();
+    int in, out = rank, indices[3], n;
+    MPI_Status statuses[3];
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* its handler is asked */
+    for (int way = 0; way < 6; way++) {
+        MPI_Request requests[3], kept;
+        MPI_Irecv(&in, 1, MPI_INT, left, 0, comm, &requests[0]);
+        MPI_Isend(&out, 1, MPI_INT, right, 0, comm, &requests[1]);
+        requests[2] = requests[0];
+        if (way % 2) /* it is over when the call begins */
+            MPI_Barrier(comm);
+        kept = requests[0];
+        int code = way < 4 ? MPI_Waitall(3, requests, way < 2 ? MPI_STATUSES_IGNORE : statuses)
+                           : MPI_SUCCESS;
+        while (way >= 4 && code == MPI_SUCCESS && requests[2] == kept)
+            code = MPI_Waitsome(3, requests, &n, indices, statuses);
+        CHECK_ERROR(code, MPI_ERR_REQUEST);
+        text_has(code, "array_of_requests[2]");
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -223,5 +249,6 @@ int main(int argc, char **argv)
     test_nobody_is_blamed_rightly();
     test_words_of_failures();
     test_words_of_several();
+    test_twice();
     return check_done();
 }
