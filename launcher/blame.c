@@ -119,14 +119,20 @@ static bool blame_anybody(struct graph *g, int rank)
     return true;
 }
 
+/* A probe waits for a message, too. */
+static bool item_is(const struct record_item *item, enum record_kind kind)
+{
+    return item &&
+           (item->kind == (int)kind || (kind == RECORD_RECV && item->kind == RECORD_PROBE));
+}
+
 /* Do all ranks of the circle wait in this way, outside of collectives? */
 static bool circle_is(const struct graph *g, const int *circle, int n, enum record_kind kind)
 {
-    for (int i = 0; i < n; i++) {
-        const struct record_item *item = vain_item(g, circle[i]);
-        if (*g->ranks[circle[i]].wait.collective.name || !item || item->kind != (int)kind)
+    for (int i = 0; i < n; i++)
+        if (*g->ranks[circle[i]].wait.collective.name ||
+            !item_is(vain_item(g, circle[i]), kind))
             return false;
-    }
     return true;
 }
 
@@ -136,7 +142,7 @@ static void tell_other_way(struct graph *g, int rank)
     const struct record_wait *wait = &g->ranks[rank].wait;
     const struct record_item *item = vain_item(g, rank);
     if (*wait->collective.name || !item || item->world < 0 ||
-        (item->kind != RECORD_SEND && item->kind != RECORD_RECV))
+        (!item_is(item, RECORD_SEND) && !item_is(item, RECORD_RECV)))
         return;
     tell(g, ", or rank %d has to %s ", item->world,
          item->kind == RECORD_SEND ? "receive" : "send it");
@@ -155,44 +161,84 @@ static int other_way(const struct graph *g, const struct record_collective *c)
     return -1;
 }
 
-/* All are in one collective: what they were told about its algorithm may differ. */
+/* All are in one collective: what they were told about its algorithm may differ, or how they call it. */
 static void tell_ways(struct graph *g, int rank)
 {
-    int other = other_way(g, &g->ranks[rank].wait.collective);
-    if (other < 0)
+    const struct record_collective *c = &g->ranks[rank].wait.collective;
+    int other = other_way(g, c);
+    if (other < 0) {
         tell(g, ": they do not call what belongs together");
-    else
+        return;
+    }
+    tell(g, ": rank %d and rank %d perform it by different algorithms; ",
+         rank < other ? rank : other, rank < other ? other : rank);
+    if (strstr(c->name, "lltoall"))
+        tell(g, "MPI_IN_PLACE must be given by all ranks or by none, and ");
+    tell(g, "XMPI_COLL, XMPI_TUNING, XMPI_PLAN and info keys xmpi_coll and xmpi_plan must be "
+            "the same on all ranks");
+}
+
+/* Two ranks are in collectives of two communicators. */
+static void tell_two_comms(struct graph *g, int rank, int next)
+{
+    const struct record_collective *c = &g->ranks[rank].wait.collective;
+    const struct record_collective *other = &g->ranks[next].wait.collective;
+    if (strcmp(c->name, "MPI_Intercomm_create") == 0 && strcmp(c->name, other->name) == 0)
         tell(
             g,
-            ": rank %d and rank %d perform it by different algorithms; XMPI_COLL, XMPI_TUNING, "
-            "XMPI_PLAN and info keys xmpi_coll and xmpi_plan must be the same on all ranks",
-            rank < other ? rank : other, rank < other ? other : rank);
+            ": do the leaders, the peer communicator and the tag that rank %d and rank %d name "
+            "agree?",
+            rank, next);
+    else
+        tell(g,
+             ": rank %d is in %s on %s, rank %d in %s on %s; both have to call them in the "
+             "same order",
+             rank, c->name, c->comm, next, other->name, other->comm);
+}
+
+/* A rank is not in the collective that another one waits in. */
+static void tell_absent(struct graph *g, const struct record_collective *c, int absent)
+{
+    size_t length = strlen(c->name);
+    bool persistent = length > 5 && strcmp(c->name + length - 5, "_init") == 0;
+    tell(g, ": rank %d has to call %s on %s%s, too", absent, c->name, c->comm,
+         persistent ? " and MPI_Start" : "");
+    tell_other_way(g, absent);
+}
+
+/* Somebody in the circle waits in a collective that the next one is through with. */
+static bool tell_past(struct graph *g, const int *circle, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct record_collective *c = &g->ranks[circle[i]].wait.collective;
+        int next = circle[(i + 1) % n];
+        const struct record_collective *other = &g->ranks[next].wait.collective;
+        if (!*c->name || c->context != other->context || c->number >= other->number)
+            continue;
+        tell(g,
+             ": rank %d is through with %s, collective %u on %s; do the arguments of both "
+             "agree?",
+             next, c->name, c->number, c->comm);
+        return true;
+    }
+    return false;
 }
 
 /* A collective in the circle, and a rank that is not in it. */
 static void tell_partner(struct graph *g, const int *circle, int n)
 {
+    if (tell_past(g, circle, n))
+        return;
     for (int i = 0; i < n; i++) {
         const struct record_collective *c = &g->ranks[circle[i]].wait.collective;
         int next = circle[(i + 1) % n];
         const struct record_collective *other = &g->ranks[next].wait.collective;
         if (!*c->name || (c->context == other->context && c->number == other->number))
             continue;
-        bool past = c->context == other->context && c->number < other->number;
         if (*other->name && c->context != other->context)
-            tell(g,
-                 ": rank %d is in %s on %s, rank %d in %s on %s; both have to call them in the "
-                 "same order",
-                 circle[i], c->name, c->comm, next, other->name, other->comm);
-        else if (past)
-            tell(g,
-                 ": rank %d is through with %s, collective %u on %s; do the counts of both "
-                 "agree?",
-                 next, c->name, c->number, c->comm);
-        else {
-            tell(g, ": rank %d has to call %s on %s, too", next, c->name, c->comm);
-            tell_other_way(g, next);
-        }
+            tell_two_comms(g, circle[i], next);
+        else
+            tell_absent(g, c, next);
         return;
     }
     tell_ways(g, circle[0]);
@@ -388,6 +434,29 @@ static void blame_holder(struct graph *g, double settled)
     free(held);
 }
 
+/* Who may go on only if threads that are outside of MPI call it: why nothing moves if they do not. */
+static bool blame_but_threads(struct graph *g, double settled)
+{
+    struct situation *ranks = calloc((size_t)g->n, sizeof *ranks);
+    struct blame *then = calloc(1, sizeof *then);
+    for (int i = 0; ranks && i < g->n; i++) {
+        ranks[i] = g->ranks[i];
+        ranks[i].threads_free = false;
+    }
+    if (ranks && then) {
+        struct graph without = { ranks, g->n, g->moves, then };
+        graph_find_moves(&without, settled);
+        find_causes(&without);
+    }
+    bool found = then && then->nstuck > 0;
+    if (found)
+        tell(g, "  => unless threads of these ranks that are outside of MPI now call it:\n%s",
+             then->text);
+    free(ranks);
+    free(then);
+    return found;
+}
+
 void blame_find(const struct situation *ranks, int n, double settled, struct blame *blame)
 {
     *blame = (struct blame){ .nstuck = 0 };
@@ -398,7 +467,7 @@ void blame_find(const struct situation *ranks, int n, double settled, struct bla
         return;
     graph_find_moves(&g, settled);
     find_causes(&g);
-    if (blame->nstuck == 0)
+    if (blame->nstuck == 0 && !blame_but_threads(&g, settled))
         blame_holder(&g, settled);
     free(g.moves);
 }

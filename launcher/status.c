@@ -193,7 +193,7 @@ static void print_peer(FILE *to, const struct record_item *item)
 static void print_item(FILE *to, const struct record_item *item)
 {
     static const char *const ways[] = {
-        [RECORD_OTHER] = "something outside of MPI",
+        [RECORD_OTHER] = "for something outside of MPI",
         [RECORD_SEND] = "to ",
         [RECORD_RECV] = "from ",
         [RECORD_PROBE] = "from ",

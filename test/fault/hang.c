@@ -496,6 +496,15 @@ static void threads(void)
     pthread_join(second, NULL);
 }
 
+/* The main thread waits, outside of MPI, for one whose message would come only after that. */
+static void threads_joined(void)
+{
+    pthread_t second;
+    pthread_create(&second, NULL, second_thread, NULL);
+    pthread_join(second, NULL);
+    MPI_Send(data, 1, MPI_INT, 1 - rank, 2, world);
+}
+
 /* Not broken: while one thread waits another one will act, though it sleeps now. */
 static void *late_thread(void *unused)
 {
@@ -760,6 +769,7 @@ static const struct {
     { "early", early },
     { "threads", threads },
     { "threads-late", threads_late },
+    { "threads-joined", threads_joined },
     { "computes", computes },
     { "stopped", stopped },
     { "tests", tests },

@@ -233,6 +233,12 @@ says threads "2 of 2 ranks can never go on"
 says threads "another thread: MPI_Recv from rank [01], tag [12]"
 at_line threads "first thread"
 at_line threads "second thread"
+# A thread outside of MPI may call it, so nothing is said unasked.
+XMPI_HANG=0.4 run 30 --timeout 4 -np 2 "$hang" threads-joined
+grep -q "can never go on" "$dir/err" && not_ok "threads-joined" "taken for a deadlock" ||
+    ok "threads-joined: not certain"
+says threads-joined "unless threads of these ranks that are outside of MPI now call it"
+says threads-joined "0 waits for 1 in MPI_Recv, 1 waits for 0 in MPI_Recv"
 # Those who ask again and again wait, too.
 broken test-ring 3
 says test-ring "perhaps a deadlock: 3 of 3 ranks can never go on, unless those that test do something else"

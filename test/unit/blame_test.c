@@ -115,6 +115,11 @@ START_TEST(algorithms_that_differ)
     ck_assert(says(3, "they do not call what belongs together"));
     ranks[1].wait.collective.way = 8;
     ck_assert(says(3, "rank 0 and rank 1 perform it by different algorithms; XMPI_COLL, "));
+    ck_assert(!says(3, "MPI_IN_PLACE"));
+    for (int i = 0; i < 3; i++)
+        strcpy(ranks[i].wait.collective.name, "MPI_Alltoallv");
+    ck_assert(
+        says(3, "different algorithms; MPI_IN_PLACE must be given by all ranks or by none"));
     ranks[2].wait.collective.number = 5;
     ck_assert(!says(3, "different algorithms"));
 }
@@ -279,6 +284,59 @@ START_TEST(collectives)
 }
 END_TEST
 
+/* Whoever is past the collective of another one is not to call it, and a persistent one is to be started. */
+START_TEST(collectives_of_circles)
+{
+    begin();
+    collective(0, "MPI_Barrier", 5, 1);
+    collective(1, "MPI_Comm_create", 4, 0);
+    ck_assert(says(2, "rank 0 is through with MPI_Comm_create, collective 4 on W; do the "
+                      "arguments of both agree?"));
+    begin();
+    waits(0, "MPI_Recv", RECORD_RECV, 1);
+    collective(1, "MPI_Allreduce_init", 4, 0);
+    ck_assert(says(2, "rank 0 has to call MPI_Allreduce_init on W and MPI_Start, too"));
+    begin();
+    for (int i = 0; i < 2; i++) {
+        collective(i, "MPI_Intercomm_create", 1, 1 - i);
+        ranks[i].wait.collective.context = (uint64_t)(3 + 2 * i);
+    }
+    ck_assert(says(2,
+                   "do the leaders, the peer communicator and the tag that rank 0 and rank 1 "
+                   "name agree?"));
+    ranks[0].wait.collective.name[4] = 'X';
+    ck_assert(says(2, "both have to call them in the same order"));
+}
+END_TEST
+
+START_TEST(probes)
+{
+    begin();
+    waits(0, "MPI_Probe", RECORD_PROBE, 1);
+    waits(1, "MPI_Recv", RECORD_RECV, 0);
+    ck_assert(says(2, "both receive, and nobody sends"));
+    collective(1, "MPI_Barrier", 4, 0);
+    ranks[1].wait.items[0].kind = RECORD_PART;
+    ck_assert(says(2, "rank 0 has to call MPI_Barrier on W, too, or rank 1 has to send it"));
+}
+END_TEST
+
+/* They may send, so nobody is stuck; who asks is told what holds if they do not. */
+START_TEST(threads_outside)
+{
+    begin();
+    for (int i = 0; i < 2; i++) {
+        waits(i, "MPI_Recv", RECORD_RECV, 1 - i);
+        ranks[i].threads_free = true;
+    }
+    ck_assert_int_eq(stuck(2), 0);
+    ck_assert(says(2, "unless threads of these ranks that are outside of MPI now call it:\n"
+                      "  => deadlock: 0 waits for 1 in MPI_Recv, 1 waits for 0"));
+    ranks[1].seconds = 9;
+    ck_assert(!says(2, "unless"));
+}
+END_TEST
+
 /* However many ranks: the text ends, and what is stuck is counted. */
 START_TEST(many_ranks)
 {
@@ -320,4 +378,5 @@ END_TEST
 
 UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, algorithms_that_differ,
           what_may_still_move_is_not_blamed, who_holds_up_the_others, any_of_several,
-          any_source, tests_again_and_again, ends, collectives, many_ranks, long_pipelines)
+          any_source, tests_again_and_again, ends, collectives, collectives_of_circles, probes,
+          threads_outside, many_ranks, long_pipelines)
