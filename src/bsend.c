@@ -92,6 +92,7 @@ static int bsend(struct comm *comm, const struct buffer *data, const struct enve
     comm->orphans++;
     request->comm = comm;
     request->owner = block;
+    block->request = request;
     request->on_done = bsend_done;
     request->orphan = true;
     return MPI_SUCCESS;

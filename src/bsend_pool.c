@@ -17,6 +17,7 @@
 
 #include "mpi.h"
 #include "runtime/fail.h"
+#include "runtime/record.h"
 
 #include <stdlib.h>
 
@@ -157,21 +158,51 @@ void pool_mark(struct pool *pool, struct mark *mark, struct request *request)
     pool->marks = mark;
 }
 
+/* For the flight recorder: the sends before this number. */
+static void blocks_tell(const struct pool *pool, uint64_t end, struct record_wait *wait)
+{
+    for (const struct block *b = pool->ring.next; b != &pool->ring; b = b->next) {
+        if (b->number >= end || !b->request)
+            continue;
+        if (wait->nitems < RECORD_ITEMS)
+            request_tell(b->request, wait);
+        else
+            wait->nitems++;
+    }
+}
+
+static void drain_tell(const void *what, struct record_wait *wait)
+{
+    blocks_tell(what, UINT64_MAX, wait);
+}
+
 void pool_drain(const struct pool *pool)
 {
-    struct wait wait = WAIT_INIT;
+    struct wait wait = WAIT_FOR(drain_tell, pool);
     while (pool->blocks)
         wait_poll(&wait);
     wait_end(&wait);
 }
 
 /* The pool itself may be gone at the end: another thread may detach the buffer meanwhile. */
+struct flush {
+    const struct pool *pool;
+    struct mark mark;
+};
+
+static void flush_tell(const void *what, struct record_wait *wait)
+{
+    const struct flush *flush = what;
+    if (flush->mark.older)
+        blocks_tell(flush->pool, flush->mark.end, wait);
+}
+
 void pool_flush(struct pool *pool)
 {
-    struct mark mark;
-    pool_mark(pool, &mark, NULL);
-    struct wait wait = WAIT_INIT;
-    while (mark.older)
+    struct flush flush = { .pool = pool };
+    pool_mark(pool, &flush.mark, NULL);
+    struct wait wait = WAIT_FOR(flush_tell, &flush);
+    while (flush.mark.older)
         wait_poll(&wait);
     wait_end(&wait);
 }

@@ -15,8 +15,9 @@ struct request;
 struct block { /* its payload follows */
     struct block *prev, *next;
     struct pool *pool;
-    uint64_t number; /* which one of its pool's messages, from 0 */
-    size_t bytes;    /* of block and payload */
+    uint64_t number;         /* which one of its pool's messages, from 0 */
+    size_t bytes;            /* of block and payload */
+    struct request *request; /* the send; NULL: it has not begun */
 } __attribute__((aligned(16)));
 
 static inline char *block_payload(struct block *block)

@@ -673,6 +673,23 @@ static void tests(void)
     MPI_Barrier(world);
 }
 
+/* The buffer is free only when the other one has received what is in it. */
+static void detach(void)
+{
+    static char room[200000];
+    void *buffer;
+    int bytes;
+    MPI_Buffer_attach(room, sizeof room);
+    if (rank == 0) {
+        MPI_Bsend(data, 25000, MPI_INT, 1, 1, world);
+        MPI_Buffer_detach(&buffer, &bytes); // detach
+        MPI_Send(data, 1, MPI_INT, 1, 2, world);
+    } else {
+        MPI_Recv(data, 1, MPI_INT, 0, 2, world, MPI_STATUS_IGNORE); // detached
+        MPI_Recv(data, 25000, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+    }
+}
+
 /* One partition of a send is never made ready. */
 static void unready(void)
 {
@@ -770,6 +787,7 @@ static const struct {
     { "threads", threads },
     { "threads-late", threads_late },
     { "threads-joined", threads_joined },
+    { "detach", detach },
     { "computes", computes },
     { "stopped", stopped },
     { "tests", tests },

@@ -233,6 +233,11 @@ says threads "2 of 2 ranks can never go on"
 says threads "another thread: MPI_Recv from rank [01], tag [12]"
 at_line threads "first thread"
 at_line threads "second thread"
+broken detach 2
+says detach "rank 0 .*MPI_Buffer_detach to rank 1, tag 1, 100000 bytes, MPI_COMM_WORLD"
+says detach "0 waits for 1 in MPI_Buffer_detach, 1 waits for 0 in MPI_Recv"
+at_line detach detach
+at_line detach detached
 # A thread outside of MPI may call it, so nothing is said unasked.
 XMPI_HANG=0.4 run 30 --timeout 4 -np 2 "$hang" threads-joined
 grep -q "can never go on" "$dir/err" && not_ok "threads-joined" "taken for a deadlock" ||
