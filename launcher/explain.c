@@ -3,7 +3,7 @@
  * The launcher explains: when it is asked to (SIGQUIT), when the time limit is reached, and once
  * when nothing can move any more.
  *
- * Every few seconds it looks at the waits of all ranks.  A deadlock is certain when ranks that wait for
+ * Twice a second it looks at the waits of all ranks.  A deadlock is certain when ranks that wait for
  * each other have done so for XMPI_HANG seconds (10), nothing moved between two looks, and the next
  * look, soon after, finds it so again; then the ranks and the reason are printed, and the job goes on
  * as it is: to end it is up to the user, or --timeout.  Where some of them only test they may stop
@@ -33,8 +33,8 @@ static struct {
     double limit; /* seconds, 0: no watching */
     bool asked;   /* XMPI_HANG was set */
     int period_ms;
-    int still;           /* looks in a row at which nothing had moved */
-    bool stuck, hurries; /* somebody was at the last look; the next one is soon */
+    int still;         /* looks in a row at which nothing had moved */
+    bool stuck, again; /* somebody was at the last look; the next one is a moment later */
     struct situation *before;
 } watching;
 
@@ -127,9 +127,9 @@ void explain_begin(struct job *job)
     watching.asked = wish && *wish && wish_read(job, wish, &watching.limit);
     if (watching.limit <= 0 || job->options->quiet || (job->others && !survey_is_possible(job)))
         return;
-    watching.period_ms = watching.limit < 10 ? (int)(watching.limit * 250) + 1 : 2500;
+    watching.period_ms = watching.limit < 10 ? (int)(watching.limit * 50) + 1 : 500;
     if (job->others) /* large jobs have other things to do than to answer */
-        watching.period_ms *= 1 + job->plan->world / 512;
+        watching.period_ms *= 2 + job->plan->world / 128;
     job_set_deadline(job, DEADLINE_HANG, watching.period_ms);
 }
 
@@ -145,9 +145,9 @@ static bool is_still(const struct situation *ranks, int n)
  * waits for came, and waits that began a little after those of others are to be told with them. */
 static bool is_early(int stuck)
 {
-    watching.hurries = stuck && !watching.stuck;
+    watching.again = stuck && !watching.stuck;
     watching.stuck = stuck;
-    return watching.hurries;
+    return watching.again;
 }
 
 /* What there is to say that has not been said yet.  Then `why` is written. */
@@ -177,10 +177,10 @@ static enum news find_news(const struct job *job, const struct situation *ranks,
 static void look_again(struct job *job)
 {
     int moment_ms = (int)(watching.limit * MOMENT * 1000) + 1;
-    bool hurries = watching.hurries && moment_ms < watching.period_ms;
-    watching.hurries = false;
+    bool after_a_moment = watching.again;
+    watching.again = false;
     if (!job->stopping && watching.said != CERTAIN)
-        job_set_deadline(job, DEADLINE_HANG, hurries ? moment_ms : watching.period_ms);
+        job_set_deadline(job, DEADLINE_HANG, after_a_moment ? moment_ms : watching.period_ms);
 }
 
 static void told(struct job *job, const char *why, const struct situation *ranks, int missing)

@@ -3,7 +3,7 @@
  * Lines of the program: an address in a rank becomes a file and an offset in it, by the rank's
  * /proc/PID/maps, and that a line, by addr2line where it is installed.  A return address belongs
  * to the call before it, so one byte less is asked for.  Answers are kept: ranks tend to be stuck
- * at the same line.  addr2line gets two seconds each time and ten in all, and no more once a signal
+ * at the same line.  addr2line gets five seconds each time and ten in all, and no more once a signal
  * waits that the launcher has blocked and would answer.
  */
 #define _GNU_SOURCE 1 /* pipe2 */
@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-enum { KEPT = 64, TEXT = 320, LIMIT_MS = 2000, LIMIT_ALL_MS = 10000, GLANCE_MS = 50 };
+enum { KEPT = 64, TEXT = 320, LIMIT_MS = 5000, LIMIT_ALL_MS = 10000, GLANCE_MS = 50 };
 
 static struct kept {
     char asked[TEXT], answer[TEXT];
