@@ -114,8 +114,14 @@ static bool blame_anybody(struct graph *g, int rank)
 {
     if (vain_hope(g, rank) >= 0)
         return false;
-    tell(g, "  => rank %d waits in %s for a message of any rank, and no rank will send one\n",
+    tell(g, "  => rank %d waits in %s for a message of any rank, and no rank will send one",
          rank, call_of(g, rank));
+    for (int i = 0; i < g->n; i++)
+        if (i != rank && is_stuck(g, i) && vain_hope(g, i) == rank) {
+            tell(g, "; rank %d waits for it in %s", i, call_of(g, i));
+            break;
+        }
+    tell(g, "\n");
     return true;
 }
 

@@ -211,7 +211,9 @@ START_TEST(any_source)
     ck_assert_int_eq(stuck(2), 0);
     waits(1, "MPI_Recv", RECORD_RECV, -1);
     ck_assert_int_eq(stuck(2), 2);
-    ck_assert(says(2, "no rank will send"));
+    ck_assert(says(2, "no rank will send one\n"));
+    collective(2, "MPI_Barrier", 4, 0);
+    ck_assert(says(3, "no rank will send one; rank 2 waits for it in MPI_Barrier\n"));
 }
 END_TEST
 
