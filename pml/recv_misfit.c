@@ -17,6 +17,14 @@ static int too_long(const struct wire *header, size_t capacity)
                 (size_t)header->total, header->source, header->tag, capacity);
 }
 
+static int block_too_long(const struct wire *header, size_t room)
+{
+    return fail(MPI_ERR_TRUNCATE,
+                "block of %zu bytes from rank %u, where %zu bytes belong; the counts and "
+                "datatypes of both ranks must make the same number of bytes",
+                (size_t)header->total, header->source, room);
+}
+
 int pml_too_short(size_t bytes, int from, size_t room)
 {
     if (param_number(SHORT_BLOCKS))
@@ -33,8 +41,8 @@ int pml_too_short(size_t bytes, int from, size_t room)
 int recv_misfit(const struct recv *recv, const struct wire *header)
 {
     size_t capacity = buffer_bytes(&recv->data);
-    if (header->total > capacity)
-        return too_long(header, capacity);
     bool said = recv->signature && header->signature;
+    if (header->total > capacity)
+        return said ? block_too_long(header, capacity) : too_long(header, capacity);
     return said ? pml_too_short(header->total, (int)header->source, capacity) : MPI_SUCCESS;
 }
