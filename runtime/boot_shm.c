@@ -96,10 +96,11 @@ static struct boot_header *segment_find(const struct address *a)
 }
 
 /* The launcher sleeps in epoll, not on a futex: it is called by a signal that does nothing to
- * those who do not expect it (in another PID namespace the number may be a stranger's). */
+ * those who do not expect it (in another PID namespace the number may be a stranger's).  It may be
+ * 1: the first process of a container. */
 static void ring_launcher(const struct boot_header *segment)
 {
-    if (segment->launcher_pid > 1)
+    if (segment->launcher_pid > 0)
         kill(segment->launcher_pid, SIGURG);
 }
 

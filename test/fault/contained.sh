@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Numbers of processes that are not what they seem: xmpirun as process 1 of a container, ranks that have
+# numbers of their own, ranks whose number is free again when xmpirun looks.
+srcdir=${top:-.}
+. "$srcdir/test/lib.sh"
+XMPI_SCRATCH=$scratch
+. "$top/test/fault/launch.inc"
+ends=$scratch/ends
+compile -o "$ends" "$top/test/fault/ends.c" || { not_ok "contained" "does not compile"; finish; }
+
+# under WRAPPER ARGUMENTS...: xmpirun below a wrapper of its own, whose words are not quoted
+under() {
+    wrapper=$1
+    shift
+    env "$mark" timeout -k 1 30 $wrapper "$XMPIRUN" "$@" > "$dir/out" 2> "$dir/err" < /dev/null
+    code=$?
+}
+
+container="unshare --pid --fork --mount-proc"
+if ! $container true 2> /dev/null; then
+    echo "skip launch: xmpirun in a container: cannot make PID namespaces here"
+    finish
+fi
+
+XMPI_HANG=0 under "$container" -np 1 sh -c "$ends abort 0; sleep 100"
+check "xmpirun is process 1: MPI_Abort below a wrapper" $code 9
+
+finish
