@@ -165,14 +165,16 @@ static void watch_claimed(struct job *job, int number, pid_t pid)
         loop_add(&rank->claimed_death, EPOLLIN);
 }
 
-/* Only those who have our PID namespace reach us with a signal, and only then their pids mean
- * anything here. */
+/* Whoever rings has our PID namespace, but others may not: their pids mean strangers here, or nobody. */
 void job_look_below_wrappers(struct job *job)
 {
+    uint32_t ours = boot_pid_namespace();
     for (int i = 0; job->segment && i < job->nranks; i++) {
         const struct rank *rank = &job->ranks[i];
-        pid_t pid = atomic_load(&record_of(job, i)->pid);
-        if (pid && rank->pid && pid != rank->pid && !rank->claimed)
+        const struct boot_rank *record = record_of(job, i);
+        pid_t pid = atomic_load(&record->pid);
+        bool known = pid && record->namespace == ours;
+        if (known && rank->pid && pid != rank->pid && !rank->claimed)
             watch_claimed(job, i, pid);
     }
 }

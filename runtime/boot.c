@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct boot boot = { .size = 1, .nlocal = 1, .nnodes = 1, .appnum = -1, .universe = -1 };
@@ -240,13 +239,6 @@ static int claim(struct boot_rank *record)
     return MPI_SUCCESS;
 }
 
-/* So that others know whether our pid means us there. */
-static uint32_t pid_namespace(void)
-{
-    struct stat file;
-    return stat("/proc/self/ns/pid", &file) == 0 ? (uint32_t)file.st_ino : 0;
-}
-
 static bool is_crowded(const struct boot_header *segment)
 {
     const char *text = param_string(CROWDED) ? param_string(CROWDED) : "auto";
@@ -264,7 +256,7 @@ int boot_join(struct boot_header *segment, int local_rank)
     int error = claim(record);
     if (error)
         return error;
-    record->namespace = pid_namespace();
+    record->namespace = boot_pid_namespace();
     boot = (struct boot){
         .rank = record->world_rank,
         .size = segment->world_size,

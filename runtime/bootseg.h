@@ -158,6 +158,10 @@ void bootseg_format(struct boot_header *segment, const char *job, int nlocal, in
 /* 0, or what is wrong with this mapping ("not a boot segment", "version 2, this is 1", ...). */
 const char *bootseg_check(const struct boot_header *segment, size_t mapped, const char *job);
 
+/* Which numbering of processes ours belongs to, so that others know whether our pid means us there;
+ * 0: nobody can tell. */
+uint32_t boot_pid_namespace(void);
+
 /* Tell all ranks of the node that this one has died (or, `dead` 0, that something of that kind has
  * changed), wherever they wait.  False: it was known. */
 bool boot_announce(struct boot_header *segment, int local, uint32_t dead);

@@ -26,4 +26,20 @@ fi
 XMPI_HANG=0 under "$container" -np 1 sh -c "$ends abort 0; sleep 100"
 check "xmpirun is process 1: MPI_Abort below a wrapper" $code 9
 
+# Rank 1 is inside MPI, with a number that nobody has where xmpirun is; then rank 0 makes xmpirun look.
+: > "$dir/there"
+cat > "$dir/rank.sh" << EOF
+. "$top/test/await.inc"
+if [ \$RANK = 0 ]; then
+    await 20 test -s "$dir/there"
+    $ends none 0
+else
+    unshare --pid --fork sh -c 'i=0; while [ \$((i += 1)) -lt 300 ]; do (:) & wait; done
+        $ends none 0 "$dir/there"; code=\$?; sleep 1; exit \$code'
+fi
+exit \$?
+EOF
+printf '"$@"\nexit $?\n' > "$dir/first.sh" # is process 1, and xmpirun another one
+under "$container sh $dir/first.sh" -np 2 sh "$dir/rank.sh"
+check "ranks with numbers of their own" "$code $(grep -c finished "$dir/out")" "0 2"
 finish
