@@ -128,12 +128,20 @@ void job_tell_others(struct job *job, int number, uint32_t word)
         job->others->ended(job, number, word);
 }
 
+/* Before it went, it may have called MPI_Abort. */
+static bool has_aborted(const struct job *job, int number)
+{
+    const struct boot_header *segment = job->segment;
+    return atomic_load(&segment->abort_state) == 2 &&
+           segment->abort_rank == job_world(job, number);
+}
+
 /* It has gone; if it did not finalize, its wrapper gets a moment to end and say why before the others
  * hear of it. */
 static void claimed_gone(struct job *job, int number)
 {
     struct rank *rank = &job->ranks[number];
-    if (rank->ended || state_of(job, number) != BOOT_INITED)
+    if (rank->ended || state_of(job, number) != BOOT_INITED || has_aborted(job, number))
         return;
     rank->lost = true;
     if (job->options->keep_going)

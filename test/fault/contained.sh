@@ -17,6 +17,16 @@ under() {
     code=$?
 }
 
+# Who aborts below a wrapper is gone before xmpirun has looked at it.
+late="strace -f -qq -o /dev/null -e trace=pidfd_open -e inject=pidfd_open:delay_enter=500000"
+if $late true 2> /dev/null; then
+    under "$late" -np 1 sh -c "$ends abort 0; sleep 100"
+    check "MPI_Abort below a wrapper, and xmpirun is late: exit code" $code 9
+    check_says "MPI_Abort below a wrapper, and xmpirun is late: the cause" "rank 0.*MPI_Abort"
+else
+    echo "skip launch: MPI_Abort below a wrapper, and xmpirun is late: no strace here"
+fi
+
 container="unshare --pid --fork --mount-proc"
 if ! $container true 2> /dev/null; then
     echo "skip launch: xmpirun in a container: cannot make PID namespaces here"
