@@ -80,6 +80,17 @@ void job_name(char id[BOOT_JOB_CHARS])
              (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec);
 }
 
+/* What the user can do about it; "" where the error says it. */
+static const char *segment_remedy(bool made, int error)
+{
+    if (made && error == EFBIG)
+        return "; raise the limit with `ulimit -f unlimited`";
+    if (!made && (error == EPERM || error == EACCES || error == ENOSYS))
+        return "; memfd_create is refused: let the container's filter of system calls "
+               "(seccomp) allow it";
+    return "";
+}
+
 static int make_segment(struct job *job)
 {
     if (!job->others) {
@@ -100,8 +111,7 @@ static int make_segment(struct job *job)
 failed:
     job->segment = NULL;
     complain("cannot make the shared segment of %d ranks (%zu MiB, sparse): %s%s", job->nranks,
-             bytes >> 20, strerror(errno),
-             errno == EFBIG ? "; raise the limit with `ulimit -f unlimited`" : "");
+             bytes >> 20, strerror(errno), segment_remedy(job->segment_fd >= 0, errno));
     return 1;
 }
 

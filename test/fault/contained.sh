@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Numbers of processes that are not what they seem: xmpirun as process 1 of a container, ranks that have
-# numbers of their own, ranks whose number is free again when xmpirun looks.
+# numbers of their own, ranks whose number is free again when xmpirun looks; and a filter that is strict.
 srcdir=${top:-.}
 . "$srcdir/test/lib.sh"
 XMPI_SCRATCH=$scratch
@@ -25,6 +25,16 @@ if $late true 2> /dev/null; then
     check_says "MPI_Abort below a wrapper, and xmpirun is late: the cause" "rank 0.*MPI_Abort"
 else
     echo "skip launch: MPI_Abort below a wrapper, and xmpirun is late: no strace here"
+fi
+
+# A container whose filter of system calls is too strict.
+strict="strace -f -qq -o /dev/null -e trace=memfd_create -e inject=memfd_create:error=EPERM"
+if $strict true 2> /dev/null; then
+    under "$strict" -np 2 "$ends" none 0
+    check "no memfd_create: exit code" $code 1
+    check_says "no memfd_create: what to do" "not permitted; memfd_create is refused: .*seccomp"
+else
+    echo "skip launch: no memfd_create: no strace here"
 fi
 
 container="unshare --pid --fork --mount-proc"
