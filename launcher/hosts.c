@@ -5,8 +5,8 @@
  * has the slots it gave us, unless the user says how many.
  *
  * A name given twice means twice the slots.  Names are not resolved: "this machine" is its host
- * name with or without the domain, what Slurm calls it, localhost, and the loopback addresses, so
- * that starting a job never waits for a name server.
+ * name, with or without the domain, what Slurm calls it, localhost, and the loopback addresses, in
+ * whatever case, so that starting a job never waits for a name server.
  */
 #include "launcher/hosts.h"
 
@@ -19,23 +19,24 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 bool host_is_local(const char *name)
 {
-    if (strcmp(name, "localhost") == 0 || strncmp(name, "127.", 4) == 0 ||
-        strcmp(name, "::1") == 0 || strncmp(name, "localhost.", 10) == 0)
+    if (strcasecmp(name, "localhost") == 0 || strncmp(name, "127.", 4) == 0 ||
+        strcmp(name, "::1") == 0 || strncasecmp(name, "localhost.", 10) == 0)
         return true;
     const char *batch = batch_own_name();
-    if (batch && strcmp(name, batch) == 0)
+    if (batch && strcasecmp(name, batch) == 0)
         return true;
     char own[256] = "";
     gethostname(own, sizeof own - 1);
     size_t a = strcspn(name, "."), b = strcspn(own, ".");
-    if (a != b || memcmp(name, own, a) != 0)
+    if (a != b || strncasecmp(name, own, a) != 0)
         return false;
     /* Two domains must agree; a name without one agrees with all. */
-    return !name[a] || !own[b] || strcmp(name + a, own + b) == 0;
+    return !name[a] || !own[b] || strcasecmp(name + a, own + b) == 0;
 }
 
 /* ---- the list ---- */

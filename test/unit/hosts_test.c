@@ -7,6 +7,7 @@
 
 #include "test/unit/unit.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,10 @@ START_TEST(this_machine_by_all_its_names)
     ck_assert(host_is_local("127.0.0.1"));
     ck_assert(host_is_local("::1"));
     ck_assert(!host_is_local("no.such.host"));
+    for (char *c = own; *c; c++)
+        *c = (char)(isupper((unsigned char)*c) ? tolower(*c) : toupper(*c));
+    ck_assert(host_is_local(own)); /* names of hosts have no case */
+    ck_assert(host_is_local("LocalHost"));
     strcat(own, "x");
     ck_assert(!host_is_local(own));
 }
