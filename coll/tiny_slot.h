@@ -71,8 +71,8 @@ struct tiny {
         uint32_t bytes;         /* of all letters of a rank */
         uint32_t most;          /* of a block in a cell; 0: there is no room for cells */
         bool near;              /* letters lie in the slot */
-        size_t written_from,
-            written_to; /* lengths of blocks that are written to their places */
+        size_t written_from; /* blocks of that length to this one are written to their places */
+        size_t written_to;
     } letters;
     int n, me, tracks;
     const struct channel *channel; /* the team's: who may be lost */

@@ -31,7 +31,9 @@ static struct record_item *item_new(struct record_wait *wait, enum record_kind k
 void request_tell(const void *what, struct record_wait *wait)
 {
     const struct request *request = what;
-    if (request->ops->tell)
+    if (wait->nitems >= RECORD_ITEMS)
+        wait->nitems++; /* there is no place for more about it */
+    else if (request->ops->tell)
         request->ops->tell(request, wait);
     else
         item_new(wait, RECORD_OTHER, NULL);

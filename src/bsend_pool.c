@@ -161,14 +161,9 @@ void pool_mark(struct pool *pool, struct mark *mark, struct request *request)
 /* For the flight recorder: the sends before this number. */
 static void blocks_tell(const struct pool *pool, uint64_t end, struct record_wait *wait)
 {
-    for (const struct block *b = pool->ring.next; b != &pool->ring; b = b->next) {
-        if (b->number >= end || !b->request)
-            continue;
-        if (wait->nitems < RECORD_ITEMS)
+    for (const struct block *b = pool->ring.next; b != &pool->ring; b = b->next)
+        if (b->number < end && b->request)
             request_tell(b->request, wait);
-        else
-            wait->nitems++;
-    }
 }
 
 static void drain_tell(const void *what, struct record_wait *wait)
@@ -184,7 +179,7 @@ void pool_drain(const struct pool *pool)
     wait_end(&wait);
 }
 
-/* The pool itself may be gone at the end: another thread may detach the buffer meanwhile. */
+/* The pool may be gone when the mark is over: another thread may detach the buffer meanwhile. */
 struct flush {
     const struct pool *pool;
     struct mark mark;

@@ -94,12 +94,8 @@ static void set_tell_all(const void *what, struct record_wait *wait)
     const struct set *set = what;
     for (int i = 0; i < set->n; i++) {
         const struct request *request = set_request(set, i);
-        if (!request_is_live(request) || request->done)
-            continue;
-        if (wait->nitems < RECORD_ITEMS)
+        if (request_is_live(request) && !request->done)
             request_tell(request, wait);
-        else
-            wait->nitems++; /* there is no place for more about it */
     }
 }
 
