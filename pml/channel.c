@@ -12,6 +12,7 @@
 #include "runtime/fail.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_CHAINS = 64 };
 
@@ -135,7 +136,7 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
     channel->size = peers->n;
     channel->peers = ranks_hold(peers);
     channel->broken = false;
-    channel->last = 0;
+    memset(channel->known, 0, sizeof channel->known);
     channel_insert(channel);
     nchannels++;
     if (early)

@@ -284,16 +284,25 @@ static struct match_posted *arrive_in_table(struct match *match, struct match_ke
     return posted;
 }
 
+struct match_posted *match_few_accept(const struct match *match, struct match_key key)
+{
+    const struct match_link *row = &match->head.row;
+    struct match_link *link = row->next;
+    for (int looks = 0; looks < ROW_LOOKS && link != row; looks++, link = link->next)
+        if (match_accepts(&((struct match_node *)link)->key, key))
+            return (struct match_posted *)link;
+    return NULL;
+}
+
 /* Of a row the few oldest are asked, and only then what is further behind. */
 struct match_posted *match_arrive_other(struct match *match, struct match_key key)
 {
-    struct match_link *row = &match->head.row, *link = row->next;
-    for (int looks = 0; looks < ROW_LOOKS && link != row; looks++, link = link->next)
-        if (match_accepts(&((struct match_node *)link)->key, key)) {
-            match_unpost(match, (struct match_posted *)link);
-            return (struct match_posted *)link;
-        }
-    if (link != row)
+    struct match_posted *posted = match_few_accept(match, key);
+    if (posted) {
+        match_row_goes(match, posted);
+        return posted;
+    }
+    if (match->head.row_count > ROW_LOOKS)
         row_file(match);
     return arrive_in_table(match, key);
 }

@@ -180,14 +180,16 @@ static inline struct match_posted *match_oldest_accepts(const struct match *matc
                : NULL;
 }
 
-/* Take that one out. */
-static inline void match_oldest_goes(struct match *match, struct match_posted *oldest)
+/* The oldest that accepts this message, if it is one of the few oldest and they stand in the row. */
+struct match_posted *match_few_accept(const struct match *match, struct match_key key);
+
+/* Take one of the row out. */
+static inline void match_row_goes(struct match *match, struct match_posted *posted)
 {
-    struct match_head *head = (struct match_head *)match;
-    struct match_link *next = oldest->node.link.next;
-    head->row.next = next;
-    next->prev = &head->row;
-    head->row_count--;
+    struct match_link *link = &posted->node.link;
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+    ((struct match_head *)match)->row_count--;
 }
 
 static inline struct match_posted *match_arrive(struct match *match, struct match_key key)
@@ -196,7 +198,7 @@ static inline struct match_posted *match_arrive(struct match *match, struct matc
     if (!oldest)
         return ((struct match_head *)match)->row_count == 1 ? NULL
                                                             : match_arrive_other(match, key);
-    match_oldest_goes(match, oldest);
+    match_row_goes(match, oldest);
     return oldest;
 }
 

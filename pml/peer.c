@@ -66,8 +66,7 @@ int channel_peer_other(struct channel *channel, int rank, struct peer **peer)
     int error = peer_in(channel->engine, ranks_world(channel->peers, rank), peer);
     if (error)
         return error;
-    channel->last = rank + 1;
-    channel->last_peer = *peer;
+    *channel_known(channel, rank) = (struct peer_known){ rank + 1, *peer };
     return 0;
 }
 

@@ -87,21 +87,30 @@ static inline struct peer *peer_known(int engine, int world)
     return page ? page[world & 255] : NULL;
 }
 
+/* Programs send to the same few again and again: to the next ones along a line or in a grid, whose numbers are one apart,
+ * or a power of two. */
+static inline struct peer_known *channel_known(struct channel *channel, int rank)
+{
+    return &channel->known[((unsigned)rank ^ (unsigned)rank / PEERS_KNOWN) % PEERS_KNOWN];
+}
+
 /* For who has the engine of the channel. */
 int channel_peer_other(struct channel *channel, int rank, struct peer **peer);
 static inline int channel_peer(struct channel *channel, int rank, struct peer **peer)
 {
-    if (__builtin_expect(channel->last != rank + 1, 0))
+    const struct peer_known *known = channel_known(channel, rank);
+    if (__builtin_expect(known->rank != rank + 1, 0))
         return channel_peer_other(channel, rank, peer);
-    *peer = channel->last_peer;
+    *peer = known->peer;
     return 0;
 }
 
 /* The same if it is known already, or NULL. */
-static inline struct peer *channel_peer_known(const struct channel *channel, int rank)
+static inline struct peer *channel_peer_known(struct channel *channel, int rank)
 {
-    return channel->last == rank + 1
-               ? channel->last_peer
+    const struct peer_known *known = channel_known(channel, rank);
+    return known->rank == rank + 1
+               ? known->peer
                : peer_known(channel->engine, ranks_world(channel->peers, rank));
 }
 

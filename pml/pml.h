@@ -20,6 +20,12 @@ struct envelope;
 struct match; /* pml/match.h */
 struct peer;  /* pml/peer.h */
 
+struct peer_known { /* it was sent to of late */
+    int rank;       /* on the channel, plus 1; 0: nobody was */
+    struct peer *peer;
+};
+enum { PEERS_KNOWN = 8 };
+
 struct channel {
     uint64_t context;          /* unique in the job while the channel lives */
     int rank;                  /* mine, as peers see it in their `source` */
@@ -30,9 +36,8 @@ struct channel {
     struct match *match;       /* posted receives and unexpected messages */
     uint32_t unexpected;       /* messages ever that were here before their receive */
     bool broken;               /* it is given up (pml/broken.c) */
-    int last;                  /* 1 + the peer that was sent to last, 0: none, */
-    struct peer *last_peer;    /* and what it is (pml/peer.h) */
-    struct channel *next;      /* in the table of contexts */
+    struct peer_known known[PEERS_KNOWN]; /* see pml/peer.h */
+    struct channel *next;                 /* in the table of contexts */
 };
 
 /* A round of progress in which whatever is here is taken, also what nobody wants yet (pml/patience.c); the number

@@ -218,13 +218,16 @@ bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const c
         return false;
     struct match_key key = { (int32_t)head->source, head->tag, head->step };
     struct match_posted *posted = match_oldest_accepts(channel->match, key);
-    if (!posted)
-        return false;
+    if (__builtin_expect(!posted, 0)) { /* neighbours' messages come in any order */
+        posted = match_few_accept(channel->match, key);
+        if (!posted)
+            return false;
+    }
     struct recv *recv = recv_of(posted);
     char *flat = usual_place(recv, peer, head->signature, bytes);
     if (!flat)
         return false;
-    match_oldest_goes(channel->match, posted);
+    match_row_goes(channel->match, posted);
     recv->waiting = false;
     recv->peer = peer;
     return accept_usual(recv, flat, key, payload, bytes);

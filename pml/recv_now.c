@@ -46,7 +46,7 @@ static inline bool recv_here(struct channel *channel, const struct buffer *data,
 
 /* The link to ask for the next message, and its sender (NULL: any of the link).  NULL: none can be
  * asked. */
-static inline const struct link *next_link(const struct channel *channel, int source,
+static inline const struct link *next_link(struct channel *channel, int source,
                                            struct peer **peer)
 {
     if (source < 0) {

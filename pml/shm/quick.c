@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A send in the most usual case: short, of plain memory, to the process of this node that was sent to
- * last, with a free slot at hand.  As pml/quick.c: what pml_isend and lane_put_short do then, in one piece.
+ * A send in the most usual case: short, of plain memory, to a process of this node that was sent to
+ * of late, with a free slot at hand.  As pml/quick.c: what pml_isend and lane_put_short do then, in one piece.
  */
 #include "pml/request.h"
 #include "pml/shm/put.h"
@@ -10,23 +10,23 @@
 #include "runtime/record.h"
 
 /* What comes up now and then.  Apart, so that nobody saves registers for it. */
-static __attribute__((noinline)) struct request *followed(struct request *request,
-                                                          const struct channel *channel,
-                                                          int dest, int tag, size_t bytes)
+static __attribute__((noinline)) struct request *
+followed(struct request *request, struct channel *channel, int dest, int tag, size_t bytes)
 {
     record_event(channel->context, dest, tag, bytes);
-    lane_follow(channel->last_peer->lane);
+    lane_follow(channel_known(channel, dest)->peer->lane);
     return request;
 }
 
 struct request *pml_isend_quick(struct channel *channel, const void *base, size_t count,
                                 const struct layout *layout, int dest, int tag)
 {
-    struct peer *peer = channel->last_peer;
+    const struct peer_known *known = channel_known(channel, dest);
+    struct peer *peer = known->peer;
     size_t bytes;
     if (__builtin_mul_overflow(count, layout->size, &bytes))
         return NULL;
-    if (channel->last != dest + 1 || peer->link != &link_shm || peer->queue.first ||
+    if (known->rank != dest + 1 || peer->link != &link_shm || peer->queue.first ||
         !layout->dense || bytes > SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
         !channel->pool->done || gpu_possible)
         return NULL;

@@ -18,6 +18,7 @@ enum {
     LONGEST = 300,
     WINDOW = 16,
     ROUNDS = 300,
+    MOST = 4, /* ranks */
     TAG = 3,
     FULL = 1000000,
     AWHILE = 20
@@ -65,11 +66,11 @@ static void wait_all(struct request **requests, int n)
         ck_assert_int_eq(request_wait(requests[i], NULL), 0);
 }
 
-/* Both are here: neither has begun what comes next, and neither still takes what comes after. */
-static void meet(int round)
+/* All are here: nobody has begun what comes next, and nobody still takes what comes after. */
+static void meet(const struct channel *c, int round)
 {
     atomic_fetch_add(job_word(), 1);
-    while (atomic_load(job_word()) < 2 * (round + 1))
+    while (atomic_load(job_word()) < c->size * (round + 1))
         sched_yield();
 }
 
@@ -80,7 +81,7 @@ static void exchange(struct channel *c, int rounds)
     struct request *requests[2 * WINDOW];
     int other = 1 - c->rank, sent = 0, received = 0;
     for (int round = 0; round < rounds; round++) {
-        meet(round);
+        meet(c, round);
         for (int i = 0; i < WINDOW; i++)
             received +=
                 begin_recv(c, &in[i], 1, round % 2 ? PML_ANY_SOURCE : other, &requests[i]);
@@ -91,9 +92,27 @@ static void exchange(struct channel *c, int rounds)
         wait_all(requests, 2 * WINDOW);
         ck_assert_int_eq(memcmp(in, out, WINDOW), 0);
     }
-    meet(rounds);
+    meet(c, rounds);
     ck_assert_int_eq(received, (rounds - 1) * WINDOW);
     ck_assert_int_gt(sent, rounds);
+}
+
+/* A word to each of the others and one of each, asked for in the order of ranks, in whatever order they come. */
+static void exchange_all(struct channel *c, int round, int *quick)
+{
+    int in[MOST], out = round, others = 0;
+    struct request *requests[2 * MOST];
+    for (int rank = 0; rank < c->size; rank++)
+        if (rank != c->rank)
+            begin_recv(c, &in[rank], sizeof in[rank], rank, &requests[others++]);
+    meet(c, round);
+    for (int i = 1, rank; i < c->size; i++) {
+        rank = (c->rank + i) % c->size;
+        *quick += begin_send(c, &out, sizeof out, rank, &requests[others + i - 1]);
+    }
+    wait_all(requests, 2 * others);
+    for (int rank = 0; rank < c->size; rank++)
+        ck_assert(rank == c->rank || in[rank] == round);
 }
 
 /* More than the ring holds, before anybody reads. */
@@ -176,6 +195,18 @@ static void both_ways(int rank, int n)
     channel_close(c);
 }
 
+static void neighbours(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    int quick = 0;
+    for (int round = 0; round < ROUNDS; round++)
+        exchange_all(c, round, &quick);
+    ck_assert_int_gt(quick, ROUNDS * (n - 1) / 2);
+    meet(c, ROUNDS);
+    channel_close(c);
+}
+
 /* 2^31 slots of what does not look for free lines, as chunks, and the lines that were free before
  * look as if they were again.  The ring is full all the same. */
 static void fill_all(struct channel *c)
@@ -183,7 +214,7 @@ static void fill_all(struct channel *c)
     static char text[MESSAGES];
     struct request *requests[MESSAGES];
     int quick = 0;
-    struct lane *lane = c->last_peer->lane;
+    struct lane *lane = channel_known(c, 1)->peer->lane;
     lane->owned = lane->head + INT32_MAX;
     for (int i = 0; i < MESSAGES; i++) {
         text[i] = (char)i;
@@ -241,6 +272,12 @@ START_TEST(windows_are_quick_both_ways)
 }
 END_TEST
 
+START_TEST(several_neighbours_are_quick)
+{
+    ck_assert(job_run(MOST, neighbours));
+}
+END_TEST
+
 START_TEST(a_full_ring_is_full)
 {
     ck_assert(job_run(2, full));
@@ -253,5 +290,5 @@ START_TEST(other_messages_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("quick", messages_keep_their_order, windows_are_quick_both_ways, a_full_ring_is_full,
-          other_messages_are_refused)
+UNIT_MAIN("quick", messages_keep_their_order, windows_are_quick_both_ways,
+          several_neighbours_are_quick, a_full_ring_is_full, other_messages_are_refused)
