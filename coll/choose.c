@@ -359,7 +359,7 @@ int choose(struct team *team, const struct call *call, enum mode mode, struct ch
     return 0;
 }
 
-const struct algorithm *choose_known(struct team *team, const struct call *call, size_t *bytes)
+const struct choice *choose_known(struct team *team, const struct call *call, size_t *bytes)
 {
     uint64_t key = usual_key(team, call, BLOCKING);
     if (!key && has_known_counts(call->what)) {
@@ -368,7 +368,7 @@ const struct algorithm *choose_known(struct team *team, const struct call *call,
     }
     struct kept *kept = key ? kept_of(team, key) : NULL;
     *bytes = key >> KEY_BITS;
-    return kept && kept->key == key ? kept->choice.algorithm : NULL;
+    return kept && kept->key == key ? &kept->choice : NULL;
 }
 
 int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, const char *why,

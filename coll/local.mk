@@ -15,4 +15,4 @@ libxmpi_core_la_SOURCES += \
     coll/cache.c coll/cache.h coll/bind.c coll/bind_span.c coll/bind_bytes.c coll/bind_stage.c coll/bind.h coll/scratch.c coll/scratch.h \
     coll/run.c coll/run.h coll/run_inline.c coll/sized.c \
     coll/tell.c coll/tell.h coll/served.c coll/mismatch.c coll/last.c coll/stray.c coll/call_arrays.c coll/later.c coll/tiny.c coll/tiny.h coll/tiny_slot.c coll/tiny_parts.h coll/tiny_fold.c coll/tiny_listed.c coll/tiny_letters.c coll/tiny_slot.h coll/tiny_block.c \
-    coll/repeat.c coll/repeat.h coll/attach.c coll/attach.h coll/attach_blocks.c coll/attach_fold.c coll/attach_later.c coll/attach_later.h coll/attach_scan.c coll/attach_slice.c coll/attach_slice.h coll/attach_pull.c coll/places.c coll/places.h coll/team.c coll/coll.c coll/coll_request.c coll/coll.h coll/call.h
+    coll/repeat.c coll/replay.c coll/repeat.h coll/replay.h coll/attach.c coll/attach.h coll/attach_blocks.c coll/attach_fold.c coll/attach_later.c coll/attach_later.h coll/attach_scan.c coll/attach_slice.c coll/attach_slice.h coll/attach_pull.c coll/places.c coll/places.h coll/team.c coll/coll.c coll/coll_request.c coll/coll.h coll/call.h

@@ -2,6 +2,7 @@
 #include "coll/repeat.h"
 
 #include "coll/choose.h"
+#include "coll/replay.h"
 #include "coll/rules.h"
 #include "coll/tell.h"
 #include "coll/tiny_slot.h"
@@ -13,28 +14,20 @@
 /* Ready to be said, but for what counts it. */
 struct performing {
     struct telling telling;
+    size_t bytes;          /* as the rules count them */
+    int algorithm;         /* its number in the table */
+    struct replay *replay; /* by messages of a plan; NULL: through slots, */
     struct round round;
-    size_t bytes;       /* as the rules count them */
-    int algorithm;      /* its number in the table */
     struct unfit unfit; /* of each time anew */
 };
 
-bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
+static bool keep_as(struct performing *p, struct team *team, const struct choice *choice)
 {
-    size_t bytes;
-    const struct algorithm *algorithm = choose_known(team, call, &bytes);
-    bool is_tiny = algorithm && !algorithm->program && !algorithm->attaches;
-    repeat->stamp = team_stamp(team);
-    if (!is_tiny || call_is_away(call))
-        return false;
-    struct performing *p = repeat->performing ? repeat->performing : malloc(sizeof *p);
-    if (!p)
-        return false;
-    repeat->performing = p;
-    repeat->call = *call;
-    p->telling = telling_of(team, &repeat->call, BLOCKING);
-    p->bytes = bytes;
-    p->algorithm = (int)(algorithm - algorithms);
+    p->algorithm = (int)(choice->algorithm - algorithms);
+    if (choice->algorithm->program) {
+        p->replay = replay_new(team, p->telling.call, choice);
+        return p->replay;
+    }
     p->unfit.error = 0;
     p->unfit.any = false;
     tiny_prepare(&p->round, team->tiny, &p->telling);
@@ -42,8 +35,35 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
     return true;
 }
 
+static bool is_kept(const struct algorithm *algorithm, const struct call *call)
+{
+    return algorithm->program ? is_neighbourhood(call->what) && !algorithm->script
+                              : !algorithm->attaches;
+}
+
+bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
+{
+    size_t bytes;
+    const struct choice *choice = choose_known(team, call, &bytes);
+    repeat->stamp = team_stamp(team);
+    if (!choice || !is_kept(choice->algorithm, call) || call_is_away(call))
+        return false;
+    struct performing *p = repeat->performing ? repeat->performing : calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    replay_free(p->replay);
+    p->replay = NULL;
+    repeat->performing = p;
+    repeat->call = *call;
+    p->telling = telling_of(team, &repeat->call, BLOCKING);
+    p->bytes = bytes;
+    return keep_as(p, team, choice);
+}
+
 void repeat_forget(struct repeat *repeat)
 {
+    if (repeat->performing)
+        replay_free(repeat->performing->replay);
     free(repeat->performing);
     repeat->performing = NULL;
 }
@@ -63,9 +83,11 @@ static __attribute__((noinline)) int perform_unfit(struct performing *p, struct 
 /* What nobody waits for is done while the others' words are on their way. */
 static inline int perform(struct performing *p, struct team *team)
 {
-    int error = tiny_say(&p->round, &p->telling);
+    int error = p->replay ? 0 : tiny_say(&p->round, &p->telling);
     telling_record(&p->telling);
     choose_count(team, p->telling.call->what, p->bytes, p->algorithm);
+    if (p->replay)
+        return replay_run(p->replay, team, &p->telling);
     if (!error)
         error = tiny_take(&p->round, &p->telling);
     if (!error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A blocking collective of little data that comes again and again: what was found out about it is
- * kept whole, so that all that remains is to say it and to hear the others.
+ * A blocking collective of little data that comes again and again, through shared slots or between neighbours:
+ * what was found out about it is kept whole, so that all that remains is to say it and to hear the others.
  */
 #ifndef XMPI_REPEAT_H
 #define XMPI_REPEAT_H
@@ -22,7 +22,7 @@ struct repeat {
 };
 
 /* Keep a call that coll_run has performed, where it is and as long as the team is.  False: it goes another
- * way than through shared slots, what is chosen for it depends on more than itself, or memory is out. */
+ * way, what is chosen for it depends on more than itself, or memory is out. */
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call);
 
 /* Would the team still choose the same, and is it free? */

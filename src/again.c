@@ -28,7 +28,7 @@ static struct again *place_for(struct comm *comm, const struct again_key *key)
 
 static bool may_come_again(const struct comm *comm, const struct again_key *key)
 {
-    if (gpu_possible || !comm->team.tiny)
+    if (gpu_possible || (!comm->team.tiny && !is_neighbourhood(key->what)))
         return false;
     for (int i = 0; i < 2; i++)
         if (key->types[i] && !key->types[i]->predefined)

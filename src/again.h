@@ -87,6 +87,14 @@ static inline bool again_takes_vectors(struct again *again, const void *sendbuf,
     return sendbuf && sendbuf != recvbuf && again_is_memory(recvbuf);
 }
 
+/* Two buffers apart from each other. */
+static inline bool again_takes_apart(struct again *again, const void *sendbuf, void *recvbuf)
+{
+    again->repeat.call.send.base = (void *)sendbuf;
+    again->repeat.call.recv.base = recvbuf;
+    return sendbuf != recvbuf && again_is_memory(sendbuf) && again_is_memory(recvbuf);
+}
+
 /* One block, and those of all ranks. */
 static inline bool again_takes_blocks(struct part *one, const void *buf, struct part *all,
                                       const void *bufs, int me)

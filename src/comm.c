@@ -78,6 +78,7 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
 
 void comm_close(struct comm *comm)
 {
+    again_forget(comm);
     team_close(&comm->team);
     channel_close(&comm->p2p);
     group_drop(comm->group);
@@ -85,7 +86,6 @@ void comm_close(struct comm *comm)
     errhandler_drop(comm->errhandler);
     stream_drop(comm->stream);
     comm_undress(comm);
-    again_forget(comm);
     bsend_close(comm->pool);
 }
 
