@@ -98,7 +98,7 @@ libxmpi_core_la_SOURCES += \
 # that would not change ----
 api_stamp = $(srcdir)/src/generated/stamp
 BUILT_SOURCES += $(api_stamp)
-EXTRA_DIST    += src/gen_api.py src/gen_man.py $(api_texts) src/generated/stamp src/generated/man3
+EXTRA_DIST    += src/hot.ld src/gen_api.py src/gen_man.py $(api_texts) src/generated/stamp src/generated/man3
 
 $(api_stamp): $(api_headers) $(api_texts) src/gen_api.py src/gen_man.py
 	@test "$(PYTHON3)" != no || { echo "src/api changed: python3 is needed"; exit 1; }

@@ -45,6 +45,26 @@ fi
 readelf -d "$library" | grep -q '(SONAME).*\[libmpi_abi\.so\.1\]' &&
     ok "symbols/soname is libmpi_abi.so.1" || not_ok "symbols/soname" "is not libmpi_abi.so.1"
 
+# What src/hot.ld puts together by name: each is in the sources, and most are where they belong.
+sed -n 's/^ *\*(\(.*\))$/\1/p' "$top/src/hot.ld" | tr ' ' '\n' | sed 's/\*$//; s/.*\.//; s/^PMPI/MPI/' |
+    LC_ALL=C sort -u > "$scratch/hot"
+find "$top"/src "$top"/coll "$top"/pml "$top"/runtime -name '*.[ch]' -exec cat {} + | grep -oE '[A-Za-z_0-9]+' |
+    LC_ALL=C sort -u > "$scratch/words"
+LC_ALL=C comm -23 "$scratch/hot" "$scratch/words" > "$scratch/d8"
+[ "$(wc -l < "$scratch/hot")" -gt 100 ] || echo "fewer than 100 names in hot.ld" >> "$scratch/d8"
+expect "symbols/src/hot.ld names what there is" "$scratch/d8"
+if readelf -SW "$library" | grep -q '\.text\.xmpi_hot'; then
+    readelf -SW "$library" | sed -n 's/.*\.\(text\|data\)\.xmpi_hot *PROGBITS *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\).*/\1 \2/p' |
+        while read -r part size; do
+            size=$((0x$size))
+            case $part in text) least=16384 most=65536 ;; *) least=2048 most=12288 ;; esac
+            [ $size -ge $least ] && [ $size -le $most ] || echo "$part: $size bytes, not $least to $most"
+        done > "$scratch/d9"
+    expect "symbols/what is hot lies together" "$scratch/d9"
+else
+    skip "symbols/what is hot lies together" "sanitizers, or a linker that does not take scripts"
+fi
+
 archive=$(dirname "$library")/libmpi_abi.a
 [ -f "$archive" ] || archive=$build/libmpi_abi.a
 if [ -f "$archive" ]; then
