@@ -31,14 +31,11 @@ EXTRA_DIST += $(check_SCRIPTS_LIST) test/lib.sh test/turn.sh test/await.inc test
 print-units:
 	@echo $(check_PROGRAMS)
 
-# What shows that the distribution is whole: that the unit tests can be built, and the scripts.
-print-scripts:
-	@echo $(check_SCRIPTS_LIST)
 # Random algorithms on up to 4096 ranks, for as long as one likes: `make nightly SECONDS=3600`.
 SECONDS = 600
 nightly: test/plan/plans_test
 	test/plan/plans_test --random $(SECONDS)
-.PHONY: print-units print-scripts nightly
+.PHONY: print-units nightly
 
 # Whole folders are distributed; what a build inside the source tree left in them is not.
 dist-hook:

@@ -383,7 +383,7 @@ cable_gone()
 }
 
 parts="alone traffic cuts watch nodes errors namespaces"
-[ -z "${DISTCHECK_SHORT:-}" ] || parts="alone traffic errors" # what was installed works; the rest ran
+[ -z "${DISTCHECK_SHORT:-}" ] || parts=alone # what was installed works; the rest ran
 for part in ${ONLY:-$parts}; do
     "part_$part"
 done
