@@ -65,8 +65,7 @@ void coll_explain(struct team *team, const struct call *call, enum mode mode,
 
 /* ---- blocking ---- */
 
-static int run_to_end(struct team *team, const struct bound *bound,
-                      const struct telling *telling)
+int run_to_end(struct team *team, const struct bound *bound, const struct telling *telling)
 {
     static const struct request_ops ops = { .name = "collective" };
     struct execution run = { .request = { .ops = &ops },

@@ -49,10 +49,29 @@ void replay_free(struct replay *replay)
     free(replay);
 }
 
+static void place(struct area *area, const struct part *part)
+{
+    area->base = part->base;
+    area->counts = part->counts;
+    area->displs = part->displs;
+}
+
+/* Blocks that are too long this time. */
+static int run_anew(const struct replay *replay, struct team *team,
+                    const struct telling *telling)
+{
+    struct bound bound;
+    int error = bind_open(&bound, &replay->cached->plan, telling->call);
+    return error ? error : run_to_end(team, &bound, telling);
+}
+
 int replay_run(struct replay *replay, struct team *team, const struct telling *telling)
 {
-    replay->bound.room[ROOM_IN].base = telling->call->send.base;
-    replay->bound.room[ROOM_OUT].base = telling->call->recv.base;
-    int tag = (int)(telling->number & COLL_NUMBERS);
-    return run_inline(team, &replay->bound, tag, telling->signature);
+    const struct call *call = telling->call;
+    place(&replay->bound.room[ROOM_IN], &call->send);
+    place(&replay->bound.room[ROOM_OUT], &call->recv);
+    if (call->recv.vector && !run_is_inline(&replay->bound))
+        return run_anew(replay, team, telling);
+    return run_inline(team, &replay->bound, (int)(telling->number & COLL_NUMBERS),
+                      telling->signature);
 }

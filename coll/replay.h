@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A plan that stays bound to a call, to be performed again with other buffers in its place: collectives between
+ * A plan that stays bound to a call, to be performed again with other buffers and lists in its place: collectives between
  * neighbours that come again and again (repeat.h), of which asking, choosing and binding were half of the time.
  */
 #ifndef XMPI_REPLAY_H
@@ -13,12 +13,12 @@ struct team;
 struct telling;
 
 /* Bind the plan of this choice to the call, which stays where it is.  NULL: it is not one that is performed in program
- * order, where buffers are all that is bound; or memory is out. */
+ * order, where buffers and lists are all that is bound; or memory is out. */
 struct replay *replay_new(struct team *team, const struct call *call,
                           const struct choice *choice);
 void replay_free(struct replay *replay);
 
-/* Perform it, blocking, with the buffers that the call names now. */
+/* Perform it, blocking, with the buffers and lists that the call names now. */
 int replay_run(struct replay *replay, struct team *team, const struct telling *telling);
 
 #endif

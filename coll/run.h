@@ -8,7 +8,8 @@
 #include "coll/bind.h"
 #include "coll/coll.h"
 
-struct task; /* of one step, run.c */
+struct task;    /* of one step, run.c */
+struct telling; /* coll/tell.h */
 enum { LANDINGS = 4 };
 
 struct landing { /* where the message of a fold waits for its turn */
@@ -50,6 +51,9 @@ void run_begin(struct execution *run);
 
 /* Complete it with an error instead of beginning. */
 void run_fail(struct execution *run, int error);
+
+/* From beginning to end.  Takes over the binding. */
+int run_to_end(struct team *team, const struct bound *bound, const struct telling *telling);
 
 /* Perform a bound plan in program order, blocking, without a run (run_inline.c).  Only where
  * run_is_inline says so. */
@@ -106,9 +110,8 @@ int sized_run(struct team *team, struct bound *bound, int tag, uint32_t signatur
 
 /* ---- what blocking collectives (coll.c) and those with a request (coll_request.c) have in common ---- */
 
-struct cached;  /* coll/cache.h */
-struct choice;  /* coll/choose.h */
-struct telling; /* coll/tell.h */
+struct cached; /* coll/cache.h */
+struct choice; /* coll/choose.h */
 
 /* The plan of the chosen algorithm, to be dropped (cache_drop); says what was chosen if the user wants to know. */
 int coll_plan(struct team *team, const struct call *call, enum mode mode,

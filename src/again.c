@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "src/again.h"
 
+#include "coll/neighbours.h"
 #include "src/asked_check.h"
 
 #include <stdlib.h>
@@ -163,6 +164,23 @@ bool again_takes_pairs(struct call *call, const struct side *send, const struct 
         return false;
     struct buffer own = block_of(&call->send, me), place = block_of(&call->recv, me);
     return buffer_bytes(&own) == buffer_bytes(&place);
+}
+
+static bool takes_side(struct part *part, const struct side *side, int n)
+{
+    if (side->argument)
+        return takes_list(part, side, n);
+    part->base = (void *)side->buf;
+    return again_is_memory(side->buf);
+}
+
+bool again_takes_edges(struct call *call, const struct side *send, const struct side *recv,
+                       const struct comm *comm)
+{
+    const struct neighbours *n = comm->team.neighbours;
+    return (recv->argument || send->buf != recv->buf) &&
+           takes_side(&call->send, send, n->ndestinations) &&
+           takes_side(&call->recv, recv, n->nsources);
 }
 
 void again_forget(struct comm *comm)

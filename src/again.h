@@ -87,14 +87,6 @@ static inline bool again_takes_vectors(struct again *again, const void *sendbuf,
     return sendbuf && sendbuf != recvbuf && again_is_memory(recvbuf);
 }
 
-/* Two buffers apart from each other. */
-static inline bool again_takes_apart(struct again *again, const void *sendbuf, void *recvbuf)
-{
-    again->repeat.call.send.base = (void *)sendbuf;
-    again->repeat.call.recv.base = recvbuf;
-    return sendbuf != recvbuf && again_is_memory(sendbuf) && again_is_memory(recvbuf);
-}
-
 /* One block, and those of all ranks. */
 static inline bool again_takes_blocks(struct part *one, const void *buf, struct part *all,
                                       const void *bufs, int me)
@@ -130,6 +122,10 @@ bool again_takes_counts(struct again *again, const void *buf, const struct side 
 
 /* The same for lists on both sides, of which nothing is kept. */
 bool again_takes_pairs(struct call *call, const struct side *send, const struct side *recv,
+                       const struct comm *comm);
+
+/* Blocks that leave along edges, and that come along edges; lists may stand for either. */
+bool again_takes_edges(struct call *call, const struct side *send, const struct side *recv,
                        const struct comm *comm);
 
 static inline int again_run(struct again *again, struct comm *comm)

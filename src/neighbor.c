@@ -14,14 +14,17 @@ static struct counts bytes(const MPI_Aint *displs)
     return (struct counts){ NULL, displs };
 }
 
-/* Of equal blocks along all edges. */
-static int alike(struct comm *comm, enum collective what, struct side *send, struct side *recv)
+/* Blocks of one type on each side. */
+static int exchange_again(struct comm *comm, enum collective what, struct side *send,
+                          struct side *recv)
 {
+    int64_t of_each = send->argument ? 0 : send->count,
+            from_each = recv->argument ? 0 : recv->count;
     struct again_key key = {
-        what, 0, { send->count, recv->count }, { send->type, recv->type }, NULL
+        what, 0, { of_each, from_each }, { send->type, recv->type }, NULL
     };
     struct again *again = again_find(comm, &key);
-    if (again && again_takes_apart(again, send->buf, (void *)recv->buf))
+    if (again && again_takes_edges(&again->repeat.call, send, recv, comm))
         return again_run(again, comm);
     struct asked asked;
     int rc = asked_neighbor(&asked, what, comm, send, recv);
@@ -32,8 +35,8 @@ int xmpi_neighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtyp
                             out_t recvbuf, count_t recvcount, committed_t recvtype,
                             intra_t comm)
 {
-    return alike(comm, COLL_NEIGHBOR_ALLGATHER, side(sendbuf, sendcount, sendtype),
-                 side(recvbuf, recvcount, recvtype));
+    return exchange_again(comm, COLL_NEIGHBOR_ALLGATHER, side(sendbuf, sendcount, sendtype),
+                          side(recvbuf, recvcount, recvtype));
 }
 
 int xmpi_ineighbor_allgather(in_t sendbuf, count_t sendcount, committed_t sendtype,
@@ -63,11 +66,8 @@ int xmpi_neighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendty
                              out_t recvbuf, counts_t recvcounts, displs_t displs,
                              committed_t recvtype, intra_t comm)
 {
-    struct asked asked;
-    int rc = asked_neighbor(&asked, COLL_NEIGHBOR_ALLGATHERV, comm,
-                            side(sendbuf, sendcount, sendtype),
-                            side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
-    return asked_run(&asked, rc);
+    return exchange_again(comm, COLL_NEIGHBOR_ALLGATHERV, side(sendbuf, sendcount, sendtype),
+                          side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts"));
 }
 
 int xmpi_ineighbor_allgatherv(in_t sendbuf, count_t sendcount, committed_t sendtype,
@@ -97,8 +97,8 @@ int xmpi_neighbor_allgatherv_init(in_t sendbuf, count_t sendcount, committed_t s
 int xmpi_neighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype, out_t recvbuf,
                            count_t recvcount, committed_t recvtype, intra_t comm)
 {
-    return alike(comm, COLL_NEIGHBOR_ALLTOALL, side(sendbuf, sendcount, sendtype),
-                 side(recvbuf, recvcount, recvtype));
+    return exchange_again(comm, COLL_NEIGHBOR_ALLTOALL, side(sendbuf, sendcount, sendtype),
+                          side(recvbuf, recvcount, recvtype));
 }
 
 int xmpi_ineighbor_alltoall(in_t sendbuf, count_t sendcount, committed_t sendtype,
@@ -128,11 +128,9 @@ int xmpi_neighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                             committed_t sendtype, out_t recvbuf, counts_t recvcounts,
                             displs_t rdispls, committed_t recvtype, intra_t comm)
 {
-    struct asked asked;
-    int rc = asked_neighbor(&asked, COLL_NEIGHBOR_ALLTOALLV, comm,
-                            side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
-                            side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
-    return asked_run(&asked, rc);
+    return exchange_again(comm, COLL_NEIGHBOR_ALLTOALLV,
+                          side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts"),
+                          side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts"));
 }
 
 int xmpi_ineighbor_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls,

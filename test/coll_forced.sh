@@ -34,10 +34,15 @@ for word in gather=binomial gatherv=binomial scatter=linear scatterv=binomial al
     case_run "forced $word:pieces=3 np=4" 60 env XMPI_COLL="$word:pieces=3" "$XMPIRUN" -np 4 \
         "$scratch/forced" "${word%%=*}"
 done
-compile -o "$scratch/neighbor" "$top/test/conform/neighbor.c" || { not_ok neighbor compile; finish; }
+for program in neighbor neighbor_again; do
+    compile -o "$scratch/$program" "$top/test/conform/$program.c" || { not_ok $program compile; finish; }
+done
 pieces=
 for what in allgather allgatherv alltoall alltoallv alltoallw; do
     pieces=$pieces,neighbor_$what=direct:pieces=3
 done
-case_run "forced neighbours in pieces np=4" 60 env XMPI_COLL="${pieces#,}" "$XMPIRUN" -np 4 "$scratch/neighbor"
+for program in neighbor neighbor_again; do
+    case_run "forced neighbours in pieces, $program np=4" 60 env XMPI_COLL="${pieces#,}" "$XMPIRUN" -np 4 \
+        "$scratch/$program"
+done
 finish

@@ -45,6 +45,62 @@ static void exchange_once(const struct edges *e, int n, int count, bool pairs, b
     CHECK(recv[e->nin * items] == -1);
 }
 
+/* The same with as many elements in each block as it likes, and a gap between them. */
+static int length_of(int from, int block, int n, int most)
+{
+    return (from + 2 * block + n) % 3 * most / 2;
+}
+
+struct lists {
+    int counts[EDGES], displs[EDGES];
+};
+
+static void lists_fill(struct lists *l, const int *froms, const int *blocks, int edges, int n,
+                       int most)
+{
+    for (int b = 0, at = n % 2; b < edges; b++) {
+        l->counts[b] = length_of(froms[b], blocks[b], n, most);
+        l->displs[b] = at;
+        at += l->counts[b] + n % 2;
+    }
+}
+
+static void listed_once(const struct edges *e, int n, int most, bool gathers)
+{
+    static const int own_blocks[EDGES] = { 0, 1, 2, 3, 4, 5, 6, 7 }, none[EDGES] = { 0 };
+    int self[EDGES], *send = out[n % 2], *recv = in[n / 2 % 2];
+    static struct lists lists[4]; /* not at the same place each time */
+    struct lists *to = &lists[n % 2], *from = &lists[2 + n / 2 % 2];
+    for (int b = 0; b < EDGES; b++)
+        self[b] = rank;
+    lists_fill(to, self, gathers ? none : own_blocks, gathers ? 1 : e->nout, n, most);
+    lists_fill(from, e->from, gathers ? none : e->block, e->nin, n, most);
+    for (int b = 0; b < (gathers ? 1 : e->nout); b++)
+        for (int i = 0; i < to->counts[b]; i++)
+            send[to->displs[b] + i] = given(rank, b, n, i);
+    memset(recv, -1, sizeof in[0]);
+    if (gathers)
+        CHECK_OK(MPI_Neighbor_allgatherv(send + to->displs[0], to->counts[0], MPI_INT, recv,
+                                         from->counts, from->displs, MPI_INT, e->comm));
+    else
+        CHECK_OK(MPI_Neighbor_alltoallv(send, to->counts, to->displs, MPI_INT, recv,
+                                        from->counts, from->displs, MPI_INT, e->comm));
+    for (int b = 0; b < e->nin; b++) {
+        for (int i = 0; i < from->counts[b]; i++)
+            CHECK(recv[from->displs[b] + i] ==
+                  given(e->from[b], gathers ? 0 : e->block[b], n, i));
+        CHECK(n % 2 == 0 || recv[from->displs[b] + from->counts[b]] == -1);
+    }
+}
+
+static void exchange_lists(const struct edges *e)
+{
+    for (int n = 0; n < 60; n++) /* at times too long for what is kept */
+        listed_once(e, n, n % 11 == 10 ? MOST : 2 + n / 20 * 2, n % 5 == 4);
+    for (int n = 0; n < 20; n++)
+        listed_once(e, n, 2, true);
+}
+
 static void exchange(const struct edges *e)
 {
     static const int counts[] = { 1, 1, 1, 1,    2,    2,    2, 1, 1, 0,
@@ -99,6 +155,7 @@ static void test_ring(void)
     ring_open(&ring, true);
     ring_open(&other, true);
     exchange(&ring);
+    exchange_lists(&ring);
     for (int n = 0; n < 20; n++) { /* two communicators, and what else goes on there */
         exchange_once(&ring, n, 2, false, false);
         exchange_once(&other, n + 1, 2, false, n % 2);
@@ -143,6 +200,7 @@ static void test_star(void)
         return;
     star_open(&star);
     exchange(&star);
+    exchange_lists(&star);
     MPI_Comm_free(&star.comm);
 }
 
@@ -163,6 +221,18 @@ static void test_errors(void)
                 MPI_ERR_COUNT);
     for (int n = 0; n < 5; n++)
         exchange_once(&ring, n, 1, false, false);
+    for (int n = 0; n < 5; n++)
+        listed_once(&ring, n, 2, false);
+    int counts[2] = { 1, -1 }, displs[2] = { 0, 1 };
+    CHECK_ERROR(MPI_Neighbor_alltoallv(out[0], counts, displs, MPI_INT, in[0], counts, displs,
+                                       MPI_INT, ring.comm),
+                MPI_ERR_COUNT);
+    counts[1] = 1;
+    CHECK_ERROR(MPI_Neighbor_alltoallv(out[0], counts, NULL, MPI_INT, in[0], counts, displs,
+                                       MPI_INT, ring.comm),
+                MPI_ERR_ARG);
+    for (int n = 0; n < 5; n++)
+        listed_once(&ring, n, 2, false);
     MPI_Comm_free(&ring.comm);
 }
 
