@@ -87,11 +87,12 @@ static inline struct peer *peer_known(int engine, int world)
     return page ? page[world & 255] : NULL;
 }
 
-/* Programs send to the same few again and again: to the next ones along a line or in a grid, whose numbers are one apart,
- * or a power of two. */
+/* Programs send to the same few again and again, to the next ones in a grid or a hypercube.  Of all partners there one in
+ * ten shares its place with another one. */
 static inline struct peer_known *channel_known(struct channel *channel, int rank)
 {
-    return &channel->known[((unsigned)rank ^ (unsigned)rank / PEERS_KNOWN) % PEERS_KNOWN];
+    _Static_assert(PEERS_KNOWN == 1 << (32 - 28), "four bits of the product");
+    return &channel->known[(uint32_t)rank * 0x9E3779B1u >> 28];
 }
 
 /* For who has the engine of the channel. */

@@ -24,7 +24,7 @@ struct peer_known { /* it was sent to of late */
     int rank;       /* on the channel, plus 1; 0: nobody was */
     struct peer *peer;
 };
-enum { PEERS_KNOWN = 8 };
+enum { PEERS_KNOWN = 16 };
 
 struct channel {
     uint64_t context;          /* unique in the job while the channel lives */
