@@ -76,7 +76,7 @@ int choose_plan(struct team *team, const struct call *call, const char *why,
 void choose_unfit(enum collective what, struct choice *choice);
 
 /* What was chosen for blocking calls like this one, if it depends on nothing that changes unsaid
- * (team_stamp).  NULL: it does, or is not known.  *bytes as the rules count them. */
+ * (team_stamp), until the next choice.  NULL: it does, or is not known.  *bytes as the rules count them. */
 const struct choice *choose_known(struct team *team, const struct call *call, size_t *bytes);
 
 /* It is this one of the table, by its number: for the counters, and whoever is told of choices. */

@@ -21,6 +21,12 @@ struct performing {
     struct unfit unfit; /* of each time anew */
 };
 
+static void replay_drop(struct performing *p)
+{
+    replay_free(p->replay);
+    p->replay = NULL;
+}
+
 static bool keep_as(struct performing *p, struct team *team, const struct choice *choice)
 {
     p->algorithm = (int)(choice->algorithm - algorithms);
@@ -45,15 +51,16 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
 {
     size_t bytes;
     const struct choice *choice = choose_known(team, call, &bytes);
+    struct performing *p = repeat->performing;
     repeat->stamp = team_stamp(team);
+    if (p)
+        replay_drop(p);
     if (!choice || !is_kept(choice->algorithm, call) || call_is_away(call))
         return false;
-    struct performing *p = repeat->performing ? repeat->performing : calloc(1, sizeof *p);
+    if (!p)
+        p = repeat->performing = calloc(1, sizeof *p);
     if (!p)
         return false;
-    replay_free(p->replay);
-    p->replay = NULL;
-    repeat->performing = p;
     repeat->call = *call;
     p->telling = telling_of(team, &repeat->call, BLOCKING);
     p->bytes = bytes;
@@ -63,7 +70,7 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
 void repeat_forget(struct repeat *repeat)
 {
     if (repeat->performing)
-        replay_free(repeat->performing->replay);
+        replay_drop(repeat->performing);
     free(repeat->performing);
     repeat->performing = NULL;
 }
@@ -80,14 +87,17 @@ static __attribute__((noinline)) int perform_unfit(struct performing *p, struct 
     return error;
 }
 
-/* What nobody waits for is done while the others' words are on their way. */
-static inline int perform(struct performing *p, struct team *team)
+static inline void count(const struct performing *p, struct team *team)
 {
-    int error = p->replay ? 0 : tiny_say(&p->round, &p->telling);
     telling_record(&p->telling);
     choose_count(team, p->telling.call->what, p->bytes, p->algorithm);
-    if (p->replay)
-        return replay_run(p->replay, team, &p->telling);
+}
+
+/* Through slots.  What nobody waits for is done while the others' words are on their way. */
+static inline int perform(struct performing *p, struct team *team)
+{
+    int error = tiny_say(&p->round, &p->telling);
+    count(p, team);
     if (!error)
         error = tiny_take(&p->round, &p->telling);
     if (!error)
@@ -95,6 +105,12 @@ static inline int perform(struct performing *p, struct team *team)
     if (__builtin_expect(p->unfit.any | p->unfit.error, 0))
         error = perform_unfit(p, team, error);
     return error;
+}
+
+static inline int perform_plan(const struct performing *p, struct team *team)
+{
+    count(p, team);
+    return replay_run(p->replay, team, &p->telling);
 }
 
 int repeat_run(struct repeat *repeat, struct team *team)
@@ -106,7 +122,7 @@ int repeat_run(struct repeat *repeat, struct team *team)
     int stray = stray_check(team, &p->telling);
     int error = channel_check(&team->channel);
     if (!error)
-        error = perform(p, team);
+        error = p->replay ? perform_plan(p, team) : perform(p, team);
     record_now.inside = NULL;
     repeat->busy = false;
     if (__builtin_expect((stray | error) == 0, 1))

@@ -13,7 +13,7 @@ struct replay {
 };
 
 /* Blocks that are cut in pieces may lie apart from the buffers. */
-static bool bind(struct replay *replay, const struct call *call)
+static bool bind_whole(struct replay *replay, const struct call *call)
 {
     if (replay->cached->plan.key.pieces > 1)
         return false;
@@ -29,13 +29,11 @@ struct replay *replay_new(struct team *team, const struct call *call,
                           const struct choice *choice)
 {
     struct replay *replay = malloc(sizeof *replay);
-    if (!replay || coll_plan(team, call, BLOCKING, choice, &replay->cached) != 0) {
-        free(replay);
-        return NULL;
-    }
-    if (bind(replay, call))
+    bool planned = replay && coll_plan(team, call, BLOCKING, choice, &replay->cached) == 0;
+    if (planned && bind_whole(replay, call))
         return replay;
-    cache_drop(replay->cached);
+    if (planned)
+        cache_drop(replay->cached);
     free(replay);
     return NULL;
 }
@@ -56,7 +54,7 @@ static void place(struct area *area, const struct part *part)
     area->displs = part->displs;
 }
 
-/* Blocks that are too long this time. */
+/* Blocks that are too long this time, or since XMPI_EAGER was changed. */
 static int run_anew(const struct replay *replay, struct team *team,
                     const struct telling *telling)
 {
@@ -70,7 +68,7 @@ int replay_run(struct replay *replay, struct team *team, const struct telling *t
     const struct call *call = telling->call;
     place(&replay->bound.room[ROOM_IN], &call->send);
     place(&replay->bound.room[ROOM_OUT], &call->recv);
-    if (call->recv.vector && !run_is_inline(&replay->bound))
+    if (!run_is_inline(&replay->bound))
         return run_anew(replay, team, telling);
     return run_inline(team, &replay->bound, (int)(telling->number & COLL_NUMBERS),
                       telling->signature);

@@ -106,16 +106,17 @@ int again_first(struct asked *asked, int rc, const struct again_key *key)
     return rc;
 }
 
+/* None is negative, nor so large that its bytes may be too many. */
 static bool are_counts(const struct side *side, int n)
 {
-    int64_t all = 0; /* its sign says whether one is negative */
+    int64_t all = 0;
     if (side->counts.wide)
         for (int i = 0; i < n; i++)
             all |= side->counts.wide[i];
     else
         for (int i = 0; i < n; i++)
             all |= side->counts.narrow[i];
-    return all >= 0;
+    return all >> 31 == 0;
 }
 
 /* As many bytes as belong there? */

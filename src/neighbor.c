@@ -18,10 +18,12 @@ static struct counts bytes(const MPI_Aint *displs)
 static int exchange_again(struct comm *comm, enum collective what, struct side *send,
                           struct side *recv)
 {
-    int64_t of_each = send->argument ? 0 : send->count,
-            from_each = recv->argument ? 0 : recv->count;
-    struct again_key key = {
-        what, 0, { of_each, from_each }, { send->type, recv->type }, NULL
+    struct again_key key = { /* lists have no count */
+                             what,
+                             0,
+                             { send->count, recv->count },
+                             { send->type, recv->type },
+                             NULL
     };
     struct again *again = again_find(comm, &key);
     if (again && again_takes_edges(&again->repeat.call, send, recv, comm))

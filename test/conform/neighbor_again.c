@@ -125,28 +125,20 @@ static void ring_open(struct edges *e, bool wraps)
 /* From rank 0 to all, from all to the last; nothing else. */
 static void star_open(struct edges *e)
 {
-    int sources[2], destinations[EDGES], nin = 0, nout = 0;
+    int destinations[EDGES], nin = 0, nout = 0;
     memset(e, 0, sizeof *e);
-    if (rank != 0) {
-        e->block[nin] = rank - 1;
-        sources[nin++] = 0;
-    }
+    if (rank != 0)
+        e->block[nin++] = rank - 1; /* from rank 0 */
     for (int to = 1; to < size && rank == 0; to++)
         destinations[nout++] = to;
     if (rank != 0 && rank != size - 1)
         destinations[nout++] = size - 1;
-    int all_in[EDGES] = { 0 }, n = 0;
-    for (int i = 0; i < nin; i++)
-        all_in[n++] = sources[i];
-    for (int from = 1; from < size - 1 && rank == size - 1; from++) {
-        e->block[n] = 0;
-        all_in[n++] = from;
-    }
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, all_in, MPI_UNWEIGHTED, nout,
+    for (int from = 1; from < size - 1 && rank == size - 1; from++)
+        e->from[nin++] = from;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, nin, e->from, MPI_UNWEIGHTED, nout,
                                    destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &e->comm);
-    e->nin = n;
+    e->nin = nin;
     e->nout = nout;
-    memcpy(e->from, all_in, sizeof e->from);
 }
 
 static void test_ring(void)
@@ -231,6 +223,11 @@ static void test_errors(void)
     CHECK_ERROR(MPI_Neighbor_alltoallv(out[0], counts, NULL, MPI_INT, in[0], counts, displs,
                                        MPI_INT, ring.comm),
                 MPI_ERR_ARG);
+    MPI_Count many[2] = { (MPI_Count)1 << 62, 1 };
+    MPI_Aint places[2] = { 0, 1 };
+    CHECK_ERROR(MPI_Neighbor_alltoallv_c(out[0], many, places, MPI_INT, in[0], many, places,
+                                         MPI_INT, ring.comm),
+                MPI_ERR_COUNT);
     for (int n = 0; n < 5; n++)
         listed_once(&ring, n, 2, false);
     MPI_Comm_free(&ring.comm);
