@@ -18,13 +18,9 @@ static struct counts bytes(const MPI_Aint *displs)
 static int exchange_again(struct comm *comm, enum collective what, struct side *send,
                           struct side *recv)
 {
-    struct again_key key = { /* lists have no count */
-                             what,
-                             0,
-                             { send->count, recv->count },
-                             { send->type, recv->type },
-                             NULL
-    };
+    struct again_key key = { .what = what,
+                             .counts = { send->count, recv->count }, /* of lists 0 */
+                             .types = { send->type, recv->type } };
     struct again *again = again_find(comm, &key);
     if (again && again_takes_edges(&again->repeat.call, send, recv, comm))
         return again_run(again, comm);
