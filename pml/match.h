@@ -183,6 +183,15 @@ static inline struct match_posted *match_oldest_accepts(const struct match *matc
 /* The oldest that accepts this message, if it is one of the few oldest and they stand in the row. */
 struct match_posted *match_few_accept(const struct match *match, struct match_key key);
 
+/* The same, as a rule without a call. */
+static inline struct match_posted *match_row_accepts(const struct match *match,
+                                                     struct match_key key)
+{
+    struct match_posted *oldest = match_oldest_accepts(match, key);
+    bool alone = ((const struct match_head *)match)->row_count < 2;
+    return __builtin_expect(oldest || alone, 1) ? oldest : match_few_accept(match, key);
+}
+
 /* Take one of the row out. */
 static inline void match_row_goes(struct match *match, struct match_posted *posted)
 {

@@ -217,12 +217,9 @@ bool pml_arrived_short(struct peer *peer, const struct wire_short *head, const c
     if (!channel || channel->context != head->context)
         return false;
     struct match_key key = { (int32_t)head->source, head->tag, head->step };
-    struct match_posted *posted = match_oldest_accepts(channel->match, key);
-    if (__builtin_expect(!posted, 0)) { /* neighbours' messages come in any order */
-        posted = match_few_accept(channel->match, key);
-        if (!posted)
-            return false;
-    }
+    struct match_posted *posted = match_row_accepts(channel->match, key);
+    if (!posted)
+        return false;
     struct recv *recv = recv_of(posted);
     char *flat = usual_place(recv, peer, head->signature, bytes);
     if (!flat)
