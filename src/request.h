@@ -69,15 +69,18 @@ static inline int request_of(MPI_Request handle, int index, struct request **req
  * set the handle.  Returns the operation's error class and blames its communicator. */
 int request_finish(struct request *request, MPI_Request *handle, struct result *result);
 
-/* Is it over and well, and does it go for good?  Then nobody has to look at how it ended; request_end
- * is the same as request_finish without a result. */
+/* Is it over and well?  Then nobody has to look at how it ended; request_end is the same as request_finish
+ * without a result. */
 static inline bool request_is_well(const struct request *request)
 {
-    return request->done && !request->persistent && !request->result.error &&
-           !request->ops->query;
+    return request->done && !request->result.error && !request->ops->query;
 }
 static inline void request_end(struct request *request, MPI_Request *handle)
 {
+    if (request->persistent) {
+        request->active = false;
+        return;
+    }
     request_release(request);
     *handle = MPI_REQUEST_NULL;
 }

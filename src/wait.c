@@ -222,9 +222,17 @@ static void set_await(const struct set *set, int i)
     }
 }
 
-/* End those that are over and well and of which nobody looks at how they ended, from i on.  Returns the
- * first that is not, is none, or n. */
-static int set_end_well(const struct set *set, int i)
+/* What there is to say of one that is complete. */
+static inline void tell_ended(const struct request *request, MPI_Status *status)
+{
+    if (request_is_live(request))
+        status_write(status, &request->result);
+    else
+        status_write_empty(status);
+}
+
+/* End those that are over and well, from i on.  Returns the first that is not, is none, or n. */
+static int set_end_well(const struct set *set, int i, MPI_Status *statuses)
 {
     int n = set->n;
     MPI_Request *handles = set->handles;
@@ -232,6 +240,8 @@ static int set_end_well(const struct set *set, int i)
         struct request *request = (struct request *)handles[i];
         if (!object_is(request, OBJECT_REQUEST) || !request_is_well(request))
             break;
+        if (statuses)
+            tell_ended(request, &statuses[i]);
         request_end(request, &handles[i]);
     }
     return i;
@@ -242,10 +252,11 @@ static int set_end_well(const struct set *set, int i)
 static int set_end_all(const struct set *set, int i, MPI_Status *statuses)
 {
     struct endings endings = { statuses, 0, -1 };
-    bool simply = !statuses && !set->keep, awaited = false;
+    bool simply = !set->keep, awaited = false;
     for (;;) {
-        if (simply)
-            i = set_end_well(set, i);
+        if (simply && endings.failed < 0)
+            i = set_end_well(set, i, statuses);
+        endings.n = i;
         if (i >= set->n)
             return endings_result(&endings);
         if (set_is_twice(set, i))
@@ -286,6 +297,20 @@ static int set_end_some(const struct set *set, const struct seen *seen, int *out
 
 /* ---- one ---- */
 
+/* One that is complete, and not inactive. */
+static int end_one(struct request *request, MPI_Request *handle, MPI_Status *status)
+{
+    if (request_is_well(request)) {
+        status_write(status, &request->result);
+        request_end(request, handle);
+        return MPI_SUCCESS;
+    }
+    struct result result;
+    int rc = request_finish(request, handle, &result);
+    status_write(status, &result);
+    return rc;
+}
+
 int xmpi_wait(request_t *request, status_t status)
 {
     struct request *awaited;
@@ -297,14 +322,7 @@ int xmpi_wait(request_t *request, status_t status)
         return MPI_SUCCESS;
     }
     request_await(awaited);
-    if (!status && request_is_well(awaited)) {
-        request_end(awaited, request);
-        return MPI_SUCCESS;
-    }
-    struct result result;
-    rc = request_finish(awaited, request, &result);
-    status_write(status, &result);
-    return rc;
+    return end_one(awaited, request, status);
 }
 
 /* Apart, and the last thing that a test does: one that finds something pays nothing for it. */
@@ -330,8 +348,10 @@ static int test_one(MPI_Request *handle, bool keep, int *flag, MPI_Status *statu
     *flag = tested->done;
     if (!*flag)
         return request_missed(tested);
+    if (!keep)
+        return end_one(tested, handle, status);
     struct result result;
-    rc = keep ? request_report(tested, &result) : request_finish(tested, handle, &result);
+    rc = request_report(tested, &result);
     status_write(status, &result);
     return rc;
 }
@@ -388,7 +408,7 @@ int xmpi_request_get_status_any(n_t count, const MPI_Request array_of_requests[]
 int xmpi_waitall(n_t count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     struct set set = { count, array_of_requests, false };
-    int i = array_of_requests && !array_of_statuses ? set_end_well(&set, 0) : 0;
+    int i = array_of_requests ? set_end_well(&set, 0, array_of_statuses) : 0;
     int rc = set_check_from(&set, i);
     return rc ? rc : set_end_all(&set, i, array_of_statuses);
 }

@@ -86,6 +86,72 @@ static void test_proc_null(void)
     MPI_Request_free(&requests[1]);
 }
 
+/* Both neighbours of a ring, and nobody looks how it ended; of every second int; on a communicator that was freed. */
+static void test_silently(void)
+{
+    enum { WAYS = 3, ROUNDS = 10 };
+    int out[2][4], in[2][4];
+    MPI_Request requests[4];
+    MPI_Datatype gaps;
+    MPI_Comm comm;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Recv_init(in[0], 1, gaps, left, 1, comm, &requests[0]);
+    MPI_Recv_init(in[1], 1, gaps, right, 2, comm, &requests[1]);
+    MPI_Send_init(out[0], 1, gaps, right, 1, comm, &requests[2]);
+    MPI_Send_init(out[1], 1, gaps, left, 2, comm, &requests[3]);
+    MPI_Type_free(&gaps);
+    MPI_Comm_free(&comm);
+    for (int round = 0; round < WAYS * ROUNDS; round++) {
+        for (int i = 0; i < 4; i++) {
+            out[0][i] = 1000 * rank + 10 * round + i;
+            out[1][i] = -out[0][i];
+            in[0][i] = in[1][i] = 7;
+        }
+        MPI_Startall(4, requests);
+        if (round % WAYS == 0)
+            MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0, flag = 0; round % WAYS == 1 && i < 4; i++, flag = 0)
+            while (!flag)
+                MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
+        for (int i = 0; round % WAYS == 2 && i < 4; i++)
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        for (int i = 0; i < 4; i += 2) {
+            CHECK(in[0][i] == 1000 * left + 10 * round + i && in[0][i + 1] == 7);
+            CHECK(in[1][i] == -(1000 * right + 10 * round + i) && in[1][i + 1] == 7);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        MPI_Request_free(&requests[i]);
+}
+
+/* Inactive ones among others: their statuses are empty, and they stay what they are. */
+static void test_mixed(void)
+{
+    int out = rank, in = -1, other = 3;
+    MPI_Request requests[4];
+    MPI_Status statuses[4];
+    MPI_Recv_init(&in, 1, MPI_INT, left, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(&other, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &requests[1]);
+    MPI_Request receive = requests[0], inactive = requests[1];
+    requests[2] = MPI_REQUEST_NULL;
+    MPI_Start(&requests[0]);
+    MPI_Isend(&out, 1, MPI_INT, right, 4, MPI_COMM_WORLD, &requests[3]);
+    memset(statuses, 77, sizeof statuses);
+    MPI_Waitall(4, requests, statuses);
+    CHECK(in == left && statuses[0].MPI_SOURCE == left && statuses[0].MPI_TAG == 4);
+    CHECK(requests[0] == receive && requests[1] == inactive);
+    CHECK(requests[2] == MPI_REQUEST_NULL && requests[3] == MPI_REQUEST_NULL);
+    for (int i = 1; i < 3; i++)
+        CHECK(statuses[i].MPI_SOURCE == MPI_ANY_SOURCE && statuses[i].MPI_TAG == MPI_ANY_TAG &&
+              statuses[i].MPI_ERROR == MPI_SUCCESS);
+    MPI_Waitall(4, requests, statuses);
+    CHECK(statuses[0].MPI_SOURCE == MPI_ANY_SOURCE && statuses[0].MPI_ERROR == MPI_SUCCESS);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
 /* Freed while a round is under way: it still arrives. */
 static void test_free_active(void)
 {
@@ -123,6 +189,8 @@ int main(int argc, char **argv)
     }
     test_startall();
     test_proc_null();
+    test_silently();
+    test_mixed();
     test_free_active();
     return check_done();
 }
