@@ -69,7 +69,7 @@ int run_to_end(struct team *team, const struct bound *bound, const struct tellin
 {
     static const struct request_ops ops = { .name = "collective" };
     struct execution run = { .request = { .ops = &ops },
-                             .tag = (int)(telling->number & COLL_NUMBERS),
+                             .tag = telling_tag(telling),
                              .signature = telling->signature };
     int error = run_open(&run, team, bound);
     if (error)
@@ -84,7 +84,7 @@ int run_to_end(struct team *team, const struct bound *bound, const struct tellin
 static int perform(struct team *team, struct bound *bound, bool sized,
                    const struct telling *telling)
 {
-    int tag = (int)(telling->number & COLL_NUMBERS);
+    int tag = telling_tag(telling);
     int error = sized ? sized_run(team, bound, tag, telling->signature) : 0;
     if (!error && !run_is_inline(bound))
         return run_to_end(team, bound, telling);

@@ -131,9 +131,10 @@ static int coll_new(struct team *team, const struct telling *telling, enum mode 
     error = coll_plan(team, &c->call, mode, choice, &c->cached);
     if (error)
         goto undo_arrays;
-    uint32_t number = telling->number & COLL_NUMBERS;
     c->run.signature = telling->signature;
-    c->run.tag = (int)(mode == PERSISTENT ? number | COLL_PERSISTENT : number);
+    c->run.tag = telling_tag(telling);
+    if (mode == PERSISTENT)
+        c->run.tag |= COLL_PERSISTENT;
     struct bound bound;
     error = bind_open(&bound, &c->cached->plan, &c->call);
     if (!error)

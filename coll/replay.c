@@ -70,6 +70,5 @@ int replay_run(struct replay *replay, struct team *team, const struct telling *t
     place(&replay->bound.room[ROOM_OUT], &call->recv);
     if (!run_is_inline(&replay->bound))
         return run_anew(replay, team, telling);
-    return run_inline(team, &replay->bound, (int)(telling->number & COLL_NUMBERS),
-                      telling->signature);
+    return run_inline(team, &replay->bound, telling_tag(telling), telling->signature);
 }

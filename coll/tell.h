@@ -68,11 +68,17 @@ static inline void telling_next(struct telling *telling, struct team *team)
 /* and the record, before it is waited for. */
 void telling_record(const struct telling *telling);
 
+/* The tag of its messages. */
+static inline int telling_tag(const struct telling *telling)
+{
+    return (int)(telling->number & COLL_NUMBERS);
+}
+
 /* A message of it that is no step of a plan. */
 static inline struct envelope telling_envelope(const struct telling *telling, int peer)
 {
     return (struct envelope){ .peer = peer,
-                              .tag = (int)(telling->number & COLL_NUMBERS),
+                              .tag = telling_tag(telling),
                               .signature = telling->signature,
                               .group = telling->team->channel.peers };
 }
