@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/* Check writes down with two system calls where each assertion is that holds, for tests that crash; some of ours have
+ * millions.  Here only who fails says where; of a crash a debugger tells more. */
+#define _mark_point(file, line) ((void)0)
+
 static inline int unit_run(const char *name, const TTest *const *tests, size_t n)
 {
     Suite *suite = suite_create(name);
