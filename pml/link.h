@@ -33,6 +33,23 @@ struct link_fetch {
     void *owner;
 };
 
+/* Advice of a receiver: classes of lengths (bits, pml/way.h) that had better be copied than read, and those of up to
+ * 64 KiB of which reading is dear (pml/toll.h). */
+static inline uint32_t advice_of(uint32_t copied, uint32_t dear)
+{
+    return copied | dear | dear << 16;
+}
+static inline uint32_t advice_dear(uint32_t advice)
+{
+    return advice >> 16;
+}
+/* The same for a message behind others: a copy out of the caches can be saved, and windows of 16 KiB take 0.8 of the
+ * time.  Where reading is dear they take 0.4 to 0.6 if copied, but those of 64 KiB 0.8 to 1.5. */
+static inline uint32_t advice_behind(uint32_t advice)
+{
+    return advice_of(0, advice_dear(advice) & 3);
+}
+
 struct link {
     const char *name; /* "self", "shm", "ofi" */
 
@@ -100,9 +117,8 @@ struct link {
     /* CLAIM_WORDS words that we share with the peer, for messages that come in or go out. */
     claim_word *(*words)(struct peer *peer, bool in);
 
-    /* A word for all who send to us, and the word of a peer: which classes of lengths (pml/way.h)
-     * had better be copied than read. */
-    void (*advise)(uint32_t copied);
+    /* A word for all who send to us, and the word of a peer for the next message: advice_of. */
+    void (*advise)(uint32_t advice);
     uint32_t (*advised)(const struct peer *peer);
 
     /* The same for links that take their time; NULL for links that do not.  Let the peer read these

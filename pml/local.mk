@@ -41,6 +41,7 @@ libxmpi_core_la_SOURCES += \
     pml/survey.h \
     pml/tell.c pml/tell_parts.c \
     pml/trip.c pml/trip.h \
+    pml/toll.c pml/toll.h \
     pml/way.c pml/way.h \
     pml/wire.h
 

@@ -159,7 +159,10 @@ static void pull_unshare(struct recv *recv)
 
 static bool pull_into(struct recv *recv, char *to, size_t offset, size_t bytes)
 {
+    uint64_t began = trip_now();
     size_t read = recv->peer->link->read(recv->peer, to, recv->address + offset, bytes);
+    if (read == recv->expected)
+        trip_read(read, began);
     pml_counters.bytes_read += read;
     return read == bytes;
 }

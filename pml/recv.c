@@ -45,7 +45,10 @@ bool recv_piece(struct recv *recv, size_t offset, const char *payload, size_t by
         return recv->received == recv->expected;
     if (bytes > recv->expected - offset)
         bytes = recv->expected - offset;
+    uint64_t began = bytes > WAY_SHORT ? trip_now() : 0;
     recv_place(recv, offset, payload, bytes);
+    if (bytes > WAY_SHORT && recv->data.where == HERE && !recv->sink)
+        trip_in(bytes, began);
     recv->received += bytes;
     return recv->received == recv->expected;
 }

@@ -210,6 +210,7 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
     if (error)
         return error;
     size_t total = buffer_bytes(data);
+    send->channel = channel;
     buffer_keep(&send->data, data);
     header_fill(&send->first, channel, to, total);
     send->plain = NULL;
@@ -256,7 +257,7 @@ static void send_choose(struct send *send)
         send_offer(send);
         return;
     }
-    if (!trip_asks(send->peer, total) ||
+    if (!trip_asks(send->peer, total, channel_posted(send->channel) > 0) ||
         (total <= eager && (params[PARAM_ID_EAGER].is_set || !send->peer->link->advised)))
         return;
     send->first.kind = WIRE_RTS;
@@ -481,7 +482,6 @@ int pml_send_init(struct channel *channel, const struct buffer *data, const stru
         send_release(&send->request);
         return error;
     }
-    send->channel = channel;
     send->request.persistent = true;
     send->request.done = 1;
     *request = &send->request;

@@ -11,9 +11,9 @@
 struct send {
     struct request request; /* first: a send is a request */
     struct peer *peer;
-    struct channel *channel; /* of a persistent one */
-    struct send *next;       /* in one of the peer's lists */
-    struct send *before;     /* unless it is the first one */
+    struct channel *channel;
+    struct send *next;   /* in one of the peer's lists */
+    struct send *before; /* unless it is the first one */
     struct buffer data;
     size_t offset;             /* bytes handed to the link */
     size_t granted;            /* rendezvous: the receiver wants so many */

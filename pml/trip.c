@@ -22,10 +22,11 @@
  * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
  * while one of ours was on its way.
  *
- * Where ranks share processors what a message costs is mostly switches between ranks, and times tell nothing:
+ * Where ranks share processors what a message takes is mostly switches between ranks, and that time tells nothing:
  * one that was copied lets its sender go on, so up to 32 KiB are copied, unless several others wait to be
  * taken (link->advised); longer ones are read, so that one processor copies, once.  Who exchanges messages with
- * three others or more waits for turns of theirs anyway, and 17 to 32 KiB are read as well.
+ * three others or more waits for turns of theirs anyway, and 17 to 32 KiB are read as well.  But what the copies
+ * cost is known (toll.c): where reading is dearer than copying twice, all up to 64 KiB are copied.
  *
  * XMPI_SHM_SINGLE_COPY=none, cma, xpmem and both decide once and for all.  Memory with gaps is copied,
  * unless ranks share processors: then the receiver had better finish alone, and reads into a
@@ -33,6 +34,7 @@
  */
 #include "pml/trip.h"
 
+#include "pml/toll.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/log.h"
@@ -61,6 +63,8 @@ static struct {
 enum { SOME_CROSSINGS = 4, MOST_CROSSINGS = 8, MOST_CAME = 8 };
 
 /* ---- advice ---- */
+
+static const uint32_t copied_in_crowds = 1 << 0 | 1 << 1; /* bits of way_bit: up to 32 KiB */
 
 static void advise(uint32_t copied)
 {
@@ -101,8 +105,9 @@ void trips_open(void)
     in_progress = 0;
     refused = false;
     memset(&went, 0, sizeof went);
+    tolls_open();
     advise(wish == WISH_NONE                   ? UINT32_MAX
-           : wish == WISH_AUTO && boot.crowded ? way_bit(2 * WAY_SHORT) | way_bit(4 * WAY_SHORT)
+           : wish == WISH_AUTO && boot.crowded ? advice_of(copied_in_crowds, 0)
                                                : 0);
 }
 
@@ -125,7 +130,7 @@ bool trip_offers(const struct peer *peer)
 }
 
 /* Is this one of many messages to and fro with several others?  With one or two of them 32 KiB take 0.7 to 1 of the
- * time when copied, with more 1.2 to 1.5; 16 KiB take 0.7 to 1.1. */
+ * time when copied, with more 1.2 to 1.5 where reading is cheap; 16 KiB take 0.7 to 1.1. */
 static bool is_of_many(struct peer *peer, size_t bytes)
 {
     bool answers = peer->came > 0, many = peer != went.last && peer != went.before;
@@ -136,13 +141,14 @@ static bool is_of_many(struct peer *peer, size_t bytes)
     return answers && many && bytes > 2 * WAY_SHORT;
 }
 
-bool trip_asks(struct peer *peer, size_t bytes)
+bool trip_asks(struct peer *peer, size_t bytes, bool waits)
 {
     if ((wish != WISH_AUTO && wish != WISH_NONE) || !peer->link->advised)
         return true;
     uint32_t copied = peer->link->advised(peer);
     return !(copied & way_bit(bytes)) ||
-           (boot.crowded && copied != UINT32_MAX && is_of_many(peer, bytes));
+           (boot.crowded && copied != UINT32_MAX && is_of_many(peer, bytes) && waits &&
+            !(advice_dear(copied) & way_bit(bytes)));
 }
 
 /* ---- the choice ---- */
@@ -257,6 +263,30 @@ void trip_out(size_t bytes, uint64_t ticks)
 {
     out.ticks += ticks;
     out.bytes += bytes;
+    toll_paid(TOLL_OUT, bytes, ticks);
+}
+
+static void pay(enum toll toll, size_t bytes, uint64_t since)
+{
+    if (!boot.crowded || wish != WISH_AUTO || refused)
+        return;
+    toll_paid(toll, bytes, cpu_ticks() - since);
+    advise(advice_of(copied_in_crowds, tolls_dear()));
+}
+
+uint64_t trip_now(void)
+{
+    return cpu_ticks();
+}
+
+void trip_in(size_t bytes, uint64_t since)
+{
+    pay(TOLL_IN, bytes, since);
+}
+
+void trip_read(size_t bytes, uint64_t since)
+{
+    pay(TOLL_READ, bytes, since);
 }
 
 void trip_sent(size_t bytes)

@@ -27,9 +27,9 @@ void trips_close(void);
 void trips_refuse(void);
 
 /* For senders of more than WAY_SHORT bytes.  May messages to this peer say where their data lie?
- * Shall this one, or is it better copied?  To be asked once for each message. */
+ * Shall this one, or is it better copied?  To be asked once for each message; `waits`: for others, too. */
 bool trip_offers(const struct peer *peer);
-bool trip_asks(struct peer *peer, size_t bytes);
+bool trip_asks(struct peer *peer, size_t bytes, bool waits);
 
 /* A message with WIRE_PLAIN or WIRE_ADDRESS was matched: choose its way.  `plain`: the receive
  * buffer is one piece; `whole`: the message fits. */
@@ -38,6 +38,11 @@ void trip_begin(struct trip *trip, struct peer *peer, const struct wire *header,
 
 /* Some of a long message of ours was copied out; it took so long. */
 void trip_out(size_t bytes, uint64_t ticks);
+
+/* Some of one that came was copied, or all of it was read, since then (trip_now). */
+uint64_t trip_now(void);
+void trip_in(size_t bytes, uint64_t since);
+void trip_read(size_t bytes, uint64_t since);
 
 /* A long message of ours is over, whoever copied it. */
 void trip_sent(size_t bytes);

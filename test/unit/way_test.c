@@ -2,6 +2,7 @@
  *
  * Learning the fastest way, with times that are made up.
  */
+#include "pml/toll.h"
 #include "pml/trip.h"
 #include "pml/way.h"
 #include "runtime/boot.h"
@@ -204,18 +205,22 @@ static uint32_t copied_up_to_32(const struct peer *peer)
     return way_bit(16 * KIB) | way_bit(32 * KIB);
 }
 
-/* How many of the messages of an exchange with so many others ask; answered: they send as many. */
-static int asked(int others, size_t bytes, bool answered)
+static uint32_t reading_is_dear(const struct peer *peer)
 {
-    static const struct link link = { .advised = copied_up_to_32 };
+    return advice_of(copied_up_to_32(peer), way_bit(32 * KIB) | way_bit(64 * KIB));
+}
+
+/* How many of the messages of an exchange with so many others ask; answered: they send as many. */
+static int asked_of(const struct link *link, int others, size_t bytes, bool answered)
+{
     struct peer peers[8] = { { 0 } };
     struct wire copied = { .flags = WIRE_PLAIN, .total = bytes };
     struct trip trip;
     int asked = 0;
     for (int i = 0; i <= EXCHANGES; i++) {
         for (int k = 0; k < others; k++) {
-            peers[k].link = &link;
-            asked += trip_asks(&peers[k], bytes) && i > 0;
+            peers[k].link = link;
+            asked += trip_asks(&peers[k], bytes, answered) && i > 0;
         }
         for (int k = 0; answered && k < others; k++)
             trip_begin(&trip, &peers[k], &copied, true, true);
@@ -223,8 +228,15 @@ static int asked(int others, size_t bytes, bool answered)
     return asked;
 }
 
+static int asked(int others, size_t bytes, bool answered)
+{
+    static const struct link link = { .advised = copied_up_to_32 };
+    return asked_of(&link, others, bytes, answered);
+}
+
 START_TEST(exchanges_with_many_are_read)
 {
+    static const struct link dear = { .advised = reading_is_dear };
     params_read();
     trips_open();
     boot.crowded = true;
@@ -235,12 +247,70 @@ START_TEST(exchanges_with_many_are_read)
     ck_assert_int_eq(asked(3, 32 * KIB, true), 3 * EXCHANGES);
     ck_assert_int_eq(asked(8, 32 * KIB, false), 0);
     ck_assert_int_eq(asked(1, 64 * KIB, false), EXCHANGES);
+    ck_assert_int_eq(asked_of(&dear, 4, 32 * KIB, true), 0);
+    ck_assert_int_eq(asked_of(&dear, 4, 64 * KIB, true), 0);
+    ck_assert_int_eq(asked_of(&dear, 4, 64 * KIB + 1, true), 4 * EXCHANGES);
     boot.crowded = false;
     ck_assert_int_eq(asked(4, 32 * KIB, true), 0);
+}
+END_TEST
+
+/* ---- what copies cost ---- */
+
+static void pay(int times, enum toll toll, size_t bytes, uint64_t ticks_per_kib)
+{
+    for (int i = 0; i < times; i++)
+        toll_paid(toll, bytes, ticks_per_kib * bytes / KIB);
+}
+
+START_TEST(reading_is_dear_if_two_copies_cost_less)
+{
+    uint32_t all = way_bit(16 * KIB) | way_bit(32 * KIB) | way_bit(64 * KIB);
+    tolls_open();
+    pay(100, TOLL_OUT, 16 * KIB, 70);
+    pay(100, TOLL_IN, 16 * KIB, 80);
+    ck_assert_int_eq(tolls_dear(), 0); /* nobody knows */
+    pay(15, TOLL_READ, 32 * KIB, 300);
+    ck_assert_int_eq(tolls_dear(), 0);
+    pay(1, TOLL_READ, 32 * KIB, 300);
+    ck_assert_int_eq(tolls_dear(), way_bit(32 * KIB));
+    pay(100, TOLL_READ, 64 * KIB, 149);
+    pay(100, TOLL_READ, 16 * KIB, 500);
+    pay(100, TOLL_READ, 128 * KIB, 500); /* not looked at */
+    ck_assert_int_eq(tolls_dear(), all & ~way_bit(64 * KIB));
+    pay(1, TOLL_READ, 32 * KIB,
+        140); /* smaller ones count at once, larger ones slowly, and short pieces never */
+    ck_assert_int_eq(tolls_dear(), way_bit(16 * KIB));
+    pay(3, TOLL_IN, 8 * KIB, 1);
+    pay(1, TOLL_READ, 32 * KIB, 250);
+    ck_assert_int_eq(tolls_dear(), way_bit(16 * KIB));
+    pay(100, TOLL_READ, 32 * KIB, 250);
+    ck_assert_int_eq(tolls_dear(), all & ~way_bit(64 * KIB));
+}
+END_TEST
+
+START_TEST(who_only_reads_learns_what_copies_cost)
+{
+    tolls_open();
+    pay(16, TOLL_READ, 64 * KIB, 100);
+    ck_assert_int_eq(tolls_dear(), way_bit(64 * KIB));
+    pay(16, TOLL_IN, 16 * KIB, 60); /* and as much to copy out, for all it knows */
+    ck_assert_int_eq(tolls_dear(), 0);
+    tolls_open();
+    pay(16, TOLL_READ, 64 * KIB, 121);
+    pay(16, TOLL_IN, 16 * KIB, 60);
+    ck_assert_int_eq(tolls_dear(), way_bit(64 * KIB));
+    int pieces = 0;
+    for (; tolls_dear() && pieces < 100000; pieces++) /* now and then reading is tried again */
+        pay(1, TOLL_IN, 16 * KIB, 60);
+    ck_assert_int_lt(pieces, 10000);
+    pay(8, TOLL_READ, 64 * KIB, 121);
+    ck_assert_int_eq(tolls_dear(), way_bit(64 * KIB));
 }
 END_TEST
 
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
           a_hopeless_try_ends, a_way_without_times, both_ways_is_another_question,
-          long_messages_learn_soon, exchanges_with_many_are_read)
+          long_messages_learn_soon, exchanges_with_many_are_read,
+          reading_is_dear_if_two_copies_cost_less, who_only_reads_learns_what_copies_cost)
