@@ -37,13 +37,14 @@ void tolls_open(void)
     came = 0;
 }
 
+/* Clocks may be coarse: a cost is never 0, and grows by 1 at least. */
 static void follow(struct cost *cost, size_t bytes, uint64_t ticks)
 {
-    uint64_t units = ticks * UNIT / bytes, most = OUTLIER * cost->units;
+    uint64_t units = 1 + ticks * UNIT / bytes, most = OUTLIER * cost->units;
     if (cost->known == 0 || units < cost->units)
         cost->units = units;
     else
-        cost->units += ((units < most ? units : most) - cost->units) / SLOWLY;
+        cost->units += ((units < most ? units : most) - cost->units + SLOWLY - 1) / SLOWLY;
     cost->known += cost->known < ENOUGH;
 }
 

@@ -263,7 +263,8 @@ void trip_out(size_t bytes, uint64_t ticks)
 {
     out.ticks += ticks;
     out.bytes += bytes;
-    toll_paid(TOLL_OUT, bytes, ticks);
+    if (boot.crowded)
+        toll_paid(TOLL_OUT, bytes, ticks);
 }
 
 static void pay(enum toll toll, size_t bytes, uint64_t since)

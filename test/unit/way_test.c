@@ -306,6 +306,11 @@ START_TEST(who_only_reads_learns_what_copies_cost)
     ck_assert_int_lt(pieces, 10000);
     pay(8, TOLL_READ, 64 * KIB, 121);
     ck_assert_int_eq(tolls_dear(), way_bit(64 * KIB));
+    tolls_open();
+    pay(1, TOLL_READ, 32 * KIB, 0); /* a clock that did not move says little */
+    pay(200, TOLL_READ, 32 * KIB, 200);
+    pay(16, TOLL_IN, 16 * KIB, 60);
+    ck_assert_int_eq(tolls_dear(), way_bit(32 * KIB));
 }
 END_TEST
 
