@@ -33,6 +33,8 @@ struct link_fetch {
     void *owner;
 };
 
+enum { UP_TO_32_KIB = 1 << 0 | 1 << 1 }; /* classes of lengths */
+
 /* Advice of a receiver: classes of lengths (bits, pml/way.h) that had better be copied than read, and those of up to
  * 64 KiB of which reading is dear (pml/toll.h). */
 static inline uint32_t advice_of(uint32_t copied, uint32_t dear)
@@ -47,7 +49,7 @@ static inline uint32_t advice_dear(uint32_t advice)
  * time.  Where reading is dear they take 0.4 to 0.6 if copied, but those of 64 KiB 0.8 to 1.5. */
 static inline uint32_t advice_behind(uint32_t advice)
 {
-    return advice_of(0, advice_dear(advice) & 3);
+    return advice_of(0, advice_dear(advice) & UP_TO_32_KIB);
 }
 
 struct link {

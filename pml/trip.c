@@ -64,8 +64,6 @@ enum { SOME_CROSSINGS = 4, MOST_CROSSINGS = 8, MOST_CAME = 8 };
 
 /* ---- advice ---- */
 
-static const uint32_t copied_in_crowds = 1 << 0 | 1 << 1; /* bits of way_bit: up to 32 KiB */
-
 static void advise(uint32_t copied)
 {
     if (copied == advice)
@@ -107,7 +105,7 @@ void trips_open(void)
     memset(&went, 0, sizeof went);
     tolls_open();
     advise(wish == WISH_NONE                   ? UINT32_MAX
-           : wish == WISH_AUTO && boot.crowded ? advice_of(copied_in_crowds, 0)
+           : wish == WISH_AUTO && boot.crowded ? advice_of(UP_TO_32_KIB, 0)
                                                : 0);
 }
 
@@ -272,7 +270,7 @@ static void pay(enum toll toll, size_t bytes, uint64_t since)
     if (!boot.crowded || wish != WISH_AUTO || refused)
         return;
     toll_paid(toll, bytes, cpu_ticks() - since);
-    advise(advice_of(copied_in_crowds, tolls_dear()));
+    advise(advice_of(UP_TO_32_KIB, tolls_dear()));
 }
 
 uint64_t trip_now(void)

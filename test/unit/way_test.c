@@ -210,8 +210,10 @@ static uint32_t reading_is_dear(const struct peer *peer)
     return advice_of(copied_up_to_32(peer), way_bit(32 * KIB) | way_bit(64 * KIB));
 }
 
-/* How many of the messages of an exchange with so many others ask; answered: they send as many. */
-static int asked_of(const struct link *link, int others, size_t bytes, bool answered)
+/* How many of the messages of an exchange with so many others ask; answered: they send as many; waits: and are
+ * waited for meanwhile. */
+static int asked_of(const struct link *link, int others, size_t bytes, bool answered,
+                    bool waits)
 {
     struct peer peers[8] = { { 0 } };
     struct wire copied = { .flags = WIRE_PLAIN, .total = bytes };
@@ -220,7 +222,7 @@ static int asked_of(const struct link *link, int others, size_t bytes, bool answ
     for (int i = 0; i <= EXCHANGES; i++) {
         for (int k = 0; k < others; k++) {
             peers[k].link = link;
-            asked += trip_asks(&peers[k], bytes, answered) && i > 0;
+            asked += trip_asks(&peers[k], bytes, waits) && i > 0;
         }
         for (int k = 0; answered && k < others; k++)
             trip_begin(&trip, &peers[k], &copied, true, true);
@@ -231,12 +233,13 @@ static int asked_of(const struct link *link, int others, size_t bytes, bool answ
 static int asked(int others, size_t bytes, bool answered)
 {
     static const struct link link = { .advised = copied_up_to_32 };
-    return asked_of(&link, others, bytes, answered);
+    return asked_of(&link, others, bytes, answered, answered);
 }
 
 START_TEST(exchanges_with_many_are_read)
 {
-    static const struct link dear = { .advised = reading_is_dear };
+    static const struct link dear = { .advised = reading_is_dear },
+                             cheap = { .advised = copied_up_to_32 };
     params_read();
     trips_open();
     boot.crowded = true;
@@ -247,9 +250,12 @@ START_TEST(exchanges_with_many_are_read)
     ck_assert_int_eq(asked(3, 32 * KIB, true), 3 * EXCHANGES);
     ck_assert_int_eq(asked(8, 32 * KIB, false), 0);
     ck_assert_int_eq(asked(1, 64 * KIB, false), EXCHANGES);
-    ck_assert_int_eq(asked_of(&dear, 4, 32 * KIB, true), 0);
-    ck_assert_int_eq(asked_of(&dear, 4, 64 * KIB, true), 0);
-    ck_assert_int_eq(asked_of(&dear, 4, 64 * KIB + 1, true), 4 * EXCHANGES);
+    ck_assert_int_eq(asked_of(&cheap, 4, 32 * KIB, true, true), 4 * EXCHANGES);
+    /* in turn, as roots of bcasts */
+    ck_assert_int_eq(asked_of(&cheap, 4, 32 * KIB, true, false), 0);
+    ck_assert_int_eq(asked_of(&dear, 4, 32 * KIB, true, true), 0);
+    ck_assert_int_eq(asked_of(&dear, 4, 64 * KIB, true, true), 0);
+    ck_assert_int_eq(asked_of(&dear, 4, 64 * KIB + 1, true, true), 4 * EXCHANGES);
     boot.crowded = false;
     ck_assert_int_eq(asked(4, 32 * KIB, true), 0);
 }
@@ -278,8 +284,8 @@ START_TEST(reading_is_dear_if_two_copies_cost_less)
     pay(100, TOLL_READ, 16 * KIB, 500);
     pay(100, TOLL_READ, 128 * KIB, 500); /* not looked at */
     ck_assert_int_eq(tolls_dear(), all & ~way_bit(64 * KIB));
-    pay(1, TOLL_READ, 32 * KIB,
-        140); /* smaller ones count at once, larger ones slowly, and short pieces never */
+    /* smaller ones count at once, larger ones slowly, and short pieces never */
+    pay(1, TOLL_READ, 32 * KIB, 140);
     ck_assert_int_eq(tolls_dear(), way_bit(16 * KIB));
     pay(3, TOLL_IN, 8 * KIB, 1);
     pay(1, TOLL_READ, 32 * KIB, 250);
