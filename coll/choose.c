@@ -81,7 +81,7 @@ struct question question_of(const struct team *team, const struct call *call, en
         .order_matters = order_matters(call),
         .one_node = team->one_node,
         .crowded = team->crowded,
-        .maps = team->maps,
+        .reading = team->reading,
         .away = team->away,
         .serves = call->serves != 0,
         .ranks = ranks,
@@ -139,7 +139,7 @@ static int choose_forced(const struct question *q, const struct orders *orders,
 static bool matches(const struct rule *rule, const struct question *q)
 {
     return (!rule->ordered || q->order_matters) && (!rule->one_node || q->one_node) &&
-           (!rule->crowded || q->crowded) && (!rule->maps || q->maps) &&
+           (!rule->crowded || q->crowded) && rule->reads <= q->reading &&
            (!rule->away || q->away) && rule_reaches(q->bytes, rule->bytes) &&
            rule_reaches((size_t)q->ranks, rule->ranks);
 }

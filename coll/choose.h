@@ -23,8 +23,8 @@ struct question {
     bool order_matters; /* the operation does not commute */
     bool one_node, crowded;
     bool serves; /* it is part of a function: orders that cannot be obeyed are not for it */
-    bool maps;   /* memory of others may be mapped, on that node */
     bool away;   /* attach left it to messages, as somebody's device folds */
+    int reading; /* enum reading (runtime/reading.h), as in struct team */
     int ranks, nodes;
     const struct places *places; /* where the ranks are; NULL: together */
     size_t bytes;                /* as rules.c counts them */

@@ -31,8 +31,8 @@ struct team {
     bool strays_told;       /* one was found: no more looking */
     bool one_node;
     bool away;    /* while messages do what attach left, as somebody's data are on a device */
-    bool maps;    /* on one node where memory of others may be mapped: all members know alike */
-    bool crowded; /* on one node that has more ranks than CPUs, likewise */
+    bool crowded; /* on one node that has more ranks than CPUs: all members know alike */
+    int reading; /* enum reading of others' memory, likewise; READING_DEAR, 0, on several nodes */
     uint16_t chosen[COLL_KINDS]; /* 1 + which algorithm each collective used last; 0: none */
     struct tiny *tiny;           /* NULL: no shared slots */
     struct tracks *tracks;       /* of nonblocking collectives; NULL: none yet */

@@ -18,6 +18,7 @@
 #include "coll/model.h"
 #include "coll/tuning.h"
 #include "runtime/log.h"
+#include "runtime/reading.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,17 @@ static void reach_text(char *text, size_t size, const char *what, struct reach r
         snprintf(text, size, ", up to %zu %s", r.to, what);
 }
 
+static const char *const readings[] = {
+    [READING_DEAR] = "",
+    [READING_FAIR] = ", reading others' memory is not dear",
+    [READING_MAPPED] = ", memory of others may be mapped",
+};
+
 static void rule_text(char *text, size_t size, const struct rule *rule, int number)
 {
     snprintf(text, size, "rule %d%s%s%s%s%s", number,
              rule->one_node ? ", all ranks on one node" : "",
-             rule->crowded ? ", more ranks than CPUs" : "",
-             rule->maps ? ", memory of others may be mapped" : "",
+             rule->crowded ? ", more ranks than CPUs" : "", readings[rule->reads],
              rule->away ? ", a device folds" : "",
              rule->ordered ? ", the operation does not commute" : "");
     reach_text(text, size, "bytes", rule->bytes);

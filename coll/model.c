@@ -230,7 +230,7 @@ static bool rule_may_be_better(const struct question *q, const struct candidate 
     struct choice rule;
     alike.bytes = rounded(q->bytes);
     alike.mode = BLOCKING;
-    alike.maps = false;
+    alike.reading = 0;
     alike.no_tiny = alike.no_attach = "on several nodes";
     bool any = grows_with_ranks(q->what) && choose_by_rule(&alike, &rule), better = false;
     for (int i = 0; any && i < n; i++)

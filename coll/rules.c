@@ -17,6 +17,7 @@
 
 #include "coll/algorithms.h"
 #include "coll/tiny.h"
+#include "runtime/reading.h"
 
 const struct algorithm algorithms[] = {
     { COLL_BARRIER, "tiny", 0, .ordered = true },
@@ -251,8 +252,13 @@ static const struct rule bcast_rules[] = {
     { .one_node = true, .ranks = UPTO(2), .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .ranks = FROM(12), .bytes = FROM(24 * KiB), .use = "attach" },
-    { .crowded = true, .ranks = FROM(7), .bytes = FROM(32 * KiB), .use = "attach" },
-    { .crowded = true, .bytes = FROM(48 * KiB), .use = "attach" },
+    { .reads = READING_FAIR,
+      .crowded = true,
+      .ranks = FROM(7),
+      .bytes = FROM(32 * KiB),
+      .use = "attach" },
+    { .reads = READING_FAIR, .crowded = true, .bytes = FROM(48 * KiB), .use = "attach" },
+    { .crowded = true, .bytes = FROM(96 * KiB), .use = "attach" },
     { .crowded = true, .use = "knomial" },
     { .bytes = UPTO(64 * KiB), .use = "binomial" },
     { .ranks = UPTO(2), .use = "binomial" },
@@ -266,7 +272,9 @@ static const struct rule gather_rules[] = {
     { .crowded = true, .ranks = UPTO(4), .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(512), .use = "tiny" },
     { .crowded = true, .bytes = UPTO(24 * KiB), .use = "linear" },
-    { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
+    { .reads = READING_FAIR, .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .bytes = UPTO(96 * KiB), .use = "linear" },
+    { .one_node = true, .bytes = FROM(24 * KiB), .use = "attach" },
     { .crowded = true, .use = "linear" },
     { .bytes = UPTO(2 * KiB), .use = "binomial" },
     { .use = "linear" },
@@ -283,8 +291,15 @@ static const struct rule scatter_rules[] = {
 };
 static const struct rule allgather_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .crowded = true, .ranks = FROM(7), .bytes = FROM(12 * KiB), .use = "attach" },
-    { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
+    { .reads = READING_FAIR,
+      .crowded = true,
+      .ranks = FROM(7),
+      .bytes = FROM(12 * KiB),
+      .use = "attach" },
+    { .reads = READING_FAIR, .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = UPTO(6), .bytes = FROM(48 * KiB), .use = "attach" },
+    { .crowded = true, .bytes = FROM(16 * KiB), .use = "spread" },
+    { .one_node = true, .bytes = FROM(24 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(8 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
@@ -292,8 +307,15 @@ static const struct rule allgather_rules[] = {
 };
 static const struct rule allgatherv_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .crowded = true, .ranks = FROM(7), .bytes = FROM(12 * KiB), .use = "attach" },
-    { .one_node = true, .bytes = FROM(16 * KiB), .use = "attach" },
+    { .reads = READING_FAIR,
+      .crowded = true,
+      .ranks = FROM(7),
+      .bytes = FROM(12 * KiB),
+      .use = "attach" },
+    { .reads = READING_FAIR, .bytes = FROM(16 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = UPTO(6), .bytes = FROM(48 * KiB), .use = "attach" },
+    { .crowded = true, .bytes = FROM(16 * KiB), .use = "spread" },
+    { .one_node = true, .bytes = FROM(24 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(8 * KiB), .use = "spread" },
     { .bytes = UPTO(32 * KiB), .use = "bruck" },
     { .use = "ring" },
@@ -301,11 +323,22 @@ static const struct rule allgatherv_rules[] = {
 };
 static const struct rule alltoall_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .reads = READING_FAIR, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .one_node = true, .ranks = UPTO(2), .bytes = FROM(24 * KiB), .use = "attach" },
     { .crowded = true, .ranks = FROM(7), .bytes = FROM(96 * KiB), .use = "spread" },
-    { .crowded = true, .ranks = FROM(12), .bytes = FROM(6 * KiB), .use = "attach" },
-    { .crowded = true, .ranks = FROM(6), .bytes = FROM(12 * KiB), .use = "attach" },
-    { .crowded = true, .bytes = FROM(32 * KiB), .use = "attach" },
+    { .reads = READING_FAIR,
+      .crowded = true,
+      .ranks = FROM(12),
+      .bytes = FROM(6 * KiB),
+      .use = "attach" },
+    { .reads = READING_FAIR,
+      .crowded = true,
+      .ranks = FROM(6),
+      .bytes = FROM(12 * KiB),
+      .use = "attach" },
+    { .reads = READING_FAIR, .crowded = true, .bytes = FROM(32 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = FROM(12), .bytes = FROM(24 * KiB), .use = "attach" },
+    { .crowded = true, .ranks = UPTO(11), .bytes = FROM(48 * KiB), .use = "attach" },
     { .crowded = true, .ranks = UPTO(32), .use = "spread" },
     { .ranks = FROM(8), .bytes = UPTO(128), .use = "bruck" },
     { .use = "spread" },
@@ -330,7 +363,7 @@ static const struct rule reduce_rules[] = {
 };
 static const struct rule allreduce_rules[] = {
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .maps = true, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
+    { .reads = READING_MAPPED, .ranks = UPTO(2), .bytes = FROM(16 * KiB), .use = "attach" },
     { .one_node = true, .ranks = UPTO(2), .bytes = FROM(128 * KiB), .use = "attach" },
     { .crowded = true, .ranks = FROM(3), .bytes = UPTO(32 * KiB), .use = "knomial" },
     { .crowded = true, .ranks = FROM(7), .bytes = UPTO(64 * KiB), .use = "knomial" },
@@ -427,12 +460,12 @@ const struct rule *rules_of(enum collective what, bool inter)
     return inter ? collectives[what].between : collectives[what].within;
 }
 
-struct reach rules_attach(enum collective what, int ranks, bool crowded)
+struct reach rules_attach(enum collective what, struct node_kind node)
 {
     struct reach reach = { SIZE_MAX, SIZE_MAX };
     for (const struct rule *r = rules_of(what, false); r->use; r++) {
-        if ((r->crowded && !crowded) || r->ordered || r->maps || r->away ||
-            !rule_reaches((size_t)ranks, r->ranks))
+        if ((r->crowded && !node.crowded) || r->ordered || r->reads > node.reading || r->away ||
+            !rule_reaches((size_t)node.ranks, r->ranks))
             continue;
         if (strcmp(r->use, "attach") == 0)
             return (struct reach){ r->bytes.from, reach.to };

@@ -58,8 +58,8 @@ struct rule {
     bool ordered;  /* only if the operation does not commute */
     bool one_node; /* only if all ranks share memory */
     bool crowded;  /* only if they share memory and are more than the CPUs */
-    bool maps;     /* only if they share memory, and that of others may be mapped */
     bool away; /* only if attach found that somebody's device folds: few steps, and no pieces */
+    int reads; /* enum reading: only if they share memory, and read others' so well or better */
     struct reach bytes, ranks;
     const char *use; /* name of an algorithm; NULL ends a list */
     size_t piece;    /* cut in pieces of about so many bytes; 0 = whole */
@@ -70,8 +70,14 @@ enum { MOST_RULES = 16 }; /* in a list */
 /* The rules of a collective, within a communicator or between groups. */
 const struct rule *rules_of(enum collective what, bool inter);
 
-/* The lengths that the rules of a collective leave to "attach" in a team of a node; none: from SIZE_MAX on. */
-struct reach rules_attach(enum collective what, int ranks, bool crowded);
+struct node_kind { /* what rules ask of a team of one node */
+    int ranks;
+    bool crowded;
+    int reading;
+};
+
+/* The lengths that the rules of a collective leave to "attach" there; none: from SIZE_MAX on. */
+struct reach rules_attach(enum collective what, struct node_kind node);
 
 /* "allreduce", ... */
 const char *collective_name(enum collective what);

@@ -79,7 +79,7 @@ int team_open(struct team *team, const struct ticket *ticket, int rank, struct r
 {
     *team = (struct team){ .split = split, .one_node = on_one_node(members) };
     team->crowded = team->one_node && boot.crowded;
-    team->maps = team->one_node && boot.maps;
+    team->reading = team->one_node ? boot.reading : 0;
     team->nodes = team->one_node ? 1 : nodes_at_most(members->n);
     int error = places_find(members, &team->places, &team->nodes);
     return error ? error : team_open_channel(team, ticket, rank, members);
@@ -90,7 +90,7 @@ int team_open_like(struct team *team, const struct ticket *ticket, const struct 
     *team = (struct team){ .split = like->split,
                            .one_node = like->one_node,
                            .crowded = like->crowded,
-                           .maps = like->maps,
+                           .reading = like->reading,
                            .nodes = like->nodes,
                            .places = places_share(like->places) };
     return team_open_channel(team, ticket, like->channel.rank, like->channel.peers);

@@ -302,6 +302,7 @@ static struct tiny *slots_open(char *slots, struct shape shape, const struct cha
     tiny->me = channel->rank;
     tiny->channel = channel;
     tiny->crowded = boot.crowded;
+    tiny->reading = boot.reading;
     tiny->spin = boot.crowded ? SPIN_CROWDED : SPIN;
     tiny->depth = shape.depth;
     tiny->slot_bytes = shape.slot_bytes;

@@ -83,7 +83,8 @@ void tiny_letters_open(struct tiny *t)
     l->near = OFFER_HEAD + l->bytes <= t->room;
     size_t each = others > 0 ? room_for_cells(t) / others / CELL * CELL : 0;
     l->most = (uint32_t)(each < most ? each : most);
-    struct reach written = rules_attach(COLL_ALLTOALL, t->n, t->crowded);
+    struct reach written =
+        rules_attach(COLL_ALLTOALL, (struct node_kind){ t->n, t->crowded, t->reading });
     l->written_from = written.from;
     l->written_to = written.to;
 }

@@ -66,6 +66,7 @@ struct tiny {
     uint32_t listened; /* operations in a row in which one other was heard */
     bool behind;       /* that one was ahead, see tiny_fetch */
     bool crowded;      /* more ranks than CPUs */
+    int reading;       /* enum reading, as in struct team */
     int8_t readers[TINY_DEPTH]; /* of this rank's slots, see above */
     struct letters {            /* tiny_letters.c */
         uint32_t bytes;         /* of all letters of a rank */

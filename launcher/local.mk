@@ -31,7 +31,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/remote_ask.c launcher/remote_run.c \
     launcher/remote_start.c launcher/share.c launcher/share.h launcher/shape.c launcher/show.c launcher/show.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
     launcher/survey.c launcher/survey.h launcher/trace_far.c launcher/trace_far.h launcher/trace_line.c launcher/trace_line.h launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
-    runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/record_read.c runtime/typo.c
+    runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/reading.c runtime/record_read.c runtime/typo.c
 launcher_liblauncher_la_LIBADD = -ldl
 
 launcher_xmpirun_SOURCES = launcher/main.c

@@ -16,7 +16,7 @@
 #include "launcher/program.h"
 #include "launcher/psets.h"
 #include "launcher/services.h"
-#include "runtime/xpmem.h"
+#include "runtime/reading.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ static void fill_segment(struct job *job)
         memcpy(bootseg_nodes(segment), plan->node_of, (size_t)plan->world * sizeof(int32_t));
     segment->cpus = plan->hosts[0].budget.slots;
     segment->crowded = plan->crowded;
-    segment->maps = xpmem_may_be(getenv("XMPI_SHM_SINGLE_COPY"), getenv("XMPI_LIBXPMEM"));
+    segment->reading = reading_here(getenv("XMPI_SHM_SINGLE_COPY"), getenv("XMPI_LIBXPMEM"));
     segment->launcher_pid = getpid();
     segment->universe = job->options->universe;
     if (!segment->universe)

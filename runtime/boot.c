@@ -267,7 +267,7 @@ int boot_join(struct boot_header *segment, int local_rank)
         .appnum = record->appnum,
         .universe = segment->universe > 0 ? segment->universe : -1,
         .crowded = is_crowded(segment),
-        .maps = segment->maps,
+        .reading = segment->reading,
         .segment = segment,
     };
     return boot_divide();

@@ -20,7 +20,7 @@ struct boot {
     int node, nnodes;
     int appnum, universe; /* -1 where unknown */
     bool crowded;         /* more ranks than CPUs here */
-    bool maps;            /* memory of other ranks may be mapped here: all know alike */
+    int reading;          /* enum reading, of the memory of other ranks here: all know alike */
     const char *how;      /* "launcher", "pmix", "store", "singleton" */
     struct boot_header *segment;
 };

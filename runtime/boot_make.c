@@ -8,7 +8,7 @@
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
-#include "runtime/xpmem.h"
+#include "runtime/reading.h"
 
 #include "mpi.h"
 
@@ -25,7 +25,7 @@ static void describe(struct boot_header *segment, const struct boot_shape *shape
     segment->universe = shape->universe;
     segment->cpus = hw_usable_cpus();
     segment->crowded = shape->nlocal > segment->cpus;
-    segment->maps = xpmem_may_be(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
+    segment->reading = reading_here(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
     for (int i = 0; i < shape->nlocal; i++)
         bootseg_rank(segment, i)->world_rank = shape->peers[i];
 }

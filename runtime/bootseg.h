@@ -124,7 +124,7 @@ struct boot_header {
     int32_t cpus;    /* CPUs this job may use on this node (affinity mask, cgroup quota) */
     int32_t crowded; /* ranks exceed cpus: wait politely */
     int32_t
-        maps; /* there may be XPMEM here (xpmem_may_be), as whoever made the segment sees it */
+        reading; /* enum reading (runtime/reading.h), as whoever made the segment found it */
     int32_t
         launcher_pid; /* wants SIGURG: after an abort, from an MPI process below a wrapper */
     int32_t universe; /* MPI_UNIVERSE_SIZE */

@@ -32,6 +32,7 @@ libxmpi_core_la_SOURCES += \
     runtime/progress.c runtime/progress.h runtime/wait.c runtime/wait.h runtime/helper.c \
     runtime/psets.c runtime/psets.h \
     runtime/ranks.c runtime/ranks.h runtime/scarce.h \
+    runtime/reading.c runtime/reading.h \
     runtime/record.c runtime/record.h runtime/record_read.c \
     runtime/seat.c runtime/seat.h \
     runtime/symbols.h runtime/system_text.h runtime/text_hash.h \

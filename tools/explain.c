@@ -14,7 +14,7 @@
 #include "runtime/fail.h"
 #include "runtime/hw.h"
 #include "runtime/param.h"
-#include "runtime/xpmem.h"
+#include "runtime/reading.h"
 #include "tools/names.h"
 #include "tools/plan.h"
 
@@ -179,7 +179,8 @@ int explain_main(int argc, char **argv)
     q.one_node = q.nodes == 1;
     q.places = q.one_node ? NULL : &several_nodes;
     q.crowded = q.one_node && q.ranks > cpus;
-    q.maps = q.one_node && xpmem_may_be(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
+    if (q.one_node)
+        q.reading = reading_here(param_string(SHM_SINGLE_COPY), param_string(LIBXPMEM));
     q.order_matters = q.order_matters && is_reduction(q.what);
     q.no_tiny = no_tiny(&q);
     q.no_attach = no_attach(&q);

@@ -10,6 +10,7 @@
 #include "mpi.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
+#include "runtime/reading.h"
 
 #include "test/unit/unit.h"
 
@@ -55,11 +56,11 @@ START_TEST(every_rule_names_an_algorithm)
 END_TEST
 
 /* Which rule speaks for so many bytes; attach could serve. */
-static bool is_attached(int ranks, size_t bytes, bool crowded)
+static bool is_attached(struct node_kind node, size_t bytes)
 {
     const struct rule *r = rules_of(COLL_ALLTOALL, false);
-    while (!rule_reaches(bytes, r->bytes) || !rule_reaches((size_t)ranks, r->ranks) ||
-           (r->crowded && !crowded))
+    while (!rule_reaches(bytes, r->bytes) || !rule_reaches((size_t)node.ranks, r->ranks) ||
+           (r->crowded && !node.crowded) || r->reads > node.reading)
         r++;
     return strcmp(r->use, "attach") == 0;
 }
@@ -68,15 +69,17 @@ static bool is_attached(int ranks, size_t bytes, bool crowded)
 START_TEST(lengths_that_are_attached_are_a_row)
 {
     int attached = 0;
-    for (int ranks = 2; ranks <= 64; ranks++)
-        for (int crowded = 0; crowded < 2; crowded++)
-            for (size_t bytes = 1; bytes < 1 << 22; bytes += bytes < 100 ? 1 : bytes / 100) {
-                struct reach row = rules_attach(COLL_ALLTOALL, ranks, crowded);
-                bool in_row = bytes >= row.from && bytes <= row.to;
-                ck_assert_msg(in_row == is_attached(ranks, bytes, crowded),
-                              "%d ranks, %zu bytes, crowded: %d", ranks, bytes, crowded);
-                attached += in_row;
-            }
+    for (int kind = 0; kind < 63 * 6; kind++) {
+        struct node_kind node = { 2 + kind / 6, kind % 2, kind / 2 % 3 };
+        struct reach row = rules_attach(COLL_ALLTOALL, node);
+        for (size_t bytes = 1; bytes < 1 << 22; bytes += bytes < 100 ? 1 : bytes / 100) {
+            bool in_row = bytes >= row.from && bytes <= row.to;
+            ck_assert_msg(in_row == is_attached(node, bytes),
+                          "%d ranks, %zu bytes, crowded: %d, reading: %d", node.ranks, bytes,
+                          node.crowded, node.reading);
+            attached += in_row;
+        }
+    }
     ck_assert_int_gt(attached, 0);
 }
 END_TEST
@@ -190,35 +193,60 @@ START_TEST(two_ranks_use_slots_for_longer_data)
 }
 END_TEST
 
-static const char *of_a_pair(enum collective what, size_t bytes, bool maps)
+static const char *of_many(enum collective what, size_t bytes, struct node_kind node)
 {
-    struct question q = {
-        .what = what, .one_node = true, .ranks = 2, .nodes = 1, .maps = maps
-    };
+    struct question q = { .what = what,
+                          .one_node = true,
+                          .nodes = 1,
+                          .ranks = node.ranks,
+                          .crowded = node.crowded,
+                          .reading = node.reading,
+                          .bytes = bytes };
     struct choice choice;
-    q.bytes = bytes;
     q.no_tiny = "too long";
     forced_read("");
     ck_assert_int_eq(choose_answer(&q, NULL, &choice), 0);
     return choice.algorithm->name;
 }
 
+static const char *of_a_pair(enum collective what, size_t bytes, int reading)
+{
+    return of_many(what, bytes, (struct node_kind){ .ranks = 2, .reading = reading });
+}
+
 /* Of a short vector two rounds cost more than they save, unless it is looked at in place. */
 START_TEST(two_ranks_attach_sooner_where_memory_is_mapped)
 {
-    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 32 << 10, true), "attach");
-    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 32 << 10, false), "doubling");
-    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 128 << 10, false), "attach");
-    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 127 << 10, false), "doubling");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 32 << 10, READING_MAPPED), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 32 << 10, READING_FAIR), "doubling");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 128 << 10, READING_FAIR), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_ALLREDUCE, 127 << 10, READING_FAIR), "doubling");
+}
+END_TEST
+
+/* Where ranks share CPUs.  Of reductions this changes nothing: it is measured, and sums shall be the same in every run. */
+START_TEST(crowds_attach_later_where_reading_is_dear)
+{
+    struct node_kind fair = { 8, true, READING_FAIR }, dear = { 8, true, READING_DEAR };
+    ck_assert_str_eq(of_many(COLL_ALLGATHER, 32 << 10, fair), "attach");
+    ck_assert_str_eq(of_many(COLL_ALLGATHER, 32 << 10, dear), "spread");
+    ck_assert_str_eq(of_many(COLL_GATHER, 32 << 10, fair), "attach");
+    ck_assert_str_eq(of_many(COLL_GATHER, 32 << 10, dear), "linear");
+    ck_assert_str_eq(of_many(COLL_GATHER, 128 << 10, dear), "attach");
+    for (int what = 0; what < COLL_KINDS; what++)
+        for (size_t bytes = 1; is_reduction((enum collective)what) && bytes < 1 << 22;
+             bytes *= 2)
+            ck_assert_str_eq(of_many((enum collective)what, bytes, fair),
+                             of_many((enum collective)what, bytes, dear));
 }
 END_TEST
 
 /* Of two; of more than there are CPUs a chain costs fewer copies. */
 START_TEST(long_prefix_sums_of_a_pair_are_attached)
 {
-    ck_assert_str_eq(of_a_pair(COLL_SCAN, 128 << 10, false), "attach");
-    ck_assert_str_eq(of_a_pair(COLL_EXSCAN, 8 << 20, false), "attach");
-    ck_assert_str_ne(of_a_pair(COLL_SCAN, 127 << 10, false), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_SCAN, 128 << 10, READING_FAIR), "attach");
+    ck_assert_str_eq(of_a_pair(COLL_EXSCAN, 8 << 20, READING_FAIR), "attach");
+    ck_assert_str_ne(of_a_pair(COLL_SCAN, 127 << 10, READING_FAIR), "attach");
 }
 END_TEST
 
@@ -401,9 +429,9 @@ UNIT_MAIN("choose", every_rule_names_an_algorithm, lengths_that_are_attached_are
           there_is_always_one_that_serves, between_groups_too,
           what_groups_chose_before_changes_nothing, ranks_that_share_cpus_avoid_hops,
           two_ranks_use_slots_for_longer_data, two_ranks_attach_sooner_where_memory_is_mapped,
-          long_prefix_sums_of_a_pair_are_attached, long_prefix_sums_are_a_pipeline,
-          a_name_overrules_the_rules, what_cannot_be_is_an_error_that_helps,
-          a_team_may_have_orders_of_its_own, what_was_chosen_before_is_chosen_again,
-          the_usual_call_is_told_from_others,
+          crowds_attach_later_where_reading_is_dear, long_prefix_sums_of_a_pair_are_attached,
+          long_prefix_sums_are_a_pipeline, a_name_overrules_the_rules,
+          what_cannot_be_is_an_error_that_helps, a_team_may_have_orders_of_its_own,
+          what_was_chosen_before_is_chosen_again, the_usual_call_is_told_from_others,
           operations_that_do_not_commute_are_told_from_others,
           lists_are_searched_by_whole_words, a_slot_takes_so_much_and_no_more)

@@ -11,6 +11,7 @@
 #include "runtime/boot.h"
 #include "runtime/param.h"
 #include "runtime/progress.h"
+#include "runtime/reading.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ static inline void job_rank(struct boot_header *segment, int rank, int n, job_bo
                           .appnum = -1,
                           .universe = -1,
                           .crowded = n > sysconf(_SC_NPROCESSORS_ONLN),
+                          .reading = READING_FAIR,
                           .how = "test",
                           .segment = segment };
     progress_open(&boot_record(boot.local_rank)->bell, boot.crowded);

@@ -1,5 +1,5 @@
 check_PROGRAMS += test/unit/amount_test test/unit/bias_test test/unit/boot_test test/unit/bootseg_test test/unit/fail_test test/unit/follow_test \
-    test/unit/alone_test test/unit/apart_test test/unit/huge_test test/unit/hw_test test/unit/lock_test test/unit/notice_test test/unit/object_test test/unit/param_test test/unit/progress_test \
+    test/unit/alone_test test/unit/apart_test test/unit/huge_test test/unit/hw_test test/unit/lock_test test/unit/notice_test test/unit/object_test test/unit/param_test test/unit/progress_test test/unit/reading_test \
     test/unit/ranks_test test/unit/record_test
 test_unit_amount_test_SOURCES = test/unit/amount_test.c test/unit/unit.h
 test_unit_amount_test_LDADD = $(UNIT_LIBS)
@@ -13,6 +13,8 @@ test_unit_fail_test_SOURCES = test/unit/fail_test.c test/unit/unit.h
 test_unit_fail_test_LDADD = $(UNIT_LIBS)
 test_unit_follow_test_SOURCES = test/unit/follow_test.c test/unit/unit.h
 test_unit_follow_test_LDADD = $(UNIT_LIBS)
+test_unit_reading_test_SOURCES = test/unit/reading_test.c test/unit/unit.h
+test_unit_reading_test_LDADD = $(UNIT_LIBS)
 test_unit_huge_test_SOURCES = test/unit/huge_test.c test/unit/unit.h
 test_unit_huge_test_LDADD = $(UNIT_LIBS)
 test_unit_hw_test_SOURCES = test/unit/hw_test.c
