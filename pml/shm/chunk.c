@@ -14,7 +14,8 @@
  *     unused (in turn) -> ready (in order) -> in flight -> unused
  *
  * as many as were taken since the last pause.  That makes messages of 4 to 64 KiB a third faster.
- * Not where ranks share processors and so have no pauses, but more memory than caches.
+ * Not where ranks share processors and so have no pauses, but more memory than caches.  There a chunk that was read on
+ * another CPU is filled as fill.h says, and one that was read here the usual way.
  *
  * Short pieces that follow each other share a chunk, which is free when the last of them was read: windows of 512
  * bytes take half of the time, of 2 KiB 0.9.  Longer ones only where ranks share processors, so that more are
@@ -37,6 +38,7 @@ static struct {
     uint16_t chunk[CHUNKS]; /* a ring */
     unsigned first, n;
 } unused;
+static bool here[CHUNKS]; /* it was read on our CPU, and lies in our cache; or it is new */
 static struct lane *lanes;
 static int nlanes;
 static uint32_t most_in_flight; /* of a lane */
@@ -91,8 +93,10 @@ void chunks_open(struct lane *all, int n)
     most_in_flight =
         chunks / 2 < CHUNKS_IN_FLIGHT ? (uint32_t)chunks / 2 : (uint32_t)CHUNKS_IN_FLIGHT;
     reserve = (unsigned)chunks / 12;
-    for (uint16_t i = 0; i < chunks; i++)
+    for (uint16_t i = 0; i < chunks; i++) {
+        here[i] = true;
         unused_put(i);
+    }
 }
 
 /* Was the first chunk in flight read?  Unread are those that end behind `freed`, up to `head`.  To compare with `freed`
@@ -113,10 +117,13 @@ static void lane_reclaim(struct lane *lane)
 {
     if (lane->first_chunk == lane->last_chunk || !is_read(lane))
         return;
-    void (*put)(uint16_t chunk) = shares_cpu(lane) ? unused_put_first : unused_put;
-    do
-        put(lane->chunk[lane->first_chunk++ % CHUNKS_IN_FLIGHT]);
-    while (lane->first_chunk != lane->last_chunk && is_read(lane));
+    bool is_here = shares_cpu(lane);
+    void (*put)(uint16_t chunk) = is_here ? unused_put_first : unused_put;
+    do {
+        uint16_t chunk = lane->chunk[lane->first_chunk++ % CHUNKS_IN_FLIGHT];
+        here[chunk] = is_here;
+        put(chunk);
+    } while (lane->first_chunk != lane->last_chunk && is_read(lane));
 }
 
 static void lanes_reclaim(void)
@@ -147,7 +154,7 @@ bool chunks_wait(struct lane *lane)
     return lane->last_chunk - lane->first_chunk >= LOOK_AT_TAIL;
 }
 
-int chunk_take(struct lane *lane, size_t bytes)
+static int place_take(struct lane *lane, size_t bytes)
 {
     lane_reclaim(lane);
     int rest = rest_take(lane, bytes);
@@ -164,6 +171,13 @@ int chunk_take(struct lane *lane, size_t bytes)
     if (unused.n <= others)
         lanes_reclaim();
     return unused.n > others ? unused_take() : -1;
+}
+
+int chunk_take(struct lane *lane, size_t bytes)
+{
+    int place = place_take(lane, bytes);
+    lane->chunk_here = place >= 0 && here[place % (1 << CHUNK_BITS)];
+    return place;
 }
 
 void chunks_lose(struct lane *lane)

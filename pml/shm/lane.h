@@ -82,6 +82,7 @@ struct lane {
     uint32_t chunk_end[CHUNKS_IN_FLIGHT]; /* free when the peer has read up to here */
     struct fill fill;                     /* how chunks are filled */
     bool chunk_fetched;                   /* the one that was taken last has been fetched */
+    bool chunk_here;                      /* it lies in our cache anyway */
 
     struct mapped *memory; /* the peer's, mapped here; NULL: not, or not yet */
     bool unmapped;         /* it cannot be */

@@ -325,7 +325,7 @@ END_TEST
 
 /* ---- which chunk is next ---- */
 
-enum { IN_A_ROW = 10, ANSWERED_BYTES = 4096 };
+enum { IN_A_ROW = 10, ALL_TWICE = 2 * CHUNKS, ANSWERED_BYTES = 4096 };
 
 /* A message whose answer tells that it was read. */
 static void send_and_hear(struct channel *c)
@@ -340,19 +340,26 @@ static void send_and_hear(struct channel *c)
         ck_assert_int_eq(pml_send(c, &nothing, &other, SEND_STANDARD), 0);
 }
 
-/* How often the chunk of a message is the one of the message before, with a peer on that CPU. */
-static int same_chunks(struct channel *c, unsigned cpu)
+static struct tally {
+    int same;  /* how often the chunk of a message is the one of the message before, */
+    int asked; /* and it is asked whether it is to be filled past the caches */
+} tally;
+
+/* Of so many messages, with a peer on that CPU. */
+static void tally_chunks(struct channel *c, unsigned cpu, int messages)
 {
-    int same = 0, before = -1;
-    for (int i = 0; i <= IN_A_ROW; i++) {
+    int before = -1;
+    tally = (struct tally){ 0 };
+    for (int i = 0; i < messages; i++) {
         struct lane *lane = lane_of(1);
+        uint16_t left = lane->fill.left;
         oncpu_tell(lane->bell, cpu);
         send_and_hear(c);
         int last = lane->chunk[(lane->last_chunk - 1) % CHUNKS_IN_FLIGHT];
-        same += last == before;
+        tally.same += last == before;
+        tally.asked += lane->fill.left != left;
         before = last;
     }
-    return same;
 }
 
 static void beside_and_apart(int rank, int n)
@@ -360,7 +367,7 @@ static void beside_and_apart(int rank, int n)
     struct channel *c = job_world(rank, n);
     send_and_hear(c); /* the two are connected */
     if (rank == 1) {
-        for (int i = 0; i < 2 * (IN_A_ROW + 1); i++)
+        for (int i = 0; i < IN_A_ROW + 1 + ALL_TWICE; i++)
             send_and_hear(c);
     } else {
         unsigned here = (unsigned)sched_getcpu();
@@ -369,8 +376,13 @@ static void beside_and_apart(int rank, int n)
         CPU_SET(here, &one);
         ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
         boot.crowded = true;
-        ck_assert_int_ge(same_chunks(c, here), IN_A_ROW - 1);
-        ck_assert_int_le(same_chunks(c, here + 1), 1);
+        tally_chunks(c, here, IN_A_ROW + 1);
+        ck_assert_int_ge(tally.same, IN_A_ROW - 1);
+        ck_assert_int_eq(tally.asked, 0);
+        tally_chunks(c, here + 1, ALL_TWICE);
+        ck_assert_int_le(tally.same, 1);
+        ck_assert_int_ge(tally.asked,
+                         ALL_TWICE / 2 - IN_A_ROW); /* once each was read over there */
     }
     channel_close(c);
 }
