@@ -8,9 +8,10 @@
  *     writes into rank 1's         writes into rank 0's       both at once
  *     slot: done             <->   slot: done
  *
- * Writing is better than reading.  Data that were just computed lie in the cache of their owner; the
- * kernel copies them from there three times as fast as it fetches them, line after line, from
- * another one.  What was not computed since takes the same time either way.
+ * Whether writing is better or reading depends on the machine.  Data that were just computed lie in the cache of
+ * their owner; on an Intel Xeon the kernel copies them from there three times as fast as it fetches them, line
+ * after line, from another one.  On an AMD EPYC it is the stores into lines of another cache that are slow.  So where
+ * either would do it is measured (attach_blocks.c).
  *
  * Not all memory can be reached (rights, devices).  So the second round says how much is done, and
  * everybody hears everybody: the rest goes by messages, and so do later calls of that collective on this

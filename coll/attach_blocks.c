@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allgather(v), alltoall and gather into the memory of others: rank r writes its block, or the block
+ * Allgather(v), alltoall and gather in the memory of others: rank r writes its block, or the block
  * for rank i, into the r-th block of rank i's buffer.
  *
  *                 rank 0          rank 1          rank 2
  *     turn 1      -> 1            -> 2            -> 0
  *     turn 2      -> 2            -> 0            -> 1        nobody is written to by two at once
+ *
+ * Or each reads from those, which the ranks of an allgather or alltoall can as well.  What is better depends on the
+ * machine, and on whether the data that arrive are looked at: 1 MiB between two CPUs of an AMD EPYC that share no
+ * cache take 444 us to write if what was there had been read, 64 if not, 152 to read; on an Intel Xeon it is the
+ * reading that is slow.  So the ranks tell each other at the end of each call what it took, and go by the sum
+ * (runtime/means.h): all know the same.
  *
  * Of a gather of two ranks the root, which would only wait, reads three eighths of the block itself: a third
  * to two fifths take the same time where CPUs share a cache and where they do not.  Where one of them cannot
@@ -19,10 +25,13 @@
 
 #include "coll/scratch.h"
 #include "coll/tell.h"
+#include "runtime/means.h"
 
 struct blocks {
     const struct attached *a;
     const struct call *call;
+    enum means mover;     /* who moves the blocks */
+    uint64_t ticks;       /* what it took this rank */
     const char *send;     /* packed: one block, or one per rank; NULL: nothing is sent */
     char *land;           /* packed: a block per rank; NULL: nothing arrives */
     size_t mine;          /* bytes of the block that another one gets of us; */
@@ -33,6 +42,7 @@ struct blocks {
 };
 _Static_assert(sizeof(struct blocks) <= ATTACH_STATE, "attach_run has so much room");
 enum { PIECE_BYTES = 1 << 20 }; /* then others may come */
+static const enum means TAKER_READS = MEANS_FIRST, GIVER_WRITES = MEANS_SECOND;
 
 /* Where all of the blocks lie, packed one behind the other; NULL: they do not lie so. */
 static char *flat_blocks(const struct part *part, int n)
@@ -53,18 +63,28 @@ static char *flat_blocks(const struct part *part, int n)
     return first;
 }
 
-static void measure(struct blocks *b)
+/* Bytes of the block that others get of a rank. */
+static size_t block_bytes(const struct blocks *b, int rank)
 {
     const struct part *list = &b->call->recv;
-    size_t n = (size_t)b->a->tiny->n, me = (size_t)b->a->tiny->me;
-    b->mine = b->a->bytes;
-    b->before = me * b->mine;
-    b->all = n * b->mine;
-    if (b->call->what != COLL_ALLGATHERV)
-        return;
-    b->mine = (size_t)counts_at(list->counts, (int)me) * list->layout->size;
-    b->before = listed_bytes(list, (int)me).all;
-    b->all = listed_bytes(list, (int)n).all;
+    return b->call->what == COLL_ALLGATHERV
+               ? (size_t)counts_at(list->counts, rank) * list->layout->size
+               : b->a->bytes;
+}
+
+/* And of all blocks in front of it. */
+static size_t bytes_before(const struct blocks *b, int rank)
+{
+    return b->call->what == COLL_ALLGATHERV ? listed_bytes(&b->call->recv, rank).all
+                                            : (size_t)rank * b->a->bytes;
+}
+
+static void measure(struct blocks *b)
+{
+    int n = b->a->tiny->n, me = b->a->tiny->me;
+    b->mine = block_bytes(b, me);
+    b->before = bytes_before(b, me);
+    b->all = bytes_before(b, n);
 }
 
 /* Gets this rank anything from the others?  Gives it them anything? */
@@ -170,7 +190,7 @@ static void learn(struct attached *a, const struct call *call)
     a->other_way = before == 0 && (a->tiny->unable == 1 || a->tiny->unable == 2);
 }
 
-/* What the rank of this turn lacks of us, from where to where, or what the root lacks of the other one's. */
+/* What the rank of this turn lacks of us, from where to where, or what we lack of that one. */
 struct errand {
     int rank;
     bool reads;
@@ -179,11 +199,23 @@ struct errand {
     size_t bytes;
 };
 
+static struct errand errand_to_read(const struct blocks *b)
+{
+    const struct attached *a = b->a;
+    int r = (a->tiny->me + b->turn) % a->tiny->n;
+    uint64_t in = attach_offered(a, r)->in + (is_one_block(b->call) ? 0 : b->before);
+    return b->turn < a->tiny->n
+               ? (struct errand){ r, true, in, b->land + bytes_before(b, r), block_bytes(b, r) }
+               : (struct errand){ .bytes = 0 };
+}
+
 static struct errand errand_of(const struct blocks *b)
 {
     const struct attached *a = b->a;
     int n = a->tiny->n, me = a->tiny->me, r = (me + b->turn) % n, other = 1 - me;
     size_t skip = share_of_root(a, b->call);
+    if (b->mover == TAKER_READS)
+        return errand_to_read(b);
     if (b->turn == n && skip > 0 && takes(a, b->call))
         return (struct errand){ other, true, attach_offered(a, other)->in,
                                 b->land + (size_t)other * a->bytes, skip };
@@ -194,20 +226,52 @@ static struct errand errand_of(const struct blocks *b)
     return (struct errand){ r, false, out + skip, (char *)from + skip, b->mine - skip };
 }
 
-static bool errand_go(const struct blocks *b, const struct errand *e, size_t bytes)
+static bool errand_go(struct blocks *b, const struct errand *e, size_t bytes)
 {
-    return e->reads ? attach_read(b->a, e->rank, e->here + b->done, e->there + b->done, bytes)
+    uint64_t began = cpu_ticks();
+    bool good = e->reads
+                    ? attach_read(b->a, e->rank, e->here + b->done, e->there + b->done, bytes)
                     : attach_write(b->a, e->rank, e->there + b->done, e->here + b->done, bytes);
+    b->ticks += cpu_ticks() - began;
+    b->done += bytes;
+    return good;
 }
 
 /* ---- one call ---- */
 
-/* What others reach of ours: all blocks that arrive but our own, and what the root of a gather reads. */
+static size_t mean_block(const struct blocks *b)
+{
+    return b->all / (size_t)b->a->tiny->n;
+}
+
+/* Which means all choose alike for a call; of a gather they have no choice. */
+static enum means mover_of(const struct blocks *b)
+{
+    return b->call->what == COLL_GATHER ? GIVER_WRITES
+                                        : means_take(b->a->tiny->movers, mean_block(b));
+}
+
+/* All went well, and said what it took. */
+static void mover_learn(const struct blocks *b)
+{
+    uint64_t ticks = 0, n = (uint64_t)b->a->tiny->n;
+    for (uint64_t r = 0; r < n; r++)
+        ticks += b->a->done[r] >> 1;
+    if (b->call->what != COLL_GATHER)
+        means_took(b->a->tiny->movers, b->mover, mean_block(b), ticks / (n * (n - 1)));
+}
+
+/* What others reach of ours: all blocks that arrive but our own, and what the root of a gather reads; or what the
+ * others read. */
 static void share(const struct blocks *b)
 {
     const struct attached *a = b->a;
     size_t root_reads = gives(a, b->call) ? share_of_root(a, b->call) : 0;
     size_t own_end = b->before + b->mine;
+    if (b->mover == TAKER_READS) {
+        attach_share(b->send, is_one_block(b->call) ? b->mine : b->all);
+        return;
+    }
     attach_share(root_reads ? b->send : NULL, root_reads);
     attach_share(b->land, b->before);
     attach_share(b->land ? b->land + own_end : NULL, b->all - own_end);
@@ -219,6 +283,7 @@ static void blocks_open(void *state, const struct attached *a, const struct call
     struct blocks *b = state;
     *b = (struct blocks){ .a = a, .call = call, .turn = 1 };
     measure(b);
+    b->mover = mover_of(b);
     bool is_open = (!gives(a, call) || send_open(b, a, call)) &&
                    (!takes(a, call) || land_open(b, a, call));
     *offer = (struct offer){ .in = (uintptr_t)b->send,
@@ -227,7 +292,7 @@ static void blocks_open(void *state, const struct attached *a, const struct call
     share(b);
 }
 
-/* In the end *done says whether all went well. */
+/* In the end *done is odd if all went well, and says what it took. */
 static bool blocks_go_on(void *state, uint64_t *done)
 {
     struct blocks *b = state;
@@ -245,10 +310,9 @@ static bool blocks_go_on(void *state, uint64_t *done)
             return true;
         if (!errand_go(b, &errand, piece))
             return false;
-        b->done += piece;
         has_gone = true;
     }
-    *done = 1;
+    *done = b->ticks << 1 | 1;
     return false;
 }
 
@@ -260,6 +324,8 @@ static int blocks_close(void *state, struct attached *a, int error, struct rest 
         good &= a->done[r] != 0;
     if (!error && a->is_open)
         learn(a, b->call);
+    if (good)
+        mover_learn(b);
     land_close(b, good);
     rest->n = !error && !good;
     return error;

@@ -15,6 +15,7 @@
 
 #include "pml/shm/area.h"
 #include "runtime/boot.h"
+#include "runtime/means.h"
 #include "runtime/param.h"
 
 #include <stdlib.h>
@@ -295,8 +296,12 @@ static struct tiny *slots_open(char *slots, struct shape shape, const struct cha
 {
     const struct ranks *members = channel->peers;
     struct tiny *tiny = calloc(1, sizeof *tiny + (size_t)members->n * sizeof tiny->member[0]);
-    if (!tiny)
+    if (tiny)
+        tiny->movers = calloc(1, sizeof *tiny->movers);
+    if (!tiny || !tiny->movers) {
+        free(tiny);
         return NULL;
+    }
     tiny->slots = slots;
     tiny->n = members->n;
     tiny->me = channel->rank;
@@ -349,5 +354,6 @@ void tiny_close(struct tiny *tiny)
         return;
     if (tiny->block && !is_world(tiny->block)) /* MPI_COMM_WORLD's is never used again */
         atomic_fetch_sub_explicit(&tiny->block->members, 1, memory_order_release);
+    free(tiny->movers);
     free(tiny);
 }

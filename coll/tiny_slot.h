@@ -41,7 +41,8 @@ struct slot {
     char payload[];
 };
 
-struct block; /* coll/tiny_block.c */
+struct block;       /* coll/tiny_block.c */
+struct means_table; /* runtime/means.h */
 
 /* Who reads a slot: one rank, or these. */
 enum { EVERYBODY = -1, NOBODY = -2 };
@@ -59,14 +60,15 @@ struct tiny {
     uint64_t sequence;             /* operations begun */
     uint64_t known;                /* everybody has begun this one */
     uint32_t depth;                /* slots of a rank, a power of two */
-    uint32_t apart;    /* collectives (bits) that could not reach memory, coll/attach.c */
-    uint8_t unable;    /* of two ranks (bits) the one that cannot, coll/attach_blocks.c */
-    bool unread;       /* once this rank's could not, coll/attach_pull.c */
-    uint32_t spin;     /* looks at a slot before it is waited for in earnest */
-    uint32_t listened; /* operations in a row in which one other was heard */
-    bool behind;       /* that one was ahead, see tiny_fetch */
-    bool crowded;      /* more ranks than CPUs */
-    int reading;       /* enum reading, as in struct team */
+    uint32_t apart; /* collectives (bits) that could not reach memory, coll/attach.c */
+    uint8_t unable; /* of two ranks (bits) the one that cannot, coll/attach_blocks.c */
+    struct means_table *movers; /* who had better move a block, coll/attach_blocks.c */
+    bool unread;                /* once this rank's could not, coll/attach_pull.c */
+    uint32_t spin;              /* looks at a slot before it is waited for in earnest */
+    uint32_t listened;          /* operations in a row in which one other was heard */
+    bool behind;                /* that one was ahead, see tiny_fetch */
+    bool crowded;               /* more ranks than CPUs */
+    int reading;                /* enum reading, as in struct team */
     int8_t readers[TINY_DEPTH]; /* of this rank's slots, see above */
     struct letters {            /* tiny_letters.c */
         uint32_t bytes;         /* of all letters of a rank */

@@ -31,7 +31,6 @@ libxmpi_core_la_SOURCES += \
     pml/shm/cma.c \
     pml/shm/lane.h pml/shm/lane_in.h \
     pml/shm/link.c \
-    pml/shm/means.c pml/shm/means.h \
     pml/shm/put.c pml/shm/put.h \
     pml/shm/quick.c \
     pml/shm/reach.c \

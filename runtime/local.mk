@@ -21,6 +21,7 @@ libxmpi_core_la_SOURCES += \
     runtime/lock.c runtime/lock.h \
     runtime/log.c runtime/log.h \
     runtime/mapped.c runtime/mapped.h \
+    runtime/means.c runtime/means.h \
     runtime/notice.c runtime/notice.h \
     runtime/object.c runtime/object.h \
     runtime/json.h runtime/oncpu.h \

@@ -9,18 +9,20 @@
  * the kernel's, and all who share the segment that the card lies in have the same kernel.
  */
 #include "pml/shm/lane.h"
-#include "pml/shm/means.h"
 
 #include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/log.h"
 #include "runtime/mapped.h"
+#include "runtime/means.h"
 #include "runtime/param.h"
 
 #include <string.h>
 
 static bool may_map, always_map; /* by the program's wish */
 static bool is_shared;           /* our card has the name, or there is none */
+static const enum means BY_CALL = MEANS_FIRST, BY_MAP = MEANS_SECOND;
+static const char *const names[MEANS] = { "by system calls", "mapped" };
 static struct means_table reads, writes;
 
 static struct card *card_of(int local)
@@ -45,8 +47,8 @@ void reach_close(void)
 {
     cma_close();
     if (may_map) { /* also where only others have told us theirs */
-        means_log(&reads, "read");
-        means_log(&writes, "written");
+        means_log(&reads, "read", names);
+        means_log(&writes, "written", names);
         mapped_close();
     }
     may_map = false;

@@ -10,6 +10,7 @@
 #include "coll/tiny_slot.h"
 #include "mpi.h"
 #include "runtime/fail.h"
+#include "runtime/means.h"
 
 #include "test/unit/fragile.h"
 #include "test/unit/job.h"
@@ -267,6 +268,92 @@ END_TEST
 START_TEST(memory_is_not_reached_later)
 {
     try_not_reached(true);
+}
+END_TEST
+
+/* ---- blocks that are read by who gets them ---- */
+
+/* From now on, as it took a quarter of the time so far. */
+static void let_takers_read(struct team *team)
+{
+    enum { CALLS = 100 };
+    for (size_t bytes = BLOCK; bytes <= 8 * BLOCK; bytes *= 2)
+        for (int i = 0; i < CALLS; i++) {
+            enum means means = means_take(team->tiny->movers, bytes);
+            means_took(team->tiny->movers, means, bytes,
+                       means == MEANS_FIRST ? bytes : 4 * bytes);
+        }
+}
+
+static void read_one(struct team *world, enum collective what, bool in_place)
+{
+    struct team team;
+    int rank = world->channel.rank;
+    team_make(&team, world);
+    let_takers_read(&team);
+    links_weaken(&team, good_calls + rank);
+    uint64_t read = pml_counters.bytes_read, written = pml_counters.bytes_written;
+    call_once(&team, what, in_place);
+    bool failed = calls_left < 0, attached = is_attached(&team, what);
+    WRONG_UNLESS(!failed || !attached);
+    WRONG_UNLESS(!attached || pml_counters.bytes_written == written);
+    WRONG_UNLESS(!attached || pml_counters.bytes_read > read);
+    links_weaken(&team, FOREVER);
+    call_once(&team, what, in_place);
+    WRONG_UNLESS(attached == is_attached(&team, what));
+    team_close(&team);
+}
+
+static void read_all(int rank, int n)
+{
+    static const enum collective moved[] = { COLL_ALLGATHERV, COLL_ALLGATHER, COLL_ALLTOALL };
+    struct team world;
+    world_open(&world, rank, n);
+    for (int i = 0; i < 6; i++)
+        read_one(&world, moved[i / 2], i % 2);
+    team_close(&world);
+}
+
+START_TEST(blocks_are_read)
+{
+    good_calls = FOREVER;
+    for (int n = 2; n <= 4; n++)
+        ck_assert_msg(job_run(n, read_all), "%d ranks", n);
+}
+END_TEST
+
+START_TEST(blocks_are_not_read)
+{
+    for (int n = 2; n <= 3; n++)
+        for (good_calls = 0; good_calls < 4; good_calls++)
+            ck_assert_msg(job_run(n, read_all), "%d ranks, %d calls", n, good_calls);
+}
+END_TEST
+
+/* Everybody's next calls go the faster way, and change it together: the results of all are right. */
+static void exchange_often(int rank, int n)
+{
+    enum { CALLS = 150 };
+    struct team world, team;
+    world_open(&world, rank, n);
+    team_make(&team, &world);
+    uint64_t read = pml_counters.bytes_read, written = pml_counters.bytes_written;
+    for (int i = 0; i < CALLS; i++)
+        call_once(&team, i % 3 ? COLL_ALLGATHER : COLL_ALLGATHERV, i % 2);
+    WRONG_UNLESS(pml_counters.bytes_read > read && pml_counters.bytes_written > written);
+    WRONG_UNLESS(is_attached(&team, COLL_ALLGATHER));
+    team_close(&team);
+    team_close(&world);
+}
+
+START_TEST(both_ways_are_tried)
+{
+    for (int with_request = 0; with_request < 2; with_request++) {
+        later = with_request;
+        for (int n = 2; n <= 4; n++)
+            ck_assert_msg(job_run(n, exchange_often), "%d ranks", n);
+    }
+    later = false;
 }
 END_TEST
 
@@ -531,4 +618,5 @@ END_TEST
 
 UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, memory_is_reached_later,
           memory_is_not_reached_later, prefixes_of_many, prefixes_are_those_of_a_chain,
-          one_of_two_reaches, some_read, mismatches_are_told)
+          one_of_two_reaches, some_read, mismatches_are_told, blocks_are_read,
+          blocks_are_not_read, both_ways_are_tried)

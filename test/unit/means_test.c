@@ -2,7 +2,7 @@
  *
  * Learning the faster means, with times that are made up.
  */
-#include "pml/shm/means.h"
+#include "runtime/means.h"
 
 #include "test/unit/unit.h"
 
@@ -53,9 +53,9 @@ START_TEST(lengths_are_apart)
     play(1000, 20000, call, 0);
     play(1000, 300000, map, 0);
     play(1000, 20000, call, 0);
-    ck_assert_int_gt(went[BY_CALL], 950);
+    ck_assert_int_gt(went[MEANS_FIRST], 950);
     play(1000, 300000, map, 0);
-    ck_assert_int_gt(went[BY_MAP], 950);
+    ck_assert_int_gt(went[MEANS_SECOND], 950);
 }
 END_TEST
 
@@ -66,7 +66,7 @@ START_TEST(changes_do_not_count)
     setup();
     play(100, 20000, cost, 100000);
     play(1000, 20000, cost, 100000);
-    ck_assert_int_gt(went[BY_MAP], 950);
+    ck_assert_int_gt(went[MEANS_SECOND], 950);
 }
 END_TEST
 
@@ -77,10 +77,10 @@ START_TEST(the_world_changes)
     for (int i = 0; i < 3; i++) {
         play(20000, 20000, call, 0);
         play(1000, 20000, call, 0);
-        ck_assert_int_gt(went[BY_CALL], 900);
+        ck_assert_int_gt(went[MEANS_FIRST], 900);
         play(20000, 20000, map, 0);
         play(1000, 20000, map, 0);
-        ck_assert_int_gt(went[BY_MAP], 900);
+        ck_assert_int_gt(went[MEANS_SECOND], 900);
     }
 }
 END_TEST
@@ -95,7 +95,7 @@ START_TEST(interruptions_do_not_count)
     for (int i = 0; i < 2000; i++) {
         enum means means = means_take(&table, 20000);
         means_took(&table, means, 20000, i % 200 == 77 ? 20000 : cost[means]);
-        by_map += means == BY_MAP;
+        by_map += means == MEANS_SECOND;
     }
     ck_assert_int_gt(by_map, 1500);
 }
@@ -109,10 +109,19 @@ START_TEST(some_are_not_measured)
     play(200, 20000, cost, 0);
     int by_map = 0;
     for (int i = 0; i < 10000; i++)
-        by_map += means_take(&table, 20000) == BY_MAP;
+        by_map += means_take(&table, 20000) == MEANS_SECOND;
     ck_assert_int_gt(by_map, 9500);
 }
 END_TEST
 
-UNIT_MAIN("means", the_faster_one_is_taken, lengths_are_apart, changes_do_not_count,
-          the_world_changes, interruptions_do_not_count, some_are_not_measured)
+START_TEST(nothing_costs_nothing)
+{
+    for (int i = 0; i < 1000; i++)
+        means_took(&table, means_take(&table, 0), 0, 100);
+    ck_assert(!means_known(&table, 0));
+}
+END_TEST
+
+UNIT_MAIN("means", nothing_costs_nothing, the_faster_one_is_taken, lengths_are_apart,
+          changes_do_not_count, the_world_changes, interruptions_do_not_count,
+          some_are_not_measured)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which of two means moves bytes between the memory of a peer and ours faster: a system call, or a copy from
- * or to where it is mapped.  Mapped memory needs no call, but a fault for each page that is touched for the
- * first time; so what is best depends on whether a program uses its buffers again, and is measured.  Pure.
+ * Which of two means moves bytes between the memory of a peer and ours faster.  What is best depends on the machine
+ * and on what a program does with its buffers, so it is measured, per length:
+ *
+ *     a system call, or a copy where the peer's memory is mapped (pml/shm/reach.c)
+ *     the giver writes, or the taker reads (coll/attach_blocks.c)
+ *
+ * Pure: where the same is told to all ranks, they all choose alike.
  *
  * Pieces of about one length go the same way in runs; the first of a run pays for the change.
  */
@@ -13,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum means { BY_CALL, BY_MAP, MEANS };
+enum means { MEANS_FIRST, MEANS_SECOND, MEANS };
 enum { MEANS_CLASSES = 8 }; /* up to 8 KiB, 16 KiB, ... 512 KiB, and longer */
 
 struct means_state {       /* zeros: nothing known */
@@ -38,7 +42,8 @@ void means_took(struct means_table *table, enum means means, size_t bytes, uint6
 /* Is it known what is best? */
 bool means_known(const struct means_table *table, size_t bytes);
 
-/* For XMPI_LOG=1; `what` is done. */
-void means_log(const struct means_table *table, const char *what);
+/* For XMPI_LOG=1; `what` is done by means of these names. */
+void means_log(const struct means_table *table, const char *what,
+               const char *const names[MEANS]);
 
 #endif

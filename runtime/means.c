@@ -3,7 +3,7 @@
  * Learning which means is faster, see means.h.  At first the two in turns; then the better one, and now and
  * then a run of the other, more and more rarely while that changes nothing.
  */
-#include "pml/shm/means.h"
+#include "runtime/means.h"
 
 #include "runtime/log.h"
 
@@ -24,7 +24,7 @@ static int class_of(size_t bytes)
 
 static bool is_known(const struct means_state *s)
 {
-    return s->known[BY_CALL] == TRIALS && s->known[BY_MAP] == TRIALS;
+    return s->known[MEANS_FIRST] == TRIALS && s->known[MEANS_SECOND] == TRIALS;
 }
 
 bool means_known(const struct means_table *table, size_t bytes)
@@ -51,7 +51,8 @@ static void cost_learn(struct means_state *s, enum means means, uint64_t cost)
 
 static void best_choose(struct means_state *s)
 {
-    enum means best = s->cost[BY_MAP] <= s->cost[BY_CALL] ? BY_MAP : BY_CALL;
+    enum means best =
+        s->cost[MEANS_SECOND] <= s->cost[MEANS_FIRST] ? MEANS_SECOND : MEANS_FIRST;
     if (best == s->best && s->wait > 0)
         return;
     s->best = best;
@@ -61,7 +62,7 @@ static void best_choose(struct means_state *s)
 void means_took(struct means_table *table, enum means means, size_t bytes, uint64_t ticks)
 {
     struct means_state *s = &table->of[class_of(bytes)];
-    if (means != s->now || s->taken <= 1)
+    if (bytes == 0 || means != s->now || s->taken <= 1)
         return;
     uint64_t usual = s->cost[means] * (uint64_t)bytes / (16 * 1024) + 1;
     if (s->known[means] == TRIALS && ticks > OUTLIER * usual)
@@ -76,12 +77,12 @@ void means_took(struct means_table *table, enum means means, size_t bytes, uint6
 static enum means run_choose(struct means_state *s)
 {
     if (!is_known(s))
-        return s->known[BY_MAP] <= s->known[BY_CALL] ? BY_MAP : BY_CALL;
+        return s->known[MEANS_SECOND] <= s->known[MEANS_FIRST] ? MEANS_SECOND : MEANS_FIRST;
     best_choose(s);
     if (--s->left > 0)
         return s->best;
     s->left = s->wait = s->wait < LATE ? 2 * s->wait : LATE;
-    return s->best == BY_MAP ? BY_CALL : BY_MAP;
+    return s->best == MEANS_SECOND ? MEANS_FIRST : MEANS_SECOND;
 }
 
 static void run_end(struct means_state *s)
@@ -104,13 +105,15 @@ enum means means_take(struct means_table *table, size_t bytes)
 
 /* ---- for people ---- */
 
-void means_log(const struct means_table *table, const char *what)
+void means_log(const struct means_table *table, const char *what,
+               const char *const names[MEANS])
 {
-    static const char *const names[] = { "by system calls", "mapped" };
-    for (int c = 0; c < MEANS_CLASSES; c++)
-        if (is_known(&table->of[c]))
-            log_line("pieces of up to %d KiB%s are %s %s (call %u, mapped %u ticks per KiB)",
-                     8 << c, c < MEANS_CLASSES - 1 ? "" : " and more", what,
-                     names[table->of[c].best], table->of[c].cost[BY_CALL] / 16,
-                     table->of[c].cost[BY_MAP] / 16);
+    for (int c = 0; c < MEANS_CLASSES; c++) {
+        const struct means_state *s = &table->of[c];
+        if (is_known(s))
+            log_line("pieces of up to %d KiB%s are %s %s (%s %u, %s %u ticks per KiB)", 8 << c,
+                     c < MEANS_CLASSES - 1 ? "" : " and more", what, names[s->best],
+                     names[MEANS_FIRST], s->cost[MEANS_FIRST] / 16, names[MEANS_SECOND],
+                     s->cost[MEANS_SECOND] / 16);
+    }
 }
