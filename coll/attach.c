@@ -176,26 +176,31 @@ int attach_meet(struct attached *a)
     return error;
 }
 
-int attach_say_end(struct attached *a, uint64_t done)
+int attach_say_end(struct attached *a, struct told told)
 {
     tiny_all(&a->over, a->tiny);
     int lost = tiny_begin(&a->over, a->said, a->before);
     if (lost)
         return lost;
-    memcpy(a->over.mine->payload, &done, sizeof done);
+    memcpy(a->over.mine->payload, &told, sizeof told);
     tiny_publish(&a->over);
     return 0;
 }
 
 void attach_learn(struct attached *a)
 {
-    for (int r = 0; r < a->tiny->n; r++)
-        memcpy(&a->done[r], slot_of(a->tiny, r, a->over.sequence)->payload, sizeof a->done[r]);
+    a->ticks = 0;
+    for (int r = 0; r < a->tiny->n; r++) {
+        struct told told;
+        memcpy(&told, slot_of(a->tiny, r, a->over.sequence)->payload, sizeof told);
+        a->done[r] = told.done;
+        a->ticks += told.ticks;
+    }
 }
 
-int attach_end(struct attached *a, uint64_t done)
+int attach_end(struct attached *a, struct told told)
 {
-    int error = attach_say_end(a, done);
+    int error = attach_say_end(a, told);
     error = error ? leave(a, error) : hear(a, &a->over);
     if (!error)
         attach_learn(a);
@@ -316,10 +321,10 @@ static int perform(struct attached *a, const struct call *call, struct rest *res
         error = attach_meet(a);
     }
     if (!error && a->is_open) {
-        uint64_t done;
-        while (way->go_on(state, &done))
+        struct told told = { 0 };
+        while (way->go_on(state, &told))
             progress_beside();
-        error = attach_end(a, done);
+        error = attach_end(a, told);
     }
     return way->close(state, a, error, rest);
 }

@@ -33,6 +33,11 @@ enum presence {
 }; /* until it is through; or it comes again, and is not, or is, here */
 enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the device folds */
 
+struct told {       /* of a rank at the end, in a slot */
+    uint64_t done;  /* what of its part; each collective has its own measure */
+    uint64_t ticks; /* what it took, where that is asked for */
+};
+
 struct attached { /* one call on this rank */
     struct tiny *tiny;
     struct channel *channel;
@@ -42,7 +47,8 @@ struct attached { /* one call on this rank */
     bool is_open;              /* everybody's memory */
     bool away;                 /* somebody's is that of a device */
     bool other_way;            /* there is another way to reach the rest, from now on */
-    uint64_t done[TINY_RANKS]; /* what the ranks said at the end */
+    uint64_t done[TINY_RANKS]; /* what the ranks said at the end, */
+    uint64_t ticks;            /* and the sum of these */
 };
 
 /* The others are about to read or write these bytes of ours; NULL: nothing is there.  Before the offer. */
@@ -53,7 +59,7 @@ void attach_share(const void *memory, size_t bytes);
  * collective. */
 int attach_offer(struct attached *a, const struct offer *offer);
 int attach_meet(struct attached *a);
-int attach_end(struct attached *a, uint64_t done);
+int attach_end(struct attached *a, struct told told);
 
 /* Offers that have a form of their own, and lie elsewhere or behind OFFER_HEAD; of struct offer only `presence` is
  * used, and set here.  Before it is shown. */
@@ -87,7 +93,7 @@ struct attached attach_begin(struct team *team, struct tiny *tiny,
 /* The same in parts, for those that do not wait (attach_later.c).  Once all are heard: is everybody open? */
 void attach_look(struct attached *a);
 /* This rank shows what it has done. */
-int attach_say_end(struct attached *a, uint64_t done);
+int attach_say_end(struct attached *a, struct told told);
 /* All are heard again: what they have done. */
 void attach_learn(struct attached *a);
 /* Before and after a piece, of a rank that comes again. */
@@ -104,9 +110,9 @@ struct attach_way {
                  struct offer *offer);
     /* Our own part, while the others come; NULL: there is none. */
     void (*own)(void *state);
-    /* Once everybody is open: one piece.  True: there may be more of them; false: *done is what attach_end is
-     * to say. */
-    bool (*go_on)(void *state, uint64_t *done);
+    /* Once everybody is open: one piece.  True: there may be more of them; false: *told is what attach_end is
+     * to say.  It comes zeroed. */
+    bool (*go_on)(void *state, struct told *told);
     /* After the second round, or any error.  0, `error`, or an error of its own. */
     int (*close)(void *state, struct attached *a, int error, struct rest *rest);
 };

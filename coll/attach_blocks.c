@@ -254,11 +254,9 @@ static enum means mover_of(const struct blocks *b)
 /* All went well, and said what it took. */
 static void mover_learn(const struct blocks *b)
 {
-    uint64_t ticks = 0, n = (uint64_t)b->a->tiny->n;
-    for (uint64_t r = 0; r < n; r++)
-        ticks += b->a->done[r] >> 1;
+    uint64_t n = (uint64_t)b->a->tiny->n;
     if (b->call->what != COLL_GATHER)
-        means_took(b->a->tiny->movers, b->mover, mean_block(b), ticks / (n * (n - 1)));
+        means_took(b->a->tiny->movers, b->mover, mean_block(b), b->a->ticks / (n * (n - 1)));
 }
 
 /* What others reach of ours: all blocks that arrive but our own, and what the root of a gather reads; or what the
@@ -292,12 +290,11 @@ static void blocks_open(void *state, const struct attached *a, const struct call
     share(b);
 }
 
-/* In the end *done is odd if all went well, and says what it took. */
-static bool blocks_go_on(void *state, uint64_t *done)
+/* In the end told->done says whether all went well. */
+static bool blocks_go_on(void *state, struct told *told)
 {
     struct blocks *b = state;
     bool has_gone = false;
-    *done = 0;
     while (b->turn <= b->a->tiny->n) {
         struct errand errand = errand_of(b);
         size_t left = errand.bytes - b->done, piece = left < PIECE_BYTES ? left : PIECE_BYTES;
@@ -312,7 +309,7 @@ static bool blocks_go_on(void *state, uint64_t *done)
             return false;
         has_gone = true;
     }
-    *done = b->ticks << 1 | 1;
+    *told = (struct told){ .done = 1, .ticks = b->ticks };
     return false;
 }
 

@@ -211,15 +211,15 @@ static void fold_open(void *state, const struct attached *a, const struct call *
         share_all(&fold->work, offer);
 }
 
-/* A piece of our slice.  In the end *done is how many elements of it are done, or DONE_NEVER: it is spoilt. */
-static bool fold_go_on(void *state, uint64_t *done)
+/* A piece of our slice.  In the end told->done is how many elements of it are done, or DONE_NEVER: it is spoilt. */
+static bool fold_go_on(void *state, struct told *told)
 {
     struct fold *fold = state;
     const struct work *f = &fold->work;
     size_t most = ATTACH_PIECE / f->element, left = fold->slice.count - fold->done;
     size_t count = left < most ? left : most;
     size_t at = (fold->slice.first + fold->done) * f->element;
-    *done = fold->done;
+    told->done = fold->done;
     if (count == 0)
         return false;
     char *to = place_for(f, at);
@@ -227,9 +227,9 @@ static bool fold_go_on(void *state, uint64_t *done)
     if (piece_fold(f, at, count, to))
         outcome = piece_spread(f, at, count, to);
     if (outcome == GOOD)
-        *done = fold->done += count;
+        told->done = fold->done += count;
     if (outcome == SPOILT)
-        *done = DONE_NEVER;
+        told->done = DONE_NEVER;
     return outcome == GOOD && fold->done < fold->slice.count;
 }
 

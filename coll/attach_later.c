@@ -34,11 +34,11 @@ struct attach_later {
     const struct attach_way *way;
     struct attached a;
     enum stage stage;
-    int heard;     /* the ranks below it have spoken in this round */
-    int error;     /* LEAVING: because of it */
-    bool is_open;  /* the way's state */
-    bool is_here;  /* somebody goes on with it, and polls on the way */
-    uint64_t done; /* what we say of our part */
+    int heard;        /* the ranks below it have spoken in this round */
+    int error;        /* LEAVING: because of it */
+    bool is_open;     /* the way's state */
+    bool is_here;     /* somebody goes on with it, and polls on the way */
+    struct told told; /* of our part */
     struct rest rest;
     int part;             /* of the rest, under way */
     struct request *plan; /* which performs it */
@@ -200,11 +200,11 @@ static enum stage meet(struct attach_later *x)
 static enum stage work(struct attach_later *x)
 {
     attach_be(&x->a, AT_WORK);
-    bool more = x->way->go_on(x->state, &x->done);
+    bool more = x->way->go_on(x->state, &x->told);
     attach_be(&x->a, OUTSIDE);
     if (more)
         return WORKING;
-    int lost = attach_say_end(&x->a, x->done);
+    int lost = attach_say_end(&x->a, x->told);
     x->heard = 0;
     return lost ? leave(x, lost) : SAID;
 }

@@ -182,7 +182,7 @@ static int scan_all(struct work *f, struct attached *a, const struct offer *offe
         error = attach_meet(a);
     f->eighths = error ? 0 : eighths_of(f); /* of slots that are written anew after the end */
     if (!error && a->is_open)
-        error = attach_end(a, slice_climb(f));
+        error = attach_end(a, (struct told){ .done = slice_climb(f) });
     return error;
 }
 

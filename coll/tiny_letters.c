@@ -7,7 +7,7 @@
  *     long part                                    | cell | cell | ...    which the slot has no room for
  *     letter       where its cell is; how long a block is there, or why there is none
  *     cell         place, if one is named | block
- *     place        where the other's block belongs in the writer's memory: address, bytes
+ *     place        in the writer's memory: address, bytes
  *
  * Letters of very many ranks lie in the long part, too.
  *
@@ -15,11 +15,12 @@
  *
  *     short      in the cell
  *     middling   as a message, which is on its way before anybody is heard
- *     long       (for attach, by the rules of alltoall) its receiver names a place, into which the sender writes; then
- *                there is a second round, in which all say whose blocks they have written (attach.c).  Whether
- *                there is one all have heard
+ *     long       (for attach, by the rules of alltoall) its receiver names the place where it belongs, into which the
+ *                sender writes, or its sender names the place where it is, which the receiver reads; in one call the
+ *                same for all, by what it took before (attach_blocks.c).  Then there is a second round, in which all say
+ *                whose blocks they have moved (attach.c).  Whether there is one all have heard
  *
- * What could not be written follows as a message.  Where the two ends do not agree on the length, one may think of a
+ * What could not be moved follows as a message.  Where the two ends do not agree on the length, one may think of a
  * message where the other does not.  Both see that in their letters, before either waits for a message:
  *
  *     it comes, and nobody awaits it     it is taken all the same, and is told to be too long or short
@@ -30,6 +31,7 @@
 #include "coll/rules.h"
 #include "coll/tell.h"
 #include "coll/tiny_parts.h"
+#include "runtime/means.h"
 #include "runtime/param.h"
 
 struct letter {
@@ -43,7 +45,7 @@ enum {
     FAR = 0x2000,     /* in the long part */
     FLAGS = PLACED | AWAITED | FAR,
     MESSAGE = UINT16_MAX - 1, /* it is on its way as one */
-    NO_BLOCK = UINT16_MAX     /* it is to be written, or follows as a message */
+    NO_BLOCK = UINT16_MAX     /* it is to be written or read, or follows as a message */
 };
 
 struct place {
@@ -83,10 +85,10 @@ void tiny_letters_open(struct tiny *t)
     l->near = OFFER_HEAD + l->bytes <= t->room;
     size_t each = others > 0 ? room_for_cells(t) / others / CELL * CELL : 0;
     l->most = (uint32_t)(each < most ? each : most);
-    struct reach written =
+    struct reach placed =
         rules_attach(COLL_ALLTOALL, (struct node_kind){ t->n, t->crowded, t->reading });
-    l->written_from = written.from;
-    l->written_to = written.to;
+    l->placed_from = placed.from;
+    l->placed_to = placed.to;
 }
 
 bool tiny_has_letters(const struct tiny *t)
@@ -151,7 +153,7 @@ static places_t places_of(const struct round *round, int rank)
 static bool is_long(size_t bytes, const struct tiny *t, enum collective what)
 {
     const struct letters *l = &t->letters;
-    return !(t->apart >> what & 1) && bytes >= l->written_from && bytes <= l->written_to;
+    return !(t->apart >> what & 1) && bytes >= l->placed_from && bytes <= l->placed_to;
 }
 
 static bool is_middling(size_t bytes, const struct tiny *t, enum collective what)
@@ -181,7 +183,7 @@ static uint16_t take_cell(struct writing *w, size_t bytes, char **cell)
     return address;
 }
 
-/* Where this block belongs, if it is to be written there. */
+/* Where this block is, if it is to be moved from or to there. */
 static struct place place_for(const struct writing *w, const struct buffer *block)
 {
     size_t bytes = buffer_bytes(block);
@@ -195,7 +197,7 @@ static struct letter write_to(struct writing *w, const struct buffer *out,
 {
     size_t bytes = buffer_bytes(out);
     bool is_short = bytes <= w->tiny->letters.most;
-    struct place place = place_for(w, in);
+    struct place place = place_for(w, w->tiny->letters.read ? out : in);
     size_t skip = place.address ? sizeof place : 0;
     char *cell;
     struct letter letter;
@@ -207,17 +209,22 @@ static struct letter write_to(struct writing *w, const struct buffer *out,
         memcpy(cell, &place, sizeof place);
         letter.at |= PLACED;
         w->places = true;
-    } else if (is_middling(place.bytes, w->tiny, w->what)) {
-        letter.at |= AWAITED;
     }
+    if (is_middling(buffer_bytes(in), w->tiny, w->what))
+        letter.at |= AWAITED;
     if (is_short)
         pack(cell + skip, out, bytes);
     return letter;
 }
 
+/* Only its ends know the length of a block, so it is that of all. */
+enum { ANY_BYTES = 8 << 10 };
+static const enum means TAKER_READS = MEANS_FIRST, GIVER_WRITES = MEANS_SECOND;
+
 void tiny_say_letters(struct round *round, const struct call *call)
 {
-    const struct tiny *t = round->tiny;
+    struct tiny *t = round->tiny;
+    t->letters.read = means_take(t->movers, ANY_BYTES) == TAKER_READS;
     bool near = t->letters.near;
     struct writing w = { .near = round->mine->payload,
                          .far = round->payload,
@@ -375,7 +382,7 @@ static int hear_letters(struct mail *mail, struct left *left)
 
 /* ---- the second round ---- */
 
-/* The place that one names for the other's block, if it does. */
+/* The place that one names to the other, if it does. */
 static bool place_of(const struct round *round, int from, int to, struct place *place)
 {
     struct letter letter = letter_of(round, from, to);
@@ -384,37 +391,59 @@ static bool place_of(const struct round *round, int from, int to, struct place *
     return letter.at & PLACED;
 }
 
-/* Those for which there are places: bits of ranks, and this rank's own where one could not be written. */
-static uint64_t write_blocks(const struct attached *a, const struct call *call, uint64_t out)
+static bool move_block(const struct attached *a, int r, struct place place, char *flat)
 {
-    int n = a->tiny->n, me = a->tiny->me;
-    uint64_t done = 0;
-    for (int turn = 1; turn < n; turn++) { /* nobody is written to by two at once */
-        int r = (me + turn) % n;
-        struct place place;
-        struct buffer block = block_of(&call->send, r);
-        const char *flat = buffer_flat(&block);
-        if ((out & bit(r)) && flat && place_of(&a->met, r, me, &place) &&
-            place.bytes == buffer_bytes(&block))
-            done |= bit(attach_write(a, r, place.address, flat, place.bytes) ? r : me);
-    }
-    return done;
+    return a->tiny->letters.read ? attach_read(a, r, flat, place.address, place.bytes)
+                                 : attach_write(a, r, place.address, flat, place.bytes);
 }
 
-static int write_round(struct round *round, const struct call *call, struct left *left)
+/* Those for which there are places; what is done are bits of ranks, and this rank's own where one could not be moved. */
+static struct told move_blocks(const struct attached *a, const struct call *call,
+                               const struct left *left)
+{
+    int n = a->tiny->n, me = a->tiny->me;
+    bool read = a->tiny->letters.read;
+    uint64_t wanted = read ? left->in : left->out, moved = 0;
+    struct told told = { .ticks = cpu_ticks() };
+    for (int turn = 1; turn < n;
+         turn++) { /* nobody is written to, or read from, by two at once */
+        int r = (me + turn) % n;
+        struct place place;
+        struct buffer block = block_of(read ? &call->recv : &call->send, r);
+        char *flat = buffer_flat(&block);
+        if (!(wanted & bit(r)) || !flat || !place_of(&a->met, r, me, &place) ||
+            place.bytes != buffer_bytes(&block))
+            continue;
+        told.done |= bit(move_block(a, r, place, flat) ? r : me);
+        moved += place.bytes;
+    }
+    told.ticks = moved > 0 ? (cpu_ticks() - told.ticks) * ANY_BYTES / moved : 0;
+    return told;
+}
+
+static void mover_learn(const struct attached *a)
+{
+    means_took(a->tiny->movers, a->tiny->letters.read ? TAKER_READS : GIVER_WRITES, ANY_BYTES,
+               a->ticks / (uint64_t)a->tiny->n);
+}
+
+static int move_round(struct round *round, const struct call *call, struct left *left)
 {
     struct tiny *t = round->tiny;
     struct attached a = {
         .tiny = t, .said = round->said, .before = round->before, .met = *round
     };
     attach_fence();
-    int error = attach_end(&a, write_blocks(&a, call, left->out));
+    int error = attach_end(&a, move_blocks(&a, call, left));
     if (error)
         return error;
-    left->out &= ~a.done[t->me];
+    mover_learn(&a);
+    uint64_t *ours = t->letters.read ? &left->in : &left->out;
+    uint64_t *theirs = t->letters.read ? &left->out : &left->in;
+    *ours &= ~a.done[t->me];
     for (int r = 0; r < t->n; r++) {
         if (a.done[r] & bit(t->me))
-            left->in &= ~bit(r);
+            *theirs &= ~bit(r);
         if (a.done[r] & bit(r))
             t->apart |= 1u << call->what;
     }
@@ -449,7 +478,7 @@ int tiny_take_letters(struct round *round, const struct call *call)
     if (lost || round->error)
         attach_leave(round, names);
     else if (left.places)
-        lost = write_round(round, call, &left);
+        lost = move_round(round, call, &left);
     if (lost || round->error)
         mismatch_settle(); /* then messages end that somebody will not send or take */
     else

@@ -74,8 +74,9 @@ struct tiny {
         uint32_t bytes;         /* of all letters of a rank */
         uint32_t most;          /* of a block in a cell; 0: there is no room for cells */
         bool near;              /* letters lie in the slot */
-        size_t written_from; /* blocks of that length to this one are written to their places */
-        size_t written_to;
+        size_t placed_from;     /* blocks of that length are moved from or to a place */
+        size_t placed_to;
+        bool read; /* in this call: from it, by who gets them */
     } letters;
     int n, me, tracks;
     const struct channel *channel; /* the team's: who may be lost */
