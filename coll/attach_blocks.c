@@ -14,8 +14,8 @@
  * (runtime/means.h): all know the same.
  *
  * Of a gather of two ranks the root, which would only wait, reads three eighths of the block itself: a third
- * to two fifths take the same time where CPUs share a cache and where they do not.  Where one of them cannot
- * reach the other, that one does all of it.
+ * to two fifths take the same time where CPUs share a cache and where they do not.  Or, as that is measured likewise, it
+ * reads six.  Where one of them cannot reach the other, that one does all of it.
  *
  * Memory with gaps is packed before, or written into as a packed copy, which is unpacked in the end.
  * So is the memory of an allgatherv whose blocks do not lie one behind the other: how long they are all know, but
@@ -169,14 +169,16 @@ static bool is_gather_of_two(const struct attached *a, const struct call *call)
 
 /* What the root reads of the other's block, from its beginning; a page is not pinned by both but where
  * they meet. */
-static size_t share_of_root(const struct attached *a, const struct call *call)
+static size_t share_of_root(const struct blocks *b)
 {
     enum { PAGE = 4096 };
-    if (!is_gather_of_two(a, call))
+    const struct attached *a = b->a;
+    if (!is_gather_of_two(a, b->call))
         return 0;
     if (a->tiny->unable)
-        return a->tiny->unable >> call->root & 1 ? 0 : a->bytes;
-    return a->tiny->crowded ? 0 : a->bytes / 8 * 3 / PAGE * PAGE;
+        return a->tiny->unable >> b->call->root & 1 ? 0 : a->bytes;
+    size_t eighths = b->mover == TAKER_READS ? 6 : 3;
+    return a->tiny->crowded ? 0 : a->bytes / 8 * eighths / PAGE * PAGE;
 }
 
 /* Who of two could not do its part?  Both know.  The other one has not been tried with all if only one is
@@ -199,6 +201,11 @@ struct errand {
     size_t bytes;
 };
 
+static bool all_read(const struct blocks *b)
+{
+    return b->mover == TAKER_READS && b->call->what != COLL_GATHER;
+}
+
 static struct errand errand_to_read(const struct blocks *b)
 {
     const struct attached *a = b->a;
@@ -213,8 +220,8 @@ static struct errand errand_of(const struct blocks *b)
 {
     const struct attached *a = b->a;
     int n = a->tiny->n, me = a->tiny->me, r = (me + b->turn) % n, other = 1 - me;
-    size_t skip = share_of_root(a, b->call);
-    if (b->mover == TAKER_READS)
+    size_t skip = share_of_root(b);
+    if (all_read(b))
         return errand_to_read(b);
     if (b->turn == n && skip > 0 && takes(a, b->call))
         return (struct errand){ other, true, attach_offered(a, other)->in,
@@ -244,19 +251,29 @@ static size_t mean_block(const struct blocks *b)
     return b->all / (size_t)b->a->tiny->n;
 }
 
-/* Which means all choose alike for a call; of a gather they have no choice. */
+/* What is known of means that all choose alike; NULL: there is no choice. */
+static struct means_table *means_of(const struct blocks *b)
+{
+    struct tiny *t = b->a->tiny;
+    if (b->call->what != COLL_GATHER)
+        return &t->movers[MOVERS_OF_BLOCKS];
+    bool may_share = is_gather_of_two(b->a, b->call) && !t->unable && !t->crowded;
+    return may_share ? &t->movers[MOVERS_OF_GATHERS] : NULL;
+}
+
 static enum means mover_of(const struct blocks *b)
 {
-    return b->call->what == COLL_GATHER ? GIVER_WRITES
-                                        : means_take(b->a->tiny->movers, mean_block(b));
+    struct means_table *means = means_of(b);
+    return means ? means_take(means, mean_block(b)) : GIVER_WRITES;
 }
 
 /* All went well, and said what it took. */
 static void mover_learn(const struct blocks *b)
 {
+    struct means_table *means = means_of(b);
     uint64_t n = (uint64_t)b->a->tiny->n;
-    if (b->call->what != COLL_GATHER)
-        means_took(b->a->tiny->movers, b->mover, mean_block(b), b->a->ticks / (n * (n - 1)));
+    if (means)
+        means_took(means, b->mover, mean_block(b), b->a->ticks / (n * (n - 1)));
 }
 
 /* What others reach of ours: all blocks that arrive but our own, and what the root of a gather reads; or what the
@@ -264,9 +281,9 @@ static void mover_learn(const struct blocks *b)
 static void share(const struct blocks *b)
 {
     const struct attached *a = b->a;
-    size_t root_reads = gives(a, b->call) ? share_of_root(a, b->call) : 0;
+    size_t root_reads = gives(a, b->call) ? share_of_root(b) : 0;
     size_t own_end = b->before + b->mine;
-    if (b->mover == TAKER_READS) {
+    if (all_read(b)) {
         attach_share(b->send, is_one_block(b->call) ? b->mine : b->all);
         return;
     }

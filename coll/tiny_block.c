@@ -297,7 +297,7 @@ static struct tiny *slots_open(char *slots, struct shape shape, const struct cha
     const struct ranks *members = channel->peers;
     struct tiny *tiny = calloc(1, sizeof *tiny + (size_t)members->n * sizeof tiny->member[0]);
     if (tiny)
-        tiny->movers = calloc(1, sizeof *tiny->movers);
+        tiny->movers = calloc(MOVERS, sizeof *tiny->movers);
     if (!tiny || !tiny->movers) {
         free(tiny);
         return NULL;

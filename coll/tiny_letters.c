@@ -224,7 +224,7 @@ static const enum means TAKER_READS = MEANS_FIRST, GIVER_WRITES = MEANS_SECOND;
 void tiny_say_letters(struct round *round, const struct call *call)
 {
     struct tiny *t = round->tiny;
-    t->letters.read = means_take(t->movers, ANY_BYTES) == TAKER_READS;
+    t->letters.read = means_take(&t->movers[MOVERS_OF_BLOCKS], ANY_BYTES) == TAKER_READS;
     bool near = t->letters.near;
     struct writing w = { .near = round->mine->payload,
                          .far = round->payload,
@@ -423,7 +423,8 @@ static struct told move_blocks(const struct attached *a, const struct call *call
 
 static void mover_learn(const struct attached *a)
 {
-    means_took(a->tiny->movers, a->tiny->letters.read ? TAKER_READS : GIVER_WRITES, ANY_BYTES,
+    means_took(&a->tiny->movers[MOVERS_OF_BLOCKS],
+               a->tiny->letters.read ? TAKER_READS : GIVER_WRITES, ANY_BYTES,
                a->ticks / (uint64_t)a->tiny->n);
 }
 

@@ -41,8 +41,9 @@ struct slot {
     char payload[];
 };
 
-struct block;       /* coll/tiny_block.c */
-struct means_table; /* runtime/means.h */
+enum { MOVERS_OF_BLOCKS, MOVERS_OF_GATHERS, MOVERS }; /* coll/attach_blocks.c */
+struct block;                                         /* coll/tiny_block.c */
+struct means_table;                                   /* runtime/means.h */
 
 /* Who reads a slot: one rank, or these. */
 enum { EVERYBODY = -1, NOBODY = -2 };
@@ -62,7 +63,7 @@ struct tiny {
     uint32_t depth;                /* slots of a rank, a power of two */
     uint32_t apart; /* collectives (bits) that could not reach memory, coll/attach.c */
     uint8_t unable; /* of two ranks (bits) the one that cannot, coll/attach_blocks.c */
-    struct means_table *movers; /* who had better move a block, coll/attach_blocks.c */
+    struct means_table *movers; /* who had better move a block, a table each */
     bool unread;                /* once this rank's could not, coll/attach_pull.c */
     uint32_t spin;              /* looks at a slot before it is waited for in earnest */
     uint32_t listened;          /* operations in a row in which one other was heard */
