@@ -18,12 +18,12 @@
  * team.  For others less may be needed: only one of two ranks may have the rights to reach the other, and
  * of a gather of two either can do all (attach_blocks.c).
  *
- * Who returns gives its buffers back to the program; nobody may write into them any more.  That is
+ * Who returns gives its buffers back to the program; nobody may read or write them any more.  That is
  * certain once everybody has said that it is done.  When a process is lost on the way:
  *
  *     the one that leaves       slot: I give up; waits for those who have made an offer to be
  *                               done, to give up as well, or to be lost
- *     the others                do not write into the memory of one that has given up
+ *     the others                do not touch the memory of one that has given up
  *
  * Who offers after that sees the word in the slot before it writes: each side first says, then looks.  Who does
  * not wait between the rounds (attach_later.c) says when it is at work, and is not waited for else: it may
@@ -147,9 +147,10 @@ void attach_be(const struct attached *a, enum presence presence)
 
 void attach_look(struct attached *a)
 {
-    a->is_open = true;
+    uint64_t mine = attach_offered(a, a->tiny->me)->openness;
+    a->is_open = mine == OPEN || mine == OPEN_TO_READ;
     for (int r = 0; r < a->tiny->n; r++) {
-        a->is_open &= attach_offered(a, r)->openness == OPEN;
+        a->is_open &= attach_offered(a, r)->openness == mine;
         a->away |= attach_offered(a, r)->openness == ON_DEVICE;
     }
     attach_fence();
@@ -189,12 +190,14 @@ int attach_say_end(struct attached *a, struct told told)
 
 void attach_learn(struct attached *a)
 {
-    a->ticks = 0;
+    a->ticks = a->moved = a->longest = 0;
     for (int r = 0; r < a->tiny->n; r++) {
         struct told told;
         memcpy(&told, slot_of(a->tiny, r, a->over.sequence)->payload, sizeof told);
         a->done[r] = told.done;
         a->ticks += told.ticks;
+        a->moved += told.moved;
+        a->longest = told.ticks > a->longest ? told.ticks : a->longest;
     }
 }
 

@@ -16,6 +16,7 @@
 #define XMPI_ATTACH_H
 
 #include "coll/tiny_slot.h"
+#include "runtime/means.h"
 
 #include <stddef.h>
 
@@ -31,12 +32,21 @@ enum presence {
     OUTSIDE,
     AT_WORK
 }; /* until it is through; or it comes again, and is not, or is, here */
-enum openness { CLOSED, OPEN, ON_DEVICE }; /* out of memory: do not begin; the device folds */
-
-struct told {       /* of a rank at the end, in a slot */
-    uint64_t done;  /* what of its part; each collective has its own measure */
-    uint64_t ticks; /* what it took, where that is asked for */
+enum openness {
+    CLOSED, /* out of memory: do not begin */
+    OPEN,
+    OPEN_TO_READ, /* the same, where all are to read what else they would write */
+    ON_DEVICE     /* the device folds */
 };
+
+struct told {      /* of a rank at the end, in a slot */
+    uint64_t done; /* what of its part; each collective has its own measure */
+    uint64_t ticks,
+        moved; /* what that took, and bytes that were moved, where it is asked for */
+};
+
+/* Who moves a block, where either could: of tiny->movers, see attach_blocks.c. */
+static const enum means TAKER_READS = MEANS_FIRST, GIVER_WRITES = MEANS_SECOND;
 
 struct attached { /* one call on this rank */
     struct tiny *tiny;
@@ -48,7 +58,8 @@ struct attached { /* one call on this rank */
     bool away;                 /* somebody's is that of a device */
     bool other_way;            /* there is another way to reach the rest, from now on */
     uint64_t done[TINY_RANKS]; /* what the ranks said at the end, */
-    uint64_t ticks;            /* and the sum of these */
+    uint64_t ticks, moved;     /* the sums of these, */
+    uint64_t longest;          /* and the most ticks of a rank */
 };
 
 /* The others are about to read or write these bytes of ours; NULL: nothing is there.  Before the offer. */

@@ -8,9 +8,9 @@
  *     turn 2      -> 2            -> 0            -> 1        nobody is written to by two at once
  *
  * Or each reads from those, which the ranks of an allgather or alltoall can as well.  What is better depends on the
- * machine, and on whether the data that arrive are looked at: 1 MiB between two CPUs of an AMD EPYC that share no
- * cache take 444 us to write if what was there had been read, 64 if not, 152 to read; on an Intel Xeon it is the
- * reading that is slow.  So the ranks tell each other at the end of each call what it took, and go by the sum
+ * machine, and on whether the data that arrive are looked at: an allgather of 1 MiB between two CPUs of an AMD EPYC that
+ * share no cache takes 444 us by writing if what was there had been read, 64 if not, 189 by reading; on an Intel Xeon it
+ * is the reading that is slow.  So the ranks tell each other at the end of each call what it took, and go by the sum
  * (runtime/means.h): all know the same.
  *
  * Of a gather of two ranks the root, which would only wait, reads three eighths of the block itself: a third
@@ -25,7 +25,6 @@
 
 #include "coll/scratch.h"
 #include "coll/tell.h"
-#include "runtime/means.h"
 
 struct blocks {
     const struct attached *a;
@@ -37,12 +36,11 @@ struct blocks {
     size_t mine;          /* bytes of the block that another one gets of us; */
     size_t before, all;   /* and of those in front of it, and of all that one gets */
     char *copy, *landing; /* memory of our own for these two; NULL: the user's */
-    int turn;             /* from 1: who is written to; after the last the root reads */
+    int turn;             /* from 1: whose memory it is; after the last the root reads */
     size_t done;          /* bytes of this turn */
 };
 _Static_assert(sizeof(struct blocks) <= ATTACH_STATE, "attach_run has so much room");
 enum { PIECE_BYTES = 1 << 20 }; /* then others may come */
-static const enum means TAKER_READS = MEANS_FIRST, GIVER_WRITES = MEANS_SECOND;
 
 /* Where all of the blocks lie, packed one behind the other; NULL: they do not lie so. */
 static char *flat_blocks(const struct part *part, int n)
@@ -267,13 +265,15 @@ static enum means mover_of(const struct blocks *b)
     return means ? means_take(means, mean_block(b)) : GIVER_WRITES;
 }
 
-/* All went well, and said what it took. */
+/* All went well, and said what it took.  The sum counts where all do alike, or share processors; of a gather, whose two
+ * ranks work at the same time, the longer time. */
 static void mover_learn(const struct blocks *b)
 {
     struct means_table *means = means_of(b);
     uint64_t n = (uint64_t)b->a->tiny->n;
+    uint64_t ticks = b->call->what == COLL_GATHER ? b->a->longest : b->a->ticks / (n * (n - 1));
     if (means)
-        means_took(means, b->mover, mean_block(b), b->a->ticks / (n * (n - 1)));
+        means_took(means, b->mover, mean_block(b), ticks);
 }
 
 /* What others reach of ours: all blocks that arrive but our own, and what the root of a gather reads; or what the
@@ -303,7 +303,9 @@ static void blocks_open(void *state, const struct attached *a, const struct call
                    (!takes(a, call) || land_open(b, a, call));
     *offer = (struct offer){ .in = (uintptr_t)b->send,
                              .out = (uintptr_t)b->land,
-                             .openness = is_open ? OPEN : CLOSED };
+                             .openness = !is_open                  ? CLOSED
+                                         : b->mover == TAKER_READS ? OPEN_TO_READ
+                                                                   : OPEN };
     share(b);
 }
 

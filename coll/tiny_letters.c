@@ -31,7 +31,6 @@
 #include "coll/rules.h"
 #include "coll/tell.h"
 #include "coll/tiny_parts.h"
-#include "runtime/means.h"
 #include "runtime/param.h"
 
 struct letter {
@@ -57,7 +56,11 @@ _Static_assert((4 * (int)TINY_BYTES / (int)CELL & (int)FLAGS) == 0 &&
 
 /* ---- payloads ---- */
 
-typedef uint32_t places_t; /* is one named? */
+typedef uint32_t places_t; /* flags: */
+enum {
+    NAMED = 1,  /* a place is */
+    TO_READ = 2 /* places are where a block is, not where it belongs */
+};
 
 static size_t in_cells(size_t bytes)
 {
@@ -208,7 +211,7 @@ static struct letter write_to(struct writing *w, const struct buffer *out,
     if (place.address) {
         memcpy(cell, &place, sizeof place);
         letter.at |= PLACED;
-        w->places = true;
+        w->places |= NAMED;
     }
     if (is_middling(buffer_bytes(in), w->tiny, w->what))
         letter.at |= AWAITED;
@@ -217,20 +220,20 @@ static struct letter write_to(struct writing *w, const struct buffer *out,
     return letter;
 }
 
-/* Only its ends know the length of a block, so it is that of all. */
+/* Only its ends know the length of a block, so what is learnt is for all lengths. */
 enum { ANY_BYTES = 8 << 10 };
-static const enum means TAKER_READS = MEANS_FIRST, GIVER_WRITES = MEANS_SECOND;
 
 void tiny_say_letters(struct round *round, const struct call *call)
 {
     struct tiny *t = round->tiny;
-    t->letters.read = means_take(&t->movers[MOVERS_OF_BLOCKS], ANY_BYTES) == TAKER_READS;
+    t->letters.read = means_take(&t->movers[MOVERS_OF_LETTERS], ANY_BYTES) == TAKER_READS;
     bool near = t->letters.near;
     struct writing w = { .near = round->mine->payload,
                          .far = round->payload,
                          .near_at = OFFER_HEAD + (near ? t->letters.bytes : 0),
                          .near_end = t->room,
                          .far_at = near ? 0 : t->letters.bytes,
+                         .places = t->letters.read ? TO_READ : 0,
                          .tiny = t,
                          .what = call->what };
     char *letters = near ? w.near + OFFER_HEAD : w.far;
@@ -336,7 +339,8 @@ static void mail_close(struct mail *mail)
 /* Ranks (bits) to whom there is something to be sent, and of whom there is something to be got. */
 struct left {
     uint64_t out, in;
-    bool places; /* are any named? */
+    places_t places; /* of all: is any named? */
+    bool mixed;      /* not all take places for the same: they are left alone */
 };
 
 static uint64_t bit(int r)
@@ -363,7 +367,8 @@ static void pass(struct mail *mail, int r, struct left *left)
         send_message(mail, r);
     else if (mine.bytes == NO_BLOCK)
         left->out |= bit(r);
-    left->places |= places_of(round, r) != 0;
+    left->places |= places_of(round, r) & NAMED;
+    left->mixed |= (places_of(round, r) ^ places_of(round, me)) & TO_READ;
 }
 
 static int hear_letters(struct mail *mail, struct left *left)
@@ -403,7 +408,7 @@ static struct told move_blocks(const struct attached *a, const struct call *call
 {
     int n = a->tiny->n, me = a->tiny->me;
     bool read = a->tiny->letters.read;
-    uint64_t wanted = read ? left->in : left->out, moved = 0;
+    uint64_t wanted = read ? left->in : left->out;
     struct told told = { .ticks = cpu_ticks() };
     for (int turn = 1; turn < n;
          turn++) { /* nobody is written to, or read from, by two at once */
@@ -415,17 +420,19 @@ static struct told move_blocks(const struct attached *a, const struct call *call
             place.bytes != buffer_bytes(&block))
             continue;
         told.done |= bit(move_block(a, r, place, flat) ? r : me);
-        moved += place.bytes;
+        told.moved += place.bytes;
     }
-    told.ticks = moved > 0 ? (cpu_ticks() - told.ticks) * ANY_BYTES / moved : 0;
+    told.ticks = cpu_ticks() - told.ticks;
     return told;
 }
 
+/* What all bytes took that were moved; none may have been, as where they are to go has gaps. */
 static void mover_learn(const struct attached *a)
 {
-    means_took(&a->tiny->movers[MOVERS_OF_BLOCKS],
-               a->tiny->letters.read ? TAKER_READS : GIVER_WRITES, ANY_BYTES,
-               a->ticks / (uint64_t)a->tiny->n);
+    enum means mover = a->tiny->letters.read ? TAKER_READS : GIVER_WRITES;
+    if (a->moved > 0)
+        means_took(&a->tiny->movers[MOVERS_OF_LETTERS], mover, ANY_BYTES,
+                   a->ticks * ANY_BYTES / a->moved);
 }
 
 static int move_round(struct round *round, const struct call *call, struct left *left)
@@ -473,12 +480,12 @@ int tiny_take_letters(struct round *round, const struct call *call)
     struct mail mail;
     mail_open(&mail, round, call);
     buffer_copy(&to, &from);
-    struct left left = { .places = places_of(round, me) != 0 };
+    struct left left = { .places = places_of(round, me) & NAMED };
     bool names = left.places;
     int lost = hear_letters(&mail, &left);
     if (lost || round->error)
         attach_leave(round, names);
-    else if (left.places)
+    else if (left.places && !left.mixed)
         lost = move_round(round, call, &left);
     if (lost || round->error)
         mismatch_settle(); /* then messages end that somebody will not send or take */

@@ -41,9 +41,9 @@ struct slot {
     char payload[];
 };
 
-enum { MOVERS_OF_BLOCKS, MOVERS_OF_GATHERS, MOVERS }; /* coll/attach_blocks.c */
-struct block;                                         /* coll/tiny_block.c */
-struct means_table;                                   /* runtime/means.h */
+enum { MOVERS_OF_BLOCKS, MOVERS_OF_GATHERS, MOVERS_OF_LETTERS, MOVERS }; /* coll/attach.h */
+struct block;                                                            /* coll/tiny_block.c */
+struct means_table;                                                      /* runtime/means.h */
 
 /* Who reads a slot: one rank, or these. */
 enum { EVERYBODY = -1, NOBODY = -2 };

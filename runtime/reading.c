@@ -47,9 +47,10 @@ static uint64_t shorter(uint64_t a, uint64_t b)
 struct reading_times reading_measure(void)
 {
     struct reading_times times = { UINT64_MAX, UINT64_MAX };
-    char *memory = malloc(3 * (size_t)BYTES), *between = memory + BYTES, *to = between + BYTES;
+    char *memory = malloc(3 * (size_t)BYTES);
     if (!memory)
         return (struct reading_times){ UINT64_MAX, 0 };
+    char *between = memory + BYTES, *to = between + BYTES;
     memset(memory, 1, 3 * (size_t)BYTES);
     for (int i = 0; i < TIMES; i++) {
         times.read = shorter(times.read, read_once(memory, to));

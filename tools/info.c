@@ -80,14 +80,15 @@ static void show_way(struct report *r, const char *name, bool works, const char 
     report_end(r);
 }
 
-/* What the rules go by (coll/rules.c). */
+/* What rules go by (coll/rules.c), unless XMPI_SHM_SINGLE_COPY=cma or XPMEM spare it. */
 static const char *reading_text(char text[PROBE_CHARS])
 {
     struct reading_times times = reading_measure();
-    snprintf(text, PROBE_CHARS,
-             "process_vm_readv among ranks of one node; 32 KiB in %.1f us, two copies in %.1f: %s",
-             (double)times.read / 1e3, (double)times.copied_twice / 1e3,
-             reading_judge(times) == READING_DEAR ? "dear" : "not dear");
+    snprintf(
+        text, PROBE_CHARS,
+        "process_vm_readv among ranks of one node; 32 KiB in %.1f us, two copies in %.1f: %s",
+        (double)times.read / 1e3, (double)times.copied_twice / 1e3,
+        reading_judge(times) == READING_DEAR ? "dear" : "not dear");
     return text;
 }
 

@@ -38,7 +38,8 @@ static struct {
     uint16_t chunk[CHUNKS]; /* a ring */
     unsigned first, n;
 } unused;
-static bool here[CHUNKS]; /* it was read on our CPU, and lies in our cache; or it is new */
+static bool
+    here[CHUNKS]; /* its last reader was on our CPU, so it lies in our cache; or it is new */
 static struct lane *lanes;
 static int nlanes;
 static uint32_t most_in_flight; /* of a lane */

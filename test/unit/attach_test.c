@@ -330,6 +330,30 @@ START_TEST(blocks_are_not_read)
 }
 END_TEST
 
+/* It never comes to that, but if one rank would read and another write, all see it, and messages do it all. */
+static void differ_all(int rank, int n)
+{
+    static const enum collective moved[] = { COLL_ALLGATHERV, COLL_ALLGATHER, COLL_ALLTOALL };
+    struct team world, team;
+    world_open(&world, rank, n);
+    for (int i = 0; i < 6; i++) {
+        team_make(&team, &world);
+        if (rank == i % n)
+            let_takers_read(&team);
+        call_once(&team, moved[i / 2], i % 2);
+        WRONG_UNLESS(!is_attached(&team, moved[i / 2]) || team.tiny->apart);
+        team_close(&team);
+    }
+    team_close(&world);
+}
+
+START_TEST(movers_that_differ_are_seen)
+{
+    for (int n = 2; n <= 4; n++)
+        ck_assert_msg(job_run(n, differ_all), "%d ranks", n);
+}
+END_TEST
+
 /* Everybody's next calls go the faster way, and change it together: the results of all are right. */
 static void exchange_often(int rank, int n)
 {
@@ -619,4 +643,4 @@ END_TEST
 UNIT_MAIN("attach", memory_is_reached, memory_is_not_reached, memory_is_reached_later,
           memory_is_not_reached_later, prefixes_of_many, prefixes_are_those_of_a_chain,
           one_of_two_reaches, some_read, mismatches_are_told, blocks_are_read,
-          blocks_are_not_read, both_ways_are_tried)
+          blocks_are_not_read, movers_that_differ_are_seen, both_ways_are_tried)
