@@ -348,10 +348,24 @@ struct tiny *tiny_track(const struct tiny *of, int i)
     return slots_open(of->slots + lines * LINE_BYTES, line, of->channel);
 }
 
+/* For XMPI_LOG=1; all ranks have learnt the same. */
+static void movers_log(const struct tiny *tiny)
+{
+    static const char *const whose[MOVERS] = {
+        [MOVERS_OF_BLOCKS] = "blocks of allgathers and alltoalls",
+        [MOVERS_OF_GATHERS] = "blocks of gathers",
+        [MOVERS_OF_LETTERS] = "blocks of alltoallvs (all lengths as one)"
+    };
+    static const char *const names[MEANS] = { "read", "written" }; /* coll/attach.h */
+    for (int i = 0; i < MOVERS && tiny->me == 0; i++)
+        means_log(&tiny->movers[i], whose[i], names);
+}
+
 void tiny_close(struct tiny *tiny)
 {
     if (!tiny)
         return;
+    movers_log(tiny);
     if (tiny->block && !is_world(tiny->block)) /* MPI_COMM_WORLD's is never used again */
         atomic_fetch_sub_explicit(&tiny->block->members, 1, memory_order_release);
     free(tiny->movers);

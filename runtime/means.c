@@ -111,8 +111,8 @@ void means_log(const struct means_table *table, const char *what,
     for (int c = 0; c < MEANS_CLASSES; c++) {
         const struct means_state *s = &table->of[c];
         if (is_known(s))
-            log_line("pieces of up to %d KiB%s are %s %s (%s %u, %s %u ticks per KiB)", 8 << c,
-                     c < MEANS_CLASSES - 1 ? "" : " and more", what, names[s->best],
+            log_line("%s: up to %d KiB%s %s (%s %u, %s %u ticks per KiB)", what, 8 << c,
+                     c < MEANS_CLASSES - 1 ? "" : " and more", names[s->best],
                      names[MEANS_FIRST], s->cost[MEANS_FIRST] / 16, names[MEANS_SECOND],
                      s->cost[MEANS_SECOND] / 16);
     }

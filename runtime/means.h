@@ -42,7 +42,7 @@ void means_took(struct means_table *table, enum means means, size_t bytes, uint6
 /* Is it known what is best? */
 bool means_known(const struct means_table *table, size_t bytes);
 
-/* For XMPI_LOG=1; `what` is done by means of these names. */
+/* For XMPI_LOG=1: "`what`: up to 64 KiB read (...)", by the names of the means. */
 void means_log(const struct means_table *table, const char *what,
                const char *const names[MEANS]);
 

@@ -47,8 +47,8 @@ void reach_close(void)
 {
     cma_close();
     if (may_map) { /* also where only others have told us theirs */
-        means_log(&reads, "read", names);
-        means_log(&writes, "written", names);
+        means_log(&reads, "reads of others' memory", names);
+        means_log(&writes, "writes into others' memory", names);
         mapped_close();
     }
     may_map = false;
