@@ -39,10 +39,10 @@ enum openness {
     ON_DEVICE     /* the device folds */
 };
 
-struct told {      /* of a rank at the end, in a slot */
-    uint64_t done; /* what of its part; each collective has its own measure */
-    uint64_t ticks,
-        moved; /* what that took, and bytes that were moved, where it is asked for */
+struct told {       /* of a rank at the end, in a slot */
+    uint64_t done;  /* what of its part; each collective has its own measure */
+    uint64_t ticks; /* what that took, */
+    uint64_t moved; /* and how many bytes it moved, where that is asked for */
 };
 
 /* Who moves a block, where either could: of tiny->movers, see attach_blocks.c. */

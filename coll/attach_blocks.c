@@ -218,9 +218,9 @@ static struct errand errand_of(const struct blocks *b)
 {
     const struct attached *a = b->a;
     int n = a->tiny->n, me = a->tiny->me, r = (me + b->turn) % n, other = 1 - me;
-    size_t skip = share_of_root(b);
     if (all_read(b))
         return errand_to_read(b);
+    size_t skip = share_of_root(b);
     if (b->turn == n && skip > 0 && takes(a, b->call))
         return (struct errand){ other, true, attach_offered(a, other)->in,
                                 b->land + (size_t)other * a->bytes, skip };

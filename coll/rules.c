@@ -290,22 +290,7 @@ static const struct rule scatter_rules[] = {
     END,
 };
 static const struct rule allgather_rules[] = {
-    { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
-    { .reads = READING_FAIR,
-      .crowded = true,
-      .ranks = FROM(7),
-      .bytes = FROM(12 * KiB),
-      .use = "attach" },
-    { .reads = READING_FAIR, .bytes = FROM(16 * KiB), .use = "attach" },
-    { .crowded = true, .ranks = UPTO(6), .bytes = FROM(48 * KiB), .use = "attach" },
-    { .crowded = true, .bytes = FROM(16 * KiB), .use = "spread" },
-    { .one_node = true, .bytes = FROM(24 * KiB), .use = "attach" },
-    { .crowded = true, .ranks = UPTO(8), .bytes = UPTO(8 * KiB), .use = "spread" },
-    { .bytes = UPTO(32 * KiB), .use = "bruck" },
-    { .use = "ring" },
-    END,
-};
-static const struct rule allgatherv_rules[] = {
+    /* and of allgatherv */
     { .one_node = true, .bytes = UPTO(1 * KiB), .use = "tiny" },
     { .reads = READING_FAIR,
       .crowded = true,
@@ -437,7 +422,7 @@ static const struct {
     [COLL_SCATTER] = { "scatter", scatter_rules, linear_rules },
     [COLL_SCATTERV] = { "scatterv", listed_rules, linear_rules },
     [COLL_ALLGATHER] = { "allgather", allgather_rules, spread_rules },
-    [COLL_ALLGATHERV] = { "allgatherv", allgatherv_rules, spread_rules },
+    [COLL_ALLGATHERV] = { "allgatherv", allgather_rules, spread_rules },
     [COLL_ALLTOALL] = { "alltoall", alltoall_rules, spread_rules },
     [COLL_ALLTOALLV] = { "alltoallv", letters_rules, spread_rules },
     [COLL_ALLTOALLW] = { "alltoallw", letters_rules, spread_rules },

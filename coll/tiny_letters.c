@@ -410,9 +410,8 @@ static struct told move_blocks(const struct attached *a, const struct call *call
     bool read = a->tiny->letters.read;
     uint64_t wanted = read ? left->in : left->out;
     struct told told = { .ticks = cpu_ticks() };
-    for (int turn = 1; turn < n;
-         turn++) { /* nobody is written to, or read from, by two at once */
-        int r = (me + turn) % n;
+    for (int turn = 1; turn < n; turn++) {
+        int r = (me + turn) % n; /* nobody is written to, or read from, by two at once */
         struct place place;
         struct buffer block = block_of(read ? &call->recv : &call->send, r);
         char *flat = buffer_flat(&block);

@@ -39,7 +39,7 @@ static struct {
     unsigned first, n;
 } unused;
 static bool
-    here[CHUNKS]; /* its last reader was on our CPU, so it lies in our cache; or it is new */
+    here[CHUNKS]; /* its last reader was on our CPU and left it in our cache, or it is new */
 static struct lane *lanes;
 static int nlanes;
 static uint32_t most_in_flight; /* of a lane */

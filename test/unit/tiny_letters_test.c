@@ -3,7 +3,7 @@
  * Alltoallv and alltoallw through slots, messages and memory at once (coll/tiny_letters.c): blocks of random lengths,
  * with and without gaps, of which none, some or all can be written; and ends of a block that do not agree.
  */
-#include "coll/attach.h"
+#include "coll/tiny_slot.h"
 #include "mpi.h"
 #include "runtime/fail.h"
 
@@ -139,14 +139,6 @@ static void apart_alike(struct team *team)
 static bool crowded = true; /* so that more than two write */
 static bool differs;        /* rank 0 would take places for something else than the others do */
 
-static void learn_to_read(struct means_table *movers)
-{
-    for (int i = 0; i < 100; i++) {
-        enum means means = means_take(movers, 8192);
-        means_took(movers, means, 8192, means == TAKER_READS ? 1000 : 5000);
-    }
-}
-
 static void exchange_all(int rank, int n)
 {
     struct team world, team;
@@ -155,7 +147,7 @@ static void exchange_all(int rank, int n)
     team.tiny->crowded = crowded;
     tiny_letters_open(team.tiny); /* what is long depends on it */
     if (differs && rank == 0)
-        learn_to_read(&team.tiny->movers[MOVERS_OF_LETTERS]);
+        let_takers_read(&team.tiny->movers[MOVERS_OF_LETTERS], 8192);
     links_weaken(&team, good_calls + rank);
     uint64_t written = pml_counters.bytes_written, read = pml_counters.bytes_read;
     for (uint32_t seed = 0; seed < (differs ? 6 : n < 4 ? 80 : 24); seed++) {
@@ -163,8 +155,7 @@ static void exchange_all(int rank, int n)
         apart_alike(&team);
     }
     bool wrote = pml_counters.bytes_written > written, fails = calls_left < 0;
-    bool has_read =
-        pml_counters.bytes_read > read; /* as messages are; here both ways are tried */
+    bool has_read = pml_counters.bytes_read > read; /* messages are; places are, now and then */
     WRONG_UNLESS(good_calls < FOREVER || n > 9 || differs || wrote == (crowded || n == 2));
     WRONG_UNLESS(good_calls < FOREVER || n > 9 || !wrote || has_read);
     WRONG_UNLESS(!fails || team.tiny->apart != 0);
