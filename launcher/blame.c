@@ -4,8 +4,7 @@
  * different collectives at the same place of their communicator; a rank that waits for itself, or for one
  * that has finalized or died; a circle.  Where there is a deadlock there is one of these.
  *
- * Where all may go on in the end, but some have waited for long, the rank that most of them wait for is told: it
- * is outside of MPI, or stopped.
+ * Where all may go on in the end, but some have waited for long, blame_holder.c tells for whom.
  */
 #include "launcher/graph.h"
 
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void __attribute__((format(printf, 2, 3))) tell(struct graph *g, const char *format, ...)
+void blame_say(struct graph *g, const char *format, ...)
 {
     size_t used = strlen(g->blame->text);
     va_list arguments;
@@ -32,11 +31,11 @@ static const char *call_of(const struct graph *g, int rank)
 static void tell_collective(struct graph *g, int rank)
 {
     const struct record_collective *c = &g->ranks[rank].wait.collective;
-    tell(g, "rank %d is in %s", rank, c->name);
+    blame_say(g, "rank %d is in %s", rank, c->name);
     if (c->root >= 0)
-        tell(g, " with root %d", c->root);
+        blame_say(g, " with root %d", c->root);
     if (c->bytes)
-        tell(g, ", %llu bytes", (unsigned long long)c->bytes);
+        blame_say(g, ", %llu bytes", (unsigned long long)c->bytes);
 }
 
 static bool collectives_differ(const struct record_collective *a,
@@ -56,12 +55,12 @@ static bool blame_collectives(struct graph *g)
             const struct record_collective *c = &g->ranks[i].wait.collective;
             if (!is_stuck(g, k) || !collectives_differ(c, &g->ranks[k].wait.collective))
                 continue;
-            tell(g, "  => collective %u on %s is not the same everywhere: ", c->number,
-                 c->comm);
+            blame_say(g, "  => collective %u on %s is not the same everywhere: ", c->number,
+                      c->comm);
             tell_collective(g, i);
-            tell(g, "; ");
+            blame_say(g, "; ");
             tell_collective(g, k);
-            tell(g, "; all ranks must call the same collectives in the same order\n");
+            blame_say(g, "; all ranks must call the same collectives in the same order\n");
             return true;
         }
     return false;
@@ -70,9 +69,9 @@ static bool blame_collectives(struct graph *g)
 static void tell_message(struct graph *g, const struct record_item *item)
 {
     if (item->tag >= 0)
-        tell(g, "tag %d on %s", item->tag, item->comm);
+        blame_say(g, "tag %d on %s", item->tag, item->comm);
     else
-        tell(g, "anything on %s", item->comm);
+        blame_say(g, "anything on %s", item->comm);
 }
 
 static bool blame_self(struct graph *g, int rank)
@@ -81,21 +80,22 @@ static bool blame_self(struct graph *g, int rank)
     if (!item || item->world != rank)
         return false;
     if (item->kind == RECORD_READY)
-        tell(
+        blame_say(
             g,
             "  => rank %d waits in %s until partition %llu is sent, and has to call MPI_Pready "
             "for it first\n",
             rank, call_of(g, rank), (unsigned long long)item->bytes);
     else if (item->kind == RECORD_RECV) {
-        tell(g, "  => rank %d waits for itself in %s, and has not sent ", rank,
-             call_of(g, rank));
+        blame_say(g, "  => rank %d waits for itself in %s, and has not sent ", rank,
+                  call_of(g, rank));
         tell_message(g, item);
-        tell(g, "; send it before, with MPI_Isend, or use MPI_Sendrecv\n");
+        blame_say(g, "; send it before, with MPI_Isend, or use MPI_Sendrecv\n");
     } else
-        tell(g,
-             "  => rank %d waits for itself in %s: post the receive first, with MPI_Irecv, or "
-             "use MPI_Sendrecv\n",
-             rank, call_of(g, rank));
+        blame_say(
+            g,
+            "  => rank %d waits for itself in %s: post the receive first, with MPI_Irecv, or "
+            "use MPI_Sendrecv\n",
+            rank, call_of(g, rank));
     return true;
 }
 
@@ -105,8 +105,8 @@ static bool blame_ended(struct graph *g, int rank)
     const struct situation *other = hope < 0 ? NULL : &g->ranks[hope];
     if (!other || (other->standing < STANDING_FINAL && !other->world_over))
         return false;
-    tell(g, "  => rank %d waits in %s for rank %d, which has %s\n", rank, call_of(g, rank),
-         hope, other->standing == STANDING_GONE ? "died" : "called MPI_Finalize");
+    blame_say(g, "  => rank %d waits in %s for rank %d, which has %s\n", rank, call_of(g, rank),
+              hope, other->standing == STANDING_GONE ? "died" : "called MPI_Finalize");
     return true;
 }
 
@@ -114,14 +114,15 @@ static bool blame_anybody(struct graph *g, int rank)
 {
     if (vain_hope(g, rank) >= 0)
         return false;
-    tell(g, "  => rank %d waits in %s for a message of any rank, and no rank will send one",
-         rank, call_of(g, rank));
+    blame_say(g,
+              "  => rank %d waits in %s for a message of any rank, and no rank will send one",
+              rank, call_of(g, rank));
     for (int i = 0; i < g->n; i++)
         if (i != rank && is_stuck(g, i) && vain_hope(g, i) == rank) {
-            tell(g, "; rank %d waits for it in %s", i, call_of(g, i));
+            blame_say(g, "; rank %d waits for it in %s", i, call_of(g, i));
             break;
         }
-    tell(g, "\n");
+    blame_say(g, "\n");
     return true;
 }
 
@@ -150,8 +151,8 @@ static void tell_other_way(struct graph *g, int rank)
     if (*wait->collective.name || !item || item->world < 0 ||
         (!item_is(item, RECORD_SEND) && !item_is(item, RECORD_RECV)))
         return;
-    tell(g, ", or rank %d has to %s ", item->world,
-         item->kind == RECORD_SEND ? "receive" : "send it");
+    blame_say(g, ", or rank %d has to %s ", item->world,
+              item->kind == RECORD_SEND ? "receive" : "send it");
     tell_message(g, item);
 }
 
@@ -173,15 +174,16 @@ static void tell_ways(struct graph *g, int rank)
     const struct record_collective *c = &g->ranks[rank].wait.collective;
     int other = other_way(g, c);
     if (other < 0) {
-        tell(g, ": they do not call what belongs together");
+        blame_say(g, ": they do not call what belongs together");
         return;
     }
-    tell(g, ": rank %d and rank %d perform it by different algorithms; ",
-         rank < other ? rank : other, rank < other ? other : rank);
+    blame_say(g, ": rank %d and rank %d perform it by different algorithms; ",
+              rank < other ? rank : other, rank < other ? other : rank);
     if (strstr(c->name, "lltoall"))
-        tell(g, "MPI_IN_PLACE must be given by all ranks or by none, and ");
-    tell(g, "XMPI_COLL, XMPI_TUNING, XMPI_PLAN and info keys xmpi_coll and xmpi_plan must be "
-            "the same on all ranks");
+        blame_say(g, "MPI_IN_PLACE must be given by all ranks or by none, and ");
+    blame_say(g,
+              "XMPI_COLL, XMPI_TUNING, XMPI_PLAN and info keys xmpi_coll and xmpi_plan must be "
+              "the same on all ranks");
 }
 
 /* Two ranks are in collectives of two communicators. */
@@ -190,16 +192,17 @@ static void tell_two_comms(struct graph *g, int rank, int next)
     const struct record_collective *c = &g->ranks[rank].wait.collective;
     const struct record_collective *other = &g->ranks[next].wait.collective;
     if (strcmp(c->name, "MPI_Intercomm_create") == 0 && strcmp(c->name, other->name) == 0)
-        tell(
+        blame_say(
             g,
             ": do the leaders, the peer communicator and the tag that rank %d and rank %d name "
             "agree?",
             rank, next);
     else
-        tell(g,
-             ": rank %d is in %s on %s, rank %d in %s on %s; both have to call them in the "
-             "same order",
-             rank, c->name, c->comm, next, other->name, other->comm);
+        blame_say(
+            g,
+            ": rank %d is in %s on %s, rank %d in %s on %s; both have to call them in the "
+            "same order",
+            rank, c->name, c->comm, next, other->name, other->comm);
 }
 
 /* A rank is not in the collective that another one waits in. */
@@ -207,8 +210,8 @@ static void tell_absent(struct graph *g, const struct record_collective *c, int 
 {
     size_t length = strlen(c->name);
     bool persistent = length > 5 && strcmp(c->name + length - 5, "_init") == 0;
-    tell(g, ": rank %d has to call %s on %s%s, too", absent, c->name, c->comm,
-         persistent ? " and MPI_Start" : "");
+    blame_say(g, ": rank %d has to call %s on %s%s, too", absent, c->name, c->comm,
+              persistent ? " and MPI_Start" : "");
     tell_other_way(g, absent);
 }
 
@@ -221,10 +224,10 @@ static bool tell_past(struct graph *g, const int *circle, int n)
         const struct record_collective *other = &g->ranks[next].wait.collective;
         if (!*c->name || c->context != other->context || c->number >= other->number)
             continue;
-        tell(g,
-             ": rank %d is through with %s, collective %u on %s; do the arguments of both "
-             "agree?",
-             next, c->name, c->number, c->comm);
+        blame_say(g,
+                  ": rank %d is through with %s, collective %u on %s; do the arguments of both "
+                  "agree?",
+                  next, c->name, c->number, c->comm);
         return true;
     }
     return false;
@@ -258,12 +261,13 @@ static void tell_advice(struct graph *g, const int *circle, int n)
         same = same && strcmp(call, call_of(g, circle[i])) == 0;
     const char *both = n == 2 ? "both" : "all";
     if (circle_is(g, circle, n, RECORD_SEND))
-        tell(g,
-             ": %s %s%s, and such a send ends only when it is received; use MPI_Sendrecv, or "
-             "MPI_Isend and MPI_Wait",
-             both, same ? "in " : "send", same ? call : "");
+        blame_say(
+            g,
+            ": %s %s%s, and such a send ends only when it is received; use MPI_Sendrecv, or "
+            "MPI_Isend and MPI_Wait",
+            both, same ? "in " : "send", same ? call : "");
     else if (circle_is(g, circle, n, RECORD_RECV))
-        tell(
+        blame_say(
             g, ": %s %s%s, and %s", both, same ? "in " : "receive", same ? call : "",
             strstr(call, "Sendrecv")
                 ? "what was sent is not what is waited for; do sources, tags and communicators "
@@ -276,14 +280,14 @@ static void tell_advice(struct graph *g, const int *circle, int n)
 static void tell_circle(struct graph *g, const int *circle, int n)
 {
     enum { SHOWN = 8 };
-    tell(g, "  => %sdeadlock: ", g->blame->ntest ? "perhaps a " : "");
+    blame_say(g, "  => %sdeadlock: ", g->blame->ntest ? "perhaps a " : "");
     for (int i = 0; i < n && i < SHOWN; i++)
-        tell(g, "%s%d waits for %d in %s", i ? ", " : "", circle[i], circle[(i + 1) % n],
-             call_of(g, circle[i]));
+        blame_say(g, "%s%d waits for %d in %s", i ? ", " : "", circle[i], circle[(i + 1) % n],
+                  call_of(g, circle[i]));
     if (n > SHOWN)
-        tell(g, ", and so on through %d ranks back to %d", n, circle[0]);
+        blame_say(g, ", and so on through %d ranks back to %d", n, circle[0]);
     tell_advice(g, circle, n);
-    tell(g, "\n");
+    blame_say(g, "\n");
 }
 
 /* Follow hopes from this rank to one that was seen before: if this walk came by it, that is a circle.  `seen` holds by
@@ -322,13 +326,15 @@ static void tell_near(struct graph *g, int rank)
     const struct record_near *near = &g->ranks[rank].wait.near;
     const struct record_item *item = &g->ranks[rank].wait.items[near->found - 1];
     if (item->peer >= 0 && item->peer != near->source)
-        tell(g,
-             "  => rank %d asks for a message from rank %d; what came is from rank %d, tag %d "
-             "on %s\n",
-             rank, item->peer, near->source, near->tag, near->comm);
+        blame_say(
+            g,
+            "  => rank %d asks for a message from rank %d; what came is from rank %d, tag %d "
+            "on %s\n",
+            rank, item->peer, near->source, near->tag, near->comm);
     else
-        tell(g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
-             rank, item->tag, item->comm, near->source, near->tag, near->comm);
+        blame_say(
+            g, "  => rank %d asks for tag %d on %s; what came from rank %d has tag %d on %s\n",
+            rank, item->tag, item->comm, near->source, near->tag, near->comm);
 }
 
 /* Of the first few: one mistake is often made by all ranks. */
@@ -340,8 +346,8 @@ static void tell_near_ones(struct graph *g)
         if (is_stuck(g, i) && g->ranks[i].wait.near.found && n++ < SHOWN)
             tell_near(g, i);
     if (n > SHOWN)
-        tell(g, "  => and so do %d more ranks: what came is not what they ask for\n",
-             n - SHOWN);
+        blame_say(g, "  => and so do %d more ranks: what came is not what they ask for\n",
+                  n - SHOWN);
 }
 
 static void find_causes(struct graph *g)
@@ -366,79 +372,7 @@ static void find_causes(struct graph *g)
     tell_near_ones(g);
 }
 
-/* ---- nobody is stuck, but somebody holds up the others ---- */
-
-/* The rank outside of MPI, or stopped, that most of those that have waited for long name; -1: none. */
-static int holder_of(const struct graph *g, double settled)
-{
-    int *votes = calloc((unsigned)g->n, sizeof *votes), best = -1;
-    for (int i = 0; votes && i < g->n; i++) {
-        const struct record_wait *wait = &g->ranks[i].wait;
-        for (int k = 0; is_settled(&g->ranks[i], settled) && k < items_known(wait); k++)
-            if (wait->items[k].world >= 0 && wait->items[k].world < g->n)
-                votes[wait->items[k].world]++;
-    }
-    for (int h = 0; votes && h < g->n; h++) {
-        const struct situation *s = &g->ranks[h];
-        bool holds =
-            s->standing == STANDING_ABSENT || s->standing == STANDING_OUTSIDE || s->stopped;
-        if (holds && votes[h] > (best < 0 ? 0 : votes[best]))
-            best = h;
-    }
-    free(votes);
-    return best;
-}
-
-/* Those that wait for the holder, or for one of those. */
-static int count_held(const struct graph *g, int holder, double settled, bool *held)
-{
-    int n = 0;
-    held[holder] = true;
-    bool changed = true;
-    for (int pass = 0; changed; pass++) {
-        changed = false;
-        for (int at = 0; at < g->n; at++) {
-            int i = to_and_fro(g, pass, at);
-            const struct record_wait *wait = &g->ranks[i].wait;
-            bool waits = !held[i] && is_settled(&g->ranks[i], settled);
-            for (int k = 0; waits && !held[i] && k < items_known(wait); k++) {
-                int world = wait->items[k].world;
-                held[i] = world >= 0 && world < g->n && held[world];
-            }
-            changed |= waits && held[i];
-            n += waits && held[i];
-        }
-    }
-    return n;
-}
-
-static void tell_holder(struct graph *g, int holder, int held)
-{
-    const struct situation *s = &g->ranks[holder];
-    if (held == 1)
-        tell(g, "  => one rank waits for rank %d", holder);
-    else
-        tell(g, "  => %d ranks wait for rank %d, or for one that does", held, holder);
-    if (s->stopped || s->state == 'T')
-        tell(g, ", which is stopped by a signal: kill -CONT %d there has it go on\n",
-             (int)s->pid);
-    else if (s->standing == STANDING_ABSENT)
-        tell(g, ", which has not called MPI_Init\n");
-    else
-        tell(g, ", which %s outside of MPI\n",
-             s->state == 'R'   ? "computes"
-             : s->state == 'S' ? "sleeps, or waits for something,"
-                               : "is");
-}
-
-static void blame_holder(struct graph *g, double settled)
-{
-    int holder = holder_of(g, settled);
-    bool *held = holder < 0 ? NULL : calloc((unsigned)g->n, sizeof *held);
-    if (held)
-        tell_holder(g, holder, count_held(g, holder, settled, held));
-    free(held);
-}
+/* ---- */
 
 /* Who may go on only if threads that are outside of MPI call it: why nothing moves if they do not. */
 static bool blame_but_threads(struct graph *g, double settled)
@@ -456,8 +390,9 @@ static bool blame_but_threads(struct graph *g, double settled)
     }
     bool found = then && then->nstuck > 0;
     if (found)
-        tell(g, "  => unless threads of these ranks that are outside of MPI now call it:\n%s",
-             then->text);
+        blame_say(g,
+                  "  => unless threads of these ranks that are outside of MPI now call it:\n%s",
+                  then->text);
     free(ranks);
     free(then);
     return found;

@@ -40,6 +40,12 @@ const struct record_item *vain_item(const struct graph *g, int rank);
 /* Of whom; -1: any rank. */
 int vain_hope(const struct graph *g, int rank);
 
+/* Adds words, as far as they fit. */
+void blame_say(struct graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For whom those wait that have waited for `settled` seconds, where nobody is stuck (blame_holder.c). */
+void blame_holder(struct graph *g, double settled);
+
 /* Number k of a pass: a pipeline of ranks, whichever way it goes, takes two of them and not one for each rank. */
 int to_and_fro(const struct graph *g, int pass, int k);
 

@@ -7,7 +7,7 @@ noinst_LTLIBRARIES += launcher/liblauncher.la
 launcher_liblauncher_la_SOURCES = \
     launcher/appfile.c launcher/apply.c launcher/apply.h launcher/apply_place.c launcher/cgroup.c launcher/cgroup.h launcher/cli.c launcher/cli.h \
     launcher/cpuset.c launcher/cpuset.h launcher/environment.c launcher/environment.h \
-    launcher/blame.c launcher/graph.c launcher/graph.h launcher/explain.c launcher/explain.h launcher/peek.c \
+    launcher/blame.c launcher/blame_holder.c launcher/graph.c launcher/graph.h launcher/explain.c launcher/explain.h launcher/peek.c \
     launcher/place.c launcher/status.c launcher/status.h launcher/trace.c launcher/trace.h \
     launcher/elf.c launcher/elf.h launcher/kvs.c launcher/kvs.h launcher/scratch.c launcher/scratch.h \
     launcher/bare.h launcher/calls.h launcher/feed.c launcher/feed.h launcher/guard.c launcher/guard.h launcher/help.c \

@@ -181,10 +181,26 @@ START_TEST(who_holds_up_the_others)
     ranks[2].standing = STANDING_ABSENT;
     ranks[2].state = 'S';
     ck_assert(says(5, "which has not called MPI_Init"));
+    ranks[2].standing = STANDING_OUTSIDE;
+    ranks[2].state = 'R';
+    waits(2, "MPI_Wait", RECORD_OTHER, -1);
+    ck_assert(says(5, "=> 3 ranks wait for rank 2, or for one that does, which waits in "
+                      "MPI_Wait for what the program itself has to end"));
     for (int i = 0; i < 5; i++)
         ranks[i].seconds = 1; /* of waits that are young nothing is said */
     blame_find(ranks, 5, 10, &blame);
     ck_assert_str_eq(blame.text, "");
+}
+END_TEST
+
+/* A request that nobody but the program completes holds up its own rank. */
+START_TEST(who_waits_outside_alone)
+{
+    begin();
+    waits(1, "MPI_Wait", RECORD_OTHER, -1);
+    ck_assert_int_eq(stuck(3), 0);
+    ck_assert(says(3, "=> rank 1 waits in MPI_Wait for what the program"));
+    ck_assert(says(3, "MPI_Grequest_complete"));
 }
 END_TEST
 
@@ -379,6 +395,6 @@ START_TEST(long_pipelines)
 END_TEST
 
 UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, algorithms_that_differ,
-          what_may_still_move_is_not_blamed, who_holds_up_the_others, any_of_several,
-          any_source, tests_again_and_again, ends, collectives, collectives_of_circles, probes,
-          threads_outside, many_ranks, long_pipelines)
+          what_may_still_move_is_not_blamed, who_holds_up_the_others, who_waits_outside_alone,
+          any_of_several, any_source, tests_again_and_again, ends, collectives,
+          collectives_of_circles, probes, threads_outside, many_ranks, long_pipelines)
