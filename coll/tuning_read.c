@@ -22,6 +22,7 @@ enum { MOST_LINE = 4000 };
 struct reader {
     struct tuning *tuning;
     int line;
+    unsigned seen; /* conditions of this row, a bit each */
     char why[FORCED_WHY]; /* "" = all is well */
 };
 
@@ -66,12 +67,13 @@ static void condition_read(struct reader *r, struct tuning_row *row, char *word)
         *value++ = '\0';
     for (int i = 0; value && i < 3; i++)
         if (strcmp(word, names[i]) == 0) {
-            if (reaches[i]->from != 0 || reaches[i]->to != SIZE_MAX)
+            if (r->seen >> i & 1)
                 REFUSE(r, "%s= is there twice", word);
             else if (!reach_read(value, reaches[i]))
                 REFUSE(r, "%s=%s is not N, N..M, N.., ..M or any", word, value);
             else if (reaches[i] != &row->bytes && reaches[i]->to == 0)
                 REFUSE(r, "%s=%s is never so; give a number from 1 on", word, value);
+            r->seen |= 1u << i;
             return;
         }
     REFUSE(r, "\"%s\" is no condition; there are nodes=, ranks=, bytes=, noncommutative", word);
@@ -156,6 +158,7 @@ static void row_read(struct reader *r, struct tuning_row *row, char *line, char 
     word = strtok_r(line, " \t", &rest);
     int what = word ? collective_find(word) : -1;
     const struct reach any = { 0, SIZE_MAX };
+    r->seen = 0;
     if (what < 0) {
         REFUSE(r, "there is no collective \"%s\"", word ? word : "");
         return;

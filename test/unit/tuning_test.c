@@ -134,6 +134,7 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("allreduce ranks=5..7 : swing", "swing cannot work on so many ranks");
     refused("allreduce ranks=4 ranks=5 : ring", "ranks= is there twice");
     refused("allreduce bytes=1.. bytes=..8 : ring", "bytes= is there twice");
+    refused("allreduce bytes=any bytes=8 : ring", "bytes= is there twice");
     refused("device any : CUDA_IPX=1", "CUDA_IPX is not set by devices; there are CUDA_IPC");
     refused("device any : CUDA_IPC=1q", "CUDA_IPC=1q is no number");
     refused("device any : CUDA_IPC", "\"CUDA_IPC\" is no setting");
