@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sender's chunks: 51 pieces of 16 KiB in its own area (12 or more where ranks are many), for
- * payload that does not fit a ring.  Nothing is written into a chunk but payload: the receiver reads packets in order and
+ * The sender's chunks: 16 to 51 pieces of 16 KiB in its own area (12 or more where ranks are many), for
+ * payload that does not fit a ring.  They are made as they are needed.  Nothing is written into a chunk but payload: the receiver reads packets in order and
  * copies at once, so a chunk is free when the receiver has read past the packet that names it.
  *
  * What the receiver has just read lies in its cache, and to take 64 lines away from it while
@@ -33,6 +33,7 @@
 #include "runtime/oncpu.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 
 static struct {
     uint16_t chunk[CHUNKS]; /* a ring */
@@ -40,12 +41,16 @@ static struct {
 } unused;
 static bool
     here[CHUNKS]; /* its last reader was on our CPU and left it in our cache, or it is new */
+static unsigned chunks, made; /* how many there may be, and are */
+static unsigned used;         /* until all are made */
 static struct lane *lanes;
 static int nlanes;
 static uint32_t most_in_flight; /* of a lane */
 static unsigned reserve;        /* for lanes that have none */
 
 enum {
+    CHUNKS_FIRST = 16,  /* made at once; the others when those do not suffice, */
+    CHUNKS_OFTEN = 40,  /* or so many were used */
     LOOK_AT_TAIL = 4,   /* with so many in flight, see whether older ones are free */
     MOST_PACKED = 2048, /* bytes that share a chunk where ranks have processors of their own */
     MOST_READY = 16,    /* a power of two */
@@ -84,20 +89,36 @@ static uint16_t unused_take(void)
     return chunk;
 }
 
+/* More of them, whose memory is not there yet.  A page that is written to for the first time takes 4 to 20 us in a
+ * virtual machine, one of many that are asked for together 2; and what the first messages cost decides for long how
+ * others go (trip.c). */
+static void chunks_make(void)
+{
+    unsigned n = made == 0 && chunks > CHUNKS_FIRST ? CHUNKS_FIRST : chunks - made;
+    madvise(area_chunk(boot_area(boot.local_rank), made), n * (size_t)CHUNK_BYTES,
+            MADV_POPULATE_WRITE); /* else it is made page by page */
+    for (; n > 0; n--) {
+        here[made] = true;
+        unused_put((uint16_t)made++);
+    }
+}
+
+void chunks_ready(void)
+{
+    if (__builtin_expect(made == 0, 0))
+        chunks_make();
+}
+
 void chunks_open(struct lane *all, int n)
 {
     lanes = all;
     nlanes = n;
     ready.first = ready.last = ready.taken = 0;
     unused.first = unused.n = 0;
-    int chunks = area_chunks(boot.nlocal);
-    most_in_flight =
-        chunks / 2 < CHUNKS_IN_FLIGHT ? (uint32_t)chunks / 2 : (uint32_t)CHUNKS_IN_FLIGHT;
-    reserve = (unsigned)chunks / 12;
-    for (uint16_t i = 0; i < chunks; i++) {
-        here[i] = true;
-        unused_put(i);
-    }
+    chunks = (unsigned)area_chunks(boot.nlocal);
+    made = used = 0;
+    most_in_flight = chunks / 2 < CHUNKS_IN_FLIGHT ? chunks / 2 : (uint32_t)CHUNKS_IN_FLIGHT;
+    reserve = chunks / 12;
 }
 
 /* Was the first chunk in flight read?  Unread are those that end behind `freed`, up to `head`.  To compare with `freed`
@@ -171,6 +192,8 @@ static int place_take(struct lane *lane, size_t bytes)
     unsigned others = lane->first_chunk == lane->last_chunk ? 0 : reserve;
     if (unused.n <= others)
         lanes_reclaim();
+    if (__builtin_expect(made < chunks, 0) && (unused.n <= others || ++used > CHUNKS_OFTEN))
+        chunks_make();
     return unused.n > others ? unused_take() : -1;
 }
 

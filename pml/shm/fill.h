@@ -35,7 +35,7 @@ enum {
     FILL_LOOK = 8,       /* after so many that went the usual way one is timed, */
     FILL_RARELY =
         64, /* or so many, after one below FILL_ALONE: looking at the clock takes as long as that */
-    FILL_COLD = 64,   /* not the first ones of all: their memory is new */
+    FILL_COLD = 20,   /* not the first ones of all: nobody has read them */
     FILL_SOON = 256,  /* past the caches before another try, */
     FILL_LATE = 4096, /* and at most */
     FILL_LINE = 64

@@ -129,6 +129,9 @@ void chunk_sent(struct lane *lane, int place, uint32_t end, size_t bytes);
 extern bool chunks_wanted __attribute__((visibility("hidden")));
 void chunks_fetch(void);
 void chunks_open(struct lane *lanes, int n);
+
+/* A long message goes out, some way: have memory for one that is copied. */
+void chunks_ready(void);
 /* Its peer is dead, and reads none of those in flight. */
 void chunks_lose(struct lane *lane);
 

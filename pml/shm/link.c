@@ -141,6 +141,7 @@ static uint32_t shm_advised(const struct peer *peer)
 {
     struct lane *lane = peer->lane;
     const struct area *area = (const struct area *)lane->chunks;
+    chunks_ready(); /* now, so that making them is not part of the time of the first copy */
     uint32_t copied = atomic_load_explicit(&area->advice, memory_order_relaxed);
     if (boot.crowded && copied != UINT32_MAX && chunks_wait(lane))
         return advice_behind(copied);
