@@ -22,8 +22,8 @@
  *
  * A run ends when no message is in progress: those that are copy for each other's time.
  *
- * A message of a try that takes many times as long as the best way ends the run: copying waits for a sender that
- * computes, and so would each of the others.
+ * Two messages of a try that take many times as long as the best way end the run: copying waits for a sender that
+ * computes, and so would each of the others.  One alone tells nothing: somebody else had the processor.
  *
  * A cost is ticks per KiB.  It follows smaller samples at once and larger ones slowly: what
  * makes a message slow is often that somebody else had the processor.
@@ -49,7 +49,8 @@ enum {
     SOON = 16,         /* runs of the best before another one gets a run, */
     LATE = 512,        /* and at most */
     OUTLIER = 4,       /* times the usual cost, not more */
-    HOPELESS = 8,      /* times the cost of the best way */
+    HOPELESS = 8,      /* times the cost of the best way, */
+    HOPELESS_SURE = 2, /* so many times in a row */
     FIRST_UNCACHED = 7 /* class of messages that no cache holds */
 };
 
@@ -64,6 +65,7 @@ static struct way_state {
     uint16_t length;     /* of this run, so far */
 
     uint8_t last;      /* way of the last message that is over */
+    uint8_t hopeless;  /* so many were, in a row */
     bool alone;        /* it was */
     uint32_t messages; /* over, that went this way, in this sample */
     uint64_t ticks, bytes;
@@ -87,7 +89,7 @@ void ways_open(bool read)
         states[ONE_WAY][c] = states[TWO_WAYS][c] = fresh;
         states[ONE_WAY][c].allowed[WAY_BOTH] = read;
         states[TWO_WAYS][c].two_ways = true;
-        states[TWO_WAYS][c].allowed[WAY_COPY] = is_cached(c + 1) || !read; /* there are two */
+        states[TWO_WAYS][c].allowed[WAY_COPY] = is_cached(c) || !read;
     }
 }
 
@@ -147,9 +149,11 @@ static void state_begin(struct way_state *s, int c)
 
 static bool run_is_over(const struct way_state *s, int c, bool quiet)
 {
-    if (is_cached(c))
-        return s->length >= (quiet && !(s->two_ways && c < WINDOW_CLASSES) ? RUN : LONGEST_RUN);
-    return s->length >= (quiet ? RUN_UNCACHED : LONGEST_UNCACHED);
+    if (is_cached(c) && quiet && !(s->two_ways && c < WINDOW_CLASSES))
+        return s->length >= RUN;
+    if (quiet && !is_cached(c))
+        return s->length >= RUN_UNCACHED;
+    return s->length >= (is_cached(c + 1) ? LONGEST_RUN : LONGEST_UNCACHED);
 }
 
 enum way way_take(size_t bytes, enum traffic traffic, bool quiet)
@@ -254,7 +258,11 @@ void way_took(const struct way_trip *trip)
     int c = way_class(trip->bytes);
     struct way_state *s = &states[trip->traffic][c];
     uint64_t hopeless = hopeless_cost(s, trip);
+    s->hopeless = (uint8_t)(hopeless ? s->hopeless + 1 : 0);
+    if (hopeless && s->hopeless < HOPELESS_SURE)
+        return;
     if (hopeless) {
+        s->hopeless = 0;
         run_give_up(s, trip->way, hopeless);
         return;
     }

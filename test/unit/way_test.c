@@ -130,6 +130,21 @@ START_TEST(a_hopeless_try_ends)
 }
 END_TEST
 
+/* One message that took long for another reason does not decide about the others. */
+START_TEST(an_interruption_condemns_no_way)
+{
+    int copies = 0;
+    ways_open(true);
+    for (int i = 0; i < 3000; i++) {
+        enum way way = way_take(LENGTH, ONE_WAY, true);
+        copies += way == WAY_COPY;
+        bool late = way == WAY_COPY && (copies == 2 || copies == 7 || copies == 8);
+        took(way, late ? 5000000 : way == WAY_COPY ? 3000 : 6000, true);
+    }
+    ck_assert_int_gt(copies, 2000);
+}
+END_TEST
+
 /* Copies whose time nobody learns (their receives came late) are not tried for ever. */
 START_TEST(a_way_without_times)
 {
@@ -322,6 +337,6 @@ END_TEST
 
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
-          a_hopeless_try_ends, a_way_without_times, both_ways_is_another_question,
-          long_messages_learn_soon, exchanges_with_many_are_read,
+          a_hopeless_try_ends, an_interruption_condemns_no_way, a_way_without_times,
+          both_ways_is_another_question, long_messages_learn_soon, exchanges_with_many_are_read,
           reading_is_dear_if_two_copies_cost_less, who_only_reads_learns_what_copies_cost)
