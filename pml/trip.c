@@ -17,7 +17,8 @@
  * time, where our own copying does not count, and the sender's does, as much as ours would cost.
  *
  * And as two that differ have the worse of both ways, of two ranks that have a node to themselves the lower
- * one chooses for both: the other takes what comes from it as it is advised to send itself.
+ * one chooses for both: the other takes what comes from it as it is advised to send itself.  Of two messages that are
+ * read at the same time one may take twice as long as the other, so a single one is over when ours is, too.
  *
  * Such traffic has choices of its own (way.c).  We are in it when most of the last messages came
  * while one of ours was on its way.
@@ -57,6 +58,11 @@ static struct {
 static uint64_t sent;         /* bytes of our long messages since then */
 static uint32_t sent_classes; /* that they ever were of */
 static int crossings;         /* among the last messages: 0 to MOST_CROSSINGS */
+static struct {
+    struct way_trip
+        took; /* a single one that was read, while one of ours still is; bytes 0: there is none */
+    uint64_t began;
+} held;
 static struct {
     const struct peer *last, *before; /* our long messages went to these two */
 } went;
@@ -103,6 +109,7 @@ void trips_open(void)
     in_progress = 0;
     refused = false;
     memset(&went, 0, sizeof went);
+    held.took.bytes = 0;
     tolls_open();
     advise(wish == WISH_NONE                   ? UINT32_MAX
            : wish == WISH_AUTO && boot.crowded ? advice_of(UP_TO_32_KIB, 0)
@@ -288,10 +295,20 @@ void trip_read(size_t bytes, uint64_t since)
     pay(TOLL_READ, bytes, since);
 }
 
+static void held_took(void)
+{
+    if (held.took.bytes)
+        way_took(&held.took);
+    held.took.bytes = 0;
+}
+
 void trip_sent(size_t bytes)
 {
     sent += bytes;
     sent_classes |= way_bit(bytes);
+    if (held.took.bytes == bytes)
+        held.took.ticks = cpu_ticks() - held.began;
+    held_took();
 }
 
 /* What we copied out without asking may have crossed this message or not: nobody told us. */
@@ -326,7 +343,11 @@ static void trip_learn(const struct trip *trip, bool alone, uint64_t ticks, uint
         took.moved += alone ? trip->bytes : sent;
     if (both_ways ? alone : busy > 0)
         took.ticks = cost_shared(trip, ticks, busy);
-    way_took(&took);
+    held_took();
+    held.took = took;
+    held.began = trip->began;
+    if (!both_ways || !alone || trip->way != WAY_READ || trip->peer->unanswered != 1)
+        held_took();
 }
 
 void trip_end(struct trip *trip)
