@@ -34,8 +34,7 @@ enum { MOST_PIECES = 64 };
 
 /* ---- the question ---- */
 
-/* Packed bytes as the rules count them (rules.c). */
-static size_t call_bytes(const struct team *team, const struct call *call)
+size_t choose_bytes(const struct team *team, const struct call *call)
 {
     int n = team->channel.size;
     if (team->split || is_neighbourhood(call->what))
@@ -70,7 +69,7 @@ static bool order_matters(const struct call *call)
 
 struct question question_of(const struct team *team, const struct call *call, enum mode mode)
 {
-    size_t bytes = call_bytes(team, call);
+    size_t bytes = choose_bytes(team, call);
     int ranks = team->channel.size;
     bool blocks = mode == BLOCKING;
     bool may_follow = !is_amount_known(call->what);
@@ -261,7 +260,7 @@ static uint64_t usual_key(const struct team *team, const struct call *call, enum
         return 0;
     uint64_t small = 1u | (unsigned)call->what << 1 | (unsigned)padded << 8 |
                      (unsigned)mode << 9 | 1u << USUAL_BIT;
-    return (uint64_t)call_bytes(team, call) << KEY_BITS | small;
+    return (uint64_t)choose_bytes(team, call) << KEY_BITS | small;
 }
 
 void choose_forget(struct team *team)
@@ -385,6 +384,18 @@ int choose_plan(struct team *team, const struct call *call, const char *why,
     struct question q = question_of(team, call, NONBLOCKING);
     q.no_tiny = q.no_attach = why;
     return choose_for(team, &q, key_of(&q), choice);
+}
+
+int choose_rival(struct team *team, const struct call *call, struct choice *choice)
+{
+    struct question q = question_of(team, call, BLOCKING);
+    int row = choice->row;
+    q.no_attach = "it competes with this one";
+    q.order_matters = is_reduction(call->what);
+    int error = choose_for(team, &q, key_of(&q), choice);
+    choice->by = BY_RIVALRY;
+    choice->row = row;
+    return error;
 }
 
 void choose_unfit(enum collective what, struct choice *choice)

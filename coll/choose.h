@@ -32,13 +32,13 @@ struct question {
     const char *no_attach;       /* the same of attach */
 };
 
-enum chosen_by { BY_FORCE, BY_TUNING, BY_MODEL, BY_RULE, BY_FALLBACK };
+enum chosen_by { BY_FORCE, BY_TUNING, BY_MODEL, BY_RULE, BY_FALLBACK, BY_RIVALRY };
 
 struct choice {
     const struct algorithm *algorithm;
     int pieces, radix; /* radix 0: the algorithm has none */
     enum chosen_by by;
-    int row;         /* BY_RULE: its number, from 0; BY_TUNING: its line in the file */
+    int row; /* BY_RULE: its number, from 0, BY_RIVALRY: that of the rival; BY_TUNING: its line in the file */
     const char *who; /* BY_FORCE: what asked for it; BY_TUNING: the file */
     int throttle;    /* messages at a time; 0: as the algorithm says */
 };
@@ -70,6 +70,13 @@ int choose_no_tiny(struct team *team, const struct call *call, enum mode mode, c
 /* A plan for a nonblocking call, or part of one, that attach could not perform, and why.  All ranks ask. */
 int choose_plan(struct team *team, const struct call *call, const char *why,
                 struct choice *choice);
+
+/* A plan in place of attach, which a rule has chosen, as they compete (rival.h): of reductions one with the same
+ * result. */
+int choose_rival(struct team *team, const struct call *call, struct choice *choice);
+
+/* Packed bytes of a call as the rules count them (rules.c). */
+size_t choose_bytes(const struct team *team, const struct call *call);
 
 /* The algorithm for what does not fit the shared slots of a gatherv or scatterv: in which pairs of ranks
  * exchange what they know of. */

@@ -19,6 +19,7 @@
 
 #include "coll/cache.h"
 #include "coll/choose.h"
+#include "coll/rival.h"
 #include "coll/run.h"
 #include "coll/tell.h"
 #include "coll/tiny.h"
@@ -176,11 +177,10 @@ static int run_rest(struct team *team, const struct telling *telling, size_t fir
     return run(team, &part_telling);
 }
 
-static int run_attached(struct team *team, const struct call *call, const struct choice *choice,
-                        const struct telling *telling)
+/* *whole: nothing was left to messages. */
+static int attach_all(struct team *team, const struct telling *telling, bool *whole)
 {
     struct rest rest;
-    coll_explain(team, call, BLOCKING, choice);
     int error = attach_run(team, telling, &rest);
     team->away = rest.away;
     if (rest.n > 0 && !rest.away)
@@ -188,6 +188,28 @@ static int run_attached(struct team *team, const struct call *call, const struct
     for (int i = 0; i < rest.n && !error; i++)
         error = run_rest(team, telling, rest.part[i].first, rest.part[i].count);
     team->away = false;
+    *whole = rest.n == 0;
+    return error;
+}
+
+static int run_chosen(struct team *team, const struct choice *choice,
+                      const struct telling *telling);
+
+/* Or by its rival. */
+static int run_attached(struct team *team, const struct choice *choice,
+                        const struct telling *telling)
+{
+    struct choice way = *choice;
+    struct rival rival;
+    bool whole = true;
+    int error = rival_begin(&rival, team, telling, &way);
+    if (error)
+        return error;
+    coll_explain(team, telling->call, BLOCKING, &way);
+    error = way.algorithm->attaches ? attach_all(team, telling, &whole)
+                                    : run_chosen(team, &way, telling);
+    if (whole)
+        rival_end(&rival);
     return error;
 }
 
@@ -196,7 +218,7 @@ static int run_chosen(struct team *team, const struct choice *choice,
 {
     const struct call *call = telling->call;
     if (choice->algorithm->attaches)
-        return run_attached(team, call, choice, telling);
+        return run_attached(team, choice, telling);
     if (!choice->algorithm->program)
         return run_tiny(team, call, choice, telling);
     struct cached *cached;

@@ -71,6 +71,10 @@ static void reason_text(char *text, size_t size, const struct question *q,
     case BY_RULE:
         rule_text(text, size, &rules_of(q->what, q->inter)[choice->row], choice->row + 1);
         break;
+    case BY_RIVALRY:
+        snprintf(text, size, "in turns with what rule %d says, or faster here",
+                 choice->row + 1);
+        break;
     case BY_FALLBACK:
         snprintf(text, size, "no rule says anything; the first one that can");
         break;
@@ -179,6 +183,8 @@ static void verdict_text(char *text, size_t size, const struct question *q,
         snprintf(text, size, "slower by %.0f %%", 100 * (price_seconds(c->price) / best - 1));
     else if (choice->by == BY_MODEL)
         snprintf(text, size, "no price: too many steps");
+    else if (choice->by == BY_RIVALRY && c->algorithm->attaches)
+        snprintf(text, size, "in turns, or slower here");
     else
         rule_verdict(text, size, q, choice, rule_for(q, c->algorithm->name));
 }

@@ -11,12 +11,14 @@
  *
  * A persistent collective has a block of its own, without tracks, as long as a third of the area is free.
  */
+#include "coll/rival.h"
 #include "coll/tiny_slot.h"
 
 #include "pml/shm/area.h"
 #include "runtime/boot.h"
 #include "runtime/means.h"
 #include "runtime/param.h"
+#include "runtime/reading.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +323,21 @@ static struct tiny *slots_open(char *slots, struct shape shape, const struct cha
     return tiny;
 }
 
+static void tiny_free(struct tiny *tiny)
+{
+    free(tiny->movers);
+    free(tiny->rivals);
+    free(tiny);
+}
+
+/* False: no memory.  Who has none would not know what the others have learnt. */
+static bool rivals_open(struct tiny *tiny)
+{
+    bool compete = tiny->reading == READING_DEAR && !tiny->crowded;
+    tiny->rivals = compete ? rivals_new() : NULL;
+    return tiny->rivals || !compete;
+}
+
 struct tiny *tiny_open(uint64_t name, const struct channel *channel)
 {
     if (!name)
@@ -330,6 +347,10 @@ struct tiny *tiny_open(uint64_t name, const struct channel *channel)
     struct tiny *tiny = slots_open((char *)(block + 1), shape, channel);
     if (!tiny)
         return NULL;
+    if (!rivals_open(tiny)) {
+        tiny_free(tiny);
+        return NULL;
+    }
     tiny->block = block;
     tiny->long_bytes = shape.long_bytes;
     tiny->longs = (char *)(block + 1) + (size_t)(slots_lines(shape, tiny->n) +
@@ -359,6 +380,8 @@ static void movers_log(const struct tiny *tiny)
     static const char *const names[MEANS] = { "read", "written" }; /* coll/attach.h */
     for (int i = 0; i < MOVERS && tiny->me == 0; i++)
         means_log(&tiny->movers[i], whose[i], names);
+    if (tiny->me == 0)
+        rivals_log(tiny->rivals);
 }
 
 void tiny_close(struct tiny *tiny)
@@ -368,6 +391,5 @@ void tiny_close(struct tiny *tiny)
     movers_log(tiny);
     if (tiny->block && !is_world(tiny->block)) /* MPI_COMM_WORLD's is never used again */
         atomic_fetch_sub_explicit(&tiny->block->members, 1, memory_order_release);
-    free(tiny->movers);
-    free(tiny);
+    tiny_free(tiny);
 }

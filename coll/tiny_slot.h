@@ -44,6 +44,7 @@ struct slot {
 enum { MOVERS_OF_BLOCKS, MOVERS_OF_GATHERS, MOVERS_OF_LETTERS, MOVERS }; /* coll/attach.h */
 struct block;                                                            /* coll/tiny_block.c */
 struct means_table;                                                      /* runtime/means.h */
+struct rivals;                                                           /* coll/rival.h */
 
 /* Who reads a slot: one rank, or these. */
 enum { EVERYBODY = -1, NOBODY = -2 };
@@ -64,6 +65,7 @@ struct tiny {
     uint32_t apart; /* collectives (bits) that could not reach memory, coll/attach.c */
     uint8_t unable; /* of two ranks (bits) the one that cannot, coll/attach_blocks.c */
     struct means_table *movers; /* who had better move a block, a table each */
+    struct rivals *rivals;      /* NULL: attach has none */
     bool unread;                /* once this rank's could not, coll/attach_pull.c */
     uint32_t spin;              /* looks at a slot before it is waited for in earnest */
     uint32_t listened;          /* operations in a row in which one other was heard */

@@ -22,7 +22,7 @@ enum { MOST_LINE = 4000 };
 struct reader {
     struct tuning *tuning;
     int line;
-    unsigned seen; /* conditions of this row, a bit each */
+    unsigned seen;        /* conditions of this row, a bit each */
     char why[FORCED_WHY]; /* "" = all is well */
 };
 

@@ -94,6 +94,12 @@ static void run_end(struct means_state *s)
     s->ticks = s->bytes = 0;
 }
 
+uint64_t *means_over(struct means_table *table, size_t bytes)
+{
+    struct means_state *s = &table->of[class_of(bytes)];
+    return s->taken == RUN && s->samples > 0 ? &s->ticks : NULL;
+}
+
 enum means means_take(struct means_table *table, size_t bytes)
 {
     struct means_state *s = &table->of[class_of(bytes)];

@@ -33,6 +33,10 @@ struct means_table {
     struct means_state of[MEANS_CLASSES];
 };
 
+/* What the run took that the next piece of so many bytes ends, in ticks: to be put right before that is asked for, where
+ * others know it better.  NULL: there is none, or nothing of it counts. */
+uint64_t *means_over(struct means_table *table, size_t bytes);
+
 /* For the next piece of so many bytes. */
 enum means means_take(struct means_table *table, size_t bytes);
 

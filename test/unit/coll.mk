@@ -18,7 +18,7 @@ test_unit_plan_test_SOURCES = test/unit/plan_test.c test/unit/unit.h
 test_unit_plan_test_LDADD = $(UNIT_LIBS)
 test_unit_coll_scratch_test_SOURCES = test/unit/coll_scratch_test.c test/unit/unit.h
 test_unit_coll_scratch_test_LDADD = $(UNIT_LIBS)
-check_PROGRAMS += test/unit/price_test test/unit/grow_test test/unit/attach_test test/unit/tiny_letters_test test/unit/tiny_slot_test test/unit/tiny_block_test \
+check_PROGRAMS += test/unit/price_test test/unit/grow_test test/unit/attach_test test/unit/rival_test test/unit/tiny_letters_test test/unit/tiny_slot_test test/unit/tiny_block_test \
     test/unit/mismatch_test
 test_unit_mismatch_test_SOURCES = test/unit/mismatch_test.c test/unit/job.h test/unit/unit.h
 test_unit_mismatch_test_LDADD = $(UNIT_LIBS)
@@ -26,6 +26,8 @@ test_unit_tiny_slot_test_SOURCES = test/unit/tiny_slot_test.c test/unit/unit.h
 test_unit_tiny_slot_test_LDADD = $(UNIT_LIBS)
 test_unit_tiny_block_test_SOURCES = test/unit/tiny_block_test.c test/unit/job.h test/unit/unit.h
 test_unit_tiny_block_test_LDADD = $(UNIT_LIBS)
+test_unit_rival_test_SOURCES = test/unit/rival_test.c test/unit/fragile.h test/unit/job.h test/unit/unit.h
+test_unit_rival_test_LDADD = $(UNIT_LIBS)
 test_unit_attach_test_SOURCES = test/unit/attach_test.c test/unit/fragile.h test/unit/job.h test/unit/unit.h
 test_unit_attach_test_LDADD = $(UNIT_LIBS)
 test_unit_tiny_letters_test_SOURCES = test/unit/tiny_letters_test.c test/unit/fragile.h test/unit/job.h test/unit/unit.h
