@@ -56,6 +56,10 @@ program inter_reduce, inter_allreduce, inter_reduce_scatter; /* ordered */
 enum { WIDE = 512 };
 void to_everybody(struct plan *plan, int me, int p, bool alike);
 
+/* For an allgather whose ranks begin with another block than their own: this one begins with block `kept`, and
+ * rank `keeper` with this one's.  One message, none where they are the same (allgather.c). */
+void hand_in(struct plan *plan, int me, int kept, int keeper);
+
 /* Traeff's circulant (circulant.c).  From IN, p blocks on each rank, to the sum of block `me` in
  * `last`; partial sums go to `room`, cut in p blocks.  plan->radix is the number of nodes that
  * ranks are dealt out to in turn, 0 if that does not matter. */

@@ -19,6 +19,16 @@
  */
 #include "coll/algorithms.h"
 
+void hand_in(struct plan *plan, int me, int kept, int keeper)
+{
+    if (kept == me) {
+        plan_copy(plan, out(me, 1), in(0, 1));
+        return;
+    }
+    plan_send(plan, keeper, in(0, 1));
+    plan_recv(plan, kept, out(kept, 1));
+}
+
 void allgather_ring(struct plan *plan, int me, int p)
 {
     plan_rooms(plan, 1, p, 0);

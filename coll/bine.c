@@ -8,7 +8,16 @@
  *                             round 1    0 -> 7          3 -> 4
  *                             round 0    0 -> 1  3 -> 2  7 -> 6  4 -> 5
  *
- * allgather_swing     the butterfly, far distances first: log2 p rounds
+ * allgather_swing     the butterfly, far distances first: log2 p rounds, and one before them, in which each
+ *                     rank gives its block to who keeps it: so what ranks know is a range of blocks
+ * reduce_scatter_swing, allreduce_swing    backwards, and backwards and forwards: there it does not matter
+ *                     who keeps what, so 2 log2 p rounds
+ *
+ *                         rank      0     1     2     3     4     5     6     7
+ *                         keeps     0     7     4     1     2     5     6     3
+ *                         round 2   0-1   6-7   4-5   0-1   2-3   4-5   6-7   2-3    of ranks 0 3, 1 6, ...
+ *                         round 1   0-3   4-7   4-7   0-3   0-3   4-7   4-7   0-3    of ranks 0 7, 1 2, ...
+ *
  * bcast_bine          the tree: who is reached in round s passes it on in the rounds below
  * reduce_bine         the tree upwards; operations that commute
  */
@@ -37,30 +46,60 @@ static int swung(int r, int s, int p)
     return mod(r % 2 ? r - distance(s) : r + distance(s), p);
 }
 
-/* The blocks that rank r holds when rounds s and above are over, to or from a peer. */
-static void hand(struct plan *plan, bool take, int peer, int r, int s)
+/* The block that rank r keeps, so that ranks which know the same have their blocks side by side.  All
+ * distances from s on are alike modulo 2^(s+1), so what is left of a rank modulo that when the odd
+ * ones are taken back tells who knows the same before round s - 1: first the lower bits, then the
+ * higher ones, at last who is odd. */
+static int seat(int r, int p)
 {
-    int p = plan->key.size;
-    if (1 << s == p) {
-        if (take)
-            plan_recv(plan, peer, out(r, 1));
-        else
-            plan_send(plan, peer, out(r, 1));
-        return;
+    int rounds = rounds_of(p), even = r % 2 ? mod(r - distance(rounds), p) : r, at = 0;
+    for (int s = 1; s < rounds; s++)
+        at = 2 * at + (even >> s) % 2;
+    return rounds ? 2 * at + r % 2 : 0;
+}
+
+/* Who keeps a block. */
+static int keeper(int block, int p)
+{
+    int rounds = rounds_of(p), even = 0;
+    for (int s = 1; s < rounds; s++)
+        even |= (block >> (rounds - s) & 1) << s;
+    return block % 2 ? mod(even + distance(rounds), p) : even;
+}
+
+/* What rank r has when n blocks came together. */
+static struct span known(int r, int n, int p)
+{
+    int block = seat(r, p);
+    return out(block - block % n, n);
+}
+
+/* From the block that each rank keeps to all of them. */
+static void swing(struct plan *plan, int me, int p)
+{
+    plan_rooms(plan, 1, p, 0);
+    for (int s = rounds_of(p) - 1, n = 1; s >= 0; s--, n *= 2) {
+        int peer = swung(me, s, p);
+        plan_send(plan, peer, known(me, n, p));
+        plan_recv(plan, peer, known(peer, n, p));
     }
-    hand(plan, take, peer, r, s + 1);
-    hand(plan, take, peer, swung(r, s, p), s + 1);
 }
 
 void allgather_swing(struct plan *plan, int me, int p)
 {
     plan_rooms(plan, 1, p, 0);
-    plan_copy(plan, out(me, 1), in(0, 1));
-    for (int s = rounds_of(p) - 1; s >= 0; s--) {
-        int peer = swung(me, s, p);
-        hand(plan, false, peer, me, s + 1);
-        hand(plan, true, peer, peer, s + 1);
-    }
+    hand_in(plan, me, seat(me, p), keeper(me, p));
+    swing(plan, me, p);
+}
+
+void reduce_scatter_swing(struct plan *plan, int me, int p)
+{
+    plan_mirror_hand_over(plan, p, seat(me, p), keeper(me, p), swing);
+}
+
+void allreduce_swing(struct plan *plan, int me, int p)
+{
+    plan_mirror_all(plan, me, p, swing);
 }
 
 /* Has rank v of a tree from rank 0 been reached when round s is over?  All distances from s on are

@@ -109,11 +109,21 @@ static void mirror(struct plan *plan, struct span in, struct span sums, program 
     plan_free(&sub);
 }
 
-void plan_mirror_scatter(struct plan *plan, int me, int p, program *f)
+void plan_mirror_hand_over(struct plan *plan, int p, int kept, int keeper, program *f)
 {
     plan_rooms(plan, p, 1, p);
     mirror(plan, in(0, p), tmp(0, p), f);
-    plan_copy(plan, out(0, 1), p > 1 ? tmp(me, 1) : in(0, 1));
+    if (kept == plan->key.me) {
+        plan_copy(plan, out(0, 1), p > 1 ? tmp(kept, 1) : in(0, 1));
+        return;
+    }
+    plan_send(plan, kept, tmp(kept, 1));
+    plan_recv(plan, keeper, out(0, 1));
+}
+
+void plan_mirror_scatter(struct plan *plan, int me, int p, program *f)
+{
+    plan_mirror_hand_over(plan, p, me, me, f);
 }
 
 void plan_mirror_all(struct plan *plan, int me, int nblocks, program *f)

@@ -31,21 +31,6 @@ void reduce_scatter_multiplying(struct plan *plan, int me, int p)
     plan_mirror_scatter(plan, me, p, allgather_multiplying);
 }
 
-void reduce_scatter_nhr(struct plan *plan, int me, int p)
-{
-    plan_mirror_scatter(plan, me, p, allgather_nhr);
-}
-
-void reduce_scatter_pat(struct plan *plan, int me, int p)
-{
-    plan_mirror_scatter(plan, me, p, allgather_pat);
-}
-
-void reduce_scatter_swing(struct plan *plan, int me, int p)
-{
-    plan_mirror_scatter(plan, me, p, allgather_swing);
-}
-
 void reduce_scatter_torus(struct plan *plan, int me, int p)
 {
     plan_mirror_scatter(plan, me, p, allgather_torus);
@@ -59,16 +44,6 @@ void allreduce_ring_both(struct plan *plan, int me, int p)
 void allreduce_bruck(struct plan *plan, int me, int p)
 {
     plan_mirror_all(plan, me, p, allgather_bruck);
-}
-
-void allreduce_nhr(struct plan *plan, int me, int p)
-{
-    plan_mirror_all(plan, me, p, allgather_nhr);
-}
-
-void allreduce_swing(struct plan *plan, int me, int p)
-{
-    plan_mirror_all(plan, me, p, allgather_swing);
 }
 
 void allreduce_torus(struct plan *plan, int me, int p)

@@ -182,8 +182,11 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
 
 /* Whole programs made of an allgather or bcast without scratch, turned round so that it collects
  * (mirror.c): of an allgather a reduce_scatter, of a bcast of so many blocks a reduce, of either an
- * allreduce. */
+ * allreduce.  A program for plan_mirror_all or plan_mirror_hand_over may begin with any block, another one
+ * on each rank; of a reduce_scatter this rank then hands the sum of block `kept` to rank `kept`, and gets
+ * its own from `keeper`. */
 void plan_mirror_scatter(struct plan *plan, int me, int p, program *f);
+void plan_mirror_hand_over(struct plan *plan, int p, int kept, int keeper, program *f);
 void plan_mirror_all(struct plan *plan, int me, int nblocks, program *f);
 void plan_mirror_root(struct plan *plan, int me, int nblocks, program *f);
 

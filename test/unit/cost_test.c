@@ -26,6 +26,11 @@ static double logs(int p, int k) /* ceil(log_k p) */
     return rounds;
 }
 
+static bool coprime(int a, int b)
+{
+    return b ? coprime(b, a % b) : a == 1;
+}
+
 static double log_2(int p, int k)
 {
     (void)k;
@@ -137,6 +142,36 @@ static double digits(int p, int k)
     return sum;
 }
 
+/* Of ranks that keep others' blocks each hands its own in, a block in a round of its own; up to three keep their own. */
+static double kept(int p)
+{
+    return p > 3;
+}
+
+static double log_2_kept(int p, int k)
+{
+    return log_2(p, k) + kept(p);
+}
+
+static double others_kept(int p, int k)
+{
+    return others(p, k) + kept(p);
+}
+
+/* PAT: m blocks in log_2 m rounds, and the edges of trees over p / m ranges. */
+static double edges_kept(int p, int k)
+{
+    int m = k < p ? k : p, power = 1;
+    while (2 * power <= m)
+        power *= 2;
+    if ((p & (p - 1)) == 0)
+        m = power;
+    else
+        while (m < p && !coprime(m, p))
+            m++;
+    return logs(m, 2) + (p + m - 1) / m - 1 + (kept(p) || m < p);
+}
+
 /* Where a round of k messages is folded in rank order, some come a turn too early.  Then the rounds of the books are
  * not those of one message at a time. */
 static double uncounted(int p, int k)
@@ -211,9 +246,9 @@ static const struct row {
     { COLL_ALLGATHER, "circulant", ALWAYS, log_2, others },
     { COLL_ALLGATHER, "spread", ALWAYS, others, others },
     { COLL_ALLGATHER, "multiplying", POWERS, log_2, others },
-    { COLL_ALLGATHER, "nhr", ALWAYS, others, others },
-    { COLL_ALLGATHER, "pat", ALWAYS, others, others },
-    { COLL_ALLGATHER, "swing", POWERS, others, others },
+    { COLL_ALLGATHER, "nhr", ALWAYS, log_2_kept, others_kept },
+    { COLL_ALLGATHER, "pat", ALWAYS, edges_kept, others_kept },
+    { COLL_ALLGATHER, "swing", POWERS, log_2_kept, others_kept },
     { COLL_ALLGATHER, "torus", ALWAYS, grid, others },
     { COLL_ALLTOALL, "spread", ALWAYS, others, others },
     { COLL_ALLTOALL, "throttled", ALWAYS, others, others },
@@ -234,8 +269,8 @@ static const struct row {
     { COLL_ALLREDUCE, "halving", POWERS, two_logs, two_others },
     { COLL_ALLREDUCE, "bcube", POWERS, two_log_k, two_others },
     { COLL_ALLREDUCE, "bruck", ALWAYS, two_logs, two_others },
-    { COLL_ALLREDUCE, "nhr", ALWAYS, two_others, two_others },
-    { COLL_ALLREDUCE, "swing", POWERS, two_others, two_others },
+    { COLL_ALLREDUCE, "nhr", ALWAYS, two_logs, two_others },
+    { COLL_ALLREDUCE, "swing", POWERS, two_logs, two_others },
     { COLL_ALLREDUCE, "torus", ALWAYS, two_grids, two_others },
     { COLL_REDUCE_SCATTER, "circulant", ALWAYS, log_2, others },
     { COLL_REDUCE_SCATTER, "linear", ALWAYS, uncounted, others },
@@ -244,9 +279,9 @@ static const struct row {
     { COLL_REDUCE_SCATTER, "neighbour", EVEN, half, others },
     { COLL_REDUCE_SCATTER, "bruck", ALWAYS, log_2, others },
     { COLL_REDUCE_SCATTER, "halving", POWERS, log_2, others },
-    { COLL_REDUCE_SCATTER, "nhr", ALWAYS, others, others },
-    { COLL_REDUCE_SCATTER, "pat", ALWAYS, others, others },
-    { COLL_REDUCE_SCATTER, "swing", POWERS, others, others },
+    { COLL_REDUCE_SCATTER, "nhr", ALWAYS, log_2_kept, others_kept },
+    { COLL_REDUCE_SCATTER, "pat", ALWAYS, edges_kept, others_kept },
+    { COLL_REDUCE_SCATTER, "swing", POWERS, log_2_kept, others_kept },
     { COLL_REDUCE_SCATTER, "torus", ALWAYS, grid, others },
     { COLL_SCAN, "doubling", ALWAYS, log_2, vectors },
     { COLL_SCAN, "chain", ALWAYS, others, vector },
@@ -301,13 +336,49 @@ START_TEST(published_costs)
 }
 END_TEST
 
-static struct count counted(const struct algorithm *a, int p, size_t bytes)
+static struct count counted_radix(const struct algorithm *a, int p, size_t bytes, int radix)
 {
-    struct price_query q = { .algorithm = a, .p = p, .bytes = bytes };
+    struct price_query q = { .algorithm = a, .p = p, .bytes = bytes, .radix = radix };
     struct count c;
     ck_assert_msg(count_of(&q, 1000000, &c) == 0, "%s", fail_text());
     return c;
 }
+
+static struct count counted(const struct algorithm *a, int p, size_t bytes)
+{
+    return counted_radix(a, p, bytes, 0);
+}
+
+/* As many messages as rounds where the ranks are a power of two; else a range may go as two.  No block is copied on its
+ * way, but for one's own. */
+START_TEST(a_round_is_a_message)
+{
+    static const enum collective what[] = { COLL_ALLGATHER, COLL_REDUCE_SCATTER,
+                                            COLL_ALLREDUCE };
+    static const char *const name[] = { "swing", "nhr", "pat" };
+    int n = 0;
+    for (int i = 0; i < 9; i++) {
+        const struct algorithm *a = algorithm_find(what[i / 3], false, name[i % 3]);
+        for (int p = 2; a && p <= 64; p++)
+            for (int k = 2; k <= (a->radix ? 64 : 2); k++) {
+                if (algorithm_objection(a, p, k, NULL))
+                    continue;
+                struct count c = counted_radix(a, p, BLOCK * (size_t)p, a->radix ? k : 0);
+                double ways = what[i / 3] == COLL_ALLREDUCE ? 2 : 1;
+                double rounds = a->radix   ? edges_kept(p, k)
+                                : ways > 1 ? two_logs(p, 2)
+                                           : log_2_kept(p, 2);
+                bool even = (p & (p - 1)) == 0;
+                ck_assert_double_eq(c.rounds, rounds);
+                ck_assert_double_le(c.messages.most, even ? rounds : 2 * rounds);
+                ck_assert_double_le(c.messages.sum,
+                                    p * (rounds + (even ? 0 : logs(p, 2) * ways)));
+                n++;
+            }
+    }
+    ck_assert_int_eq(n, 3 * 6 + 3 * 63 + 2 * 63 * 63);
+}
+END_TEST
 
 /* What passes on blocks whose sizes its ranks do not know sends numbers of 8 bytes first. */
 START_TEST(twice_is_once_with_numbers_and_once_with_blocks)
@@ -372,5 +443,5 @@ START_TEST(no_algorithm_is_left_out)
 }
 END_TEST
 
-UNIT_MAIN("cost", published_costs, no_algorithm_is_left_out,
+UNIT_MAIN("cost", published_costs, no_algorithm_is_left_out, a_round_is_a_message,
           twice_is_once_with_numbers_and_once_with_blocks, groups_cut_one_vector_differently)
