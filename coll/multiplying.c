@@ -14,7 +14,13 @@
  *                        what the group has left, then backwards (Rabenseifner; BCube for k > 2):
  *                        2 log_k p rounds, 2n(p-1)/p bytes, two more messages of the vector if p
  *                        is not a power.  Operations that commute.
- * allgather_multiplying  blocks times k in each round; powers of k.
+ * allgather_multiplying  blocks times k in each round, neighbours first.  Any p: ranks are cut in k runs as
+ *                        long as each other but for one rank, and these again, ceil(log_k p) times; who
+ *                        has no partner in a shorter run hears from the last of it.  Where p is no power of k,
+ *                        a round of k-1 messages more at most; no rank hears a block twice.
+ *
+ *                            k = 2, p = 7    1-2 3-4 5-6    then 0-1 3-5 4-6    then 0-3 1-4 2-5
+ *                                                                0-2                 2-6
  */
 #include "coll/algorithms.h"
 
@@ -102,21 +108,47 @@ void allreduce_all_pairs(struct plan *plan, int me, int p)
     allreduce_multiplying(plan, me, p);
 }
 
+/* Some ranks, one behind the other. */
+struct run {
+    int first, n;
+};
+
+/* The j-th of k parts of a run, which are equally long but for one rank. */
+static struct run part(struct run all, int k, int j)
+{
+    int from = (int)((long)j * all.n / k), to = (int)((long)(j + 1) * all.n / k);
+    return (struct run){ all.first + from, to - from };
+}
+
+/* What a run knows goes to who sits in the others where one sits there.  One who has no partner in a shorter
+ * run hears from its last, and first of all, for others wait for that one. */
+static void multiply(struct plan *plan, int me, struct run all, int k)
+{
+    if (all.n == 1)
+        return;
+    int mine = (int)(((long)(me - all.first + 1) * k - 1) / all.n);
+    struct run run = part(all, k, mine);
+    int seat = me - run.first;
+    multiply(plan, me, run, k);
+    for (int j = 0; j < k && seat == run.n - 1; j++)
+        if (part(all, k, j).n > run.n)
+            plan_send(plan, part(all, k, j).first + run.n, out(run.first, run.n));
+    for (int d = 1; d < k; d++) {
+        struct run other = part(all, k, (mine + d) % k);
+        if (seat < other.n)
+            plan_send(plan, other.first + seat, out(run.first, run.n));
+    }
+    for (int d = 1; d < k; d++) {
+        struct run other = part(all, k, mod(mine - d, k));
+        plan_recv(plan, other.first + least(seat, other.n - 1), out(other.first, other.n));
+    }
+}
+
 void allgather_multiplying(struct plan *plan, int me, int p)
 {
-    int k = plan_radix(plan);
-
     plan_rooms(plan, 1, p, 0);
     plan_copy(plan, out(me, 1), in(0, 1));
-    for (int have = 1; have < p; have *= k) {
-        int first = me - me % have, digit = me / have % k, base = me - digit * have;
-        for (int j = 1; j < k; j++)
-            plan_send(plan, base + (digit + j) % k * have, out(first, have));
-        for (int j = 1; j < k; j++) {
-            int peer = base + mod(digit - j, k) * have;
-            plan_recv(plan, peer, out(peer - peer % have, have));
-        }
-    }
+    multiply(plan, me, (struct run){ 0, p }, plan_radix(plan));
 }
 
 static void halve(struct plan *plan, int me, int p)

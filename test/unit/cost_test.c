@@ -380,6 +380,26 @@ START_TEST(a_round_is_a_message)
 }
 END_TEST
 
+/* Runs that are longer by a rank than others cost a round of k - 1 messages at most; nobody hears anything twice. */
+START_TEST(what_multiplies_takes_any_number_of_ranks)
+{
+    static const enum collective what[] = { COLL_ALLGATHER, COLL_REDUCE_SCATTER };
+    for (int i = 0; i < 2; i++) {
+        const struct algorithm *a =
+            algorithm_find(what[i], false, i == 0 ? "multiplying" : "halving");
+        for (int p = 2; p <= 64; p++)
+            for (int k = 2; k <= 16; k++) {
+                size_t bytes = BLOCK * (size_t)(i == 0 ? 1 : p);
+                ck_assert_ptr_null(algorithm_objection(a, p, k, NULL));
+                struct count c = counted_radix(a, p, bytes, k);
+                ck_assert_double_eq(c.bytes.sum, (double)p * (p - 1) * BLOCK);
+                ck_assert_double_le(c.rounds, log_k(p, k) + k - 1);
+                ck_assert_double_le(c.messages.most, log_k(p, k) + k - 2);
+            }
+    }
+}
+END_TEST
+
 /* What passes on blocks whose sizes its ranks do not know sends numbers of 8 bytes first. */
 START_TEST(twice_is_once_with_numbers_and_once_with_blocks)
 {
@@ -444,4 +464,5 @@ START_TEST(no_algorithm_is_left_out)
 END_TEST
 
 UNIT_MAIN("cost", published_costs, no_algorithm_is_left_out, a_round_is_a_message,
+          what_multiplies_takes_any_number_of_ranks,
           twice_is_once_with_numbers_and_once_with_blocks, groups_cut_one_vector_differently)
