@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counting what plans do.
- *
- * Rounds are those of the textbooks: in a round a rank sends at most one message and receives at
- * most one, in the order of its plan, and what depends on a message comes in a later round.
- *
- *     sent in round        after what it waits for, after the send before it
- *     received in round    that of its send, after the receive before it
- *
- * That is the longest path in a graph, found by one walk in the order in which acts have all that
- * they need.
+ * Counting what plans do: messages and bytes, of one rank of those that do alike, or of all; rounds are
+ * counted in rounds.c.
  */
 #include "coll/count.h"
 
@@ -20,110 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- rounds ---- */
-
-struct place {
-    int nwait;       /* what it waits for: steps, the one before it on its way, its message */
-    int follower;    /* the next act of the same direction, -1: none */
-    int32_t ready;   /* rounds that are over before it */
-    int32_t started; /* of a receive: rounds that were over when its message set out */
-};
-
-struct walk {
-    const struct cast *cast;
-    struct place **place; /* of each actor's acts */
-    struct item {
-        int actor, act;
-    } * queue;
-    int64_t head, tail;
-    int rounds;
-    count_message *each; /* NULL: nobody wants to know */
-    void *self;
-};
-
-static void satisfied(struct walk *w, int actor, int act, int round)
-{
-    struct place *p = &w->place[actor][act];
-    p->ready = p->ready > round ? p->ready : round;
-    if (--p->nwait == 0)
-        w->queue[w->tail++] = (struct item){ actor, act };
-}
-
-static void visit(struct walk *w, int actor, int i)
-{
-    const struct role *role = cast_role(w->cast, actor);
-    const struct act *act = &role->act[i];
-    struct place *p = &w->place[actor][i];
-    int round = p->ready, reused = round; /* what it sends may be written over in its round */
-    if (act->peer >= 0 && act->verb == VERB_SEND) {
-        int receiver = cast_peer(w->cast, actor, act) % w->cast->nactors;
-        w->place[receiver][act->partner].started = round;
-        satisfied(w, receiver, act->partner, round);
-        round++;
-    } else if (act->peer >= 0) {
-        reused = ++round;
-        if (w->each)
-            w->each(w->self, actor, i, p->started, round);
-    }
-    w->rounds = w->rounds > round ? w->rounds : round;
-    if (p->follower >= 0)
-        satisfied(w, actor, p->follower, round);
-    for (int k = 0; k < act->nnext; k++)
-        satisfied(w, actor, role->next[act->first_next + k], reused);
-}
-
-/* Acts of one direction follow each other; what waits for nothing is queued. */
-static void line_up(struct walk *w, int actor)
-{
-    const struct role *role = cast_role(w->cast, actor);
-    struct place *place = w->place[actor];
-    int last[2] = { -1, -1 };
-    for (int i = 0; i < role->nacts; i++) {
-        const struct act *act = &role->act[i];
-        int in = act->verb != VERB_SEND;
-        place[i].nwait = act->nwait;
-        place[i].follower = -1;
-        if (act->peer < 0)
-            continue;
-        place[i].nwait += (last[in] >= 0) + in;
-        if (last[in] >= 0)
-            place[last[in]].follower = i;
-        last[in] = i;
-    }
-    for (int i = 0; i < role->nacts; i++)
-        if (place[i].nwait == 0)
-            w->queue[w->tail++] = (struct item){ actor, i };
-}
-
-int count_rounds(const struct cast *cast, count_message *each, void *self, int *rounds)
-{
-    size_t acts = (size_t)cast->acts + 1, n = (size_t)cast->nactors + 1;
-    struct walk w = { .cast = cast, .each = each, .self = self };
-    struct place *all = calloc(acts, sizeof *all), *at = all;
-    w.place = calloc(n, sizeof *w.place);
-    w.queue = malloc(acts * sizeof *w.queue);
-    bool memory = all && w.place && w.queue;
-    for (int a = 0; memory && a < cast->nactors; a++) {
-        w.place[a] = at;
-        at += cast_role(cast, a)->nacts;
-        line_up(&w, a);
-    }
-    while (w.head < w.tail) {
-        struct item next = w.queue[w.head++];
-        visit(&w, next.actor, next.act);
-    }
-    *rounds = w.rounds;
-    free(all);
-    free(w.place);
-    free(w.queue);
-    if (!memory)
-        return fail(MPI_ERR_NO_MEM, "no memory to count %lld steps", (long long)cast->acts);
-    if (w.head != cast->acts)
-        return fail(MPI_ERR_INTERN, "%lld of %lld steps wait for each other",
-                    (long long)(cast->acts - w.head), (long long)cast->acts);
-    return 0;
-}
 
 /* ---- amounts ---- */
 

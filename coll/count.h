@@ -12,7 +12,7 @@ struct amount {
 };
 
 struct count {
-    double rounds;          /* messages one behind the other, see count.c */
+    double rounds;          /* messages one behind the other, see rounds.c */
     struct amount messages; /* sent */
     struct amount bytes;    /* sent */
     struct amount folds;    /* bytes folded */
@@ -23,8 +23,8 @@ struct count {
 /* Seats matter only to algorithms that know places.  Errors as price_of. */
 int count_of(const struct price_query *query, size_t most, struct count *count);
 
-/* The rounds of a cast, and each message: received by an act, sent after `from` rounds, there after
- * `to`. */
+/* The rounds of a cast, and each message, in the order in which they come: received by an act, sent after
+ * `from` rounds, there after `to` (rounds.c). */
 typedef void count_message(void *self, int actor, int act, int from, int to);
 int count_rounds(const struct cast *cast, count_message *each, void *self, int *rounds);
 

@@ -111,8 +111,10 @@ expect "show: pairwise, exchange after exchange" 0 "3 send in[1] -> 1.0 after 1 
 expect "show: pairwise, loops" 0 "At most 1 sends and as many" show alltoall:pairwise -n 1000001
 expect "cost: neighbours on a torus" 0 "rounds 6 busiest rank all ranks messages sent 6 144" cost \
     neighbor_alltoall:direct -n 24 --dims 2x3x4 --bytes 1000
-expect "cost: two groups" 0 "on 8 ranks, groups of 3 and 5, 1000 bytes rounds 7 busiest rank all ranks messages sent 5 30" \
+expect "cost: two groups" 0 "on 8 ranks, groups of 3 and 5, 1000 bytes rounds 5 busiest rank all ranks messages sent 5 30" \
     cost allgather:spread -n 8 --split 3 --bytes 1000
+expect "cost: two trees in pieces, 2 S + 2 log p" 0 "rounds 139" cost bcast:double-tree -n 64 --bytes 1MiB --pieces 64
+expect "cost: all with all, p-1 rounds" 0 "rounds 63" cost allreduce:all-pairs -n 64 --bytes 8
 expect "cost: two groups, halves" 0 "groups of 4 and 4" cost bcast:tree -n 8 --bytes 1000
 expect "cost: no two groups" 2 "works within one group; leave out --split 3" cost bcast:binomial -n 8 --split 3 --bytes 8
 expect "cost: an empty group" 2 "leaves no rank of 8 for the second group" cost bcast:tree -n 8 --split 8 --bytes 8
