@@ -54,8 +54,11 @@ static int make_places(struct cast *cast, const struct price_query *query)
         int *group = cast->group + (size_t)i * (size_t)p;
         for (int r = 0; r < p; r++)
             group[r] = r - r % per[i];
+        cast->places.each[cast->places.levels] = per[i];
         cast->places.first[cast->places.levels++] = group;
     }
+    if (cast->places.levels == 2 && per[0] % per[1])
+        cast->places.each[0] = 0; /* caches that reach across nodes */
     return 0;
 }
 

@@ -29,10 +29,29 @@ static bool leads(const struct plan *plan, int level, int r)
     return level == plan->places->levels || leader(plan, level, r) == r;
 }
 
+/* As below, where groups are ranks one behind the other: nobody is looked for, so the plans of very many ranks
+ * (cast.c) are soon made. */
+static struct group standing_in_order(const struct plan *plan, int level, int me, int p)
+{
+    const int *each = plan->places->each;
+    int outer = level > 0 ? each[level - 1] : p;
+    int inner = level < plan->places->levels ? each[level] : 1;
+    int first = me - me % outer, end = least(first + outer, p);
+    int top = level > 0 ? leader(plan, level - 1, me) : plan->root;
+    return (struct group){ .first = first,
+                           .stride = inner,
+                           .n = leads(plan, level, me) ? (end - first + inner - 1) / inner : 0,
+                           .me = (me - first) / inner,
+                           .root = (top - first) / inner,
+                           .deputy = top + 1 };
+}
+
 /* Those who stand for the groups of `level` inside my group of the level outside it; all of them
  * for level 0.  n is 0 if I do not stand for one. */
 static struct group standing(struct plan *plan, int level, int me, int p)
 {
+    if (plan->places->each[0])
+        return standing_in_order(plan, level, me, p);
     int *member = plan_members(plan, p);
     struct group g = { .member = member };
     for (int r = 0; member && leads(plan, level, me) && r < p; r++) {

@@ -82,6 +82,8 @@ struct places {
     int levels;                      /* >= 1 */
     int shared;                      /* by how many teams beside the first (coll/places.h) */
     const int *first[PLACES_LEVELS]; /* of the group of each rank: its lowest rank */
+    int each[PLACES_LEVELS]; /* groups are so many ranks one behind the other, the last perhaps
+                              * fewer; each[0] is 0 where those of some level are others */
 };
 
 /* What distinguishes two plans of one program on one team. */
@@ -168,6 +170,7 @@ void plan_join(struct plan *plan, struct span to, struct span add, enum side sid
 struct group {
     int first, stride, n, me, root, radix;
     const int *member;
+    int deputy; /* + 1: whatever is said above member `root` is this rank; 0: it is not */
 };
 /* Memory for a list of n members, until the next call of this or the end of the program.  NULL:
  * there is none, and the plan is broken. */

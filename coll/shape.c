@@ -107,6 +107,13 @@ static struct span embed(struct span s, struct span home, int nblocks)
     return (struct span){ home.room, home.first + s.first * each, s.n * each };
 }
 
+static int member_of(const struct group *group, int i)
+{
+    if (group->deputy && i == group->root)
+        return group->deputy - 1;
+    return group->member ? group->member[i] : group->first + i * group->stride;
+}
+
 void plan_call(struct plan *plan, const struct group *group, const struct homes *homes,
                program *f)
 {
@@ -127,8 +134,7 @@ void plan_call(struct plan *plan, const struct group *group, const struct homes 
         s.to = embed(s.to, home[s.to.room], sub.nblocks[s.to.room]);
         s.from = embed(s.from, home[s.from.room], sub.nblocks[s.from.room]);
         if (!step_is_local(&s))
-            s.peer =
-                group->member ? group->member[s.peer] : group->first + s.peer * group->stride;
+            s.peer = member_of(group, s.peer);
         plan_emit(plan, &s);
     }
     plan_free(&sub);

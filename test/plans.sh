@@ -99,6 +99,9 @@ done
 # where takes no look at each rank for each.
 expect "show: leaders of many" 2 "at most 10000000 are written down here" show alltoall:leaders -n 1000000 --nodes 4
 expect "cost: leaders of many" 1 "at most 8000000 are performed here" cost alltoall:leaders -n 1000000 --nodes 4 --bytes 8
+for name in bcast reduce; do # who leads which node is not looked for among all ranks, for each of them anew
+    expect "cost: levels of many, $name" 0 "rounds 18" cost $name:levels -n 262144 --nodes 262144 --bytes 8
+done
 expect "show: factored of many" 0 "rank 0 of 1000000: 80 steps" show allreduce:factored -n 1000000 --nodes 4
 
 # cost: the textbook's formulas.  The unit test price_test has them for all p up to 64.

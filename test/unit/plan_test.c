@@ -255,8 +255,56 @@ START_TEST(leaders_of_very_many_nodes_are_soon_known)
 }
 END_TEST
 
+/* The plan of one rank in one line per step, by groups that are listed, or by how many ranks they are. */
+static char *text_of(program *f, struct plan_key key, const struct places *places)
+{
+    struct plan plan;
+    key.places = places;
+    ck_assert_int_eq(plan_make(&plan, &key, f), 0);
+    char *text = plan_text(&plan);
+    ck_assert_ptr_nonnull(text);
+    plan_free(&plan);
+    return text;
+}
+
+/* Nodes of `node` ranks with caches of `cache`; 0: one level. */
+static void check_levels(int p, int node, int cache)
+{
+    static program *const programs[] = { bcast_levels, reduce_levels, allreduce_levels };
+    int outer[64], inner[64];
+    for (int r = 0; r < p; r++) {
+        outer[r] = r - r % node;
+        inner[r] = cache ? r - r % cache : r;
+    }
+    struct places listed = { .levels = cache ? 2 : 1, .first = { outer, inner } };
+    struct places counted = listed;
+    counted.each[0] = node;
+    counted.each[1] = cache;
+    for (int i = 0; i < 3 * p * p; i++) {
+        struct plan_key key = { .me = i % p, .root = i / p % p, .size = p, .pieces = 1 };
+        if (i / p / p == 2 && key.root)
+            continue;
+        char *a = text_of(programs[i / p / p], key, &listed);
+        char *b = text_of(programs[i / p / p], key, &counted);
+        ck_assert_str_eq(a, b);
+        free(a);
+        free(b);
+    }
+}
+
+START_TEST(groups_in_order_are_not_looked_for)
+{
+    for (int p = 2; p <= 26; p += 3)
+        for (int node = 1; node < p; node++)
+            for (int cache = 0; cache < node; cache++)
+                if (cache == 0 || node % cache == 0)
+                    check_levels(p, node, cache);
+}
+END_TEST
+
 UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
           a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
           pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
           plans_are_kept_and_given_up, what_needs_no_plan_is_told_once,
-          both_ends_of_a_message_are_found, leaders_of_very_many_nodes_are_soon_known)
+          both_ends_of_a_message_are_found, leaders_of_very_many_nodes_are_soon_known,
+          groups_in_order_are_not_looked_for)
