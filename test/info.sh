@@ -170,6 +170,48 @@ grep -q "2 ranks, allreduce: no time for 9 of 9 sizes, which are left out; a lon
 expect "xmpi tune: no folder" 1 "cannot write $scratch/none/x: No such file or directory; give another file with -o" \
     "$xmpi" tune -np 2 --colls barrier -o "$scratch/none/x"
 test -e "$scratch/none" && not_ok "xmpi tune: makes no folder" "it is there" || ok "xmpi tune: makes no folder"
+# A link stays, and what it leads to is replaced; what is no file is written, and stays what it is.
+tune() { timeout 60 "$xmpi" tune -np 2 --colls barrier --seconds 20 "$@" 2> "$scratch/err"; }
+mkdir "$scratch/targets"
+(
+    cd "$scratch/targets" || exit
+    mkfifo fifo
+    mkdir folder
+    echo old > old
+    chmod 640 old
+    ln -s ../old folder/link
+    ln -s new link
+    ln -s loop loop
+)
+cd "$scratch/targets" || exit 99
+tune -o folder/link && [ -L folder/link ] && [ ! -L old ] && grep -q "^barrier " old && [ "$(stat -c %a old)" = 640 ] &&
+    ok "xmpi tune: a link to a file" || not_ok "xmpi tune: a link to a file" "$(ls -l . folder; cat "$scratch/err")"
+tune -o link && [ -L link ] && [ ! -L new ] && grep -q "^barrier " new &&
+    ok "xmpi tune: a link to nothing yet" || not_ok "xmpi tune: a link to nothing yet" "$(ls -l; cat "$scratch/err")"
+timeout 60 cat fifo > got &
+reader=$!
+tune -o fifo && wait $reader && [ -p fifo ] && grep -q "^barrier " got && ok "xmpi tune: a FIFO" ||
+    not_ok "xmpi tune: a FIFO" "$(ls -l; cat "$scratch/err")"
+kill $reader 2> /dev/null
+for out in - /dev/stdout; do
+    { echo before; tune -o $out; } > got
+    [ "$(sed -n '1p;$p' got | sed 's/ .*//')" = "before
+barrier" ] && ok "xmpi tune: -o $out" || not_ok "xmpi tune: -o $out" "$(cat got "$scratch/err")"
+done
+tune -o - > /dev/full
+code=$?
+[ $code = 1 ] && grep -q "cannot write -: No space left on device" "$scratch/err" && ok "xmpi tune: a full device" ||
+    not_ok "xmpi tune: a full device" "exit code $code; $(cat "$scratch/err")"
+for place in "folder:Is a directory" "loop:Too many" "old/:Not a directory" "folder/none/x:No such file"; do
+    tune -o "${place%%:*}"
+    code=$?
+    [ $code = 1 ] && grep -q "cannot write ${place%%:*}: ${place#*:}" "$scratch/err" &&
+        ! grep -q "(1 of 1)" "$scratch/err" && ok "xmpi tune: refused at once: ${place%%:*}" ||
+        not_ok "xmpi tune: refused at once: ${place%%:*}" "exit code $code; $(cat "$scratch/err")"
+done
+[ "$(ls | tr '\n' ' ')" = "fifo folder got link loop new old " ] && ok "xmpi tune: leaves nothing beside" ||
+    not_ok "xmpi tune: leaves nothing beside" "$(ls)"
+cd "$build" || exit 99
 # Stopped while it measures: it has ranks, and a file that is not finished, and leaves neither.
 mkdir "$scratch/stopped"
 "$xmpi" tune -np 2 --seconds 500 -o "$scratch/stopped/x" > "$scratch/out" 2>&1 &

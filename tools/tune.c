@@ -15,6 +15,7 @@
 #include "runtime/hw.h"
 #include "tools/beside.h"
 #include "tools/names.h"
+#include "tools/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +82,7 @@ static void usage(FILE *to)
         "  --device          only what is about data on a GPU; else that comes last, where "
         "there is "
         "one\n"
-        "  -o FILE           another file\n\n"
+        "  -o FILE           another file, or - for the standard output\n\n"
         "Nothing else should run meanwhile.  `xmpi explain` shows what follows from the "
         "file.\n",
         to);
@@ -217,7 +218,8 @@ static int measure(const struct tune_options *o, const char *ranks, double secon
     return tune_run(ranks, words, file);
 }
 
-static void head_write(int file)
+/* 0, or an errno. */
+static int head_write(int file)
 {
     char machine[320], day[40] = "";
     time_t now = time(NULL);
@@ -225,7 +227,7 @@ static void head_write(int file)
     hw_machine(machine, sizeof machine);
     if (localtime_r(&now, &parts))
         strftime(day, sizeof day, "%Y-%m-%d", &parts);
-    dprintf(
+    int n = dprintf(
         file,
         "xmpi-tuning 1\n"
         "# Written by xmpi tune (xmpi %s) on %s; may be edited.  A row: collective,\n"
@@ -233,6 +235,7 @@ static void head_write(int file)
         "# row that fits decides.\n"
         "machine %08x %s\n",
         PACKAGE_VERSION, day, hw_machine_number(), machine);
+    return n < 0 ? errno : 0;
 }
 
 /* The folders of a path, as far as they are missing. */
@@ -259,7 +262,11 @@ static int measure_all(const struct tune_options *o, int file)
     for (const char *c = o->ranks; *c; c++)
         left += *c == ',';
     double end = now() + (o->seconds ? atof(o->seconds) : 60.0 * left);
-    head_write(file);
+    int error = head_write(file);
+    if (error) {
+        fprintf(stderr, "xmpi tune: cannot write: %s\n", strerror(error));
+        code = 1;
+    }
     for (char *ranks; !o->device && !code && (ranks = strsep(&rest, ",")); left--)
         code = measure(o, ranks, (end - now()) / left, file);
     free(list);
@@ -268,39 +275,61 @@ static int measure_all(const struct tune_options *o, int file)
     return code;
 }
 
-static int tune(const struct tune_options *o, char *path)
+static int no_target(const char *path, int error)
 {
-    char unfinished[PATH_MAX + 16];
-    struct tuning *made;
-    snprintf(unfinished, sizeof unfinished, "%s.XXXXXX", path);
-    int file = mkostemp(unfinished, O_CLOEXEC | O_APPEND);
-    if (file < 0) {
-        fprintf(stderr, "xmpi tune: cannot write %s: %s; give another file with -o\n", path,
-                strerror(errno));
+    fprintf(stderr, "xmpi tune: cannot write %s: %s; give another file with -o\n", path,
+            strerror(error));
+    return 1;
+}
+
+/* What was measured, if it says anything, goes to its place. */
+static int keep(const struct tune_options *o, struct target *target, const char *path)
+{
+    char made[40];
+    struct tuning *tuning;
+    snprintf(made, sizeof made, "/proc/self/fd/%d", target->file);
+    if (tuning_read(made, &tuning)) {
+        fprintf(stderr, "xmpi tune: %s\n", fail_text());
+        target_drop(target);
         return 1;
     }
-    fchmod(file, 0644);
-    int code = measure_all(o, file);
-    close(file);
-    if (!code && tuning_read(unfinished, &made)) {
-        fprintf(stderr, "xmpi tune: %s\n", fail_text());
-        code = 1;
-    } else if (!code && made->nrows + made->ndevices == 0) {
+    int rows = tuning->nrows + tuning->ndevices;
+    tuning_free(tuning);
+    if (rows == 0) {
         fprintf(stderr, "xmpi tune: nothing was measured in %s s: give a longer --seconds\n",
                 o->seconds);
-        tuning_free(made);
-        code = 1;
-    } else if (!code) {
-        code = rename(unfinished, path) != 0;
-        if (code)
-            fprintf(stderr, "xmpi tune: cannot write %s: %s\n", path, strerror(errno));
-        else
-            fprintf(stderr, "xmpi tune: %d rows in %s\n", made->nrows + made->ndevices, path);
-        tuning_free(made);
+        target_drop(target);
+        return 1;
     }
-    if (code)
-        unlink(unfinished);
+    int error = target_keep(target);
+    if (error)
+        return no_target(path, error);
+    fprintf(stderr, "xmpi tune: %d rows in %s\n", rows, path);
+    return 0;
+}
+
+static int tune(const struct tune_options *o, const char *path)
+{
+    struct target target;
+    int error = target_open(&target, path);
+    if (error)
+        return no_target(path, error);
+    int code = measure_all(o, target.file);
+    if (!code)
+        return keep(o, &target, path);
+    target_drop(&target);
     return code;
+}
+
+/* Where programs look for it; its folders are made.  False: nobody knows, and it was said. */
+static bool usual_path(char *path, size_t room)
+{
+    tuning_default_path(path, room);
+    if (*path)
+        make_folders(path);
+    else
+        fprintf(stderr, "xmpi tune: neither HOME nor XDG_CONFIG_HOME is set; say -o FILE\n");
+    return *path;
 }
 
 int tune_main(int argc, char **argv)
@@ -320,17 +349,9 @@ int tune_main(int argc, char **argv)
     }
     if (!o.ranks)
         o.ranks = usual_ranks(usual, sizeof usual);
-    if (o.path)
-        snprintf(path, sizeof path, "%s", o.path);
-    else
-        tuning_default_path(path, sizeof path);
-    if (!o.path && *path)
-        make_folders(path);
-    if (!*path) {
-        fprintf(stderr, "xmpi tune: neither HOME nor XDG_CONFIG_HOME is set; say -o FILE\n");
+    if (!o.path && !usual_path(path, sizeof path))
         return 2;
-    }
-    code = tune(&o, path);
+    code = tune(&o, o.path ? o.path : path);
     if (stop.signal) { /* the end that whoever sent it expects */
         signal(stop.signal, SIG_DFL);
         raise(stop.signal);
