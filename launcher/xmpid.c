@@ -3,9 +3,11 @@
  * xmpid --root ADDRESS:PORT,... --host N: started by xmpirun's launch agent on each further host of a
  * job.  The secret comes on stdin, as 32 hexadecimal digits and a newline.
  */
+#include "config.h"
 #include "launcher/out.h"
 #include "launcher/uplink.h"
 #include "launcher/siphash.h"
+#include "runtime/standard.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,11 +18,28 @@
 
 enum { SECRET_SECONDS = 60 };
 
+static const char use[] = "xmpid is started by xmpirun on other hosts, not by hand: xmpid "
+                          "--root ADDRESS:PORT,... --host N";
+
 static int usage(void)
 {
-    complain("xmpid is started by xmpirun on other hosts, not by hand: xmpid --root "
-             "ADDRESS:PORT,... --host N");
+    complain("%s", use);
     return 2;
+}
+
+/* --help and --version, for who wonders what it is.  False: neither was asked for. */
+static bool tell(const char *option, int *code)
+{
+    bool help = !strcmp(option, "--help") || !strcmp(option, "-h");
+    if (!help && strcmp(option, "--version") != 0 && strcmp(option, "-V") != 0)
+        return false;
+    standard_open();
+    if (help)
+        puts(use);
+    else
+        printf("xmpid (xmpi) %s\n", PACKAGE_VERSION);
+    *code = standard_close("xmpid", 0);
+    return true;
 }
 
 static int digit(char c)
@@ -51,6 +70,9 @@ int main(int argc, char **argv)
 {
     const char *root = NULL, *host = NULL;
     uint8_t secret[KEY_BYTES];
+    int code;
+    if (argc == 2 && tell(argv[1], &code))
+        return code;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--root") == 0)
             root = argv[i + 1];

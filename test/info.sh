@@ -38,6 +38,33 @@ nosuch0" env XMPI_OFI_IFACE=nosuch0 "$xmpi" info
 else
     skip "xmpi info: the network" "libfabric.so.1 is not installed, or built without (Debian: libfabric1)"
 fi
+# What was asked for is not there when nobody can read it.
+lost() # command...
+{
+    full=$("$@" 2>&1 > /dev/full)
+    code=$?
+    closed=$("$@" 2>&1 >&-)
+    code=$code,$?
+    who=$(basename "$1")
+    [ "$code" = 1,1 ] && [ "$full" = "$who: cannot write: No space left on device" ] &&
+        [ "$closed" = "$who: cannot write: Bad file descriptor" ] && ok "$who lost: $(echo "$*" | sed 's,^[^ ]* ,,')" ||
+        not_ok "$who lost: $*" "exit codes $code; $full; $closed"
+}
+for words in help --help --version --help=man "help info" "info --help" "explain --help" "tune --help" \
+    "doctor --help" "status --help" "plan --help" "plan --help=man" "plan volume --help" info "info --json" "info --param EAGER" \
+    "explain allreduce 8" "plan list" "plan show allreduce:ring -n 8" "plan check allreduce:ring -n 4" \
+    "plan cost allreduce:ring -n 4 --bytes 8" "plan sim allreduce:ring -n 4 --bytes 8" \
+    "plan goal allreduce:ring -n 4 --bytes 8 -o -" "plan goal allreduce:ring -n 64 --bytes 8 -o -" \
+    "plan draw allreduce:ring -n 4 -o -" "plan volume --layers 2 --hidden 8 --batch 8" doctor; do
+    lost "$xmpi" $words
+done
+for words in --help --version --help=man "--dry-run -np 2 true"; do
+    lost "$XMPIRUN" $words
+done
+for words in --help --version; do
+    lost "$(dirname "$XMPIRUN")/xmpid" $words
+done
+expect "xmpirun: a job without stdout" 0 "" sh -c '"$0" -np 2 echo hello >&-' "$XMPIRUN"
 expect "xmpi info --param" 0 "XMPI_EAGER" "$xmpi" info --param eager
 expect "xmpi info --param of nothing" 1 "no setting frob" "$xmpi" info --param frob
 expect "xmpi info: default" 0 "origin                 default" env -u XMPI_SPIN "$xmpi" info --param SPIN

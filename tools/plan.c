@@ -126,7 +126,7 @@ int plan_main(int argc, char **argv)
             announce(&args);
             code = subcommands[i].run(&args);
         }
-        return code ? code : fflush(stdout) ? 1 : 0;
+        return code;
     }
     current = "";
     plan_wrong("there is no subcommand %s", name);

@@ -275,7 +275,7 @@ static int write_file(struct drawing *d, const struct plan_args *args)
     else
         draw_time(d, args);
     fputs("</svg>\n", d->to);
-    if ((d->to == stdout ? fflush(d->to) : fclose(d->to)) == 0)
+    if (d->to == stdout || fclose(d->to) == 0)
         return 0;
     plan_wrong("-o %s: %s", args->output, strerror(errno));
     return 1;

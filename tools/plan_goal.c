@@ -101,7 +101,7 @@ int plan_goal(const struct plan_args *args)
     if (f)
         write_goal(f, &args->model, &cast);
     cast_close(&cast);
-    bool good = f && !ferror(f);
+    bool good = out || (f && !ferror(f));
     good = (!f || out || fclose(f) == 0) && good;
     if (good)
         return 0;

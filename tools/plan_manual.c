@@ -140,5 +140,5 @@ int plan_manual(void)
     fputs(subcommands, stdout);
     fputs(machine, stdout);
     fputs(volume, stdout);
-    return fflush(stdout) ? 1 : 0;
+    return 0;
 }

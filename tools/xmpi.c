@@ -3,6 +3,7 @@
  * The command xmpi: a table of subcommands, each a file of its own, and help about them.
  */
 #include "config.h"
+#include "runtime/standard.h"
 #include "tools/doctor.h"
 #include "tools/explain.h"
 #include "tools/info.h"
@@ -93,7 +94,7 @@ static int manual(void)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     const struct subcommand *subcommand = find(name);
@@ -117,4 +118,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "xmpi: there is no command %s\n\n", name);
     usage(stderr);
     return 2;
+}
+
+/* Subcommands print; whether it arrives is seen to here. */
+int main(int argc, char **argv)
+{
+    standard_open();
+    return standard_close("xmpi", run(argc, argv));
 }
