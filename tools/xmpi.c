@@ -11,6 +11,7 @@
 #include "tools/status.h"
 #include "tools/tune.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,8 +80,8 @@ static int manual(void)
         ".SH COMMANDS\n",
         PACKAGE_VERSION);
     for (int i = 0; i < SUBCOMMANDS; i++)
-        printf(".TP\n.B %s\n%s\n.br\nPrints %s.\n", subcommands[i].name,
-               subcommands[i].arguments, subcommands[i].what);
+        printf(".TP\n.B %s\n%s\n.br\n%c%s.\n", subcommands[i].name, subcommands[i].arguments,
+               toupper(*subcommands[i].what), subcommands[i].what + 1);
     fputs(
         ".SH NOTES\n"
         "Settings are read from the environment, XMPI_NAME for the setting NAME.\n"
@@ -88,8 +89,10 @@ static int manual(void)
         "cost of a topology before and after reordering; and at MPI_Finalize the messages,\n"
         "requests and objects that are left behind) and XMPI_EXPLAIN=all (the plan of each\n"
         "collective).\n"
-        ".SH \"EXIT CODE\"\n0; 1 when what was asked for is not there; 2 when the command\n"
-        "line is wrong.\n.SH \"SEE ALSO\"\nxmpi-plan(1), xmpirun(1)\n",
+        ".SH \"EXIT CODE\"\n0; 1 when what was asked for is not there, cannot be done or "
+        "cannot be\n"
+        "written; 2 when the command line is wrong.\n.SH \"SEE ALSO\"\nxmpi-plan(1), "
+        "xmpirun(1)\n",
         stdout);
     return 0;
 }
