@@ -25,6 +25,9 @@ expect "xmpi help info" 0 "usage: xmpi info" "$xmpi" help info
 expect "xmpi help frob" 2 "no command frob" "$xmpi" help frob
 expect "xmpi --version" 0 "xmpi " "$xmpi" --version
 expect "xmpi --help=man" 0 ".TH XMPI 1" "$xmpi" --help=man
+expect "xmpi --help=man: sentences" 0 "
+Measures collectives here and writes which algorithms are fastest.
+" "$xmpi" --help=man
 expect "xmpi info --frob" 2 "not an option" "$xmpi" info --frob
 expect "xmpi info: standard" 0 "MPI 5.0" "$xmpi" info
 expect "xmpi info: links" 0 "shm" "$xmpi" info
@@ -179,16 +182,28 @@ expect "xmpi tune: seconds" 2 "is no number above 0" "$xmpi" tune --seconds neve
 expect "xmpi tune: bytes" 2 "--max-bytes 17M is no number of bytes" "$xmpi" tune --max-bytes 17M
 expect "xmpi tune: ranks" 2 '"" is no number of ranks' "$xmpi" tune -np 2,
 expect "xmpi tune: collectives" 2 "no collective bcats (did you mean bcast?)" "$xmpi" tune --colls bcats
-expect "xmpi tune: nothing to measure" 1 "alltoallw cannot be measured" "$xmpi" tune -np 2 \
-    --colls alltoallw -o "$scratch/tuned"
+for what in gatherv scatterv alltoallv alltoallw neighbor_allgather; do
+    expect "xmpi tune: $what" 2 "$what cannot be measured, as it is chosen without regard to bytes; these can: barrier " \
+        "$xmpi" tune -np 2 --colls barrier,$what -o "$scratch/tuned"
+done
+expect "xmpi tune: too many ranks" 2 '"4294967298" is no number of ranks' "$xmpi" tune -np 4294967298
+expect "xmpi tune: nothing is measured" 1 "cannot write $scratch" "$xmpi" tune -np 2 --colls barrier -o "$scratch"
 test -e "$scratch/tuned" && not_ok "xmpi tune: no file" "a failed measurement left one" ||
     ok "xmpi tune: no file"
-"$xmpi" tune -np 2,3 --colls barrier,exscan --max-bytes 16 --seconds 100 -o "$scratch/tuned" > "$scratch/out" 2>&1
+"$xmpi" tune -np 2,3,02,2 --colls barrier,exscan,barrier --max-bytes 16 --seconds 100 -o "$scratch/tuned" > "$scratch/out" 2>&1
 grep -q "4 rows in" "$scratch/out" && ok "xmpi tune" || not_ok "xmpi tune" "$(cat "$scratch/out")"
 expect "xmpi tune: what follows" 0 "(measured, $scratch/tuned:" env XMPI_TUNING="$scratch/tuned" "$xmpi" \
     explain exscan 16 -n 3
 expect "xmpi tune: what does not follow" 0 "(rule " env XMPI_TUNING="$scratch/tuned" "$xmpi" \
     explain exscan 16 -n 4
+"$xmpi" tune -np 3 --colls reduce_scatter,allgatherv --max-bytes 16 --seconds 60 -o "$scratch/listed" > "$scratch/out" 2>&1
+grep -q "2 rows in" "$scratch/out" && ok "xmpi tune: with lists of counts" || not_ok "xmpi tune: with lists of counts" "$(cat "$scratch/out")"
+for what in reduce_scatter allgatherv; do
+    expect "xmpi tune: what follows for $what" 0 "(measured, $scratch/listed:" env XMPI_TUNING="$scratch/listed" "$xmpi" \
+        explain $what 16 -n 3
+done
+expect "xmpi tune --help: what is measured" 0 " allgatherv alltoall
+" "$xmpi" tune --help
 "$xmpi" tune -np 2 --colls allreduce,scan --seconds 1e-6 -o "$scratch/none" > "$scratch/out" 2>&1
 grep -q "2 ranks, allreduce: no time for 9 of 9 sizes, which are left out; a longer --seconds" "$scratch/out" &&
     grep -q "2 ranks, scan: no time for 9 of 9 sizes" "$scratch/out" &&
@@ -220,7 +235,8 @@ reader=$!
 tune -o fifo && wait $reader && [ -p fifo ] && grep -q "^barrier " got && ok "xmpi tune: a FIFO" ||
     not_ok "xmpi tune: a FIFO" "$(ls -l; cat "$scratch/err")"
 kill $reader 2> /dev/null
-for out in - /dev/stdout; do
+ln -s /proc/self/fd/1 out # as /dev/stdout is, which a mistake must not touch
+for out in - out; do
     { echo before; tune -o $out; } > got
     [ "$(sed -n '1p;$p' got | sed 's/ .*//')" = "before
 barrier" ] && ok "xmpi tune: -o $out" || not_ok "xmpi tune: -o $out" "$(cat got "$scratch/err")"
@@ -236,7 +252,7 @@ for place in "folder:Is a directory" "loop:Too many" "old/:Not a directory" "fol
         ! grep -q "(1 of 1)" "$scratch/err" && ok "xmpi tune: refused at once: ${place%%:*}" ||
         not_ok "xmpi tune: refused at once: ${place%%:*}" "exit code $code; $(cat "$scratch/err")"
 done
-[ "$(ls | tr '\n' ' ')" = "fifo folder got link loop new old " ] && ok "xmpi tune: leaves nothing beside" ||
+[ "$(ls | tr '\n' ' ')" = "fifo folder got link loop new old out " ] && ok "xmpi tune: leaves nothing beside" ||
     not_ok "xmpi tune: leaves nothing beside" "$(ls)"
 cd "$build" || exit 99
 # Stopped while it measures: it has ranks, and a file that is not finished, and leaves neither.

@@ -15,6 +15,7 @@
 #include "runtime/hw.h"
 #include "tools/beside.h"
 #include "tools/names.h"
+#include "tools/plan.h"
 #include "tools/target.h"
 
 #include <errno.h>
@@ -28,13 +29,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const all_collectives = "barrier,bcast,gather,scatter,allgather,alltoall,"
-                                           "reduce,allreduce,reduce_scatter_block,scan,exscan";
-
-enum { MOST_WORDS = 5 }; /* for ranks */
+enum { MOST_WORDS = 5, LIST_CHARS = 400 }; /* for ranks; names of all collectives */
 
 struct tune_options {
-    const char *ranks, *collectives, *max_bytes, *seconds, *path;
+    char *ranks, *collectives; /* lists with commas */
+    char *max_bytes, *seconds, *path;
     bool device; /* nothing else */
 };
 
@@ -64,8 +63,36 @@ static void signals_set(sigset_t *set)
     }
 }
 
+/* All that can be measured. */
+static char *list_all(char text[LIST_CHARS], const char *between)
+{
+    size_t used = 0;
+    for (int what = 0; what < COLL_KINDS; what++)
+        if (tune_measures((enum collective)what))
+            used +=
+                (size_t)snprintf(text + used, LIST_CHARS - used, "%s%s", used ? between : "",
+                                 collective_name((enum collective)what));
+    return text;
+}
+
+/* In lines of 80 columns, below the text of an option. */
+static void print_words(FILE *to, const char *words)
+{
+    enum { MARGIN = 20, WIDTH = 80 };
+    int column = fprintf(to, "%*s", MARGIN - 1, "");
+    while (*words) {
+        int n = (int)strcspn(words, " ");
+        if (column + 1 + n > WIDTH)
+            column = fprintf(to, "\n%*s", MARGIN - 1, "") - 1;
+        column += fprintf(to, " %.*s", n, words);
+        words += n + (words[n] == ' ');
+    }
+    fputc('\n', to);
+}
+
 static void usage(FILE *to)
 {
+    char all[LIST_CHARS];
     fputs(
         "usage: xmpi tune [-np N[,N...]] [--colls NAME,...] [--max-bytes BYTES] [--seconds S]\n"
         "                 [--device] [-o FILE]\n\n"
@@ -74,18 +101,22 @@ static void usage(FILE *to)
         "is fastest to a file that programs of this user on this machine obey from then on;\n"
         "with -o, those that are told so by XMPI_TUNING=FILE.\n\n"
         "  -np N,...         numbers of ranks; unless said 2, 4, 8, ... and all CPUs\n"
-        "  --colls NAME,...  collectives, all that have several algorithms unless said\n"
-        "  --max-bytes B     largest vector or block, 1M unless said, 16M at most\n"
-        "  --seconds S       how long it may take in all, about; 60 for each number of ranks "
-        "unless\n"
-        "                    said.  Sizes that there is no time for are left out, and named\n"
-        "  --device          only what is about data on a GPU; else that comes last, where "
-        "there is "
-        "one\n"
-        "  -o FILE           another file, or - for the standard output\n\n"
-        "Nothing else should run meanwhile.  `xmpi explain` shows what follows from the "
-        "file.\n",
+        "  --colls NAME,...  collectives, all these unless said; others are chosen without "
+        "regard\n"
+        "                    to bytes:\n",
         to);
+    print_words(to, list_all(all, " "));
+    fputs("  --max-bytes B     largest vector or block, 1M unless said, 16M at most\n"
+          "  --seconds S       how long it may take in all, about; 60 for each number of ranks "
+          "unless\n"
+          "                    said.  Sizes that there is no time for are left out, and named\n"
+          "  --device          only what is about data on a GPU; else that comes last, where "
+          "there is "
+          "one\n"
+          "  -o FILE           another file, or - for the standard output\n\n"
+          "Nothing else should run meanwhile.  `xmpi explain` shows what follows from the "
+          "file.\n",
+          to);
 }
 
 static int refuse(const char *format, const char *word)
@@ -98,14 +129,26 @@ static int refuse(const char *format, const char *word)
 
 static bool is_ranks(const char *word)
 {
-    char rest;
-    int n;
-    return sscanf(word, "%d%c", &n, &rest) == 1 && n > 1;
+    long n;
+    return number_read(word, 2, INT_MAX, &n);
 }
 
-static bool is_collective(const char *word)
+static bool is_measured(const char *word)
 {
-    return collective_find(word) >= 0;
+    int what = collective_find(word);
+    return what >= 0 && tune_measures((enum collective)what);
+}
+
+/* Why not; `word` is none. */
+static int refuse_collective(const char *word)
+{
+    char all[LIST_CHARS], why[2 * LIST_CHARS];
+    if (collective_find(word) < 0)
+        return refuse("--colls: %s", names_no_collective(word));
+    snprintf(why, sizeof why,
+             "%s cannot be measured, as it is chosen without regard to bytes; these can: %s",
+             word, list_all(all, " "));
+    return refuse("--colls: %s", why);
 }
 
 /* The first word of a list that is none of its kind, to be freed; NULL: all are. */
@@ -116,6 +159,29 @@ static char *first_wrong(const char *list, bool (*is_right)(const char *word))
         wrong = is_right(word) ? NULL : strdup(word);
     free(words);
     return wrong;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += n)
+        if ((at == list || at[-1] == ',') && (at[n] == ',' || !at[n]))
+            return true;
+    return false;
+}
+
+/* What is there twice is measured once.  A number is the same however it is written. */
+static void drop_twins(char *list, bool numbers)
+{
+    char number[24], *copy = strdup(list), *rest = copy, *end = list;
+    for (char *word; copy && (word = strsep(&rest, ","));) {
+        snprintf(number, sizeof number, "%d", atoi(word));
+        const char *name = numbers ? number : word;
+        if (end > list && has_word(list, name))
+            continue;
+        end += sprintf(end, "%s%s", end > list ? "," : "", name);
+    }
+    free(copy);
 }
 
 /* All that can be seen before minutes have been spent. */
@@ -132,18 +198,22 @@ static int options_check(const struct tune_options *o)
     if (o->ranks && (wrong = first_wrong(o->ranks, is_ranks))) {
         code = refuse("-np: \"%s\" is no number of ranks, 2 or more", wrong);
         free(wrong);
-    } else if ((wrong = first_wrong(o->collectives, is_collective))) {
-        code = refuse("--colls: %s", names_no_collective(wrong));
+    } else if ((wrong = first_wrong(o->collectives, is_measured))) {
+        code = refuse_collective(wrong);
         free(wrong);
     }
+    if (!code && o->ranks)
+        drop_twins(o->ranks, true);
+    if (!code)
+        drop_twins(o->collectives, false);
     return code;
 }
 
 static int options_read(int argc, char **argv, struct tune_options *o)
 {
     static const char *const names[] = { "-np", "--colls", "--max-bytes", "--seconds", "-o" };
-    const char **const places[] = { &o->ranks, &o->collectives, &o->max_bytes, &o->seconds,
-                                    &o->path };
+    char **const places[] = { &o->ranks, &o->collectives, &o->max_bytes, &o->seconds,
+                              &o->path };
     for (int i = 1; i < argc; i += 2) {
         int k = 0;
         if (strcmp(argv[i], "--device") == 0) {
@@ -161,7 +231,7 @@ static int options_read(int argc, char **argv, struct tune_options *o)
 }
 
 /* 2, 4, 8, ... and all CPUs */
-static const char *usual_ranks(char *text, size_t room)
+static char *usual_ranks(char *text, size_t room)
 {
     int cpus = hw_usable_cpus();
     size_t used = 0;
@@ -334,8 +404,9 @@ static bool usual_path(char *path, size_t room)
 
 int tune_main(int argc, char **argv)
 {
-    char usual[200], path[PATH_MAX];
-    struct tune_options o = { NULL, all_collectives, "1M", NULL, NULL, false };
+    char usual[200], all[LIST_CHARS], path[PATH_MAX];
+    struct tune_options o = { .collectives = list_all(all, ","),
+                              .max_bytes = (char[]){ "1M" } };
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage(stdout);
         return 0;

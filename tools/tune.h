@@ -7,12 +7,17 @@
 #ifndef XMPI_TOOLS_TUNE_H
 #define XMPI_TOOLS_TUNE_H
 
+#include "coll/call.h"
+
 #include <stdbool.h>
 
 enum { TUNE_MOST_BYTES = 16 << 20 }; /* of a vector, or of the blocks of all ranks */
 
 /* argv[0] is "tune".  Returns the exit code. */
 int tune_main(int argc, char **argv);
+
+/* Is there a choice that depends on how much data there is, as far as all ranks know it? */
+bool tune_measures(enum collective what);
 
 /* One rank of a measurement: "tune-rank" COLLECTIVES MAX_BYTES SECONDS, below xmpirun.  Rank 0
  * writes rows to stdout and says on stderr what it does. */

@@ -48,7 +48,8 @@ static struct {
     struct candidate candidate[CANDIDATES];
     int n, ranks, rank;
     char *in, *out;
-    double end; /* of the time for this collective, by rank 0's clock */
+    int *counts, *displs; /* of a call of the size at hand */
+    double end;           /* of the time for this collective, by rank 0's clock */
     double least,
         chance; /* seconds that the last size took at least; what is saved up for the next */
     int left, measured; /* its sizes to come; its rows written */
@@ -69,12 +70,17 @@ static int call(MPI_Comm comm, int bytes)
         return MPI_Scatter(tune.in, bytes, MPI_BYTE, tune.out, bytes, MPI_BYTE, 0, comm);
     case COLL_ALLGATHER:
         return MPI_Allgather(tune.in, bytes, MPI_BYTE, tune.out, bytes, MPI_BYTE, comm);
+    case COLL_ALLGATHERV:
+        return MPI_Allgatherv(tune.in, bytes, MPI_BYTE, tune.out, tune.counts, tune.displs,
+                              MPI_BYTE, comm);
     case COLL_ALLTOALL:
         return MPI_Alltoall(tune.in, bytes, MPI_BYTE, tune.out, bytes, MPI_BYTE, comm);
     case COLL_REDUCE:
         return MPI_Reduce(tune.in, tune.out, bytes / 4, MPI_FLOAT, MPI_SUM, 0, comm);
     case COLL_ALLREDUCE:
         return MPI_Allreduce(tune.in, tune.out, bytes / 4, MPI_FLOAT, MPI_SUM, comm);
+    case COLL_REDUCE_SCATTER:
+        return MPI_Reduce_scatter(tune.in, tune.out, tune.counts, MPI_FLOAT, MPI_SUM, comm);
     case COLL_REDUCE_SCATTER_BLOCK:
         return MPI_Reduce_scatter_block(tune.in, tune.out, block / 4, MPI_FLOAT, MPI_SUM, comm);
     case COLL_SCAN:
@@ -82,13 +88,23 @@ static int call(MPI_Comm comm, int bytes)
     case COLL_EXSCAN:
         return MPI_Exscan(tune.in, tune.out, bytes / 4, MPI_FLOAT, MPI_SUM, comm);
     default:
-        return MPI_ERR_ARG; /* not reached: tune_rank_main asks is_measured */
+        return MPI_ERR_ARG; /* not reached: tune_rank_main asks tune_measures */
     }
 }
 
-static bool is_measured(enum collective what)
+bool tune_measures(enum collective what)
 {
-    return is_amount_known(what) && what != COLL_ALLGATHERV && what != COLL_REDUCE_SCATTER;
+    return is_amount_known(what);
+}
+
+/* Blocks of those that have lists of them are alike. */
+static void lists_fill(int bytes)
+{
+    bool reduces = tune.what == COLL_REDUCE_SCATTER;
+    for (int i = 0; i < tune.ranks; i++) {
+        tune.counts[i] = reduces ? bytes / tune.ranks / 4 : bytes;
+        tune.displs[i] = i * tune.counts[i];
+    }
 }
 
 /* Buffers are TUNE_MOST_BYTES; some collectives need a block for each rank. */
@@ -198,6 +214,7 @@ static bool size_measure(int bytes, double seconds)
 {
     int calls[CANDIDATES];
     double begin = MPI_Wtime();
+    lists_fill(bytes);
     for (int i = 0; i < tune.n; i++) {
         if (!time_is_left(tune.end))
             return false;
@@ -285,7 +302,7 @@ static bool list_check(const char *names)
     bool good = list != NULL;
     for (char *name; good && (name = strsep(&rest, ","));) {
         int what = collective_find(name);
-        good = what >= 0 && is_measured((enum collective)what);
+        good = what >= 0 && tune_measures((enum collective)what);
         if (!good && tune.rank == 0)
             fprintf(stderr, "xmpi tune: %s cannot be measured\n", name);
     }
@@ -307,7 +324,9 @@ int tune_rank_main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &tune.rank);
     tune.in = calloc(1, TUNE_MOST_BYTES);
     tune.out = calloc(1, TUNE_MOST_BYTES);
-    if (!tune.in || !tune.out)
+    tune.counts = calloc((size_t)tune.ranks, sizeof *tune.counts);
+    tune.displs = calloc((size_t)tune.ranks, sizeof *tune.displs);
+    if (!tune.in || !tune.out || !tune.counts || !tune.displs)
         MPI_Abort(MPI_COMM_WORLD, 1);
     double end = MPI_Wtime() + atof(argv[3]);
     bool good = list_check(list);
@@ -320,6 +339,8 @@ int tune_rank_main(int argc, char **argv)
     }
     free(tune.in);
     free(tune.out);
+    free(tune.counts);
+    free(tune.displs);
     MPI_Finalize();
     return good ? 0 : 2;
 }
