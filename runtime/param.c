@@ -118,17 +118,20 @@ static void number_complain(const struct param *p, const char *text)
     complain(p->name, text, b ? form : forms[p->type].words, p->standard);
 }
 
-static void param_take(struct param *p, const char *text)
+/* False: it is no value, and what it was stays. */
+static bool param_take(struct param *p, const char *text)
 {
     if (p->type == PARAM_STRING) {
         p->string = *text ? text : NULL;
-        return;
+        return true;
     }
     long long number;
-    if (number_read(p, text, &number))
+    bool good = number_read(p, text, &number);
+    if (good)
         p->number = number;
     else
         number_complain(p, text);
+    return good;
 }
 
 /* ---- names ---- */
@@ -168,9 +171,8 @@ static void variable_read(const char *variable)
     size_t n = (size_t)(equals - name);
     for (int i = 0; i < PARAM_COUNT; i++)
         if (strlen(params[i].name) == n && memcmp(params[i].name, name, n) == 0) {
-            params[i].is_set = equals[1] != '\0' || params[i].type == PARAM_STRING;
-            if (params[i].is_set) /* an empty number means the default */
-                param_take(&params[i], equals + 1);
+            bool empty = equals[1] == '\0' && params[i].type != PARAM_STRING; /* the default */
+            params[i].is_set = !empty && param_take(&params[i], equals + 1);
             return;
         }
     name_doubt(name, n);

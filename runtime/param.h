@@ -19,7 +19,7 @@ struct param {
     const char *help;
     long long number;   /* value of INT, SIZE (bytes; 64k, 1M understood), BOOL */
     const char *string; /* value of STRING, NULL when empty */
-    bool is_set;        /* came from the environment */
+    bool is_set;        /* the value came from the environment */
     const char *from;   /* who else gave it (param_advise, Valgrind), or NULL */
 };
 

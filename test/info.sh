@@ -75,6 +75,11 @@ expect "xmpi info: environment" 0 "origin                 environment" env XMPI_
     --param XMPI_SPIN
 expect "xmpi info: value" 0 "value                  131072" env XMPI_EAGER=128k "$xmpi" info --param EAGER
 expect "xmpi info: bad value" 0 "value                  2000" env XMPI_SPIN=x "$xmpi" info --param SPIN
+expect "xmpi info: bad value, whose" 0 "origin                 default" env XMPI_EAGER=abc "$xmpi" info --param EAGER
+expect "xmpi info: bad value, whose in JSON" 0 '"origin": "default"' env XMPI_EAGER=abc "$xmpi" info --param EAGER --json
+expect "xmpi info: bad value among all" 0 "
+  EAGER                  65536
+" env XMPI_EAGER=abc "$xmpi" info
 # Within a host costs depend on the machine; hosts are names for this one.
 export XMPI_LAUNCH_AGENT='sh -c "{cmd}"'
 expect "xmpi info --grid" 0 "hop cost reordered     64" "$XMPIRUN" -H a,b "$xmpi" info --grid 2x1

@@ -129,6 +129,7 @@ START_TEST(bad_values_are_named_and_replaced)
     ck_assert_ptr_nonnull(strstr(said, "2000"));
     ck_assert_ptr_nonnull(strstr(said, "XMPI_TINY=maybe"));
     ck_assert_int_eq(param_number(SPIN), 2000);
+    ck_assert(!params[PARAM_ID_SPIN].is_set && !params[PARAM_ID_TINY].is_set);
 }
 END_TEST
 
