@@ -11,6 +11,7 @@
 #include "coll/forced.h"
 #include "coll/script_words.h"
 #include "runtime/fail.h"
+#include "runtime/printable.h"
 #include "mpi.h"
 
 #include <errno.h>
@@ -207,6 +208,16 @@ static void head(struct walk *walk, struct script *script)
     script->body = (int)(walk->word - script->words);
 }
 
+/* Why it could not, by errno. */
+static int unread(const char *path)
+{
+    if (errno == EFBIG)
+        return fail(MPI_ERR_OTHER, "cannot read %s: it has more than %d bytes", path,
+                    MOST_TEXT);
+    return fail(MPI_ERR_OTHER, "cannot read %s: %s", path,
+                errno == EILSEQ ? "it has a zero byte, so it is no text" : strerror(errno));
+}
+
 /* NULL, with errno, when it cannot be read in whole. */
 static char *text_of(const char *path)
 {
@@ -218,8 +229,9 @@ static char *text_of(const char *path)
         error = EILSEQ;
     if (file)
         fclose(file);
+    size_t mark = error ? 0 : text_mark(text);
     if (!error)
-        return text;
+        return memmove(text, text + mark, n - mark + 1);
     free(text);
     errno = error;
     return NULL;
@@ -232,8 +244,7 @@ int script_read(const char *path, struct script *scripts, int most, int *n)
     int error;
     *n = 0;
     if (!common.text || !common.path) {
-        const char *why = errno == EILSEQ ? "it has a zero byte, so it is no text" : NULL;
-        error = fail(MPI_ERR_OTHER, "cannot read %s: %s", path, why ? why : strerror(errno));
+        error = unread(path);
         goto no_text;
     }
     walk.word = common.words = words_of(common.text);

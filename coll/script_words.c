@@ -5,6 +5,8 @@
  */
 #include "coll/script_words.h"
 
+#include "runtime/printable.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -120,6 +122,7 @@ void walk_refuse(struct walk *walk, const struct word *where, const char *format
 {
     enum { MOST_PATH = SCRIPT_WHY / 2 }; /* its end, so that the reason has room */
     const char *path = walk->script->path;
+    char raw[SCRIPT_WHY];
     size_t length = strlen(path);
     va_list values;
     if (walk->why[0])
@@ -128,8 +131,9 @@ void walk_refuse(struct walk *walk, const struct word *where, const char *format
                         length > MOST_PATH ? path + length - MOST_PATH : path, where->line,
                         where->column);
     va_start(values, format);
-    vsnprintf(walk->why + used, (size_t)(SCRIPT_WHY - used), format, values);
+    vsnprintf(raw, sizeof raw, format, values);
     va_end(values);
+    printable(walk->why + used, (size_t)(SCRIPT_WHY - used), raw);
 }
 
 bool walk_take(struct walk *walk, const char *text)

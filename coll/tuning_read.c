@@ -9,6 +9,7 @@
 #include "runtime/amount.h"
 #include "runtime/fail.h"
 #include "runtime/param.h"
+#include "runtime/printable.h"
 #include "mpi.h"
 
 #include <errno.h>
@@ -271,7 +272,7 @@ static void line_read(struct reader *r, char *line)
 {
     line[strcspn(line, "#\r\n")] = '\0';
     line += strspn(line, " \t");
-    char *colon = lone_colon(line), rest;
+    char *colon = lone_colon(line), rest, machine[sizeof r->tuning->machine];
     long version;
     if (!*line)
         return;
@@ -279,8 +280,8 @@ static void line_read(struct reader *r, char *line)
         if (version != 1)
             REFUSE(r, "this is version %ld of tuning files; this xmpi reads version 1",
                    version);
-    } else if (sscanf(line, "machine %15s", r->tuning->machine) == 1 && !colon) {
-        return;
+    } else if (!colon && sscanf(line, "machine %15s", machine) == 1) {
+        printable(r->tuning->machine, sizeof machine, machine);
     } else if (!colon) {
         REFUSE(r, "\"%s\" is no row: collective conditions : algorithm time, ...", line);
     } else if (strncmp(line, "device", 6) == 0 && strchr(" \t", line[6])) {
@@ -313,8 +314,11 @@ int tuning_read(const char *path, struct tuning **tuning)
         REFUSE(&r, "no memory for a tuning file");
     while (!r.why[0] && fgets(line, sizeof line, file)) {
         r.line++;
-        if (strchr(line, '\n') || feof(file))
-            line_read(&r, line);
+        bool whole = strchr(line, '\n') || feof(file);
+        if (whole)
+            line_read(&r, line + (r.line == 1 ? text_mark(line) : 0));
+        else if (strlen(line) < MOST_LINE)
+            REFUSE(&r, "it has a zero byte, so it is no text");
         else
             REFUSE(&r, "a line has %d characters at most", MOST_LINE);
     }
@@ -327,5 +331,5 @@ int tuning_read(const char *path, struct tuning **tuning)
     tuning_free(r.tuning);
     if (!r.why[0])
         return fail(MPI_ERR_OTHER, "cannot read %s: %s", path, strerror(unread));
-    return fail(MPI_ERR_OTHER, "%s:%d: %s", path, r.line, r.why);
+    return fail(MPI_ERR_OTHER, "%s:%d: %s", path, r.line, printable(line, sizeof line, r.why));
 }

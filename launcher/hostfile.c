@@ -15,6 +15,7 @@
 #include "launcher/hosts.h"
 #include "launcher/out.h"
 #include "launcher/ranges.h"
+#include "runtime/printable.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ static const struct {
     { "np=", false },    { "max_slots=", true }, { "max-slots=", true },
 };
 static const char *const user_keys[] = { "user=", "username=", "user_name=", "user-name=" };
+static const char expected[] =
+    ": expected slots=N, max_slots=N or user=NAME after the name of a host";
 static const char *const foreign[] = { "binding=", "ifname=" };
 
 static bool begins(const char *word, const char *name)
@@ -50,9 +53,25 @@ static int read_number(const char *word, const char *where, int *number)
     return 0;
 }
 
+/* False after a message: a terminal would not show the word, so nobody has written it. */
+static bool is_shown(const char *word, const char *where, const char *expected)
+{
+    size_t room = 4 * strlen(word) + 5;
+    char *shown = malloc(room);
+    if (!shown)
+        abort();
+    bool same = strcmp(printable(shown, room, word), word) == 0;
+    if (!same)
+        complain("%s%s%s", where, shown, expected);
+    free(shown);
+    return same;
+}
+
 static int read_word(const char *word, const char *where, struct host_words *words,
                      const char **user)
 {
+    if (!is_shown(word, where, expected))
+        return EXIT_USAGE;
     for (size_t i = 0; i < sizeof user_keys / sizeof user_keys[0]; i++)
         if (begins(word, user_keys[i]) && word[strlen(user_keys[i])]) {
             *user = word + strlen(user_keys[i]);
@@ -67,8 +86,7 @@ static int read_word(const char *word, const char *where, struct host_words *wor
             notice("%s%s is ignored", where, word);
             return 0;
         }
-    complain("%s%s: expected slots=N, max_slots=N or user=NAME after the name of a host", where,
-             word);
+    complain("%s%s%s", where, word, expected);
     return EXIT_USAGE;
 }
 
@@ -92,6 +110,8 @@ static int read_host(struct host_list *list, char *line, int each, const char *w
     int status = 0;
     if (!name)
         return 0;
+    if (!is_shown(name, where, " is no name of a host"))
+        return EXIT_USAGE;
     for (char *word; !status && (word = strtok_r(NULL, blanks, &save));)
         status = read_word(word, where, &words, &user);
     if (!status && words.max_slots && words.max_slots < words.slots) {
@@ -107,6 +127,17 @@ static int read_host(struct host_list *list, char *line, int each, const char *w
     return status ? status : add_host(list, name, user, words, where);
 }
 
+static int read_line(struct host_list *list, char *line, size_t bytes, int each,
+                     const char *where)
+{
+    if (strlen(line) < bytes) {
+        complain("%sit has a zero byte, so it is no text", where);
+        return EXIT_USAGE;
+    }
+    line[strcspn(line, "#\n")] = 0;
+    return read_host(list, line, each, where);
+}
+
 int hostfile_read(struct host_list *list, const char *path, int each)
 {
     FILE *file = fopen(path, "re");
@@ -117,10 +148,11 @@ int hostfile_read(struct host_list *list, const char *path, int each)
     char *line = NULL, where[300];
     size_t room = 0;
     int status = 0;
-    for (int number = 1; !status && getline(&line, &room, file) >= 0; number++) {
-        line[strcspn(line, "#\n")] = 0;
+    ssize_t n;
+    for (int number = 1; !status && (n = getline(&line, &room, file)) >= 0; number++) {
+        size_t mark = number == 1 ? text_mark(line) : 0;
         snprintf(where, sizeof where, "%s:%d: ", path, number);
-        status = read_host(list, line, each, where);
+        status = read_line(list, line + mark, (size_t)n - mark, each, where);
     }
     if (!status && ferror(file)) {
         complain("cannot read the host file %s: %s", path, strerror(errno));

@@ -1,7 +1,7 @@
 # The launcher.  All but main is a library of its own, so that unit tests can link it.  The
 # files of runtime are the form of the boot segment, how to wake who sleeps in it, process sets, what
-# reading a neighbour's memory costs, what ranks publish of their waits, the standard streams, and what a
-# mistyped word may have meant.
+# reading a neighbour's memory costs, what ranks publish of their waits, the standard streams, what is
+# shown of a text, and what a mistyped word may have meant.
 bin_PROGRAMS += launcher/xmpirun launcher/xmpid
 noinst_LTLIBRARIES += launcher/liblauncher.la
 
@@ -32,7 +32,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/remote_ask.c launcher/remote_run.c \
     launcher/remote_start.c launcher/share.c launcher/share.h launcher/shape.c launcher/show.c launcher/show.h launcher/stop.c launcher/siphash.c launcher/siphash.h launcher/uplink.c launcher/uplink.h launcher/uplink_job.c \
     launcher/survey.c launcher/survey.h launcher/trace_far.c launcher/trace_far.h launcher/trace_line.c launcher/trace_line.h launcher/tree.c launcher/tree.h launcher/wire.c launcher/wire.h \
-    runtime/bootseg.c runtime/doorbell.c runtime/psets.c runtime/reading.c runtime/record_read.c runtime/standard.c runtime/typo.c
+    runtime/bootseg.c runtime/doorbell.c runtime/printable.c runtime/psets.c runtime/reading.c runtime/record_read.c runtime/standard.c runtime/typo.c
 launcher_liblauncher_la_LIBADD = -ldl
 
 launcher_xmpirun_SOURCES = launcher/main.c

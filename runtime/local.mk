@@ -29,6 +29,7 @@ libxmpi_core_la_SOURCES += \
     runtime/pmix_sets.c runtime/pmix_sets.h \
     runtime/param.c runtime/param.h runtime/params.def runtime/typo.c runtime/typo.h \
     runtime/policy.c runtime/policy.h \
+    runtime/printable.c runtime/printable.h \
     runtime/polling.c runtime/polling.h \
     runtime/progress.c runtime/progress.h runtime/wait.c runtime/wait.h runtime/helper.c \
     runtime/psets.c runtime/psets.h \

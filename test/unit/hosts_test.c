@@ -71,6 +71,10 @@ START_TEST(slots_add_up)
         { "localhost:2,127.0.0.1:3", NULL, 5 },
         { NULL, "# all\nlocalhost slots=4 max_slots=8\n", 4 },
         { NULL, "localhost:2\n\nlocalhost\n", 3 },
+        { NULL,
+          "\xef\xbb\xbf"
+          "localhost:2\n",
+          2 },
         { NULL, "localhost cpu=2 # two\nlocalhost np=1", 3 },
         { "::1", NULL, 0 },
         { "[::1]:2", NULL, 2 },
@@ -106,7 +110,21 @@ START_TEST(what_is_no_host_is_refused)
         "n[1-2\n",
         "localhost slots=9999999\n",
     };
+    static const struct {
+        const char *file, *says;
+    } garbage[] = {
+        { "\x7f"
+          "ELF\x02\n",
+          "1: \\x7fELF\\x02 is no name of a host" },
+        { "# a\nn1 \x1b[2J\n", "2: \\x1b[2J: expected slots=N" },
+        { "n1 user=\x1b[2J\n", "1: user=\\x1b[2J: expected slots=N" },
+        { "n1 slots=\x9b\n", "1: slots=\\x9b: expected" },
+    };
     int slots;
+    for (size_t i = 0; i < sizeof garbage / sizeof garbage[0]; i++) {
+        ck_assert_int_ne(find(NULL, garbage[i].file, &slots), 0);
+        ck_assert_msg(strstr(last_complaint, garbage[i].says), "%s", last_complaint);
+    }
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         ck_assert_msg(find(lists[i], NULL, &slots) != 0, "%s", lists[i]);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)

@@ -1,6 +1,8 @@
 check_PROGRAMS += test/unit/amount_test test/unit/bias_test test/unit/boot_test test/unit/bootseg_test test/unit/fail_test test/unit/follow_test \
-    test/unit/alone_test test/unit/apart_test test/unit/huge_test test/unit/hw_test test/unit/lock_test test/unit/notice_test test/unit/object_test test/unit/param_test test/unit/progress_test test/unit/reading_test \
+    test/unit/alone_test test/unit/apart_test test/unit/huge_test test/unit/hw_test test/unit/lock_test test/unit/notice_test test/unit/object_test test/unit/param_test test/unit/printable_test test/unit/progress_test test/unit/reading_test \
     test/unit/ranks_test test/unit/record_test
+test_unit_printable_test_SOURCES = test/unit/printable_test.c test/unit/unit.h
+test_unit_printable_test_LDADD = $(UNIT_LIBS)
 test_unit_amount_test_SOURCES = test/unit/amount_test.c test/unit/unit.h
 test_unit_amount_test_LDADD = $(UNIT_LIBS)
 test_unit_bias_test_SOURCES = test/unit/bias_test.c

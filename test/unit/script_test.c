@@ -51,6 +51,10 @@ static void refused(const char *text, const char *place, const char *why)
 START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
 {
     refused("algoritm a for bcast", "1:1", "expected algorithm, found algoritm");
+    refused("\xef\xbb\xbf"
+            "algoritm a for bcast",
+            "1:1", "expected algorithm, found algoritm");
+    refused("\x1b[2J\x07", "1:1", "expected algorithm, found \\x1b");
     refused("algorithm a for bcost", "1:17", "no collective bcost");
     refused("algorithm a for bcast\nblocks in 1", "2:12", "expected out, found the end");
     refused(HEAD "flod out[0] in[0] <- 1 first", "3:1", "expected send, recv, fold");
@@ -95,7 +99,8 @@ START_TEST(what_cannot_be_read_in_whole_is_refused)
     text[(1 << 20) + 1] = '\0';
     memcpy(text, HEAD, strlen(HEAD));
     ck_assert_int_eq(script_read(file_with(text), scripts, 4, &n), MPI_ERR_OTHER);
-    ck_assert_msg(strstr(fail_text(), "File too large") != NULL, "%s", fail_text());
+    ck_assert_msg(strstr(fail_text(), "it has more than 1048576 bytes") != NULL, "%s",
+                  fail_text());
     text[1 << 20] = '\0';
     ck_assert_int_eq(script_read(file_with(text), scripts, 4, &n), 0);
     free(scripts[0].words);

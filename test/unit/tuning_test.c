@@ -131,6 +131,7 @@ END_TEST
 
 START_TEST(rows_that_can_never_decide_are_refused)
 {
+    refused("allreduce \x1b[2J\xff : ring", "\"\\x1b[2J\\xff\" is no condition");
     refused("allreduce ranks=5..7 : swing", "swing cannot work on so many ranks");
     refused("allreduce ranks=4 ranks=5 : ring", "ranks= is there twice");
     refused("allreduce bytes=1.. bytes=..8 : ring", "bytes= is there twice");
@@ -222,6 +223,46 @@ START_TEST(a_file_that_is_named_must_be_right)
 }
 END_TEST
 
+START_TEST(zero_bytes_are_no_text)
+{
+    struct tuning *t = NULL;
+    FILE *f = fopen(file_with(""), "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "# one\nallreduce : ring%c 5us\n", '\0');
+    fclose(f);
+    ck_assert_int_ne(tuning_read(path, &t), 0);
+    ck_assert_msg(strstr(fail_text(), "table:2: it has a zero byte, so it is no text"), "%s",
+                  fail_text());
+    file_gone();
+}
+END_TEST
+
+/* As some editors write it. */
+START_TEST(a_byte_order_mark_is_skipped)
+{
+    struct tuning *t = NULL;
+    ck_assert_int_eq(tuning_read(file_with("\xef\xbb\xbf"
+                                           "xmpi-tuning 1\nbarrier : dissemination\n"),
+                                 &t),
+                     0);
+    ck_assert_int_eq(t->nrows, 1);
+    tuning_free(t);
+    file_gone();
+}
+END_TEST
+
+/* It is told where it differs from this one. */
+START_TEST(the_machine_is_shown)
+{
+    struct tuning *t = NULL;
+    ck_assert_int_eq(
+        tuning_read(file_with("machine 12\x1b[2J\xc3\nbarrier : dissemination\n"), &t), 0);
+    ck_assert_str_eq(t->machine, "12\\x1b[2J\\xc3");
+    tuning_free(t);
+    file_gone();
+}
+END_TEST
+
 START_TEST(a_folder_is_no_file)
 {
     struct tuning *t = NULL;
@@ -291,5 +332,6 @@ END_TEST
 UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
           a_reach_may_begin_anywhere, rows_that_can_never_decide_are_refused,
           a_line_is_so_long_at_most, pieces_of_what_may_be_short_are_refused,
-          a_file_that_is_named_must_be_right, a_folder_is_no_file, a_file_that_is_named_decides,
+          a_file_that_is_named_must_be_right, a_folder_is_no_file, zero_bytes_are_no_text,
+          the_machine_is_shown, a_file_that_is_named_decides,
           a_file_that_lies_about_decides_on_one_node)
