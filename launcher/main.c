@@ -8,7 +8,6 @@
 #include "launcher/master.h"
 #include "launcher/remote.h"
 #include "launcher/show.h"
-#include "launcher/status.h"
 #include "runtime/standard.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
  * this one; xmpirun is asked for all (inquiry.h), and when it does not answer these are shown.
  */
 #include "launcher/inquiry.h"
+#include "launcher/show.h"
 #include "launcher/status.h"
 
 #include <ctype.h>

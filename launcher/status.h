@@ -97,8 +97,4 @@ const char *place_of(pid_t pid, uint64_t address);
 /* The same for "path+0x123", as record_place writes it. */
 const char *place_named(const char *place);
 
-/* xmpirun --status: the jobs of this user, or that of the xmpirun or rank with this pid, or with
- * this job id; NULL: all.  Exit code. */
-int status_main(const char *which);
-
 #endif

@@ -3,6 +3,7 @@
  * xmpirun --status finds each job once, however many there are.
  */
 #define _GNU_SOURCE 1 /* memfd_create */
+#include "launcher/show.h"
 #include "launcher/status.h"
 #include "runtime/bootseg.h"
 

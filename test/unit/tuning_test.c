@@ -333,5 +333,5 @@ UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
           a_reach_may_begin_anywhere, rows_that_can_never_decide_are_refused,
           a_line_is_so_long_at_most, pieces_of_what_may_be_short_are_refused,
           a_file_that_is_named_must_be_right, a_folder_is_no_file, zero_bytes_are_no_text,
-          the_machine_is_shown, a_file_that_is_named_decides,
+          a_byte_order_mark_is_skipped, the_machine_is_shown, a_file_that_is_named_decides,
           a_file_that_lies_about_decides_on_one_node)
