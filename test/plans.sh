@@ -82,6 +82,17 @@ expect "show: no root" 2 "allreduce:ring has no root; leave out --root 3" show a
 expect "show: two algorithms" 2 "allreduce:ring and bcast:chain: one algorithm at a time" show allreduce:ring bcast:chain -n 4
 expect "list: two collectives" 2 "allreduce and bcast: one at a time" list allreduce bcast
 expect "import: two files" 2 "a.xml and b.xml: one at a time" import a.xml b.xml -o c
+for range in 4.. ..4 1..x x..4 1..99999999 ..; do
+    expect "check: -n $range" 2 "-n $range is no range of ranks; as in -n 1..64, with numbers from 1 to 16777216" check allreduce:ring -n $range
+done
+expect "check: too many" 2 "-n 99999999 is no number from 1 to 16777216" check allreduce:ring -n 99999999
+for sub in "cost --bytes 8" "sim --bytes 8" "goal --bytes 8 -o -" "draw -o $scratch/q.svg"; do
+    expect "${sub%% *}: between places" 2 "allreduce:levels works between places, and all 9 ranks are in one; say on how \
+many nodes they are, as in --nodes 3" ${sub%% *} allreduce:levels -n 9 ${sub#* }
+    expect "${sub%% *}: between places, said" 0 "" ${sub%% *} allreduce:levels -n 9 --nodes 3 ${sub#* }
+    expect "${sub%% *}: places of one rank" 2 "works between places, and one rank has one; take more ranks" ${sub%% *} \
+        allreduce:levels -n 1 ${sub#* }
+done
 expect "show: no number" 2 "-n x is no number" show allreduce:ring -n x
 expect "show: a range" 2 "only check takes a range" show allreduce:ring -n 1..8
 expect "show: no option" 2 "--frob is not an option" show allreduce:ring -n 8 --frob 1
@@ -187,6 +198,11 @@ for network in ring torus:4x4 hypercube fat-tree:4 dragonfly:4x2x2 dragonfly+:4x
     expect "sim: $network" 0 "model LogGP, $network" sim allreduce:ring -n 64 --nodes 16 --bytes 64k \
         --topology $network
 done
+expect "sim: too large a topology" 2 "torus:99999x99999x9999: a network has 16777216 nodes at most, and 1048576 on a side" sim \
+    allreduce:ring -n 8 --nodes 4 --bytes 8 --topology torus:99999x99999x9999
+expect "sim: too long a side" 2 "has 16777216 nodes at most" sim allreduce:ring -n 8 --nodes 4 --bytes 8 --topology torus:99999999999999999999
+expect "sim: too many dimensions" 2 "torus:1x1x1x1x1x1x1x1x1x1x1x1x1: a torus has 6 dimensions at most" sim allreduce:ring -n 8 --nodes 4 \
+    --bytes 8 --topology torus:1x1x1x1x1x1x1x1x1x1x1x1x1
 expect "sim: no topology" 2 "--topology star: there is wires" sim allreduce:ring -n 8 --nodes 4 --bytes 8 \
     --topology star
 expect "sim: another size" 2 "16 nodes, not 4" sim allreduce:ring -n 8 --nodes 4 --bytes 8 \
@@ -269,12 +285,12 @@ for name in allreduce_ring allreduce_allpairs allgather_recursive_doubling; do
     expect "import: $name" 0 "is right on 4 ranks" import "$top/test/plan/msccl/$name.xml" -o "$scratch/$name.plan"
 done
 sed 's/type="rrs"/type="rsr"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/type.xml"
-expect "import: no type" 2 'line 5: type="rsr": there is s, r' import "$scratch/type.xml" -o "$scratch/a.plan"
+expect "import: no type" 1 'line 5: type="rsr": there is s, r' import "$scratch/type.xml" -o "$scratch/a.plan"
 doubling=$top/test/plan/msccl/allgather_recursive_doubling.xml
 sed '4,10s/s="2"/s="1"/; 5d' "$doubling" > "$scratch/lost.xml" # the first send
-expect "import: a step lost" 2 "waits for ever" import "$scratch/lost.xml" -o "$scratch/a.plan"
+expect "import: a step lost" 1 "waits for ever" import "$scratch/lost.xml" -o "$scratch/a.plan"
 sed 's/s_chunks="0"/s_chunks="9"/; s/type="cpy" srcbuf="i"/type="cpy" srcbuf="s"/' "$top/test/plan/msccl/allgather_recursive_doubling.xml" > "$scratch/far.xml"
-expect "import: nobody's chunk" 2 "a chunk that nobody has written" import "$scratch/far.xml" -o "$scratch/a.plan"
+expect "import: nobody's chunk" 1 "a chunk that nobody has written" import "$scratch/far.xml" -o "$scratch/a.plan"
 sed 's/type="rrs"/type="rcs"/' "$top/test/plan/msccl/allreduce_ring.xml" > "$scratch/sum.xml"
 expect "import: not a sum" 1 "sum.xml: line 1: algorithm allreduce-ring is wrong" import "$scratch/sum.xml" -o "$scratch/a.plan"
 # What is refused leaves no file, and no damage to the one that was there.
@@ -290,18 +306,19 @@ cp "$scratch/name.plan" "$scratch/kept.plan"
 "$xmpi" plan import "$scratch/sum.xml" -o "$scratch/name.plan" 2> /dev/null
 cmp -s "$scratch/name.plan" "$scratch/kept.plan" && ok "import: what was there is kept" ||
     not_ok "import: what was there is kept" "another text is in its place"
-expect "import: no room" 2 "cannot write /dev/full: No space left" import "$top/test/plan/msccl/allreduce_ring.xml" -o /dev/full
+expect "import: no room" 1 "cannot write /dev/full: No space left" import "$top/test/plan/msccl/allreduce_ring.xml" -o /dev/full
+expect "import: no folder" 1 "cannot write $scratch/none/x: No such file" import "$top/test/plan/msccl/allreduce_ring.xml" -o "$scratch/none/x"
 ring=$top/test/plan/msccl/allreduce_ring.xml
 sed "s/\"/'/g; s/proto='Simple'/proto='a > b' note='name=\"x\"'/" "$ring" > "$scratch/quotes.xml"
 expect "import: single quotes, angles in them" 0 "allreduce:allreduce-ring is right on 4 ranks" import "$scratch/quotes.xml" \
     -o "$scratch/b.plan"
 sed '4s/srcoff="0"/srcoff="9999"/' "$ring" > "$scratch/wide.xml"
-expect "import: no such chunk" 2 "wide.xml: line 4: chunks 9999 to 9999 of i, but gpu 0 has 4" import "$scratch/wide.xml" \
+expect "import: no such chunk" 1 "wide.xml: line 4: chunks 9999 to 9999 of i, but gpu 0 has 4" import "$scratch/wide.xml" \
     -o "$scratch/a.plan"
 broken() # wanted text, sed's script: of the allgather
 {
     sed "$2" "$doubling" > "$scratch/broken.xml"
-    expect "import: $1" 2 "broken.xml: line $1" import "$scratch/broken.xml" -o "$scratch/a.plan"
+    expect "import: $1" 1 "broken.xml: line $1" import "$scratch/broken.xml" -o "$scratch/a.plan"
 }
 broken '6: s="7", but the next step of this thread block is 2' '6s/s="2"/s="7"/'
 broken '7: a thread block inside of another one' '7s/.*/<tb id="1" send="2" recv="2" chan="1">/'
@@ -313,14 +330,14 @@ broken '9: waits for step 2 of thread block 5, which gpu 0 has not' '9s/depid="0
 broken '9: waits for step 3 of thread block 0, which gpu 0 has not' '9s/deps="2"/deps="3"/'
 lines=$(wc -l < "$ring")
 { cat "$ring"; echo "<algo/>"; } > "$scratch/more.xml"
-expect "import: two algorithms" 2 "line $((lines + 1)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"
+expect "import: two algorithms" 1 "line $((lines + 1)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"
 { cat "$ring"; echo "<!-- end -->"; echo "x"; } > "$scratch/more.xml"
-expect "import: text at the end" 2 "line $((lines + 2)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"
+expect "import: text at the end" 1 "line $((lines + 2)): something behind </algo>" import "$scratch/more.xml" -o "$scratch/a.plan"
 { cat "$ring"; echo "<!-- > end -->"; } > "$scratch/more.xml"
 expect "import: a comment at the end" 0 "is right on 4 ranks" import "$scratch/more.xml" -o "$scratch/b.plan"
 sed '$d' "$ring" > "$scratch/less.xml"
-expect "import: cut off" 2 "the file ends before </algo>" import "$scratch/less.xml" -o "$scratch/a.plan"
-expect "import: no file" 2 "cannot be read: No such file" import /nonexistent -o "$scratch/a.plan"
+expect "import: cut off" 1 "the file ends before </algo>" import "$scratch/less.xml" -o "$scratch/a.plan"
+expect "import: no file" 1 "cannot be read: No such file" import /nonexistent -o "$scratch/a.plan"
 expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduce_ring.xml"
 
 # one's own
@@ -399,6 +416,7 @@ expect "volume: experts are shared by few" 0 "data allreduce 2 1 8589934592 8589
     --dp 8 --ep 4
 expect "volume: dtype" 0 "data allreduce 8 1 25769803776" volume $size --dp 8 --dtype fp32
 expect "volume: nothing to send" 0 "1 ranks" volume $size
+expect "volume: too large a number" 2 "--layers 99999999999 is no number from 1 to 2147483647" volume --layers 99999999999
 expect "volume: missing" 2 "missing: --hidden (width of a layer)" volume --layers 32 --batch 64
 expect "volume: all that is missing" 2 "--layers (layers), --hidden (width of a layer), --batch (sequences" volume --dp 8
 expect "volume: uneven" 2 "--layers 32 cannot be shared evenly by --pp 3; take a divisor" volume $size --pp 3

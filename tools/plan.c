@@ -30,15 +30,29 @@ enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static const char *current = "";
 
+static void complain(const char *format, va_list args)
+{
+    fprintf(stderr, "xmpi plan%s%s: ", *current ? " " : "", current);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
 int plan_wrong(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "xmpi plan%s%s: ", *current ? " " : "", current);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    complain(format, args);
     va_end(args);
     return 2;
+}
+
+int plan_cannot(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    return 1;
 }
 
 static void usage(FILE *to)

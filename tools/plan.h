@@ -59,8 +59,11 @@ int plan_import(const struct plan_args *args);
 int volume_main(int argc, char **argv);
 int plan_manual(void);
 
-/* Say what is wrong, on stderr, as "xmpi plan sim: ...".  Returns 2. */
+/* Say what is wrong with the command line, on stderr, as "xmpi plan sim: ...".  Returns 2. */
 int plan_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Likewise what cannot be done, although the command line is right.  Returns 1. */
+int plan_cannot(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Unless the process has ended before, print the text on stderr, once, in two seconds (patience.c). */
 void patience(const char *format, ...) __attribute__((format(printf, 1, 2)));

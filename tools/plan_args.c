@@ -87,17 +87,24 @@ static int read_ranks(struct plan_args *args, const char *value)
 {
     const char *dots = strstr(value, "..");
     char first[40];
-    snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - value) : 39, value);
-    int code = read_int("-n", first, 1, PLAN_RANKS, &args->from);
-    args->to = args->from;
-    if (code || !dots)
+    long from, to;
+    if (!dots) {
+        int code = read_int("-n", value, 1, PLAN_RANKS, &args->from);
+        args->to = args->from;
         return code;
+    }
     if (strcmp(args->subcommand, "check") != 0)
         return plan_wrong("-n %s: only check takes a range; give one number of ranks", value);
-    code = read_int("-n", dots + 2, 1, PLAN_RANKS, &args->to);
-    if (!code && args->to < args->from)
-        code = plan_wrong("-n %s: the range is empty; give the smaller number first", value);
-    return code;
+    snprintf(first, sizeof first, "%.*s", (int)(dots - value), value);
+    if (!number_read(first, 1, PLAN_RANKS, &from) || !number_read(dots + 2, 1, PLAN_RANKS, &to))
+        return plan_wrong(
+            "-n %s is no range of ranks; as in -n 1..64, with numbers from 1 to %d", value,
+            PLAN_RANKS);
+    args->from = (int)from;
+    args->to = (int)to;
+    return to < from
+               ? plan_wrong("-n %s: the range is empty; give the smaller number first", value)
+               : 0;
 }
 
 static int read_flag(struct plan_args *args, const char *option)
@@ -253,6 +260,26 @@ static int check_shape(struct plan_args *args)
     return 0;
 }
 
+/* On one node there is one place; -n must be a multiple of --nodes. */
+static int check_places(const struct plan_args *args)
+{
+    const struct algorithm *a = args->algorithm;
+    const char *what = collective_name(a->what);
+    int nodes = 2;
+    if (a->needs != NEEDS_PLACES || args->nodes > 1)
+        return 0;
+    if (args->from == 1)
+        return plan_wrong(
+            "%s:%s works between places, and one rank has one; take more ranks, on several "
+            "--nodes",
+            what, a->name);
+    while (args->from % nodes)
+        nodes++;
+    return plan_wrong("%s:%s works between places, and all %d ranks are in one; say on how "
+                      "many nodes they are, as in --nodes %d",
+                      what, a->name, args->from, nodes);
+}
+
 static int complete(struct plan_args *args)
 {
     const char *sub = args->subcommand;
@@ -284,7 +311,9 @@ static int complete(struct plan_args *args)
     if (args->radix && !args->algorithm->radix)
         return plan_wrong("%s:%s has no radix; leave out --radix %d", name,
                           args->algorithm->name, args->radix);
-    return check_shape(args);
+    int code = check_shape(args);
+    bool timed = priced || !strcmp(sub, "draw");
+    return code || !timed ? code : check_places(args);
 }
 
 /* A word that may be there once. */

@@ -439,16 +439,12 @@ static int keep(const struct import *m, const struct plan_args *args, const stru
 {
     char why[DRAFT_WHY];
     int line;
-    if (!draft_verify(draft, why, &line)) {
-        if (line)
-            plan_wrong("%s: line %d: %s", args->input, line, why);
-        else
-            plan_wrong("%s: %s", args->input, why);
-        return 1;
-    }
+    if (!draft_verify(draft, why, &line))
+        return line ? plan_cannot("%s: line %d: %s", args->input, line, why)
+                    : plan_cannot("%s: %s", args->input, why);
     int error = draft_write(draft, args->output);
     if (error)
-        return plan_wrong("cannot write %s: %s", args->output, strerror(error));
+        return plan_cannot("cannot write %s: %s", args->output, strerror(error));
     const char *what = collective_name(m->what);
     printf("%s:%s is right on %d ranks; XMPI_PLAN=%s XMPI_COLL=%s=%s uses it\n", what,
            draft->name, draft->ranks, args->output, what, draft->name);
@@ -466,7 +462,7 @@ static int write_out(struct import *m, const struct plan_args *args)
     bool whole = f && !ferror(f);
     whole = f && fclose(f) == 0 && whole;
     const struct draft draft = { text, bytes, m->what, own, m->a.gpus };
-    int code = whole ? keep(m, args, &draft) : plan_wrong("no memory for %s", own);
+    int code = whole ? keep(m, args, &draft) : plan_cannot("no memory for %s", own);
     free(text);
     return code;
 }
@@ -474,16 +470,16 @@ static int write_out(struct import *m, const struct plan_args *args)
 static int import(struct import *m, const struct plan_args *args)
 {
     if (!msccl_read(&m->a, args->input))
-        return plan_wrong("%s: %s", args->input, m->a.wrong);
+        return plan_cannot("%s: %s", args->input, m->a.wrong);
     bool memory = !understand(m) || set_up(m);
     if (memory && !m->wrong[0])
         perform_all(m);
     for (int g = 0; g < m->a.gpus && memory && !m->no_memory && !m->wrong[0]; g++)
         bring_home(m, g);
     if (!memory || m->no_memory)
-        return plan_wrong("%s: no memory for %d steps", args->input, m->a.nsteps);
+        return plan_cannot("%s: no memory for %d steps", args->input, m->a.nsteps);
     if (m->wrong[0])
-        return plan_wrong("%s: %s", args->input, m->wrong);
+        return plan_cannot("%s: %s", args->input, m->wrong);
     return write_out(m, args);
 }
 

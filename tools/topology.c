@@ -226,17 +226,41 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static bool read_dims(struct topology *t, const char *text)
+enum { MOST_SIDE = 1 << 20, MOST_NODES = 1 << 24 };
+
+/* False: `wrong` names a limit, or is empty, as the text is no such list. */
+static bool read_dims(struct topology *t, const char *text, char wrong[TOPOLOGY_WRONG])
 {
     long long all = 1;
     for (char *end; t->ndims < TOPOLOGY_DIMS; text = end + 1) {
         long n = strtol(text, &end, 10);
-        if (end == text || n < 1 || n > 1 << 20 || (all *= n) > 1 << 24)
+        if (end == text || n < 1)
             return false;
+        if (n > MOST_SIDE || (all *= n) > MOST_NODES) {
+            snprintf(wrong, TOPOLOGY_WRONG, "a network has %d nodes at most, and %d on a side",
+                     MOST_NODES, MOST_SIDE);
+            return false;
+        }
         t->dim[t->ndims++] = (int)n;
         if (*end != 'x')
             return *end == '\0';
     }
+    return false;
+}
+
+/* The numbers behind the colon, as many as networks of the kind have; `text` NULL: there is none. */
+static bool numbers_read(struct topology *t, const struct kind *kind, const char *text,
+                         char wrong[TOPOLOGY_WRONG])
+{
+    wrong[0] = '\0';
+    bool read = !text || read_dims(t, text, wrong);
+    if (read && t->ndims >= kind->least && t->ndims <= kind->most)
+        return true;
+    if (!wrong[0] && kind->most == TOPOLOGY_DIMS && t->ndims == TOPOLOGY_DIMS)
+        snprintf(wrong, TOPOLOGY_WRONG, "a %s has %d dimensions at most", kind->name,
+                 TOPOLOGY_DIMS);
+    else if (!wrong[0])
+        snprintf(wrong, TOPOLOGY_WRONG, "%s is written as in %s", kind->name, kind->example);
     return false;
 }
 
@@ -335,13 +359,8 @@ bool topology_open(struct topology *t, const char *name, int nodes, char wrong[T
     for (int i = 0; i < KINDS; i++) {
         if (strlen(kinds[i].name) != length || strncmp(kinds[i].name, name, length) != 0)
             continue;
-        if ((colon && !read_dims(t, colon + 1)) || t->ndims < kinds[i].least ||
-            t->ndims > kinds[i].most) {
-            snprintf(wrong, TOPOLOGY_WRONG, "%s is written as in %s", kinds[i].name,
-                     kinds[i].example);
-            return false;
-        }
-        if (!fits(t, kinds[i].name, wrong))
+        if (!numbers_read(t, &kinds[i], colon ? colon + 1 : NULL, wrong) ||
+            !fits(t, kinds[i].name, wrong))
             return false;
         if (t->ndims == 0)
             t->dim[t->ndims++] = nodes; /* a ring is a torus of one dimension */

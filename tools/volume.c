@@ -85,7 +85,7 @@ static int read_option(struct shape *shape, const char *name, const char *value)
         if (strcmp(name, options[i].name) != 0)
             continue;
         if (!number_read(value, 1, INT_MAX, &n))
-            return plan_wrong("%s %s is no number from 1 on", name, value);
+            return plan_wrong("%s %s is no number from 1 to %d", name, value, INT_MAX);
         *(int *)((char *)shape + options[i].at) = (int)n;
         return 0;
     }
