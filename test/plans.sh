@@ -416,6 +416,10 @@ expect "volume: experts are shared by few" 0 "data allreduce 2 1 8589934592 8589
     --dp 8 --ep 4
 expect "volume: dtype" 0 "data allreduce 8 1 25769803776" volume $size --dp 8 --dtype fp32
 expect "volume: nothing to send" 0 "1 ranks" volume $size
+printf '\357\273\277net latency=1s\n' > "$scratch/machine"
+expect "cost: a byte order mark" 0 "1 s" cost bcast:binomial -n 2 --nodes 2 --bytes 8 --machine "$scratch/machine"
+printf 'net \033[2J\n' > "$scratch/machine"
+expect "cost: garbage" 2 '"\x1b[2J" of a machine is not NAME=VALUE' cost bcast:binomial -n 2 --bytes 8 --machine "$scratch/machine"
 expect "volume: too large a number" 2 "--layers 99999999999 is no number from 1 to 2147483647" volume --layers 99999999999
 expect "volume: missing" 2 "missing: --hidden (width of a layer)" volume --layers 32 --batch 64
 expect "volume: all that is missing" 2 "--layers (layers), --hidden (width of a layer), --batch (sequences" volume --dp 8

@@ -14,6 +14,7 @@
 #include "tools/plan.h"
 
 #include "runtime/amount.h"
+#include "runtime/printable.h"
 
 #include <errno.h>
 #include <math.h>
@@ -141,7 +142,7 @@ bool machine_read(struct plan_args *args, const char *file)
         bool whole = strchr(line, '\n') || feof(f);
         if (!whole)
             plan_wrong("a line of a machine has %d characters at most", MOST_LINE - 2);
-        good = whole && line_set(args, line);
+        good = whole && line_set(args, line + (number == 1 ? text_mark(line) : 0));
     }
     int unread = ferror(f) ? errno : 0;
     fclose(f);

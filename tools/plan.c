@@ -7,6 +7,7 @@
 
 #include "coll/plan.h"
 #include "runtime/param.h"
+#include "runtime/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,11 +31,13 @@ enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static const char *current = "";
 
+/* It may quote a file that is no text. */
 static void complain(const char *format, va_list args)
 {
-    fprintf(stderr, "xmpi plan%s%s: ", *current ? " " : "", current);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    char text[4000], shown[sizeof text];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "xmpi plan%s%s: %s\n", *current ? " " : "", current,
+            printable(shown, sizeof shown, text));
 }
 
 int plan_wrong(const char *format, ...)
