@@ -290,12 +290,14 @@ static int comm_keep_hint(struct comm *comm, const char *key, const char *value)
  * cannot be obeyed is an error.  The key xmpi_plan is a file of algorithms to choose from, now or by a
  * later order. */
 #define ORDERS_KEY "xmpi_coll"
+#define PLAN_KEY   "xmpi_plan"
 static int comm_take_orders(struct comm *comm, const char *learn, const char *value)
 {
     if ((learn && team_learn(learn)) ||
         (value && team_force(&comm->team, value, "the info key " ORDERS_KEY)))
         return fail(MPI_ERR_INFO_VALUE, "%s", fail_text());
-    return value ? comm_keep_hint(comm, ORDERS_KEY, value) : MPI_SUCCESS;
+    int rc = learn ? comm_keep_hint(comm, PLAN_KEY, learn) : MPI_SUCCESS;
+    return value && !rc ? comm_keep_hint(comm, ORDERS_KEY, value) : rc;
 }
 
 int comm_take_hints(struct comm *comm, const struct info *info)
@@ -308,7 +310,7 @@ int comm_take_hints(struct comm *comm, const struct info *info)
         if (rc)
             return rc;
     }
-    return comm_take_orders(comm, info_get(info, "xmpi_plan"), info_get(info, ORDERS_KEY));
+    return comm_take_orders(comm, info_get(info, PLAN_KEY), info_get(info, ORDERS_KEY));
 }
 
 int xmpi_comm_set_info(comm_t comm, info_t info)

@@ -202,8 +202,10 @@ static void of_ones_own(void)
                        "    if me == root and r != root { send out[0] -> r }\n"
                        "}\n"
                        "if me != root { recv out[0] <- root }\n";
-    MPI_Info info;
+    MPI_Info info, used;
     MPI_Comm comm;
+    char given[64];
+    int length = sizeof given, flag;
     CHECK(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
     MPI_Info_create(&info);
     MPI_Info_set(info, "xmpi_plan", path);
@@ -211,6 +213,13 @@ static void of_ones_own(void)
     CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm) == MPI_SUCCESS);
     MPI_Info_free(&info);
     CHECK(MPI_Bcast(&value, 1, MPI_INT, 0, comm) == MPI_SUCCESS && value == 42);
+    MPI_Comm_get_info(comm, &used);
+    MPI_Info_get_string(used, "xmpi_plan", &length, given, &flag);
+    CHECK(flag && strcmp(given, path) == 0);
+    length = sizeof given;
+    MPI_Info_get_string(used, "xmpi_coll", &length, given, &flag);
+    CHECK(flag && strcmp(given, "bcast=mine") == 0);
+    MPI_Info_free(&used);
     MPI_Comm_free(&comm);
     close(file);
     unlink(path);
