@@ -51,11 +51,10 @@ static struct price_query query_of(const struct question *q, const struct choice
     };
 }
 
-/* Scripts are not: only their own ranks are to verify them. */
 static bool may_be_priced(const struct question *q, const struct choice *how)
 {
     const struct algorithm *a = how->algorithm;
-    return is_priced(q) && a->program && !choose_objection(a, how->radix, q) && !a->script;
+    return is_priced(q) && a->program && !choose_objection(a, how->radix, q);
 }
 
 static bool price_up_to(const struct question *q, const struct choice *how, double enough,

@@ -71,6 +71,20 @@ cp "$plans/ring.plan" "$scratch/same.plan"
 case_run "plans: one text by two paths" 30 env XMPI_PLAN="$plans/ring.plan,$scratch/same.plan" \
     XMPI_COLL=allreduce=my-ring "$XMPIRUN" -np 3 "$scratch/coll_basic"
 
+# It has a price like those of the library: here that of the ring that it is.
+price() { XMPI_PLAN="$plans/ring.plan" XMPI_COLL=allreduce=$1 "${xmpi:-$build/tools/xmpi}" explain allreduce 64k -n 4 |
+    awk -v name="$1" '$1 == name && / chosen$/ { print $2 }'; }
+own=$(price my-ring) theirs=$(price ring)
+[ -n "$own" ] && [ "$own" = "$theirs" ] && [ "$own" != - ] && ok "plans: explain has a price" ||
+    not_ok "plans: explain has a price" "$own, not $theirs"
+got=$(XMPI_EXPLAIN=allreduce XMPI_PLAN="$plans/ring.plan" XMPI_COLL=allreduce=my-ring timeout 30 "$XMPIRUN" -np 3 \
+    "$scratch/coll_basic" 2>&1 | grep " chosen$")
+case $got in
+*my-ring*" -  "* | "") not_ok "plans: XMPI_EXPLAIN has a price" "$got" ;;
+*my-ring*) ok "plans: XMPI_EXPLAIN has a price" ;;
+*) not_ok "plans: XMPI_EXPLAIN has a price" "$got" ;;
+esac
+
 echo "allreduce : my-ring 5us" > "$scratch/table"
 case_run "plans: named by a tuning file" 30 env XMPI_PLAN="$plans/ring.plan" XMPI_TUNING="$scratch/table" \
     "$XMPIRUN" -np 3 "$scratch/coll_basic"
