@@ -195,7 +195,8 @@ int agent_start(struct agent *agent, const char *command, const char *line)
     return n < 0 ? 1 : status;
 
 failed:
-    complain("cannot open a pipe for a launch agent: %s", strerror(errno));
+    complain("cannot open a pipe for a launch agent: %s%s", strerror(errno),
+             files_remedy(errno));
     return 1;
 }
 

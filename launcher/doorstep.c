@@ -151,8 +151,8 @@ int doorstep_open(const uint8_t *secret, int port, int hosts,
     step.watch = (struct watch){ .fd = fd, .ready = called };
     if (fd >= 0 && loop_add(&step.watch, EPOLLIN))
         return 0;
-    complain("cannot listen for other hosts%s: %s", port ? " on --master-port" : "",
-             strerror(errno));
+    complain("cannot listen for other hosts%s: %s%s", port ? " on --master-port" : "",
+             strerror(errno), files_remedy(errno));
     return 1;
 }
 

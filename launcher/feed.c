@@ -71,7 +71,8 @@ int feed_prepare(int rank, int *theirs)
         return 0;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        complain("cannot open a pipe for rank %d: %s", rank, strerror(errno));
+        complain("cannot open a pipe for rank %d: %s%s", rank, strerror(errno),
+                 files_remedy(errno));
         return 1;
     }
     fcntl(ends[1], F_SETFL, O_NONBLOCK);

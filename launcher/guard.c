@@ -188,7 +188,8 @@ bool guard_died(pid_t pid)
     notice("the guardian process %d was killed; starting another one", (int)pid);
     guard.pid = 0;
     if (start_guardian() != 0)
-        complain("cannot start another guardian process: %s", strerror(errno));
+        complain("cannot start another guardian process: %s%s", strerror(errno),
+                 files_remedy(errno));
     return true;
 }
 
@@ -199,7 +200,7 @@ static int open_page(const char *mark, int nranks, int nagents)
     struct guard_page *page =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        complain("out of memory for %d ranks", nranks);
+        complain("no memory for a list of %d processes: %s", nranks + nagents, strerror(errno));
         return 1;
     }
     page->nranks = nranks;
@@ -217,7 +218,8 @@ static int open_guarded_page(const char *mark, int nranks, int nagents)
 {
     int status = open_page(mark, nranks, nagents);
     if (!status && start_guardian() != 0) {
-        complain("cannot start the guardian process: %s", strerror(errno));
+        complain("cannot start the guardian process: %s%s", strerror(errno),
+                 files_remedy(errno));
         status = 1;
     }
     return status;
@@ -258,7 +260,7 @@ pid_t *guard_group(int rank)
 
 pid_t *guard_agent_group(int agent)
 {
-    return &guard.page->group[guard.page->nranks + agent];
+    return guard.page ? &guard.page->group[guard.page->nranks + agent] : NULL;
 }
 
 void guard_close(void)

@@ -15,7 +15,8 @@ int guard_open(const char *mark, int nranks);
 /* Start one for so many agents, before the first of these; later guard_open takes them over. */
 int guard_agents(int n);
 
-/* Where the process group of an agent is written; 0: there is none.  It moves in guard_open. */
+/* Where the process group of an agent is written; 0: there is none.  It moves in guard_open.  NULL: guard_agents
+ * has failed. */
 pid_t *guard_agent_group(int agent);
 
 /* Where the process group of a rank is written; the rank itself may do it before exec. */

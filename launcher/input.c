@@ -134,7 +134,7 @@ int input_open(const struct job *job)
     if (!somebody_reads(job))
         return 0;
     if (pipe2(ends, O_CLOEXEC) != 0 || dup2(ends[0], STDIN_FILENO) < 0) {
-        complain("cannot open a pipe for stdin: %s", strerror(errno));
+        complain("cannot open a pipe for stdin: %s%s", strerror(errno), files_remedy(errno));
         return 1;
     }
     close(ends[0]);

@@ -223,16 +223,17 @@ int iof_open(const struct iof_options *options, const struct plan *plan)
 {
     int nranks = plan->nranks;
     iof.options = *options;
-    iof.nranks = nranks;
     iof.world = plan->world;
     iof.pty = options->pty < 0 ? out_stdout.is_tty : options->pty;
     iof.raw = plan->world == 1 && options->tag == TAG_NONE && !options->timestamp;
     iof.streams = calloc(2 * (size_t)nranks, sizeof *iof.streams);
     iof.nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (!iof.streams || iof.nothing < 0) {
-        complain("cannot set up the streams of %d ranks: %s", nranks, strerror(errno));
+        complain("cannot set up the streams of %d ranks: %s%s", nranks, strerror(errno),
+                 files_remedy(errno));
         return 1;
     }
+    iof.nranks = nranks;
     for (int i = 0; i < 2 * nranks; i++)
         iof.streams[i] = (struct stream){ .watch = { .fd = -1, .ready = stream_ready },
                                           .out = i % 2 ? &out_stderr : &out_stdout,
@@ -317,8 +318,7 @@ static int prepare_output(struct stream *stream, int *theirs)
         return 1;
     if (stream_open(stream, theirs) != 0) {
         complain("cannot open a pipe for rank %d: %s%s", stream->rank, strerror(errno),
-                 errno == EMFILE ? " (each rank needs 2: raise the limit with `ulimit -n`)"
-                                 : "");
+                 files_remedy(errno));
         return 1;
     }
     return 0;

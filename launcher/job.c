@@ -223,15 +223,19 @@ static void print_exit_codes(const struct job *job)
     }
 }
 
+/* What can be opened is, also for a job that is refused: other hosts are still told of it. */
 static int open_all(struct job *job)
 {
-    if (loop_open() != 0 || signals_open(job) != 0) {
-        complain("cannot set up the event loop: %s", strerror(errno));
-        return 1;
+    int status = job_check_limits(job);
+    proc_need_files(4 * job->nranks + 64);
+    bool good = loop_open() == 0 && signals_open(job) == 0;
+    if (!good && !status) {
+        complain("cannot set up the event loop: %s%s", strerror(errno), files_remedy(errno));
+        status = 1;
     }
     outs_open();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    return iof_open(&job->options->iof, job->plan);
+    return status ? status : iof_open(&job->options->iof, job->plan);
 }
 
 static int exit_code(const struct job *job)

@@ -110,7 +110,9 @@ void job_signal(struct job *job, int signal);
 
 /* ---- between job.c, spawn.c, reap.c, stop.c and signals.c ---- */
 
-int job_spawn(struct job *job);                /* 0 or exit status */
+int job_check_limits(
+    const struct job *job);     /* more than can ever run is refused; 0 or exit status */
+int job_spawn(struct job *job); /* the same */
 void job_stop(struct job *job, int grace_ms);  /* TERM, and KILL after the grace */
 void job_reap(struct job *job);                /* SIGCHLD */
 bool job_is_aborted(struct job *job);          /* MPI_Abort was called; acts on it, once */

@@ -201,6 +201,11 @@ void complain(const char *format, ...)
     va_end(arguments);
 }
 
+const char *files_remedy(int error)
+{
+    return error == EMFILE ? "; raise the limit of open files with `ulimit -n`" : "";
+}
+
 void notice(const char *format, ...)
 {
     if (!notices_wanted)

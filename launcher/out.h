@@ -56,6 +56,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern bool notices_wanted, complaints_wanted;
 
+/* "; raise the limit .." where the user can do something about this error, else "". */
+const char *files_remedy(int error);
+
 /* What the user must know, as said last, wanted or not; "": nothing. */
 extern char last_complaint[1024];
 

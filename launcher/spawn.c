@@ -88,7 +88,7 @@ static const char *segment_remedy(bool made, int error)
     if (!made && (error == EPERM || error == EACCES || error == ENOSYS))
         return "; memfd_create is refused: let the container's filter of system calls "
                "(seccomp) allow it";
-    return "";
+    return files_remedy(error);
 }
 
 static int make_segment(struct job *job)
@@ -198,11 +198,10 @@ static int start_rank(struct job *job, int number, struct prepared *prepared)
     return 0;
 }
 
-/* More than can ever run is refused before the first is started. */
-static int check_limits(const struct job *job)
+int job_check_limits(const struct job *job)
 {
     enum { FILES_PER_RANK = 2, OTHER_FILES = 32 }; /* a rank: its stdout and stderr */
-    int n = job->nranks, np = job->plan->world;
+    int n = job->nranks, np = job->plan->world, needed = n * FILES_PER_RANK + OTHER_FILES;
     struct rlimit files, processes;
     if (n > BOOT_MOST_RANKS) {
         complain(
@@ -211,12 +210,11 @@ static int check_limits(const struct job *job)
             np, n, BOOT_MOST_RANKS);
         return EXIT_USAGE;
     }
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
-        files.rlim_max < (rlim_t)n * FILES_PER_RANK + OTHER_FILES) {
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < (rlim_t)needed) {
         complain(
             "-np %d: %d ranks on one node need %d open files, and the limit is %llu; ask for "
-            "fewer ranks, or raise it with `ulimit -n`",
-            np, n, n * FILES_PER_RANK + OTHER_FILES, (unsigned long long)files.rlim_max);
+            "fewer ranks, or raise it with `ulimit -n %d`",
+            np, n, needed, (unsigned long long)files.rlim_max, needed);
         return EXIT_USAGE;
     }
     if (geteuid() != 0 && getrlimit(RLIMIT_NPROC, &processes) == 0 &&
@@ -244,15 +242,11 @@ static int asked_to_end(void)
 
 int job_spawn(struct job *job)
 {
-    int status = check_limits(job);
-    if (status)
-        return status;
     struct prepared *prepared = calloc((size_t)job->options->napps, sizeof *prepared);
     job->programs = calloc((size_t)job->options->napps, sizeof *job->programs);
     if (!prepared || !job->programs)
         abort();
-    proc_need_files(4 * job->nranks + 64);
-    status = make_segment(job);
+    int status = make_segment(job);
     char mark[128];
     snprintf(mark, sizeof mark, "%s=%d:%d:%s:", BOOT_ENV, (int)getpid(), job->segment_fd,
              job->id);

@@ -60,3 +60,6 @@ test_unit_gpus_test_LDADD = $(LAUNCHER_LIBS)
 check_PROGRAMS += test/unit/peek_test
 test_unit_peek_test_SOURCES = test/unit/peek_test.c test/unit/unit.h
 test_unit_peek_test_LDADD = $(LAUNCHER_LIBS)
+check_PROGRAMS += test/unit/guardian_test
+test_unit_guardian_test_SOURCES = test/unit/guardian_test.c test/unit/unit.h
+test_unit_guardian_test_LDADD = $(LAUNCHER_LIBS)
