@@ -10,7 +10,7 @@ launcher_liblauncher_la_SOURCES = \
     launcher/cpuset.c launcher/cpuset.h launcher/environment.c launcher/environment.h \
     launcher/blame.c launcher/blame_holder.c launcher/graph.c launcher/graph.h launcher/explain.c launcher/explain.h launcher/peek.c \
     launcher/place.c launcher/status.c launcher/status.h launcher/trace.c launcher/trace.h \
-    launcher/elf.c launcher/elf.h launcher/kvs.c launcher/kvs.h launcher/scratch.c launcher/scratch.h \
+    launcher/foreign.c launcher/foreign.h launcher/elf.c launcher/elf.h launcher/kvs.c launcher/kvs.h launcher/scratch.c launcher/scratch.h \
     launcher/bare.h launcher/calls.h launcher/feed.c launcher/feed.h launcher/guard.c launcher/guard.h launcher/help.c \
     launcher/batch.c launcher/batch.h launcher/hostfile.c launcher/gather.c launcher/gather.h launcher/hosts.c launcher/hosts.h launcher/iof.c launcher/iof.h launcher/job.c \
     launcher/job.h launcher/lines.c launcher/lines.h launcher/loop.c launcher/loop.h \

@@ -8,13 +8,15 @@
  *                    (sched_yield works only inside one autogroup)
  *     prctl          die when the launcher dies
  *     affinity, descriptors 0-2, chdir, umask, limits, signal dispositions and mask
- *     execve         a script without #! is given to the shell, as execvp does
+ *     execve         a text without #! is given to the shell, as execvp does
  *
  * A step that fails stores errno and its name where the launcher, which sleeps meanwhile, reads
  * them.
  */
 #define _GNU_SOURCE 1 /* clone */
 #include "launcher/proc.h"
+
+#include "launcher/foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +150,7 @@ static int start(struct proc *proc)
     return 0;
 }
 
-/* A file without #! is for the shell, as execvp has it.  Its arguments may be more than the child's stack holds. */
+/* A text without #! is for the shell, as execvp has it.  Its arguments may be more than the child's stack holds. */
 static int start_script(struct proc *proc)
 {
     size_t n = 0;
@@ -186,5 +188,6 @@ int proc_start(struct proc *proc)
         keep.stack = stack;
     }
     int error = start(proc);
-    return error == ENOEXEC && strcmp(proc->failed, "execve") == 0 ? start_script(proc) : error;
+    bool unknown = error == ENOEXEC && strcmp(proc->failed, "execve") == 0;
+    return unknown && !foreign_why(proc->path) ? start_script(proc) : error;
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE 1 /* asprintf */
 #include "launcher/program.h"
 
+#include "launcher/foreign.h"
 #include "launcher/out.h"
 
 #include <errno.h>
@@ -84,6 +85,8 @@ static int not_found(const char *name, const char *first, const char *path, cons
 static char *absolute(const char *path)
 {
     char here[PATH_MAX], *whole;
+    while (path[0] == '.' && path[1] == '/' && path[2] != '/')
+        path += 2;
     if (*path == '/' || !getcwd(here, sizeof here))
         whole = strdup(path);
     else if (asprintf(&whole, "%s/%s", here, path) < 0)
@@ -134,6 +137,11 @@ int program_explain(const char *path, const char *step, int error, const char *w
                  "loader) is not",
                  path);
         return EXIT_NOT_FOUND;
+    }
+    const char *why = executing && error == ENOEXEC ? foreign_why(path) : NULL;
+    if (why) {
+        complain("cannot run %s: %s", path, why);
+        return EXIT_NOT_EXECUTABLE;
     }
     if (error == EAGAIN || error == ENOMEM) {
         complain("cannot start %s: %s (limit of processes, memory of this machine or its "
