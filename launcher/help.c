@@ -107,8 +107,8 @@ static const char *const codes[][2] = {
       "exit code of the first rank that failed (with --keep-going too, whatever becomes of "
       "the others), or the code given to MPI_Abort" },
     { "1",
-      "a rank ended with 0 inside MPI, without MPI_Finalize; or what the ranks printed could "
-      "not be written (a full disk)" },
+      "a rank ended with 0 inside MPI, without MPI_Finalize; or what the ranks printed, or "
+      "the time line of XMPI_TRACE, could not be written (a full disk, a closed stdout)" },
     { "2", "the command line is wrong" },
     { "124", "the time limit of --timeout was reached" },
     { "126, 127", "the program cannot be executed; was not found" },

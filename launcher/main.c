@@ -20,10 +20,8 @@ static int shown(int status)
 int main(int argc, char **argv)
 {
     standard_open();
-    if (argc == 3 && strcmp(argv[1], "--spawned") == 0) {
-        standard_discard();
+    if (argc == 3 && strcmp(argv[1], "--spawned") == 0)
         return spawned_main(argv[2]);
-    }
     struct options options;
     int status = cli_parse(argc, argv, &options);
     if (status || options.done)
@@ -31,8 +29,6 @@ int main(int argc, char **argv)
     if (options.status)
         return shown(status_main(options.napps && options.apps[0].argv ? options.apps[0].argv[0]
                                                                        : NULL));
-    if (!options.dry_run)
-        standard_discard();
     status = gather_check(&options);
     if (!status && gather_is_wanted(&options) && options.node_rank > 0)
         return gather_join(&options);

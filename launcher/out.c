@@ -79,7 +79,7 @@ static void give_up(struct out *out, int reason)
     output_lost = true;
     if (out == &out_stdout)
         complain("cannot write to stdout: %s; what the ranks print there is lost",
-                 strerror(reason));
+                 reason == EBADF ? "it is closed" : strerror(reason));
 }
 
 /* Bytes written; fewer than asked when the reader is slow, or has gone. */

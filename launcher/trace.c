@@ -105,7 +105,7 @@ void trace_started(struct job *job)
         trace_far_begin(job);
 }
 
-static void write_line(const struct job *job, const char *name)
+static void write_line(struct job *job, const char *name)
 {
     off_t size = lseek(raw, 0, SEEK_END);
     uint64_t n = size > 0 ? (uint64_t)size : 0;
@@ -113,8 +113,14 @@ static void write_line(const struct job *job, const char *name)
     FILE *to = bytes == MAP_FAILED ? NULL : fopen(name, "we");
     if (to)
         trace_line_write(job, bytes, n, to);
-    if (!to || fclose(to) != 0)
-        complain("XMPI_TRACE=%s: cannot write the time line: %s", name, strerror(errno));
+    bool good = to && !ferror(to);
+    if (to && fclose(to) != 0)
+        good = false;
+    if (good)
+        return;
+    complain("XMPI_TRACE=%s: cannot write the time line: %s", name, strerror(errno));
+    if (!job->exit_code)
+        job->exit_code = 1;
 }
 
 void trace_stop(struct job *job)

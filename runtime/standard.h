@@ -10,9 +10,6 @@
  * fails, as if it were closed still. */
 void standard_open(void);
 
-/* From here on it is /dev/null: who starts a job so does not want to read what it prints. */
-void standard_discard(void);
-
 /* What was written to stdout leaves.  Returns the exit code: that, or 1 in place of 0 when something is lost,
  * which it says as `who`. */
 int standard_close(const char *who, int code);
