@@ -51,10 +51,10 @@ void status_tidy(struct record_wait *wait)
 {
     wait->call[sizeof wait->call - 1] = 0;
     wait->collective.name[sizeof wait->collective.name - 1] = 0;
-    wait->collective.comm[sizeof wait->collective.comm - 1] = 0;
-    wait->near.comm[sizeof wait->near.comm - 1] = 0;
+    record_text_tame(wait->collective.comm, sizeof wait->collective.comm);
+    record_text_tame(wait->near.comm, sizeof wait->near.comm);
     for (int i = 0; i < RECORD_ITEMS; i++)
-        wait->items[i].comm[sizeof wait->items[i].comm - 1] = 0;
+        record_text_tame(wait->items[i].comm, sizeof wait->items[i].comm);
     if (wait->nitems < 0)
         wait->nitems = 0;
     if (wait->near.found < 0 || wait->near.found > RECORD_ITEMS)

@@ -157,6 +157,7 @@ void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS])
     name[0] = '\0';
     if (record_comm_name)
         record_comm_name(context, name, RECORD_COMM_CHARS);
+    record_text_tame(name, RECORD_COMM_CHARS);
 }
 
 struct record_item *record_item_new(struct record_wait *wait)

@@ -222,7 +222,8 @@ struct record_item *record_item_new(struct record_wait *wait);
 struct record_item *record_item_in(struct record_wait *wait, enum record_kind kind,
                                    uint64_t context);
 
-/* The name of the communicator with this context; set by who knows.  True: MPI_Finalize ends it. */
+/* The name of the communicator with this context; set by who knows.  True: MPI_Finalize ends it.
+ * record_name_comm: fit for a line of a report. */
 extern bool (*record_comm_name)(uint64_t context, char *name, size_t room);
 void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);
 
@@ -230,6 +231,10 @@ void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS]);
 void record_place(const void *address, char *text, size_t room);
 
 /* ---- the readers' side ---- */
+
+/* Make a name fit for a line of a report, in place, where it has so much room: what cannot be printed becomes
+ * \n, \t or \x1b, and UTF-8 stays.  What has no room then is cut off. */
+void record_text_tame(char *text, size_t room);
 
 /* A copy of a wait that does not change meanwhile; false: the slot is free, or its owner died
  * while it wrote. */

@@ -56,6 +56,12 @@ static void wrong_comm(void)
     MPI_Barrier(world);
 }
 
+static void strange_name(void)
+{
+    MPI_Comm_set_name(world, "two\nlines\t\033[31m\xff \xc3\xbc");
+    MPI_Recv(data, 10, MPI_INT, (rank + 1) % size, 5, world, MPI_STATUS_IGNORE);
+}
+
 static void missing(void)
 {
     if (rank == 1)
@@ -741,6 +747,7 @@ static const struct {
     { "recv-recv", recv_recv },
     { "wrong-tag", wrong_tag },
     { "wrong-comm", wrong_comm },
+    { "strange-name", strange_name },
     { "missing", missing },
     { "fold-calls", fold_calls },
     { "different", different },

@@ -98,6 +98,9 @@ at_line wrong-tag "wrong tag"
 broken wrong-comm 2
 says wrong-comm "asks for tag 5 on MPI_COMM_WORLD; what came from rank 0 has tag 5 on other"
 at_line wrong-comm "wrong comm"
+broken strange-name 2
+says strange-name 'tag 5, up to 40 bytes, two\\nlines\\t\\x1b\[31m\\xff ü$'
+check "strange-name: is on one line" "$(grep -c '^lines' "$dir/err")" 0
 broken missing 3
 says missing "rank 1 has to call MPI_Allreduce on MPI_COMM_WORLD, too"
 at_line missing missing
