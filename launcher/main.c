@@ -17,6 +17,13 @@ static int shown(int status)
     return standard_close("xmpirun", status);
 }
 
+/* Those that make a start on several hosts fail do no harm to this one. */
+static void tell_wrong_parameters(void)
+{
+    remote_silence();
+    remote_patience(0);
+}
+
 int main(int argc, char **argv)
 {
     standard_open();
@@ -44,6 +51,7 @@ int main(int argc, char **argv)
     master_decide(&options, &plan);
     if (plan_is_spread(&plan))
         return remote_run(&options, &plan);
+    tell_wrong_parameters();
     struct job job = { .options = &options, .plan = &plan };
     return job_run(&job);
 }

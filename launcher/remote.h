@@ -67,6 +67,9 @@ int remote_start(const struct launch *launch);
 bool remote_await(void);
 bool remote_are_here(void);
 
+/* How many ms another host may be silent: as XMPI_HOST_TIMEOUT says.  -1 after a complaint. */
+int remote_silence(void);
+
 /* How long others may take to come: as XMPI_START_TIMEOUT says, or `usual` seconds.  -1 after a
  * complaint. */
 int remote_patience(int usual);

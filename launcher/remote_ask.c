@@ -217,16 +217,14 @@ int remote_ask(const struct options *options, struct host *hosts, int nhosts)
 {
     list_hosts(hosts, nhosts);
     ask.launch.shapes = wants_shapes(options);
-    ask.launch.pulse_ms = wire_silence();
-    if (ask.launch.pulse_ms < 0) {
-        complain("XMPI_HOST_TIMEOUT=%s: expected seconds, 0 to 1000000; 0: no limit",
-                 getenv("XMPI_HOST_TIMEOUT"));
+    ask.launch.pulse_ms = remote_silence();
+    if (ask.launch.pulse_ms < 0)
         return EXIT_USAGE;
-    }
     proc_remember();
     int status = gather_is_wanted(options) ? wish_gathering(options) : wish_agents(options);
     if (!status && loop_open() != 0) {
-        complain("cannot set up the launch of other hosts: %s", strerror(errno));
+        complain("cannot set up the launch of other hosts: %s%s", strerror(errno),
+                 files_remedy(errno));
         status = 1;
     }
     if (status)

@@ -294,6 +294,15 @@ static int upwards(double seconds)
     return whole + (whole < seconds);
 }
 
+int remote_silence(void)
+{
+    int ms = wire_silence();
+    if (ms < 0)
+        complain("XMPI_HOST_TIMEOUT=%s: expected seconds, 0 to 1000000; 0: no limit",
+                 getenv("XMPI_HOST_TIMEOUT"));
+    return ms;
+}
+
 int remote_patience(int usual)
 {
     const char *wish = getenv("XMPI_START_TIMEOUT");

@@ -245,8 +245,6 @@ static bool is_crowded(const struct boot_header *segment)
     bool yes = strcmp(text, "yes") == 0;
     if (yes || strcmp(text, "no") == 0)
         return yes;
-    if (strcmp(text, "auto") != 0)
-        say("XMPI_CROWDED=%s is none of auto, yes, no; taking auto", text);
     return segment->crowded;
 }
 

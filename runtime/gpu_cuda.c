@@ -67,8 +67,9 @@ static const struct symbol symbols[] = {
 static bool functions_find(void *library, const char *name)
 {
     const char *missing = symbols_find(library, symbols, sizeof symbols / sizeof symbols[0]);
-    if (missing)
-        say("%s has no %s: buffers of devices are not supported", name, missing);
+    if (missing && param_tells_here())
+        say("%s%s has no %s: buffers of devices are not supported; XMPI_CUDA=0 does without",
+            param_string(LIBCUDA) ? "XMPI_LIBCUDA=" : "", name, missing);
     return !missing;
 }
 
@@ -78,8 +79,10 @@ static void driver_open(void)
     const char *name = param_string(LIBCUDA);
     bool wanted = param_number(CUDA) && (name || access("/dev/nvidiactl", F_OK) == 0);
     void *library = wanted ? dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (wanted && !library)
-        say("buffers of devices are not supported: %s", dlerror());
+    if (wanted && !library && param_tells_here())
+        say("%s%s%sbuffers of devices are not supported: %s; XMPI_LIBCUDA names another "
+            "library, XMPI_CUDA=0 does without",
+            name ? "XMPI_LIBCUDA=" : "", name ? name : "", name ? ": " : "", dlerror());
     bool good = library && functions_find(library, name ? name : "libcuda.so.1");
     if (library && !good)
         dlclose(library);

@@ -27,7 +27,7 @@ libxmpi_core_la_SOURCES += \
     runtime/json.h runtime/oncpu.h \
     runtime/partner.c runtime/partner.h \
     runtime/pmix_sets.c runtime/pmix_sets.h \
-    runtime/param.c runtime/param.h runtime/params.def runtime/typo.c runtime/typo.h \
+    runtime/param.c runtime/param.h runtime/param_text.c runtime/param_text.h runtime/params.def runtime/typo.c runtime/typo.h \
     runtime/policy.c runtime/policy.h \
     runtime/printable.c runtime/printable.h \
     runtime/polling.c runtime/polling.h \

@@ -10,9 +10,11 @@
 #include "runtime/amount.h"
 #include "runtime/bootseg.h"
 #include "runtime/log.h"
+#include "runtime/param_text.h"
 #include "runtime/typo.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,11 +39,19 @@ static bool another_tells(void)
     return log_rank_shown() > 0 || (log_rank_shown() < 0 && rank && atoi(rank) > 0);
 }
 
-static void complain(const char *name, const char *value, const char *form,
-                     const char *standard)
+bool param_tells_here(void)
 {
+    const char *local = getenv(getenv(BOOT_ENV) ? "LOCAL_RANK" : "SLURM_LOCALID");
+    return local ? atoi(local) == 0 : !another_tells();
+}
+
+/* `wrong`: what it is not, as in "not a number". */
+static void complain(const struct param *p, const char *value, const char *wrong)
+{
+    bool plain = !*p->standard;
     if (!another_tells())
-        say("%s%s=%s is not %s; using the default, %s", PREFIX, name, value, form, standard);
+        say("%s%s=%s is %s; %s%s", PREFIX, p->name, value, wrong,
+            plain ? "going on as if it were not set" : "using the default, ", p->standard);
 }
 
 /* ---- values ---- */
@@ -51,7 +61,7 @@ static bool int_read(const char *text, long long *number)
     char *end;
     errno = 0;
     *number = strtoll(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0 && *number >= 0;
+    return end != text && *end == '\0' && errno == 0 && 0 <= *number && *number <= INT_MAX;
 }
 
 static bool size_read(const char *text, long long *number)
@@ -77,7 +87,7 @@ static const struct form {
     const char *words;
     bool (*read)(const char *text, long long *number);
 } forms[] = {
-    [PARAM_INT] = { "a whole number from 0 on", int_read },
+    [PARAM_INT] = { "a whole number from 0 on, below 2147483648", int_read },
     [PARAM_SIZE] = { "a number of bytes such as 4096, 64k or 1M", size_read },
     [PARAM_BOOL] = { "a yes or no (1, 0, yes, no, true, false, on, off)", bool_read },
 };
@@ -112,18 +122,30 @@ static bool number_read(const struct param *p, const char *text, long long *numb
 static void number_complain(const struct param *p, const char *text)
 {
     const struct bounds *b = bounds_of(p);
-    char form[80];
+    char wrong[80];
     if (b)
-        snprintf(form, sizeof form, "%s from %lld to %lld", b->what, b->least, b->most);
-    complain(p->name, text, b ? form : forms[p->type].words, p->standard);
+        snprintf(wrong, sizeof wrong, "not %s from %lld to %lld", b->what, b->least, b->most);
+    else
+        snprintf(wrong, sizeof wrong, "not %s", forms[p->type].words);
+    complain(p, text, wrong);
+}
+
+static bool text_take(struct param *p, const char *text)
+{
+    const char *wrong = param_text_wrong((enum param_id)(p - params), text);
+    if (wrong) {
+        complain(p, text, wrong);
+        text = p->standard;
+    }
+    p->string = *text ? text : NULL;
+    return !wrong;
 }
 
 /* False: it is no value, and what it was stays. */
 static bool param_take(struct param *p, const char *text)
 {
     if (p->type == PARAM_STRING) {
-        p->string = *text ? text : NULL;
-        return true;
+        return text_take(p, text);
     }
     long long number;
     bool good = number_read(p, text, &number);

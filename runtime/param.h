@@ -35,6 +35,9 @@ extern struct param params[PARAM_COUNT] __attribute__((visibility("hidden")));
 /* Read the environment.  Idempotent. */
 void params_read(void);
 
+/* One process of each node, which says what is wrong there: a library that is not, say. */
+bool param_tells_here(void);
+
 /* What was found good for this machine; the environment has the last word.  `from` says where it was found,
  * and stays; NULL: only look whether it could be.  False: there is no such knob with a number, or it is none. */
 bool param_advise(const char *name, const char *value, const char *from);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime/policy.h"
 #include "runtime/apart.h"
-#include "runtime/log.h"
 #include "runtime/param.h"
 #include "runtime/progress.h"
 
@@ -111,8 +110,6 @@ void progress_tune(void)
     const char *wish = param_string(POLITE) ? param_string(POLITE) : "auto";
     bool never = strcmp(wish, "never") == 0;
     bool always = strcmp(wish, "always") == 0;
-    if (!never && !always && strcmp(wish, "auto") != 0)
-        say("XMPI_POLITE=%s is none of auto, always, never; taking auto", wish);
     policy_choose(always || (surroundings.crowded && !never), surroundings.barrier);
     if (always) { /* who asks for it wants CPUs for others, not the last microsecond */
         policy.awake_ns = 200 * MICROSECOND;

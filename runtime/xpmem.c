@@ -5,6 +5,7 @@
  */
 #include "runtime/xpmem.h"
 
+#include "runtime/log.h"
 #include "runtime/param.h"
 #include "runtime/symbols.h"
 
@@ -53,6 +54,9 @@ const struct xpmem *xpmem_open(const char **why)
     static const char *because;
     if (!tried)
         because = library_open();
+    if (!tried && because && param_string(LIBXPMEM) && param_tells_here())
+        say("XMPI_LIBXPMEM=%s cannot be used: %s; unset it for the system's own",
+            param_string(LIBXPMEM), because);
     tried = true;
     if (because)
         *why = because;

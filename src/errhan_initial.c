@@ -6,7 +6,6 @@
  */
 #include "src/errhan.h"
 
-#include "runtime/log.h"
 #include "runtime/param.h"
 
 #include <string.h>
@@ -27,10 +26,6 @@ static struct errhandler *initial_find(void)
     for (size_t i = 0; name && i < sizeof initials / sizeof initials[0]; i++)
         if (strcmp(name, initials[i].name) == 0)
             return initials[i].errhandler;
-    if (name)
-        say("XMPI_INITIAL_ERRHANDLER=%s is none of mpi_errors_are_fatal, mpi_errors_abort, "
-            "mpi_errors_return; taking mpi_errors_are_fatal",
-            name);
     return &errors_are_fatal;
 }
 

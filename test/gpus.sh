@@ -26,7 +26,8 @@ chosen "by the number on the node" "0 0;1 1;2 2;3 3;4 0;" "$XMPIRUN" -np 5 --bin
 chosen "by XMPI_GPU" "0 3;1 3;" "$XMPIRUN" -np 2 --bind-to none -x XMPI_GPU=0000:03:00.0 "$choice"
 chosen "by XMPI_GPU, in CUDA's order" "0 1;" env CUDA_VISIBLE_DEVICES=2,3 XMPI_GPU=0000:03:00.0 "$choice"
 chosen "XMPI_GPU is not visible" "0 1;" env CUDA_VISIBLE_DEVICES=2,3 LOCAL_RANK=5 XMPI_GPU=0000:01:00.0 "$choice"
-chosen "XMPI_GPU makes no sense" "0 0;" env XMPI_GPU=nonsense "$choice"
+chosen "XMPI_GPU makes no sense" \
+    "0 0;xmpi: XMPI_GPU=nonsense is not a place on PCI such as 0000:1b:00.0; going on as if it were not set;" env XMPI_GPU=nonsense "$choice"
 chosen "a wrapper chooses" "0 0;1 0;" "$XMPIRUN" -np 2 --bind-to none sh -c \
     'CUDA_VISIBLE_DEVICES=$LOCAL_RANK exec "$0"' "$choice"
 chosen "torchrun's variable" "0 2;" env LOCAL_RANK=2 "$choice"

@@ -168,6 +168,15 @@ said() # name, wanted text, environment: one line of a job of three has it
 compile -o "$scratch/barrier" "$scratch/barrier.c" || not_ok "barrier.c" "does not compile"
 said "measured elsewhere: said once" "was measured on machine 0" XMPI_TUNING="$scratch/table"
 said "a bad value: said once" "XMPI_SPIN=abc is not a whole number" XMPI_SPIN=abc
+said "a number without end: said once" "XMPI_SPIN=99999999999999 is not a whole number" XMPI_SPIN=99999999999999
+said "no word of several: said once" "XMPI_POLITE=maybe is none of" XMPI_POLITE=maybe
+said "no word of others: said once" "XMPI_CROWDED=3 is none of" XMPI_CROWDED=3
+said "no way to copy: said once" "XMPI_SHM_SINGLE_COPY=foo is none of" XMPI_SHM_SINGLE_COPY=foo
+said "no error handler: said once" "XMPI_INITIAL_ERRHANDLER=foo is none of" XMPI_INITIAL_ERRHANDLER=foo
+said "no kinds of memory: said once" "XMPI_MEMORY_ALLOC_KINDS=zz:: is not" XMPI_MEMORY_ALLOC_KINDS=zz::
+said "no library of XPMEM: said once" "XMPI_LIBXPMEM=/no/file is not" XMPI_LIBXPMEM=/no/file
+said "no driver of CUDA: said once" "XMPI_LIBCUDA=/no/file: buffers of devices are not supported" XMPI_LIBCUDA=/no/file
+said "another library for it: said once" "XMPI_LIBCUDA=libm.so.6 has no cu" XMPI_LIBCUDA=libm.so.6
 said "a bad name: said once" "did you mean XMPI_SPIN?" XMPI_SPINN=3
 said "too short a window: said once" "XMPI_OFI_WINDOW=10 is too little" XMPI_SHM=0 XMPI_OFI_WINDOW=10
 said "XMPI_EXPLAIN: no collective" 'XMPI_EXPLAIN=foo,bcast: there is no collective "foo"' XMPI_EXPLAIN=foo,bcast

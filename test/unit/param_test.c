@@ -5,10 +5,12 @@
 #define _GNU_SOURCE 1 /* memfd_create */
 #include "runtime/log.h"
 #include "runtime/param.h"
+#include "runtime/param_text.h"
 #include "runtime/typo.h"
 
 #include "test/unit/unit.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -165,6 +167,85 @@ START_TEST(some_numbers_have_bounds)
 }
 END_TEST
 
+START_TEST(numbers_have_an_end)
+{
+    setenv("XMPI_SPIN", "99999999999999", 1);
+    setenv("XMPI_CUDA_HANDLES", "2147483648", 1);
+    setenv("XMPI_CUDA_PACK", "2147483647", 1);
+    const char *said = complaints();
+    ck_assert_int_eq(lines(said), 2);
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_SPIN=99999999999999 is not a whole number"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_CUDA_HANDLES=2147483648 is not a whole number"));
+    ck_assert_int_eq(param_number(SPIN), 2000);
+    ck_assert_int_eq(param_number(CUDA_HANDLES), 64);
+    ck_assert_int_eq(param_number(CUDA_PACK), INT_MAX);
+}
+END_TEST
+
+START_TEST(texts_that_are_wrong_are_named_and_replaced)
+{
+    setenv("XMPI_POLITE", "maybe", 1);
+    setenv("XMPI_CROWDED", "3", 1);
+    setenv("XMPI_SHM_SINGLE_COPY", "cm", 1);
+    setenv("XMPI_INITIAL_ERRHANDLER", "MPI_ERRORS_RETURN", 1);
+    setenv("XMPI_MEMORY_ALLOC_KINDS", "zz::", 1);
+    setenv("XMPI_GPU", "foo", 1);
+    setenv("XMPI_LIBXPMEM", "/no/such/library", 1);
+    const char *said = complaints();
+    ck_assert_int_eq(lines(said), 7);
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_POLITE=maybe is none of auto, always, never; "
+                                       "using the default, auto\n"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_CROWDED=3 is none of auto, yes, no;"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_SHM_SINGLE_COPY=cm is none of auto, cma, "));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_INITIAL_ERRHANDLER=MPI_ERRORS_RETURN is none of"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_MEMORY_ALLOC_KINDS=zz:: is not a list of kinds"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_GPU=foo is not a place on PCI such as "
+                                       "0000:1b:00.0; going on as if it were not set\n"));
+    ck_assert_ptr_nonnull(strstr(said, "XMPI_LIBXPMEM=/no/such/library is not a library"));
+    ck_assert_str_eq(param_string(POLITE), "auto");
+    ck_assert_str_eq(param_string(SHM_SINGLE_COPY), "auto");
+    ck_assert_ptr_null(param_string(GPU));
+    ck_assert_ptr_null(param_string(LIBXPMEM));
+}
+END_TEST
+
+START_TEST(texts_that_are_right_are_left_alone)
+{
+    static const char *const places[] = { "0000:1b:00.0", "00000000:1B:00.0", "1b:00.0",
+                                          "0:1b:0" };
+    static const char *const kinds[] = { "mpi,system,cuda:device", "rocm", "cuda:device:host",
+                                         "mpi, system", "mpi,,system," };
+    static const char *const wrong[] = { ":",         "mpi,:device", "cuda:",
+                                         "cuda:,mpi", ":cuda",       "cuda::device" };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        ck_assert_msg(!param_text_wrong(PARAM_ID_GPU, places[i]), "%s", places[i]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        ck_assert_msg(!param_text_wrong(PARAM_ID_MEMORY_ALLOC_KINDS, kinds[i]), "%s", kinds[i]);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        ck_assert_msg(param_text_wrong(PARAM_ID_MEMORY_ALLOC_KINDS, wrong[i]) != NULL, "%s",
+                      wrong[i]);
+    ck_assert_ptr_nonnull(param_text_wrong(PARAM_ID_GPU, "0000:1b:00.0x"));
+    ck_assert_ptr_null(param_text_wrong(PARAM_ID_POLITE, ""));
+    ck_assert_ptr_null(param_text_wrong(PARAM_ID_LIBXPMEM, "libxpmem.so.0"));
+    ck_assert_ptr_null(param_text_wrong(PARAM_ID_COLL, "whatever"));
+}
+END_TEST
+
+START_TEST(one_process_of_a_node_tells)
+{
+    ck_assert(param_tells_here());
+    setenv("XMPI_BOOT", "1:2:x:0", 1);
+    setenv("LOCAL_RANK", "0", 1);
+    log_rank(7);
+    ck_assert(param_tells_here());
+    setenv("LOCAL_RANK", "1", 1);
+    log_rank(0);
+    ck_assert(!param_tells_here());
+    unsetenv("LOCAL_RANK");
+    ck_assert(param_tells_here());
+}
+END_TEST
+
 START_TEST(near_misses_are_pointed_out)
 {
     setenv("XMPI_EXPLIAN", "all", 1);
@@ -212,5 +293,7 @@ UNIT_MAIN("param", defaults_are_readable, nothing_is_written_from_outside_under_
           read_once, size_plain, size_zero, size_bytes, size_kilo, size_kilobytes,
           size_mebibytes, size_giga, size_negative, size_words, size_empty, size_trailing,
           size_ib_alone, size_too_big, bad_values_are_named_and_replaced,
-          no_number_is_below_zero, some_numbers_have_bounds, near_misses_are_pointed_out,
-          other_names_are_left_alone, only_the_first_rank_complains, typos_are_counted)
+          no_number_is_below_zero, some_numbers_have_bounds, numbers_have_an_end,
+          texts_that_are_wrong_are_named_and_replaced, texts_that_are_right_are_left_alone,
+          one_process_of_a_node_tells, near_misses_are_pointed_out, other_names_are_left_alone,
+          only_the_first_rank_complains, typos_are_counted)
