@@ -233,10 +233,24 @@ static bool fits(const struct plan *plan, const struct options *options)
     return true;
 }
 
-static int go_to(const char *directory)
+/* A directory of its own, wherever it is started from. */
+static bool all_have_directories(const struct options *options)
 {
-    if (chdir(directory) == 0)
+    for (int i = 0; i < options->napps; i++)
+        if (!options->apps[i].wdir || *options->apps[i].wdir != '/')
+            return false;
+    return true;
+}
+
+static int go_to(const char *directory, const struct options *options)
+{
+    if (chdir(directory) == 0 || all_have_directories(options))
         return 0;
+    if (!*directory) {
+        complain("the directory where xmpirun was started does not exist any more; -wdir says "
+                 "another one");
+        return 1;
+    }
     complain("cannot go to directory %s, where xmpirun was started: %s; -wdir says another one",
              directory, strerror(errno));
     return 1;
@@ -276,7 +290,7 @@ int share_take(struct unpack *from, const struct share_wish *wish, struct job *j
                  "same ones");
         return EXIT_USAGE;
     }
-    return wish->own ? 0 : go_to(directory);
+    return wish->own ? 0 : go_to(directory, options);
 
 damaged:
     complain("the share of the job that xmpirun sent is damaged");

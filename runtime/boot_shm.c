@@ -81,9 +81,17 @@ struct boot_header *boot_map(int pid, int fd, const char *job, const char **why)
 static struct boot_header *segment_find(const struct address *a)
 {
     const char *why;
+    errno = 0;
     struct boot_header *segment = segment_map(a->fd, a->job, &why);
     if (segment)
         return segment;
+    if (errno == ENOMEM) {
+        fail(MPI_ERR_OTHER,
+             "cannot join job %s: no room for what the ranks of this node share: %s; raise the "
+             "limit of this process's addresses with `ulimit -v unlimited`",
+             a->job, why);
+        return NULL;
+    }
     char inherited_why[160];
     snprintf(inherited_why, sizeof inherited_why, "%s", why);
     segment = boot_map(a->launcher, a->fd, a->job, &why);

@@ -26,6 +26,29 @@ case_run "memory of others may not be read" 60 "$XMPIRUN" -np 4 "$scratch/denied
 case_run "it may not, and was asked for" 60 env XMPI_SHM_SINGLE_COPY=cma "$XMPIRUN" -np 4 \
     "$scratch/denied" "$program"
 
+cat > "$scratch/narrow.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+int main(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu", &pages) != 1 || fclose(file) != 0)
+        return 99;
+    rlim_t bytes = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (256 << 10);
+    setrlimit(RLIMIT_AS, &(struct rlimit){ bytes, bytes });
+    return MPI_Init(NULL, NULL);
+}
+END
+compile -o "$scratch/narrow" "$scratch/narrow.c" || { not_ok memory "does not compile"; finish; }
+said=$(timeout 60 "$XMPIRUN" -np 2 "$scratch/narrow" 2>&1)
+case $said in
+*"no room for what the ranks of this node share"*"ulimit -v"*) ok "a limit of addresses is told" ;;
+*) not_ok "a limit of addresses is told" "$said" ;;
+esac
+
 small='mount -t tmpfs -o size=64k none /dev/shm && exec "$@"'
 if unshare -m sh -c "$small" - true 2> /dev/null; then
     case_run "hardly any /dev/shm" 60 unshare -m sh -c "$small" - "$XMPIRUN" -np 8 "$program"
