@@ -5,6 +5,8 @@
  * owner and root and nobody else.  It is mapped to be read only: neither the job nor its
  * xmpirun notices, and it works when they are stuck.  Of a job on several hosts that shows the ranks of
  * this one; xmpirun is asked for all (inquiry.h), and when it does not answer these are shown.
+ *
+ * What moves shows between two looks, a moment apart: all jobs that are found have the same moment.
  */
 #include "launcher/inquiry.h"
 #include "launcher/show.h"
@@ -20,11 +22,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct found {
+    struct boot_header *segment;
+    size_t bytes;
+    ino_t inode;
+    struct situation *before; /* at the first look */
+};
+
 struct search {
     const char *which; /* a pid or a job id; NULL: all */
     bool is_pid;       /* then nobody else is looked into */
     ino_t *seen;       /* all processes of a job have the same file */
     int nseen, shown;
+    struct found *list;
+    int n;
     char (*told)[BOOT_JOB_CHARS]; /* jobs whose xmpirun has answered */
     int ntold;
 };
@@ -103,12 +114,13 @@ static bool has_open(int pid, ino_t inode)
 
 /* All of a job on several hosts.  Its launcher is asked only if it is what the segment says: others
  * would not survive the question. */
-static bool show_all(const struct boot_header *segment, ino_t inode, struct search *search)
+static bool show_all(const struct found *found, struct search *search)
 {
+    const struct boot_header *segment = found->segment;
     size_t bytes;
     if (told_before(search, segment->job))
         return true;
-    char *text = has_open(segment->launcher_pid, inode)
+    char *text = has_open(segment->launcher_pid, found->inode)
                      ? inquiry_ask(segment->launcher_pid, &bytes)
                      : NULL;
     if (!text)
@@ -121,9 +133,11 @@ static bool show_all(const struct boot_header *segment, ino_t inode, struct sear
     return true;
 }
 
-static void show(struct boot_header *segment, struct search *search)
+static void show(struct found *found, struct search *search)
 {
-    struct situation *ranks = status_look(segment);
+    struct boot_header *segment = found->segment;
+    struct situation *ranks = status_look_again(segment, found->before);
+    found->before = NULL;
     if (!ranks)
         return;
     if (segment->nlocal < segment->world_size)
@@ -149,12 +163,12 @@ static void look_into_file(int pid, const char *fd, struct search *search)
         strncmp(target, "/memfd:xmpi-job", strlen("/memfd:xmpi-job")) != 0)
         return;
     struct boot_header *segment = map_new(path, search, &bytes, &inode);
-    if (!segment)
-        return;
-    bool spread = segment->nnodes > 1 || segment->nlocal < segment->world_size;
-    if (is_asked_for(segment, search) && !(spread && show_all(segment, inode, search)))
-        show(segment, search);
-    munmap(segment, bytes);
+    if (segment && is_asked_for(segment, search)) {
+        search->list = one_more(search->list, search->n, sizeof *search->list);
+        search->list[search->n++] = (struct found){ segment, bytes, inode, NULL };
+    } else if (segment) {
+        munmap(segment, bytes);
+    }
 }
 
 static void look_into_process(int pid, struct search *search)
@@ -169,6 +183,24 @@ static void look_into_process(int pid, struct search *search)
         closedir(files);
 }
 
+static void show_found(struct search *search)
+{
+    for (int i = 0; i < search->n; i++)
+        search->list[i].before = status_read(search->list[i].segment);
+    if (search->n)
+        status_pause();
+    for (int i = 0; i < search->n; i++) {
+        struct found *found = &search->list[i];
+        const struct boot_header *segment = found->segment;
+        bool spread = segment->nnodes > 1 || segment->nlocal < segment->world_size;
+        if (!spread || !show_all(found, search))
+            show(found, search);
+        free(found->before);
+        munmap(found->segment, found->bytes);
+    }
+    free(search->list);
+}
+
 int status_main(const char *which)
 {
     struct search search = { .which = which };
@@ -181,6 +213,7 @@ int status_main(const char *which)
             look_into_process(atoi(process->d_name), &search);
     if (processes)
         closedir(processes);
+    show_found(&search);
     free(search.seen);
     free(search.told);
     if (!search.shown && which)

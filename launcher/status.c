@@ -165,15 +165,25 @@ void status_compare(struct situation *now, const struct situation *before, int n
         now[i].moving = now[i].moves != before[i].moves;
 }
 
-struct situation *status_look(struct boot_header *segment)
+void status_pause(void)
 {
-    struct situation *before = status_read(segment);
     nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+}
+
+struct situation *status_look_again(struct boot_header *segment, struct situation *before)
+{
     struct situation *now = status_read(segment);
     if (now && before)
         status_compare(now, before, segment->nlocal);
     free(before);
     return now;
+}
+
+struct situation *status_look(struct boot_header *segment)
+{
+    struct situation *before = status_read(segment);
+    status_pause();
+    return status_look_again(segment, before);
 }
 
 /* ---- one wait as words ---- */

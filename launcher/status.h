@@ -60,8 +60,13 @@ struct situation *status_read(struct boot_header *segment);
 /* A second look some time later: mark in `now` who has moved since `before`. */
 void status_compare(struct situation *now, const struct situation *before, int n);
 
-/* Two looks within a tenth of a second. */
+/* Two looks, a tenth of a second apart. */
 struct situation *status_look(struct boot_header *segment);
+
+/* The same in steps, for several jobs: status_read of each, one pause, a second look at each.  `before`, which
+ * may be NULL, is freed. */
+void status_pause(void);
+struct situation *status_look_again(struct boot_header *segment, struct situation *before);
 
 /* What a rank has written of itself, or another host has sent: texts end, and numbers that are places in the
  * wait are such. */
