@@ -144,9 +144,8 @@ static bool text_take(struct param *p, const char *text)
 /* False: it is no value, and what it was stays. */
 static bool param_take(struct param *p, const char *text)
 {
-    if (p->type == PARAM_STRING) {
+    if (p->type == PARAM_STRING)
         return text_take(p, text);
-    }
     long long number;
     bool good = number_read(p, text, &number);
     if (good)

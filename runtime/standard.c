@@ -14,10 +14,8 @@
 void standard_open(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        bool out = fd == STDOUT_FILENO;
-        if (fcntl(fd, F_GETFD) >= 0)
-            continue;
-        if (open("/dev/null", (out ? O_RDONLY : O_RDWR) | O_CLOEXEC) != fd)
+        int how = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how | O_CLOEXEC) != fd)
             return; /* there is no such device */
     }
 }
