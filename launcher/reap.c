@@ -98,7 +98,6 @@ static bool look_for_abort(struct job *job)
     size_t end = strlen(text);
     while (end && text[end - 1] == '\n')
         text[--end] = 0;
-    record_text_tame(text, sizeof text); /* it may name a communicator */
     int code = abort_exit_code(segment->abort_code);
     const char *place = place_named(segment->abort_place);
     const char *at = *place ? "; at " : "";

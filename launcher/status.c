@@ -9,6 +9,7 @@
 #include "launcher/status.h"
 
 #include "runtime/clock.h"
+#include "runtime/printable.h"
 #include "runtime/system_text.h"
 
 #include <signal.h>
@@ -51,10 +52,10 @@ void status_tidy(struct record_wait *wait)
 {
     wait->call[sizeof wait->call - 1] = 0;
     wait->collective.name[sizeof wait->collective.name - 1] = 0;
-    record_text_tame(wait->collective.comm, sizeof wait->collective.comm);
-    record_text_tame(wait->near.comm, sizeof wait->near.comm);
+    printable_here(wait->collective.comm, sizeof wait->collective.comm);
+    printable_here(wait->near.comm, sizeof wait->near.comm);
     for (int i = 0; i < RECORD_ITEMS; i++)
-        record_text_tame(wait->items[i].comm, sizeof wait->items[i].comm);
+        printable_here(wait->items[i].comm, sizeof wait->items[i].comm);
     if (wait->nitems < 0)
         wait->nitems = 0;
     if (wait->near.found < 0 || wait->near.found > RECORD_ITEMS)

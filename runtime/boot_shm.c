@@ -8,6 +8,7 @@
  */
 #include "runtime/boot_way.h"
 #include "runtime/fail.h"
+#include "runtime/printable.h"
 #include "runtime/record.h"
 
 #include "mpi.h"
@@ -151,6 +152,17 @@ static void await_text(struct boot_header *segment)
         usleep(ROUND_US);
 }
 
+/* In one line: it may name a communicator. */
+static void abort_words(char to[BOOT_TEXT_CHARS], const char *text)
+{
+    char line[BOOT_TEXT_CHARS];
+    size_t n = strlen(text);
+    while (n && text[n - 1] == '\n')
+        n--;
+    snprintf(line, sizeof line, "%.*s", (int)n, text);
+    printable(to, BOOT_TEXT_CHARS, line);
+}
+
 /* The first one to abort leaves code and text; the launcher prints it once and ends the rest.  Who
  * comes second must not be gone before the text is there: the launcher would take its end for the
  * cause. */
@@ -165,7 +177,7 @@ static void shm_abort(int code, const char *text)
     segment->abort_rank = boot.rank;
     segment->abort_code = code;
     record_place(record_now.caller, segment->abort_place, sizeof segment->abort_place);
-    snprintf(segment->abort_text, sizeof segment->abort_text, "%s", text ? text : "");
+    abort_words(segment->abort_text, text ? text : "");
     atomic_store(&segment->abort_state, 2);
     doorbell_wake(&segment->launcher);
     ring_launcher(segment);

@@ -4,6 +4,8 @@
  */
 #include "runtime/printable.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,49 +14,93 @@ size_t text_mark(const char *text)
     return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* The bytes of a character of several, by its first one; 0: it begins none. */
-static size_t length_of(unsigned char first)
+/* The bytes of the character that begins here, and its number; 0: it is none of UTF-8. */
+static size_t utf8_read(const unsigned char *text, uint32_t *number)
 {
-    return first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-}
-
-/* What the second byte of a character is at least, and at most. */
-static void second_of(unsigned char first, unsigned char reach[2])
-{
-    reach[0] = first == 0xc2 || first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    reach[1] = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-}
-
-/* The bytes of the character at `at`, which ends with a zero; 0: none that is shown. */
-static size_t character(const char *at)
-{
-    const unsigned char *byte = (const unsigned char *)at;
-    unsigned char reach[2];
-    if (byte[0] < 0x80)
-        return byte[0] == '\t' || (byte[0] >= 0x20 && byte[0] != 0x7f);
-    size_t n = length_of(byte[0]);
-    second_of(byte[0], reach);
-    if (n == 0 || byte[1] < reach[0] || byte[1] > reach[1])
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((byte[i] & 0xc0) != 0x80)
+    size_t n = text[0] < 0x80             ? 1
+               : (text[0] & 0xe0) == 0xc0 ? 2
+               : (text[0] & 0xf0) == 0xe0 ? 3
+               : (text[0] & 0xf8) == 0xf0 ? 4
+                                          : 0;
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    *number = n > 1 ? text[0] & (0x7fu >> n) : text[0];
+    for (size_t i = 1; i < n; i++) {
+        if ((text[i] & 0xc0) != 0x80)
             return 0;
-    return n;
+        *number = *number << 6 | (text[i] & 0x3f);
+    }
+    return *number < least[n] || *number > 0x10ffff || (*number >> 11) == 0x1b ? 0 : n;
+}
+
+/* Controls, and what ends lines or turns their direction. */
+static bool is_printable(uint32_t c)
+{
+    return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && !(c >= 0x2028 && c <= 0x202e) &&
+           !(c >= 0x2066 && c <= 0x2069);
+}
+
+static size_t shown_as(const unsigned char *text, char shown[20], size_t *taken)
+{
+    uint32_t c;
+    size_t n = utf8_read(text, &c), used = 0;
+    *taken = n ? n : 1;
+    if (n && is_printable(c)) {
+        memcpy(shown, text, n);
+        return n;
+    }
+    if (*text == '\n' || *text == '\t')
+        return (size_t)sprintf(shown, "\\%c", *text == '\n' ? 'n' : 't');
+    for (size_t i = 0; i < *taken; i++)
+        used += (size_t)sprintf(shown + used, "\\x%02x", text[i]);
+    return used;
 }
 
 const char *printable(char *to, size_t room, const char *text)
 {
-    enum { LONGEST = 4 }; /* "\x1b", and a character */
-    char *end = to;
-    while (*text && (size_t)(end - to) + LONGEST < room) {
-        size_t n = character(text);
-        if (n)
-            memcpy(end, text, n);
-        else
-            snprintf(end, LONGEST + 1, "\\x%02x", (unsigned char)*text);
-        end += n ? n : LONGEST;
-        text += n ? n : 1;
+    char shown[20];
+    size_t used = 0, taken;
+    for (const unsigned char *at = (const unsigned char *)text; *at; at += taken) {
+        size_t chars = shown_as(at, shown, &taken);
+        if (used + chars >= room)
+            break;
+        memcpy(to + used, shown, chars);
+        used += chars;
     }
-    *end = '\0';
+    to[used] = '\0';
     return to;
+}
+
+static bool is_plain(const char *text, size_t room)
+{
+    size_t n = 0;
+    while (n < room && text[n] >= ' ' && text[n] <= '~')
+        n++;
+    return n < room && !text[n];
+}
+
+/* Does the text, of so many bytes, end within a character? */
+static size_t cut_of(const char *text, size_t n)
+{
+    for (size_t back = 1; back <= 3 && back <= n; back++) {
+        unsigned char first = (unsigned char)text[n - back];
+        if (first >= 0xc0)
+            return (first >= 0xf0 ? 4u : first >= 0xe0 ? 3u : 2u) > back ? back : 0;
+        if (first < 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+void printable_here(char *text, size_t room)
+{
+    enum { MOST = 512 };
+    char raw[MOST];
+    if (is_plain(text, room))
+        return;
+    size_t n = strnlen(text, room < MOST ? room - 1 : MOST - 1);
+    memcpy(raw, text, n);
+    raw[n] = '\0';
+    if (n + 1 == room)
+        raw[n - cut_of(raw, n)] = '\0';
+    printable(text, room, raw);
 }

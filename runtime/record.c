@@ -5,6 +5,7 @@
  * its pages are touched only when used.
  */
 #define _GNU_SOURCE 1 /* dl_iterate_phdr */
+#include "runtime/printable.h"
 #include "runtime/record.h"
 #include "runtime/clock.h"
 #include "runtime/polling.h"
@@ -157,7 +158,7 @@ void record_name_comm(uint64_t context, char name[RECORD_COMM_CHARS])
     name[0] = '\0';
     if (record_comm_name)
         record_comm_name(context, name, RECORD_COMM_CHARS);
-    record_text_tame(name, RECORD_COMM_CHARS);
+    printable_here(name, RECORD_COMM_CHARS);
 }
 
 struct record_item *record_item_new(struct record_wait *wait)

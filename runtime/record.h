@@ -232,10 +232,6 @@ void record_place(const void *address, char *text, size_t room);
 
 /* ---- the readers' side ---- */
 
-/* Make a name fit for a line of a report, in place, where it has so much room: what cannot be printed becomes
- * \n, \t or \x1b, and UTF-8 stays.  What has no room then is cut off. */
-void record_text_tame(char *text, size_t room);
-
 /* A copy of a wait that does not change meanwhile; false: the slot is free, or its owner died
  * while it wrote. */
 bool record_wait_read(const struct record_wait *wait, struct record_wait *copy);

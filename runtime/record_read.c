@@ -6,7 +6,6 @@
 #include "runtime/record.h"
 #include "runtime/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool record_wait_read(const struct record_wait *wait, struct record_wait *copy)
@@ -26,78 +25,6 @@ bool record_wait_read(const struct record_wait *wait, struct record_wait *copy)
         return copy->serial != 0;
     }
     return false;
-}
-
-/* ---- texts ---- */
-
-/* The bytes of the character that begins here, and its number; 0: it is none of UTF-8. */
-static size_t utf8_read(const unsigned char *text, uint32_t *number)
-{
-    size_t n = text[0] < 0x80             ? 1
-               : (text[0] & 0xe0) == 0xc0 ? 2
-               : (text[0] & 0xf0) == 0xe0 ? 3
-               : (text[0] & 0xf8) == 0xf0 ? 4
-                                          : 0;
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    *number = n > 1 ? text[0] & (0x7fu >> n) : text[0];
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *number = *number << 6 | (text[i] & 0x3f);
-    }
-    return *number < least[n] || *number > 0x10ffff || (*number >> 11) == 0x1b ? 0 : n;
-}
-
-/* Controls, and what ends lines or turns their direction. */
-static bool is_printable(uint32_t c)
-{
-    return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && !(c >= 0x2028 && c <= 0x202e) &&
-           !(c >= 0x2066 && c <= 0x2069);
-}
-
-static size_t shown_as(const unsigned char *text, char shown[20], size_t *taken)
-{
-    uint32_t c;
-    size_t n = utf8_read(text, &c), used = 0;
-    *taken = n ? n : 1;
-    if (n && is_printable(c)) {
-        memcpy(shown, text, n);
-        return n;
-    }
-    if (*text == '\n' || *text == '\t')
-        return (size_t)sprintf(shown, "\\%c", *text == '\n' ? 'n' : 't');
-    for (size_t i = 0; i < *taken; i++)
-        used += (size_t)sprintf(shown + used, "\\x%02x", text[i]);
-    return used;
-}
-
-static bool is_plain(const char *text, size_t room)
-{
-    size_t n = 0;
-    while (n < room && text[n] >= ' ' && text[n] <= '~')
-        n++;
-    return n < room && !text[n];
-}
-
-void record_text_tame(char *text, size_t room)
-{
-    enum { MOST = 512 };
-    if (is_plain(text, room))
-        return;
-    unsigned char raw[MOST + 4];
-    size_t n = strnlen(text, room < MOST ? room : MOST), used = 0, taken;
-    memcpy(raw, text, n);
-    memset(raw + n, 0, 4);
-    for (size_t at = 0; at < n; at += taken) {
-        char shown[20];
-        bool is_cut = n + 1 == room && raw[at] >= 0xc0 && at + 4 > n;
-        size_t chars = shown_as(raw + at, shown, &taken);
-        if (used + chars >= room || (is_cut && taken == 1))
-            break;
-        memcpy(text + used, shown, chars);
-        used += chars;
-    }
-    text[used] = '\0';
 }
 
 /* ---- events ---- */

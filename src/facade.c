@@ -11,7 +11,7 @@
 #include "config.h"
 #include "src/facade.h"
 
-#include "runtime/record.h"
+#include "runtime/printable.h"
 #include "src/errhan.h"
 #include "src/error.h"
 #include "src/handle.h"
@@ -97,7 +97,7 @@ static void tell_where(char *text, size_t room, const struct comm *comm)
     else
         snprintf(text, room, " (rank %d of %d in an unnamed %s)", comm_rank(comm),
                  comm_size(comm), kind);
-    record_text_tame(text, room);
+    printable_here(text, room);
 }
 
 /* What is said when the job ends begins with the rank of the world. */

@@ -270,57 +270,9 @@ START_TEST(places)
 }
 END_TEST
 
-static const char *tame(const char *text, size_t room)
-{
-    static char name[64];
-    memset(name, 0, sizeof name);
-    strcpy(name, text);
-    record_text_tame(name, room);
-    return name;
-}
-
-START_TEST(names_fit_into_a_line)
-{
-    ck_assert_str_eq(tame("", 32), "");
-    ck_assert_str_eq(tame("MPI_COMM_WORLD, too", 32), "MPI_COMM_WORLD, too");
-    ck_assert_str_eq(tame("a\nb\tc\rd", 32), "a\\nb\\tc\\x0dd");
-    ck_assert_str_eq(tame("\033[31mred\177", 32), "\\x1b[31mred\\x7f");
-    ck_assert_str_eq(tame("Gr\xc3\xbc\xc3\x9f"
-                          "e \xe2\x82\xac \xf0\x9f\x98\x80",
-                          32),
-                     "Gr\xc3\xbc\xc3\x9f"
-                     "e \xe2\x82\xac \xf0\x9f\x98\x80");
-    ck_assert_str_eq(tame("\xff\xc3(", 32), "\\xff\\xc3(");        /* no UTF-8 */
-    ck_assert_str_eq(tame("\xc0\x8a", 32), "\\xc0\\x8a");          /* a newline, too long */
-    ck_assert_str_eq(tame("\xed\xa0\x80", 32), "\\xed\\xa0\\x80"); /* half of a pair */
-    ck_assert_str_eq(tame("\xf5\x80\x80\x80", 32), "\\xf5\\x80\\x80\\x80");
-    ck_assert_str_eq(tame("\xc2\x9b", 32), "\\xc2\\x9b");          /* a control */
-    ck_assert_str_eq(tame("\xe2\x80\xae", 32), "\\xe2\\x80\\xae"); /* backwards */
-    for (int i = 1; i <= 2; i++) { /* twice is as good as once */
-        char text[32];
-        strcpy(text, tame("a\nb\xff", 32));
-        ck_assert_str_eq(tame(text, 32), "a\\nb\\xff");
-    }
-}
-END_TEST
-
-START_TEST(names_without_room_are_cut_between_characters)
-{
-    ck_assert_str_eq(tame("abc\n\n", 8), "abc\\n\\n");
-    ck_assert_str_eq(tame("abc\n\n", 7), "abc\\n");
-    ck_assert_str_eq(tame("abc\n\n", 5), "abc");
-    ck_assert_str_eq(tame("ab\xe2\x82", 5), "ab"); /* its end had no room before */
-    ck_assert_str_eq(tame("ab\xe2\x82", 9), "ab\\xe2");
-    char whole[4] = { 'a', 'b', 'c', 'd' }; /* without an end */
-    record_text_tame(whole, sizeof whole);
-    ck_assert_str_eq(whole, "abc");
-}
-END_TEST
-
 UNIT_MAIN("record", events_are_kept_in_order, tests_that_find_nothing_are_a_wait,
           a_wait_ends_the_tests_before_it, who_computes_and_tests_now_and_then_does_not_wait,
           the_ring_keeps_the_last_events, names_that_collide_and_too_many_of_them,
           times_of_events_are_those_of_the_clock, a_wait_is_told_once_more_and_over,
           more_waits_than_slots, who_dies_while_writing_is_not_waited_for,
-          each_thread_has_a_call_of_its_own, places, names_fit_into_a_line,
-          names_without_room_are_cut_between_characters)
+          each_thread_has_a_call_of_its_own, places)
