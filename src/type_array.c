@@ -139,19 +139,14 @@ static struct layout *layout_share(const struct layout *old, const struct share 
     return share;
 }
 
-/* Block size of a distribution; 0 when the argument is wrong. */
+/* Block size of a distribution that has been checked. */
 static int64_t share_block(int64_t size, int distribution, int darg, int processes)
 {
     if (distribution == MPI_DISTRIBUTE_NONE)
-        return processes == 1 ? size : 0;
-    if (darg != MPI_DISTRIBUTE_DFLT_DARG && darg < 1)
-        return 0;
-    if (distribution == MPI_DISTRIBUTE_CYCLIC)
-        return darg == MPI_DISTRIBUTE_DFLT_DARG ? 1 : darg;
-    if (distribution != MPI_DISTRIBUTE_BLOCK)
-        return 0;
-    int64_t block = darg == MPI_DISTRIBUTE_DFLT_DARG ? (size - 1) / processes + 1 : darg;
-    return block >= (size - 1) / processes + 1 ? block : 0;
+        return size;
+    if (darg != MPI_DISTRIBUTE_DFLT_DARG)
+        return darg;
+    return distribution == MPI_DISTRIBUTE_CYCLIC ? 1 : (size - 1) / processes + 1;
 }
 
 struct darray {
@@ -160,6 +155,38 @@ struct darray {
     const int *distribs, *dargs, *psizes;
     int order;
 };
+
+static int distribution_check(const struct darray *a, int i)
+{
+    int how = a->distribs[i], darg = a->dargs[i], processes = a->psizes[i];
+    long long size = (long long)counts_at(a->gsizes, i);
+    if (how == MPI_DISTRIBUTE_NONE && processes != 1)
+        return fail(
+            MPI_ERR_ARG,
+            "argument array_of_psizes[%d] is %d, must be 1, as array_of_distribs[%d] is "
+            "MPI_DISTRIBUTE_NONE",
+            i, processes, i);
+    if (how == MPI_DISTRIBUTE_NONE)
+        return MPI_SUCCESS;
+    if (how != MPI_DISTRIBUTE_BLOCK && how != MPI_DISTRIBUTE_CYCLIC)
+        return fail(MPI_ERR_ARG,
+                    "argument array_of_distribs[%d] is %d, must be MPI_DISTRIBUTE_BLOCK, "
+                    "MPI_DISTRIBUTE_CYCLIC or MPI_DISTRIBUTE_NONE",
+                    i, how);
+    if (darg == MPI_DISTRIBUTE_DFLT_DARG)
+        return MPI_SUCCESS;
+    if (darg < 1)
+        return fail(MPI_ERR_ARG,
+                    "argument array_of_dargs[%d] is %d, must be at least 1, or "
+                    "MPI_DISTRIBUTE_DFLT_DARG",
+                    i, darg);
+    if (how == MPI_DISTRIBUTE_BLOCK && darg < (size - 1) / processes + 1)
+        return fail(MPI_ERR_ARG,
+                    "argument array_of_dargs[%d] is %d: with MPI_DISTRIBUTE_BLOCK %d processes "
+                    "do not cover %lld elements",
+                    i, darg, processes, size);
+    return MPI_SUCCESS;
+}
 
 static int darray_check(const struct darray *a)
 {
@@ -180,11 +207,9 @@ static int darray_check(const struct darray *a)
         if (a->psizes[i] < 1)
             return fail(MPI_ERR_ARG, "argument array_of_psizes[%d] is %d, must be at least 1",
                         i, a->psizes[i]);
-        if (!share_block(size, a->distribs[i], a->dargs[i], a->psizes[i]))
-            return fail(MPI_ERR_ARG,
-                        "dimension %d: distribution %d with argument %d over %d processes does "
-                        "not cover %lld elements",
-                        i, a->distribs[i], a->dargs[i], a->psizes[i], (long long)size);
+        int rc = distribution_check(a, i);
+        if (rc)
+            return rc;
         processes *= a->psizes[i];
         if (processes > a->size)
             break;

@@ -333,6 +333,31 @@ START_TEST(large_counts_have_a_place_of_their_own)
 }
 END_TEST
 
+static void darray_wrong(int how, int own, int grid, const char *says)
+{
+    struct type *type;
+    const int64_t ten[] = { 10 };
+    ck_assert_int_eq(xmpi_type_create_darray(4, 0, 1, (struct counts){ .wide = ten }, &how,
+                                             &own, &grid, MPI_ORDER_C, type_of(MPI_INT), &type),
+                     MPI_ERR_ARG);
+    ck_assert_msg(strstr(fail_text(), says) != NULL, "%s", fail_text());
+}
+
+START_TEST(a_wrong_distribution_is_named)
+{
+    const int own = MPI_DISTRIBUTE_DFLT_DARG;
+    darray_wrong(MPI_DISTRIBUTE_NONE, own, 4,
+                 "array_of_psizes[0] is 4, must be 1, as array_of_distribs[0] is "
+                 "MPI_DISTRIBUTE_NONE");
+    darray_wrong(-3, own, 4, "array_of_distribs[0] is -3, must be MPI_DISTRIBUTE_BLOCK, ");
+    darray_wrong(MPI_DISTRIBUTE_CYCLIC, 0, 4,
+                 "array_of_dargs[0] is 0, must be at least 1, or MPI_DISTRIBUTE_DFLT_DARG");
+    darray_wrong(MPI_DISTRIBUTE_BLOCK, 2, 4,
+                 "array_of_dargs[0] is 2: with MPI_DISTRIBUTE_BLOCK 4 processes do not cover "
+                 "10 elements");
+}
+END_TEST
+
 /* Whatever product does not fit into 63 bits. */
 START_TEST(what_is_too_large_is_refused)
 {
@@ -458,5 +483,6 @@ END_TEST
 UNIT_MAIN("type", every_predefined_type_is_itself, sizes_and_extents, predefined_types_stay,
           match_size_finds, subarray_is_a_box, subarray_refuses, darray_deals_out,
           contents_tell_how_it_was_made, large_counts_have_a_place_of_their_own,
-          what_is_too_large_is_refused, a_freed_handle_is_no_type, elements_are_counted,
-          statuses_hold_large_counts, packing_moves_the_position)
+          a_wrong_distribution_is_named, what_is_too_large_is_refused,
+          a_freed_handle_is_no_type, elements_are_counted, statuses_hold_large_counts,
+          packing_moves_the_position)
