@@ -11,7 +11,7 @@
 static int absent_open(void)
 {
     return fail(MPI_ERR_OTHER,
-                "messages to other nodes need libfabric, and this library was built without: "
+                "messages over the network need libfabric, and this library was built without: "
                 "configure found no headers (Debian: libfabric-dev)");
 }
 

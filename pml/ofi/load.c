@@ -54,7 +54,7 @@ int fabric_load(void)
     library = open_without_handlers();
     if (!library)
         return fail(MPI_ERR_OTHER,
-                    "messages to other nodes need libfabric, and it cannot be opened: %s "
+                    "messages over the network need libfabric, and it cannot be opened: %s "
                     "(Debian: libfabric1)",
                     dlerror());
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
