@@ -135,7 +135,7 @@ int channel_open(struct channel *channel, uint64_t context, int rank, struct ran
     channel->pool = &request_pools[channel->engine];
     channel->size = peers->n;
     channel->peers = ranks_hold(peers);
-    channel->broken = false;
+    channel->broken = channel->session = false;
     memset(channel->known, 0, sizeof channel->known);
     channel_insert(channel);
     nchannels++;

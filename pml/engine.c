@@ -104,6 +104,7 @@ void pml_leave_world(void)
 int pml_close(void)
 {
     pml_flush();
+    cancels_close();
     progress_remove(pml_poll);
     trips_close();
     pulls_close();

@@ -52,6 +52,8 @@ static inline uint32_t advice_behind(uint32_t advice)
     return advice_of(0, advice_dear(advice) & UP_TO_32_KIB);
 }
 
+struct boot_rank; /* runtime/bootseg.h */
+
 struct link {
     const char *name; /* "self", "shm", "ofi" */
 
@@ -157,6 +159,10 @@ struct link {
     /* The peer is lost, whoever found that out; the link's last call for it.  NULL: does not matter. */
     void (*lose)(struct peer *peer);
 
+    /* Has the peer left MPI, or (`session`) the session that is spoken of, so that it takes no message of it any
+     * more, and has all been handed over that it sent before?  NULL: that is not known. */
+    bool (*left)(const struct peer *peer, bool session);
+
     /* Will this peer ever take packets again?  True when it ended or died. */
     bool (*gone)(const struct peer *peer);
 };
@@ -175,6 +181,11 @@ void peer_lost(struct peer *peer, const char *because);
 /* Is there a receive that has its message from this peer, but not all of it, and does not wait for
  * link->fetch?  Looks at all that go on.  doom.c */
 bool peer_feeds(const struct peer *peer);
+
+/* cancel.c, called by links: so many of the sends that this peer has to answer are cancelled; and what `left` says,
+ * as far as a record of the boot segment tells it.  Who leaves after a loss is lost. */
+uint32_t sends_cancelled(const struct peer *peer);
+bool record_says_left(const struct boot_rank *record, bool session);
 
 /* Called by links.  `payload` (header->bytes of it) is valid during the call only. */
 void pml_arrived(struct peer *peer, const struct wire *header, const char *payload);

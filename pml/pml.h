@@ -36,6 +36,7 @@ struct channel {
     struct match *match;       /* posted receives and unexpected messages */
     uint32_t unexpected;       /* messages ever that were here before their receive */
     bool broken;               /* it is given up (pml/broken.c) */
+    bool session;              /* of a session, not of the world model */
     struct peer_known known[PEERS_KNOWN]; /* see pml/peer.h */
     struct channel *next;                 /* in the table of contexts */
 };

@@ -156,16 +156,16 @@ other_arrived(struct peer *peer, const struct wire *header, const char *payload)
         return;
     case WIRE_ACK:
         send = request_named(header->request);
-        assert(send);
-        send_matched(send);
+        if (send)
+            send_matched(send);
         return;
     case WIRE_CANCEL:
         cancel_arrived(peer, header);
         return;
-    case WIRE_CANCELLED:
+    case WIRE_CANCELLED: /* it may have left MPI, and be back */
         send = request_named(header->request);
-        assert(send);
-        send_cancelled(send);
+        if (send)
+            send_cancelled(send);
         return;
     default:
         assert(!"a packet of unknown kind");
@@ -221,6 +221,19 @@ void control_send(struct peer *peer, const struct wire *header, const struct wir
         peer->notes = note;
     peer->notes_last = note;
     peer_has_work(peer);
+}
+
+void control_recall(struct peer *peer, uint8_t kind, uint32_t request)
+{
+    struct note *before = NULL, *at = peer->notes;
+    for (; at && (at->header.kind != kind || at->header.request != request); at = at->next)
+        before = at;
+    if (!at)
+        return;
+    *(before ? &before->next : &peer->notes) = at->next;
+    if (peer->notes_last == at)
+        peer->notes_last = before;
+    free(at);
 }
 
 static int notes_flush(struct peer *peer)

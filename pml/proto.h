@@ -11,6 +11,9 @@
  * room. */
 void control_send(struct peer *peer, const struct wire *header, const struct wire_grant *grant);
 
+/* If that packet still waits for room it does not go at all. */
+void control_recall(struct peer *peer, uint8_t kind, uint32_t request);
+
 /* Something waits in one of the peer's lists: progress will come back to it. */
 void peer_has_work(struct peer *peer);
 
@@ -39,8 +42,9 @@ bool peers_waiting(void);
 /* Complete all that waits, whether or not anybody gets it. */
 void peers_forget(void);
 
-/* cancel.c: the sender no longer wants a message to be received. */
+/* cancel.c: the sender no longer wants a message to be received; nobody waits for such answers any more. */
 void cancel_arrived(struct peer *peer, const struct wire *question);
+void cancels_close(void);
 
 /* Something of ours is still to go to this peer, or to be answered by it. */
 bool peer_owes(const struct peer *peer);

@@ -211,6 +211,7 @@ static int send_bind(struct send *send, struct channel *channel, const struct bu
         return error;
     size_t total = buffer_bytes(data);
     send->channel = channel;
+    send->session = channel->session;
     buffer_keep(&send->data, data);
     header_fill(&send->first, channel, to, total);
     send->plain = NULL;

@@ -22,7 +22,8 @@ struct send {
     uint32_t name;             /* known to the receiver, or 0 */
     bool begun;                /* the first packet is with the link */
     bool acked;                /* synchronous: it was matched, or will never be */
-    bool cancelling;           /* the receiver was asked to drop it */
+    bool cancelling;           /* nobody need receive it (cancel.c) */
+    bool session;              /* of the channel */
     bool writing;              /* in the peer's list of writes */
     struct wire_grant grant;   /* what we may write there */
     const struct ranks *group; /* of the envelope */

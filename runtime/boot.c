@@ -181,8 +181,10 @@ void boot_reached(enum boot_state state)
         silent = false;
     }
     atomic_store(&record->state, state);
-    if (state != BOOT_INITED)
+    if (state != BOOT_INITED) {
         boot_fall_silent();
+        wake_listeners(); /* it may have been silent before */
+    }
     if (has_left(record) && boot_asked() && way && way->leave)
         way->leave();
 }

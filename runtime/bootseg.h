@@ -202,12 +202,18 @@ static inline struct boot_rank *bootseg_rank(struct boot_header *segment, int lo
     return (struct boot_rank *)((char *)segment + segment->ranks_offset) + local;
 }
 
-/* Has it left MPI, for what it can know?  Who has had sessions alone may be back for another one. */
-static inline bool bootseg_has_left(const struct boot_rank *record)
+/* Has it left MPI, for what it can know?  Who has had sessions alone may be back for another one; but one that it
+ * was in is over (`session`). */
+static inline bool bootseg_has_left_it(const struct boot_rank *record, bool session)
 {
     uint32_t state = atomic_load(&record->state);
     return state == BOOT_FINALIZED ||
-           (state == BOOT_RESTING && atomic_load(&record->silent) & 1);
+           (state == BOOT_RESTING && (session || atomic_load(&record->silent) & 1));
+}
+
+static inline bool bootseg_has_left(const struct boot_rank *record)
+{
+    return bootseg_has_left_it(record, false);
 }
 
 static inline char *bootseg_psets(struct boot_header *segment)

@@ -71,6 +71,7 @@ int comm_open(struct comm *comm, const struct ticket *ticket, struct group *grou
     if (remote)
         group_hold(remote);
     comm->session = group->session ? group->session : like ? like->session : 0;
+    comm->p2p.session = comm->session != 0;
     if (!comm->errhandler) /* and this */
         comm->errhandler = errhandler_hold(like ? like->errhandler : errhandler_initial());
     return MPI_SUCCESS;

@@ -625,6 +625,12 @@ part_lazy() # the network is opened by those who need it
     program sessions "$top/test/network/sessions.c"
     run 60 -H a,b "$scratch/sessions" alone 4
     check "messages for who is between two sessions" "$code" 0
+    program cancel_left "$top/test/fault/cancel_left.c"
+    for when in before met question session; do
+        rm -f "$scratch/shared"
+        run 60 -H a,b "$scratch/cancel_left" $when 300 "$scratch/shared"
+        check "cancelled for who has left, $when" "$code" 0
+    done
     run 60 -H a,b "$scratch/lazy" silent "$scratch/silent"
     check "a freed receive whose sender has left" "$code $(leftovers_soon)" "0 0"
     run 60 -H a:2,b:2 "$scratch/lazy" silent "$scratch/silence"

@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions fault/cancel_left plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -59,6 +59,28 @@ half_packets()
     else
         not_ok "network/the other half finds it" "$(grep -o '[1-9][0-9]* resent' "$scratch/out" | head -n 1)"
     fi
+}
+
+# Sends to who has left end when they are cancelled, whether or not its address is known.
+part_cancelled()
+{
+    printf '#!/bin/sh\nXMPI_NODE=n$RANK exec "$@"\n' > "$scratch/on_two"
+    chmod +x "$scratch/on_two"
+    for when in before met question race full session; do
+        for bytes in 0 5000 60000 300000; do
+            for end in "" ends; do
+                rm -f "$scratch/shared"
+                name="network/cancelled, $when, $bytes bytes${end:+, and it ends}"
+                if [ $bytes = 5000 ]; then
+                    case_run "$name, two nodes" 30 "$XMPIRUN" -np 2 "$scratch/on_two" "$scratch/cancel_left" $when \
+                        $bytes "$scratch/shared" $end
+                else
+                    XMPI_SHM=0 case_run "$name" 30 "$XMPIRUN" -np 2 "$scratch/cancel_left" $when $bytes \
+                        "$scratch/shared" $end
+                fi
+            done
+        done
+    done
 }
 
 part_traffic()
@@ -382,7 +404,7 @@ cable_gone()
     fi
 }
 
-parts="alone traffic cuts watch nodes errors namespaces"
+parts="alone cancelled traffic cuts watch nodes errors namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts=alone # what was installed works; the rest ran
 for part in ${ONLY:-$parts}; do
     "part_$part"

@@ -162,6 +162,20 @@ static bool ofi_gone(const struct peer *peer)
     return trunk_gone(peer->lane);
 }
 
+/* Who leaves in peace waits until all is acked that it sent. */
+static bool ofi_left(const struct peer *peer, bool session)
+{
+    const struct trunk *trunk = peer->lane;
+    const struct boot_rank *record = boot_neighbour(peer->world);
+    if (trunk->state == TRUNK_LOST)
+        return false;
+    if (trunk->left && (session || trunk->silence & 1))
+        return true;
+    if (record)
+        return record_says_left(record, session);
+    return trunk->state == TRUNK_UNKNOWN && boot_left(peer->world);
+}
+
 static void ofi_lose(struct peer *peer)
 {
     trunk_lost(peer->lane, "its process has died");
@@ -308,5 +322,6 @@ const struct link link_ofi = {
     .silence = ofi_silence,
     .falls_silent = ofi_falls_silent,
     .lose = ofi_lose,
+    .left = ofi_left,
     .gone = ofi_gone,
 };

@@ -269,10 +269,12 @@ static bool trunk_had_time(const struct trunk *trunk, uint64_t now)
 
 /* Who refuses has ended.  If it had died that would be told of by others; so it has left MPI, over a connection that
  * broke, and its last word is lost, perhaps with its last acks.  Only who waits for more of it loses it; and who has
- * never heard of it: that address is not the peer's, or not for us. */
+ * never heard of it: that address is not the peer's, or not for us.  Of what is cancelled nobody waits for more than
+ * that it has left. */
 static void trunk_refuses(struct trunk *trunk)
 {
-    if (trunk->heard_at == 0 || trunk->asks || trunk->peer->unanswered > 0 ||
+    uint32_t unanswered = trunk->peer->unanswered, cancelled = sends_cancelled(trunk->peer);
+    if ((trunk->heard_at == 0 && cancelled == 0) || trunk->asks || unanswered > cancelled ||
         fetches_from(trunk) || peer_feeds(trunk->peer) ||
         !boot_tells_death(trunk->peer->world)) {
         trunk_report(trunk, 0, "nobody accepts connections");

@@ -113,6 +113,12 @@ static bool shm_gone(const struct peer *peer)
     return atomic_load(&record->dead) || atomic_load(&record->state) == BOOT_FINALIZED;
 }
 
+static bool shm_left(const struct peer *peer, bool session)
+{
+    const struct lane *lane = peer->lane;
+    return record_says_left(boot_record(lane->local), session) && !lane_is_ready(lane);
+}
+
 static void shm_lose(struct peer *peer)
 {
     struct lane *lane = peer->lane;
@@ -504,5 +510,6 @@ const struct link link_shm = {
     .advised = shm_advised,
     .drained = shm_drained,
     .lose = shm_lose,
+    .left = shm_left,
     .gone = shm_gone,
 };
