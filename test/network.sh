@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions fault/cancel_left plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions network/unreadable fault/cancel_left plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -203,6 +203,15 @@ part_errors()
     XMPI_SHM=0 XMPI_OFI_TIMEOUT=4 wrong "network/no more open files" \
         'rank 0 .*rank 2 .*lost: no packets could be sent for [0-9]+ s: Too many open files, at .*interface ' \
         "$XMPIRUN" -np 3 "$scratch/files"
+    for bytes in 70000 3000000; do
+        for what in none end; do
+            XMPI_SHM=0 wrong "network/$bytes bytes that cannot be read, $what" 'rank 0 .*signal 11' \
+                "$XMPIRUN" -np 2 "$scratch/unreadable" $what $bytes
+        done
+        XMPI_SHM=0 XMPI_OFI_TIMEOUT=2 wrong "network/$bytes bytes that cannot be read, hole" \
+            'rank 0 .*(signal 11|lost: nothing of a long message has come for [0-9]+ s)' \
+            "$XMPIRUN" -np 2 "$scratch/unreadable" hole $bytes
+    done
     FI_OFI_RXM_BUFFER_SIZE=64 XMPI_SHM=0 XMPI_OFI_PROVIDER='tcp;ofi_rxm' wrong "network/buffers for no packet" \
         'provider tcp;ofi_rxm.*its buffers are too short for a packet' "$XMPIRUN" -np 2 "$scratch/traffic" 1
     if unshare -n true 2> /dev/null; then

@@ -384,6 +384,7 @@ bool trunk_arrived(const char *bytes, size_t n)
         packet_arrived(trunk, &head, bytes + sizeof head);
         break;
     case HEAD_ACK:
+        trunk->answers |= head.echoes;
         ack_arrived(trunk, &head);
         break;
     case HEAD_PING:

@@ -80,7 +80,8 @@ struct path_probe {
 /* From one nic to another: pieces of long messages that are under way, and since when none has come. */
 struct path {
     int reads;
-    uint64_t moved_at;
+    uint64_t moved_at, asked_at; /* and when the peer was asked about it, */
+    int answers;                 /* which it has done in so many looks */
     struct path_probe probe;
 };
 
@@ -114,7 +115,7 @@ struct trunk {
     struct path path[NIC_MOST];
 
     /* see watch.c; times in ns */
-    bool heard;           /* since the last look */
+    bool heard, answers;  /* since the last look; to pings */
     uint64_t heard_at;    /* when a frame came */
     uint64_t waits_since; /* for an ack or an answer; 0: for nothing */
     uint64_t pinged_at;   /* 0: not since it was heard */

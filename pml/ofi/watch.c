@@ -23,6 +23,10 @@
  * the time-out is probed in the same way: what is read over it could come back at any time into memory that
  * is not ours any more, so it cannot be asked for otherwise, and a peer that does not answer there is lost.
  *
+ * What a provider fails to do it may not tell either: where the memory that is read has a hole, that of the sender
+ * writes a line into its log at best.  So a path over which nothing comes for the whole time-out, though its peer
+ * answers pings all the time and so lets its provider answer reads, loses the peer as well.
+ *
  * Only peers from whom something is awaited are watched closely, others are pinged now and then.
  */
 #include "pml/ofi/select.h"
@@ -45,7 +49,7 @@
 
 static const uint64_t SECOND = 1000000000, LOOK_NS = 50000000, FIRST_PING_NS = 100000000,
                       STANDS_NS = 500000000;
-enum { MOST_REFUSED = 3, LEAST_HELD_S = 4 };
+enum { MOST_REFUSED = 3, LEAST_HELD_S = 4, LEAST_ANSWERS = 16 };
 
 uint64_t trunk_timeout_ns(void)
 {
@@ -347,6 +351,30 @@ static void path_watch(struct trunk *trunk, int nic, uint64_t now)
     trunk_report(trunk, nic, text);
 }
 
+/* The peer is there and does not compute, and still nothing comes.  Who calls MPI now and then answers several pings
+ * at once, and sends a part of a piece each time. */
+static void path_stands(struct trunk *trunk, int nic, uint64_t now)
+{
+    struct path *path = &trunk->path[nic];
+    uint64_t still = now - path->moved_at;
+    if (path->reads == 0 || still < trunk_timeout_ns() / 4) {
+        path->answers = 0;
+        return;
+    }
+    path->answers += trunk->answers;
+    if (now - path->asked_at >= trunk_timeout_ns() / 32 &&
+        trunk_tell(trunk, HEAD_PING, false, trunk->sequence))
+        path->asked_at = now;
+    if (still < trunk_timeout_ns() || path->answers < LEAST_ANSWERS)
+        return;
+    char text[120];
+    snprintf(text, sizeof text,
+             "nothing of a long message has come for %u s, though it answers (can all of its "
+             "buffer be read?)",
+             (unsigned)(still / SECOND));
+    trunk_report(trunk, nic, text);
+}
+
 static void trunk_watch(struct trunk *trunk, uint64_t now)
 {
     if (trunk->heard) {
@@ -403,6 +431,9 @@ void trunks_watch(void)
             trunk_watch(trunk, now);
         for (int i = 1; i < nnics && trunk->state == TRUNK_OPEN; i++)
             path_watch(trunk, i, now);
+        for (int i = 0; i < nnics && trunk->state == TRUNK_OPEN; i++)
+            path_stands(trunk, i, now);
+        trunk->answers = false;
         stands |= trunk->state == TRUNK_OPEN && !trunk_left(trunk) && trunk_stands(trunk, now);
         bool moves = (trunk->first && !trunk_left(trunk)) || fetches_from(trunk);
         undelivered += moves && trunk->state != TRUNK_LOST;
