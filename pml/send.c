@@ -431,21 +431,30 @@ static int isend_long(struct channel *channel, const struct buffer *data,
     return error;
 }
 
-int pml_isend(struct channel *channel, const struct buffer *data, const struct envelope *to,
-              enum send_mode mode, struct request **request)
+int pml_send_ahead(struct channel *channel, const struct buffer *data,
+                   const struct envelope *to, enum send_mode mode, struct request **request)
 {
     size_t total = buffer_bytes(data);
     struct peer *peer;
     int error = channel_peer(channel, to->peer, &peer);
+    *request = NULL;
     if (error)
         return error;
-    if (!request_is_kept_done(channel->pool))
-        return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
     if (!may_be_short(total, mode) || !send_short(peer, channel, data, to, total))
         return isend_long(channel, data, to, mode, request);
-    *request = request_new_done(channel->pool);
     send_record(channel, to, total);
     return 0;
+}
+
+int pml_isend(struct channel *channel, const struct buffer *data, const struct envelope *to,
+              enum send_mode mode, struct request **request)
+{
+    if (!request_is_kept_done(channel->pool))
+        return fail(MPI_ERR_NO_MEM, "no memory for one more send request");
+    int error = pml_send_ahead(channel, data, to, mode, request);
+    if (!error && !*request)
+        *request = request_new_done(channel->pool);
+    return error;
 }
 
 int pml_send(struct channel *channel, const struct buffer *data, const struct envelope *to,
