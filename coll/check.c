@@ -8,7 +8,7 @@
  *
  * Worlds are performed in several orders: first come first served, last first, two shuffles
  * with sends that complete only when taken (zero buffering), and one shuffle in which they
- * complete at once.  Folds have one landing buffer per rank, the least that run.c may have, or,
+ * complete at once; those that may be performed in program order also so, with sends of both kinds.  Folds have one landing buffer per rank, the least that run.c may have, or,
  * in two orders, plenty.
  * A receive spoils its target when posted, and a send reads when taken, so that a missing
  * dependency shows in some order.  Everything is done twice, on new input and used scratch,
@@ -43,6 +43,7 @@ bool stage_wrong(struct stage *g, const char *format, ...)
         [EAGER] = ", sends over at once",
         [WINDOWED] = ", through a window",
         [IN_PROGRAM_ORDER] = ", in program order",
+        [IN_ORDER_AS_TAKEN] = ", in program order, sends over when taken",
     };
     char text[160];
     va_list args;
@@ -150,6 +151,7 @@ static void prepare(struct stage *g, int r)
         a->step[i] = (struct progress){ .nwait = a->plan->step[i].nwait };
     a->next_fold = a->oldest = a->entered = 0;
     a->landing = false;
+    memset(a->read, 0, sizeof a->read);
 }
 
 static bool judge(struct stage *g, int r)
@@ -257,7 +259,7 @@ static bool is_wanted(const struct world *w, bool rolls, enum order order)
     bool windowed = rolls && w->pieces == 1;
     if (order == WINDOWED)
         return windowed;
-    if (order == IN_PROGRAM_ORDER)
+    if (order == IN_PROGRAM_ORDER || order == IN_ORDER_AS_TAKEN)
         return w->program_order;
     return !w->brief || (order == SHUFFLED && !windowed);
 }

@@ -20,10 +20,12 @@ struct world {
     const struct places *places;
     const struct script *script; /* of a user's own algorithm */
     bool ordered;                /* the result must be in rank order, not only complete */
-    bool program_order; /* also perform it in program order, as coll/run_inline.c does */
-    bool brief;         /* one shuffled order without buffering, no others */
-    long most;          /* steps of all ranks that are looked at; 0: as many as there are */
-    long most_blocks;   /* blocks that they have and their steps touch, likewise */
+    bool
+        program_order; /* also perform it in program order, as coll/run_inline.c does: with sends that are
+                           over at once, and with sends that are over when they are taken */
+    bool brief;       /* one shuffled order without buffering, no others */
+    long most;        /* steps of all ranks that are looked at; 0: as many as there are */
+    long most_blocks; /* blocks that they have and their steps touch, likewise */
 };
 
 struct verdict {

@@ -227,7 +227,7 @@ static void transfer(struct stage *g, int r, int i)
         finish(g, r, i);
 }
 
-/* As run_inline.c does: one step after the other, sends complete at once. */
+/* As run_inline.c does where links take all: one step after the other, sends complete at once. */
 static bool advance(struct stage *g, int r, int i)
 {
     struct actor *a = &g->actor[r];
@@ -254,13 +254,81 @@ static bool advance(struct stage *g, int r, int i)
     return true;
 }
 
+/* ---- the same where links take nothing: sends are begun, and over when they are taken ---- */
+
+static void settle(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    a->step[i].done = true;
+    g->done++;
+    while (a->oldest < a->plan->nsteps && a->step[a->oldest].done)
+        a->oldest++;
+}
+
+/* The message of this step is here, where it lies until then. */
+static void take(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r], *peer = &g->actor[a->plan->step[i].peer];
+    const struct step *s = &a->plan->step[i];
+    const struct symbol *sent = units(peer, peer->plan->step[a->partner[i]].from);
+    if (s->verb == VERB_RECV)
+        copy(units(a, s->to), sent, count(a, s->to));
+    else
+        carry(g, &a->step[i], sent, count(a, s->to));
+    a->step[i].landed = true;
+    peer->read[peer->plan->step[a->partner[i]].from.room]--;
+    settle(g, s->peer, a->partner[i]);
+}
+
+/* Does a send that is not over read where this step writes? */
+static bool is_read(const struct actor *a, int i)
+{
+    struct span to = a->plan->step[i].to;
+    for (int k = a->oldest; k < i && a->read[to.room] > 0; k++)
+        if (!a->step[k].done && spans_overlap(to, a->plan->step[k].from))
+            return true;
+    return false;
+}
+
+/* Folds have their message before they wait for sends. */
+static bool advance_as_taken(struct stage *g, int r, int i)
+{
+    struct actor *a = &g->actor[r];
+    const struct step *s = &a->plan->step[i];
+    if (s->verb == VERB_SEND) {
+        a->read[s->from.room]++;
+        return a->step[i].posted = true;
+    }
+    if (s->verb != VERB_FOLD && is_read(a, i))
+        return false;
+    if (!step_is_local(s) && !a->step[i].landed) {
+        if (!g->actor[s->peer].step[a->partner[i]].posted)
+            return false;
+        take(g, r, i);
+    }
+    if (s->verb == VERB_FOLD && is_read(a, i))
+        return false;
+    if (s->verb == VERB_COPY)
+        shift(g, r, i);
+    else if (s->verb == VERB_JOIN)
+        combine(a, s, units(a, s->from), units(a, s->to));
+    else if (s->verb == VERB_FOLD)
+        combine(a, s, a->step[i].carried, units(a, s->from));
+    else
+        look_at_place(g, r, i);
+    settle(g, r, i);
+    return true;
+}
+
 static void perform_in_order(struct stage *g)
 {
     for (bool moved = true; moved;) {
         moved = false;
         for (int r = 0; r < g->world->p; r++) {
             int *next = &g->actor[r].next_fold, before = *next;
-            while (*next < g->actor[r].plan->nsteps && advance(g, r, *next))
+            while (*next < g->actor[r].plan->nsteps &&
+                   (g->order == IN_PROGRAM_ORDER ? advance(g, r, *next)
+                                                 : advance_as_taken(g, r, *next)))
                 ++*next;
             moved |= *next > before;
         }
@@ -282,7 +350,7 @@ static void perform_as_it_comes(struct stage *g)
 
 void stage_perform(struct stage *g)
 {
-    if (g->order == IN_PROGRAM_ORDER)
+    if (g->order == IN_PROGRAM_ORDER || g->order == IN_ORDER_AS_TAKEN)
         perform_in_order(g);
     else
         perform_as_it_comes(g);

@@ -17,6 +17,7 @@ enum order {
     EAGER,
     WINDOWED, /* as rolled plans are (window.h), through a smaller window than theirs */
     IN_PROGRAM_ORDER,
+    IN_ORDER_AS_TAKEN, /* likewise, and sends are over when they are taken */
     ORDERS
 };
 
@@ -42,6 +43,7 @@ struct actor {
     int oldest;            /* step that is not over */
     int entered;           /* steps that may begin */
     bool landing;          /* in use */
+    int read[ROOMS];       /* by so many sends that are begun and not over */
 };
 
 struct action {

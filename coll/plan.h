@@ -55,6 +55,11 @@ struct step {
     int32_t first_next, nnext; /* plan->next[]: the steps that wait for this one */
 };
 
+static inline bool spans_overlap(struct span a, struct span b)
+{
+    return a.n && b.n && a.room == b.room && a.first < b.first + b.n && b.first < a.first + a.n;
+}
+
 /* Steps of one rank alone; the others are messages. */
 static inline bool step_is_local(const struct step *step)
 {

@@ -14,15 +14,10 @@ void window_begin(struct window *w, const struct plan *plan)
     w->nmessages[0] = w->nmessages[1] = 0;
 }
 
-static bool overlap(struct span a, struct span b)
-{
-    return a.n && b.n && a.room == b.room && a.first < b.first + b.n && b.first < a.first + a.n;
-}
-
 static bool conflict(const struct step *before, const struct step *now)
 {
-    return overlap(before->to, now->to) || overlap(before->to, now->from) ||
-           overlap(before->from, now->to);
+    return spans_overlap(before->to, now->to) || spans_overlap(before->to, now->from) ||
+           spans_overlap(before->from, now->to);
 }
 
 /* Must a message wait for this one, which is as many before it as may be under way? */

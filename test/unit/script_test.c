@@ -527,6 +527,19 @@ START_TEST(verdicts_name_rooms_verbs_and_orders)
                    2, 1, false);
     says(&verdict,
          "in place 0, in program order: deadlock: rank 0 waits at step 1, recv from 1");
+    /* Where a link is full nobody is ever first: the copy waits for 0, which waits for 1, which waits for what
+     * is behind the copy. */
+    verdict =
+        verdict_of("algorithm a for barrier\nblocks in 0 out 0 tmp 9\nrequire p == 3\n"
+                   "for r in 1 .. 2 { send tmp[0] -> (me + r) mod 3 }\n"
+                   "for r in 1 .. 2 { recv tmp[r] <- (me + r) mod 3 }\n"
+                   "if me == 0 { send tmp[3] -> 1 recv tmp[3] <- 2 }\n"
+                   "if me == 1 { recv tmp[4] <- 2 recv tmp[5] <- 0 }\n"
+                   "if me == 2 { send tmp[3] -> 0 copy tmp[3] tmp[4] send tmp[5] -> 1 }\n",
+                   3, 1, false);
+    says(
+        &verdict,
+        "in program order, sends over when taken: deadlock: rank 0 waits at step 4, send to 1");
     unlink(path);
 }
 END_TEST
