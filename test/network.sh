@@ -9,7 +9,7 @@ if ! ldconfig -p 2> /dev/null | grep -q 'libfabric\.so\.1'; then
     skip network "libfabric.so.1 is not installed (Debian: libfabric1)"
     finish
 fi
-for program in network/traffic network/lazy network/flood network/rush network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions network/unreadable fault/cancel_left plan/forced thread/p2p; do
+for program in network/traffic network/lazy network/flood network/rush network/full network/away network/cuts network/silent network/files network/deaf network/halves network/again network/parting network/sessions network/unreadable fault/cancel_left plan/forced thread/p2p; do
     compile -I"$top" -o "$scratch/${program#*/}" "$top/test/$program.c" -lpthread -ldl > "$scratch/out" 2>&1 || {
         not_ok "$program" "does not compile"
         sed 's/^/    | /' "$scratch/out" | head -n 15
@@ -119,6 +119,23 @@ part_traffic()
     # Its addresses look like those of TCP, but nobody listens there.
     XMPI_SHM=0 XMPI_OFI_PROVIDER='udp;ofi_rxd' XMPI_OFI_TIMEOUT=2 case_run \
         "network/who computes is not lost, provider udp;ofi_rxd" 60 "$XMPIRUN" -np 2 "$scratch/away" 6
+}
+
+# Collectives of short vectors where no more may go to a peer unasked.
+part_full()
+{
+    for np in 2 3; do
+        XMPI_SHM=0 XMPI_HANG=5 case_run "network/collectives behind messages np=$np" 60 "$XMPIRUN" -np $np "$scratch/full" \
+            sends 8000 400
+        XMPI_SHM=0 XMPI_HANG=5 case_run "network/many edges np=$np" 60 "$XMPIRUN" -np $np "$scratch/full" edges 8000 200
+        XMPI_SHM=0 XMPI_HANG=5 XMPI_OFI_WINDOW=4096 case_run "network/a window for one message np=$np" 60 "$XMPIRUN" \
+            -np $np "$scratch/full" sends 3000 3
+        XMPI_SHM=0 XMPI_HANG=5 XMPI_OFI_WINDOW=4096 case_run "network/two edges, a window for one message np=$np" 60 \
+            "$XMPIRUN" -np $np "$scratch/full" edges 3000 2
+    done
+    case_run "network/collectives behind messages in shared memory" 60 "$XMPIRUN" -np 3 "$scratch/full" sends 8000 1000
+    XMPI_COLL=alltoall=spread,barrier=dissemination case_run "network/and no slots" 60 "$XMPIRUN" -np 3 \
+        "$scratch/full" sends 8000 1000
 }
 
 # Nothing is lost, doubled or overtaken when connections break, a hundred times under traffic.
@@ -413,7 +430,7 @@ cable_gone()
     fi
 }
 
-parts="alone cancelled traffic cuts watch nodes errors namespaces"
+parts="alone cancelled traffic full cuts watch nodes errors namespaces"
 [ -z "${DISTCHECK_SHORT:-}" ] || parts=alone # what was installed works; the rest ran
 for part in ${ONLY:-$parts}; do
     "part_$part"
