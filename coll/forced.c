@@ -172,23 +172,24 @@ static bool is_read;
 unsigned forced_epoch;
 static char complaint[FORCED_WHY + 100]; /* what is wrong with XMPI_COLL; "" = nothing */
 
+/* Without memory it is read again next time. */
 int forced_read(const char *text)
 {
-    is_read = true;
     forced_epoch++;
     complaint[0] = '\0';
     orders_free(process_orders);
     process_orders = NULL;
-    int error = orders_read(text ? text : "", "XMPI_COLL", &process_orders);
-    if (error)
+    int error = text && *text ? orders_read(text, "XMPI_COLL", &process_orders) : 0;
+    is_read = error != MPI_ERR_NO_MEM;
+    if (error && is_read)
         snprintf(complaint, sizeof(complaint), "%s", fail_text());
     return error;
 }
 
 int forced_get(enum collective what, const struct orders **orders)
 {
-    if (!is_read)
-        forced_read(param_string(COLL));
+    if (!is_read && forced_read(param_string(COLL)) == MPI_ERR_NO_MEM)
+        return MPI_ERR_NO_MEM;
     if (complaint[0] != '\0')
         return fail(MPI_ERR_OTHER, "%s", complaint);
     if (*own_complaint()) /* even if nobody names an algorithm of it: it was set to be used */

@@ -24,7 +24,7 @@ struct orders {
 };
 
 /* What XMPI_COLL says about a collective; *orders NULL: nothing.  MPI_ERR_OTHER when XMPI_COLL
- * cannot be understood. */
+ * cannot be understood, MPI_ERR_NO_MEM. */
 int forced_get(enum collective what, const struct orders **orders);
 
 /* Read another text than the environment's, for tests.  Whoever keeps choices has to notice:

@@ -14,7 +14,9 @@
 
 #include "test/unit/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static struct layout four = { .refs = 1, .size = 4, .extent = 4, .dense = true, .piece = true };
 
@@ -100,6 +102,50 @@ START_TEST(there_is_always_one_that_serves)
                         ck_assert(choice.pieces >= 1 && choice.pieces <= 64);
                         choose_forget(&team);
                     }
+}
+END_TEST
+
+/* Less may be mapped than there is, and of that all is taken. */
+static void memory_end(void **held, int most)
+{
+    struct rlimit none;
+    getrlimit(RLIMIT_AS, &none);
+    none.rlim_cur = 1 << 20;
+    setrlimit(RLIMIT_AS, &none);
+    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2)
+        while (most > 0 && (*held = malloc(bytes)) != NULL) {
+            held++;
+            most--;
+        }
+}
+
+static void memory_again(void **held)
+{
+    struct rlimit all;
+    getrlimit(RLIMIT_AS, &all);
+    all.rlim_cur = all.rlim_max;
+    setrlimit(RLIMIT_AS, &all);
+    while (*held)
+        free(*held++);
+}
+
+/* Nothing is read where nothing is set; and what could not be read is read again. */
+START_TEST(no_memory_is_no_wrong_setting)
+{
+    enum { HELD = 200000 };
+    static void *held[HELD + 1];
+    const struct orders *orders;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return; /* these need more than may be limited */
+#endif
+    memory_end(held, HELD);
+    int nothing_set = forced_get(COLL_BARRIER, &orders);
+    int set = forced_read("barrier=dissemination");
+    memory_again(held);
+    ck_assert_int_eq(nothing_set, 0);
+    ck_assert_int_eq(set, MPI_ERR_NO_MEM);
+    ck_assert_str_eq(fail_text(), "no memory to read XMPI_COLL");
+    ck_assert_int_eq(forced_get(COLL_BARRIER, &orders), 0);
 }
 END_TEST
 
@@ -426,7 +472,7 @@ START_TEST(a_slot_takes_so_much_and_no_more)
 END_TEST
 
 UNIT_MAIN("choose", every_rule_names_an_algorithm, lengths_that_are_attached_are_a_row,
-          there_is_always_one_that_serves, between_groups_too,
+          there_is_always_one_that_serves, no_memory_is_no_wrong_setting, between_groups_too,
           what_groups_chose_before_changes_nothing, ranks_that_share_cpus_avoid_hops,
           two_ranks_use_slots_for_longer_data, two_ranks_attach_sooner_where_memory_is_mapped,
           crowds_attach_later_where_reading_is_dear, long_prefix_sums_of_a_pair_are_attached,
