@@ -48,6 +48,8 @@ struct team {
     uint64_t asked; /* what `asker` says of one to come (mismatch.c); 0: nothing */
     int asker;
     struct mismatch met; /* why the channel is given up, if it is */
+    uint64_t parent;     /* the channel of the team where it was made; 0: of none, */
+    uint32_t birth;      /* and the number of the last collective there by then */
 };
 
 /* Let a call have copies of its arrays of counts and displacements in *arrays, to be freed after it; NULL: it has none.
@@ -114,6 +116,21 @@ const char *team_forced(const struct team *team);
 int coll_run(struct team *team, const struct call *call);
 int coll_start(struct team *team, const struct call *call, struct request **request);
 int coll_init(struct team *team, const struct call *call, struct request **request);
+
+/* A function that makes communicators on a team is over with this error, which it returns: if it is that there
+ * is no memory, the team is given up, and so is what others have made in this call; who had no memory is told.
+ * `before`: team->calls when it began. */
+int making_over(struct team *team, uint32_t before, int error);
+
+/* The same of one that is made while the program goes on, in the collective of this number: nothing is left to
+ * return. */
+void making_failed(const struct team *team, uint32_t number);
+
+/* 0, or an error that says who had no memory for what is being made. */
+int making_check(const struct team *team);
+
+/* It has made this one. */
+void making_done(struct team *made, const struct team *team, uint32_t number);
 
 /* For call->serves: the function that the program is in, where that is one of the standard's that makes
  * communicators and the like; 0: it is another one. */

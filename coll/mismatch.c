@@ -56,6 +56,36 @@ static void finding_put(struct finding *f, const struct mismatch *m, bool mine, 
     pml_settle_soon();
 }
 
+/* Somebody had no memory for a communicator that others may have made on this one; then he is in none of those that
+ * were made in that call, or after it.  This one?  As what it is given up. */
+static bool was_not_made(const struct channel *channel, const struct channel *parent,
+                         const struct mismatch *m, struct mismatch *here)
+{
+    const struct team *team = (const struct team *)channel;
+    if (!channel_is_collective(channel) || channel->broken || team->parent != parent->context ||
+        ((team->birth - m->my_number) & COLL_NUMBERS) >= COLL_NUMBERS / 2)
+        return false;
+    *here = *m;
+    here->context = channel->context;
+    here->me = here->peer = ranks_find(channel->peers, ranks_world(parent->peers, m->me));
+    return here->me >= 0;
+}
+
+/* Of two groups one may not have heard of it. */
+static void give_up_children(const struct channel *parent, const struct mismatch *m,
+                             const char *text)
+{
+    struct mismatch here;
+    for (struct channel *c = channel_next(NULL); c; c = channel_next(c)) {
+        struct finding *f = was_not_made(c, parent, m, &here) ? malloc(sizeof *f) : NULL;
+        if (!f)
+            continue;
+        channel_break(c, text);
+        ((struct team *)c)->met = here;
+        finding_put(f, &here, ((struct team *)c)->split > 0, ALL);
+    }
+}
+
 /* From now on nothing begins on the channel; what is under way ends when nobody is in the middle of it
  * (mismatch_settle).  Without memory the next word finds it again, or is answered with it. */
 static void found(const struct mismatch *m, bool mine)
@@ -71,6 +101,8 @@ static void found(const struct mismatch *m, bool mine)
     }
     ((struct team *)channel)->met = *m;
     finding_put(f, m, mine, ALL);
+    if (m->their_signature == SIGNATURE_NO_MEMORY)
+        give_up_children(channel, m, text);
 }
 
 static void end_again(const struct team *team)
@@ -181,24 +213,6 @@ static void word_arrived(struct channel *channel, const struct envelope *from,
     found(&m, false);
 }
 
-/* ---- memory for the case that there is none ---- */
-
-/* A text, and a word for each of many ranks; with malloc's head whole pages, so that nothing else lies otherwise in
- * its cache lines. */
-enum { RESERVE_BYTES = (32 << 10) - 16 };
-static void *reserve;
-
-static void reserve_fill(void)
-{
-    reserve = reserve ? reserve : malloc(RESERVE_BYTES);
-}
-
-static void reserve_drop(void)
-{
-    free(reserve);
-    reserve = NULL;
-}
-
 /* ---- acting ---- */
 
 int mismatch_settle(void)
@@ -214,7 +228,7 @@ int mismatch_settle(void)
         free(f);
     }
     if (n > 0)
-        reserve_fill();
+        pml_spare_fill();
     return n;
 }
 
@@ -224,7 +238,7 @@ void mismatch_give_up(const struct team *team, uint64_t word, int error)
     uint32_t number = (uint32_t)(word >> 32);
     if (error != MPI_ERR_NO_MEM || team->channel.broken || failures_any())
         return;
-    reserve_drop();
+    pml_spare_drop();
     found(&(struct mismatch){ .context = team->channel.context,
                               .me = me,
                               .peer = me,
@@ -334,10 +348,10 @@ static const struct pml_judge judge = { mismatch_fail, word_arrived, look_at_wai
 void mismatch_open(void)
 {
     pml_judge = &judge;
-    reserve_fill();
+    pml_spare_fill();
 }
 
 void mismatch_close(void)
 {
-    reserve_drop();
+    pml_spare_drop();
 }

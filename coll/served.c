@@ -8,7 +8,9 @@
 #include "coll/tell.h"
 
 #include "pml/failure.h"
+#include "runtime/fail.h"
 #include "runtime/progress.h"
+#include "mpi.h"
 
 #include <string.h>
 
@@ -54,6 +56,39 @@ int joining_begin(struct joining *joining, struct team *team)
     joining->stray = stray_check(team, &joining->telling);
     return team->channel.broken ? channel_check(&team->channel)
                                 : 0; /* a new one may be of survivors */
+}
+
+int making_over(struct team *team, uint32_t before, int error)
+{
+    if (error != MPI_ERR_NO_MEM)
+        return error;
+    fail_keep(&before, error);
+    if (team->calls == before) { /* the others go on as if this rank had begun */
+        struct call call = { .what = COLL_BARRIER, .serves = served_now() };
+        struct telling telling;
+        telling_begin(&telling, team, &call, BLOCKING);
+    }
+    fail_recall(&before);
+    return mismatch_end(team, error, 0);
+}
+
+void making_failed(const struct team *team, uint32_t number)
+{
+    uint64_t word = said_in(team, number);
+    if (word)
+        mismatch_give_up(team, word, MPI_ERR_NO_MEM);
+}
+
+int making_check(const struct team *team)
+{
+    bool lacks = team->channel.broken && team->met.their_signature == SIGNATURE_NO_MEMORY;
+    return lacks ? channel_fail(&team->channel) : 0;
+}
+
+void making_done(struct team *made, const struct team *team, uint32_t number)
+{
+    made->parent = team->channel.context;
+    made->birth = number;
 }
 
 /* What surrounds waits is always a telling. */

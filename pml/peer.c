@@ -50,6 +50,24 @@ static size_t npages(void)
     return (size_t)boot.size / PAGE + 1;
 }
 
+/* A text, and a word for each of many ranks; with malloc's head whole pages, so that nothing else lies otherwise in
+ * its cache lines. */
+enum { SPARE_BYTES = (32 << 10) - 16 };
+static void *spare;
+
+void pml_spare_fill(void)
+{
+    spare = spare ? spare : malloc(SPARE_BYTES);
+}
+
+bool pml_spare_drop(void)
+{
+    bool was_there = spare != NULL;
+    free(spare);
+    spare = NULL;
+    return was_there;
+}
+
 int peers_open(void)
 {
     struct peer ***pages = calloc(ENGINES * npages(), sizeof *pages);
@@ -120,7 +138,7 @@ static int peer_share(struct peer **slot, int world, struct peer **peer)
     return error;
 }
 
-int peer_make(int engine, int world, struct peer **peer)
+static int peer_try(int engine, int world, struct peer **peer)
 {
     const struct link *link = link_choose(world);
     if (!link)
@@ -147,4 +165,11 @@ int peer_make(int engine, int world, struct peer **peer)
     made->next = all;
     *slot = *peer = all = made;
     return 0;
+}
+
+/* Those who have no memory to hear a message would not hear why they have none. */
+int peer_make(int engine, int world, struct peer **peer)
+{
+    int error = peer_try(engine, world, peer);
+    return error == MPI_ERR_NO_MEM && pml_spare_drop() ? peer_try(engine, world, peer) : error;
 }

@@ -266,6 +266,11 @@ struct parts {
 };
 void parts_tell(const struct parts *parts, struct record_wait *wait);
 
+/* Memory for the case that there is none: to talk to somebody, and to tell that there is none.  `drop`: it may be
+ * used now; false: it has been. */
+void pml_spare_fill(void);
+bool pml_spare_drop(void);
+
 struct message; /* a matched message: an OBJECT_MESSAGE, owned by who probed it */
 int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
                 struct message **message, struct result *result); /* *message NULL: none yet */

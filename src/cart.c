@@ -120,8 +120,8 @@ static int cart_remap(struct comm *comm, int places, int ndims, const int dims[]
     return rc;
 }
 
-int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const int periods[],
-                     int reorder, comm_out_t *comm_cart)
+static int cart_make(struct comm *comm_old, int ndims, const int dims[], const int periods[],
+                     int reorder, struct comm **comm_cart)
 {
     int places, *map = NULL, rank = comm_rank(comm_old);
     int rc = cart_places(comm_size(comm_old), ndims, dims, &places);
@@ -137,6 +137,14 @@ int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const i
     }
     free(map);
     return rc;
+}
+
+int xmpi_cart_create(intra_t comm_old, length_t ndims, const int dims[], const int periods[],
+                     int reorder, comm_out_t *comm_cart)
+{
+    uint32_t before = comm_old->team.calls;
+    int rc = cart_make(comm_old, ndims, dims, periods, reorder, comm_cart);
+    return comm_made(comm_old, before, rc, comm_cart);
 }
 
 /* The shape of my slice: the dimensions that remain. */
@@ -181,6 +189,7 @@ static struct group *slice_group(const struct comm *comm, const int remain[])
 int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
 {
     const struct topology *cart;
+    uint32_t before = comm->team.calls;
     int rc = topology_of(comm, TOPOLOGY_CART, &cart);
     if (!rc && cart->cart.ndims > 0 && !remain_dims)
         rc = fail_null(MPI_ERR_ARG, "remain_dims");
@@ -188,7 +197,8 @@ int xmpi_cart_sub(intra_t comm, const int remain_dims[], comm_out_t *newcomm)
         return rc;
     struct topology *slice = slice_shape(cart, remain_dims);
     struct group *group = slice ? slice_group(comm, remain_dims) : NULL;
-    return topology_comm(comm, group, STEP_SUBGRID, slice, newcomm);
+    rc = topology_comm(comm, group, STEP_SUBGRID, slice, newcomm);
+    return comm_made(comm, before, rc, newcomm);
 }
 
 int xmpi_cart_map(intra_t comm, length_t ndims, const int dims[], const int periods[],

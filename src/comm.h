@@ -122,6 +122,11 @@ int comm_of_part(struct comm *parent, struct group *group, uint32_t step,
 struct joining;
 int comm_joined(const struct joining *joining, int rc, struct comm **newcomm);
 
+/* The end of each function that makes communicators on `parent` and that all there call: with `rc`, and with
+ * *newcomm or NULL if that is 0.  Who has no memory for it tells the others.  `before`: parent->team.calls when
+ * it began. */
+int comm_made(struct comm *parent, uint32_t before, int rc, struct comm **newcomm);
+
 #include "src/group.h"
 
 static inline int comm_rank(const struct comm *comm)

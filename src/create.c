@@ -31,6 +31,21 @@ int comm_joined(const struct joining *joining, int rc, struct comm **newcomm)
     return rc;
 }
 
+int comm_made(struct comm *parent, uint32_t before, int rc, struct comm **newcomm)
+{
+    struct team *team = &parent->team;
+    if (rc || !*newcomm)
+        return making_over(team, before, rc);
+    rc = making_check(team);
+    if (!rc) {
+        making_done(&(*newcomm)->team, team, team->calls);
+        return MPI_SUCCESS;
+    }
+    comm_release(*newcomm);
+    *newcomm = NULL;
+    return rc;
+}
+
 int comm_of_part(struct comm *parent, struct group *group, uint32_t step, struct comm **newcomm)
 {
     struct joining joining;
@@ -46,7 +61,8 @@ int comm_of_part(struct comm *parent, struct group *group, uint32_t step, struct
 
 int xmpi_comm_create(comm_t comm, group_t group, comm_out_t *newcomm)
 {
-    return comm_of_part(comm, group, STEP_CREATE, newcomm);
+    uint32_t before = comm->team.calls;
+    return comm_made(comm, before, comm_of_part(comm, group, STEP_CREATE, newcomm), newcomm);
 }
 
 int xmpi_comm_create_group(intra_t comm, group_t group, tag_t tag, comm_out_t *newcomm)

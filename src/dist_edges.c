@@ -180,6 +180,7 @@ int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
                            info_t info, int reorder, comm_out_t *comm_dist_graph)
 {
     (void)info;
+    uint32_t before = comm_old->team.calls;
     struct edges edges = {
         n, sources, degrees, destinations, weights, weights != MPI_UNWEIGHTED
     };
@@ -193,5 +194,7 @@ int xmpi_dist_graph_create(intra_t comm_old, length_t n, const int sources[],
         rc = exchange_run(comm_old, &x, &edges, &nrecords);
     struct topology *t = rc ? NULL : dist_of_records(x.in, nrecords, edges.weighted);
     exchange_close(&x);
-    return rc ? rc : dist_comm(comm_old, t, reorder, "MPI_Dist_graph_create", comm_dist_graph);
+    if (!rc)
+        rc = dist_comm(comm_old, t, reorder, "MPI_Dist_graph_create", comm_dist_graph);
+    return comm_made(comm_old, before, rc, comm_dist_graph);
 }

@@ -226,6 +226,7 @@ int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const i
                                     info_t info, int reorder, comm_out_t *comm_dist_graph)
 {
     (void)info;
+    uint32_t before = comm_old->team.calls;
     bool weighted = sourceweights != MPI_UNWEIGHTED && destweights != MPI_UNWEIGHTED;
     int rc = dist_check_ranks(comm_old, "sources", indegree, sources);
     if (!rc)
@@ -238,14 +239,15 @@ int xmpi_dist_graph_create_adjacent(intra_t comm_old, length_t indegree, const i
         return rc;
     struct topology *t = dist_new(indegree, outdegree, weighted);
     if (!t)
-        return dist_no_memory();
+        return comm_made(comm_old, before, dist_no_memory(), comm_dist_graph);
     ints_copy(t->dist.sources, sources, indegree);
     ints_copy(t->dist.destinations, destinations, outdegree);
     if (weighted && indegree > 0)
         ints_copy(t->dist.source_weights, sourceweights, indegree);
     if (weighted && outdegree > 0)
         ints_copy(t->dist.destination_weights, destweights, outdegree);
-    return dist_comm(comm_old, t, reorder, "MPI_Dist_graph_create_adjacent", comm_dist_graph);
+    rc = dist_comm(comm_old, t, reorder, "MPI_Dist_graph_create_adjacent", comm_dist_graph);
+    return comm_made(comm_old, before, rc, comm_dist_graph);
 }
 
 /* ---- asking ---- */

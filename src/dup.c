@@ -33,7 +33,7 @@ void comm_undress(struct comm *comm)
     team_force(&comm->team, NULL, NULL); /* of a team that was never opened */
 }
 
-static int comm_dup(struct comm *comm, const struct info *info, struct comm **newcomm)
+static int dup_make(struct comm *comm, const struct info *info, struct comm **newcomm)
 {
     struct circle all = circle_of_team(comm, STEP_DUP);
     struct ticket ticket;
@@ -54,6 +54,12 @@ static int comm_dup(struct comm *comm, const struct info *info, struct comm **ne
     else
         *newcomm = made;
     return rc;
+}
+
+static int comm_dup(struct comm *comm, const struct info *info, struct comm **newcomm)
+{
+    uint32_t before = comm->team.calls;
+    return comm_made(comm, before, dup_make(comm, info, newcomm), newcomm);
 }
 
 int xmpi_comm_dup(comm_t comm, comm_out_t *newcomm)

@@ -98,6 +98,7 @@ static int graph_remap(struct comm *comm, int nnodes, const int index[], const i
 int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const int edges[],
                       int reorder, comm_out_t *comm_graph)
 {
+    uint32_t before = comm_old->team.calls;
     int *map = NULL, rc = graph_check(comm_old, nnodes, indx, edges);
     *comm_graph = NULL;
     if (!rc && reorder)
@@ -108,7 +109,7 @@ int xmpi_graph_create(intra_t comm_old, length_t nnodes, const int indx[], const
     else if (!rc)
         rc = comm_of_part(comm_old, &group_empty, STEP_TOPOLOGY, comm_graph); /* is no node */
     free(map);
-    return rc;
+    return comm_made(comm_old, before, rc, comm_graph);
 }
 
 int xmpi_graph_map(intra_t comm, length_t nnodes, const int indx[], const int edges[],

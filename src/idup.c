@@ -24,6 +24,7 @@ struct idup {
     int refs;                /* the opening, and sends that still need the ticket */
     struct comm *old, *made; /* made: NULL where a copy function refused */
     struct ticket ticket;
+    uint32_t number; /* of the collective that brings it */
 };
 
 static void idup_drop(struct idup *idup)
@@ -37,7 +38,13 @@ static int idup_open(struct idup *idup, int rc)
 {
     struct comm *old = idup->old, *made = idup->made;
     if (!rc && made)
+        rc = making_check(&old->team);
+    if (!rc && made)
         rc = comm_open(made, &idup->ticket, old->group, old->remote, old);
+    if (!rc && made)
+        making_done(&made->team, &old->team, idup->number);
+    if (rc == MPI_ERR_NO_MEM)
+        making_failed(&old->team, idup->number);
     if (rc && made)
         made->freed = true; /* a handle to nothing */
     comm_release(old);
@@ -85,6 +92,7 @@ static int idup_intra(struct idup *idup, uint16_t serves, struct request **reque
     if (team->channel.rank == 0)
         ticket_draw(&idup->ticket, team->channel.size, team->channel.peers);
     int rc = coll_start(team, &call, request);
+    idup->number = team->calls;
     if (!rc)
         idup_when_done(*request, idup);
     return rc;
@@ -157,9 +165,7 @@ static void idup_pass(struct idup *idup, uint16_t serves)
         request_wait(request, NULL);
 }
 
-/* ---- the functions of the standard ---- */
-
-static int comm_idup(struct comm *comm, const struct info *info, struct comm **newcomm,
+static int idup_make(struct comm *comm, const struct info *info, struct comm **newcomm,
                      struct request **request)
 {
     uint16_t serves = served_now(); /* comm_dress calls the program, which may call us */
@@ -194,6 +200,15 @@ undo_objects:
     if (made)
         object_delete(made);
     return rc;
+}
+
+/* ---- the functions of the standard ---- */
+
+static int comm_idup(struct comm *comm, const struct info *info, struct comm **newcomm,
+                     struct request **request)
+{
+    uint32_t before = comm->team.calls;
+    return making_over(&comm->team, before, idup_make(comm, info, newcomm, request));
 }
 
 int xmpi_comm_idup(comm_t comm, comm_out_t *newcomm, request_out_t *request)

@@ -189,6 +189,7 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
     struct circle mine = circle_of_team(local_comm, STEP_INTER_LOCAL);
     struct meeting meeting = { 0 };
     struct joining joining;
+    uint32_t before = local_comm->team.calls;
     int *theirs = NULL, rc = joining_begin(&joining, &local_comm->team);
     mine.root = local_leader;
     *newintercomm = NULL;
@@ -199,7 +200,8 @@ int xmpi_intercomm_create(intra_t local_comm, rank_t local_leader, MPI_Comm peer
         rc = meeting_end(&mine, &meeting, &theirs, local_comm->group, local_comm, newintercomm);
     else
         free(theirs);
-    return comm_joined(&joining, rc, newintercomm);
+    rc = comm_joined(&joining, rc, newintercomm);
+    return comm_made(local_comm, before, rc, newintercomm);
 }
 
 /* ---- creation without a communicator to begin with ---- */
@@ -293,9 +295,11 @@ static int merge(struct comm *intercomm, int high, struct comm **newintracomm)
 int xmpi_intercomm_merge(inter_t intercomm, int high, comm_out_t *newintracomm)
 {
     struct joining joining;
+    uint32_t before = intercomm->team.calls;
     int rc = joining_begin(&joining, &intercomm->team);
     *newintracomm = NULL;
-    return comm_joined(&joining, rc ? rc : merge(intercomm, high, newintracomm), newintracomm);
+    rc = comm_joined(&joining, rc ? rc : merge(intercomm, high, newintracomm), newintracomm);
+    return comm_made(intercomm, before, rc, newintracomm);
 }
 
 /* ---- cutting down: MPI_Comm_create ---- */

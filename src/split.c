@@ -145,10 +145,21 @@ int split_by(struct comm *comm, int32_t color, int32_t key, struct comm **newcom
                                : split_intra(comm, mine, newcomm);
 }
 
+uint32_t split_begin(const struct comm *comm)
+{
+    return comm->team.calls;
+}
+
+int split_end(struct comm *comm, uint32_t begun, int rc, struct comm **newcomm)
+{
+    return comm_made(comm, begun, rc, newcomm);
+}
+
 int xmpi_comm_split(comm_t comm, int color, int key, comm_out_t *newcomm)
 {
     if (color < 0 && color != MPI_UNDEFINED)
         return fail(MPI_ERR_ARG, "argument color is %d, it must be 0 or more, or MPI_UNDEFINED",
                     color);
-    return split_by(comm, color, key, newcomm);
+    uint32_t before = split_begin(comm);
+    return split_end(comm, before, split_by(comm, color, key, newcomm), newcomm);
 }

@@ -188,7 +188,8 @@ static int my_color(const int32_t at[LEVELS], int mine, int ask, int32_t *color)
 
 /* ---- bodies ---- */
 
-int xmpi_comm_split_type(comm_t comm, int split_type, int key, info_t info, comm_out_t *newcomm)
+static int split_make(struct comm *comm, int split_type, int key, struct info *info,
+                      struct comm **newcomm)
 {
     int32_t at[LEVELS], color;
     int mine = ASK_UNKNOWN, ask, rc = ask_read(split_type, info, &mine);
@@ -206,6 +207,12 @@ int xmpi_comm_split_type(comm_t comm, int split_type, int key, info_t info, comm
         info_set(info, TYPE_KEY, names[ask].name))
         return fail(MPI_ERR_NO_MEM, "no memory for a value of an info object");
     return rc;
+}
+
+int xmpi_comm_split_type(comm_t comm, int split_type, int key, info_t info, comm_out_t *newcomm)
+{
+    uint32_t before = split_begin(comm);
+    return split_end(comm, before, split_make(comm, split_type, key, info, newcomm), newcomm);
 }
 
 int xmpi_get_hw_resource_info(info_out_t *hw_info)

@@ -69,6 +69,10 @@ if [ -z "${XMPI_TEST_SANITIZE:-}" ]; then
     export XMPI_COLL=allreduce=doubling,reduce=binomial
     mismatched "no memory" 3 "$poor"
     XMPI_SHM=0 mismatched "no memory, over a network" 4 "$poor"
+    unset XMPI_COLL
+    compile -g -o "$poor" "$top/test/fault/no_memory_comm.c" || not_ok "no memory" "does not compile"
+    mismatched "no memory for a communicator" 3 "$poor"
+    XMPI_SHM=0 mismatched "no memory for a communicator, over a network" 4 "$poor"
 else
     skip "no memory" "a sanitizer needs more than may be limited"
 fi
