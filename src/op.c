@@ -18,11 +18,12 @@
 
 enum { OP_FIRST = 0x20, OP_TABLE = 0x20 };
 
+#define COMMUTES(op) ((op) != REDUCE_REPLACE && (op) != REDUCE_NO_OP)
 #define ROW(mpi, op)                                                                           \
     [(uintptr_t)(mpi)-OP_FIRST] = { .object = { .kind = OBJECT_OP, .refs = 1 },                \
                                     .name = #mpi,                                              \
                                     .predefined = true,                                        \
-                                    .commutes = true,                                          \
+                                    .commutes = COMMUTES(op),                                  \
                                     .builtin = op,                                             \
                                     .handle = (mpi) }
 

@@ -184,6 +184,10 @@ static void test_user(void)
     CHECK(commutes);
     MPI_Op_commutative(MPI_SUM, &commutes);
     CHECK(commutes);
+    MPI_Op_commutative(MPI_REPLACE, &commutes); /* takes the second */
+    CHECK(!commutes);
+    MPI_Op_commutative(MPI_NO_OP, &commutes); /* the first */
+    CHECK(!commutes);
     MPI_Allreduce(out, in, N, MPI_DOUBLE, op, MPI_COMM_WORLD);
     for (int i = 0; i < N; i++) {
         double all = i % 11;
