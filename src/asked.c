@@ -119,7 +119,7 @@ static int check_root_side(const struct asked *asked, const struct side *send,
     if (!rc)
         rc = check_side(all, comm_remote_size(asked->comm), argument, "displs");
     if (!rc && !all->argument)
-        rc = check_apart(send, recv);
+        rc = check_apart(send, recv, asked->comm);
     return rc ? rc : check_own(send, recv, all, asked->comm);
 }
 
@@ -170,7 +170,7 @@ int asked_allgather(struct asked *asked, struct comm *comm, struct side *send,
     if (!rc)
         rc = check_side(recv, comm_remote_size(comm), "recvbuf", "displs");
     if (!rc && !recv->argument)
-        rc = check_apart(send, recv);
+        rc = check_apart(send, recv, comm);
     if (!rc)
         rc = check_own(send, recv, recv, comm);
     asked_send(asked, send);
@@ -189,7 +189,7 @@ int asked_alltoall(struct asked *asked, struct comm *comm, struct side *send, st
     if (!rc)
         rc = check_side(recv, n, "recvbuf", "rdispls");
     if (!rc)
-        rc = listed ? check_apart_blocks(send, recv, n) : check_apart(send, recv);
+        rc = listed ? check_apart_blocks(send, recv, n, comm) : check_apart(send, recv, comm);
     if (!rc)
         rc = check_own_length(send, recv, comm);
     asked_send(asked, send);
@@ -249,7 +249,7 @@ int asked_alltoallw(struct asked *asked, struct comm *comm, struct side *send,
     if (!rc)
         rc = asked_typed(asked, send, in_place ? 0 : n, recv, n);
     if (!rc)
-        rc = check_apart_blocks(send, recv, n);
+        rc = check_apart_blocks(send, recv, n, comm);
     return rc ? rc : check_own_length(send, recv, comm);
 }
 
@@ -277,7 +277,7 @@ int asked_neighbor(struct asked *asked, enum collective what, struct comm *comm,
         return asked_typed(asked, send, out, recv, in);
     asked_send(asked, send);
     asked_recv(asked, recv);
-    return in > 0 && out > 0 && !recv->argument ? check_apart(send, recv) : MPI_SUCCESS;
+    return in > 0 && out > 0 && !recv->argument ? check_apart(send, recv, NULL) : MPI_SUCCESS;
 }
 
 /* ---- reductions ---- */
@@ -301,7 +301,7 @@ int asked_reduce(struct asked *asked, struct comm *comm, const void *sendbuf, st
     if (!rc && is_root(comm, root))
         rc = check_memory(recv, "recvbuf");
     if (!rc && is_root(comm, root))
-        rc = check_apart(send, recv);
+        rc = check_apart(send, recv, comm);
     asked_recv(asked, recv);
     return rc;
 }
@@ -342,7 +342,7 @@ int asked_fold(struct asked *asked, enum collective what, struct comm *comm,
     asked_recv(asked, recv);
     if (!rc && vector) /* of the result a rank has its own block */
         send->count = recv->count = counts_at(recv->counts, comm_rank(comm));
-    return rc ? rc : check_apart(send, recv);
+    return rc ? rc : check_apart(send, recv, comm);
 }
 
 /* ---- performing ---- */

@@ -83,13 +83,19 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
     return rc;
 }
 
-static int fail_same(void)
+static int fail_same(const struct comm *comm)
 {
+    if (!comm || comm_is_inter(comm))
+        return fail(
+            MPI_ERR_BUFFER,
+            "sendbuf and recvbuf are the same memory: give two buffers, for MPI_IN_PLACE has "
+            "no meaning %s",
+            comm ? "on an intercommunicator" : "between neighbours");
     return fail(MPI_ERR_BUFFER,
                 "sendbuf and recvbuf are the same memory: say MPI_IN_PLACE if that is meant");
 }
 
-int check_apart(const struct side *send, const struct side *recv)
+int check_apart(const struct side *send, const struct side *recv, const struct comm *comm)
 {
     if (send->buf != recv->buf || !send->buf || !send->type || !recv->type)
         return MPI_SUCCESS;
@@ -97,7 +103,7 @@ int check_apart(const struct side *send, const struct side *recv)
         return MPI_SUCCESS; /* they may lie between each other */
     if (send->count == 0 || recv->count == 0 || !send->type->layout->size)
         return MPI_SUCCESS;
-    return fail_same();
+    return fail_same(comm);
 }
 
 /* The type of block i; NULL where none is known, or what is given is not significant. */
@@ -122,11 +128,12 @@ static const char *block_at(const struct side *side, int i)
            type->layout->true_lb;
 }
 
-int check_apart_blocks(const struct side *send, const struct side *recv, int n)
+int check_apart_blocks(const struct side *send, const struct side *recv, int n,
+                       const struct comm *comm)
 {
     for (int i = 0; i < n && send->buf == recv->buf; i++)
         if (block_at(send, i) && block_at(send, i) == block_at(recv, i))
-            return fail_same();
+            return fail_same(comm);
     return MPI_SUCCESS;
 }
 
@@ -135,7 +142,7 @@ static int check_own_block(const struct side *mine, const struct side *all,
 {
     if (comm_is_inter(comm) || !block_at(mine, 0))
         return MPI_SUCCESS;
-    return block_at(mine, 0) == block_at(all, comm_rank(comm)) ? fail_same() : MPI_SUCCESS;
+    return block_at(mine, 0) == block_at(all, comm_rank(comm)) ? fail_same(comm) : MPI_SUCCESS;
 }
 
 /* False: nothing is known of it, or it is not significant. */

@@ -29,9 +29,11 @@ int check_blocks(const struct side *side, int n, const char *argument, const cha
 
 /* The two buffers are not the same memory (MPI 5.0, 2.3): they begin together; block i of both
  * does, for an i below n; or the one block of this rank lies where it belongs on the other side.
- * What overlaps otherwise is not looked for, since strided types may well interleave. */
-int check_apart(const struct side *send, const struct side *recv);
-int check_apart_blocks(const struct side *send, const struct side *recv, int n);
+ * What overlaps otherwise is not looked for, since strided types may well interleave.  `comm`, or NULL where it is a
+ * collective between neighbours: whether MPI_IN_PLACE is what may be meant. */
+int check_apart(const struct side *send, const struct side *recv, const struct comm *comm);
+int check_apart_blocks(const struct side *send, const struct side *recv, int n,
+                       const struct comm *comm);
 
 /* What this rank sends to itself is as long as its place; where one side, `all`, has a block for each rank and the
  * other one is this rank's, that does not lie in its place already. */

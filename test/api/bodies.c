@@ -60,6 +60,10 @@ static void topologies(void)
     FAILS(MPI_Cart_rank(grid, NULL, &n), MPI_ERR_ARG, "coords");
     FAILS(MPI_Cart_sub(grid, NULL, &other), MPI_ERR_ARG, "remain_dims");
     FAILS(MPI_Graph_create(MPI_COMM_SELF, 1, one, NULL, 0, &other), MPI_ERR_ARG, "edges");
+    MPI_Cart_create(MPI_COMM_SELF, 1, one, yes, 0, &other);
+    FAILS(MPI_Neighbor_alltoall(ints, 1, MPI_INT, ints, 1, MPI_INT, other), MPI_ERR_BUFFER,
+          "MPI_IN_PLACE has no meaning between neighbours");
+    MPI_Comm_free(&other);
     FAILS(MPI_Cart_coords(grid, 0, 0, ints), MPI_ERR_ARG, "maxdims");
     MPI_Comm_free(&grid);
 }
@@ -147,7 +151,7 @@ static void collectives(void)
     FAILS(MPI_Reduce_scatter(ints, more, counts, MPI_INT, MPI_SUM, MPI_COMM_SELF),
           MPI_ERR_COUNT, "recvcounts");
     FAILS(MPI_Allreduce(ints, ints, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF), MPI_ERR_BUFFER,
-          "sendbuf");
+          "sendbuf and recvbuf are the same memory: say MPI_IN_PLACE");
     FAILS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_BUFFER, "buffer");
     own_lengths();
     FAILS(MPI_Allreduce(ints, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF), MPI_ERR_BUFFER,

@@ -165,6 +165,19 @@ static void test_errors(MPI_Comm local)
     CHECK_ERROR(MPI_Intercomm_create(local, 0, MPI_COMM_NULL, 0, 1, &inter), MPI_ERR_COMM);
 }
 
+/* What is said of buffers that are the same must not lead to the next error. */
+static void test_same_buffer(MPI_Comm inter)
+{
+    int a[2] = { 0 }, length, error;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    CHECK_ERROR(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INT, a, 1, MPI_INT, inter), MPI_ERR_BUFFER);
+    error = MPI_Allreduce(a, a, 2, MPI_INT, MPI_SUM, inter);
+    CHECK_ERROR(error, MPI_ERR_BUFFER);
+    MPI_Error_string(error, text, &length);
+    CHECK(!strstr(text, "say MPI_IN_PLACE"));
+}
+
 /* An error handler given before the new one is there stays; groups that share memory stay whole. */
 static void test_early_handler_and_types(MPI_Comm inter)
 {
@@ -219,6 +232,7 @@ int main(int argc, char **argv)
         test_merge_equal(inter);
         test_create(inter);
         test_split(inter);
+        test_same_buffer(inter);
         test_early_handler_and_types(inter);
         CHECK_OK(MPI_Comm_free(&inter));
     }
