@@ -173,6 +173,11 @@ static void tell_ways(struct graph *g, int rank)
 {
     const struct record_collective *c = &g->ranks[rank].wait.collective;
     int other = other_way(g, c);
+    if (other < 0 && item_is(vain_item(g, rank), RECORD_SEND)) {
+        blame_say(g, ": nobody takes what they send; do counts, datatypes and neighbours agree "
+                     "on all of them?");
+        return;
+    }
     if (other < 0) {
         blame_say(g, ": they do not call what belongs together");
         return;

@@ -125,6 +125,20 @@ START_TEST(algorithms_that_differ)
 }
 END_TEST
 
+/* All call the same, as far as they have said. */
+START_TEST(sends_of_one_collective)
+{
+    begin();
+    for (int i = 0; i < 3; i++) {
+        collective(i, "MPI_Neighbor_alltoall", 4, i ? i - 1 : 2);
+        ranks[i].wait.items[0].kind = RECORD_SEND;
+    }
+    ck_assert(
+        says(3, "nobody takes what they send; do counts, datatypes and neighbours agree"));
+    ck_assert(!says(3, "belongs together"));
+}
+END_TEST
+
 START_TEST(what_may_still_move_is_not_blamed)
 {
     begin();
@@ -395,6 +409,7 @@ START_TEST(long_pipelines)
 END_TEST
 
 UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, algorithms_that_differ,
-          what_may_still_move_is_not_blamed, who_holds_up_the_others, who_waits_outside_alone,
-          any_of_several, any_source, tests_again_and_again, ends, collectives,
-          collectives_of_circles, probes, threads_outside, many_ranks, long_pipelines)
+          sends_of_one_collective, what_may_still_move_is_not_blamed, who_holds_up_the_others,
+          who_waits_outside_alone, any_of_several, any_source, tests_again_and_again, ends,
+          collectives, collectives_of_circles, probes, threads_outside, many_ranks,
+          long_pipelines)
