@@ -4,9 +4,10 @@
  *
  *     one plan     rank 0's on 2048 and on 4096 ranks, and as much more for each doubling from there on;
  *                  where a node has too many ranks for that, that plan itself
- *     all plans    five ranks', the median of them for all: roots have other plans than most
+ *     all plans    five ranks', the median of them for all: roots have other plans than most.  Of many
+ *                  ranks first the shortest, foretold as above: of a ring a plan alone takes long
  *
- * Costs at most five runs of the program.
+ * Costs at most fifteen runs of the program.
  */
 #include "coll/effort.h"
 
@@ -79,20 +80,35 @@ static struct effort glance(const struct price_query *query, const struct plan_k
     return effort_glance(query->algorithm->program, &other, EFFORT_STEPS);
 }
 
+enum { FEW = 4096 }; /* ranks, whose plans tell those of many */
+
+static bool has_whole_nodes(const struct price_query *query)
+{
+    return query->seats.per_node <= FEW / 4 && query->seats.per_cache <= FEW / 4;
+}
+
+static bool grows(const struct price_query *query)
+{
+    const struct algorithm *a = query->algorithm;
+    return !a->inter && !is_neighbourhood(a->what) && query->p > FEW && query->root < FEW / 2 &&
+           !a->script && a->needs != NEEDS_POWER;
+}
+
+static double grown(double half, double few, int p)
+{
+    return half > 0 ? few * pow(few / half, log2((double)p / FEW)) : 0;
+}
+
 struct effort effort_one(const struct price_query *query, const struct plan_key *key)
 {
-    enum { FEW = 4096 };
     const struct algorithm *a = query->algorithm;
-    bool whole_nodes = query->seats.per_node <= FEW / 4 && query->seats.per_cache <= FEW / 4;
-    if (a->inter || is_neighbourhood(a->what) || query->p <= FEW || query->root >= FEW / 2 ||
-        a->script || a->needs == NEEDS_POWER)
+    if (!grows(query))
         return (struct effort){ .steps = 0 };
-    if (a->needs == NEEDS_PLACES && !whole_nodes) /* which do not fit in few ranks */
+    if (a->needs == NEEDS_PLACES && !has_whole_nodes(query)) /* which do not fit in few ranks */
         return effort_glance(a->program, key, EFFORT_STEPS);
     struct effort half = glance(query, key, 0, FEW / 2), few = glance(query, key, 0, FEW);
-    double times =
-        half.steps > 0 ? pow(few.steps / half.steps, log2((double)query->p / FEW)) : 0;
-    return (struct effort){ .steps = few.steps * times, .rolls = few.rolls };
+    return (struct effort){ .steps = grown(half.steps, few.steps, query->p),
+                            .rolls = few.rolls };
 }
 
 static int by_size(const void *a, const void *b)
@@ -101,25 +117,62 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int effort_all(const struct price_query *query, const struct plan_key *key, size_t most)
+enum { GLANCES = 5 };
+
+/* Odd ones and even ones. */
+static struct effort glance_at(const struct price_query *query, const struct plan_key *key,
+                               int i, int p)
 {
-    enum { GLANCES = 5, FEW = 64 };
-    const double clearly = 1.25;
+    return glance(query, key, (int)((int64_t)p * i / GLANCES) + i, p);
+}
+
+/* Of a plan that most ranks have. */
+static struct effort median(const struct price_query *query, const struct plan_key *key)
+{
     double steps[GLANCES], touched[GLANCES];
-    if (query->p < FEW || is_neighbourhood(query->algorithm->what))
-        return 0;                       /* edges are few */
-    for (int i = 0; i < GLANCES; i++) { /* odd ones and even ones */
-        int me = (int)((int64_t)query->p * i / GLANCES) + i;
-        struct effort e = glance(query, key, me, query->p);
+    for (int i = 0; i < GLANCES; i++) {
+        struct effort e = glance_at(query, key, i, query->p);
         steps[i] = e.steps;
         touched[i] = e.touched;
     }
     qsort(steps, GLANCES, sizeof *steps, by_size);
     qsort(touched, GLANCES, sizeof *touched, by_size);
-    struct effort all = { .steps = steps[GLANCES / 2] * query->p,
-                          .touched = touched[GLANCES / 2] * query->p };
-    bool clear =
-        all.steps > clearly * (double)most || all.touched > clearly * effort_most_touched;
-    return clear ? effort_refuse(query, all, most)
-                 : 0; /* else it is counted, which is as soon over */
+    return (struct effort){ .steps = steps[GLANCES / 2], .touched = touched[GLANCES / 2] };
+}
+
+/* Of the shortest plan that few ranks foretell: in trees some grow by chance, but not that of the first. */
+static struct effort shortest(const struct price_query *query, const struct plan_key *key)
+{
+    struct effort least = { .steps = INFINITY, .touched = INFINITY };
+    for (int i = 0; i < GLANCES; i++) {
+        struct effort half = glance_at(query, key, i, FEW / 2),
+                      few = glance_at(query, key, i, FEW);
+        least.steps = fmin(least.steps, grown(half.steps, few.steps, query->p));
+        least.touched = fmin(least.touched, grown(half.touched, few.touched, query->p));
+    }
+    return least;
+}
+
+/* All ranks', when it is so many times too much. */
+static int refuse_clear(const struct price_query *query, struct effort one, double times,
+                        size_t most)
+{
+    struct effort all = { .steps = one.steps * query->p, .touched = one.touched * query->p };
+    bool clear = all.steps > times * (double)most || all.touched > times * effort_most_touched;
+    return clear ? effort_refuse(query, all, most) : 0;
+}
+
+int effort_all(const struct price_query *query, const struct plan_key *key, size_t most)
+{
+    enum { LEAST = 64 };
+    const double far = 4, clearly = 1.25;
+    if (query->p < LEAST || is_neighbourhood(query->algorithm->what))
+        return 0; /* edges are few */
+    if (grows(query) && (query->algorithm->needs != NEEDS_PLACES || has_whole_nodes(query))) {
+        int error = refuse_clear(query, shortest(query, key), far, most);
+        if (error)
+            return error;
+    }
+    /* What is not clear is counted, which is as soon over. */
+    return refuse_clear(query, median(query, key), clearly, most);
 }

@@ -278,6 +278,13 @@ for case in "scatterv:binomial 8 14" "neighbor_alltoall:direct 9 18" "allreduce:
     fi
 done
 expect "goal: a fold takes time" 0 "l4: calc 50 l4 requires l3" goal allreduce:ring -n 3 --bytes 3000 -o -
+for name in allreduce:ring alltoall:spread allreduce:doubling; do # at once: not after it was said that it may take minutes
+    got=$("$xmpi" plan goal $name -n 1000000 --bytes 8 -o "$scratch/goal" 2>&1)
+    case $?:$got in
+    1:"xmpi plan goal: $name on 1000000 ranks is about "*" steps; at most 8000000 are performed here"*) ok "goal: too much, $name" ;;
+    *) not_ok "goal: too much, $name" "$got" ;;
+    esac
+done
 expect "goal: where to" 2 "-o ring.goal" goal allreduce:ring -n 3 --bytes 3000
 
 # import
