@@ -45,13 +45,15 @@ bool param_tells_here(void)
     return local ? atoi(local) == 0 : !another_tells();
 }
 
-/* `wrong`: what it is not, as in "not a number". */
-static void complain(const struct param *p, const char *value, const char *wrong)
+/* `wrong`: what it is not, as in "not a number"; `then`: what comes of it, NULL: the default is used. */
+static void complain(const struct param *p, const char *value, const char *wrong,
+                     const char *then)
 {
-    bool plain = !*p->standard;
-    if (!another_tells())
-        say("%s%s=%s is %s; %s%s", PREFIX, p->name, value, wrong,
-            plain ? "going on as if it were not set" : "using the default, ", p->standard);
+    if (another_tells())
+        return;
+    if (!then)
+        then = *p->standard ? "using the default, " : "going on as if it were not set";
+    say("%s%s=%s is %s; %s%s", PREFIX, p->name, value, wrong, then, p->standard);
 }
 
 /* ---- values ---- */
@@ -127,16 +129,16 @@ static void number_complain(const struct param *p, const char *text)
         snprintf(wrong, sizeof wrong, "not %s from %lld to %lld", b->what, b->least, b->most);
     else
         snprintf(wrong, sizeof wrong, "not %s", forms[p->type].words);
-    complain(p, text, wrong);
+    complain(p, text, wrong, NULL);
 }
 
 static bool text_take(struct param *p, const char *text)
 {
-    const char *wrong = param_text_wrong((enum param_id)(p - params), text);
-    if (wrong) {
-        complain(p, text, wrong);
+    const char *then, *wrong = param_text_wrong((enum param_id)(p - params), text, &then);
+    if (wrong)
+        complain(p, text, wrong, then);
+    if (wrong && !then)
         text = p->standard;
-    }
     p->string = *text ? text : NULL;
     return !wrong;
 }

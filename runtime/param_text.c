@@ -43,18 +43,19 @@ static const struct row {
     enum param_id id;
     const char *words;
     bool (*fits)(const char *text);
-    const char *wrong;
+    const char *wrong, *then;
 } rows[] = {
-    { PARAM_ID_POLITE, "auto, always, never", NULL, "none of auto, always, never" },
-    { PARAM_ID_CROWDED, "auto, yes, no", NULL, "none of auto, yes, no" },
+    { PARAM_ID_POLITE, "auto, always, never", NULL, "none of auto, always, never", NULL },
+    { PARAM_ID_CROWDED, "auto, yes, no", NULL, "none of auto, yes, no", NULL },
     { PARAM_ID_SHM_SINGLE_COPY, "auto, cma, xpmem, both, none", NULL,
-      "none of auto, cma, xpmem, both, none" },
+      "none of auto, cma, xpmem, both, none", NULL },
     { PARAM_ID_INITIAL_ERRHANDLER, "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return",
-      NULL, "none of mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return" },
-    { PARAM_ID_GPU, NULL, is_place_on_pci, "not a place on PCI such as 0000:1b:00.0" },
+      NULL, "none of mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return", NULL },
+    { PARAM_ID_GPU, NULL, is_place_on_pci, "not a place on PCI such as 0000:1b:00.0", NULL },
     { PARAM_ID_MEMORY_ALLOC_KINDS, NULL, is_list_of_kinds,
-      "not a list of kinds such as mpi,system,cuda:device" },
-    { PARAM_ID_LIBXPMEM, NULL, may_be_opened, "not a library that can be read" },
+      "not a list of kinds such as mpi,system,cuda:device", NULL },
+    { PARAM_ID_LIBXPMEM, NULL, may_be_opened, "not a library that can be read",
+      "no memory of other ranks is mapped" },
 };
 
 static bool is_among(const char *text, const char *words)
@@ -69,12 +70,19 @@ static bool is_among(const char *text, const char *words)
     return false;
 }
 
-const char *param_text_wrong(enum param_id id, const char *text)
+static const struct row *row_of(enum param_id id)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].id == id && *text)
-            return (rows[i].words ? is_among(text, rows[i].words) : rows[i].fits(text))
-                       ? NULL
-                       : rows[i].wrong;
+        if (rows[i].id == id)
+            return &rows[i];
     return NULL;
+}
+
+const char *param_text_wrong(enum param_id id, const char *text, const char **then)
+{
+    const struct row *row = row_of(id);
+    *then = row ? row->then : NULL;
+    if (!row || !*text)
+        return NULL;
+    return (row->words ? is_among(text, row->words) : row->fits(text)) ? NULL : row->wrong;
 }

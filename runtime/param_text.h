@@ -8,7 +8,7 @@
 #include "runtime/param.h"
 
 /* What this text should be and is not, as in "XMPI_POLITE=x is none of auto, always, never"; NULL: nothing is
- * wrong with it, as far as that shows here. */
-const char *param_text_wrong(enum param_id id, const char *text);
+ * wrong with it, as far as that shows here.  *then: what comes of it, NULL: the default is to be used. */
+const char *param_text_wrong(enum param_id id, const char *text, const char **then);
 
 #endif

@@ -6,7 +6,7 @@
 #include "runtime/xpmem.h"
 
 #include "runtime/log.h"
-#include "runtime/param.h"
+#include "runtime/param_text.h"
 #include "runtime/symbols.h"
 
 #include <errno.h>
@@ -54,9 +54,11 @@ const struct xpmem *xpmem_open(const char **why)
     static const char *because;
     if (!tried)
         because = library_open();
-    if (!tried && because && param_string(LIBXPMEM) && param_tells_here())
-        say("XMPI_LIBXPMEM=%s cannot be used: %s; unset it for the system's own",
-            param_string(LIBXPMEM), because);
+    const char *given = param_string(LIBXPMEM), *then;
+    if (!tried && because && given && !param_text_wrong(PARAM_ID_LIBXPMEM, given, &then) &&
+        param_tells_here())
+        say("XMPI_LIBXPMEM=%s cannot be used: %s; unset it for the system's own", given,
+            because);
     tried = true;
     if (because)
         *why = because;

@@ -205,9 +205,16 @@ START_TEST(texts_that_are_wrong_are_named_and_replaced)
     ck_assert_str_eq(param_string(POLITE), "auto");
     ck_assert_str_eq(param_string(SHM_SINGLE_COPY), "auto");
     ck_assert_ptr_null(param_string(GPU));
-    ck_assert_ptr_null(param_string(LIBXPMEM));
+    ck_assert_str_eq(param_string(LIBXPMEM),
+                     "/no/such/library"); /* nor is another one opened */
 }
 END_TEST
+
+static const char *wrong_text(enum param_id id, const char *text)
+{
+    const char *then;
+    return param_text_wrong(id, text, &then);
+}
 
 START_TEST(texts_that_are_right_are_left_alone)
 {
@@ -218,16 +225,16 @@ START_TEST(texts_that_are_right_are_left_alone)
     static const char *const wrong[] = { ":",         "mpi,:device", "cuda:",
                                          "cuda:,mpi", ":cuda",       "cuda::device" };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        ck_assert_msg(!param_text_wrong(PARAM_ID_GPU, places[i]), "%s", places[i]);
+        ck_assert_msg(!wrong_text(PARAM_ID_GPU, places[i]), "%s", places[i]);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        ck_assert_msg(!param_text_wrong(PARAM_ID_MEMORY_ALLOC_KINDS, kinds[i]), "%s", kinds[i]);
+        ck_assert_msg(!wrong_text(PARAM_ID_MEMORY_ALLOC_KINDS, kinds[i]), "%s", kinds[i]);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        ck_assert_msg(param_text_wrong(PARAM_ID_MEMORY_ALLOC_KINDS, wrong[i]) != NULL, "%s",
+        ck_assert_msg(wrong_text(PARAM_ID_MEMORY_ALLOC_KINDS, wrong[i]) != NULL, "%s",
                       wrong[i]);
-    ck_assert_ptr_nonnull(param_text_wrong(PARAM_ID_GPU, "0000:1b:00.0x"));
-    ck_assert_ptr_null(param_text_wrong(PARAM_ID_POLITE, ""));
-    ck_assert_ptr_null(param_text_wrong(PARAM_ID_LIBXPMEM, "libxpmem.so.0"));
-    ck_assert_ptr_null(param_text_wrong(PARAM_ID_COLL, "whatever"));
+    ck_assert_ptr_nonnull(wrong_text(PARAM_ID_GPU, "0000:1b:00.0x"));
+    ck_assert_ptr_null(wrong_text(PARAM_ID_POLITE, ""));
+    ck_assert_ptr_null(wrong_text(PARAM_ID_LIBXPMEM, "libxpmem.so.0"));
+    ck_assert_ptr_null(wrong_text(PARAM_ID_COLL, "whatever"));
 }
 END_TEST
 
