@@ -8,18 +8,20 @@
 #include <stdlib.h>
 
 /* It has waited for long for what no rank can bring. */
-static bool waits_outside(const struct situation *s, double settled)
+static bool waits_outside(const struct graph *g, int rank, double settled)
 {
+    const struct situation *s = &g->ranks[rank];
     bool outside = false;
     for (int i = 0; i < items_known(&s->wait); i++)
         outside |= s->wait.items[i].kind == RECORD_OTHER;
-    return outside && is_settled(s, settled);
+    return outside && is_settled(g, rank, settled);
 }
 
-static bool holds_up(const struct situation *s, double settled)
+static bool holds_up(const struct graph *g, int rank, double settled)
 {
+    const struct situation *s = &g->ranks[rank];
     return s->standing == STANDING_ABSENT || s->standing == STANDING_OUTSIDE || s->stopped ||
-           waits_outside(s, settled);
+           waits_outside(g, rank, settled);
 }
 
 /* The rank that holds up most of those that have waited for long; one that waits outside of MPI may hold up itself
@@ -29,13 +31,13 @@ static int holder_of(const struct graph *g, double settled)
     int *votes = calloc((unsigned)g->n, sizeof *votes), best = -1;
     for (int i = 0; votes && i < g->n; i++) {
         const struct record_wait *wait = &g->ranks[i].wait;
-        for (int k = 0; is_settled(&g->ranks[i], settled) && k < items_known(wait); k++)
+        for (int k = 0; is_settled(g, i, settled) && k < items_known(wait); k++)
             if (wait->items[k].world >= 0 && wait->items[k].world < g->n)
                 votes[wait->items[k].world]++;
     }
     for (int h = 0; votes && h < g->n; h++) {
-        votes[h] = 2 * votes[h] + waits_outside(&g->ranks[h], settled);
-        if (holds_up(&g->ranks[h], settled) && votes[h] > (best < 0 ? 0 : votes[best]))
+        votes[h] = 2 * votes[h] + waits_outside(g, h, settled);
+        if (holds_up(g, h, settled) && votes[h] > (best < 0 ? 0 : votes[best]))
             best = h;
     }
     free(votes);
@@ -53,7 +55,7 @@ static int count_held(const struct graph *g, int holder, double settled, bool *h
         for (int at = 0; at < g->n; at++) {
             int i = to_and_fro(g, pass, at);
             const struct record_wait *wait = &g->ranks[i].wait;
-            bool waits = !held[i] && is_settled(&g->ranks[i], settled);
+            bool waits = !held[i] && is_settled(g, i, settled);
             for (int k = 0; waits && !held[i] && k < items_known(wait); k++) {
                 int world = wait->items[k].world;
                 held[i] = world >= 0 && world < g->n && held[world];

@@ -5,7 +5,8 @@
  * A rank whose threads all wait may go on when one of them may; one with threads beside them that may
  * call MPI can always.  Waits for something outside of MPI and waits that nobody could tell count as
  * able to go on, and so do ranks where something moves, or whose messages the network has not delivered
- * yet: what is said is certain, but for ranks that only test: they may stop that, which is said, too.
+ * yet to somebody who may still take them: what is said is certain, but for ranks that only test: they may
+ * stop that, which is said, too.
  */
 #include "launcher/graph.h"
 
@@ -55,11 +56,28 @@ static bool thread_may_go_on(const struct graph *g, int rank)
     return may;
 }
 
-bool is_settled(const struct situation *s, double settled)
+/* What has gone to it over the network, and was not acked, it will not take by itself. */
+static bool takes_nothing(const struct graph *g, int rank)
 {
+    const struct situation *s = rank >= 0 && rank < g->n ? &g->ranks[rank] : NULL;
+    return s && (s->standing >= STANDING_FINAL || s->world_over || s->stopped);
+}
+
+static bool network_may_move(const struct graph *g, const struct situation *s)
+{
+    int known = s->undelivered < RECORD_MOVES ? s->undelivered : RECORD_MOVES;
+    bool may = s->undelivered > known;
+    for (int i = 0; i < known && !may; i++)
+        may = !takes_nothing(g, s->moves_with[i]);
+    return may;
+}
+
+bool is_settled(const struct graph *g, int rank, double settled)
+{
+    const struct situation *s = &g->ranks[rank];
     double seconds = s->nwaits > 1 || s->wait.polled ? s->least_seconds : s->seconds;
     return s->standing == STANDING_WAITING && !s->threads_free && !s->moving && !s->stopped &&
-           s->undelivered == 0 && seconds >= settled;
+           seconds >= settled && !network_may_move(g, s);
 }
 
 int to_and_fro(const struct graph *g, int pass, int k)
@@ -72,14 +90,14 @@ void graph_find_moves(struct graph *g, double settled)
     for (int i = 0; i < g->n; i++) {
         enum standing standing = g->ranks[i].standing;
         g->moves[i] = standing != STANDING_FINAL && standing != STANDING_GONE &&
-                      !is_settled(&g->ranks[i], settled);
+                      !is_settled(g, i, settled);
     }
     bool changed = true;
     for (int pass = 0; changed; pass++) {
         changed = false;
         for (int k = 0; k < g->n; k++) {
             int i = to_and_fro(g, pass, k);
-            if (!g->moves[i] && is_settled(&g->ranks[i], settled) && thread_may_go_on(g, i))
+            if (!g->moves[i] && is_settled(g, i, settled) && thread_may_go_on(g, i))
                 g->moves[i] = changed = true;
         }
     }

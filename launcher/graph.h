@@ -27,8 +27,8 @@ static inline int items_known(const struct record_wait *wait)
     return wait->nitems < RECORD_ITEMS ? wait->nitems : RECORD_ITEMS;
 }
 
-/* It has waited for `settled` seconds, and nothing is on its way there. */
-bool is_settled(const struct situation *s, double settled);
+/* It has waited for `settled` seconds, and nothing is on its way there that somebody may still take. */
+bool is_settled(const struct graph *g, int rank, double settled);
 
 /* Fills `moves`. */
 void graph_find_moves(struct graph *g, double settled);

@@ -133,6 +133,7 @@ static void read_process(const struct record_area *area, struct situation *s)
     s->threads_free =
         (area->multiple || status_tests(s)) && threads > s->nwaits + area->helpers;
     s->undelivered = area->undelivered;
+    memcpy(s->moves_with, area->moves_with, sizeof s->moves_with);
     s->moves += s->wait.moves;
     for (int i = 0; i < s->nwaits - 1; i++)
         s->moves += s->more[i].moves;

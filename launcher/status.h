@@ -40,8 +40,9 @@ struct situation {
     bool
         world_over; /* resting: it has called MPI_Finalize, and all of MPI_COMM_WORLD is over */
     bool moving;    /* something has moved since the last look, see status_compare */
-    bool threads_free;       /* others of its threads do not wait, and may call MPI as well */
-    int undelivered;         /* processes to or from whom the network still moves something */
+    bool threads_free; /* others of its threads do not wait, and may call MPI as well */
+    int undelivered;   /* as in struct record_area */
+    int32_t moves_with[RECORD_MOVES];
     bool far;                /* of another host: `places` says where it is */
     uint64_t moves;          /* grows with whatever it does */
     struct record_wait wait; /* the longest of them */

@@ -26,7 +26,7 @@
 #define BOOT_JOB_ENV "XMPI_JOB"            /* the job id */
 #define BOOT_GPU_ENV "XMPI_GPU"            /* the GPU of this rank: its place on PCI */
 enum {
-    BOOT_VERSION = 11,
+    BOOT_VERSION = 12,
     BOOT_JOB_CHARS = 48,
     BOOT_TEXT_CHARS = 400,
     BOOT_NODE_CHARS = 56,
@@ -94,7 +94,7 @@ struct boot_contact {       /* what processes of other nodes need to reach this 
 struct boot_other {
     _Atomic uint32_t dead;  /* enum boot_dead */
     _Atomic uint32_t bytes; /* of `card`, 0: not known yet */
-    _Atomic uint32_t left;  /* 1: it has left MPI, and has no card */
+    _Atomic uint32_t left;  /* 1: it has left MPI, and has no card, or has ended */
     char card[BOOT_CONTACT_BYTES];
 };
 
@@ -170,7 +170,7 @@ bool boot_announce(struct boot_header *segment, int local, uint32_t dead);
 void boot_wake_all(struct boot_header *segment);
 
 /* The launcher's news of ranks on other nodes: one has died; how the network reaches one, no bytes:
- * not at all, it has left MPI (to be followed by boot_wake_published, once for many). */
+ * not at all, or not any more, it has left MPI (to be followed by boot_wake_published, once for many). */
 void boot_announce_other(struct boot_header *segment, int world, uint32_t dead);
 void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes);
 

@@ -34,6 +34,7 @@ enum {
     RECORD_COMM_CHARS = 32,
     RECORD_WAITS = 4, /* at the same time, by threads; more are not told */
     RECORD_ITEMS = 6, /* things that one wait waits for; more are counted */
+    RECORD_MOVES = 8, /* processes with whom the network still moves something; likewise */
 };
 
 struct record_event {
@@ -125,7 +126,8 @@ struct record_area {
     uint32_t serial;              /* of the last wait told */
     int32_t multiple;             /* several threads may call at once */
     int32_t helpers;              /* threads of ours, which send nothing by themselves */
-    int32_t undelivered; /* processes to or from whom the network still moves something */
+    int32_t undelivered; /* processes to or from whom the network still moves something, */
+    int32_t moves_with[RECORD_MOVES]; /* and the first of them, as world ranks */
     struct record_wait waits[RECORD_WAITS];
     char names[RECORD_NAMES][RECORD_NAME_CHARS];
     struct record_left left[RECORD_LEFT];

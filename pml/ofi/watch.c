@@ -417,6 +417,26 @@ static void trunks_stand(uint64_t now)
     connections_ask((int)probe_interval_s());
 }
 
+/* Who has gone takes nothing any more, also where its card never came. */
+static bool trunk_moves(const struct trunk *trunk)
+{
+    bool goes = trunk->first && !trunk_left(trunk) && !trunk_gone(trunk);
+    return trunk->state != TRUNK_LOST && (goes || fetches_from(trunk));
+}
+
+static void moves_tell(void)
+{
+    int undelivered = 0;
+    for (const struct trunk *trunk = trunks; trunk; trunk = trunk->next) {
+        if (!trunk_moves(trunk))
+            continue;
+        if (undelivered < RECORD_MOVES)
+            record_area->moves_with[undelivered] = trunk->peer->world;
+        undelivered++;
+    }
+    record_area->undelivered = undelivered;
+}
+
 void trunks_watch(void)
 {
     static uint64_t looked;
@@ -425,7 +445,6 @@ void trunks_watch(void)
     if (now - looked < LOOK_NS)
         return;
     looked = now;
-    int undelivered = 0;
     for (struct trunk *trunk = trunks; trunk; trunk = trunk->next) {
         if (trunk->state == TRUNK_OPEN && !trunk_left(trunk))
             trunk_watch(trunk, now);
@@ -435,10 +454,8 @@ void trunks_watch(void)
             path_stands(trunk, i, now);
         trunk->answers = false;
         stands |= trunk->state == TRUNK_OPEN && !trunk_left(trunk) && trunk_stands(trunk, now);
-        bool moves = (trunk->first && !trunk_left(trunk)) || fetches_from(trunk);
-        undelivered += moves && trunk->state != TRUNK_LOST;
     }
     if (stands)
         trunks_stand(now);
-    record_area->undelivered = undelivered;
+    moves_tell();
 }

@@ -139,6 +139,34 @@ START_TEST(sends_of_one_collective)
 }
 END_TEST
 
+/* Frames to a rank that has left, or is stopped, are acked by nobody. */
+START_TEST(what_nobody_takes_moves_nothing)
+{
+    begin();
+    waits(0, "MPI_Ssend", RECORD_SEND, 1);
+    ranks[0].undelivered = 1;
+    ranks[0].moves_with[0] = 1;
+    ck_assert_int_eq(stuck(2), 0);
+    ck_assert(!says(2, "=>"));
+    ranks[1].standing = STANDING_FINAL;
+    ck_assert(says(2, "rank 0 waits in MPI_Ssend for rank 1, which has called MPI_Finalize"));
+    ranks[1].standing = STANDING_RESTING;
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[1].world_over = true; /* a session of its own may still begin */
+    ranks[0].wait.items[0].of_world = 1;
+    ck_assert_int_eq(stuck(2), 1);
+    ranks[0].undelivered = RECORD_MOVES + 1; /* one of them is not known */
+    for (int i = 0; i < RECORD_MOVES; i++)
+        ranks[0].moves_with[i] = 1;
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[0].undelivered = 1;
+    ranks[1].standing = STANDING_WAITING;
+    ranks[1].world_over = false;
+    ranks[1].stopped = true;
+    ck_assert(says(2, "one rank waits for rank 1, which is stopped by a signal: kill -CONT"));
+}
+END_TEST
+
 START_TEST(what_may_still_move_is_not_blamed)
 {
     begin();
@@ -148,6 +176,8 @@ START_TEST(what_may_still_move_is_not_blamed)
     ck_assert_int_eq(stuck(2), 0);
     ranks[1].seconds = 20;
     ranks[1].undelivered = 1; /* it may be what 0 waits for */
+    ck_assert_int_eq(stuck(2), 0);
+    ranks[1].moves_with[0] = 5; /* not known, so it may take it */
     ck_assert_int_eq(stuck(2), 0);
     ranks[1].undelivered = 0;
     ck_assert_int_eq(stuck(2), 2);
@@ -409,7 +439,7 @@ START_TEST(long_pipelines)
 END_TEST
 
 UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, algorithms_that_differ,
-          sends_of_one_collective, what_may_still_move_is_not_blamed, who_holds_up_the_others,
-          who_waits_outside_alone, any_of_several, any_source, tests_again_and_again, ends,
-          collectives, collectives_of_circles, probes, threads_outside, many_ranks,
-          long_pipelines)
+          sends_of_one_collective, what_nobody_takes_moves_nothing,
+          what_may_still_move_is_not_blamed, who_holds_up_the_others, who_waits_outside_alone,
+          any_of_several, any_source, tests_again_and_again, ends, collectives,
+          collectives_of_circles, probes, threads_outside, many_ranks, long_pipelines)
