@@ -5,11 +5,14 @@
  *
  *     rank, bit  ->  launcher, POST_ASK  ->  launcher there: a word in the record, its doorbell
  *
- * The answer is the card, which goes to everybody (cards.c).  Costs two bits per rank of the job, and
- * a look at half of them whenever a rank of this host rings or something else happens here.
+ * The answer is the card, which goes to everybody (cards.c).  Where the rank has ended, its launcher, or that one's
+ * neighbour, says at once that it has left.  Costs two bits per rank of the job, and a look at half of them whenever
+ * a rank of this host rings or something else happens here.
  */
 #include "launcher/cards.h"
 
+#include "launcher/frames.h"
+#include "launcher/others.h"
 #include "launcher/post.h"
 
 #include <stdlib.h>
@@ -65,21 +68,68 @@ void ask_look(struct job *job)
 
 /* ---- a question has come ---- */
 
-static void ask_rank(struct job *job, int world)
+struct answer { /* who has left, for everybody */
+    struct pack list;
+    int n;
+};
+
+static void answer_add(struct answer *answer, int world)
+{
+    pack_number(&answer->list, world);
+    pack_bytes(&answer->list, "", 0);
+    answer->n++;
+}
+
+static void answer_send(struct job *job, struct answer *answer)
+{
+    struct pack pack = { 0 };
+    pack_number(&pack, answer->n);
+    pack_raw(&pack, answer->list.bytes, answer->list.n);
+    struct unpack own = { pack.bytes, pack.bytes + pack.n, false };
+    cards_hand_out(job, &own);
+    job->others->send(POST_ALL, FRAME_CARDS, &pack);
+    pack_free(&pack);
+}
+
+/* It has ended, and nobody looks for news of it any more. */
+static bool has_ended(const struct job *job, int number)
+{
+    return job->ranks[number].ended && job->running == 0;
+}
+
+/* Here, or on a host that has ended (`late`). */
+static void ask_rank(struct job *job, int world, bool late, struct answer *answer)
 {
     int number = job_number(job, world);
-    if (job->segment && number >= 0)
+    if (late || (number >= 0 && has_ended(job, number)))
+        answer_add(answer, world);
+    else if (job->segment && number >= 0)
         boot_ask_rank(job->segment, job->plan->ranks[number].local);
+}
+
+static void take_question(struct job *job, bool late, struct unpack *text)
+{
+    struct answer answer = { 0 };
+    while (text->at < text->end && !text->bad) {
+        int world = unpack_int(text, 0, job->plan->world - 1);
+        if (!text->bad)
+            ask_rank(job, world, late, &answer);
+    }
+    if (answer.n)
+        answer_send(job, &answer);
+    pack_free(&answer.list);
 }
 
 static void got_question(struct job *job, int from, struct unpack *text)
 {
     (void)from;
-    while (text->at < text->end && !text->bad) {
-        int world = unpack_int(text, 0, job->plan->world - 1);
-        if (!text->bad)
-            ask_rank(job, world);
-    }
+    take_question(job, false, text);
+}
+
+static void got_late(struct job *job, int from, struct unpack *text)
+{
+    (void)from;
+    take_question(job, true, text);
 }
 
 void ask_open(const struct job *job)
@@ -89,4 +139,5 @@ void ask_open(const struct job *job)
     if (!asked)
         abort();
     post_handle(POST_ASK, got_question);
+    post_handle_late(POST_ASK, got_late);
 }

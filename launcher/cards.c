@@ -3,8 +3,8 @@
  * Cards travel in batches: whoever publishes rings (SIGURG), and what has come until the launcher
  * looks goes in one frame.  A record without a card costs one load per look.
  *
- * A rank that was asked for its card and leaves MPI, or ends, without one is told of as well: nobody
- * waits for it then.
+ * A rank that was asked for its card and leaves MPI without one, or ends, is told of as well: nobody waits for
+ * it then.
  */
 #include "launcher/cards.h"
 
@@ -15,22 +15,35 @@ static bool has_left(const struct rank *rank, const struct boot_rank *record)
     return atomic_load(&record->contact.asked) && (rank->ended || bootseg_has_left(record));
 }
 
-/* Pack what is new of one rank; false: nothing. */
-static bool collect(struct job *job, int number, struct pack *list)
+static void tell(const struct job *job, int number, const void *card, uint32_t bytes,
+                 struct pack *list)
+{
+    pack_number(list, job_world(job, number));
+    pack_bytes(list, card, bytes);
+}
+
+/* Pack what is new of one rank: how many things.  One with a card may be back, for a session, until it ends. */
+static int collect(struct job *job, int number, struct pack *list)
 {
     struct rank *rank = &job->ranks[number];
     const struct boot_rank *record = bootseg_rank(job->segment, job->plan->ranks[number].local);
     bool left = has_left(rank, record); /* first: it may publish and leave meanwhile */
     uint32_t bytes = atomic_load_explicit(&record->contact.bytes, memory_order_acquire);
-    if (bytes > sizeof record->contact.card || rank->card_sent)
-        return false;
-    if (!bytes && (!left || rank->left_sent))
-        return false;
-    rank->card_sent = bytes > 0;
-    rank->left_sent = left;
-    pack_number(list, job_world(job, number));
-    pack_bytes(list, record->contact.card, bytes);
-    return true;
+    int n = 0;
+    if (bytes > sizeof record->contact.card)
+        return 0;
+    if (bytes && !rank->card_sent) {
+        rank->card_sent = true;
+        rank->left_sent = false;
+        tell(job, number, record->contact.card, bytes, list);
+        n++;
+    }
+    if (left && !rank->left_sent && (!bytes || rank->ended)) {
+        rank->left_sent = true;
+        tell(job, number, record->contact.card, 0, list);
+        n++;
+    }
+    return n;
 }
 
 bool cards_collect(struct job *job, struct pack *pack)
@@ -49,7 +62,7 @@ bool cards_collect(struct job *job, struct pack *pack)
 
 bool cards_hand_out(struct job *job, struct unpack *from)
 {
-    int n = unpack_int(from, 0, job->plan->world);
+    int n = unpack_int(from, 0, 2 * job->plan->world);
     for (int i = 0; i < n && !from->bad; i++) {
         size_t bytes;
         int world = unpack_int(from, 0, job->plan->world - 1);

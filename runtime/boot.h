@@ -74,7 +74,8 @@ int boot_node(int world);
  * must be published before anybody needs them. */
 bool boot_can_ask(void);
 void boot_ask(int world);
-bool boot_left(int world); /* has left MPI, perhaps for good, and has published none */
+bool boot_left(
+    int world); /* has left MPI, perhaps for good, and has published none; or has ended */
 
 /* Tell all processes of the job how the network reaches this one: at most BOOT_CONTACT_BYTES, once.
  * boot_contact: what another process published, its length in *bytes; 0: nothing yet.  It may ask

@@ -176,8 +176,10 @@ void boot_announce_other(struct boot_header *segment, int world, uint32_t dead)
 void boot_card_other(struct boot_header *segment, int world, const void *card, size_t bytes)
 {
     struct boot_other *other = bootseg_other(segment, world);
-    memcpy(other->card, card, bytes);
-    atomic_store_explicit(&other->bytes, (uint32_t)bytes, memory_order_release);
+    if (bytes) {
+        memcpy(other->card, card, bytes);
+        atomic_store_explicit(&other->bytes, (uint32_t)bytes, memory_order_release);
+    }
     atomic_store(&other->left, bytes == 0);
 }
 

@@ -76,7 +76,7 @@ bool trunk_gone(const struct trunk *trunk)
 {
     if (trunk->state == TRUNK_LOST)
         return true;
-    if (trunk->state == TRUNK_UNKNOWN && boot_left(trunk->peer->world))
+    if (boot_left(trunk->peer->world))
         return true;
     struct boot_rank *record = boot_neighbour(trunk->peer->world);
     return record &&

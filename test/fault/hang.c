@@ -173,6 +173,25 @@ static void finalized(void)
     MPI_Recv(data, 1, MPI_INT, 1, 0, world, MPI_STATUS_IGNORE); // finalized
 }
 
+/* To one that has left, and that has never talked to anybody. */
+static void unmet(void)
+{
+    if (rank != 0)
+        return;
+    usleep(300000);
+    MPI_Ssend(data, 1, MPI_INT, 1, 0, world); // unmet
+}
+
+/* Nor is it stuck. */
+static void unmet_dup(void)
+{
+    MPI_Comm dup;
+    if (rank != 0)
+        return;
+    usleep(300000);
+    MPI_Comm_dup(world, &dup);
+}
+
 static void leave(void)
 {
     if (rank == 1)
@@ -761,6 +780,8 @@ static const struct {
     { "truncate", truncate_it },
     { "finalize", finalize },
     { "finalized", finalized },
+    { "unmet", unmet },
+    { "unmet-dup", unmet_dup },
     { "leave", leave },
     { "left-many", left_many },
     { "anybody", anybody },

@@ -143,6 +143,19 @@ says finalized "rank 2 waits in MPI_Recv for rank 1, which has called MPI_Finali
 at_line finalized finalized
 XMPI_SHM=0 broken finalized 2
 says "finalized, each rank a node" "rank 0 waits in MPI_Recv for rank 1, which has called MPI_Finalize"
+for shm in 1 0; do
+    XMPI_SHM=$shm broken unmet 2
+    says "unmet, XMPI_SHM=$shm" "rank 0 waits in MPI_Ssend for rank 1, which has called MPI_Finalize"
+done
+at_line unmet unmet
+for program in unmet unmet-dup; do # the other host has ended, too
+    XMPI_LAUNCH_AGENT='sh -c "{cmd}"' XMPI_HANG=0.4 run 30 --timeout 10 -H a:1,b:1 "$hang" $program
+    mv "$dir/err" "$dir/err.$program"
+    echo $code > "$dir/code.$program"
+done
+mv "$dir/err.unmet" "$dir/err"
+says "unmet, of two hosts" "rank 0 waits in MPI_Ssend for rank 1, which has called MPI_Finalize"
+check "unmet, of two hosts: who sends ends" "$(cat "$dir/code.unmet-dup")" 0
 broken leave 2
 says leave "rank 1 .*MPI_Finalize"
 refused left-many 3 "rank 0 called MPI_Comm_free while rank [12] called MPI_Barrier, 1st collective"
@@ -308,15 +321,19 @@ await_status()
 }
 
 # Stopped ranks may be continued: those who wait for them are not stuck.
-XMPI_HANG=0.5 start -np 2 "$hang" stopped
-await_status "stopped by a signal"
-check "stopped: --status tells" "$(grep -c 'stopped by a signal' "$dir/status")" 1
-sleep 2
-grep -q "can never go on" "$dir/err" && not_ok "stopped" "taken for a deadlock" ||
-    ok "stopped: no deadlock"
-for rank in $(sed -n 's/.*(pid \([0-9]*\)).*/\1/p' "$dir/status"); do kill -CONT "$rank"; done
-collect
-check "stopped: goes on" $code 0
+for shm in 1 0; do
+    XMPI_SHM=$shm XMPI_HANG=0.5 start -np 2 "$hang" stopped
+    await_status "which is stopped by a signal: kill -CONT"
+    check "stopped, XMPI_SHM=$shm: --status tells" "$(grep -c 'stopped by a signal$' "$dir/status")" 1
+    check "stopped, XMPI_SHM=$shm: and who waits for it" \
+        "$(grep -c '=> one rank waits for rank [01], which is stopped' "$dir/status")" 1
+    sleep 2
+    grep -q "can never go on" "$dir/err" && not_ok "stopped, XMPI_SHM=$shm" "taken for a deadlock" ||
+        ok "stopped, XMPI_SHM=$shm: no deadlock"
+    for rank in $(sed -n 's/.*(pid \([0-9]*\)).*/\1/p' "$dir/status"); do kill -CONT "$rank"; done
+    collect
+    check "stopped, XMPI_SHM=$shm: goes on" $code 0
+done
 XMPI_HANG=0.5 run 30 -np 2 "$hang" slow
 check "a slow rank: the job ends well" $code 0
 says "a slow rank" "no rank has called or received anything"

@@ -20,8 +20,15 @@ static struct plan plan = {
 static struct pack sent[NODES]; /* all that was asked there */
 static int questions;
 
+static struct pack answered; /* to everybody */
+
 static void send_there(int to, int kind, const struct pack *frame)
 {
+    if (kind == FRAME_CARDS) {
+        ck_assert_int_eq(to, POST_ALL);
+        pack_raw(&answered, frame->bytes, frame->n);
+        return;
+    }
     ck_assert_int_eq(kind, FRAME_POST);
     struct unpack from = { frame->bytes, frame->bytes + frame->n, false };
     ck_assert_int_eq(unpack_number(&from), to);
@@ -151,6 +158,46 @@ START_TEST(who_leaves_is_told_of_when_somebody_waits)
     atomic_store(&record->contact.bytes, 40);
     ck_assert_int_eq(told(), 40);
     ck_assert_int_eq(told(), -1);
+    atomic_store(&record->state, BOOT_RESTING); /* it may be back */
+    ck_assert_int_eq(told(), -1);
+    ranks[5].ended = true;
+    ck_assert_int_eq(told(), 0);
+    ck_assert_int_eq(told(), -1);
+}
+END_TEST
+
+/* The next answer that was given for one who cannot: who it is about, without a card. */
+static int64_t answered_for(void)
+{
+    size_t bytes = 1;
+    ck_assert_uint_gt(answered.n, 0);
+    struct unpack from = { answered.bytes, answered.bytes + answered.n, false };
+    ck_assert_int_eq(unpack_number(&from), 1);
+    int64_t world = unpack_number(&from);
+    unpack_bytes(&from, &bytes);
+    ck_assert_uint_eq(bytes, 0);
+    pack_free(&answered);
+    return world;
+}
+
+START_TEST(who_has_ended_is_answered_for)
+{
+    begin();
+    ranks[5].ended = true;
+    job.running = 1; /* it is told of like others */
+    ck_assert(heard(1, (int64_t[]){ 5 }));
+    ck_assert(is_asked(5));
+    ck_assert_uint_eq(answered.n, 0);
+    job.running = 0;
+    ck_assert(heard(1, (int64_t[]){ 5 }));
+    ck_assert_int_eq(answered_for(), 5);
+    struct pack frame = { 0 }; /* for host 2, which has gone; host 1 asks */
+    pack_number(&frame, 2), pack_number(&frame, 1), pack_number(&frame, POST_ASK);
+    pack_number(&frame, 150);
+    post_late(&job, &frame);
+    pack_free(&frame);
+    ck_assert_int_eq(answered_for(), 150);
+    ck_assert_uint_eq(bootseg_other(job.segment, 150)->left, 1);
 }
 END_TEST
 
@@ -173,4 +220,5 @@ START_TEST(a_card_after_all)
 END_TEST
 
 UNIT_MAIN("ask", a_question_rings_the_rank, each_is_asked_once_where_it_is, garbage_is_refused,
-          who_leaves_is_told_of_when_somebody_waits, a_card_after_all)
+          who_leaves_is_told_of_when_somebody_waits, who_has_ended_is_answered_for,
+          a_card_after_all)
