@@ -121,7 +121,7 @@ static int error_of(struct attach_later *x)
     if (x->error == x->a.met.error || x->error == x->a.over.error)
         fail_recall(x->a.tiny);
     else
-        channel_check(&x->team->channel);
+        channel_check_of(&x->team->channel, telling_number(x->telling));
     return way_close(x, x->error);
 }
 
@@ -222,7 +222,9 @@ static enum stage learn(struct attach_later *x)
 static bool is_lost(struct attach_later *x)
 {
     bool waits = x->stage == OFFERED || x->stage == SAID;
-    int lost = waits && !has_heard(x) ? channel_check(&x->team->channel) : 0;
+    int lost = waits && !has_heard(x)
+                   ? channel_check_of(&x->team->channel, telling_number(x->telling))
+                   : 0;
     if (lost)
         x->stage = leave(x, lost);
     return lost;
@@ -233,7 +235,8 @@ static bool go_on(struct attach_later *x, int *error)
     *error = 0;
     if (x->stage == RESTING)
         return rest_go_on(x, error);
-    if (x->stage == FRESH && (*error = channel_check(&x->team->channel)))
+    if (x->stage == FRESH &&
+        (*error = channel_check_of(&x->team->channel, telling_number(x->telling))))
         return true; /* the one before left, and our offer would stand where others await its end */
     if (x->stage == FRESH && x->a.tiny->apart >> x->telling->call->what & 1)
         return rest_begin(x, error);

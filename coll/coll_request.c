@@ -57,7 +57,7 @@ static void coll_begin(struct coll_request *c)
 static int coll_restart(struct request *request)
 {
     struct coll_request *c = (struct coll_request *)request;
-    int error = channel_check(&c->run.team->channel);
+    int error = channel_check_of(&c->run.team->channel, c->run.tag);
     if (error)
         return error;
     request->done = 0;

@@ -9,6 +9,10 @@
  * said in the last collectives there.  Those of its machine who have waited for long read it, as if it had answered
  * (mismatch.c).  It may also have left too early, and never called what they wait for.
  *
+ * Once somebody is lost, ranks leave where they like, and that is no mismatch.  Then what counts is how many
+ * collectives a rank had begun: those it has done its part of, and the others may still be in them; of later ones it
+ * is lost (pml/failure.h).
+ *
  * Costs nothing before a rank leaves.
  */
 #include "coll/tell.h"
@@ -38,14 +42,15 @@ void last_words(const struct team *team, bool freed)
 {
     const struct channel *channel = &team->channel;
     struct record_area *area = record_area;
-    if (channel->size < 2 || failures_any() || record_left_read(area, channel->context))
-        return; /* who lost somebody may leave early */
+    if (channel->size < 2 || record_left_read(area, channel->context))
+        return;
     uint32_t n = area->lefts++;
     struct record_left *left = &area->left[n % RECORD_LEFT];
     atomic_store_explicit(&left->context, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     left->calls = team->calls & COLL_NUMBERS;
     left->freed = freed;
+    left->losses = failures_any();
     said_write(&area->last[n % RECORD_LAST], team);
     atomic_store_explicit(&left->context, channel->context, memory_order_release);
 }
@@ -55,7 +60,7 @@ static bool left_read(const struct record_area *area, uint64_t context, struct l
 {
     const struct record_left *left = record_left_read(area, context);
     const struct record_last *last = left ? record_last_read(area, context) : NULL;
-    if (!left)
+    if (!left || left->losses)
         return false;
     memset(copy, 0, sizeof *copy);
     copy->calls = left->calls;
@@ -96,6 +101,22 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
     m->their_signature = (uint32_t)theirs;
     m->their_number = (uint32_t)(theirs >> 32);
     return theirs && words_differ(mine, theirs);
+}
+
+/* ---- after a loss ---- */
+
+/* A persistent one may be started again, and how often it was nobody knows. */
+bool last_misses(const struct channel *channel, int world, int number)
+{
+    const struct team *team = (const struct team *)channel; /* which begins with it */
+    const struct record_area *area = boot_recorder(world);
+    const struct record_left *left = area ? record_left_read(area, channel->context) : NULL;
+    bool latest = number == COLLECTIVE_LATEST;
+    if (!left || number == 0 || (!latest && number & COLL_PERSISTENT))
+        return true;
+    uint32_t mine = (latest ? team->calls : (uint32_t)number) & COLL_NUMBERS,
+             ahead = (mine - left->calls) & COLL_NUMBERS;
+    return ahead != 0 && ahead < COLL_NUMBERS / 2;
 }
 
 /* ---- at the end ---- */

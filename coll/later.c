@@ -91,6 +91,11 @@ static bool has_heard(struct later *l)
     return l->attach ? attach_later_can(l->attach) : tiny_has_heard(&l->round, &l->heard);
 }
 
+static int later_check(const struct later *l)
+{
+    return channel_check_of(&l->telling.team->channel, telling_number(&l->telling));
+}
+
 /* Go on with the first of its track.  True: it is over, with *error. */
 static bool later_go_on(struct later *l, int *error)
 {
@@ -107,7 +112,7 @@ static bool later_go_on(struct later *l, int *error)
         return true;
     }
     if (!*error)
-        *error = channel_check(&l->telling.team->channel);
+        *error = later_check(l);
     return *error != 0;
 }
 
@@ -118,7 +123,8 @@ static void later_end(struct later *l, int error)
         return;
     l->request.result.error = fail_keep(&l->request, error);
     if (error == MPIX_ERR_PROC_FAILED)
-        l->request.result.lost = (unsigned)(failure_among(l->telling.team->channel.peers) + 1);
+        l->request.result.lost =
+            (unsigned)(failure_of(&l->telling.team->channel, telling_number(&l->telling)) + 1);
 }
 
 /* ---- tracks ---- */
@@ -245,7 +251,7 @@ static void later_begin(struct later *l)
 static int later_restart(struct request *request)
 {
     struct later *l = (struct later *)request;
-    int error = channel_check(&l->telling.team->channel);
+    int error = later_check(l);
     if (error)
         return error;
     request->done = 0;

@@ -283,7 +283,7 @@ static void read_last(struct team *team, int peer, uint64_t said)
     struct last_words last;
     struct mismatch m = { .context = team->channel.context, .me = team->channel.rank };
     if (!last_words_of(&team->channel, peer, &last) || failures_any())
-        return; /* who lost somebody may leave early */
+        return; /* where somebody is lost others give up, and that is no mismatch */
     if (team->channel.broken)
         end_again(team);
     else if (last_words_differ(&last, peer, said, &m))
@@ -343,7 +343,7 @@ static void look_at_waits(void)
 }
 
 static const struct pml_judge judge = { mismatch_fail, word_arrived, look_at_waits,
-                                        mismatch_settle };
+                                        mismatch_settle, last_misses };
 
 void mismatch_open(void)
 {

@@ -376,12 +376,12 @@ static void finish(struct execution *run)
     run->team->running--;
     bind_end(&run->bound);
     note(run, staging_check(run->bound.call));
-    note(run, channel_check(channel));
+    note(run, channel_check_of(channel, run->tag));
     if (run->error == MPI_ERR_OTHER && channel->broken)
         fail_keep(run, channel_fail(channel)); /* its messages' errors are more than are kept */
     run->request.result.error = run->error;
     if (run->broken)
-        run->request.result.lost = (unsigned)(failure_among(channel->peers) + 1);
+        run->request.result.lost = (unsigned)(failure_of(channel, run->tag) + 1);
     request_complete(&run->request); /* may be the end of the run's memory */
 }
 

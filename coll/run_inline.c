@@ -268,5 +268,5 @@ int run_inline(struct team *team, const struct bound *bound, int tag, uint32_t s
         free(r.kept);
     }
     bind_end(bound);
-    return first ? first : channel_check(&team->channel);
+    return first ? first : channel_check_of(&team->channel, tag);
 }

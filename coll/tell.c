@@ -98,6 +98,12 @@ static enum mode form_said(uint32_t signature)
     return signature >> FORM_SHIFT & FORM_MASK;
 }
 
+int telling_number(const struct telling *telling)
+{
+    int persistent = form_said(telling->signature) == PERSISTENT ? COLL_PERSISTENT : 0;
+    return telling_tag(telling) | persistent;
+}
+
 /* The name of a function that is no collective; NULL: it is one, or unknown. */
 static const char *served_said(uint32_t signature)
 {

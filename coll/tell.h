@@ -74,6 +74,9 @@ static inline int telling_tag(const struct telling *telling)
     return (int)(telling->number & COLL_NUMBERS);
 }
 
+/* The same, which also says whether it is a persistent one. */
+int telling_number(const struct telling *telling);
+
 /* A message of it that is no step of a plan. */
 static inline struct envelope telling_envelope(const struct telling *telling, int peer)
 {
@@ -178,6 +181,9 @@ struct last_words {
 /* A copy, or NULL, of what a rank of this machine has left behind.  False: it has not left, or it is of another
  * machine. */
 bool last_words_of(const struct channel *channel, int peer, struct last_words *copy);
+
+/* See struct pml_judge. */
+bool last_misses(const struct channel *channel, int world, int number);
 
 /* Was that something else than `mine`, or will it never be said?  Then fills in all of *m but who we are. */
 bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,

@@ -7,7 +7,8 @@
  *     receives from it                posted; named (rendezvous); being read; pieces still to come
  *     receives from any source        posted on a channel that it belongs to
  *     sends and receives of a group   (envelope.group) that it belongs to, with living peers too:
- *                                     posted receives, sends that nobody has matched
+ *                                     posted receives, sends that nobody has matched; but not those of
+ *                                     collectives that it has done its part of, if it has left MPI
  *
  * Messages of a group that two living processes have begun to move go on: both are there.  But a
  * send that we withdraw may be matched at the same time; then we answer WITHDRAWN to its CTS
@@ -71,9 +72,22 @@ static void complete_doomed(void)
     }
 }
 
-static bool has(const struct ranks *group, int world)
+static struct match_key key_of(const struct send *send)
 {
-    return group && ranks_find(group, world) >= 0;
+    return (struct match_key){ (int32_t)send->first.source, send->first.tag, send->first.step };
+}
+
+static bool send_is_doomed(const struct send *send, int world)
+{
+    struct match_key key = key_of(send);
+    return failure_ends(world, send->group, channel_find(send->first.context), &key);
+}
+
+int send_doomed(const struct send *send)
+{
+    struct match_key key = key_of(send);
+    return send->peer->lost ? send->peer->world
+                            : failure_of_group(send->group, send->channel, &key);
 }
 
 /* ---- with the lost process itself ---- */
@@ -115,7 +129,7 @@ static void named_doom(struct request *request, int world, const struct peer *lo
 {
     if (request_is_send(request)) {
         struct send *send = (struct send *)request;
-        if (send->peer == lost || (has(send->group, world) && is_unmatched(send)))
+        if (send->peer == lost || (is_unmatched(send) && send_is_doomed(send, world)))
             doom_send(send, world);
     } else if (request_is_recv(request) && ((struct recv *)request)->peer == lost && lost) {
         doom_receive((struct recv *)request, world);
@@ -135,7 +149,7 @@ static void queue_doom(struct peer *peer, int world)
     struct send *next;
     for (struct send *send = peer->queue.first; send; send = next) {
         next = send->next;
-        if (send->begun || !has(send->group, world))
+        if (send->begun || !send_is_doomed(send, world))
             continue;
         send_remove(&peer->queue, send);
         doom_send(send, world);
@@ -150,7 +164,8 @@ static void channel_doom(struct channel *channel, int world)
         next = match_next_posted(channel->match, posted);
         struct recv *recv = (struct recv *)((char *)posted - offsetof(struct recv, posted));
         int source = recv->key.source;
-        if (source != rank && source != PML_ANY_SOURCE && !has(recv->group, world))
+        if (source != rank && source != PML_ANY_SOURCE &&
+            !failure_ends(world, recv->group, channel, &recv->key))
             continue;
         match_unpost(channel->match, posted);
         doom_receive(recv, world);
@@ -187,7 +202,7 @@ void recv_withdrawn(uint32_t name)
     struct recv *recv = request_named(name);
     if (!recv)
         return;
-    int world = recv->channel ? failure_among(recv->channel->peers) : -1;
+    int world = recv->channel ? failure_of(recv->channel, recv->key.tag) : -1;
     pull_leave(recv);
     recv_doom(recv, world);
     failure_complete(&recv->request);
@@ -200,10 +215,8 @@ int recv_doomed(const struct channel *channel, const struct match_key *key,
 {
     if (failures == 0)
         return -1;
-    if (group)
-        return failure_among(group);
     if (key->source == PML_ANY_SOURCE)
-        return failure_among(channel->peers);
+        return failure_among(group ? group : channel->peers);
     int world = ranks_world(channel->peers, key->source);
-    return failure_is(world) ? world : -1;
+    return failure_is(world) ? world : failure_of_group(group, channel, key);
 }

@@ -64,7 +64,8 @@ close_peers:
     return error;
 }
 
-/* What this process still owes others must reach their rings, or them. */
+/* What this process still owes others must reach their rings, or them.  After a loss they may never take what they
+ * have to match; but whoever lives acks what comes over the network, be it when it leaves, too. */
 static void flush(bool leaving, uint64_t *since)
 {
     struct wait w = WAIT_FOR(flush_tell, NULL);
@@ -73,7 +74,7 @@ static void flush(bool leaving, uint64_t *since)
         silence_say(network);
         wait_poll(&w);
     }
-    while (network && !(quiet = link_ofi.quiet(leaving)) && !failures_hurry(since))
+    while (network && !(quiet = link_ofi.quiet(leaving)))
         wait_poll(&w);
     wait_end(&w);
     if (waiting)

@@ -13,10 +13,15 @@
  * Once somebody is lost, those who leave MPI are lost as well, when they leave.  Survivors of an
  * error give up at different places and so wait for each other; each one that leaves frees those
  * who wait for it.  In a job without losses nobody is told: to leave early is no failure.
+ *
+ * But whoever leaves has done its part of all collectives that it has begun, so those are not ended: the others may
+ * still be in them.  How many these are it writes down before it leaves (coll/last.c).  Its part of a collective
+ * may also have failed, since somebody had left before who had not begun it; that one ends it for all.
  */
 #include "pml/failure.h"
 
 #include "mpix.h"
+#include "pml/match.h"
 #include "pml/proto.h"
 #include "runtime/clock.h"
 #include "runtime/death.h"
@@ -32,6 +37,7 @@ enum { CAUSE_CHARS = 360 };
 
 struct loss {
     int world;
+    bool has_left;           /* MPI, and lives or has ended well */
     char cause[CAUSE_CHARS]; /* "was killed by ..." */
 };
 
@@ -83,6 +89,43 @@ int failure_among(const struct ranks *ranks)
         if (ranks_find(ranks, losses[i].world) >= 0)
             return losses[i].world;
     return -1;
+}
+
+static bool is_missed(const struct loss *loss, const struct channel *channel, int number)
+{
+    return !loss->has_left || !pml_judge || !channel_is_collective(channel) ||
+           pml_judge->misses(channel, loss->world, number);
+}
+
+static bool ends(const struct loss *loss, const struct ranks *group,
+                 const struct channel *channel, const struct match_key *key)
+{
+    bool is_numbered = channel && group == channel->peers && key->step < PML_APART;
+    return group && ranks_find(group, loss->world) >= 0 &&
+           (!is_numbered || is_missed(loss, channel, key->tag));
+}
+
+int failure_of_group(const struct ranks *group, const struct channel *channel,
+                     const struct match_key *key)
+{
+    for (int i = 0; i < failures; i++)
+        if (ends(&losses[i], group, channel, key))
+            return losses[i].world;
+    return -1;
+}
+
+int failure_of(const struct channel *channel, int number)
+{
+    return failure_of_group(channel->peers, channel, &(struct match_key){ .tag = number });
+}
+
+bool failure_ends(int world, const struct ranks *group, const struct channel *channel,
+                  const struct match_key *key)
+{
+    for (int i = 0; i < failures; i++)
+        if (losses[i].world == world)
+            return ends(&losses[i], group, channel, key);
+    return false;
 }
 
 int failure_fail(int world)
@@ -192,6 +235,7 @@ static bool record_is_lost(const struct boot_rank *record, struct loss *loss)
     death_text(dead, how, sizeof how);
     system_host(host, sizeof host);
     loss->world = record->world_rank;
+    loss->has_left = dead == 0;
     snprintf(loss->cause, sizeof loss->cause, "(host %s, pid %d) %s", host,
              (int)atomic_load(&record->pid), how);
     return true;
@@ -310,17 +354,17 @@ void peer_lost(struct peer *peer, const char *because)
 /* ---- for collectives ---- */
 
 /* One that we know of, or one that is dead though we have not acted on it. */
-int channel_examine(const struct channel *channel)
+int channel_examine(const struct channel *channel, int number)
 {
     if (failures == 0 && !failures_are_new())
         return channel->broken ? channel_fail(channel) : 0;
-    int world = failure_among(channel->peers);
+    int world = failure_of(channel, number);
     if (world >= 0)
         return failure_fail(world);
     struct loss loss;
     for (int i = 0; i < boot.segment->nlocal; i++)
         if (record_is_lost(bootseg_rank(boot.segment, i), &loss) && loss.world != boot.rank &&
-            ranks_find(channel->peers, loss.world) >= 0)
+            ranks_find(channel->peers, loss.world) >= 0 && is_missed(&loss, channel, number))
             return fail(MPIX_ERR_PROC_FAILED, "rank %d of the job %s", loss.world, loss.cause);
     return channel->broken ? channel_fail(channel) : 0;
 }

@@ -8,6 +8,8 @@
 
 #include "pml/pml.h"
 
+struct match_key; /* pml/match.h */
+
 #pragma GCC visibility push(hidden)
 extern int failures;            /* processes that are lost, as far as we have looked */
 extern int troubles;            /* failures, and open channels that are given up */
@@ -26,6 +28,17 @@ static inline bool failures_are_new(void)
 int failure_among(const struct ranks *ranks);
 bool failure_is(int world);
 
+/* The first loss that ends what these processes do together, a message on the channel with this key being part of it;
+ * -1: none.  All collectives end with a process that is dead; with one that has left MPI those that it has not
+ * begun, its part of the others is done.  failure_ends: this one? */
+int failure_of_group(const struct ranks *group, const struct channel *channel,
+                     const struct match_key *key);
+bool failure_ends(int world, const struct ranks *group, const struct channel *channel,
+                  const struct match_key *key);
+
+/* The same of the collective of this number on the channel. */
+int failure_of(const struct channel *channel, int number);
+
 /* fail(MPIX_ERR_PROC_FAILED, who and why); -1: somebody. */
 int failure_fail(int world);
 
@@ -42,16 +55,22 @@ static inline int request_failure(const struct request *request)
 
 /* ---- for collectives ---- */
 
-int channel_examine(const struct channel *channel);
+int channel_examine(const struct channel *channel, int number);
 
-/* 0, or the error of a collective on this channel: a process of it is lost, or it is given up
- * (broken.c).  Looks at what the launcher knows now: when one process ends a collective for a loss and
+/* 0, or the error of the collective of this number on this channel: a process of it is lost, or the channel is given
+ * up (broken.c).  Looks at what the launcher knows now: when one process ends a collective for a loss and
  * then touches memory that another one reads, this one will see the loss after it has read. */
-static inline int channel_check(const struct channel *channel)
+static inline int channel_check_of(const struct channel *channel, int number)
 {
     if (__builtin_expect(troubles == 0 && !failures_are_new(), 1))
         return 0;
-    return channel_examine(channel);
+    return channel_examine(channel, number);
+}
+
+/* The same of the latest one, for calls that block. */
+static inline int channel_check(const struct channel *channel)
+{
+    return channel_check_of(channel, COLLECTIVE_LATEST);
 }
 
 /* ---- for progress ---- */

@@ -294,6 +294,9 @@ enum { PML_WORDS = 0xfffffff0u, PML_WORDS_LAST = 0xffffffffu };
  * others do: they go on when it is given up. */
 enum { PML_APART = 0x7ffc0000 };
 
+/* A collective is known by its number, the tag of its messages. */
+enum { COLLECTIVE_LATEST = -1 };
+
 /* Who knows what signatures mean.  Called inside progress. */
 struct pml_judge {
     /* Says what is wrong, returns the error class; 0: nothing, though they are not the same word. */
@@ -303,6 +306,9 @@ struct pml_judge {
                  size_t bytes);
     void (*naps)(void);  /* waits of this process sleep: once per nap */
     int (*settle)(void); /* once after pml_settle_soon; the number of events */
+    /* A process of the channel has left MPI.  Will it never take part in the collective of that number (of the
+     * latest, COLLECTIVE_LATEST), or is that not known? */
+    bool (*misses)(const struct channel *channel, int world, int number);
 };
 extern const struct pml_judge *pml_judge; /* NULL: nobody */
 void pml_settle_soon(void);

@@ -272,7 +272,7 @@ static int send_begin(struct send *send)
     struct peer *peer = send->peer;
     size_t total = send->first.total;
     if (__builtin_expect(failures > 0, 0)) {
-        int world = peer->lost ? peer->world : send->group ? failure_among(send->group) : -1;
+        int world = send_doomed(send);
         if (world >= 0)
             return failure_fail(world);
     }

@@ -90,6 +90,9 @@ void send_cancelled(struct send *send);
 
 int send_cancel(struct request *request);
 
+/* doom.c: who is lost of those that a send like this depends on, as a world rank, or -1. */
+int send_doomed(const struct send *send);
+
 /* A persistent one has begun again, for traces. */
 void started_record(const struct send *send);
 

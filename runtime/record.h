@@ -110,7 +110,8 @@ enum { RECORD_LEFT = 64, RECORD_LAST = 8, RECORD_SAID = 32, RECORD_MET_BYTES = 4
 struct record_left {
     _Atomic uint64_t context;
     uint32_t calls; /* collectives begun on it */
-    int32_t freed;  /* the communicator was; else the rank has called MPI_Finalize */
+    int16_t freed;  /* the communicator was; else the rank has called MPI_Finalize */
+    int16_t losses; /* it knew of some, so it may have left early */
 };
 
 struct record_last {

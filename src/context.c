@@ -136,7 +136,8 @@ static int circle_send(const struct circle *circle, int member, const void *data
 /* 0, or that a member is lost: then nobody begins. */
 static int circle_check(const struct circle *circle)
 {
-    int world = failure_among(circle->members ? circle->members : circle->channel->peers);
+    int world = circle->members ? failure_among(circle->members)
+                                : failure_of(circle->channel, COLLECTIVE_LATEST);
     return world < 0 ? MPI_SUCCESS : failure_fail(world);
 }
 

@@ -6,9 +6,10 @@ srcdir=${top:-.}
 . "$srcdir/test/lib.sh"
 XMPI_SCRATCH=$scratch
 . "$top/test/fault/launch.inc"
-death=$scratch/dying traffic=$scratch/traffic
+death=$scratch/dying traffic=$scratch/traffic farewell=$scratch/farewell
 compile -o "$death" "$top/test/fault/death.c" &&
-    compile -o "$traffic" "$top/test/fault/death_traffic.c" ||
+    compile -o "$traffic" "$top/test/fault/death_traffic.c" &&
+    compile -o "$farewell" "$top/test/fault/farewell.c" ||
     { not_ok "death" "does not compile"; finish; }
 mkdir -p "$dir/tmp"
 export TMPDIR="$dir/tmp"
@@ -52,6 +53,28 @@ if grep -q usage "$dir/out"; then
 else
     echo "skip launch: deaths over the network: $(grep -m 1 -o 'messages to other nodes.*' "$dir/err")"
 fi
+
+# The last thing that survivors do together, on a communicator of theirs: by slots, in each other's memory, by messages.
+farewells() { # NAME MODE "CALL BYTES"...
+    what=$1 mode=$2
+    shift 2
+    for call in "$@"; do
+        run 20 --keep-going -np 5 "$farewell" $mode $call
+        survivors "$what, $mode: $call" 4
+    done
+}
+for wire in XMPI_SHM=1 XMPI_SHM=0; do
+    [ $wire = XMPI_SHM=1 ] || [ $wire = $network ] || continue
+    export $wire
+    farewells "survivors part, $wire" all "barrier 0" "bcast 8" "bcast 300000" "scatter 8" "scatter 300000" "scan 8" \
+        "scan 300000" "reduce 300000" "gather 8" "gather 300000" "allgather 8" "allgather 300000" "allreduce 300000" \
+        "ibcast 8" "ibcast 300000" "iallreduce 300000" "dup 0" "split 0" "message 8"
+    for mode in vain gone; do
+        farewells "one does not come, $wire" $mode "barrier 0" "bcast 300000" "scan 300000" "allreduce 8" \
+            "allreduce 1000000" "ibcast 8" "dup 0"
+    done
+done
+unset XMPI_SHM
 run 20 --pmix=always -np 2 env -u XMPI_BOOT "$death"
 if grep -q usage "$dir/out"; then
     for call in recv barrier; do

@@ -172,7 +172,7 @@ static int no_fail(const struct mismatch *m)
     (void)m;
     return 0;
 }
-static const struct pml_judge counter = { no_fail, word_count, nothing, nothing_settled };
+static const struct pml_judge counter = { no_fail, word_count, nothing, nothing_settled, NULL };
 
 static void word_to(struct channel *channel, int peer, uint32_t step)
 {
