@@ -178,6 +178,8 @@ static void last_calls_say(struct team *team)
         memory_order_seq_cst); /* of two that leave at the same time one sees the other */
     for (int peer = 0; peer < team->channel.size && !differ; peer++)
         differ = peer != team->channel.rank && calls_differ(team, peer, &m);
+    if (differ)
+        mismatch_measure(&m);
     team->strays_told = differ && mismatch_text(&m, text);
     if (team->strays_told)
         say("%s", text);

@@ -28,6 +28,7 @@
 #include "coll/tell.h"
 
 #include "pml/failure.h"
+#include "runtime/boot.h"
 #include "runtime/clock.h"
 #include "runtime/fail.h"
 #include "runtime/record.h"
@@ -55,6 +56,41 @@ static void finding_put(struct finding *f, const struct mismatch *m, bool mine, 
     findings = f;
     pml_settle_soon();
 }
+
+/* ---- how many bytes ---- */
+
+/* What a rank of this machine has told its flight recorder of a collective; 0: nothing, or it is long ago. */
+static uint64_t bytes_recorded(const struct record_area *area, uint64_t context,
+                               uint32_t number)
+{
+    struct record_event event;
+    uint64_t n = area ? __atomic_load_n(&area->head, __ATOMIC_ACQUIRE) : 0;
+    while (n-- > 0 && record_event_read(area, n, &event))
+        if (event.context == context && (uint32_t)event.tag == (number & COLL_NUMBERS))
+            return event.bytes_name >> 8;
+    return 0;
+}
+
+static const struct record_area *recorder_of(const struct channel *channel, int rank)
+{
+    return rank == channel->rank ? record_area
+                                 : boot_recorder(ranks_world(channel->peers, rank));
+}
+
+/* `me` may be another one, who has told of it. */
+void mismatch_measure(struct mismatch *m)
+{
+    const struct channel *channel = channel_find(m->context);
+    if (!channel)
+        return;
+    if (!m->my_bytes)
+        m->my_bytes = bytes_recorded(recorder_of(channel, m->me), m->context, m->my_number);
+    if (!m->their_bytes)
+        m->their_bytes =
+            bytes_recorded(recorder_of(channel, m->peer), m->context, m->their_number);
+}
+
+/* ---- found ---- */
 
 /* Somebody had no memory for a communicator that others may have made on this one; then he is in none of those that
  * were made in that call, or after it.  This one?  As what it is given up. */
@@ -159,20 +195,25 @@ static void tell(struct channel *channel, const struct mismatch *m, int whom)
             word_send(channel, r, &word, m);
 }
 
+static void found_here(struct mismatch m)
+{
+    mismatch_measure(&m);
+    found(&m, true);
+}
+
 /* What this rank has said in that collective, against what somebody says of it.  False: it has not
  * come so far, or has forgotten. */
 static bool compare(const struct team *team, int peer, uint64_t theirs)
 {
     uint64_t mine = said_in(team, (uint32_t)(theirs >> 32));
     if (mine && words_differ(mine, theirs) && !failures_any())
-        found(&(struct mismatch){ .context = team->channel.context,
-                                  .me = team->channel.rank,
-                                  .peer = peer,
-                                  .my_signature = (uint32_t)mine,
-                                  .their_signature = (uint32_t)theirs,
-                                  .my_number = (uint32_t)(mine >> 32),
-                                  .their_number = (uint32_t)(theirs >> 32) },
-              true);
+        found_here((struct mismatch){ .context = team->channel.context,
+                                      .me = team->channel.rank,
+                                      .peer = peer,
+                                      .my_signature = (uint32_t)mine,
+                                      .their_signature = (uint32_t)theirs,
+                                      .my_number = (uint32_t)(mine >> 32),
+                                      .their_number = (uint32_t)(theirs >> 32) });
     return mine != 0;
 }
 
@@ -268,9 +309,11 @@ int mismatch_end(const struct team *team, int error, int stray)
 int mismatch_fail(const struct mismatch *m)
 {
     char text[BROKEN_CHARS];
-    if (!mismatch_text(m, text))
+    struct mismatch measured = *m;
+    mismatch_measure(&measured);
+    if (!mismatch_text(&measured, text))
         return 0;
-    found(m, true);
+    found(&measured, true);
     return fail(MPI_ERR_OTHER, "%s", text);
 }
 
@@ -287,7 +330,7 @@ static void read_last(struct team *team, int peer, uint64_t said)
     if (team->channel.broken)
         end_again(team);
     else if (last_words_differ(&last, peer, said, &m))
-        found(&m, true);
+        found_here(m);
 }
 
 /* One thing that a wait waits for: if somebody has to do his part of a collective, tell him which. */

@@ -326,11 +326,24 @@ static bool elements_differ(const struct mismatch *m)
            (a >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1)) < BYTES_PLAIN;
 }
 
-/* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes only a hash is known. */
-static void signature_tell(FILE *to, uint32_t signature, bool of_what)
+static bool bytes_alone_differ(const struct mismatch *m)
+{
+    uint32_t differs = m->my_signature ^ m->their_signature;
+    uint32_t what = what_said(m->my_signature);
+    uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT | ITEMS_MASK << ITEMS_SHIFT;
+    if (m->my_signature >> KIND_SHIFT == KIND_SERVES)
+        return false;
+    if (what >= COLL_KINDS || !is_rooted((enum collective)what))
+        bytes |= ROOTS - 1;
+    return m->my_number == m->their_number && !(differs & ~bytes);
+}
+
+/* "MPI_Bcast with root 2, 80 bytes"; of a long one's bytes it has only a hash. */
+static void signature_tell(FILE *to, uint32_t signature, uint64_t long_bytes, bool of_what)
 {
     uint32_t what = what_said(signature), root = signature % ROOTS;
-    uint32_t bytes = signature >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1);
+    uint32_t said = signature >> BYTES_SHIFT & (2 * BYTES_PLAIN - 1);
+    uint64_t bytes = said < BYTES_PLAIN ? said : long_bytes;
     uint32_t items = signature >> ITEMS_SHIFT & ITEMS_MASK;
     uint32_t kind = signature >> KIND_SHIFT;
     const char *op = kind < FIRST_FOLD ? NULL : op_names[(kind - FIRST_FOLD) % OPS];
@@ -350,10 +363,10 @@ static void signature_tell(FILE *to, uint32_t signature, bool of_what)
         fprintf(to, " with root %u", root);
     if (op)
         fprintf(to, " with %s", op);
-    if (bytes && bytes < BYTES_PLAIN)
-        fprintf(to, ", %u bytes", bytes);
+    if (bytes)
+        fprintf(to, ", %llu bytes", (unsigned long long)bytes);
     if (of_what)
-        fprintf(to, "%s %s", bytes && bytes < BYTES_PLAIN ? " of" : ", of",
+        fprintf(to, "%s %s", bytes ? " of" : ", of",
                 items == ITEMS_INTEGERS ? "integers" : "floating-point numbers");
 }
 
@@ -363,17 +376,32 @@ static const char *ordinal(uint32_t n)
     return n % 10 > 3 || n % 100 / 10 == 1 ? ends[0] : ends[n % 10];
 }
 
+/* Where all else is the same: what is not known of one is told as unlike the other. */
+static void length_tell(FILE *to, uint64_t bytes, uint64_t others, bool first)
+{
+    if (!bytes && others)
+        fputs(", another number of bytes", to);
+    else if (bytes && bytes == others)
+        fputs(first ? " in elements of one length" : " in elements of another length", to);
+}
+
 /* 0: another one, nobody remembers which. */
-static void side_tell(FILE *to, int rank, uint32_t signature, const struct mismatch *m)
+static void side_tell(FILE *to, bool mine, const struct mismatch *m)
 {
     bool of_what = items_differ(m->my_signature, m->their_signature);
-    fprintf(to, "rank %d called ", rank);
+    bool are_long = bytes_alone_differ(m) && m->my_signature >> BYTES_SHIFT & BYTES_PLAIN &&
+                    m->their_signature >> BYTES_SHIFT & BYTES_PLAIN;
+    uint32_t signature = mine ? m->my_signature : m->their_signature;
+    uint64_t bytes = mine ? m->my_bytes : m->their_bytes;
+    fprintf(to, "rank %d called ", mine ? m->me : m->peer);
     if (signature)
-        signature_tell(to, signature, of_what);
+        signature_tell(to, signature, bytes_alone_differ(m) ? bytes : 0, of_what);
     else
         fputs("something else", to);
     if (signature && elements_differ(m))
         fprintf(to, " in elements of %u", signature % ROOTS);
+    else if (are_long && !of_what)
+        length_tell(to, bytes, mine ? m->their_bytes : m->my_bytes, !mine);
 }
 
 /* "17th collective of dp", or two numbers when they differ. */
@@ -387,18 +415,6 @@ static void place_tell(FILE *to, const struct mismatch *m)
     else
         fputs(", ", to);
     fprintf(to, "%u%s collective of %s", mine, ordinal(mine), *comm ? comm : "a communicator");
-}
-
-static bool bytes_alone_differ(const struct mismatch *m)
-{
-    uint32_t differs = m->my_signature ^ m->their_signature;
-    uint32_t what = what_said(m->my_signature);
-    uint32_t bytes = (2 * BYTES_PLAIN - 1) << BYTES_SHIFT | ITEMS_MASK << ITEMS_SHIFT;
-    if (m->my_signature >> KIND_SHIFT == KIND_SERVES)
-        return false;
-    if (what >= COLL_KINDS || !is_rooted((enum collective)what))
-        bytes |= ROOTS - 1;
-    return m->my_number == m->their_number && !(differs & ~bytes);
 }
 
 static bool form_alone_differs(const struct mismatch *m)
@@ -428,16 +444,16 @@ static const char *what_to_do(const struct mismatch *m)
 static void no_memory_tell(FILE *to, const struct mismatch *m)
 {
     fprintf(to, "rank %d could not do its part of ", m->peer);
-    signature_tell(to, m->my_signature, false);
+    signature_tell(to, m->my_signature, 0, false);
     place_tell(to, m);
     fputs(": it was out of memory", to);
 }
 
 static void difference_tell(FILE *to, const struct mismatch *m)
 {
-    side_tell(to, m->peer, m->their_signature, m);
+    side_tell(to, false, m);
     fputs(" while ", to);
-    side_tell(to, m->me, m->my_signature, m);
+    side_tell(to, true, m);
     place_tell(to, m);
     fputs(what_to_do(m), to);
 }

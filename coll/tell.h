@@ -95,6 +95,9 @@ void part_tell(struct record_wait *wait, int peer, int world);
 /* A message of a plan, to this peer or from it; one item for all of them. */
 void message_tell(struct record_wait *wait, const struct channel *channel, int peer, bool to);
 
+/* How many bytes both had, as far as that is known here. */
+void mismatch_measure(struct mismatch *mismatch);
+
 /* What two ranks called, and where.  False: they go together. */
 bool mismatch_text(const struct mismatch *mismatch, char text[BROKEN_CHARS]);
 

@@ -284,6 +284,7 @@ struct mismatch {
     int me, peer; /* ranks on the channel */
     uint32_t my_signature, their_signature;
     uint32_t my_number, their_number; /* of the collective, as its messages are tagged */
+    uint64_t my_bytes, their_bytes;   /* where signatures do not tell them; 0: not known */
 };
 
 /* Messages with these steps are words from judge to judge: short, and received by it.  They need no room

@@ -102,6 +102,11 @@ static void different_small(void)
         MPI_Barrier(world); // other small
 }
 
+static void different_long(void)
+{
+    MPI_Allreduce(MPI_IN_PLACE, data, rank ? 40000 : 50000, MPI_INT, MPI_SUM, world);
+}
+
 static void ways(void)
 {
     MPI_Allreduce(MPI_IN_PLACE, data, 1, MPI_INT, MPI_SUM, world); // ways
@@ -773,6 +778,7 @@ static const struct {
     { "roots", roots },
     { "ways", ways },
     { "different-small", different_small },
+    { "different-long", different_long },
     { "irecv", irecv },
     { "freed", freed },
     { "barrier-recv", barrier_recv },

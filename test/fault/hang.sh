@@ -111,6 +111,16 @@ XMPI_COLL=bcast=binomial refused different 3 \
 broken different-small 2
 says_both "different, small" "rank 0 called MPI_Allreduce with MPI_SUM, 4 bytes" "rank 1 called MPI_Barrier" ".*same order"
 check "different, small: an error, no hang" "$code" 16
+for shm in 1 0; do
+    XMPI_SHM=$shm run 30 --timeout 20 -np 3 "$hang" different-long
+    says_both "different, long, XMPI_SHM=$shm" "rank 0 called MPI_Allreduce with MPI_SUM, 200000 bytes" \
+        "rank [12] called MPI_Allreduce with MPI_SUM, 160000 bytes" ".*number of bytes"
+    check "different, long, XMPI_SHM=$shm: an error, no hang" "$code" 16
+done
+long="called MPI_Allreduce with MPI_SUM" # each host knows its own
+XMPI_LAUNCH_AGENT='sh -c "{cmd}"' run 30 --timeout 20 -H a:1,b:1 "$hang" different-long
+says "different, long, of two hosts" \
+    "$long, another number of bytes while rank . $long, [0-9]*0000 bytes\|$long, [0-9]*0000 bytes while rank . $long, another"
 refused roots 3 "rank . called MPI_Reduce with root [01] with MPI_SUM while rank . called MPI_Reduce with root [01]"
 XMPI_SHM=0 refused roots 2 "rank . called MPI_Reduce with root [01] with MPI_SUM while rank . called MPI_Reduce with root [01]"
 broken irecv 2
