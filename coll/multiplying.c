@@ -17,7 +17,7 @@
  * allgather_multiplying  blocks times k in each round, neighbours first.  Any p: ranks are cut in k runs as
  *                        long as each other but for one rank, and these again, ceil(log_k p) times; who
  *                        has no partner in a shorter run hears from the last of it.  Where p is no power of k,
- *                        a round of k-1 messages more at most; no rank hears a block twice.
+ *                        about a round of k-1 messages more; no rank hears a block twice.
  *
  *                            k = 2, p = 7    1-2 3-4 5-6    then 0-1 3-5 4-6    then 0-3 1-4 2-5
  *                                                                0-2                 2-6
@@ -121,7 +121,8 @@ static struct run part(struct run all, int k, int j)
 }
 
 /* What a run knows goes to who sits in the others where one sits there.  One who has no partner in a shorter
- * run hears from its last, and first of all, for others wait for that one. */
+ * run hears from its last, and before others, for those wait for that one; all in one order, so that each
+ * could send and take one message at a time. */
 static void multiply(struct plan *plan, int me, struct run all, int k)
 {
     if (all.n == 1)
@@ -130,18 +131,23 @@ static void multiply(struct plan *plan, int me, struct run all, int k)
     struct run run = part(all, k, mine);
     int seat = me - run.first;
     multiply(plan, me, run, k);
-    for (int j = 0; j < k && seat == run.n - 1; j++)
-        if (part(all, k, j).n > run.n)
-            plan_send(plan, part(all, k, j).first + run.n, out(run.first, run.n));
+    for (int d = 1; d < k && seat == run.n - 1; d++) {
+        struct run other = part(all, k, (mine + d) % k);
+        if (other.n > run.n)
+            plan_send(plan, other.first + run.n, out(run.first, run.n));
+    }
     for (int d = 1; d < k; d++) {
         struct run other = part(all, k, (mine + d) % k);
         if (seat < other.n)
             plan_send(plan, other.first + seat, out(run.first, run.n));
     }
-    for (int d = 1; d < k; d++) {
-        struct run other = part(all, k, mod(mine - d, k));
-        plan_recv(plan, other.first + least(seat, other.n - 1), out(other.first, other.n));
-    }
+    for (int alone = 1; alone >= 0; alone--)
+        for (int d = 1; d < k; d++) {
+            struct run other = part(all, k, mod(mine - d, k));
+            if (alone == (seat >= other.n))
+                plan_recv(plan, other.first + least(seat, other.n - 1),
+                          out(other.first, other.n));
+        }
 }
 
 void allgather_multiplying(struct plan *plan, int me, int p)

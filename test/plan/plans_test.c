@@ -94,7 +94,7 @@ static void within(const struct algorithm *a, int p, int root)
     struct world world = world_of(a, p);
     world.root = root;
     bool several = a->radix && p <= 33;
-    int first = several ? 2 : a->radix, last = several ? 5 : a->radix;
+    int first = several ? 2 : a->radix, last = several ? 6 : a->radix;
     for (int kind = 0; kind < (a->needs == NEEDS_PLACES ? SPOTS_KINDS : 1); kind++)
         for (world.radix = first; world.radix <= last; world.radix++) {
             world.places = spots_make(kind, p);

@@ -370,7 +370,7 @@ START_TEST(a_round_is_a_message)
 }
 END_TEST
 
-/* Runs that are longer by a rank than others cost a round of k - 1 messages at most; nobody hears anything twice. */
+/* Runs that are longer by a rank than others cost up to k rounds of one message, by 2 one; nobody hears anything twice. */
 START_TEST(what_multiplies_takes_any_number_of_ranks)
 {
     static const enum collective what[] = { COLL_ALLGATHER, COLL_REDUCE_SCATTER };
@@ -383,7 +383,7 @@ START_TEST(what_multiplies_takes_any_number_of_ranks)
                 ck_assert_ptr_null(algorithm_objection(a, p, k, NULL));
                 struct count c = counted_radix(a, p, bytes, k);
                 ck_assert_double_eq(c.bytes.sum, (double)p * (p - 1) * BLOCK);
-                ck_assert_double_le(c.rounds, log_k(p, k) + k - 1);
+                ck_assert_double_le(c.rounds, log_k(p, k) + (k == 2 ? 1 : k));
                 ck_assert_double_le(c.messages.most, log_k(p, k) + k - 2);
             }
     }
