@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A stdout that was closed becomes /dev/null, opened for reading only.
+ * A stream that was closed becomes /dev/null, opened for reading only.
  */
 #include "runtime/standard.h"
 
@@ -13,11 +13,9 @@
 
 void standard_open(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        int how = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how | O_CLOEXEC) != fd)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) != fd)
             return; /* there is no such device */
-    }
 }
 
 int standard_close(const char *who, int code)

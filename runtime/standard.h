@@ -6,7 +6,7 @@
 #ifndef XMPI_STANDARD_H
 #define XMPI_STANDARD_H
 
-/* Descriptors 0, 1 and 2 exist, so that nothing else gets these numbers.  Writing to a stdout that was closed
+/* Descriptors 0, 1 and 2 exist, so that nothing else gets these numbers.  Writing to one that was closed
  * fails, as if it were closed still. */
 void standard_open(void);
 

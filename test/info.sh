@@ -67,7 +67,7 @@ done
 for words in --help --version; do
     lost "$(dirname "$XMPIRUN")/xmpid" $words
 done
-expect "xmpirun: a job without stdout" 0 "" sh -c '"$0" -np 2 echo hello >&-' "$XMPIRUN"
+expect "xmpirun: a job without stdout" 1 "xmpirun: cannot write to stdout: it is closed" sh -c '"$0" -np 2 echo hello >&-' "$XMPIRUN"
 expect "xmpi info --param" 0 "XMPI_EAGER" "$xmpi" info --param eager
 expect "xmpi info --param of nothing" 1 "no setting frob" "$xmpi" info --param frob
 expect "xmpi info: default" 0 "origin                 default" env -u XMPI_SPIN "$xmpi" info --param SPIN
