@@ -448,7 +448,7 @@ int cast_objection(const struct price_query *query)
                           ? "its torus has not as many places"
                           : NULL;
     if (!why)
-        why = algorithm_objection(a, query->p, price_radix(query), apart ? &somewhere : NULL);
+        why = algorithm_objection(a, query->p, apart ? &somewhere : NULL);
     if (why)
         return fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s:%s on %d ranks has no price: %s",
                     collective_name(a->what), a->name, query->p, why);

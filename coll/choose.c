@@ -95,13 +95,13 @@ struct question question_of(const struct team *team, const struct call *call, en
     };
 }
 
-const char *choose_objection(const struct algorithm *a, int radix, const struct question *q)
+const char *choose_objection(const struct algorithm *a, const struct question *q)
 {
     if (a->inter != q->inter)
         return a->inter ? "it works between two groups" : "it works within one group";
     if (q->order_matters && !a->ordered)
         return "the operation does not commute";
-    const char *why_not = algorithm_objection(a, q->ranks, radix, q->places);
+    const char *why_not = algorithm_objection(a, q->ranks, q->places);
     if (why_not || a->program)
         return why_not;
     return a->attaches ? q->no_attach : q->no_tiny;
@@ -114,7 +114,7 @@ static int choose_forced(const struct question *q, const struct orders *orders,
 {
     const struct forced *forced = &orders->of[q->what];
     const struct algorithm *a = forced->algorithm;
-    const char *why_not = choose_objection(a, forced->radix, q);
+    const char *why_not = choose_objection(a, q);
     if (!why_not && forced->pieces > 1)
         why_not = pieces_objection(a);
     if (!why_not && forced->throttle && !a->program)
@@ -126,7 +126,7 @@ static int choose_forced(const struct question *q, const struct orders *orders,
     }
     char names[200] = "";
     for (const struct algorithm *b = algorithms; b->name; b++)
-        if (b->what == q->what && !choose_objection(b, b->radix, q))
+        if (b->what == q->what && !choose_objection(b, q))
             snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", b->name);
     return fail(MPI_ERR_OTHER,
                 "%s asks for %s=%s, which cannot perform this call: %s; these can:%s",
@@ -170,7 +170,7 @@ bool choose_by_rule(const struct question *q, struct choice *choice)
         if (!matches(&rules[i], q))
             continue;
         const struct algorithm *a = rule_algorithm(q, i, rules[i].use);
-        if (choose_objection(a, a->radix, q))
+        if (choose_objection(a, q))
             continue;
         *choice =
             (struct choice){ a, pieces_of(&rules[i], q->bytes), a->radix, BY_RULE, i, NULL, 0 };
@@ -182,7 +182,7 @@ bool choose_by_rule(const struct question *q, struct choice *choice)
 static bool choose_any(const struct question *q, struct choice *choice)
 {
     for (const struct algorithm *a = algorithms; a->name; a++)
-        if (a->what == q->what && !choose_objection(a, a->radix, q)) {
+        if (a->what == q->what && !choose_objection(a, q)) {
             *choice = (struct choice){ a, 1, a->radix, BY_FALLBACK, 0, NULL, 0 };
             return true;
         }

@@ -50,8 +50,8 @@ struct choice {
 int choose_answer(const struct question *question, const struct orders *orders,
                   struct choice *choice);
 
-/* Why an algorithm cannot, with this radix, perform what is asked; NULL = it can. */
-const char *choose_objection(const struct algorithm *algorithm, int radix,
+/* Why an algorithm cannot perform what is asked; NULL = it can. */
+const char *choose_objection(const struct algorithm *algorithm,
                              const struct question *question);
 
 /* What the rules (rules.h) would take.  False: none of it serves. */

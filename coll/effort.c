@@ -91,7 +91,7 @@ static bool grows(const struct price_query *query)
 {
     const struct algorithm *a = query->algorithm;
     return !a->inter && !is_neighbourhood(a->what) && query->p > FEW && query->root < FEW / 2 &&
-           !a->script && a->needs != NEEDS_POWER;
+           !a->script;
 }
 
 static double grown(double half, double few, int p)

@@ -164,7 +164,7 @@ static void verdict_text(char *text, size_t size, const struct question *q,
                          const struct choice *choice, const struct candidate *const pair[2])
 {
     const struct candidate *won = pair[0], *c = pair[1];
-    const char *objection = choose_objection(c->algorithm, c->how.radix, q);
+    const char *objection = choose_objection(c->algorithm, q);
     double best = price_seconds(won->price);
     if (c->algorithm == choice->algorithm)
         snprintf(text, size, "chosen");

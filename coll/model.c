@@ -54,7 +54,7 @@ static struct price_query query_of(const struct question *q, const struct choice
 static bool may_be_priced(const struct question *q, const struct choice *how)
 {
     const struct algorithm *a = how->algorithm;
-    return is_priced(q) && a->program && !choose_objection(a, how->radix, q);
+    return is_priced(q) && a->program && !choose_objection(a, q);
 }
 
 static bool price_up_to(const struct question *q, const struct choice *how, double enough,

@@ -205,22 +205,12 @@ const struct algorithm algorithms[] = {
     { COLL_KINDS, 0, 0, .ordered = false },
 };
 
-static bool is_power(int p, int radix)
-{
-    while (p % radix == 0)
-        p /= radix;
-    return p == 1;
-}
-
-const char *algorithm_objection(const struct algorithm *a, int p, int radix,
-                                const struct places *places)
+const char *algorithm_objection(const struct algorithm *a, int p, const struct places *places)
 {
     if (a->needs == NEEDS_EVEN && p % 2 != 0)
         return "the number of ranks is odd";
-    if (a->needs == NEEDS_POWER_OF_2 && !is_power(p, 2))
+    if (a->needs == NEEDS_POWER_OF_2 && (p & (p - 1)) != 0)
         return "the number of ranks is not a power of two";
-    if (a->needs == NEEDS_POWER && !is_power(p, radix))
-        return "the number of ranks is not a power of its radix";
     if (a->needs == NEEDS_PLACES && !places)
         return "all ranks are in one place";
     return NULL;

@@ -12,7 +12,6 @@ enum need {
     NEEDS_NOTHING,
     NEEDS_EVEN, /* an even number of ranks */
     NEEDS_POWER_OF_2,
-    NEEDS_POWER,  /* a power of its radix many */
     NEEDS_PLACES, /* ranks that are known to lie apart */
 };
 
@@ -39,8 +38,8 @@ static inline bool algorithm_cuts(const struct algorithm *a)
     return a->program && !a->never_cut;
 }
 
-/* Why it cannot work on p ranks, with this radix, in these places; NULL: it can. */
-const char *algorithm_objection(const struct algorithm *algorithm, int p, int radix,
+/* Why it cannot work on p ranks in these places; NULL: it can. */
+const char *algorithm_objection(const struct algorithm *algorithm, int p,
                                 const struct places *places);
 
 struct reach { /* from <= x <= to */

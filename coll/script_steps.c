@@ -210,7 +210,7 @@ static void call_perform(struct walk *walk, const struct word *w, const struct a
         return;
     }
     long seat = walk->me - first;
-    const char *objection = algorithm_objection(a, (int)n, a->radix, NULL);
+    const char *objection = algorithm_objection(a, (int)n, NULL);
     if (seat < 0 || seat % stride != 0 || seat / stride >= n)
         return; /* not a member */
     if (objection) {

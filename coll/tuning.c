@@ -143,7 +143,7 @@ const struct tuning_row *tuning_find(const struct tuning *tuning, const struct q
         if (!fits(row, q))
             continue;
         for (int k = 0; k < row->nuse; k++)
-            if (!choose_objection(row->use[k].use.algorithm, row->use[k].use.radix, q)) {
+            if (!choose_objection(row->use[k].use.algorithm, q)) {
                 *use = &row->use[k];
                 return row;
             }

@@ -88,7 +88,7 @@ static const char *never_so_many(const struct tuning_row *row, const struct forc
     if (use->algorithm->needs == NEEDS_PLACES || to > INT_MAX || to - row->ranks.from >= MANY)
         return NULL;
     for (size_t p = row->ranks.from ? row->ranks.from : 1; p <= to; p++)
-        if (!algorithm_objection(use->algorithm, (int)p, use->radix, NULL))
+        if (!algorithm_objection(use->algorithm, (int)p, NULL))
             return NULL;
     return "cannot work on so many ranks";
 }

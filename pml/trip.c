@@ -38,7 +38,6 @@
 #include "pml/toll.h"
 #include "runtime/boot.h"
 #include "runtime/clock.h"
-#include "runtime/log.h"
 #include "runtime/param.h"
 
 #include <string.h>
@@ -84,9 +83,6 @@ static void wish_read(void)
     for (wish = WISH_NONE; wish < WISH_AUTO; wish++)
         if (strcmp(text, wishes[wish]) == 0)
             return;
-    if (strcmp(text, wishes[WISH_AUTO]) != 0)
-        say("XMPI_SHM_SINGLE_COPY=%s is none of auto, cma, xpmem, both, none; taking auto",
-            text);
 }
 
 static void next_set(enum way way)

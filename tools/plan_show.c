@@ -148,7 +148,7 @@ int plan_show(const struct plan_args *args)
     if (is_neighbourhood(a->what) && !near)
         return no_memory(args->from);
     whereabouts(args, args->from, &where);
-    const char *why = algorithm_objection(a, args->from, radix_of(args), where.known);
+    const char *why = algorithm_objection(a, args->from, where.known);
     if (!why && a->inter && args->from < 2)
         why = "two groups are two ranks at least";
     if (why) {
@@ -276,7 +276,7 @@ static bool prove_size(struct proof *proof, int p)
     if (is_neighbourhood(a->what) && !near)
         return no_memory(p) == 0;
     whereabouts(args, p, &where);
-    const char *why = algorithm_objection(a, p, radix_of(args), where.known);
+    const char *why = algorithm_objection(a, p, where.known);
     if (!why && a->inter && p < 2)
         why = "two groups are two ranks at least";
     const struct plan_key key = { .size = p, .pieces = 1, .script = a->script };

@@ -162,7 +162,7 @@ int main(void)
                                        .throttle = draw(4) ? 0 : 1 + draw(3),
                                        .ordered = a->ordered };
                 world.places = spots_make(a->needs == NEEDS_PLACES ? 1 + draw(3) : 0, p);
-                if (algorithm_objection(a, p, world.radix, world.places))
+                if (algorithm_objection(a, p, world.places))
                     continue;
                 const struct neighbours *near[GRAPH_RANKS];
                 graph_make(p, near);

@@ -98,7 +98,7 @@ static void within(const struct algorithm *a, int p, int root)
     for (int kind = 0; kind < (a->needs == NEEDS_PLACES ? SPOTS_KINDS : 1); kind++)
         for (world.radix = first; world.radix <= last; world.radix++) {
             world.places = spots_make(kind, p);
-            if (!algorithm_objection(a, p, world.radix, world.places))
+            if (!algorithm_objection(a, p, world.places))
                 in_pieces(a, world);
         }
 }
@@ -234,7 +234,7 @@ static void at_random(const struct algorithm *a)
     world.pieces = algorithm_cuts(a) ? 1 + graph_draw(4) : 1;
     world.throttle = graph_draw(2) ? 0 : 1 + graph_draw(4);
     world.brief = true;
-    if (!algorithm_objection(a, p, world.radix, world.places) && fits(&world))
+    if (!algorithm_objection(a, p, world.places) && fits(&world))
         try(a, &world);
 }
 

@@ -351,7 +351,7 @@ START_TEST(a_round_is_a_message)
         const struct algorithm *a = algorithm_find(what[i / 3], false, name[i % 3]);
         for (int p = 2; a && p <= 64; p++)
             for (int k = 2; k <= (a->radix ? 64 : 2); k++) {
-                if (algorithm_objection(a, p, k, NULL))
+                if (algorithm_objection(a, p, NULL))
                     continue;
                 struct count c = counted_radix(a, p, BLOCK * (size_t)p, a->radix ? k : 0);
                 double ways = what[i / 3] == COLL_ALLREDUCE ? 2 : 1;
@@ -380,7 +380,7 @@ START_TEST(what_multiplies_takes_any_number_of_ranks)
         for (int p = 2; p <= 64; p++)
             for (int k = 2; k <= 16; k++) {
                 size_t bytes = BLOCK * (size_t)(i == 0 ? 1 : p);
-                ck_assert_ptr_null(algorithm_objection(a, p, k, NULL));
+                ck_assert_ptr_null(algorithm_objection(a, p, NULL));
                 struct count c = counted_radix(a, p, bytes, k);
                 ck_assert_double_eq(c.bytes.sum, (double)p * (p - 1) * BLOCK);
                 ck_assert_double_le(c.rounds, log_k(p, k) + (k == 2 ? 1 : k));

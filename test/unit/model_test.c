@@ -31,7 +31,7 @@ START_TEST(the_cheapest_is_chosen)
                 q.order_matters = order && what >= COLL_REDUCE;
                 if (!model_choose(&q, &choice))
                     continue;
-                ck_assert(!choose_objection(choice.algorithm, choice.radix, &q));
+                ck_assert(!choose_objection(choice.algorithm, &q));
                 ck_assert(model_price(&q, choice.algorithm, &how, &best));
                 ck_assert_int_eq(how.pieces, choice.pieces);
                 for (const struct algorithm *a = algorithms; a->name; a++)
@@ -84,7 +84,7 @@ START_TEST(what_was_answered_is_answered_alike)
                 q.bytes = (size_t)(4 + i % 4) << i / 4;
                 ck_assert(model_choose(&q, &choice));
                 ck_assert(choice.algorithm->what == q.what);
-                ck_assert(!choose_objection(choice.algorithm, choice.radix, &q));
+                ck_assert(!choose_objection(choice.algorithm, &q));
                 if (round == 0)
                     first[k][i] = choice;
                 ck_assert_ptr_eq(choice.algorithm, first[k][i].algorithm);

@@ -43,7 +43,7 @@ START_TEST(what_is_rolled_comes_out_as_it_was)
     for (const struct algorithm *a = algorithms; a->name; a++)
         for (int p = 1; p <= 40; p++) {
             if (!a->program || a->inter || is_neighbourhood(a->what) ||
-                algorithm_objection(a, p, a->radix, NULL))
+                algorithm_objection(a, p, NULL))
                 continue;
             struct plan_key key = key_of(a, p / 3, p);
             struct plan written, rolled;
