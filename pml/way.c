@@ -15,7 +15,7 @@
  *
  * Where messages go both ways at the same time, each processor has copying to do anyway, and what is
  * best is another question, asked apart; that both work on the same message is no answer to it, and
- * two copies of what no cache holds are none, either.
+ * two copies of what no cache holds are none, either: more than 1 MiB, and windows of more than 512 KiB.
  *
  * Messages that no cache holds leave less behind and cost more: their runs are short, and what is
  * best for the next shorter ones, once that is known, is where they begin.
@@ -49,6 +49,7 @@ enum {
     SOON = 16,         /* runs of the best before another one gets a run, */
     LATE = 512,        /* and at most */
     OUTLIER = 4,       /* times the usual cost, not more */
+    SINGLES = 8,       /* messages in a row that were alone: these are no windows */
     HOPELESS = 8,      /* times the cost of the best way, */
     HOPELESS_SURE = 2, /* so many times in a row */
     FIRST_UNCACHED = 7 /* class of messages that no cache holds */
@@ -59,6 +60,7 @@ static struct way_state {
     uint8_t runs[WAYS];  /* while learning */
     uint8_t known[WAYS]; /* samples, up to TRIALS */
     bool two_ways, begun, allowed[WAYS];
+    uint8_t singles;     /* the last messages were alone, so many */
     uint8_t best, other; /* other: had the last run that was not of the best */
     uint16_t wait, left; /* runs of the best until the next of another one */
     uint8_t way;         /* of this run */
@@ -95,13 +97,20 @@ void ways_open(bool read)
 
 /* ---- the way of the next message ---- */
 
+static bool is_allowed(const struct way_state *s, int c, int way)
+{
+    bool window = s->two_ways && s->singles < SINGLES;
+    return s->allowed[way] &&
+           !(way == WAY_COPY && window && !is_cached(c + 1) && s->allowed[WAY_READ]);
+}
+
 /* The way that had the fewest runs while some are not known; WAYS when all are. */
-static int way_unknown(const struct way_state *s)
+static int way_unknown(const struct way_state *s, int c)
 {
     int least = WAYS;
     bool learning = false;
     for (int way = WAYS - 1; way >= 0; way--) {
-        if (!s->allowed[way])
+        if (!is_allowed(s, c, way))
             continue;
         learning |= s->known[way] < TRIALS && s->runs[way] < MOST_TRIALS;
         if (least == WAYS || s->runs[way] < s->runs[least])
@@ -110,28 +119,30 @@ static int way_unknown(const struct way_state *s)
     return learning ? least : WAYS;
 }
 
-static int way_other(struct way_state *s)
+static int way_other(struct way_state *s, int c)
 {
     for (int i = 0; i < WAYS; i++) {
         s->other = (uint8_t)((s->other + 1) % WAYS);
-        if (s->other != s->best && s->allowed[s->other])
+        if (s->other != s->best && is_allowed(s, c, s->other))
             return s->other;
     }
     return s->best;
 }
 
-static int run_choose(struct way_state *s)
+static int run_choose(struct way_state *s, int c)
 {
-    int way = way_unknown(s);
+    int way = way_unknown(s, c);
     if (way != WAYS) {
         s->runs[way]++;
         return way;
     }
+    if (!is_allowed(s, c, s->best))
+        return WAY_READ;
     if (--s->left > 0)
         return s->best;
     s->left = s->wait;
     s->wait = s->wait < LATE ? 2 * s->wait : LATE;
-    return way_other(s);
+    return way_other(s, c);
 }
 
 /* The first message of its class: what shorter ones taught us will do for a beginning. */
@@ -141,7 +152,7 @@ static void state_begin(struct way_state *s, int c)
     if (c == 0 || (is_cached(c) && !s->two_ways))
         return;
     const struct way_state *shorter = s - 1;
-    if (way_unknown(shorter) != WAYS || !s->allowed[shorter->best])
+    if (way_unknown(shorter, c - 1) != WAYS || !s->allowed[shorter->best])
         return;
     s->best = s->way = shorter->best;
     memset(s->runs, MOST_TRIALS, sizeof s->runs);
@@ -163,7 +174,7 @@ enum way way_take(size_t bytes, enum traffic traffic, bool quiet)
     if (!s->begun)
         state_begin(s, c);
     if (run_is_over(s, c, quiet)) {
-        s->way = (uint8_t)run_choose(s);
+        s->way = (uint8_t)run_choose(s, c);
         s->length = 0;
     }
     s->length++;
@@ -232,7 +243,7 @@ static void sample_end(struct way_state *s, int c)
     if (s->messages >= sample_length(c, true))
         cost_learn(s, s->last, s->ticks * 16 * 1024 / s->bytes);
     sample_drop(s);
-    if (way_unknown(s) == WAYS)
+    if (way_unknown(s, c) == WAYS)
         best_choose(s, s->alone && is_cached(c));
 }
 
@@ -272,6 +283,7 @@ void way_took(const struct way_trip *trip)
         return; /* part of its time belongs to the other ways */
     }
     s->alone = trip->alone;
+    s->singles = (uint8_t)(!trip->alone ? 0 : s->singles < SINGLES ? s->singles + 1 : SINGLES);
     s->ticks += trip->ticks;
     s->bytes += trip->moved;
     if (++s->messages >= sample_length(c, trip->alone))
