@@ -69,10 +69,11 @@ void rivals_log(const struct rivals *rivals)
         means_log(&rivals->of[i], whose[i], names);
 }
 
-static struct means_table *table_of(const struct team *team, const struct call *call)
+static struct means_table *table_of(const struct team *team, const struct call *call,
+                                    size_t bytes)
 {
     enum rivalry which = rivalry_of(call->what);
-    if (!team->tiny->rivals || which == NO_RIVALRY ||
+    if (!team->tiny->rivals || which == NO_RIVALRY || bytes > RIVAL_MOST ||
         (is_reduction(call->what) && team->tiny->n != 2))
         return NULL;
     return &team->tiny->rivals->of[which];
@@ -118,7 +119,8 @@ int rival_begin(struct rival *rival, struct team *team, const struct telling *te
 {
     size_t bytes = choose_bytes(team, telling->call);
     *rival = (struct rival){ .bytes = bytes };
-    struct means_table *table = choice->by == BY_RULE ? table_of(team, telling->call) : NULL;
+    struct means_table *table =
+        choice->by == BY_RULE ? table_of(team, telling->call, bytes) : NULL;
     if (!table)
         return 0;
     uint64_t *run = means_over(table, bytes);

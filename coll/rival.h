@@ -33,6 +33,9 @@ struct team;
 struct rivals *rivals_new(void);
 void rivals_log(const struct rivals *rivals); /* for XMPI_LOG=1; NULL is allowed */
 
+/* Bytes as rules count them: of longer ones learning takes too long, and brings little. */
+enum { RIVAL_MOST = 1 << 20 };
+
 struct rival {                 /* one call */
     struct means_table *table; /* NULL: it has none */
     int way;                   /* this time, enum means */
