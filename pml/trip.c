@@ -340,10 +340,12 @@ static void trip_learn(const struct trip *trip, bool alone, uint64_t ticks, uint
     if (both_ways ? alone : busy > 0)
         took.ticks = cost_shared(trip, ticks, busy);
     held_took();
-    held.took = took;
-    held.began = trip->began;
-    if (!both_ways || !alone || trip->way != WAY_READ || trip->peer->unanswered != 1)
-        held_took();
+    if (both_ways && alone && trip->way == WAY_READ && trip->peer->unanswered == 1) {
+        held.took = took;
+        held.began = trip->began;
+    } else {
+        way_took(&took);
+    }
 }
 
 void trip_end(struct trip *trip)

@@ -258,6 +258,7 @@ static uint64_t hopeless_cost(const struct way_state *s, const struct way_trip *
 static void run_give_up(struct way_state *s, int way, uint64_t cost)
 {
     cost_learn(s, way, cost);
+    s->hopeless = 0;
     s->last = (uint8_t)way;
     sample_drop(s);
     if (s->way == way)
@@ -269,14 +270,12 @@ void way_took(const struct way_trip *trip)
     int c = way_class(trip->bytes);
     struct way_state *s = &states[trip->traffic][c];
     uint64_t hopeless = hopeless_cost(s, trip);
-    s->hopeless = (uint8_t)(hopeless ? s->hopeless + 1 : 0);
-    if (hopeless && s->hopeless < HOPELESS_SURE)
-        return;
     if (hopeless) {
-        s->hopeless = 0;
-        run_give_up(s, trip->way, hopeless);
+        if (++s->hopeless >= HOPELESS_SURE)
+            run_give_up(s, trip->way, hopeless);
         return;
     }
+    s->hopeless = 0;
     if (trip->way != s->last) {
         sample_end(s, c);
         s->last = (uint8_t)trip->way;
