@@ -259,7 +259,7 @@ static bool is_wanted(const struct world *w, bool rolls, enum order order)
     bool windowed = rolls && w->pieces == 1;
     if (order == WINDOWED)
         return windowed;
-    if (order == IN_PROGRAM_ORDER || order == IN_ORDER_AS_TAKEN)
+    if (is_in_program_order(order))
         return w->program_order;
     return !w->brief || (order == SHUFFLED && !windowed);
 }

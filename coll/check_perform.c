@@ -350,7 +350,7 @@ static void perform_as_it_comes(struct stage *g)
 
 void stage_perform(struct stage *g)
 {
-    if (g->order == IN_PROGRAM_ORDER || g->order == IN_ORDER_AS_TAKEN)
+    if (is_in_program_order(g->order))
         perform_in_order(g);
     else
         perform_as_it_comes(g);

@@ -21,6 +21,12 @@ enum order {
     ORDERS
 };
 
+/* One step of a rank after the other, as coll/run_inline.c does. */
+static inline bool is_in_program_order(enum order order)
+{
+    return order == IN_PROGRAM_ORDER || order == IN_ORDER_AS_TAKEN;
+}
+
 struct memory {
     struct symbol *unit; /* in stage->units */
     int *start;          /* start[b] = first unit of block b; nblocks + 1 entries.  NULL: b */
