@@ -15,12 +15,13 @@
 #include <string.h>
 
 enum {
-    CLASSES = 3,  /* up to 16, 32, 64 KiB */
-    ENOUGH = 16,  /* samples */
-    SLOWLY = 16,  /* a larger sample counts for one in so many, */
-    OUTLIER = 4,  /* and for so many times the usual cost at most */
-    AGAIN = 8192, /* pieces that came until reading is tried again */
-    UNIT = 16384  /* 1/16 of a tick per KiB */
+    CLASSES = 3,     /* up to 16, 32, 64 KiB */
+    SHORTEST = 4096, /* piece that tells what its bytes cost */
+    ENOUGH = 16,     /* samples */
+    SLOWLY = 16,     /* a larger sample counts for one in so many, */
+    OUTLIER = 4,     /* and for so many times the usual cost at most */
+    AGAIN = 8192,    /* pieces that came until reading is tried again */
+    UNIT = 16384     /* 1/16 of a tick per KiB */
 };
 
 struct cost {
@@ -57,7 +58,7 @@ static void try_again(void)
 
 void toll_paid(enum toll toll, size_t bytes, uint64_t ticks)
 {
-    if (bytes <= WAY_SHORT)
+    if (bytes < SHORTEST)
         return;
     if (toll == TOLL_READ) {
         if (way_class(bytes) < CLASSES)
@@ -67,6 +68,11 @@ void toll_paid(enum toll toll, size_t bytes, uint64_t ticks)
     follow(toll == TOLL_IN ? &in : &out, bytes, ticks);
     if (toll == TOLL_IN && ++came % AGAIN == 0)
         try_again();
+}
+
+uint64_t toll_of_out(size_t bytes)
+{
+    return out.units * bytes / UNIT;
 }
 
 static bool is_dear(const struct cost *read)

@@ -20,6 +20,9 @@ void tolls_open(void); /* forget everything */
 /* So many bytes have cost so much; any unit, the same for all. */
 void toll_paid(enum toll toll, size_t bytes, uint64_t ticks);
 
+/* What copying so many bytes out costs; 0 before the first was. */
+uint64_t toll_of_out(size_t bytes);
+
 /* For which lengths up to 64 KiB is reading dearer than two copies?  Bits of way_bit; none before enough of both is known.
  * Who has only read so far is to be sent copies: else it would never know. */
 uint32_t tolls_dear(void);

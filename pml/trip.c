@@ -51,7 +51,7 @@ static bool refused;               /* memory of others cannot be reached */
 static int in_progress;            /* measured messages */
 static uint64_t last_end;          /* when the last of them was complete */
 static struct {
-    uint64_t ticks, bytes;
+    uint64_t ticks;
     uint64_t last;            /* ticks when the last measured message was complete */
 } out;                        /* what we copied out ourselves */
 static uint64_t sent;         /* bytes of our long messages since then */
@@ -263,9 +263,7 @@ void trip_spare(struct trip *trip, uint64_t ticks)
 void trip_out(size_t bytes, uint64_t ticks)
 {
     out.ticks += ticks;
-    out.bytes += bytes;
-    if (boot.crowded)
-        toll_paid(TOLL_OUT, bytes, ticks);
+    toll_paid(TOLL_OUT, bytes, ticks);
 }
 
 static void pay(enum toll toll, size_t bytes, uint64_t since)
@@ -322,7 +320,7 @@ static uint64_t cost_shared(const struct trip *trip, uint64_t ticks, uint64_t bu
 {
     ticks = ticks > busy ? ticks - busy : 0;
     if (trip->way == WAY_COPY)
-        return ticks + out.ticks / (out.bytes / 1024 + 1) * (trip->bytes / 1024);
+        return ticks + toll_of_out(trip->bytes);
     return trip->way == WAY_BOTH ? 2 * ticks : ticks;
 }
 

@@ -302,7 +302,7 @@ START_TEST(reading_is_dear_if_two_copies_cost_less)
     /* smaller ones count at once, larger ones slowly, and short pieces never */
     pay(1, TOLL_READ, 32 * KIB, 140);
     ck_assert_int_eq(tolls_dear(), way_bit(16 * KIB));
-    pay(3, TOLL_IN, 8 * KIB, 1);
+    pay(3, TOLL_IN, 2 * KIB, 1);
     pay(1, TOLL_READ, 32 * KIB, 250);
     ck_assert_int_eq(tolls_dear(), way_bit(16 * KIB));
     pay(100, TOLL_READ, 32 * KIB, 250);
@@ -335,8 +335,26 @@ START_TEST(who_only_reads_learns_what_copies_cost)
 }
 END_TEST
 
+/* Chunks are made when the first messages are copied out: that is not what the next ones cost. */
+START_TEST(a_dear_beginning_is_forgotten)
+{
+    tolls_open();
+    ck_assert_uint_eq(toll_of_out(KIB), 0);
+    pay(1, TOLL_OUT, 16 * KIB, 20000);
+    ck_assert_uint_eq(toll_of_out(KIB), 20000);
+    pay(1, TOLL_OUT, 8 * KIB, 80);
+    ck_assert_uint_eq(toll_of_out(KIB), 80);
+    pay(1, TOLL_OUT, 16 * KIB, 20000); /* an interruption */
+    ck_assert_uint_lt(toll_of_out(KIB), 100);
+    pay(100, TOLL_OUT, 16 * KIB, 160);
+    ck_assert_uint_gt(toll_of_out(KIB), 158);
+    ck_assert_uint_le(toll_of_out(KIB), 160);
+}
+END_TEST
+
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
           a_hopeless_try_ends, an_interruption_condemns_no_way, a_way_without_times,
           both_ways_is_another_question, long_messages_learn_soon, exchanges_with_many_are_read,
-          reading_is_dear_if_two_copies_cost_less, who_only_reads_learns_what_copies_cost)
+          reading_is_dear_if_two_copies_cost_less, who_only_reads_learns_what_copies_cost,
+          a_dear_beginning_is_forgotten)
