@@ -38,8 +38,8 @@ enum {
     RUN = 5, /* messages, at least */
     LONGEST_RUN = 256,
     SAMPLE = 16, /* messages for a sample while others are in progress; alone, a run less 1 */
-    /* Classes of which a window is many messages.  Both ways it takes two of them until both sides do as was
-     * decided, so runs are the longest. */
+    /* Classes of which a window is many messages.  Both ways it takes two windows until both sides do as was
+     * decided, so their runs are the longest. */
     WINDOW_CLASSES = 3,
     RUN_UNCACHED = 2, /* the same for messages that no cache holds */
     LONGEST_UNCACHED = 16,
@@ -160,7 +160,8 @@ static void state_begin(struct way_state *s, int c)
 
 static bool run_is_over(const struct way_state *s, int c, bool quiet)
 {
-    if (is_cached(c) && quiet && !(s->two_ways && c < WINDOW_CLASSES))
+    bool windows = s->two_ways && c < WINDOW_CLASSES && s->singles < SINGLES;
+    if (is_cached(c) && quiet && !windows)
         return s->length >= RUN;
     if (quiet && !is_cached(c))
         return s->length >= RUN_UNCACHED;

@@ -210,6 +210,23 @@ START_TEST(long_messages_learn_soon)
 }
 END_TEST
 
+/* Single messages both ways need no runs as long as those of windows. */
+START_TEST(short_exchanges_learn_soon)
+{
+    const size_t lengths[] = { 16 << 10, 32 << 10, 64 << 10 };
+    uint64_t cost[WAYS] = { 300, 700, 100 };
+    ways_open(true);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 64; k++)
+            send_one(lengths[i], TWO_WAYS, cost);
+        int copies = 0;
+        for (int k = 0; k < 64; k++)
+            copies += send_one(lengths[i], TWO_WAYS, cost) == WAY_COPY;
+        ck_assert_int_gt(copies, 56);
+    }
+}
+END_TEST
+
 /* ---- where ranks share processors ---- */
 
 enum { KIB = 1024, EXCHANGES = 10 };
@@ -355,6 +372,6 @@ END_TEST
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
           interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
           a_hopeless_try_ends, an_interruption_condemns_no_way, a_way_without_times,
-          both_ways_is_another_question, long_messages_learn_soon, exchanges_with_many_are_read,
-          reading_is_dear_if_two_copies_cost_less, who_only_reads_learns_what_copies_cost,
-          a_dear_beginning_is_forgotten)
+          both_ways_is_another_question, long_messages_learn_soon, short_exchanges_learn_soon,
+          exchanges_with_many_are_read, reading_is_dear_if_two_copies_cost_less,
+          who_only_reads_learns_what_copies_cost, a_dear_beginning_is_forgotten)
