@@ -344,8 +344,7 @@ void peer_lost(struct peer *peer, const char *because)
     struct report *report = malloc(sizeof *report);
     if (!report)
         no_memory();
-    report->next = reports;
-    report->loss.world = peer->world;
+    *report = (struct report){ .next = reports, .loss.world = peer->world };
     snprintf(report->loss.cause, sizeof report->loss.cause, "is lost: %s", because);
     reports = report;
     failures_wanted = true;

@@ -3,9 +3,9 @@
 # What watches the memory of a program has nothing to say about a right one, and nothing of ours is in the way.
 . "${srcdir:-.}/test/lib.sh"
 
-right=$top/test/watched/right.c
+right=$top/test/watched/right.c apart=$top/test/watched/apart.c
 [ -z "${XMPI_TEST_SANITIZE:-}" ] || { skip watched "a library with sanitizers"; finish; }
-compile -o "$scratch/right" "$right" > "$scratch/out" 2>&1 ||
+{ compile -o "$scratch/right" "$right" && compile -o "$scratch/apart" "$apart"; } > "$scratch/out" 2>&1 ||
     { not_ok watched "does not compile"; sed 's/^/    | /' "$scratch/out" | head -n 15; finish; }
 
 # Over the network providers of libfabric lose a few bytes when they are closed, so leaks are no matter there.
@@ -22,6 +22,8 @@ if command -v valgrind > /dev/null && valgrind -q true > /dev/null 2>&1; then
     silent "under Valgrind" "$XMPIRUN" -np 2 $watch "$scratch/right"
     silent "under Valgrind, three ranks that sleep" env XMPI_POLITE=always "$XMPIRUN" -np 3 $watch "$scratch/right"
     XMPI_SHM=0 silent "under Valgrind, over the network" "$XMPIRUN" -np 2 $watch --leak-check=no "$scratch/right"
+    XMPI_SHM=0 XMPI_OFI_TIMEOUT=2 silent "under Valgrind, a rank that cannot be reached" "$XMPIRUN" -np 3 \
+        $watch --leak-check=no "$scratch/apart"
 else
     skip "watched: Valgrind" "it is not here, or does not run"
 fi
