@@ -165,11 +165,16 @@ static void fetch_tell(struct fetch *fetch, bool good)
     fetch->told = true;
 }
 
-static void fetch_end(struct fetch *fetch)
+static void unregister(struct fetch *fetch)
 {
     for (int i = 0; i < nnics; i++)
         if (fetch->mr[i])
             fi_close(&fetch->mr[i]->fid);
+}
+
+static void fetch_end(struct fetch *fetch)
+{
+    unregister(fetch);
     fetch_tell(fetch, !fetch->failed);
     fetch->next = unused_fetches;
     unused_fetches = fetch;
@@ -369,6 +374,11 @@ void fetches_flush(void)
 
 void fetches_close(void)
 {
+    for (struct fetch *gone; (gone = fetches) != NULL; free(gone)) {
+        fetches = gone->next;
+        unregister(gone);
+    }
+    fetches_end = &fetches;
     for (struct offer *gone; (gone = unused_offers) != NULL; free(gone))
         unused_offers = gone->next;
     for (struct fetch *gone; (gone = unused_fetches) != NULL; free(gone))

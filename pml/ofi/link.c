@@ -90,7 +90,6 @@ static int network_open(void)
 close_receives:
     nics_stop();
     receives_close();
-    fetches_close();
 close_nics:
     nics_close();
     return error;
@@ -138,6 +137,7 @@ static void ofi_close(void)
     nics_stop();
     frames_close();
     receives_close();
+    fetches_close();
     nics_close();
     progress_naps_short(false);
 }

@@ -181,7 +181,7 @@ void fetch_retract(struct link_offer *offer);
 bool fetch_begin(struct peer *peer, const struct link_fetch *fetch);
 void fetch_read_ended(struct op *op, int error);
 void fetches_flush(void);
-void fetches_close(void);                     /* those that are unused */
+void fetches_close(void); /* nothing is read any more, and nobody told: nics have stopped */
 bool fetches_from(const struct trunk *trunk); /* are there? */
 
 /* ---- alive.c ---- */
