@@ -64,7 +64,7 @@ static inline bool recv_next(struct channel *channel, const struct buffer *data,
 {
     size_t room = buffer_bytes(data);
     char *flat = short_place(data, room);
-    if (!flat || trace_on || failures > 0 ||
+    if (!flat || trace_on || troubles > 0 ||
         !match_lets_pass(channel->match, envelope_key(from)))
         return false;
     struct peer *peer;
