@@ -218,24 +218,31 @@ static bool is_drained(int world)
 
 /* ---- news ---- */
 
-/* Is this rank of our segment lost, and why? */
+enum fate { THERE, DIED, HAS_LEFT };
+
+/* Who rests may come back, unless it has ended. */
+static enum fate fate_of(uint32_t dead, uint32_t state)
+{
+    if (dead & BOOT_DEAD_OUTSIDE)
+        return THERE;
+    if (state == BOOT_FINALIZED || (dead && state == BOOT_RESTING))
+        return HAS_LEFT;
+    return dead ? DIED : THERE;
+}
+
+/* Is this rank of our segment lost, and why?  Who has left MPI is not, as it has done its part; unless somebody is
+ * lost, as then it may have left because of that, and its part may not be done. */
 static bool record_is_lost(const struct boot_rank *record, struct loss *loss)
 {
-    uint32_t dead = atomic_load(&record->dead), state = atomic_load(&record->state);
-    bool left = state == BOOT_FINALIZED || state == BOOT_RESTING;
-    if (dead & BOOT_DEAD_OUTSIDE)
-        return false;
-    if (dead && left)
-        dead = 0;
-    else if (!dead)
-        left = left && state == BOOT_FINALIZED;
-    if (!dead && (!left || failures == 0))
+    uint32_t dead = atomic_load(&record->dead);
+    enum fate fate = fate_of(dead, atomic_load(&record->state));
+    if (fate == THERE || (fate == HAS_LEFT && failures == 0))
         return false;
     char how[120], host[HOST_NAME_MAX + 1];
-    death_text(dead, how, sizeof how);
+    death_text(fate == DIED ? dead : 0, how, sizeof how);
     system_host(host, sizeof host);
     loss->world = record->world_rank;
-    loss->has_left = dead == 0;
+    loss->has_left = fate == HAS_LEFT;
     snprintf(loss->cause, sizeof loss->cause, "(host %s, pid %d) %s", host,
              (int)atomic_load(&record->pid), how);
     return true;
