@@ -219,17 +219,6 @@ size_t channel_unexpected_bytes(const struct channel *channel)
     return bytes;
 }
 
-struct channel *channel_after(const struct channel *channel)
-{
-    if (channel && channel->next)
-        return channel->next;
-    uint32_t chain = channel ? chain_of(channel->context) + 1 : 0;
-    for (; chains && chain <= mask; chain++)
-        if (chains[chain])
-            return chains[chain];
-    return NULL;
-}
-
 void channels_close(void)
 {
     while (early) {

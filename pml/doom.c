@@ -180,7 +180,7 @@ void doom_process(int world, struct peer *peer)
     for (struct peer *other = peers_first(); other; other = other->next)
         queue_doom(other, world);
     struct channel *channel = NULL;
-    while ((channel = channel_after(channel)) != NULL)
+    while ((channel = channel_next(channel)) != NULL)
         channel_doom(channel, world);
     complete_doomed();
 }

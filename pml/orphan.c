@@ -141,7 +141,7 @@ static struct recv *orphan_next(struct channel **channel, struct recv *recv)
         for (; posted; posted = match_next_posted((*channel)->match, posted))
             if (recv_of(posted)->request.orphan == ORPHAN_AWAITED)
                 return recv_of(posted);
-        *channel = channel_after(*channel);
+        *channel = channel_next(*channel);
         if (!*channel)
             return NULL;
         posted = match_any_posted((*channel)->match);

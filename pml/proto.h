@@ -96,8 +96,6 @@ bool arrived_is_told(void);
 void channel_keep_early(struct arrived *arrived);
 /* Take the early message of this peer that the question is about; NULL: there is none. */
 struct arrived *channel_take_early(const struct peer *peer, const struct wire *question);
-/* All channels, one after the other: the first after NULL, NULL after the last. */
-struct channel *channel_after(const struct channel *channel);
 void channels_close(void);
 
 #endif
