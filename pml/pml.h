@@ -275,7 +275,7 @@ struct message; /* a matched message: an OBJECT_MESSAGE, owned by who probed it 
 int pml_improbe(struct channel *channel, const struct envelope *from, bool poll,
                 struct message **message, struct result *result); /* *message NULL: none yet */
 int pml_imrecv(struct message *message, const struct buffer *data, struct request **request);
-void *pml_message_comm(const struct message *message); /* what pml_message_tag_comm stored */
+void *pml_message_comm(const struct message *message); /* what pml_message_set_comm stored */
 void pml_message_set_comm(struct message *message, void *comm);
 
 /* Two messages' ends that do not belong together: what each side says it is. */

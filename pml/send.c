@@ -191,7 +191,7 @@ static void header_fill(struct wire *header, const struct channel *channel,
 {
     header->kind = WIRE_EAGER;
     header->flags = 0;
-    header->bytes_high = 0;
+    header->pad = 0;
     header->source = (uint32_t)channel->rank;
     header->context = channel->context;
     header->tag = to->tag;

@@ -6,7 +6,7 @@
  *     its channels     matching, counts, the references of their communicators
  *     its lanes        the rings to and from each peer of the node (link_shm), but not their chunks
  *     its pools        requests, records of unexpected messages
- *     struct engine    below
+ *     struct engine    solo_engine.h
  *
  * Everything else is only looked at.  Whatever is not usual is left to one who has all: a packet that is
  * no short message stays where it is; a message for a receive that somebody else must end is put

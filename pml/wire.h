@@ -18,7 +18,8 @@
  *
  *   WITHDRAWN  it was given up because a process was lost; request = receiver's
  *
- * CTS, DATA, WROTE, ACK and CANCELLED use no other field; MORE none but `bytes`.
+ * Besides these EAGER and RTS say context, source, tag, step and signature, CANCEL its context, the others
+ * nothing.  `bytes` is the payload of EAGER, MORE, RTS, DATA, and of a CTS that is a wire_grant.
  */
 #ifndef XMPI_WIRE_H
 #define XMPI_WIRE_H
@@ -53,8 +54,8 @@ struct wire_grant {
 
 struct wire {
     uint8_t kind, flags;
-    uint16_t bytes_high; /* unused on shm; keeps the size fields 64-bit safe on a network */
-    uint32_t source;     /* sender's rank on the channel */
+    uint16_t pad;    /* 0 */
+    uint32_t source; /* sender's rank on the channel */
     uint64_t context;
     int32_t tag;
     uint32_t step; /* step of a plan, 0 for point-to-point */
@@ -62,7 +63,7 @@ struct wire {
         uint32_t signature;    /* what the sender thinks this message is; 0 = not said */
         uint32_t peer_request; /* CTS */
     };
-    uint32_t sequence; /* per peer and link, for order across links and for resending */
+    uint32_t sequence; /* of a frame to this peer, on a network (ofi); else 0 */
     uint32_t bytes;    /* payload in this packet */
     uint32_t request;  /* id of the sender's (RTS, CTS, ACK, wish for an ACK) or the receiver's
                           request (DATA) */

@@ -196,7 +196,7 @@ static inline void slot_read(const struct slot *slot, struct wire *header, size_
     header->step = slot->head.step;
     header->signature = slot->head.signature;
     header->bytes = slot->bytes;
-    header->bytes_high = 0;
+    header->pad = 0;
     header->sequence = 0;
     *skip = 0;
     if (slot->flags & SLOT_FULL) {
