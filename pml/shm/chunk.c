@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sender's chunks: 16 to 51 pieces of 16 KiB in its own area (12 or more where ranks are many), for
- * payload that does not fit a ring.  They are made as they are needed.  Nothing is written into a chunk but payload: the receiver reads packets in order and
- * copies at once, so a chunk is free when the receiver has read past the packet that names it.
+ * The sender's chunks: 16 to 50 pieces of 16 KiB in its own area (12 or more where ranks are many), for
+ * payload that does not fit a ring.  They are made as they are needed.  Nothing is written into a chunk but
+ * payload: the receiver reads packets in order and copies at once, so a chunk is free when the receiver has read
+ * past the packet that names it.
  *
  * What the receiver has just read lies in its cache, and to take 64 lines away from it while
  * writing costs as much as to send them.  So chunks are used in turn, the one that was read longest
