@@ -11,14 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_CHARS = 400 };
-
-static _Thread_local char text[TEXT_CHARS];
+static _Thread_local char text[FAIL_CHARS];
 
 int fail(int class, const char *format, ...)
 {
     /* Built aside: an argument may be fail_text() itself, when a caller adds to it. */
-    char fresh[TEXT_CHARS];
+    char fresh[FAIL_CHARS];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(fresh, sizeof fresh, format, arguments);
@@ -53,7 +51,7 @@ void fail_clear(void)
 
 static struct {
     const void *whose;
-    char text[TEXT_CHARS];
+    char text[FAIL_CHARS];
 } kept[FAIL_KEPT];
 static int next_kept;
 

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+enum { FAIL_CHARS = 400 }; /* of a text, what is more is cut off */
+
 /* Record a text for the error class `class` (MPI_ERR_*) and return the class. */
 int fail(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 

@@ -19,6 +19,8 @@
 #include "src/api/p2p.h"
 #include "src/status.h"
 
+#include <stdio.h>
+
 /* ---- looking ---- */
 
 struct set {
@@ -167,12 +169,23 @@ static int set_end_one(const struct set *set, const struct seen *seen, int *inde
     return rc;
 }
 
-/* Several endings: their statuses in order of completion, and what failed first. */
+/* Several endings: their statuses in order of completion, and what is said of those that failed. */
 struct endings {
     MPI_Status *statuses; /* MPI_STATUSES_IGNORE */
     int n;
-    int failed; /* index of a request, -1: all well */
+    bool failed;
 };
+
+/* A status has room for a class, so all that is said of failures, of as many as it holds, is the text of the call. */
+static void endings_say(const struct endings *endings, int i, int rc)
+{
+    char said[FAIL_CHARS], before[FAIL_CHARS] = "";
+    snprintf(said, sizeof said, "%s", fail_text());
+    if (endings->failed && fail_recall(endings))
+        snprintf(before, sizeof before, "%s; ", fail_text());
+    fail(rc, "%sarray_of_requests[%d]: %s", before, i, said);
+    fail_keep(endings, rc); /* what ends behind it may say something, too */
+}
 
 /* MPI_ERROR is written only when there is an error among them. */
 static void endings_add(struct endings *endings, const struct set *set, int i, bool live)
@@ -186,23 +199,22 @@ static void endings_add(struct endings *endings, const struct set *set, int i, b
     } else {
         status_write_empty(status);
     }
-    if (rc && endings->failed < 0) {
-        endings->failed = i;
-        fail_keep(endings, rc); /* what ends behind it may say something, too */
-        for (int k = 0; endings->statuses && k < endings->n; k++)
-            endings->statuses[k].MPI_ERROR = MPI_SUCCESS;
-    }
-    if (status && endings->failed >= 0)
+    if (rc)
+        endings_say(endings, i, rc);
+    for (int k = 0; rc && !endings->failed && endings->statuses && k < endings->n; k++)
+        endings->statuses[k].MPI_ERROR = MPI_SUCCESS;
+    endings->failed |= rc != MPI_SUCCESS;
+    if (status && endings->failed)
         status->MPI_ERROR = rc;
     endings->n++;
 }
 
 static int endings_result(const struct endings *endings)
 {
-    if (endings->failed < 0)
+    if (!endings->failed)
         return MPI_SUCCESS;
     fail_recall(endings);
-    return fail(MPI_ERR_IN_STATUS, "array_of_requests[%d]: %s", endings->failed, fail_text());
+    return MPI_ERR_IN_STATUS;
 }
 
 static __attribute__((noinline)) void set_await_one(const struct set *set,
@@ -251,10 +263,10 @@ static int set_end_well(const struct set *set, int i, MPI_Status *statuses)
  * soon as one is not: what is said of failures is said when nothing else goes on. */
 static int set_end_all(const struct set *set, int i, MPI_Status *statuses)
 {
-    struct endings endings = { statuses, 0, -1 };
+    struct endings endings = { statuses, 0, false };
     bool simply = !set->keep, awaited = false;
     for (;;) {
-        if (simply && endings.failed < 0)
+        if (simply && !endings.failed)
             i = set_end_well(set, i, statuses);
         endings.n = i;
         if (i >= set->n)
@@ -281,7 +293,7 @@ static int set_end_some(const struct set *set, const struct seen *seen, int *out
     *outcount = seen->live > 0 ? 0 : MPI_UNDEFINED;
     if (seen->done == 0)
         return MPI_SUCCESS;
-    struct endings endings = { statuses, 0, -1 };
+    struct endings endings = { statuses, 0, false };
     for (int i = 0; i < set->n; i++) {
         if (set_is_twice(set, i))
             return fail_twice(i);

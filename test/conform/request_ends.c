@@ -190,7 +190,7 @@ static void test_words_of_failures(void)
     MPI_Comm_free(&comm);
 }
 
-/* Of two failures in one call the words are those of the first. */
+/* Of two failures in one call both are told. */
 static void test_words_of_several(void)
 {
     MPI_Comm comm = solver();
@@ -206,6 +206,8 @@ static void test_words_of_several(void)
         CHECK_ERROR(code, MPI_ERR_IN_STATUS);
         text_has(code, "array_of_requests[0]");
         text_has(code, "40 bytes");
+        text_has(code, "array_of_requests[1]");
+        text_has(code, "41 bytes");
     }
     MPI_Comm_free(&comm);
 }
