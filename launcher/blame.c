@@ -258,6 +258,29 @@ static void tell_partner(struct graph *g, const int *circle, int n)
     tell_ways(g, circle[0]);
 }
 
+static bool wait_sends(const struct record_wait *wait)
+{
+    for (int k = 0; k < items_known(wait); k++)
+        if (item_is(&wait->items[k], RECORD_SEND))
+            return true;
+    return strstr(wait->call, "Sendrecv") || wait->near.found;
+}
+
+/* Does any of them send as well, in the same call or in another thread, or has something come that is not
+ * asked for? */
+static bool circle_sends(const struct graph *g, const int *circle, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct situation *rank = &g->ranks[circle[i]];
+        bool sends = wait_sends(&rank->wait);
+        for (int k = 0; k + 1 < rank->nwaits && !sends; k++)
+            sends = wait_sends(&rank->more[k]);
+        if (sends)
+            return true;
+    }
+    return false;
+}
+
 static void tell_advice(struct graph *g, const int *circle, int n)
 {
     const char *call = call_of(g, circle[0]);
@@ -274,7 +297,7 @@ static void tell_advice(struct graph *g, const int *circle, int n)
     else if (circle_is(g, circle, n, RECORD_RECV))
         blame_say(
             g, ": %s %s%s, and %s", both, same ? "in " : "receive", same ? call : "",
-            strstr(call, "Sendrecv")
+            circle_sends(g, circle, n)
                 ? "what was sent is not what is waited for; do sources, tags and communicators "
                   "of both ends agree?"
                 : "nobody sends; let one of them send first, or use MPI_Sendrecv");

@@ -383,6 +383,31 @@ START_TEST(probes)
 }
 END_TEST
 
+/* In the same call, in another thread, or in a call that is over: nobody is told that nobody sends. */
+START_TEST(what_is_sent_is_not_awaited)
+{
+    const char *words = "both in MPI_Waitall, and what was sent is not what is waited for";
+    for (int way = 0; way < 3; way++) {
+        begin();
+        for (int i = 0; i < 2; i++)
+            waits(i, "MPI_Waitall", RECORD_RECV, 1 - i);
+        ck_assert(says(2, "both in MPI_Waitall, and nobody sends"));
+        if (way == 0)
+            waits(1, "MPI_Waitall", RECORD_SEND, 0);
+        else if (way == 1)
+            ranks[1].wait.near = (struct record_near){ .found = 1, .source = 0, .tag = 9 };
+        else {
+            ranks[1].nwaits = 2;
+            ranks[1].least_seconds = 20;
+            ranks[1].more[0] = ranks[1].wait;
+            ranks[1].more[0].items[0].kind = RECORD_SEND;
+        }
+        bool told = says(2, words);
+        ck_assert_msg(told, "%d: %s", way, blame.text);
+    }
+}
+END_TEST
+
 /* They may send, so nobody is stuck; who asks is told what holds if they do not. */
 START_TEST(threads_outside)
 {
@@ -442,4 +467,5 @@ UNIT_MAIN("blame", circles, circles_apart, what_cannot_come, algorithms_that_dif
           sends_of_one_collective, what_nobody_takes_moves_nothing,
           what_may_still_move_is_not_blamed, who_holds_up_the_others, who_waits_outside_alone,
           any_of_several, any_source, tests_again_and_again, ends, collectives,
-          collectives_of_circles, probes, threads_outside, many_ranks, long_pipelines)
+          collectives_of_circles, probes, what_is_sent_is_not_awaited, threads_outside,
+          many_ranks, long_pipelines)
