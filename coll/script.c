@@ -89,12 +89,14 @@ static void for_do(struct walk *walk)
     const struct word *body = walk->word;
     int known = walk->nvariables;
     bool turns = walk->doing && from <= to;
-    for (long i = from; turns && i <= to && !walk->why[0]; i++) {
+    bool more = turns;
+    for (long i = from; more && !walk->why[0]; i += more) {
         walk->word = body;
         statement_count(walk, name);
         walk_name(walk, name, i);
         braces(walk, true);
         walk->nvariables = known;
+        more = i < to; /* the last may be the largest number there is */
     }
     if (!turns) {
         walk_name(walk, name, 0);

@@ -46,9 +46,10 @@ static struct span span_read(struct walk *walk)
     if (walk->doing && (first < 0 || last >= there))
         walk_refuse(walk, w, "rank %d of %d: %.*s[%ld .. %ld], but there are %d blocks",
                     walk->me, walk->p, w->length, w->at, first, last, there);
-    bool fits = walk->doing && !walk->why[0];
+    if (!walk->doing || walk->why[0])
+        return blocks(room, 0, 0); /* of any numbers */
     struct span span = blocks(room, (int)first, (int)(last - first + 1));
-    return fits && fits_in_place(walk, w, span) ? span : blocks(room, 0, 0);
+    return fits_in_place(walk, w, span) ? span : blocks(room, 0, 0);
 }
 
 /* What is written to: not the input. */

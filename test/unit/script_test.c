@@ -13,6 +13,7 @@
 
 #include "test/unit/unit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,10 @@ static void refused(const char *text, const char *place, const char *why)
     ck_assert_msg(strstr(fail_text(), why) != NULL, "\"%s\" lacks \"%s\"", fail_text(), why);
 }
 
-#define HEAD "algorithm a for allreduce\nblocks in 1 out 1 tmp 0\n"
+#define HEAD        "algorithm a for allreduce\nblocks in 1 out 1 tmp 0\n"
+#define MOST_NUMBER "(999999999999999999 * 9 + 223372036854775816)"
+_Static_assert(999999999999999999 * 9 + 223372036854775816 == LONG_MAX,
+               "a long cannot be more");
 
 START_TEST(mistakes_in_the_text_are_found_when_it_is_read)
 {
@@ -187,6 +191,8 @@ START_TEST(mistakes_that_show_later_are_found_then)
     fails(HEAD "for i in 0 .. 1000000000 { }", "statements");
     fails(HEAD "let low = (1 << 31) * (1 << 31) * 2\nsend in[low .. low - 1] -> 1",
           "but there are 1 blocks");
+    fails(HEAD "send in[0 - 1 .. " MOST_NUMBER "] -> 1",
+          "in[-1 .. 9223372036854775807], but there are 1 blocks");
     fails("algorithm a for allreduce\nblocks in 0 - 1 out 1 tmp 0", "-1 blocks of in");
     fails("algorithm a for allreduce\nblocks in p out p tmp 0\ncopy out[0 .. 1] in[0]",
           "2 blocks and 1 blocks");
@@ -219,6 +225,22 @@ START_TEST(numbers_are_what_they_should_be)
     holds("min(3, 4) == 3 and max(3, 4) == 4 and min(4, 3) == 3 and max(4, 3) == 4");
     holds("log2(1) == 0 and log2(2) == 1 and log2(5) == 3 and log2(8) == 3");
     holds("not 0 and not (1 == 2) and (0 or 1) and 2 < 3 and 3 <= 3 and 3 > 2 and 3 != 2");
+    unlink(path);
+}
+END_TEST
+
+/* The last turn is the last, though there is no number after it. */
+START_TEST(loops_go_up_to_the_largest_number)
+{
+    enum { TURNS = 3 };
+    struct plan plan;
+    struct plan_key key = { .size = 2, .pieces = 1 };
+    key.script = one(HEAD "let most = " MOST_NUMBER "\n"
+                          "for i in most - 2 .. most { copy out[0] in[0] }\n"
+                          "for i in most .. most - 1 { copy out[0] in[0] }");
+    ck_assert_msg(plan_make(&plan, &key, script_program) == 0, "%s", fail_text());
+    ck_assert_int_eq(plan.nsteps, TURNS);
+    plan_free(&plan);
     unlink(path);
 }
 END_TEST
@@ -597,9 +619,10 @@ END_TEST
 UNIT_MAIN("script", what_cannot_be_read_in_whole_is_refused, a_file_may_have_a_long_path,
           mistakes_in_the_text_are_found_when_it_is_read,
           mistakes_that_show_later_are_found_then, numbers_are_what_they_should_be,
-          the_examples_are_right, wrong_plans_are_refused_before_use,
-          a_plan_of_many_steps_is_soon_verified, a_plan_that_is_too_much_is_soon_refused,
-          only_reductions_add_up, out_holds_what_belongs_there, a_barrier_holds_everybody_back,
+          loops_go_up_to_the_largest_number, the_examples_are_right,
+          wrong_plans_are_refused_before_use, a_plan_of_many_steps_is_soon_verified,
+          a_plan_that_is_too_much_is_soon_refused, only_reductions_add_up,
+          out_holds_what_belongs_there, a_barrier_holds_everybody_back,
           verdicts_get_the_line_that_wrote_the_step, a_text_may_have_many_else_ifs,
           a_name_may_not_be_too_long, verdicts_name_rooms_verbs_and_orders,
           in_place_blocks_are_looked_for_where_they_are, blocks_are_not_copied_over_each_other)
