@@ -86,7 +86,6 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
 {
     uint32_t number = (uint32_t)(mine >> 32);
     uint64_t theirs = said_of(last->said, number);
-    uint32_t ahead = (number - last->calls) & COLL_NUMBERS;
     if (last->met.context) {
         *m = last->met;
         return true;
@@ -94,7 +93,7 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
     m->peer = peer;
     m->my_signature = (uint32_t)mine;
     m->my_number = m->their_number = number;
-    if (ahead != 0 && ahead < COLL_NUMBERS / 2) {
+    if (numbers_ahead(number, last->calls) > 0) {
         m->their_signature = last->freed ? SIGNATURE_FREED : SIGNATURE_FINALIZED;
         return true;
     }
@@ -114,9 +113,7 @@ bool last_misses(const struct channel *channel, int world, int number)
     bool latest = number == COLLECTIVE_LATEST;
     if (!left || number == 0 || (!latest && number & COLL_PERSISTENT))
         return true;
-    uint32_t mine = (latest ? team->calls : (uint32_t)number) & COLL_NUMBERS,
-             ahead = (mine - left->calls) & COLL_NUMBERS;
-    return ahead != 0 && ahead < COLL_NUMBERS / 2;
+    return numbers_ahead(latest ? team->calls : (uint32_t)number, left->calls) > 0;
 }
 
 /* ---- at the end ---- */
@@ -142,9 +139,9 @@ static bool words_met(const struct team *team, const struct last_words *last,
 static bool calls_missing(const struct team *team, const struct last_words *last,
                           struct mismatch *m)
 {
-    uint32_t mine = team->calls & COLL_NUMBERS, ahead = (mine - last->calls) & COLL_NUMBERS;
-    bool is_mine = ahead < COLL_NUMBERS / 2;
-    uint32_t number = ((is_mine ? last->calls : mine) + 1) & COLL_NUMBERS;
+    int ahead = numbers_ahead(team->calls, last->calls);
+    bool is_mine = ahead > 0;
+    uint32_t number = ((is_mine ? last->calls : team->calls) + 1) & COLL_NUMBERS;
     uint64_t word = is_mine ? said_in(team, number) : said_of(last->said, number);
     if (ahead == 0 || !word)
         return false;

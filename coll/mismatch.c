@@ -99,7 +99,7 @@ static bool was_not_made(const struct channel *channel, const struct channel *pa
 {
     const struct team *team = (const struct team *)channel;
     if (!channel_is_collective(channel) || channel->broken || team->parent != parent->context ||
-        ((team->birth - m->my_number) & COLL_NUMBERS) >= COLL_NUMBERS / 2)
+        numbers_ahead(team->birth, m->my_number) < 0)
         return false;
     *here = *m;
     here->context = channel->context;
@@ -219,7 +219,7 @@ static bool compare(const struct team *team, int peer, uint64_t theirs)
 
 static bool is_to_come(const struct team *team, uint64_t word)
 {
-    return (((uint32_t)(word >> 32) - team->calls - 1) & COLL_NUMBERS) < COLL_NUMBERS / 2;
+    return numbers_ahead((uint32_t)(word >> 32), team->calls) > 0;
 }
 
 static void hear(struct team *team, const struct envelope *from)

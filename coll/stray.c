@@ -21,7 +21,7 @@
 
 static bool is_past(uint32_t tag, uint32_t number)
 {
-    return ((number - tag - 1) & COLL_NUMBERS) < COLL_NUMBERS / 2;
+    return numbers_ahead(number, tag) > 0;
 }
 
 static int stray_fail(const struct team *team, const struct envelope *stray)

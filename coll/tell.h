@@ -38,6 +38,14 @@ bool signatures_differ(uint32_t a, uint32_t b);
 /* Numbers of collectives as messages and words carry them: so many bits, and one for persistent ones. */
 enum { COLL_NUMBERS = 0x3fffffff, COLL_PERSISTENT = 0x40000000 };
 
+/* How many collectives number a is ahead of b; negative: behind.  Numbers go around, and of two ranks neither is
+ * half of them ahead of the other.  Bits above them say nothing here. */
+static inline int numbers_ahead(uint32_t a, uint32_t b)
+{
+    uint32_t ahead = (a - b) & COLL_NUMBERS;
+    return (int)ahead - (ahead > COLL_NUMBERS / 2 ? COLL_NUMBERS + 1 : 0);
+}
+
 /* What a rank says of a collective in a word. */
 static inline uint64_t said_word(uint32_t number, uint32_t signature)
 {

@@ -266,8 +266,7 @@ static void find_parting(const struct round *round, const struct slot *slot, uin
                          uint64_t *theirs)
 {
     const struct team *team = (const struct team *)round->tiny->channel; /* begins with it */
-    int ahead =
-        (int)(slot->said >> 32 & COLL_NUMBERS) - (int)(round->said >> 32 & COLL_NUMBERS);
+    int ahead = numbers_ahead((uint32_t)(slot->said >> 32), (uint32_t)(round->said >> 32));
     *mine = round->said;
     *theirs = slot->said;
     if (!words_differ(*mine, *theirs)) {

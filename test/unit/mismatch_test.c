@@ -150,6 +150,22 @@ START_TEST(numbers_go_around)
 }
 END_TEST
 
+START_TEST(numbers_are_ahead_across_the_end)
+{
+    enum { HALF = COLL_NUMBERS / 2 };
+    ck_assert_int_eq(numbers_ahead(7, 7), 0);
+    ck_assert_int_eq(numbers_ahead(8, 7), 1);
+    ck_assert_int_eq(numbers_ahead(7, 9), -2);
+    ck_assert_int_eq(numbers_ahead(0, COLL_NUMBERS), 1);
+    ck_assert_int_eq(numbers_ahead(COLL_NUMBERS, 0), -1);
+    ck_assert_int_eq(numbers_ahead(3, COLL_NUMBERS - 3), 7);
+    ck_assert_int_eq(numbers_ahead(HALF, 0), HALF);
+    ck_assert_int_eq(numbers_ahead(0, HALF), -HALF);
+    ck_assert_int_eq(numbers_ahead(COLL_PERSISTENT | 5, 4), 1);
+    ck_assert_int_eq(numbers_ahead(5, UINT32_MAX), 6); /* team->calls is not cut */
+}
+END_TEST
+
 /* ---- words ---- */
 
 static int words;
@@ -265,5 +281,5 @@ START_TEST(those_apart_go_on)
 END_TEST
 
 UNIT_MAIN("mismatch", strays_are_found_after_a_question, old_persistent_ones_are_no_strays,
-          numbers_go_around, questions_do_not_wait_for_a_channel, who_asks_the_given_up_is_told,
-          those_apart_go_on)
+          numbers_go_around, numbers_are_ahead_across_the_end,
+          questions_do_not_wait_for_a_channel, who_asks_the_given_up_is_told, those_apart_go_on)

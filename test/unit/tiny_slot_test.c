@@ -3,7 +3,9 @@
  * Shared slots of three ranks, written here by hand: who waits for its turn compares what others have
  * said some operations ago, and who has spoken wakes those who sleep for that.
  */
+#include "coll/tell.h"
 #include "coll/tiny_slot.h"
+#include "runtime/fail.h"
 
 #include "test/unit/unit.h"
 
@@ -12,7 +14,7 @@
 enum { RANKS = 3, DEPTH = 8, NEXT = 9 /* the first operation that has to wait for its turn */ };
 
 static _Alignas(64) char slots[RANKS][DEPTH][64];
-static const struct channel channel;
+static struct team team;
 static struct tiny *tiny;
 
 static uint64_t said_by_all(uint64_t s)
@@ -37,7 +39,7 @@ static void begin_to(const uint64_t last[RANKS])
     tiny->rank_bytes = sizeof slots[0];
     tiny->depth = DEPTH;
     tiny->n = RANKS;
-    tiny->channel = &channel;
+    tiny->channel = &team.channel;
     tiny->sequence = last[0];
     memset(tiny->readers, EVERYBODY, sizeof tiny->readers);
     for (int rank = 0; rank < RANKS; rank++)
@@ -83,6 +85,33 @@ START_TEST(what_one_said_is_wrong)
 }
 END_TEST
 
+/* What rank 1 has called, and this one, where this one says so and rank 1 that. */
+static void parted(const struct round *said, const struct slot *seen, const char *theirs,
+                   const char *mine)
+{
+    begin_to((const uint64_t[]){ 1, 1, 1 });
+    struct round round = { .tiny = tiny, .said = said->said, .before = said->before };
+    tiny_mismatch(&round, 1, seen);
+    ck_assert_int_ne(round.error, 0);
+    ck_assert_msg(strstr(fail_text(), theirs) && strstr(fail_text(), mine), "%s", fail_text());
+    free(tiny);
+}
+
+/* One is in the last collective that numbers go to, the other in the next one, which is number 0: they have parted in
+ * the one before. */
+START_TEST(who_is_ahead_has_parted_before)
+{
+    const uint32_t barrier = 1u << KIND_SHIFT, bcast = 2u << KIND_SHIFT;
+    uint64_t last = said_word(COLL_NUMBERS, barrier), other = said_word(COLL_NUMBERS, bcast);
+    uint64_t next = said_word(0, barrier);
+    parted(&(struct round){ .said = last }, &(struct slot){ .said = next, .before = other },
+           "rank 1 called MPI_Bcast", "rank 0 called MPI_Barrier");
+    team.said[COLL_NUMBERS % TEAM_SAID] = other;
+    parted(&(struct round){ .said = next, .before = other }, &(struct slot){ .said = last },
+           "rank 1 called MPI_Barrier", "rank 0 called MPI_Bcast");
+}
+END_TEST
+
 /* One is ahead by nearly all of its slots, and is just writing the one that is looked at again. */
 START_TEST(what_is_being_written_says_nothing)
 {
@@ -118,7 +147,7 @@ static bool wakes(struct awaited awaited, uint64_t last_of_rank_2)
 
 START_TEST(sleepers_are_woken_for_what_they_wait_for)
 {
-    uint64_t here = 2 * channel.context + 1, elsewhere = here + 2;
+    uint64_t here = 2 * team.channel.context + 1, elsewhere = here + 2;
     ck_assert(wakes((struct awaited){ .where = 0 }, 2));
     ck_assert(wakes((struct awaited){ elsewhere, AWAITS_ALL }, 2));
     ck_assert(wakes((struct awaited){ elsewhere, 2 }, 2));
@@ -143,5 +172,5 @@ START_TEST(helpers_are_not_woken_for_blocking_calls)
 END_TEST
 
 UNIT_MAIN("tiny_slot", what_all_said_is_right, what_one_said_is_wrong,
-          what_is_being_written_says_nothing, sleepers_are_woken_for_what_they_wait_for,
-          helpers_are_not_woken_for_blocking_calls)
+          who_is_ahead_has_parted_before, what_is_being_written_says_nothing,
+          sleepers_are_woken_for_what_they_wait_for, helpers_are_not_woken_for_blocking_calls)
