@@ -50,7 +50,8 @@ enum { PIECE_BYTES = 1 << 20 }; /* then it is somebody else's turn */
 static bool is_through(const struct attached *a, int rank)
 {
     const struct slot *slot = slot_of(a->tiny, rank, a->met.sequence);
-    bool has_offered = slot_says(slot, a->met.sequence) && !words_differ(slot->said, a->said);
+    bool has_offered =
+        slot_says(slot, a->met.sequence) && !words_differ(slot_said(slot), a->said);
     return !has_offered || atomic_load(&attach_offered(a, rank)->presence) == OUTSIDE ||
            slot_says(slot_of(a->tiny, rank, a->met.sequence + 1), a->met.sequence + 1) ||
            atomic_load(&slot->gave_up) == a->met.sequence ||

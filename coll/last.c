@@ -22,19 +22,40 @@
 #include "runtime/log.h"
 #include "runtime/record.h"
 
+#include <stddef.h>
 #include <string.h>
 
 _Static_assert((int)TEAM_SAID == (int)RECORD_SAID, "all that a team remembers is written down");
 _Static_assert(sizeof(struct mismatch) <= RECORD_MET_BYTES, "why it was given up as well");
+_Static_assert(sizeof(struct mismatch) % sizeof(uint64_t) == 0, "in words");
+_Static_assert(offsetof(struct record_last, met) % sizeof(uint64_t) == 0, "in words");
+
+/* ---- written once more while somebody reads it ---- */
+
+/* The writer takes the context away, fences, writes, and puts the next context there; a reader copies, fences, and
+ * looks whether the context is still the same.  Hence words, written and read as atomics: a copy may be of two
+ * communicators, but then it is not used. */
+typedef uint64_t __attribute__((may_alias)) word;
+
+static void words_write(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof(word); i++)
+        __atomic_store_n((word *)to + i, ((const word *)from)[i], __ATOMIC_RELAXED);
+}
+
+static void words_read(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof(word); i++)
+        ((word *)to)[i] = __atomic_load_n((const word *)from + i, __ATOMIC_RELAXED);
+}
 
 static void said_write(struct record_last *last, const struct team *team)
 {
+    static const struct mismatch none;
     atomic_store_explicit(&last->context, 0, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    memcpy(last->said, team->said, sizeof team->said);
-    memset(last->met, 0, sizeof last->met);
-    if (team->channel.broken)
-        memcpy(last->met, &team->met, sizeof team->met);
+    atomic_thread_fence(memory_order_release); /* that of left_read */
+    words_write(last->said, team->said, sizeof team->said);
+    words_write(last->met, team->channel.broken ? &team->met : &none, sizeof team->met);
     atomic_store_explicit(&last->context, team->channel.context, memory_order_release);
 }
 
@@ -47,27 +68,27 @@ void last_words(const struct team *team, bool freed)
     uint32_t n = area->lefts++;
     struct record_left *left = &area->left[n % RECORD_LEFT];
     atomic_store_explicit(&left->context, 0, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    left->calls = team->calls & COLL_NUMBERS;
-    left->freed = freed;
-    left->losses = failures_any();
+    atomic_thread_fence(memory_order_release); /* that of left_read */
+    __atomic_store_n(&left->calls, team->calls & COLL_NUMBERS, __ATOMIC_RELAXED);
+    __atomic_store_n(&left->freed, (int16_t)freed, __ATOMIC_RELAXED);
+    __atomic_store_n(&left->losses, (int16_t)failures_any(), __ATOMIC_RELAXED);
     said_write(&area->last[n % RECORD_LAST], team);
     atomic_store_explicit(&left->context, channel->context, memory_order_release);
 }
 
-/* Both are copied before either is looked at again. */
+/* Both are copied before either is looked at again: the fence here is for those of last_words and said_write. */
 static bool left_read(const struct record_area *area, uint64_t context, struct last_words *copy)
 {
     const struct record_left *left = record_left_read(area, context);
     const struct record_last *last = left ? record_last_read(area, context) : NULL;
-    if (!left || left->losses)
+    if (!left || __atomic_load_n(&left->losses, __ATOMIC_RELAXED))
         return false;
     memset(copy, 0, sizeof *copy);
-    copy->calls = left->calls;
-    copy->freed = left->freed;
+    copy->calls = __atomic_load_n(&left->calls, __ATOMIC_RELAXED);
+    copy->freed = __atomic_load_n(&left->freed, __ATOMIC_RELAXED);
     if (last) {
-        memcpy(copy->said, last->said, sizeof copy->said);
-        memcpy(&copy->met, last->met, sizeof copy->met);
+        words_read(copy->said, last->said, sizeof copy->said);
+        words_read(&copy->met, last->met, sizeof copy->met);
     }
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&left->context, memory_order_relaxed) == context &&
@@ -113,7 +134,8 @@ bool last_misses(const struct channel *channel, int world, int number)
     bool latest = number == COLLECTIVE_LATEST;
     if (!left || number == 0 || (!latest && number & COLL_PERSISTENT))
         return true;
-    return numbers_ahead(latest ? team->calls : (uint32_t)number, left->calls) > 0;
+    return numbers_ahead(latest ? team->calls : (uint32_t)number,
+                         __atomic_load_n(&left->calls, __ATOMIC_RELAXED)) > 0;
 }
 
 /* ---- at the end ---- */

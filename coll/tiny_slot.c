@@ -170,7 +170,8 @@ static uint64_t last_begun(const struct tiny *t, int rank, uint64_t least, uint6
 }
 
 /* Is what was just read of a slot still of this operation?  A rank that writes the slot again has shown
- * the one before it, `depth` operations later. */
+ * the one before it, `depth` operations later: who has read a word of the new ones sees that, by this fence and that
+ * of tiny_publish, which the writer has passed in between. */
 static bool is_still(const struct tiny *t, int rank, uint64_t s)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -192,8 +193,8 @@ static int look_back(struct round *earlier, int rank, uint64_t least)
     if (error)
         return error;
     t->member[rank].begun = earlier->sequence;
-    const struct slot seen = { .said = slot->said, .before = slot->before };
-    bool same = seen.said == earlier->said && seen.before == earlier->before;
+    const struct slot seen = { .said = slot_said(slot), .before = slot_before(slot) };
+    bool same = slot_said(&seen) == earlier->said && slot_before(&seen) == earlier->before;
     if (!same && is_still(t, rank, earlier->sequence))
         tiny_mismatch(earlier, rank, &seen);
     return 0;
@@ -208,8 +209,8 @@ static int await_begun(struct round *round, int who, uint64_t least)
     struct round earlier = *round;
     uint64_t half = turn_of(t, round->sequence);
     earlier.sequence = least > half ? least : half;
-    earlier.said = slot_of(t, t->me, earlier.sequence)->said;
-    earlier.before = slot_of(t, t->me, earlier.sequence)->before;
+    earlier.said = slot_said(slot_of(t, t->me, earlier.sequence));
+    earlier.before = slot_before(slot_of(t, t->me, earlier.sequence));
     earlier.first = who == EVERYBODY ? 0 : who;
     earlier.last = who == EVERYBODY ? t->n - 1 : who;
     uint64_t known = earlier.sequence;
@@ -266,14 +267,15 @@ static void find_parting(const struct round *round, const struct slot *slot, uin
                          uint64_t *theirs)
 {
     const struct team *team = (const struct team *)round->tiny->channel; /* begins with it */
-    int ahead = numbers_ahead((uint32_t)(slot->said >> 32), (uint32_t)(round->said >> 32));
+    uint64_t said = slot_said(slot), before = slot_before(slot);
+    int ahead = numbers_ahead((uint32_t)(said >> 32), (uint32_t)(round->said >> 32));
     *mine = round->said;
-    *theirs = slot->said;
+    *theirs = said;
     if (!words_differ(*mine, *theirs)) {
         *mine = round->before;
-        *theirs = slot->before;
-    } else if (ahead == 1 && words_differ(*mine, slot->before)) {
-        *theirs = slot->before;
+        *theirs = before;
+    } else if (ahead == 1 && words_differ(*mine, before)) {
+        *theirs = before;
     } else if (ahead < 0) {
         uint64_t once = said_in(team, (uint32_t)(*theirs >> 32));
         *mine = once && words_differ(once, *theirs) ? once : *mine;
@@ -303,8 +305,8 @@ static bool last_said(const struct tiny *t, int rank, struct slot *seen)
     const struct slot *slot = slot_of(t, rank, t->sequence);
     if (atomic_load_explicit(&slot->sequence, memory_order_acquire) != t->sequence)
         return false;
-    seen->said = slot->said;
-    seen->before = slot->before;
+    atomic_init(&seen->said, slot_said(slot));
+    atomic_init(&seen->before, slot_before(slot));
     return is_still(t, rank, t->sequence);
 }
 
@@ -313,9 +315,9 @@ void tiny_stray_say(struct tiny *t)
     struct slot mine, seen;
     if (!t || t->sequence == 0 || !last_said(t, t->me, &mine))
         return;
-    struct round last = {
-        .tiny = t, .sequence = t->sequence, .said = mine.said, .before = mine.before
-    };
+    struct round last = { .tiny = t, .sequence = t->sequence };
+    last.said = slot_said(&mine);
+    last.before = slot_before(&mine);
     for (int r = 0; r < t->n && !last.error; r++)
         if (r != t->me && last_said(t, r, &seen))
             tiny_mismatch(&last, r, &seen);

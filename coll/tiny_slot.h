@@ -21,7 +21,9 @@
  * Who hears another rank compares what both say.  Who did not hear it, being a root that only
  * sends, finds out with the next one it hears: hence `before`.
  *
- * A slot is written by its rank alone, the sequence last: whoever sees it sees the rest.
+ * A slot is written by its rank alone, the sequence last: whoever sees it sees the rest.  Who looks at one that may be
+ * written anew meanwhile (look_back and last_said in tiny_slot.c) looks at the slot before it afterwards: the fence in
+ * tiny_publish lies between the two.
  */
 #ifndef XMPI_TINY_SLOT_H
 #define XMPI_TINY_SLOT_H
@@ -35,8 +37,8 @@
 
 struct slot {
     _Atomic uint64_t sequence;
-    uint64_t said;   /* number and signature of the collective that this is, coll/tell.h */
-    uint64_t before; /* of the one before on this communicator, whatever way that went */
+    _Atomic uint64_t said;    /* number and signature of this collective, coll/tell.h */
+    _Atomic uint64_t before;  /* of the one before on the communicator, whatever way it went */
     _Atomic uint64_t gave_up; /* coll/attach.c: the operation that the rank has left */
     char payload[];
 };
@@ -100,6 +102,16 @@ static inline struct slot *slot_of(const struct tiny *t, int rank, uint64_t s)
 static inline bool slot_says(const struct slot *slot, uint64_t s)
 {
     return atomic_load_explicit(&slot->sequence, memory_order_acquire) >= s;
+}
+
+/* Perhaps while its rank writes it anew; see the beginning of this file. */
+static inline uint64_t slot_said(const struct slot *slot)
+{
+    return atomic_load_explicit(&slot->said, memory_order_relaxed);
+}
+static inline uint64_t slot_before(const struct slot *slot)
+{
+    return atomic_load_explicit(&slot->before, memory_order_relaxed);
 }
 
 struct performance; /* coll/tiny.c */
@@ -268,13 +280,14 @@ static inline void tiny_fetch(const struct round *round)
 static inline void tiny_publish(const struct round *round)
 {
     const struct tiny *t = round->tiny;
+    struct slot *mine = round->mine;
     atomic_thread_fence(
-        memory_order_release); /* after the sequence before this, see look_back */
-    round->mine->said = round->said;
-    round->mine->before = round->before;
+        memory_order_release); /* after the sequence before this, see is_still */
+    atomic_store_explicit(&mine->said, round->said, memory_order_relaxed);
+    atomic_store_explicit(&mine->before, round->before, memory_order_relaxed);
     if (__builtin_expect(doorbell_pass != NULL, 0))
         tiny_pass(round);
-    atomic_store_explicit(&round->mine->sequence, round->sequence, memory_order_release);
+    atomic_store_explicit(&mine->sequence, round->sequence, memory_order_release);
     tiny_want(round);
     bool some_sleep = false;
     doorbells_look();
@@ -296,7 +309,8 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
                 return lost;
             break;
         }
-    if (__builtin_expect(slot->said != round->said || slot->before != round->before, 0))
+    if (__builtin_expect(slot_said(slot) != round->said || slot_before(slot) != round->before,
+                         0))
         tiny_mismatch(round, rank, slot);
     if (t->n == 2)
         t->known = round->sequence;
