@@ -343,7 +343,8 @@ static int blocks_close(void *state, struct attached *a, int error, struct rest 
     if (good)
         mover_learn(b);
     land_close(b, good);
-    rest->n = !error && !good;
+    if (!error && !good)
+        rest_whole(rest, b->call, false);
     return error;
 }
 

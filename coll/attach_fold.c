@@ -238,7 +238,7 @@ static int rest_of_all(const struct work *f, const struct attached *a, struct re
 {
     int error = 0;
     if (a->away)
-        *rest = (struct rest){ .n = 1, .away = true, .part[0].count = f->call->recv.count };
+        rest_whole(rest, f->call, true);
     for (int r = 0; r < a->tiny->n && !error && !a->away; r++)
         error = rest_add(rest, slice_of(f, r), r, a->is_open ? a->done[r] : 0);
     return error;
@@ -247,9 +247,11 @@ static int rest_of_all(const struct work *f, const struct attached *a, struct re
 /* What a block lacks, all blocks lack. */
 static void rest_of_blocks(const struct work *f, const struct attached *a, struct rest *rest)
 {
-    rest->away = a->away;
+    bool lacks = false;
     for (int r = 0; r < a->tiny->n; r++)
-        rest->n |= !a->is_open || a->done[r] != block_slice(f->call, r).count;
+        lacks |= !a->is_open || a->done[r] != block_slice(f->call, r).count;
+    if (lacks)
+        rest_whole(rest, f->call, a->away);
 }
 
 static int fold_close(void *state, struct attached *a, int error, struct rest *rest)

@@ -104,7 +104,7 @@ static int way_close(struct attach_later *x, int error)
         error = x->way->close(x->state, &x->a, error, &x->rest);
     x->is_open = false;
     if (!error && !x->a.is_open) /* of data on a device, too: they are a plan's this time */
-        x->rest = (struct rest){ .n = 1, .part[0].count = x->telling->call->recv.count };
+        rest_whole(&x->rest, x->telling->call, false);
     return error;
 }
 

@@ -96,7 +96,8 @@ static int give(struct attached *a, const struct telling *telling, struct rest *
     if (!error && is_open)
         error = send_unread(a, telling, data);
     scratch_give(copy);
-    rest->n = !error && !is_open;
+    if (!error && !is_open)
+        rest_whole(rest, telling->call, false);
     return error;
 }
 
@@ -155,7 +156,8 @@ static int take(struct attached *a, const struct telling *telling, struct rest *
         fail_recall(a->tiny);
         return a->met.error;
     }
-    rest->n = !is_open;
+    if (!is_open)
+        rest_whole(rest, call, false);
     if (!is_open || has_read)
         return 0;
     struct buffer place = part_block(&call->recv, 0);

@@ -225,7 +225,7 @@ int attach_scan(struct attached *a, const struct telling *telling, struct rest *
                            .openness = openness_of(call, rooms) };
     int error = scan_all(&f, a, &offer);
     if (a->away)
-        *rest = (struct rest){ .n = 1, .away = true, .part[0].count = call->recv.count };
+        rest_whole(rest, call, true);
     for (int r = 0; r < ranks && !error && !a->away; r++) {
         uint64_t done = a->is_open ? a->done[r] : 0;
         error = rest_add(rest, slice_of(&f, r), r, done);

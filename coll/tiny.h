@@ -120,8 +120,17 @@ struct rest {
     bool away; /* all of it, as some data are on a device: only this call */
     struct {
         size_t first, count;
-    } part[TINY_RANKS];
+    } part[TINY_RANKS]; /* n of them; nothing is there behind these */
 };
+
+/* All of the call is left. */
+static inline void rest_whole(struct rest *rest, const struct call *call, bool away)
+{
+    rest->n = 1;
+    rest->away = away;
+    rest->part[0].first = 0;
+    rest->part[0].count = call->recv.count;
+}
 
 /* Begin a plan for elements [first, first + count) of a nonblocking call, as in struct rest (coll.c). */
 int coll_start_rest(struct team *team, const struct telling *telling, size_t first,
