@@ -135,7 +135,7 @@ static int choose_forced(const struct question *q, const struct orders *orders,
 
 /* ---- rules ---- */
 
-static bool matches(const struct rule *rule, const struct question *q)
+bool choose_matches(const struct rule *rule, const struct question *q)
 {
     return (!rule->ordered || q->order_matters) && (!rule->one_node || q->one_node) &&
            (!rule->crowded || q->crowded) && rule->reads <= q->reading &&
@@ -167,7 +167,7 @@ bool choose_by_rule(const struct question *q, struct choice *choice)
 {
     const struct rule *rules = rules_of(q->what, q->inter);
     for (int i = 0; rules && rules[i].use; i++) {
-        if (!matches(&rules[i], q))
+        if (!choose_matches(&rules[i], q))
             continue;
         const struct algorithm *a = rule_algorithm(q, i, rules[i].use);
         if (choose_objection(a, q))

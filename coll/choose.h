@@ -13,6 +13,7 @@ struct algorithm; /* coll/rules.h */
 struct orders;    /* coll/forced.h */
 struct places;    /* coll/plan.h */
 struct plan;      /* coll/plan.h */
+struct rule;      /* coll/rules.h */
 struct team;      /* coll/coll.h */
 
 /* All that a choice depends on.  Every rank knows it and knows the same. */
@@ -54,7 +55,10 @@ int choose_answer(const struct question *question, const struct orders *orders,
 const char *choose_objection(const struct algorithm *algorithm,
                              const struct question *question);
 
-/* What the rules (rules.h) would take.  False: none of it serves. */
+/* Is a rule (rules.h) for this? */
+bool choose_matches(const struct rule *rule, const struct question *question);
+
+/* What the rules would take.  False: none of it serves. */
 bool choose_by_rule(const struct question *question, struct choice *choice);
 
 /* ---- of a team ---- */

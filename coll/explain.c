@@ -112,24 +112,31 @@ static const struct tuned *measured_of(const struct question *q, const struct al
     return NULL;
 }
 
-/* Which rule would have used it. */
-static int rule_for(const struct question *q, const char *name)
+/* Which rule would have used it: a later one that holds here, or else the first.  -1: none does. */
+static int rule_for(const struct question *q, const struct choice *choice, const char *name,
+                    bool *later)
 {
     const struct rule *rules = rules_of(q->what, q->inter);
-    for (int i = 0; rules && rules[i].use; i++)
-        if (strcmp(rules[i].use, name) == 0)
-            return i;
-    return -1;
+    int found = -1;
+    *later = false;
+    for (int i = 0; rules && rules[i].use && !*later; i++) {
+        if (strcmp(rules[i].use, name) != 0)
+            continue;
+        *later = choice->by == BY_RULE && i > choice->row && choose_matches(&rules[i], q);
+        found = found < 0 || *later ? i : found;
+    }
+    return found;
 }
 
 static void rule_verdict(char *text, size_t size, const struct question *q,
-                         const struct choice *choice, int rule)
+                         const struct choice *choice, const char *name)
 {
+    bool later;
+    int rule = rule_for(q, choice, name, &later);
     if (rule < 0) {
         snprintf(text, size, "no rule uses it");
         return;
     }
-    bool later = choice->by == BY_RULE && rule > choice->row;
     size_t used = (size_t)snprintf(text, size, later ? "a later rule: " : "another case: ");
     rule_text(text + used, size - used, &rules_of(q->what, q->inter)[rule], rule + 1);
 }
@@ -186,7 +193,7 @@ static void verdict_text(char *text, size_t size, const struct question *q,
     else if (choice->by == BY_RIVALRY && c->algorithm->attaches)
         snprintf(text, size, "in turns, or slower here");
     else
-        rule_verdict(text, size, q, choice, rule_for(q, c->algorithm->name));
+        rule_verdict(text, size, q, choice, c->algorithm->name);
 }
 
 static void candidate_text(FILE *f, const struct question *q, const struct choice *choice,

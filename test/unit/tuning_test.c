@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Tuning files: what is read, which row decides, and that rows which can never decide are refused
- * with file, line and reason.
+ * with file, line and reason.  And what is said of algorithms that were not chosen.
  */
 #include "coll/explain.h"
 #include "coll/rules.h"
@@ -329,9 +329,37 @@ START_TEST(a_file_that_lies_about_decides_on_one_node)
 }
 END_TEST
 
-UNIT_MAIN("tuning", the_first_row_that_fits_decides, what_cannot_is_passed_over,
-          a_reach_may_begin_anywhere, rows_that_can_never_decide_are_refused,
-          a_line_is_so_long_at_most, pieces_of_what_may_be_short_are_refused,
-          a_file_that_is_named_must_be_right, a_folder_is_no_file, zero_bytes_are_no_text,
-          a_byte_order_mark_is_skipped, the_machine_is_shown, a_file_that_is_named_decides,
+/* An allreduce of 4 KiB on a node, chosen by rule 8: what is said of others? */
+static void is_told(bool order_matters, const char *why)
+{
+    struct question q = asking(COLL_ALLREDUCE, 4, 4096);
+    struct choice choice;
+    char *said = NULL;
+    size_t size;
+    FILE *f = open_memstream(&said, &size);
+    q.order_matters = order_matters;
+    ck_assert(choose_by_rule(&q, &choice));
+    ck_assert_str_eq(choice.algorithm->name, "doubling");
+    explain_text(f, &q, &choice, "");
+    fclose(f);
+    ck_assert_msg(strstr(said, why) != NULL, "\"%s\" lacks \"%s\"", said, why);
+    free(said);
+}
+
+/* Rule 9 is for operations that do not commute, 12 for longer data, 11 and 13 name the same algorithm. */
+START_TEST(later_rules_are_those_that_hold)
+{
+    is_told(false, "another case: rule 9, the operation does not commute");
+    is_told(true, "a later rule: rule 9, the operation does not commute");
+    is_told(false, "another case: rule 12, from 4194304 bytes on");
+    is_told(false, "a later rule: rule 13\n");
+}
+END_TEST
+
+UNIT_MAIN("tuning", later_rules_are_those_that_hold, the_first_row_that_fits_decides,
+          what_cannot_is_passed_over, a_reach_may_begin_anywhere,
+          rows_that_can_never_decide_are_refused, a_line_is_so_long_at_most,
+          pieces_of_what_may_be_short_are_refused, a_file_that_is_named_must_be_right,
+          a_folder_is_no_file, zero_bytes_are_no_text, a_byte_order_mark_is_skipped,
+          the_machine_is_shown, a_file_that_is_named_decides,
           a_file_that_lies_about_decides_on_one_node)
