@@ -50,6 +50,12 @@ program inter_reduce, inter_allreduce, inter_reduce_scatter; /* ordered */
 
 /* ---- parts that several programs share ---- */
 
+/* Ranks in the subtree of v in the binomial tree, v included: v .. v + subtree_size - 1 (bcast.c, gather.c, scatter.c). */
+static inline int subtree_size(int v, int p)
+{
+    return v == 0 ? p : least(v & -v, p - v);
+}
+
 /* Everybody sends to everybody, a block each, or the same one to all (`alike`), starting with the neighbour so that no
  * rank is asked by all at once (alltoall.c).  All sends come first, so that none waits for a receive in program
  * order; among more ranks than WIDE each is followed by a receive, and the plan can be rolled up. */

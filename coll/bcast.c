@@ -10,12 +10,6 @@
  */
 #include "coll/algorithms.h"
 
-/* The ranks below v in the binomial tree, v included: v .. v + held - 1. */
-static int held(int v, int p)
-{
-    return v == 0 ? p : least(v & -v, p - v);
-}
-
 /* The largest power of two that is below p, or below v's lowest bit. */
 static int widest(int v, int p)
 {
@@ -38,7 +32,7 @@ void bcast_chain(struct plan *plan, int me, int p)
 
 static bool holds(int v, int block, int p)
 {
-    return block >= v && block < v + held(v, p);
+    return block >= v && block < v + subtree_size(v, p);
 }
 
 void bcast_scatter_allgather(struct plan *plan, int me, int p)
@@ -47,10 +41,10 @@ void bcast_scatter_allgather(struct plan *plan, int me, int p)
 
     plan_rooms(plan, 0, p, 0);
     if (v != 0)
-        plan_recv(plan, mod(me - (v & -v), p), out(v, held(v, p)));
+        plan_recv(plan, mod(me - (v & -v), p), out(v, subtree_size(v, p)));
     for (int mask = widest(v, p); mask > 0; mask /= 2)
         if (v + mask < p)
-            plan_send(plan, mod(me + mask, p), out(v + mask, held(v + mask, p)));
+            plan_send(plan, mod(me + mask, p), out(v + mask, subtree_size(v + mask, p)));
     for (int hop = 0; hop < p - 1; hop++) { /* what the tree has not brought already */
         int give = mod(v - hop, p), take = mod(give - 1, p);
         if (!holds(right, give, p))

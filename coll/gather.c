@@ -5,7 +5,7 @@
  * gather_linear    everybody sends to the root: p-1 messages there; also for gatherv.
  * gather_binomial  subtrees collect in TMP, in tree order, and pass their blocks on as one
  *                  message: ceil(log2 p) messages at the root.  For small blocks.  Ranks are
- *                  counted from the root, v = me - root, and subtree v is v .. v + held - 1;
+ *                  counted from the root, v = me - root, and subtree v is v .. v + subtree_size - 1;
  *                  what wraps round rank p - 1 reaches the root as two messages.  Also for
  *                  gatherv, sizes first (sized.c).
  */
@@ -26,19 +26,13 @@ void gather_linear(struct plan *plan, int me, int p)
         plan_recv(plan, mod(me + i, p), out(mod(me + i, p), 1));
 }
 
-/* Ranks in the subtree of v. */
-static int held(int v, int p)
-{
-    return v == 0 ? p : least(v & -v, p - v);
-}
-
 static void collect_at_root(struct plan *plan, int me, int p)
 {
     plan_copy(plan, out(me, 1), in(0, 1));
     for (int child = 1; child < p; child *= 2)
         for (int k = 0; k < 2; k++)
             plan_recv(plan, mod(me + child, p),
-                      wrap(ROOM_OUT, me + child, held(child, p), p).part[k]);
+                      wrap(ROOM_OUT, me + child, subtree_size(child, p), p).part[k]);
 }
 
 /* To the root a subtree goes in the parts that the root's wrapped range has. */
@@ -52,7 +46,7 @@ static void pass_on(struct plan *plan, int me, int p, struct span all)
 
 void gather_binomial(struct plan *plan, int me, int p)
 {
-    int v = mod(me - plan->root, p), n = held(v, p);
+    int v = mod(me - plan->root, p), n = subtree_size(v, p);
 
     plan_rooms(plan, 1, v == 0 ? p : 0, v == 0 || n == 1 ? 0 : n);
     if (v == 0) {
@@ -62,7 +56,7 @@ void gather_binomial(struct plan *plan, int me, int p)
     } else {
         plan_copy(plan, tmp(0, 1), in(0, 1));
         for (int child = 1; child < n; child *= 2)
-            plan_recv(plan, mod(me + child, p), tmp(child, held(v + child, p)));
+            plan_recv(plan, mod(me + child, p), tmp(child, subtree_size(v + child, p)));
         pass_on(plan, me, p, tmp(0, n));
     }
 }

@@ -24,12 +24,6 @@ void scatter_linear(struct plan *plan, int me, int p)
     plan_copy(plan, out(0, 1), in(me, 1));
 }
 
-/* Ranks in the subtree of v. */
-static int held(int v, int p)
-{
-    return v == 0 ? p : least(v & -v, p - v);
-}
-
 /* The widest child of a subtree of n ranks. */
 static int widest(int n)
 {
@@ -44,7 +38,7 @@ static void deal_from_root(struct plan *plan, int me, int p)
     for (int child = widest(p); child > 0; child /= 2)
         for (int k = 0; child < p && k < 2; k++)
             plan_send(plan, mod(me + child, p),
-                      wrap(ROOM_IN, me + child, held(child, p), p).part[k]);
+                      wrap(ROOM_IN, me + child, subtree_size(child, p), p).part[k]);
     plan_copy(plan, out(0, 1), in(me, 1));
 }
 
@@ -58,7 +52,7 @@ static void take(struct plan *plan, int me, int p, struct span all)
 
 void scatter_binomial(struct plan *plan, int me, int p)
 {
-    int v = mod(me - plan->root, p), n = held(v, p);
+    int v = mod(me - plan->root, p), n = subtree_size(v, p);
 
     plan_rooms(plan, v == 0 ? p : 0, 1, v == 0 ? 0 : n);
     if (v == 0) {
@@ -68,7 +62,7 @@ void scatter_binomial(struct plan *plan, int me, int p)
     } else {
         take(plan, me, p, tmp(0, n));
         for (int child = widest(n); child > 0; child /= 2)
-            plan_send(plan, mod(me + child, p), tmp(child, held(v + child, p)));
+            plan_send(plan, mod(me + child, p), tmp(child, subtree_size(v + child, p)));
         plan_copy(plan, out(0, 1), tmp(0, 1));
     }
 }
