@@ -21,7 +21,6 @@
 #include "coll/scratch.h"
 #include "coll/tell.h"
 #include "runtime/folding.h"
-#include "runtime/guard.h"
 
 #include <string.h>
 
@@ -69,11 +68,10 @@ static char *place_for(const struct work *f, size_t at)
 }
 
 struct piece {
+    struct attempt attempt;
     const struct work *f;
     size_t at, count; /* bytes, elements */
     char *to;
-    bool in_place; /* the others' vectors are looked at where they are, if they are mapped */
-    bool good;     /* all could be read */
 };
 
 /* What a rank gives to the piece; NULL: it cannot be read. */
@@ -83,7 +81,8 @@ static const char *piece_of(const struct piece *p, int rank)
     size_t bytes = p->count * f->element;
     if (rank == f->a->tiny->me)
         return f->mine + p->at;
-    return attach_operand(f->a, rank, p->at, bytes, p->in_place, rank == 0 ? f->sum : f->heard);
+    return attach_operand(f->a, rank, p->at, bytes, p->attempt.in_place,
+                          rank == 0 ? f->sum : f->heard);
 }
 
 static void piece_try(void *piece)
@@ -99,19 +98,14 @@ static void piece_try(void *piece)
         folding_add(&folding, vector);
     }
     folding_end(&folding);
-    p->good = true;
+    p->attempt.good = true;
 }
 
-/* The piece of all ranks, folded into `to`.  False: it cannot be read.  Memory of others that was gone while it
- * was looked at is asked for once more, as far as anybody still can. */
+/* The piece of all ranks, folded into `to`.  False: it cannot be read. */
 static bool piece_fold(const struct work *f, size_t at, size_t count, char *to)
 {
-    struct piece piece = { f, at, count, to, .in_place = true };
-    if (guarded(piece_try, &piece))
-        return piece.good;
-    piece.in_place = false;
-    piece_try(&piece);
-    return piece.good;
+    struct piece piece = { .f = f, .at = at, .count = count, .to = to };
+    return attempt_make(piece_try, &piece.attempt);
 }
 
 /* To all who want it; ours last, as it may be our operand.  How much went well. */

@@ -21,7 +21,6 @@
 
 #include "coll/scratch.h"
 #include "coll/tell.h"
-#include "runtime/guard.h"
 
 #include <string.h>
 
@@ -56,10 +55,9 @@ static size_t eighths_of(const struct work *f)
 /* ---- a piece on its way up ---- */
 
 struct climb {
+    struct attempt attempt;
     const struct work *f;
     size_t at, bytes, items;
-    bool in_place; /* the others' vectors are looked at where they are, if they are mapped */
-    bool good;     /* all could be read */
     const char *sum[TINY_RANKS]; /* of the ranks up to each; that of rank 0 may lie there */
 };
 
@@ -84,7 +82,7 @@ static const char *lowest_of(const struct climb *c)
     bool is_free = f->out != f->mine || f->a->tiny->n == 2; /* nobody needs what is there */
     bool is_result = f->exclusive && f->a->tiny->me == 1 && is_free;
     return share_of(c, 0, is_result ? f->out + c->at : room_of(f, 0),
-                    c->in_place && !f->exclusive);
+                    c->attempt.in_place && !f->exclusive);
 }
 
 /* Where the sum up to a rank is made: at once where it belongs, unless our own share is there. */
@@ -103,25 +101,20 @@ static void climb_try(void *climb)
     if (!c->sum[0])
         return;
     for (int r = 1; r < f->a->tiny->n - f->exclusive; r++) {
-        const char *share = share_of(c, r, room_of(f, r), c->in_place);
+        const char *share = share_of(c, r, room_of(f, r), c->attempt.in_place);
         char *to = place_for(c, r);
         if (!share)
             return;
         f->call->reduction.kernel(to, c->sum[r - 1], share, c->items);
         c->sum[r] = to;
     }
-    c->good = true;
+    c->attempt.good = true;
 }
 
-/* The sums of all ranks.  False: something cannot be read, and everything is as it was.  Memory of others that was
- * gone while it was looked at is asked for once more, as far as anybody still can. */
+/* The sums of all ranks.  False: something cannot be read, and everything is as it was. */
 static bool piece_climb(struct climb *c)
 {
-    if (guarded(climb_try, c))
-        return c->good;
-    c->in_place = false;
-    climb_try(c);
-    return c->good;
+    return attempt_make(climb_try, &c->attempt);
 }
 
 /* To each its own. */
@@ -149,7 +142,7 @@ static uint64_t slice_climb(const struct work *f)
     size_t done = 0;
     while (done < slice.count) {
         size_t count = slice.count - done < f->piece ? slice.count - done : f->piece;
-        struct climb c = { .f = f, .in_place = true };
+        struct climb c = { .f = f };
         c.at = (slice.first + done) * f->element;
         c.bytes = count * f->element;
         c.items = count * f->call->reduction.layout->nitems;

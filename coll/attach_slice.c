@@ -2,6 +2,7 @@
 #include "coll/attach_slice.h"
 
 #include "runtime/fail.h"
+#include "runtime/guard.h"
 #include "mpi.h"
 
 const char *attach_operand(const struct attached *a, int rank, size_t at, size_t bytes,
@@ -12,6 +13,18 @@ const char *attach_operand(const struct attached *a, int rank, size_t at, size_t
     if (there)
         return there;
     return attach_read(a, rank, landing, from, bytes) ? landing : NULL;
+}
+
+bool attempt_make(void (*try)(void *piece), struct attempt *piece)
+{
+    *piece = (struct attempt){ .in_place = true };
+    if (guarded(try, piece))
+        return piece->good;
+    /* A fault while reading: others' memory was unmapped under us.  Once more by system call, which returns an error
+     * instead. */
+    piece->in_place = false;
+    try(piece);
+    return piece->good;
 }
 
 int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t done)

@@ -47,6 +47,15 @@ static inline struct slice slice_of_two(size_t n, size_t eighths, int rank)
 const char *attach_operand(const struct attached *a, int rank, size_t at, size_t bytes,
                            bool in_place, char *landing);
 
+/* One try at a piece, the first member of all that the try knows. */
+struct attempt {
+    bool in_place; /* the others' vectors are looked at where they are, if they are mapped */
+    bool good;     /* all could be read */
+};
+
+/* Try it in place, and if need be once more in copies.  False: something cannot be read. */
+bool attempt_make(void (*try)(void *piece), struct attempt *piece);
+
 /* What the slice of a rank lacks.  MPI_ERR_BUFFER where it is spoilt. */
 int rest_add(struct rest *rest, struct slice slice, int rank, uint64_t done);
 
