@@ -52,7 +52,7 @@ static bool is_through(const struct attached *a, int rank)
     const struct slot *slot = slot_of(a->tiny, rank, a->met.sequence);
     bool has_offered =
         slot_says(slot, a->met.sequence) && !words_differ(slot_said(slot), a->said);
-    return !has_offered || atomic_load(&attach_offered(a, rank)->presence) == OUTSIDE ||
+    return !has_offered || atomic_load(&attach_offered(a, rank)->is_outside) ||
            slot_says(slot_of(a->tiny, rank, a->met.sequence + 1), a->met.sequence + 1) ||
            atomic_load(&slot->gave_up) == a->met.sequence ||
            failure_is(a->tiny->member[rank].world);
@@ -89,7 +89,7 @@ static void give_up(struct attached *a)
 void attach_stay(const struct round *met)
 {
     struct offer *offer = (struct offer *)met->mine->payload;
-    atomic_store_explicit(&offer->presence, STAYS, memory_order_relaxed);
+    atomic_store_explicit(&offer->is_outside, false, memory_order_relaxed);
 }
 
 void attach_leave(const struct round *met, bool has_offered)
@@ -140,10 +140,10 @@ int attach_hear_all(struct round *round)
     return lost;
 }
 
-void attach_be(const struct attached *a, enum presence presence)
+void attach_set_outside(const struct attached *a, bool is_outside)
 {
     struct offer *offer = (struct offer *)a->met.mine->payload;
-    atomic_store(&offer->presence, presence);
+    atomic_store(&offer->is_outside, is_outside);
 }
 
 void attach_look(struct attached *a)

@@ -20,18 +20,17 @@
 
 #include <stddef.h>
 
-struct offer {                 /* in a slot */
-    uint64_t in;               /* address: to be read */
-    _Atomic uint64_t presence; /* enum presence */
-    uint64_t out;              /* address: to be written */
-    uint64_t openness;         /* enum openness */
+/* A rank that gives a collective up waits until nobody touches its memory any more.  A blocking call stays in the
+ * library until it is through, so it is waited for: is_outside is 0.  A nonblocking one (attach_later.c) does a piece and
+ * goes back to its program, which may compute for hours: while it is there it is 1, and nobody waits, since it
+ * looks whether somebody has given up before it touches anything again. */
+struct offer {                   /* in a slot */
+    uint64_t in;                 /* address: to be read */
+    _Atomic uint64_t is_outside; /* see above */
+    uint64_t out;                /* address: to be written */
+    uint64_t openness;           /* enum openness */
 };
 enum { OFFER_HEAD = offsetof(struct offer, out) };
-enum presence {
-    STAYS,
-    OUTSIDE,
-    AT_WORK
-}; /* until it is through; or it comes again, and is not, or is, here */
 enum openness {
     CLOSED, /* out of memory: do not begin */
     OPEN,
@@ -72,7 +71,7 @@ int attach_offer(struct attached *a, const struct offer *offer);
 int attach_meet(struct attached *a);
 int attach_end(struct attached *a, struct told told);
 
-/* Offers that have a form of their own, and lie elsewhere or behind OFFER_HEAD; of struct offer only `presence` is
+/* Offers that have a form of their own, and lie elsewhere or behind OFFER_HEAD; of struct offer only `is_outside` is
  * used, and set here.  Before it is shown. */
 void attach_stay(const struct round *met);
 /* After an error in that round, for all in it: who has no offer says so, the others wait until nobody touches
@@ -107,8 +106,8 @@ void attach_look(struct attached *a);
 int attach_say_end(struct attached *a, struct told told);
 /* All are heard again: what they have done. */
 void attach_learn(struct attached *a);
-/* Before and after a piece, of a rank that comes again. */
-void attach_be(const struct attached *a, enum presence presence);
+/* After and before a piece, of a rank that comes again: `is_outside` of its offer. */
+void attach_set_outside(const struct attached *a, bool is_outside);
 /* This rank leaves; it may, once all are through. */
 void attach_say_leave(struct attached *a);
 bool attach_all_through(const struct attached *a);

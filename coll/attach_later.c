@@ -171,7 +171,7 @@ static int offer(struct attach_later *x)
     x->is_open = !(is_reduction(call->what) && call_is_away(call));
     if (x->is_open)
         x->way->open(x->state, &x->a, call, &offer);
-    offer.presence = OUTSIDE;
+    offer.is_outside = true;
     int lost = attach_offer(&x->a, &offer);
     if (!lost && x->is_open && x->way->own)
         x->way->own(x->state);
@@ -199,9 +199,9 @@ static enum stage meet(struct attach_later *x)
 
 static enum stage work(struct attach_later *x)
 {
-    attach_be(&x->a, AT_WORK);
+    attach_set_outside(&x->a, false);
     bool more = x->way->go_on(x->state, &x->told);
-    attach_be(&x->a, OUTSIDE);
+    attach_set_outside(&x->a, true);
     if (more)
         return WORKING;
     int lost = attach_say_end(&x->a, x->told);
