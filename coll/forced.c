@@ -95,6 +95,17 @@ static bool read_option(const char *text, struct forced *forced)
             read_number(text, "radix=", 2, MOST_FORCED_RADIX, &forced->radix));
 }
 
+static void complain_option(const char *option, const struct algorithm *a, char why[FORCED_WHY])
+{
+    char radix[40] = "";
+    if (a->radix)
+        snprintf(radix, sizeof radix, ", nor radix=k with k from 2 to %d", MOST_FORCED_RADIX);
+    snprintf(why, FORCED_WHY,
+             "\"%s\" after %s is not pieces=n with n from 1 to %d%s, nor throttle=m with m "
+             "from 1 to %d",
+             option, a->name, MOST_FORCED_PIECES, radix, MOST_THROTTLE);
+}
+
 void algorithm_read(enum collective what, char *text, struct forced *forced,
                     char why[FORCED_WHY])
 {
@@ -111,11 +122,7 @@ void algorithm_read(enum collective what, char *text, struct forced *forced,
         complain_algorithm(what, text, why);
     for (char *option; !why[0] && (option = strsep(&options, ":"));)
         if (!read_option(option, forced))
-            snprintf(why, FORCED_WHY,
-                     "\"%s\" after %s is not pieces=n with n from 1 to %d%s, nor throttle=m "
-                     "with m from 1 to %d",
-                     option, text, MOST_FORCED_PIECES,
-                     a->radix ? ", nor radix=k with k from 2 to 64" : "", MOST_THROTTLE);
+            complain_option(option, a, why);
 }
 
 /* One item, which is cut up. */

@@ -93,7 +93,7 @@ static const char *never_so_many(const struct tuning_row *row, const struct forc
     return "cannot work on so many ranks";
 }
 
-/* Why an algorithm never serves where the row applies; NULL: it may. */
+/* Why an algorithm never serves where the row applies; NULL: it may.  Too many ranks for shared slots: use_read. */
 static const char *never(const struct tuning_row *row, const struct forced *use)
 {
     const struct algorithm *a = use->algorithm;
@@ -110,9 +110,7 @@ static const char *never(const struct tuning_row *row, const struct forced *use)
         return never_so_many(row, use);
     if (row->nodes.from > 1)
         return "needs memory that all ranks share, and the row is for several nodes";
-    if (row->ranks.from > TINY_RANKS)
-        return "serves 64 ranks at most";
-    if (a->attaches)
+    if (a->attaches || row->ranks.from > TINY_RANKS)
         return NULL;
     int ranks = row->ranks.from > 1 ? (int)row->ranks.from : 2;
     bool fits = tiny_needs(row->what, ranks, row->bytes.from) <= TINY_BYTES;
@@ -137,6 +135,8 @@ static void use_read(struct reader *r, struct tuning_row *row, char *text)
     const char *why = r->why[0] ? NULL : never(row, &use->use);
     if (why)
         REFUSE(r, "%s %s", use->use.algorithm->name, why);
+    else if (!r->why[0] && !use->use.algorithm->program && row->ranks.from > TINY_RANKS)
+        REFUSE(r, "%s serves %d ranks at most", use->use.algorithm->name, TINY_RANKS);
     time = strtok_r(NULL, " \t", &rest);
     if (!time || r->why[0])
         return;
@@ -202,15 +202,16 @@ static void setting_read(struct reader *r, struct tuning_device *device, char *t
                                          "CUDA_ENQUEUE" };
     char *rest = NULL, *word = strtok_r(text, " \t", &rest);
     char *value = word ? strchr(word, '=') : NULL;
+    enum { KNOWN = sizeof known / sizeof *known };
     int i = 0;
     if (!value || strtok_r(NULL, " \t", &rest)) {
         REFUSE(r, "\"%s\" is no setting like CUDA_IPC=16384", word ? word : "");
         return;
     }
     *value++ = '\0';
-    while (i < 5 && strcmp(word, known[i]) != 0)
+    while (i < KNOWN && strcmp(word, known[i]) != 0)
         i++;
-    if (i == 5)
+    if (i == KNOWN)
         REFUSE(r,
                "%s is not set by devices; there are CUDA_IPC, CUDA_REDUCE, CUDA_BLOCK, "
                "CUDA_PACK, CUDA_ENQUEUE",
