@@ -50,7 +50,7 @@ program inter_reduce, inter_allreduce, inter_reduce_scatter; /* ordered */
 
 /* ---- parts that several programs share ---- */
 
-/* Ranks in the subtree of v in the binomial tree, v included: v .. v + subtree_size - 1 (bcast.c, gather.c, scatter.c). */
+/* Ranks in the subtree of v in the binomial tree, v included: v .. v + subtree_size - 1. */
 static inline int subtree_size(int v, int p)
 {
     return v == 0 ? p : least(v & -v, p - v);

@@ -21,8 +21,8 @@
 #include <stddef.h>
 
 /* A rank that gives a collective up waits until nobody touches its memory any more.  A blocking call stays in the
- * library until it is through, so it is waited for: is_outside is 0.  A nonblocking one (attach_later.c) does a piece and
- * goes back to its program, which may compute for hours: while it is there it is 1, and nobody waits, since it
+ * library until it is through, so it is waited for: is_outside is 0.  A nonblocking one (attach_later.c) does a piece
+ * and goes back to its program, which may compute for hours: while it is there it is 1, and nobody waits, since it
  * looks whether somebody has given up before it touches anything again. */
 struct offer {                   /* in a slot */
     uint64_t in;                 /* address: to be read */

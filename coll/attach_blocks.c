@@ -8,14 +8,14 @@
  *     turn 2      -> 2            -> 0            -> 1        nobody is written to by two at once
  *
  * Or each reads from those, which the ranks of an allgather or alltoall can as well.  What is better depends on the
- * machine, and on whether the data that arrive are looked at: an allgather of 1 MiB between two CPUs of an AMD EPYC that
- * share no cache takes 444 us by writing if what was there had been read, 64 if not, 189 by reading; on an Intel Xeon it
- * is the reading that is slow.  So the ranks tell each other at the end of each call what it took, and go by the sum
- * (runtime/means.h): all know the same.
+ * machine, and on whether the data that arrive are looked at: an allgather of 1 MiB between two CPUs of an AMD EPYC
+ * that share no cache takes 444 us by writing if what was there had been read, 64 if not, 189 by reading; on an Intel
+ * Xeon it is the reading that is slow.  So the ranks tell each other at the end of each call what it took, and go by
+ * the sum (runtime/means.h): all know the same.
  *
  * Of a gather of two ranks the root, which would only wait, reads three eighths of the block itself: a third
- * to two fifths take the same time where CPUs share a cache and where they do not.  Or, as that is measured likewise, it
- * reads six.  Where one of them cannot reach the other, that one does all of it.
+ * to two fifths take the same time where CPUs share a cache and where they do not.  Or, as that is measured likewise,
+ * it reads six.  Where one of them cannot reach the other, that one does all of it.
  *
  * Memory with gaps is packed before, or written into as a packed copy, which is unpacked in the end.
  * So is the memory of an allgatherv whose blocks do not lie one behind the other: how long they are all know, but

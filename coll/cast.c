@@ -263,8 +263,8 @@ static bool alike(const struct role *a, const struct role *b)
     return true;
 }
 
-/* Another rank to compare with rank 0, rank 1 before all others but 0: all of them, or the ends, the middle and some others, the fewer
- * the more they have to do. */
+/* Another rank to compare with rank 0, rank 1 before all others but 0: all of them, or the ends, the middle and some
+ * others, the fewer the more they have to do. */
 static int tested_rank(int p, int nacts, int i)
 {
     if ((int64_t)p * (nacts + 1) <= ALL_TESTED)

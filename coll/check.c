@@ -8,8 +8,9 @@
  *
  * Worlds are performed in several orders: first come first served, last first, two shuffles
  * with sends that complete only when taken (zero buffering), and one shuffle in which they
- * complete at once; those that may be performed in program order also so, with sends of both kinds.  Folds have one landing buffer per rank, the least that run.c may have, or,
- * in two orders, plenty.
+ * complete at once; those that may be performed in program order also so, with sends of both
+ * kinds.  Folds have one landing buffer per rank, the least that run.c may have, or, in two
+ * orders, plenty.
  * A receive spoils its target when posted, and a send reads when taken, so that a missing
  * dependency shows in some order.  Everything is done twice, on new input and used scratch,
  * as persistent collectives do.

@@ -11,7 +11,7 @@
  * processor infers hazards, block by block.  The messages of each pair are numbered, so that they
  * match whatever order they become ready in.
  *
- * This is the only header of the house that an algorithm sees.
+ * An algorithm includes coll/algorithms.h, which brings this header, and no other one of the house.
  */
 #ifndef XMPI_PLAN_H
 #define XMPI_PLAN_H
@@ -67,7 +67,7 @@ static inline bool step_is_local(const struct step *step)
 }
 
 /* In place means that blocks of IN are blocks of OUT.  The translation happens in one function
- * (emit, plan.c); programs do not know about it. */
+ * (plan_aliased, which plan_emit calls); programs do not know about it. */
 enum alias {
     ALIAS_NONE,
     ALIAS_SAME,  /* IN[b] is OUT[b]: reductions */

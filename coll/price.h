@@ -93,8 +93,8 @@ extern const struct price_model price_standard;
 /* The price of one collective, from the first rank's start to the last one's end.  0;
  * MPI_ERR_UNSUPPORTED_OPERATION with a reason when this algorithm has no price at this size: it
  * is no plan (tiny), or more than `most` steps would have to be performed (0: a million, some tenths of a
- * second).  What is performed twice (sized.c) is priced so, with blocks that are equal.  Plans whose ranks all do alike are performed for one
- * node only, so they have a price at any size that their one rank's plan fits. */
+ * second).  What is performed twice (sized.c) is priced so, with blocks that are equal.  Plans whose ranks all
+ * do alike are performed for one node only, so they have a price at any size that their one rank's plan fits. */
 int price_of(const struct price_model *model, const struct price_query *query, size_t most,
              struct price *price);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A plan that stays bound to a call, to be performed again with other buffers and lists in its place: collectives between
- * neighbours that come again and again (repeat.h), of which asking, choosing and binding were half of the time.
+ * A plan that stays bound to a call, to be performed again with other buffers and lists in its place: collectives
+ * between neighbours that come again and again (repeat.h), of which asking, choosing and binding are half of the time
+ * otherwise.
  */
 #ifndef XMPI_REPLAY_H
 #define XMPI_REPLAY_H

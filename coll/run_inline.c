@@ -16,7 +16,8 @@
  *
  * Of longer vectors a plan of one step is performed here as well, since who has nothing else to do may wait, as
  * long as it takes: of two ranks that reduce the one sends and the other folds.  What comes through the link
- * is folded where it lies, piece by piece as it comes, and not copied first: 32 KiB take 3.3 us near, before 4.3.
+ * is folded where it lies, piece by piece as it comes: 32 KiB take 3.3 us near, and would take 4.3 if they were
+ * copied first.
  */
 #include "coll/run.h"
 

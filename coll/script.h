@@ -20,7 +20,8 @@
  *
  * A step waits for those before it that touch a block in common, one of the two writing.  All must go on in
  * program order, too, where sends are over at once (who receives before he sends has to be sent to) and where
- * they are over when they are taken.  The blocks of a barrier, of tmp, have no bytes: which steps wait for which is all that counts.
+ * they are over when they are taken.  The blocks of a barrier, of tmp, have no bytes: which steps wait for which is
+ * all that counts.
  *
  *     SPAN     in[3]  out[a .. b]  tmp[0]       b included; nothing when b < a
  *     numbers  me, p, root, names of let and for, + - * / mod << xor, == != < <= > >= and or not,

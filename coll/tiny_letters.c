@@ -17,8 +17,8 @@
  *     middling   as a message, which is on its way before anybody is heard
  *     long       (for attach, by the rules of alltoall) its receiver names the place where it belongs, into which the
  *                sender writes, or its sender names the place where it is, which the receiver reads; in one call the
- *                same for all, by what it took before (attach_blocks.c).  Then there is a second round, in which all say
- *                whose blocks they have moved (attach.c).  Whether there is one all have heard
+ *                same for all, by what it took before (attach_blocks.c).  Then there is a second round, in which all
+ *                say whose blocks they have moved (attach.c).  Whether there is one all have heard
  *
  * What could not be moved follows as a message.  Where the two ends do not agree on the length, one may think of a
  * message where the other does not.  Both see that in their letters, before either waits for a message:
@@ -402,7 +402,8 @@ static bool move_block(const struct attached *a, int r, struct place place, char
                                  : attach_write(a, r, place.address, flat, place.bytes);
 }
 
-/* Those for which there are places; what is done are bits of ranks, and this rank's own where one could not be moved. */
+/* Those for which there are places; what is done are bits of ranks, and this rank's own where one could not be
+ * moved. */
 static struct told move_blocks(const struct attached *a, const struct call *call,
                                const struct left *left)
 {
