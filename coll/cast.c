@@ -338,10 +338,13 @@ static int test_symmetry(struct cast *cast, const struct price_query *query, dou
     return error;
 }
 
+/* No error without symmetry: they do not. */
 static int open_alike(struct cast *cast, const struct price_query *query, double scale,
                       struct grouping grouping, size_t most)
 {
     int error = 0;
+    if ((!grouping.shift && !grouping.flip) || query->algorithm->inter)
+        return 0;
     cast->role = calloc(1, sizeof *cast->role);
     if (!cast->role)
         return no_memory(cast);
@@ -355,7 +358,7 @@ static int open_alike(struct cast *cast, const struct price_query *query, double
     }
     if (cast->symmetry) {
         cast->acts = (int64_t)cast->nactors * cast->role->nacts;
-        if (most && (size_t)cast->acts > most)
+        if ((size_t)cast->acts > most)
             return effort_refuse(query, (struct effort){ .steps = (double)cast->acts }, most);
     } else {
         free(cast->role);
@@ -487,17 +490,30 @@ int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most)
 {
     int error = open_places(cast, query);
-    if (!error && most) {
+    if (!error) {
         struct plan_key key = key_of(cast, query, 0);
         struct effort one = effort_one(query, &key);
         one.steps *= fewest_actors(grouping);
         error = effort_refuse(query, one, most);
     }
-    if (!error && (grouping.shift || grouping.flip) && !query->algorithm->inter)
+    if (!error)
         error = open_alike(cast, query, scale, grouping, most);
     if (error || cast->symmetry)
         return error;
     return open_all(cast, query, scale, most);
+}
+
+int cast_open_alike(struct cast *cast, const struct price_query *query, double scale,
+                    struct grouping grouping)
+{
+    int error = open_places(cast, query);
+    if (!error)
+        error = open_alike(cast, query, scale, grouping, SIZE_MAX);
+    if (!error && !cast->symmetry)
+        error =
+            fail(MPI_ERR_UNSUPPORTED_OPERATION, "%s:%s on %d ranks: they do not all do alike",
+                 collective_name(query->algorithm->what), query->algorithm->name, query->p);
+    return error;
 }
 
 void cast_close(struct cast *cast)

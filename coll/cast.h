@@ -63,9 +63,14 @@ int cast_objection(const struct price_query *query);
 
 /* `scale` is how many ranks the collective has for each of the query's p: 1, or more when a small
  * one is performed in place of a large one, whose blocks it then has.  0, MPI_ERR_NO_MEM, or
- * MPI_ERR_UNSUPPORTED_OPERATION (price.h).  To be closed either way. */
+ * MPI_ERR_UNSUPPORTED_OPERATION (price.h), also where all actors together have more than `most` acts,
+ * with 0 where they have any.  To be closed either way. */
 int cast_open(struct cast *cast, const struct price_query *query, double scale,
               struct grouping grouping, size_t most);
+/* The same of ranks that all do alike, however many acts they have; MPI_ERR_UNSUPPORTED_OPERATION also where they do
+ * not. */
+int cast_open_alike(struct cast *cast, const struct price_query *query, double scale,
+                    struct grouping grouping);
 void cast_close(struct cast *cast);
 
 /* Does a small one tell what a large one does?  Two groups, tori, what is performed twice and what is

@@ -365,8 +365,8 @@ static int plans_open(struct plans *plans, const struct price_query *query)
         struct cast *cast = &plans->cast[i];
         struct price_query small = *query;
         small.p = LEAST_RANKS << i;
-        int error = cast_open(cast, &small, (double)query->p / small.p,
-                              (struct grouping){ .shift = 1 }, 0);
+        int error = cast_open_alike(cast, &small, (double)query->p / small.p,
+                                    (struct grouping){ .shift = 1 });
         if (error && error != MPI_ERR_UNSUPPORTED_OPERATION)
             return error;
         if (error)

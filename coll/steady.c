@@ -82,7 +82,7 @@ static int measure_ring(const struct steady_job *job, int groups, double v[STEAD
     small.p = groups * grouping.shift;
     struct cast cast;
     *widest = 0;
-    int error = cast_open(&cast, &small, (double)job->query->p / small.p, grouping, 0);
+    int error = cast_open_alike(&cast, &small, (double)job->query->p / small.p, grouping);
     if (cast.symmetry == SYMMETRY_SHIFT) {
         *widest = widen(&cast, job->query->p);
         *widest = 2 * *widest < small.p ? *widest : 0;

@@ -350,6 +350,33 @@ START_TEST(few_ranks_stand_for_many)
 }
 END_TEST
 
+/* A bound of 0 is one; there is none for ranks that are only looked at where they do alike. */
+START_TEST(a_cast_has_so_many_acts_at_most)
+{
+    const struct grouping shift = { .shift = 1 };
+    struct price_query ring = query(COLL_ALLGATHER, "ring", 1000, 8),
+                       tree = query(COLL_REDUCE, "binomial", 8, 8);
+    struct cast cast;
+    ck_assert_int_eq(cast_open(&cast, &ring, 1, shift, 0), MPI_ERR_UNSUPPORTED_OPERATION);
+    cast_close(&cast);
+    ck_assert_int_eq(cast_open_alike(&cast, &ring, 1, shift), 0);
+    ck_assert_int_eq(cast.symmetry, SYMMETRY_SHIFT);
+    int64_t acts = cast.acts;
+    cast_close(&cast);
+    ck_assert_int_eq(cast_open(&cast, &ring, 1, shift, (size_t)acts), 0);
+    cast_close(&cast);
+    ck_assert_int_eq(cast_open(&cast, &ring, 1, shift, (size_t)acts - 1),
+                     MPI_ERR_UNSUPPORTED_OPERATION);
+    cast_close(&cast);
+    ck_assert_int_eq(cast_open_alike(&cast, &tree, 1, shift), MPI_ERR_UNSUPPORTED_OPERATION);
+    cast_close(&cast);
+    ck_assert_int_eq(cast_open(&cast, &tree, 1, shift, PLENTY), 0);
+    ck_assert_int_eq(cast.symmetry, SYMMETRY_NONE);
+    cast_close(&cast);
+    fail_clear();
+}
+END_TEST
+
 /* All ranks, their ranges in as many messages as the one role that stands for all has them in. */
 static double all_as_one(const struct price_query *q, const struct role *role)
 {
@@ -623,11 +650,11 @@ START_TEST(what_is_cut_has_a_price)
 }
 END_TEST
 
-UNIT_MAIN("price", ring_allreduce, doubling_allreduce, circulant_allreduce,
-          circulant_reduce_scatter, binomial_broadcast, pipelined_broadcast,
-          double_tree_broadcast, scatter_allgather_broadcast, allgathers, alltoalls,
-          gathers_and_scatters, barriers_and_scans, reductions, one_message, rings_are_hops,
-          a_network_interface_is_shared, long_messages_wait_for_their_receive,
+UNIT_MAIN("price", a_cast_has_so_many_acts_at_most, ring_allreduce, doubling_allreduce,
+          circulant_allreduce, circulant_reduce_scatter, binomial_broadcast,
+          pipelined_broadcast, double_tree_broadcast, scatter_allgather_broadcast, allgathers,
+          alltoalls, gathers_and_scatters, barriers_and_scans, reductions, one_message,
+          rings_are_hops, a_network_interface_is_shared, long_messages_wait_for_their_receive,
           few_ranks_stand_for_many, one_rank_stands_for_those_whose_ranges_wrap,
           messages_are_all_of_them, a_ring_becomes_steady, a_ring_is_its_rounds,
           a_ring_of_a_million_takes_few_rounds, what_only_looks_like_a_ring_has_no_price,
