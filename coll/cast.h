@@ -81,6 +81,20 @@ static inline bool cast_scales(const struct price_query *query)
     return !a->inter && !a->sized && !is_neighbourhood(a->what) && !query->throttle;
 }
 
+/* ---- one role (role.c) ---- */
+
+/* Of rank `me`, its peers absolute, its messages without their other ends; blocks as in cast_open.  0 or an error of
+ * making the plan; what it is counts in cast->touched.  To be freed after 0. */
+int role_make(struct cast *cast, const struct price_query *query, double scale, int me,
+              struct role *role);
+void role_free(struct role *role);
+
+/* The plan of a rank. */
+struct plan_key cast_key(const struct cast *cast, const struct price_query *query, int me);
+
+/* MPI_ERR_NO_MEM, with a text. */
+int cast_no_memory(const struct cast *cast);
+
 /* What is performed twice, first with sizes in place of blocks (twice.c).  False: no memory; to be freed
  * either way. */
 bool role_twice(const struct role *sizes, const struct role *blocks, struct role *both);

@@ -6,7 +6,7 @@ libxmpi_core_la_SOURCES += \
     coll/scan.c coll/gather.c coll/scatter.c coll/allgather.c coll/alltoall.c coll/neighbor.c coll/neighbours.h coll/inter.c \
     coll/knomial.c coll/double_tree.c coll/dual_root.c coll/multiplying.c coll/strided.c coll/bine.c coll/torus.c \
     coll/mirrored.c coll/levels.c coll/leaders.c \
-    coll/cast.c coll/cast.h coll/twice.c coll/ends.c coll/ends.h coll/effort.c coll/effort.h coll/wraps.c coll/wraps.h coll/sim.c coll/sim.h coll/steady.c coll/steady.h coll/march.c coll/march.h coll/grow.c coll/grow.h coll/grow_curve.c coll/grow_curve.h \
+    coll/cast.c coll/cast.h coll/role.c coll/twice.c coll/ends.c coll/ends.h coll/effort.c coll/effort.h coll/wraps.c coll/wraps.h coll/sim.c coll/sim.h coll/steady.c coll/steady.h coll/march.c coll/march.h coll/grow.c coll/grow.h coll/grow_curve.c coll/grow_curve.h \
     coll/price.c coll/price.h coll/count.c coll/count.h coll/rounds.c \
     coll/rules.c coll/rules.h coll/forced.c coll/forced.h coll/choose.c coll/choose.h \
     coll/tuning.c coll/tuning_read.c coll/tuning.h coll/tuning_device.h coll/explain.c coll/explain_wanted.c coll/explain.h coll/model.c coll/model.h \
