@@ -297,7 +297,7 @@ const char *attach_objection(const struct team *team, const struct call *call, b
 {
     const struct reduction *op = &call->reduction;
     if (!team->tiny || (tracked && team->tiny->tracks == 0))
-        return "the ranks have no shared slots";
+        return TINY_NO_SLOTS;
     if (tracked && !attach_serves_nonblocking(call->what))
         return "of these it serves blocking calls only";
     if (team->tiny->apart >> call->what & 1)

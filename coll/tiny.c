@@ -306,7 +306,7 @@ const char *tiny_objection(const struct team *team, const struct call *call, boo
 {
     const struct tiny *t = team->tiny;
     if (!t || (tracked && t->tracks == 0))
-        return "the ranks have no shared slots";
+        return TINY_NO_SLOTS;
     if (is_reduction(call->what) && !has_kernel(call))
         return "it takes builtin operations on types without gaps, and vectors of pairs";
     if (has_letters(call->what) && call->in_place)

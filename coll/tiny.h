@@ -61,6 +61,9 @@ size_t tiny_says(const struct call *call, int ranks, size_t bytes);
 /* Does everybody hear everybody in it? */
 bool tiny_is_together(enum collective what);
 
+/* Of it, and of attach: nothing of the call's own nature, so a new communicator may do. */
+#define TINY_NO_SLOTS "the ranks have no shared slots"
+
 /* Why it cannot perform this call; NULL = it can.  `bytes` as rules count them; `tracked`: a
  * nonblocking one.  The same on every rank. */
 const char *tiny_objection(const struct team *team, const struct call *call, bool tracked,

@@ -216,6 +216,12 @@ for what in reduce_scatter allgatherv; do
     expect "xmpi tune: what follows for $what" 0 "(measured, $scratch/listed:" env XMPI_TUNING="$scratch/listed" "$xmpi" \
         explain $what 16 -n 3
 done
+# All candidates compete, although those of the collective before had the shared slots until a moment ago.
+for turn in 1 2 3; do
+    "$xmpi" tune -np 3 --colls allreduce,barrier,reduce_scatter,exscan --max-bytes 16 --seconds 8 -o - 2>> "$scratch/err"
+done > "$scratch/slots"
+[ "$(grep -c '^[be].*: .*tiny [^#]*$' "$scratch/slots")" = 6 ] && ok "xmpi tune: who works by shared slots competes" ||
+    not_ok "xmpi tune: who works by shared slots competes" "$(cat "$scratch/slots" "$scratch/err")"
 expect "xmpi tune --help: what is measured" 0 " allgatherv alltoall
 " "$xmpi" tune --help
 "$xmpi" tune -np 2 --colls allreduce,scan --seconds 1e-6 -o "$scratch/none" > "$scratch/out" 2>&1

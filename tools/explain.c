@@ -73,7 +73,7 @@ static int count_read(const char *option, const char *text, int *n)
 static const char *no_tiny(const struct question *q)
 {
     if (q->nodes > 1 || q->ranks < 2)
-        return "the ranks have no shared slots";
+        return TINY_NO_SLOTS;
     if (q->ranks > TINY_RANKS)
         return "it serves 64 ranks at most";
     if (q->mode == NONBLOCKING && q->ranks > TINY_TRACK_RANKS)
@@ -97,7 +97,7 @@ static const char *no_attach(const struct question *q)
     if (q->mode == NONBLOCKING && !attach_serves_nonblocking(q->what))
         return "of these it serves blocking calls only";
     if (q->nodes > 1 || q->ranks < 2 || q->ranks > TINY_RANKS)
-        return "the ranks have no shared slots";
+        return TINY_NO_SLOTS;
     return q->order_matters ? "it takes builtin operations on types without gaps" : NULL;
 }
 

@@ -18,6 +18,7 @@
 #include "tools/tune.h"
 
 #include "coll/forced.h"
+#include "coll/tiny.h"
 #include "coll/tuning.h"
 #include "runtime/amount.h"
 #include "mpi.h"
@@ -41,7 +42,11 @@ struct candidate {
     MPI_Comm comm;
     int nsamples;
     double sample[ROUNDS], us;
+    bool lacks; /* the shared slots that it works by: it could not compete */
 };
+
+/* Instead of seconds: it cannot; it could, if its communicator had got shared slots. */
+static const double cannot = -1, lacks_slots = -2;
 
 static struct {
     enum collective what;
@@ -116,19 +121,24 @@ static bool fits(int bytes)
 
 /* ---- candidates ---- */
 
-static void candidate_add(const char *algorithm, int pieces)
+static void candidate_open(struct candidate *c)
 {
-    struct candidate *c = &tune.candidate[tune.n];
     char text[128];
     MPI_Info info;
-    assert(tune.n < CANDIDATES);
-    snprintf(c->name, sizeof c->name, pieces > 1 ? "%s:pieces=%d" : "%s", algorithm, pieces);
     snprintf(text, sizeof text, "%s=%s", collective_name(tune.what), c->name);
     MPI_Info_create(&info);
     MPI_Info_set(info, "xmpi_coll", text);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &c->comm);
     MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
     MPI_Info_free(&info);
+}
+
+static void candidate_add(const char *algorithm, int pieces)
+{
+    struct candidate *c = &tune.candidate[tune.n];
+    assert(tune.n < CANDIDATES);
+    snprintf(c->name, sizeof c->name, pieces > 1 ? "%s:pieces=%d" : "%s", algorithm, pieces);
+    candidate_open(c);
     tune.n++;
 }
 
@@ -143,25 +153,44 @@ static void candidates_open(void)
         }
 }
 
+/* Shared slots are free when the last rank has given them back, and only then has the next collective a fair
+ * choice of them. */
 static void candidates_close(void)
 {
     for (int i = 0; i < tune.n; i++)
         MPI_Comm_free(&tune.candidate[i].comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* With slots, now that nobody else draws any. */
+static void candidate_again(struct candidate *c)
+{
+    MPI_Comm_free(&c->comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    candidate_open(c);
 }
 
 /* ---- one size ---- */
 
-/* Seconds per call of a batch, of the slowest rank; the same on all.  < 0: it cannot. */
+/* Why a call failed: for want of slots, where MPI_COMM_WORLD has some? */
+static double failure(int error)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(error, text, &length);
+    return tiny_world() && strstr(text, TINY_NO_SLOTS) ? lacks_slots : cannot;
+}
+
+/* Seconds per call of a batch, of the slowest rank; the same on all.  < 0: none, and why. */
 static double batch(struct candidate *c, int bytes, int calls)
 {
-    double mine = -1, slowest;
+    double mine, slowest;
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = MPI_Wtime();
     int rc = MPI_SUCCESS;
     for (int i = 0; i < calls && rc == MPI_SUCCESS; i++)
         rc = call(c->comm, bytes);
-    if (rc == MPI_SUCCESS)
-        mine = (MPI_Wtime() - begin) / calls;
+    mine = rc == MPI_SUCCESS ? (MPI_Wtime() - begin) / calls : failure(rc);
     MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return slowest;
 }
@@ -181,6 +210,14 @@ static int by_time(const void *a, const void *b)
 static int calls_for(struct candidate *c, int bytes)
 {
     double once = batch(c, bytes, 1); /* the first call makes the plan */
+    if (once == lacks_slots) {
+        candidate_again(c);
+        once = batch(c, bytes, 1);
+    }
+    c->lacks = once == lacks_slots;
+    if (c->lacks && tune.rank == 0)
+        fprintf(stderr, "xmpi tune: %d ranks, %s: no shared slots for %s, which is left out\n",
+                tune.ranks, collective_name(tune.what), c->name);
     if (once >= 0)
         once = batch(c, bytes, 4);
     if (once < 0)
@@ -248,6 +285,14 @@ static bool has_turn(void)
     return turn;
 }
 
+/* Those that could not compete: nobody shall take the row for a defeat of theirs. */
+static void absent_print(void)
+{
+    for (int i = 0; i < tune.n; i++)
+        if (tune.candidate[i].lacks)
+            printf("  # not measured, for want of shared slots: %s", tune.candidate[i].name);
+}
+
 /* From half of the size on, up to twice of it. */
 static void row_print(int bytes, bool first)
 {
@@ -259,6 +304,7 @@ static void row_print(int bytes, bool first)
         printf(" bytes=%d..%d", first ? 0 : bytes / 2, 2 * bytes - 1);
     for (int i = 0; i < tune.n && i < SHOWN && order[i].nsamples; i++)
         printf("%s %s %.2fus", i ? "," : " :", order[i].name, order[i].us);
+    absent_print();
     printf("\n");
     fflush(stdout);
 }
