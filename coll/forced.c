@@ -106,9 +106,23 @@ static void complain_option(const char *option, const struct algorithm *a, char 
              option, a->name, MOST_FORCED_PIECES, radix, MOST_THROTTLE);
 }
 
+/* Is what this option sets set already? */
+static bool is_twice(const char *option, unsigned *seen)
+{
+    static const char *const names[] = { "pieces=", "radix=", "throttle=" };
+    bool twice = false;
+    for (int i = 0; i < 3; i++)
+        if (strncmp(option, names[i], strlen(names[i])) == 0) {
+            twice = *seen >> i & 1;
+            *seen |= 1u << i;
+        }
+    return twice;
+}
+
 void algorithm_read(enum collective what, char *text, struct forced *forced,
                     char why[FORCED_WHY])
 {
+    unsigned seen = 0;
     char *options = strchr(text, ':');
     if (options)
         *options++ = '\0';
@@ -123,6 +137,9 @@ void algorithm_read(enum collective what, char *text, struct forced *forced,
     for (char *option; !why[0] && (option = strsep(&options, ":"));)
         if (!read_option(option, forced))
             complain_option(option, a, why);
+        else if (is_twice(option, &seen))
+            snprintf(why, FORCED_WHY, "after %s %.*s is there twice", text,
+                     (int)strcspn(option, "=") + 1, option);
 }
 
 /* One item, which is cut up. */

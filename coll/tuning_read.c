@@ -97,6 +97,11 @@ static const char *never_so_many(const struct tuning_row *row, const struct forc
 static const char *never(const struct tuning_row *row, const struct forced *use)
 {
     const struct algorithm *a = use->algorithm;
+    bool alone = row->ranks.to == 1;
+    if (alone && a->needs == NEEDS_PLACES)
+        return "works between places, and the row is for one rank, which has one";
+    if (alone && !a->program)
+        return "works by memory that ranks share, and the row is for one rank";
     if (row->noncommutative && !a->ordered)
         return "does not fold in rank order, and the row is for operations that do not commute";
     if (use->pieces > 1 && !algorithm_cuts(a))

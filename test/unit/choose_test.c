@@ -341,6 +341,7 @@ START_TEST(what_cannot_be_is_an_error_that_helps)
     expect_complaint("allreduce=rnig", "doubling spread circulant knomial ring");
     expect_complaint("allreduce=ring:pieces=0", "pieces=n");
     expect_complaint("allreduce=ring:slices=2", "pieces=n");
+    expect_complaint("allreduce=ring:pieces=2:pieces=3", "after ring pieces= is there twice");
     expect_complaint("allreduce=ring:pieces=4294967298", "pieces=n with n from 1 to 4096");
     expect_complaint("allreduce=ring",
                      "the operation does not commute; these can: doubling spread");

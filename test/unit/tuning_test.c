@@ -153,6 +153,15 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("barrier bytes=3 : dissemination", "without regard to bytes");
     refused("allreduce ranks=6 : swing", "so many ranks");
     refused("barrier : dissemination:pieces=2", "cannot be cut");
+    refused("allreduce nodes=1 ranks=1 : attach 1us",
+            "attach works by memory that ranks share");
+    refused("allreduce ranks=..1 : tiny", "tiny works by memory that ranks share");
+    refused("allreduce ranks=1 : levels",
+            "levels works between places, and the row is for one");
+    refused("allreduce ranks=1 : factored", "factored works between places");
+    refused("alltoall ranks=1 : leaders", "leaders works between places");
+    refused("allreduce : ring:pieces=2:pieces=3", "after ring pieces= is there twice");
+    refused("allreduce : ring:pieces=2:throttle=1:pieces=2", "pieces= is there twice");
     refused("allreduce : ring:pieces=0", "pieces=n");
     refused("allreduce bytes=5..4 : ring", "N..M");
     refused("allreduce bytes= : ring", "N..M");
