@@ -16,6 +16,7 @@
 #include "coll/coll.h"
 #include "coll/forced.h"
 #include "coll/model.h"
+#include "coll/own.h"
 #include "coll/tuning.h"
 #include "runtime/log.h"
 #include "runtime/reading.h"
@@ -212,6 +213,14 @@ static void candidate_text(FILE *f, const struct question *q, const struct choic
     else
         fprintf(f, " %10s %10s %10s %10s", "-", "", "", "");
     fprintf(f, "  %s\n", verdict);
+}
+
+int explain_check(const struct question *q, const struct choice *choice)
+{
+    const struct plan_key key = { .size = q->ranks,
+                                  .pieces = choice->pieces,
+                                  .throttle = choice->throttle };
+    return choice->algorithm->script ? own_verify(choice->algorithm, &key) : 0;
 }
 
 void explain_text(FILE *f, const struct question *q, const struct choice *choice,

@@ -143,6 +143,26 @@ const struct algorithm *own_each(int i)
     return i < nown ? &own[i] : NULL;
 }
 
+const char *own_objection(const struct algorithm *a, int p)
+{
+    static struct {
+        int p; /* 0: it was not asked */
+        bool excluded;
+        char why[SCRIPT_WHY];
+    } known[MOST_OWN];
+    int i = 0;
+    while (a->script && i < nown && &own[i] != a)
+        i++;
+    if (!a->script || i == nown) /* nobody finds it by its name */
+        return NULL;
+    if (known[i].p != p) {
+        const struct plan_key key = { .size = p, .pieces = 1, .script = a->script };
+        known[i].excluded = script_excludes(&key, known[i].why);
+        known[i].p = p;
+    }
+    return known[i].excluded ? known[i].why : NULL;
+}
+
 /* ---- verifying ---- */
 
 int own_line(const struct algorithm *a, const struct plan_key *key, bool in_place,

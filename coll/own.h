@@ -25,6 +25,10 @@ const char *own_complaint(void);
 int own_line(const struct algorithm *algorithm, const struct plan_key *key, bool in_place,
              const char *verdict);
 
+/* Why a require of its text leaves out p ranks, with file:line:column, until it is asked of others; NULL:
+ * none does, or it is the library's.  The same on every rank. */
+const char *own_objection(const struct algorithm *algorithm, int p);
+
 /* Is the plan of this key right, on all ranks, in place and not?  The symbolic verifier (check.h)
  * says so once; answers are kept.  MPI_ERR_OTHER with file:line, rank and step when it is wrong, or
  * too long to verify. */

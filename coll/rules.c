@@ -16,6 +16,7 @@
 #include "coll/rules.h"
 
 #include "coll/algorithms.h"
+#include "coll/own.h"
 #include "coll/tiny.h"
 #include "runtime/reading.h"
 
@@ -213,7 +214,7 @@ const char *algorithm_objection(const struct algorithm *a, int p, const struct p
         return "the number of ranks is not a power of two";
     if (a->needs == NEEDS_PLACES && !places)
         return "all ranks are in one place";
-    return NULL;
+    return own_objection(a, p);
 }
 
 #define UPTO(x)                                                                                \

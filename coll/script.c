@@ -331,11 +331,12 @@ int script_line(const struct plan_key *key, int step)
     return walk.found_line;
 }
 
-bool script_excludes(const struct plan_key *key)
+bool script_excludes(const struct plan_key *key, char why[SCRIPT_WHY])
 {
     struct plan plan;
     struct walk walk;
     write_out(&walk, &plan, key, -1);
     plan_free(&plan);
+    memcpy(why, walk.why, SCRIPT_WHY);
     return walk.excluded;
 }

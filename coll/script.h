@@ -58,7 +58,7 @@ void script_program(struct plan *plan, int me, int p);
 /* The line that wrote step `step` of the plan of this key, 0: unknown. */
 int script_line(const struct plan_key *key, int step);
 
-/* Does a require of the script leave out the ranks of this key? */
-bool script_excludes(const struct plan_key *key);
+/* Does a require of the script leave out the ranks of this key?  Then `why` says which. */
+bool script_excludes(const struct plan_key *key, char why[SCRIPT_WHY]);
 
 #endif

@@ -80,17 +80,24 @@ static void condition_read(struct reader *r, struct tuning_row *row, char *word)
     REFUSE(r, "\"%s\" is no condition; there are nodes=, ranks=, bytes=, noncommutative", word);
 }
 
-/* The same, of numbers of ranks: none of those that the row is for will do.  Among very many one does. */
+/* The same, of numbers of ranks: none of those that the row is for will do.  Among very many one does; what
+ * somebody wrote is performed for each. */
 static const char *never_so_many(const struct tuning_row *row, const struct forced *use)
 {
-    enum { MANY = 1 << 16 };
-    size_t to = row->ranks.to;
-    if (use->algorithm->needs == NEEDS_PLACES || to > INT_MAX || to - row->ranks.from >= MANY)
+    enum { MANY = 1 << 16, MANY_OWN = 64 };
+    static char text[FORCED_WHY - 64];
+    const struct algorithm *a = use->algorithm;
+    const char *why = NULL;
+    size_t to = row->ranks.to, many = a->script ? MANY_OWN : MANY;
+    if (a->needs == NEEDS_PLACES || to > INT_MAX || to - row->ranks.from >= many)
         return NULL;
-    for (size_t p = row->ranks.from ? row->ranks.from : 1; p <= to; p++)
-        if (!algorithm_objection(use->algorithm, (int)p, NULL))
+    for (size_t p = row->ranks.from ? row->ranks.from : 1; p <= to; p++) {
+        why = algorithm_objection(a, (int)p, NULL);
+        if (!why)
             return NULL;
-    return "cannot work on so many ranks";
+    }
+    snprintf(text, sizeof text, "cannot work on so many ranks: %.300s", why);
+    return text;
 }
 
 /* Why an algorithm never serves where the row applies; NULL: it may.  Too many ranks for shared slots: use_read. */

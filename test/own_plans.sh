@@ -89,6 +89,39 @@ echo "allreduce : my-ring 5us" > "$scratch/table"
 case_run "plans: named by a tuning file" 30 env XMPI_PLAN="$plans/ring.plan" XMPI_TUNING="$scratch/table" \
     "$XMPIRUN" -np 3 "$scratch/coll_basic"
 
+# A require of its text, and a text that is wrong, are asked before it is chosen.
+cat > "$scratch/pair.plan" <<'PLAN'
+algorithm pair for allreduce
+blocks in 1 out 1 tmp 0
+require p == 2
+send in[0] -> 1 - me
+fold out[0] in[0] <- 1 - me last
+PLAN
+explain() # name, wanted code and text, what explain is asked, assignments
+{
+    name=$1 want=$2 text=$3 asked=$4
+    shift 4
+    got=$(env XMPI_PLAN="$scratch/pair.plan" "$@" "${xmpi:-$build/tools/xmpi}" explain allreduce 4000 $asked 2>&1)
+    code=$?
+    case $code:$got in
+    $want:*"$text"*) ok "$name" ;;
+    *) not_ok "$name" "$code, no \"$text\" in: $got" ;;
+    esac
+}
+echo "allreduce ranks=2..3 : pair 1us, doubling 2us" > "$scratch/table"
+explain "plans: a tuning file, where it serves" 0 "on 2 ranks: pair (measured" "-n 2" XMPI_TUNING="$scratch/table"
+explain "plans: a tuning file, where it does not" 0 "on 3 ranks: doubling (measured" "-n 3" XMPI_TUNING="$scratch/table"
+case_run "plans: a tuning file, where it does not, with data" 30 env XMPI_PLAN="$scratch/pair.plan" \
+    XMPI_TUNING="$scratch/table" "$XMPIRUN" -np 3 "$scratch/coll_basic"
+echo "allreduce ranks=3..4 : pair 1us, doubling 2us" > "$scratch/table"
+explain "plans: a tuning file, where it never serves" 1 \
+    "table:1: pair cannot work on so many ranks: $scratch/pair.plan:3:9: it does not serve 4 ranks" "-n 3" \
+    XMPI_TUNING="$scratch/table"
+explain "plans: forced where it does not serve" 1 "which cannot perform this call: $scratch/pair.plan:3:9: it does not" \
+    "-n 3" XMPI_COLL=allreduce=pair
+explain "plans: explain of a wrong one" 1 "lost.plan:18: algorithm my-ring is wrong" "-n 3" \
+    XMPI_COLL=allreduce=my-ring XMPI_PLAN="$scratch/lost.plan"
+
 # Blocks on their way through scratch: of gatherv their sizes go first, and a root in place has no input.
 cat > "$scratch/via.plan" <<'PLAN'
 algorithm chain for gatherv

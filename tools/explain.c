@@ -188,7 +188,7 @@ int explain_main(int argc, char **argv)
              "minutes; fewer ranks (-n) on as many per node are sooner done, Ctrl-C stops it\n",
              q.ranks, q.nodes);
     struct choice choice;
-    if (choose_answer(&q, NULL, &choice)) {
+    if (choose_answer(&q, NULL, &choice) || explain_check(&q, &choice)) {
         fprintf(stderr, "xmpi explain: %s\n", fail_text());
         return 1;
     }

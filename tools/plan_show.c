@@ -154,8 +154,8 @@ int plan_show(const struct plan_args *args)
     if (why) {
         free(where.group);
         free(near);
-        return plan_wrong("%s:%s on %d ranks: %s", collective_name(a->what), a->name,
-                          args->from, why);
+        return (a->script ? plan_cannot : plan_wrong)(
+            "%s:%s on %d ranks: %s", collective_name(a->what), a->name, args->from, why);
     }
     struct plan_key key = { .me = args->rank,
                             .size = args->from,
@@ -279,8 +279,7 @@ static bool prove_size(struct proof *proof, int p)
     const char *why = algorithm_objection(a, p, where.known);
     if (!why && a->inter && p < 2)
         why = "two groups are two ranks at least";
-    const struct plan_key key = { .size = p, .pieces = 1, .script = a->script };
-    if (!why && a->script && script_excludes(&key))
+    if (why && a->script)
         why = "a \"require\" of its text says that it does not serve";
     *(why ? &proof->skipped : &proof->sizes) += 1;
     proof->why_skipped = why ? why : proof->why_skipped;
