@@ -53,7 +53,7 @@ static void append(char why[FORCED_WHY], const char *name)
     snprintf(why + used, FORCED_WHY - used, " %s", name);
 }
 
-static void complain_collective(const char *name, char why[FORCED_WHY])
+void no_collective(const char *name, char why[FORCED_WHY])
 {
     snprintf(why, FORCED_WHY, "there is no collective \"%s\"; there are:", name);
     for (int what = 0; what < COLL_KINDS; what++)
@@ -153,7 +153,7 @@ static void read_item(struct orders *orders, char *item, char why[FORCED_WHY])
     *name++ = '\0';
     int what = collective_find(item);
     if (what < 0)
-        complain_collective(item, why);
+        no_collective(item, why);
     else
         algorithm_read((enum collective)what, name, &orders->of[what], why);
 }

@@ -42,6 +42,9 @@ void algorithm_read(enum collective what, char *text, struct forced *forced,
 /* -1: there is none of that name. */
 int collective_find(const char *name);
 
+/* That there is none, and which there are. */
+void no_collective(const char *name, char why[FORCED_WHY]);
+
 /* Is the word in a list with commas? */
 bool list_has(const char *list, const char *word);
 

@@ -20,6 +20,9 @@
 #include "coll/tiny.h"
 #include "runtime/reading.h"
 
+#include <limits.h>
+#include <stdio.h>
+
 const struct algorithm algorithms[] = {
     { COLL_BARRIER, "tiny", 0, .ordered = true },
     { COLL_BARRIER, "dissemination", barrier_dissemination, .ordered = true, .never_cut = true,
@@ -215,6 +218,23 @@ const char *algorithm_objection(const struct algorithm *a, int p, const struct p
     if (a->needs == NEEDS_PLACES && !places)
         return "all ranks are in one place";
     return own_objection(a, p);
+}
+
+void algorithm_ranks_near(const struct algorithm *a, int from, int to, char *text, size_t size)
+{
+    int below = from - 1;
+    long above = (long)to + 1;
+    text[0] = '\0';
+    if (a->needs != NEEDS_EVEN && a->needs != NEEDS_POWER_OF_2)
+        return;
+    while (below > 0 && algorithm_objection(a, below, NULL))
+        below--;
+    while (above <= INT_MAX && algorithm_objection(a, (int)above, NULL))
+        above++;
+    if (below > 0 && above <= INT_MAX)
+        snprintf(text, size, "%d or %ld", below, above);
+    else
+        snprintf(text, size, "%ld", below > 0 ? below : above);
 }
 
 #define UPTO(x)                                                                                \

@@ -42,6 +42,11 @@ static inline bool algorithm_cuts(const struct algorithm *a)
 const char *algorithm_objection(const struct algorithm *algorithm, int p,
                                 const struct places *places);
 
+/* The numbers of ranks next to these, which it cannot work on, that it can: "4 or 8"; "" where that is not
+ * a matter of numbers. */
+void algorithm_ranks_near(const struct algorithm *algorithm, int from, int to, char *text,
+                          size_t size);
+
 struct reach { /* from <= x <= to */
     size_t from, to;
 };

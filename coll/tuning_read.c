@@ -86,6 +86,7 @@ static const char *never_so_many(const struct tuning_row *row, const struct forc
 {
     enum { MANY = 1 << 16, MANY_OWN = 64 };
     static char text[FORCED_WHY - 64];
+    char near[40];
     const struct algorithm *a = use->algorithm;
     const char *why = NULL;
     size_t to = row->ranks.to, many = a->script ? MANY_OWN : MANY;
@@ -96,7 +97,10 @@ static const char *never_so_many(const struct tuning_row *row, const struct forc
         if (!why)
             return NULL;
     }
-    snprintf(text, sizeof text, "cannot work on so many ranks: %.300s", why);
+    int from = (int)(row->ranks.from ? row->ranks.from : 1);
+    algorithm_ranks_near(a, from, (int)to, near, sizeof near);
+    snprintf(text, sizeof text, "cannot work on so many ranks: %.240s%s%s%s", why,
+             *near ? "; on " : "", near, *near ? " it can" : "");
     return text;
 }
 
@@ -173,7 +177,7 @@ static void row_read(struct reader *r, struct tuning_row *row, char *line, char 
     const struct reach any = { 0, SIZE_MAX };
     r->seen = 0;
     if (what < 0) {
-        REFUSE(r, "there is no collective \"%s\"", word ? word : "");
+        no_collective(word ? word : "", r->why);
         return;
     }
     *row = (struct tuning_row){

@@ -99,6 +99,7 @@ expect "xmpi info --grid: more places than ranks" 2 "has 6 places, the job 2 ran
     "$xmpi" info --grid 2x3
 expect "xmpi info --grid without ranks" 2 "xmpirun -np 4 xmpi info" "$xmpi" info --grid 2x2
 expect "xmpi info --grid of nothing" 2 "is no grid" "$xmpi" info --grid 2y2
+expect "xmpi help: of plan" 0 "list, show, check, cost, sim, draw, goal, import, volume" "$xmpi" help
 expect "xmpi help explain" 0 "usage: xmpi explain" "$xmpi" help explain
 expect "xmpi explain" 0 "(cheapest by the model)" "$xmpi" explain allreduce 1MiB -n 64 --nodes 8
 expect "xmpi explain: on one node" 0 "(rule " "$xmpi" explain allreduce 1MiB -n 4

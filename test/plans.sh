@@ -347,6 +347,14 @@ expect "import: cut off" 1 "the file ends before </algo>" import "$scratch/less.
 expect "import: no file" 1 "cannot be read: No such file" import /nonexistent -o "$scratch/a.plan"
 expect "import: where to" 2 "-o ring.plan" import "$top/test/plan/msccl/allreduce_ring.xml"
 
+# what cannot work on so many ranks, in the same words whatever is asked of it
+for sub in show check "cost --bytes 8" "sim --bytes 8" "goal --bytes 8 -o -" "draw -o $scratch/a.svg"; do
+    case $sub in check) remedy= ;; *) remedy="bcast:bine on 3 ranks: " ;; esac
+    expect "${sub%% *}: on so many ranks" 2 "${remedy}the number of ranks is not a power of two; take 2 or 4" ${sub%% *} \
+        bcast:bine -n 3 $(case $sub in *" "*) echo "${sub#* }" ;; esac)
+done
+expect "cost: an odd number of ranks" 2 "the number of ranks is odd; take 2" cost allgather:neighbour -n 1 --bytes 8
+
 # one's own
 export XMPI_PLAN="$top/examples/plans/ring.plan"
 sed 's/^blocks.*/&\nrequire p mod 3 == 0/' "$XMPI_PLAN" > "$scratch/thirds.plan"

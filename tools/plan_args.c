@@ -280,6 +280,29 @@ static int check_places(const struct plan_args *args)
                       what, a->name, args->from, nodes);
 }
 
+int plan_objection(const struct plan_args *args, const struct places *places)
+{
+    const struct algorithm *a = args->algorithm;
+    const char *why = algorithm_objection(a, args->from, places);
+    char near[40];
+    if (!why && a->inter && args->from < 2)
+        why = "two groups are two ranks at least";
+    if (!why)
+        return 0;
+    algorithm_ranks_near(a, args->from, args->from, near, sizeof near);
+    return (a->script ? plan_cannot : plan_wrong)("%s:%s on %d ranks: %s%s%s",
+                                                  collective_name(a->what), a->name, args->from,
+                                                  why, *near ? "; take " : "", near);
+}
+
+/* Of what has a time: on so many nodes ranks are in places. */
+static int check_ranks(const struct plan_args *args)
+{
+    static const struct places somewhere = { .levels = 1 };
+    int code = check_places(args);
+    return code ? code : plan_objection(args, &somewhere);
+}
+
 static int complete(struct plan_args *args)
 {
     const char *sub = args->subcommand;
@@ -313,7 +336,7 @@ static int complete(struct plan_args *args)
                           args->algorithm->name, args->radix);
     int code = check_shape(args);
     bool timed = priced || !strcmp(sub, "draw");
-    return code || !timed ? code : check_places(args);
+    return code || !timed ? code : check_ranks(args);
 }
 
 /* A word that may be there once. */

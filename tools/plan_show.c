@@ -148,14 +148,11 @@ int plan_show(const struct plan_args *args)
     if (is_neighbourhood(a->what) && !near)
         return no_memory(args->from);
     whereabouts(args, args->from, &where);
-    const char *why = algorithm_objection(a, args->from, where.known);
-    if (!why && a->inter && args->from < 2)
-        why = "two groups are two ranks at least";
-    if (why) {
+    int code = plan_objection(args, where.known);
+    if (code) {
         free(where.group);
         free(near);
-        return (a->script ? plan_cannot : plan_wrong)(
-            "%s:%s on %d ranks: %s", collective_name(a->what), a->name, args->from, why);
+        return code;
     }
     struct plan_key key = { .me = args->rank,
                             .size = args->from,
@@ -324,6 +321,7 @@ static void say_proof(const struct proof *proof)
 int plan_check(const struct plan_args *args)
 {
     struct proof proof = { .args = args };
+    char near[40];
     enum { MOST = 4096 };
     if (args->to > MOST)
         return plan_wrong("-n %d: the verifier performs every rank; at most %d", args->to,
@@ -331,9 +329,11 @@ int plan_check(const struct plan_args *args)
     bool good = true;
     for (int p = args->from; good && p <= args->to; p++)
         good = prove_size(&proof, p);
-    if (good && proof.sizes == 0)
-        return plan_wrong("nothing to check on %d to %d ranks: %s", args->from, args->to,
-                          proof.why_skipped);
+    if (good && proof.sizes == 0) {
+        algorithm_ranks_near(args->algorithm, args->from, args->to, near, sizeof near);
+        return plan_wrong("nothing to check on %d to %d ranks: %s%s%s", args->from, args->to,
+                          proof.why_skipped, *near ? "; take " : "", near);
+    }
     if (good)
         say_proof(&proof);
     return good ? 0 : 1;

@@ -132,7 +132,9 @@ END_TEST
 START_TEST(rows_that_can_never_decide_are_refused)
 {
     refused("allreduce \x1b[2J\xff : ring", "\"\\x1b[2J\\xff\" is no condition");
-    refused("allreduce ranks=5..7 : swing", "swing cannot work on so many ranks");
+    refused("allreduce ranks=5..7 : swing", "swing cannot work on so many ranks: the number of "
+                                            "ranks is not a power of two; on 4 or 8 it can");
+    refused("allgather ranks=3 : neighbour", "the number of ranks is odd; on 2 or 4 it can");
     refused("allreduce ranks=4 ranks=5 : ring", "ranks= is there twice");
     refused("allreduce bytes=1.. bytes=..8 : ring", "bytes= is there twice");
     refused("allreduce bytes=any bytes=8 : ring", "bytes= is there twice");
@@ -144,7 +146,7 @@ START_TEST(rows_that_can_never_decide_are_refused)
     refused("device : CUDA_IPC=1", "wants the name of a GPU");
     refused("device any CUDA_IPC=1", "is no row");
     refused("allreduce : rnig", "no algorithm \"rnig\" for allreduce; there are: tiny");
-    refused("allreduze : ring", "no collective \"allreduze\"");
+    refused("allreduze : ring", "no collective \"allreduze\"; there are: barrier bcast");
     refused("allreduce noncommutative : ring", "does not fold in rank order");
     refused("bcast noncommutative : chain", "no operation that might not commute");
     refused("allreduce nodes=2..4 : tiny", "several nodes");
