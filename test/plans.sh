@@ -61,6 +61,20 @@ expect "list: an empty file" 2 "XMPI_PLAN: $XMPI_PLAN: there is no algorithm in 
 unset XMPI_PLAN
 expect "show" 0 "1 fold out[2] in[2] <- 2.0 first after -" show allreduce:ring -n 8 --rank 3
 expect "show in place" 0 "0 send out[3]" show allreduce:ring -n 8 --rank 3 --in-place
+expect "show in place: the root" 0 "0 send in[1] -> 1.0 after - 1 send in[2] -> 2.0" show scatter:linear -n 3 --in-place
+for case in "scatter:linear 3 1" "gather:binomial 5 2" "reduce:chain 4 3" "bcast:chain 4 1" "scatterv:binomial 6 4"; do
+    set -- $case # ranks that are not the root have their plan, whatever the root does
+    "$xmpi" plan show $1 -n $2 --rank $3 > "$scratch/out" 2>&1
+    "$xmpi" plan show $1 -n $2 --rank $3 --in-place > "$scratch/in-place" 2>&1
+    code=$?
+    [ $code = 0 ] && cmp -s "$scratch/out" "$scratch/in-place" && ok "show in place: not the root of $1" ||
+        not_ok "show in place: not the root of $1" "$code: $(cat "$scratch/in-place")"
+done
+expect "show in place: another root" 0 "0 recv out[0] <- 0.0" show gather:linear -n 3 --rank 2 --root 2 --in-place
+for name in $("$xmpi" plan list | sed -n 's/  *between two groups.*//p'); do
+    expect "show in place: two groups, $name" 2 "$name is between two groups, which are never in place; leave out --in-place" \
+        show $name -n 5 --rank 3 --split 2 --in-place
+done
 expect "show: long plans are cut" 0 "... 212 more; --expand shows all" show allreduce:ring -n 64
 expect "show --expand" 0 "251 recv" show allreduce:ring -n 64 --expand
 expect "show: loops" 0 "999999 times, i = 0, 1, 2, ... 1 fold out[999999 - i] in[999999 - i] <- 999999.(i) first 2 send" \

@@ -139,10 +139,21 @@ static struct neighbours **all_neighbours(const struct plan_args *args, int p)
     return all;
 }
 
+/* Of a collective with a root only the root is in place, as in law_in_place (check_law.c). */
+static enum alias alias_of(const struct plan_args *args)
+{
+    enum collective what = args->algorithm->what;
+    return bind_alias(what, args->in_place && (!is_rooted(what) || args->rank == args->root));
+}
+
 int plan_show(const struct plan_args *args)
 {
     const struct algorithm *a = args->algorithm;
     struct plan plan;
+    if (a->inter && args->in_place)
+        return plan_wrong("%s:%s is between two groups, which are never in place; leave out "
+                          "--in-place",
+                          collective_name(a->what), a->name);
     struct whereabouts where;
     struct neighbours *near = neighbours_of(args, args->from, args->rank);
     if (is_neighbourhood(a->what) && !near)
@@ -166,7 +177,7 @@ int plan_show(const struct plan_args *args)
                             .throttle = args->throttle,
                             .places = where.known,
                             .script = a->script,
-                            .alias = bind_alias(a->what, args->in_place) };
+                            .alias = alias_of(args) };
     struct price_query query = plan_query(args);
     struct effort effort = effort_one(&query, &key);
     if (effort.steps > MOST_WRITTEN && (args->expand || !effort.rolls)) {
