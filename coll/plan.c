@@ -281,9 +281,27 @@ void plan_infer(struct plan *plan)
     free(c.pair);
 }
 
+static bool is_there(const struct plan *plan, struct span s)
+{
+    int64_t end = (int64_t)s.first + s.n;
+    return s.n == 0 || (s.n > 0 && s.first >= 0 && end <= plan->nblocks[s.room]);
+}
+
+/* Whatever infers and performs steps takes it that their blocks are there. */
+static bool has_blocks(struct plan *plan, const struct step *s)
+{
+    struct span bad = is_there(plan, s->to) ? s->from : s->to;
+    if (is_there(plan, bad))
+        return true;
+    plan->error = fail(MPI_ERR_INTERN, "a step of rank %d of %d: %s[%d .. %lld] of %d blocks",
+                       plan->key.me, plan->key.size, room_name(bad.room), bad.first,
+                       (long long)bad.first + bad.n - 1, plan->nblocks[bad.room]);
+    return false;
+}
+
 void plan_number(struct plan *plan, struct talks *talks, struct step *s)
 {
-    if (step_is_local(s))
+    if (!has_blocks(plan, s) || step_is_local(s))
         return;
     struct talk *talk = talk_with(talks, s->peer);
     if (!talk) {

@@ -211,8 +211,8 @@ static inline struct wrapped wrap(enum room room, int first, int n, int p)
 
 /* ---- for everybody else ---- */
 
-/* Run the program for the key, cut in pieces, infer hazards.  0 or MPI_ERR_NO_MEM; the plan is
- * to be freed either way. */
+/* Run the program for the key, cut in pieces, infer hazards.  0, MPI_ERR_NO_MEM, or MPI_ERR_INTERN where
+ * the program names blocks that are not there; the plan is to be freed either way. */
 int plan_make(struct plan *plan, const struct plan_key *key, program *f);
 
 /* As plan_make, for a plan that is performed and kept: where it is long and regular it is rolled up
@@ -240,8 +240,8 @@ void plan_emit(struct plan *plan, const struct step *step);
 /* Where a span is once the alias is applied. */
 struct span plan_aliased(const struct plan *plan, struct span span);
 
-/* Number the message of a step among those with its peer, and note what the executor wants to know;
- * nothing for local steps (plan.c, for roll.c). */
+/* Number the message of a step among those with its peer, and note what the executor wants to know; local
+ * steps have neither.  A step that names blocks that are not there breaks the plan (plan.c, for roll.c). */
 struct talks;
 void plan_number(struct plan *plan, struct talks *talks, struct step *step);
 

@@ -161,6 +161,27 @@ static void called_twice(struct plan *plan, int me, int p)
     plan_call(plan, &pair, &homes, allreduce_doubling);
 }
 
+static void beyond(struct plan *plan, int me, int p)
+{
+    (void)p;
+    plan_rooms(plan, 1, 2, 0);
+    plan_send(plan, 1, me ? in(0, 1) : out(1, 2));
+}
+
+START_TEST(steps_name_no_block_that_is_not_there)
+{
+    static const struct plan_key wrong[] = {
+        { .me = 0, .size = 3, .pieces = 1 }, /* two blocks from out[1] on */
+        { .me = 2, .size = 3, .pieces = 1, .alias = ALIAS_MINE }, /* in[0] is out[2] */
+    };
+    for (int i = 0; i < 2; i++) {
+        struct plan plan;
+        ck_assert_int_eq(plan_make(&plan, &wrong[i], beyond), MPI_ERR_INTERN);
+        plan_free(&plan);
+    }
+}
+END_TEST
+
 START_TEST(a_called_program_lies_in_its_homes)
 {
     struct plan plan = made(called_twice, 3, 4, 1, ALIAS_NONE);
@@ -304,7 +325,7 @@ END_TEST
 
 UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
           a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
-          pieces_are_independent, in_place_copies_vanish, a_called_program_lies_in_its_homes,
-          plans_are_kept_and_given_up, what_needs_no_plan_is_told_once,
-          both_ends_of_a_message_are_found, leaders_of_very_many_nodes_are_soon_known,
-          groups_in_order_are_not_looked_for)
+          pieces_are_independent, in_place_copies_vanish, steps_name_no_block_that_is_not_there,
+          a_called_program_lies_in_its_homes, plans_are_kept_and_given_up,
+          what_needs_no_plan_is_told_once, both_ends_of_a_message_are_found,
+          leaders_of_very_many_nodes_are_soon_known, groups_in_order_are_not_looked_for)
