@@ -35,6 +35,13 @@ static inline enum alias bind_alias(enum collective what, bool in_place)
     }
 }
 
+/* Where boundary i of n falls when so many elements are cut: even to one element, equal on all ranks. */
+static inline size_t bind_cut(size_t count, int n, int i)
+{
+    size_t parts = (size_t)n, at = (size_t)i;
+    return count / parts * at + count % parts * at / parts;
+}
+
 enum cutting {
     CUT_NOTHING, /* the rank does not have this room */
     CUT_WHOLE,   /* one vector, cut evenly in elements; `copies` of it one after the other */

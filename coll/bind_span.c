@@ -65,13 +65,6 @@ static bool keep(struct kept *kept, struct span s, struct layout *layout)
     return true;
 }
 
-/* Where element boundary i of n falls: even to one element, equal on all ranks. */
-static size_t cut(size_t count, int n, int i)
-{
-    size_t parts = (size_t)n, at = (size_t)i;
-    return count / parts * at + count % parts * at / parts;
-}
-
 /* Elements [first, last) of block b of a list, when it is cut in pieces. */
 struct slice {
     int64_t first, count; /* in elements from the area's base */
@@ -81,7 +74,7 @@ static struct slice slice_at(const struct area *a, int piece)
 {
     int block = piece / a->pieces, j = piece % a->pieces;
     size_t count = (size_t)counts_at(a->counts, block);
-    size_t from = cut(count, a->pieces, j), to = cut(count, a->pieces, j + 1);
+    size_t from = bind_cut(count, a->pieces, j), to = bind_cut(count, a->pieces, j + 1);
     return (struct slice){ counts_at(a->displs, block) + (int64_t)from, (int64_t)(to - from) };
 }
 
@@ -152,7 +145,7 @@ static size_t each_at(const struct area *a, int i)
 {
     if (a->pieces == 1)
         return (size_t)i * a->count;
-    return (size_t)(i / a->pieces) * a->count + cut(a->count, a->pieces, i % a->pieces);
+    return (size_t)(i / a->pieces) * a->count + bind_cut(a->count, a->pieces, i % a->pieces);
 }
 
 int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
@@ -173,8 +166,8 @@ int bind_span(const struct bound *bound, struct span s, struct buffer *buffer,
         shift = (ptrdiff_t)s.first * a->copies;
     } else {
         int first = s.first % a->nblocks;
-        from = cut(a->count, a->nblocks, first);
-        to = cut(a->count, a->nblocks, first + s.n);
+        from = bind_cut(a->count, a->nblocks, first);
+        to = bind_cut(a->count, a->nblocks, first + s.n);
         shift = (ptrdiff_t)(s.first / a->nblocks) * a->copies;
     }
     *buffer =

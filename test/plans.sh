@@ -169,7 +169,6 @@ expect "cost: no amount" 2 "--bytes 3x is no amount" cost allreduce:ring -n 8 --
 expect "cost: too much" 2 "--bytes inf is no amount" cost allreduce:ring -n 8 --bytes inf
 expect "cost: not a number" 2 "--bytes nan is no amount" cost allreduce:ring -n 8 --bytes nan
 expect "cost: no cut" 2 "cannot be cut" cost barrier:dissemination -n 8 --pieces 2
-
 expect "cost: too many pieces" 2 "--pieces 100000000 is no number from 1 to 4096" cost bcast:chain -n 8 \
     --pieces 100000000 --bytes 8
 expect "cost: nobody would look at it" 2 "cost: --topology is for sim and not for cost; leave it out" cost allreduce:ring \
@@ -291,6 +290,41 @@ for case in "scatterv:binomial 8 14" "neighbor_alltoall:direct 9 18" "allreduce:
         not_ok "goal: $1" "$got messages, not $3; $(cat "$scratch/out")"
     fi
 done
+uneven= # What each rank is sent, to the byte, however unevenly it is cut; and a range that wraps is two messages, as in the plan.
+goal_bytes() # messages; what all ranks receive; what the rank does that receives most
+{
+    awk '/^rank/ { rank = $2 } / recv / { n++; sum += $3; all[rank] += $3 }
+        END { for (r in all) if (all[r] > most) most = all[r]; print n + 0, sum + 0, most + 0 }' "$1"
+}
+for n in 2 3 7 32; do
+    for bytes in 1 8 10 1001; do
+        for pieces in 1 3; do
+            one=$((bytes * (n - 1)))
+            for case in "bcast:chain $one $bytes" "bcast:scatter-allgather $one $bytes" "reduce:chain $one $bytes" \
+                "allreduce:ring $((2 * one))" "allreduce:circulant $((2 * one))" "reduce_scatter:ring $one" \
+                "allgather:circulant $((n * one)) $one" "alltoall:spread $((n * one)) $one" "gather:linear $one $one"; do
+                set -- $case
+                "$xmpi" plan goal $1 -n $n --bytes $bytes --pieces $pieces -o "$scratch/goal" 2> "$scratch/out"
+                got=$(goal_bytes "$scratch/goal")
+                case "$(goal_is_whole "$scratch/goal" > /dev/null && echo whole) $got " in
+                whole*" $2 ${3:+$3 }"*) continue ;;
+                esac
+                uneven=wrong
+                not_ok "goal: bytes of $1, n=$n bytes=$bytes pieces=$pieces" "$got, not $2 $3; $(cat "$scratch/out")"
+            done
+        done
+    done
+done
+[ -n "$uneven" ] || ok "goal: no byte is lost or invented"
+expect "goal: a piece is cut as it is sent" 0 "l5: send 4b to 1 tag 2" goal bcast:chain -n 3 --bytes 10 --pieces 3 -o -
+for case in allreduce:circulant:48 allgather:nhr:30 reduce_scatter:circulant:24 alltoallv:bruck:0; do
+    name=${case%:*}
+    "$xmpi" plan goal $name -n 7 --bytes 1000 -o "$scratch/goal" 2> "$scratch/out"
+    counted=$("$xmpi" plan cost $name -n 7 --bytes 1000 | awk '/messages sent/ { print $4 }')
+    got=$(goal_bytes "$scratch/goal")
+    [ "${got%% *}" = "$counted" ] && [ "${case##*:}" = 0 -o "${case##*:}" = "$counted" ] && ok "goal: messages of $name" ||
+        not_ok "goal: messages of $name" "$got, not $counted; $(cat "$scratch/out")"
+done
 expect "goal: a fold takes time" 0 "l4: calc 50 l4 requires l3" goal allreduce:ring -n 3 --bytes 3000 -o -
 for name in allreduce:ring alltoall:spread allreduce:doubling; do # at once: not after it was said that it may take minutes
     got=$("$xmpi" plan goal $name -n 1000000 --bytes 8 -o "$scratch/goal" 2>&1)
@@ -299,6 +333,8 @@ for name in allreduce:ring alltoall:spread allreduce:doubling; do # at once: not
     *) not_ok "goal: too much, $name" "$got" ;;
     esac
 done
+"$xmpi" plan goal allreduce:ring -n 64 --bytes 10 -o - 2> "$scratch/out" > /dev/full
+[ "$?:$(cat "$scratch/out")" = "1:xmpi: cannot write: No space left on device" ] && ok "goal: no space" || not_ok "goal: no space" "$(cat "$scratch/out")"
 expect "goal: where to" 2 "-o ring.goal" goal allreduce:ring -n 3 --bytes 3000
 
 # import

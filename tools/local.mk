@@ -7,7 +7,7 @@ tools_xmpi_SOURCES = tools/xmpi.c tools/explain.c tools/explain.h tools/grid.c t
     tools/report.c tools/report.h runtime/standard.c runtime/standard.h tools/status.c tools/status.h tools/tune.c tools/tune.h tools/tune_rank.c tools/tune_device.c \
     tools/target.c tools/target.h
 tools_xmpi_SOURCES += tools/plan.c tools/plan.h tools/plan_args.c tools/patience.c tools/plan_manual.c tools/machine.c tools/plan_show.c \
-    tools/plan_cost.c tools/plan_draw.c tools/plan_goal.c tools/plan_import.c tools/draft.c tools/draft.h tools/msccl.c tools/msccl.h tools/volume.c tools/topology.c tools/topology.h
+    tools/plan_cost.c tools/plan_draw.c tools/plan_goal.c tools/plan_bytes.c tools/plan_bytes.h tools/plan_import.c tools/draft.c tools/draft.h tools/msccl.c tools/msccl.h tools/volume.c tools/topology.c tools/topology.h
 tools_xmpi_CPPFLAGS = $(AM_CPPFLAGS) -DBUILD_CC='"$(CC)"' -DBUILD_CFLAGS='"$(CFLAGS)"' \
     -DBUILD_SANITIZERS='"$(SANITIZE_CFLAGS)"' -DBUILD_PREFIX='"$(prefix)"'
 tools_xmpi_LDADD = libxmpi_core.la -lm

@@ -4,84 +4,165 @@
  *
  *     num_ranks 2
  *     rank 0 {
- *     l1: send 8b to 1 tag 0        a message; its tag is the number of the step that takes it
- *     l2: recv 8b from 1 tag 1
+ *     l1: send 8b to 1 tag 0        a message; its tag is its number among those from 0 to 1
+ *     l2: recv 8b from 1 tag 0
  *     l3: calc 4                    a fold or a copy, in nanoseconds of the model
  *     l3 requires l2                a fold is posted before its turn, as run.c does, so only its
  *     l3 requires l1                calculation waits for the steps before it
  *     }
  *
- * The plan is the one that is counted and performed here (cast.h), so both simulators see the same
- * messages and dependencies.  Costs a line or two per step.
+ * The steps are those of the plans, message for message.  Bytes are whole ones and cut as a call
+ * cuts them (plan_bytes.h), so what a rank gets is all that there is.  What cannot be performed here
+ * (cast.h) is refused.  Costs a line or two per step.
+ *
+ * What is performed twice (twice.c) is written twice, with a calc of nothing between; messages of
+ * the first time have even tags, the others odd ones.
  */
 #include "tools/plan.h"
 
 #include "coll/cast.h"
+#include "mpi.h"
 #include "runtime/fail.h"
+#include "tools/plan_bytes.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_STEPS = 8000000 };
 
-static bool is_fold(const struct act *act)
+struct goal {
+    FILE *f;
+    const struct price_model *model;
+    const struct price_query *query;
+    const struct places *places; /* NULL: all ranks are in one */
+};
+
+/* Once through the plan of a rank. */
+struct pass {
+    struct plan plan;
+    struct plan_bytes bytes;
+    int label;     /* of step 0 */
+    int tags, tag; /* message n has tag n * tags + tag */
+    int opens,
+        closes; /* labels of the calc that leads here, and of the one that comes after; 0: none */
+};
+
+static bool is_fold(const struct step *s)
 {
-    return act->peer >= 0 && act->verb == VERB_FOLD;
+    return s->verb == VERB_FOLD;
 }
 
-/* Labels are 2i + 1 and, of the calculation of a fold, 2i + 2; what comes after waits for that. */
-static int first_label(int i)
+/* A step has one label or, when it is a fold, one more, of its calculation; what comes after waits for that. */
+static int first_label(const struct pass *pass, int i)
 {
-    return 2 * i + 1;
+    return pass->label + 2 * i;
 }
 
-static int last_label(const struct role *role, int i)
+static int last_label(const struct pass *pass, int i)
 {
-    return 2 * i + 1 + is_fold(&role->act[i]);
+    return first_label(pass, i) + is_fold(&pass->plan.step[i]);
 }
 
-static long nanoseconds(const struct price_model *model, const struct act *act)
+static void write_calc(const struct goal *g, int label, const struct step *s, size_t bytes)
 {
-    double per_byte = act->verb == VERB_COPY ? model->copy : model->fold;
-    return (long)(act->bytes * per_byte * 1e9 + 0.5);
+    double per_byte = s->verb == VERB_COPY ? g->model->copy : g->model->fold;
+    fprintf(g->f, "l%d: calc %ld\n", label, (long)((double)bytes * per_byte * 1e9 + 0.5));
 }
 
-static void write_act(FILE *f, const struct price_model *model, const struct role *role, int i)
+static void write_step(const struct goal *g, const struct pass *pass, int i)
 {
-    const struct act *act = &role->act[i];
-    int label = first_label(i);
-    if (act->peer >= 0 && act->verb == VERB_SEND)
-        fprintf(f, "l%d: send %.0fb to %d tag %d\n", label, act->bytes, act->peer,
-                act->partner);
-    else if (act->peer >= 0)
-        fprintf(f, "l%d: recv %.0fb from %d tag %d\n", label, act->bytes, act->peer, i);
-    else
-        fprintf(f, "l%d: calc %ld\n", label, nanoseconds(model, act));
-    if (is_fold(act))
-        fprintf(f, "l%d: calc %ld\nl%d requires l%d\n", label + 1, nanoseconds(model, act),
-                label + 1, label);
-}
-
-static void write_role(FILE *f, const struct price_model *model, const struct role *role)
-{
-    for (int i = 0; i < role->nacts; i++)
-        write_act(f, model, role, i);
-    for (int i = 0; i < role->nacts; i++)
-        for (int k = 0; k < role->act[i].nnext; k++)
-            fprintf(f, "l%d requires l%d\n",
-                    last_label(role, role->next[role->act[i].first_next + k]),
-                    last_label(role, i));
-}
-
-static void write_goal(FILE *f, const struct price_model *model, const struct cast *cast)
-{
-    fprintf(f, "num_ranks %d\n", cast->p);
-    for (int r = 0; r < cast->p; r++) {
-        fprintf(f, "\nrank %d {\n", r);
-        write_role(f, model, &cast->role[r]);
-        fprintf(f, "}\n");
+    const struct step *s = &pass->plan.step[i];
+    int label = first_label(pass, i);
+    size_t bytes = plan_bytes_of(&pass->bytes, s->verb == VERB_SEND ? s->from : s->to);
+    if (step_is_local(s)) {
+        write_calc(g, label, s, bytes);
+        return;
     }
+    bool sends = s->verb == VERB_SEND;
+    fprintf(g->f, "l%d: %s %zub %s %d tag %lld\n", label, sends ? "send" : "recv", bytes,
+            sends ? "to" : "from", s->peer, (long long)s->slot * pass->tags + pass->tag);
+    if (is_fold(s)) {
+        write_calc(g, label + 1, s, bytes);
+        fprintf(g->f, "l%d requires l%d\n", label + 1, label);
+    }
+}
+
+static void write_order(const struct goal *g, const struct pass *pass, int i)
+{
+    const struct step *s = &pass->plan.step[i];
+    if (pass->opens && s->nwait == 0)
+        fprintf(g->f, "l%d requires l%d\n", last_label(pass, i), pass->opens);
+    for (int k = 0; k < s->nnext; k++)
+        fprintf(g->f, "l%d requires l%d\n",
+                last_label(pass, pass->plan.next[s->first_next + k]), last_label(pass, i));
+    if (pass->closes && s->nnext == 0)
+        fprintf(g->f, "l%d requires l%d\n", pass->closes, last_label(pass, i));
+}
+
+static void write_pass(const struct goal *g, struct pass *pass, bool closes)
+{
+    int n = pass->plan.nsteps;
+    for (int i = 0; i < n; i++)
+        write_step(g, pass, i);
+    pass->closes = closes ? pass->label + 2 * n : 0;
+    if (closes)
+        fprintf(g->f, "l%d: calc 0\n", pass->closes);
+    for (int i = 0; i < n; i++)
+        write_order(g, pass, i);
+}
+
+static int write_role(const struct goal *g, const struct plan_key *key)
+{
+    const struct algorithm *a = g->query->algorithm;
+    int passes = a->sized ? 2 : 1, closed = 0, error = 0;
+    for (int i = 0; i < passes && !error; i++) {
+        struct pass pass = { .label = closed + 1, .tags = passes, .tag = i, .opens = closed };
+        error = plan_make(&pass.plan, key, a->program);
+        pass.bytes =
+            (struct plan_bytes){ &pass.plan, a->what, g->query->bytes, i + 1 < passes };
+        if (!error)
+            write_pass(g, &pass, i + 1 < passes);
+        closed = pass.closes;
+        plan_free(&pass.plan);
+    }
+    return error;
+}
+
+static int write_rank(const struct goal *g, int me)
+{
+    const struct price_query *q = g->query;
+    struct plan_key key = { .me = me,
+                            .size = q->p,
+                            .root = q->root,
+                            .split = price_split(q),
+                            .pieces = q->pieces > 1 ? q->pieces : 1,
+                            .radix = price_radix(q),
+                            .throttle = q->throttle,
+                            .places = g->places,
+                            .script = q->algorithm->script };
+    struct neighbours *near = NULL;
+    if (is_neighbourhood(q->algorithm->what)) {
+        key.neighbours = near =
+            neighbours_torus(q->dims ? q->ndims : 1, q->dims ? q->dims : &q->p, me);
+        if (!near)
+            return fail(MPI_ERR_NO_MEM, "no memory for the neighbours of %d ranks", q->p);
+    }
+    fprintf(g->f, "\nrank %d {\n", me);
+    int error = write_role(g, &key);
+    fprintf(g->f, "}\n");
+    free(near);
+    return error;
+}
+
+static int write_goal(const struct goal *g)
+{
+    int error = 0;
+    fprintf(g->f, "num_ranks %d\n", g->query->p);
+    for (int r = 0; r < g->query->p && !error; r++)
+        error = write_rank(g, r);
+    return error;
 }
 
 int plan_goal(const struct plan_args *args)
@@ -91,20 +172,21 @@ int plan_goal(const struct plan_args *args)
     if (!args->output)
         return plan_wrong("where to?  As in -o ring.goal, or -o - for the standard output");
     int error = cast_open(&cast, &query, 1, (struct grouping){ 0, 0 }, MOST_STEPS);
-    if (error) {
-        cast_close(&cast);
-        plan_wrong("%s", fail_text());
-        return 1;
-    }
     bool out = strcmp(args->output, "-") == 0;
-    FILE *f = out ? stdout : fopen(args->output, "we");
+    FILE *f = error ? NULL : out ? stdout : fopen(args->output, "we");
+    struct goal goal = { f, &args->model, &query, cast.places.levels ? &cast.places : NULL };
     if (f)
-        write_goal(f, &args->model, &cast);
+        error = write_goal(&goal);
+    bool good = f && (out || !ferror(f)); /* the standard output is looked at in the end */
+    int cause = errno;
     cast_close(&cast);
-    bool good = out || (f && !ferror(f));
-    good = (!f || out || fclose(f) == 0) && good;
-    if (good)
-        return 0;
-    plan_wrong("cannot write %s: %s", args->output, strerror(errno));
-    return 1;
+    if (f && !out && fclose(f) != 0 && good) {
+        good = false;
+        cause = errno;
+    }
+    if (error)
+        plan_wrong("%s", fail_text());
+    else if (!good)
+        plan_wrong("cannot write %s: %s", args->output, strerror(cause));
+    return error || !good;
 }
