@@ -155,6 +155,25 @@ static bool gets_longer(const struct fabric *fabric)
     return half && fabric->longest > half->longest + half->longest / 8;
 }
 
+/* Is it the network that makes too much of it?  Then another one helps, and not another algorithm. */
+static int refuse_network(const struct price_model *model, const struct price_query *query,
+                          size_t most, int error)
+{
+    const struct algorithm *a = query->algorithm;
+    struct sim plain;
+    fail_keep(&plain, error);
+    if (sim_run(model, query, NULL, most, &plain) == 0)
+        return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                    "%s:%s on %d ranks: on this network too much of it would have to be "
+                    "performed, more than "
+                    "%zu steps, and nothing foretells it: ask for fewer ranks, or for another "
+                    "network, as wires "
+                    "(one for each pair of nodes), on which it has a price",
+                    collective_name(a->what), a->name, query->p, most);
+    fail_recall(&plain);
+    return error;
+}
+
 int sim_run(const struct price_model *model, const struct price_query *query,
             const struct fabric *fabric, size_t most, struct sim *sim)
 {
@@ -175,7 +194,9 @@ int sim_run(const struct price_model *model, const struct price_query *query,
         fail_clear();
     else if (!other)
         fail_recall(sim);
-    return found ? 0 : other ? other : error;
+    error = found ? 0 : other ? other : error;
+    bool refused = error == MPI_ERR_UNSUPPORTED_OPERATION;
+    return refused && fabric ? refuse_network(model, query, most, error) : error;
 }
 
 int price_of(const struct price_model *model, const struct price_query *query, size_t most,

@@ -207,6 +207,18 @@ for name in alltoall:leaders allreduce:torus; do # would take minutes; a torus o
     expect "sim: too much, nothing foretells it, $name" 1 "ask for fewer ranks, for a power of 2" sim $name -n 1000000 \
         --bytes 64k --nodes 15625
 done
+for network in hypercube torus:128x128 fat-tree:64 dragonfly:128x16x8; do # its ranks all do alike, but not there
+    expect "sim: a long ring on $network" 1 "than 8000000 steps, and nothing foretells it: ask for fewer ranks, or for \
+another network, as wires" sim allreduce:ring -n 1048576 --nodes 16384 --bytes 8 --topology $network
+done
+while read -r network code text; do # as docs/plans.md says
+    expect "sim: doubling on $network" $code "$text" sim allreduce:doubling -n 1048576 --nodes 16384 --bytes 8 --topology $network
+done << END
+torus:16x32x32 0 from which a curve foretells the rest
+dragonfly:256x8x8 0 from which a curve foretells the rest
+dragonfly:128x16x8 1 or for another network, as wires
+dragonfly+:64x16x8x16 1 or for another network, as wires
+END
 for network in ring torus:4x4 hypercube fat-tree:4 dragonfly:4x2x2 dragonfly+:4x2x2x2; do
     expect "sim: $network" 0 "model LogGP, $network" sim allreduce:ring -n 64 --nodes 16 --bytes 64k \
         --topology $network
