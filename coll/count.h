@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a plan costs without a model: exact numbers.
+ * What a plan costs without a model: exact numbers, but that of data which are not cut evenly each block is
+ * as large a fraction as the others.
  */
 #ifndef XMPI_COUNT_H
 #define XMPI_COUNT_H

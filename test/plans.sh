@@ -132,6 +132,8 @@ expect "show: factored of many" 0 "rank 0 of 1000000: 80 steps" show allreduce:f
 # cost: the textbook's formulas.  The unit test price_test has them for all p up to 64.
 expect "cost: ring, 2(p-1) rounds" 0 "rounds 126" cost allreduce:ring -n 64 --bytes 1MiB
 expect "cost: ring, 2n(p-1)/p bytes" 0 "bytes sent 2064384 132120576" cost allreduce:ring -n 64 --bytes 1MiB
+expect "cost: uneven blocks are fractions" 0 "bytes sent 13 40" cost allreduce:ring -n 3 --bytes 10 # in truth 3, 3 and 4: 14
+expect "cost: and the manual says so" 0 "a fraction of the data, and the sums are rounded" --help=man
 expect "cost: a million ranks" 0 "rounds 2097150" cost allreduce:ring -n 1048576 --bytes 1MiB
 expect "cost: pairwise, p-1 rounds" 0 "rounds 63" cost alltoall:pairwise -n 64 --bytes 1000
 expect "cost: pairwise, p-1 rounds, no power of two" 0 "bytes sent 62000" cost alltoall:pairwise -n 63 --bytes 1000
