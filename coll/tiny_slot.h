@@ -241,15 +241,12 @@ static inline size_t slot_end(const struct round *round)
 
 enum { TINY_LINE = 64 };
 
-/* Whoever runs ahead of the others wants one of the next slots back from those who have read it:
- * else its stores wait for one line after the other. */
-static inline void tiny_want(const struct round *round)
+/* Who has read a slot has its lines, and stores into them wait for one after the other: so a slot that will be written
+ * soon is asked for in advance. */
+static inline void tiny_want(const struct round *round, uint64_t sequence)
 {
-    enum { AHEAD = 2 };
     const struct tiny *t = round->tiny;
-    if (t->known + 1 >= round->sequence)
-        return;
-    const char *slot = (const char *)slot_of(t, t->me, round->sequence + AHEAD);
+    const char *slot = (const char *)slot_of(t, t->me, sequence);
     for (size_t at = 0, end = slot_end(round); at < end; at += TINY_LINE)
         cpu_want(slot + at);
 }
@@ -288,7 +285,9 @@ static inline void tiny_publish(const struct round *round)
     if (__builtin_expect(doorbell_pass != NULL, 0))
         tiny_pass(round);
     atomic_store_explicit(&mine->sequence, round->sequence, memory_order_release);
-    tiny_want(round);
+    enum { AHEAD = 2 };
+    if (t->known + 1 < round->sequence) /* this rank runs ahead of the others */
+        tiny_want(round, round->sequence + AHEAD);
     bool some_sleep = false;
     doorbells_look();
     for (int r = 0; r < t->n; r++)
@@ -297,12 +296,26 @@ static inline void tiny_publish(const struct round *round)
         tiny_wake(round);
 }
 
+/* Who waits for a slot of a few lines reads all of them again and again, so that they come as soon as they are written
+ * and not after the sequence; of more lines that takes too many from the writer.  Returns how many looks are left. */
+static inline uint32_t tiny_look(const struct round *round, const struct slot *slot)
+{
+    enum { FEW_LINES = 5 };
+    uint32_t looks = round->tiny->spin;
+    size_t end = slot_end(round);
+    if (end > TINY_LINE && end <= FEW_LINES * TINY_LINE)
+        for (; looks > 0 && !slot_says(slot, round->sequence); looks--)
+            for (size_t at = TINY_LINE; at < end; at += TINY_LINE)
+                __builtin_prefetch((const char *)slot + at);
+    return looks;
+}
+
 /* The slot of another rank, once it is written. */
 static inline int tiny_hear(struct round *round, int rank, const struct slot **heard)
 {
     struct tiny *t = round->tiny;
     const struct slot *slot = slot_of(t, rank, round->sequence);
-    for (uint32_t looks = t->spin; !slot_says(slot, round->sequence); looks--)
+    for (uint32_t looks = tiny_look(round, slot); !slot_says(slot, round->sequence); looks--)
         if (looks == 0) {
             int lost = tiny_wait(round, rank);
             if (lost)
