@@ -36,7 +36,7 @@ struct goal {
     FILE *f;
     const struct price_model *model;
     const struct price_query *query;
-    const struct places *places; /* NULL: all ranks are in one */
+    const struct cast *cast; /* opened for that query */
 };
 
 /* Once through the plan of a rank. */
@@ -133,15 +133,7 @@ static int write_role(const struct goal *g, const struct plan_key *key)
 static int write_rank(const struct goal *g, int me)
 {
     const struct price_query *q = g->query;
-    struct plan_key key = { .me = me,
-                            .size = q->p,
-                            .root = q->root,
-                            .split = price_split(q),
-                            .pieces = q->pieces > 1 ? q->pieces : 1,
-                            .radix = price_radix(q),
-                            .throttle = q->throttle,
-                            .places = g->places,
-                            .script = q->algorithm->script };
+    struct plan_key key = cast_key(g->cast, q, me);
     struct neighbours *near = NULL;
     if (is_neighbourhood(q->algorithm->what)) {
         key.neighbours = near =
@@ -174,7 +166,7 @@ int plan_goal(const struct plan_args *args)
     int error = cast_open(&cast, &query, 1, (struct grouping){ 0, 0 }, MOST_STEPS);
     bool out = strcmp(args->output, "-") == 0;
     FILE *f = error ? NULL : out ? stdout : fopen(args->output, "we");
-    struct goal goal = { f, &args->model, &query, cast.places.levels ? &cast.places : NULL };
+    struct goal goal = { f, &args->model, &query, &cast };
     if (f)
         error = write_goal(&goal);
     bool good = f && (out || !ferror(f)); /* the standard output is looked at in the end */
