@@ -177,7 +177,7 @@ struct endings {
 };
 
 /* A status has room for a class, so all that is said of failures, of as many as it holds, is the text of the call. */
-static void endings_say(const struct endings *endings, int i, int rc)
+static void endings_fail(struct endings *endings, int i, int rc)
 {
     char said[FAIL_CHARS], before[FAIL_CHARS] = "";
     snprintf(said, sizeof said, "%s", fail_text());
@@ -185,6 +185,9 @@ static void endings_say(const struct endings *endings, int i, int rc)
         snprintf(before, sizeof before, "%s; ", fail_text());
     fail(rc, "%sarray_of_requests[%d]: %s", before, i, said);
     fail_keep(endings, rc); /* what ends behind it may say something, too */
+    for (int k = 0; !endings->failed && endings->statuses && k < endings->n; k++)
+        endings->statuses[k].MPI_ERROR = MPI_SUCCESS;
+    endings->failed = true;
 }
 
 /* MPI_ERROR is written only when there is an error among them. */
@@ -200,10 +203,7 @@ static void endings_add(struct endings *endings, const struct set *set, int i, b
         status_write_empty(status);
     }
     if (rc)
-        endings_say(endings, i, rc);
-    for (int k = 0; rc && !endings->failed && endings->statuses && k < endings->n; k++)
-        endings->statuses[k].MPI_ERROR = MPI_SUCCESS;
-    endings->failed |= rc != MPI_SUCCESS;
+        endings_fail(endings, i, rc);
     if (status && endings->failed)
         status->MPI_ERROR = rc;
     endings->n++;
