@@ -2,9 +2,10 @@
  *
  * Memory for unexpected messages, copied out of their link: short ones at once; a long one of this node stays
  * there at first, and is copied only when it holds up all that is behind it (patience.c).  Else one receive that
- * is never posted would stop every later message of that sender.  Records are reused, last in first out; up to 96 bytes lie in the record itself.
- * Longer ones get a block from a shelf, one per power of two, of 4 MiB each (shelf.h), and beyond that from malloc.
- * There is no limit but memory on one node; over a network peer->window is one.
+ * is never posted would stop every later message of that sender.
+ *
+ * Records are reused, last in first out; up to 96 bytes lie in the record itself.  Longer ones get a block from a
+ * shelf, one per power of two, of 4 MiB each (shelf.h), and beyond that from malloc.  There is no limit but memory on one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"
 #include "pml/proto.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the bytes of long messages cost the processors of ranks that share them: the time of the copies alone, as that
- * of a message is mostly turns of others.  Pure: knows nothing of peers and links, only lengths and times.
+ * What the bytes of long messages cost the processors: the time of the copies alone, where ranks share processors as
+ * that of a message is mostly turns of others, and elsewhere what the sender's copy adds to it (trip.c).  Pure: knows
+ * nothing of peers and links, only lengths and times.
  */
 #ifndef XMPI_TOLL_H
 #define XMPI_TOLL_H
