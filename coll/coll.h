@@ -52,6 +52,12 @@ struct team {
     uint32_t birth;      /* and the number of the last collective there by then */
 };
 
+/* Of a channel for collectives, which the team begins with. */
+static inline struct team *team_of(const struct channel *channel)
+{
+    return (struct team *)channel;
+}
+
 /* Let a call have copies of its arrays of counts and displacements in *arrays, to be freed after it; NULL: it has none.
  * 0 or MPI_ERR_NO_MEM. */
 int call_keep_arrays(struct call *call, const struct team *team, void **arrays);

@@ -128,7 +128,7 @@ bool last_words_differ(const struct last_words *last, int peer, uint64_t mine,
 /* A persistent one may be started again, and how often it was nobody knows. */
 bool last_misses(const struct channel *channel, int world, int number)
 {
-    const struct team *team = (const struct team *)channel; /* which begins with it */
+    const struct team *team = team_of(channel);
     const struct record_area *area = boot_recorder(world);
     const struct record_left *left = area ? record_left_read(area, channel->context) : NULL;
     bool latest = number == COLLECTIVE_LATEST;
@@ -208,8 +208,7 @@ void last_words_everywhere(struct team *world)
 {
     for (struct channel *channel = NULL; (channel = channel_next(channel));)
         if (channel_is_collective(channel) && channel != &world->channel)
-            last_words((struct team *)channel,
-                       false); /* which begins with it (struct ticket) */
+            last_words(team_of(channel), false);
     last_words(world, false);
     last_calls_say(world);
 }

@@ -97,7 +97,7 @@ void mismatch_measure(struct mismatch *m)
 static bool was_not_made(const struct channel *channel, const struct channel *parent,
                          const struct mismatch *m, struct mismatch *here)
 {
-    const struct team *team = (const struct team *)channel;
+    const struct team *team = team_of(channel);
     if (!channel_is_collective(channel) || channel->broken || team->parent != parent->context ||
         numbers_ahead(team->birth, m->my_number) < 0)
         return false;
@@ -117,8 +117,8 @@ static void give_up_children(const struct channel *parent, const struct mismatch
         if (!f)
             continue;
         channel_break(c, text);
-        ((struct team *)c)->met = here;
-        finding_put(f, &here, ((struct team *)c)->split > 0, ALL);
+        team_of(c)->met = here;
+        finding_put(f, &here, team_of(c)->split > 0, ALL);
     }
 }
 
@@ -135,7 +135,7 @@ static void found(const struct mismatch *m, bool mine)
         free(f);
         return;
     }
-    ((struct team *)channel)->met = *m;
+    team_of(channel)->met = *m;
     finding_put(f, m, mine, ALL);
     if (m->their_signature == SIGNATURE_NO_MEMORY)
         give_up_children(channel, m, text);
@@ -247,7 +247,7 @@ static void word_arrived(struct channel *channel, const struct envelope *from,
 {
     struct mismatch m;
     if (from->step == STEP_ASK)
-        hear((struct team *)channel, from); /* which begins with it */
+        hear(team_of(channel), from);
     if (from->step != STEP_TELL || bytes != sizeof m)
         return;
     memcpy(&m, payload, sizeof m);
@@ -337,7 +337,7 @@ static void read_last(struct team *team, int peer, uint64_t said)
 static void ask(const struct record_item *item, uint32_t number, bool by_message)
 {
     struct channel *channel = number ? channel_find(item->context) : NULL;
-    struct team *team = (struct team *)channel; /* which begins with it */
+    struct team *team = team_of(channel);
     if (!channel || team->split || item->peer < 0 || item->peer >= channel->size ||
         item->peer == channel->rank)
         return;

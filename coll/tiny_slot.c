@@ -266,7 +266,7 @@ int tiny_place(struct round *round)
 static void find_parting(const struct round *round, const struct slot *slot, uint64_t *mine,
                          uint64_t *theirs)
 {
-    const struct team *team = (const struct team *)round->tiny->channel; /* begins with it */
+    const struct team *team = team_of(round->tiny->channel);
     uint64_t said = slot_said(slot), before = slot_before(slot);
     int ahead = numbers_ahead((uint32_t)(said >> 32), (uint32_t)(round->said >> 32));
     *mine = round->said;

@@ -32,7 +32,7 @@ static struct call call_of(enum collective what, size_t count, bool commutes)
     return call;
 }
 
-static struct team team_of(int size, int split)
+static struct team team_with(int size, int split)
 {
     return (struct team){
         .channel = { .size = size }, .split = split, .one_node = true, .nodes = 1
@@ -94,7 +94,7 @@ START_TEST(there_is_always_one_that_serves)
             for (size_t count = 0; count < 10000000; count = 3 * count + 1)
                 for (int commutes = 0; commutes < 2; commutes++)
                     for (int mode = BLOCKING; mode <= PERSISTENT; mode++) {
-                        struct team team = team_of(ranks, 0);
+                        struct team team = team_with(ranks, 0);
                         struct call call = call_of((enum collective)what, count, commutes);
                         struct choice choice;
                         ck_assert_int_eq(choose(&team, &call, (enum mode)mode, &choice), 0);
@@ -155,7 +155,7 @@ START_TEST(between_groups_too)
     for (int what = 0; what < COLL_SCAN; what++) {
         if (is_neighbourhood((enum collective)what))
             continue;
-        struct team team = team_of(5, 2);
+        struct team team = team_with(5, 2);
         struct call call = call_of((enum collective)what, 10, false);
         struct choice choice;
         ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), 0);
@@ -194,7 +194,7 @@ END_TEST
 
 static const char *chosen(bool crowded, enum collective what, int ranks, size_t count)
 {
-    struct team team = team_of(ranks, 0);
+    struct team team = team_with(ranks, 0);
     struct call call = call_of(what, count, true);
     struct choice choice;
     team.crowded = crowded;
@@ -298,7 +298,7 @@ END_TEST
 
 START_TEST(long_prefix_sums_are_a_pipeline)
 {
-    struct team team = team_of(4, 0);
+    struct team team = team_with(4, 0);
     struct call call = call_of(COLL_SCAN, 1 << 20, true);
     struct choice choice;
     forced_read("");
@@ -310,7 +310,7 @@ END_TEST
 
 START_TEST(a_name_overrules_the_rules)
 {
-    struct team team = team_of(4, 0);
+    struct team team = team_with(4, 0);
     struct call call = call_of(COLL_ALLREDUCE, 2, true);
     struct choice choice;
     ck_assert_int_eq(forced_read("bcast=chain:pieces=8,allreduce=ring:pieces=3"), 0);
@@ -326,7 +326,7 @@ END_TEST
 
 static void expect_complaint(const char *text, const char *word)
 {
-    struct team team = team_of(4, 0);
+    struct team team = team_with(4, 0);
     struct call call = call_of(COLL_ALLREDUCE, 100, false);
     struct choice choice;
     forced_read(text);
@@ -347,7 +347,7 @@ START_TEST(what_cannot_be_is_an_error_that_helps)
                      "the operation does not commute; these can: doubling spread");
     expect_complaint("allreduce=tiny", "no shared slots");
     forced_read("barrier=dissemination:pieces=2");
-    struct team team = team_of(4, 0);
+    struct team team = team_with(4, 0);
     struct call call = call_of(COLL_BARRIER, 0, false);
     struct choice choice;
     ck_assert_int_eq(choose(&team, &call, BLOCKING, &choice), MPI_ERR_OTHER);
@@ -357,7 +357,7 @@ END_TEST
 
 START_TEST(a_team_may_have_orders_of_its_own)
 {
-    struct team team = team_of(4, 0), other = team_of(4, 0);
+    struct team team = team_with(4, 0), other = team_with(4, 0);
     struct call call = call_of(COLL_ALLREDUCE, 2, true);
     struct choice choice;
     forced_read("allreduce=ring");
@@ -382,7 +382,7 @@ END_TEST
 /* Kept choices are those of the same question. */
 START_TEST(what_was_chosen_before_is_chosen_again)
 {
-    struct team team = team_of(6, 0);
+    struct team team = team_with(6, 0);
     struct choice kept, anew;
     forced_read("");
     for (int round = 0; round < 3; round++)
@@ -408,7 +408,7 @@ static void some_kernel(void *to, const void *a, const void *b, size_t n)
 
 START_TEST(operations_that_do_not_commute_are_told_from_others)
 {
-    struct team team = team_of(4, 0);
+    struct team team = team_with(4, 0);
     struct call call = call_of(COLL_ALLREDUCE, 1 << 20, true);
     struct choice choice;
     call.reduction.kernel = some_kernel;
@@ -427,7 +427,7 @@ END_TEST
 START_TEST(the_usual_call_is_told_from_others)
 {
     struct tiny slots = { .n = 2, .room = TINY_BYTES };
-    struct team team = team_of(2, 0);
+    struct team team = team_with(2, 0);
     struct call usual = call_of(COLL_ALLREDUCE, 2, true), own = usual;
     struct choice choice;
     team.tiny = &slots;
