@@ -332,9 +332,24 @@ static void write_out(struct plan *plan, program *f)
     plan->member = NULL;
 }
 
+static bool is_in_tmp(struct span s)
+{
+    return s.room == ROOM_TMP && s.n > 0;
+}
+
+/* A program may ask for blocks that this rank has no use for. */
+static void tmp_drop(struct plan *plan)
+{
+    for (int i = 0; i < plan->nsteps; i++)
+        if (is_in_tmp(plan->step[i].to) || is_in_tmp(plan->step[i].from))
+            return;
+    plan->nblocks[ROOM_TMP] = 0;
+}
+
 static void plan_close(struct plan *plan)
 {
     number_all(plan);
+    tmp_drop(plan);
     if (plan->key.pieces > 1 && !plan->error)
         plan_segment(plan, plan->key.pieces);
     if (!plan->error)

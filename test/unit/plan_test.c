@@ -168,6 +168,17 @@ static void beyond(struct plan *plan, int me, int p)
     plan_send(plan, 1, me ? in(0, 1) : out(1, 2));
 }
 
+/* Rank 2 of 4 folds what rank 3 brings before it sends it on. */
+START_TEST(who_has_no_use_for_tmp_has_none)
+{
+    for (int me = 0; me < 4; me++) {
+        struct plan plan = made(reduce_binomial, me, 4, 2, ALIAS_NONE);
+        ck_assert_int_eq(plan.nblocks[ROOM_TMP], me == 2 ? 2 : 0);
+        plan_free(&plan);
+    }
+}
+END_TEST
+
 START_TEST(steps_name_no_block_that_is_not_there)
 {
     static const struct plan_key wrong[] = {
@@ -325,7 +336,8 @@ END_TEST
 
 UNIT_MAIN("plan", an_allgather_backwards_collects, a_join_reads_and_writes_its_target,
           a_group_may_be_listed, ring_is_inferred_as_drawn, a_writer_waits_for_all_readers,
-          pieces_are_independent, in_place_copies_vanish, steps_name_no_block_that_is_not_there,
-          a_called_program_lies_in_its_homes, plans_are_kept_and_given_up,
-          what_needs_no_plan_is_told_once, both_ends_of_a_message_are_found,
-          leaders_of_very_many_nodes_are_soon_known, groups_in_order_are_not_looked_for)
+          pieces_are_independent, in_place_copies_vanish, who_has_no_use_for_tmp_has_none,
+          steps_name_no_block_that_is_not_there, a_called_program_lies_in_its_homes,
+          plans_are_kept_and_given_up, what_needs_no_plan_is_told_once,
+          both_ends_of_a_message_are_found, leaders_of_very_many_nodes_are_soon_known,
+          groups_in_order_are_not_looked_for)
