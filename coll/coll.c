@@ -5,7 +5,7 @@
  *     choose a rule  ->  get the plan  ->  bind it to the call  ->  run
  *
  * Blocking calls with small messages run in program order (run_inline.c), the others through
- * the executor (run.c), which needs a request: on the stack here, an object of the user in coll_request.c.
+ * the executor (run.c), which needs a request: one of its own here, an object of the user in coll_request.c.
  *
  * What is chosen may also have no plan: tiny and attach (tiny.h), which are done when they return, or
  * have a request of their own (later.c).
@@ -66,19 +66,27 @@ void coll_explain(struct team *team, const struct call *call, enum mode mode,
 
 /* ---- blocking ---- */
 
-int run_to_end(struct team *team, const struct bound *bound, const struct telling *telling)
+int run_through(struct execution *run, const struct telling *telling)
 {
     static const struct request_ops ops = { .name = "collective" };
-    struct execution run = { .request = { .ops = &ops },
-                             .tag = telling_tag(telling),
-                             .signature = telling->signature };
+    run->request.ops = &ops;
+    run->request.done = 0;
+    run->tag = telling_tag(telling);
+    run->signature = telling->signature;
+    run_begin(run);
+    progress_until(&run->request.done, run_tell, run);
+    return request_failure(&run->request);
+}
+
+int run_to_end(struct team *team, const struct bound *bound, const struct telling *telling)
+{
+    struct execution run = { .error = 0 };
     int error = run_open(&run, team, bound);
     if (error)
         return error;
-    run_begin(&run);
-    progress_until(&run.request.done, run_tell, &run);
+    error = run_through(&run, telling);
     run_close(&run);
-    return request_failure(&run.request);
+    return error;
 }
 
 /* Takes over the binding. */
@@ -192,9 +200,6 @@ static int attach_all(struct team *team, const struct telling *telling, bool *wh
     return error;
 }
 
-static int run_chosen(struct team *team, const struct choice *choice,
-                      const struct telling *telling);
-
 /* Or by its rival. */
 static int run_attached(struct team *team, const struct choice *choice,
                         const struct telling *telling)
@@ -207,14 +212,13 @@ static int run_attached(struct team *team, const struct choice *choice,
         return error;
     coll_explain(team, telling->call, BLOCKING, &way);
     error = way.algorithm->attaches ? attach_all(team, telling, &whole)
-                                    : run_chosen(team, &way, telling);
+                                    : coll_chosen(team, &way, telling);
     if (whole)
         rival_end(&rival);
     return error;
 }
 
-static int run_chosen(struct team *team, const struct choice *choice,
-                      const struct telling *telling)
+int coll_chosen(struct team *team, const struct choice *choice, const struct telling *telling)
 {
     const struct call *call = telling->call;
     if (choice->algorithm->attaches)
@@ -232,7 +236,7 @@ static int run(struct team *team, const struct telling *telling)
     int error = channel_check(&team->channel);
     if (!error)
         error = choose(team, telling->call, BLOCKING, &choice);
-    return error ? error : run_chosen(team, &choice, telling);
+    return error ? error : coll_chosen(team, &choice, telling);
 }
 
 /* Reductions of data on a device may work on copies.  Where attach finds such data it leaves all to
@@ -255,7 +259,7 @@ static __attribute__((noinline)) int run_away(struct team *team, const struct te
         return error;
     telling.call = &call;
     staging_in(&staging);
-    error = run_chosen(team, &choice, &telling);
+    error = coll_chosen(team, &choice, &telling);
     if (!error)
         staging_out(&staging);
     staging_close(&staging);

@@ -14,11 +14,12 @@
 /* Ready to be said, but for what counts it. */
 struct performing {
     struct telling telling;
-    size_t bytes;          /* as the rules count them */
-    int algorithm;         /* its number in the table */
-    struct replay *replay; /* by messages of a plan; NULL: through slots, */
+    size_t bytes; /* as the rules count them */
+    struct choice choice;
+    struct replay *replay; /* of a plan; NULL: there is none (slots, attach) */
+    bool in_slots;         /* then the round says it; what fits none is noted each time anew */
     struct round round;
-    struct unfit unfit; /* of each time anew */
+    struct unfit unfit;
 };
 
 static void replay_drop(struct performing *p)
@@ -29,22 +30,20 @@ static void replay_drop(struct performing *p)
 
 static bool keep_as(struct performing *p, struct team *team, const struct choice *choice)
 {
-    p->algorithm = (int)(choice->algorithm - algorithms);
+    p->choice = *choice;
+    p->in_slots = false;
+    if (choice->algorithm->attaches)
+        return true;
     if (choice->algorithm->program) {
         p->replay = replay_new(team, p->telling.call, choice);
         return p->replay;
     }
+    p->in_slots = true;
     p->unfit.error = 0;
     p->unfit.any = false;
     tiny_prepare(&p->round, team->tiny, &p->telling);
     p->round.unfit = &p->unfit;
     return true;
-}
-
-static bool is_kept(const struct algorithm *algorithm, const struct call *call)
-{
-    return algorithm->program ? is_neighbourhood(call->what) && !algorithm->script
-                              : !algorithm->attaches;
 }
 
 bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *call)
@@ -55,7 +54,7 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
     repeat->stamp = team_stamp(team);
     if (p)
         replay_drop(p);
-    if (!choice || !is_kept(choice->algorithm, call) || call_is_away(call))
+    if (!choice || choice->algorithm->script || call_is_away(call))
         return false;
     if (!p)
         p = repeat->performing = calloc(1, sizeof *p);
@@ -90,7 +89,8 @@ static __attribute__((noinline)) int perform_unfit(struct performing *p, struct 
 static inline void count(const struct performing *p, struct team *team)
 {
     telling_record(&p->telling);
-    choose_count(team, p->telling.call->what, p->bytes, p->algorithm);
+    choose_count(team, p->telling.call->what, p->bytes,
+                 (int)(p->choice.algorithm - algorithms));
 }
 
 /* Through slots.  What nobody waits for is done while the others' words are on their way. */
@@ -107,10 +107,11 @@ static inline int perform(struct performing *p, struct team *team)
     return error;
 }
 
-static inline int perform_plan(const struct performing *p, struct team *team)
+static int perform_otherwise(const struct performing *p, struct team *team)
 {
     count(p, team);
-    return replay_run(p->replay, team, &p->telling);
+    return p->replay ? replay_run(p->replay, team, &p->telling)
+                     : coll_chosen(team, &p->choice, &p->telling);
 }
 
 int repeat_run(struct repeat *repeat, struct team *team)
@@ -122,7 +123,7 @@ int repeat_run(struct repeat *repeat, struct team *team)
     int stray = stray_check(team, &p->telling);
     int error = channel_check(&team->channel);
     if (!error)
-        error = p->replay ? perform_plan(p, team) : perform(p, team);
+        error = p->in_slots ? perform(p, team) : perform_otherwise(p, team);
     record_now.inside = NULL;
     repeat->busy = false;
     if (__builtin_expect((stray | error) == 0, 1))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A blocking collective of little data that comes again and again, through shared slots or between neighbours:
- * what was found out about it is kept whole, so that all that remains is to say it and to hear the others.
+ * A blocking collective that comes again and again: what was found out about it is kept whole.  What is left is to say
+ * it and to hear the others, through shared slots; to perform a plan that is bound (replay.h); or to reach the others'
+ * memory (attach.h).
  */
 #ifndef XMPI_REPEAT_H
 #define XMPI_REPEAT_H
@@ -11,7 +12,7 @@
 struct performing; /* coll/repeat.c */
 
 struct repeat {
-    /* Its buffers, in_place, and lists of which not all ranks know alike may be others each time, on the host; of an
+    /* Its buffers, and lists of which not all ranks know alike, may be others each time, on the host; of an
      * allgatherv the displacements, as its counts say what it is. */
     struct call call;
     struct performing *performing; /* NULL: it was never kept */

@@ -2,6 +2,8 @@
 #include "coll/replay.h"
 
 #include "coll/cache.h"
+#include "coll/choose.h"
+#include "coll/rules.h"
 #include "coll/run.h"
 #include "coll/tell.h"
 
@@ -9,28 +11,62 @@
 
 struct replay {
     struct cached *cached;
-    struct bound bound;
+    struct execution *run; /* which has the binding; NULL: it is performed in program order, */
+    struct bound bound;    /* bound like this */
 };
 
-/* Blocks that are cut in pieces may lie apart from the buffers. */
-static bool bind_whole(struct replay *replay, const struct call *call)
+static struct bound *bound_of(struct replay *replay)
 {
-    if (replay->cached->plan.key.pieces > 1)
-        return false;
+    return replay->run ? &replay->run->bound : &replay->bound;
+}
+
+static bool is_buffer(const struct area *area, const struct part *part)
+{
+    return area->how == CUT_NOTHING || area->base == part->base;
+}
+
+/* The rooms are the buffers and lists of the call, which others may take the places of: no copies of them, no lists
+ * that were made of theirs, and no scratch, which would be kept as long as the team. */
+static bool is_plain(const struct bound *b)
+{
+    bool apart = b->scratch || b->sizes;
+    for (int r = 0; r < ROOMS; r++)
+        apart |= b->aside[r] || b->listed[r];
+    return !apart && is_buffer(&b->room[ROOM_IN], &b->call->send) &&
+           is_buffer(&b->room[ROOM_OUT], &b->call->recv);
+}
+
+/* Takes over the binding.  Layouts that are made of lists are not kept, as the lists are not. */
+static bool open_run(struct replay *replay, struct team *team)
+{
+    replay->run = calloc(1, sizeof *replay->run);
+    if (replay->run && run_open(replay->run, team, &replay->bound) == 0) {
+        bind_forget(&replay->run->bound);
+        return true;
+    }
+    if (!replay->run)
+        bind_close(&replay->bound);
+    free(replay->run);
+    return false;
+}
+
+static bool bind_whole(struct replay *replay, struct team *team, const struct call *call)
+{
     if (bind_open(&replay->bound, &replay->cached->plan, call) != 0)
         return false;
-    if (run_is_inline(&replay->bound))
-        return true;
-    bind_close(&replay->bound);
-    return false;
+    if (!is_plain(&replay->bound)) {
+        bind_close(&replay->bound);
+        return false;
+    }
+    return run_is_inline(&replay->bound) || open_run(replay, team);
 }
 
 struct replay *replay_new(struct team *team, const struct call *call,
                           const struct choice *choice)
 {
-    struct replay *replay = malloc(sizeof *replay);
+    struct replay *replay = choice->algorithm->sized ? NULL : calloc(1, sizeof *replay);
     bool planned = replay && coll_plan(team, call, BLOCKING, choice, &replay->cached) == 0;
-    if (planned && bind_whole(replay, call))
+    if (planned && bind_whole(replay, team, call))
         return replay;
     if (planned)
         cache_drop(replay->cached);
@@ -42,7 +78,11 @@ void replay_free(struct replay *replay)
 {
     if (!replay)
         return;
-    bind_close(&replay->bound);
+    if (replay->run)
+        run_close(replay->run);
+    else
+        bind_close(&replay->bound);
+    free(replay->run);
     cache_drop(replay->cached);
     free(replay);
 }
@@ -52,6 +92,13 @@ static void place(struct area *area, const struct part *part)
     area->base = part->base;
     area->counts = part->counts;
     area->displs = part->displs;
+}
+
+static int run_once_more(struct execution *run, const struct telling *telling)
+{
+    int error = run_through(run, telling);
+    run_lighten(run);
+    return error;
 }
 
 /* Blocks that are too long this time, or since XMPI_EAGER was changed. */
@@ -66,9 +113,12 @@ static int run_anew(const struct replay *replay, struct team *team,
 int replay_run(struct replay *replay, struct team *team, const struct telling *telling)
 {
     const struct call *call = telling->call;
-    place(&replay->bound.room[ROOM_IN], &call->send);
-    place(&replay->bound.room[ROOM_OUT], &call->recv);
-    if (!run_is_inline(&replay->bound))
+    struct bound *bound = bound_of(replay);
+    place(&bound->room[ROOM_IN], &call->send);
+    place(&bound->room[ROOM_OUT], &call->recv);
+    if (replay->run)
+        return run_once_more(replay->run, telling);
+    if (!run_is_inline(bound))
         return run_anew(replay, team, telling);
-    return run_inline(team, &replay->bound, telling_tag(telling), telling->signature);
+    return run_inline(team, bound, telling_tag(telling), telling->signature);
 }

@@ -112,10 +112,18 @@ void run_reserve(struct execution *run)
                             messages < MOST ? messages : MOST);
 }
 
-void run_close(struct execution *run)
+void run_lighten(struct execution *run)
 {
     for (int i = 0; i < LANDINGS; i++)
-        call_scratch_give(run->bound.call, run->landing[i].memory);
+        if (run->landing[i].memory) {
+            call_scratch_give(run->bound.call, run->landing[i].memory);
+            run->landing[i] = (struct landing){ .memory = NULL };
+        }
+}
+
+void run_close(struct execution *run)
+{
+    run_lighten(run);
     free(run->task);
     free(run->window);
     bind_close(&run->bound);

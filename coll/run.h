@@ -37,10 +37,13 @@ struct execution {
     bool broken;          /* a process is lost: no more messages */
 };
 
-/* Take over a binding and allocate; tag and signature are set already.  The call must outlive the
- * run.  On failure nothing is left behind, nor is the binding. */
+/* Take over a binding and allocate.  The call must outlive the run.  On failure nothing is left behind, nor is the
+ * binding.  Tag and signature are to be set before it begins. */
 int run_open(struct execution *run, struct team *team, const struct bound *bound);
 void run_close(struct execution *run);
+
+/* The memory goes that it keeps between beginnings, if it does. */
+void run_lighten(struct execution *run);
 
 /* It will begin again and again, and is to allocate nothing then. */
 void run_reserve(struct execution *run);
@@ -52,7 +55,9 @@ void run_begin(struct execution *run);
 /* Complete it with an error instead of beginning. */
 void run_fail(struct execution *run, int error);
 
-/* From beginning to end.  Takes over the binding. */
+/* From beginning to end, blocking: of a run that is open, */
+int run_through(struct execution *run, const struct telling *telling);
+/* and of a binding, which it takes over. */
 int run_to_end(struct team *team, const struct bound *bound, const struct telling *telling);
 
 /* Perform a bound plan in program order, blocking, without a run (run_inline.c).  Only where

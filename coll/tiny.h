@@ -85,6 +85,13 @@ struct unfit {
 /* Send and get them (coll.c).  The error of the collective. */
 int coll_unfit(struct team *team, const struct telling *telling, struct unfit *unfit);
 
+/* ---- whichever way was chosen (coll.c) ---- */
+
+struct choice; /* coll/choose.h */
+
+/* Perform a blocking call; where attach was chosen perhaps by its rival (rival.h). */
+int coll_chosen(struct team *team, const struct choice *choice, const struct telling *telling);
+
 /* ---- those whose end is asked for later: nonblocking and persistent ones (later.c) ---- */
 
 struct request; /* pml/pml.h */

@@ -11,7 +11,8 @@ enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots ma
 static unsigned again_place(const struct again_key *key)
 {
     uint64_t sum = (uint64_t)key->what << 32 ^ (uint64_t)key->counts[0] << 8 ^
-                   (uint64_t)key->root ^ (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4;
+                   (uint64_t)key->root ^ (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4 ^
+                   (uint64_t)key->in_place << 16;
     return (unsigned)(sum * 0x9e3779b97f4a7c15u >> 59);
 }
 _Static_assert(AGAIN_PLACES == 1 << (64 - 59), "five bits of the hash");
@@ -37,8 +38,7 @@ static bool may_come_again(const struct comm *comm, const struct again_key *key)
     return !key->op || key->op->predefined;
 }
 
-/* Of a reduction both sides are alike, and the kept one is right whether the next is in place or not; others
- * are kept if they are not. */
+/* Of a reduction both sides are alike; others are kept if they are not in place. */
 static bool keep(struct again *again, const struct asked *asked)
 {
     const struct call *call = &asked->call;
@@ -82,10 +82,12 @@ static void learn(const struct asked *asked, const struct again_key *key)
         return;
     bool same = learn_counts(again, asked) && again->state != AGAIN_NEVER &&
                 again_same(&again->key, key);
-    if (!same)
+    if (!same) {
+        repeat_forget(&again->repeat);
         again->state = AGAIN_ONCE;
-    else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team))
+    } else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team)) {
         again->state = keep(again, asked) ? AGAIN_KEPT : AGAIN_REFUSED;
+    }
     again->key = *key;
 }
 

@@ -24,6 +24,7 @@ struct again_key {
     int64_t counts[2]; /* of the send and the receive side; 0, NULL: there is none */
     const struct type *types[2];
     const struct op *op;
+    bool in_place; /* of a reduction */
 };
 
 struct again {
@@ -33,18 +34,18 @@ struct again {
     struct repeat repeat; /* AGAIN_KEPT: of that call */
 };
 
-/* Sides of one count and type, or an only one. */
+/* Sides of one count and type, or an only one; not in place. */
 static inline struct again_key again_key(enum collective what, int64_t count,
                                          const struct type *type, const struct op *op, int root)
 {
-    return (struct again_key){ what, root, { count, 0 }, { type, NULL }, op };
+    return (struct again_key){ what, root, { count, 0 }, { type, NULL }, op, false };
 }
 
 static inline bool again_same(const struct again_key *a, const struct again_key *b)
 {
     return a->counts[0] == b->counts[0] && a->counts[1] == b->counts[1] &&
            a->types[0] == b->types[0] && a->types[1] == b->types[1] && a->op == b->op &&
-           a->root == b->root && a->what == b->what;
+           a->root == b->root && a->what == b->what && a->in_place == b->in_place;
 }
 
 /* Is it kept, and may it be used? */
@@ -77,11 +78,10 @@ static inline bool again_takes_one(struct part *part, const void *buf)
     return again_is_memory(buf);
 }
 
-/* Vectors, which may be in place. */
+/* Vectors; in place where what is kept is. */
 static inline bool again_takes_vectors(struct again *again, const void *sendbuf, void *recvbuf)
 {
     struct call *call = &again->repeat.call;
-    call->in_place = sendbuf == MPI_IN_PLACE;
     call->send.base = (void *)sendbuf;
     call->recv.base = recvbuf;
     return sendbuf && sendbuf != recvbuf && again_is_memory(recvbuf);

@@ -33,9 +33,10 @@ int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t 
 int xmpi_gather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                 root_count_t recvcount, root_type_t recvtype, root_t root, comm_t comm)
 {
-    struct again_key key = {
-        COLL_GATHER, root, { sendcount, recvcount }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_GATHER,
+                             .root = root,
+                             .counts = { sendcount, recvcount },
+                             .types = { sendtype, recvtype } };
     struct again *again = again_find(comm, &key);
     if (again && again_takes_rooted(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
                                     recvbuf, comm_rank(comm), root))
@@ -50,9 +51,10 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
                  counts_t recvcounts, displs_t displs, root_type_t recvtype, root_t root,
                  comm_t comm)
 {
-    struct again_key key = {
-        COLL_GATHERV, root, { sendcount, 0 }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_GATHERV,
+                             .root = root,
+                             .counts = { sendcount, 0 },
+                             .types = { sendtype, recvtype } };
     struct side *recv = side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts");
     struct again *again = again_find(comm, &key);
     if (again && again_takes_listed(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
@@ -66,9 +68,10 @@ int xmpi_gatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out
 int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
                  mine_count_t recvcount, mine_type_t recvtype, root_t root, comm_t comm)
 {
-    struct again_key key = {
-        COLL_SCATTER, root, { sendcount, recvcount }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_SCATTER,
+                             .root = root,
+                             .counts = { sendcount, recvcount },
+                             .types = { sendtype, recvtype } };
     struct again *again = again_find(comm, &key);
     if (again && again_takes_rooted(&again->repeat.call.recv, recvbuf, &again->repeat.call.send,
                                     sendbuf, comm_rank(comm), root))
@@ -83,9 +86,10 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
                   out_t recvbuf, mine_count_t recvcount, mine_type_t recvtype, root_t root,
                   comm_t comm)
 {
-    struct again_key key = {
-        COLL_SCATTERV, root, { 0, recvcount }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_SCATTERV,
+                             .root = root,
+                             .counts = { 0, recvcount },
+                             .types = { sendtype, recvtype } };
     struct side *send = side_v(sendbuf, sendcounts, displs, sendtype, "sendcounts");
     struct again *again = again_find(comm, &key);
     if (again && again_takes_listed(&again->repeat.call.recv, recvbuf, &again->repeat.call.send,
@@ -99,9 +103,9 @@ int xmpi_scatterv(in_t sendbuf, counts_t sendcounts, displs_t displs, root_type_
 int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                    count_t recvcount, committed_t recvtype, comm_t comm)
 {
-    struct again_key key = {
-        COLL_ALLGATHER, 0, { sendcount, recvcount }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_ALLGATHER,
+                             .counts = { sendcount, recvcount },
+                             .types = { sendtype, recvtype } };
     struct again *again = again_find(comm, &key);
     if (again && again_takes_blocks(&again->repeat.call.send, sendbuf, &again->repeat.call.recv,
                                     recvbuf, comm_rank(comm)))
@@ -115,9 +119,9 @@ int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, o
 int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                     counts_t recvcounts, displs_t displs, committed_t recvtype, comm_t comm)
 {
-    struct again_key key = {
-        COLL_ALLGATHERV, 0, { sendcount, 0 }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_ALLGATHERV,
+                             .counts = { sendcount, 0 },
+                             .types = { sendtype, recvtype } };
     struct side *recv = side_v(recvbuf, recvcounts, displs, recvtype, "recvcounts");
     struct again *again = again_find(comm, &key);
     if (again && again_takes_counts(again, sendbuf, recv, comm))
@@ -130,9 +134,9 @@ int xmpi_allgatherv(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, 
 int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
                   count_t recvcount, committed_t recvtype, comm_t comm)
 {
-    struct again_key key = {
-        COLL_ALLTOALL, 0, { sendcount, recvcount }, { sendtype, recvtype }, NULL
-    };
+    struct again_key key = { .what = COLL_ALLTOALL,
+                             .counts = { sendcount, recvcount },
+                             .types = { sendtype, recvtype } };
     struct again *again = again_find(comm, &key);
     if (again && sendbuf != MPI_IN_PLACE && again_takes_vectors(again, sendbuf, recvbuf))
         return again_run(again, comm);
@@ -146,7 +150,7 @@ int xmpi_alltoallv(in_t sendbuf, counts_t sendcounts, displs_t sdispls, mine_typ
                    out_t recvbuf, counts_t recvcounts, displs_t rdispls, committed_t recvtype,
                    comm_t comm)
 {
-    struct again_key key = { COLL_ALLTOALLV, 0, { 0, 0 }, { sendtype, recvtype }, NULL };
+    struct again_key key = { .what = COLL_ALLTOALLV, .types = { sendtype, recvtype } };
     struct side *send = side_v(sendbuf, sendcounts, sdispls, sendtype, "sendcounts");
     struct side *recv = side_v(recvbuf, recvcounts, rdispls, recvtype, "recvcounts");
     struct again *again = again_find(comm, &key);
@@ -172,6 +176,7 @@ int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t dat
                 part_op_t op, root_t root, comm_t comm)
 {
     struct again_key key = again_key(COLL_REDUCE, count, datatype, op, root);
+    key.in_place = sendbuf == MPI_IN_PLACE;
     struct again *again = again_find(comm, &key);
     bool is_end = root == comm_rank(comm);
     if (again && (is_end ? again_takes_vectors(again, sendbuf, recvbuf)
@@ -187,6 +192,7 @@ static int vectors(struct comm *comm, enum collective what, const void *sendbuf,
                    struct side *recv, const struct op *op)
 {
     struct again_key key = again_key(what, recv->count, recv->type, op, 0);
+    key.in_place = sendbuf == MPI_IN_PLACE;
     struct again *again = again_find(comm, &key);
     if (again && again_takes_vectors(again, sendbuf, (void *)recv->buf))
         return again_run(again, comm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which collectives between neighbours are kept, and that they are right where what was kept no longer fits.
+ * Which collectives by messages are kept, and that they are right where what was kept no longer fits.
  */
 #include "coll/neighbours.h"
 #include "coll/repeat.h"
@@ -82,8 +82,9 @@ static void kept(int rank, int n)
     /* asked for from now on, so that sends in program order would wait for each other */
     params[PARAM_ID_EAGER].number = BLOCK / 2;
     run_again(&repeat, &team, rank, n, 3);
-    ck_assert(!repeat_keep(&repeat, &team, &call));
-    run(&team, &call, rank, n, 4);
+    ck_assert(repeat_keep(&repeat, &team, &call));
+    run_again(&repeat, &team, rank, n, 4);
+    run_again(&repeat, &team, rank, n, 5);
     repeat_forget(&repeat);
     team_close(&team);
 }
@@ -97,10 +98,11 @@ static void not_kept(int rank, int n)
     ring_open(&team, rank, n);
     run(&team, &longer, rank, n, 0);
     run(&team, &longer, rank, n, 0);
-    ck_assert(!repeat_keep(&repeat, &team, &longer)); /* too long for program order */
+    ck_assert(repeat_keep(&repeat, &team, &longer)); /* too long for program order */
+    run_again(&repeat, &team, rank, n, 1);
     run(&team, &call, rank, n, 1);
     ck_assert(repeat_keep(&repeat, &team, &call));
-    /* in pieces, which lie apart from the buffers if there are gaps */
+    /* in pieces, whose lengths and places are listed */
     ck_assert_int_eq(team_force(&team, "neighbor_alltoall=direct:pieces=3", "test"), 0);
     ck_assert(!repeat_holds(&repeat, &team));
     run(&team, &call, rank, n, 2);
