@@ -333,19 +333,21 @@ static int perform(struct attached *a, const struct call *call, struct rest *res
     return way->close(state, a, error, rest);
 }
 
-struct attached attach_begin(struct team *team, struct tiny *tiny,
-                             const struct telling *telling)
+void attach_begin(struct attached *a, struct team *team, struct tiny *tiny,
+                  const struct telling *telling)
 {
-    return (struct attached){ .tiny = tiny,
-                              .channel = &team->channel,
-                              .said = telling_word(telling),
-                              .before = telling->before,
-                              .bytes = telling->bytes };
+    memset(a, 0, offsetof(struct attached, done));
+    a->tiny = tiny;
+    a->channel = &team->channel;
+    a->said = telling_word(telling);
+    a->before = telling->before;
+    a->bytes = telling->bytes;
 }
 
 int attach_run(struct team *team, const struct telling *telling, struct rest *rest)
 {
-    struct attached a = attach_begin(team, team->tiny, telling);
+    struct attached a;
+    attach_begin(&a, team, team->tiny, telling);
     rest->n = 0;
     rest->away = false;
     enum collective what = telling->call->what;

@@ -53,12 +53,13 @@ struct attached { /* one call on this rank */
     uint64_t said, before; /* see tiny_slot.h */
     size_t bytes;          /* of a block, or of the vector */
     struct round met, over;
-    bool is_open;              /* everybody's memory */
-    bool away;                 /* somebody's is that of a device */
-    bool other_way;            /* there is another way to reach the rest, from now on */
-    uint64_t done[TINY_RANKS]; /* what the ranks said at the end, */
-    uint64_t ticks, moved;     /* the sums of these, */
-    uint64_t longest;          /* and the most ticks of a rank */
+    bool is_open;          /* everybody's memory */
+    bool away;             /* somebody's is that of a device */
+    bool other_way;        /* there is another way to reach the rest, from now on */
+    uint64_t ticks, moved; /* sums of what the ranks said at the end, */
+    uint64_t longest;      /* the most ticks of a rank, */
+    uint64_t
+        done[TINY_RANKS]; /* and what each has done; not before (the last one: attach_begin) */
 };
 
 /* The others are about to read or write these bytes of ours; NULL: nothing is there.  Before the offer. */
@@ -97,8 +98,8 @@ bool attach_write(const struct attached *a, int rank, uint64_t to, const void *f
 const char *attach_view(const struct attached *a, int rank, uint64_t from, size_t bytes);
 
 /* A call of a team that begins, in these slots. */
-struct attached attach_begin(struct team *team, struct tiny *tiny,
-                             const struct telling *telling);
+void attach_begin(struct attached *a, struct team *team, struct tiny *tiny,
+                  const struct telling *telling);
 
 /* The same in parts, for those that do not wait (attach_later.c).  Once all are heard: is everybody open? */
 void attach_look(struct attached *a);

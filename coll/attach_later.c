@@ -54,7 +54,7 @@ struct attach_later *attach_later_new(struct team *team, struct tiny *track,
     x->team = team;
     x->telling = telling;
     x->way = attach_way_of(telling->call->what);
-    x->a = attach_begin(team, track, telling);
+    attach_begin(&x->a, team, track, telling);
     return x;
 }
 
