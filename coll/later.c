@@ -310,9 +310,11 @@ static void later_spin(struct request *request)
     uint32_t looks = l->track->tiny->spin;
     if (l->track->first != l || !l->has_spoken)
         return;
-    while (!has_heard(l))
-        if (looks-- == 0)
+    for (; !has_heard(l); looks--) {
+        if (looks == 0)
             return;
+        tiny_rest(l->track->tiny, looks);
+    }
     track_go_on(l->track);
     complete_all();
 }

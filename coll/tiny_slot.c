@@ -3,8 +3,7 @@
  * Shared slots, the side on which time does not matter: waiting longer than a few looks, waiting
  * for one's turn, and finding out that two ranks are in different collectives.
  *
- * Looks without a pause answer sooner, by a quarter of a round trip where the other rank is
- * about to come; whoever has to wait longer than that does so politely (runtime/progress.h).
+ * Who has to wait longer than a few looks (tiny_rest) does so politely (runtime/progress.h).
  */
 #include "coll/tiny_slot.h"
 

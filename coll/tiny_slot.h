@@ -296,18 +296,32 @@ static inline void tiny_publish(const struct round *round)
         tiny_wake(round);
 }
 
+/* A look now and then is enough, and leaves the line to who is about to write it, and the core to who shares it:
+ * docs/collectives.md.  Where ranks exceed CPUs there are few looks, and no rests. */
+static inline void tiny_rest(const struct tiny *t, uint32_t looks)
+{
+    enum { LOOKS = 4 };
+    if (looks % LOOKS == 0 && !t->crowded)
+        cpu_pause();
+}
+
 /* Who waits for a slot of a few lines reads all of them again and again, so that they come as soon as they are written
  * and not after the sequence; of more lines that takes too many from the writer.  Returns how many looks are left. */
 static inline uint32_t tiny_look(const struct round *round, const struct slot *slot)
 {
-    enum { FEW_LINES = 5 };
-    uint32_t looks = round->tiny->spin;
+    enum { FEW_LINES = 5, MORE = 4 };
+    const struct tiny *t = round->tiny;
+    uint32_t more = t->crowded ? 1 : MORE, looks = t->spin * more;
     size_t end = slot_end(round);
-    if (end > TINY_LINE && end <= FEW_LINES * TINY_LINE)
-        for (; looks > 0 && !slot_says(slot, round->sequence); looks--)
-            for (size_t at = TINY_LINE; at < end; at += TINY_LINE)
-                __builtin_prefetch((const char *)slot + at);
-    return looks;
+    if (end <= TINY_LINE || end > FEW_LINES * TINY_LINE)
+        return t->spin;
+    for (; looks > 0 && !slot_says(slot, round->sequence); looks--) {
+        for (size_t at = TINY_LINE; at < end; at += TINY_LINE)
+            __builtin_prefetch((const char *)slot + at);
+        if (looks % MORE == 0)
+            tiny_rest(t, looks / MORE);
+    }
+    return looks / more;
 }
 
 /* The slot of another rank, once it is written. */
@@ -315,13 +329,15 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
 {
     struct tiny *t = round->tiny;
     const struct slot *slot = slot_of(t, rank, round->sequence);
-    for (uint32_t looks = tiny_look(round, slot); !slot_says(slot, round->sequence); looks--)
+    for (uint32_t looks = tiny_look(round, slot); !slot_says(slot, round->sequence); looks--) {
         if (looks == 0) {
             int lost = tiny_wait(round, rank);
             if (lost)
                 return lost;
             break;
         }
+        tiny_rest(t, looks);
+    }
     if (__builtin_expect(slot_said(slot) != round->said || slot_before(slot) != round->before,
                          0))
         tiny_mismatch(round, rank, slot);
