@@ -5,6 +5,7 @@
 #include "coll/choose.h"
 #include "coll/rules.h"
 #include "coll/run.h"
+#include "coll/scratch.h"
 #include "coll/tell.h"
 
 #include <stdlib.h>
@@ -36,18 +37,19 @@ static bool is_plain(const struct bound *b)
            is_buffer(&b->room[ROOM_OUT], &b->call->recv);
 }
 
-/* Takes over the binding.  Layouts that are made of lists are not kept, as the lists are not. */
-static bool open_run(struct replay *replay, struct team *team)
+/* A plain binding goes over to a run.  Layouts that are made of lists are not kept, as the lists are not.  0 or
+ * MPI_ERR_NO_MEM. */
+static int open_run(struct replay *replay, struct team *team)
 {
-    replay->run = calloc(1, sizeof *replay->run);
-    if (replay->run && run_open(replay->run, team, &replay->bound) == 0) {
-        bind_forget(&replay->run->bound);
-        return true;
+    struct execution *run = calloc(1, sizeof *run);
+    int error = run ? run_open(run, team, &replay->bound) : scratch_fail(sizeof *run);
+    if (error) {
+        free(run);
+        return error;
     }
-    if (!replay->run)
-        bind_close(&replay->bound);
-    free(replay->run);
-    return false;
+    bind_forget(&run->bound);
+    replay->run = run;
+    return 0;
 }
 
 static bool bind_whole(struct replay *replay, struct team *team, const struct call *call)
@@ -58,7 +60,7 @@ static bool bind_whole(struct replay *replay, struct team *team, const struct ca
         bind_close(&replay->bound);
         return false;
     }
-    return run_is_inline(&replay->bound) || open_run(replay, team);
+    return run_is_inline(&replay->bound) || open_run(replay, team) == 0;
 }
 
 struct replay *replay_new(struct team *team, const struct call *call,
@@ -101,24 +103,15 @@ static int run_once_more(struct execution *run, const struct telling *telling)
     return error;
 }
 
-/* Blocks that are too long this time, or since XMPI_EAGER was changed. */
-static int run_anew(const struct replay *replay, struct team *team,
-                    const struct telling *telling)
-{
-    struct bound bound;
-    int error = bind_open(&bound, &replay->cached->plan, telling->call);
-    return error ? error : run_to_end(team, &bound, telling);
-}
-
+/* Blocks may be too long for program order this time, or since XMPI_EAGER was changed. */
 int replay_run(struct replay *replay, struct team *team, const struct telling *telling)
 {
     const struct call *call = telling->call;
     struct bound *bound = bound_of(replay);
     place(&bound->room[ROOM_IN], &call->send);
     place(&bound->room[ROOM_OUT], &call->recv);
-    if (replay->run)
-        return run_once_more(replay->run, telling);
-    if (!run_is_inline(bound))
-        return run_anew(replay, team, telling);
-    return run_inline(team, bound, telling_tag(telling), telling->signature);
+    if (!replay->run && run_is_inline(bound))
+        return run_inline(team, bound, telling_tag(telling), telling->signature);
+    int error = replay->run ? 0 : open_run(replay, team);
+    return error ? error : run_once_more(replay->run, telling);
 }

@@ -11,7 +11,8 @@ enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots ma
 static unsigned again_place(const struct again_key *key)
 {
     uint64_t sum = (uint64_t)key->what << 32 ^ (uint64_t)key->counts[0] << 8 ^
-                   (uint64_t)key->root ^ (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4 ^
+                   (uint64_t)key->counts[1] << 20 ^ (uint64_t)key->root ^
+                   (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4 ^
                    (uint64_t)key->in_place << 16;
     return (unsigned)(sum * 0x9e3779b97f4a7c15u >> 59);
 }
@@ -82,12 +83,10 @@ static void learn(const struct asked *asked, const struct again_key *key)
         return;
     bool same = learn_counts(again, asked) && again->state != AGAIN_NEVER &&
                 again_same(&again->key, key);
-    if (!same) {
-        repeat_forget(&again->repeat);
+    if (!same)
         again->state = AGAIN_ONCE;
-    } else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team)) {
+    else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team))
         again->state = keep(again, asked) ? AGAIN_KEPT : AGAIN_REFUSED;
-    }
     again->key = *key;
 }
 

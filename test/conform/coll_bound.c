@@ -4,7 +4,7 @@
  * others' memory is reached (coll/attach.c).  Each time other buffers, now and then in place, roots in turns, other
  * collectives between them.
  *
- * conform-options: -x XMPI_COLL=allgather=ring:pieces=2,gather=linear:pieces=2,scatter=linear:pieces=3,alltoall=pairwise:pieces=2,allgatherv=bruck,alltoallv=pairwise:pieces=2,reduce_scatter_block=linear,allreduce=doubling:pieces=2
+ * conform-options: -x XMPI_COLL=allgather=ring:pieces=2,gather=linear,scatter=linear,alltoall=pairwise,allgatherv=bruck,gatherv=linear,scatterv=linear,alltoallv=pairwise,reduce_scatter_block=linear,allreduce=doubling:pieces=2
  */
 #include "check.h"
 
@@ -116,32 +116,45 @@ static void sums_of_blocks(MPI_Comm comm, int n, int count)
     CHECK(is_sum(to, size - 1, n + rank, count));
 }
 
-/* The blocks lie elsewhere each time. */
-static void listed(MPI_Comm comm, int n, int count)
+/* Lists of blocks that lie elsewhere each time, as do the lists: of a rank's for all others, and of theirs for it. */
+static int *counts, *displs, *mine, *places;
+
+static void lists(int n, int count)
 {
-    int *from = sets[n % SETS][0], *to = sets[n / 2 % SETS][1];
-    int counts[64], displs[64], odd = count / 2 + rank % 2;
+    static int memory[2][4][64];
+    counts = memory[n % 2][0];
+    displs = memory[n % 2][1];
+    mine = memory[n % 2][2];
+    places = memory[n % 2][3];
     for (int r = 0; r < size; r++) {
         counts[r] = count / 2 + r % 2;
         displs[r] = n % 3 == 0   ? r * count
                     : n % 3 == 1 ? (size - 1 - r) * count
                                  : r * (count - 7);
+        mine[r] = count / 2 + rank % 2;
+        places[r] = n % 2 ? r * count : (size - 1 - r) * count;
     }
-    fill(from, rank, n, odd);
-    memset(to, -1, (size_t)(count * size) * sizeof *to);
-    CHECK_OK(MPI_Allgatherv(from, odd, MPI_INT, to, counts, displs, MPI_INT, comm));
+}
+
+static void listed(MPI_Comm comm, int n, int count)
+{
+    int *from = sets[n % SETS][0], *to = sets[n / 2 % SETS][1], root = n % size;
+    lists(n, count);
+    fill(from, rank, n, mine[0]);
+    CHECK_OK(MPI_Allgatherv(from, mine[0], MPI_INT, to, counts, displs, MPI_INT, comm));
     for (int r = 0; r < size; r++)
         CHECK(is(to + displs[r], r, n, counts[r]));
     for (int r = 0; r < size; r++)
         fill(from + displs[r], rank, n + r, counts[r]);
-    int mine[64], places[64];
-    for (int r = 0; r < size; r++) {
-        mine[r] = count / 2 + rank % 2;
-        places[r] = r * count;
-    }
     CHECK_OK(MPI_Alltoallv(from, counts, displs, MPI_INT, to, mine, places, MPI_INT, comm));
     for (int r = 0; r < size; r++)
         CHECK(is(to + places[r], r, n + rank, mine[r]));
+    CHECK_OK(MPI_Scatterv(from, counts, displs, MPI_INT, to, mine[0], MPI_INT, root, comm));
+    CHECK(is(to, root, n + rank, mine[0]));
+    CHECK_OK(MPI_Gatherv(from + displs[root], counts[root], MPI_INT, to, mine, places, MPI_INT,
+                         root, comm));
+    for (int r = 0; r < size && rank == root; r++)
+        CHECK(is(to + places[r], r, n + root, mine[r]));
 }
 
 /* What is said to be wrong stays right for those that come after it. */
@@ -173,17 +186,19 @@ static void all(MPI_Comm comm, int count)
 /* Several lengths at once: of each something is kept. */
 static void mixed(MPI_Comm comm)
 {
-    static const int counts[] = { 700, 1500, 700, 5000, 1, 9000 };
+    static const int lengths[] = { 700, 1500, 700, 5000, 1, 9000 };
     for (int n = 0; n < 2 * CALLS; n++)
-        sums(comm, n, counts[n % 6]);
+        sums(comm, n, lengths[n % 6]);
     for (int n = 0; n < 2 * CALLS; n++)
-        blocks(comm, n, counts[n % 6]);
+        blocks(comm, n, lengths[n % 6]);
+    for (int n = 0; n < 2 * CALLS; n++) /* short lists, long ones, short ones */
+        listed(comm, n, n / 6 % 2 ? 9000 : 40);
 }
 
 int main(int argc, char **argv)
 {
     enum { MOST = 40000 };
-    static const int counts[] = { 600, 2000, 3000, 9000, MOST };
+    static const int lengths[] = { 600, 2000, 3000, 9000, MOST };
     MPI_Comm turned;
     MPI_Init(&argc, &argv);
     rank = world_rank();
@@ -193,7 +208,7 @@ int main(int argc, char **argv)
             sets[i][j] = malloc((size_t)(MOST * size) * sizeof(int));
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned));
     for (int i = 0; i < 5; i++)
-        all(MPI_COMM_WORLD, counts[i]);
+        all(MPI_COMM_WORLD, lengths[i]);
     mixed(MPI_COMM_WORLD);
     all(turned, 2000);
     CHECK_OK(MPI_Comm_free(&turned));
