@@ -92,6 +92,10 @@ void role_free(struct role *role);
 /* The plan of a rank. */
 struct plan_key cast_key(const struct cast *cast, const struct price_query *query, int me);
 
+/* Where it goes along edges, those of the key's rank, to be freed when the plan is; else NULL.  False: no memory. */
+bool cast_edges(const struct price_query *query, struct plan_key *key,
+                struct neighbours **near);
+
 /* MPI_ERR_NO_MEM, with a text. */
 int cast_no_memory(const struct cast *cast);
 

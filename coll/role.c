@@ -196,17 +196,24 @@ static int make_twice(struct cast *cast, const struct price_query *query,
     return error;
 }
 
+bool cast_edges(const struct price_query *query, struct plan_key *key, struct neighbours **near)
+{
+    *near = NULL;
+    if (!is_neighbourhood(query->algorithm->what))
+        return true;
+    *near = neighbours_torus(query->dims ? query->ndims : 1,
+                             query->dims ? query->dims : &query->p, key->me);
+    key->neighbours = *near;
+    return *near;
+}
+
 int role_make(struct cast *cast, const struct price_query *query, double scale, int me,
               struct role *role)
 {
     struct plan_key key = cast_key(cast, query, me);
-    struct neighbours *near = NULL;
-    if (is_neighbourhood(query->algorithm->what)) {
-        key.neighbours = near = neighbours_torus(query->dims ? query->ndims : 1,
-                                                 query->dims ? query->dims : &query->p, me);
-        if (!near)
-            return cast_no_memory(cast);
-    }
+    struct neighbours *near;
+    if (!cast_edges(query, &key, &near))
+        return cast_no_memory(cast);
     int error = query->algorithm->sized ? make_twice(cast, query, &key, role)
                                         : make_once(cast, query, scale, &key, false, role);
     free(near);

@@ -134,13 +134,9 @@ static int write_rank(const struct goal *g, int me)
 {
     const struct price_query *q = g->query;
     struct plan_key key = cast_key(g->cast, q, me);
-    struct neighbours *near = NULL;
-    if (is_neighbourhood(q->algorithm->what)) {
-        key.neighbours = near =
-            neighbours_torus(q->dims ? q->ndims : 1, q->dims ? q->dims : &q->p, me);
-        if (!near)
-            return fail(MPI_ERR_NO_MEM, "no memory for the neighbours of %d ranks", q->p);
-    }
+    struct neighbours *near;
+    if (!cast_edges(q, &key, &near))
+        return fail(MPI_ERR_NO_MEM, "no memory for the neighbours of %d ranks", q->p);
     fprintf(g->f, "\nrank %d {\n", me);
     int error = write_role(g, &key);
     fprintf(g->f, "}\n");
