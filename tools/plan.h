@@ -31,6 +31,9 @@ int plan_main(int argc, char **argv);
 
 /* Understand; 0, or an exit code when it was complained. */
 int plan_args_read(struct plan_args *args, int argc, char **argv);
+/* Why an algorithm cannot work on p ranks, in these places; NULL: it can. */
+const char *plan_why_not(const struct algorithm *algorithm, int p, const struct places *places);
+
 /* Can its algorithm work on so many ranks, in these places?  0, or an exit code and it was said why not, and
  * which would do: of a user's own 1, as its text may be changed. */
 int plan_objection(const struct plan_args *args, const struct places *places);

@@ -280,13 +280,17 @@ static int check_places(const struct plan_args *args)
                       what, a->name, args->from, nodes);
 }
 
+const char *plan_why_not(const struct algorithm *a, int p, const struct places *places)
+{
+    const char *why = algorithm_objection(a, p, places);
+    return !why && a->inter && p < 2 ? "two groups are two ranks at least" : why;
+}
+
 int plan_objection(const struct plan_args *args, const struct places *places)
 {
     const struct algorithm *a = args->algorithm;
-    const char *why = algorithm_objection(a, args->from, places);
+    const char *why = plan_why_not(a, args->from, places);
     char near[40];
-    if (!why && a->inter && args->from < 2)
-        why = "two groups are two ranks at least";
     if (!why)
         return 0;
     algorithm_ranks_near(a, args->from, args->from, near, sizeof near);

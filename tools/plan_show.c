@@ -284,9 +284,7 @@ static bool prove_size(struct proof *proof, int p)
     if (is_neighbourhood(a->what) && !near)
         return no_memory(p) == 0;
     whereabouts(args, p, &where);
-    const char *why = algorithm_objection(a, p, where.known);
-    if (!why && a->inter && p < 2)
-        why = "two groups are two ranks at least";
+    const char *why = plan_why_not(a, p, where.known);
     if (why && a->script)
         why = "a \"require\" of its text says that it does not serve";
     *(why ? &proof->skipped : &proof->sizes) += 1;
