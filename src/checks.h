@@ -156,8 +156,8 @@ static inline void check_data(struct entry *e, const void *data, int64_t count,
 }
 
 /* What `count` elements hold is a number of 63 bits.  type: NULL where nobody looks at it. */
-static inline __attribute__((always_inline)) void
-check_bytes(struct entry *e, const struct type *type, int64_t count, const char *name)
+ENTRY_INLINE void check_bytes(struct entry *e, const struct type *type, int64_t count,
+                              const char *name)
 {
     int64_t bytes;
     if (BAD(type && __builtin_mul_overflow(count, (int64_t)type->layout->size, &bytes)))
@@ -165,8 +165,7 @@ check_bytes(struct entry *e, const struct type *type, int64_t count, const char 
 }
 
 /* ---- objects ---- */
-static inline __attribute__((always_inline)) struct comm *
-check_comm(struct entry *e, MPI_Comm handle, const char *name)
+ENTRY_INLINE struct comm *check_comm(struct entry *e, MPI_Comm handle, const char *name)
 {
     struct comm *comm = handle_comm(handle);
     if (__builtin_expect(!comm, 0))

@@ -49,7 +49,8 @@ int leave_unbuilt(struct entry *e, void *owner) __attribute__((cold));
  * then.  NULL is nobody.  Of several in one call the first counts. */
 void leave_blame(struct comm *comm) __attribute__((cold));
 
-/* Inlined always: the return address has to be the one into the program. */
+/* Inlined always: the return address has to be the one into the program; and of checks gcc would leave parts apart, out
+ * of reach of hot.ld. */
 #define ENTRY_INLINE static inline __attribute__((always_inline))
 
 /* Take the engine of a communicator or of requests alone, if they can be worked with in that way. */
