@@ -336,7 +336,7 @@ static int perform(struct attached *a, const struct call *call, struct rest *res
 void attach_begin(struct attached *a, struct team *team, struct tiny *tiny,
                   const struct telling *telling)
 {
-    memset(a, 0, offsetof(struct attached, done));
+    memset(a, 0, offsetof(struct attached, done)); /* which attach_learn writes */
     a->tiny = tiny;
     a->channel = &team->channel;
     a->said = telling_word(telling);

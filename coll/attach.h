@@ -53,13 +53,12 @@ struct attached { /* one call on this rank */
     uint64_t said, before; /* see tiny_slot.h */
     size_t bytes;          /* of a block, or of the vector */
     struct round met, over;
-    bool is_open;          /* everybody's memory */
-    bool away;             /* somebody's is that of a device */
-    bool other_way;        /* there is another way to reach the rest, from now on */
-    uint64_t ticks, moved; /* sums of what the ranks said at the end, */
-    uint64_t longest;      /* the most ticks of a rank, */
-    uint64_t
-        done[TINY_RANKS]; /* and what each has done; not before (the last one: attach_begin) */
+    bool is_open;              /* everybody's memory */
+    bool away;                 /* somebody's is that of a device */
+    bool other_way;            /* there is another way to reach the rest, from now on */
+    uint64_t ticks, moved;     /* sums of what the ranks said at the end, */
+    uint64_t longest;          /* the most ticks of a rank, */
+    uint64_t done[TINY_RANKS]; /* and what each has done; the last, see attach_begin */
 };
 
 /* The others are about to read or write these bytes of ours; NULL: nothing is there.  Before the offer. */

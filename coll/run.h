@@ -42,7 +42,7 @@ struct execution {
 int run_open(struct execution *run, struct team *team, const struct bound *bound);
 void run_close(struct execution *run);
 
-/* The memory goes that it keeps between beginnings, if it does. */
+/* Give back the landings, which it keeps for when it begins again. */
 void run_lighten(struct execution *run);
 
 /* It will begin again and again, and is to allocate nothing then. */

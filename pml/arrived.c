@@ -5,7 +5,8 @@
  * is never posted would stop every later message of that sender.
  *
  * Records are reused, last in first out; up to 96 bytes lie in the record itself.  Longer ones get a block from a
- * shelf, one per power of two, of 4 MiB each (shelf.h), and beyond that from malloc.  There is no limit but memory on one node; over a network peer->window is one.
+ * shelf, one per power of two, of 4 MiB each (shelf.h), and beyond that from malloc.  There is no limit but memory on
+ * one node; over a network peer->window is one.
  */
 #include "pml/arrived.h"
 #include "pml/proto.h"
