@@ -26,7 +26,7 @@ enum {
     SLOT_BODY = 28,
     SLOT_EXTRA = 12, /* request and total, at the start of the body */
     MORE_BODY = 60,
-    MOST_MORE_SLOTS = 8,
+    MOST_MORE_SLOTS = 13,
     INLINE_BYTES = SLOT_BODY + MOST_MORE_SLOTS * MORE_BODY,
     SHORT_BYTES = 8 << 10, /* what fits a row of slots or a piece in a chunk */
     SLOT_FULL = 0x80,      /* slot->flags: request and total are here */

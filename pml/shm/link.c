@@ -369,6 +369,7 @@ static inline bool lane_await(struct lane *lane, uint32_t looks)
         cpu_pause();
         if (lane_is_ready(lane))
             return true;
+        lane_expect(lane);
     }
     return false;
 }

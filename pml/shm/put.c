@@ -116,7 +116,7 @@ static void more_fill(struct lane *lane, const char *from, size_t bytes)
     }
     struct slot_more *more = (struct slot_more *)lane_slot(lane, position);
     atomic_store_explicit(&more->zero, 0, memory_order_relaxed);
-    memcpy(more->body, from, bytes);
+    copy_short(more->body, from, bytes);
 }
 
 /* The next message is perhaps as long as this one: fetch the lines of its payload while there is
