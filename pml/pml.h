@@ -232,8 +232,10 @@ int pml_irecv(struct channel *channel, const struct buffer *data, const struct e
 int pml_send_ahead(struct channel *channel, const struct buffer *data,
                    const struct envelope *to, enum send_mode mode, struct request **request);
 
-/* The same in the most usual case, while nothing is traced, for one who has all engines: of `count` elements at `base`, memory of the
- * user's, on a channel of a communicator.  NULL: it is another case, and nothing has happened. */
+/* The same in the most usual case, while nothing is traced, for one who has all engines: of `count` elements at `base`,
+ * memory of the user's, on a channel of a communicator.  NULL, false: it is another case, and nothing has happened. */
+bool pml_send_quick(struct channel *channel, const void *base, size_t count,
+                    const struct layout *layout, int dest, int tag);
 struct request *pml_isend_quick(struct channel *channel, const void *base, size_t count,
                                 const struct layout *layout, int dest, int tag);
 struct request *pml_irecv_quick(struct channel *channel, void *base, size_t count,

@@ -340,6 +340,15 @@ static inline bool put_one(struct lane *lane, const struct channel *channel,
     return true;
 }
 
+bool lane_put_row(struct lane *lane, const struct wire_short *head, const char *from,
+                  size_t bytes)
+{
+    if (bytes > (lane->head == lane->told ? ROW_BYTES : ROW_BEHIND))
+        return false;
+    struct wire header = wire_of(head, bytes);
+    return put_row(lane, &header, from, bytes) >= 0;
+}
+
 void lane_follow(struct lane *lane)
 {
     lane_own_next(lane);

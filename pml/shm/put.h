@@ -35,6 +35,10 @@ static inline void lane_write(struct lane *lane, const struct wire_short *head,
     slot_publish(lane, slot, 1);
 }
 
+/* The same of one that goes by a row of slots.  False: it does not, or there is no room. */
+bool lane_put_row(struct lane *lane, const struct wire_short *head, const char *from,
+                  size_t bytes);
+
 /* After lane_write: have the next slots at hand, if these are used up, and wake the peer, if it sleeps. */
 void lane_follow(struct lane *lane);
 

@@ -9,26 +9,16 @@
 #include "runtime/partner.h"
 #include "runtime/record.h"
 
-/* What comes up now and then.  Apart, so that nobody saves registers for it. */
-static __attribute__((noinline)) struct request *
-followed(struct request *request, struct channel *channel, int dest, int tag, size_t bytes)
-{
-    record_event(channel->context, dest, tag, bytes);
-    lane_follow(channel_known(channel, dest)->peer->lane);
-    return request;
-}
-
-struct request *pml_isend_quick(struct channel *channel, const void *base, size_t count,
-                                const struct layout *layout, int dest, int tag)
+/* Into the slot: its lane.  NULL: something is in the way. */
+static inline __attribute__((always_inline)) struct lane *
+put_quick(struct channel *channel, const void *base, size_t bytes, const struct layout *layout,
+          int dest, int tag)
 {
     const struct peer_known *known = channel_known(channel, dest);
     struct peer *peer = known->peer;
-    size_t bytes;
-    if (__builtin_mul_overflow(count, layout->size, &bytes))
-        return NULL;
     if (known->rank != dest + 1 || peer->link != &link_shm || peer->queue.first ||
         !layout->dense || bytes > SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
-        !channel->pool->done || gpu_possible)
+        gpu_possible)
         return NULL;
     struct lane *lane = peer->lane;
     if ((int32_t)(lane->owned - lane->head) <= 0 || lane->head - lane->freed > lane->last)
@@ -40,11 +30,84 @@ struct request *pml_isend_quick(struct channel *channel, const void *base, size_
     partner_is(lane->bell);
     pml_counters.sent++;
     pml_counters.bytes_sent += bytes;
-    struct request *request = request_new_done(channel->pool);
+    return lane;
+}
+
+/* The name of this function for the recorder; 0: first there is something to do for the lane, or the recorder does
+ * not know it. */
+static inline uint32_t name_quick(const struct lane *lane)
+{
     uint32_t name = record_ready();
-    if (__builtin_expect(name == 0 || lane->head == lane->owned || doorbell_sleeps(lane->bell),
-                         0))
+    return lane->head == lane->owned || doorbell_sleeps(lane->bell) ? 0 : name;
+}
+
+/* What comes up now and then.  Apart, so that nobody saves registers for it. */
+static __attribute__((noinline)) void follow(struct channel *channel, int dest, int tag,
+                                             size_t bytes)
+{
+    record_event(channel->context, dest, tag, bytes);
+    lane_follow(channel_known(channel, dest)->peer->lane);
+}
+
+static __attribute__((noinline)) struct request *
+followed(struct request *request, struct channel *channel, int dest, int tag, size_t bytes)
+{
+    follow(channel, dest, tag, bytes);
+    return request;
+}
+
+struct request *pml_isend_quick(struct channel *channel, const void *base, size_t count,
+                                const struct layout *layout, int dest, int tag)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, layout->size, &bytes) || !channel->pool->done)
+        return NULL;
+    struct lane *lane = put_quick(channel, base, bytes, layout, dest, tag);
+    if (!lane)
+        return NULL;
+    struct request *request = request_new_done(channel->pool);
+    uint32_t name = name_quick(lane);
+    if (__builtin_expect(name == 0, 0))
         return followed(request, channel, dest, tag, bytes);
     record_event_next(name, channel->context, dest, tag, bytes);
     return request;
+}
+
+/* A longer one, which takes a row of slots. */
+static __attribute__((noinline)) bool send_row(struct channel *channel, const void *base,
+                                               size_t bytes, const struct layout *layout,
+                                               int dest, int tag)
+{
+    const struct peer_known *known = channel_known(channel, dest);
+    struct peer *peer = known->peer;
+    if (known->rank != dest + 1 || peer->link != &link_shm || peer->queue.first ||
+        !layout->dense || bytes <= SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
+        gpu_possible)
+        return false;
+    struct wire_short head = { .context = channel->context,
+                               .source = (uint32_t)channel->rank,
+                               .tag = tag };
+    if (!lane_put_row(peer->lane, &head, buffer_at(base, layout->true_lb), bytes))
+        return false;
+    pml_counters.sent++;
+    pml_counters.bytes_sent += bytes;
+    record_event(channel->context, dest, tag, bytes);
+    return true;
+}
+
+bool pml_send_quick(struct channel *channel, const void *base, size_t count,
+                    const struct layout *layout, int dest, int tag)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, layout->size, &bytes))
+        return false;
+    struct lane *lane = put_quick(channel, base, bytes, layout, dest, tag);
+    if (!lane)
+        return send_row(channel, base, bytes, layout, dest, tag);
+    uint32_t name = name_quick(lane);
+    if (__builtin_expect(name == 0, 0))
+        follow(channel, dest, tag, bytes);
+    else
+        record_event_next(name, channel->context, dest, tag, bytes);
+    return true;
 }
