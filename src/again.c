@@ -5,6 +5,7 @@
 #include "src/asked_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots may rotate */
 
@@ -88,14 +89,18 @@ static void learn(const struct asked *asked, const struct again_key *key)
     else if (again->state == AGAIN_ONCE || !repeat_holds(&again->repeat, &comm->team))
         again->state = keep(again, asked) ? AGAIN_KEPT : AGAIN_REFUSED;
     again->key = *key;
+    for (int i = 0; i < 2; i++)
+        again->datatypes[i] = key->types[i] ? key->types[i]->handle : MPI_DATATYPE_NULL;
+    again->op = key->op ? key->op->handle : MPI_OP_NULL;
+    again->comm = comm;
 }
 
-struct again *again_look(struct comm *comm, const struct again_key *key)
+struct again *again_find(struct comm *comm, const struct again_key *key)
 {
     struct again *again = comm->again ? comm->again[again_place(key)] : NULL;
     if (!again || !again_is(again, comm, key))
         return NULL;
-    comm->again_last = again;
+    *again_recent(comm, key->what, key->root) = again;
     return again;
 }
 
@@ -196,5 +201,5 @@ void again_forget(struct comm *comm)
     }
     free(comm->again);
     comm->again = NULL;
-    comm->again_last = NULL;
+    memset(comm->again_recent, 0, sizeof comm->again_recent);
 }

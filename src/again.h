@@ -16,7 +16,12 @@
 #define XMPI_AGAIN_H
 
 #include "coll/repeat.h"
-#include "src/asked.h"
+#include "src/comm.h"
+
+struct asked;
+struct op;
+struct side; /* src/asked.h */
+struct type;
 
 struct again_key {
     enum collective what;
@@ -30,6 +35,9 @@ struct again_key {
 struct again {
     struct again_key key; /* of the last call that belongs here */
     enum { AGAIN_NEVER, AGAIN_ONCE, AGAIN_KEPT, AGAIN_REFUSED } state;
+    MPI_Datatype datatypes[2]; /* key.types and key.op, as users name them */
+    MPI_Op op;
+    struct comm *comm;
     int64_t *counts; /* of all ranks in the last call, where all know them: a part of the key */
     struct repeat repeat; /* AGAIN_KEPT: of that call */
 };
@@ -56,13 +64,14 @@ static inline bool again_is(const struct again *again, const struct comm *comm,
            repeat_holds(&again->repeat, &comm->team);
 }
 
-/* What is kept of such a call and may be used; NULL: nothing.  Often it is the last one. */
-struct again *again_look(struct comm *comm, const struct again_key *key);
-static inline struct again *again_find(struct comm *comm, const struct again_key *key)
+/* The last call of its kind and root, more or less. */
+static inline struct again **again_recent(struct comm *comm, enum collective what, int root)
 {
-    struct again *last = comm->again_last;
-    return last && again_is(last, comm, key) ? last : again_look(comm, key);
+    return &comm->again_recent[((unsigned)what + (unsigned)root) % COMM_RECENT];
 }
+
+/* What is kept of such a call and may be used; NULL: nothing. */
+struct again *again_find(struct comm *comm, const struct again_key *key);
 
 /* ---- buffers: false where there is something to be said about them, by whoever asks anew ---- */
 
@@ -72,14 +81,14 @@ static inline bool again_is_memory(const void *buf)
 }
 
 /* The only buffer that counts on this rank. */
-static inline bool again_takes_one(struct part *part, const void *buf)
+ENTRY_INLINE bool again_takes_one(struct part *part, const void *buf)
 {
     part->base = (void *)buf;
     return again_is_memory(buf);
 }
 
 /* Vectors; in place where what is kept is. */
-static inline bool again_takes_vectors(struct again *again, const void *sendbuf, void *recvbuf)
+ENTRY_INLINE bool again_takes_vectors(struct again *again, const void *sendbuf, void *recvbuf)
 {
     struct call *call = &again->repeat.call;
     call->send.base = (void *)sendbuf;
@@ -88,8 +97,8 @@ static inline bool again_takes_vectors(struct again *again, const void *sendbuf,
 }
 
 /* One block, and those of all ranks. */
-static inline bool again_takes_blocks(struct part *one, const void *buf, struct part *all,
-                                      const void *bufs, int me)
+ENTRY_INLINE bool again_takes_blocks(struct part *one, const void *buf, struct part *all,
+                                     const void *bufs, int me)
 {
     ptrdiff_t mine = steps(me * (ptrdiff_t)all->count, all->layout->extent);
     one->base = (void *)buf;
@@ -99,8 +108,8 @@ static inline bool again_takes_blocks(struct part *one, const void *buf, struct 
 }
 
 /* The same where the root has all of them, and the others one. */
-static inline bool again_takes_rooted(struct part *one, const void *buf, struct part *all,
-                                      const void *bufs, int me, int root)
+ENTRY_INLINE bool again_takes_rooted(struct part *one, const void *buf, struct part *all,
+                                     const void *bufs, int me, int root)
 {
     return me == root ? again_takes_blocks(one, buf, all, bufs, me) : again_takes_one(one, buf);
 }

@@ -19,6 +19,12 @@ struct pool;       /* src/bsend_pool.h */
 struct stream;     /* src/stream.h */
 struct topology;   /* src/topo.h */
 
+/* Inlined always: the return address has to be the one into the program; and of checks gcc would leave parts apart, out
+ * of reach of hot.ld. */
+#define ENTRY_INLINE static inline __attribute__((always_inline))
+
+enum { COMM_RECENT = 8 };
+
 struct comm {
     struct object object; /* OBJECT_COMM */
     struct channel p2p;   /* peers: the group, or the remote group of an intercommunicator */
@@ -26,13 +32,14 @@ struct comm {
     struct group *group;  /* mine */
     struct group *remote; /* the other one; NULL for an intracommunicator */
     struct errhandler *errhandler;
-    struct attributes *attributes;     /* NULL: none */
-    struct topology *topology;         /* NULL: none */
-    struct info *info;                 /* hints; NULL: none */
-    struct stream *stream;             /* of a device; NULL: none */
-    struct pool *pool;                 /* the buffer attached; NULL: none */
-    struct again **again, *again_last; /* calls that come again, the last one; NULL: none */
-    uint32_t session;                  /* see struct group */
+    struct attributes *attributes;           /* NULL: none */
+    struct topology *topology;               /* NULL: none */
+    struct info *info;                       /* hints; NULL: none */
+    struct stream *stream;                   /* of a device; NULL: none */
+    struct pool *pool;                       /* the buffer attached; NULL: none */
+    struct again **again;                    /* calls that come again; NULL: none */
+    struct again *again_recent[COMM_RECENT]; /* the last ones of them, or NULL */
+    uint32_t session;                        /* see struct group */
     bool freed;  /* the user's handle is gone; requests may still hold it */
     int orphans; /* operations under way that nobody waits for */
     char name[MPI_MAX_OBJECT_NAME];

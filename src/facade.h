@@ -49,10 +49,6 @@ int leave_unbuilt(struct entry *e, void *owner) __attribute__((cold));
  * then.  NULL is nobody.  Of several in one call the first counts. */
 void leave_blame(struct comm *comm) __attribute__((cold));
 
-/* Inlined always: the return address has to be the one into the program; and of checks gcc would leave parts apart, out
- * of reach of hot.ld. */
-#define ENTRY_INLINE static inline __attribute__((always_inline))
-
 /* Take the engine of a communicator or of requests alone, if they can be worked with in that way. */
 void enter_engine_of_comm(MPI_Comm handle);
 void enter_engine_of_requests(int n, const MPI_Request *handles);
@@ -60,7 +56,7 @@ void enter_engine_of_requests(int n, const MPI_Request *handles);
 /* It had to wait for the lock: one more reason for the engines to part. */
 void enter_clash(MPI_Comm handle) __attribute__((cold));
 
-static inline struct entry enter_told(const char *function, bool locked)
+static inline struct entry enter_begin(const char *function, bool locked)
 {
     struct entry e = { function, MPI_SUCCESS, locked };
     if (__builtin_expect(trace_on, 0))
@@ -73,7 +69,16 @@ static inline struct entry enter_told(const char *function, bool locked)
 ENTRY_INLINE struct entry enter_taken(const char *function, bool locked)
 {
     record_enter(function, __builtin_return_address(0));
-    return enter_told(function, locked);
+    return enter_begin(function, locked);
+}
+
+/* The recorder knows already that the user is here. */
+static inline struct entry enter_told(const char *function)
+{
+    bool many = threads_are_many();
+    if (many)
+        engine_take();
+    return enter_begin(function, many);
 }
 
 ENTRY_INLINE struct entry enter(const char *function)
@@ -100,7 +105,7 @@ static inline struct entry enter_comm_told(const char *function, MPI_Comm comm)
         enter_engine_of_comm(comm);
     else if (many && __builtin_expect(enter_lock(), 0))
         enter_clash(comm);
-    return enter_told(function, many);
+    return enter_begin(function, many);
 }
 
 ENTRY_INLINE struct entry enter_comm(const char *function, MPI_Comm comm)

@@ -18,7 +18,7 @@ import textwrap
 
 SRC = pathlib.Path(__file__).resolve().parent
 WIDTH = 96
-WORLD = ("anytime", "manual", "later", "solo", "quick")
+WORLD = ("anytime", "manual", "later", "solo", "quick", "recalled")
 
 # ---- the kinds: how a parameter of a body looks to the user, and what the entry point does ----
 # OBJECTS: name of the object, the user's type; OWNERS: arguments whose error handler is called.
@@ -366,19 +366,25 @@ class Entry:
             return "_request", ", request"
         return "_requests", ", count, array_of_requests"
 
-    def quick(self):
-        """The entry point of a function that has a quick way: all else is another function."""
+    def has_short(self):
+        return self.f.is_("quick") or self.f.is_("recalled")
+
+    def short(self):
+        """The entry point of a function that has a short way: all else is another function."""
         names = "(%s)" % ", ".join(p.name for p in self.f.parameters)
         yield declaration(self.f, self.f.prefix, self.name.removeprefix(self.f.name), self.wide)
         yield "{"
         yield "    record_enter(\"%s\", __builtin_return_address(0));" % self.name
-        yield "    if (%s_quick%s)" % (self.f.body, names)
-        yield "        return MPI_SUCCESS;"
-        yield "    return any_%s%s;" % (self.name, names)
+        if self.f.is_("quick"):
+            yield "    int rc = %s_quick%s;" % (self.f.body, names)
+            yield "    return rc != QUICK_NOT ? rc : any_%s%s;" % (self.name, names)
+        else:
+            yield "    struct again *again = %s_recalled%s;" % (self.f.body, names)
+            yield "    return again ? again_call(again) : any_%s%s;" % (self.name, names)
         yield "}"
 
     def lines(self):
-        if self.f.is_("quick"):
+        if self.has_short():
             suffix = self.name.removeprefix(self.f.name)
             yield "static __attribute__((noinline)) " + declaration(self.f, "any_", suffix, self.wide)
         else:
@@ -388,7 +394,7 @@ class Entry:
         more = ""
         if self.f.is_("solo"):
             how, more = self.solo()
-        if self.f.is_("quick"):
+        if self.has_short():
             how += "_told"
         yield "    struct entry e = enter%s(\"%s\"%s);" % (how, self.name, more)
         owner = self.owner()
@@ -416,8 +422,8 @@ class Entry:
                     yield "        *%s = %s;" % (p.name, p.kind.undone)
             yield "    return leave_tool(&e);" if self.f.tool else "    return leave(&e, %s);" % owner
         yield "}"
-        if self.f.is_("quick"):
-            yield from self.quick()
+        if self.has_short():
+            yield from self.short()
         if self.f.prefix:
             yield "ALIAS(%s, P%s);" % (self.name, self.name)
         yield ""
@@ -430,7 +436,8 @@ def write_entries(out):
                  " * the arguments, call the body, leave through the error handler.", " */",
                  "#include \"src/checks.h\"", "#include \"src/api/%s.h\"" % chapter]
         lines += ["#include \"src/stream.h\""] * (chapter in EXTENSIONS)
-        lines += ["#include \"src/quick.h\""] * any(f.is_("quick") for f in functions)
+        lines += ["#include \"src/quick_p2p.h\""] * any(f.is_("quick") for f in functions)
+        lines += ["#include \"src/recall.h\""] * any(f.is_("recalled") for f in functions)
         lines += ["#include \"src/solo.h\""] * any(f.is_("solo") for f in functions) + [
                  "",
                  "#pragma GCC visibility push(default)",

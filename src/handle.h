@@ -19,7 +19,7 @@ static inline bool handle_is_predefined(const void *handle)
     return (uintptr_t)handle < OBJECT_FIRST_ID;
 }
 
-static inline struct comm *handle_comm(MPI_Comm handle)
+ENTRY_INLINE struct comm *handle_comm(MPI_Comm handle)
 {
     struct comm *comm = handle == MPI_COMM_WORLD  ? &comm_world
                         : handle == MPI_COMM_SELF ? &comm_self

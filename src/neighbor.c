@@ -7,6 +7,7 @@
  */
 #include "src/again.h"
 #include "src/api/topology.h"
+#include "src/asked.h"
 
 /* Byte displacements, the same in both forms of a call. */
 static struct counts bytes(const MPI_Aint *displs)

@@ -9,7 +9,7 @@
 #include "src/api/kinds.h"
 
 /* Wait until every process of the communicator has called this function. */
-int xmpi_barrier(comm_t comm);
+recalled int xmpi_barrier(comm_t comm);
 
 /* Start a barrier; complete it with MPI_Wait. */
 int xmpi_ibarrier(comm_t comm, request_out_t *request);
@@ -18,8 +18,8 @@ int xmpi_ibarrier(comm_t comm, request_out_t *request);
 int xmpi_barrier_init(comm_t comm, info_t info, request_out_t *request);
 
 /* Hand the root's data to every process of the communicator. */
-int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
-               comm_t comm);
+recalled int xmpi_bcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
+                        comm_t comm);
 
 /* Start a broadcast; complete it with MPI_Wait. */
 int xmpi_ibcast(inout_t buffer, part_count_t count, part_type_t datatype, root_t root,
@@ -30,8 +30,9 @@ int xmpi_bcast_init(inout_t buffer, part_count_t count, part_type_t datatype, ro
                     comm_t comm, info_t info, request_out_t *request);
 
 /* Collect one block of every process at the root, in the order of ranks. */
-int xmpi_gather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
-                root_count_t recvcount, root_type_t recvtype, root_t root, comm_t comm);
+recalled int xmpi_gather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+                         out_t recvbuf, root_count_t recvcount, root_type_t recvtype,
+                         root_t root, comm_t comm);
 
 /* Start a gather; complete it with MPI_Wait. */
 int xmpi_igather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
@@ -59,8 +60,9 @@ int xmpi_gatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype
                       comm_t comm, info_t info, request_out_t *request);
 
 /* Deal out the root's blocks, one to every process, in the order of ranks. */
-int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
-                 mine_count_t recvcount, mine_type_t recvtype, root_t root, comm_t comm);
+recalled int xmpi_scatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype,
+                          out_t recvbuf, mine_count_t recvcount, mine_type_t recvtype,
+                          root_t root, comm_t comm);
 
 /* Start a scatter; complete it with MPI_Wait. */
 int xmpi_iscatter(in_t sendbuf, root_count_t sendcount, root_type_t sendtype, out_t recvbuf,
@@ -88,8 +90,9 @@ int xmpi_scatterv_init(in_t sendbuf, counts_t sendcounts, displs_t displs, root_
                        comm_t comm, info_t info, request_out_t *request);
 
 /* Collect one block of every process on all processes. */
-int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
-                   count_t recvcount, committed_t recvtype, comm_t comm);
+recalled int xmpi_allgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+                            out_t recvbuf, count_t recvcount, committed_t recvtype,
+                            comm_t comm);
 
 /* Start an allgather; complete it with MPI_Wait. */
 int xmpi_iallgather(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
@@ -117,8 +120,8 @@ int xmpi_allgatherv_init(in_t sendbuf, mine_count_t sendcount, mine_type_t sendt
                          request_out_t *request);
 
 /* Every process sends a block of its own to every process. */
-int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
-                  count_t recvcount, committed_t recvtype, comm_t comm);
+recalled int xmpi_alltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype,
+                           out_t recvbuf, count_t recvcount, committed_t recvtype, comm_t comm);
 
 /* Start an all-to-all exchange; complete it with MPI_Wait. */
 int xmpi_ialltoall(in_t sendbuf, mine_count_t sendcount, mine_type_t sendtype, out_t recvbuf,
@@ -165,8 +168,8 @@ int xmpi_alltoallw_init(in_t sendbuf, counts_t sendcounts, displs_t sdispls,
                         info_t info, request_out_t *request);
 
 /* Combine the data of all processes, element by element; the root gets the result. */
-int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
-                part_op_t op, root_t root, comm_t comm);
+recalled int xmpi_reduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
+                         part_op_t op, root_t root, comm_t comm);
 
 /* Start a reduction; complete it with MPI_Wait. */
 int xmpi_ireduce(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_t datatype,
@@ -178,8 +181,8 @@ int xmpi_reduce_init(in_t sendbuf, out_t recvbuf, part_count_t count, part_type_
                      request_out_t *request);
 
 /* Combine the data of all processes, element by element; everybody gets the result. */
-int xmpi_allreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
-                   comm_t comm);
+recalled int xmpi_allreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+                            op_t op, comm_t comm);
 
 /* Start an allreduce; complete it with MPI_Wait. */
 int xmpi_iallreduce(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
@@ -190,8 +193,8 @@ int xmpi_allreduce_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t 
                         op_t op, comm_t comm, info_t info, request_out_t *request);
 
 /* Combine vectors of size x recvcount elements; every process gets the block of its rank. */
-int xmpi_reduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
-                              committed_t datatype, op_t op, comm_t comm);
+recalled int xmpi_reduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
+                                       committed_t datatype, op_t op, comm_t comm);
 
 /* Start a reduce-scatter of equal blocks; complete it with MPI_Wait. */
 int xmpi_ireduce_scatter_block(in_t sendbuf, out_t recvbuf, count_t recvcount,
@@ -217,8 +220,8 @@ int xmpi_reduce_scatter_init(in_t sendbuf, out_t recvbuf, counts_t recvcounts,
                              request_out_t *request);
 
 /* Combine the data of the processes 0 to my own rank. */
-int xmpi_scan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
-              intra_t comm);
+recalled int xmpi_scan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+                       op_t op, intra_t comm);
 
 /* Start a prefix reduction; complete it with MPI_Wait. */
 int xmpi_iscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
@@ -229,8 +232,8 @@ int xmpi_scan_init(in_t sendbuf, out_t recvbuf, count_t count, committed_t datat
                    intra_t comm, info_t info, request_out_t *request);
 
 /* Combine the data of the processes before mine; rank 0 gets nothing. */
-int xmpi_exscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,
-                intra_t comm);
+recalled int xmpi_exscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype,
+                         op_t op, intra_t comm);
 
 /* Start an exclusive prefix reduction; complete it with MPI_Wait. */
 int xmpi_iexscan(in_t sendbuf, out_t recvbuf, count_t count, committed_t datatype, op_t op,

@@ -14,8 +14,10 @@
  *              user's, not kinds); only prototypes and the man page are generated.
  *     solo     there is a second body, xmpi_x_solo (src/solo.c), for a thread that has the engine of the
  *              communicator or of the requests alone.
- *     quick    most calls are done by xmpi_x_quick (src/quick.h) with the arguments as the user gave them; when
- *              it returns false nothing has happened.
+ *     quick    most calls are done by xmpi_x_quick (src/quick_p2p.h) with the arguments as the user gave them; when
+ *              it returns QUICK_NOT nothing has happened.
+ *     recalled a call that comes again is found by xmpi_x_recalled (src/recall.h) from the arguments as the user gave
+ *              them; NULL is any other.
  *     anytime  may be called before initialisation and after finalisation (MPI 5.0, 11.4.1).
  *
  * `python3 src/gen_api.py --missing` lists the bodies that are expected and not written.
@@ -33,6 +35,7 @@
 #define anytime
 #define solo
 #define quick
+#define recalled
 
 struct comm;
 struct errhandler;

@@ -10,8 +10,8 @@
 /* ---- blocking ---- */
 
 /* Send a message and return once the buffer may be reused. */
-solo int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
-                   comm_t comm);
+quick solo int xmpi_send(data_t buf, count_t count, committed_t datatype, dest_t dest,
+                         tag_t tag, comm_t comm);
 
 /* Send through the buffer that the program attached: never waits for the receiver. */
 int xmpi_bsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag_t tag,
@@ -26,8 +26,8 @@ int xmpi_rsend(data_t buf, count_t count, committed_t datatype, dest_t dest, tag
                comm_t comm);
 
 /* Receive a message: wait until it is here. */
-solo int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source,
-                   anytag_t tag, comm_t comm, status_t status);
+quick solo int xmpi_recv(room_t buf, count_t count, committed_t datatype, source_t source,
+                         anytag_t tag, comm_t comm, status_t status);
 
 /* Send one message and receive another; the two may cross. */
 int xmpi_sendrecv(data_t sendbuf, count_t sendcount, committed_t sendtype, dest_t dest,

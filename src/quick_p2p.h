@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is marked `quick` in src/api: messages with nothing wrong about them and nothing special, from the user's
+ * arguments to the slot or the list of receives by one call (pml_isend_quick).
+ */
+#ifndef XMPI_SRC_QUICK_P2P_H
+#define XMPI_SRC_QUICK_P2P_H
+
+#include "src/handle.h"
+#include "src/quick.h"
+#include "src/request.h"
+#include "src/status.h"
+#include "src/type.h"
+
+/* NULL: not one that is committed, or somebody has to make it first. */
+ENTRY_INLINE const struct type *quick_type(MPI_Datatype handle)
+{
+    uintptr_t i = (uintptr_t)handle - TYPE_FIRST;
+    if (__builtin_expect(i < TYPE_TABLE, 1))
+        return types_predefined[i].committed ? &types_predefined[i] : NULL;
+    const struct type *type = (const struct type *)handle;
+    return object_is(type, OBJECT_TYPE) && type->committed ? type : NULL;
+}
+
+/* MPI_IN_PLACE is the lowest address but NULL that means something. */
+static inline bool quick_is_address(const void *buf)
+{
+    return (uintptr_t)buf > (uintptr_t)MPI_IN_PLACE;
+}
+
+ENTRY_INLINE int xmpi_send_quick(const void *buf, int64_t count, MPI_Datatype datatype,
+                                 int dest, int tag, MPI_Comm comm_)
+{
+    if (!quick_may_enter() || count < 0 || tag < 0 || !quick_is_address(buf))
+        return QUICK_NOT;
+    struct comm *comm = handle_comm(comm_);
+    if (!comm || (unsigned)dest >= (unsigned)comm->p2p.size)
+        return QUICK_NOT;
+    const struct type *type = quick_type(datatype);
+    return type && pml_send_quick(&comm->p2p, buf, (size_t)count, type->layout, dest, tag)
+               ? MPI_SUCCESS
+               : QUICK_NOT;
+}
+
+ENTRY_INLINE int xmpi_isend_quick(const void *buf, int64_t count, MPI_Datatype datatype,
+                                  int dest, int tag, MPI_Comm comm_, MPI_Request *request)
+{
+    if (!quick_may_enter() || count < 0 || tag < 0 || !request || !quick_is_address(buf))
+        return QUICK_NOT;
+    struct comm *comm = handle_comm(comm_);
+    if (!comm || (unsigned)dest >= (unsigned)comm->p2p.size)
+        return QUICK_NOT;
+    const struct type *type = quick_type(datatype);
+    if (!type)
+        return QUICK_NOT;
+    struct request *made =
+        pml_isend_quick(&comm->p2p, buf, (size_t)count, type->layout, dest, tag);
+    if (!made)
+        return QUICK_NOT;
+    request_keep(made, comm);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+ENTRY_INLINE int xmpi_irecv_quick(void *buf, int64_t count, MPI_Datatype datatype, int source,
+                                  int tag, MPI_Comm comm_, MPI_Request *request)
+{
+    if (!quick_may_enter() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !request ||
+        !quick_is_address(buf))
+        return QUICK_NOT;
+    struct comm *comm = handle_comm(comm_);
+    if (!comm || ((unsigned)source >= (unsigned)comm->p2p.size && source != MPI_ANY_SOURCE))
+        return QUICK_NOT;
+    const struct type *type = quick_type(datatype);
+    if (!type)
+        return QUICK_NOT;
+    struct request *made =
+        pml_irecv_quick(&comm->p2p, buf, (size_t)count, type->layout, source, tag);
+    if (!made)
+        return QUICK_NOT;
+    request_keep(made, comm);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* Whatever becomes of it, by the way of MPI_Recv: that has few layers. */
+ENTRY_INLINE int xmpi_recv_quick(void *buf, int64_t count, MPI_Datatype datatype, int source,
+                                 int tag, MPI_Comm comm_, MPI_Status *status)
+{
+    if (!quick_may_enter() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
+        !quick_is_address(buf) || gpu_possible)
+        return QUICK_NOT;
+    struct comm *comm = handle_comm(comm_);
+    if (!comm || ((unsigned)source >= (unsigned)comm->p2p.size && source != MPI_ANY_SOURCE))
+        return QUICK_NOT;
+    const struct type *type = quick_type(datatype);
+    int64_t bytes;
+    if (!type || __builtin_mul_overflow(count, (int64_t)type->layout->size, &bytes))
+        return QUICK_NOT;
+    struct buffer data = { buf, (size_t)count, type->layout, HERE };
+    struct envelope from = { .peer = source, .tag = tag };
+    struct result result;
+    int rc = pml_recv(&comm->p2p, &data, &from, &result);
+    status_write(status, &result);
+    return quick_end(rc, comm);
+}
+
+#endif

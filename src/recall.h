@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is marked `recalled` in src/api: blocking collectives that come again and again (src/again.h), from the user's
+ * arguments to the shared slots by one call.  Whoever calls with those of the last call, as he named them, may: handles
+ * are those of predefined objects, which mean the same until MPI_Finalize, so nothing is checked but the buffers.  NULL:
+ * it is not the same, or not known; then the entry point does all it has to.
+ */
+#ifndef XMPI_SRC_RECALL_H
+#define XMPI_SRC_RECALL_H
+
+#include "src/again.h"
+#include "src/fuse.h"
+#include "src/handle.h"
+#include "src/quick.h"
+
+/* Perform it, to the end of this function. */
+static inline int again_call(struct again *again)
+{
+    return quick_end(again_run(again, again->comm), again->comm);
+}
+
+/* What is kept of the last such call, whatever its sides were. */
+ENTRY_INLINE struct again *recall(MPI_Comm handle, enum collective what, int root)
+{
+    struct comm *comm = quick_may_enter() ? handle_comm(handle) : NULL;
+    struct again *again = comm ? *again_recent(comm, what, root) : NULL;
+    bool same = again && again->state == AGAIN_KEPT && again->key.what == what &&
+                again->key.root == root && repeat_holds(&again->repeat, &comm->team);
+    return same ? again : NULL;
+}
+
+/* Was side 0, which sends or is the only one, or side 1, which receives, the same? */
+ENTRY_INLINE bool recalls_side(const struct again *again, int i, int64_t count,
+                               MPI_Datatype datatype)
+{
+    return again->key.counts[i] == count && again->datatypes[i] == datatype;
+}
+
+ENTRY_INLINE struct again *xmpi_barrier_recalled(MPI_Comm comm)
+{
+    return recall(comm, COLL_BARRIER, 0);
+}
+
+ENTRY_INLINE struct again *xmpi_bcast_recalled(void *buffer, int64_t count,
+                                               MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    struct again *again = recall(comm, COLL_BCAST, root);
+    return again && recalls_side(again, 0, count, datatype) &&
+                   again_takes_one(&again->repeat.call.recv, buffer)
+               ? again
+               : NULL;
+}
+
+/* The root has a block of each rank, and the others their own. */
+ENTRY_INLINE struct again *xmpi_gather_recalled(const void *sendbuf, int64_t sendcount,
+                                                MPI_Datatype sendtype, void *recvbuf,
+                                                int64_t recvcount, MPI_Datatype recvtype,
+                                                int root, MPI_Comm comm)
+{
+    struct again *again = recall(comm, COLL_GATHER, root);
+    if (!again || !recalls_side(again, 0, sendcount, sendtype))
+        return NULL;
+    int me = comm_rank(again->comm);
+    if (me == root && !recalls_side(again, 1, recvcount, recvtype))
+        return NULL;
+    struct call *call = &again->repeat.call;
+    return again_takes_rooted(&call->send, sendbuf, &call->recv, recvbuf, me, root) ? again
+                                                                                    : NULL;
+}
+
+ENTRY_INLINE struct again *xmpi_scatter_recalled(const void *sendbuf, int64_t sendcount,
+                                                 MPI_Datatype sendtype, void *recvbuf,
+                                                 int64_t recvcount, MPI_Datatype recvtype,
+                                                 int root, MPI_Comm comm)
+{
+    struct again *again = recall(comm, COLL_SCATTER, root);
+    if (!again || !recalls_side(again, 1, recvcount, recvtype))
+        return NULL;
+    int me = comm_rank(again->comm);
+    if (me == root && !recalls_side(again, 0, sendcount, sendtype))
+        return NULL;
+    struct call *call = &again->repeat.call;
+    return again_takes_rooted(&call->recv, recvbuf, &call->send, sendbuf, me, root) ? again
+                                                                                    : NULL;
+}
+
+ENTRY_INLINE struct again *xmpi_allgather_recalled(const void *sendbuf, int64_t sendcount,
+                                                   MPI_Datatype sendtype, void *recvbuf,
+                                                   int64_t recvcount, MPI_Datatype recvtype,
+                                                   MPI_Comm comm)
+{
+    struct again *again = recall(comm, COLL_ALLGATHER, 0);
+    if (!again || !recalls_side(again, 0, sendcount, sendtype) ||
+        !recalls_side(again, 1, recvcount, recvtype))
+        return NULL;
+    struct call *call = &again->repeat.call;
+    return again_takes_blocks(&call->send, sendbuf, &call->recv, recvbuf,
+                              comm_rank(again->comm))
+               ? again
+               : NULL;
+}
+
+ENTRY_INLINE struct again *xmpi_alltoall_recalled(const void *sendbuf, int64_t sendcount,
+                                                  MPI_Datatype sendtype, void *recvbuf,
+                                                  int64_t recvcount, MPI_Datatype recvtype,
+                                                  MPI_Comm comm)
+{
+    struct again *again = recall(comm, COLL_ALLTOALL, 0);
+    return again && recalls_side(again, 0, sendcount, sendtype) &&
+                   recalls_side(again, 1, recvcount, recvtype) && sendbuf != MPI_IN_PLACE &&
+                   again_takes_vectors(again, sendbuf, recvbuf)
+               ? again
+               : NULL;
+}
+
+/* A reduction of equal vectors. */
+ENTRY_INLINE bool recalls_vector(const struct again *again, const void *sendbuf, int64_t count,
+                                 MPI_Datatype datatype, MPI_Op op)
+{
+    return recalls_side(again, 0, count, datatype) && again->op == op &&
+           again->key.in_place == (sendbuf == MPI_IN_PLACE);
+}
+
+ENTRY_INLINE struct again *xmpi_reduce_recalled(const void *sendbuf, void *recvbuf,
+                                                int64_t count, MPI_Datatype datatype, MPI_Op op,
+                                                int root, MPI_Comm comm)
+{
+    struct again *again = recall(comm, COLL_REDUCE, root);
+    if (!again || !recalls_vector(again, sendbuf, count, datatype, op))
+        return NULL;
+    bool is_end = root == comm_rank(again->comm);
+    return (is_end ? again_takes_vectors(again, sendbuf, recvbuf)
+                   : again_takes_one(&again->repeat.call.send, sendbuf))
+               ? again
+               : NULL;
+}
+
+/* What was recalled, if the vectors are the same, too. */
+ENTRY_INLINE struct again *recalled_vectors(struct again *again, const void *sendbuf,
+                                            void *recvbuf, int64_t count, MPI_Datatype datatype,
+                                            MPI_Op op)
+{
+    return again && recalls_vector(again, sendbuf, count, datatype, op) &&
+                   again_takes_vectors(again, sendbuf, recvbuf)
+               ? again
+               : NULL;
+}
+
+ENTRY_INLINE struct again *xmpi_allreduce_recalled(const void *sendbuf, void *recvbuf,
+                                                   int64_t count, MPI_Datatype datatype,
+                                                   MPI_Op op, MPI_Comm comm)
+{
+    struct again *again = fuse_is_open() ? NULL : recall(comm, COLL_ALLREDUCE, 0);
+    return recalled_vectors(again, sendbuf, recvbuf, count, datatype, op);
+}
+
+ENTRY_INLINE struct again *xmpi_reduce_scatter_block_recalled(const void *sendbuf,
+                                                              void *recvbuf, int64_t count,
+                                                              MPI_Datatype datatype, MPI_Op op,
+                                                              MPI_Comm comm)
+{
+    return recalled_vectors(recall(comm, COLL_REDUCE_SCATTER_BLOCK, 0), sendbuf, recvbuf, count,
+                            datatype, op);
+}
+
+ENTRY_INLINE struct again *xmpi_scan_recalled(const void *sendbuf, void *recvbuf, int64_t count,
+                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return recalled_vectors(recall(comm, COLL_SCAN, 0), sendbuf, recvbuf, count, datatype, op);
+}
+
+ENTRY_INLINE struct again *xmpi_exscan_recalled(const void *sendbuf, void *recvbuf,
+                                                int64_t count, MPI_Datatype datatype, MPI_Op op,
+                                                MPI_Comm comm)
+{
+    return recalled_vectors(recall(comm, COLL_EXSCAN, 0), sendbuf, recvbuf, count, datatype,
+                            op);
+}
+
+#endif
