@@ -71,7 +71,8 @@ static int later_say(struct later *l)
 {
     if (l->staging)
         staging_in(l->staging);
-    int error = tiny_say(&l->round, &l->telling);
+    int error =
+        tiny_say(&l->round, l->telling.call, telling_word(&l->telling), l->telling.before);
     l->has_spoken = true;
     l->heard = l->round.first;
     return error;
@@ -79,7 +80,7 @@ static int later_say(struct later *l)
 
 static int later_take(struct later *l)
 {
-    int error = tiny_take(&l->round, &l->telling);
+    int error = tiny_take(&l->round, l->telling.call);
     if (l->staging && !error)
         staging_out(l->staging);
     return error ? error : staging_check(&l->call);

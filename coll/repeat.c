@@ -96,10 +96,11 @@ static inline void count(const struct performing *p, struct team *team)
 /* Through slots.  What nobody waits for is done while the others' words are on their way. */
 static inline int perform(struct performing *p, struct team *team)
 {
-    int error = tiny_say(&p->round, &p->telling);
+    const struct telling *t = &p->telling;
+    int error = tiny_say(&p->round, t->call, telling_word(t), t->before);
     count(p, team);
     if (!error)
-        error = tiny_take(&p->round, &p->telling);
+        error = tiny_take(&p->round, t->call);
     if (!error)
         tiny_fetch(&p->round);
     if (__builtin_expect(p->unfit.any | p->unfit.error, 0))

@@ -37,12 +37,14 @@
 static int take_blocks(struct round *round, const struct part *to, enum from from)
 {
     for (int r = 0; r < round->tiny->n; r++) {
-        const struct slot *slot = NULL;
-        int lost = r == round->tiny->me ? 0 : tiny_hear(round, r, &slot);
+        if (r == round->tiny->me)
+            continue;
+        const struct slot *slot;
+        struct buffer block = block_of(to, r);
+        int lost = tiny_hear(round, r, &slot);
         if (lost)
             return lost;
-        struct buffer block = block_of(to, r);
-        if (r != round->tiny->me && !round->error)
+        if (!round->error)
             unpack(&block, heard_at(round, slot, r, from));
     }
     return 0;
@@ -51,7 +53,13 @@ static int take_blocks(struct round *round, const struct part *to, enum from fro
 static void keep_own(const struct call *call, const struct buffer *to,
                      const struct buffer *from)
 {
-    if (!call->in_place)
+    if (call->in_place)
+        return;
+    char *place = buffer_flat(to);
+    const char *own = buffer_flat(from);
+    if (place && own && buffer_bytes(to) == buffer_bytes(from))
+        copy_bytes(place, own, buffer_bytes(from));
+    else
         buffer_copy(to, from);
 }
 
@@ -63,11 +71,9 @@ static void say_nothing(struct round *round, const struct call *call)
     (void)call;
 }
 
-/* Nobody looks at this rank's next slot before it has heard the others, so its line is asked for meanwhile. */
 static int take_nothing(struct round *round, const struct call *call)
 {
     (void)call;
-    tiny_want(round, round->sequence + 1);
     return tiny_hear_all(round);
 }
 
@@ -76,6 +82,18 @@ static void say_bcast(struct round *round, const struct call *call)
     struct buffer data = part_block(&call->recv, 0);
     if (call->root == round->tiny->me)
         pack(round->payload, &data, round->bytes);
+}
+
+void pack_several(const struct round *round, const struct part *from)
+{
+    char *at = round->payload;
+    for (int r = 0; r < round->tiny->n; r++) {
+        struct buffer block = part_block(from, r);
+        if (r == round->tiny->me)
+            continue;
+        pack(at, &block, round->bytes);
+        at += round->bytes;
+    }
 }
 
 /* From the root, whose word this is. */
@@ -143,40 +161,51 @@ static struct cells scattered(const struct round *round, const struct call *call
     return cells_of(round, call->root, 0, round->bytes);
 }
 
+/* Apart from what two ranks need, as above: they save no registers then. */
+static __attribute__((noinline)) void scatter_cells(const struct round *round,
+                                                    const struct call *call)
+{
+    struct cells cells = scattered(round, call);
+    for (int r = 0; r < round->tiny->n; r++) {
+        struct buffer block = part_block(&call->send, r);
+        if (r != round->tiny->me)
+            pack(cell_of(&cells, r), &block, round->bytes);
+    }
+}
+
 static void say_scatter(struct round *round, const struct call *call)
 {
     const struct tiny *t = round->tiny;
     if (call->root != t->me)
         return;
-    if (!is_spread(t->n, round->bytes)) {
+    if (is_spread(t->n, round->bytes))
+        scatter_cells(round, call);
+    else
         pack_others(round, &call->send);
-        return;
-    }
+}
+
+static __attribute__((noinline)) int take_cell(struct round *round, const struct call *call)
+{
+    struct buffer place = only_block(&call->recv);
     struct cells cells = scattered(round, call);
-    for (int r = 0; r < t->n; r++) {
-        struct buffer block = part_block(&call->send, r);
-        if (r != t->me)
-            pack(cell_of(&cells, r), &block, round->bytes);
-    }
+    const struct slot *slot;
+    int lost = tiny_hear(round, call->root, &slot);
+    if (!lost && !round->error)
+        unpack(&place, cell_of(&cells, round->tiny->me));
+    return lost;
 }
 
 static int take_scatter(struct round *round, const struct call *call)
 {
-    int me = round->tiny->me;
+    const struct tiny *t = round->tiny;
+    if (call->root != t->me && is_spread(t->n, round->bytes))
+        return take_cell(round, call);
     struct buffer place = only_block(&call->recv);
-    if (call->root == me) {
-        struct buffer own = part_block(&call->send, me);
-        keep_own(call, &place, &own);
-        return 0;
-    }
-    if (!is_spread(round->tiny->n, round->bytes))
+    if (call->root != t->me)
         return take_from_root(round, call, &place, FROM_MY_BLOCK);
-    const struct slot *slot;
-    struct cells cells = scattered(round, call);
-    int lost = tiny_hear(round, call->root, &slot);
-    if (!lost && !round->error)
-        unpack(&place, cell_of(&cells, me));
-    return lost;
+    struct buffer own = part_block(&call->send, t->me);
+    keep_own(call, &place, &own);
+    return 0;
 }
 
 static void say_alltoall(struct round *round, const struct call *call)
@@ -195,15 +224,7 @@ static int take_alltoall(struct round *round, const struct call *call)
 
 /* ---- which, and whether ---- */
 
-/* Whom a rank hears. */
-enum heard { HEARS_ALL, HEARS_ROOT, ROOT_HEARS_ALL, HEARS_LOWER, HEARS_BELOW };
-
-static const struct performance {
-    void (*say)(struct round *round, const struct call *call); /* NULL: take does, too */
-    int (*take)(struct round *round, const struct call *call);
-    enum heard hears;
-    bool apart; /* each rank says something else to each of the others */
-} performances[COLL_KINDS] = {
+static const struct performance performances[COLL_KINDS] = {
     [COLL_BARRIER] = { say_nothing, take_nothing, HEARS_ALL, false },
     [COLL_BCAST] = { say_bcast, take_bcast, HEARS_ROOT, false },
     [COLL_GATHER] = { say_gather, take_gather, ROOT_HEARS_ALL, false },
@@ -364,29 +385,8 @@ void tiny_prepare(struct round *round, struct tiny *tiny, const struct telling *
     await(round, round->performance->hears, call);
 }
 
-int tiny_say(struct round *round, const struct telling *telling)
+int tiny_recall(const struct round *round)
 {
-    const struct performance *p = round->performance;
-    const struct tiny *tiny = round->tiny;
-    int lost = tiny_begin(round, telling_word(telling), telling->before);
-    if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
-        (p->hears != HEARS_ROOT || telling->call->root == tiny->me))
-        lost = tiny_place(round);
-    if (lost || !p->say)
-        return lost;
-    p->say(round, telling->call);
-    tiny_publish(round);
-    return 0;
-}
-
-int tiny_take(struct round *round, const struct telling *telling)
-{
-    const struct performance *p = round->performance;
-    int lost = p->take(round, telling->call);
-    if (!lost && p->hears == HEARS_ALL)
-        round->tiny->known = round->sequence;
-    if (__builtin_expect(lost || !round->error, 1))
-        return lost;
     fail_recall(round->tiny);
     return round->error;
 }
@@ -396,9 +396,9 @@ int tiny_run(struct tiny *tiny, const struct telling *telling, struct unfit *unf
     struct round round;
     tiny_prepare(&round, tiny, telling);
     round.unfit = unfit;
-    int error = tiny_say(&round, telling);
+    int error = tiny_say(&round, telling->call, telling_word(telling), telling->before);
     if (!error)
-        error = tiny_take(&round, telling);
+        error = tiny_take(&round, telling->call);
     if (!error)
         tiny_fetch(&round);
     return error;

@@ -82,16 +82,16 @@ static inline char *cell_of(const struct cells *cells, int r)
 }
 
 /* The blocks of all others, for them to take. */
+void pack_several(const struct round *round, const struct part *from);
 static inline void pack_others(const struct round *round, const struct part *from)
 {
-    char *at = round->payload;
-    for (int r = 0; r < round->tiny->n; r++) {
-        if (r == round->tiny->me)
-            continue;
-        struct buffer block = part_block(from, r);
-        pack(at, &block, round->bytes);
-        at += round->bytes;
+    const struct tiny *t = round->tiny;
+    if (t->n != 2) {
+        pack_several(round, from);
+        return;
     }
+    struct buffer block = part_block(from, 1 - t->me);
+    pack(round->payload, &block, round->bytes);
 }
 
 /* Where a payload begins to be of interest here. */

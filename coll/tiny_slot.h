@@ -114,8 +114,19 @@ static inline uint64_t slot_before(const struct slot *slot)
     return atomic_load_explicit(&slot->before, memory_order_relaxed);
 }
 
-struct performance; /* coll/tiny.c */
-struct telling;     /* coll/tell.h */
+/* Whom a rank hears. */
+enum heard { HEARS_ALL, HEARS_ROOT, ROOT_HEARS_ALL, HEARS_LOWER, HEARS_BELOW };
+
+struct round;
+struct telling; /* coll/tell.h */
+
+/* How a collective goes: tiny.c. */
+struct performance {
+    void (*say)(struct round *round, const struct call *call); /* NULL: take does, too */
+    int (*take)(struct round *round, const struct call *call);
+    enum heard hears;
+    bool apart; /* each rank says something else to each of the others */
+};
 
 /* One operation on this rank: what is the same whenever it comes again (tiny_prepare), */
 struct round {
@@ -149,11 +160,6 @@ bool tiny_writes_everywhere(const struct tiny *tiny, const struct call *call);
 /* Once for all operations that are alike: `telling` but for what counts them. */
 void tiny_prepare(struct round *round, struct tiny *tiny, const struct telling *telling);
 
-/* Begin, and show the slot: afterwards the ranks round->first to round->last, but this one, have to
- * say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
-int tiny_say(struct round *round, const struct telling *telling);
-int tiny_take(struct round *round, const struct telling *telling);
-
 /* A record_teller of a round: who has not said it.  The same of the next operation's turn. */
 void tiny_tell(const void *round, struct record_wait *wait);
 void tiny_turn_tell(const struct tiny *tiny, const struct call *call, struct record_wait *wait);
@@ -167,6 +173,9 @@ void tiny_letters_open(struct tiny *tiny);
  * somebody is lost. */
 int tiny_turn(struct round *round);
 int tiny_place(struct round *round);
+
+/* What a rank has heard went well, but somebody is in another collective: the error, with its text. */
+int tiny_recall(const struct round *round) __attribute__((cold));
 
 /* Wait until a rank has written its slot.  MPIX_ERR_PROC_FAILED when somebody is lost before. */
 int tiny_wait(const struct round *round, int rank);
@@ -264,11 +273,14 @@ static inline void tiny_fetch(const struct round *round)
         t->behind = false;
         return;
     }
+    bool looks = ++t->listened % SELDOM == 0;
+    if (!looks && !t->behind)
+        return;
     uint64_t next = round->sequence + 1;
     const struct slot *slot = slot_of(t, round->source, next);
-    if (++t->listened % SELDOM == 0)
+    if (looks)
         t->behind = slot_says(slot, next);
-    else if (t->behind)
+    else
         for (size_t at = 0, end = slot_end(round); at < end; at += TINY_LINE)
             __builtin_prefetch((const char *)slot + at);
 }
@@ -290,8 +302,8 @@ static inline void tiny_publish(const struct round *round)
         tiny_want(round, round->sequence + AHEAD);
     bool some_sleep = false;
     doorbells_look();
-    for (int r = 0; r < t->n; r++)
-        some_sleep |= r != t->me && doorbell_is_down(t->member[r].bell);
+    for (int r = 0; r < t->n; r++) /* this one is awake */
+        some_sleep |= doorbell_is_down(t->member[r].bell);
     if (__builtin_expect(some_sleep, 0))
         tiny_wake(round);
 }
@@ -301,7 +313,7 @@ static inline void tiny_publish(const struct round *round)
 static inline void tiny_rest(const struct tiny *t, uint32_t looks)
 {
     enum { LOOKS = 4 };
-    if (looks % LOOKS == 0 && !t->crowded)
+    if (looks % LOOKS == 1 && !t->crowded)
         cpu_pause();
 }
 
@@ -347,6 +359,33 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
         t->member[rank].begun = round->sequence;
     *heard = slot;
     return 0;
+}
+
+/* Begin, and show the slot, with these two words of the call: afterwards the ranks round->first to round->last, but this one, have to
+ * say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
+static inline int tiny_say(struct round *round, const struct call *call, uint64_t said,
+                           uint64_t before)
+{
+    const struct performance *p = round->performance;
+    const struct tiny *tiny = round->tiny;
+    int lost = tiny_begin(round, said, before);
+    if (__builtin_expect(round->length > tiny->room, 0) && !lost &&
+        (p->hears != HEARS_ROOT || call->root == tiny->me))
+        lost = tiny_place(round);
+    if (lost || !p->say)
+        return lost;
+    p->say(round, call);
+    tiny_publish(round);
+    return 0;
+}
+
+static inline int tiny_take(struct round *round, const struct call *call)
+{
+    const struct performance *p = round->performance;
+    int lost = p->take(round, call);
+    if (!lost && p->hears == HEARS_ALL)
+        round->tiny->known = round->sequence;
+    return __builtin_expect(lost || !round->error, 1) ? lost : tiny_recall(round);
 }
 
 /* The slots of all others. */
