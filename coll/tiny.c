@@ -161,7 +161,7 @@ static struct cells scattered(const struct round *round, const struct call *call
     return cells_of(round, call->root, 0, round->bytes);
 }
 
-/* Apart from what two ranks need, as above: they save no registers then. */
+/* Of more than two ranks.  Apart, so that two save no registers for it. */
 static __attribute__((noinline)) void scatter_cells(const struct round *round,
                                                     const struct call *call)
 {

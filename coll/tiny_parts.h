@@ -81,7 +81,7 @@ static inline char *cell_of(const struct cells *cells, int r)
     return slot->payload + cells->skip + i % cells->each * cells->bytes;
 }
 
-/* The blocks of all others, for them to take. */
+/* The blocks of all others, for them to take; pack_several is what more than two ranks need (tiny.c). */
 void pack_several(const struct round *round, const struct part *from);
 static inline void pack_others(const struct round *round, const struct part *from)
 {

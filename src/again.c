@@ -5,24 +5,33 @@
 #include "src/asked_check.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { AGAIN_PLACES = 32 }; /* of a communicator, by a hash of the key: roots may rotate */
-
-static unsigned again_place(const struct again_key *key)
+static MPI_Datatype handle_of(const struct type *type)
 {
-    uint64_t sum = (uint64_t)key->what << 32 ^ (uint64_t)key->counts[0] << 8 ^
-                   (uint64_t)key->counts[1] << 20 ^ (uint64_t)key->root ^
-                   (uintptr_t)key->types[0] ^ (uintptr_t)key->op << 4 ^
-                   (uint64_t)key->in_place << 16;
-    return (unsigned)(sum * 0x9e3779b97f4a7c15u >> 59);
+    return type ? type->handle : MPI_DATATYPE_NULL;
 }
-_Static_assert(AGAIN_PLACES == 1 << (64 - 59), "five bits of the hash");
+
+/* The side that has one block, or the only one. */
+static int side_of(enum collective what)
+{
+    return what == COLL_SCATTER || what == COLL_SCATTERV;
+}
+
+static unsigned place_of(const struct again_key *key)
+{
+    int side = side_of(key->what);
+    return again_place((struct again_where){ .what = key->what,
+                                             .root = key->root,
+                                             .count = key->counts[side],
+                                             .datatype = handle_of(key->types[side]),
+                                             .op = key->op ? key->op->handle : MPI_OP_NULL,
+                                             .in_place = key->in_place });
+}
 
 /* NULL: without memory nothing is kept. */
 static struct again *place_for(struct comm *comm, const struct again_key *key)
 {
-    unsigned place = again_place(key);
+    unsigned place = place_of(key);
     if (!comm->again)
         comm->again = calloc(AGAIN_PLACES, sizeof(struct again *));
     if (comm->again && !comm->again[place])
@@ -90,18 +99,15 @@ static void learn(const struct asked *asked, const struct again_key *key)
         again->state = keep(again, asked) ? AGAIN_KEPT : AGAIN_REFUSED;
     again->key = *key;
     for (int i = 0; i < 2; i++)
-        again->datatypes[i] = key->types[i] ? key->types[i]->handle : MPI_DATATYPE_NULL;
+        again->datatypes[i] = handle_of(key->types[i]);
     again->op = key->op ? key->op->handle : MPI_OP_NULL;
     again->comm = comm;
 }
 
 struct again *again_find(struct comm *comm, const struct again_key *key)
 {
-    struct again *again = comm->again ? comm->again[again_place(key)] : NULL;
-    if (!again || !again_is(again, comm, key))
-        return NULL;
-    *again_recent(comm, key->what, key->root) = again;
-    return again;
+    struct again *again = comm->again ? comm->again[place_of(key)] : NULL;
+    return again && again_is(again, comm, key) ? again : NULL;
 }
 
 int again_first(struct asked *asked, int rc, const struct again_key *key)
@@ -201,5 +207,4 @@ void again_forget(struct comm *comm)
     }
     free(comm->again);
     comm->again = NULL;
-    memset(comm->again_recent, 0, sizeof comm->again_recent);
 }

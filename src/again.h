@@ -64,11 +64,25 @@ static inline bool again_is(const struct again *again, const struct comm *comm,
            repeat_holds(&again->repeat, &comm->team);
 }
 
-/* The last call of its kind and root, more or less. */
-static inline struct again **again_recent(struct comm *comm, enum collective what, int root)
+/* Where a call is kept: by what all ranks have alike of it, as users name it; roots may have turns, and calls of
+ * different lengths or operations. */
+struct again_where {
+    enum collective what;
+    int root;
+    int64_t count; /* of the only side, or of a block where all have one */
+    MPI_Datatype datatype;
+    MPI_Op op;
+    bool in_place;
+};
+enum { AGAIN_PLACES = 32 };
+static inline unsigned again_place(struct again_where w)
 {
-    return &comm->again_recent[((unsigned)what + (unsigned)root) % COMM_RECENT];
+    uint32_t sum = (uint32_t)w.count ^ (uint32_t)(uintptr_t)w.datatype << 8 ^
+                   (uint32_t)(uintptr_t)w.op << 20 ^ (uint32_t)w.root << 12 ^
+                   (uint32_t)w.what << 26 ^ (uint32_t)w.in_place << 17;
+    return sum * 0x9e3779b1u >> 27;
 }
+_Static_assert(AGAIN_PLACES == 1 << (32 - 27), "five bits of the hash");
 
 /* What is kept of such a call and may be used; NULL: nothing. */
 struct again *again_find(struct comm *comm, const struct again_key *key);

@@ -23,8 +23,6 @@ struct topology;   /* src/topo.h */
  * of reach of hot.ld. */
 #define ENTRY_INLINE static inline __attribute__((always_inline))
 
-enum { COMM_RECENT = 8 };
-
 struct comm {
     struct object object; /* OBJECT_COMM */
     struct channel p2p;   /* peers: the group, or the remote group of an intercommunicator */
@@ -32,16 +30,15 @@ struct comm {
     struct group *group;  /* mine */
     struct group *remote; /* the other one; NULL for an intracommunicator */
     struct errhandler *errhandler;
-    struct attributes *attributes;           /* NULL: none */
-    struct topology *topology;               /* NULL: none */
-    struct info *info;                       /* hints; NULL: none */
-    struct stream *stream;                   /* of a device; NULL: none */
-    struct pool *pool;                       /* the buffer attached; NULL: none */
-    struct again **again;                    /* calls that come again; NULL: none */
-    struct again *again_recent[COMM_RECENT]; /* the last ones of them, or NULL */
-    uint32_t session;                        /* see struct group */
-    bool freed;  /* the user's handle is gone; requests may still hold it */
-    int orphans; /* operations under way that nobody waits for */
+    struct attributes *attributes; /* NULL: none */
+    struct topology *topology;     /* NULL: none */
+    struct info *info;             /* hints; NULL: none */
+    struct stream *stream;         /* of a device; NULL: none */
+    struct pool *pool;             /* the buffer attached; NULL: none */
+    struct again **again;          /* calls that come again; NULL: none */
+    uint32_t session;              /* see struct group */
+    bool freed;                    /* the user's handle is gone; requests may still hold it */
+    int orphans;                   /* operations under way that nobody waits for */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What is marked `recalled` in src/api: blocking collectives that come again and again (src/again.h), from the user's
- * arguments to the shared slots by one call.  Whoever calls with those of the last call, as he named them, may: handles
+ * arguments to the shared slots by one call.  Whoever calls with those of a call that is kept, as he named them, may: handles
  * are those of predefined objects, which mean the same until MPI_Finalize, so nothing is checked but the buffers.  NULL:
  * it is not the same, or not known; then the entry point does all it has to.
  */
@@ -19,13 +19,13 @@ static inline int again_call(struct again *again)
     return quick_end(again_run(again, again->comm), again->comm);
 }
 
-/* What is kept of the last such call, whatever its sides were. */
-ENTRY_INLINE struct again *recall(MPI_Comm handle, enum collective what, int root)
+/* What is kept of the last such call, whatever its sides were, but for the place. */
+ENTRY_INLINE struct again *recall(MPI_Comm handle, struct again_where where)
 {
     struct comm *comm = quick_may_enter() ? handle_comm(handle) : NULL;
-    struct again *again = comm ? *again_recent(comm, what, root) : NULL;
-    bool same = again && again->state == AGAIN_KEPT && again->key.what == what &&
-                again->key.root == root && repeat_holds(&again->repeat, &comm->team);
+    struct again *again = comm && comm->again ? comm->again[again_place(where)] : NULL;
+    bool same = again && again->state == AGAIN_KEPT && again->key.what == where.what &&
+                again->key.root == where.root && repeat_holds(&again->repeat, &comm->team);
     return same ? again : NULL;
 }
 
@@ -38,13 +38,15 @@ ENTRY_INLINE bool recalls_side(const struct again *again, int i, int64_t count,
 
 ENTRY_INLINE struct again *xmpi_barrier_recalled(MPI_Comm comm)
 {
-    return recall(comm, COLL_BARRIER, 0);
+    return recall(comm, (struct again_where){ COLL_BARRIER, 0, 0, MPI_DATATYPE_NULL,
+                                              MPI_OP_NULL, false });
 }
 
 ENTRY_INLINE struct again *xmpi_bcast_recalled(void *buffer, int64_t count,
                                                MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, COLL_BCAST, root);
+    struct again *again = recall(
+        comm, (struct again_where){ COLL_BCAST, root, count, datatype, MPI_OP_NULL, false });
     return again && recalls_side(again, 0, count, datatype) &&
                    again_takes_one(&again->repeat.call.recv, buffer)
                ? again
@@ -57,7 +59,8 @@ ENTRY_INLINE struct again *xmpi_gather_recalled(const void *sendbuf, int64_t sen
                                                 int64_t recvcount, MPI_Datatype recvtype,
                                                 int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, COLL_GATHER, root);
+    struct again *again = recall(comm, (struct again_where){ COLL_GATHER, root, sendcount,
+                                                             sendtype, MPI_OP_NULL, false });
     if (!again || !recalls_side(again, 0, sendcount, sendtype))
         return NULL;
     int me = comm_rank(again->comm);
@@ -73,7 +76,8 @@ ENTRY_INLINE struct again *xmpi_scatter_recalled(const void *sendbuf, int64_t se
                                                  int64_t recvcount, MPI_Datatype recvtype,
                                                  int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, COLL_SCATTER, root);
+    struct again *again = recall(comm, (struct again_where){ COLL_SCATTER, root, recvcount,
+                                                             recvtype, MPI_OP_NULL, false });
     if (!again || !recalls_side(again, 1, recvcount, recvtype))
         return NULL;
     int me = comm_rank(again->comm);
@@ -89,7 +93,8 @@ ENTRY_INLINE struct again *xmpi_allgather_recalled(const void *sendbuf, int64_t 
                                                    int64_t recvcount, MPI_Datatype recvtype,
                                                    MPI_Comm comm)
 {
-    struct again *again = recall(comm, COLL_ALLGATHER, 0);
+    struct again *again = recall(comm, (struct again_where){ COLL_ALLGATHER, 0, sendcount,
+                                                             sendtype, MPI_OP_NULL, false });
     if (!again || !recalls_side(again, 0, sendcount, sendtype) ||
         !recalls_side(again, 1, recvcount, recvtype))
         return NULL;
@@ -105,7 +110,8 @@ ENTRY_INLINE struct again *xmpi_alltoall_recalled(const void *sendbuf, int64_t s
                                                   int64_t recvcount, MPI_Datatype recvtype,
                                                   MPI_Comm comm)
 {
-    struct again *again = recall(comm, COLL_ALLTOALL, 0);
+    struct again *again = recall(comm, (struct again_where){ COLL_ALLTOALL, 0, sendcount,
+                                                             sendtype, MPI_OP_NULL, false });
     return again && recalls_side(again, 0, sendcount, sendtype) &&
                    recalls_side(again, 1, recvcount, recvtype) && sendbuf != MPI_IN_PLACE &&
                    again_takes_vectors(again, sendbuf, recvbuf)
@@ -125,7 +131,8 @@ ENTRY_INLINE struct again *xmpi_reduce_recalled(const void *sendbuf, void *recvb
                                                 int64_t count, MPI_Datatype datatype, MPI_Op op,
                                                 int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, COLL_REDUCE, root);
+    struct again *again = recall(comm, (struct again_where){ COLL_REDUCE, root, count, datatype,
+                                                             op, sendbuf == MPI_IN_PLACE });
     if (!again || !recalls_vector(again, sendbuf, count, datatype, op))
         return NULL;
     bool is_end = root == comm_rank(again->comm);
@@ -133,6 +140,13 @@ ENTRY_INLINE struct again *xmpi_reduce_recalled(const void *sendbuf, void *recvb
                    : again_takes_one(&again->repeat.call.send, sendbuf))
                ? again
                : NULL;
+}
+
+/* Without a root. */
+ENTRY_INLINE struct again_where vector_where(enum collective what, const void *sendbuf,
+                                             int64_t count, MPI_Datatype datatype, MPI_Op op)
+{
+    return (struct again_where){ what, 0, count, datatype, op, sendbuf == MPI_IN_PLACE };
 }
 
 /* What was recalled, if the vectors are the same, too. */
@@ -150,7 +164,10 @@ ENTRY_INLINE struct again *xmpi_allreduce_recalled(const void *sendbuf, void *re
                                                    int64_t count, MPI_Datatype datatype,
                                                    MPI_Op op, MPI_Comm comm)
 {
-    struct again *again = fuse_is_open() ? NULL : recall(comm, COLL_ALLREDUCE, 0);
+    struct again *again =
+        fuse_is_open()
+            ? NULL
+            : recall(comm, vector_where(COLL_ALLREDUCE, sendbuf, count, datatype, op));
     return recalled_vectors(again, sendbuf, recvbuf, count, datatype, op);
 }
 
@@ -159,22 +176,25 @@ ENTRY_INLINE struct again *xmpi_reduce_scatter_block_recalled(const void *sendbu
                                                               MPI_Datatype datatype, MPI_Op op,
                                                               MPI_Comm comm)
 {
-    return recalled_vectors(recall(comm, COLL_REDUCE_SCATTER_BLOCK, 0), sendbuf, recvbuf, count,
-                            datatype, op);
+    return recalled_vectors(
+        recall(comm, vector_where(COLL_REDUCE_SCATTER_BLOCK, sendbuf, count, datatype, op)),
+        sendbuf, recvbuf, count, datatype, op);
 }
 
 ENTRY_INLINE struct again *xmpi_scan_recalled(const void *sendbuf, void *recvbuf, int64_t count,
                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return recalled_vectors(recall(comm, COLL_SCAN, 0), sendbuf, recvbuf, count, datatype, op);
+    return recalled_vectors(recall(comm, vector_where(COLL_SCAN, sendbuf, count, datatype, op)),
+                            sendbuf, recvbuf, count, datatype, op);
 }
 
 ENTRY_INLINE struct again *xmpi_exscan_recalled(const void *sendbuf, void *recvbuf,
                                                 int64_t count, MPI_Datatype datatype, MPI_Op op,
                                                 MPI_Comm comm)
 {
-    return recalled_vectors(recall(comm, COLL_EXSCAN, 0), sendbuf, recvbuf, count, datatype,
-                            op);
+    return recalled_vectors(
+        recall(comm, vector_where(COLL_EXSCAN, sendbuf, count, datatype, op)), sendbuf, recvbuf,
+        count, datatype, op);
 }
 
 #endif

@@ -435,6 +435,8 @@ static struct lane *any_await(uint32_t looks)
     while (!ready && plain && --looks > 0) {
         cpu_pause();
         ready = any_ready();
+        for (int i = 0; i < nactive && !ready; i++)
+            lane_expect(active[i]);
     }
     return ready;
 }
@@ -500,7 +502,7 @@ const struct link link_shm = {
     .take = shm_take,
     .poll = shm_poll,
     .poll_solo = shm_poll_solo,
-    .solo_bytes = INLINE_BYTES - SLOT_EXTRA,
+    .solo_bytes = ROW_BYTES,
     .share = reach_share,
     .reads = reach_reads,
     .read = shm_read,

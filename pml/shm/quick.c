@@ -81,8 +81,7 @@ static __attribute__((noinline)) bool send_row(struct channel *channel, const vo
     const struct peer_known *known = channel_known(channel, dest);
     struct peer *peer = known->peer;
     if (known->rank != dest + 1 || peer->link != &link_shm || peer->queue.first ||
-        !layout->dense || bytes <= SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
-        gpu_possible)
+        !layout->dense || bytes > (size_t)param_number(EAGER) || gpu_possible)
         return false;
     struct wire_short head = { .context = channel->context,
                                .source = (uint32_t)channel->rank,
@@ -103,7 +102,8 @@ bool pml_send_quick(struct channel *channel, const void *base, size_t count,
         return false;
     struct lane *lane = put_quick(channel, base, bytes, layout, dest, tag);
     if (!lane)
-        return send_row(channel, base, bytes, layout, dest, tag);
+        return bytes > SLOT_BODY && bytes <= ROW_BYTES &&
+               send_row(channel, base, bytes, layout, dest, tag);
     uint32_t name = name_quick(lane);
     if (__builtin_expect(name == 0, 0))
         follow(channel, dest, tag, bytes);

@@ -5,6 +5,8 @@
  */
 #include "pml/shm/lane_in.h"
 
+#include <assert.h>
+
 static bool lane_take_solo(struct lane *lane)
 {
     const struct slot *slot = lane_slot_in(lane, lane->next);
@@ -13,6 +15,7 @@ static bool lane_take_solo(struct lane *lane)
     if (slot->kind != WIRE_EAGER || slot->flags != 0 || slot->place >= PLACE_CHUNK)
         return false;
     uint32_t more = slot->place;
+    assert(more <= MOST_MORE_SLOTS);
     if (more > 0) {
         lane_copy_row(lane, row, slot->bytes);
         payload = row;
