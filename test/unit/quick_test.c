@@ -21,7 +21,10 @@ enum {
     MOST = 4, /* ranks */
     TAG = 3,
     FULL = 1000000,
-    AWHILE = 20
+    AWHILE = 20,
+    ROW = 796,    /* what goes by a row of slots at most, */
+    BEHIND = 128, /* and if others are on their way */
+    BURST = 400
 };
 
 static size_t length_of(int i)
@@ -130,6 +133,8 @@ static void send_all(struct channel *c)
     ck_assert_int_gt(quick, 3);
     ck_assert_int_lt(quick, (int)bootseg_slots(2));
     ck_assert_ptr_null(pml_isend_quick(c, text, 1, &layout_bytes, 1, TAG)); /* others wait */
+    ck_assert(!pml_send_quick(c, text, 1, &layout_bytes, 1, TAG));
+    ck_assert(!pml_send_quick(c, text, SLOT_BODY + 1, &layout_bytes, 1, TAG));
     atomic_store(job_word(), FULL);
     wait_all(requests, MESSAGES);
 }
@@ -173,6 +178,212 @@ static void refuse(struct channel *c)
         wait_all(&request, 1);
     }
     layout_drop(apart);
+}
+
+/* ---- blocking sends, which may take a row of slots ---- */
+
+static bool goes(struct channel *c, const void *data, size_t bytes)
+{
+    return pml_send_quick(c, data, bytes, &layout_bytes, 1 - c->rank, TAG);
+}
+
+static size_t received(struct channel *c, void *data, size_t most, int from)
+{
+    struct buffer buffer = job_bytes(data, most);
+    struct envelope envelope = { .peer = from, .tag = TAG };
+    struct result result;
+    ck_assert_int_eq(pml_recv(c, &buffer, &envelope, &result), 0);
+    ck_assert_int_eq(result.source, 1 - c->rank);
+    ck_assert_int_eq(result.tag, TAG);
+    return result.bytes;
+}
+
+/* So that there is a peer to send to. */
+static void turn(struct channel *c)
+{
+    char letter = 0;
+    struct buffer buffer = job_bytes(&letter, 1);
+    struct envelope envelope = { .peer = 1 - c->rank, .tag = TAG };
+    ck_assert_int_eq(pml_send(c, &buffer, &envelope, SEND_STANDARD), 0);
+    ck_assert_uint_eq(received(c, &letter, 1, 1 - c->rank), 1);
+}
+
+/* What the quick way takes and what it leaves to others; these are not on their way then. */
+static void send_some(struct channel *c, const char *text, struct layout *apart)
+{
+    struct lane *lane = channel_known(c, 1)->peer->lane;
+    lane->told = lane->head; /* as if it had looked, and nothing was there */
+    ck_assert(!goes(c, text, ROW + 1));
+    ck_assert(goes(c, text, ROW));
+    ck_assert(!goes(c, text, ROW)); /* the first one is not read, or nobody knows */
+    ck_assert(!goes(c, text, BEHIND + 1));
+    ck_assert(goes(c, text, BEHIND));
+    ck_assert(!pml_send_quick(c, text, 2, apart, 1, TAG));
+    ck_assert(!pml_send_quick(c, text, SLOT_BODY + 1, apart, 1, TAG));
+    ck_assert(!pml_send_quick(c, text, 1, &layout_bytes, 0, TAG)); /* to oneself */
+    ck_assert(!pml_send_quick(c, text, SLOT_BODY + 1, &layout_bytes, 0, TAG));
+    struct layout *pair = layout_contiguous(2, &layout_bytes);
+    ck_assert(
+        !pml_send_quick(c, text, SIZE_MAX / 2 + 1, pair, 1, TAG)); /* too many bytes to count */
+    layout_drop(pair);
+    params[PARAM_ID_EAGER].number = BEHIND - 1;
+    ck_assert(!goes(c, text, BEHIND));
+    ck_assert(goes(c, text, BEHIND - 1));
+    params[PARAM_ID_EAGER].number = 3;
+    ck_assert(!goes(c, text, 4));
+    ck_assert(goes(c, text, 3));
+    gpu_possible = true;
+    ck_assert(!goes(c, text, 1));
+    ck_assert(!goes(c, text, SLOT_BODY + 1));
+    gpu_possible = false;
+}
+
+static void choose(struct channel *c)
+{
+    static const size_t taken[] = { ROW, BEHIND, BEHIND - 1, 3 };
+    static char text[ROW + 1], in[ROW + 1];
+    struct layout *apart = layout_resized(&layout_bytes, 0, 2);
+    for (size_t k = 0; k < sizeof text; k++)
+        text[k] = (char)(k * 7);
+    if (c->rank == 0)
+        ck_assert(!goes(c, text, 1) && !goes(c, text, ROW)); /* never sent to before */
+    turn(c);
+    if (c->rank == 0)
+        send_some(c, text, apart);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken && c->rank == 1; i++) {
+        ck_assert_uint_eq(received(c, in, sizeof in, PML_ANY_SOURCE), taken[i]);
+        ck_assert_int_eq(memcmp(in, text, taken[i]), 0);
+    }
+    layout_drop(apart);
+}
+
+/* Message i of this rank: of any length that fits slots and a bit more. */
+enum { LENGTHS = 901 };
+
+static void write_long(char *text, int rank, int i, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k++)
+        text[k] = (char)(rank * 31 + i * 3 + (int)k);
+}
+
+/* One way or another.  Was it quick? */
+static bool send_one(struct channel *c, int i, size_t bytes, struct request **begun)
+{
+    static char kept[LENGTHS][LENGTHS];
+    char *text = kept[i % LENGTHS];
+    struct buffer buffer = job_bytes(text, bytes);
+    struct envelope envelope = { .peer = 1 - c->rank, .tag = TAG };
+    write_long(text, c->rank, i, bytes);
+    *begun = NULL;
+    if (i % 5 == 3)
+        ck_assert_int_eq(pml_isend(c, &buffer, &envelope, SEND_STANDARD, begun), 0);
+    else if (i % 5 == 1)
+        ck_assert_int_eq(pml_send(c, &buffer, &envelope, SEND_STANDARD), 0);
+    else if (goes(c, text, bytes))
+        return true;
+    else
+        ck_assert_int_eq(pml_send(c, &buffer, &envelope, SEND_STANDARD), 0);
+    return false;
+}
+
+static void receive_one(struct channel *c, int i, size_t bytes)
+{
+    static char in[LENGTHS + 1], expected[LENGTHS + 1];
+    memset(in, 0, sizeof in);
+    memset(expected, 0, sizeof expected);
+    write_long(expected, 1 - c->rank, i, bytes);
+    ck_assert_uint_eq(received(c, in, sizeof in, i % 2 ? PML_ANY_SOURCE : 1 - c->rank), bytes);
+    ck_assert_int_eq(memcmp(in, expected, sizeof in), 0);
+}
+
+/* All lengths, in turn or at the same time; then so many at once, by both, that rings are full before anybody reads. */
+static void exchange_lengths(struct channel *c)
+{
+    struct request *requests[BURST];
+    int quick = 0;
+    for (int i = 0; i < LENGTHS; i++) {
+        bool answers = c->rank == 1 && i % 4 < 2;
+        if (answers)
+            receive_one(c, i, (size_t)i);
+        quick += send_one(c, i, (size_t)i, &requests[0]);
+        if (!answers)
+            receive_one(c, i, (size_t)i);
+        if (requests[0])
+            wait_all(requests, 1);
+    }
+    ck_assert_int_gt(quick, BEHIND / 2);
+    for (int round = 0; round < 5; round++) {
+        int begun = 0, n = BURST + round;
+        for (int i = 0; i < BURST; i++) {
+            send_one(c, n + i, (size_t)((n + i) * 37 % LENGTHS), &requests[begun]);
+            begun += requests[begun] != NULL;
+        }
+        for (int i = 0; i < BURST; i++)
+            receive_one(c, n + i, (size_t)((n + i) * 37 % LENGTHS));
+        wait_all(requests, begun);
+        meet(c, round);
+    }
+}
+
+/* Until no slot is free, by lengths that take one or several; nobody reads. */
+static int fill_ring(struct channel *c, size_t bytes)
+{
+    static char text[BEHIND];
+    int n = 0;
+    for (write_long(text, 0, n, bytes); goes(c, text, bytes); write_long(text, 0, n, bytes))
+        ck_assert_int_lt(++n, FULL);
+    return n;
+}
+
+static void fill_rows(struct channel *c)
+{
+    static const size_t lengths[] = { BEHIND, SLOT_BODY + 1, 1, SLOT_BODY };
+    int slots = (int)bootseg_slots(2), n[4];
+    turn(c);
+    meet(c, 0);
+    for (int i = 0; i < 4 && c->rank == 0; i++)
+        n[i] = fill_ring(c, lengths[i]);
+    if (c->rank == 0) {
+        ck_assert_int_gt(n[0], 3);
+        ck_assert_int_le(n[0] * 3 + n[1] * 2 + n[2] + n[3], slots);
+        ck_assert_int_ge(n[0] * 3 + n[1] * 2 + n[2] + n[3], slots - 2);
+        ck_assert_int_eq(n[3], 0);
+        memcpy((void *)(job_word() + 1), n, sizeof n);
+    }
+    meet(c, 1);
+    memcpy(n, (const void *)(job_word() + 1), sizeof n);
+    for (int i = 0; i < 4 && c->rank == 1; i++)
+        for (int k = 0; k < n[i]; k++) {
+            char in[BEHIND + 1], expected[BEHIND];
+            write_long(expected, 0, k, lengths[i]);
+            ck_assert_uint_eq(received(c, in, sizeof in, 0), lengths[i]);
+            ck_assert_int_eq(memcmp(in, expected, lengths[i]), 0);
+        }
+}
+
+static void chosen(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    choose(c);
+    channel_close(c);
+}
+
+static void of_all_lengths(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    turn(c);
+    exchange_lengths(c);
+    channel_close(c);
+}
+
+static void rows(int rank, int n)
+{
+    struct channel *c = job_world(rank, n);
+    gpu_possible = false; /* as nobody has looked */
+    fill_rows(c);
+    channel_close(c);
 }
 
 static void ordered(int rank, int n)
@@ -290,5 +501,25 @@ START_TEST(other_messages_are_refused)
 }
 END_TEST
 
+START_TEST(blocking_sends_take_what_fits)
+{
+    ck_assert(job_run(2, chosen));
+}
+END_TEST
+
+START_TEST(blocking_sends_of_all_lengths_keep_their_order)
+{
+    ck_assert(job_run(2, of_all_lengths));
+}
+END_TEST
+
+START_TEST(rows_fill_a_ring)
+{
+    ck_assert(job_run(2, rows));
+}
+END_TEST
+
 UNIT_MAIN("quick", messages_keep_their_order, windows_are_quick_both_ways,
-          several_neighbours_are_quick, a_full_ring_is_full, other_messages_are_refused)
+          several_neighbours_are_quick, a_full_ring_is_full, other_messages_are_refused,
+          blocking_sends_take_what_fits, blocking_sends_of_all_lengths_keep_their_order,
+          rows_fill_a_ring)
