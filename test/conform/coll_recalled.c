@@ -80,6 +80,26 @@ static void test_names(void)
         }
 }
 
+/* What counts on the root only may be anything elsewhere. */
+static void test_ignored(void)
+{
+    static const enum kind kinds[] = { GATHER, SCATTER, REDUCE };
+    for (int n = 0; n < 3 * 2 * KEPT; n++) {
+        struct call c = call_of(kinds[n / (2 * KEPT)]);
+        calls++;
+        struct given g = fill(&c), odd = g;
+        int far = c.kind == SCATTER ? 0 : 1;
+        if (far == 0)
+            odd.out = NULL;
+        else
+            odd.in = NULL;
+        odd.counts[far] = -1 - n;
+        odd.types[far] = MPI_DATATYPE_NULL;
+        CHECK_OK(perform(c.kind, PLAIN, rank > 0 && n % KEPT > 2 ? &odd : &g));
+        check(&c, &g);
+    }
+}
+
 /* ---- mistakes, after many calls without ---- */
 
 static bool sends(enum kind kind)
@@ -328,6 +348,7 @@ int main(int argc, char **argv)
     test_roots();
     test_kinds();
     test_names();
+    test_ignored();
     test_mistakes();
     test_comms(dup);
     test_orders();

@@ -90,6 +90,12 @@ static void mistakes_of_data(struct given fine)
     bad.type = made; /* not committed */
     mistake(bad, MPI_ERR_TYPE, 1, 1);
     MPI_Type_free(&made);
+    MPI_Type_contiguous(0, MPI_INT, &made);
+    MPI_Type_commit(&made);
+    bad.type = made;
+    bad.count = -1; /* no bytes, but not so many elements */
+    mistake(bad, MPI_ERR_COUNT, 1, 1);
+    MPI_Type_free(&made);
 }
 
 static void mistakes_of_envelope(struct given fine)

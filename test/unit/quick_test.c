@@ -239,16 +239,28 @@ static void send_some(struct channel *c, const char *text, struct layout *apart)
     ck_assert(
         !pml_send_quick(c, text, SIZE_MAX / 2 + 1, pair, 1, TAG)); /* too many bytes to count */
     layout_drop(pair);
+    gpu_possible = true;
+    ck_assert(!goes(c, text, 1));
+    ck_assert(!goes(c, text, SLOT_BODY + 1));
+    gpu_possible = false;
     params[PARAM_ID_EAGER].number = BEHIND - 1;
     ck_assert(!goes(c, text, BEHIND));
     ck_assert(goes(c, text, BEHIND - 1));
     params[PARAM_ID_EAGER].number = 3;
     ck_assert(!goes(c, text, 4));
     ck_assert(goes(c, text, 3));
-    gpu_possible = true;
-    ck_assert(!goes(c, text, 1));
-    ck_assert(!goes(c, text, SLOT_BODY + 1));
-    gpu_possible = false;
+}
+
+static void send_oneself(struct channel *c)
+{
+    char out = 1, in = 0;
+    struct request *request;
+    struct buffer buffer = job_bytes(&out, 1);
+    struct envelope envelope = { .peer = c->rank, .tag = TAG };
+    begin_recv(c, &in, 1, c->rank, &request);
+    ck_assert_int_eq(pml_send(c, &buffer, &envelope, SEND_STANDARD), 0);
+    wait_all(&request, 1);
+    ck_assert_int_eq(in, out);
 }
 
 static void choose(struct channel *c)
@@ -261,6 +273,7 @@ static void choose(struct channel *c)
     if (c->rank == 0)
         ck_assert(!goes(c, text, 1) && !goes(c, text, ROW)); /* never sent to before */
     turn(c);
+    send_oneself(c);
     if (c->rank == 0)
         send_some(c, text, apart);
     for (size_t i = 0; i < sizeof taken / sizeof *taken && c->rank == 1; i++) {
