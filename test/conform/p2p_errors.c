@@ -36,23 +36,33 @@ static int recv_by(enum way way, const struct given *g, MPI_Status *status)
                : PMPI_Recv(g->buf, g->count, g->type, g->peer, g->tag, g->comm, status);
 }
 
-/* Around the ring, one rank after the other where it has to be. */
+/* Around the ring, which rank 0 begins, so that nobody needs room for what is sent but who is alone. */
+static void pass_on(enum way way, const struct given *to, const struct given *from,
+                    MPI_Status *status)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (size == 1)
+        CHECK_OK(
+            MPI_Isend(to->buf, to->count, to->type, to->peer, to->tag, to->comm, &request));
+    else if (rank == 0)
+        CHECK_OK(send_by(way, to));
+    CHECK_OK(recv_by(way, from, status));
+    if (rank > 0)
+        CHECK_OK(send_by(way, to));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
 static void good(int n)
 {
     static unsigned char out[MOST], in[MOST];
-    MPI_Request request;
+    struct given to = { out, n, MPI_BYTE, right, n, comm };
+    struct given from = { in, MOST, MPI_BYTE, left, n, comm };
     MPI_Status status;
     int count = -1;
     for (int i = 0; i < n; i++)
         out[i] = (unsigned char)(rank + i);
     memset(in, 0, sizeof in);
-    if (size == 1)
-        CHECK_OK(MPI_Isend(out, n, MPI_BYTE, right, n, comm, &request));
-    else
-        CHECK_OK(MPI_Send(out, n, MPI_BYTE, right, n, comm));
-    CHECK_OK(MPI_Recv(in, MOST, MPI_BYTE, left, n, comm, &status));
-    if (size == 1)
-        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    pass_on(PLAIN, &to, &from, &status);
     MPI_Get_count(&status, MPI_BYTE, &count);
     CHECK(count == n && status.MPI_SOURCE == left && status.MPI_TAG == n);
     for (int i = 0; i < n; i++)
@@ -188,18 +198,11 @@ static void nothing(void *out, void *in, int count, MPI_Datatype type)
 {
     MPI_Status status;
     int n = -1, tag = count + 1;
-    MPI_Request request;
     struct given to = { out, count, type, right, tag, comm };
     struct given from = { in, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm };
     MPI_Barrier(comm);
     for (enum way way = PLAIN; way < WAYS; way++) {
-        if (size == 1)
-            CHECK_OK(MPI_Isend(out, count, type, right, tag, comm, &request));
-        else
-            CHECK_OK(send_by(way, &to));
-        CHECK_OK(recv_by(way, &from, &status));
-        if (size == 1)
-            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        pass_on(way, &to, &from, &status);
         MPI_Get_count(&status, MPI_INT, &n);
         CHECK(n == 0 && status.MPI_SOURCE == left && status.MPI_TAG == tag);
     }
@@ -232,14 +235,8 @@ static void elsewhere(int n, int at)
     memset(room[1], 0, sizeof room[1]);
     for (int i = 0; i < n; i++)
         out[at + i] = (unsigned char)(rank + i);
-    MPI_Request request;
-    if (size == 1)
-        CHECK_OK(MPI_Isend(out, 1, type, right, 1, comm, &request));
-    else
-        CHECK_OK(MPI_Send(out, 1, type, right, 1, comm));
-    CHECK_OK(MPI_Recv(in, 1, type, left, 1, comm, MPI_STATUS_IGNORE));
-    if (size == 1)
-        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    struct given to = { out, 1, type, right, 1, comm }, from = { in, 1, type, left, 1, comm };
+    pass_on(PLAIN, &to, &from, MPI_STATUS_IGNORE);
     for (int i = 0; i < n; i++)
         CHECK(in[at + i] == (unsigned char)(left + i));
     CHECK(in[at - 1] == 0 && in[at + n] == 0);
