@@ -31,12 +31,10 @@ static unsigned place_of(const struct again_key *key)
 /* NULL: without memory nothing is kept. */
 static struct again *place_for(struct comm *comm, const struct again_key *key)
 {
-    unsigned place = place_of(key);
-    if (!comm->again)
-        comm->again = calloc(AGAIN_PLACES, sizeof(struct again *));
-    if (comm->again && !comm->again[place])
-        comm->again[place] = calloc(1, sizeof(struct again));
-    return comm->again ? comm->again[place] : NULL;
+    struct again **place = &comm->again[place_of(key)];
+    if (!*place)
+        *place = calloc(1, sizeof **place);
+    return *place;
 }
 
 static bool may_come_again(const struct comm *comm, const struct again_key *key)
@@ -106,7 +104,7 @@ static void learn(const struct asked *asked, const struct again_key *key)
 
 struct again *again_find(struct comm *comm, const struct again_key *key)
 {
-    struct again *again = comm->again ? comm->again[place_of(key)] : NULL;
+    struct again *again = comm->again[place_of(key)];
     return again && again_is(again, comm, key) ? again : NULL;
 }
 
@@ -198,13 +196,13 @@ bool again_takes_edges(struct call *call, const struct side *send, const struct 
 
 void again_forget(struct comm *comm)
 {
-    for (int place = 0; comm->again && place < AGAIN_PLACES; place++) {
-        if (comm->again[place]) {
-            repeat_forget(&comm->again[place]->repeat);
-            free(comm->again[place]->counts);
+    for (int place = 0; place < COMM_AGAIN; place++) {
+        struct again *again = comm->again[place];
+        if (again) {
+            repeat_forget(&again->repeat);
+            free(again->counts);
         }
-        free(comm->again[place]);
+        free(again);
+        comm->again[place] = NULL;
     }
-    free(comm->again);
-    comm->again = NULL;
 }

@@ -74,7 +74,6 @@ struct again_where {
     MPI_Op op;
     bool in_place;
 };
-enum { AGAIN_PLACES = 32 };
 static inline unsigned again_place(struct again_where w)
 {
     uint32_t sum = (uint32_t)w.count ^ (uint32_t)(uintptr_t)w.datatype << 8 ^
@@ -82,7 +81,7 @@ static inline unsigned again_place(struct again_where w)
                    (uint32_t)w.what << 26 ^ (uint32_t)w.in_place << 17;
     return sum * 0x9e3779b1u >> 27;
 }
-_Static_assert(AGAIN_PLACES == 1 << (32 - 27), "five bits of the hash");
+_Static_assert(COMM_AGAIN == 1 << (32 - 27), "five bits of the hash");
 
 /* What is kept of such a call and may be used; NULL: nothing. */
 struct again *again_find(struct comm *comm, const struct again_key *key);

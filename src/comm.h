@@ -23,6 +23,8 @@ struct topology;   /* src/topo.h */
  * of reach of hot.ld. */
 #define ENTRY_INLINE static inline __attribute__((always_inline))
 
+enum { COMM_AGAIN = 32 };
+
 struct comm {
     struct object object; /* OBJECT_COMM */
     struct channel p2p;   /* peers: the group, or the remote group of an intercommunicator */
@@ -30,15 +32,15 @@ struct comm {
     struct group *group;  /* mine */
     struct group *remote; /* the other one; NULL for an intracommunicator */
     struct errhandler *errhandler;
-    struct attributes *attributes; /* NULL: none */
-    struct topology *topology;     /* NULL: none */
-    struct info *info;             /* hints; NULL: none */
-    struct stream *stream;         /* of a device; NULL: none */
-    struct pool *pool;             /* the buffer attached; NULL: none */
-    struct again **again;          /* calls that come again; NULL: none */
-    uint32_t session;              /* see struct group */
-    bool freed;                    /* the user's handle is gone; requests may still hold it */
-    int orphans;                   /* operations under way that nobody waits for */
+    struct attributes *attributes;   /* NULL: none */
+    struct topology *topology;       /* NULL: none */
+    struct info *info;               /* hints; NULL: none */
+    struct stream *stream;           /* of a device; NULL: none */
+    struct pool *pool;               /* the buffer attached; NULL: none */
+    struct again *again[COMM_AGAIN]; /* calls that come again, or NULL (src/again.h) */
+    uint32_t session;                /* see struct group */
+    bool freed;                      /* the user's handle is gone; requests may still hold it */
+    int orphans;                     /* operations under way that nobody waits for */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -23,7 +23,7 @@ static inline int again_call(struct again *again)
 ENTRY_INLINE struct again *recall(MPI_Comm handle, struct again_where where)
 {
     struct comm *comm = quick_may_enter() ? handle_comm(handle) : NULL;
-    struct again *again = comm && comm->again ? comm->again[again_place(where)] : NULL;
+    struct again *again = comm ? comm->again[again_place(where)] : NULL;
     bool same = again && again->state == AGAIN_KEPT && again->key.what == where.what &&
                 again->key.root == where.root && repeat_holds(&again->repeat, &comm->team);
     return same ? again : NULL;
