@@ -14,8 +14,11 @@
 /* Ready to be said, but for what counts it. */
 struct performing {
     struct telling telling;
+    struct repeat *repeat; /* of which it is */
+    struct team *team;
     size_t bytes; /* as the rules count them */
     struct choice choice;
+    int stray;             /* of this run, see stray_check */
     struct replay *replay; /* of a plan; NULL: there is none (slots, attach) */
     bool in_slots;         /* then the round says it; what fits none is noted each time anew */
     struct round round;
@@ -62,6 +65,8 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
         return false;
     repeat->call = *call;
     p->telling = telling_of(team, &repeat->call, BLOCKING);
+    p->repeat = repeat;
+    p->team = team;
     p->bytes = bytes;
     return keep_as(p, team, choice);
 }
@@ -76,58 +81,69 @@ void repeat_forget(struct repeat *repeat)
 
 /* Of a gatherv or scatterv there are blocks for which slots have no room; of any, places no room for blocks.  After
  * an error there may be such, too, but no plan is begun. */
-static __attribute__((noinline)) int perform_unfit(struct performing *p, struct team *team,
-                                                   int error)
+static __attribute__((noinline)) int perform_unfit(struct performing *p, int error)
 {
     if (!error)
-        error = coll_unfit(team, &p->telling, &p->unfit);
+        error = coll_unfit(p->team, &p->telling, &p->unfit);
     p->unfit.error = 0;
     p->unfit.any = false;
     return error;
 }
 
-static inline void count(const struct performing *p, struct team *team)
+static inline void count(const struct performing *p)
 {
     telling_record(&p->telling);
-    choose_count(team, p->telling.call->what, p->bytes,
+    choose_count(p->team, p->telling.call->what, p->bytes,
                  (int)(p->choice.algorithm - algorithms));
 }
 
 /* Through slots.  What nobody waits for is done while the others' words are on their way. */
-static inline int perform(struct performing *p, struct team *team)
+static inline int perform(struct performing *p)
 {
     const struct telling *t = &p->telling;
     int error = tiny_say(&p->round, t->call, telling_word(t), t->before);
-    count(p, team);
+    count(p);
     if (!error)
         error = tiny_take(&p->round, t->call);
     if (!error)
         tiny_fetch(&p->round);
     if (__builtin_expect(p->unfit.any | p->unfit.error, 0))
-        error = perform_unfit(p, team, error);
+        error = perform_unfit(p, error);
     return error;
 }
 
-static int perform_otherwise(const struct performing *p, struct team *team)
+static __attribute__((noinline)) int perform_otherwise(const struct performing *p)
 {
-    count(p, team);
-    return p->replay ? replay_run(p->replay, team, &p->telling)
-                     : coll_chosen(team, &p->choice, &p->telling);
+    count(p);
+    return p->replay ? replay_run(p->replay, p->team, &p->telling)
+                     : coll_chosen(p->team, &p->choice, &p->telling);
 }
 
+/* A message of an earlier collective may have come, or somebody may be lost: then the error. */
+static __attribute__((noinline)) int examine(struct performing *p)
+{
+    p->stray = stray_check(p->team, &p->telling);
+    return channel_check(&p->team->channel);
+}
+
+static __attribute__((noinline)) int end_badly(struct performing *p, int error)
+{
+    int stray = p->stray;
+    p->stray = 0;
+    return mismatch_end(p->team, error, stray);
+}
+
+/* What is rare is done elsewhere: registers would be saved for it. */
 int repeat_run(struct repeat *repeat, struct team *team)
 {
     struct performing *p = repeat->performing;
     telling_next(&p->telling, team);
     repeat->busy = true;
     record_now.inside = &p->telling.scope;
-    int stray = stray_check(team, &p->telling);
-    int error = channel_check(&team->channel);
+    int error = strays_are_none(team) && channels_are_sound() ? 0 : examine(p);
     if (!error)
-        error = p->in_slots ? perform(p, team) : perform_otherwise(p, team);
+        error = p->in_slots ? perform(p) : perform_otherwise(p);
     record_now.inside = NULL;
-    repeat->busy = false;
-    if (__builtin_expect((stray | error) == 0, 1))
-        return 0;
-    return mismatch_end(team, error, stray);
+    p->repeat->busy = false;
+    return __builtin_expect((error | p->stray) == 0, 1) ? 0 : end_badly(p, error);
 }

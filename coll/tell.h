@@ -209,12 +209,16 @@ void stray_look_again(struct team *team);
  * `number`. */
 int stray_look(struct team *team, uint32_t number);
 
-/* The same before this collective begins; costs a comparison where nothing came unexpected. */
+/* Nothing came unexpected. */
+static inline bool strays_are_none(const struct team *team)
+{
+    return __builtin_expect(team->channel.unexpected == team->looked, 1);
+}
+
+/* The same before this collective begins. */
 static inline int stray_check(struct team *team, const struct telling *telling)
 {
-    if (__builtin_expect(team->channel.unexpected == team->looked, 1))
-        return 0;
-    return stray_look(team, telling->number);
+    return strays_are_none(team) ? 0 : stray_look(team, telling->number);
 }
 
 /* The same when nobody calls on this team any more; says on stderr what there is. */

@@ -57,14 +57,18 @@ static inline int request_failure(const struct request *request)
 
 int channel_examine(const struct channel *channel, int number);
 
+/* Nobody is lost, and no channel is given up: then the next says 0 of all. */
+static inline bool channels_are_sound(void)
+{
+    return __builtin_expect(troubles == 0 && !failures_are_new(), 1);
+}
+
 /* 0, or the error of the collective of this number on this channel: a process of it is lost, or the channel is given
  * up (broken.c).  Looks at what the launcher knows now: when one process ends a collective for a loss and
  * then touches memory that another one reads, this one will see the loss after it has read. */
 static inline int channel_check_of(const struct channel *channel, int number)
 {
-    if (__builtin_expect(troubles == 0 && !failures_are_new(), 1))
-        return 0;
-    return channel_examine(channel, number);
+    return channels_are_sound() ? 0 : channel_examine(channel, number);
 }
 
 /* The same of the latest one, for calls that block. */
