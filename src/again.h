@@ -68,8 +68,8 @@ static inline bool again_is(const struct again *again, const struct comm *comm,
  * different lengths or operations. */
 struct again_where {
     enum collective what;
-    int root;
     int64_t count; /* of the only side, or of a block where all have one */
+    int root; /* not beside `what`: gcc would compare both at once, and wait for them to be stored */
     MPI_Datatype datatype;
     MPI_Op op;
     bool in_place;

@@ -46,7 +46,7 @@ ENTRY_INLINE struct again *xmpi_bcast_recalled(void *buffer, int64_t count,
                                                MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     struct again *again = recall(
-        comm, (struct again_where){ COLL_BCAST, root, count, datatype, MPI_OP_NULL, false });
+        comm, (struct again_where){ COLL_BCAST, count, root, datatype, MPI_OP_NULL, false });
     return again && recalls_side(again, 0, count, datatype) &&
                    again_takes_one(&again->repeat.call.recv, buffer)
                ? again
@@ -59,7 +59,7 @@ ENTRY_INLINE struct again *xmpi_gather_recalled(const void *sendbuf, int64_t sen
                                                 int64_t recvcount, MPI_Datatype recvtype,
                                                 int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_GATHER, root, sendcount,
+    struct again *again = recall(comm, (struct again_where){ COLL_GATHER, sendcount, root,
                                                              sendtype, MPI_OP_NULL, false });
     if (!again || !recalls_side(again, 0, sendcount, sendtype))
         return NULL;
@@ -76,7 +76,7 @@ ENTRY_INLINE struct again *xmpi_scatter_recalled(const void *sendbuf, int64_t se
                                                  int64_t recvcount, MPI_Datatype recvtype,
                                                  int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_SCATTER, root, recvcount,
+    struct again *again = recall(comm, (struct again_where){ COLL_SCATTER, recvcount, root,
                                                              recvtype, MPI_OP_NULL, false });
     if (!again || !recalls_side(again, 1, recvcount, recvtype))
         return NULL;
@@ -93,7 +93,7 @@ ENTRY_INLINE struct again *xmpi_allgather_recalled(const void *sendbuf, int64_t 
                                                    int64_t recvcount, MPI_Datatype recvtype,
                                                    MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_ALLGATHER, 0, sendcount,
+    struct again *again = recall(comm, (struct again_where){ COLL_ALLGATHER, sendcount, 0,
                                                              sendtype, MPI_OP_NULL, false });
     if (!again || !recalls_side(again, 0, sendcount, sendtype) ||
         !recalls_side(again, 1, recvcount, recvtype))
@@ -110,7 +110,7 @@ ENTRY_INLINE struct again *xmpi_alltoall_recalled(const void *sendbuf, int64_t s
                                                   int64_t recvcount, MPI_Datatype recvtype,
                                                   MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_ALLTOALL, 0, sendcount,
+    struct again *again = recall(comm, (struct again_where){ COLL_ALLTOALL, sendcount, 0,
                                                              sendtype, MPI_OP_NULL, false });
     return again && recalls_side(again, 0, sendcount, sendtype) &&
                    recalls_side(again, 1, recvcount, recvtype) && sendbuf != MPI_IN_PLACE &&
@@ -131,7 +131,7 @@ ENTRY_INLINE struct again *xmpi_reduce_recalled(const void *sendbuf, void *recvb
                                                 int64_t count, MPI_Datatype datatype, MPI_Op op,
                                                 int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_REDUCE, root, count, datatype,
+    struct again *again = recall(comm, (struct again_where){ COLL_REDUCE, count, root, datatype,
                                                              op, sendbuf == MPI_IN_PLACE });
     if (!again || !recalls_vector(again, sendbuf, count, datatype, op))
         return NULL;
@@ -146,7 +146,7 @@ ENTRY_INLINE struct again *xmpi_reduce_recalled(const void *sendbuf, void *recvb
 ENTRY_INLINE struct again_where vector_where(enum collective what, const void *sendbuf,
                                              int64_t count, MPI_Datatype datatype, MPI_Op op)
 {
-    return (struct again_where){ what, 0, count, datatype, op, sendbuf == MPI_IN_PLACE };
+    return (struct again_where){ what, count, 0, datatype, op, sendbuf == MPI_IN_PLACE };
 }
 
 /* What was recalled, if the vectors are the same, too. */
