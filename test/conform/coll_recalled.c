@@ -312,6 +312,8 @@ static void differ(enum kind first, enum kind others, MPI_Errhandler handler)
     keep(call_of(ALLREDUCE));
     keep(call_of(first));
     keep(call_of(others));
+    CHECK_OK(MPI_Barrier(
+        MPI_COMM_WORLD)); /* of another host: the error may come before the last message */
     struct call c = call_of(rank == 0 ? first : others), next = call_of(ALLREDUCE);
     handled = 0;
     struct given g = fill(&c);
