@@ -9,28 +9,43 @@
 #include "runtime/partner.h"
 #include "runtime/record.h"
 
-/* Into the slot: its lane.  NULL: something is in the way. */
+/* The lane to a process of this node, if nothing is in the way of a short message there; else NULL. */
 static inline __attribute__((always_inline)) struct lane *
-put_quick(struct channel *channel, const void *base, size_t bytes, const struct layout *layout,
-          int dest, int tag)
+lane_quick(struct channel *channel, const struct layout *layout, size_t bytes, int dest)
 {
     const struct peer_known *known = channel_known(channel, dest);
-    struct peer *peer = known->peer;
+    const struct peer *peer = known->peer;
     if (known->rank != dest + 1 || peer->link != &link_shm || peer->queue.first ||
-        !layout->dense || bytes > SLOT_BODY || bytes > (size_t)param_number(EAGER) ||
-        gpu_possible)
+        !layout->dense || bytes > (size_t)param_number(EAGER) || gpu_possible)
         return NULL;
-    struct lane *lane = peer->lane;
-    if ((int32_t)(lane->owned - lane->head) <= 0 || lane->head - lane->freed > lane->last)
-        return NULL; /* chunks leave `owned` behind, after 2^31 slots as far as it looks ahead */
-    lane_write(lane,
-               &(struct wire_short){
-                   .context = channel->context, .source = (uint32_t)channel->rank, .tag = tag },
-               buffer_at(base, layout->true_lb), bytes);
-    partner_is(lane->bell);
+    return peer->lane;
+}
+
+static inline struct wire_short head_quick(const struct channel *channel, int tag)
+{
+    return wire_head(channel, &(struct envelope){ .tag = tag });
+}
+
+static inline void count_quick(size_t bytes)
+{
     pml_counters.sent++;
     pml_counters.bytes_sent += bytes;
-    return lane;
+}
+
+/* Into one slot.  False: it needs more, or none is at hand. */
+static inline __attribute__((always_inline)) bool put_quick(struct lane *lane,
+                                                            const struct channel *channel,
+                                                            const char *from, size_t bytes,
+                                                            int tag)
+{
+    if (bytes > SLOT_BODY || (int32_t)(lane->owned - lane->head) <= 0 ||
+        lane->head - lane->freed > lane->last)
+        return false; /* chunks leave `owned` behind, after 2^31 slots as far as it looks ahead */
+    struct wire_short head = head_quick(channel, tag);
+    lane_write(lane, &head, from, bytes);
+    partner_is(lane->bell);
+    count_quick(bytes);
+    return true;
 }
 
 /* The name of this function for the recorder; 0: first there is something to do for the lane, or the recorder does
@@ -62,8 +77,8 @@ struct request *pml_isend_quick(struct channel *channel, const void *base, size_
     size_t bytes;
     if (__builtin_mul_overflow(count, layout->size, &bytes) || !channel->pool->done)
         return NULL;
-    struct lane *lane = put_quick(channel, base, bytes, layout, dest, tag);
-    if (!lane)
+    struct lane *lane = lane_quick(channel, layout, bytes, dest);
+    if (!lane || !put_quick(lane, channel, buffer_at(base, layout->true_lb), bytes, tag))
         return NULL;
     struct request *request = request_new_done(channel->pool);
     uint32_t name = name_quick(lane);
@@ -74,22 +89,14 @@ struct request *pml_isend_quick(struct channel *channel, const void *base, size_
 }
 
 /* A longer one, which takes a row of slots. */
-static __attribute__((noinline)) bool send_row(struct channel *channel, const void *base,
-                                               size_t bytes, const struct layout *layout,
-                                               int dest, int tag)
+static __attribute__((noinline)) bool send_row(struct lane *lane, struct channel *channel,
+                                               const char *from, size_t bytes, int dest,
+                                               int tag)
 {
-    const struct peer_known *known = channel_known(channel, dest);
-    struct peer *peer = known->peer;
-    if (known->rank != dest + 1 || peer->link != &link_shm || peer->queue.first ||
-        !layout->dense || bytes > (size_t)param_number(EAGER) || gpu_possible)
+    struct wire_short head = head_quick(channel, tag);
+    if (!lane_put_row(lane, &head, from, bytes))
         return false;
-    struct wire_short head = { .context = channel->context,
-                               .source = (uint32_t)channel->rank,
-                               .tag = tag };
-    if (!lane_put_row(peer->lane, &head, buffer_at(base, layout->true_lb), bytes))
-        return false;
-    pml_counters.sent++;
-    pml_counters.bytes_sent += bytes;
+    count_quick(bytes);
     record_event(channel->context, dest, tag, bytes);
     return true;
 }
@@ -100,10 +107,13 @@ bool pml_send_quick(struct channel *channel, const void *base, size_t count,
     size_t bytes;
     if (__builtin_mul_overflow(count, layout->size, &bytes))
         return false;
-    struct lane *lane = put_quick(channel, base, bytes, layout, dest, tag);
+    struct lane *lane = lane_quick(channel, layout, bytes, dest);
     if (!lane)
+        return false;
+    const char *from = buffer_at(base, layout->true_lb);
+    if (!put_quick(lane, channel, from, bytes, tag))
         return bytes > SLOT_BODY && bytes <= ROW_BYTES &&
-               send_row(channel, base, bytes, layout, dest, tag);
+               send_row(lane, channel, from, bytes, dest, tag);
     uint32_t name = name_quick(lane);
     if (__builtin_expect(name == 0, 0))
         follow(channel, dest, tag, bytes);
