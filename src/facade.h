@@ -72,20 +72,24 @@ ENTRY_INLINE struct entry enter_taken(const char *function, bool locked)
     return enter_begin(function, locked);
 }
 
-/* The recorder knows already that the user is here. */
-static inline struct entry enter_told(const char *function)
+/* Take the engine, where threads may call at the same time.  Do they? */
+static inline bool enter_many(void)
 {
     bool many = threads_are_many();
     if (many)
         engine_take();
-    return enter_begin(function, many);
+    return many;
+}
+
+/* The recorder knows already that the user is here. */
+static inline struct entry enter_told(const char *function)
+{
+    return enter_begin(function, enter_many());
 }
 
 ENTRY_INLINE struct entry enter(const char *function)
 {
-    bool many = threads_are_many();
-    if (many)
-        engine_take();
+    bool many = enter_many();
     return enter_taken(function, many);
 }
 

@@ -28,15 +28,42 @@ static inline bool quick_is_address(const void *buf)
     return (uintptr_t)buf > (uintptr_t)MPI_IN_PLACE;
 }
 
+/* The communicator of a send, or of a receive, whose arguments are nothing special; else NULL. */
+ENTRY_INLINE struct comm *quick_sends(const void *buf, int64_t count, int dest, int tag,
+                                      MPI_Comm handle)
+{
+    if (!quick_may_enter() || count < 0 || tag < 0 || !quick_is_address(buf))
+        return NULL;
+    struct comm *comm = handle_comm(handle);
+    return comm && (unsigned)dest < (unsigned)comm->p2p.size ? comm : NULL;
+}
+
+ENTRY_INLINE struct comm *quick_receives(const void *buf, int64_t count, int source, int tag,
+                                         MPI_Comm handle)
+{
+    if (!quick_may_enter() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
+        !quick_is_address(buf))
+        return NULL;
+    struct comm *comm = handle_comm(handle);
+    bool known =
+        comm && ((unsigned)source < (unsigned)comm->p2p.size || source == MPI_ANY_SOURCE);
+    return known ? comm : NULL;
+}
+
+ENTRY_INLINE int quick_begun(struct request *made, struct comm *comm, MPI_Request *request)
+{
+    if (!made)
+        return QUICK_NOT;
+    request_keep(made, comm);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
 ENTRY_INLINE int xmpi_send_quick(const void *buf, int64_t count, MPI_Datatype datatype,
                                  int dest, int tag, MPI_Comm comm_)
 {
-    if (!quick_may_enter() || count < 0 || tag < 0 || !quick_is_address(buf))
-        return QUICK_NOT;
-    struct comm *comm = handle_comm(comm_);
-    if (!comm || (unsigned)dest >= (unsigned)comm->p2p.size)
-        return QUICK_NOT;
-    const struct type *type = quick_type(datatype);
+    struct comm *comm = quick_sends(buf, count, dest, tag, comm_);
+    const struct type *type = comm ? quick_type(datatype) : NULL;
     return type && pml_send_quick(&comm->p2p, buf, (size_t)count, type->layout, dest, tag)
                ? MPI_SUCCESS
                : QUICK_NOT;
@@ -45,55 +72,32 @@ ENTRY_INLINE int xmpi_send_quick(const void *buf, int64_t count, MPI_Datatype da
 ENTRY_INLINE int xmpi_isend_quick(const void *buf, int64_t count, MPI_Datatype datatype,
                                   int dest, int tag, MPI_Comm comm_, MPI_Request *request)
 {
-    if (!quick_may_enter() || count < 0 || tag < 0 || !request || !quick_is_address(buf))
-        return QUICK_NOT;
-    struct comm *comm = handle_comm(comm_);
-    if (!comm || (unsigned)dest >= (unsigned)comm->p2p.size)
-        return QUICK_NOT;
-    const struct type *type = quick_type(datatype);
+    struct comm *comm = request ? quick_sends(buf, count, dest, tag, comm_) : NULL;
+    const struct type *type = comm ? quick_type(datatype) : NULL;
     if (!type)
         return QUICK_NOT;
-    struct request *made =
-        pml_isend_quick(&comm->p2p, buf, (size_t)count, type->layout, dest, tag);
-    if (!made)
-        return QUICK_NOT;
-    request_keep(made, comm);
-    *request = request_handle(made);
-    return MPI_SUCCESS;
+    return quick_begun(pml_isend_quick(&comm->p2p, buf, (size_t)count, type->layout, dest, tag),
+                       comm, request);
 }
 
 ENTRY_INLINE int xmpi_irecv_quick(void *buf, int64_t count, MPI_Datatype datatype, int source,
                                   int tag, MPI_Comm comm_, MPI_Request *request)
 {
-    if (!quick_may_enter() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !request ||
-        !quick_is_address(buf))
-        return QUICK_NOT;
-    struct comm *comm = handle_comm(comm_);
-    if (!comm || ((unsigned)source >= (unsigned)comm->p2p.size && source != MPI_ANY_SOURCE))
-        return QUICK_NOT;
-    const struct type *type = quick_type(datatype);
+    struct comm *comm = request ? quick_receives(buf, count, source, tag, comm_) : NULL;
+    const struct type *type = comm ? quick_type(datatype) : NULL;
     if (!type)
         return QUICK_NOT;
-    struct request *made =
-        pml_irecv_quick(&comm->p2p, buf, (size_t)count, type->layout, source, tag);
-    if (!made)
-        return QUICK_NOT;
-    request_keep(made, comm);
-    *request = request_handle(made);
-    return MPI_SUCCESS;
+    return quick_begun(
+        pml_irecv_quick(&comm->p2p, buf, (size_t)count, type->layout, source, tag), comm,
+        request);
 }
 
 /* Whatever becomes of it, by the way of MPI_Recv: that has few layers. */
 ENTRY_INLINE int xmpi_recv_quick(void *buf, int64_t count, MPI_Datatype datatype, int source,
                                  int tag, MPI_Comm comm_, MPI_Status *status)
 {
-    if (!quick_may_enter() || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
-        !quick_is_address(buf) || gpu_possible)
-        return QUICK_NOT;
-    struct comm *comm = handle_comm(comm_);
-    if (!comm || ((unsigned)source >= (unsigned)comm->p2p.size && source != MPI_ANY_SOURCE))
-        return QUICK_NOT;
-    const struct type *type = quick_type(datatype);
+    struct comm *comm = gpu_possible ? NULL : quick_receives(buf, count, source, tag, comm_);
+    const struct type *type = comm ? quick_type(datatype) : NULL;
     int64_t bytes;
     if (!type || __builtin_mul_overflow(count, (int64_t)type->layout->size, &bytes))
         return QUICK_NOT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What is marked `recalled` in src/api: blocking collectives that come again and again (src/again.h), from the user's
- * arguments to the shared slots by one call.  Whoever calls with those of a call that is kept, as he named them, may: handles
- * are those of predefined objects, which mean the same until MPI_Finalize, so nothing is checked but the buffers.  NULL:
- * it is not the same, or not known; then the entry point does all it has to.
+ * arguments to the shared slots by one call.  Whoever calls with those of a call that is kept, as he named them, may:
+ * handles are those of predefined objects, which mean the same until MPI_Finalize, so nothing is checked but the
+ * buffers.  NULL: it is not the same, or not known; then the entry point does all it has to.
  */
 #ifndef XMPI_SRC_RECALL_H
 #define XMPI_SRC_RECALL_H
@@ -53,22 +53,40 @@ ENTRY_INLINE struct again *xmpi_bcast_recalled(void *buffer, int64_t count,
                : NULL;
 }
 
-/* The root has a block of each rank, and the others their own. */
+/* A buffer as the user described it. */
+struct recalled_side {
+    const void *buf;
+    int64_t count;
+    MPI_Datatype datatype;
+};
+
+/* The root has a block of each rank, and the others one: of a gather they send it, of a scatter they receive it. */
+ENTRY_INLINE struct again *recalled_rooted(MPI_Comm comm, enum collective what, int root,
+                                           struct recalled_side one, struct recalled_side all)
+{
+    struct again *again = recall(
+        comm, (struct again_where){ what, one.count, root, one.datatype, MPI_OP_NULL, false });
+    bool scatters = what == COLL_SCATTER;
+    if (!again || !recalls_side(again, scatters, one.count, one.datatype))
+        return NULL;
+    int me = comm_rank(again->comm);
+    if (me == root && !recalls_side(again, !scatters, all.count, all.datatype))
+        return NULL;
+    struct call *call = &again->repeat.call;
+    return again_takes_rooted(scatters ? &call->recv : &call->send, one.buf,
+                              scatters ? &call->send : &call->recv, all.buf, me, root)
+               ? again
+               : NULL;
+}
+
 ENTRY_INLINE struct again *xmpi_gather_recalled(const void *sendbuf, int64_t sendcount,
                                                 MPI_Datatype sendtype, void *recvbuf,
                                                 int64_t recvcount, MPI_Datatype recvtype,
                                                 int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_GATHER, sendcount, root,
-                                                             sendtype, MPI_OP_NULL, false });
-    if (!again || !recalls_side(again, 0, sendcount, sendtype))
-        return NULL;
-    int me = comm_rank(again->comm);
-    if (me == root && !recalls_side(again, 1, recvcount, recvtype))
-        return NULL;
-    struct call *call = &again->repeat.call;
-    return again_takes_rooted(&call->send, sendbuf, &call->recv, recvbuf, me, root) ? again
-                                                                                    : NULL;
+    return recalled_rooted(comm, COLL_GATHER, root,
+                           (struct recalled_side){ sendbuf, sendcount, sendtype },
+                           (struct recalled_side){ recvbuf, recvcount, recvtype });
 }
 
 ENTRY_INLINE struct again *xmpi_scatter_recalled(const void *sendbuf, int64_t sendcount,
@@ -76,16 +94,9 @@ ENTRY_INLINE struct again *xmpi_scatter_recalled(const void *sendbuf, int64_t se
                                                  int64_t recvcount, MPI_Datatype recvtype,
                                                  int root, MPI_Comm comm)
 {
-    struct again *again = recall(comm, (struct again_where){ COLL_SCATTER, recvcount, root,
-                                                             recvtype, MPI_OP_NULL, false });
-    if (!again || !recalls_side(again, 1, recvcount, recvtype))
-        return NULL;
-    int me = comm_rank(again->comm);
-    if (me == root && !recalls_side(again, 0, sendcount, sendtype))
-        return NULL;
-    struct call *call = &again->repeat.call;
-    return again_takes_rooted(&call->recv, recvbuf, &call->send, sendbuf, me, root) ? again
-                                                                                    : NULL;
+    return recalled_rooted(comm, COLL_SCATTER, root,
+                           (struct recalled_side){ recvbuf, recvcount, recvtype },
+                           (struct recalled_side){ sendbuf, sendcount, sendtype });
 }
 
 ENTRY_INLINE struct again *xmpi_allgather_recalled(const void *sendbuf, int64_t sendcount,
