@@ -14,7 +14,6 @@
 /* Ready to be said, but for what counts it. */
 struct performing {
     struct telling telling;
-    struct repeat *repeat; /* of which it is */
     struct team *team;
     size_t bytes; /* as the rules count them */
     struct choice choice;
@@ -65,7 +64,6 @@ bool repeat_keep(struct repeat *repeat, struct team *team, const struct call *ca
         return false;
     repeat->call = *call;
     p->telling = telling_of(team, &repeat->call, BLOCKING);
-    p->repeat = repeat;
     p->team = team;
     p->bytes = bytes;
     return keep_as(p, team, choice);
@@ -144,6 +142,6 @@ int repeat_run(struct repeat *repeat, struct team *team)
     if (!error)
         error = p->in_slots ? perform(p) : perform_otherwise(p);
     record_now.inside = NULL;
-    p->repeat->busy = false;
+    repeat->busy = false;
     return __builtin_expect((error | p->stray) == 0, 1) ? 0 : end_badly(p, error);
 }

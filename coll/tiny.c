@@ -88,9 +88,9 @@ void pack_several(const struct round *round, const struct part *from)
 {
     char *at = round->payload;
     for (int r = 0; r < round->tiny->n; r++) {
-        struct buffer block = part_block(from, r);
         if (r == round->tiny->me)
             continue;
+        struct buffer block = part_block(from, r);
         pack(at, &block, round->bytes);
         at += round->bytes;
     }

@@ -361,8 +361,8 @@ static inline int tiny_hear(struct round *round, int rank, const struct slot **h
     return 0;
 }
 
-/* Begin, and show the slot, with these two words of the call: afterwards the ranks round->first to round->last, but this
- * one, have to say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
+/* Begin, and show the slot, with these two words of the call: afterwards the ranks round->first to round->last, but
+ * this one, have to say the same sequence before tiny_take, which does not wait then.  MPIX_ERR_PROC_FAILED. */
 static inline int tiny_say(struct round *round, const struct call *call, uint64_t said,
                            uint64_t before)
 {
