@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Sends and receives (MPI 5.0, chapter 3): MPI_PROC_NULL ends here, everything else becomes a
- * buffer and an envelope for pml.  The way of a short message is MPI_Send, xmpi_send, pml_send.
- * Requests keep the communicator, see src/request.c; pml keeps the layout.
+ * buffer and an envelope for pml.  The way of a message is MPI_Send, xmpi_send, pml_send; most short ones
+ * end in pml_send_quick before that (src/quick_p2p.h).  Requests keep the communicator, see src/request.c; pml keeps
+ * the layout.
  */
 #include "pml/pml.h"
 
