@@ -203,14 +203,15 @@ static void cost_learn(struct way_state *s, int way, uint64_t cost)
 }
 
 /* What the sender wrote lies in its cache, and the program pays when it looks at it.  So
- * `both` is better than copying only if it is better by half, where caches play a part. */
+ * `both` takes the place of copying only if it is better by half, where caches play a part; and where it is not,
+ * reading may still be better than copying. */
 static int best_way(const struct way_state *s, bool cached)
 {
     uint64_t copy = cost_of(s, WAY_COPY), read = cost_of(s, WAY_READ),
              both = cost_of(s, WAY_BOTH);
-    if (read <= both)
-        return read < copy ? WAY_READ : WAY_COPY;
-    return (cached ? both + both / 2 : both) < copy ? WAY_BOTH : WAY_COPY;
+    if (both < read && (cached ? both + both / 2 : both) < copy)
+        return WAY_BOTH;
+    return read < copy ? WAY_READ : WAY_COPY;
 }
 
 /* Small differences change nothing; less so where both sides must agree, or gain nothing. */

@@ -107,6 +107,17 @@ START_TEST(both_must_be_better_by_half)
 }
 END_TEST
 
+/* And where it is hardly better than reading, reading is what copying is compared with. */
+START_TEST(both_stands_not_in_the_way_of_reading)
+{
+    uint64_t cost[WAYS] = { 5900, 4400, 4300 };
+    int went[WAYS];
+    ways_open(true);
+    play(10000, cost, true, went);
+    ck_assert_int_gt(went[WAY_READ], 8000);
+}
+END_TEST
+
 START_TEST(ways_that_are_not_allowed)
 {
     uint64_t cost[WAYS] = { 9000, 5000, 1000 };
@@ -370,8 +381,9 @@ START_TEST(a_dear_beginning_is_forgotten)
 END_TEST
 
 UNIT_MAIN("way", classes_are_powers_of_two, the_fastest_way_is_taken, the_world_changes,
-          interruptions_do_not_count, both_must_be_better_by_half, ways_that_are_not_allowed,
-          a_hopeless_try_ends, an_interruption_condemns_no_way, a_way_without_times,
-          both_ways_is_another_question, long_messages_learn_soon, short_exchanges_learn_soon,
-          exchanges_with_many_are_read, reading_is_dear_if_two_copies_cost_less,
-          who_only_reads_learns_what_copies_cost, a_dear_beginning_is_forgotten)
+          interruptions_do_not_count, both_must_be_better_by_half,
+          both_stands_not_in_the_way_of_reading, ways_that_are_not_allowed, a_hopeless_try_ends,
+          an_interruption_condemns_no_way, a_way_without_times, both_ways_is_another_question,
+          long_messages_learn_soon, short_exchanges_learn_soon, exchanges_with_many_are_read,
+          reading_is_dear_if_two_copies_cost_less, who_only_reads_learns_what_copies_cost,
+          a_dear_beginning_is_forgotten)
